@@ -386,7 +386,7 @@ ALTER TABLE read_spans ADD CONSTRAINT read_spans_chain_id_fkey
   FOREIGN KEY (chain_id) REFERENCES watchers(chain_id);
 
 CREATE TRIGGER links_added AFTER INSERT ON links REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION keep_owner_addresses();
-CREATE TRIGGER payments_moved AFTER UPDATE ON payments FOR EACH ROW WHEN (old.version = 0 OR old.status = 'processing'::text) EXECUTE FUNCTION keep_open_payment();
+CREATE TRIGGER payments_moved AFTER UPDATE ON payments FOR EACH ROW WHEN (old.version = 0 OR old.status = 'processing'::text OR new.status = 'processing'::text) EXECUTE FUNCTION keep_open_payment();
 CREATE TRIGGER payments_opened AFTER INSERT ON payments FOR EACH ROW WHEN (new.version = 0 OR new.status = 'processing'::text) EXECUTE FUNCTION keep_open_payment();
 
 GRANT DELETE, INSERT, SELECT, UPDATE ON chain_blocks, chain_transfers, dead_letters, discarded_letters, heard_until, inbox, inbox_other, links, nonces_to_learn, open_payments, outbox, owner_addresses, payments, positions, read_spans, relay_lead, republishes, rescans, watchers TO settlement_listener;

@@ -76,16 +76,32 @@ describe("a payment's steps", () => {
     },
   );
 
-  test.each([settled, failed])(
-    "end with the first final one for ever, whatever is told then: $status (rule STATE-6)",
-    (end) => {
-      for (const status of ["processing", "settled", "failed"] as const) {
-        const more = told({ version: 3, status, amount: new Decimal("7") });
-        const { creditedCount, payment } = takeAll(processing, end, more);
-        const endedAt = new Date(start.getTime() + 60_000);
-        const kept = { status: end.status, version: 3, amount: end.amount, endedAt };
-        expect(payment).toMatchObject(kept);
-        expect(creditedCount).toBe(end === settled ? 1 : 0);
+  test("end with settled for ever, whatever is told then (rule STATE-6)", () => {
+    for (const status of ["processing", "settled", "failed"] as const) {
+      const more = told({ version: 3, status, amount: new Decimal("7") });
+      const { creditedCount, payment } = takeAll(processing, settled, more);
+      const endedAt = new Date(start.getTime() + 60_000);
+      const kept = { status: "settled", version: 3, amount: settled.amount, endedAt };
+      expect(payment).toMatchObject(kept);
+      expect(creditedCount).toBe(1);
+    }
+  });
+
+  test.each([1, 2, 3])(
+    "credit the link once if a failed payment is reported as settled later, under version %i (rule STATE-6)",
+    (version) => {
+      const corrected = { ...settled, version };
+      for (const between of [[], [told({ version: 2, status: "processing" })], [failed]]) {
+        const { creditedCount, link, payment } = takeAll(
+          processing,
+          failed,
+          ...between,
+          corrected,
+          corrected,
+        );
+        expect(payment).toMatchObject({ status: "settled", isApplied: true, reason: null });
+        expect(creditedCount).toBe(1);
+        expect(link.receivedAmount.toFixed()).toBe("10");
       }
     },
   );
@@ -143,7 +159,7 @@ describe("a settled payment's flag", () => {
     expect(isOldAfter(processing, settled, flagged)).toBe(true);
     const back = told({ version: 4, isOrphaned: false });
     expect(isOldAfter(processing, settled, flagged, back)).toBe(true);
-    expect(isOldAfter(processing, failed)).toBe(true);
+    expect(isOldAfter(processing, failed)).toBe(false);
     const { payment } = takeAll(processing, settled);
     expect(payment && isOld(payment, { ...gone, status: "processing" })).toBe(true);
   });

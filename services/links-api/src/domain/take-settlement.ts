@@ -12,8 +12,8 @@ export type Taken = {
 
 /**
  * Decides what a settlement changes; undefined if it tells nothing new. A payment is judged once,
- * when it settles. Whatever is told after it has settled or failed, it stays so (rule STATE-6): of one
- * that settled a later version can say that its chain took it away, or has it again. The owner is told,
+ * when it settles, also if it had failed before (rule STATE-6). Whatever is told after it has settled, it
+ * stays so: a later version can say that its chain took it away, or has it again. The owner is told,
  * and the link stays as it is (rule STATE-10).
  */
 export const takeSettlement = (
@@ -28,7 +28,7 @@ export const takeSettlement = (
   const { link, known, tokenOf, now } = context;
   if (known !== undefined && isOld(known, settlement)) return undefined;
   const told = { ...settlement, version: Math.max(settlement.version, known?.version ?? 0) };
-  if (known !== undefined && known.status !== "processing") {
+  if (known !== undefined && known.status !== "processing" && !isCorrected(known, told)) {
     const payment = { ...known, version: told.version, ...flagOf(known, told, now) };
     return { payment, credited: undefined };
   }
@@ -68,9 +68,14 @@ export const isOld = (known: Payment, settlement: SettlementState): boolean =>
  */
 const isFurther = (known: Payment, { status, isOrphaned = false }: SettlementState): boolean => {
   if (known.status === "processing") return status !== "processing";
+  if (known.status === "failed") return status === "settled";
   if (known.status !== "settled" || status !== "settled") return false;
   return isOrphaned && !known.isOrphaned && !hasReturnedSettled(known);
 };
+
+/** A payment that failed counts if its chain shows it as settled later (rule STATE-6). */
+const isCorrected = (known: Payment, { status }: SettlementState): boolean =>
+  known.status === "failed" && status === "settled";
 
 /** What came back before it settled says nothing of that. */
 const hasReturnedSettled = ({ endedAt, returnedAt }: Payment): boolean =>

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { Decimal, idOfNames } from "@payment-links/contracts";
+import { Decimal, chainSource, idOfNames } from "@payment-links/contracts";
 import { sampleSighting } from "../testing/samples.ts";
 import { type Circumstances, type Payment, type Sighting, judgeSighting } from "./payment.ts";
 
@@ -263,6 +263,36 @@ describe("judgeSighting", () => {
     expect(isBack).toMatchObject({ outcome: "placed", payment: { version: 1, blockNumber: 11 } });
     expect(judgeSighting(first(seen), seen, later).outcome).toBe("repeated");
     expect(judgeSighting(first(failed), seen, later).outcome).toBe("repeated");
+  });
+
+  describe("a payment that a chain's watcher reported as failed", () => {
+    const source = chainSource(processing.chainId);
+    const lost = first({ ...failed, source, blockNumber: null });
+    const shown = { ...processing, source, blockNumber: 12, isOrphaned: false };
+    const final = { ...settled, source, blockNumber: 12, isOrphaned: false };
+
+    test("is processed again once a block holds it, and counts once it settles (rule STATE-6)", () => {
+      const reopened = judgeSighting(lost, shown, later);
+      expect(reopened).toMatchObject({
+        outcome: "placed",
+        payment: { status: "processing", version: 1, blockNumber: 12 },
+      });
+      for (const before of [lost, "payment" in reopened ? reopened.payment : lost]) {
+        expect(judgeSighting(before, final, later)).toMatchObject({
+          outcome: "moved",
+          isConflicting: false,
+          payment: { status: "settled", version: 2, amount: settled.amount },
+        });
+      }
+    });
+
+    test("stays failed by a sighting in no block, and by a provider's notice (rule NOTICE-4)", () => {
+      for (const gone of [{ ...shown, blockNumber: null, isOrphaned: true }]) {
+        expect(judgeSighting(lost, gone, later).outcome).toBe("repeated");
+      }
+      const ofProvider = first(failed);
+      expect(judgeSighting(ofProvider, settled, later).outcome).toBe("repeated");
+    });
   });
 
   test("taken away after it settled it is flagged, and no more once it is seen again", () => {

@@ -1,5 +1,6 @@
 import {
   type SettlementState,
+  chainSource,
   fitsDecimals,
   idOfNames,
   settlementFailed,
@@ -46,7 +47,8 @@ export type Judgement =
 
 /**
  * Judges a sighting (rules STATE-6 and NOTICE-4). `processing` moves to `settled` or `failed`, both
- * final; all else changes nothing, so that the order of arrival does not matter. The final sighting
+ * final; all else changes nothing, so that the order of arrival does not matter. A chain may correct
+ * `failed`: if a block holds the payment, it is processed again, and it counts once it settles. The final sighting
  * is the truth about the money; the link, the id and the first instant stay those of the first
  * sighting. A payment that its chain takes away after it settled stays settled and is flagged (rule
  * STATE-10). Digits finer than the token's are refused only where they would change the payment of
@@ -73,7 +75,14 @@ export const judgeSighting = (
     const payment = { ...before, blockNumber: sighting.blockNumber };
     return { outcome: "placed", payment, isConflicting: false };
   }
-  const isMove = before?.status === "processing" && sighting.status !== "processing";
+  if (before !== undefined && isReopened(before, sighting)) {
+    const { blockNumber } = sighting;
+    const payment = { ...before, status: "processing" as const, blockNumber };
+    return { outcome: "placed", payment, isConflicting: false };
+  }
+  const isMove =
+    (before?.status === "processing" && sighting.status !== "processing") ||
+    (before !== undefined && isCorrected(before, sighting));
   if (before !== undefined && !isMove) {
     return { outcome: "repeated", payment: before, isConflicting: contradicts(before, sighting) };
   }
@@ -124,6 +133,19 @@ const isReplaced = (payment: Payment, sighting: Sighting): boolean =>
   sighting.status === "processing" &&
   payment.blockNumber !== sighting.blockNumber;
 
+/** A failure on chain rests on what nodes did not show. A block that holds the payment refutes it. */
+const isReopened = (payment: Payment, sighting: Sighting): boolean =>
+  payment.status === "failed" &&
+  isOnChain(sighting) &&
+  sighting.status === "processing" &&
+  sighting.blockNumber !== null;
+
+const isCorrected = (payment: Payment, sighting: Sighting): boolean =>
+  payment.status === "failed" && isOnChain(sighting) && sighting.status === "settled";
+
+/** Whether a chain's own watcher reports the payment, and not a provider's notice. */
+const isOnChain = ({ chainId, source }: Sighting): boolean => source === chainSource(chainId);
+
 const isDisplaced = (payment: Payment, sighting: Sighting): boolean =>
   payment.status === "processing" &&
   sighting.status === "processing" &&
@@ -139,7 +161,9 @@ const contradicts = (payment: Payment, sighting: Sighting): boolean => {
     payment.paymentLinkId === sighting.paymentLinkId &&
     payment.chainId === sighting.chainId &&
     payment.tokenAddress === sighting.tokenAddress;
-  const isStep = (payment.status === "processing") !== (sighting.status === "processing");
+  const isStep =
+    (payment.status === "processing") !== (sighting.status === "processing") ||
+    isCorrected(payment, sighting);
   return !isSamePayment || (!isStep && !isSameTruth(payment, sighting));
 };
 

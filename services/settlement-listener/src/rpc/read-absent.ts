@@ -1,36 +1,60 @@
-import type { Question } from "./json-rpc.ts";
+import type { SeenTransaction } from "../watch/chain-reader.ts";
+import type { Answer, Question } from "./json-rpc.ts";
 import type { ReaderGround } from "./open-chain-readers.ts";
 import type { Provider } from "./provider.ts";
 
-type Asked<Name extends string> = {
+type Asked = {
   what: string;
-  names: readonly Name[];
-  /** What only a node answers with true that still tells of that time; undefined where there is no such question. */
-  findProof: (provider: Provider) => Promise<Question<boolean> | undefined>;
-  /** Its answer is null where the node knows nothing of it. */
-  questionOf: (name: Name) => Question;
+  seen: readonly SeenTransaction[];
+  /**
+   * Finds questions that only a node with the whole range answers with true: it still has the oldest
+   * transactions and has already reached the newest block. Undefined where it cannot prove this.
+   */
+  findProofs: (provider: Provider) => Promise<readonly Question<boolean>[] | undefined>;
+  /** Asks for a transaction; the node answers null if it does not know it. */
+  transactionQuestion: (transactionHash: string) => Question;
+  /** What the node is asked about the block in which a transaction was seen. */
+  blockQuestions: (blockNumber: number) => readonly Question[];
+  /** Whether the answers prove that this block is not canonical or does not hold the transaction. */
+  isGone: (seen: SeenTransaction, answers: readonly Answer[]) => boolean;
 };
 
-/** One request holds as many, and the proof. */
-const namesAtOnceMax = 50;
+/** One request asks for at most this many transactions, and for the blocks in which they were seen. */
+const transactionsPerRequestMax = 16;
 
 /**
- * Which of some names are nowhere on chain. That a node knows nothing of one says so only if it would
- * tell of it. Behind one address stand many nodes: the proof is asked for in the same request.
+ * Returns the hashes of the transactions that are in no canonical block of the range. A node that
+ * lags, or has pruned its history, does not know a transaction either. So one request holds all
+ * questions, as many nodes may share an address: the proofs, the blocks and the transactions.
  */
-export const readAbsent = <Name extends string>(
+export const readAbsent = (
   { turn }: Pick<ReaderGround, "turn">,
-  { findProof, names, questionOf, what }: Asked<Name>,
-): Promise<ReadonlySet<Name>> =>
+  { blockQuestions, findProofs, isGone, seen, transactionQuestion, what }: Asked,
+): Promise<ReadonlySet<string>> =>
   turn.ask(what, async (provider) => {
-    const absent = new Set<Name>();
-    const proof = await findProof(provider);
-    if (proof === undefined) return absent;
-    for (let at = 0; at < names.length; at += namesAtOnceMax) {
-      const asked = names.slice(at, at + namesAtOnceMax);
-      const [isProved, ...answers] = await provider.ask([proof, ...asked.map(questionOf)]);
-      if (!isProved) continue;
-      for (const [index, name] of asked.entries()) if (answers[index] === null) absent.add(name);
+    const absent = new Set<string>();
+    const proofs = await findProofs(provider);
+    if (proofs === undefined) return absent;
+    for (let at = 0; at < seen.length; at += transactionsPerRequestMax) {
+      const some = seen.slice(at, at + transactionsPerRequestMax);
+      const blockNumbers = [...new Set(some.map(({ blockNumber }) => blockNumber))];
+      const asked = [
+        proofs,
+        some.map(({ transactionHash }) => transactionQuestion(transactionHash)),
+        ...blockNumbers.map(blockQuestions),
+      ];
+      const answers = await provider.askEach<unknown>(asked.flat());
+      const [proved, transactions, ...blocks] = asked.map(({ length }) =>
+        answers.splice(0, length),
+      );
+      if (!proved?.every((answer) => "value" in answer && answer.value === true)) continue;
+      for (const [index, one] of some.entries()) {
+        const transaction = transactions?.[index];
+        const isUnknown =
+          transaction !== undefined && "value" in transaction && transaction.value === null;
+        const ofBlock = blocks[blockNumbers.indexOf(one.blockNumber)] ?? [];
+        if (isUnknown && isGone(one, ofBlock)) absent.add(one.transactionHash);
+      }
     }
     return absent;
   });

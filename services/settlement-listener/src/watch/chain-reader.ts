@@ -60,6 +60,12 @@ export type WaitingTransaction = {
   transfers: readonly VerifiedTransfer[];
 };
 
+/** A transaction and the block in which it was seen last. */
+export type SeenTransaction = { transactionHash: string; blockNumber: number; blockHash: string };
+
+/** Both ends are included. */
+export type BlockRange = { fromBlock: number; toBlock: number };
+
 /**
  * Whose transaction it is, and its number: at most one transaction of a sender and nonce is ever
  * mined. A family without such numbers finds others that behave so.
@@ -105,11 +111,11 @@ export type ChainReader<Header extends BlockHeader = BlockHeader> = {
   /** Receipts by transaction hash; one that is in no canonical block is left out. */
   readReceipts(hashes: readonly string[]): Promise<ReadonlyMap<string, TransactionReceipt>>;
   /**
-   * Those of transactions, none of which can have been mined below a block, that surely are in no canonical
-   * one. A node forgets what is old, and tells the same of it: one that would not tell of that block's
-   * transactions any more leaves all of them out.
+   * Returns the hashes of the transactions that are in no canonical block of a range. A node that lacks
+   * a part of the range, because it lags or has pruned it, proves nothing: its transactions are left
+   * out. So is a transaction that the block in which it was seen still holds.
    */
-  readAbsent(hashes: readonly string[], sinceBlock: number): Promise<ReadonlySet<string>>;
+  readAbsent(seen: readonly SeenTransaction[], range: BlockRange): Promise<ReadonlySet<string>>;
   /**
    * Who sent transactions, mined or pending, and with which nonce; one that the node does not know is
    * left out.

@@ -1,7 +1,7 @@
 import type { ReaderGround } from "../../rpc/open-chain-readers.ts";
 import type { Provider } from "../../rpc/provider.ts";
 import { readChain } from "../../rpc/read-chain.ts";
-import type { ChainReader } from "../../watch/chain-reader.ts";
+import type { ChainReader, SeenTransaction } from "../../watch/chain-reader.ts";
 import type { ChainSettings } from "../../watch/chain/chain-settings.ts";
 import type { BitcoinChain } from "./bitcoin-chain.ts";
 import {
@@ -45,13 +45,30 @@ export const createBitcoinReader = (
     keepsTransactions: () => turn.ask("the index of transactions", hasIndex),
     // With its index a node forgets nothing: Bitcoin Core and btcd refuse to prune then. While the index is
     // made anew, from the first block on, it has not come to the newest one.
-    readAbsent: (txids) =>
-      turn.ask("what is absent", async (provider) => {
+    readAbsent: (seen) =>
+      turn.ask("absent transactions", async (provider) => {
         if (!(await hasIndex(provider))) return new Set<string>();
+        const txids = seen.map(({ transactionHash }) => transactionHash);
         const mined = await listMined(provider, txids);
-        return new Set(txids.filter((txid) => !mined.has(txid)));
+        const absent = new Set<string>();
+        for (const one of seen) {
+          const isMined = mined.has(one.transactionHash);
+          if (!isMined && (await isGoneFrom(provider, one))) absent.add(one.transactionHash);
+        }
+        return absent;
       }),
   };
+};
+
+/** Whether a node has another block than the one in which a transaction was seen, or one without it. */
+const isGoneFrom = async (
+  provider: Provider,
+  { blockHash, blockNumber, transactionHash }: SeenTransaction,
+): Promise<boolean> => {
+  const [hash] = await provider.ask([hashQuestion(blockNumber)]);
+  if (hash !== blockHash) return true;
+  const [{ transactions }] = await provider.ask([blockQuestion(hash)]);
+  return !transactions.some(({ txid }) => txid === transactionHash);
 };
 
 /** Whether the newest block's own transaction is known by its id. */

@@ -43,7 +43,7 @@ export type ContractQuestion = { address: Hex; data?: Hex };
 /** What is asked of EVM nodes; each call ends within the bounds that `ChainReader` tells. */
 export type EvmReads = Pick<
   ChainReader<EvmHeader>,
-  "readHeads" | "readHeaders" | "readUsedNonces"
+  "readAbsent" | "readHeads" | "readHeaders" | "readUsedNonces"
 > & {
   /**
    * The fee proxies' logs, and tokens' transfers to owners, from `fromBlock` on, in order: as far as the provider bears in one
@@ -59,8 +59,6 @@ export type EvmReads = Pick<
   }): Promise<{ logs: readonly ProxyLog[]; end: EvmHeader; readBy: string }>;
   /** Receipts by transaction hash; one that is in no canonical block is left out. */
   readReceipts(hashes: readonly Hex[]): Promise<ReadonlyMap<Hex, EvmReceipt>>;
-  /** As {@link ChainReader.readAbsent}. */
-  readAbsent(hashes: readonly Hex[], sinceBlock: number): Promise<ReadonlySet<Hex>>;
   /** What transactions call, by their hash. Throws where no node knows one of them. */
   readCalls(hashes: readonly Hex[]): Promise<ReadonlyMap<Hex, TransactionCall>>;
   /**

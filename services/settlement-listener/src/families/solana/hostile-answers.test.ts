@@ -221,11 +221,42 @@ describe("which transactions are in no block", () => {
     const slot = chain.head();
     chain.mine();
     const unknown = "2".repeat(88);
-    const asked = [unknown, signature];
-    expect([...(await reader.readAbsent(asked, slot))]).toEqual([unknown]);
+    const seen = (transactionHash: string) => ({
+      transactionHash,
+      blockNumber: slot,
+      blockHash: "3".repeat(44),
+    });
+    const asked = [seen(unknown), seen(signature)];
+    const range = (fromBlock: number) => ({ fromBlock, toBlock: chain.head() });
+    expect([...(await reader.readAbsent(asked, range(slot)))]).toEqual([unknown]);
     chain.node.prune(slot + 1);
-    expect([...(await reader.readAbsent(asked, slot))]).toEqual([]);
-    expect([...(await reader.readAbsent([unknown], slot + 1))]).toEqual([unknown]);
+    expect([...(await reader.readAbsent(asked, range(slot)))]).toEqual([]);
+  });
+
+  test("is none while its slot still lists it, or while the index of transactions lags (rule CHAIN-5)", async () => {
+    const reader = await openReader();
+    const signature = await pay();
+    const slot = chain.head();
+    const [header] = await reader.readHeaders({ fromBlock: slot, toBlock: slot });
+    const range = { fromBlock: slot, toBlock: slot };
+    const unknown = "2".repeat(88);
+    const seen = { blockNumber: slot, blockHash: header?.hash ?? "" };
+    const asked = [signature, unknown].map((transactionHash) => ({ ...seen, transactionHash }));
+    lie = (method, params, told) =>
+      method === "getTransaction" && params[0] === signature ? null : told;
+    expect([...(await reader.readAbsent(asked, range))]).toEqual([]);
+    const later = await pay();
+    chain.mine();
+    const through = { fromBlock: slot, toBlock: chain.head() };
+    expect(later).not.toBe(signature);
+    // The index knows what came later, so it says nothing wrong about what the slot lacks.
+    expect([...(await reader.readAbsent(asked, through))]).toEqual([unknown]);
+    chain.skip(1);
+    const skipped = { ...seen, blockNumber: chain.head() + 1, transactionHash: unknown };
+    chain.mine();
+    expect([
+      ...(await reader.readAbsent([skipped], { ...through, toBlock: chain.head() })),
+    ]).toEqual([unknown]);
   });
 });
 

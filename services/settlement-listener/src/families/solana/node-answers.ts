@@ -21,6 +21,17 @@ export const readBlock: ReadAnswer<SolanaBlock> = (result) => {
   };
 };
 
+/** A block's hash and the signatures of its transactions. */
+export const readBlockSignatures: ReadAnswer<{ hash: string; signatures: readonly string[] }> = (
+  result,
+) => {
+  const block = readObject(result);
+  return {
+    hash: readKey(block["blockhash"]),
+    signatures: readArray(block["signatures"]).map(readSignature),
+  };
+};
+
 /** A transaction that names an account, and where it stands. */
 export type ListedSignature = {
   signature: string;

@@ -1,5 +1,10 @@
 import type { WatchContext } from "../chain/watch-context.ts";
-import { ChainUnreachableError, type TransactionReceipt, type Witness } from "../chain-reader.ts";
+import {
+  ChainUnreachableError,
+  type SeenTransaction,
+  type TransactionReceipt,
+  type Witness,
+} from "../chain-reader.ts";
 import { readTimes } from "../transfers/find-transfers.ts";
 import { agree, quorumOf } from "./agree.ts";
 import { proveAbsent } from "./prove-absent.ts";
@@ -16,10 +21,11 @@ type Asked = {
   /** Whose receipts are asked for, with the block up to which a provider must have come. */
   blocks: ReadonlyMap<string, number>;
   /**
-   * Where those were seen last of which something follows if they have no receipt. That there is none
-   * must be proved then: a provider that may have forgotten it has no vote.
+   * The transactions of which something follows if they have no receipt. A provider votes for that only
+   * if it proves that none of its blocks up to `finalTo` holds them.
    */
-  seenIn: ReadonlyMap<string, number>;
+  seen: ReadonlyMap<string, SeenTransaction>;
+  finalTo: number;
   /** Whether a provider has itself seen enough blocks on top of one. */
   mayVote: (witness: Witness, blockNumber: number) => boolean;
 };
@@ -30,7 +36,7 @@ type Asked = {
  */
 export const agreeOnReceipts = async (
   { chain, metrics, witnesses }: Pick<WatchContext, "chain" | "metrics" | "witnesses">,
-  { blocks, mayVote, seenIn }: Asked,
+  { blocks, finalTo, mayVote, seen }: Asked,
 ): Promise<ReadonlyMap<string, Fate>> => {
   const quorum = quorumOf(witnesses);
   const { agreed, contradictedCount } = await agree({
@@ -43,13 +49,13 @@ export const agreeOnReceipts = async (
       // A lone provider's word for the time stands since it was scanned.
       const times =
         quorum > 1 ? await readTimes(witness.reader, [...receipts.values()]) : new Map();
-      const doubtful = asked.filter((hash) => seenIn.has(hash) && !receipts.has(hash));
-      const absent = await readAbsent({ chain, witness }, doubtful, seenIn);
+      const doubtful = asked.flatMap((hash) => (receipts.has(hash) ? [] : (seen.get(hash) ?? [])));
+      const absent = await readAbsent({ chain, witness }, doubtful, finalTo);
       return new Map(
         asked.flatMap((hash): [string, Fate][] => {
           const receipt = receipts.get(hash);
           if (receipt === undefined) {
-            const isProved = !seenIn.has(hash) || absent.has(hash);
+            const isProved = !seen.has(hash) || absent.has(hash);
             return isProved ? [[hash, { receipt, minedAt: undefined }]] : [];
           }
           const minedAt: Date | undefined = times.get(receipt.blockNumber);
@@ -69,17 +75,22 @@ export const agreeOnReceipts = async (
  */
 const readAbsent = async (
   { chain, witness }: Pick<WatchContext, "chain"> & { witness: Witness },
-  hashes: readonly string[],
-  seenIn: ReadonlyMap<string, number>,
+  doubtful: readonly SeenTransaction[],
+  toBlock: number,
 ): Promise<ReadonlySet<string>> => {
   const { finalDepthBlocks, firstBlock = 0 } = chain.settings;
+  const seenOf = new Map(doubtful.map((one) => [one.transactionHash, one]));
   const sinceOf = new Map(
-    hashes.map((hash) => [hash, Math.max(firstBlock, (seenIn.get(hash) ?? 0) - finalDepthBlocks)]),
+    doubtful.map(({ blockNumber, transactionHash }) => [
+      transactionHash,
+      Math.max(firstBlock, blockNumber - finalDepthBlocks),
+    ]),
   );
   try {
-    return await proveAbsent(sinceOf, (some, sinceBlock) =>
-      witness.reader.readAbsent(some, sinceBlock),
-    );
+    return await proveAbsent(sinceOf, (hashes, fromBlock) => {
+      const seen = hashes.flatMap((hash) => seenOf.get(hash) ?? []);
+      return witness.reader.readAbsent(seen, { fromBlock, toBlock });
+    });
   } catch (error) {
     // Its word for what has a receipt stands.
     if (error instanceof ChainUnreachableError) return new Set();

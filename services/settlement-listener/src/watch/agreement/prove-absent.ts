@@ -1,5 +1,5 @@
 /** Which of some transactions are nowhere, none of which was mined below a block; none where nothing proves it. */
-type ReadAbsent = (hashes: readonly string[], sinceBlock: number) => Promise<ReadonlySet<string>>;
+type ReadAbsent = (hashes: readonly string[], fromBlock: number) => Promise<ReadonlySet<string>>;
 
 /**
  * Finds which transactions are nowhere by the word of one node, each with the block below which it cannot

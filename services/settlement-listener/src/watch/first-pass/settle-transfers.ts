@@ -99,10 +99,11 @@ const settlePage = async (
   const mayMiss = due.filter(
     ({ blockNumber }) => blockNumber <= finalizedTo && watch.witnesses.length > 1,
   );
-  const seenIn = new Map(mayMiss.map((one) => [one.transactionHash, one.blockNumber]));
+  const seen = new Map(mayMiss.map((one) => [one.transactionHash, one]));
   const fates = await agreeOnReceipts(watch, {
     blocks,
-    seenIn,
+    seen,
+    finalTo: finalizedTo,
     mayVote: ({ id }, blockNumber) => blockNumber <= (sight.linesOf.get(id)?.settle ?? -1),
   });
   const lines = { settle: sight.agreed.settle, final: finalizedTo };
@@ -116,7 +117,7 @@ const settlePage = async (
     const { minedAt, receipt } = fate ?? {};
     const isFinal = stored.blockNumber <= finalizedTo;
     const isGone = fate !== undefined && receipt === undefined;
-    if (isGone && seenIn.has(stored.transactionHash)) missing.push(stored);
+    if (isGone && seen.has(stored.transactionHash)) missing.push(stored);
     if (receipt === undefined) continue;
     const isElsewhere = receipt.blockHash !== stored.blockHash;
     if (isElsewhere && !staysThere(watch, stored, receipt, lines)) continue;

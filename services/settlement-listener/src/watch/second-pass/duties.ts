@@ -47,14 +47,20 @@ const forgottenAtOnceMax = 5_000;
  * from a turn that came to nothing.
  */
 export const duties: Record<DutyName, (turn: Turn) => Promise<boolean | undefined>> = {
-  /** Judges payments that a reorg took away. It rests where not all could be decided: some never can. */
+  /**
+   * Judges payments that a reorg took away, by the blocks that were read twice: if such a block holds the
+   * payment, it is no longer lost. It rests where not all could be decided: some never can.
+   */
   judge: async ({ watch, lead, finalizedTo, memory }) => {
-    const { clock } = watch;
+    const { chain, clock, pool } = watch;
     const { judgeWalk: walk } = memory;
     if (walk.afterSeq === "0" && finalizedTo <= walk.judgedTo) return false;
     if (clock.elapsedMs() < memory.judgeRestsUntilMs) return undefined;
+    const { auditedTo } = await readProgress(pool, chain.id);
+    const readTwiceTo = Math.min(finalizedTo, auditedTo ?? -1);
+    if (walk.afterSeq === "0" && readTwiceTo <= walk.judgedTo) return false;
     memory.judgeRestsUntilMs = clock.elapsedMs() + judgeRestMs;
-    const lines = { settle: finalizedTo, final: finalizedTo };
+    const lines = { settle: readTwiceTo, final: readTwiceTo };
     await judgeLostTransfers(watch, lead, { lines, walk });
     memory.judgeRestsUntilMs = 0;
     return false;

@@ -84,12 +84,17 @@ const judgePage = async (
     lost.map(({ blockNumber, transactionHash }) => [transactionHash, blockNumber]),
   );
   // No other can fail by having no receipt.
-  const seenIn = new Map(
+  const seen = new Map(
     lost
       .filter(({ nonce, sender }) => isUsed(nonce, usedNonces.get(sender) ?? 0))
-      .map(({ blockNumber, transactionHash }) => [transactionHash, blockNumber]),
+      .map((one) => [one.transactionHash, one]),
   );
-  const fates = await agreeOnReceipts(watch, { blocks, seenIn, mayVote: () => true });
+  const fates = await agreeOnReceipts(watch, {
+    blocks,
+    seen,
+    finalTo: lines.final,
+    mayVote: () => true,
+  });
   let decidedCount = 0;
   const settled = new Map<string, ChainTransfer>();
   const failed: StoredTransfer[] = [];

@@ -11,10 +11,11 @@ import {
   readTransactionHashes,
 } from "../node-answers.ts";
 import type { Provider } from "../../../rpc/provider.ts";
-import type { Question } from "../../../rpc/json-rpc.ts";
+import type { Answer, Question } from "../../../rpc/json-rpc.ts";
 import { readAbsent } from "../../../rpc/read-absent.ts";
 import { readKnown } from "../../../rpc/read-known.ts";
 import { RpcFault } from "../../../rpc/rpc-fault.ts";
+import type { BlockRange, SeenTransaction } from "../../../watch/chain-reader.ts";
 
 type TransactionGround = Pick<ReaderGround, "chainId" | "metrics" | "turn">;
 
@@ -34,12 +35,14 @@ export const createTransactionReads = (ground: TransactionGround): TransactionRe
     });
   return {
     readReceipts: (hashes) => readAll("receipts", hashes, receipt),
-    readAbsent: (hashes, sinceBlock) =>
+    readAbsent: (seen, range) =>
       readAbsent(ground, {
-        what: "what is absent",
-        names: hashes,
-        findProof: (provider) => findProof(provider, sinceBlock),
-        questionOf: (hash) => placeQuestion(hash, (place) => place),
+        what: "absent transactions",
+        seen,
+        findProofs: (provider) => findProofs(provider, range),
+        transactionQuestion: (hash) => placeQuestion(hash, (place) => place),
+        blockQuestions: (number) => [hashesQuestion(number)],
+        isGone: isGoneFrom,
       }),
     readCalls: (hashes) => readAll("calls", hashes, call),
     readSenders: (hashes) => readAll("transactions", hashes, transaction),
@@ -65,7 +68,7 @@ const call = { method: byHash, read: readTransactionCall, mustBeThere: true };
 
 /** Where a transaction stands; null where the node does not tell. A receipt that no payment can have counts too. */
 const placeQuestion = <T>(
-  hash: Hex,
+  hash: string,
   read: (place: { blockHash: Hex; transactionHash: Hex } | null) => T,
 ): Question<T> => ({
   method: receipt.method,
@@ -73,29 +76,49 @@ const placeQuestion = <T>(
   read: (result) => read(readLogsOfReceipt(new Set())(result)),
 });
 
-const blocksAtOnce = 100;
-/** A node of a quiet chain is asked for so many blocks at most. */
+const blocksPerRequest = 100;
+/** A quiet chain may have many empty blocks; more of them are not looked through. */
 const emptyBlocksMax = 1_000;
 
 /**
- * The receipt of the first transaction from a block on. Nodes forget by age, and no other is older: one that
- * tells it tells of all that follow. Where so many blocks are empty there is no proof.
+ * Proves that a node has all receipts of a range: it has the newest block, the receipt of the last
+ * transaction up to there, and the receipt of the first transaction from the oldest block on. A node
+ * prunes the oldest receipts first. Undefined if the node has not reached the newest block, or if too
+ * many blocks are empty.
  */
-const findProof = async (
+const findProofs = async (
   provider: Provider,
-  sinceBlock: number,
+  { fromBlock, toBlock }: BlockRange,
+): Promise<readonly Question<boolean>[] | undefined> => {
+  const [newest] = await provider.ask([hashesQuestion(toBlock)]);
+  if (newest === null) return undefined;
+  const first = await findReceiptProof(provider, (distance) => fromBlock + distance, "first");
+  const last = await findReceiptProof(provider, (distance) => toBlock - distance, "last");
+  if (first === undefined || last === undefined) return undefined;
+  const { params, method, read } = hashesQuestion(toBlock);
+  const reached = { method, params, read: (result: unknown) => read(result)?.hash === newest.hash };
+  return [reached, first, last];
+};
+
+/** Asks for the receipt of the first or last transaction of the nearest block that has any. */
+const findReceiptProof = async (
+  provider: Provider,
+  blockAt: (distance: number) => number,
+  which: "first" | "last",
 ): Promise<Question<boolean> | undefined> => {
   let count = 1;
-  for (let at = sinceBlock; at < sinceBlock + emptyBlocksMax; at += count) {
-    if (at > sinceBlock) count = blocksAtOnce;
-    const numbers = Array.from({ length: count }, (_, index) => at + index);
-    for (const block of await provider.askMany(numbers.map(hashesQuestion))) {
+  for (let distance = 0; distance < emptyBlocksMax; distance += count) {
+    if (distance > 0) count = blocksPerRequest;
+    const numbers = Array.from({ length: count }, (_, index) => blockAt(distance + index));
+    const existing = numbers.filter((number) => number >= 0);
+    if (existing.length === 0) return undefined;
+    for (const block of await provider.askMany(existing.map(hashesQuestion))) {
       if (block === null) return undefined;
-      const [first] = block.transactionHashes;
-      if (first === undefined) continue;
+      const hash = block.transactionHashes.at(which === "first" ? 0 : -1);
+      if (hash === undefined) continue;
       return placeQuestion(
-        first,
-        (place) => place?.transactionHash === first && place.blockHash === block.hash,
+        hash,
+        (place) => place?.transactionHash === hash && place.blockHash === block.hash,
       );
     }
   }
@@ -107,6 +130,19 @@ const hashesQuestion = (number: number) => ({
   params: [numberToHex(number), false],
   read: readTransactionHashes,
 });
+
+/** Whether a node has another block than the one in which a transaction was seen, or one without it. */
+const isGoneFrom = (
+  { blockHash, transactionHash }: SeenTransaction,
+  [answer]: readonly Answer[],
+): boolean => {
+  if (answer === undefined || !("value" in answer)) return false;
+  // The question's own parser has made this value.
+  const block = answer.value as ReturnType<typeof readTransactionHashes>;
+  if (block === null) return false;
+  const holdsIt = block.transactionHashes.some((hash) => hash === transactionHash);
+  return block.hash !== blockHash || !holdsIt;
+};
 
 /** Anybody can write large receipts: if they are too much for one answer, fewer are asked for. */
 const askSome = async <T extends Named>(

@@ -2,7 +2,13 @@ import type { Question } from "../../../rpc/json-rpc.ts";
 import type { Provider } from "../../../rpc/provider.ts";
 import { RpcFault } from "../../../rpc/rpc-fault.ts";
 import type { BlockHeader } from "../../../watch/chain-reader.ts";
-import { type SolanaBlock, readBlock, readCount, readSlots } from "../node-answers.ts";
+import {
+  type SolanaBlock,
+  readBlock,
+  readBlockSignatures,
+  readCount,
+  readSlots,
+} from "../node-answers.ts";
 
 /** What is asked for: never what a fork may yet take away within a second. */
 export const commitment = "confirmed";
@@ -10,24 +16,43 @@ export const commitment = "confirmed";
 /** The newest version of transactions that is read here (SIMD-0385). Nodes refuse to tell a later one. */
 export const transactionVersionMax = 1;
 
-/** A block's header; a slot without a block is an error. */
-const blockQuestion = (slot: number): Question<SolanaBlock> => ({
+const blockCall = (slot: number, transactionDetails: "none" | "signatures") => ({
   method: "getBlock",
   params: [
     slot,
     {
       commitment,
       encoding: "json",
-      transactionDetails: "none",
+      transactionDetails,
       rewards: false,
       maxSupportedTransactionVersion: transactionVersionMax,
     },
   ],
+});
+
+/** A block's header; a slot without a block is an error. */
+const blockQuestion = (slot: number): Question<SolanaBlock> => ({
+  ...blockCall(slot, "none"),
   read: readBlock,
 });
 
+/** Asks which transactions a block holds; a slot without a block is an error. */
+export const signaturesQuestion = (
+  slot: number,
+): Question<ReturnType<typeof readBlockSignatures>> => ({
+  ...blockCall(slot, "signatures"),
+  read: readBlockSignatures,
+});
+
+/** Asks which slots of a range have a block, both ends included. */
+export const slotsQuestion = (fromSlot: number, toSlot: number): Question<readonly number[]> => ({
+  method: "getBlocks",
+  params: [fromSlot, toSlot, { commitment }],
+  read: readSlots,
+});
+
 /** How far a node has come; the node is behind where that is not as far as a slot. */
-const reachQuestion = (slot: number): Question<number> => ({
+export const reachQuestion = (slot: number): Question<number> => ({
   method: "getSlot",
   params: [{ commitment, minContextSlot: slot }],
   read: readCount,
@@ -43,7 +68,7 @@ const askSlots = async (
 ): Promise<readonly number[]> => {
   const [reached, slots] = await provider.ask([
     reachQuestion(toSlot),
-    { method: "getBlocks", params: [fromSlot, toSlot, { commitment }], read: readSlots },
+    slotsQuestion(fromSlot, toSlot),
   ]);
   if (reached < toSlot) throw new RpcFault("behind", "a node that has not come so far");
   const areInside = slots.every(

@@ -1,15 +1,34 @@
-import type { Question } from "../../../rpc/json-rpc.ts";
+import type { Answer, Question } from "../../../rpc/json-rpc.ts";
 import type { ReaderGround } from "../../../rpc/open-chain-readers.ts";
 import type { Provider } from "../../../rpc/provider.ts";
 import { readAbsent } from "../../../rpc/read-absent.ts";
 import { readKnown } from "../../../rpc/read-known.ts";
 import { RpcFault } from "../../../rpc/rpc-fault.ts";
-import type { ChainReader, Sender, TransactionReceipt } from "../../../watch/chain-reader.ts";
+import type {
+  BlockRange,
+  ChainReader,
+  Sender,
+  SeenTransaction,
+  TransactionReceipt,
+} from "../../../watch/chain-reader.ts";
 import { isOfDurableNonce } from "../durable-nonce.ts";
-import { type SolanaBlock, readCount, readTransaction } from "../node-answers.ts";
+import {
+  type SolanaBlock,
+  type readBlockSignatures,
+  readCount,
+  readTransaction,
+} from "../node-answers.ts";
 import type { SolanaChain } from "../solana-chain.ts";
 import { type IsOwner, type SolanaTransaction, verifyTransaction } from "../verify-transaction.ts";
-import { askBlockUpTo, askBlocks, commitment, transactionVersionMax } from "./ask-blocks.ts";
+import {
+  askBlockUpTo,
+  askBlocks,
+  commitment,
+  reachQuestion,
+  signaturesQuestion,
+  slotsQuestion,
+  transactionVersionMax,
+} from "./ask-blocks.ts";
 
 type TransactionReads = Pick<
   ChainReader,
@@ -42,12 +61,14 @@ export const createTransactionReads = (
         ]),
       );
     },
-    readAbsent: (signatures, sinceSlot) =>
+    readAbsent: (seen, range) =>
       readAbsent(ground, {
-        what: "what is absent",
-        names: signatures,
-        findProof: async () => firstSlotQuestion(sinceSlot),
-        questionOf: transactionQuestion,
+        what: "absent transactions",
+        seen,
+        findProofs: (provider) => findProofs(provider, range),
+        transactionQuestion,
+        blockQuestions: (slot) => [signaturesQuestion(slot), slotsQuestion(slot, slot)],
+        isGone: isGoneFrom,
       }),
     readSenders: async (signatures) => {
       const found = await readAll("senders", signatures);
@@ -121,9 +142,49 @@ const transactionQuestion = (signature: string): Question<SolanaTransaction | nu
   read: readTransaction,
 });
 
-/** Whether a node still has all from a slot on. */
-const firstSlotQuestion = (sinceSlot: number): Question<boolean> => ({
-  method: "getFirstAvailableBlock",
-  params: [],
-  read: (result) => readCount(result) <= sinceSlot,
-});
+/** A quiet chain may have empty blocks: so many slots and blocks are looked through. */
+const slotsMax = 64;
+const blocksMax = 8;
+
+/**
+ * Proves that a node has all transactions of a range: it still has the oldest slot, it has reached the
+ * newest, and its index knows the last transaction up to there. `minContextSlot` says nothing about that
+ * index, which is filled later.
+ */
+const findProofs = async (
+  provider: Provider,
+  { fromBlock, toBlock }: BlockRange,
+): Promise<readonly Question<boolean>[]> => {
+  const proofs: Question<boolean>[] = [
+    {
+      method: "getFirstAvailableBlock",
+      params: [],
+      read: (result) => readCount(result) <= fromBlock,
+    },
+    { ...reachQuestion(toBlock), read: (result) => readCount(result) >= toBlock },
+  ];
+  const oldest = Math.max(fromBlock, toBlock - slotsMax);
+  const [slots] = await provider.ask([slotsQuestion(oldest, toBlock)]);
+  for (const slot of slots.slice(-blocksMax).toReversed()) {
+    const [{ signatures }] = await provider.ask([signaturesQuestion(slot)]);
+    const signature = signatures.at(-1);
+    if (signature === undefined) continue;
+    const { read, ...call } = transactionQuestion(signature);
+    return [...proofs, { ...call, read: (result) => read(result) !== null }];
+  }
+  return proofs;
+};
+
+/** Whether a slot has another block than the one in which a transaction was seen, none, or one without it. */
+const isGoneFrom = (
+  { blockHash, transactionHash }: SeenTransaction,
+  [block, slots]: readonly Answer[],
+): boolean => {
+  if (block !== undefined && "value" in block) {
+    // The question's own parser has made this value.
+    const { hash, signatures } = block.value as ReturnType<typeof readBlockSignatures>;
+    return hash !== blockHash || !signatures.includes(transactionHash);
+  }
+  // The slot was skipped.
+  return slots !== undefined && "value" in slots && (slots.value as readonly number[]).length === 0;
+};
