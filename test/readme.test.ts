@@ -89,7 +89,7 @@ describe("README.md", () => {
         await ended;
       }
     }
-  }, 240_000);
+  });
 });
 
 /** Links what is installed and copies what runs, so that nothing in the clone in use is touched. */

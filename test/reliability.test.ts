@@ -33,7 +33,7 @@ const breaches: [string, string, string][] = [
     "no-short-limit",
     `const limitMs = 5 * 1_000; await waitUntil("it", isThere, limitMs);`,
   ],
-  ["limits itself", "no-short-limit", `test("it", work, 30_000);`],
+  ["limits itself", "no-short-limit", `test("it", work, 240_000);`],
   ["limits each of its rows", "no-short-limit", `test.each([1])("it", work, 30_000);`],
   ["limits a hook", "no-short-limit", `beforeAll(work, 30_000);`],
   ["limits a call", "no-short-limit", `await fetch(url, { signal: AbortSignal.timeout(9_000) });`],

@@ -294,12 +294,15 @@ const jestNameOf = (node: Node): string | undefined => {
 const ownLimits = /^(timeout|bodyTimeout|headersTimeout|connectTimeout|handshakeTimeout)$/;
 const productTimeouts = /^(timeoutMs|\w+TimeoutMs|askingMsMax|answerMsMax|silenceMsMax)$/;
 
+/** Jest's own limit for a test (`testTimeout`): no test sets a lower one. */
+const testMsMin = 300_000;
+
 /** Reports limits that a busy machine exceeds although nothing is wrong. */
 export const findShortLimits: Finder = function* (program) {
   const numbers = numbersOf(program);
-  const isShort = (node: Node | undefined) => {
+  const isShort = (node: Node | undefined, msMin = limitMsMin) => {
     const value = valueOf(node, numbers);
-    return value !== undefined && value > 0 && value < limitMsMin;
+    return value !== undefined && value > 0 && value < msMin;
   };
   const clearedNames = clearedNamesOf(program);
   for (const [node] of walk(program)) {
@@ -308,11 +311,13 @@ export const findShortLimits: Finder = function* (program) {
     const jestName = jestNameOf(node) ?? "";
     const limit =
       (waiters.has(name ?? "") && given[2]) ||
-      (tests.has(jestName) && given[2]) ||
       (hooks.has(jestName) && given[1]) ||
       (/^setDefault(Navigation)?Timeout$/.test(name ?? "") && given[0]) ||
       (name === "timeout" && objectNameOf(calleeOf(node)) === "AbortSignal" && given[0]);
     if (limit && isShort(limit)) yield { node: limit, message: limitMessage };
+    const testLimit = tests.has(jestName) ? given[2] : undefined;
+    if (testLimit && isShort(testLimit, testMsMin))
+      yield { node: testLimit, message: limitMessage };
   }
   for (const [node, name, above] of callsOf(program)) {
     const isLimit = name === "setTimeout" && isCleared(above, clearedNames);

@@ -98,6 +98,13 @@ export const openPayers = async <Wallet extends GivenWallet, Options extends Pay
       const data = `0x40c10f19${words.map((word) => word.padStart(64, "0")).join("")}`;
       return chain.ask("eth_sendTransaction", [{ from: to, to: chain.addressOf("usdc"), data }]);
     },
+    /** How many base units of the token an account holds. */
+    balanceOf: async (holder: string): Promise<bigint> => {
+      const data = `0x70a08231${holder.slice(2).toLowerCase().padStart(64, "0")}`;
+      return BigInt(
+        String(await chain.ask("eth_call", [{ to: chain.addressOf("usdc"), data }, "latest"])),
+      );
+    },
     /** Closes the browsers of all persons; answers what the policy stopped or went elsewhere. */
     closePersons: async (): Promise<string[]> => {
       const closed = persons.splice(0);

@@ -117,15 +117,7 @@ export const useTronPayers = () => {
   const rig = usePayers(() => openTronCheckout());
   beforeEach(async () => {
     const to = rig.chain.addressOf("usdc");
-    const balance = BigInt(
-      String(
-        await rig.chain.ask("eth_call", [
-          { to, data: `0x70a08231${account.slice(2).padStart(64, "0")}` },
-          "latest",
-        ]),
-      ),
-    );
-    if (balance < 25n * units) await rig.mint(account, 25n * units);
+    if ((await rig.balanceOf(account)) < 25n * units) await rig.mint(account, 25n * units);
     const spender = devnet.erc20FeeProxy.slice(2).padStart(64, "0");
     const data = `0x095ea7b3${spender}${"0".repeat(64)}`;
     await rig.chain.ask("eth_sendTransaction", [{ from: account, to, data }]);

@@ -162,7 +162,6 @@ describe("of two providers", () => {
       await settles(rig, link.id);
       expect((await rig.readStatus()).state).toBe("watching");
     },
-    120_000,
   );
 
   test.each(["first", "second"] as const)(
@@ -183,7 +182,6 @@ describe("of two providers", () => {
         "settled 7",
       ]);
     },
-    120_000,
   );
 
   test.each(["first", "second"] as const)(

@@ -112,7 +112,7 @@ test("one fails behind more lost payments than are judged in a turn, of which no
   await replace();
   await chain.mine(finalBlocks + 2);
   await waitFailed(rig, linkId);
-}, 60_000);
+});
 
 test("what the senders of lost payments have sent is asked for four at a time", async () => {
   const { rig, told } = await open();
