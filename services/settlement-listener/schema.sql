@@ -254,6 +254,8 @@ CREATE TABLE owner_addresses (
   address text NOT NULL,
   heard_at timestamp with time zone DEFAULT now() NOT NULL,
   added_by xid8 DEFAULT pg_current_xact_id() NOT NULL,
+  user_id text,
+  paid_at timestamp with time zone,
   CONSTRAINT owner_addresses_pkey PRIMARY KEY (chain_id, address)
 );
 

@@ -115,7 +115,7 @@ const reportSteps =
       }
       if (known?.status === "failed" && event.data.status === "settled") {
         const line = { link_id: payment.linkId, payment_id: payment.id };
-        log.error(line, "a payment that had failed is told as settled; it stays failed");
+        log.warn(line, "a failed payment has settled after all");
       }
       if (known?.status === "settled") {
         if (payment.isOrphaned && !known.isOrphaned) counters.orphaned();

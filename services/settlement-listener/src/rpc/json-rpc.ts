@@ -22,7 +22,11 @@ export class BatchRefused extends Error {
   override readonly name = "BatchRefused";
 }
 
-const responseBytesMax = 32 * 1024 * 1024;
+/**
+ * The most bytes of a response. Several requests are under way at the same time, and the heap holds each
+ * response as text and as JSON: a batch may hold less, and is asked for in parts where it holds more.
+ */
+const responseBytesMax = { single: 32 * 1024 * 1024, batch: 4 * 1024 * 1024 };
 const retryAfterSecondsMax = 86_400;
 
 /** A response object (JSON-RPC 2.0, §5), of which either the error or the result counts. */
@@ -83,7 +87,9 @@ const createSend = ({
         body: JSON.stringify(calls.length === 1 ? calls[0] : calls),
         signal: AbortSignal.any([closing, timeout]),
       });
-      return readReply(response, await readText(response), calls.length > 1);
+      const isBatch = calls.length > 1;
+      const bytesMax = isBatch ? responseBytesMax.batch : responseBytesMax.single;
+      return readReply(response, await readText(response, bytesMax), isBatch);
     } catch (error) {
       if (error instanceof RpcFault || error instanceof BatchRefused) throw error;
       if (timeout.aborted) throw new RpcFault("timeout", `no answer within ${timeoutMs} ms`);
@@ -106,18 +112,18 @@ const readUrl = (url: string): { address: URL; headers: Record<string, string> }
   return { address, headers: { ...headers, authorization } };
 };
 
-const readText = async (response: Response): Promise<string> => {
+const readText = async (response: Response, bytesMax: number): Promise<string> => {
   // An uncompressed answer is as long as it says, so its bytes need not be counted.
   const length = Number(response.headers.get("content-length") ?? Infinity);
-  if (length <= responseBytesMax && !response.headers.has("content-encoding")) {
+  if (length <= bytesMax && !response.headers.has("content-encoding")) {
     return response.text();
   }
   const chunks: Uint8Array[] = [];
   let byteCount = 0;
   for await (const chunk of response.body ?? []) {
     byteCount += chunk.length;
-    if (byteCount > responseBytesMax) {
-      throw new RpcFault("range", `an answer of more than ${responseBytesMax} bytes`);
+    if (byteCount > bytesMax) {
+      throw new RpcFault("range", `an answer of more than ${bytesMax} bytes`);
     }
     chunks.push(chunk);
   }

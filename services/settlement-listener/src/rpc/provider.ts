@@ -194,17 +194,25 @@ const createRequest = (
     return answers;
   };
 
-  const requestChunkInParts: JsonRpc = async <T>(questions: readonly Question<T>[]) => {
-    const answers = await requestChunk(questions).catch((error: unknown) => {
+  /** Where all together are too much for an answer, each is. */
+  const requestWhatFits: JsonRpc = (questions) =>
+    requestChunk(questions).catch((error: unknown) => {
       if (!(error instanceof RpcFault) || error.kind !== "range") throw error;
       return questions.map(() => ({ fault: error }));
     });
+
+  /** Asks for the answers that were too much again, fewer at once, one request after the other. */
+  const requestRest = async <T>(
+    questions: readonly Question<T>[],
+    answers: Answer<T>[],
+  ): Promise<Answer<T>[]> => {
     const tooMuch = questions.filter((_, index) => isTooMuch(answers[index]));
     if (questions.length === 1 || tooMuch.length === 0) return answers;
     // Those that fitted into the answer stand.
     const again: Answer<T>[] = [];
-    for (const half of chunk(tooMuch, Math.ceil(tooMuch.length / 2))) {
-      again.push(...(await requestChunkInParts(half)));
+    const partMax = Math.min(Math.ceil(tooMuch.length / 2), callsPerRequestMax / 2);
+    for (const part of chunk(tooMuch, partMax)) {
+      again.push(...(await requestRest(part, await requestWhatFits(part))));
     }
     return answers.map((answer) => (isTooMuch(answer) ? (again.shift() ?? answer) : answer));
   };
@@ -220,7 +228,11 @@ const createRequest = (
       }
       return answers;
     };
-  return { request: by(requestChunk), requestInParts: by(requestChunkInParts) };
+  const requestTogether = by(requestWhatFits);
+  return {
+    request: by(requestChunk),
+    requestInParts: async (questions) => requestRest(questions, await requestTogether(questions)),
+  };
 };
 
 const isTooMuch = (answer: Answer | undefined): boolean =>

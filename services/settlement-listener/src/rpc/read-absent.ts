@@ -20,7 +20,7 @@ type Asked = {
 };
 
 /** One request asks for at most this many transactions, and for the blocks in which they were seen. */
-const transactionsPerRequestMax = 16;
+const transactionsPerRequestMax = 8;
 
 /**
  * Returns the hashes of the transactions that are in no canonical block of the range. A node that

@@ -8,6 +8,7 @@ import {
 import { depositId } from "../domain/deposit.ts";
 import { type Payment, type Sighting, isNews } from "../domain/payment.ts";
 import { type FoundTransfer, storeTransfers } from "../store/chain-transfers.ts";
+import { saveProven } from "../store/owner-addresses.ts";
 import { holdReferences } from "../store/references.ts";
 import { recordNewSightings, recordSightings } from "./record-sightings.ts";
 
@@ -37,6 +38,7 @@ export const recordTransfers = async (
       found.payer === undefined ? (links.get(found.referenceHash) ?? null) : depositId(found),
   });
   const states = new Map(transfers.map((found) => [transferKey(found), found.state]));
+  await saveProvenOwners(tx, transfers, now);
   for (let at = 0; at < transfers.length; at += transfersPerCommitMax) {
     const page = transfers.slice(at, at + transfersPerCommitMax);
     const { areNew, stored } = await storeTransfers(tx, page.map(foundOf), now);
@@ -45,6 +47,21 @@ export const recordTransfers = async (
     );
     await (areNew ? recordNewSightings : recordSightings)(tx, sightings, now);
   }
+};
+
+/** Solana asks for proven owners more often than for others. A deposit proves nothing. */
+const saveProvenOwners = async (
+  tx: Transaction,
+  transfers: readonly ChainTransfer[],
+  now: Date,
+): Promise<void> => {
+  const settled = transfers.filter(
+    ({ payer, state }) => state === "settled" && payer === undefined,
+  );
+  const [first] = settled;
+  if (first === undefined) return;
+  const addresses = settled.map(({ destinationAddress }) => destinationAddress);
+  await saveProven(tx, first.chainId, addresses, now);
 };
 
 /**

@@ -4,7 +4,10 @@ import type { PaymentLinkState } from "@payment-links/contracts";
 import { type Pool, type Transaction, nothing } from "@payment-links/postgres";
 
 const NewsRow = z.object({ addresses: z.array(z.string()), until: z.string() });
-const AddressRow = z.object({ address: z.string() });
+const RankedRow = z.object({ address: z.string(), isProven: z.boolean() });
+
+/** An owner's address, and whether a payment has settled there. */
+export type RankedOwner = z.infer<typeof RankedRow>;
 
 /**
  * The addresses of owners on a chain that were added since a place, all of them since 0, and the place up
@@ -28,13 +31,34 @@ export const listOwnerAddresses = (
   `);
 };
 
-/** The addresses of owners on a chain, those first whose links were heard of last. */
-export const listByHearing = async (pool: Pool, chainId: string): Promise<readonly string[]> => {
-  const rows = await pool.any(sql.type(AddressRow)`
-    SELECT address FROM owner_addresses WHERE chain_id = ${chainId}
-    ORDER BY heard_at DESC, address
+/**
+ * Lists the addresses of owners on a chain. Each account's latest address comes before any account's
+ * second, so that nobody moves others back by many addresses; then come those with the latest links.
+ */
+export const listByHearing = (pool: Pool, chainId: string): Promise<readonly RankedOwner[]> =>
+  pool.any(sql.type(RankedRow)`
+    SELECT address, paid_at IS NOT NULL AS "isProven" FROM owner_addresses
+    WHERE chain_id = ${chainId}
+    ORDER BY
+      row_number() OVER (
+        PARTITION BY coalesce(user_id, address), paid_at IS NOT NULL ORDER BY heard_at DESC, address
+      ),
+      heard_at DESC, address
   `);
-  return rows.map(({ address }) => address);
+
+/** Saves that payments have settled at addresses: strangers' new links move these back no more. */
+export const saveProven = async (
+  tx: Transaction,
+  chainId: string,
+  addresses: readonly string[],
+  now: Date,
+): Promise<void> => {
+  if (addresses.length === 0) return;
+  await tx.query(nothing`
+    UPDATE owner_addresses SET paid_at = ${sql.timestamp(now)}
+    WHERE chain_id = ${chainId} AND paid_at IS NULL
+      AND address = ANY (${sql.array([...new Set(addresses)].sort(), "text")})
+  `);
 };
 
 /**
@@ -43,18 +67,22 @@ export const listByHearing = async (pool: Pool, chainId: string): Promise<readon
  */
 export const saveHearing = async (
   tx: Transaction,
-  links: readonly Pick<PaymentLinkState, "chainId" | "destinationAddress">[],
+  links: readonly Pick<PaymentLinkState, "chainId" | "destinationAddress" | "userId">[],
   now: Date,
 ): Promise<void> => {
-  const names = links.map(({ chainId, destinationAddress }) => `${chainId} ${destinationAddress}`);
-  if (names.length === 0) return;
+  const userOf = new Map(
+    links.map((link) => [`${link.chainId} ${link.destinationAddress}`, link.userId]),
+  );
+  if (userOf.size === 0) return;
   // In one order, so that two transactions never wait for one another.
-  const rows = [...new Set(names)].sort().map((name) => name.split(" "));
+  const names = [...userOf.keys()].sort();
+  const rows = names.map((name) => [...name.split(" "), userOf.get(name) ?? ""]);
   await tx.query(nothing`
-    INSERT INTO owner_addresses AS kept (chain_id, address, heard_at)
+    INSERT INTO owner_addresses AS kept (chain_id, address, user_id, heard_at)
     SELECT owner.*, ${sql.timestamp(now)}
-    FROM ${sql.unnest(rows, ["text", "text"])} AS owner (chain_id, address)
-    ON CONFLICT (chain_id, address) DO UPDATE SET heard_at = excluded.heard_at
-    WHERE kept.heard_at < excluded.heard_at
+    FROM ${sql.unnest(rows, ["text", "text", "text"])} AS owner (chain_id, address, user_id)
+    ON CONFLICT (chain_id, address) DO UPDATE SET
+      heard_at = excluded.heard_at, user_id = coalesce(kept.user_id, excluded.user_id)
+    WHERE kept.heard_at < excluded.heard_at OR kept.user_id IS NULL
   `);
 };

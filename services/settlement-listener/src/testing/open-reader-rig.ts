@@ -90,8 +90,12 @@ export const openReaderRig = async (
     timing: { ...quick, ...given.timing },
   };
   const proxies: readonly LogFilter[] = [{ address: devnet.erc20FeeProxy, topic0 }, ...moreProxies];
+  const contracts = new Set<Hex>([
+    ...proxies.map(({ address }) => lower(address)),
+    ...chain.catalogueData.tokens.map(({ address }) => lower(address)),
+  ]);
   const readers = openChainReaders(options, (asking) =>
-    createEvmReads(asking, { proxies, isBloomKept }),
+    createEvmReads(asking, { proxies, contracts, isBloomKept }),
   );
   const [rpc] = rpcs;
   if (rpc === undefined) throw new RangeError("a rig has a provider");
@@ -132,3 +136,5 @@ const valueOf = async (
   );
   return found?.value ?? 0;
 };
+
+const lower = (address: string): Hex => address.toLowerCase() as Hex;

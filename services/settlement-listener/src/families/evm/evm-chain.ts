@@ -47,5 +47,11 @@ export const proxyEventsOf = ({
     : [{ address: proxies.ethereum, topic0: nativeProxyEvent.topic0 } as const]),
 ];
 
+/** The contracts whose logs decide what a receipt proves: the fee proxies and the tokens. */
+export const contractsOf = ({ proxies, tokens }: PayableChain): ReadonlySet<Hex> => {
+  const addresses = [proxies.erc20, proxies.ethereum ?? [], ...tokens.keys()].flat();
+  return new Set(addresses.map(lower));
+};
+
 /** Nodes answer in lowercase, the catalogue in EIP-55 form, which it has checked. */
 const lower = (address: string): Hex => address.toLowerCase() as Hex;

@@ -4,7 +4,7 @@ import { openChainReaders } from "../../rpc/open-chain-readers.ts";
 import type { Family } from "../family.ts";
 import { classifyError } from "./classify-error.ts";
 import { createEvmReads } from "./create-evm-reads.ts";
-import { type EvmChain, evmChainOf, proxyEventsOf } from "./evm-chain.ts";
+import { type EvmChain, contractsOf, evmChainOf, proxyEventsOf } from "./evm-chain.ts";
 import { createEvmReader } from "./evm-reader.ts";
 import { evmSettings } from "./evm-settings.ts";
 import { findChainFault } from "./find-chain-fault.ts";
@@ -21,7 +21,8 @@ export const evmFamily: Family = (catalogue, chain, override) => {
   return (ground) => {
     const watchedDeposits = deposits.open(ground.owners);
     const proxies = proxyEventsOf(evmChain);
-    const watched = { proxies, isBloomKept: true, deposits: watchedDeposits };
+    const contracts = contractsOf(evmChain);
+    const watched = { proxies, contracts, isBloomKept: true, deposits: watchedDeposits };
     const options = { ...ground, ...settings, chainId: chain.id, dialect: evmDialect(evmChain) };
     const { reader, ...readers } = openChainReaders(options, (asking) =>
       createEvmReader(createEvmReads(asking, watched), evmChain, watchedDeposits.payees),

@@ -27,8 +27,10 @@ export type EvmReceipt = {
   blockHash: Hex;
   isSuccessful: boolean;
   from: Hex;
-  /** In their order. */
+  /** Those of the chain's proxies and tokens, in their order. */
   logs: readonly EventLog[];
+  /** SHA-256 of all other logs: two providers must show the same receipt. */
+  otherLogsDigest: string;
 };
 
 /** What a transaction calls: a contract (none where it makes one), with lowercase calldata. */

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { Hex } from "viem";
 import type { EventLog } from "./decode-event.ts";
 import type { EvmHeader, EvmReceipt, ProxyLog, TransactionCall } from "./evm-reads.ts";
@@ -29,34 +30,45 @@ export const readPlacedLogs: ReadAnswer<(PlacedLog & { removed?: boolean | undef
 ) => readArray(result).map(readPlacedLog);
 
 /**
- * A receipt. One without a status (before Byzantium) cannot be judged, so it is not a valid answer,
+ * A receipt with the logs of some contracts, and a digest of all others: anybody can write megabytes of
+ * those. One without a status (before Byzantium) cannot be judged, so it is not a valid answer,
  * and neither is one in which a log stands twice, or none although its bloom tells of some.
  */
-export const readReceipt: ReadAnswer<EvmReceipt | null> = (result) => {
-  if (result === null) return null;
-  const receipt = readObject(result);
-  const status = receipt["status"];
-  if (status !== "0x0" && status !== "0x1") return refuseShape();
-  const logs = readArray(receipt["logs"]).map((log) => {
-    const fields = readObject(log);
-    return { log: readLog(fields), logIndex: readQuantity(fields["logIndex"]) };
-  });
-  logs.sort((a, b) => a.logIndex - b.logIndex);
-  if (logs.some(({ logIndex }, index) => logIndex === logs[index - 1]?.logIndex))
-    return refuseShape();
-  const { logsBloom } = receipt;
-  if (logs.length === 0 && typeof logsBloom === "string" && /[1-9a-f]/i.test(logsBloom.slice(2))) {
-    return refuseShape();
-  }
-  return {
-    transactionHash: readWord(receipt["transactionHash"]),
-    blockNumber: readQuantity(receipt["blockNumber"]),
-    blockHash: readWord(receipt["blockHash"]),
-    isSuccessful: status === "0x1",
-    from: readHex(receipt["from"], addressForm),
-    logs: logs.map(({ log }) => log),
+export const readReceipt =
+  (contracts: ReadonlySet<Hex>): ReadAnswer<EvmReceipt | null> =>
+  (result) => {
+    if (result === null) return null;
+    const receipt = readObject(result);
+    const status = receipt["status"];
+    if (status !== "0x0" && status !== "0x1") return refuseShape();
+    const logs = readArray(receipt["logs"]).map((log) => {
+      const fields = readObject(log);
+      return { log: readLog(fields), logIndex: readQuantity(fields["logIndex"]) };
+    });
+    logs.sort((a, b) => a.logIndex - b.logIndex);
+    if (logs.some(({ logIndex }, index) => logIndex === logs[index - 1]?.logIndex))
+      return refuseShape();
+    const { logsBloom } = receipt;
+    if (
+      logs.length === 0 &&
+      typeof logsBloom === "string" &&
+      /[1-9a-f]/i.test(logsBloom.slice(2))
+    ) {
+      return refuseShape();
+    }
+    const own = logs.filter(({ log }) => contracts.has(log.address));
+    const others = createHash("sha256");
+    for (const one of logs) if (!contracts.has(one.log.address)) others.update(JSON.stringify(one));
+    return {
+      transactionHash: readWord(receipt["transactionHash"]),
+      blockNumber: readQuantity(receipt["blockNumber"]),
+      blockHash: readWord(receipt["blockHash"]),
+      isSuccessful: status === "0x1",
+      from: readHex(receipt["from"], addressForm),
+      logs: own.map(({ log }) => log),
+      otherLogsDigest: others.digest("hex"),
+    };
   };
-};
 
 /** A transaction's name and sender, or null. */
 export const readChainTransaction: ReadAnswer<
@@ -71,7 +83,7 @@ export const readChainTransaction: ReadAnswer<
   };
 };
 
-/** A transaction's name and what it calls, or null. */
+/** A transaction's name and what it calls, or null. Calldata of more than 4 KiB is left out. */
 export const readTransactionCall: ReadAnswer<
   (TransactionCall & { transactionHash: Hex }) | null
 > = (result) => {
@@ -80,8 +92,17 @@ export const readTransactionCall: ReadAnswer<
   return {
     transactionHash: readWord(hash),
     to: to === null || to === undefined ? null : readHex(to, addressForm),
-    input: readBytes(input),
+    input: readInput(input),
   };
+};
+
+/** Calldata that may name a link is shorter: ERC-20's `transfer`, a reference, and attributions. */
+const inputCharactersMax = 8_192;
+
+/** Calldata; none of it where it is too long to name a link. */
+const readInput: ReadAnswer<Hex> = (input) => {
+  const bytes = readBytes(input);
+  return bytes.length > inputCharactersMax ? "0x" : bytes;
 };
 
 /** The names of a block's transactions, or null. */

@@ -1,7 +1,11 @@
 import { describe, expect, test } from "@jest/globals";
 import { openCatalogue } from "@payment-links/contracts";
 import { freshAddress } from "../../testing/solana/open-solana-chain.ts";
-import { createAccountSchedule } from "./account-schedule.ts";
+import {
+  type AccountSchedule,
+  type DueAccount,
+  createAccountSchedule,
+} from "./account-schedule.ts";
 import { solanaChainOf } from "./solana-chain.ts";
 
 const catalogue = openCatalogue();
@@ -11,13 +15,28 @@ const chain = solanaChainOf(catalogue, solana);
 const tokenCount = chain.tokens.size;
 const stepSlots = 5;
 
+const unproven = (addresses: readonly string[]) =>
+  addresses.map((address) => ({ address, isProven: false }));
+
+/** Says that what was due has been read to the end of its range. */
+const readAll = (
+  schedule: AccountSchedule,
+  due: readonly DueAccount[],
+  range: { fromBlock: number; toBlock: number },
+): void => {
+  schedule.asked(
+    due.map((one) => ({ ...one, reachedTo: range.toBlock })),
+    range,
+  );
+};
+
 /** Walks over slots as the first pass does, and answers how many accounts each step asked for. */
 const walk = async (
   ownerCount: number,
   { steps, from = 1_000_000 }: { steps: number; from?: number },
 ) => {
   const owners = Array.from({ length: ownerCount }, freshAddress);
-  const schedule = createAccountSchedule(chain, { readByHearing: async () => owners });
+  const schedule = createAccountSchedule(chain, { readByHearing: async () => unproven(owners) });
   const covered = new Map<string, number>();
   const counts: number[] = [];
   for (let step = 0; step < steps; step += 1) {
@@ -29,7 +48,7 @@ const walk = async (
       expect(since).toBeLessThanOrEqual((covered.get(account) ?? since) + 1);
       covered.set(account, range.toBlock);
     }
-    schedule.asked(due, range);
+    readAll(schedule, due, range);
     counts.push(due.length);
   }
   return { counts, covered };
@@ -51,9 +70,9 @@ describe("the schedule of accounts", () => {
 
   test("reads an account from an hour back where a range is read again", async () => {
     const owners = [freshAddress()];
-    const schedule = createAccountSchedule(chain, { readByHearing: async () => owners });
+    const schedule = createAccountSchedule(chain, { readByHearing: async () => unproven(owners) });
     const range = { fromBlock: 50_000, toBlock: 50_004 };
-    schedule.asked(await schedule.listDue(range), range);
+    readAll(schedule, await schedule.listDue(range), range);
     const [next] = await schedule.listDue({ fromBlock: 50_005, toBlock: 50_009 });
     expect(next?.since).toBe(50_005);
     const [again] = await schedule.listDue(range);
@@ -69,7 +88,7 @@ describe("the schedule of accounts", () => {
       for (const { account, since } of due) {
         covered.set(account, Math.min(since, covered.get(account) ?? Infinity));
       }
-      schedule.asked(due, range);
+      readAll(schedule, due, range);
       range = { fromBlock: range.toBlock + 1, toBlock: range.toBlock + stepSlots };
     }
     return [...covered.values()];
@@ -79,9 +98,9 @@ describe("the schedule of accounts", () => {
   test("leaves no slot out for who is not due when a range is read again that was not committed", async () => {
     // More accounts than each step asks for.
     const owners = Array.from({ length: 60 }, freshAddress);
-    const schedule = createAccountSchedule(chain, { readByHearing: async () => owners });
+    const schedule = createAccountSchedule(chain, { readByHearing: async () => unproven(owners) });
     const due = await schedule.listDue(lost);
-    schedule.asked(due, lost);
+    readAll(schedule, due, lost);
     const since = await coverAgain(schedule);
     expect(since).toHaveLength(due.length);
     expect(since.filter((slot) => slot > lost.fromBlock)).toEqual([]);
@@ -89,9 +108,9 @@ describe("the schedule of accounts", () => {
 
   test("nor for who was heard of less lately meanwhile", async () => {
     let owners = Array.from({ length: 60 }, freshAddress);
-    const schedule = createAccountSchedule(chain, { readByHearing: async () => owners });
+    const schedule = createAccountSchedule(chain, { readByHearing: async () => unproven(owners) });
     const before = { fromBlock: 49_995, toBlock: 49_999 };
-    for (const range of [before, lost]) schedule.asked(await schedule.listDue(range), range);
+    for (const range of [before, lost]) readAll(schedule, await schedule.listDue(range), range);
     owners = [...owners.slice(30), ...owners.slice(0, 30)];
     const since = await coverAgain(schedule);
     expect(since.filter((slot) => slot > lost.fromBlock)).toEqual([]);
@@ -99,15 +118,51 @@ describe("the schedule of accounts", () => {
 
   test("has the second pass look as far back as the first one did, once", async () => {
     const owners = [freshAddress()];
-    const schedule = createAccountSchedule(chain, { readByHearing: async () => owners });
+    const schedule = createAccountSchedule(chain, { readByHearing: async () => unproven(owners) });
     const sinceOf = async (fromBlock: number) => (await schedule.listAll(fromBlock))[0]?.since;
     expect(await sinceOf(50_000)).toBe(41_000);
     const range = { fromBlock: 50_000, toBlock: 50_004 };
-    schedule.asked(await schedule.listDue(range), range);
+    readAll(schedule, await schedule.listDue(range), range);
     const next = { fromBlock: 50_005, toBlock: 50_009 };
-    schedule.asked(await schedule.listDue(next), next);
+    readAll(schedule, await schedule.listDue(next), next);
     expect(await sinceOf(49_000)).toBe(40_000);
     expect(await sinceOf(50_004)).toBe(41_004);
     expect(await sinceOf(50_005)).toBe(50_005);
+  });
+
+  test("asks for an account again until it was read to the end of its range", async () => {
+    const owners = [freshAddress()];
+    const schedule = createAccountSchedule(chain, { readByHearing: async () => unproven(owners) });
+    const range = { fromBlock: 50_000, toBlock: 50_004 };
+    const due = await schedule.listDue(range);
+    schedule.asked(
+      due.map((one) => ({ ...one, reachedTo: 45_000 })),
+      range,
+    );
+    const [next] = await schedule.listDue({ fromBlock: 50_005, toBlock: 50_009 });
+    expect(next?.since).toBe(45_001);
+    // What was read in a range that is read again may not have been committed.
+    const [again] = await schedule.listDue(range);
+    expect(again?.since).toBe(41_000);
+  });
+
+  test("asks for an owner who was paid in every step, whatever strangers do", async () => {
+    const merchant = freshAddress();
+    const strangers = Array.from({ length: 2_000 }, freshAddress);
+    const readByHearing = async () => [
+      ...unproven(strangers),
+      { address: merchant, isProven: true },
+    ];
+    const schedule = createAccountSchedule(chain, { readByHearing });
+    const accounts = await createAccountSchedule(chain, {
+      readByHearing: async () => unproven([merchant]),
+    }).listAll(0);
+    for (let step = 0; step < 20; step += 1) {
+      const range = { fromBlock: 1_000 + step * 5, toBlock: 1_004 + step * 5 };
+      const due = await schedule.listDue(range);
+      const names = due.map(({ account }) => account);
+      for (const { account } of accounts) expect(names).toContain(account);
+      readAll(schedule, due, range);
+    }
   });
 });

@@ -6,6 +6,9 @@ import { type SolanaChain, programOf } from "./solana-chain.ts";
 /** A token account, and the slot from which on its transactions are asked for. */
 export type DueAccount = { account: string; since: number };
 
+/** An account that was asked for, and the slot up to which it was read. */
+type ReadAccount = DueAccount & { reachedTo: number };
+
 type Range = { fromBlock: number; toBlock: number };
 
 /** When which of the owners' token accounts is asked for. */
@@ -17,14 +20,20 @@ export type AccountSchedule = {
    * later one, as one provider alone has told it that.
    */
   listAll(fromBlock: number): Promise<readonly DueAccount[]>;
-  /** Says that those due have been asked over a range, which is committed next. */
-  asked(due: readonly DueAccount[], range: Range): void;
+  /**
+   * Says that those due have been read over a range, which is committed next. One that was not read to
+   * its end stays due.
+   */
+  asked(read: readonly ReadAccount[], range: Range): void;
 };
 
-/** So many accounts are asked for in each step: those of the owners whose links were heard of last. */
-const alwaysMax = 100;
-/** So many more every 20 s, and the rest every half hour. */
-const oftenMax = 1_000;
+/**
+ * So many accounts are asked for in each step, so many more every 20 s, and the rest every half hour:
+ * counted by itself for owners at whose address a payment has settled, and for all others. Anybody can make
+ * an account and a link.
+ */
+const ofProven = { alwaysMax: 70, oftenMax: 700 };
+const ofOthers = { alwaysMax: 30, oftenMax: 300 };
 const oftenSlots = 50;
 const seldomSlots = 4_500;
 /** How far back an account is read that this process has not asked for: an hour. */
@@ -39,32 +48,40 @@ export const createAccountSchedule = (
   { tokens }: Pick<SolanaChain, "tokens">,
   owners: Pick<Owners, "readByHearing">,
 ): AccountSchedule => {
-  const lastAsked = new Map<string, number>();
+  const lastAsked = new Map<string, { readTo: number; endedAt: number }>();
   /** The end of the last range in which an account was asked for from before that range. */
   const lastLookBack = new Map<string, number>();
   const accountsOf = createAccountsOf(tokens);
   return {
     listDue: async (range) => {
       // A range that is read again says that what was asked in it may not have been committed.
-      for (const [account, last] of lastAsked) {
-        if (last >= range.fromBlock) lastAsked.delete(account);
+      for (const [account, { endedAt }] of lastAsked) {
+        if (endedAt >= range.fromBlock) lastAsked.delete(account);
       }
-      const accounts = await accountsOf(await owners.readByHearing());
-      return accounts.flatMap((account, rank): DueAccount[] => {
-        const last = lastAsked.get(account);
-        const isNew = last === undefined && rank < oftenMax;
-        if (!isNew && !isDue(account, rank, range)) return [];
-        return [{ account, since: last === undefined ? lookBackFrom(range.fromBlock) : last + 1 }];
-      });
+      const ranked = await owners.readByHearing();
+      const tiers = Map.groupBy(ranked, ({ isProven }) => isProven);
+      const due: DueAccount[] = [];
+      for (const [isProven, some] of tiers) {
+        const tier = isProven ? ofProven : ofOthers;
+        for (const [rank, account] of (await accountsOf(some)).entries()) {
+          const last = lastAsked.get(account);
+          const isNew = last === undefined && rank < tier.oftenMax;
+          const isBehind = last !== undefined && last.readTo < last.endedAt;
+          if (!isNew && !isBehind && !isDue(account, periodOf(rank, tier), range)) continue;
+          const since = last === undefined ? lookBackFrom(range.fromBlock) : last.readTo + 1;
+          due.push({ account, since });
+        }
+      }
+      return due;
     },
     listAll: async (fromBlock) =>
       (await accountsOf(await owners.readByHearing())).map((account) => {
         const isCovered = (lastLookBack.get(account) ?? Infinity) < fromBlock;
         return { account, since: isCovered ? fromBlock : lookBackFrom(fromBlock) };
       }),
-    asked: (due, { fromBlock, toBlock }) => {
-      for (const { account, since } of due) {
-        lastAsked.set(account, toBlock);
+    asked: (read, { fromBlock, toBlock }) => {
+      for (const { account, reachedTo, since } of read) {
+        lastAsked.set(account, { readTo: reachedTo, endedAt: toBlock });
         if (since < fromBlock) lastLookBack.set(account, toBlock);
       }
     },
@@ -76,8 +93,8 @@ const lookBackFrom = (slot: number): number => Math.max(0, slot - lookBackSlots)
 /** The accounts of owners, derived once. */
 const createAccountsOf = (tokens: SolanaChain["tokens"]) => {
   const known = new Map<string, readonly string[]>();
-  return async (owners: readonly string[]): Promise<readonly string[]> => {
-    for (const owner of owners) {
+  return async (owners: readonly { address: string }[]): Promise<readonly string[]> => {
+    for (const { address: owner } of owners) {
       if (known.has(owner)) continue;
       const ofOwner = [...tokens].map(([mint, token]) =>
         solanaTokenAccount({ owner, mint, program: programOf(token) }),
@@ -86,18 +103,20 @@ const createAccountsOf = (tokens: SolanaChain["tokens"]) => {
       // Each takes about a millisecond, and there may be thousands at the start.
       await setImmediate();
     }
-    return owners.flatMap((owner) => known.get(owner) ?? []);
+    return owners.flatMap(({ address }) => known.get(address) ?? []);
   };
 };
 
-const periodOf = (rank: number): number => {
+const periodOf = (
+  rank: number,
+  { alwaysMax, oftenMax }: { alwaysMax: number; oftenMax: number },
+): number => {
   if (rank < alwaysMax) return 1;
   return rank < oftenMax ? oftenSlots : seldomSlots;
 };
 
 /** Whether a range holds a slot that is the account's own within its period. */
-const isDue = (account: string, rank: number, { fromBlock, toBlock }: Range): boolean => {
-  const period = periodOf(rank);
+const isDue = (account: string, period: number, { fromBlock, toBlock }: Range): boolean => {
   const phase = phaseOf(account) % period;
   const turnOf = (slot: number) => Math.floor((slot - phase) / period);
   return turnOf(toBlock) > turnOf(fromBlock - 1);

@@ -61,7 +61,9 @@ const openReader = async (urls: readonly string[] = []) => {
       createSolanaReader(
         asking,
         solana,
-        createAccountSchedule(solana, { readByHearing: async () => [owner] }),
+        createAccountSchedule(solana, {
+          readByHearing: async () => [{ address: owner, isProven: false }],
+        }),
       ),
   );
   return keep(readers).reader;

@@ -1,7 +1,7 @@
 import type { Hex } from "viem";
 import { readTronAddress, tronToHex } from "@payment-links/contracts";
 import { openChainReaders } from "../../rpc/open-chain-readers.ts";
-import { proxyEventsOf } from "../evm/evm-chain.ts";
+import { contractsOf, proxyEventsOf } from "../evm/evm-chain.ts";
 import { createEvmReader } from "../evm/evm-reader.ts";
 import { findChainFault } from "../evm/find-chain-fault.ts";
 import { watchDeposits } from "../evm/watched-deposits.ts";
@@ -19,6 +19,7 @@ export const tronFamily: Family = (catalogue, chain, override) => {
   return (ground) => {
     const watched = {
       proxies: proxyEventsOf(tronChain),
+      contracts: contractsOf(tronChain),
       deposits: deposits.open(ground.owners),
     };
     const options = { ...ground, ...settings, chainId: chain.id, dialect: tronDialect(tronChain) };

@@ -19,7 +19,7 @@ import { openTronChain } from "../../testing/tron/open-tron-chain.ts";
 import { ChainMovedError } from "../../watch/chain/watch-context.ts";
 import { ChainUnreachableError } from "../../watch/chain-reader.ts";
 import { findTransfers, readTimes } from "../../watch/transfers/find-transfers.ts";
-import { proxyEventsOf } from "../evm/evm-chain.ts";
+import { contractsOf, proxyEventsOf } from "../evm/evm-chain.ts";
 import { type EvmReader, createEvmReader } from "../evm/evm-reader.ts";
 import { findChainFault } from "../evm/find-chain-fault.ts";
 import { createTronReads } from "./create-tron-reads.ts";
@@ -69,7 +69,10 @@ const openReaders = (
     timing: { restMs: 20, restMsMax: 200, ...timing },
   };
   const readers = openChainReaders(options, (asking) =>
-    createEvmReader(createTronReads(asking, { proxies: proxyEventsOf(chain) }), chain),
+    createEvmReader(
+      createTronReads(asking, { proxies: proxyEventsOf(chain), contracts: contractsOf(chain) }),
+      chain,
+    ),
   );
   return { ...keep(readers), metrics };
 };

@@ -1,9 +1,11 @@
-import { expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import { newId, toEip55 } from "@payment-links/contracts";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { nothing, transact } from "@payment-links/postgres";
 import { hearLink } from "../../testing/hear-link.ts";
 import { openRig } from "../../testing/open-rig.ts";
+import { recordTransfers } from "../../sightings/record-transfers.ts";
+import { sampleTransfer } from "../../testing/sample-transfer.ts";
 import { sampleLink } from "../../testing/samples.ts";
 import { freshAddress } from "../../testing/solana/open-solana-chain.ts";
 import { listOwnerAddresses } from "../../store/owner-addresses.ts";
@@ -68,6 +70,46 @@ test("an owner that a new primary hears of first is read, though the old one's n
   expect(await owners.read()).toEqual([first]);
 });
 
+describe("the order of owners on Solana", () => {
+  const hear = async (link: ReturnType<typeof sampleLink>) => {
+    rig.clock.advance(1_000);
+    await transact(rig.pool, (tx) => hearLink(rig.clock)(tx, { link }));
+  };
+  const linkOf = (destinationAddress: string, userId: string) =>
+    sampleLink({ chainId: "solana", destinationAddress, userId });
+  const listed = async () => {
+    const owners = await openOwners(rig.pool, "solana").readByHearing();
+    return owners.map(({ address }) => address);
+  };
+
+  test("one account's many addresses move no other account's back by more than one place", async () => {
+    const merchant = freshAddress();
+    await hear(linkOf(merchant, "user_merchant"));
+    const ofStranger = Array.from({ length: 5 }, freshAddress);
+    for (const address of ofStranger) await hear(linkOf(address, "user_stranger"));
+    expect((await listed()).slice(0, 2)).toEqual([ofStranger.at(-1), merchant]);
+  });
+
+  test("an owner is proven once a payment has settled at the address, and by no deposit", async () => {
+    const [paid, given] = [freshAddress(), freshAddress()];
+    for (const address of [paid, given]) await hear(linkOf(address, `user_${address}`));
+    const transfer = { chainId: "solana", state: "settled" as const };
+    await transact(rig.pool, (tx) =>
+      recordTransfers(
+        tx,
+        [
+          sampleTransfer({ ...transfer, destinationAddress: paid }),
+          sampleTransfer({ ...transfer, destinationAddress: given, payer: freshAddress() }),
+        ],
+        rig.clock.now(),
+      ),
+    );
+    const owners = await openOwners(rig.pool, "solana").readByHearing();
+    const isProven = new Map(owners.map((one) => [one.address, one.isProven]));
+    expect([isProven.get(paid), isProven.get(given)]).toEqual([true, false]);
+  });
+});
+
 test("on Solana those come first whose links were heard of last", async () => {
   const hear = async (link: ReturnType<typeof sampleLink>) => {
     rig.clock.advance(1_000);
@@ -78,7 +120,8 @@ test("on Solana those come first whose links were heard of last", async () => {
   await hear(link);
   await hear(sampleLink({ chainId: "solana", destinationAddress: late }));
   const owners = openOwners(rig.pool, "solana");
-  expect(await owners.readByHearing()).toEqual([late, early]);
+  const listed = async () => (await owners.readByHearing()).map(({ address }) => address);
+  expect((await listed()).slice(0, 2)).toEqual([late, early]);
   await hear({ ...link, version: 2 });
-  expect(await owners.readByHearing()).toEqual([early, late]);
+  expect((await listed()).slice(0, 2)).toEqual([early, late]);
 });

@@ -1,12 +1,16 @@
 import type { Pool } from "@payment-links/postgres";
-import { listByHearing, listOwnerAddresses } from "../../store/owner-addresses.ts";
+import {
+  type RankedOwner,
+  listByHearing,
+  listOwnerAddresses,
+} from "../../store/owner-addresses.ts";
 
 /** Where owners are paid on one chain, in the family's own form. They only become more. */
 export type Owners = {
   /** All that are heard of by now; the same list each time, with the new ones at its end. */
   read: () => Promise<readonly string[]>;
-  /** All of them, those first whose links were heard of last; that order is kept on Solana alone. */
-  readByHearing: () => Promise<readonly string[]>;
+  /** All of them in the order in which they are asked for; that order is kept on Solana alone. */
+  readByHearing: () => Promise<readonly RankedOwner[]>;
 };
 
 /** Reads owners' addresses, and afterwards only what is new. */

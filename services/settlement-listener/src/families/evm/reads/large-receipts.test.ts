@@ -64,7 +64,7 @@ beforeEach(async () => {
     metrics: createRpcMetrics(openMetrics("test")),
   };
   readers = openChainReaders(options, (asking) =>
-    createEvmReads(asking, { proxies: [], isBloomKept: false }),
+    createEvmReads(asking, { proxies: [], contracts: new Set(), isBloomKept: false }),
   );
 });
 afterEach(() => {

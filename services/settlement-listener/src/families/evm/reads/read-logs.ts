@@ -21,6 +21,8 @@ export type LogFilter = { address: Hex; topic0: Hex };
 /** Which logs are read, and what tells that some are missing. */
 export type WatchedLogs = {
   proxies: readonly LogFilter[];
+  /** The contracts whose logs of a receipt are kept: the proxies and the tokens. */
+  contracts: ReadonlySet<Hex>;
   /** False where headers carry no bloom that says anything (Tron's is always zero). */
   isBloomKept: boolean;
   deposits?: WatchedDeposits;

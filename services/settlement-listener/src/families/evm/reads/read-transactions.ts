@@ -15,9 +15,11 @@ import type { Answer, Question } from "../../../rpc/json-rpc.ts";
 import { readAbsent } from "../../../rpc/read-absent.ts";
 import { readKnown } from "../../../rpc/read-known.ts";
 import { RpcFault } from "../../../rpc/rpc-fault.ts";
+import type { WatchedLogs } from "./read-logs.ts";
 import type { BlockRange, SeenTransaction } from "../../../watch/chain-reader.ts";
 
-type TransactionGround = Pick<ReaderGround, "chainId" | "metrics" | "turn">;
+type TransactionGround = Pick<ReaderGround, "chainId" | "metrics" | "turn"> &
+  Pick<WatchedLogs, "contracts">;
 
 type TransactionReads = Pick<
   EvmReads,
@@ -33,6 +35,7 @@ export const createTransactionReads = (ground: TransactionGround): TransactionRe
       askSome: (provider, hashes) => askSome(provider, hashes, kind),
       mustBeThere: kind.mustBeThere,
     });
+  const receipt = { ...receiptCall, read: readReceipt(ground.contracts), mustBeThere: false };
   return {
     readReceipts: (hashes) => readAll("receipts", hashes, receipt),
     readAbsent: (seen, range) =>
@@ -61,7 +64,7 @@ type Named = { transactionHash: Hex };
 type Kind<T extends Named> = { method: string; read: ReadAnswer<T | null>; mustBeThere: boolean };
 
 const byHash = "eth_getTransactionByHash";
-const receipt = { method: "eth_getTransactionReceipt", read: readReceipt, mustBeThere: false };
+const receiptCall = { method: "eth_getTransactionReceipt" };
 const transaction = { method: byHash, read: readChainTransaction, mustBeThere: false };
 /** Asked for where a receipt is there, whose transaction must be as well. */
 const call = { method: byHash, read: readTransactionCall, mustBeThere: true };
@@ -71,7 +74,7 @@ const placeQuestion = <T>(
   hash: string,
   read: (place: { blockHash: Hex; transactionHash: Hex } | null) => T,
 ): Question<T> => ({
-  method: receipt.method,
+  ...receiptCall,
   params: [hash],
   read: (result) => read(readLogsOfReceipt(new Set())(result)),
 });

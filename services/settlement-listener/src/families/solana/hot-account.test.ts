@@ -1,0 +1,14 @@
+import { afterEach, expect, test } from "@jest/globals";
+import { serveHotAccount } from "../../testing/hot-account.ts";
+import { readHeavyChain } from "../../testing/run-heavy-chain.ts";
+
+let node: Awaited<ReturnType<typeof serveHotAccount>> | undefined;
+afterEach(() => node?.close());
+
+test("an account with 3,000 transfers of strangers is read whole, in parts, within the heap of the chart", async () => {
+  node = await serveHotAccount(3_000);
+  const { headSlot, owner, url } = node;
+  const range = { from: headSlot - 200, to: headSlot - 2 };
+  const read = await readHeavyChain(url, { chainId: "solana", ...range, owner });
+  expect(read.foundCount).toBe(3_000);
+});

@@ -1,0 +1,71 @@
+import { execFile } from "node:child_process";
+import { createServer } from "node:http";
+import { Readable } from "node:stream";
+import { text } from "node:stream/consumers";
+import { pipeline } from "node:stream/promises";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { listenOnFreePort } from "@payment-links/runtime/testing/free-port";
+
+type Call = { id: number; method: string; params: readonly unknown[] };
+
+/**
+ * Serves JSON-RPC that writes each answer of a batch by itself, and ends when the client has enough: a
+ * whole batch would not fit into the memory of a test.
+ */
+export const serveHeavyNode = async (
+  answer: (method: string, params: readonly unknown[]) => unknown,
+) => {
+  const replyTo = ({ id, method, params }: Call) =>
+    JSON.stringify({ jsonrpc: "2.0", id, result: answer(method, params) });
+  const writeParts = function* (body: Call | Call[]): Generator<string, void> {
+    if (!Array.isArray(body)) return void (yield replyTo(body));
+    for (const [index, call] of body.entries()) yield `${index === 0 ? "[" : ","}${replyTo(call)}`;
+    yield "]";
+  };
+  const server = createServer((request, response) => {
+    const serve = async (): Promise<void> => {
+      const body: Call | Call[] = JSON.parse(await text(request));
+      response.setHeader("content-type", "application/json");
+      await pipeline(Readable.from(writeParts(body)), response);
+    };
+    serve().catch(() => response.destroy());
+  });
+  const port = await listenOnFreePort(server);
+  return {
+    url: `http://127.0.0.1:${port}`,
+    close: async () => {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+};
+
+const program = fileURLToPath(new URL("./read-heavy-chain.ts", import.meta.url));
+
+/** Three quarters of the 384 MiB that the chart gives a pod. */
+const chartHeapMib = 288;
+
+/** Reads a range of a chain in a process with a small heap. Rejects where the process ends early. */
+export const readHeavyChain = async (
+  url: string,
+  {
+    chainId,
+    from,
+    to,
+    owner = "",
+    heapMib = chartHeapMib,
+  }: { chainId: string; from: number; to: number; owner?: string; heapMib?: number },
+): Promise<{ foundCount: number; peakBytes: number; reads: number }> => {
+  const options = [`--max-old-space-size=${heapMib}`, "--disable-warning=ExperimentalWarning"];
+  const { stdout } = await promisify(execFile)(process.execPath, [
+    ...options,
+    program,
+    url,
+    chainId,
+    `${from}`,
+    `${to}`,
+    ...(owner === "" ? [] : [owner]),
+  ]);
+  return JSON.parse(stdout);
+};
