@@ -1,40 +1,15 @@
-import { type AddressInfo, type Socket, createServer } from "node:net";
+import type { Socket } from "node:net";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
 import { sql } from "slonik";
 import * as z from "zod";
 import { waitUntil } from "@payment-links/runtime/testing";
+import { openRawServer } from "../../testing/open-raw-server.ts";
 import { type Rig, openRig } from "../../testing/open-rig.ts";
 
 const timeoutMs = 10_000;
 const drainBytesMax = 64 * 1024;
 /** Whoever takes so much of an answer takes all of it. */
 const floodBytesMax = 64 * 1024 * 1024;
-
-/** A server that speaks in raw bytes: the path that is asked for chooses its behaviour. */
-const openRawServer = async (behaviours: Record<string, (socket: Socket) => void>) => {
-  const sockets = new Set<Socket>();
-  let openedCount = 0;
-  const server = createServer((socket) => {
-    openedCount += 1;
-    sockets.add(socket);
-    socket.on("error", () => {});
-    socket.on("close", () => sockets.delete(socket));
-    socket.once("data", (chunk) => {
-      const path = /^POST \/(\S*) /.exec(chunk.toString("latin1"))?.[1] ?? "";
-      behaviours[path]?.(socket);
-    });
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return {
-    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    openCount: () => sockets.size,
-    openedCount: () => openedCount,
-    close: () => {
-      for (const socket of sockets) socket.destroy();
-      server.close();
-    },
-  };
-};
 
 /** Writes again and again, as fast as the other side reads, until that side has had enough. */
 const writeForEver = (socket: Socket, text: string): void => {
@@ -66,11 +41,9 @@ const behaviours: Record<string, (socket: Socket) => void> = {
   "": (socket) => socket.end("HTTP/1.1 400 Bad Request\r\n\r\n"),
   hang: () => {},
   "close-early": (socket) => socket.destroy(),
-  "half-head": (socket) => socket.end("HTTP/1.1 200 OK\r\nContent-"),
+  "half-status-line": (socket) => socket.end("HTTP/1.1 20"),
   garbage: (socket) => socket.end("SSH-2.0-OpenSSH_9.9\r\n\r\n"),
-  "both-lengths": (socket) =>
-    socket.end(`${head("200 OK")}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`),
-  "many-headers": (socket) => {
+  "endless-headers": (socket) => {
     socket.write("HTTP/1.1 200 OK\r\n");
     writeForEver(socket, `X-${"a".repeat(1000)}: b\r\n`);
   },
@@ -163,7 +136,7 @@ const attempt = async (url: string, { advanceMs = 0 } = {}) => {
 };
 
 describe("a receiver", () => {
-  test.each(["hang", "drip-head", "drip-103"])(
+  test.each(["hang", "drip-103"])(
     "that does %s costs its ten seconds and no more (rule HOOK-13)",
     async (path) => {
       const entry = await attempt(`https://receiver.test/${path}`, { advanceMs: timeoutMs });
@@ -173,11 +146,9 @@ describe("a receiver", () => {
 
   test.each([
     ["close-early", "connection closed before an answer"],
-    ["half-head", "connection closed before an answer"],
+    ["half-status-line", "connection closed before an answer"],
     ["100-alone", "connection closed before an answer"],
     ["garbage", "answer is not valid HTTP"],
-    ["both-lengths", "answer is not valid HTTP"],
-    ["many-headers", "answer's headers are too large"],
   ])("that does %s has failed: %s", async (path, error) => {
     const entry = await attempt(`https://receiver.test/${path}`);
     expect(entry).toMatchObject({ status: "Pending", httpStatus: null, error });
@@ -201,6 +172,7 @@ describe("a receiver", () => {
     ["endless-body", delivered],
     ["endless-extension", delivered],
     ["endless-length", delivered],
+    ["endless-headers", delivered],
     ["endless-lines", failed],
     ["endless-103", failed],
   ])(
@@ -213,10 +185,11 @@ describe("a receiver", () => {
   );
 
   test.each([
+    ["drip-head", { status: "Delivered", httpStatus: 200, error: null }],
     ["drip-200", { status: "Delivered", httpStatus: 200, error: null }],
     ["drip-500", { status: "Pending", httpStatus: 500, error: "status 500" }],
   ])(
-    "that drips its body (%s) is judged by its status line, at the deadline",
+    "that drips its headers or body (%s) is judged by its status line, at the deadline",
     async (path, expected) => {
       expect(
         await attempt(`https://receiver.test/${path}`, { advanceMs: timeoutMs }),

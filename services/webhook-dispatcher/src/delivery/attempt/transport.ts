@@ -1,12 +1,12 @@
 import { Agent, type Dispatcher, Pool, buildConnector } from "undici";
 import type { Clock } from "@payment-links/runtime";
-import { boundAnswers } from "../../guard/bounded-connector.ts";
 import { createGuardedConnector } from "../../guard/guarded-connector.ts";
 import type { HostOverrides } from "../../guard/host-overrides.ts";
 import { rememberAnswers } from "../../guard/remember-answers.ts";
 import type { Resolve } from "../../guard/resolver.ts";
 import { hostOf } from "../../guard/webhook-url.ts";
 import { createCheckedPools } from "./checked-pools.ts";
+import { type CallHandler, SingleConnection } from "./single-connection.ts";
 
 /** One POST to a stranger. */
 type Call = {
@@ -20,7 +20,8 @@ type Call = {
 export type Transport = {
   /**
    * Ends with the status, once the rest of the answer is read and dropped: a few KiB of it at most, and
-   * no longer than the call's signal lets it. Throws where there is no status line.
+   * no longer than the call's signal lets it. An answer that breaks HTTP's rules behind its status line has
+   * a status too (rule HOOK-19). Throws where there is no status line.
    */
   post(call: Call): Promise<number>;
   /** Ends every connection; to be called once no call is under way. */
@@ -69,14 +70,15 @@ export const openTransport = (options: TransportOptions): Transport => {
     bodyTimeout: 0,
   };
   const ca = options.overrideCa === undefined ? {} : { ca: options.overrideCa };
+  const openPool = (origin: string | URL, connect: buildConnector.connector): Pool =>
+    new Pool(origin, {
+      ...shared,
+      factory: (url, client) => new SingleConnection(url, { ...client, connect, answerBytesMax }),
+    });
   const guard = createGuardedConnector(resolve, { connectTimeoutMs });
-  const connect = boundAnswers(guard, answerBytesMax);
   const override = buildConnector({ timeout: connectTimeoutMs, allowH2: false, ...ca });
-  const guarded = createCheckedPools({
-    resolve,
-    open: (origin) => new Pool(origin, { ...shared, connect }),
-  });
-  const overridden = new Agent({ ...shared, connect: boundAnswers(override, answerBytesMax) });
+  const guarded = createCheckedPools({ resolve, open: (origin) => openPool(origin, guard) });
+  const overridden = new Agent({ ...shared, factory: (origin) => openPool(origin, override) });
   return {
     post: async (call) => {
       const { url, signal } = call;
@@ -108,6 +110,29 @@ const post = (connections: Agent | Pool, origin: string, call: Call): Promise<nu
       end(signal.reason);
     };
     signal.addEventListener("abort", abort, { once: true });
+    const handler: CallHandler = {
+      onRequestStart: (started) => {
+        controller = started;
+        // It waited for a connection until its time was over.
+        if (signal.aborted) started.abort(signal.reason);
+      },
+      onAnswerStart: (start) => {
+        status = start.status;
+        // Undici closes a connection whose answer breaks HTTP's rules; this answer it does not see.
+        if (!start.isWellFormed)
+          controller?.abort(new Error("an informational answer is malformed"));
+      },
+      // Behind a 101 that changes no protocol, undici alone reads the status.
+      onResponseStart: (_, statusCode) => {
+        if (statusCode >= finalStatusMin) status = statusCode;
+      },
+      onResponseData: (answering, chunk) => {
+        bodyBytes += chunk.length;
+        if (bodyBytes > bodyBytesMax) answering.abort(new Error("the answer is long"));
+      },
+      onResponseEnd: () => end(),
+      onResponseError: (_, error) => end(error),
+    };
     connections.dispatch(
       {
         origin,
@@ -116,22 +141,7 @@ const post = (connections: Agent | Pool, origin: string, call: Call): Promise<nu
         headers: { ...call.headers, host: url.host },
         body,
       },
-      {
-        onRequestStart: (started) => {
-          controller = started;
-          // It waited for a connection until its time was over.
-          if (signal.aborted) started.abort(signal.reason);
-        },
-        onResponseStart: (_, statusCode) => {
-          if (statusCode >= finalStatusMin) status = statusCode;
-        },
-        onResponseData: (answering, chunk) => {
-          bodyBytes += chunk.length;
-          if (bodyBytes > bodyBytesMax) answering.abort(new Error("the answer is long"));
-        },
-        onResponseEnd: () => end(),
-        onResponseError: (_, error) => end(error),
-      },
+      handler,
     );
   });
 
