@@ -158,6 +158,8 @@ describe("a webhook as it is told", () => {
       }
       expect(said["Service-Timestamp"]).toContain("300 s");
       expect(said["Service-Event-Id"]).toContain("each endpoint");
+      expect(said["Service-Event-Id"]).toContain("recognize a repeated webhook by the body's `id`");
+      expect(post.description).toContain("processed the `id` in its body");
       for (const { schema } of post.parameters) expect(schema.pattern).toMatch(/^\^/);
     }
   });

@@ -90,7 +90,7 @@ const describeWebhook = (
   summary,
   description:
     "Sent to every enabled endpoint of the owner, at least once and in no order. Verify the signature " +
-    `over the raw bytes, drop what came before under the same \`${prefix}-Event-Id\`, and compare ` +
+    "over the raw bytes, skip a webhook if you have processed the `id` in its body before, and compare " +
     "receivedAmount with amount. " +
     "New types may come: parse a body as the schema `Webhook` first, and then by its type.",
   tags: ["Webhooks"],
@@ -115,7 +115,8 @@ const describeWebhook = (
         .string()
         .regex(/^evt_/)
         .describe(
-          "The same at every attempt, and another for each endpoint; equals `id` in the body.",
+          "The same at every attempt, and another for each endpoint; equals `id` in the body. The body is " +
+            "signed and this header is not: recognize a repeated webhook by the body's `id`.",
         ),
     }),
   },

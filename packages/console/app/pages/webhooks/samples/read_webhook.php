@@ -1,0 +1,20 @@
+<?php
+// Returns the webhook, or null if the request is not genuine: answer 401 then.
+// The same webhook may come again. Recognize it by its 'id': the body is signed, headers are not.
+// $raw: file_get_contents('php://input'), before anything has parsed it.
+// $headers: getallheaders(), or a framework's array of values for each name, in any case.
+function read_webhook(string $raw, array $headers, string $secret): ?array {
+    if (!str_starts_with($secret, 'whsec_')) {
+        throw new RuntimeException("the endpoint's signing secret is missing");
+    }
+    $headers = array_change_key_case($headers);
+    $timestamp = implode(',', (array) ($headers['service-timestamp'] ?? ''));
+    $signature = implode(',', (array) ($headers['service-signature'] ?? ''));
+    if (!preg_match('/^[0-9]{1,12}\z/', $timestamp) || !preg_match('/^v1=[0-9a-f]{64}\z/', $signature)) {
+        return null;
+    }
+    $mac = hash_hmac('sha256', $timestamp . '.' . $raw, $secret);
+    $isGenuine = hash_equals('v1=' . $mac, $signature);
+    $isFresh = abs(time() - (int) $timestamp) <= 300;
+    return $isGenuine && $isFresh ? json_decode($raw, true, flags: JSON_THROW_ON_ERROR) : null;
+}

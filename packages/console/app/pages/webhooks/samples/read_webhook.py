@@ -1,0 +1,27 @@
+import hashlib, hmac, json, re, time
+
+# Returns the webhook, or None if the request is not genuine: answer 401 then.
+# The same webhook may come again. Recognize it by its "id": the body is signed, headers are not.
+# raw: the body's bytes, before anything has parsed them. headers: a mapping, in any case.
+def read_webhook(raw, headers, secret):
+    if not secret.startswith("whsec_"):
+        raise ValueError("the endpoint's signing secret is missing")
+    timestamp = header(headers, "service-timestamp")
+    signature = header(headers, "service-signature")
+    if not re.fullmatch("[0-9]{1,12}", timestamp):
+        return None
+    if not re.fullmatch("v1=[0-9a-f]{64}", signature):
+        return None
+    signed = timestamp.encode() + b"." + raw
+    mac = hmac.new(secret.encode(), signed, hashlib.sha256).hexdigest()
+    is_genuine = hmac.compare_digest(signature, "v1=" + mac)
+    is_fresh = abs(time.time() - int(timestamp)) <= 300
+    return json.loads(raw) if is_genuine and is_fresh else None
+
+# Some servers give names in lower case, some give bytes.
+def header(headers, name):
+    values = [text(value) for key, value in headers.items() if text(key).lower() == name]
+    return values[0] if len(values) == 1 else ""
+
+def text(value):
+    return value.decode("latin-1") if isinstance(value, bytes) else str(value)
