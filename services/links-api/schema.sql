@@ -56,13 +56,13 @@ BEGIN
   -- In one order, so that two who add to the same shares never wait for each other. A statement may insert
   -- and update: each adds to shares of its own kind, the one after the other.
   WITH judged AS MATERIALIZED (
-    SELECT payments.id, user_id, token_id, amount, is_applied, applied_at, first_seen_at
+    SELECT payments.id, user_id, token_id, amount, is_applied, reason, applied_at, first_seen_at
     FROM unnest(judged_ids) AS judged_id
     JOIN payments ON payments.id = judged_id
     JOIN links ON links.id = payments.link_id
   ), unapplied AS (
     INSERT INTO unapplied_payments
-    SELECT user_id, first_seen_at, id FROM judged WHERE NOT is_applied
+    SELECT user_id, first_seen_at, id FROM judged WHERE NOT is_applied AND reason <> 'duplicate'
   )
   INSERT INTO received_by_day AS kept
   SELECT user_id, (applied_at AT TIME ZONE 'UTC')::date, token_id,
@@ -90,6 +90,12 @@ BEGIN
   RETURN NULL;
 END
 $function$;
+
+CREATE OR REPLACE FUNCTION transaction_key(hash text)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN CASE WHEN (hash ~* '^(0x)?[0-9a-f]{64}$'::text) THEN "right"(lower(hash), 64) ELSE hash END;
 
 CREATE TABLE accounts (
   id text COLLATE "C" NOT NULL,
@@ -323,6 +329,7 @@ CREATE TABLE payments (
   orphaned_at timestamp with time zone,
   block_number bigint,
   returned_at timestamp with time zone,
+  duplicate_of text COLLATE "C",
   CONSTRAINT payments_source_source_id_key UNIQUE (source, source_id),
   CONSTRAINT payments_pkey PRIMARY KEY (id),
   CONSTRAINT payments_amount_check CHECK (amount > 0::numeric),
@@ -410,6 +417,7 @@ CREATE INDEX links_expiring ON links USING btree (expires_at) WHERE status = 'ac
 CREATE INDEX links_expiring_by_owner ON links USING btree (user_id, expires_at) WHERE status = 'active'::text AND expires_at IS NOT NULL;
 CREATE INDEX links_lasting_by_owner ON links USING btree (user_id, created_at DESC, seq DESC) WHERE status = 'active'::text AND expires_at IS NULL;
 CREATE INDEX payments_by_link ON payments USING btree (link_id, first_seen_at DESC, id DESC);
+CREATE INDEX payments_by_transaction ON payments USING btree (chain_id, transaction_key(source_transaction)) WHERE source_transaction IS NOT NULL;
 CREATE INDEX payments_ended_by_link ON payments USING btree (link_id, COALESCE(ended_at, applied_at, first_seen_at), id) WHERE status <> 'processing'::text;
 CREATE INDEX payments_orphaned_by_link ON payments USING btree (link_id, COALESCE(orphaned_at, ended_at, applied_at, first_seen_at), id) WHERE is_orphaned;
 CREATE INDEX payments_pending_by_link ON payments USING btree (link_id, first_seen_at DESC, id DESC) WHERE status = 'processing'::text;

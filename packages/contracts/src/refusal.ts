@@ -28,6 +28,7 @@ const catalogue = {
   PAYER_IS_OWNER: [409, "This is the account that is to be paid."],
   BALANCE_TOO_LOW: [409, "The account holds less than the amount."],
   DEPOSIT_ALREADY_ASSIGNED: [409, "The deposit was assigned to a payment link already."],
+  DEPOSIT_ALREADY_APPLIED: [409, "This money already counts as a payment of a payment link."],
   DEPOSIT_NOT_SETTLED: [409, "The deposit has not settled yet: try again once it has."],
   DEPOSIT_ORPHANED: [409, "The chain took the deposit away: the money is not there."],
   DEPOSIT_WRONG_TOKEN: [409, "The payment link asks for another token or chain."],

@@ -80,6 +80,7 @@ const de: InOthers = {
   PAYER_IS_OWNER: "Das ist das Konto, an das gezahlt wird.",
   BALANCE_TOO_LOW: "Auf diesem Konto liegt zu wenig.",
   DEPOSIT_ALREADY_ASSIGNED: "Dieser Eingang wurde schon einem Zahlungslink zugeordnet.",
+  DEPOSIT_ALREADY_APPLIED: "Dieses Geld zählt schon als Zahlung eines Zahlungslinks.",
   DEPOSIT_NOT_SETTLED:
     "Dieser Eingang ist noch nicht endgültig: Versuchen Sie es wieder, sobald er es ist.",
   DEPOSIT_ORPHANED: "Die Chain hat diesen Eingang zurückgenommen: Das Geld ist nicht da.",

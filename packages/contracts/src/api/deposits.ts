@@ -97,6 +97,7 @@ export const depositOperations = {
     },
     refusals: [
       "DEPOSIT_ALREADY_ASSIGNED",
+      "DEPOSIT_ALREADY_APPLIED",
       "DEPOSIT_NOT_SETTLED",
       "DEPOSIT_ORPHANED",
       "DEPOSIT_WRONG_TOKEN",

@@ -23,8 +23,13 @@ import {
 } from "../validation.ts";
 import { type Operation, pageOf, wireAmount, wireCount, wireInstant } from "./operation.ts";
 
-/** Why a payment that settled does not count, the first that applies (rule STATE-7). */
+/**
+ * Why a payment that settled does not count, the first that applies (rule STATE-7). `duplicate` and
+ * `conflict` are further reports of a transfer that another payment reports already (rule STATE-14).
+ */
 export const unappliedReasons = [
+  "duplicate",
+  "conflict",
   "wrong_token",
   "wrong_destination",
   "wrong_amount",
@@ -63,6 +68,14 @@ const payment = {
 export const PaymentData = z
   .object({
     ...payment,
+    duplicateOf: z
+      .string()
+      .optional()
+      .meta({
+        description:
+          "The payment that reports the same transfer and was judged first. Only for the reasons " +
+          "`duplicate` and `conflict`.",
+      }),
     orphaned: z
       .literal(true)
       .optional()

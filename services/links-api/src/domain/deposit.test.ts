@@ -79,7 +79,12 @@ test("a deposit's payment is named by deposit and account, and says whether it i
 
 describe("assigning a deposit", () => {
   const assign = (change: Partial<Deposit>, to: Partial<Link> = {}, now = later(10)) =>
-    assignDeposit(deposit(change), { link: { ...link, ...to }, tokenOf: () => owner.token, now });
+    assignDeposit(deposit(change), {
+      link: { ...link, ...to },
+      reports: [],
+      tokenOf: () => owner.token,
+      now,
+    });
 
   const codeOf = (...asked: Parameters<typeof assign>) => {
     try {

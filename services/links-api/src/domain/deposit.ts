@@ -9,6 +9,7 @@ import {
   refuse,
 } from "@payment-links/contracts";
 import { type Link, statusAt } from "./link.ts";
+import type { Payment } from "./payment.ts";
 import { type Taken, takeSettlement } from "./take-settlement.ts";
 
 /** What its owner has decided of a deposit. */
@@ -49,6 +50,9 @@ export const hearOfDeposit = <Known extends HeardDeposit>(
 const isFurther = (known: HeardDeposit, { status }: DepositState): boolean =>
   steps[status] > steps[known.status] && (status !== "orphaned" || known.returnedAt === null);
 
+/** The source of all payments that assigned deposits become. */
+export const depositSource = "deposit";
+
 /**
  * The payment that an assigned deposit is. It has a source of its own, so that it is none of the
  * chain's, and is named by deposit and account. Its id cannot be guessed without the link's.
@@ -59,7 +63,7 @@ export const settlementOfDeposit = (
 ): SettlementState => ({
   id: idOfNames("tx", ["deposit", deposit.id, linkId]),
   version: deposit.version,
-  source: "deposit",
+  source: depositSource,
   sourceId: `${deposit.id}:${deposit.userId}`,
   paymentLinkId: linkId,
   status: "settled",
@@ -75,13 +79,19 @@ export const settlementOfDeposit = (
 
 /**
  * Decides an assignment: the payment, and the link with its credit. Refuses where the deposit is not
- * there to be given, or the link cannot take it (rule CALLER-29).
+ * there to be given, or the link cannot take it (rule CALLER-29). `reports` are all payments of the owner
+ * in the same transaction.
  */
 export const assignDeposit = (
   deposit: Deposit,
-  context: { link: Link; tokenOf: (tokenId: string) => CatalogueToken; now: Date },
+  context: {
+    link: Link;
+    reports: readonly Payment[];
+    tokenOf: (tokenId: string) => CatalogueToken;
+    now: Date;
+  },
 ): Taken & { credited: NonNullable<Taken["credited"]> } => {
-  const { link, now, tokenOf } = context;
+  const { link, now, reports, tokenOf } = context;
   const token = tokenOf(link.tokenId);
   if (deposit.decision === "assigned") throw refuse("DEPOSIT_ALREADY_ASSIGNED");
   if (deposit.status === "orphaned") throw refuse("DEPOSIT_ORPHANED");
@@ -95,7 +105,8 @@ export const assignDeposit = (
   }
   if (statusAt(link, now) !== "active") throw refuse("PAYMENT_LINK_NOT_ACTIVE");
   const settlement = settlementOfDeposit(deposit, link.id);
-  const taken = takeSettlement(settlement, { link, known: undefined, tokenOf, now });
+  const taken = takeSettlement(settlement, { link, known: undefined, reports, tokenOf, now });
+  if (typeof taken?.payment.duplicateOf === "string") throw refuse("DEPOSIT_ALREADY_APPLIED");
   // By the chain's own time it came when the link had ended.
   if (taken?.credited === undefined) throw refuse("PAYMENT_LINK_NOT_ACTIVE");
   return { ...taken, credited: taken.credited };

@@ -158,6 +158,7 @@ describe("what is kept of a settlement", () => {
       status,
       isApplied,
       reason: verdict?.reason ?? null,
+      duplicateOf: null,
       appliedAt: isApplied ? now : null,
       endedAt,
       isOrphaned: true,

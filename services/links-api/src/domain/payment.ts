@@ -23,6 +23,8 @@ export type Payment = {
   status: PaymentStatus;
   isApplied: boolean;
   reason: UnappliedReason | null;
+  /** The payment that reported the same transfer first (rule STATE-14). */
+  duplicateOf: string | null;
   /** Its chain has taken it away: after it had settled it keeps its credit (rule STATE-10). */
   isOrphaned: boolean;
   amount: Decimal;
@@ -96,6 +98,9 @@ export const creditPayment = (
   };
 };
 
+/** Why a settled payment is not applied; undefined if it is. */
+export type Verdict = { reason: UnappliedReason | undefined; duplicateOf?: string };
+
 /**
  * What becomes of a settlement here: `verdict` is undefined while it has not settled, `known` what the
  * payment was while it was processing.
@@ -108,7 +113,7 @@ export const openPayment = (
     verdict,
   }: {
     known: Payment | undefined;
-    verdict: { reason: UnappliedReason | undefined } | undefined;
+    verdict: Verdict | undefined;
     now: Date;
   },
 ): Payment => {
@@ -122,6 +127,7 @@ export const openPayment = (
     status: settlement.status,
     isApplied,
     reason: verdict?.reason ?? null,
+    duplicateOf: verdict?.duplicateOf ?? null,
     amount: settlement.amount,
     tokenAddress: settlement.tokenAddress,
     chainId: settlement.chainId,

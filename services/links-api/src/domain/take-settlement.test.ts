@@ -25,7 +25,13 @@ const takeAll = (...states: readonly SettlementState[]) => {
   let ignoredCount = 0;
   for (const [minute, state] of states.entries()) {
     const now = new Date(start.getTime() + minute * 60_000);
-    const taken = takeSettlement(state, { link, known, tokenOf: () => owner.token, now });
+    const taken = takeSettlement(state, {
+      link,
+      known,
+      reports: [],
+      tokenOf: () => owner.token,
+      now,
+    });
     if (taken === undefined) ignoredCount += 1;
     known = taken?.payment ?? known;
     link = taken?.credited?.link ?? link;

@@ -1,6 +1,7 @@
 import type { CatalogueToken, SettlementState } from "@payment-links/contracts";
 import type { Link } from "./link.ts";
-import { type Payment, creditPayment, judgePayment, openPayment } from "./payment.ts";
+import { type Payment, type Verdict, creditPayment, judgePayment, openPayment } from "./payment.ts";
+import { findSameTransfer } from "./same-transfer.ts";
 
 /** What a settlement makes of its payment and of its link. */
 export type Taken = {
@@ -14,18 +15,20 @@ export type Taken = {
  * Decides what a settlement changes; undefined if it tells nothing new. A payment is judged once,
  * when it settles, also if it had failed before (rule STATE-6). Whatever is told after it has settled, it
  * stays so: a later version can say that its chain took it away, or has it again. The owner is told,
- * and the link stays as it is (rule STATE-10).
+ * and the link stays as it is (rule STATE-10). `reports` are all payments of the link's owner in the same
+ * transaction.
  */
 export const takeSettlement = (
   settlement: SettlementState,
   context: {
     link: Link;
     known: Payment | undefined;
+    reports: readonly Payment[];
     tokenOf: (tokenId: string) => CatalogueToken;
     now: Date;
   },
 ): Taken | undefined => {
-  const { link, known, tokenOf, now } = context;
+  const { link, known, reports, tokenOf, now } = context;
   if (known !== undefined && isOld(known, settlement)) return undefined;
   const told = { ...settlement, version: Math.max(settlement.version, known?.version ?? 0) };
   if (known !== undefined && known.status !== "processing" && !isCorrected(known, told)) {
@@ -35,9 +38,24 @@ export const takeSettlement = (
   if (told.status !== "settled") {
     return { payment: openPayment(told, { known, verdict: undefined, now }), credited: undefined };
   }
-  const reason = judgePayment(link, tokenOf(link.tokenId), told);
-  const payment = openPayment(told, { known, verdict: { reason }, now });
+  const verdict = judgeReport(told, { link, reports, token: tokenOf(link.tokenId) });
+  const payment = openPayment(told, { known, verdict, now });
   return { payment, credited: payment.isApplied ? creditPayment(link, payment) : undefined };
+};
+
+/**
+ * Judges a settled payment, unless another report of the same transfer was judged before (rule STATE-14).
+ * A report that was not applied gives way to one that can be.
+ */
+const judgeReport = (
+  settlement: SettlementState,
+  { link, reports, token }: { link: Link; reports: readonly Payment[]; token: CatalogueToken },
+): Verdict => {
+  const reason = judgePayment(link, token, settlement);
+  const report = { ...settlement, linkId: link.id };
+  const same = findSameTransfer(report, reports, token.chain.chainType);
+  if (same === undefined || (reason === undefined && !same.original.isApplied)) return { reason };
+  return { reason: same.isCertain ? "duplicate" : "conflict", duplicateOf: same.original.id };
 };
 
 /**

@@ -1,16 +1,23 @@
 import assert from "node:assert/strict";
 import { type AfterCommit, type ChunkEvent, type ChunkHandler } from "@payment-links/bus";
-import { isBitcoinChainId, type settlementSettled, topics } from "@payment-links/contracts";
+import {
+  type SettlementState,
+  isBitcoinChainId,
+  type settlementSettled,
+  topics,
+} from "@payment-links/contracts";
 import type { Transaction } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
 import type { Link } from "../domain/link.ts";
 import type { Payment } from "../domain/payment.ts";
+import { type Reports, createReports } from "../domain/reports.ts";
 import { type Taken, isOld, takeSettlement } from "../domain/take-settlement.ts";
 import { markAddressesUsed } from "../store/bitcoin-addresses.ts";
 import { creditEvents } from "../store/credit-events.ts";
 import { keepCredits } from "../store/keep-credits.ts";
 import { lockLinks } from "../store/links.ts";
 import { findPayments } from "../store/payments.ts";
+import { lockReports } from "../store/reports.ts";
 
 type Settlement = ChunkEvent<typeof settlementSettled>;
 
@@ -31,8 +38,10 @@ export const applySettlements =
     const linkIds = events.map(({ data }) => data.paymentLinkId);
     const links = await lockLinks(tx, linkIds);
     const payments = await findPayments(tx, idsOf(events));
+    const reports = await lockReports(tx, reportsToJudge(events, payments));
     const now = deps.clock.now();
-    const steps = events.flatMap((event) => takeStep(deps, { event, links, payments, now }));
+    const met = { links, payments, reports: createReports(reports) };
+    const steps = events.flatMap((event) => takeStep(deps, { event, now, ...met }));
     if (steps.length === 0) return;
     const takenIds = steps.map(({ payment }) => payment.id);
     const creditedIds = steps.flatMap(({ credited }) => credited?.link.id ?? []);
@@ -61,6 +70,18 @@ const areOld = async (tx: Transaction, events: readonly Settlement[]): Promise<b
   });
 };
 
+/** The events by which a payment settles that has not settled before: only these are judged. */
+const reportsToJudge = (
+  events: readonly Settlement[],
+  payments: ReadonlyMap<string, Payment>,
+): SettlementState[] =>
+  events
+    .map(({ data }) => data)
+    .filter(({ id, status }) => status === "settled" && isOpen(payments.get(id)));
+
+const isOpen = (known: Payment | undefined): boolean =>
+  known === undefined || known.status === "processing";
+
 const idsOf = (events: readonly Settlement[]): string[] => events.map(({ data }) => data.id);
 
 /** Decides one settlement, and leaves in the maps what the next one meets. */
@@ -70,8 +91,15 @@ const takeStep = (
     event,
     links,
     payments,
+    reports,
     now,
-  }: { event: Settlement; links: Map<string, Link>; payments: Map<string, Payment>; now: Date },
+  }: {
+    event: Settlement;
+    links: Map<string, Link>;
+    payments: Map<string, Payment>;
+    reports: Reports;
+    now: Date;
+  },
 ): Step[] => {
   const { data } = event;
   const link = links.get(data.paymentLinkId);
@@ -80,10 +108,12 @@ const takeStep = (
   const linkId = known?.linkId ?? link.id;
   assert.equal(linkId, link.id, "a payment moved to another link");
   const tokenOf = (tokenId: string) => deps.tokenOf(tokenId).token;
-  const taken = takeSettlement(data, { link, known, tokenOf, now });
+  const sameTransaction = reports.list(link.userId, data);
+  const taken = takeSettlement(data, { link, known, reports: sameTransaction, tokenOf, now });
   if (taken === undefined) return [];
   const payment = known === undefined ? taken.payment : asKept(known, taken.payment);
   payments.set(data.id, payment);
+  reports.set({ userId: link.userId, payment });
   if (taken.credited !== undefined) links.set(link.id, taken.credited.link);
   return [{ ...taken, payment, event, before: link, known }];
 };

@@ -82,7 +82,8 @@ const tellPayments = async (
     if (link === undefined || known === undefined) return [];
     const settlement = settlementOfDeposit(deposit, link.id);
     const tokenOf = (tokenId: string) => deps.tokenOf(tokenId).token;
-    return takeSettlement(settlement, { link, known, tokenOf, now }) ?? [];
+    // It was judged when it was assigned.
+    return takeSettlement(settlement, { link, known, reports: [], tokenOf, now }) ?? [];
   });
   await keepCredits(tx, {
     payments: taken.map(({ payment }) => payment),

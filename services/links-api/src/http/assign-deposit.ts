@@ -5,11 +5,13 @@ import { answerJson, personActor, readBody, readParam } from "@payment-links/htt
 import type { Caller } from "@payment-links/identity";
 import { transact } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
-import { type Deposit, assignDeposit } from "../domain/deposit.ts";
+import { type Deposit, assignDeposit, depositSource } from "../domain/deposit.ts";
+import { createReports } from "../domain/reports.ts";
 import { creditEvents } from "../store/credit-events.ts";
 import { decideDeposit, lockOwnDeposit } from "../store/deposits.ts";
 import { keepCredits } from "../store/keep-credits.ts";
 import { lockLinks } from "../store/links.ts";
+import { lockReports } from "../store/reports.ts";
 import { showDecided } from "./show-deposit.ts";
 import { showPayment } from "./show-payment.ts";
 
@@ -32,7 +34,9 @@ export const assignOwnDeposit =
       const link = (await lockLinks(tx, [paymentLinkId])).get(paymentLinkId);
       if (link === undefined || link.userId !== userId) throw refuse("NOT_FOUND");
       const tokenOf = (tokenId: string) => deps.tokenOf(tokenId).token;
-      const taken = assignDeposit(found, { link, tokenOf, now });
+      const reported = await lockReports(tx, [{ ...found, source: depositSource }]);
+      const reports = createReports(reported).list(userId, found);
+      const taken = assignDeposit(found, { link, reports, tokenOf, now });
       await keepCredits(tx, {
         payments: [taken.payment],
         links: [taken.credited.link],

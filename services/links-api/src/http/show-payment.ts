@@ -2,7 +2,9 @@ import { type OwnPaymentData, type PaymentData, formatAmount } from "@payment-li
 import type { Payment } from "../domain/payment.ts";
 
 /** What both its link's owner and its payer are shown of a payment. */
-export const showPaymentToAll = (payment: Payment): Omit<PaymentData, "orphaned"> => ({
+export const showPaymentToAll = (
+  payment: Payment,
+): Omit<PaymentData, "orphaned" | "duplicateOf"> => ({
   id: payment.id,
   status: payment.status,
   applied: payment.isApplied,
@@ -16,11 +18,13 @@ export const showPaymentToAll = (payment: Payment): Omit<PaymentData, "orphaned"
 
 /**
  * Shows a payment to the link's owner (rule CALLER-7). One that its chain took away has a further field,
- * `orphaned: true`: if it had settled it still counts, but the money is not there.
+ * `orphaned: true`: if it had settled it still counts, but the money is not there. A further report of one
+ * transfer has `duplicateOf`.
  */
 export const showPayment = (payment: Payment): PaymentData => ({
   ...showPaymentToAll(payment),
   ...(payment.isOrphaned ? { orphaned: true } : {}),
+  ...(payment.duplicateOf === null ? {} : { duplicateOf: payment.duplicateOf }),
 });
 
 /** Shows a payment beside payments on other links. */

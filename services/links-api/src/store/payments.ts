@@ -26,6 +26,7 @@ export const PaymentRow = z.object({
   status: PaymentStatus,
   isApplied: z.boolean(),
   reason: z.enum(unappliedReasons).nullable(),
+  duplicateOf: z.string().nullable(),
   isOrphaned: z.boolean(),
   amount: Amount,
   tokenAddress: z.string(),
@@ -51,7 +52,8 @@ export const columns = sql.fragment`
   payments.source_transaction AS "sourceTransaction", payments.occurred_at AS "occurredAt",
   payments.first_seen_at AS "firstSeenAt", payments.applied_at AS "appliedAt",
   payments.ended_at AS "endedAt", payments.orphaned_at AS "orphanedAt",
-  payments.returned_at AS "returnedAt", payments.block_number AS "blockNumber"
+  payments.returned_at AS "returnedAt", payments.block_number AS "blockNumber",
+  payments.duplicate_of AS "duplicateOf"
 `;
 
 /** Finds a payment by the id that settlement-listener gave it. */
@@ -112,7 +114,7 @@ export const paymentsUpsert = (payments: readonly Payment[]) => sql.fragment`
   INSERT INTO payments (
     id, link_id, version, source, source_id, status, is_applied, reason, amount, token_address,
     chain_id, destination_address, source_transaction, occurred_at, first_seen_at, applied_at,
-    is_orphaned, ended_at, orphaned_at, returned_at, block_number
+    is_orphaned, ended_at, orphaned_at, returned_at, block_number, duplicate_of
   )
   ${paymentRows(payments.map(valuesOf))}
   ON CONFLICT (id) DO UPDATE SET
@@ -123,7 +125,8 @@ export const paymentsUpsert = (payments: readonly Payment[]) => sql.fragment`
     source_transaction = excluded.source_transaction, occurred_at = excluded.occurred_at,
     applied_at = excluded.applied_at, is_orphaned = excluded.is_orphaned,
     ended_at = excluded.ended_at, orphaned_at = excluded.orphaned_at,
-    returned_at = excluded.returned_at, block_number = excluded.block_number
+    returned_at = excluded.returned_at, block_number = excluded.block_number,
+    duplicate_of = excluded.duplicate_of
 `;
 
 const valuesOf = (payment: Payment) => [
@@ -148,13 +151,14 @@ const valuesOf = (payment: Payment) => [
   payment.orphanedAt?.toISOString() ?? null,
   payment.returnedAt?.toISOString() ?? null,
   payment.blockNumber,
+  payment.duplicateOf,
 ];
 
 /** As {@link valuesOf} lists them. */
 const paymentRows = documentRows(
   (
     "text text int4 text text text bool text numeric text text text text " +
-    "timestamptz timestamptz timestamptz bool timestamptz timestamptz timestamptz int8"
+    "timestamptz timestamptz timestamptz bool timestamptz timestamptz timestamptz int8 text"
   ).split(" "),
 );
 
@@ -176,7 +180,8 @@ export const pendingPaymentsMax = 10;
  * Which payments of `link` are pending: seen, neither over nor taken away, and such that they can count. By
  * a link's reference anybody can pay in another token, or an account of their own; that is no payment on
  * its way, or it would keep others from paying (rule CHAIN-10). What a provider tells may yet change (rule
- * NOTICE-4). Nobody finds two addresses that differ in case alone, on any chain.
+ * NOTICE-4). Nobody finds two addresses that differ in case alone, on any chain. A notice is left out if
+ * the watch of the chain reports the same transfer.
  */
 export const isPendingOf = (link: FragmentSqlToken): FragmentSqlToken => sql.fragment`
   payments.link_id = ${link}.id AND payments.status = 'processing'
@@ -184,6 +189,13 @@ export const isPendingOf = (link: FragmentSqlToken): FragmentSqlToken => sql.fra
   AND (payments.source LIKE 'provider:%' OR payments.chain_id = ${link}.chain_id
     AND lower(payments.token_address) = lower(${link}.token_address)
     AND lower(payments.destination_address) = lower(${link}.destination_address))
+  AND (payments.source NOT LIKE 'provider:%' OR NOT EXISTS (
+    SELECT FROM payments AS found
+    WHERE found.chain_id = payments.chain_id AND found.source_transaction IS NOT NULL
+      AND transaction_key(found.source_transaction) = transaction_key(payments.source_transaction)
+      AND found.link_id = payments.link_id AND found.amount = payments.amount
+      AND found.source NOT LIKE 'provider:%' AND found.status <> 'failed'
+  ))
 `;
 
 /** A payment that is seen but has not settled, and how far it is on its chain. */

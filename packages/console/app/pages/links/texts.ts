@@ -94,6 +94,9 @@ export const texts = choose({
     failed: "Failed",
     orphaned: "Taken away by its chain: it counts, the money is not there",
     reasons: {
+      duplicate: "Reported twice, counted once. No action is needed.",
+      conflict:
+        "Not counted: another report of this transaction counts already, and the two may differ. Compare both with the transaction in a block explorer.",
       wrong_token: "Does not count: another token than the link's. It is in your wallet.",
       wrong_destination: "Does not count: it went to another address than the link's.",
       wrong_amount: "Does not count: the amount has digits that the token cannot have.",
@@ -201,6 +204,9 @@ export const texts = choose({
     failed: "Gescheitert",
     orphaned: "Von ihrer Chain zurückgenommen: Sie zählt, das Geld ist nicht da",
     reasons: {
+      duplicate: "Zweimal gemeldet, einmal gezählt. Sie müssen nichts tun.",
+      conflict:
+        "Nicht gezählt: Eine andere Meldung dieser Transaktion zählt schon, und beide können sich unterscheiden. Vergleichen Sie beide mit der Transaktion in einem Block-Explorer.",
       wrong_token: "Zählt nicht: ein anderer Token als der des Links. Er ist in Ihrer Wallet.",
       wrong_destination: "Zählt nicht: Sie ging an eine andere Adresse als die des Links.",
       wrong_amount: "Zählt nicht: Der Betrag hat Stellen, die der Token nicht haben kann.",

@@ -33,6 +33,8 @@ export const texts = choose({
       `Payments that settled and do not count for their link: ${count}. The money is in your wallet; decide what becomes of it.`,
     more: (count: number) => `more than ${count}`,
     reasons: {
+      duplicate: "reported twice, counted once",
+      conflict: "two reports of this transaction may differ",
       wrong_token: "another token than the link's",
       wrong_destination: "another address than the link's",
       wrong_amount: "digits that the token cannot have",
@@ -95,6 +97,8 @@ export const texts = choose({
       `Zahlungen, die eingingen und für ihren Link nicht zählen: ${count}. Das Geld ist in Ihrer Wallet; entscheiden Sie, was damit geschieht.`,
     more: (count: number) => `mehr als ${count}`,
     reasons: {
+      duplicate: "zweimal gemeldet, einmal gezählt",
+      conflict: "zwei Meldungen dieser Transaktion können sich unterscheiden",
       wrong_token: "ein anderer Token als der des Links",
       wrong_destination: "eine andere Adresse als die des Links",
       wrong_amount: "Stellen, die der Token nicht haben kann",

@@ -1,0 +1,70 @@
+import { sql } from "slonik";
+import * as z from "zod";
+import { type Transaction, documentRows } from "@payment-links/postgres";
+import type { Payment } from "../domain/payment.ts";
+import type { OwnReport } from "../domain/reports.ts";
+import { isNotice, transactionKey } from "../domain/same-transfer.ts";
+import { PaymentRow, columns } from "./payments.ts";
+
+type ReportedTransaction = Pick<Payment, "chainId" | "source" | "sourceTransaction">;
+
+const ReportRow = PaymentRow.extend({ userId: z.string() }).transform(
+  ({ userId, ...payment }): OwnReport => ({ userId, payment }),
+);
+
+const LockedRow = z.object({ isLocked: z.literal(true) });
+
+/** Postgres has room for few locks, so transactions share them. */
+const lockCount = 256;
+
+/** More than any chain puts into one transaction. */
+const reportsMax = 10_000;
+
+const lockRows = documentRows(["text", "bool"]);
+const keyRows = documentRows(["text", "text"]);
+
+/**
+ * Locks the transactions of payments until the database transaction ends, and lists all payments that were
+ * reported of them, whoever owns their links. Two reports of one transfer are judged one after the other,
+ * even if they name different links. Reports of our own watch never repeat each other and share a lock.
+ * The caller locks its links first; all locks are taken in one order.
+ */
+export const lockReports = async (
+  tx: Transaction,
+  reports: readonly ReportedTransaction[],
+): Promise<readonly OwnReport[]> => {
+  const keys = reports.flatMap(({ chainId, source, sourceTransaction }) =>
+    sourceTransaction === null
+      ? []
+      : [{ chainId, key: transactionKey(sourceTransaction), isExclusive: isNotice(source) }],
+  );
+  if (keys.length === 0) return [];
+  const names = keys.map(({ chainId, isExclusive, key }): [string, boolean] => [
+    `${chainId} ${key}`,
+    isExclusive,
+  ]);
+  await tx.query(sql.prepared("lock_reports", LockedRow)`
+    SELECT CASE WHEN lock.is_exclusive
+      THEN pg_advisory_xact_lock(hashtext('links-api reports'), lock.number)::text
+      ELSE pg_advisory_xact_lock_shared(hashtext('links-api reports'), lock.number)::text
+    END IS NOT NULL AS "isLocked"
+    FROM (
+      SELECT abs(hashtext(name) % ${lockCount}::int4) AS number, bool_or(is_exclusive) AS is_exclusive
+      FROM (${lockRows(names)}) AS named (name, is_exclusive) GROUP BY number ORDER BY number
+    ) AS lock
+  `);
+  const wanted = new Map(keys.map(({ chainId, key }) => [`${chainId} ${key}`, [chainId, key]]));
+  return tx.any(sql.prepared("list_reports", ReportRow)`
+    SELECT ${columns}, owned.user_id AS "userId"
+    FROM (${keyRows([...wanted.values()])}) AS wanted (chain_id, key)
+    CROSS JOIN LATERAL (
+      SELECT * FROM payments
+      WHERE chain_id = wanted.chain_id AND source_transaction IS NOT NULL
+        AND transaction_key(source_transaction) = wanted.key
+      LIMIT ${reportsMax}
+    ) AS payments
+    CROSS JOIN LATERAL (
+      SELECT user_id FROM links WHERE links.id = payments.link_id LIMIT 1
+    ) AS owned
+  `);
+};
