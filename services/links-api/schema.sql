@@ -170,6 +170,7 @@ CREATE TABLE deposits (
   link_id text COLLATE "C",
   payment_id text COLLATE "C",
   returned_at timestamp with time zone,
+  shared_at timestamp with time zone,
   CONSTRAINT deposits_pkey PRIMARY KEY (id, user_id),
   CONSTRAINT deposits_amount_check CHECK (amount > 0::numeric),
   CONSTRAINT deposits_check CHECK ((decision = 'assigned'::text) = (link_id IS NOT NULL AND payment_id IS NOT NULL)),
@@ -304,6 +305,7 @@ CREATE TABLE paid_addresses (
   address text COLLATE "C" NOT NULL,
   user_id text COLLATE "C" NOT NULL,
   since timestamp with time zone NOT NULL,
+  copied_to timestamp with time zone,
   CONSTRAINT paid_addresses_pkey PRIMARY KEY (chain_id, address, user_id)
 );
 
@@ -409,6 +411,7 @@ CREATE INDEX dead_letters_by_key ON dead_letters USING btree (consumer, topic, k
 CREATE INDEX deposits_assigned_by_payer ON deposits USING btree (user_id, payer) WHERE decision = 'assigned'::text;
 CREATE INDEX deposits_by_decision ON deposits USING btree (user_id, decision, first_seen_at DESC, id DESC);
 CREATE INDEX deposits_by_owner ON deposits USING btree (user_id, first_seen_at DESC, id DESC);
+CREATE INDEX deposits_shared ON deposits USING btree (chain_id, destination_address, shared_at) WHERE user_id = ''::text;
 CREATE INDEX idempotency_keys_by_age ON idempotency_keys USING btree (created_at);
 CREATE INDEX links_by_owner ON links USING btree (user_id, created_at DESC, seq DESC);
 CREATE INDEX links_by_reference ON links USING hash (payment_reference);
@@ -416,6 +419,8 @@ CREATE INDEX links_ended_by_owner ON links USING btree (user_id, status, created
 CREATE INDEX links_expiring ON links USING btree (expires_at) WHERE status = 'active'::text AND expires_at IS NOT NULL;
 CREATE INDEX links_expiring_by_owner ON links USING btree (user_id, expires_at) WHERE status = 'active'::text AND expires_at IS NOT NULL;
 CREATE INDEX links_lasting_by_owner ON links USING btree (user_id, created_at DESC, seq DESC) WHERE status = 'active'::text AND expires_at IS NULL;
+CREATE INDEX paid_addresses_by_age ON paid_addresses USING btree (chain_id, address, since, user_id) WHERE chain_id !~~ '%bitcoin%'::text;
+CREATE INDEX paid_addresses_by_owner ON paid_addresses USING btree (user_id, chain_id, address) WHERE chain_id !~~ '%bitcoin%'::text;
 CREATE INDEX payments_by_link ON payments USING btree (link_id, first_seen_at DESC, id DESC);
 CREATE INDEX payments_by_transaction ON payments USING btree (chain_id, transaction_key(source_transaction)) WHERE source_transaction IS NOT NULL;
 CREATE INDEX payments_ended_by_link ON payments USING btree (link_id, COALESCE(ended_at, applied_at, first_seen_at), id) WHERE status <> 'processing'::text;

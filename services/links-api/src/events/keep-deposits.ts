@@ -34,12 +34,14 @@ export const keepDeposits =
     await insertDeposits(
       tx,
       unknown.flatMap(([, states]) => openDeposit(states, now) ?? []),
+      now,
     );
     const moved = known.flatMap((deposit): Deposit[] => {
       const heard = hearAll(deposit, told.get(deposit.id) ?? [], now);
       return heard === deposit ? [] : [heard];
     });
-    await updateDepositStates(tx, [...new Map(moved.map((one) => [one.id, one])).values()]);
+    const latest = [...new Map(moved.map((one) => [one.id, one])).values()];
+    await updateDepositStates(tx, latest, now);
     return tellPayments(
       deps,
       tx,

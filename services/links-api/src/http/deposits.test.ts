@@ -1,5 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { describe, expect, test } from "@jest/globals";
+import { sql } from "slonik";
+import * as z from "zod";
 import {
   type Account,
   Decimal,
@@ -514,5 +516,76 @@ describe("what is told of a deposit", () => {
     expect((await shop.assign(deposit.id, linkId)).status).toBe(200);
     const deeds = (await rig.readAudit(shop.account.id)).map(({ action }) => action);
     expect(deeds).toEqual(["deposit.dismissed", "deposit.assigned"]);
+  });
+});
+
+describe("a deposit at an address that many strangers claimed before", () => {
+  const claim = async (address: string, count: number): Promise<void> => {
+    for (let made = 0; made < count; made += 1) await openShop(address).open({ toAmount: "1" });
+  };
+
+  test("reaches the account that came last, which assigns it (rule API-35)", async () => {
+    const address = newAddress();
+    await claim(address, 25);
+    const shop = openShop(address);
+    const linkId = await shop.open();
+    const deposit = depositTo(shop);
+    await tell(deposit);
+    expect((await shop.list()).data).toEqual([
+      expect.objectContaining({
+        id: deposit.id,
+        decision: "unmatched",
+        likelyLinks: [expect.objectContaining({ id: linkId })],
+      }),
+    ]);
+    // Listing again neither doubles it nor loses it.
+    expect((await shop.list()).data).toHaveLength(1);
+    expect((await shop.assign(deposit.id, linkId)).status).toBe(200);
+    expect(await rig.retrieve(linkId)).toMatchObject({ receivedAmount: "10" });
+    expect((await shop.list()).data).toEqual([]);
+    expect((await shop.list("?decision=assigned")).data).toHaveLength(1);
+  });
+
+  test("is in the file of that account, and is not what its chain took away", async () => {
+    const address = newAddress();
+    await claim(address, 20);
+    const shop = openShop(address);
+    const linkId = await shop.open();
+    const [gone, later] = [depositTo(shop), depositTo(shop)];
+    const seen = { ...later, version: 1, status: "seen" } as const;
+    await tell(gone, seen);
+    await tell({ ...gone, version: 3, status: "orphaned" });
+    expect((await shop.list()).data).toEqual([]);
+    rig.clock.advance(60_000);
+    await tell(later);
+    const file = await rig.call("/console/api/deposits.csv", { headers: shop.session });
+    const lines = file.text.trim().split("\r\n");
+    expect(lines).toHaveLength(2);
+    expect(lines[1]).toContain(later.id);
+    await shop.assign(later.id, linkId);
+    await tell({ ...later, version: 3, status: "orphaned" });
+    const link = await rig.call(`/console/api/payment-links/${linkId}`, { headers: shop.session });
+    expect(link.json.payments).toMatchObject([{ applied: true, orphaned: true }]);
+  });
+
+  test("is copied for a bounded number of accounts until one of the others looks", async () => {
+    const address = newAddress();
+    await claim(address, 25);
+    const deposit = depositTo({ address });
+    await tell(deposit);
+    const { count } = await rig.pool.one(sql.type(z.object({ count: z.int() }))`
+      SELECT count(*)::int FROM deposits WHERE id = ${deposit.id}
+    `);
+    expect(count).toBe(21);
+  });
+
+  test("is not shown to an account that comes to the address after it", async () => {
+    const address = newAddress();
+    await claim(address, 25);
+    await tell(depositTo({ address }));
+    rig.clock.advance(1_000);
+    const late = openShop(address);
+    await late.open();
+    expect((await late.list()).data).toEqual([]);
   });
 });

@@ -4,7 +4,7 @@ import { type ReadPart, answerFile, csvForm, readQuery } from "@payment-links/ht
 import type { Caller } from "@payment-links/identity";
 import type { Deps } from "../deps.ts";
 import type { Deposit, DepositDecision } from "../domain/deposit.ts";
-import { listDepositsBehind } from "../store/deposits.ts";
+import { copySharedDeposits, listDepositsBehind } from "../store/deposits.ts";
 
 /** GET /console/api/deposits.csv: the account's deposits, newest first (rule CALLER-27). */
 export const exportDeposits =
@@ -12,6 +12,7 @@ export const exportDeposits =
   async (req: Request, res: Response, { account }: Caller): Promise<void> => {
     const { decision } = readQuery(req, DepositsFilter);
     const wanted = { decision, userId: account.id };
+    await copySharedDeposits(deps.pool, account.id);
     await deps.exports.make(res, account.id, async (readPart) => {
       const form = formOf(deps);
       const chunks = () => chunksOf(deps, { wanted, readPart, ...form });

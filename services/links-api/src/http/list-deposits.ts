@@ -3,7 +3,7 @@ import { DepositsQuery, pageSize } from "@payment-links/contracts";
 import { answerJson, readQuery, showPage } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
 import type { Deps } from "../deps.ts";
-import { listDeposits } from "../store/deposits.ts";
+import { copySharedDeposits, listDeposits } from "../store/deposits.ts";
 import { showDeposits } from "./show-deposit.ts";
 
 /** GET /console/api/deposits: money that came without naming a link (rule CALLER-29). */
@@ -12,6 +12,7 @@ export const listOwnDeposits =
   async (req: Request, res: Response, { account }: Caller): Promise<void> => {
     const { decision = "unmatched", offset = 0 } = readQuery(req, DepositsQuery);
     const page = { userId: account.id, decision, offset, limit: pageSize + 1 };
+    await copySharedDeposits(deps.pool, account.id);
     const deposits = await deps.deepPages.read(res, { accountId: account.id, offset }, () =>
       listDeposits(deps.pool, page),
     );

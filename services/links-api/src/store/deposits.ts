@@ -1,7 +1,7 @@
 import { sql } from "slonik";
 import * as z from "zod";
 import { Amount, DepositStatus, depositDecisions } from "@payment-links/contracts";
-import { type Db, type Transaction, nothing } from "@payment-links/postgres";
+import { type Db, NothingRow, type Transaction, nothing } from "@payment-links/postgres";
 import type { Deposit, DepositDecision, HeardDeposit, LikelyLink } from "../domain/deposit.ts";
 
 const DepositRow = z.object({
@@ -57,13 +57,23 @@ export const lockOwnDeposit = async (
   return row ?? undefined;
 };
 
-/** Anybody may say that an address is theirs: so many accounts are told of what reaches it. */
-const accountsPerAddressMax = 20;
+/** Anyone may claim an address, so a deposit is copied at once for this many accounts only. */
+const copiesAtOnceMax = 20;
 
-/** Adds deposits for the accounts that are paid at their addresses, those that came there first. */
+/** The account of a row that every account at the address may copy. */
+const shared = sql.fragment`''`;
+
+/** Addresses that can have deposits: on Bitcoin each link has an address of its own. */
+const canHaveDeposits = sql.fragment`chain_id NOT LIKE '%bitcoin%'`;
+
+/**
+ * Adds deposits for the accounts that came to their addresses first. If there are more accounts, a shared
+ * row is added, which the others copy by {@link copySharedDeposits}.
+ */
 export const insertDeposits = async (
   tx: Transaction,
   deposits: readonly HeardDeposit[],
+  now: Date,
 ): Promise<void> => {
   if (deposits.length === 0) return;
   const rows = deposits.map((one) => [
@@ -83,21 +93,71 @@ export const insertDeposits = async (
   await tx.query(nothing`
     INSERT INTO deposits (
       id, user_id, version, status, amount, token_address, chain_id, destination_address, payer,
-      source_transaction, occurred_at, first_seen_at, returned_at
+      source_transaction, occurred_at, first_seen_at, returned_at, shared_at
     )
     SELECT told.id, paid.user_id, told.version, told.status, told.amount, told.token_address,
       told.chain_id, told.destination_address, told.payer, told.source_transaction,
-      told.occurred_at, told.first_seen_at, told.returned_at
+      told.occurred_at, told.first_seen_at, told.returned_at, paid.shared_at
     FROM ${sql.unnest(rows, insertedTypes)} AS told (
       id, version, status, amount, token_address, chain_id, destination_address, payer,
       source_transaction, occurred_at, first_seen_at, returned_at
     )
     CROSS JOIN LATERAL (
-      SELECT user_id FROM paid_addresses
-      WHERE chain_id = told.chain_id AND address = told.destination_address
-      ORDER BY since, user_id LIMIT ${accountsPerAddressMax}
+      (
+        SELECT user_id, NULL::timestamptz AS shared_at FROM paid_addresses
+        WHERE chain_id = told.chain_id AND address = told.destination_address AND ${canHaveDeposits}
+        ORDER BY since, user_id LIMIT ${copiesAtOnceMax}
+      ) UNION ALL (
+        SELECT ${shared}, ${sql.timestamp(now)} FROM paid_addresses
+        WHERE chain_id = told.chain_id AND address = told.destination_address AND ${canHaveDeposits}
+        OFFSET ${copiesAtOnceMax} LIMIT 1
+      )
     ) AS paid
     ON CONFLICT DO NOTHING
+  `);
+};
+
+/** So many shared rows of an address are read at once. */
+const copiedMax = 2_000;
+
+/**
+ * Copies settled deposits to an account from the shared rows of its addresses. Rows that change right now
+ * are skipped: their change makes them newer. A minute is read again, because a row may become visible
+ * after a newer one.
+ */
+export const copySharedDeposits = async (db: Db, userId: string): Promise<void> => {
+  await db.query(sql.prepared("copy_shared_deposits", NothingRow)`
+    WITH own AS MATERIALIZED (
+      SELECT chain_id, address, greatest(since, copied_to - interval '1 minute') AS from_time
+      FROM paid_addresses WHERE user_id = ${userId} AND ${canHaveDeposits}
+    ), offered AS MATERIALIZED (
+      SELECT deposits.* FROM own CROSS JOIN LATERAL (
+        SELECT * FROM deposits
+        WHERE user_id = ${shared} AND chain_id = own.chain_id AND destination_address = own.address
+          AND shared_at >= own.from_time
+        ORDER BY shared_at LIMIT ${copiedMax} FOR SHARE SKIP LOCKED
+      ) AS deposits
+    ), copied AS (
+      INSERT INTO deposits (
+        id, user_id, version, status, amount, token_address, chain_id, destination_address, payer,
+        source_transaction, occurred_at, first_seen_at, returned_at
+      )
+      SELECT id, ${userId}, version, status, amount, token_address, chain_id, destination_address,
+        payer, source_transaction, occurred_at, first_seen_at, returned_at
+      FROM offered WHERE status = 'settled'
+      ON CONFLICT DO NOTHING
+    ), reached AS (
+      SELECT chain_id, destination_address AS address, max(shared_at) AS shared_at
+      FROM offered GROUP BY 1, 2
+    ), behind AS (
+      SELECT chain_id, address, reached.shared_at
+      FROM paid_addresses JOIN reached USING (chain_id, address)
+      WHERE user_id = ${userId} AND (copied_to IS NULL OR copied_to < reached.shared_at)
+      FOR UPDATE OF paid_addresses SKIP LOCKED
+    )
+    UPDATE paid_addresses SET copied_to = behind.shared_at FROM behind
+    WHERE paid_addresses.user_id = ${userId} AND paid_addresses.chain_id = behind.chain_id
+      AND paid_addresses.address = behind.address
   `);
 };
 
@@ -108,6 +168,7 @@ const insertedTypes =
 export const updateDepositStates = async (
   tx: Transaction,
   deposits: readonly HeardDeposit[],
+  now: Date,
 ): Promise<void> => {
   if (deposits.length === 0) return;
   const rows = deposits.map((one) => [
@@ -122,7 +183,8 @@ export const updateDepositStates = async (
   await tx.query(nothing`
     UPDATE deposits SET version = greatest(deposits.version, told.version), status = told.status,
       amount = told.amount, payer = told.payer, occurred_at = told.occurred_at,
-      returned_at = told.returned_at
+      returned_at = told.returned_at,
+      shared_at = CASE WHEN deposits.user_id = ${shared} THEN ${sql.timestamp(now)} END
     FROM ${sql.unnest(rows, updatedTypes)}
       AS told (id, version, status, amount, payer, occurred_at, returned_at)
     WHERE deposits.id = told.id
