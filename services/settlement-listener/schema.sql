@@ -277,6 +277,7 @@ CREATE TABLE payments (
   is_orphaned boolean DEFAULT false NOT NULL,
   block_number bigint,
   payer text,
+  witnessed_at timestamp with time zone,
   CONSTRAINT payments_id_key UNIQUE (id),
   CONSTRAINT payments_pkey PRIMARY KEY (source, source_id),
   CONSTRAINT payments_amount_check CHECK (amount > 0::numeric),

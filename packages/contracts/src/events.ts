@@ -103,6 +103,11 @@ export const SettlementState = z.object({
   occurredAt: Instant,
   firstSeenAt: Instant,
   /**
+   * When a quorum of the chain's providers had first seen its transaction, waiting or in a block (rule
+   * STATE-15). Missing until then, and for a provider's notice.
+   */
+  witnessedAt: Instant.optional(),
+  /**
    * Its chain took it away: after it had settled (rule STATE-10), or, on Bitcoin, while it was processing
    * (rule CHAIN-24). False of one that it has again; a provider's says nothing of it.
    */

@@ -1,7 +1,7 @@
 import type { CatalogueToken, SettlementState } from "@payment-links/contracts";
 import type { Link } from "./link.ts";
 import { type Payment, type Verdict, creditPayment, judgePayment, openPayment } from "./payment.ts";
-import { findSameTransfer } from "./same-transfer.ts";
+import { findSameTransfer, isNotice } from "./same-transfer.ts";
 
 /** What a settlement makes of its payment and of its link. */
 export type Taken = {
@@ -30,7 +30,8 @@ export const takeSettlement = (
 ): Taken | undefined => {
   const { link, known, reports, tokenOf, now } = context;
   if (known !== undefined && isOld(known, settlement)) return undefined;
-  const told = { ...settlement, version: Math.max(settlement.version, known?.version ?? 0) };
+  const version = Math.max(settlement.version, known?.version ?? 0);
+  const told = { ...settlement, version, occurredAt: paymentTime(settlement, known) };
   if (known !== undefined && known.status !== "processing" && !isCorrected(known, told)) {
     const payment = { ...known, version: told.version, ...flagOf(known, told, now) };
     return { payment, credited: undefined };
@@ -41,6 +42,20 @@ export const takeSettlement = (
   const verdict = judgeReport(told, { link, reports, token: tokenOf(link.tokenId) });
   const payment = openPayment(told, { known, verdict, now });
   return { payment, credited: payment.isApplied ? creditPayment(link, payment) : undefined };
+};
+
+/**
+ * Returns when a payment was made: the earlier of its block's time and the moment at which a quorum had first
+ * seen it (rule STATE-15). Records from before `witnessedAt` existed tell that moment by their first step.
+ * A provider's notice states the time itself.
+ */
+const paymentTime = (
+  { occurredAt, source, witnessedAt }: SettlementState,
+  known: Payment | undefined,
+): Date => {
+  if (isNotice(source)) return occurredAt;
+  const seenAt = witnessedAt ?? known?.occurredAt ?? occurredAt;
+  return seenAt < occurredAt ? seenAt : occurredAt;
 };
 
 /**

@@ -68,11 +68,12 @@ export const judgeSighting = (
   if (before !== undefined && isPlaceTold && isDisplaced(before, sighting)) {
     const { blockNumber, isOrphaned } = sighting;
     const version = isLinkKnown ? before.version + 1 : 0;
-    const payment = { ...before, version, blockNumber, isOrphaned };
+    const payment = { ...before, version, blockNumber, isOrphaned, ...witnessOf(before, sighting) };
     return { outcome: "moved", payment, isConflicting: false };
   }
   if (before !== undefined && isReplaced(before, sighting)) {
-    const payment = { ...before, blockNumber: sighting.blockNumber };
+    const { blockNumber } = sighting;
+    const payment = { ...before, blockNumber, ...witnessOf(before, sighting) };
     return { outcome: "placed", payment, isConflicting: false };
   }
   if (before !== undefined && isReopened(before, sighting)) {
@@ -94,6 +95,7 @@ export const judgeSighting = (
     version: isLinkKnown ? (before?.version ?? 0) + 1 : 0,
     paymentLinkId: before?.paymentLinkId ?? sighting.paymentLinkId,
     firstSeenAt: before?.firstSeenAt ?? now,
+    ...witnessOf(before, sighting),
   };
   return before === undefined
     ? { outcome: "first", payment, isConflicting: false }
@@ -131,7 +133,17 @@ const isFlagMoved = (payment: Payment, sighting: Sighting): boolean =>
 const isReplaced = (payment: Payment, sighting: Sighting): boolean =>
   payment.status === "processing" &&
   sighting.status === "processing" &&
-  payment.blockNumber !== sighting.blockNumber;
+  (payment.blockNumber !== sighting.blockNumber ||
+    (payment.witnessedAt === undefined && sighting.witnessedAt !== undefined));
+
+/** The first moment at which a quorum had seen the transaction, wherever it stands now. */
+const witnessOf = (
+  before: Payment | undefined,
+  { witnessedAt }: Sighting,
+): Pick<Payment, "witnessedAt"> => {
+  const first = before?.witnessedAt ?? witnessedAt;
+  return first === undefined ? {} : { witnessedAt: first };
+};
 
 /** A failure on chain rests on what nodes did not show. A block that holds the payment refutes it. */
 const isReopened = (payment: Payment, sighting: Sighting): boolean =>

@@ -292,6 +292,38 @@ describe("recordTransfers", () => {
     ]);
   });
 
+  test("what a quorum saw in a block keeps that moment when a later block holds it (rule STATE-15)", async () => {
+    const link = aLink();
+    await hear(link);
+    const seen = transferTo(link, { blockNumber: 900, nonce: 7 });
+    const seenAt = rig.clock.now().toISOString();
+    await record(seen);
+    await orphanAbove(899);
+    rig.clock.advance(120_000);
+    const occurredAt = rig.clock.now();
+    const moved = { ...seen, blockNumber: 902, blockHash: "0x0d", occurredAt };
+    await record(moved);
+    rig.clock.advance(60_000);
+    await record({ ...moved, state: "settled" });
+    const events = await readEvents(rig.pool, link.id);
+    expect(events.at(-1)).toMatchObject({
+      type: "settlement.settled",
+      data: { occurredAt: occurredAt.toISOString(), witnessedAt: seenAt },
+    });
+  });
+
+  test("what one provider alone saw in a block has no such moment before others see it", async () => {
+    const link = aLink();
+    await hear(link);
+    const seen = transferTo(link, { blockNumber: 910, nonce: undefined });
+    await record(seen);
+    expect((await readEvents(rig.pool, link.id))[0]?.data).not.toHaveProperty("witnessedAt");
+    rig.clock.advance(60_000);
+    await record({ ...seen, state: "settled" });
+    const witnessedAt = rig.clock.now().toISOString();
+    expect((await readEvents(rig.pool, link.id)).at(-1)?.data).toMatchObject({ witnessedAt });
+  });
+
   test("what is orphaned while processing is told of by nobody, waits, and is one payment when it is back", async () => {
     const link = aLink();
     await hear(link);

@@ -39,12 +39,17 @@ export const recordTransfers = async (
   });
   const states = new Map(transfers.map((found) => [transferKey(found), found.state]));
   await saveProvenOwners(tx, transfers, now);
+  const witnessed = new Set(transfers.filter(isWitnessed).map(transferKey));
   for (let at = 0; at < transfers.length; at += transfersPerCommitMax) {
     const page = transfers.slice(at, at + transfersPerCommitMax);
     const { areNew, stored } = await storeTransfers(tx, page.map(foundOf), now);
-    const sightings = listSightings(stored, (one) =>
-      states.get(transferKey(one)) === "settled" ? "settled" : "processing",
-    );
+    const sightings = stored.flatMap((one): Sighting[] => {
+      const key = transferKey(one);
+      const status = states.get(key) === "settled" ? "settled" : "processing";
+      const sighting = sightingOfTransfer(one, status);
+      if (sighting === undefined) return [];
+      return [witnessed.has(key) ? { ...sighting, witnessedAt: now } : sighting];
+    });
     await (areNew ? recordNewSightings : recordSightings)(tx, sightings, now);
   }
 };
@@ -63,6 +68,10 @@ const saveProvenOwners = async (
   const addresses = settled.map(({ destinationAddress }) => destinationAddress);
   await saveProven(tx, first.chainId, addresses, now);
 };
+
+/** A quorum names the nonce of a transaction that it knows, and agrees on the receipt of a settled one. */
+const isWitnessed = ({ nonce, state }: ChainTransfer): boolean =>
+  nonce !== undefined || state === "settled";
 
 /**
  * Records sightings of transfers as they stand now, with their chain's lead locked, or their

@@ -2,7 +2,13 @@ import * as z from "zod";
 import { sql } from "slonik";
 import type { OutboxRow } from "@payment-links/bus";
 import { Amount, PaymentStatus, formatAmount } from "@payment-links/contracts";
-import { type Pool, type Transaction, NothingRow, documentRows } from "@payment-links/postgres";
+import {
+  type Pool,
+  type Transaction,
+  NothingRow,
+  documentRows,
+  nothing,
+} from "@payment-links/postgres";
 import type { Payment, Sighting } from "../domain/payment.ts";
 import { BlockNumber } from "./block-number.ts";
 import { lockNames, nameLock } from "./name-locks.ts";
@@ -22,6 +28,10 @@ const PaymentRow = z.object({
   sourceTransaction: z.string().nullable(),
   occurredAt: z.date(),
   firstSeenAt: z.date(),
+  witnessedAt: z
+    .date()
+    .nullable()
+    .transform((time) => time ?? undefined),
   isOrphaned: z.boolean(),
   blockNumber: BlockNumber.nullable(),
   payer: Payer,
@@ -37,7 +47,7 @@ const columns = sql.fragment`
   token_address AS "tokenAddress", chain_id AS "chainId",
   destination_address AS "destinationAddress", source_transaction AS "sourceTransaction",
   occurred_at AS "occurredAt", first_seen_at AS "firstSeenAt", is_orphaned AS "isOrphaned",
-  block_number AS "blockNumber", payer
+  block_number AS "blockNumber", payer, witnessed_at AS "witnessedAt"
 `;
 
 /**
@@ -105,7 +115,26 @@ export const savePayments = async (
       destination_address = excluded.destination_address,
       source_transaction = excluded.source_transaction, occurred_at = excluded.occurred_at,
       is_orphaned = excluded.is_orphaned, block_number = excluded.block_number,
-      payer = excluded.payer
+      payer = excluded.payer, witnessed_at = excluded.witnessed_at
+  `);
+};
+
+/**
+ * Marks the processing payments of transactions as seen by a quorum, unless they are marked already.
+ */
+export const markWitnessed = async (
+  tx: Transaction,
+  source: string,
+  { transactionHashes, now }: { transactionHashes: readonly string[]; now: Date },
+): Promise<void> => {
+  if (transactionHashes.length === 0) return;
+  await tx.query(nothing`
+    UPDATE payments SET witnessed_at = ${sql.timestamp(now)}
+    WHERE witnessed_at IS NULL AND (source, source_id) IN (
+      SELECT source, source_id FROM open_payments
+      WHERE source = ${source} AND is_processing
+        AND split_part(source_id, ':', 1) = ANY (${sql.array([...transactionHashes], "text")})
+    )
   `);
 };
 
@@ -161,7 +190,7 @@ const SourceId = z.object({ sourceId: z.string() });
 const insertedColumns = sql.fragment`
   source, source_id, id, version, payment_link_id, status, amount, token_address, chain_id,
   destination_address, source_transaction, occurred_at, first_seen_at, is_orphaned, block_number,
-  payer
+  payer, witnessed_at
 `;
 
 const paymentRows = documentRows([
@@ -181,6 +210,7 @@ const paymentRows = documentRows([
   "bool",
   "int8",
   "text",
+  "timestamptz",
 ]);
 
 const rowOf = (payment: Payment) => [
@@ -200,6 +230,7 @@ const rowOf = (payment: Payment) => [
   payment.isOrphaned ?? false,
   payment.blockNumber,
   payment.payer ?? null,
+  payment.witnessedAt?.toISOString() ?? null,
 ];
 
 /**

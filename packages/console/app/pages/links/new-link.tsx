@@ -9,9 +9,10 @@ import { Field, Select } from "../../ui/field.tsx";
 import { Form } from "../../ui/form.tsx";
 import { shorten } from "../../ui/format.ts";
 import { Loaded } from "../../ui/loaded.tsx";
+import { Notice } from "../../ui/notice.tsx";
 import { Card, Page } from "../../ui/page.tsx";
 import styles from "../../ui/ui.module.css";
-import { type OrderFault, expiries, readOrder } from "./read-order.ts";
+import { type OrderFault, expiries, isShortOnBitcoin, readOrder } from "./read-order.ts";
 import { texts } from "./texts.ts";
 
 const expiryTexts: Readonly<Record<(typeof expiries)[number], string>> = {
@@ -72,7 +73,7 @@ const Order = ({ wallet }: { wallet: OwnWallet }) => {
   return (
     <Form submit={texts.createIt} onSubmit={create}>
       <Terms wallet={wallet} given={given} fault={fault} onTyped={() => setFault(undefined)} />
-      <Expiry fault={fault} onTyped={() => setFault(undefined)} />
+      <Expiry wallet={wallet} fault={fault} onTyped={() => setFault(undefined)} />
     </Form>
   );
 };
@@ -128,8 +129,10 @@ const Terms = ({ wallet, given, fault, onTyped }: TermsProps) => {
   );
 };
 
-const Expiry = ({ fault, onTyped }: Pick<TermsProps, "fault" | "onTyped">) => {
+const Expiry = ({ wallet, fault, onTyped }: Omit<TermsProps, "given">) => {
   const [expiry, setExpiry] = useState("never");
+  const [isShort, setShort] = useState(false);
+  const isOnBitcoin = wallet.chainType === "BVM";
   return (
     <>
       <Select
@@ -145,9 +148,15 @@ const Expiry = ({ fault, onTyped }: Pick<TermsProps, "fault" | "onTyped">) => {
           label={texts.expiryAt}
           isRequired
           fault={fault === "pastDate" ? texts.pastDate : undefined}
-          onChange={onTyped}
+          onChange={(expiresAt) => {
+            setShort(isShortOnBitcoin(expiresAt, new Date()));
+            onTyped();
+          }}
           input={{ type: "datetime-local" }}
         />
+      )}
+      {isOnBitcoin && expiry === "date" && isShort && (
+        <Notice tone="warn">{texts.shortOnBitcoin}</Notice>
       )}
     </>
   );

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { readOrder } from "./read-order.ts";
+import { isShortOnBitcoin, readOrder } from "./read-order.ts";
 
 const now = new Date("2026-11-21T10:00:00Z");
 
@@ -25,6 +25,15 @@ describe("the form of a new link", () => {
       expect(readOrder({ toAmount }, now)).toBe("badAmount");
     },
   );
+
+  test("warns of an expiry within 2 hours on Bitcoin, and of none that has passed or is not typed", () => {
+    const isShort = (expiresAt: string) => isShortOnBitcoin(expiresAt, now);
+    expect(isShort("2026-11-21T10:15:00Z")).toBe(true);
+    expect(isShort("2026-11-21T11:59:59Z")).toBe(true);
+    expect(isShort("2026-11-21T12:00:00Z")).toBe(false);
+    expect(isShort("2026-11-21T09:59:00Z")).toBe(false);
+    expect(isShort("")).toBe(false);
+  });
 
   test("takes a date only from now on", () => {
     const on = (expiresAt: string) => readOrder({ toAmount: "1", expiry: "date", expiresAt }, now);

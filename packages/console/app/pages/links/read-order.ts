@@ -9,6 +9,17 @@ export type OrderFault = "badAmount" | "pastDate";
 const dayMs = 86_400_000;
 const amountForm = /^(\d+(\.\d*)?|\.\d+)$/;
 
+const hourMs = 3_600_000;
+
+/** Blocks of Bitcoin come about every ten minutes, and payments with a low fee wait longer. */
+const shortOnBitcoinMs = 2 * hourMs;
+
+/** Returns whether an expiry, as it was typed, leaves little time for a payment on Bitcoin. */
+export const isShortOnBitcoin = (expiresAt: string, now: Date): boolean => {
+  const leftMs = new Date(expiresAt).getTime() - now.getTime();
+  return leftMs > 0 && leftMs < shortOnBitcoinMs;
+};
+
 type Fields = Readonly<Record<string, string>>;
 
 /** Reads what was typed into the form of a new link; `expiresAt` is in the person's own time. */

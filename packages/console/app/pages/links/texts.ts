@@ -74,6 +74,8 @@ export const texts = choose({
     expiryAt: "Date and time, in your time zone",
     badAmount: "An amount above 0, in digits, such as 25 or 0.1.",
     pastDate: "The expiry must be in the future.",
+    shortOnBitcoin:
+      "This is short for Bitcoin. A payment counts only if the network sees it before the expiry, and some wallets and exchanges send it an hour later. Allow at least 2 hours.",
     createIt: "Create the link",
     share: "Share it",
     shareHint: "Whoever has this address can pay.",
@@ -183,6 +185,8 @@ export const texts = choose({
     expiryAt: "Datum und Uhrzeit, in Ihrer Zeitzone",
     badAmount: "Ein Betrag über 0 in Ziffern und mit Punkt, etwa 25 oder 0.1.",
     pastDate: "Der Ablauf muss in der Zukunft liegen.",
+    shortOnBitcoin:
+      "Das ist knapp für Bitcoin. Eine Zahlung zählt nur, wenn das Netz sie vor dem Ablauf sieht, und manche Wallets und Börsen senden sie erst eine Stunde später. Geben Sie mindestens 2 Stunden Zeit.",
     createIt: "Link anlegen",
     share: "Teilen",
     shareHint: "Wer diese Adresse hat, kann zahlen.",

@@ -1,4 +1,6 @@
 import { expect, test } from "@jest/globals";
+import { sql } from "slonik";
+import * as z from "zod";
 import type { PaymentLinkState } from "@payment-links/contracts";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { useRig, useRigEach } from "@payment-links/runtime/testing/use-rig";
@@ -7,6 +9,7 @@ import { needingBtcd } from "../../testing/bitcoin/needing-btcd.ts";
 import { type Front, openFront } from "../../testing/bitcoin/open-front.ts";
 import { startWatchRig } from "../../testing/open-watch-rig.ts";
 import { openWatchedBitcoin, payeeOf } from "../../testing/open-watched-bitcoin.ts";
+import { RpcError } from "../../testing/serve-json-rpc.ts";
 
 const { describe, program } = await needingBtcd();
 
@@ -182,5 +185,45 @@ describe("a payment that waits for a block (rule CHAIN-24)", () => {
     await chain.mine();
     await waitStory(link, txid, "settled");
     expect(new Set(rig.told(link.id).map(({ id }) => id)).size).toBe(1);
+  });
+});
+
+describe("a payment that waits for a block on a chain with two nodes", () => {
+  const chain = useRig(() => openWatchedBitcoin(program));
+  let second: Front;
+  const rig = useRigEach(async (keep) => {
+    const first = keep(await openFront(chain));
+    second = keep(await openFront(chain));
+    return startWatchRig(chain, { finalDepthBlocks }, [first.url, second.url]);
+  });
+  const WitnessRow = z.object({ witnessedAt: z.date().nullable() });
+  const witnessOf = (txid: string): Promise<Date | null> =>
+    rig.pool.oneFirst(sql.type(WitnessRow)`
+      SELECT witnessed_at AS "witnessedAt" FROM payments WHERE source_transaction = ${txid}
+    `);
+
+  test("is in time from when both know it, not from when one does (rule STATE-15)", async () => {
+    const link = await rig.hearNew();
+    await rig.caughtUp();
+    let hiddenCount = 0;
+    second.lie((method, _params, told) => {
+      const isWaiting =
+        method === "getrawtransaction" && !JSON.stringify(told).includes("blockhash");
+      if (!isWaiting) return told;
+      hiddenCount += 1;
+      throw new RpcError(-5, "No such mempool or blockchain transaction");
+    });
+    const txid = await chain.pay(payeeOf(link));
+    await rig.waitTold(link.id, 1);
+    await waitUntil("the second node was asked", () => hiddenCount > 0);
+    expect(await witnessOf(txid)).toBeNull();
+    const knownFrom = Date.now();
+    second.beHonest();
+    await waitUntil("both know it", async () => (await witnessOf(txid)) !== null);
+    const witnessedAt = await witnessOf(txid);
+    expect(witnessedAt?.getTime()).toBeGreaterThanOrEqual(knownFrom);
+    await chain.mine();
+    await rig.waitStatus(link.id, "settled");
+    expect(rig.told(link.id).at(-1)).toMatchObject({ witnessedAt: witnessedAt?.toISOString() });
   });
 });

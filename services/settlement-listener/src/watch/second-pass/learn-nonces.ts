@@ -1,5 +1,7 @@
+import { chainSource } from "@payment-links/contracts";
 import { transact } from "@payment-links/postgres";
 import { listLackingNonces, saveNonces } from "../../store/open-transfers.ts";
+import { markWitnessed } from "../../store/payments.ts";
 import { type Lead, lockLead } from "../../store/watchers.ts";
 import { agreeOnSenders } from "../agreement/agree-on-senders.ts";
 import type { WatchContext } from "../chain/watch-context.ts";
@@ -47,6 +49,8 @@ export const learnNonces = async (
     await transact(pool, async (tx) => {
       await lockLead(tx, lead);
       await saveNonces(tx, chain.id, known);
+      const transactionHashes = [...senders.keys()];
+      await markWitnessed(tx, chainSource(chain.id), { transactionHashes, now: clock.now() });
     });
     walk.restsUntilMs = 0;
   }

@@ -1,8 +1,11 @@
+import { chainSource } from "@payment-links/contracts";
 import { transact } from "@payment-links/postgres";
 import type { StoredTransfer } from "../../domain/chain-transfer.ts";
 import { recordWaiting, recordWaits } from "../../sightings/record-waiting.ts";
 import { listLost } from "../../store/open-transfers.ts";
+import { markWitnessed } from "../../store/payments.ts";
 import { type Lead, lockLead, readProgress } from "../../store/watchers.ts";
+import { agree, quorumOf } from "../agreement/agree.ts";
 import type { WatchContext } from "../chain/watch-context.ts";
 import type { WaitingTransaction } from "../chain-reader.ts";
 
@@ -10,11 +13,20 @@ import type { WaitingTransaction } from "../chain-reader.ts";
 export type Foresight = {
   /** Those whose payments have been recorded. */
   recorded: Set<string>;
+  /** Those that a quorum of the providers has seen. */
+  witnessed: Set<string>;
+  /** When the providers are asked again for the others. */
+  asksAtMs: number;
   /** Where the walk over payments that stand in no block is. */
   afterSeq: string;
 };
 
-export const noForesight = (): Foresight => ({ recorded: new Set(), afterSeq: "0" });
+export const noForesight = (): Foresight => ({
+  recorded: new Set(),
+  witnessed: new Set(),
+  asksAtMs: 0,
+  afterSeq: "0",
+});
 
 const transactionsAtOnceMax = 100;
 const lostAtOnceMax = 100;
@@ -26,10 +38,11 @@ const lostAtOnceMax = 100;
  * undefined where the family shows nothing before it is mined.
  */
 export const foreseeTransfers = async (
-  { chain, clock, metrics, pool, reader, wakeRelay }: WatchContext,
+  watch: WatchContext,
   lead: Lead,
   foresight: Foresight,
 ): Promise<boolean | undefined> => {
+  const { chain, clock, metrics, pool, reader, wakeRelay } = watch;
   if (reader.readWaiting === undefined) return undefined;
   const { transactions, unreadCount } = await reader.readWaiting();
   metrics.waited(chain.id, unreadCount);
@@ -63,7 +76,40 @@ export const foreseeTransfers = async (
     metrics.transferred(chain.id, "waiting", told.length);
     wakeRelay();
   }
+  await witnessTransactions(watch, lead, foresight);
   return unreadCount > 0 || some.length < unrecorded.length;
+};
+
+const askAgainMs = 5_000;
+
+/**
+ * Marks payments that wait as seen once a quorum of the providers knows their transactions (rule
+ * STATE-15). A transaction may reach a second node seconds after the first one.
+ */
+const witnessTransactions = async (
+  { chain, clock, pool, witnesses }: WatchContext,
+  lead: Lead,
+  foresight: Foresight,
+): Promise<void> => {
+  const { recorded, witnessed } = foresight;
+  const open = [...recorded].filter((hash) => !witnessed.has(hash)).slice(0, transactionsAtOnceMax);
+  if (open.length === 0 || clock.elapsedMs() < foresight.asksAtMs) return;
+  const { agreed } = await agree({
+    witnesses,
+    quorum: quorumOf(witnesses),
+    keys: open,
+    ask: ({ reader }, hashes) => reader.readSenders(hashes),
+    printOf: ({ isLost = false }) => String(isLost),
+  });
+  const seen = open.filter((hash) => agreed.has(hash) && agreed.get(hash)?.isLost !== true);
+  if (seen.length < open.length) foresight.asksAtMs = clock.elapsedMs() + askAgainMs;
+  if (seen.length === 0) return;
+  await transact(pool, async (tx) => {
+    await lockLead(tx, lead);
+    const now = clock.now();
+    await markWitnessed(tx, chainSource(chain.id), { transactionHashes: seen, now });
+  });
+  for (const hash of seen) witnessed.add(hash);
 };
 
 /** Forgets those that wait no more, and answers those that are new. */
@@ -73,6 +119,7 @@ const keepThose = (
 ): readonly WaitingTransaction[] => {
   const hashes = new Set(transactions.map(({ transactionHash }) => transactionHash));
   for (const hash of foresight.recorded) if (!hashes.has(hash)) foresight.recorded.delete(hash);
+  for (const hash of foresight.witnessed) if (!hashes.has(hash)) foresight.witnessed.delete(hash);
   return transactions.filter(({ transactionHash }) => !foresight.recorded.has(transactionHash));
 };
 
