@@ -411,12 +411,17 @@ const settlement: Dashboard = {
     },
     {
       title: "RPC providers left alone",
-      about: "1: it failed so often that it is not asked for a while.",
+      about:
+        "1: it failed so often that it is not asked for a while, or differs from the catalogue.",
       unit: "short",
       queries: [
         {
           expr: `max by (chain, provider) (payment_links_chain_rpc_circuit_open{${namespaceIs}})`,
           legend: "{{chain}} {{provider}}",
+        },
+        {
+          expr: `max by (chain, provider) (payment_links_chain_provider_ignored{${namespaceIs}})`,
+          legend: "{{chain}} {{provider}} ignored",
         },
       ],
     },

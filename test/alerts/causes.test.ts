@@ -82,6 +82,7 @@ const troubles: Readonly<Record<string, { trouble: Series[]; rest: Series[] }>> 
     PaymentLinksAuditBehind: [`${chain}_audit_lag_blocks{chain="1"}`, 1, 0],
     PaymentLinksWaitingUnread: [`${chain}_waiting_unread{chain="bitcoin"}`, 1, 0],
     PaymentLinksRpcProviderAway: [`${chain}_rpc_circuit_open{chain="1",provider="rpc-1"}`, 1, 0],
+    PaymentLinksRpcProviderIgnored: [`${chain}_provider_ignored{chain="1",provider="rpc-1"}`, 1, 0],
     PaymentLinksLinksUnheard: [
       'payment_links_consumer_heard_until_timestamp_seconds{group="settlement-listener",topic="payment-links.v1"}',
       -30_000,

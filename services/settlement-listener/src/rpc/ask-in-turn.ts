@@ -49,7 +49,8 @@ export const createTurn = (options: TurnOptions): Turn => {
         if (closing.aborted || isOver) break;
         await clock.until(afterMs(clock, waitMs), closing);
       }
-      const told = [...faults].map(([name, fault]) => `${name} ${fault}`).join(", ");
+      const asked = [...faults].map(([name, fault]) => `${name} ${fault}`);
+      const told = asked.length === 0 ? "every provider is ignored" : asked.join(", ");
       throw new ChainUnreachableError(`chain ${chainId}: nobody answers for ${what}: ${told}`);
     },
     askOther: async (provider, attempt) => {

@@ -64,10 +64,12 @@ export const openChainReaders = <Reader extends Pick<ChainReader, "readHeads">>(
 
   const demotedUntilMs = new Map<string, number>();
   const isDemoted = ({ id }: Provider) => (demotedUntilMs.get(id) ?? 0) > clock.elapsedMs();
-  const inOrder = () => [
-    ...providers.filter((provider) => !isDemoted(provider)),
-    ...providers.filter(isDemoted),
-  ];
+  let ignoredIds: ReadonlySet<string> = new Set();
+  const inUse = (some: readonly Provider[]) => some.filter(({ id }) => !ignoredIds.has(id));
+  const inOrder = () => {
+    const used = inUse(providers);
+    return [...used.filter((provider) => !isDemoted(provider)), ...used.filter(isDemoted)];
+  };
   const open = (order: () => readonly Provider[], memory: HeadMemory, roundsMax?: number) => {
     const asking = { ...options, timing, closing: closing.signal, providers: order, roundsMax };
     const turn = createTurn(asking);
@@ -79,8 +81,14 @@ export const openChainReaders = <Reader extends Pick<ChainReader, "readHeads">>(
   const witnesses = providers.map((provider): Witness<Reader> => ({
     id: provider.id,
     // One that is away must not hold up what the others show; it is asked again soon anyway.
-    reader: providers.length === 1 ? reader : open(() => [provider], { latest: 0 }, 1),
+    reader: providers.length === 1 ? reader : open(() => inUse([provider]), { latest: 0 }, 1),
   }));
+  const readersById = new Map(
+    providers.map((provider) => [
+      provider.id,
+      providers.length === 1 ? reader : open(() => [provider], { latest: 0 }, 1),
+    ]),
+  );
   return {
     reader,
     witnesses,
@@ -95,6 +103,14 @@ export const openChainReaders = <Reader extends Pick<ChainReader, "readHeads">>(
         .map(({ id }) => id),
     ) => {
       for (const id of ids) demotedUntilMs.set(id, clock.elapsedMs() + demotedMs);
+    },
+    readerOf: (providerId) => {
+      const found = readersById.get(providerId);
+      if (found === undefined) throw new RangeError(`chain ${chainId} has no such provider`);
+      return found;
+    },
+    ignore: (providerIds) => {
+      ignoredIds = new Set(providerIds);
     },
     close: () => closing.abort("closed"),
   };

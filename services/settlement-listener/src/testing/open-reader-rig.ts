@@ -102,6 +102,8 @@ export const openReaderRig = async (
   return {
     reader: readers.reader,
     witnesses: readers.witnesses,
+    readerOf: readers.readerOf,
+    ignore: readers.ignore,
     closeReaders: () => readers.close(),
     rpc,
     /** The second provider. */

@@ -154,6 +154,16 @@ export type ChainReaders<Reader = ChainReader> = {
   readHeadsOfEach: () => Promise<ReadonlyMap<string, Heads>>;
   /** Has `reader` ask these providers last for a while; the one that it asks first if none is named. */
   demote: (ids?: readonly string[]) => void;
+  /**
+   * Returns what asks one provider alone, even while it is ignored: the check against the catalogue decides
+   * by it whether the provider is used again.
+   */
+  readerOf: (providerId: string) => Reader;
+  /**
+   * Stops asking these providers, and no others, until the next call: `reader` leaves them out, and their
+   * witnesses throw {@link ChainUnreachableError}, so that they have no vote.
+   */
+  ignore: (providerIds: readonly string[]) => void;
   /** Ends what is under way: its calls throw `ChainUnreachableError`. */
   close: () => void;
 };

@@ -1,5 +1,12 @@
 import { type Loop, startLoop } from "@payment-links/runtime";
 import {
+  type ProviderVerdicts,
+  isFault,
+  listFaults,
+  mayStart,
+  providerName,
+} from "../domain/judge-providers.ts";
+import {
   CheckpointMovedError,
   type Lead,
   LeadLostError,
@@ -12,6 +19,7 @@ import { forgetDisposable } from "./first-pass/forget-disposable.ts";
 import { stepChain } from "./first-pass/step-chain.ts";
 import { tellAgesOfStored } from "./first-pass/tell-ages.ts";
 import { quorumOf } from "./agreement/agree.ts";
+import { checkProviders } from "./agreement/check-providers.ts";
 import { type Lease, type Share, startLease } from "./lease.ts";
 import { ChainUnreachableError } from "./chain-reader.ts";
 import { type DutyMemory, duties, noMemory } from "./second-pass/duties.ts";
@@ -32,6 +40,8 @@ type WatchState = {
   report: WatchReport;
   /** The lead under which the chain was found to be what the catalogue says. */
   checkedToken: string | undefined;
+  /** What the check found of each provider under that lead. */
+  verdicts: ProviderVerdicts;
   /** Before this, by the clock's `elapsedMs`, a chain that was found to be another is not checked again. */
   checkRestsUntilMs: number;
   /**
@@ -56,21 +66,24 @@ type LoopName = "watch" | DutyName;
 const checkAgainMs = 10_000;
 const dutyEveryMs = 2_000;
 
+const createState = (): WatchState => ({
+  report: { state: "unreachable", reason: null, head: null },
+  checkedToken: undefined,
+  verdicts: new Map(),
+  checkRestsUntilMs: 0,
+  finalizedTo: undefined,
+  memory: noMemory(),
+  isHalted: false,
+  isAgreed: true,
+  movedCount: 0,
+  cutOff: new Set(),
+  isStopping: false,
+});
+
 /** Starts watching one chain, in whichever process leads it. */
 export const startWatch = (watch: WatchContext, share: Share): RunningWatch => {
   const { chain, clock, log, metrics, pool } = watch;
-  const state: WatchState = {
-    report: { state: "unreachable", reason: null, head: null },
-    checkedToken: undefined,
-    checkRestsUntilMs: 0,
-    finalizedTo: undefined,
-    memory: noMemory(),
-    isHalted: false,
-    isAgreed: true,
-    movedCount: 0,
-    cutOff: new Set(),
-    isStopping: false,
-  };
+  const state = createState();
 
   const lease = startLease({
     chainId: chain.id,
@@ -81,6 +94,8 @@ export const startWatch = (watch: WatchContext, share: Share): RunningWatch => {
     report: () => state.report,
     onChange: (isLeader) => {
       state.checkedToken = undefined;
+      state.verdicts = new Map();
+      watch.ignore([]);
       state.checkRestsUntilMs = 0;
       state.finalizedTo = undefined;
       state.memory = noMemory();
@@ -98,6 +113,14 @@ export const startWatch = (watch: WatchContext, share: Share): RunningWatch => {
       underLead(watch, lease, (lead) =>
         heedOutage(watch, state, "watch", () => watchOnce(watch, lead, state)),
       ),
+  });
+
+  const checking = startLoop({
+    name: `check of the providers of chain ${chain.id}`,
+    clock,
+    log,
+    waitMs: checkAgainMs,
+    run: () => underLead(watch, lease, (lead) => checkAgain(watch, lead, state)),
   });
 
   const passing = dutyNames.map((duty) =>
@@ -120,7 +143,7 @@ export const startWatch = (watch: WatchContext, share: Share): RunningWatch => {
     report: () => state.report,
     stop: async () => {
       state.isStopping = true;
-      await Promise.all([watching, ...passing].map((loop) => loop.stop()));
+      await Promise.all([watching, checking, ...passing].map((loop) => loop.stop()));
       await lease.stop();
     },
   };
@@ -152,7 +175,7 @@ const watchOnce = async (
       setReport(watch, state, { state: "unreachable", reason, head });
       await tellAgesOfStored(watch);
     } else {
-      const reason = heedAgreement(watch, state, step.voiceCount);
+      const reason = heedAgreement(watch, state, step.voiceCount) ?? describeIgnored(state);
       setReport(watch, state, { state: step.state, reason, head });
     }
     return step.hasMore;
@@ -239,25 +262,89 @@ const heedOutage = async (
   }
 };
 
-/** Checks a chain once under each lead; a chain that fails is checked again after a while. */
+/**
+ * Checks a chain once under each lead. It starts when a quorum of its providers agrees with the catalogue
+ * (rule CHAIN-30); otherwise it is checked again after a while.
+ */
 const check = async (watch: WatchContext, lead: Lead, state: WatchState): Promise<boolean> => {
-  const { chain, log, pool } = watch;
+  const { chain, log, pool, witnesses } = watch;
   if (state.checkedToken === lead.token) return true;
   // Before anybody is asked, who may be away.
   state.isHalted = (await readProgress(pool, chain.id)).haltedReason !== null;
-  const reason = await chain.findFault();
-  if (reason !== undefined) {
+  const verdicts = await checkProviders(
+    watch,
+    witnesses.map(({ id }) => id),
+  );
+  if (!mayStart(verdicts, quorumOf(witnesses))) {
+    const reason = describeFaults(verdicts);
     if (state.report.reason !== reason) {
       const line = { chain: chain.id, fault: reason };
       log.error(line, "the chain is not what the catalogue says; it is not watched");
     }
     setReport(watch, state, { state: "refused", reason, head: null });
-    watch.demote();
     return false;
   }
+  useVerdicts(watch, state, verdicts);
   await forgetDisposable(watch, lead);
   state.checkedToken = lead.token;
   return true;
+};
+
+/** Checks the providers again that did not agree with the catalogue, or did not answer. */
+const checkAgain = async (watch: WatchContext, lead: Lead, state: WatchState): Promise<boolean> => {
+  if (state.checkedToken !== lead.token) return false;
+  const open = [...state.verdicts].filter(([, verdict]) => verdict !== "agrees");
+  if (open.length === 0) return false;
+  const found = await checkProviders(
+    watch,
+    open.map(([id]) => id),
+  ).catch(noVerdicts);
+  if (state.checkedToken !== lead.token) return false;
+  const verdicts = [...state.verdicts].map(([id, verdict]) => {
+    const now = found.get(id) ?? "unknown";
+    // A provider that differed stays ignored until it agrees.
+    return [id, now === "unknown" ? verdict : now] as const;
+  });
+  useVerdicts(watch, state, new Map(verdicts));
+  return false;
+};
+
+const noVerdicts = (error: unknown): ProviderVerdicts => {
+  if (error instanceof ChainUnreachableError) return new Map();
+  throw error;
+};
+
+/** Ignores the providers that differ from the catalogue, and logs what has changed. */
+const useVerdicts = (
+  { chain, ignore, log, metrics }: WatchContext,
+  state: WatchState,
+  verdicts: ProviderVerdicts,
+): void => {
+  for (const [index, [id, verdict]] of [...verdicts].entries()) {
+    const before = state.verdicts.get(id);
+    const line = { chain: chain.id, provider: providerName(index) };
+    if (isFault(verdict)) {
+      if (!isFault(before) || before.fault !== verdict.fault) {
+        log.error({ ...line, ...verdict }, "a provider differs from the catalogue; it is ignored");
+      }
+    } else if (isFault(before)) log.info(line, "a provider agrees with the catalogue again");
+    metrics.ignored({ ...line, isIgnored: isFault(verdict) });
+  }
+  state.verdicts = verdicts;
+  ignore([...verdicts].flatMap(([id, verdict]) => (isFault(verdict) ? [id] : [])));
+};
+
+/** Returns why a chain does not start. A lone provider needs no name. */
+const describeFaults = (verdicts: ProviderVerdicts): string =>
+  listFaults(verdicts)
+    .map(({ fault, provider }) => (verdicts.size === 1 ? fault : `${provider}: ${fault}`))
+    .join("; ");
+
+const describeIgnored = ({ verdicts }: WatchState): string | null => {
+  const ignored = listFaults(verdicts).map(
+    ({ fault, provider }) => `${provider} is ignored: ${fault}`,
+  );
+  return ignored.length === 0 ? null : ignored.join("; ");
 };
 
 const setReport = (

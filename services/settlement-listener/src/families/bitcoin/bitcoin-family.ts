@@ -21,13 +21,12 @@ export const bitcoinFamily: Family = (catalogue, chain, override) => {
     const readers = openChainReaders(options, (asking) =>
       createBitcoinReader(asking, bitcoinChain, payees, settings),
     );
-    const { reader, witnesses } = readers;
     return {
       ...readers,
       id: chain.id,
       settings,
       moreBlocksOf: createMoreBlocksOf(settings),
-      findFault: () => findChainFault(bitcoinChain, reader, witnesses),
+      findFault: (providerId) => findChainFault(bitcoinChain, readers.readerOf(providerId)),
     };
   };
 };

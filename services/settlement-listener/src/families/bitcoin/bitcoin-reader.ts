@@ -20,7 +20,7 @@ import { createReadUsedNonces } from "./reads/read-used-nonces.ts";
 
 /** Reads Bitcoin: as every chain is read, and what its check against the catalogue asks. */
 export type BitcoinReader = ChainReader & {
-  /** Which chain the providers say they serve: the beginning of its genesis hash. */
+  /** Returns the chain that the first provider serves: the beginning of its genesis hash. */
   readChain(): Promise<string>;
   /** Whether the node finds transactions by their ids in all blocks (`txindex`). */
   keepsTransactions(): Promise<boolean>;
@@ -41,7 +41,7 @@ export const createBitcoinReader = (
     ...createTransactionReads(ground, { chain, payees }),
     readUsedNonces: createReadUsedNonces(ground),
     readWaiting: createReadWaiting(ground, { chain, payees, finalDepthBlocks }),
-    readChain: () => readChain(ground, chain.chainName),
+    readChain: () => readChain(ground),
     keepsTransactions: () => turn.ask("the index of transactions", hasIndex),
     // With its index a node forgets nothing: Bitcoin Core and btcd refuse to prune then. While the index is
     // made anew, from the first block on, it has not come to the newest one.

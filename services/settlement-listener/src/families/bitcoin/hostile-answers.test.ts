@@ -60,7 +60,7 @@ describe("a node of Bitcoin", () => {
     );
     return {
       ...keep(readers),
-      findFault: () => findChainFault(bitcoin, readers.reader, readers.witnesses),
+      findFault: () => findChainFault(bitcoin, readers.reader),
     };
   };
 
@@ -227,14 +227,14 @@ describe("a node of Bitcoin", () => {
   });
 
   test("that keeps no index of transactions, or serves another chain, is refused in words", async () => {
-    const { findFault } = open([chain.url, front.url]);
+    const { findFault } = open([front.url]);
     expect(await findFault()).toBeUndefined();
     front.lie(
       change("getrawtransaction", () => {
         throw new RpcError(-5, "No such mempool transaction. Use -txindex");
       }),
     );
-    expect(await findFault()).toBe("rpc-2 keeps no index of transactions (txindex=1)");
+    expect(await findFault()).toBe("the node keeps no index of transactions (txindex=1)");
     front.lie(change("getblockhash", () => "ab".repeat(32)));
     expect(await findFault()).toBe(`the node serves the chain of genesis ${"ab".repeat(16)}`);
   });

@@ -22,7 +22,7 @@ export const createEvmReads = (ground: ReaderGround, watched: WatchedLogs): EvmR
       turn.ask("contracts", async (provider) =>
         (await provider.askEachInParts(questions.map(contractQuestion))).map(valueOf),
       ),
-    readChain: () => readChain(ground, ground.chainName),
+    readChain: () => readChain(ground),
   };
 };
 

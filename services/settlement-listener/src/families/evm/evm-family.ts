@@ -32,7 +32,7 @@ export const evmFamily: Family = (catalogue, chain, override) => {
       id: chain.id,
       settings: { ...settings, depositMinimums: deposits.depositMinimums },
       reader,
-      findFault: () => findChainFault(evmChain, reader),
+      findFault: (providerId) => findChainFault(evmChain, readers.readerOf(providerId)),
     };
   };
 };

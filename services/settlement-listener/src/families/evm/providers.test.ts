@@ -155,11 +155,25 @@ describe("the chain behind an address", () => {
     expect(rpc.counts().methods.get("eth_chainId")).toBe(1);
   });
 
-  test("the chain id told is the wrong one, if any provider has one", async () => {
-    const opened = await open({ providerCount: 2 });
-    expect(await opened.reader.readChain()).toBe(setup.chain.chainId);
-    opened.rpc2.play({ kind: "wrong_chain", chainId: 1 });
-    expect(await opened.reader.readChain()).toBe("1");
+  test("each provider is asked for the chain id alone, even while it rests for serving another one", async () => {
+    const { readerOf, rpc2, witnesses } = await open({ providerCount: 2 });
+    rpc2.play({ kind: "wrong_chain", chainId: 1 });
+    const [right, wrong] = witnesses;
+    await expect(wrong?.reader.readHeads()).rejects.toThrow("serves another chain");
+    const chains = [right, wrong].map((witness) => readerOf(witness?.id ?? "").readChain());
+    expect(await Promise.all(chains)).toEqual([setup.chain.chainId, "1"]);
+  });
+
+  test("a provider that is ignored has no vote and is not asked by the common reader", async () => {
+    const { ignore, reader, rpc, witnesses } = await open({ providerCount: 2 });
+    const [first] = witnesses;
+    ignore([first?.id ?? ""]);
+    await expect(first?.reader.readHeads()).rejects.toThrow("every provider is ignored");
+    await reader.readHeads();
+    expect(rpc.counts().requests).toBe(0);
+    ignore([]);
+    await first?.reader.readHeads();
+    expect(rpc.counts().requests).toBeGreaterThan(0);
   });
 });
 

@@ -24,7 +24,7 @@ const findFault = async (change: (data: CatalogueData) => CatalogueData) => {
     metrics: createRpcMetrics(openMetrics("test")),
     owners: noOwners,
   });
-  const fault = await watched.findFault();
+  const fault = await watched.findFault(watched.witnesses[0]?.id ?? "");
   watched.close();
   return fault;
 };

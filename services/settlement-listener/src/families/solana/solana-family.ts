@@ -30,7 +30,7 @@ export const solanaFamily: Family = (catalogue, chain, override) => {
       id: chain.id,
       settings: { ...settings, depositMinimums },
       reader,
-      findFault: () => findChainFault(solanaChain, reader),
+      findFault: (providerId) => findChainFault(solanaChain, readers.readerOf(providerId)),
       askSolana: reader.askSolana,
     };
   };

@@ -39,7 +39,7 @@ export const createSolanaReader = (
       const [accounts] = await provider.ask([accountsQuestion(addresses)]);
       return accounts;
     }),
-  readChain: () => readChain(ground, chain.chainName),
+  readChain: () => readChain(ground),
   askSolana: createReadFacts(ground, chain),
 });
 

@@ -31,7 +31,7 @@ export const tronFamily: Family = (catalogue, chain, override) => {
       id: chain.id,
       settings: { ...settings, depositMinimums: deposits.depositMinimums },
       reader,
-      findFault: () => findChainFault(tronChain, reader),
+      findFault: (providerId) => findChainFault(tronChain, readers.readerOf(providerId)),
     };
   };
 };

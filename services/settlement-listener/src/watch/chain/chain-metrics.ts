@@ -22,6 +22,8 @@ export type ChainMetrics = {
   agreed(chain: string, providers: { count: number; agreeingCount: number }): void;
   /** Providers contradicted one another. */
   contradicted(chain: string, kind: "block" | "receipt", count: number): void;
+  /** Whether a provider, named `rpc-1` and so on, is ignored because it differs from the catalogue. */
+  ignored(provider: { chain: string; provider: string; isIgnored: boolean }): void;
   stopped(chain: string, stop: { isHalted: boolean; isRefused: boolean }): void;
   reorganized(chain: string, depthBlocks: number): void;
   transferred(chain: string, outcome: TransferOutcome, count: number): void;
@@ -45,6 +47,13 @@ export const createChainMetrics = (metrics: Metrics): ChainMetrics => {
     labelNames: ["chain", "duty"] as const,
     registers,
   });
+  const ignored = new Gauge({
+    name: "payment_links_chain_provider_ignored",
+    help: "1 while an RPC provider is ignored because it differs from the catalogue",
+    labelNames: ["chain", "provider"] as const,
+    registers,
+  });
+  const providersOf = new Map<string, Set<string>>();
   const { depths, durations } = createHistograms(registers);
   const { contradictions, differences, orphaned, transfers } = createCounters(registers);
   return {
@@ -65,6 +74,10 @@ export const createChainMetrics = (metrics: Metrics): ChainMetrics => {
     contradicted: (chain, kind, count) => {
       if (count > 0) contradictions.inc({ chain, kind }, count);
     },
+    ignored: ({ chain, provider, isIgnored }) => {
+      ignored.set({ chain, provider }, isIgnored ? 1 : 0);
+      providersOf.set(chain, (providersOf.get(chain) ?? new Set()).add(provider));
+    },
     stopped: (chain, { isHalted, isRefused }) => {
       gauges.halted.set({ chain }, isHalted ? 1 : 0);
       gauges.refused.set({ chain }, isRefused ? 1 : 0);
@@ -81,6 +94,7 @@ export const createChainMetrics = (metrics: Metrics): ChainMetrics => {
     dutyEnded: (chain, duty, { isFailing }) => failing.set({ chain, duty }, isFailing ? 1 : 0),
     left: (chain) => {
       for (const duty of dutyNames) failing.remove({ chain, duty });
+      for (const provider of providersOf.get(chain) ?? []) ignored.remove({ chain, provider });
       for (const gauge of Object.values(gauges)) gauge.remove({ chain });
     },
   };

@@ -9,10 +9,10 @@ export type WatchedChain = ChainReaders & {
   /** How many blocks more than `finality` says a payment needs until it settles; none if not given. */
   moreBlocksOf?: (transfer: Pick<VerifiedTransfer, "amount"> & { sender: string }) => number;
   /**
-   * Holds the chain against the catalogue (rule CHAIN-9). Answers what is wrong in words for an
-   * operator, or undefined. Throws where nobody can be asked, which is no fault.
+   * Compares one provider with the catalogue (rule CHAIN-9). Returns the difference in words for an
+   * operator, or undefined. Throws `ChainUnreachableError` if the provider does not answer.
    */
-  findFault: () => Promise<string | undefined>;
+  findFault: (providerId: string) => Promise<string | undefined>;
   /** What a payer's transaction is made of, on Solana alone. */
   askSolana?: AskSolana;
 };
