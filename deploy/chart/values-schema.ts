@@ -183,6 +183,7 @@ const values: Record<string, Schema> = {
   rateLimit: group("Limits of callers.", { perKey: text(rate), perIp: text(rate) }),
   catalogue: text(),
   transferChains: list(text(String.raw`^[1-9]\d*$`)),
+  independentRpcHosts: list(text(String.raw`^[^\s,/:@]+$|^\[[0-9A-Fa-f:.]+\]$`)),
   logLevel: oneOf("fatal", "error", "warn", "info", "debug", "trace"),
   tracing: group("Traces.", { endpoint: text(webUrl), sampleRatio: number(0, 1) }),
   listenAddress: oneOf("0.0.0.0", "::"),

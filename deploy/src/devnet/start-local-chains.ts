@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { type CatalogueData, devnet, parseRpcUrls } from "@payment-links/contracts";
+import { type CatalogueData, devnet, parseHosts, parseRpcUrls } from "@payment-links/contracts";
 import { PortTakenError, listen } from "@payment-links/http";
 import {
   type Environment,
@@ -108,8 +108,10 @@ export const refuseNamedTwice = (
   environment: Environment,
   names: readonly LocalChainName[],
 ): void => {
+  const hosts = parseHosts(environment["INDEPENDENT_RPC_HOSTS"] ?? "");
+  if ("fault" in hosts) return;
   for (const variable of rpcVariables) {
-    const urls = parseRpcUrls(readSecret(environment, variable) ?? "");
+    const urls = parseRpcUrls(readSecret(environment, variable) ?? "", hosts);
     // What is wrong with the list itself is told by the service that reads it.
     if ("fault" in urls) continue;
     const name = names.find((one) => urls.has(chainIdOf(one)));

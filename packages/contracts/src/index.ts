@@ -167,7 +167,7 @@ export { Id, type IdPrefix, idOfNames, idOfUuid, isId, newId, uuidOfId } from ".
 export { Instant, parseInstant } from "./instant.ts";
 export { IntrospectionAnswer, IntrospectionQuestion } from "./introspection.ts";
 export { chainSource } from "./chain-source.ts";
-export { type RpcUrls, chainIdForm, parseRpcUrls } from "./rpc-urls.ts";
+export { type RpcUrls, chainIdForm, parseHosts, parseRpcUrls } from "./rpc-urls.ts";
 export { mayBePrivateKey } from "./private-key.ts";
 export { referenceHashOf } from "./reference-hash.ts";
 export { parseJson } from "./json.ts";

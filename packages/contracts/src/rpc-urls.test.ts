@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { parseRpcUrls } from "./rpc-urls.ts";
+import { parseHosts, parseRpcUrls } from "./rpc-urls.ts";
 
 describe("parseRpcUrls", () => {
   test("keeps the order of a chain's providers, whatever stands between them", () => {
@@ -23,9 +23,72 @@ describe("parseRpcUrls", () => {
     ["1=key.example", "entry 1 of 1 is not an http or https URL"],
     ["1=wss://key.example", "entry 1 of 1 is not an http or https URL"],
     ["1=https://key.example,1=https://key.example", "entry 2 of 2 stands there twice"],
+    ["1=https://key.example,1=https://key.example:443/", "entry 2 of 2 stands there twice"],
   ])("a fault names the entry and repeats nothing of it", (text, fault) => {
     expect(parseRpcUrls(text)).toEqual({ fault });
   });
+
+  test.each([
+    ["a trailing slash", "https://rpc.example", "https://rpc.example/"],
+    ["upper case", "https://rpc.example/v2", "HTTPS://RPC.Example/v2"],
+    ["the default port", "https://rpc.example/v2", "https://rpc.example:443/v2"],
+    ["another port", "https://rpc.example/v2", "https://rpc.example:8545/v2"],
+    ["another scheme", "https://rpc.example/v2", "http://rpc.example/v2"],
+    ["credentials", "https://rpc.example/v2", "https://me:secret@rpc.example/v2"],
+    ["a query", "https://rpc.example/v2", "https://rpc.example/v2?key=2"],
+    ["another key in the path", "https://rpc.example/key-1", "https://rpc.example/key-2"],
+    ["a dot at the end of the host", "https://rpc.example/v2", "https://rpc.example./v2"],
+    ["a number as the address", "http://203.0.113.7/", "http://0xcb007107/"],
+    ["an escaped host", "https://rpc.example/v2", "https://%72pc.example/v2"],
+    ["another name of the loopback host", "http://127.0.0.1:8545", "http://localhost:8545/v2"],
+  ])(
+    "one provider that is spelled in two ways, by %s, does not count as two (rule CHAIN-31)",
+    (_, one, other) => {
+      const { fault } = parseRpcUrls(`10=${one},1=${one},1=https://b.example,1=${other}`) as {
+        fault: string;
+      };
+      expect(fault).toMatch(
+        /^entry 4 of 4 (stands there twice|has the host of entry 2, .*INDEPENDENT_RPC_HOSTS)/,
+      );
+      expect(fault).not.toMatch(/example|127|203|secret/);
+    },
+  );
+
+  test("nodes on different ports of the loopback host are different providers", () => {
+    const urls = parseRpcUrls(
+      "1=http://127.0.0.1:8545,1=http://127.0.0.1:8546,1=http://[::1]:8547",
+    );
+    expect(urls).toBeInstanceOf(Map);
+  });
+
+  test("a declared host may stand before independent providers, each of them once (rule CHAIN-31)", () => {
+    const declared = new Set(["gateway.example"]);
+    const [one, other] = ["https://gateway.example/a", "https://Gateway.example/b"];
+    const urls = parseRpcUrls(`1=${one},1=${other}`, declared);
+    expect(urls).toEqual(new Map([["1", [one, other]]]));
+    expect(parseRpcUrls(`1=${one},1=https://gateway.example:443/a`, declared)).toEqual({
+      fault: "entry 2 of 2 stands there twice",
+    });
+    expect(parseRpcUrls("1=https://b.example/a,1=https://b.example/b", declared)).toHaveProperty(
+      "fault",
+    );
+  });
+
+  test("hosts are read as they are compared", () => {
+    expect(parseHosts(" Gateway.Example., 203.0.113.7 ,[2001:DB8::1],")).toEqual(
+      new Set(["gateway.example", "203.0.113.7", "[2001:db8::1]"]),
+    );
+    expect(parseHosts("")).toEqual(new Set());
+  });
+
+  test.each(["https://a.example", "a.example:8545", "a.example/v2", "me@a.example", "[::1]:80"])(
+    "what is not a host name alone is a fault: %s",
+    (host) => {
+      expect(parseHosts(`b.example,${host}`)).toEqual({
+        fault: "entry 2 of 2 is not a host name without a port",
+      });
+    },
+  );
 
   test("the providers of a chain and the entries are bounded", () => {
     const urls = (count: number, step: 0 | 1) =>

@@ -10,23 +10,37 @@ export type RpcUrls = ReadonlyMap<string, readonly string[]>;
 
 /**
  * Reads `<chain id>=<url>,…`, several per chain. Answers what is wrong with it, by the place of the
- * entry and never by its words: the addresses are secrets.
+ * entry and never by its words: the addresses are secrets. A chain's providers have different hosts (rule
+ * CHAIN-31), except for `independentHosts`, as {@link parseHosts} returns them.
  */
-export const parseRpcUrls = (text: string): RpcUrls | { fault: string } => {
-  const entries = text
-    .split(",")
-    .map((part) => part.trim())
-    .filter((part) => part !== "");
+export const parseRpcUrls = (
+  text: string,
+  independentHosts: ReadonlySet<string> = new Set(),
+): RpcUrls | { fault: string } => {
+  const entries = splitList(text);
   if (entries.length > entriesMax) return { fault: `has more than ${entriesMax} entries` };
   const urls = new Map<string, string[]>();
+  /** The entry that first named each host of a chain, and each URL. */
+  const firstEntries = new Map<string, number>();
   for (const [index, part] of entries.entries()) {
     const fault = (text: string) => ({ fault: `entry ${index + 1} of ${entries.length} ${text}` });
     const [, chainId, url] = entry.exec(part) ?? [];
     if (chainId === undefined || url === undefined || !chainIdForm.test(chainId))
       return fault("is not <chain id>=<url>");
-    if (!isHttpUrl(url)) return fault("is not an http or https URL");
+    const parsed = readHttpUrl(url);
+    if (parsed === undefined) return fault("is not an http or https URL");
     const ofChain = urls.get(chainId) ?? [];
-    if (ofChain.includes(url)) return fault("stands there twice");
+    if (firstEntries.has(`${chainId} ${parsed.href}`)) return fault("stands there twice");
+    firstEntries.set(`${chainId} ${parsed.href}`, index + 1);
+    const host = `${chainId} ${hostOf(parsed)}`;
+    const firstEntry = firstEntries.get(host);
+    if (firstEntry !== undefined && !independentHosts.has(nameOf(parsed))) {
+      return fault(
+        `has the host of entry ${firstEntry}, and two URLs of one provider are no two providers; ` +
+          "list the host in INDEPENDENT_RPC_HOSTS if independent providers share it",
+      );
+    }
+    firstEntries.set(host, firstEntry ?? index + 1);
     if (ofChain.length === urlsPerChainMax) {
       return fault(`is the chain's ${urlsPerChainMax + 1}th provider`);
     }
@@ -35,7 +49,41 @@ export const parseRpcUrls = (text: string): RpcUrls | { fault: string } => {
   return urls;
 };
 
-const isHttpUrl = (text: string): boolean => {
-  const protocol = URL.parse(text)?.protocol;
-  return protocol === "http:" || protocol === "https:";
+const hostForm = /^(?:[^\s/?#@\\:[\]]+|\[[\d.:a-f]+\])$/i;
+
+/** Reads `<host>,…`, without ports, in the form in which hosts are compared. Returns what is wrong by place. */
+export const parseHosts = (text: string): ReadonlySet<string> | { fault: string } => {
+  const entries = splitList(text);
+  const hosts = new Set<string>();
+  for (const [index, entry] of entries.entries()) {
+    const url = hostForm.test(entry) ? URL.parse(`http://${entry}/`) : null;
+    if (url === null) {
+      return { fault: `entry ${index + 1} of ${entries.length} is not a host name without a port` };
+    }
+    hosts.add(nameOf(url));
+  }
+  return hosts;
+};
+
+const splitList = (text: string): string[] =>
+  text
+    .split(",")
+    .map((part) => part.trim())
+    .filter((part) => part !== "");
+
+const readHttpUrl = (text: string): URL | undefined => {
+  const url = URL.parse(text);
+  return url !== null && /^https?:$/.test(url.protocol) ? url : undefined;
+};
+
+/** The parser has already turned the name into lower case and numbers into an address. */
+const nameOf = ({ hostname }: URL): string => hostname.replace(/\.$/, "");
+
+const loopbackName = /^(?:localhost|.*\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
+
+/** Many nodes share the loopback host: there the port tells them apart. */
+const hostOf = (url: URL): string => {
+  const name = nameOf(url);
+  if (!loopbackName.test(name)) return name;
+  return `loopback:${url.port || (url.protocol === "https:" ? "443" : "80")}`;
 };

@@ -43,6 +43,18 @@ describe("authKeysConfig", () => {
     expect(fault).not.toContain("rpc.example");
   });
 
+  test("a provider that is named twice for a chain is refused, unless its host is declared (rule CHAIN-31)", () => {
+    const SIGN_IN_RPC_URLS = "8453=https://rpc.example/key,8453=https://rpc.example/other";
+    expect(faultOf({ SIGN_IN_RPC_URLS })).toContain(
+      "SIGN_IN_RPC_URLS: entry 2 of 2 has the host of entry 1",
+    );
+    const { rpcUrls } = readConfig(authKeysConfig, {
+      SIGN_IN_RPC_URLS,
+      INDEPENDENT_RPC_HOSTS: "rpc.example",
+    });
+    expect(rpcUrls.get("8453")).toHaveLength(2);
+  });
+
   test("takes a delay for default wallets in seconds, up to 30 days", () => {
     const read = (WALLET_CHANGE_DELAY: string) =>
       readConfig(authKeysConfig, { WALLET_CHANGE_DELAY }).walletDelayMs;

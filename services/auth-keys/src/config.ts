@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { parseRpcUrls, signInMethods } from "@payment-links/contracts";
+import { parseHosts, parseRpcUrls, signInMethods } from "@payment-links/contracts";
 import { readSecret } from "@payment-links/runtime";
 import { type ScannerKeys, parseScannerKeys } from "./domain/leaked-keys.ts";
 import { type SignInMethod, signUps } from "./domain/session.ts";
@@ -85,6 +85,7 @@ export const authKeysConfig = z
     LEAKED_KEYS_PUBLIC_KEYS: ScannerKeyList.optional(),
     SIGN_IN_RPC_URLS: z.string().optional(),
     SIGN_IN_RPC_URLS_FILE: z.string().optional(),
+    INDEPENDENT_RPC_HOSTS: z.string().default(""),
     /** Seconds until another default wallet takes effect. */
     WALLET_CHANGE_DELAY: z.coerce.number().int().min(0).max(walletDelaySecondsMax).default(0),
     /** Days for which the audit log is kept; 0 is for ever. */
@@ -112,11 +113,14 @@ export const authKeysConfig = z
     const leakedKeysPublicKeys: ScannerKeys = environment.LEAKED_KEYS_PUBLIC_KEYS ?? new Map();
     const { SIGN_IN_RPC_URLS, SIGN_IN_RPC_URLS_FILE } = environment;
     const urls = readSecret({ SIGN_IN_RPC_URLS, SIGN_IN_RPC_URLS_FILE }, "SIGN_IN_RPC_URLS");
-    const rpcUrls = parseRpcUrls(urls ?? "");
-    if ("fault" in rpcUrls) {
-      context.addIssue({ code: "custom", path: ["SIGN_IN_RPC_URLS"], message: rpcUrls.fault });
+    const refuse = (variable: string, message: string) => {
+      context.addIssue({ code: "custom", path: [variable], message });
       return z.NEVER;
-    }
+    };
+    const hosts = parseHosts(environment.INDEPENDENT_RPC_HOSTS);
+    if ("fault" in hosts) return refuse("INDEPENDENT_RPC_HOSTS", hosts.fault);
+    const rpcUrls = parseRpcUrls(urls ?? "", hosts);
+    if ("fault" in rpcUrls) return refuse("SIGN_IN_RPC_URLS", rpcUrls.fault);
     const walletDelayMs = environment.WALLET_CHANGE_DELAY * 1000;
     return {
       apiKeyMode,

@@ -90,6 +90,21 @@ describe("settlementListenerConfig", () => {
     expect(chainOverrides).toEqual({ "1": settings, "10": { finality: "safe" } });
   });
 
+  test("one provider that is spelled in two ways is refused without its address, unless its host is declared (rule CHAIN-31)", () => {
+    const RPC_URLS = "1=https://rpc.example/key-1,1=https://RPC.example:443/key-2";
+    const fault = faultOf({ RPC_URLS });
+    expect(fault).toContain("RPC_URLS: entry 2 of 2 has the host of entry 1");
+    expect(fault).not.toMatch(/rpc\.example|key-/i);
+    const config = readConfig(settlementListenerConfig, {
+      RPC_URLS,
+      INDEPENDENT_RPC_HOSTS: "rpc.example",
+    });
+    expect(config.rpcUrls.get("1")).toHaveLength(2);
+    expect(faultOf({ RPC_URLS, INDEPENDENT_RPC_HOSTS: "https://rpc.example" })).toContain(
+      "INDEPENDENT_RPC_HOSTS: entry 1 of 1 is not a host name",
+    );
+  });
+
   test("reads plain transfers on the chains of TRANSFER_CHAINS, whatever else is set for them", () => {
     const file = inFile(JSON.stringify({ "1": { pollMs: 50 }, "137": { pollMs: 60 } }));
     const { chainOverrides } = readConfig(settlementListenerConfig, {

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import * as z from "zod";
-import { Amount, chainIdForm, parseRpcUrls } from "@payment-links/contracts";
+import { Amount, chainIdForm, parseHosts, parseRpcUrls } from "@payment-links/contracts";
 import { CommaList, readSecret } from "@payment-links/runtime";
 import { parseProviderSecrets } from "./domain/provider-secrets.ts";
 
@@ -32,7 +32,8 @@ const ChainOverrides = z.record(
  * The service's own variables: `SETTLEMENT_PROVIDER_SECRETS` and `RPC_URLS`, or the files that their
  * `…_FILE` twins name, and `CHAINS_FILE`. `EVM_RPC_URLS` and `EVM_CHAINS_FILE` are their names of
  * before. Without them there are no providers, and no chain is watched. On the chains of `TRANSFER_CHAINS`,
- * which links-api is told as well, plain transfers are read. A fault repeats no value.
+ * which links-api is told as well, plain transfers are read. Hosts of `INDEPENDENT_RPC_HOSTS` may serve a chain by several URLs (rule CHAIN-31).
+ * A fault repeats no value.
  */
 export const settlementListenerConfig = z
   .object({
@@ -42,6 +43,7 @@ export const settlementListenerConfig = z
     RPC_URLS_FILE: z.string().optional(),
     EVM_RPC_URLS: z.string().optional(),
     EVM_RPC_URLS_FILE: z.string().optional(),
+    INDEPENDENT_RPC_HOSTS: z.string().default(""),
     CHAINS_FILE: z.string().optional(),
     EVM_CHAINS_FILE: z.string().optional(),
     TRANSFER_CHAINS: CommaList.default([]),
@@ -54,9 +56,11 @@ export const settlementListenerConfig = z
     const secrets = "SETTLEMENT_PROVIDER_SECRETS";
     const providers = parseProviderSecrets(readSecret(environment, secrets) ?? "");
     if ("fault" in providers) return refuse(secrets, providers.fault);
-    const rpcUrls = parseRpcUrls(readSecret(environment, "RPC_URLS") ?? "");
+    const hosts = parseHosts(environment.INDEPENDENT_RPC_HOSTS);
+    if ("fault" in hosts) return refuse("INDEPENDENT_RPC_HOSTS", hosts.fault);
+    const rpcUrls = parseRpcUrls(readSecret(environment, "RPC_URLS") ?? "", hosts);
     if ("fault" in rpcUrls) return refuse("RPC_URLS", rpcUrls.fault);
-    const evmRpcUrls = parseRpcUrls(readSecret(environment, "EVM_RPC_URLS") ?? "");
+    const evmRpcUrls = parseRpcUrls(readSecret(environment, "EVM_RPC_URLS") ?? "", hosts);
     if ("fault" in evmRpcUrls) return refuse("EVM_RPC_URLS", evmRpcUrls.fault);
     const doubled = [...evmRpcUrls.keys()].find((id) => rpcUrls.has(id));
     if (doubled !== undefined) {

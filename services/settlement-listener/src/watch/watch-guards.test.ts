@@ -198,7 +198,9 @@ describe("while nobody answers, the last blocks grow older, by which somebody is
 describe("a commit for whose answer a step has stopped waiting", () => {
   // Postgres may be slow with it. What follows has read by then how far the watch had come before it.
   test("and that takes effect while the next step writes is gone on from", async () => {
-    const rig = await open(chain, { finality: "finalized" }, [chain.url, `${chain.url}/`]);
+    const second = await openScriptedRpc({ target: chain.url });
+    rpcs.push(second);
+    const rig = await open(chain, { finality: "finalized" }, [chain.url, second.url]);
     await rig.service.start();
     await rig.caughtUp();
     const { chainId } = chain;
