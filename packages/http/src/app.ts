@@ -14,6 +14,7 @@ import { clientGone, createRequestTimer, type RequestTimer } from "./request-met
 import type { Method, Route } from "./route.ts";
 import { inServerSpan } from "./server-span.ts";
 import { trustProxySetting } from "./trusted-proxies.ts";
+import { warnOfUntrustedProxy } from "./warn-of-untrusted-proxy.ts";
 import { usualHeaders } from "./usual-headers.ts";
 
 export type AppOptions = {
@@ -37,6 +38,8 @@ export const createApp = (options: AppOptions): Express => {
   app.disable("etag");
   app.set("query parser", "simple");
   app.set("trust proxy", trustProxySetting(options.trustedProxies));
+  const isTrusted: (address: string, hop: number) => boolean = app.get("trust proxy fn");
+  app.use(warnOfUntrustedProxy(options.log, (address) => isTrusted(address, 0)));
   const timer = createRequestTimer(options.metrics);
   const { answerUnknown = answerPlainly } = options;
   for (const route of options.routes) {

@@ -41,6 +41,39 @@ describe("the address that a request is counted under (rule OPS-5)", () => {
     expect(app.charged).toEqual([[`ip ${counted}`]]);
   });
 
+  describe("a proxy that is not named", () => {
+    const warnings = (): Record<string, unknown>[] =>
+      (app?.logged ?? [])
+        .map((line): Record<string, unknown> => JSON.parse(line))
+        .filter(({ msg }) => String(msg).includes("TRUSTED_PROXIES"));
+
+    test.each([
+      ["x-forwarded-for", "1.2.3.4"],
+      ["forwarded", "for=1.2.3.4"],
+      ["x-real-ip", "1.2.3.4"],
+    ])(
+      "is reported by one warning that names the setting, when it sends %s (rule OPS-9)",
+      async (header, value) => {
+        app = await startApp({ routes, trustedProxies: [edge] });
+        for (let i = 0; i < 3; i += 1) await call({ port: app.port, headers: { [header]: value } });
+        // Also where nothing is found.
+        await call({ port: app.port, path: "/nothing", headers: { [header]: value } });
+        expect(warnings()).toMatchObject([{ level: "warn", peer: "127.0.0.1", header }]);
+        expect(JSON.stringify(warnings())).not.toContain("1.2.3.4");
+      },
+    );
+
+    test("is not reported while the proxy is trusted, or nobody forwards", async () => {
+      app = await startApp({ routes, trustedProxies: [loopback] });
+      await call({ port: app.port, headers: { "x-forwarded-for": "1.2.3.4" } });
+      await app.close();
+      expect(warnings()).toEqual([]);
+      app = await startApp({ routes });
+      await call({ port: app.port });
+      expect(warnings()).toEqual([]);
+    });
+  });
+
   test("cannot be changed by other headers that proxies write", async () => {
     app = await startApp({ routes, trustedProxies: [loopback] });
     const address = "6.6.6.6";

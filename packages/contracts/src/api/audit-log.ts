@@ -76,7 +76,7 @@ export const auditLogOperations = {
     operationId: "exportAuditLog",
     summary: "Download what was done to the account, the newest first",
     description:
-      "As CSV (RFC 4180, with a header) or as JSON Lines, each line as an entry of the list. In CSV a text that " +
+      "As CSV (RFC 4180, in UTF-8 with a byte order mark, and a header) or as JSON Lines, each line as an entry of the list. In CSV a text that " +
       "a spreadsheet would take for a formula has an apostrophe before it.",
     query: AuditExportQuery,
     answers: { 200: null },

@@ -122,7 +122,7 @@ export const depositOperations = {
     operationId: "exportDeposits",
     summary: "Download the deposits, newest first",
     description:
-      "As CSV (RFC 4180, with a header), in which a text that a spreadsheet would take for a formula has " +
+      "As CSV (RFC 4180, in UTF-8 with a byte order mark, and a header), in which a text that a spreadsheet would take for a formula has " +
       "an apostrophe before it. An answer that is cut off lacks its end (the last chunk of HTTP/1.1): it " +
       "fails where it is read.",
     query: DepositsFilter,

@@ -15,7 +15,7 @@ const csv = {
   caller: "session",
   tag: "Payment links",
   description:
-    "As CSV (RFC 4180, with a header), in which a text that a spreadsheet would take for a formula has an " +
+    "As CSV (RFC 4180, in UTF-8 with a byte order mark, and a header), in which a text that a spreadsheet would take for a formula has an " +
     "apostrophe before it. `X-Total-Count` tells how many rows there will be, where that is known. An " +
     "answer that is cut off lacks its end (the last chunk of HTTP/1.1): it fails where it is read.",
   answers: { 200: null },

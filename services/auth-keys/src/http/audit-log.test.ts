@@ -377,6 +377,15 @@ describe("GET /console/api/audit-log/export", () => {
     expect(lines.at(-1)).toBe("");
   });
 
+  test("as CSV starts with a byte order mark, by which spreadsheets read it as UTF-8 (rule CALLER-34)", async () => {
+    const { cookie } = await rig.signUp();
+    const bytesOf = async (query: string) =>
+      new Uint8Array(await (await exported(cookie, query)).arrayBuffer());
+    expect([...(await bytesOf("")).slice(0, 5)]).toEqual([0xef, 0xbb, 0xbf, 0x69, 0x64]);
+    const [brace] = await bytesOf("?format=jsonl");
+    expect(brace).toBe("{".charCodeAt(0));
+  });
+
   test("shows the own account alone, and of an operator neither name nor address", async () => {
     const { userId, cookie } = await rig.signUp();
     const other = await rig.signUp();

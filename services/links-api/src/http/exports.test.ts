@@ -74,6 +74,20 @@ describe("GET /console/api/payment-links.csv (rule CALLER-27)", () => {
     );
   });
 
+  test.each([linksPath, paymentsPath, "/console/api/deposits.csv"])(
+    "%s starts with a byte order mark, by which spreadsheets read it as UTF-8 (rule CALLER-34)",
+    async (path) => {
+      const { ask, create } = openShop();
+      await create({ description: "Grüße, 東京" });
+      const bytes = new Uint8Array(await (await ask(path)).arrayBuffer());
+      expect([...bytes.slice(0, 3)]).toEqual([0xef, 0xbb, 0xbf]);
+      // One mark alone: a second one would be a part of the first column's name.
+      const text = new TextDecoder().decode(bytes);
+      expect(text).toMatch(/^id,/);
+      if (path === linksPath) expect(text).toContain(`"Grüße, 東京"`);
+    },
+  );
+
   test("has every own link once, newest first, over many parts, by the same filters as the list", async () => {
     const shop = openShop();
     await openShop().create({ description: "needle" });
