@@ -404,7 +404,6 @@ CREATE TABLE unapplied_payments (
 );
 
 CREATE INDEX bitcoin_addresses_by_address ON bitcoin_addresses USING btree (address);
-CREATE INDEX bitcoin_addresses_by_end ON bitcoin_addresses USING btree (key_id, ended_at) WHERE NOT is_used AND ended_at IS NOT NULL;
 CREATE INDEX bitcoin_addresses_used ON bitcoin_addresses USING btree (key_id, address_index) WHERE is_used;
 CREATE INDEX dead_letters_by_event ON dead_letters USING btree (consumer, event_id) WHERE event_id IS NOT NULL;
 CREATE INDEX dead_letters_by_key ON dead_letters USING btree (consumer, topic, key, seq);

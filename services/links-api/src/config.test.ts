@@ -27,21 +27,6 @@ describe("EVENT_STREAMS_MAX and EVENT_STREAMS_PER_IP_MAX", () => {
   });
 });
 
-describe("BITCOIN_ADDRESS_REUSE_DAYS", () => {
-  const dayMs = 24 * 60 * 60 * 1_000;
-  test("is a week unless told otherwise", () => {
-    expect(readConfig(linksApiConfig, {}).bitcoinAddressReuseMs).toBe(7 * dayMs);
-    const read = readConfig(linksApiConfig, { BITCOIN_ADDRESS_REUSE_DAYS: "30" });
-    expect(read.bitcoinAddressReuseMs).toBe(30 * dayMs);
-  });
-
-  test.each(["0", "1.5", "3651", "week"])("given %s, refuses and names it", (text) => {
-    expect(() => readConfig(linksApiConfig, { BITCOIN_ADDRESS_REUSE_DAYS: text })).toThrow(
-      /BITCOIN_ADDRESS_REUSE_DAYS/,
-    );
-  });
-});
-
 describe("SETTLEMENT_CHAINS", () => {
   test.each([
     [undefined, []],

@@ -4,12 +4,9 @@ import { CommaList, configError } from "@payment-links/runtime";
 
 const StreamCount = z.coerce.number().int().min(0).max(100_000);
 
-const dayMs = 24 * 60 * 60 * 1_000;
-
 /**
  * The service's own variables: the ids of the chains on which payers are told how to pay,
  * and of those on which settlement-listener, by the same variable, reads transfers straight to owners,
- * after how long the address of a link on Bitcoin that ended unpaid is used again,
  * how the headers of webhooks are called, which the API's description tells, and how many event streams
  * a process holds, in all and of one source address.
  */
@@ -18,7 +15,6 @@ export const linksApiConfig = z
     SETTLEMENT_CHAINS: CommaList.default([]),
     TRANSFER_CHAINS: CommaList.default([]),
     WEBHOOK_HEADER_PREFIX: WebhookHeaderPrefix,
-    BITCOIN_ADDRESS_REUSE_DAYS: z.coerce.number().int().min(1).max(3_650).default(7),
     EVENT_STREAMS_MAX: StreamCount.default(10_000),
     EVENT_STREAMS_PER_IP_MAX: StreamCount.default(100),
   })
@@ -26,7 +22,6 @@ export const linksApiConfig = z
     settlementChains: environment.SETTLEMENT_CHAINS,
     transferChains: environment.TRANSFER_CHAINS,
     webhookHeaderPrefix: environment.WEBHOOK_HEADER_PREFIX,
-    bitcoinAddressReuseMs: environment.BITCOIN_ADDRESS_REUSE_DAYS * dayMs,
     eventStreamLimits: {
       inAll: environment.EVENT_STREAMS_MAX,
       perAddress: environment.EVENT_STREAMS_PER_IP_MAX,

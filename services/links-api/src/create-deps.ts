@@ -12,11 +12,7 @@ import { createPendingPayments } from "./store/payments.ts";
 
 type Own = Pick<
   Deps,
-  | "settlementChains"
-  | "transferChains"
-  | "bitcoinAddressReuseMs"
-  | "webhookHeaderPrefix"
-  | "wakeRelay"
+  "settlementChains" | "transferChains" | "webhookHeaderPrefix" | "wakeRelay"
 > & {
   eventStreamLimits: Parameters<typeof createEventStreams>[0]["limits"];
 };

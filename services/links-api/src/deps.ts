@@ -24,8 +24,6 @@ export type Deps = Pick<
   transferChains: ReadonlySet<string>;
   /** How a link is paid at an instant, or why not. Refuses an amount that the token cannot express. */
   advisePayer: (link: OwnedLinkView, wish: Wish) => PayerAdvice;
-  /** How long after a link on Bitcoin ended unpaid another one may have its address. */
-  bitcoinAddressReuseMs: number;
   /** What the names of the headers that authenticate a webhook begin with. */
   webhookHeaderPrefix: string;
   findLinkView: FindLinkView;

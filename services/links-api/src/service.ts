@@ -28,11 +28,10 @@ export const createLinksApi = (ground: Ground, config: LinksApiConfig): Service 
   createService(ground, "links-api", (wakeRelay) => {
     const settlementChains = readSettlementChains(config, ground.catalogue);
     const transferChains = readTransferChains(config, ground.catalogue);
-    const { bitcoinAddressReuseMs, eventStreamLimits, webhookHeaderPrefix } = config;
+    const { eventStreamLimits, webhookHeaderPrefix } = config;
     const own = {
       settlementChains,
       transferChains,
-      bitcoinAddressReuseMs,
       webhookHeaderPrefix,
       eventStreamLimits,
       wakeRelay,

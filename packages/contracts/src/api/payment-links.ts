@@ -99,8 +99,8 @@ const OwnPaymentLink = PaymentLinkData.extend({
   addressGap: wireCount.nullable().meta({
     description:
       "On Bitcoin how many addresses in a row, up to the newest of the wallet's key, were never paid. " +
-      "Above 20 most wallets no longer look that far for payments: raise the gap limit there, or " +
-      "deactivate links that nobody will pay. Null elsewhere, and once another link has the address.",
+      "Above 20 most wallets no longer look that far for payments: raise the gap limit " +
+      "there. Null on other chains.",
   }),
 }).meta({ id: "OwnPaymentLink" });
 

@@ -36,7 +36,7 @@ export const answerOnce = async (
     }
     // Not sooner: a repeat is answered even where its body would be refused by now, as an expiry may
     // have passed.
-    const { answer } = await placeLink(tx, deps, prepare());
+    const { answer } = await placeLink(tx, prepare());
     await keepAnswer(tx, ownedKey, { bodyHash, answer }, now);
     return { answer, isNew: true };
   });

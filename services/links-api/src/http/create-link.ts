@@ -46,7 +46,7 @@ export const createLink =
 
 const insertPrepared = async (deps: Deps, prepared: PreparedLink) => {
   if (needsOwnAddress(prepared)) {
-    const { answer } = await transact(deps.pool, (tx) => placeLink(tx, deps, prepared));
+    const { answer } = await transact(deps.pool, (tx) => placeLink(tx, prepared));
     return { answer, isNew: true };
   }
   const opened = prepared.open(prepared.owner.wallet.walletAddress);

@@ -1,12 +1,11 @@
 import type { Request, Response } from "express";
 import { outgoing, publish, publishAudit } from "@payment-links/bus";
-import { isBitcoinChainId, linkDeactivated, refuse } from "@payment-links/contracts";
+import { linkDeactivated, refuse } from "@payment-links/contracts";
 import { answerJson, personActor } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
 import { transact } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
 import { deactivateLink, linkState } from "../domain/link.ts";
-import { endAddress } from "../store/bitcoin-addresses.ts";
 import { lockLinks, updateLink } from "../store/links.ts";
 import { getOwnLink } from "./own-link.ts";
 import { handleOf, showLink } from "./show-link.ts";
@@ -25,7 +24,6 @@ export const deactivateOwnLink =
       if (locked === undefined) throw refuse("NOT_FOUND");
       const link = deactivateLink(locked, now);
       await updateLink(tx, link);
-      if (isBitcoinChainId(link.chainId)) await endAddress(tx, { linkId: id, now });
       const data = { link: linkState(link, now) };
       await publish(tx, [outgoing(linkDeactivated, { key: id, occurredAt: now, data })]);
       await publishAudit(tx, {

@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
 import { bitcoinAddresses, bitcoinKeyId, isBitcoinChainId } from "@payment-links/contracts";
 import type { Transaction } from "@payment-links/postgres";
-import type { Deps } from "../deps.ts";
 import type { ReadyAccount } from "../domain/link.ts";
-import { keepAddress, takeAddressPlace } from "../store/bitcoin-addresses.ts";
+import { insertAddress, takeAddressPlace } from "../store/bitcoin-addresses.ts";
 import type { KeptAnswer } from "../store/idempotency-keys.ts";
 import { type NewLink, insertLink } from "../store/links.ts";
 
@@ -20,10 +19,9 @@ export type PreparedLink = {
 export const needsOwnAddress = ({ owner }: PreparedLink): boolean =>
   isBitcoinChainId(owner.token.chain.id);
 
-/** Writes a link, on Bitcoin with an address of its owner's key that no other link has (rule API-33). */
+/** Writes a link, on Bitcoin with an address of its owner's key that no other link ever has (rule API-33). */
 export const placeLink = async (
   tx: Transaction,
-  { clock, bitcoinAddressReuseMs }: Pick<Deps, "clock" | "bitcoinAddressReuseMs">,
   { owner, open }: PreparedLink,
 ): Promise<OpenedLink> => {
   const { walletAddress } = owner.wallet;
@@ -33,14 +31,11 @@ export const placeLink = async (
     await insertLink(tx, opened);
     return opened;
   }
-  const endedBefore = new Date(clock.now().getTime() - bitcoinAddressReuseMs);
-  const keyId = bitcoinKeyId(chainId, walletAddress);
-  const place = await takeAddressPlace(tx, { keyId, endedBefore });
+  const place = await takeAddressPlace(tx, bitcoinKeyId(chainId, walletAddress));
   const [address] = bitcoinAddresses(chainId, walletAddress, { from: place.index, count: 1 });
   assert.ok(address !== undefined, "a key of Bitcoin gave no address");
   const opened = open(address);
   await insertLink(tx, opened);
-  const { id: linkId, expiresAt: endsAt } = opened.link;
-  await keepAddress(tx, { ...place, address, linkId, endsAt, endedBefore });
+  await insertAddress(tx, { ...place, address, linkId: opened.link.id });
   return opened;
 };

@@ -5,25 +5,14 @@ import { type Db, type Transaction, nothing } from "@payment-links/postgres";
 const IndexRow = z.object({ index: z.int() });
 const GapRow = z.object({ gap: z.int() });
 
-/** Which address of a key a link takes. */
+/** The address at which index of which key. */
 export type AddressPlace = { keyId: string; index: number };
 
 /**
- * Takes an index of a key until the transaction ends: one whose link ended unpaid before an instant, or
- * else the next one. What is rolled back is free again. Two at once never take the same; those on
- * one key wait for each other, as a next index is only known once the one before it is.
+ * Takes the next index of a key until the transaction ends. A rollback frees it. Transactions on one key
+ * wait for each other, so two never take the same index.
  */
-export const takeAddressPlace = async (
-  tx: Transaction,
-  { keyId, endedBefore }: { keyId: string; endedBefore: Date },
-): Promise<AddressPlace> => {
-  const free = await tx.maybeOne(sql.type(IndexRow)`
-    SELECT address_index AS index FROM bitcoin_addresses
-    WHERE key_id = ${keyId} AND NOT is_used AND ended_at <= ${sql.timestamp(endedBefore)}
-    ORDER BY ended_at, address_index LIMIT 1
-    FOR UPDATE SKIP LOCKED
-  `);
-  if (free !== null) return { keyId, index: free.index };
+export const takeAddressPlace = async (tx: Transaction, keyId: string): Promise<AddressPlace> => {
   const { index } = await tx.one(sql.type(IndexRow)`
     INSERT INTO bitcoin_keys AS kept (key_id, next_index) VALUES (${keyId}, 1)
     ON CONFLICT (key_id) DO UPDATE SET next_index = kept.next_index + 1
@@ -32,40 +21,20 @@ export const takeAddressPlace = async (
   return { keyId, index };
 };
 
-/**
- * Writes whose address it is now, and when that link ends by itself. Throws where another link still has
- * it, whatever this process believes.
- */
-export const keepAddress = async (
+/** Stores the link of an address. Throws if the address has a link already. */
+export const insertAddress = async (
   tx: Transaction,
-  place: AddressPlace & { address: string; linkId: string; endsAt: Date | null; endedBefore: Date },
-): Promise<void> => {
-  const { keyId, index, address, linkId, endsAt, endedBefore } = place;
-  await tx.one(sql.type(IndexRow)`
-    INSERT INTO bitcoin_addresses AS kept (key_id, address_index, address, link_id, ended_at)
-    VALUES (
-      ${keyId}, ${index}, ${address}, ${linkId}, ${endsAt === null ? null : sql.timestamp(endsAt)}
-    )
-    ON CONFLICT (key_id, address_index) DO UPDATE SET
-      link_id = excluded.link_id, ended_at = excluded.ended_at
-    WHERE NOT kept.is_used AND kept.ended_at <= ${sql.timestamp(endedBefore)}
-    RETURNING address_index AS index
-  `);
-};
-
-/** Writes that a link ends now, which may have an address that others can take later. */
-export const endAddress = async (
-  tx: Transaction,
-  { linkId, now }: { linkId: string; now: Date },
+  { keyId, index, address, linkId }: AddressPlace & { address: string; linkId: string },
 ): Promise<void> => {
   await tx.query(nothing`
-    UPDATE bitcoin_addresses SET ended_at = ${sql.timestamp(now)} WHERE link_id = ${linkId}
+    INSERT INTO bitcoin_addresses (key_id, address_index, address, link_id)
+    VALUES (${keyId}, ${index}, ${address}, ${linkId})
   `);
 };
 
 /**
- * Writes that payments to addresses were seen: nobody gets these again. They are locked in one order,
- * as two links may have had the same one.
+ * Stores that payments to addresses were seen, from which the gap is counted. It locks them in one order,
+ * so that two transactions never wait for each other.
  */
 export const markAddressesUsed = async (
   tx: Transaction,

@@ -66,8 +66,6 @@ export type Answer = {
   json: ReturnType<typeof JSON.parse>;
 };
 
-const bitcoinAddressReuseMs = 7 * 24 * 60 * 60 * 1_000;
-
 /** The service on a database of its own, listening on loopback; its clock stands still. */
 export const openRig = async ({
   limits,
@@ -108,7 +106,6 @@ export const openRig = async ({
   const service = createLinksApi(ground, {
     settlementChains: [...settlementChains],
     transferChains: [...transferChains],
-    bitcoinAddressReuseMs,
     webhookHeaderPrefix,
     eventStreamLimits,
   });
@@ -118,7 +115,6 @@ export const openRig = async ({
     {
       settlementChains: new Set(settlementChains),
       transferChains: new Set(transferChains),
-      bitcoinAddressReuseMs,
       webhookHeaderPrefix,
       eventStreamLimits,
       wakeRelay: () => {},

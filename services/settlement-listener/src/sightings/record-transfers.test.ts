@@ -3,15 +3,9 @@ import { beforeAll, describe, expect, test } from "@jest/globals";
 import * as z from "zod";
 import { CheckIntegrityConstraintViolationError, sql } from "slonik";
 import { type Transaction, nothing, transact } from "@payment-links/postgres";
-import {
-  Decimal,
-  type PaymentLinkState,
-  keccak256Hex,
-  openCatalogue,
-} from "@payment-links/contracts";
+import { Decimal, type PaymentLinkState, keccak256Hex } from "@payment-links/contracts";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import type { ChainTransfer } from "../domain/chain-transfer.ts";
-import { hearLinks } from "../events/hear-links.ts";
 import { hearLink } from "../testing/hear-link.ts";
 import {
   deleteChainTransfers,
@@ -71,67 +65,6 @@ const told = async (link: PaymentLinkState) =>
   );
 
 describe("recordTransfers", () => {
-  test.each(["first", "last"])(
-    "gives what comes on an address to the newest link that had it, which was heard of %s",
-    async (when) => {
-      const { paymentReference } = aLink();
-      const links = [aLink(), aLink()].map((link) => ({ ...link, paymentReference }));
-      const [former, newer] = links.toSorted((one, other) => (one.id < other.id ? -1 : 1));
-      if (former === undefined || newer === undefined) throw new Error("there are two");
-      for (const link of when === "first" ? [newer, former] : [former, newer]) await hear(link);
-      await record(transferTo(former));
-      expect(await told(former)).toEqual([]);
-      expect(await told(newer)).toEqual(["processing 1 1.5"]);
-    },
-  );
-
-  /** Two links that had one address; the newer one was made when the address was an hour old. */
-  const shareAddress = () => {
-    const { paymentReference } = aLink();
-    const links = [aLink(), aLink()].map((link) => ({ ...link, paymentReference }));
-    const [former, newer] = links.toSorted((one, other) => (one.id < other.id ? -1 : 1));
-    if (former === undefined || newer === undefined) throw new Error("there are two");
-    rig.clock.advance(3_600_000);
-    return { former, newer: { ...newer, dateCreated: rig.clock.now() } };
-  };
-
-  test("gives what came on an address to the newer link also where that is heard of only then", async () => {
-    const { former, newer } = shareAddress();
-    await hear(former);
-    rig.clock.advance(1_000);
-    const seen = transferTo(former);
-    await record(seen);
-    await hear(newer);
-    await record({ ...seen, state: "settled" });
-    expect(await told(former)).toEqual(["processing 1 1.5", "failed 2 1.5"]);
-    expect(await told(newer)).toEqual(["processing 1 1.5", "settled 2 1.5"]);
-  });
-
-  test.each(["before the newer was made", "settled by then"])(
-    "leaves with the former link what came %s",
-    async (when) => {
-      const { former, newer } = shareAddress();
-      await hear(former);
-      const isEarly = when !== "settled by then";
-      const seen = transferTo(former);
-      await record(isEarly ? seen : { ...seen, state: "settled" });
-      const dateCreated = isEarly ? new Date(rig.clock.now().getTime() + 1) : newer.dateCreated;
-      await hear({ ...newer, dateCreated });
-      expect(await told(former)).toEqual([isEarly ? "processing 1 1.5" : "settled 1 1.5"]);
-      expect(await told(newer)).toEqual([]);
-    },
-  );
-
-  test("gives what came on an address to the newer of two links that are heard of together", async () => {
-    const { former, newer } = shareAddress();
-    await record(transferTo(former));
-    const hearing = hearLinks({ catalogue: openCatalogue(), clock: rig.clock });
-    const events = [former, newer, former].map((link) => ({ data: { link } }));
-    await transact(rig.pool, (tx) => hearing(tx, events));
-    expect(await told(former)).toEqual([]);
-    expect(await told(newer)).toEqual(["processing 1 1.5"]);
-  });
-
   test("tells no payment anew whose transfer alone is gone, as where a chain of tests began anew", async () => {
     const [link, other] = [aLink(), aLink()];
     await hear(link);

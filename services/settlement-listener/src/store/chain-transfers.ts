@@ -246,54 +246,6 @@ export const assignTransfers = (
 };
 
 /**
- * The transfers that were taken for the payments of a link that had a newer one's address before, though they
- * came when the newer one was there already, as long as they have not ended: both stay as they are until the
- * transaction ends.
- */
-export const lockTransfersOfFormer = (
-  tx: Transaction,
-  links: readonly { linkId: string; referenceHash: string; createdAt: Date }[],
-): Promise<readonly StoredTransfer[]> => {
-  const named = links.map(({ createdAt, linkId, referenceHash }) => [
-    referenceHash,
-    linkId,
-    createdAt.toISOString(),
-  ]);
-  return tx.any(sql.type(TransferRow)`
-    SELECT ${transferColumns}
-    FROM ${sql.unnest(named, ["text", "text", "timestamptz"])}
-      AS named (reference_hash, link_id, created_at)
-    JOIN chain_transfers AS kept USING (reference_hash)
-    JOIN payments ON source = chain_source(kept.chain_id)
-      AND source_id = kept.transaction_hash || ':' || kept.payment_link_id || ':' || kept.ordinal
-    WHERE kept.payer IS NULL AND kept.payment_link_id < named.link_id COLLATE "C"
-      AND kept.seen_at >= named.created_at AND payments.status = 'processing'
-    ORDER BY kept.occurred_at, kept.block_number, kept.transaction_hash, kept.ordinal
-    FOR UPDATE OF payments, kept
-  `);
-};
-
-/** Takes transfers from their links: they are as those that were seen before their link was heard of. */
-export const releaseTransfers = async (
-  tx: Transaction,
-  transfers: readonly StoredTransfer[],
-): Promise<void> => {
-  const names = transfers.map((one) => [
-    one.chainId,
-    one.transactionHash,
-    one.referenceHash,
-    one.ordinal,
-  ]);
-  await tx.query(nothing`
-    UPDATE chain_transfers AS kept SET payment_link_id = NULL
-    FROM ${sql.unnest(names, ["text", "text", "text", "int4"])}
-      AS named (chain_id, transaction_hash, reference_hash, ordinal)
-    WHERE (kept.chain_id, kept.transaction_hash, kept.reference_hash, kept.ordinal)
-      = (named.chain_id, named.transaction_hash, named.reference_hash, named.ordinal)
-  `);
-};
-
-/**
  * Deletes transfers for which no link came, seen before an instant and final or orphaned by now (rule
  * CHAIN-8), from where the last time ended, so that nobody walks over what is gone; answers how many.
  * The chain's lead is locked.

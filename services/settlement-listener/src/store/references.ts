@@ -22,7 +22,7 @@ export const holdReferences = async (
   return new Map([...known, ...(await listLinkIds(tx, unknown))]);
 };
 
-/** Of links that had the same address of Bitcoin, one after the other, the newest (rule API-33). */
+/** A release of before gave an address of Bitcoin to several links: the newest of them is paid there. */
 const listLinkIds = async (
   tx: Transaction,
   referenceHashes: readonly string[],

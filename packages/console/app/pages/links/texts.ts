@@ -108,7 +108,7 @@ export const texts = choose({
     },
     when: "When",
     addressGap: (count: string) =>
-      `The last ${count} addresses of this wallet were never paid. Most wallets look only 20 ahead and would not show a payment to the newest: raise the gap limit in your wallet, or deactivate links that nobody will pay.`,
+      `The last ${count} addresses of this wallet were never paid. Most wallets look only 20 ahead and would not show a payment to the newest: raise the gap limit in your wallet.`,
     ownAddress: "an address of its own in your wallet",
     underpaid: "Completed by its number of payments, below its amount.",
     receipt: "Receipt of the last payment",
@@ -223,7 +223,7 @@ export const texts = choose({
     },
     when: "Wann",
     addressGap: (count: string) =>
-      `Die letzten ${count} Adressen dieser Wallet wurden nie bezahlt. Die meisten Wallets suchen nur 20 voraus und würden eine Zahlung an die neueste nicht zeigen: Erhöhen Sie in Ihrer Wallet das Gap-Limit, oder schließen Sie Links, die niemand mehr bezahlt.`,
+      `Die letzten ${count} Adressen dieser Wallet wurden nie bezahlt. Die meisten Wallets suchen nur 20 voraus und würden eine Zahlung an die neueste nicht zeigen: Erhöhen Sie in Ihrer Wallet das Gap-Limit.`,
     ownAddress: "eine eigene Adresse in Ihrer Wallet",
     underpaid: "Durch die Zahl seiner Zahlungen abgeschlossen, unter seinem Betrag.",
     receipt: "Beleg der letzten Zahlung",

@@ -1,6 +1,5 @@
 import { expect, test } from "@jest/globals";
 import type { PaymentLinkState } from "@payment-links/contracts";
-import { waitUntil } from "@payment-links/runtime/testing";
 import { useRig, useRigEach } from "@payment-links/runtime/testing/use-rig";
 import { freshBitcoinAddress } from "../../testing/bitcoin/fresh-address.ts";
 import { needingBtcd } from "../../testing/bitcoin/needing-btcd.ts";
@@ -124,20 +123,6 @@ describe("what is told of a link that is paid on Bitcoin (rule CHAIN-2)", () => 
     const { time } = (await chain.ask("getblockheader", hash)) as { time: number };
     const occurredAt = rig.told(link.id).at(-1)?.occurredAt ?? "";
     expect(new Date(occurredAt).getTime()).toBe(time * 1000);
-  });
-
-  test("a payment to the address that a link before had is the newest link's", async () => {
-    const former = await rig.hearNew();
-    await waitUntil(
-      "time has passed",
-      () => rig.sampleLink().id.slice(0, 16) > former.id.slice(0, 16),
-    );
-    const newer = await rig.hearNew({ destinationAddress: former.destinationAddress });
-    await rig.caughtUp();
-    await chain.pay(payeeOf(former));
-    await chain.mine();
-    await rig.waitStatus(newer.id, "settled");
-    expect(rig.told(former.id)).toEqual([]);
   });
 
   test("a payment of before the listener heard of its link is found by the second look", async () => {
