@@ -86,6 +86,24 @@ BEGIN
 END
 $function$;
 
+CREATE OR REPLACE FUNCTION known_since(transfer chain_transfers)
+ RETURNS timestamp with time zone
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO 'settlement_listener'
+AS $function$
+BEGIN
+  IF transfer.is_orphaned THEN
+    RETURN transfer.seen_at;
+  END IF;
+  RETURN least(transfer.seen_at, (
+    SELECT scanned_at FROM scanned_heights
+    WHERE chain_id = transfer.chain_id AND height >= transfer.block_number
+    ORDER BY height LIMIT 1
+  ));
+END
+$function$;
+
 CREATE TABLE chain_blocks (
   chain_id text NOT NULL,
   number bigint NOT NULL,
@@ -186,6 +204,7 @@ CREATE TABLE links (
   destination_address text NOT NULL,
   payment_reference text NOT NULL,
   payment_reference_hash text NOT NULL,
+  paid_from timestamp with time zone,
   CONSTRAINT links_pkey PRIMARY KEY (id),
   CONSTRAINT links_version_check CHECK (version > 0)
 ) WITH (
@@ -347,6 +366,13 @@ CREATE TABLE rescans (
   CONSTRAINT rescans_from_block_check CHECK (from_block >= 0)
 );
 
+CREATE TABLE scanned_heights (
+  chain_id text NOT NULL,
+  height bigint NOT NULL,
+  scanned_at timestamp with time zone NOT NULL,
+  CONSTRAINT scanned_heights_pkey PRIMARY KEY (chain_id, height)
+);
+
 CREATE TABLE watchers (
   chain_id text NOT NULL,
   fencing_token bigint NOT NULL,
@@ -392,6 +418,6 @@ CREATE TRIGGER links_added AFTER INSERT ON links REFERENCING NEW TABLE AS added 
 CREATE TRIGGER payments_moved AFTER UPDATE ON payments FOR EACH ROW WHEN (old.version = 0 OR old.status = 'processing'::text OR new.status = 'processing'::text) EXECUTE FUNCTION keep_open_payment();
 CREATE TRIGGER payments_opened AFTER INSERT ON payments FOR EACH ROW WHEN (new.version = 0 OR new.status = 'processing'::text) EXECUTE FUNCTION keep_open_payment();
 
-GRANT DELETE, INSERT, SELECT, UPDATE ON chain_blocks, chain_transfers, dead_letters, discarded_letters, heard_until, inbox, inbox_other, links, nonces_to_learn, open_payments, outbox, owner_addresses, payments, positions, read_spans, relay_lead, republishes, rescans, watchers TO settlement_listener;
+GRANT DELETE, INSERT, SELECT, UPDATE ON chain_blocks, chain_transfers, dead_letters, discarded_letters, heard_until, inbox, inbox_other, links, nonces_to_learn, open_payments, outbox, owner_addresses, payments, positions, read_spans, relay_lead, republishes, rescans, scanned_heights, watchers TO settlement_listener;
 GRANT SELECT ON migrations TO settlement_listener;
 GRANT USAGE ON SEQUENCE dead_letters_seq_seq, outbox_seq_seq, payments_seq_seq, rescans_id_seq TO settlement_listener;

@@ -159,6 +159,15 @@ export const DepositState = z.object({
 });
 export type DepositState = z.output<typeof DepositState>;
 
+/**
+ * Addresses of Bitcoin that the next links on one key will have. They are watched from now on, so that
+ * it is known which money is older than its link (rule CHAIN-28).
+ */
+export const ReservedAddresses = z.object({
+  chainId: z.string(),
+  addresses: z.array(z.string()).min(1),
+});
+
 /** One kind of event: where it goes, what it is called, and the shape of its data. */
 export type EventType<Data extends z.ZodType = z.ZodType> = {
   readonly topic: Topic;
@@ -190,6 +199,12 @@ export const linkDeactivated = eventType(
   LinkEvent,
 );
 export const linkSnapshot = eventType(topics.paymentLinks, "payment_link.snapshot", LinkEvent);
+
+export const bitcoinAddressesReserved = eventType(
+  topics.paymentLinks,
+  "bitcoin_addresses.reserved",
+  ReservedAddresses,
+);
 
 export const settlementProcessing = eventType(
   topics.settlements,

@@ -152,6 +152,7 @@ export {
   linkCreated,
   linkDeactivated,
   linkSnapshot,
+  bitcoinAddressesReserved,
   linkStatuses,
   linkTransactionSucceeded,
   paymentStatuses,

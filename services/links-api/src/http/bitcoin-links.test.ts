@@ -186,6 +186,49 @@ describe("the address of a link that has ended", () => {
   );
 });
 
+describe("the addresses of the next links on a key", () => {
+  const reservedBy = async (firstAddress: string | undefined) =>
+    (await rig.eventsOf(firstAddress ?? "")).map(({ type, data }) => [type, data]);
+
+  test("are reserved before the first link is made, and 20 at least at any time (rule CHAIN-28)", async () => {
+    const shop = openShop();
+    await rig.hear({ ...shop.account, version: 2 });
+    const addresses = bitcoinAddresses("bitcoin", shop.descriptor, { from: 0, count: 40 });
+    expect(await reservedBy(addresses[0])).toEqual([
+      ["bitcoin_addresses.reserved", { chainId: "bitcoin", addresses }],
+    ]);
+    await rig.hear({ ...shop.account, version: 3 });
+    expect(await reservedBy(addresses[0])).toHaveLength(1);
+    const ids = await shop.createMany(20);
+    expect(await shop.addressOf(ids[0] ?? "")).toBe(addresses[0]);
+    expect(await reservedBy(shop.addressAt(40))).toEqual([]);
+    await shop.create();
+    const next = bitcoinAddresses("bitcoin", shop.descriptor, { from: 40, count: 21 });
+    expect(await reservedBy(next[0])).toMatchObject([[expect.anything(), { addresses: next }]]);
+  });
+
+  test("are reserved with a key's first link where its wallet was not heard of before", async () => {
+    const shop = openShop();
+    await shop.create();
+    const [[, { addresses }] = ["", {}]] = await reservedBy(shop.addressAt(1));
+    expect(addresses).toEqual(bitcoinAddresses("bitcoin", shop.descriptor, { from: 1, count: 40 }));
+  });
+
+  test("are not reserved for a wallet that is one address, or whose token the catalogue lacks", async () => {
+    const { account, descriptor } = openShop();
+    const [wallet] = account.wallets;
+    if (wallet === undefined) throw new Error("the shop has a wallet");
+    const wallets = [
+      { ...wallet, walletAddress: "bc1qcr8te4kr609gcawutmrza0j4xv80jy8z306fyu" },
+      { ...wallet, tokenId: "lost" },
+    ];
+    await rig.hear({ ...account, version: 2, wallets });
+    expect(
+      await reservedBy(bitcoinAddresses("bitcoin", descriptor, { from: 0, count: 1 })[0]),
+    ).toEqual([]);
+  });
+});
+
 describe("the gap of a key's addresses", () => {
   test("is told to the owner with each link that has one: all since the last that was paid", async () => {
     const shop = openShop();

@@ -5,6 +5,7 @@ import type { ReadyAccount } from "../domain/link.ts";
 import { insertAddress, takeAddressPlace } from "../store/bitcoin-addresses.ts";
 import type { KeptAnswer } from "../store/idempotency-keys.ts";
 import { type NewLink, insertLink } from "../store/links.ts";
+import { reserveAddresses } from "../store/reserve-addresses.ts";
 
 /** A link as it is written, and what its maker is answered. */
 export type OpenedLink = NewLink & { answer: KeptAnswer["answer"] };
@@ -31,11 +32,15 @@ export const placeLink = async (
     await insertLink(tx, opened);
     return opened;
   }
-  const place = await takeAddressPlace(tx, bitcoinKeyId(chainId, walletAddress));
-  const [address] = bitcoinAddresses(chainId, walletAddress, { from: place.index, count: 1 });
+  const keyId = bitcoinKeyId(chainId, walletAddress);
+  const { index, reservedTo } = await takeAddressPlace(tx, keyId);
+  const [address] = bitcoinAddresses(chainId, walletAddress, { from: index, count: 1 });
   assert.ok(address !== undefined, "a key of Bitcoin gave no address");
   const opened = open(address);
   await insertLink(tx, opened);
-  await insertAddress(tx, { ...place, address, linkId: opened.link.id });
+  const { createdAt: now, id: linkId } = opened.link;
+  await insertAddress(tx, { keyId, index, address, linkId });
+  const key = { chainId, descriptor: walletAddress, keyId };
+  await reserveAddresses(tx, key, { nextIndex: index + 1, reservedTo, now });
   return opened;
 };

@@ -2,23 +2,45 @@ import { sql } from "slonik";
 import * as z from "zod";
 import { type Db, type Transaction, nothing } from "@payment-links/postgres";
 
-const IndexRow = z.object({ index: z.int() });
+const PlaceRow = z.object({ index: z.int(), reservedTo: z.int() });
 const GapRow = z.object({ gap: z.int() });
 
 /** The address at which index of which key. */
 export type AddressPlace = { keyId: string; index: number };
 
+/** An address that is taken, and which ones are not reserved yet up to `reservedTo`. */
+type TakenPlace = AddressPlace & { reservedTo: number };
+
 /**
  * Takes the next index of a key until the transaction ends. A rollback frees it. Transactions on one key
  * wait for each other, so two never take the same index.
  */
-export const takeAddressPlace = async (tx: Transaction, keyId: string): Promise<AddressPlace> => {
-  const { index } = await tx.one(sql.type(IndexRow)`
+export const takeAddressPlace = async (tx: Transaction, keyId: string): Promise<TakenPlace> => {
+  const place = await tx.one(sql.type(PlaceRow)`
     INSERT INTO bitcoin_keys AS kept (key_id, next_index) VALUES (${keyId}, 1)
     ON CONFLICT (key_id) DO UPDATE SET next_index = kept.next_index + 1
-    RETURNING next_index - 1 AS index
+    RETURNING next_index - 1 AS index, reserved_to AS "reservedTo"
   `);
-  return { keyId, index };
+  return { keyId, ...place };
+};
+
+/** Stores a key that is heard of for the first time. Returns whether it was. */
+export const insertKey = async (tx: Transaction, keyId: string): Promise<boolean> => {
+  const { rowCount } = await tx.query(nothing`
+    INSERT INTO bitcoin_keys (key_id, next_index) VALUES (${keyId}, 0) ON CONFLICT DO NOTHING
+  `);
+  return rowCount > 0;
+};
+
+/** Stores up to which index the addresses of a key are reserved, which this transaction has locked. */
+export const saveReserved = async (
+  tx: Transaction,
+  keyId: string,
+  reservedTo: number,
+): Promise<void> => {
+  await tx.query(nothing`
+    UPDATE bitcoin_keys SET reserved_to = ${reservedTo} WHERE key_id = ${keyId}
+  `);
 };
 
 /** Stores the link of an address. Throws if the address has a link already. */

@@ -8,6 +8,7 @@ import type { Transaction } from "@payment-links/postgres";
 import type { Clock } from "@payment-links/runtime";
 import { claimTransfers } from "../sightings/claim-transfers.ts";
 import { publishParked } from "../sightings/publish-parked.ts";
+import { rescanForLate } from "../sightings/rescan-for-late.ts";
 import { type NamedLink, lockLinks, saveKnownLinks, saveLinks } from "../store/links.ts";
 import { saveHearing } from "../store/owner-addresses.ts";
 
@@ -22,10 +23,10 @@ export const hearLinks =
     tx: Transaction,
     events: readonly { data: { link: PaymentLinkState } }[],
   ): Promise<void> => {
-    const links = [...newestOf(events.map(({ data }) => data.link)).values()].map((link) =>
-      nameLink(catalogue, link),
-    );
     const now = clock.now();
+    const links = [...newestOf(events.map(({ data }) => data.link)).values()].map((link) =>
+      nameLink(catalogue, link, now),
+    );
     // Only Solana is read by the accounts of owners, and asks for some more often than for others.
     const ofSolana = links.filter(({ chainId }) => chainTypeOf(catalogue, chainId) === "SVM");
     await saveHearing(tx, ofSolana, now);
@@ -37,6 +38,7 @@ export const hearLinks =
       now,
     );
     await claimTransfers(tx, unheard, now);
+    await rescanForLate(tx, unheard, now);
   };
 
 /**
@@ -72,10 +74,15 @@ const newestOf = (links: readonly PaymentLinkState[]): ReadonlyMap<string, Payme
   return newest;
 };
 
-const nameLink = (catalogue: Catalogue, link: PaymentLinkState): NamedLink => ({
-  ...link,
-  referenceHash: referenceHashOf(chainTypeOf(catalogue, link.chainId), link),
-});
+const nameLink = (catalogue: Catalogue, link: PaymentLinkState, now: Date): NamedLink => {
+  const chainType = chainTypeOf(catalogue, link.chainId);
+  return {
+    ...link,
+    referenceHash: referenceHashOf(chainType, link),
+    // The clocks of two services may differ. What is seen from now on is the link's in any case.
+    paidFrom: chainType === "BVM" ? (link.dateCreated < now ? link.dateCreated : now) : null,
+  };
+};
 
 /** How payments find a link is its family's. On a chain that the catalogue lacks nobody looks for any. */
 const chainTypeOf = ({ chains }: Catalogue, chainId: string): ChainType =>

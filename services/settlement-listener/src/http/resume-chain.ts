@@ -7,6 +7,7 @@ import { recordStoredTransfers } from "../sightings/record-transfers.ts";
 import { deleteBlocksAbove } from "../store/chain-blocks.ts";
 import { orphanTransfers } from "../store/chain-transfers.ts";
 import { cutSpansAbove } from "../store/read-spans.ts";
+import { deleteScannedAbove } from "../store/scanned-heights.ts";
 import { resetProgress, lockHaltedChain } from "../store/watchers.ts";
 import { chainIdField } from "./chain-id-field.ts";
 
@@ -34,6 +35,7 @@ export const resumeChain =
       const orphaned = await orphanTransfers(tx, chainId, sharedBlock);
       const flagged = await recordStoredTransfers(tx, orphaned, clock.now());
       await deleteBlocksAbove(tx, chainId, -1);
+      await deleteScannedAbove(tx, chainId, sharedBlock);
       await cutSpansAbove(tx, chainId, sharedBlock);
       await resetProgress(tx, chainId, sharedBlock);
       return { flagged, orphanedCount: orphaned.length };

@@ -10,6 +10,7 @@ import { type Payment, type Sighting, isNews } from "../domain/payment.ts";
 import { type FoundTransfer, storeTransfers } from "../store/chain-transfers.ts";
 import { saveProven } from "../store/owner-addresses.ts";
 import { holdReferences } from "../store/references.ts";
+import { listOlder } from "./list-older.ts";
 import { recordNewSightings, recordSightings } from "./record-sightings.ts";
 
 /** The most transfers that one transaction records, and one statement stores. */
@@ -17,7 +18,7 @@ export const transfersPerCommitMax = 500;
 
 /**
  * Records what was found on a chain: stores the transfers, and records a sighting of each whose
- * link is known. Called in the transaction that moves the chain's checkpoint, with its lead locked.
+ * link is known. Money on Bitcoin that is older than the link at its address is stored without a link. Called in the transaction that moves the chain's checkpoint, with its lead locked.
  * At most {@link transfersPerCommitMax} transfers, each once; or more, where one block holds them.
  */
 export const recordTransfers = async (
@@ -30,12 +31,14 @@ export const recordTransfers = async (
     tx,
     transfers.flatMap(({ payer, referenceHash }) => (payer === undefined ? referenceHash : [])),
   );
+  const older = await listOlder(tx, transfers, links);
+  const linkIdOf = (found: ChainTransfer): string | null =>
+    older.has(transferKey(found)) ? null : (links.get(found.referenceHash)?.linkId ?? null);
   const foundOf = (found: ChainTransfer): FoundTransfer => ({
     ...found,
     nonce: found.nonce ?? null,
     isOrphaned: false,
-    paymentLinkId:
-      found.payer === undefined ? (links.get(found.referenceHash) ?? null) : depositId(found),
+    paymentLinkId: found.payer === undefined ? linkIdOf(found) : depositId(found),
   });
   const states = new Map(transfers.map((found) => [transferKey(found), found.state]));
   await saveProvenOwners(tx, transfers, now);

@@ -7,7 +7,8 @@ import { holdReferences } from "../store/references.ts";
 
 /**
  * Records transfers that wait to be mined, in a transaction that holds their chain's lead: a payment is
- * processing, and stands in no block. Those that are known stay as they are, and so does what names no link.
+ * processing, and stands in no block. Those that are known stay as they are. Money at a reserved address,
+ * which no link has yet, is stored without a link (rule CHAIN-28).
  */
 export const recordWaiting = async (
   tx: Transaction,
@@ -19,11 +20,11 @@ export const recordWaiting = async (
     tx,
     transfers.map(({ referenceHash }) => referenceHash),
   );
-  const ofLinks = transfers.flatMap((one): StoredTransfer[] => {
-    const paymentLinkId = links.get(one.referenceHash);
-    return paymentLinkId === undefined ? [] : [{ ...one, paymentLinkId }];
-  });
-  const added = await insertWaiting(tx, ofLinks, now);
+  const found = transfers.map((one) => ({
+    ...one,
+    paymentLinkId: links.get(one.referenceHash)?.linkId ?? null,
+  }));
+  const added = await insertWaiting(tx, found, now);
   return recordWaits(tx, added, () => true, now);
 };
 

@@ -17,7 +17,8 @@ export type FoundTransfer = StoredTransfer & Pick<ChainTransfer, "state">;
 /**
  * Stores transfers as they were found on their chain, each with its link where that is known, and
  * answers how they stand now. One that is stored already moves to its new block and is orphaned no
- * more; one that has not moved is not written again. What stands in a block moves to another only as
+ * more; one that has not moved is not written again. One that was seen before its link had the address
+ * stays without a link, wherever it is mined later (rule CHAIN-28). What stands in a block moves to another only as
  * it settles there, by the word of two where there are two: no chain holds it twice, and a reorg orphans
  * it first. A sender whose nonce is known stays with it, as two have named both: a receipt that tells no
  * other nonce is one provider's word. Mostly none is stored already: then nothing has to be read.
@@ -77,7 +78,12 @@ const upsertTransfers = (
           ELSE excluded.sender
         END,
         nonce = coalesce(excluded.nonce, kept.nonce),
-        payment_link_id = coalesce(kept.payment_link_id, excluded.payment_link_id)
+        payment_link_id = coalesce(kept.payment_link_id, CASE
+          WHEN NOT EXISTS (
+            SELECT FROM links
+            WHERE links.id = excluded.payment_link_id AND links.paid_from > known_since(kept)
+          ) THEN excluded.payment_link_id
+        END)
       WHERE kept.is_orphaned
         OR (kept.payment_link_id IS NULL AND excluded.payment_link_id IS NOT NULL)
         OR ((kept.block_hash = excluded.block_hash
@@ -218,7 +224,8 @@ export const orphanMissing = (
 
 /**
  * Assigns to links the transfers that were stored for their references, the oldest first and at most
- * `countMax`, and answers them in that order: so the payments count. The references must be locked.
+ * `countMax`, and answers them in that order: so the payments count. Those that are older than their link
+ * stay without one. The references must be locked.
  */
 export const assignTransfers = (
   tx: Transaction,
@@ -235,6 +242,11 @@ export const assignTransfers = (
         AND (chain_id, transaction_hash, kept.reference_hash, ordinal) IN (
           SELECT chain_id, transaction_hash, reference_hash, ordinal FROM chain_transfers
           WHERE reference_hash = ANY (${sql.array(hashes, "text")}) AND payment_link_id IS NULL
+            AND NOT EXISTS (
+              SELECT FROM links
+              WHERE payment_reference_hash = chain_transfers.reference_hash
+                AND paid_from > known_since(chain_transfers)
+            )
           ORDER BY ${oldestFirst}
           LIMIT ${countMax}
           FOR UPDATE
@@ -247,7 +259,8 @@ export const assignTransfers = (
 
 /**
  * Deletes transfers for which no link came, seen before an instant and final or orphaned by now (rule
- * CHAIN-8), from where the last time ended, so that nobody walks over what is gone; answers how many.
+ * CHAIN-8), from where the last time ended, so that nobody walks over what is gone; answers how many. What is
+ * older than its link stays, so that no later look takes it for the link's.
  * The chain's lead is locked.
  */
 export const deleteUnmatchedTransfers = async (
@@ -264,6 +277,7 @@ export const deleteUnmatchedTransfers = async (
           SELECT coalesce(forgotten_to, '-infinity') FROM watchers WHERE chain_id = ${chainId}
         )
         AND seen_at < ${sql.timestamp(before)}
+        AND NOT EXISTS (SELECT FROM links WHERE payment_reference_hash = reference_hash)
       ORDER BY seen_at
       LIMIT ${countMax}
     ), gone AS (

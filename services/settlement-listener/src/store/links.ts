@@ -24,7 +24,11 @@ export const lockLinks = (tx: Transaction, linkIds: readonly string[]): Promise<
   lockNames(tx, "link", linkIds);
 
 /** A link, and the hash by which what is seen on its chain finds it. */
-export type NamedLink = PaymentLinkState & { referenceHash: string };
+export type NamedLink = PaymentLinkState & {
+  referenceHash: string;
+  /** On Bitcoin from when on money at its address pays it; null elsewhere. */
+  paidFrom: Date | null;
+};
 
 /** Whether a link had been heard of before it was saved. */
 type SavedLink = { id: string; wasKnown: boolean };
@@ -65,18 +69,19 @@ const savingLinks = (links: readonly NamedLink[], saved: FragmentSqlToken) => {
     link.destinationAddress,
     link.paymentReference,
     link.referenceHash,
+    link.paidFrom?.toISOString() ?? null,
   ]);
   return sql.fragment`
     WITH given AS MATERIALIZED (
       SELECT * FROM (${linkRows(rows)})
-        AS link (id, version, chain_id, token_address, destination_address, payment_reference, payment_reference_hash)
+        AS link (id, version, chain_id, token_address, destination_address, payment_reference, payment_reference_hash, paid_from)
     ), known AS MATERIALIZED (
       SELECT found.id FROM given CROSS JOIN LATERAL (
         SELECT id FROM links WHERE id = given.id LIMIT 1
       ) AS found
     ), saved AS (
       INSERT INTO links (id, version, chain_id, token_address, destination_address,
-                         payment_reference, payment_reference_hash)
+                         payment_reference, payment_reference_hash, paid_from)
       ${saved}
       ON CONFLICT (id) DO UPDATE SET
         version = excluded.version, chain_id = excluded.chain_id,
@@ -90,7 +95,16 @@ const savingLinks = (links: readonly NamedLink[], saved: FragmentSqlToken) => {
   `;
 };
 
-const linkRows = documentRows(["text", "int4", "text", "text", "text", "text", "text"]);
+const linkRows = documentRows([
+  "text",
+  "int4",
+  "text",
+  "text",
+  "text",
+  "text",
+  "text",
+  "timestamptz",
+]);
 
 const isLinkKnown = (tx: Transaction, linkId: string): Promise<boolean> =>
   tx.exists(sql.type(Found)`SELECT true AS "isFound" FROM links WHERE id = ${linkId}`);

@@ -86,3 +86,20 @@ export const saveHearing = async (
     WHERE kept.heard_at < excluded.heard_at OR kept.user_id IS NULL
   `);
 };
+
+/** Stores addresses that are paid on a chain, where they are not stored yet. */
+export const insertOwnerAddresses = async (
+  tx: Transaction,
+  chainId: string,
+  addresses: readonly string[],
+): Promise<void> => {
+  // In one order, so that two transactions never wait for each other.
+  await tx.query(nothing`
+    INSERT INTO owner_addresses (chain_id, address)
+    SELECT ${chainId}, address FROM ${sql.unnest(
+      addresses.toSorted().map((address) => [address]),
+      ["text"],
+    )} AS reserved (address)
+    ON CONFLICT DO NOTHING
+  `);
+};

@@ -9,10 +9,10 @@ const RescanRow = z.object({
   toBlock: BlockNumber,
   nextBlock: BlockNumber,
 });
-/** A range that an operator has asked to be read again, and how far that has come. */
+/** A range that is to be read again, and how far that has come. An operator asked for it, or links came late. */
 type Rescan = z.output<typeof RescanRow>;
 
-/** Stores an operator's wish until the chain's leader has fulfilled it. */
+/** Stores a range to be read again until the chain's leader has read it. */
 export const insertRescan = async (
   db: Db,
   rescan: { chainId: string; fromBlock: number; toBlock: number; askedAt: Date },
@@ -22,6 +22,35 @@ export const insertRescan = async (
     INSERT INTO rescans (chain_id, from_block, to_block, next_block, asked_at)
     VALUES (${chainId}, ${fromBlock}, ${toBlock}, ${fromBlock}, ${sql.timestamp(askedAt)})
   `);
+};
+
+const LateScanRow = z.object({ fromBlock: BlockNumber, toBlock: BlockNumber });
+
+/**
+ * Returns the blocks that were scanned since an instant, if the audit may have passed some of them and no
+ * rescan that is under way reads them anyway.
+ */
+export const findLateScan = async (
+  tx: Transaction,
+  chainId: string,
+  since: Date,
+): Promise<z.output<typeof LateScanRow> | undefined> => {
+  const row = await tx.maybeOne(sql.type(LateScanRow)`
+    SELECT height + 1 AS "fromBlock", scanned_to AS "toBlock"
+    FROM watchers CROSS JOIN LATERAL (
+      SELECT height FROM scanned_heights
+      WHERE scanned_heights.chain_id = watchers.chain_id
+        AND scanned_at < ${sql.timestamp(since)}
+      ORDER BY height DESC LIMIT 1
+    ) AS scanned
+    WHERE chain_id = ${chainId} AND height < finalized_to
+      AND NOT EXISTS (
+        SELECT FROM rescans
+        WHERE rescans.chain_id = watchers.chain_id
+          AND next_block <= height + 1 AND to_block >= scanned_to
+      )
+  `);
+  return row ?? undefined;
 };
 
 /** How many rescans of a chain are not done yet. */

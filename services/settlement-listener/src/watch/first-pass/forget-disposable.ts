@@ -3,6 +3,7 @@ import { deleteBlocksAbove, findBlock } from "../../store/chain-blocks.ts";
 import { deleteChainTransfers } from "../../store/chain-transfers.ts";
 import { displacePayments } from "../../store/open-payments.ts";
 import { cutSpansAbove } from "../../store/read-spans.ts";
+import { deleteScannedAbove } from "../../store/scanned-heights.ts";
 import { type Lead, resetProgress, lockLead, readProgress } from "../../store/watchers.ts";
 import type { WatchContext } from "../chain/watch-context.ts";
 
@@ -22,6 +23,7 @@ export const forgetDisposable = async (watch: WatchContext, lead: Lead): Promise
   await transact(pool, async (tx) => {
     await lockLead(tx, lead);
     await deleteBlocksAbove(tx, chain.id, -1);
+    await deleteScannedAbove(tx, chain.id, -1);
     await cutSpansAbove(tx, chain.id, -1);
     await deleteChainTransfers(tx, chain.id);
     await displacePayments(tx, chain.id);

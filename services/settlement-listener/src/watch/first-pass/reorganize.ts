@@ -3,6 +3,7 @@ import { recordStoredTransfers } from "../../sightings/record-transfers.ts";
 import { deleteBlocksAbove, findBlock, listBlocks } from "../../store/chain-blocks.ts";
 import { orphanTransfers } from "../../store/chain-transfers.ts";
 import { cutSpansAbove } from "../../store/read-spans.ts";
+import { deleteScannedAbove } from "../../store/scanned-heights.ts";
 import { type Lead, haltChain, lockLead, moveCheckpoint } from "../../store/watchers.ts";
 import { agreeOnBlock } from "../agreement/agree-on-block.ts";
 import { reportOrphanedSettled } from "../chain/report-orphaned-settled.ts";
@@ -75,6 +76,7 @@ const moveBack = async (
     const from = { scannedTo, finalizedTo };
     await moveCheckpoint(tx, lead, from, { scannedTo: ancestor, finalizedTo });
     await deleteBlocksAbove(tx, chain.id, ancestor);
+    await deleteScannedAbove(tx, chain.id, ancestor);
     await cutSpansAbove(tx, chain.id, ancestor);
     const orphaned = await orphanTransfers(tx, chain.id, ancestor);
     const flagged = await recordStoredTransfers(tx, orphaned, clock.now());

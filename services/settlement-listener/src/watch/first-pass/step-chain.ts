@@ -9,6 +9,7 @@ import {
   insertBlocks,
 } from "../../store/chain-blocks.ts";
 import { saveSpan } from "../../store/read-spans.ts";
+import { saveScannedHeight } from "../../store/scanned-heights.ts";
 import {
   type Lead,
   type WatchProgress,
@@ -79,7 +80,7 @@ const begin = async (
   before: WatchProgress,
   { agreed, linesOf, read }: Sight,
 ): Promise<boolean> => {
-  const { chain, demote, log, pool, reader, witnesses } = watch;
+  const { chain, clock, demote, log, pool, reader, witnesses } = watch;
   if (linesOf.size < quorumOf(witnesses)) {
     await transact(pool, (tx) => saveFirstBlock(tx, lead, read.final));
     return false;
@@ -92,6 +93,7 @@ const begin = async (
   await transact(pool, async (tx) => {
     const { number } = header;
     await moveCheckpoint(tx, lead, before, { scannedTo: number, finalizedTo: number });
+    await saveScannedHeight(tx, chain.id, { height: number, now: clock.now() });
     await insertBlocks(tx, chain.id, [blockOf(header)]);
   });
   log.info({ chain: chain.id, block: header.number }, "the watch of a chain begins");
@@ -213,6 +215,7 @@ const commit = async (
     await moveCheckpoint(tx, lead, from, to);
     if (blocks.length > 0) {
       await insertBlocks(tx, chain.id, blocks);
+      await saveScannedHeight(tx, chain.id, { height: to.scannedTo, now });
       const span = { fromBlock: from.scannedTo + 1, toBlock: to.scannedTo, provider: readBy };
       await saveSpan(tx, chain.id, span);
     }

@@ -1,5 +1,6 @@
 import { type Transaction, transact } from "@payment-links/postgres";
 import type { StoredTransfer, ChainTransfer } from "../../domain/chain-transfer.ts";
+import { withoutOlder } from "../../sightings/list-older.ts";
 import { recordTransfers } from "../../sightings/record-transfers.ts";
 import { listStored } from "../../store/chain-transfers.ts";
 import { type Lead, lockLead } from "../../store/watchers.ts";
@@ -56,7 +57,8 @@ export const readAgain = async (
   const lines = linesOfOne(witnesses, { settle: finalizedTo, final: finalizedTo });
   const times = await readTimes(reader, taken);
   const found = await findTransfers({ chain, reader }, { pointers: taken, times, lines });
-  const missing = found.filter((one) => !known.has(nameOf(one)));
+  const unknown = found.filter((one) => !known.has(nameOf(one)));
+  const missing = await withoutOlder(pool, unknown);
   const readHashes = new Set<string>(transactionHashes);
   const surplus = standing.filter(
     ({ blockNumber, status, transactionHash }) =>

@@ -1,0 +1,57 @@
+import * as z from "zod";
+import { sql } from "slonik";
+import { isBitcoinChainId } from "@payment-links/contracts";
+import { type Db, type Transaction, nothing } from "@payment-links/postgres";
+import { BlockNumber } from "./block-number.ts";
+
+const ScannedRow = z.object({ height: BlockNumber, scannedAt: z.date() });
+
+/**
+ * Stores when a chain of Bitcoin was scanned up to a height, and deletes what is above it, as after a reorg.
+ * Other chains need no such times: there a payment names its link.
+ */
+export const saveScannedHeight = async (
+  tx: Transaction,
+  chainId: string,
+  { height, now }: { height: number; now: Date },
+): Promise<void> => {
+  if (!isBitcoinChainId(chainId)) return;
+  await deleteScannedAbove(tx, chainId, height);
+  await tx.query(nothing`
+    INSERT INTO scanned_heights (chain_id, height, scanned_at)
+    VALUES (${chainId}, ${height}, ${sql.timestamp(now)})
+    ON CONFLICT DO NOTHING
+  `);
+};
+
+/** Deletes the times of heights that are to be scanned again. */
+export const deleteScannedAbove = async (
+  tx: Transaction,
+  chainId: string,
+  height: number,
+): Promise<void> => {
+  await tx.query(nothing`
+    DELETE FROM scanned_heights WHERE chain_id = ${chainId} AND height > ${height}
+  `);
+};
+
+/** When blocks of a chain were scanned, by their numbers. Blocks that were not scanned yet are left out. */
+export const readScannedAt = async (
+  db: Db,
+  chainId: string,
+  blockNumbers: readonly number[],
+): Promise<ReadonlyMap<number, Date>> => {
+  const rows = await db.any(sql.type(ScannedRow)`
+    SELECT asked.height, scanned.scanned_at AS "scannedAt"
+    FROM ${sql.unnest(
+      [...new Set(blockNumbers)].map((number) => [number]),
+      ["int8"],
+    )} AS asked (height)
+    CROSS JOIN LATERAL (
+      SELECT scanned_at FROM scanned_heights
+      WHERE chain_id = ${chainId} AND scanned_heights.height >= asked.height
+      ORDER BY scanned_heights.height LIMIT 1
+    ) AS scanned
+  `);
+  return new Map(rows.map(({ height, scannedAt }) => [height, scannedAt]));
+};
