@@ -333,8 +333,10 @@ CREATE TABLE wallets (
   provider text,
   date_created timestamp with time zone NOT NULL,
   first_addresses text[],
+  first_address_index integer,
   CONSTRAINT wallets_account_id_token_id_wallet_address_key UNIQUE (account_id, token_id, wallet_address),
-  CONSTRAINT wallets_pkey PRIMARY KEY (id)
+  CONSTRAINT wallets_pkey PRIMARY KEY (id),
+  CONSTRAINT wallets_first_address_index_check CHECK (first_address_index >= 0)
 );
 
 CREATE INDEX api_keys_of_account ON api_keys USING btree (account_id, date_created) WHERE revoked_at IS NULL;

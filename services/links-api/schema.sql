@@ -122,7 +122,9 @@ CREATE TABLE bitcoin_keys (
   key_id text COLLATE "C" NOT NULL,
   next_index integer NOT NULL,
   reserved_to integer DEFAULT 0 NOT NULL,
+  first_index integer DEFAULT 0 NOT NULL,
   CONSTRAINT bitcoin_keys_pkey PRIMARY KEY (key_id),
+  CONSTRAINT bitcoin_keys_first_index_check CHECK (first_index >= 0),
   CONSTRAINT bitcoin_keys_next_index_check CHECK (next_index >= 0),
   CONSTRAINT bitcoin_keys_reserved_to_check CHECK (reserved_to >= 0)
 );

@@ -15,6 +15,8 @@ export const Wallet = z.object({
   isDefault: z.boolean(),
   isChainDefault: z.boolean(),
   provider: z.string().nullable(),
+  /** On Bitcoin the index of the first address that links get. Those below are the owner's own. */
+  firstAddressIndex: z.int().nonnegative().optional(),
 });
 export type Wallet = z.output<typeof Wallet>;
 

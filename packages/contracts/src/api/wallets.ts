@@ -1,8 +1,20 @@
 import * as z from "zod";
 import type { Catalogue, CatalogueToken } from "../catalogue.ts";
 import { TokenData, UserWalletData } from "../payment-link.ts";
-import { type Reader, body, bool, changed, nullable, required, text } from "../validation.ts";
-import { type Operation, listOf, wireInstant } from "./operation.ts";
+import {
+  type Reader,
+  body,
+  bool,
+  changed,
+  integer,
+  nullable,
+  required,
+  text,
+} from "../validation.ts";
+import { type Operation, listOf, wireCount, wireInstant } from "./operation.ts";
+
+/** Far more addresses than a wallet app ever looks through. */
+const firstAddressIndexMax = 1_000_000;
 
 /** A new wallet; its token is one of the catalogue. */
 export const walletBody = ({ tokens, findToken }: Pick<Catalogue, "tokens" | "findToken">) => {
@@ -18,6 +30,10 @@ export const walletBody = ({ tokens, findToken }: Pick<Catalogue, "tokens" | "fi
       "An address of the token's chain; on Bitcoin the account's extended public key or descriptor.",
     ),
     tokenId: required(knownToken),
+    firstAddressIndex: nullable(integer({ min: 0, max: firstAddressIndexMax })).describe(
+      "On Bitcoin the index of the first address that links get; 0 where not given. Leave those below to your own " +
+        "wallet app, so that it never shows the address of an open link. Ignored on other chains.",
+    ),
     isDefault: nullable(bool).describe("The account's first wallet is, where not given."),
   }).meta({ id: "NewWallet" });
 };
@@ -36,6 +52,10 @@ export const OwnWallet = z
     firstAddresses: z.array(z.string()).nullable().meta({
       description:
         "On Bitcoin the first five addresses of the key, which must be those of the owner's own wallet.",
+    }),
+    firstAddressIndex: wireCount.nullable().meta({
+      description:
+        "On Bitcoin the index of the first address that links get. Null on other chains.",
     }),
     defaultAt: wireInstant.nullable().meta({
       description: "When it becomes the default, if it was made so and that waits.",

@@ -15,6 +15,7 @@ type NewWallet = {
   walletAddress: string;
   token: CatalogueToken;
   isDefault: boolean | undefined;
+  firstAddressIndex: number | undefined;
 };
 
 /**
@@ -23,7 +24,7 @@ type NewWallet = {
  * no wallet: money sent there is lost. Throws INVALID_WALLET_ADDRESS, WALLET_EXISTS, WALLET_LIMIT.
  */
 export const openWallet = (
-  { id, walletAddress, token, isDefault }: NewWallet,
+  { id, walletAddress, token, isDefault, firstAddressIndex }: NewWallet,
   others: readonly Wallet[],
   catalogue: Catalogue,
 ): Wallet => {
@@ -45,6 +46,7 @@ export const openWallet = (
     isDefault: isDefault ?? others.length === 0,
     isChainDefault: isFirstOnChain,
     provider: null,
+    ...(token.chain.chainType === "BVM" && { firstAddressIndex: firstAddressIndex ?? 0 }),
   };
 };
 
@@ -128,5 +130,6 @@ export const showWallet = (
   isChainDefault: wallet.isChainDefault,
   provider: wallet.provider,
   firstAddresses,
+  firstAddressIndex: wallet.firstAddressIndex ?? (firstAddresses === null ? null : 0),
   defaultAt: pending?.walletId === wallet.id ? pending.effectiveAt.toISOString() : null,
 });

@@ -16,12 +16,14 @@ import { cancelDefault, findWait, scheduleDefault } from "./pending-default.ts";
 export const addWallet = (deps: Deps) => {
   const WalletBody = walletBody(deps.catalogue);
   return async (req: Request, res: Response, caller: Caller) => {
-    const { walletAddress: typed, tokenId: token, isDefault } = await readBody(req, WalletBody);
+    const body = await readBody(req, WalletBody);
+    const { walletAddress: typed, tokenId: token, isDefault, firstAddressIndex } = body;
     const wanted = {
       id: newId("wallet"),
       walletAddress: readWalletAddress(token.chain, typed),
       token,
       isDefault: isDefault ?? undefined,
+      firstAddressIndex: firstAddressIndex ?? undefined,
     };
     const addresses = firstAddresses(token.chain.id, wanted.walletAddress);
     const now = deps.clock.now();

@@ -4,6 +4,7 @@ import { base58, createBase58check } from "@scure/base";
 import * as z from "zod";
 import type { ChainType } from "@payment-links/contracts";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
+import { getAccount } from "../store/accounts.ts";
 import { openRig, refusalOf } from "../testing/open-rig.ts";
 
 const path = "/console/api/wallets";
@@ -122,6 +123,36 @@ const hostile: [typed: unknown, expected: string][] = [
 const Shown = z.object({ firstAddresses: z.array(z.string()) });
 const AuditPage = z.object({
   data: z.array(z.object({ action: z.string(), detail: z.record(z.string(), z.unknown()) })),
+});
+
+describe("the first index of a wallet on Bitcoin", () => {
+  test.each([
+    [{}, 0],
+    [{ firstAddressIndex: null }, 0],
+    [{ firstAddressIndex: 12 }, 12],
+    [{ firstAddressIndex: 1_000_000 }, 1_000_000],
+  ])("given %j is %d, and goes to the other services (rule CALLER-33)", async (given, expected) => {
+    const owner = await rig.signUp();
+    const body = { walletAddress: zpub, tokenId: "btc", ...given };
+    const added = await rig.call("POST", path, { cookie: owner.cookie, body });
+    expect(refusalOf(added)).toBe("201");
+    expect(added.body["firstAddressIndex"]).toBe(expected);
+    const listed = await rig.call("GET", path, { cookie: owner.cookie });
+    expect(listed.body["data"]).toEqual([added.body]);
+    const { wallets } = await getAccount(rig.pool, owner.userId);
+    expect(wallets).toMatchObject([{ firstAddressIndex: expected }]);
+  });
+
+  test.each([
+    [-1, "422 greater_than_equal"],
+    [1_000_001, "422 less_than_equal"],
+    [1.5, "422 int_from_float"],
+    [true, "422 int_type"],
+  ])("%j is refused", async (firstAddressIndex, refusal) => {
+    const { cookie } = await rig.signUp();
+    const body = { walletAddress: zpub, tokenId: "btc", firstAddressIndex };
+    expect(refusalOf(await rig.call("POST", path, { cookie, body }))).toBe(refusal);
+  });
 });
 
 describe("a wallet on Bitcoin (rule CALLER-14)", () => {

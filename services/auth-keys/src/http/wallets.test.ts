@@ -58,6 +58,7 @@ describe("POST /console/api/wallets", () => {
       isChainDefault: true,
       provider: null,
       firstAddresses: null,
+      firstAddressIndex: null,
       defaultAt: null,
     });
     expect(await listed(cookie)).toEqual([answer.body]);

@@ -20,7 +20,8 @@ export const accountColumns = sql.fragment`
       'id', w.id, 'walletAddress', w.wallet_address, 'tokenId', w.token_id,
       'chainType', w.chain_type, 'isDefault', w.is_default,
       'isChainDefault', w.is_chain_default, 'provider', w.provider
-    ) ORDER BY w.date_created, w.id)
+    ) || CASE WHEN w.first_address_index IS NULL THEN '{}'::jsonb
+      ELSE jsonb_build_object('firstAddressIndex', w.first_address_index) END ORDER BY w.date_created, w.id)
     FROM wallets w WHERE w.account_id = a.id
   ), '[]') AS wallets
 `;

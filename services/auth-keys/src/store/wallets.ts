@@ -24,12 +24,13 @@ export const insertWallet = async (
   await tx.query(nothing`
     INSERT INTO wallets (
       id, account_id, wallet_address, token_id, chain_id, chain_type, is_default, is_chain_default,
-      provider, date_created, first_addresses
+      provider, date_created, first_addresses, first_address_index
     ) VALUES (
       ${wallet.id}, ${accountId}, ${wallet.walletAddress}, ${wallet.tokenId}, ${chainId},
       ${wallet.chainType}, ${wallet.isDefault}, ${wallet.isChainDefault}, ${wallet.provider},
       ${sql.timestamp(now)},
-      ${firstAddresses === null ? null : sql.array(firstAddresses, "text")}
+      ${firstAddresses === null ? null : sql.array(firstAddresses, "text")},
+      ${wallet.firstAddressIndex ?? null}
     )
   `);
 };

@@ -11,7 +11,7 @@ import {
 import type { Transaction } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
 import { findAccountVersion, upsertAccount } from "../store/accounts.ts";
-import { insertKey } from "../store/bitcoin-addresses.ts";
+import { saveKey } from "../store/bitcoin-addresses.ts";
 import { reserveAddresses } from "../store/reserve-addresses.ts";
 
 /**
@@ -35,15 +35,17 @@ const reserveForNewKeys = async (
   { catalogue, clock }: Deps,
   { wallets }: Account,
 ): Promise<void> => {
-  const keys = wallets.flatMap(({ tokenId, walletAddress: descriptor }) => {
-    const chainId = catalogue.findToken(tokenId)?.chain.id;
-    if (chainId === undefined || !isBitcoinChainId(chainId)) return [];
-    if (!isBitcoinDescriptor(descriptor)) return [];
-    return { chainId, descriptor, keyId: bitcoinKeyId(chainId, descriptor) };
-  });
+  const keys = wallets.flatMap(
+    ({ firstAddressIndex: firstIndex = 0, tokenId, walletAddress: descriptor }) => {
+      const chainId = catalogue.findToken(tokenId)?.chain.id;
+      if (chainId === undefined || !isBitcoinChainId(chainId)) return [];
+      if (!isBitcoinDescriptor(descriptor)) return [];
+      return { chainId, descriptor, firstIndex, keyId: bitcoinKeyId(chainId, descriptor) };
+    },
+  );
   // In one order, so that two transactions never wait for each other.
   for (const key of keys.toSorted((one, other) => (one.keyId < other.keyId ? -1 : 1))) {
-    if (!(await insertKey(tx, key.keyId))) continue;
-    await reserveAddresses(tx, key, { nextIndex: 0, reservedTo: 0, now: clock.now() });
+    const next = await saveKey(tx, key);
+    if (next !== undefined) await reserveAddresses(tx, key, { ...next, now: clock.now() });
   }
 };

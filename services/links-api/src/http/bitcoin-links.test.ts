@@ -10,7 +10,7 @@ import { sampleAccount, sampleSettlement } from "../testing/samples.ts";
 const rig = useRig(openRig);
 const dayMs = 24 * 60 * 60 * 1_000;
 
-const onBitcoin = (walletAddress: string): Account =>
+const onBitcoin = (walletAddress: string, firstAddressIndex?: number): Account =>
   sampleAccount({
     wallets: [
       {
@@ -21,13 +21,14 @@ const onBitcoin = (walletAddress: string): Account =>
         isDefault: true,
         isChainDefault: true,
         provider: null,
+        ...(firstAddressIndex !== undefined && { firstAddressIndex }),
       },
     ],
   });
 
 /** A shop that is paid in bitcoins, with what its calls need. */
-const openShop = (descriptor = drawDescriptor()) => {
-  const account = onBitcoin(descriptor);
+const openShop = (descriptor = drawDescriptor(), firstAddressIndex?: number) => {
+  const account = onBitcoin(descriptor, firstAddressIndex);
   const key = rig.giveKey(account);
   const session = rig.giveSession(account);
   const create = (order: object = {}, headers: Record<string, string> = {}) =>
@@ -102,7 +103,7 @@ describe("a link on Bitcoin (rule API-33)", () => {
     const keyId = bitcoinKeyId("bitcoin", mine.descriptor);
     let waiting: Promise<string> | undefined;
     await transact(rig.pool, async (tx) => {
-      await takeAddressPlace(tx, keyId);
+      await takeAddressPlace(tx, { keyId, firstIndex: 0 });
       expect(await other.addressOf(await other.create())).toBe(other.addressAt(0));
       waiting = mine.create();
       await rig.untilBlocked(tx);
@@ -132,7 +133,7 @@ describe("a link on Bitcoin (rule API-33)", () => {
     const shop = openShop();
     const keyId = bitcoinKeyId("bitcoin", shop.descriptor);
     await transact(rig.pool, async (tx) => {
-      await takeAddressPlace(tx, keyId);
+      await takeAddressPlace(tx, { keyId, firstIndex: 0 });
       const order = { method: "POST", headers: shop.key, body: '{"toAmount":"0.000000001"}' };
       expect(await rig.call("/v1/payment-link", order)).toMatchObject({ status: 422 });
     });
@@ -143,7 +144,7 @@ describe("a link on Bitcoin (rule API-33)", () => {
     const keyId = bitcoinKeyId("bitcoin", shop.descriptor);
     const take = () =>
       transact(rig.pool, async (tx) => {
-        const place = await takeAddressPlace(tx, keyId);
+        const place = await takeAddressPlace(tx, { keyId, firstIndex: 0 });
         throw new Error(`took ${place.index}`);
       });
     await expect(take()).rejects.toThrow("took 0");
@@ -226,6 +227,39 @@ describe("the addresses of the next links on a key", () => {
     expect(
       await reservedBy(bitcoinAddresses("bitcoin", descriptor, { from: 0, count: 1 })[0]),
     ).toEqual([]);
+  });
+});
+
+describe("the first index of a wallet on Bitcoin", () => {
+  const firstFrom = (firstAddressIndex: number) => {
+    const shop = openShop(drawDescriptor(), firstAddressIndex);
+    return { ...shop, announce: () => rig.hear({ ...shop.account, version: 2 }) };
+  };
+
+  test.each(["before", "without"] as const)(
+    "is that of the first link's address, where the account was heard of %s it (rule CALLER-33)",
+    async (when) => {
+      const shop = firstFrom(7);
+      if (when === "before") await shop.announce();
+      const [first = "", second = ""] = await shop.createMany(2);
+      expect([await shop.addressOf(first), await shop.addressOf(second)]).toEqual([
+        shop.addressAt(7),
+        shop.addressAt(8),
+      ]);
+      // The addresses below are the owner's own, and no part of the gap.
+      expect(await shop.gapOf(second)).toBe(2);
+    },
+  );
+
+  test("never leads back to an address that a link had", async () => {
+    const [shop, later] = [openShop(drawDescriptor(), 5), openShop(drawDescriptor())];
+    const again = openShop(shop.descriptor, 2);
+    expect(await shop.addressOf(await shop.create())).toBe(shop.addressAt(5));
+    expect(await again.addressOf(await again.create())).toBe(shop.addressAt(6));
+    await later.create();
+    const raised = openShop(later.descriptor, 9);
+    expect(await raised.addressOf(await raised.create())).toBe(later.addressAt(9));
+    expect(await later.addressOf(await later.create())).toBe(later.addressAt(10));
   });
 });
 

@@ -25,7 +25,7 @@ export const placeLink = async (
   tx: Transaction,
   { owner, open }: PreparedLink,
 ): Promise<OpenedLink> => {
-  const { walletAddress } = owner.wallet;
+  const { firstAddressIndex: firstIndex = 0, walletAddress } = owner.wallet;
   const chainId = owner.token.chain.id;
   if (!isBitcoinChainId(chainId)) {
     const opened = open(walletAddress);
@@ -33,7 +33,7 @@ export const placeLink = async (
     return opened;
   }
   const keyId = bitcoinKeyId(chainId, walletAddress);
-  const { index, reservedTo } = await takeAddressPlace(tx, keyId);
+  const { index, reservedTo } = await takeAddressPlace(tx, { keyId, firstIndex });
   const [address] = bitcoinAddresses(chainId, walletAddress, { from: index, count: 1 });
   assert.ok(address !== undefined, "a key of Bitcoin gave no address");
   const opened = open(address);

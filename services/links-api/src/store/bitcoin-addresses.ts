@@ -3,6 +3,7 @@ import * as z from "zod";
 import { type Db, type Transaction, nothing } from "@payment-links/postgres";
 
 const PlaceRow = z.object({ index: z.int(), reservedTo: z.int() });
+const NextRow = z.object({ nextIndex: z.int(), reservedTo: z.int() });
 const GapRow = z.object({ gap: z.int() });
 
 /** The address at which index of which key. */
@@ -11,25 +12,46 @@ export type AddressPlace = { keyId: string; index: number };
 /** An address that is taken, and which ones are not reserved yet up to `reservedTo`. */
 type TakenPlace = AddressPlace & { reservedTo: number };
 
+/** A key, and the index of the first of its addresses that links get. */
+type KeyStart = { keyId: string; firstIndex: number };
+
 /**
  * Takes the next index of a key until the transaction ends. A rollback frees it. Transactions on one key
  * wait for each other, so two never take the same index.
  */
-export const takeAddressPlace = async (tx: Transaction, keyId: string): Promise<TakenPlace> => {
+export const takeAddressPlace = async (
+  tx: Transaction,
+  { firstIndex, keyId }: KeyStart,
+): Promise<TakenPlace> => {
   const place = await tx.one(sql.type(PlaceRow)`
-    INSERT INTO bitcoin_keys AS kept (key_id, next_index) VALUES (${keyId}, 1)
-    ON CONFLICT (key_id) DO UPDATE SET next_index = kept.next_index + 1
+    INSERT INTO bitcoin_keys AS kept (key_id, next_index, first_index)
+    VALUES (${keyId}, ${firstIndex + 1}, ${firstIndex})
+    ON CONFLICT (key_id) DO UPDATE SET
+      next_index = greatest(kept.next_index, excluded.first_index) + 1,
+      first_index = greatest(kept.first_index, excluded.first_index)
     RETURNING next_index - 1 AS index, reserved_to AS "reservedTo"
   `);
   return { keyId, ...place };
 };
 
-/** Stores a key that is heard of for the first time. Returns whether it was. */
-export const insertKey = async (tx: Transaction, keyId: string): Promise<boolean> => {
-  const { rowCount } = await tx.query(nothing`
-    INSERT INTO bitcoin_keys (key_id, next_index) VALUES (${keyId}, 0) ON CONFLICT DO NOTHING
+/**
+ * Stores a key that is new, or whose first address is a later one now. Returns which of its addresses are
+ * next; undefined where nothing changes.
+ */
+export const saveKey = async (
+  tx: Transaction,
+  { firstIndex, keyId }: KeyStart,
+): Promise<{ nextIndex: number; reservedTo: number } | undefined> => {
+  const row = await tx.maybeOne(sql.type(NextRow)`
+    INSERT INTO bitcoin_keys AS kept (key_id, next_index, first_index)
+    VALUES (${keyId}, ${firstIndex}, ${firstIndex})
+    ON CONFLICT (key_id) DO UPDATE SET
+      next_index = greatest(kept.next_index, excluded.first_index),
+      first_index = excluded.first_index
+    WHERE kept.first_index < excluded.first_index
+    RETURNING next_index AS "nextIndex", reserved_to AS "reservedTo"
   `);
-  return rowCount > 0;
+  return row ?? undefined;
 };
 
 /** Stores up to which index the addresses of a key are reserved, which this transaction has locked. */
@@ -75,15 +97,15 @@ export const markAddressesUsed = async (
 };
 
 /**
- * How many addresses in a row, up to the newest of the key of a link's address, were never paid;
- * undefined for a link without such an address of its own.
+ * How many addresses in a row, up to the newest of the key of a link's address, were never paid. Those that are
+ * left to the owner's own wallet app do not count. Undefined for a link without such an address of its own.
  */
 export const findAddressGap = async (db: Db, linkId: string): Promise<number | undefined> => {
   const row = await db.maybeOne(sql.type(GapRow)`
-    SELECT k.next_index - 1 - coalesce((
+    SELECT k.next_index - 1 - greatest(k.first_index - 1, (
       SELECT max(used.address_index) FROM bitcoin_addresses used
       WHERE used.key_id = k.key_id AND used.is_used
-    ), -1) AS gap
+    )) AS gap
     FROM bitcoin_addresses own JOIN bitcoin_keys k ON k.key_id = own.key_id
     WHERE own.link_id = ${linkId}
   `);
