@@ -36,6 +36,15 @@ export class WalletError extends Error {
   }
 }
 
+/** What a wallet throws where it is no such error: an error's own fields, or a plain string. */
+class WalletResponse extends Error {
+  readonly response: unknown;
+  constructor(response: unknown) {
+    super("the wallet's own response");
+    this.response = response;
+  }
+}
+
 type Batch = { id?: string; calls: readonly { to: Hex; data: Hex; value: Hex }[] };
 
 const batchAccount = parseAbi([
@@ -119,6 +128,7 @@ export const openAsked = ({ name = "Test Wallet", announceAfterMs = 0, answer }:
       try {
         return { result: await (decided.get(method) ?? ((all) => answer(method, all)))(params) };
       } catch (error) {
+        if (error instanceof WalletResponse) return { error: error.response };
         const code = error instanceof WalletError ? error.code : -32603;
         return { error: { code, message: error instanceof Error ? error.message : String(error) } };
       }
@@ -191,6 +201,13 @@ export const failWith =
     throw new WalletError(code, message);
   };
 
+/** A wallet's answer that is an error of any form. */
+export const failWithResponse =
+  (response: unknown): Answer =>
+  () => {
+    throw new WalletResponse(response);
+  };
+
 /** A wallet's answer that never comes. */
 export const never: Answer = () => new Promise(() => undefined);
 
@@ -254,6 +271,7 @@ const inPage = `(known) => {
   const wallets = known.map(({ info, announceAfterMs, tron }, index) => {
     const request = async (asked) => {
       const { result, error } = await window.askWallet(index, asked);
+      if (typeof error === "string") throw error;
       if (error) throw Object.assign(new Error(error.message), error);
       return result;
     };

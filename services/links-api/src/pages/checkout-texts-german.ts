@@ -174,6 +174,9 @@ export const checkoutTextsGerman: CheckoutTexts = {
     chainDown:
       "Ihre Wallet erreicht {chain} gerade nicht. Es wurde nichts gezahlt; versuchen Sie es gleich " +
       "noch einmal.",
+    walletFailed:
+      "Ihre Wallet hat einen Fehler gemeldet. Es wurde nichts gezahlt; versuchen Sie es erneut, oder " +
+      "nehmen Sie eine andere Wallet.",
     allowanceRefused:
       "Das Netzwerk hat die Freigabe abgelehnt. Es wurde nichts gezahlt; Sie können es erneut versuchen.",
     allowanceWaits:

@@ -153,6 +153,8 @@ export const checkoutTexts = {
       "Nothing was paid; take another account, or ask the owner how to pay.",
     chainDown:
       "Your wallet cannot reach {chain} right now. Nothing was paid; try again in a moment.",
+    walletFailed:
+      "Your wallet reported an error. Nothing was paid; try again, or use another wallet.",
     allowanceRefused: "The network refused the allowance. Nothing was paid; you can try again.",
     allowanceWaits: "The allowance is not in a block yet. Nothing was paid; you can try again.",
     changed: "This link has changed. Look at it again before you pay.",

@@ -16,14 +16,13 @@ import {
   say,
   section,
   setMined,
-  short,
   tell,
   texts,
   waitForAllowance,
 } from "./till.js";
+import { WalletFault } from "./wallet-errors.js";
 import {
   askWallet,
-  batchRefusals,
   canBatch,
   findTaker,
   hasCode,
@@ -36,7 +35,6 @@ import {
   readBatch,
   sendBatch,
   toTransaction,
-  unknownChain,
 } from "./wallets.js";
 
 const { chain: chainId, chainName, coin, token, rpc } = section.dataset;
@@ -106,18 +104,14 @@ const chooseChain = async () => {
 };
 
 /** Tries a step out before anything is signed; answers the gas that it takes. */
-const tryOut = (from, step) =>
-  ask("eth_estimateGas", toTransaction(from, step)).catch((error) => {
-    if (/insufficient funds/i.test(error?.message)) throw lacksGas(from);
-    if (error?.code === 3 || /revert/i.test(error?.message)) throw tell(texts.blocked);
-    throw error;
-  });
-const lacksGas = (from) => tell(texts.lacksGas, { account: short(from) });
+const tryOut = (from, step) => ask("eth_estimateGas", toTransaction(from, step));
 
 const checkGas = async (from, step) => {
   const gas = await tryOut(from, step);
   const [price, coins] = [await ask("eth_gasPrice"), await ask("eth_getBalance", from, "latest")];
-  if (BigInt(coins) < BigInt(step.value) + BigInt(gas) * BigInt(price)) throw lacksGas(from);
+  if (BigInt(coins) < BigInt(step.value) + BigInt(gas) * BigInt(price)) {
+    throw new WalletFault("lacksGas");
+  }
 };
 
 const isAllowed = async (hash) => {
@@ -172,7 +166,7 @@ const payAsOne = async (from, steps) => {
     });
     return true;
   } catch (error) {
-    if (batchRefusals.has(error?.code)) return false;
+    if (error.kind === "batchUnsupported" || error.kind === "unsupported") return false;
     throw error;
   }
 };
@@ -214,26 +208,4 @@ const pay = async (wallet) => {
   await payAlone(from, step, fill(texts.payStep, { step: steps, steps }));
 };
 
-/** A wallet that only watches, or does not take what it is asked. */
-const unableCodes = new Set([4200, -32601, -32602]);
-
-const wordsOf = (error) => {
-  if (error?.code === 4001) return texts.rejected;
-  if (error?.code === unknownChain) return fill(texts.unknownNetwork);
-  if (error?.code === -32002) return texts.busyWallet;
-  if (error?.code === 4100) return texts.notAllowed;
-  if (unableCodes.has(error?.code)) return texts.cannotPay;
-  return fill(texts.chainDown);
-};
-
-// With these a wallet says that it has sent nothing. After any other error it may have.
-const refusals = new Set([4001, 4100, 4200, unknownChain, -32601, -32602, ...batchRefusals]);
-
-openTill({
-  listWallets,
-  onWallet,
-  hearChain,
-  pay,
-  isRefusal: (error) => refusals.has(error?.code),
-  wordsOf,
-});
+openTill({ listWallets, onWallet, hearChain, pay });

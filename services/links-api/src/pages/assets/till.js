@@ -8,6 +8,7 @@ import { grouped } from "./amounts.js";
 import { follow } from "./live.js";
 import { openMemory } from "./memory.js";
 import { keepNew } from "./renew.js";
+import { nothingSent, toFault } from "./wallet-errors.js";
 import { pause } from "./waiting.js";
 
 const find = (selector) => document.querySelector(selector);
@@ -37,8 +38,11 @@ export const fromBaseUnits = (units, decimals = section.dataset.decimals) => {
   return grouped(fraction === "" ? digits.slice(0, at) : `${digits.slice(0, at)}.${fraction}`);
 };
 
+/** The account that is to pay, once it is known. */
+let account = "";
+
 export const fill = (text, values = {}) => {
-  const all = { amount: grouped(amount), symbol, chain: chainName, coin, ...values };
+  const all = { amount: grouped(amount), symbol, chain: chainName, coin, account, ...values };
   return text.replaceAll(/\{(\w+)\}/g, (place, name) => all[name] ?? place);
 };
 
@@ -259,7 +263,8 @@ export const readInstructions = async () => {
 
 /** Shows the account that is to pay, and refuses one that has too little. */
 export const checkBalance = (from, units, { amountBaseUnits }, more = {}) => {
-  const values = { account: short(from), balance: fromBaseUnits(units), ...more };
+  account = short(from);
+  const values = { balance: fromBaseUnits(units), ...more };
   find("#account").textContent = fill(texts.account, values);
   find("#account").hidden = false;
   if (units < BigInt(amountBaseUnits)) throw tell(texts.lacksToken, values);
@@ -291,8 +296,8 @@ export const listAllowing = ({ steps, amountBaseUnits }, allowance) =>
       );
 
 /**
- * Remembers the payment before the wallet is asked, with what it then answers. It is forgotten where the
- * wallet says that it has sent nothing; after any other error it may have.
+ * Remembers the payment before the wallet is asked, with what it then answers. It is forgotten after an error
+ * that means that nothing was sent; after any other it may have been.
  */
 export const askForPayment = async (payment, askForIt) => {
   const fresh = await readLink();
@@ -305,7 +310,7 @@ export const askForPayment = async (payment, askForIt) => {
   try {
     remember({ payment: { ...asked, ...(await askForIt()) } });
   } catch (error) {
-    if (!family.isRefusal(error)) throw error instanceof Told ? error : new Told("");
+    if (!nothingSent.has(error.kind)) throw error instanceof Told ? error : new Told("");
     remember({ payment: undefined });
     throw error;
   }
@@ -320,19 +325,35 @@ const alone = (work) =>
         return work();
       });
 
+/** What is said of each kind of fault. */
+const faultTexts = {
+  rejected: texts.rejected,
+  busy: texts.busyWallet,
+  locked: texts.notAllowed,
+  unsupported: texts.cannotPay,
+  networkMissing: texts.unknownNetwork,
+  batchUnsupported: texts.cannotPay,
+  lacksGas: texts.lacksGas,
+  reverted: texts.blocked,
+  unreachable: texts.chainDown,
+  unknown: texts.walletFailed,
+};
+
+const textOfFault = ({ kind }) => fill(family.faultTexts?.[kind] ?? faultTexts[kind]);
+
 const payOnce = async () => {
   if (isBusy || recall().payment !== undefined || listSeen().length > 0) return;
   isBusy = true;
-  let words;
+  let reason;
   try {
     await alone(() => family.pay(chosen));
   } catch (error) {
-    words = error instanceof Told ? error.message : family.wordsOf(error);
+    reason = error instanceof Told ? error.message : textOfFault(toFault(error));
     // Of several wallets another one may be chosen now.
     chosen = undefined;
   }
   isBusy = false;
-  say(words || undefined);
+  say(reason || undefined);
   look();
   void renew();
 };
@@ -348,8 +369,7 @@ let look;
 
 /**
  * Begins. A family says what wallets there are and how they are heard of, `pay` by one of them, what a chain
- * says of a payment (`hearChain`), how a hash is shown, with which errors a wallet says that it has sent
- * nothing (`isRefusal`), and in which words an error is told.
+ * says of a payment (`hearChain`), how a hash is shown, and the texts of its own faults (`faultTexts`).
  */
 export const openTill = (own) => {
   family = { showHash: (hash) => hash, ...own };

@@ -2,6 +2,7 @@
 // own `window.tronLink` from before these. All that concerns the chain is asked through the `tronWeb` that a
 // wallet brings along. It knows nothing of links, and shows nothing.
 
+import { WalletFault, classify, isDeclinedSignature, toFault } from "./wallet-errors.js";
 import { inTime } from "./waiting.js";
 
 // Wallets make themselves known as on EVM chains, under another name.
@@ -35,27 +36,22 @@ export const listWallets = () => {
   return [former];
 };
 
-const fault = (code) => Object.assign(new Error(code), { code });
-
-/** What wallets answer in numbers: TIP-1102, TIP-1193, TIP-3326, and TronLink's own codes. */
-const meanings = new Map([
-  [4001, "declined"],
-  [4000, "busy"],
-  [-32002, "busy"],
-  [4100, "locked"],
-  // TronLink's, where it is locked and was asked just before.
-  [-32000, "locked"],
-  [4200, "unable"],
-  [-32601, "unable"],
-]);
+/** TronLink answers so while it is locked and was asked a moment before. */
+const lockedCode = -32000;
 
 const ask = async ({ provider }, method, params) => {
   try {
     return await provider.request({ method, ...(params && { params }) });
   } catch (error) {
-    throw meanings.has(error?.code) ? fault(meanings.get(error.code)) : error;
+    throw toFault(error, error?.code === lockedCode ? "locked" : "unknown");
   }
 };
+
+/** Reads by the wallet's node. An error that nobody understands is the node's. */
+const read = (answer) =>
+  inTime(answer).catch((error) => {
+    throw toFault(error, "unreachable");
+  });
 
 /** The `tronWeb` of a wallet that lets this page use an account; undefined before. */
 export const webOf = ({ provider, isOld }) => {
@@ -66,20 +62,21 @@ export const webOf = ({ provider, isOld }) => {
 /** Asks for an account; answers the wallet's `tronWeb`. */
 export const connect = async (wallet) => {
   if (wallet.isOld) {
-    const answer = await ask(wallet, "tron_requestAccounts");
-    if (meanings.has(answer?.code)) throw fault(meanings.get(answer.code));
+    // It answers with a code instead of throwing one.
+    const kind = classify(await ask(wallet, "tron_requestAccounts"));
+    if (kind !== "unknown") throw new WalletFault(kind);
   } else {
     await ask(wallet, "eth_requestAccounts");
   }
   const web = webOf(wallet);
   // One that is locked answers nothing, and names no account.
-  if (web === undefined) throw fault("locked");
+  if (web === undefined) throw new WalletFault("locked");
   return web;
 };
 
 /** Whether a wallet is on a chain, whose number is the end of its first block's hash. */
 export const isOnChain = async (web, number) => {
-  const { blockID } = await inTime(web.trx.getBlockByNumber(0));
+  const { blockID } = await read(web.trx.getBlockByNumber(0));
   return BigInt(`0x${blockID.slice(-8)}`) === number;
 };
 
@@ -98,7 +95,7 @@ const callToken = async (web, token, selector, owner, others = []) => {
     parameters,
     owner,
   );
-  const { constant_result: words } = await inTime(call);
+  const { constant_result: words } = await read(call);
   return BigInt(`0x${words[0]}`);
 };
 
@@ -112,7 +109,7 @@ export const readAllowance = (web, token, owner, spender) =>
 
 /** An account's coins in sun, its energy, and the price of energy in sun. */
 export const readMeans = async (web, owner) => {
-  const [coins, { EnergyLimit = 0, EnergyUsed = 0 }, parameters] = await inTime(
+  const [coins, { EnergyLimit = 0, EnergyUsed = 0 }, parameters] = await read(
     Promise.all([
       web.trx.getUnconfirmedBalance(owner),
       web.trx.getAccountResources(owner),
@@ -128,7 +125,7 @@ export const readMeans = async (web, owner) => {
 export const tryOut = async (web, { to, tron }, from) => {
   const { functionSelector, parameter: rawParameter } = tron;
   const options = { callValue: 0, rawParameter };
-  const { energy_used: energy } = await inTime(
+  const { energy_used: energy } = await read(
     web.transactionBuilder.triggerConstantContract(to, functionSelector, options, [], from),
   );
   return BigInt(energy);
@@ -138,14 +135,11 @@ export const tryOut = async (web, { to, tron }, from) => {
 export const build = async (web, { to, tron }, from) => {
   const { functionSelector, parameter: rawParameter, feeLimit } = tron;
   const options = { feeLimit: Number(feeLimit), callValue: 0, rawParameter };
-  const data = await inTime(
+  const data = await read(
     web.transactionBuilder.triggerSmartContract(to, functionSelector, options, [], from),
   );
   return data.transaction;
 };
-
-// TronLink says in words alone that its person declined.
-const declines = /declin|reject|cancel|denied/i;
 
 /**
  * Has a person sign; nothing is sent by it. It waits as long as the transaction lasts, by no clock but the
@@ -155,21 +149,20 @@ export const sign = async (web, transaction) => {
   const { expiration, timestamp } = transaction.raw_data;
   try {
     const lastsMs = expiration - timestamp;
-    return await inTime(web.trx.sign(transaction), lastsMs, fault("unanswered"));
+    return await inTime(web.trx.sign(transaction), lastsMs, new WalletFault("unanswered"));
   } catch (error) {
-    if (error?.code === 4001 || declines.test(error?.message ?? error)) throw fault("declined");
-    throw meanings.has(error?.code) ? fault(meanings.get(error.code)) : error;
+    throw toFault(error, isDeclinedSignature(error) ? "rejected" : "unknown");
   }
 };
 
 /** With these a node says that it did not take a transaction. After any other it may have. */
 const refusals = new Map([
-  ["SIGERROR", "refused"],
-  ["CONTRACT_VALIDATE_ERROR", "refused"],
-  ["CONTRACT_EXE_ERROR", "refused"],
-  ["TAPOS_ERROR", "refused"],
-  ["TOO_BIG_TRANSACTION_ERROR", "refused"],
-  ["BANDWITH_ERROR", "poor"],
+  ["SIGERROR", "nodeRefused"],
+  ["CONTRACT_VALIDATE_ERROR", "nodeRefused"],
+  ["CONTRACT_EXE_ERROR", "nodeRefused"],
+  ["TAPOS_ERROR", "nodeRefused"],
+  ["TOO_BIG_TRANSACTION_ERROR", "nodeRefused"],
+  ["BANDWITH_ERROR", "lacksBandwidth"],
   ["TRANSACTION_EXPIRATION_ERROR", "late"],
 ]);
 
@@ -177,7 +170,7 @@ const refusals = new Map([
 export const broadcast = async (web, signed) => {
   const answer = await inTime(web.trx.sendRawTransaction(signed));
   if (answer?.result === true || answer?.code === "DUP_TRANSACTION_ERROR") return;
-  throw refusals.has(answer?.code) ? fault(refusals.get(answer.code)) : new Error("unknown");
+  throw new WalletFault(refusals.get(answer?.code) ?? "unknown");
 };
 
 /**
@@ -186,8 +179,8 @@ export const broadcast = async (web, signed) => {
  * at which a transaction expires may have it.
  */
 export const readOutcome = async (web, hash, expiresAt) => {
-  const solid = await inTime(web.trx.getConfirmedCurrentBlock());
-  const info = await inTime(web.trx.getUnconfirmedTransactionInfo(hash));
+  const solid = await read(web.trx.getConfirmedCurrentBlock());
+  const info = await read(web.trx.getUnconfirmedTransactionInfo(hash));
   if (info?.id !== undefined) return info.receipt?.result ?? "SUCCESS";
   return solid.block_header.raw_data.timestamp > expiresAt ? "EXPIRED" : undefined;
 };

@@ -2,7 +2,6 @@
 // no nonces. A transaction has its id before it is signed, and an end: what no block has by then is gone.
 
 import {
-  Told,
   askForPayment,
   checkBalance,
   endPayment,
@@ -41,6 +40,7 @@ import {
   tryOut,
   webOf,
 } from "./tron-wallets.js";
+import { WalletFault } from "./wallet-errors.js";
 import { pause } from "./waiting.js";
 
 const { token, caip2 } = section.dataset;
@@ -82,7 +82,7 @@ const hearChain = async (payment) => {
 const chooseChain = async (wallet, web) => {
   if (await isOnChain(web, chainNumber)) return web;
   await askForChain(wallet, chainNumber).catch((error) => {
-    if (error?.code === "declined" || error?.code === "busy") throw error;
+    if (error.kind === "rejected" || error.kind === "busy") throw error;
   });
   // The wallet has another one for another chain.
   const changed = webOf(wallet);
@@ -102,9 +102,7 @@ const checkMeans = async (web, from, instructions) => {
 
 /** What a step costs at most, and about now; refuses what the account cannot pay, or the limit does not cover. */
 const readFee = async (web, from, step) => {
-  const needed = await tryOut(web, step, from).catch((error) => {
-    throw /revert/i.test(error?.message) ? tell(texts.blocked) : error;
-  });
+  const needed = await tryOut(web, step, from);
   const { coins, energy, price } = await readMeans(web, from);
   const cost = needed > energy ? (needed - energy) * price : 0n;
   const limit = BigInt(step.tron.feeLimit);
@@ -116,14 +114,12 @@ const readFee = async (web, from, step) => {
   return fee;
 };
 
-const differs = () => Object.assign(new Error("different"), { code: "different" });
-
 /** Says what is signed and what it costs; has the wallet make it, and looks at what it made. */
 const prepare = async (web, from, step, words) => {
   const fee = await readFee(web, from, step);
   say(fill(`${words} ${texts.fee}`, fee));
   const transaction = await build(web, step, from);
-  if (!isStep(transaction, step, from)) throw differs();
+  if (!isStep(transaction, step, from)) throw new WalletFault("different");
   return transaction;
 };
 
@@ -134,7 +130,7 @@ const send = async (web, transaction, isWanted = () => true) => {
   if (!isWanted()) throw tell(texts.expired);
   const signed = await signing;
   if (signed.raw_data_hex !== transaction.raw_data_hex || signed.txID !== transaction.txID) {
-    throw differs();
+    throw new WalletFault("different");
   }
   await broadcast(web, signed);
 };
@@ -190,36 +186,21 @@ const pay = async (wallet) => {
   try {
     await payBy(wallet);
   } catch (error) {
-    if (error instanceof Told || faults.has(error?.code)) throw error;
+    const mayBeStopped = error.kind === "unreachable" || error.kind === "unknown";
+    if (!mayBeStopped) throw error;
     await pause(toldMsMax);
     throw isStopped ? tell(texts.stopped) : error;
   }
 };
 
-/** What went wrong, in words for the payer. */
-const faults = new Map([
-  ["declined", texts.rejected],
-  ["busy", texts.busyWallet],
-  ["locked", texts.notAllowed],
-  ["unable", texts.cannotPay],
-  ["different", texts.different],
-  ["refused", texts.nodeRefused],
-  ["poor", texts.lacksBandwidth],
-  ["late", texts.late],
-  ["unanswered", texts.unanswered],
-]);
+/** What nobody confirmed in time may still be confirmed, and then no block takes it. */
+const faultTexts = {
+  lacksGas: texts.lacksBandwidth,
+  lacksBandwidth: texts.lacksBandwidth,
+  different: texts.different,
+  nodeRefused: texts.nodeRefused,
+  late: texts.late,
+  unanswered: texts.unanswered,
+};
 
-/** What nobody has confirmed in time may be confirmed still, and then no block takes it. */
-const isRefusal = (error) => error?.code !== "unanswered" && faults.has(error?.code);
-
-const wordsOf = (error) => fill(faults.get(error?.code) ?? texts.chainDown);
-
-openTill({
-  listWallets,
-  onWallet,
-  hearChain,
-  showHash,
-  pay,
-  isRefusal,
-  wordsOf,
-});
+openTill({ listWallets, onWallet, hearChain, showHash, pay, faultTexts });

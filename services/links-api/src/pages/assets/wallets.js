@@ -1,6 +1,7 @@
 // The wallets of this browser, and what a page may ask them. It knows nothing of links, and shows
 // nothing.
 
+import { toFault } from "./wallet-errors.js";
 import { inTime } from "./waiting.js";
 
 const wordDigits = 64;
@@ -36,29 +37,50 @@ const answeredByPersons = new Set([
   "wallet_sendCalls",
 ]);
 
-/** Asks a wallet. */
+/** Asks a wallet. An error is a fault; one that nobody understands is the chain's where no person was asked. */
 export const askWallet = async ({ provider }, method, params) => {
-  const answer = provider.request({ method, params });
-  return answeredByPersons.has(method) ? answer : inTime(answer);
+  const isAnsweredByPerson = answeredByPersons.has(method);
+  try {
+    const answer = provider.request({ method, params });
+    return await (isAnsweredByPerson ? answer : inTime(answer));
+  } catch (error) {
+    throw toFault(error, isAnsweredByPerson ? "unknown" : "unreachable");
+  }
 };
-
-/** What a wallet says to a network that was never added to it (EIP-3326). */
-export const unknownChain = 4902;
 
 const isOnChain = async (wallet, id) =>
   BigInt(await askWallet(wallet, "eth_chainId", [])) === BigInt(id);
 
-/** Has the wallet switched to a chain, or the chain added to it; answers whether it is there then. */
-export const moveToChain = async (wallet, { id, name, coin, rpc }) => {
-  if (await isOnChain(wallet, id)) return true;
-  const chainId = hex(id);
-  await askWallet(wallet, "wallet_switchEthereumChain", [{ chainId }]).catch((error) => {
-    if (error?.code !== unknownChain || rpc === "") throw error;
-    const nativeCurrency = { name: coin, symbol: coin, decimals: 18 };
-    const chain = { chainId, chainName: name, nativeCurrency, rpcUrls: [rpc] };
-    return askWallet(wallet, "wallet_addEthereumChain", [chain]);
-  });
-  return isOnChain(wallet, id);
+const switchChain = (wallet, id) =>
+  askWallet(wallet, "wallet_switchEthereumChain", [{ chainId: hex(id) }]);
+
+const addChain = (wallet, { id, name, coin, rpc }) => {
+  const nativeCurrency = { name: coin, symbol: coin, decimals: 18 };
+  const chain = { chainId: hex(id), chainName: name, nativeCurrency, rpcUrls: [rpc] };
+  return askWallet(wallet, "wallet_addEthereumChain", [chain]);
+};
+
+/** A person can still switch by hand after these. */
+const switchedByHand = new Set(["unknown", "unsupported"]);
+
+/**
+ * Switches the wallet to a chain, or adds the chain to it; returns whether it is there then. Several wallets
+ * answer with an unknown error where they lack the chain, so that is added too.
+ */
+export const moveToChain = async (wallet, chain) => {
+  if (await isOnChain(wallet, chain.id)) return true;
+  try {
+    await switchChain(wallet, chain.id).catch(async (error) => {
+      const mayLackChain = error.kind === "networkMissing" || error.kind === "unknown";
+      if (!mayLackChain || chain.rpc === "") throw error;
+      await addChain(wallet, chain);
+      // A wallet may add a chain without switching to it (EIP-3085).
+      if (!(await isOnChain(wallet, chain.id))) await switchChain(wallet, chain.id);
+    });
+  } catch (error) {
+    if (!switchedByHand.has(error.kind)) throw error;
+  }
+  return isOnChain(wallet, chain.id);
 };
 
 const hex = (number) => `0x${BigInt(number).toString(16)}`;
@@ -109,9 +131,6 @@ export const findTaker = async (wallet, { from, nonce, block }) => {
 };
 
 // Several calls as one (EIP-5792).
-
-/** With these a wallet says that it carries out no batch, or not this one, and has sent nothing. */
-export const batchRefusals = new Set([4200, 5700, 5710, 5740, 5750, 5760, -32601, -32602]);
 
 /** Whether a wallet carries out several calls on a chain as one, or once its owner lets it. */
 export const canBatch = async (wallet, from, chainId) => {

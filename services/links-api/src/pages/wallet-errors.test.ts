@@ -1,0 +1,72 @@
+import { describe, expect, test } from "@jest/globals";
+import { evmErrorResponses, tronErrorResponses } from "../testing/wallet-error-responses.ts";
+
+type WalletErrors = {
+  classify: (error: unknown) => string;
+  nothingSent: ReadonlySet<string>;
+};
+
+const module = new URL("assets/wallet-errors.js", import.meta.url).href;
+const { classify, nothingSent } = (await import(module)) as WalletErrors;
+
+const inWords = (error: unknown): string => JSON.stringify(error).slice(0, 120);
+
+describe("a wallet's error means what the wallet's own sources say (rule CALLER-30)", () => {
+  test.each(
+    [...evmErrorResponses, ...tronErrorResponses].map(
+      (response) => [response.wallet, response.method, inWords(response.error), response] as const,
+    ),
+  )("%s, to %s: %s", (_wallet, _method, _words, { error, kind, source, date }) => {
+    expect(source).not.toBe("");
+    expect(Date.parse(date)).not.toBeNaN();
+    expect(classify(error)).toBe(kind);
+  });
+});
+
+describe("wherever the cause of an error stands, it is found:", () => {
+  const denied = { code: 4001, message: "" };
+  const circular: { code: number; cause?: unknown } = { code: -32603 };
+  circular.cause = circular;
+
+  test.each<[string, unknown, string]>([
+    ["in data", { code: -32603, data: denied }, "rejected"],
+    ["in data.originalError", { code: -32603, data: { originalError: denied } }, "rejected"],
+    ["in data.cause", { code: -32603, data: { cause: denied } }, "rejected"],
+    ["in a cause of a cause", { cause: { code: -32603, cause: denied } }, "rejected"],
+    ["as JSON in data.message", { data: { message: '{"code":4902}' } }, "networkMissing"],
+    ["as JSON behind words", { message: 'RPC error: {"code":4902}' }, "networkMissing"],
+    ["as a code in a string", { code: "4902" }, "networkMissing"],
+    ["as a string that is thrown", "User denied transaction signature", "rejected"],
+    ["nowhere, in a text of another language", "Blockchain nicht unterstützt", "unknown"],
+    ["nowhere, in broken JSON", { message: '{"code":4902' }, "unknown"],
+    ["nowhere, in an error that contains itself", circular, "unknown"],
+    ["nowhere, as nothing was thrown", undefined, "unknown"],
+    ["nowhere, in null", null, "unknown"],
+    ["nowhere, in a number", 4001, "unknown"],
+    ["not in an empty code", { code: "", message: "" }, "unknown"],
+  ])("%s", (_where, error, kind) => {
+    expect(classify(error)).toBe(kind);
+  });
+});
+
+describe("a payment that a node may have is never called unsent:", () => {
+  test.each([
+    "already known",
+    "nonce too low",
+    "nonce too low: next nonce 8, tx nonce 7",
+    "replacement transaction underpriced",
+    "transaction already pending",
+    "transaction already imported",
+    "txpool is full",
+    "Request expired. Please try again.",
+    "Non-200 status code: '429'",
+    "Internal JSON-RPC error.",
+    "socket hang up",
+    "AA25 invalid account nonce",
+  ])("%s", (message) => {
+    for (const code of [-32000, -32603, -32003]) {
+      expect(nothingSent.has(classify({ code, message }))).toBe(false);
+      expect(nothingSent.has(classify({ code: -32603, data: { code, message } }))).toBe(false);
+    }
+  });
+});
