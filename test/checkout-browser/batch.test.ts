@@ -83,6 +83,33 @@ describe("a batch that a wallet was asked for, while nobody watches the chain (r
     await expectNoSecondPayment(tab);
   });
 
+  test("by a wallet of the older form is followed under the wallet's own id (rule CALLER-32)", async () => {
+    const tab = await openPayer();
+    const { wallet } = tab;
+    const ownIds = new Map<unknown, string>();
+    wallet.decide("wallet_getCapabilities", () => ({
+      "0x0539": { atomicBatch: { supported: true } },
+    }));
+    wallet.decide("wallet_sendCalls", async (params) => {
+      const { id } = (await wallet.answer("wallet_sendCalls", params)) as { id: string };
+      ownIds.set("the wallet's own id", id);
+      return "the wallet's own id";
+    });
+    wallet.decide("wallet_getCallsStatus", async ([id]) => {
+      const known = ownIds.get(id);
+      if (known === undefined) throw new WalletError(-32603, "unknown");
+      const { receipts } = (await wallet.answer("wallet_getCallsStatus", [known])) as {
+        receipts?: unknown;
+      };
+      return { status: receipts === undefined ? "PENDING" : "CONFIRMED", receipts };
+    });
+    await tab.goTo(tab.link.pageUrl);
+    await clickPay(tab);
+    await tab.see("In a block. Waiting until it is seen here. Do not pay again. Transaction 0x");
+    expect([wallet.batches().length, wallet.sent()]).toEqual([1, []]);
+    await expectNoSecondPayment(tab);
+  });
+
   test.each(emptyAnswers.slice(0, 1))("and %s is not offered again", (_what, answer) =>
     expectNotOffered(answer),
   );

@@ -6,7 +6,7 @@ import { failWith } from "../rig/wallet.ts";
 
 const { describe, test } = needingChromium();
 
-const { rig, openPayer, kindsOf, expectKinds, expectToldWhy } = useTransfers();
+const { rig, openPayer, openFreshAccount, expectKinds, expectToldWhy } = useTransfers();
 
 describe("a payer whose wallet makes no batches", () => {
   test("signs once: a transfer that names the link, which completes it", async () => {
@@ -77,13 +77,32 @@ describe("the first way that a wallet can go is asked for:", () => {
     expect([payer.wallet.sent(), payer.wallet.batches().length]).toEqual([[], 1]);
   });
 
-  test("a transfer, where a batch is offered and then refused for want of an upgrade", async () => {
+  test("two steps, where a batch is offered and then refused for want of an upgrade", async () => {
     const payer = await openPayer({ batching: "ready" });
     payer.wallet.decide("wallet_sendCalls", failWith(5750));
-    await payer.goTo(payer.link.pageUrl);
-    await clickPay(payer);
-    await payer.see("Do not pay again");
-    expect(kindsOf(payer)).toEqual(["direct"]);
+    await expectKinds(payer, ["by contract", "by contract"], 1);
+  });
+
+  test("a batch, where a smart account that is not deployed yet offers it in the older form (rule CALLER-32)", async () => {
+    const payer = await openPayer({ batching: "supported" });
+    payer.wallet.decide("wallet_getCapabilities", () => ({
+      "0x539": { atomicBatch: { supported: true } },
+    }));
+    await expectKinds(payer, [], 1);
+  });
+
+  test.each<[string, unknown]>([
+    ["no batch", { "0x539": { atomic: { status: "unsupported" } } }],
+    ["nothing on this chain", {}],
+  ])("two steps, where the wallet reports capabilities, and %s", async (_what, capabilities) => {
+    const payer = await openPayer();
+    payer.wallet.decide("wallet_getCapabilities", () => capabilities);
+    await expectKinds(payer, ["by contract", "by contract"]);
+  });
+
+  test("two steps, where the account has sent nothing yet, as a contract that is not deployed", async () => {
+    const fresh = await openFreshAccount();
+    await expectKinds(await openPayer({ account: fresh }), ["by contract", "by contract"]);
   });
 
   test("two steps, where the account has code that may send by another call (rule CHAIN-13)", async () => {

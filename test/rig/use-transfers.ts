@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect } from "@jest/globals";
+import { randomBytes } from "node:crypto";
 import { devnet } from "@payment-links/contracts";
 import { type Checkout, type Payer, clickPay, mayPay } from "./open-checkout.ts";
 import { useOwnCheckout } from "./use-checkout.ts";
@@ -63,12 +64,28 @@ export const useTransfers = () => {
     expect(kindsOf(payer)).toEqual(["direct", "direct"]);
   };
 
-  const expectKinds = async (payer: Payer, kinds: readonly string[]): Promise<void> => {
+  const expectKinds = async (
+    payer: Payer,
+    kinds: readonly string[],
+    batches = 0,
+  ): Promise<void> => {
     await payer.goTo(payer.link.pageUrl);
     await clickPay(payer);
     await payer.see("Do not pay again");
-    expect([kindsOf(payer), payer.wallet.batches().length]).toEqual([kinds, 0]);
+    expect([kindsOf(payer), payer.wallet.batches().length]).toEqual([kinds, batches]);
   };
 
-  return { rig, openPayer, kindsOf, expectKinds, expectToldWhy };
+  /** An account with tokens and coins that has never sent a transaction. */
+  const openFreshAccount = async (): Promise<string> => {
+    const fresh = `0x${randomBytes(20).toString("hex")}`;
+    await rig.chain.ask("anvil_impersonateAccount", [fresh]);
+    await rig.chain.ask("anvil_setBalance", [fresh, "0xde0b6b3a7640000"]);
+    const words = [fresh.slice(2), (25n * units).toString(16)];
+    const data = `0x40c10f19${words.map((word) => word.padStart(64, "0")).join("")}`;
+    const to = rig.chain.addressOf("usdc");
+    await rig.chain.ask("eth_sendTransaction", [{ from: account, to, data }]);
+    return fresh;
+  };
+
+  return { rig, openPayer, openFreshAccount, expectKinds, expectToldWhy };
 };

@@ -23,9 +23,8 @@ import {
 import { WalletFault } from "./wallet-errors.js";
 import {
   askWallet,
-  canBatch,
   findTaker,
-  hasCode,
+  isPlainAccount,
   listWallets,
   moveToChain,
   newBatchId,
@@ -33,6 +32,7 @@ import {
   readAllowance,
   readBalance,
   readBatch,
+  readCapabilities,
   sendBatch,
   toTransaction,
 } from "./wallets.js";
@@ -153,8 +153,8 @@ const sendPayment = async (from, step) => {
  * Has the wallet allow and pay as one; false where it cannot. It says itself what the fee is, as it
  * may be paid in a token, or by somebody else.
  */
-const payAsOne = async (from, steps) => {
-  if (!(await canBatch(chosen, from, chainId))) return false;
+const payAsOne = async (from, steps, { canBatch }) => {
+  if (!canBatch) return false;
   await tryOut(from, steps[0]);
   await chooseChain();
   say(texts.confirmBoth);
@@ -172,13 +172,13 @@ const payAsOne = async (from, steps) => {
 };
 
 /**
- * The one transfer that pays without an allowance, if the link can be paid so. An account with code may
- * send it by another call, which would hide the link's name.
+ * The one transfer that pays without an allowance, if the link can be paid so. A contract may send it by another
+ * call, which would hide the link's name, and a wallet that reports capabilities may stand for a contract.
  */
-const findDirect = async (from, { ways }) => {
+const findDirect = async (from, { ways }, { isReported }) => {
   const way = ways.find(({ kind }) => kind === "suffix");
-  if (way === undefined || (await hasCode(chosen, from).catch(() => true))) return undefined;
-  return way.steps[0];
+  if (way === undefined || isReported) return undefined;
+  return (await isPlainAccount(chosen, from).catch(() => false)) ? way.steps[0] : undefined;
 };
 
 const payAlone = async (from, step, words) => {
@@ -201,8 +201,9 @@ const pay = async (wallet) => {
   const step = instructions.steps.at(-1);
   const steps = allowing.length + 1;
   if (steps === 1) return payAlone(from, step, texts.confirm);
-  if (await payAsOne(from, [...allowing, step])) return;
-  const direct = await findDirect(from, instructions);
+  const capabilities = await readCapabilities(chosen, from, chainId);
+  if (await payAsOne(from, [...allowing, step], capabilities)) return;
+  const direct = await findDirect(from, instructions, capabilities);
   if (direct !== undefined) return payAlone(from, direct, texts.confirm);
   await allow(from, allowing);
   await payAlone(from, step, fill(texts.payStep, { step: steps, steps }));

@@ -98,9 +98,17 @@ export const readBalance = async (wallet, token, owner) =>
 export const readAllowance = (wallet, token, owner, spender) =>
   callToken(wallet, token, `0xdd62ed3e${word(owner)}${word(spender)}`);
 
-/** Whether an account has code, which may send what it is asked for by a call of its own. */
-export const hasCode = async (wallet, account) =>
-  (await askWallet(wallet, "eth_getCode", [account, "latest"])) !== "0x";
+/**
+ * Whether an account is certainly a key's own and no contract, which may send what it is asked for by a call of
+ * its own. A smart account that is not deployed yet has no code either, but it has sent no transaction.
+ */
+export const isPlainAccount = async (wallet, account) => {
+  const [code, count] = await Promise.all([
+    askWallet(wallet, "eth_getCode", [account, "latest"]),
+    askWallet(wallet, "eth_getTransactionCount", [account, "latest"]),
+  ]);
+  return code === "0x" && Number(count) > 0;
+};
 
 /** A step of the server's, as a wallet takes it. */
 export const toTransaction = (from, { to, data, value }) => ({
@@ -132,14 +140,35 @@ export const findTaker = async (wallet, { from, nonce, block }) => {
 
 // Several calls as one (EIP-5792).
 
-/** Whether a wallet carries out several calls on a chain as one, or once its owner lets it. */
-export const canBatch = async (wallet, from, chainId) => {
-  const params = [from, [hex(chainId)]];
-  const all = await askWallet(wallet, "wallet_getCapabilities", params).catch(() => undefined);
+const askForCapabilities = (wallet, from, chainId) =>
+  askWallet(wallet, "wallet_getCapabilities", [from, [hex(chainId)]]).catch((error) => {
+    // The older form has no list of chains.
+    if (error.kind !== "unsupported") throw error;
+    return askWallet(wallet, "wallet_getCapabilities", [from]);
+  });
+
+const batchStatuses = new Set(["supported", "ready"]);
+
+/**
+ * What a wallet's capabilities mean: whether it reports any, and whether it carries out several calls on a chain
+ * as one, now or once its owner lets it. The older form of the latter is `atomicBatch.supported`.
+ */
+export const parseCapabilities = (all, chainId) => {
+  if (typeof all !== "object" || all === null) return { isReported: false, canBatch: false };
+  const entriesOf = (id) => Object.entries(all).filter(([key]) => Number(key) === Number(id));
   // What stands under 0x0 holds on every chain.
-  const { atomic } = { ...all?.["0x0"], ...all?.[hex(chainId)] };
-  return atomic?.status === "supported" || atomic?.status === "ready";
+  const found = [...entriesOf(0), ...entriesOf(chainId)].map(([, capabilities]) => capabilities);
+  const { atomic, atomicBatch } = Object.assign({}, ...found);
+  const canBatch =
+    atomic === undefined ? atomicBatch?.supported === true : batchStatuses.has(atomic?.status);
+  return { isReported: true, canBatch };
 };
+
+export const readCapabilities = async (wallet, from, chainId) =>
+  parseCapabilities(
+    await askForCapabilities(wallet, from, chainId).catch(() => undefined),
+    chainId,
+  );
 
 const idBytes = 32;
 
@@ -154,8 +183,13 @@ export const sendBatch = async (wallet, { id, from, chainId, steps }) => {
   const calls = steps.map(({ to, data, value }) => ({ to, data, value: hex(value) }));
   const wanted = { version: "2.0.0", id, from, chainId: hex(chainId), atomicRequired: true, calls };
   const answer = await askWallet(wallet, "wallet_sendCalls", [wanted]);
-  return typeof answer?.id === "string" ? answer.id : id;
+  // The older form answers with the id alone.
+  const own = answer?.id ?? answer;
+  return typeof own === "string" ? own : id;
 };
+
+/** The statuses of the older form. */
+const oldStatuses = { PENDING: 100, CONFIRMED: 200 };
 
 /**
  * What a wallet says of a batch: its status, and the transaction in which the last of its calls is,
@@ -164,9 +198,12 @@ export const sendBatch = async (wallet, { id, from, chainId, steps }) => {
 export const readBatch = async (wallet, id) => {
   const { status, receipts } = await askWallet(wallet, "wallet_getCallsStatus", [id]);
   const last = receipts?.at(-1);
+  const isReverted = last !== undefined && BigInt(last.status) === 0n;
+  // The older form calls a batch confirmed that was reverted as a whole.
+  const isRevertedOld = status === "CONFIRMED" && isReverted;
   return {
-    status: Number(status),
+    status: isRevertedOld ? 500 : Number(oldStatuses[status] ?? status),
     hash: last?.transactionHash?.toLowerCase(),
-    isReverted: last !== undefined && BigInt(last.status) === 0n,
+    isReverted,
   };
 };

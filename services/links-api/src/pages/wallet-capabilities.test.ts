@@ -1,0 +1,38 @@
+import { describe, expect, test } from "@jest/globals";
+
+type Wallets = {
+  parseCapabilities: (all: unknown, chainId: string) => { isReported: boolean; canBatch: boolean };
+};
+
+const module = new URL("assets/wallets.js", import.meta.url).href;
+const { parseCapabilities } = (await import(module)) as Wallets;
+
+const older = { atomicBatch: { supported: true } };
+
+describe("a wallet's capabilities are read in the present and in the older form (rule CALLER-32):", () => {
+  test.each<[unknown, boolean, boolean]>([
+    [{ "0x2105": { atomic: { status: "supported" } } }, true, true],
+    [{ "0x2105": { atomic: { status: "ready" } } }, true, true],
+    [{ "0x0": { atomic: { status: "supported" } } }, true, true],
+    [{ "0x2105": { atomic: { status: "unsupported" } } }, true, false],
+    [{ "0x2105": older }, true, true],
+    [{ "0x02105": older }, true, true],
+    [{ "8453": older }, true, true],
+    [{ "0x0": older }, true, true],
+    [{ "0x2105": { atomicBatch: { supported: false } } }, true, false],
+    [{ "0x2105": { atomicBatch: { supported: "true" } } }, true, false],
+    // A wallet that reports both means the newer one.
+    [{ "0x2105": { atomic: { status: "unsupported" }, ...older } }, true, false],
+    [{ "0x2105": { atomic: { status: "supported" }, atomicBatch: {} } }, true, true],
+    [{ "0x1": older }, true, false],
+    [{ "0x2105": { paymasterService: { supported: true } } }, true, false],
+    [{ "0x2105": null }, true, false],
+    [{}, true, false],
+    [undefined, false, false],
+    [null, false, false],
+    [7, false, false],
+    ["0x2105", false, false],
+  ])("%j", (all, isReported, canBatch) => {
+    expect(parseCapabilities(all, "8453")).toEqual({ isReported, canBatch });
+  });
+});
