@@ -13,12 +13,10 @@ const payer = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
 /** What the page tells a wallet that does not know the chain; nobody asks there. */
 export const publicRpcUrl = "https://rpc.test/";
 
+const source = { source: "this test", verifiedOn: "2026-11-22" };
+
 /** Nobody looks there. */
-const explorer = {
-  url: "https://explorer.test",
-  source: "this test",
-  verifiedOn: "2026-11-22",
-};
+const explorer = { ...source, url: "https://explorer.test" };
 
 export type PayerOptions = LinkOrder & {
   account?: string;
@@ -131,8 +129,9 @@ export const openCheckout = async ({
   const resetting = tokens.map((token) =>
     token.id === "silent" ? { ...token, approveResetsFirst: true } : token,
   );
+  const walletNodes = { ...source, origins: [new URL(chain.url).origin] };
   const catalogueData = {
-    chains: chains.map((one) => ({ ...one, publicRpcUrl, explorer })),
+    chains: chains.map((one) => ({ ...one, publicRpcUrl, walletNodes, explorer })),
     tokens: resetting,
   };
   const system = await openPaymentSystem({ chain: { ...chain, catalogueData }, readsTransfers });

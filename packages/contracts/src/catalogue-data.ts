@@ -45,13 +45,13 @@ const Chain = z.object({
   /** Whether its coin and tokens are worth nothing: pages say so. */
   isTestNetwork: z.boolean().optional(),
   /**
-   * A node for everybody, which a payer's wallet is told where it does not know the network. It
-   * stands in pages, so it is no node with a key.
+   * A public node, which the page gives to a wallet that lacks the network. The checkout page of such a chain lets
+   * a wallet ask it from within the page. It stands in pages, so it is no node with a key.
    */
   publicRpcUrl: z.url({ protocol: /^https?$/ }).optional(),
   /**
-   * The nodes that wallets of Tron ask from within the page that they pay on. The checkout page of such a
-   * chain lets them be asked, and no others.
+   * The nodes that wallets ask from within the page that they pay on. The checkout page of such a chain lets
+   * these and the public node be asked, and no others.
    */
   walletNodes: WalletNodes.optional(),
   /** Where people look a transaction up; pages lead there and load nothing from it. */

@@ -21,6 +21,27 @@ const explorerOf = (id: string) => {
   return url === undefined ? {} : { explorer: { url, source, verifiedOn: "2026-11-22" } };
 };
 
+/**
+ * By chain id: a public node that takes no key, of the chain's own makers where they run one, else PublicNode's.
+ * Source: ethereum-lists/chains, _data/chains, rpc, and DefiLlama/chainlist, constants/extraRpcs.js, both read
+ * on 2026-11-28.
+ */
+const publicRpcUrls: Readonly<Record<string, string>> = {
+  "1": "https://ethereum-rpc.publicnode.com",
+  "10": "https://mainnet.optimism.io",
+  "137": "https://polygon-bor-rpc.publicnode.com",
+  "8453": "https://mainnet.base.org",
+  "42161": "https://arb1.arbitrum.io/rpc",
+  "43114": "https://api.avax.network/ext/bc/C/rpc",
+  "84532": "https://sepolia.base.org",
+  "11155111": "https://ethereum-sepolia-rpc.publicnode.com",
+};
+
+const publicNodeOf = (id: string) => {
+  const publicRpcUrl = publicRpcUrls[id];
+  return publicRpcUrl === undefined ? {} : { publicRpcUrl };
+};
+
 const chain = (id: string, name: string, symbol: string, feeProxies?: FeeProxies) => ({
   id,
   name,
@@ -28,6 +49,7 @@ const chain = (id: string, name: string, symbol: string, feeProxies?: FeeProxies
   chainType: "EVM" as const,
   caip2: `eip155:${id}`,
   ...explorerOf(id),
+  ...publicNodeOf(id),
   ...(feeProxies === undefined ? {} : { feeProxies }),
 });
 

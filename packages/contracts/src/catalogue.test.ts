@@ -52,6 +52,17 @@ describe("the seed", () => {
     expect(new Set(evmChains.map(({ explorer }) => explorer?.url)).size).toBe(evmChains.length);
   });
 
+  // A wallet is asked to add the network with this node, and MetaMask takes https alone.
+  test("has a public node without a key for each EVM chain but the development chain (rule CALLER-31)", () => {
+    const { chains } = openCatalogue(undefined, [devnetSeed]);
+    const evmChains = chains.filter(({ chainType }) => chainType === "EVM");
+    for (const { id, publicRpcUrl } of evmChains) {
+      if (id === devnet.chainId) expect(publicRpcUrl).toBeUndefined();
+      else expect(publicRpcUrl).toMatch(/^https:\/\/[a-z0-9.-]+(?:\/[a-zA-Z]{1,4})*$/);
+    }
+    expect(new Set(evmChains.map(({ publicRpcUrl }) => publicRpcUrl)).size).toBe(evmChains.length);
+  });
+
   // Guards against a mistyped digit: a payment through any other address is not credited.
   test("has the fee proxies where their makers' own tables have them", async () => {
     const names = {

@@ -174,6 +174,10 @@ export const checkoutTextsGerman: CheckoutTexts = {
     chainDown:
       "Ihre Wallet erreicht {chain} gerade nicht. Es wurde nichts gezahlt; versuchen Sie es gleich " +
       "noch einmal.",
+    stopped:
+      "Ihre Wallet liest {chain} bei einem Knoten, den diese Seite nicht zulässt. Es wurde nichts gezahlt; " +
+      "öffnen Sie diese Seite in einer anderen Wallet, oder zahlen Sie von Hand mit dem, was unter " +
+      "Einzelheiten steht.",
     walletFailed:
       "Ihre Wallet hat einen Fehler gemeldet. Es wurde nichts gezahlt; versuchen Sie es erneut, oder " +
       "nehmen Sie eine andere Wallet.",

@@ -153,6 +153,9 @@ export const checkoutTexts = {
       "Nothing was paid; take another account, or ask the owner how to pay.",
     chainDown:
       "Your wallet cannot reach {chain} right now. Nothing was paid; try again in a moment.",
+    stopped:
+      "Your wallet reads {chain} at a node that this page does not allow. Nothing was paid; open this page " +
+      "in another wallet, or pay by hand with what is under Details.",
     walletFailed:
       "Your wallet reported an error. Nothing was paid; try again, or use another wallet.",
     allowanceRefused: "The network refused the allowance. Nothing was paid; you can try again.",

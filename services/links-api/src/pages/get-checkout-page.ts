@@ -92,9 +92,15 @@ export const getCheckoutPage =
     ${showExchange(exchange, words)}`;
     const body = showCheckout(deps, { ...page, pay }, chain);
     const script = isTron ? "tron.js" : "checkout.js";
-    const asked = isTron ? (chain.walletNodes?.origins ?? []) : [];
+    const asked = walletOriginsOf(chain);
     answerPage(res, { ...answer, script, body, policy: "checkout", asked });
   };
+
+/** Where a wallet may read the chain from within the page: at the nodes that the catalogue names for it. */
+const walletOriginsOf = ({ publicRpcUrl, walletNodes }: CatalogueChain): readonly string[] => {
+  const publicOrigins = publicRpcUrl === undefined ? [] : [new URL(publicRpcUrl).origin];
+  return [...new Set([...publicOrigins, ...(walletNodes?.origins ?? [])])];
+};
 
 /**
  * Whether nothing can change any more: a completed link stays so, and only of a payment on its way is

@@ -24,7 +24,12 @@ const open = async (account: Account = sampleAccount(), order: object = {}) => {
 const scriptsOf = ({ text }: Answer): (string | undefined)[] =>
   [...text.matchAll(/<script src="\/checkout\/assets\/([^?"]+)/g)].map(([, name]) => name);
 
-const expectPage = (answer: Answer, status = 200, images = "'self'"): void => {
+const expectPage = (
+  answer: Answer,
+  status = 200,
+  images = "'self'",
+  connections = "'self'",
+): void => {
   expect(answer.status).toBe(status);
   const { headers } = answer;
   expect(headers.get("content-type")).toBe("text/html; charset=utf-8");
@@ -36,7 +41,7 @@ const expectPage = (answer: Answer, status = 200, images = "'self'"): void => {
     "default-src 'none'",
     "style-src 'self'",
     `img-src ${images}`,
-    "connect-src 'self'",
+    `connect-src ${connections}`,
     "base-uri 'none'",
     "form-action 'self'",
     "frame-ancestors 'none'",
@@ -235,12 +240,13 @@ describe("the checkout of a link that can be paid on its chain", () => {
   });
   afterAll(() => paid.close());
 
-  test("shows each transaction to send, and runs scripts of our own", async () => {
+  test("shows each transaction to send, runs scripts of our own, and lets a wallet ask the chain's public node (rule CALLER-31)", async () => {
     const account = sampleAccount();
     const id = await paid.createLink(paid.giveKey(account), { toAmount: "25.5" });
     const page = await paid.call(`/@${account.handle}/pay/${id}`);
-    // What wallets bring along as their icons.
-    expectPage(page, 200, "'self' data:");
+    // What wallets bring along as their icons, and where they read the chain.
+    expectPage(page, 200, "'self' data:", "'self' https://mainnet.base.org");
+    expect(page.text).toContain('data-rpc="https://mainnet.base.org"');
     expect(page.headers.get("content-security-policy")).toContain("script-src 'self'");
     const { instructions } = (await paid.call(`/checkout/payment-links/${id}`)).json;
     for (const { to, data } of instructions.steps) {

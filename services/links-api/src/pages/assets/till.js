@@ -339,16 +339,32 @@ const faultTexts = {
   unknown: texts.walletFailed,
 };
 
-const textOfFault = ({ kind }) => fill(family.faultTexts?.[kind] ?? faultTexts[kind]);
+/**
+ * A wallet may read the chain from within the page, where the page's policy blocks the node. The browser reports
+ * that a moment after the request failed.
+ */
+let isBlockedByPolicy = false;
+const reportMsMax = 200;
+document.addEventListener("securitypolicyviolation", ({ effectiveDirective }) => {
+  if (effectiveDirective === "connect-src") isBlockedByPolicy = true;
+});
+
+const textOfFault = async ({ kind }) => {
+  const mayBeBlocked = kind === "unreachable" || kind === "unknown";
+  if (mayBeBlocked && !isBlockedByPolicy) await pause(reportMsMax);
+  if (mayBeBlocked && isBlockedByPolicy) return fill(texts.stopped);
+  return fill(family.faultTexts?.[kind] ?? faultTexts[kind]);
+};
 
 const payOnce = async () => {
   if (isBusy || recall().payment !== undefined || listSeen().length > 0) return;
   isBusy = true;
+  isBlockedByPolicy = false;
   let reason;
   try {
     await alone(() => family.pay(chosen));
   } catch (error) {
-    reason = error instanceof Told ? error.message : textOfFault(toFault(error));
+    reason = error instanceof Told ? error.message : await textOfFault(toFault(error));
     // Of several wallets another one may be chosen now.
     chosen = undefined;
   }

@@ -41,7 +41,6 @@ import {
   webOf,
 } from "./tron-wallets.js";
 import { WalletFault } from "./wallet-errors.js";
-import { pause } from "./waiting.js";
 
 const { token, caip2 } = section.dataset;
 const chainNumber = BigInt(caip2.slice("tron:".length));
@@ -50,13 +49,6 @@ const coinDecimals = 6;
 const inCoins = (sun) => fromBaseUnits(sun, coinDecimals);
 /** Nodes write 0x before a hash where they speak Ethereum's dialect, as the service does; wallets do not. */
 const showHash = (hash) => hash.slice("0x".length);
-
-/** A wallet may ask its node from within the page, which the page's policy stops. That is told a moment later. */
-let isStopped = false;
-const toldMsMax = 200;
-document.addEventListener("securitypolicyviolation", ({ effectiveDirective }) => {
-  if (effectiveDirective === "connect-src") isStopped = true;
-});
 
 // What the chain says of the remembered payment.
 
@@ -167,7 +159,7 @@ const sendPayment = async (web, transaction, from) => {
   });
 };
 
-const payBy = async (wallet) => {
+const pay = async (wallet) => {
   say(texts.connecting);
   const web = await chooseChain(wallet, await connect(wallet));
   const from = web.defaultAddress.base58;
@@ -179,18 +171,6 @@ const payBy = async (wallet) => {
   const words = steps === 1 ? texts.confirm : fill(texts.payStep, { step: steps, steps });
   const transaction = await prepare(web, from, instructions.steps.at(-1), words);
   await sendPayment(web, transaction, from);
-};
-
-const pay = async (wallet) => {
-  isStopped = false;
-  try {
-    await payBy(wallet);
-  } catch (error) {
-    const mayBeStopped = error.kind === "unreachable" || error.kind === "unknown";
-    if (!mayBeStopped) throw error;
-    await pause(toldMsMax);
-    throw isStopped ? tell(texts.stopped) : error;
-  }
 };
 
 /** What nobody confirmed in time may still be confirmed, and then no block takes it. */

@@ -1,0 +1,34 @@
+import type { Payer } from "./open-checkout.ts";
+
+/** What a wallet's own app answers; everything else it reads from its node. */
+const answeredByApp = [
+  "eth_requestAccounts",
+  "eth_accounts",
+  "eth_chainId",
+  "eth_sendTransaction",
+  "wallet_switchEthereumChain",
+  "wallet_addEthereumChain",
+];
+
+/**
+ * The payer's wallets read the chain with `fetch` from within the page, as the provider of Trust Wallet's browser
+ * does.
+ */
+export const readInPage = ({ page }: Pick<Payer, "page">, nodeUrl: string): Promise<unknown> =>
+  page.addInitScript(`addEventListener("eip6963:announceProvider", ({ detail: { provider } }) => {
+    if (provider.readsInPage) return;
+    const { request } = provider;
+    const answeredByApp = ${JSON.stringify(answeredByApp)};
+    provider.readsInPage = true;
+    provider.request = async ({ method, params }) => {
+      if (answeredByApp.includes(method)) return request({ method, params });
+      const response = await fetch(${JSON.stringify(nodeUrl)}, {
+        method: "POST",
+        headers: { Accept: "application/json", "Content-Type": "application/json" },
+        body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
+      });
+      const { result, error } = await response.json();
+      if (!result && error) throw new Error(error.message || "rpc error");
+      return result;
+    };
+  })`);
