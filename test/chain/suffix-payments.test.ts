@@ -5,6 +5,8 @@ import { counted, processing, uncounted, untouched } from "../rig/shown-payments
 
 const units = 1_000_000n;
 const policyBlocks = 2;
+/** One code, "wallet", of schema 0. */
+const attribution = `77616c6c65740600${"8021".repeat(8)}`;
 
 describe("a transfer that names its link by a suffix, and what its link shows afterwards", () => {
   let chain: Chain;
@@ -70,6 +72,22 @@ describe("a transfer that names its link by a suffix, and what its link shows af
     expect(payments).toEqual(
       expect.arrayContaining([counted("25", first), uncounted("completed", "25", second)]),
     );
+  });
+
+  // ERC-8021: a wallet and an app each write behind the calldata who they are.
+  test("completes the link where two attributions follow the reference (rule CHAIN-25)", async () => {
+    const link = await createLink();
+    const hash = await chain.payBySuffix(
+      { ...link, amount: 25n * units },
+      (data) => `${data}${attribution}${attribution}`,
+    );
+    await system.settleAll();
+    expect(await system.show(link.id)).toEqual({
+      status: "completed",
+      receivedAmount: "25",
+      payments: [counted("25", hash)],
+    });
+    expect(await system.countDeposits(link.to)).toBe(0);
   });
 
   test("beside a payment through the proxy is a payment of its own", async () => {

@@ -1,6 +1,6 @@
 import { expect } from "@jest/globals";
 import { needingChromium } from "../rig/find-chromium.ts";
-import { clickPay, mayPay, payUnmined, paymentsOf } from "../rig/open-checkout.ts";
+import { clickPay, holdLooks, mayPay, payUnmined, paymentsOf } from "../rig/open-checkout.ts";
 import { account, refusals, useTransfers } from "../rig/use-transfers.ts";
 import { failWith } from "../rig/wallet.ts";
 
@@ -65,6 +65,65 @@ describe("a payer whose wallet makes no batches", () => {
     await rig.system.settleAll();
     expect(await rig.system.countDeposits(tab.link.to)).toBe(1);
     expect(await rig.system.show(tab.link.id)).toMatchObject({ status: "active", payments: [] });
+  });
+});
+
+/** One code, "wallet", of ERC-8021's schema 0. */
+const attribution = `77616c6c65740600${"8021".repeat(8)}`;
+
+describe("a payer whose wallet writes its attribution behind the calldata (rule CHAIN-25)", () => {
+  const changed = "Your wallet has changed the payment";
+  const attribute = (payer: Awaited<ReturnType<typeof openPayer>>) =>
+    payer.wallet.decide("eth_sendTransaction", ([sent]) => {
+      const { data, ...rest } = sent as { data: string };
+      const attributed = { ...rest, data: `${data}${attribution}` };
+      return payer.wallet.answer("eth_sendTransaction", [attributed]);
+    });
+
+  test("completes the link, and is not told that the wallet changed the payment", async () => {
+    const payer = await openPayer();
+    attribute(payer);
+    await payer.goTo(payer.link.pageUrl);
+    await clickPay(payer);
+    await payer.see("A payment of 25 USDC was seen and is being confirmed. Do not pay again.");
+    await rig.chain.mine(3);
+    await payer.see("This payment link has been paid.");
+    expect(await payer.text()).not.toContain(changed);
+  });
+
+  // Guards against paying twice: the page recognizes its own call in what the wallet sent.
+  test.each([
+    ["a transfer that names the link", () => account, attribution, false],
+    ["a transfer, whose link it drops,", () => account, "00", true],
+    ["a payment through the contract", () => rig.chain.payers[0], attribution, false],
+    [
+      "a payment through the contract, with bytes of its own,",
+      () => rig.chain.payers[0],
+      "00",
+      false,
+    ],
+  ])("and then speeds up %s is offered no other", async (_what, from, appended, isChanged) => {
+    const payer = await openPayer({ account: from() });
+    // The page must know it from its wallet alone.
+    await payer.page.route("**/checkout/payment-links/*/events*", () => undefined);
+    const hash = await payUnmined(rig, payer);
+    await holdLooks(payer);
+    const [former] = paymentsOf(payer.wallet);
+    const { nonce } = (await rig.chain.ask("eth_getTransactionByHash", [hash])) as {
+      nonce: string;
+    };
+    const faster = {
+      ...former,
+      data: `${former?.data}${appended}`,
+      nonce,
+      maxFeePerGas: "0x2540be400",
+      maxPriorityFeePerGas: "0x2540be400",
+    };
+    const hashNow = String(await rig.chain.ask("eth_sendTransaction", [faster]));
+    await rig.chain.mine(2);
+    await payer.see(isChanged ? changed : `Transaction ${hashNow}`);
+    expect((await payer.text()).includes(changed)).toBe(isChanged);
+    expect(await mayPay(payer)).toBe(false);
   });
 });
 

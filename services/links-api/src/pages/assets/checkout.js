@@ -1,5 +1,6 @@
 // What the checkout page of an EVM chain does beyond showing: it pays with a wallet of the browser.
 
+import { isAttributed } from "./attributions.js";
 import {
   askForPayment,
   checkBalance,
@@ -47,8 +48,22 @@ const ask = (method, ...params) => askWallet(chosen, method, params);
 
 // What the chain says of the remembered payment.
 
-const isSame = (sent, { to, data }) =>
-  sent.to?.toLowerCase() === to.toLowerCase() && sent.input === data;
+/** Whether a payment is the token's own transfer, which names the link by the end of its calldata alone. */
+const isDirect = ({ to }) => to !== undefined && to.toLowerCase() === token.toLowerCase();
+
+const isCall = (sent, { to }, isInput) =>
+  sent.to?.toLowerCase() === to.toLowerCase() && isInput(sent.input);
+
+/** Whether a transaction moves a payment's money. Contracts ignore what follows a call's arguments. */
+const movesMoney = (sent, payment) => {
+  const call = isDirect(payment) ? payment.data.slice(0, transferLength) : payment.data;
+  return isCall(sent, payment, (input) => input.startsWith(call));
+};
+const transferLength = "0x".length + 2 * (4 + 32 + 32);
+
+/** Whether a transfer names its link as the service reads it: wallets may only append attributions. */
+const namesLink = (sent, payment) =>
+  isCall(sent, payment, (input) => isAttributed(input, payment.data));
 
 /**
  * Who sent a batch, in which transaction and how often, is the wallet's affair, so the wallet alone
@@ -68,13 +83,10 @@ const hearBatch = async (wallet, payment) => {
   render();
 };
 
-/** Whether a payment is the token's own transfer, which names the link by the end of its calldata alone. */
-const isDirect = ({ to }) => to !== undefined && to.toLowerCase() === token.toLowerCase();
-
 /** A wallet that wrote its own calldata has sent the money, and the link's name is lost. */
 const holdAgainst = async (wallet, payment) => {
   const sent = await askWallet(wallet, "eth_getTransactionByHash", [payment.hash]);
-  if (!sent || isSame(sent, payment) || !isRemembered(payment)) return;
+  if (!sent || namesLink(sent, payment) || !isRemembered(payment)) return;
   remember({ payment: { ...payment, isChanged: true } });
 };
 
@@ -93,7 +105,7 @@ const hearChain = async (payment) => {
   const taker = await findTaker(wallet, payment);
   if (taker === undefined || taker.hash === payment.hash) return;
   if (!isRemembered(payment)) return;
-  if (isSame(taker, payment)) remember({ payment: { ...payment, hash: taker.hash } });
+  if (movesMoney(taker, payment)) remember({ payment: { ...payment, hash: taker.hash } });
   else endPayment(payment, texts.replaced);
 };
 

@@ -144,11 +144,6 @@ describe("a transfer whose calldata names a link behind its arguments (rule CHAI
     ["has a byte less", { input: slice(naming(), 0, -1) }, transfer()],
     ["has a byte more", { input: concat([naming(), "0x00"]) }, transfer()],
     [
-      "has an attribution behind it (ERC-8021)",
-      { input: concat([naming(), "0x00", `0x${"8021".repeat(8)}`]) },
-      transfer(),
-    ],
-    [
       "is of another function of the same form",
       { input: concat(["0x095ea7b3", slice(naming(), 4)]) },
       transfer(),
@@ -180,6 +175,50 @@ describe("a transfer whose calldata names a link behind its arguments (rule CHAI
     const sent = { to: usdc, input: naming(), from: payer };
     const failed = { isSuccessful: false, logs: [transfer()] };
     expect(verifyReceipt(pairReceipt(failed, chain), chain, () => true, sent)).toEqual([]);
+  });
+});
+
+// The vectors of schemas 0, 1 and 2 are those of ox, the library that wallets use for ERC-8021.
+const marker = "80218021802180218021802180218021";
+const ofMarker = (more: string): Hex => `0x${more}${marker}`;
+const codes = ofMarker("626173656170702c6d6f7270686f0e00");
+const ownRegistry = ofMarker(
+  "cccccccccccccccccccccccccccccccccccccccc210502626173656170702c6d6f7270686f0e01",
+);
+const cbor = ofMarker("a161616762617365617070000b02");
+
+describe("an attribution behind the payment reference (rule CHAIN-25)", () => {
+  test.each<[string, Hex[]]>([
+    ["with codes of the canonical registry", [codes]],
+    ["with codes of its own registry", [ownRegistry]],
+    ["in CBOR", [cbor]],
+    ["in the longest CBOR", [`0x${"61".repeat(0xff_ff)}`, ofMarker("ffff02")]],
+    ["without any code", [ofMarker("0000")]],
+    ["by the app, the wallet and a relayer", [codes, ownRegistry, cbor]],
+    ["by as many as are read", Array.from({ length: 16 }, () => codes)],
+  ])("%s leaves the payment with its link", (_what, attributions) => {
+    const input = concat([naming(), ...attributions]);
+    expect(proofsOf({ input }, transfer())).toEqual(["payment named 0 0.0001"]);
+  });
+
+  test.each<[string, Hex]>([
+    ["stands behind a transfer without a reference", concat([transferData(), codes])],
+    ["reaches into the reference", concat([naming(), ofMarker("0100")])],
+    ["reaches into the arguments", concat([naming(), ofMarker("ff00")])],
+    ["reaches past the beginning", concat([naming(), ofMarker("ffff02")])],
+    ["names a registry that begins before the data", concat([naming(), ofMarker("ff0001")])],
+    [
+      "has no chain of its registry",
+      concat([naming(), slice(ownRegistry, 0, 20), ofMarker("0001")]),
+    ],
+    ["has an unknown schema", concat([naming(), ofMarker("0003")])],
+    ["is cut off", concat([naming(), slice(codes, 0, -1)])],
+    ["is a marker alone", concat([naming(), ofMarker("")])],
+    ["stands behind other bytes", concat([naming(), "0x00", codes])],
+    ["is one of too many", concat([naming(), ...Array.from({ length: 17 }, () => codes)])],
+    ["is one of ten thousand", concat([naming(), ...Array.from({ length: 10_000 }, () => codes)])],
+  ])("that %s leaves a deposit", (_what, input) => {
+    expect(proofsOf({ input }, transfer())).toEqual(["deposit 0 0.0001"]);
   });
 });
 

@@ -1,4 +1,5 @@
 import { type Address, type Hex, getAddress, keccak256, slice, toFunctionSelector } from "viem";
+import { areAttributions } from "./attributions.ts";
 import type { TransactionCall } from "./evm-reads.ts";
 
 /** A transfer whose calldata names a link: 16 bytes behind the arguments of ERC-20's `transfer`. */
@@ -18,17 +19,16 @@ const wordBytes = 32;
 const addressBytes = 20;
 const argumentsEnd = selectorBytes + 2 * wordBytes;
 const referenceBytes = 16;
-const prefixLength = "0x".length;
-const callLength = prefixLength + 2 * (argumentsEnd + referenceBytes);
+const referenceEnd = argumentsEnd + referenceBytes;
 
 /**
- * Reads a transaction's call; undefined where it is anything but a transfer with 16 bytes more. The
- * address must be written as ABI encodes it: tokens differ in what they make of more than 20 bytes. How
- * much arrived says the token's own log.
+ * Reads a transaction's call; undefined where it is anything but a transfer with 16 bytes more, and
+ * attributions behind these (rule CHAIN-25). The address must be written as ABI encodes it: tokens differ
+ * in what they make of more than 20 bytes. How much arrived says the token's own log.
  */
 export const readSuffix = ({ input, to }: TransactionCall): SuffixedTransfer | undefined => {
-  if (to === null || input.length !== callLength || !input.startsWith(transferSelector))
-    return undefined;
+  if (to === null || !input.startsWith(transferSelector)) return undefined;
+  if (!areAttributions(input, referenceEnd)) return undefined;
   const addressAt = selectorBytes + wordBytes - addressBytes;
   const padding = slice(input, selectorBytes, addressAt);
   if (BigInt(padding) !== 0n) return undefined;
@@ -37,6 +37,6 @@ export const readSuffix = ({ input, to }: TransactionCall): SuffixedTransfer | u
     token: to,
     destination: getAddress(slice(input, addressAt, amountAt)),
     amount: BigInt(slice(input, amountAt, argumentsEnd)),
-    referenceHash: keccak256(slice(input, argumentsEnd)),
+    referenceHash: keccak256(slice(input, argumentsEnd, referenceEnd)),
   };
 };
