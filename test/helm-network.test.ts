@@ -70,7 +70,7 @@ withHelm.describe("the network policies", () => {
     lets = createPolicyVerdict(await renderChart("production"), home);
   });
 
-  test("between the services two ask auth-keys, one the listener, and nobody calls a public port (rule KEEP-10)", () => {
+  test("between the services two ask auth-keys, two the listener, and nobody calls a public port (rule KEEP-10)", () => {
     const pairs = serviceNames.flatMap((from) => serviceNames.map((to) => [from, to] as const));
     const allowed = pairs.flatMap(([from, to]) =>
       [open, internal]
@@ -78,6 +78,7 @@ withHelm.describe("the network policies", () => {
         .map((port) => `${from} → ${to}:${port}`),
     );
     expect(allowed).toEqual([
+      "auth-keys → settlement-listener:8081",
       "links-api → auth-keys:8081",
       "links-api → settlement-listener:8081",
       "webhook-dispatcher → auth-keys:8081",

@@ -87,8 +87,11 @@ const openSystem = async () => {
         chain.mine();
         return isShown(await show(id));
       }),
-    createLink: async (tokenName: TokenName, toAmount: string) => {
-      const walletAddress = freshAddress();
+    createLink: async (
+      tokenName: TokenName,
+      toAmount: string,
+      walletAddress: string = freshAddress(),
+    ) => {
       const account = ownerOf(`${tokenName}-local-solana`, walletAddress);
       const session = randomUUID();
       const credential = { id: newId("key"), bucketId: newId("key"), scopes: [...scopes] };
@@ -197,6 +200,27 @@ describe("a link that is paid by a transaction request of Solana Pay", () => {
     await expect(chain.signGiven(given.json.transaction, 1)).rejects.toThrow();
   });
 
+  // Guards money: a link to a token account would complete, and nobody could ever spend what it received.
+  test("to a token account is never given instructions, and to a vault it is (rule CHAIN-26)", async () => {
+    const { chain } = system;
+    const owner = freshAddress();
+    await chain.openUsualAccount(owner, "usdc");
+    chain.mine();
+    const lost = await system.createLink("usdc", "2.5", await chain.accountOf(owner, "usdc"));
+    expect(await system.show(lost.id)).toMatchObject({
+      instructions: null,
+      reason: "destination_not_payable",
+    });
+    expect((await system.ask(lost.id, payerOf())).status).toBe(404);
+    const vault = await chain.openVault("squads");
+    const payable = await system.createLink("usdc", "2.5", vault);
+    expect(await system.show(payable.id)).toMatchObject({
+      instructions: { recipient: vault },
+      reason: null,
+    });
+    expect((await system.ask(payable.id, payerOf())).status).toBe(200);
+  });
+
   test("while the chain's node is away no transaction is made, and nothing was paid", async () => {
     const link = await system.createLink("usdc", "2");
     const elsewhere = await system.ask("plink_01m7y4kb9sfvktcnzb0r3g9a0s", payerOf());
@@ -207,5 +231,10 @@ describe("a link that is paid by a transaction request of Solana Pay", () => {
       503,
       "Solana cannot be reached right now. Nothing was paid; try again soon.",
     ]);
+    // The destination was checked when its wallet was added: the page does not wait for the node.
+    expect(await system.show((await system.createLink("usdc", "2")).id)).toMatchObject({
+      instructions: { amount: "2" },
+      reason: null,
+    });
   });
 });

@@ -53,6 +53,7 @@ const catalogue = {
   INVALID_PAYMENT_LINK_AMOUNT: [422, "The amount has more decimals than the token allows."],
   INVALID_HANDLE: [422, "A handle is 3 to 30 of a-z, 0-9 and _, and not a reserved word."],
   INVALID_WALLET_ADDRESS: [422, "The address is not a valid one of the token's chain."],
+  SOLANA_WALLET_REQUIRED: [422, "This is a token account or a mint. Enter a wallet's address."],
   BITCOIN_KEY_REQUIRED: [422, "Bitcoin needs an extended public key, not a single address."],
   PRIVATE_KEY_REFUSED: [422, "This may be a private key. It was not kept; show it to nobody."],
   INVALID_WEBHOOK_URL: [422, "The URL must be a public https address without a port."],

@@ -24,8 +24,13 @@ export const SolanaFacts = z.object({
   payerAmount: z.string().regex(/^\d{1,20}$/),
   /** Whether the owner's usual token account is there. */
   isOwnerReady: z.boolean(),
+  /**
+   * Whether a token program owns the destination itself: it is a token account or a mint, and nobody can
+   * spend what a token account of its own receives. Records of older processes lack it.
+   */
+  isTokenProgramAccount: z.boolean().default(false),
 });
 export type SolanaFacts = z.output<typeof SolanaFacts>;
 
-/** Asks what the chain says; rejects where nobody can tell. */
-export type AskSolana = (question: SolanaFactsQuestion) => Promise<SolanaFacts>;
+/** Asks what the chain says; undefined where no node of the chain is configured. Rejects if none answers. */
+export type AskSolana = (question: SolanaFactsQuestion) => Promise<SolanaFacts | undefined>;

@@ -6,7 +6,12 @@ import { ampleTimeoutMs, provokedTimeoutMs } from "@payment-links/runtime/testin
 
 const key = "9WzDXwBbmkg8ZTbNMqUxvQRAyrZzDsGYdLVL9zYtAWWM";
 const question = { chainId: "solana", tokenAddress: key, payer: key, owner: key };
-const facts = { blockhash: key, payerAmount: "12", isOwnerReady: true };
+const facts = {
+  blockhash: key,
+  payerAmount: "12",
+  isOwnerReady: true,
+  isTokenProgramAccount: true,
+};
 
 type Heard = { path: string | undefined; authorization: string | undefined; body: string };
 
@@ -44,6 +49,17 @@ describe("asking settlement-listener what stands on Solana", () => {
         body: JSON.stringify(question),
       },
     ]);
+  });
+
+  test("tells a chain that is not watched from one that cannot be asked", async () => {
+    expect((await askOf(204, "")).outcome).toBeUndefined();
+    expect((await askOf(404, "{}")).outcome).toBeInstanceOf(Error);
+  });
+
+  test("takes an older process, which does not say who owns the destination, at its word", async () => {
+    const { isTokenProgramAccount: _missing, ...older } = facts;
+    const { outcome } = await askOf(200, JSON.stringify(older));
+    expect(outcome).toEqual({ ...older, isTokenProgramAccount: false });
   });
 
   test.each([

@@ -35,6 +35,7 @@ export const createHttpAskSolana = ({
       await answer.body?.cancel();
       throw new Error(`settlement-listener answered with status ${answer.status}`);
     }
+    if (answer.status === 204) return undefined;
     return SolanaFacts.parse(await answer.json());
   };
 };

@@ -14,7 +14,7 @@ import type { Counters } from "./metrics.ts";
 /** What this service gives its rooms: the ground, and what it made on the ground. */
 export type Deps = Pick<
   Ground,
-  "pool" | "catalogue" | "clock" | "log" | "baseUrl" | "checkoutUrl" | "limits"
+  "pool" | "catalogue" | "clock" | "log" | "askSolana" | "baseUrl" | "checkoutUrl" | "limits"
 > & {
   apiKeyMode: ApiKeyMode;
   cookie: CookiePolicy;

@@ -5,6 +5,7 @@ import type { Deps } from "./deps.ts";
 import { instructPayer } from "./domain/payment-instructions.ts";
 import { createCounters } from "./metrics.ts";
 import { createWrittenAccounts } from "./store/accounts.ts";
+import { createDestinationChecks } from "./store/destination-checks.ts";
 import { createLinkMarks } from "./store/link-marks.ts";
 import { createLinkViews } from "./store/link-views.ts";
 import { createListLinks } from "./store/list-links.ts";
@@ -22,6 +23,12 @@ export const createDeps = (ground: Ground, { eventStreamLimits: limits, ...own }
   const { askSolana, baseUrl, catalogue, checkoutUrl, clock, log, metrics, pool } = ground;
   const { settlementChains, transferChains } = own;
   const tokenOf = indexTokens(catalogue, checkoutUrl);
+  const isDestinationLost = createDestinationChecks({
+    askSolana,
+    clock,
+    onUnknown: (error, chainId) =>
+      log.warn({ err: error, chain: chainId }, "a destination on Solana could not be checked"),
+  });
   return {
     pool,
     catalogue,
@@ -32,9 +39,13 @@ export const createDeps = (ground: Ground, { eventStreamLimits: limits, ...own }
     checkoutUrl,
     ...own,
     tokenOf,
-    advisePayer: (link, wish) => {
+    advisePayer: async (link, wish) => {
       const { token } = tokenOf(link.tokenId);
-      return instructPayer(link, token, { ...wish, settlementChains, transferChains });
+      const advice = instructPayer(link, token, { ...wish, settlementChains, transferChains });
+      if ("reason" in advice) return advice;
+      const { destinationAddress } = link;
+      const isLost = await isDestinationLost({ token, destinationAddress });
+      return isLost ? { reason: "destination_not_payable" } : advice;
     },
     findLinkView: createLinkViews(pool),
     listLinks: createListLinks(),

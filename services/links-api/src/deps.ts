@@ -23,7 +23,7 @@ export type Deps = Pick<
   /** The chains on which transfers straight to owners are read. */
   transferChains: ReadonlySet<string>;
   /** How a link is paid at an instant, or why not. Refuses an amount that the token cannot express. */
-  advisePayer: (link: OwnedLinkView, wish: Wish) => PayerAdvice;
+  advisePayer: (link: OwnedLinkView, wish: Wish) => Promise<PayerAdvice>;
   /** What the names of the headers that authenticate a webhook begin with. */
   webhookHeaderPrefix: string;
   findLinkView: FindLinkView;

@@ -104,6 +104,8 @@ const de: InOthers = {
   INVALID_PAYMENT_LINK_AMOUNT: "Der Betrag hat mehr Nachkommastellen, als der Token erlaubt.",
   INVALID_HANDLE: "Ein Handle ist 3 bis 30 Zeichen aus a-z, 0-9 und _ und kein reserviertes Wort.",
   INVALID_WALLET_ADDRESS: "Die Adresse ist keine gültige der Chain des Tokens.",
+  SOLANA_WALLET_REQUIRED:
+    "Das ist ein Token-Konto oder ein Mint, kein Wallet. Geben Sie die Adresse Ihres Wallets ein.",
   BITCOIN_KEY_REQUIRED:
     "Bitcoin braucht einen erweiterten öffentlichen Schlüssel, keine einzelne Adresse.",
   PRIVATE_KEY_REFUSED:

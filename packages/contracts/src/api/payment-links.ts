@@ -40,7 +40,8 @@ export const unappliedReasons = [
 
 /**
  * Why a payer is not told how to pay: the link takes no payments (any more), its chain is not one that
- * is watched here, there is no proxy for its token, or the amount is more than a token can have.
+ * is watched here, there is no proxy for its token, the amount is more than a token can have, or nobody
+ * could spend what its destination receives.
  */
 export const noInstructionsReasons = [
   "completed",
@@ -50,6 +51,7 @@ export const noInstructionsReasons = [
   "chain_not_watched",
   "no_fee_proxy",
   "amount_not_payable",
+  "destination_not_payable",
 ] as const;
 
 const payment = {

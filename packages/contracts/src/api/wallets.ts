@@ -99,10 +99,12 @@ export const walletOperations = (catalogue: Pick<Catalogue, "tokens" | "findToke
       answers: { 201: OwnWallet },
       refusals: [
         "INVALID_WALLET_ADDRESS",
+        "SOLANA_WALLET_REQUIRED",
         "BITCOIN_KEY_REQUIRED",
         "PRIVATE_KEY_REFUSED",
         "WALLET_EXISTS",
         "WALLET_LIMIT",
+        "SERVICE_UNAVAILABLE",
       ],
     },
     change: {
@@ -115,6 +117,7 @@ export const walletOperations = (catalogue: Pick<Catalogue, "tokens" | "findToke
         "Another default may take effect only after a delay (`defaultAt`); `isDefault: false` cancels it.",
       body: WalletChange,
       answers: { 200: OwnWallet },
+      refusals: ["SOLANA_WALLET_REQUIRED", "SERVICE_UNAVAILABLE"],
     },
     delete: {
       ...one,

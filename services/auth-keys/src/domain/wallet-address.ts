@@ -1,5 +1,7 @@
 import {
   type CatalogueChain,
+  type CatalogueToken,
+  type SolanaFactsQuestion,
   bitcoinAddresses,
   isBitcoinChainId,
   mayBePrivateKey,
@@ -30,6 +32,23 @@ const readBitcoinWallet = (chainId: string, typed: string): string => {
   const isAddress = "address" in readBitcoinAddress(chainId, typed);
   throw refuse(isAddress ? "BITCOIN_KEY_REQUIRED" : "INVALID_WALLET_ADDRESS");
 };
+
+/**
+ * What the chain is asked before an address becomes a wallet; undefined except for tokens on Solana, where a
+ * token account looks like a wallet's address.
+ */
+export const questionAboutWallet = (
+  token: CatalogueToken,
+  walletAddress: string,
+): SolanaFactsQuestion | undefined =>
+  token.chain.chainType === "SVM" && !token.isNative
+    ? {
+        chainId: token.chain.id,
+        tokenAddress: token.address,
+        payer: walletAddress,
+        owner: walletAddress,
+      }
+    : undefined;
 
 const firstAddressesCount = 5;
 

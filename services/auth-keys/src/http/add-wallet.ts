@@ -10,6 +10,7 @@ import { publishAccount } from "../store/accounts.ts";
 import { insertAudit } from "../store/audit-log.ts";
 import { lockCallersAccount } from "../store/sessions.ts";
 import { insertWallet } from "../store/wallets.ts";
+import { requireWalletAddress } from "./require-wallet-address.ts";
 import { cancelDefault, findWait, scheduleDefault } from "./pending-default.ts";
 
 /** POST /console/api/wallets: an address at which the owner is paid, in one token. */
@@ -25,6 +26,7 @@ export const addWallet = (deps: Deps) => {
       isDefault: isDefault ?? undefined,
       firstAddressIndex: firstAddressIndex ?? undefined,
     };
+    await requireWalletAddress(deps, wanted);
     const addresses = firstAddresses(token.chain.id, wanted.walletAddress);
     const now = deps.clock.now();
     const actor = personActor(req, caller.credential);

@@ -10,11 +10,12 @@ import {
   decideDefault,
   showWallet,
 } from "../domain/wallet.ts";
-import { publishAccount } from "../store/accounts.ts";
+import { getAccount, publishAccount } from "../store/accounts.ts";
 import { insertAudit } from "../store/audit-log.ts";
 import { findPendingDefault } from "../store/pending-defaults.ts";
 import { lockCallersAccount } from "../store/sessions.ts";
 import { findFirstAddresses, updateDefaults } from "../store/wallets.ts";
+import { requireWalletAddress } from "./require-wallet-address.ts";
 import { cancelDefault, findWait, scheduleDefault } from "./pending-default.ts";
 
 /**
@@ -25,6 +26,9 @@ import { cancelDefault, findWait, scheduleDefault } from "./pending-default.ts";
 export const changeWallet = (deps: Deps) => async (req: Request, res: Response, caller: Caller) => {
   const walletId = readParam(req, "id");
   const change = await readBody(req, WalletChange);
+  if (change.isDefault === true || change.isChainDefault === true) {
+    await requireStoredAddress(deps, caller, walletId);
+  }
   const now = deps.clock.now();
   const actor = personActor(req, caller.credential);
   const shown = await transact(deps.pool, async (tx) => {
@@ -34,6 +38,19 @@ export const changeWallet = (deps: Deps) => async (req: Request, res: Response, 
   deps.wakeRelay();
   const { wallet, ...more } = shown;
   answerJson(res, 200, showWallet(wallet, { ...more, checkoutUrl: deps.checkoutUrl }));
+};
+
+/** An address could have become a token account since the wallet was added. */
+const requireStoredAddress = async (
+  deps: Deps,
+  caller: Caller,
+  walletId: string,
+): Promise<void> => {
+  const { wallets } = await getAccount(deps.pool, caller.account.id);
+  const wallet = wallets.find(({ id }) => id === walletId);
+  const token = wallet && deps.catalogue.findToken(wallet.tokenId);
+  if (wallet === undefined || token === undefined) throw refuse("NOT_FOUND");
+  await requireWalletAddress(deps, { token, walletAddress: wallet.walletAddress });
 };
 
 type Change = {

@@ -1,6 +1,12 @@
 import * as z from "zod";
 import { sql } from "slonik";
-import { type Catalogue, hashSecret, topics } from "@payment-links/contracts";
+import {
+  type Catalogue,
+  type SolanaFacts,
+  type SolanaFactsQuestion,
+  hashSecret,
+  topics,
+} from "@payment-links/contracts";
 import { holdAnswer, openTestGround, serveForTest } from "@payment-links/process/testing";
 import type { Ground } from "@payment-links/process";
 import type { AuthKeysConfig, OidcClient } from "../config.ts";
@@ -50,6 +56,10 @@ export const openRig = async ({
   rpcUrls = new Map(),
   now,
 }: RigOptions = {}) => {
+  const solana: { answer: () => Promise<SolanaFacts | undefined>; asked: SolanaFactsQuestion[] } = {
+    answer: async () => undefined,
+    asked: [],
+  };
   const testGround = await openTestGround({
     name: "auth-keys",
     migration: authKeysMigration,
@@ -58,6 +68,10 @@ export const openRig = async ({
       limits: {
         perKey,
         perAddress: ipBurst === undefined ? ample : { tokensPerSecond: 0.001, burst: ipBurst },
+      },
+      askSolana: (question) => {
+        solana.asked.push(question);
+        return solana.answer();
       },
       ...(baseUrl === undefined ? {} : { baseUrl }),
       ...(catalogue === undefined ? {} : { catalogue }),
@@ -104,6 +118,8 @@ export const openRig = async ({
     publicUrl,
     service,
     signIn,
+    /** What settlement-listener answers about Solana, where no chain is watched at first. */
+    solana,
     /** A new account, signed in. */
     signUp: async (given: { handle?: string; username?: string } = {}) => {
       const { userId, token } = await makeAccount(given);

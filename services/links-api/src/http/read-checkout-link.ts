@@ -28,7 +28,7 @@ export const readCheckoutLink = async (
     deps.listPendingPayments(linkId),
   ]);
   const now = deps.clock.now();
-  const advice = deps.advisePayer(link, { amount, now });
+  const advice = await deps.advisePayer(link, { amount, now });
   const followed =
     sourceTransaction === undefined
       ? undefined

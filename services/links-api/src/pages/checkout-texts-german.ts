@@ -32,6 +32,10 @@ export const checkoutTextsGerman: CheckoutTexts = {
     amount_not_payable:
       "Er kann nicht bezahlt werden, weil keine Zahlung auf {chain} seinen Betrag haben kann. " +
       "Bitten Sie den Empfänger um einen anderen.",
+    destination_not_payable:
+      "Er kann nicht bezahlt werden, weil der Empfänger Geld an seiner Adresse auf {chain} nicht " +
+      "ausgeben könnte. Bitten Sie ihn um einen Link mit einer anderen Adresse, und senden Sie " +
+      "nichts an diese.",
   },
   testNetwork: "TEST: {chain} ist ein Testnetz. Nichts hier hat einen Wert.",
   seen:

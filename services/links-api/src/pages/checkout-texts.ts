@@ -31,6 +31,9 @@ export const checkoutTexts = {
       "Ask its owner how to pay, and send nothing to an address by yourself.",
     amount_not_payable:
       "It cannot be paid, as no payment on {chain} can have its amount. Ask its owner for another.",
+    destination_not_payable:
+      "It cannot be paid, because its owner could not spend money sent to its address on {chain}. " +
+      "Ask its owner for a link to another address, and send nothing to this one.",
   } satisfies Partial<Record<NoInstructionsReason, string>>,
   testNetwork: "TEST: {chain} is a test network. Nothing here is worth anything.",
   seen: "A payment of {amount} {symbol} was seen and is being confirmed. Do not pay again.",

@@ -52,7 +52,7 @@ export const getCheckoutPage =
     }
     const { token, shown } = deps.tokenOf(link.tokenId);
     const now = deps.clock.now();
-    const advice = deps.advisePayer(link, { now });
+    const advice = await deps.advisePayer(link, { now });
     const words = wordsFor(req);
     const { language } = words;
     const page = { link, token: shown, advice, status: statusAt(link, now), now, words };
@@ -203,7 +203,8 @@ const stateOf = (page: Page): State => {
       return { badge: "inactive", word: badges.held, text: states.held };
     case "chain_not_watched":
     case "no_fee_proxy":
-    case "amount_not_payable": {
+    case "amount_not_payable":
+    case "destination_not_payable": {
       const open = openState(page);
       const why = fill(unpayable[advice.reason], { chain: token.chain.name });
       return { ...open, text: html`${open.text} ${why}` };

@@ -14,7 +14,7 @@ export const getPaymentQr =
   (deps: Deps) =>
   async (req: Request, res: Response): Promise<void> => {
     const link = await readLink(deps, readParam(req, "id", "CANNOT_FIND_PAYMENT_LINK"));
-    const advice = deps.advisePayer(link, { now: deps.clock.now() });
+    const advice = await deps.advisePayer(link, { now: deps.clock.now() });
     const uri = "instructions" in advice ? paymentUri(advice.instructions) : undefined;
     if (uri === undefined) throw refuse("NOT_FOUND");
     answerQr(res, uri, "no-store");

@@ -14,7 +14,7 @@ export const getRequestQr =
   (deps: Deps) =>
   async (req: Request, res: Response): Promise<void> => {
     const link = await readLink(deps, readParam(req, "id", "CANNOT_FIND_PAYMENT_LINK"));
-    const advice = deps.advisePayer(link, { now: deps.clock.now() });
+    const advice = await deps.advisePayer(link, { now: deps.clock.now() });
     const url =
       "instructions" in advice
         ? transactionRequestUrl(deps.checkoutUrl, link.id, advice.instructions)

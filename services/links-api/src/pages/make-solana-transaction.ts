@@ -37,7 +37,7 @@ export const makeSolanaTransaction =
       sumPendingPayments(deps.pool, linkId),
     ]);
     const { token } = deps.tokenOf(link.tokenId);
-    const advice = deps.advisePayer(link, { now: deps.clock.now() });
+    const advice = await deps.advisePayer(link, { now: deps.clock.now() });
     if (token.chain.chainType !== "SVM") throw refuseWallet("NOT_FOUND", texts.elsewhere);
     if ("reason" in advice) throw refuseFor(advice.reason, texts);
     const { instructions } = advice;
@@ -72,6 +72,8 @@ const askFacts = async (
     log.warn({ err: error, chain: chainId }, "nobody tells what stands on Solana");
     throw refuseWallet("SERVICE_UNAVAILABLE", texts.away);
   });
+  if (facts === undefined) throw refuseWallet("SERVICE_UNAVAILABLE", texts.away);
+  if (facts.isTokenProgramAccount) throw refuseWallet("NOT_FOUND", texts.lost);
   if (BigInt(facts.payerAmount) >= amountBaseUnits) return facts;
   const balance = new Decimal(`${facts.payerAmount}e-${token.decimals}`);
   const told = { amount: formatAmount(amount), balance: formatAmount(balance) };
@@ -93,6 +95,8 @@ const refuseFor = (reason: NoInstructionsReason, texts: WalletTexts) => {
       return refuseWallet("PAYMENT_LINK_NOT_ACTIVE", texts[reason]);
     case "account_suspended":
       return refuseWallet("ACCOUNT_SUSPENDED", texts.held);
+    case "destination_not_payable":
+      return refuseWallet("NOT_FOUND", texts.lost);
     case "chain_not_watched":
     case "no_fee_proxy":
     case "amount_not_payable":

@@ -1,7 +1,8 @@
+import { randomBytes } from "node:crypto";
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { type Account, chainSource, newId } from "@payment-links/contracts";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
-import { getTransactionDecoder } from "@solana/kit";
+import { getAddressDecoder, getTransactionDecoder } from "@solana/kit";
 import { openRig } from "../testing/open-rig.ts";
 import { sampleAccount, sampleSettlement } from "../testing/samples.ts";
 import { walletTextsGerman } from "./wallet-texts-german.ts";
@@ -19,12 +20,20 @@ const limits = {
 const owner = "9WzDXwBbmkg8ZTbNMqUxvQRAyrZzDsGYdLVL9zYtAWWM";
 const payer = "2q7pyhPwAwZ3QMfZrnAbDhnh9mDUqycszcpf86VgQxhF";
 const blockhash = "GfVcyD4kkTrj4bKc7WA9sZCin9JDbdT4Zkd3EittNR1W";
-const rich = { blockhash, payerAmount: "25000000", isOwnerReady: true };
+const rich = {
+  blockhash,
+  payerAmount: "25000000",
+  isOwnerReady: true,
+  isTokenProgramAccount: false,
+};
 
-const ownerOf = (tokenId = "usdc-solana"): Account => {
+/** What payers asked; the others are checks of a destination. */
+const askedByPayers = () => rig.solana.asked.filter((asked) => asked.payer !== asked.owner);
+
+const ownerOf = (tokenId = "usdc-solana", address = owner): Account => {
   const [walletAddress, chainType] =
     tokenId === "usdc-solana"
-      ? [owner, "SVM" as const]
+      ? [address, "SVM" as const]
       : ["0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed", "EVM" as const];
   const defaults = { isDefault: true, isChainDefault: true, provider: null };
   const wallets = [{ id: newId("wallet"), walletAddress, tokenId, chainType, ...defaults }];
@@ -45,6 +54,9 @@ const post = (path: string, body: unknown = { account: payer }, headers = {}) =>
 
 const settled = { chainId: "solana", destinationAddress: owner } as const;
 const usdc = "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v";
+
+/** 32 bytes in base58, as every address here. */
+const freshAddress = (): string => getAddressDecoder().decode(randomBytes(32));
 
 describe("a transaction request of Solana Pay (rule CHAIN-23)", () => {
   afterEach(() => {
@@ -79,7 +91,7 @@ describe("a transaction request of Solana Pay (rule CHAIN-23)", () => {
     amount.writeBigUInt64LE(14_999_999n, 1);
     expect(bytes.includes(amount)).toBe(true);
     expect(bytes.includes(id)).toBe(true);
-    expect(rig.solana.asked).toEqual([{ chainId: "solana", tokenAddress: usdc, payer, owner }]);
+    expect(askedByPayers()).toEqual([{ chainId: "solana", tokenAddress: usdc, payer, owner }]);
     expect(headers.get("access-control-allow-origin")).toBe("*");
     expect(headers.get("cache-control")).toBe("no-store");
   });
@@ -219,7 +231,16 @@ describe("a transaction request of Solana Pay (rule CHAIN-23)", () => {
       expect(answer.headers.get("access-control-allow-origin")).toBe("*");
       expect(answer.headers.get("vary")).toContain("Accept-Language");
     }
-    expect(rig.solana.asked.length).toBe(code === "SERVICE_UNAVAILABLE" ? 2 : 0);
+    expect(askedByPayers()).toHaveLength(code === "SERVICE_UNAVAILABLE" ? 2 : 0);
+  });
+
+  test("is refused for a destination that has become a token account since the page was loaded", async () => {
+    const { id, path } = await open({}, ownerOf("usdc-solana", freshAddress()));
+    rig.solana.facts = rich;
+    expect((await rig.call(`/checkout/payment-links/${id}`)).json.reason).toBeNull();
+    rig.solana.facts = { ...rich, isTokenProgramAccount: true };
+    const { status, json } = await post(path);
+    expect([status, json.message]).toEqual([404, walletTexts.lost]);
   });
 
   const onItsWay = { ...settled, tokenAddress: usdc, status: "processing", amount: "25" } as const;
@@ -310,5 +331,64 @@ describe("a transaction request of Solana Pay (rule CHAIN-23)", () => {
     } finally {
       await other.close();
     }
+  });
+});
+
+describe("a link whose destination on Solana is a token account or a mint (rule CHAIN-26)", () => {
+  afterEach(() => {
+    delete rig.solana.facts;
+    rig.solana.asked.length = 0;
+  });
+  const lost = { ...rich, isTokenProgramAccount: true };
+  const openAt = () => open({}, ownerOf("usdc-solana", freshAddress()));
+  const reasonOf = async (id: string): Promise<unknown> =>
+    (await rig.call(`/checkout/payment-links/${id}`)).json.reason;
+
+  test("tells nobody how to pay, and its page says why in both languages", async () => {
+    const { id, account, path } = await openAt();
+    rig.solana.facts = lost;
+    const { json } = await rig.call(`/checkout/payment-links/${id}`);
+    expect([json.instructions, json.reason]).toEqual([null, "destination_not_payable"]);
+    for (const [language, words] of [
+      ["en", "It cannot be paid, because its owner could not spend money"],
+      ["de", "Er kann nicht bezahlt werden, weil der Empfänger Geld"],
+    ] as const) {
+      const headers = { "accept-language": language };
+      const { status, text } = await rig.call(`/@${account.handle}/pay/${id}`, { headers });
+      expect([status, text.includes(words), text.includes("solana:")]).toEqual([200, true, false]);
+    }
+    for (const image of ["payment", "request"]) {
+      expect((await rig.call(`/checkout/qr/${id}/${image}.svg`)).status).toBe(404);
+    }
+    const { status, json: refused } = await post(path);
+    expect([status, refused.message]).toEqual([404, walletTexts.lost]);
+  });
+
+  test("can be paid again a minute after the account is gone", async () => {
+    const { id } = await openAt();
+    rig.solana.facts = lost;
+    expect(await reasonOf(id)).toBe("destination_not_payable");
+    rig.solana.facts = rich;
+    rig.clock.advance(60_000);
+    expect(await reasonOf(id)).toBeNull();
+  });
+
+  test("stays unpayable while no node answers", async () => {
+    const { id } = await openAt();
+    rig.solana.facts = lost;
+    expect(await reasonOf(id)).toBe("destination_not_payable");
+    delete rig.solana.facts;
+    rig.clock.advance(60_000);
+    expect(await reasonOf(id)).toBe("destination_not_payable");
+  });
+
+  // The wallet was checked when it was added: payers do not depend on a node here.
+  test("is paid as usual if it was never found to be one, and the chain is asked once in ten seconds", async () => {
+    const { id } = await openAt();
+    for (let looks = 0; looks < 3; looks += 1) expect(await reasonOf(id)).toBeNull();
+    expect(rig.solana.asked).toHaveLength(1);
+    rig.clock.advance(10_000);
+    rig.solana.facts = lost;
+    expect(await reasonOf(id)).toBe("destination_not_payable");
   });
 });

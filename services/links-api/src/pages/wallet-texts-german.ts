@@ -12,6 +12,7 @@ export const walletTextsGerman: WalletTexts = {
   payment_seen: "Eine Zahlung wird gerade bestätigt. Zahlen Sie nicht noch einmal.",
   balance_too_low: "Zu wenig {symbol}: Es sind {amount}, und hier sind {balance}.",
   noAccount: "Ihr Wallet sagte nicht, welches Konto zahlt. Es wurde nichts gezahlt.",
+  lost: "Die Adresse dieses Links ist kein Wallet. Nichts gezahlt; fragen Sie nach.",
   away: "Solana ist gerade nicht erreichbar. Nichts gezahlt; gleich noch einmal.",
   tooMany: "Zu viele Anfragen. Es wurde nichts gezahlt; gleich noch einmal.",
   failed: "Hier ging etwas schief. Es wurde nichts gezahlt; gleich noch einmal.",

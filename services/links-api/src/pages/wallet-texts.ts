@@ -15,6 +15,7 @@ export const walletTexts = {
   payment_seen: "A payment was seen and is being confirmed. Do not pay again.",
   balance_too_low: "Too little {symbol}: it is {amount}, and here are {balance}.",
   noAccount: "Your wallet did not say which account pays. Nothing was paid.",
+  lost: "This link's address cannot be a wallet. Nothing was paid; ask its owner.",
   away: "Solana cannot be reached right now. Nothing was paid; try again soon.",
   tooMany: "Too many requests. Nothing was paid; try again soon.",
   failed: "Something failed here. Nothing was paid; try again soon.",

@@ -35,7 +35,7 @@ export type Chains = {
   start: () => void;
   /** Those started and not stopped. */
   watches: () => readonly RunningWatch[];
-  /** What a payer's transaction on Solana is made of; rejects where nobody can tell. */
+  /** What a payer's transaction on Solana is made of; undefined for a chain that is not watched. */
   askSolana: AskSolana;
   /** Lets the steps under way end, and gives every lead up. */
   stop: () => Promise<void>;
@@ -88,8 +88,9 @@ export const openChains = (
     askSolana: async (question) => {
       const { chainId } = question;
       const ask = running.find(({ watch }) => watch.chainId === chainId)?.askSolana;
-      if (ask === undefined) throw new Error(`chain ${chainId} is none of Solana that runs here`);
-      return ask(question);
+      if (ask !== undefined) return ask(question);
+      if (!rpcUrls.has(chainId)) return undefined;
+      throw new Error(`nobody can be asked about Solana on chain ${chainId}`);
     },
     stop: async () => {
       const stopping = running;

@@ -57,6 +57,7 @@ describe("POST /internal/settlement/solana-facts", () => {
         blockhash: await newestHash(),
         payerAmount: String(held),
         isOwnerReady: false,
+        isTokenProgramAccount: false,
       });
       await chain.openUsualAccount(owner, name);
       chain.mine();
@@ -66,8 +67,56 @@ describe("POST /internal/settlement/solana-facts", () => {
     },
   );
 
+  // Money that goes to a token account of its own is lost: nobody has the key of that account's own account.
+  test.each(["usdc", "newer"] as const)(
+    "knows a wallet from a token account or a mint of either token program (rule CHAIN-26): %s",
+    async (name) => {
+      const { chain } = rig;
+      const owner = freshAddress();
+      await chain.openUsualAccount(owner, name);
+      const second = await chain.openAccount(owner, name);
+      chain.mine();
+      const destinations = {
+        wallet: chain.payers[0] ?? "",
+        "unused address": owner,
+        "vault of the system program": await chain.openVault("system"),
+        "vault of another program": await chain.openVault("squads"),
+        "off-curve address without an account": await chain.accountOf(freshAddress(), name),
+        "usual token account": await chain.accountOf(owner, name),
+        "other token account": second,
+        mint: chain.tokens.get(name)?.mint ?? "",
+      };
+      const found: Record<string, boolean> = {};
+      for (const [what, address] of Object.entries(destinations)) {
+        // A question about one program's token recognizes the accounts of the other one as well.
+        for (const asked of ["usdc", "newer"] as const) {
+          const { json } = await ask({ owner: address, payer: address }, asked);
+          found[`${what}, ${asked}`] = json.isTokenProgramAccount;
+        }
+      }
+      const lost = Object.keys(found).filter((what) => found[what] === true);
+      expect(lost).toEqual(
+        ["usual token account", "other token account", "mint"].flatMap((what) => [
+          `${what}, usdc`,
+          `${what}, newer`,
+        ]),
+      );
+    },
+  );
+
+  test("answers 204 for a chain that is not watched", async () => {
+    const { internalUrl, chain } = rig;
+    const key = freshAddress();
+    const tokenAddress = chain.tokens.get("usdc")?.mint;
+    const answer = await fetch(`${internalUrl}/internal/settlement/solana-facts`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ chainId: "solana", tokenAddress, payer: key, owner: key }),
+    });
+    expect([answer.status, await answer.text()]).toEqual([204, ""]);
+  });
+
   test.each([
-    ["a chain that is none of Solana here", { chainId: "solana" }, 503],
     ["a token of no catalogue", { tokenAddress: freshAddress() }, 503],
     ["a key that is none", { payer: "0x12" }, 422],
     ["no owner", { owner: undefined }, 422],

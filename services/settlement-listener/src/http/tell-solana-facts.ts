@@ -5,7 +5,8 @@ import type { Deps } from "../deps.ts";
 
 /**
  * POST /internal/settlement/solana-facts: links-api asks what a payer's transaction on Solana is made
- * of. All of it is public on the chain. 503 where nobody can tell.
+ * of, and auth-keys whether an address can be a wallet. All of it is public on the chain. Answers 204 for a
+ * chain that is not watched, and 503 if no node answers.
  */
 export const tellSolanaFacts =
   ({ askSolana, log }: Deps) =>
@@ -15,5 +16,6 @@ export const tellSolanaFacts =
       log.warn({ err: error, chain: question.chainId }, "a payer's transaction cannot be made");
       throw refuse("SERVICE_UNAVAILABLE");
     });
-    answerJson(res, 200, facts);
+    if (facts === undefined) res.status(204).end();
+    else answerJson(res, 200, facts);
   };

@@ -145,10 +145,30 @@ export const openSolanaChain = async ({
     },
     accountOf: (owner: string, name: TokenName): Promise<Address> =>
       associatedAccount(tokenOf(hands, name), address(owner)),
+    /** Creates an off-curve account of a program, as vaults are. Returns its address. */
+    openVault: async (program: VaultProgram): Promise<Address> => {
+      const [usdc] = tokens.values();
+      if (usdc === undefined) throw new Error("there is no token");
+      // Nobody has the key of a derived address.
+      const vault = await associatedAccount(usdc, freshAddress());
+      writeAccount(ledger.svm, vault, {
+        lamports: ledger.svm.minimumBalanceForRentExemption(0n),
+        data: new Uint8Array(),
+        owner: address(vaultPrograms[program]),
+        isExecutable: false,
+      });
+      return vault;
+    },
     close: async (): Promise<void> => {
       await Promise.all(nodes.map((one) => one.close()));
     },
   };
+};
+
+type VaultProgram = keyof typeof vaultPrograms;
+const vaultPrograms = {
+  system: "11111111111111111111111111111111",
+  squads: "SQDS4ep65T869zMMBKyuUq6aD6EgTu8psMjkvj52pCf",
 };
 
 /** A fresh address whose key nobody has, as a reference is, or an owner's that only receives. */

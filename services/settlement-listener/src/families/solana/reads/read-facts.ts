@@ -1,4 +1,9 @@
-import { type AskSolana, type SolanaFacts, solanaTokenAccount } from "@payment-links/contracts";
+import {
+  type AskSolana,
+  type SolanaFacts,
+  solanaTokenAccount,
+  solanaTokenPrograms,
+} from "@payment-links/contracts";
 import type { Question } from "../../../rpc/json-rpc.ts";
 import type { ReaderGround } from "../../../rpc/open-chain-readers.ts";
 import { readObject } from "../../../rpc/read-answer.ts";
@@ -9,6 +14,8 @@ import { commitment } from "./ask-blocks.ts";
 
 /** Payers are strangers: what they ask must not use up what a provider grants to the watch. */
 const atOnceMax = 8;
+
+const tokenPrograms: ReadonlySet<string> = new Set(Object.values(solanaTokenPrograms));
 
 /** Reads what a payer's transaction is made of. Both answers are of one node. */
 export const createReadFacts = ({ turn }: Pick<ReaderGround, "turn">, chain: SolanaChain) => {
@@ -23,13 +30,15 @@ export const createReadFacts = ({ turn }: Pick<ReaderGround, "turn">, chain: Sol
     );
     underWay += 1;
     try {
-      const [blockhash, [ofPayer = null, ofOwner = null]] = await turn.ask("facts", (provider) =>
-        provider.ask([blockhashQuestion, accountsQuestion(accounts)]),
+      const [blockhash, [ofPayer = null, ofOwner = null, destination = null]] = await turn.ask(
+        "facts",
+        (provider) => provider.ask([blockhashQuestion, accountsQuestion([...accounts, owner])]),
       );
       return {
         blockhash,
         payerAmount: amountIn(ofPayer, program),
         isOwnerReady: ofOwner?.program === program,
+        isTokenProgramAccount: tokenPrograms.has(destination?.program ?? ""),
       };
     } finally {
       underWay -= 1;
