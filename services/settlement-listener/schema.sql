@@ -387,6 +387,7 @@ CREATE TABLE watchers (
   reason text,
   forgotten_to timestamp with time zone,
   advance_told_at timestamp with time zone,
+  advance_due_at timestamp with time zone,
   CONSTRAINT watchers_pkey PRIMARY KEY (chain_id),
   CONSTRAINT watchers_check CHECK (finalized_to <= scanned_to),
   CONSTRAINT watchers_check1 CHECK (audited_to <= finalized_to),

@@ -292,7 +292,7 @@ describe("recordTransfers", () => {
     ]);
   });
 
-  test("a failure is told once and is for ever, and what has settled cannot fail", async () => {
+  test("a failure is told once, what its chain shows again settles, and what has settled cannot fail (rule STATE-6)", async () => {
     const link = aLink();
     await hear(link);
     const [lost, settled] = [transferTo(link), transferTo(link, { state: "settled" })];
@@ -310,7 +310,12 @@ describe("recordTransfers", () => {
     await fail();
     await fail();
     await record({ ...lost, state: "settled" });
-    expect(await told(link)).toEqual(["processing 1 1.5", "settled 1 1.5", "failed 2 1.5"]);
+    expect(await told(link)).toEqual([
+      "processing 1 1.5",
+      "settled 1 1.5",
+      "failed 2 1.5",
+      "settled 3 1.5",
+    ]);
   });
 
   test("is due up to the block of the policy, and no further", async () => {

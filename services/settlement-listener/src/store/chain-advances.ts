@@ -8,7 +8,8 @@ const advanceEveryMs = 2_000;
 
 /**
  * Marks that others are told at `now` how far a chain is. False where they were told lately, or no payment
- * waits above the line up to which all payments settle. Nothing is looked for below it: what has settled
+ * waits above the line up to which all payments settle. If they were told lately, `advance_due_at` says when
+ * the report is due. Nothing is looked for below the line: what has settled
  * there is still in the index. A time that is to come was written by a clock that was wrong.
  */
 export const markAdvanceTold = async (
@@ -18,19 +19,28 @@ export const markAdvanceTold = async (
 ): Promise<boolean> => {
   const since = new Date(now.getTime() - advanceEveryMs);
   const row = await tx.maybeOne(sql.prepared("mark_advance_told", Told)`
-    UPDATE watchers SET advance_told_at = ${now.toISOString()}::timestamptz
-    WHERE chain_id = ${chainId}
-      AND (
-        advance_told_at IS NULL OR advance_told_at <= ${since.toISOString()}::timestamptz
-        OR advance_told_at > ${now.toISOString()}::timestamptz
-      )
-      AND EXISTS (
+    WITH waiting AS (
+      SELECT EXISTS (
         SELECT FROM open_payments
         WHERE source = ${chainSource(chainId)} AND is_processing AND block_number > ${settledTo}
-      )
-    RETURNING true AS "isTold"
+      ) AS is_any
+    ), mark AS (
+      SELECT is_any AND coalesce(
+        advance_told_at NOT BETWEEN ${since.toISOString()}::timestamptz + interval '1 microsecond'
+          AND ${now.toISOString()}::timestamptz, true
+      ) AS is_told, is_any
+      FROM watchers, waiting WHERE chain_id = ${chainId}
+    )
+    UPDATE watchers SET
+      advance_told_at = CASE WHEN is_told THEN ${now.toISOString()}::timestamptz ELSE advance_told_at END,
+      advance_due_at = CASE
+        WHEN is_any AND NOT is_told THEN advance_told_at + ${advanceEveryMs}::int * interval '1 millisecond'
+      END
+    FROM mark
+    WHERE chain_id = ${chainId} AND (is_any OR advance_due_at IS NOT NULL)
+    RETURNING is_told AS "isTold"
   `);
-  return row !== null;
+  return row?.isTold ?? false;
 };
 
-const Told = z.object({ isTold: z.literal(true) });
+const Told = z.object({ isTold: z.boolean() });

@@ -119,6 +119,7 @@ const WatchProgress = Reach.extend({
   scannedHash: z.string().nullable(),
   scannedMinedAt: z.date().nullable(),
   finalizedMinedAt: z.date().nullable(),
+  advanceDueAt: z.date().nullable(),
 });
 /** How far a chain has been watched; all null before the first step. */
 export type WatchProgress = z.output<typeof WatchProgress>;
@@ -132,7 +133,7 @@ const reachColumns = sql.fragment`
 export const readProgress = (pool: Pool, chainId: string): Promise<WatchProgress> =>
   pool.one(sql.prepared("read_progress", WatchProgress)`
     SELECT ${reachColumns}, scanned.hash AS "scannedHash", scanned.mined_at AS "scannedMinedAt",
-      finalized.mined_at AS "finalizedMinedAt"
+      finalized.mined_at AS "finalizedMinedAt", advance_due_at AS "advanceDueAt"
     FROM watchers
     LEFT JOIN chain_blocks AS scanned
       ON scanned.chain_id = watchers.chain_id AND scanned.number = scanned_to

@@ -1,4 +1,5 @@
 import { transact } from "@payment-links/postgres";
+import type { ChainAdvance } from "@payment-links/contracts";
 import { type Lines, type ScanPlan, planScan } from "../../domain/plan-scan.ts";
 import { recordTransfers } from "../../sightings/record-transfers.ts";
 import { tellChainAdvance } from "../../sightings/tell-chain-advance.ts";
@@ -13,6 +14,7 @@ import { saveScannedHeight } from "../../store/scanned-heights.ts";
 import {
   type Lead,
   type WatchProgress,
+  lockLead,
   moveCheckpoint,
   readProgress,
   saveFirstBlock,
@@ -189,7 +191,8 @@ const scan = async (
     const last = scanned.blocks.at(-1);
     const to = last?.number ?? scannedTo;
     const final = Math.max(finalizedTo, Math.min(lines.final, to));
-    if (to === scannedTo && final === finalizedTo) return;
+    if (to === scannedTo && final === finalizedTo)
+      return publishLateAdvance(watch, lead, progress, sight);
     const from = { scannedTo, finalizedTo };
     const reach = { scannedTo: to, finalizedTo: final };
     await commit(watch, lead, scanned, { from, to: reach, sight });
@@ -209,7 +212,6 @@ const commit = async (
   { blocks, transfers, readBy }: Scanned,
   { from, to, sight }: { from: Place; to: Place; sight: Sight },
 ): Promise<void> => {
-  const { finality, finalityByAmount } = chain.settings;
   const isTold = await transact(pool, async (tx) => {
     const now = clock.now();
     await moveCheckpoint(tx, lead, from, to);
@@ -223,20 +225,45 @@ const commit = async (
     if (to.finalizedTo > from.finalizedTo) {
       await deleteBlocksBelow(tx, chain.id, to.finalizedTo);
     }
-    return tellChainAdvance(tx, {
-      chainId: chain.id,
-      headBlock: sight.head,
-      settledTo: sight.agreed.settle,
-      neededBlocks: typeof finality === "object" ? finality.blocks : null,
-      ...(finalityByAmount && { neededByAmount: [...finalityByAmount] }),
-      at: now,
-    });
+    return tellChainAdvance(tx, advanceOf(chain, sight, now));
   });
   if (isTold || transfers.length > 0) wakeRelay();
   if (transfers.length === 0) return;
   const seen = transfers.filter(({ state }) => state === "seen").length;
   metrics.transferred(chain.id, "seen", seen);
   metrics.transferred(chain.id, "settled", transfers.length - seen);
+};
+
+const advanceOf = (
+  { id, settings: { finality, finalityByAmount } }: WatchContext["chain"],
+  { agreed, head }: Sight,
+  at: Date,
+): ChainAdvance => ({
+  chainId: id,
+  headBlock: head,
+  settledTo: agreed.settle,
+  neededBlocks: typeof finality === "object" ? finality.blocks : null,
+  ...(finalityByAmount && { neededByAmount: [...finalityByAmount] }),
+  at,
+});
+
+/**
+ * Publishes how far the chain is if that was left out, as a block came soon after the last report. On
+ * Bitcoin the next block may take an hour.
+ */
+const publishLateAdvance = async (
+  { chain, clock, pool, wakeRelay }: WatchContext,
+  lead: Lead,
+  { advanceDueAt }: WatchProgress,
+  sight: Sight,
+): Promise<void> => {
+  const now = clock.now();
+  if (advanceDueAt === null || now < advanceDueAt) return;
+  await transact(pool, async (tx) => {
+    await lockLead(tx, lead);
+    await tellChainAdvance(tx, advanceOf(chain, sight, now));
+  });
+  wakeRelay();
 };
 
 const measure = async (
