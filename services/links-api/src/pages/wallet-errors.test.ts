@@ -52,6 +52,11 @@ describe("wherever the cause of an error stands, it is found:", () => {
 describe("a payment that a node may have is never called unsent:", () => {
   test.each([
     "already known",
+    "AlreadyKnown",
+    "known transaction: 0x01",
+    "OldNonce, current nonce 8",
+    "request timed out",
+    "RPC endpoint returned too many errors, retrying in 0.3 minutes.",
     "nonce too low",
     "nonce too low: next nonce 8, tx nonce 7",
     "replacement transaction underpriced",
@@ -64,9 +69,29 @@ describe("a payment that a node may have is never called unsent:", () => {
     "socket hang up",
     "AA25 invalid account nonce",
   ])("%s", (message) => {
-    for (const code of [-32000, -32603, -32003]) {
+    for (const code of [-32000, -32003, -32010, -32603, 3]) {
       expect(nothingSent.has(classify({ code, message }))).toBe(false);
+    }
+    for (const code of [-32000, -32002, -32003, -32010, -32603, 3]) {
       expect(nothingSent.has(classify({ code: -32603, data: { code, message } }))).toBe(false);
     }
   });
+
+  test.each(["already known", "nonce too low", "replacement transaction underpriced"])(
+    "%s, whatever the code beside it",
+    (message) => {
+      for (const code of [4001, 4100, 4200, -32601, -32602, 5000, 5700]) {
+        expect(classify({ code, message })).toBe("unknown");
+        expect(classify({ code, data: { message } })).toBe("unknown");
+      }
+    },
+  );
+
+  test.each([-32002, -32601, -32602, -32004])(
+    "a code of a node (%i) inside the wallet's own error",
+    (code) => {
+      expect(classify({ code: -32603, data: { code } })).toBe("unknown");
+      expect(classify({ code: -32603, data: { originalError: { code } } })).toBe("unknown");
+    },
+  );
 });

@@ -7,11 +7,16 @@ const nestedFields = ["data", "originalError", "cause", "error", "info"];
 const textFields = ["message", "reason", "shortMessage", "details", "name"];
 
 /**
- * The first rule that matches a code or a text anywhere in an error decides. Codes: EIP-1193, EIP-1474, EIP-3326,
- * EIP-5792, WalletConnect's, and TronLink's. A word that a node may use of a transaction that it has must not
- * match a kind of `nothingSent`.
+ * The first rule that matches decides: by a text or one of its `codes` anywhere in an error, or by one of its
+ * `outerCodes` in the error itself, as a node uses those too. Codes: EIP-1193, EIP-1474, EIP-3326, EIP-5792,
+ * WalletConnect's, and TronLink's.
  */
 const rules = [
+  // A node or a bridge may have the payment.
+  {
+    kind: "unknown",
+    text: /already known|alreadyknown|known transaction|transaction already|nonce too low|oldnonce|invalid (?:account )?nonce|underpriced|request expired/i,
+  },
   // Rabby answers this with the code of a rejection.
   {
     kind: "busy",
@@ -41,9 +46,9 @@ const rules = [
     codes: [4900, 4901, -32005],
     text: /failed to fetch|load failed|network ?error|no answer|timeout|timed out|non-200 status|too many (?:errors|requests)|header not found|could not connect/i,
   },
-  { kind: "busy", codes: [-32002, 4000] },
+  { kind: "busy", codes: [4000], outerCodes: [-32002] },
   { kind: "locked", codes: [4100] },
-  { kind: "unsupported", codes: [4200, 3001, 5101, -32004, -32601, -32602] },
+  { kind: "unsupported", codes: [4200, 3001, 5101], outerCodes: [-32004, -32601, -32602] },
 ];
 
 const parse = (text) => {
@@ -73,8 +78,10 @@ const collect = (part, found, depth = 0) => {
 export const classify = (error) => {
   const found = { codes: [], texts: [], seen: new Set() };
   collect(error, found);
+  const outerCode = Number(error?.code);
   const rule = rules.find(
-    ({ codes = [], text }) =>
+    ({ codes = [], outerCodes = [], text }) =>
+      outerCodes.includes(outerCode) ||
       found.codes.some((code) => codes.includes(code)) ||
       (text !== undefined && found.texts.some((one) => text.test(one))),
   );
