@@ -306,12 +306,42 @@ describe("the development chain of npm start", () => {
     await waitReceived(linkId, "25");
     expect(await checkout(linkId)).toMatchObject({ status: "completed", reason: "completed" });
 
-    const again = await admin("devnet", "pay", "--link", linkId);
-    expect(again).toEqual({
-      code: 1,
-      output: "DEVNET_CANNOT_PAY: the link takes no payment: completed\n",
-    });
     expect(await balanceOf(shopAddress)).toBe(25_000_000n);
+  });
+
+  test("a link that is completed, expired or deactivated can be paid, so that its owner sees a payment too many or too late", async () => {
+    await start();
+    const merchant = await openShop();
+    const payments = async (linkId: string) => {
+      const path = `${baseUrl}/console/api/payment-links/${linkId}`;
+      return (await call(path, { headers: { cookie: merchant.cookie } })).body["payments"];
+    };
+    const payLate = async (linkId: string, amount: string, reason: string): Promise<void> => {
+      await waitUntil(`it is ${reason}`, async () => (await checkout(linkId)).reason === reason);
+      const paid = await admin("devnet", "pay", "--link", linkId);
+      expect(paid).toMatchObject({ code: 0 });
+      expect(JSON.parse(paid.output)).toMatchObject({ amount, paymentLinkId: linkId });
+      const late = { status: "settled", applied: false, amount, reason };
+      await waitUntil("its owner sees it", async () =>
+        ((await payments(linkId)) as object[]).some((payment) =>
+          Object.entries(late).every(([name, value]) => Reflect.get(payment, name) === value),
+        ),
+      );
+    };
+
+    const twice = await createLink(merchant, { toAmount: "25" });
+    await admin("devnet", "pay", "--link", twice);
+    await payLate(twice, "25", "completed");
+
+    // A block's time has no fraction: one mined in the second of the expiry would be in time.
+    const expirationDate = new Date((Math.ceil(Date.now() / 1_000) + 1) * 1_000).toISOString();
+    await payLate(await createLink(merchant, { toAmount: "3", expirationDate }), "3", "expired");
+
+    const withdrawn = await createLink(merchant, { toAmount: "4" });
+    const path = `${baseUrl}/console/api/payment-links/${withdrawn}/deactivate`;
+    await call(path, { method: "POST", headers: { cookie: merchant.cookie }, body: {} });
+    await payLate(withdrawn, "4", "inactive");
+    expect(await balanceOf(shopAddress)).toBe(57_000_000n);
   });
 
   // Guards the same walk on the other families, and that what each keeps fits what its watcher keeps.

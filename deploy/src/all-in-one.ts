@@ -10,7 +10,12 @@ import {
 } from "@payment-links/contracts";
 import { type Service, asHostName, drainMsMax, listen, serve } from "@payment-links/http";
 import type { Ask } from "@payment-links/identity";
-import { createLinksApi, linksApiConfig, linksApiMigration } from "@payment-links/links-api";
+import {
+  type ReadEndedLink,
+  createLinksApi,
+  linksApiConfig,
+  linksApiMigration,
+} from "@payment-links/links-api";
 import { type Migration, migrate, openPool } from "@payment-links/postgres";
 import { type Ground, warnOfInsecureCookie } from "@payment-links/process";
 import { createLocalLimiter } from "@payment-links/rate-limit";
@@ -98,7 +103,9 @@ export const startAllInOne = async (options: AllInOneOptions): Promise<void> => 
       "webhook-dispatcher": services["webhook-dispatcher"].app,
     }),
     services: Object.values(services).map((service) =>
-      localChains.length === 0 ? service : addPayRoute(service, config, localChains),
+      localChains.length === 0
+        ? service
+        : addPayRoute(service, config, { localChains, ...services["links-api"] }),
     ),
     processMetrics: [metrics],
     stopList,
@@ -155,10 +162,13 @@ const openDemo = async (
 const addPayRoute = (
   service: Service,
   { HOST: host, PORT: port }: AllInOneConfig,
-  chains: readonly LocalChain[],
+  {
+    localChains: chains,
+    readEndedLink,
+  }: { localChains: readonly LocalChain[]; readEndedLink: ReadEndedLink },
 ): Service => {
   if (service.name !== "settlement-listener") return service;
-  const route = payLinkRoute({ chains, publicUrl: urlAt(host, port) });
+  const route = payLinkRoute({ chains, publicUrl: urlAt(host, port), readEndedLink });
   return { ...service, internalRoutes: [...service.internalRoutes, route] };
 };
 
@@ -182,7 +192,7 @@ type Found = {
 };
 
 type Opened = {
-  services: Record<ServiceName, Service>;
+  services: Record<ServiceName, Service> & { "links-api": { readEndedLink: ReadEndedLink } };
   metrics: Metrics;
   catalogue: Catalogue;
 };

@@ -1,7 +1,8 @@
 import { request } from "undici";
 import * as z from "zod";
-import { Refusal, body, nullable, required, text } from "@payment-links/contracts";
+import { Decimal, Refusal, body, nullable, required, text } from "@payment-links/contracts";
 import { type InternalRoute, answerJson, readBody } from "@payment-links/http";
+import type { ReadEndedLink } from "@payment-links/links-api";
 import type { LocalChain, LocalOrder } from "./local-chain.ts";
 
 const PaymentRequest = body({
@@ -40,11 +41,13 @@ type Payer = {
   chains: readonly LocalChain[];
   /** Where this process's own checkout is. */
   publicUrl: string;
+  readEndedLink: ReadEndedLink;
 };
 
 /**
  * POST /internal/devnet/payments: pays a link on the local chain that the link names, as its payer would: by the
- * instructions that the checkout gives to anyone. What cannot be paid is 409, with the reason in words.
+ * instructions that the checkout gives to anyone. A link that has ended is paid as well, by those that it
+ * would have, so that a payment too many or too late can be tried. What cannot be paid is 409, with the reason.
  */
 export const payLinkRoute = (payer: Payer): InternalRoute => ({
   method: "post",
@@ -63,8 +66,20 @@ export const payLinkRoute = (payer: Payer): InternalRoute => ({
 
 type Plan = { chain: LocalChain; order: LocalOrder; amount: string };
 
-const planPayment = async ({ chains, publicUrl }: Payer, wanted: PaymentRequest): Promise<Plan> => {
-  const { destinationAddress, token, instructions, reason } = await askCheckout(publicUrl, wanted);
+const endReasons = new Set(["completed", "expired", "inactive"]);
+
+const planPayment = async (
+  { chains, publicUrl, readEndedLink }: Payer,
+  wanted: PaymentRequest,
+): Promise<Plan> => {
+  const link = await askCheckout(publicUrl, wanted);
+  const { paymentLinkId, amount: wish } = wanted;
+  const { destinationAddress, token, instructions, reason } = endReasons.has(link.reason ?? "")
+    ? CheckoutLink.parse(
+        // The checkout has just accepted the amount.
+        await readEndedLink(paymentLinkId, wish === null ? undefined : new Decimal(wish)),
+      )
+    : link;
   const chain = chains.find(({ chainId }) => chainId === token.chain.id);
   if (chain === undefined) {
     const ids = chains.map(({ chainId }) => chainId).join(", ");

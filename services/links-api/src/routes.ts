@@ -1,4 +1,6 @@
 import {
+  type CheckoutLink,
+  type Decimal,
   checkoutOperations,
   consoleLinkOperations,
   depositOperations,
@@ -27,6 +29,7 @@ import { getOverview } from "./http/get-overview.ts";
 import { listOwnDeposits } from "./http/list-deposits.ts";
 import { listLinkPayments } from "./http/list-link-payments.ts";
 import { listOwnLinks } from "./http/list-links.ts";
+import { readCheckoutLink } from "./http/read-checkout-link.ts";
 import { streamCheckoutLink } from "./http/stream-checkout-link.ts";
 import { searchOwnLinks } from "./http/search-links.ts";
 import { answerPageRefusal as answerRefusal } from "./pages/answer-page.ts";
@@ -174,3 +177,12 @@ const consolePageRoutes = (deps: Deps): readonly Route[] => {
     publicRoute({ ...page, path: "/console/*view" }),
   ];
 };
+
+/** Returns a link as the checkout shows it, with instructions although it has ended. */
+export type ReadEndedLink = (linkId: string, amount: Decimal | undefined) => Promise<CheckoutLink>;
+
+/** Creates what development pays ended links by. No route answers it. */
+export const createReadEndedLink =
+  (deps: Deps): ReadEndedLink =>
+  (linkId, amount) =>
+    readCheckoutLink(deps, linkId, { amount, isEndIgnored: true });

@@ -9,9 +9,10 @@ import { expireLinks } from "./jobs/expire-links.ts";
 import { forgetIdempotencyKeys } from "./jobs/forget-idempotency-keys.ts";
 import { keepEventStreams } from "./jobs/keep-event-streams.ts";
 import { tellFollowers } from "./jobs/tell-followers.ts";
-import { answerUnknown, publicRoutes } from "./routes.ts";
+import { type ReadEndedLink, answerUnknown, createReadEndedLink, publicRoutes } from "./routes.ts";
 import { republishLinks } from "./store/links.ts";
 
+export type { ReadEndedLink } from "./routes.ts";
 export { linksApiConfig } from "./config.ts";
 
 /** The service's own schema and the files that make it. */
@@ -22,21 +23,24 @@ export const linksApiMigration = {
 
 /**
  * Creates links-api: the public API, the console's links, the pages, and the payments that count.
- * Nothing runs before `start`.
+ * Nothing runs before `start`. `readEndedLink` is how a link is paid although it has ended; it is for
+ * development in the same process, and no route answers it.
  */
-export const createLinksApi = (ground: Ground, config: LinksApiConfig): Service =>
-  createService(ground, "links-api", (wakeRelay) => {
-    const settlementChains = readSettlementChains(config, ground.catalogue);
-    const transferChains = readTransferChains(config, ground.catalogue);
-    const { eventStreamLimits, webhookHeaderPrefix } = config;
-    const own = {
-      settlementChains,
-      transferChains,
-      webhookHeaderPrefix,
-      eventStreamLimits,
-      wakeRelay,
-    };
-    const deps = createDeps(ground, own);
+export const createLinksApi = (
+  ground: Ground,
+  config: LinksApiConfig,
+): Service & { readEndedLink: ReadEndedLink } => {
+  let relayWaker = () => {};
+  const { eventStreamLimits, webhookHeaderPrefix } = config;
+  const deps = createDeps(ground, {
+    settlementChains: readSettlementChains(config, ground.catalogue),
+    transferChains: readTransferChains(config, ground.catalogue),
+    webhookHeaderPrefix,
+    eventStreamLimits,
+    wakeRelay: () => relayWaker(),
+  });
+  const service = createService(ground, "links-api", (wakeRelay) => {
+    relayWaker = wakeRelay;
     return {
       publicRoutes: publicRoutes(deps),
       answerUnknown,
@@ -53,3 +57,5 @@ export const createLinksApi = (ground: Ground, config: LinksApiConfig): Service 
       drain: () => deps.eventStreams.drain(),
     };
   });
+  return { ...service, readEndedLink: createReadEndedLink(deps) };
+};

@@ -69,6 +69,38 @@ const advise = (
     now,
   });
 
+describe("a link that has ended", () => {
+  const ended: [reason: string, link: Partial<SampleLink>][] = [
+    ["completed", { status: "completed", receivedAmount: "25" }],
+    ["expired", { expiresAt: now }],
+    ["inactive", { status: "inactive" }],
+  ];
+  const adviseEnded = (link: SampleLink, isEndIgnored: boolean) =>
+    instructPayer(link, usdc, {
+      settlementChains: new Set([usdc.chain.id]),
+      transferChains: new Set(),
+      now,
+      isEndIgnored,
+    });
+
+  test.each(ended)("and is %s takes no payment of a payer", (reason, change) => {
+    expect(adviseEnded(sampleLink(change), false)).toEqual({ reason });
+  });
+
+  test.each(ended)(
+    "and is %s is paid in full where a payment too many or too late is tried out",
+    (_, change) => {
+      const advice = adviseEnded(sampleLink(change), true);
+      expect(advice).toMatchObject({ instructions: { amountBaseUnits: 25_000_000n } });
+    },
+  );
+
+  test("and whose owner is suspended stays closed there, too", () => {
+    const link = sampleLink({ owner: { username: "Alice's Shop", isSuspended: true } });
+    expect(adviseEnded(link, true)).toEqual({ reason: "account_suspended" });
+  });
+});
+
 const instruct = (link: SampleLink, wish?: Wish) => {
   const advice = advise(link, wish);
   if ("reason" in advice) throw new Error(advice.reason);

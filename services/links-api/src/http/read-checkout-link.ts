@@ -3,6 +3,7 @@ import { type CheckoutLink, type CheckoutQuery } from "@payment-links/contracts"
 import type { Deps } from "../deps.ts";
 import { type ChainPaymentName, chainPaymentName } from "../domain/chain-payment-name.ts";
 import type { OwnedLinkView } from "../domain/link-view.ts";
+import type { Wish } from "../domain/payment-instructions.ts";
 import { findNamedPayment } from "../store/payments.ts";
 import { readLink } from "../store/read-link.ts";
 import { showCheckoutLink } from "./show-checkout-link.ts";
@@ -21,14 +22,18 @@ export const paymentNameOn = (
 export const readCheckoutLink = async (
   deps: Deps,
   linkId: string,
-  { amount, sourceTransaction }: z.output<typeof CheckoutQuery>,
+  {
+    amount,
+    isEndIgnored,
+    sourceTransaction,
+  }: z.output<typeof CheckoutQuery> & Pick<Wish, "isEndIgnored">,
 ): Promise<CheckoutLink> => {
   const [link, pending] = await Promise.all([
     readLink(deps, linkId),
     deps.listPendingPayments(linkId),
   ]);
   const now = deps.clock.now();
-  const advice = await deps.advisePayer(link, { amount, now });
+  const advice = await deps.advisePayer(link, { amount, now, isEndIgnored });
   const followed =
     sourceTransaction === undefined
       ? undefined
