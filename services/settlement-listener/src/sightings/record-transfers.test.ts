@@ -50,12 +50,12 @@ const orphanAbove = (block: number) =>
 const Written = z.object({ name: z.string(), updated: z.int(), inPlace: z.int() });
 
 const isDue = async ({ transactionHash }: ChainTransfer, toBlock: number) =>
-  (await listDue(rig.pool, chainId, { toBlock, countMax: 1_000 })).some(
+  (await listDue(rig.pool, chainId, { toBlock, countMax: 1_000, withDeposits: true })).some(
     (due) => due.transactionHash === transactionHash,
   );
 
 const isLost = async ({ transactionHash }: ChainTransfer) =>
-  (await listLost(rig.pool, chainId, { afterSeq: "0", countMax: 1_000 })).some(
+  (await listLost(rig.pool, chainId, { afterSeq: "0", countMax: 1_000, withDeposits: true })).some(
     (lost) => lost.transactionHash === transactionHash,
   );
 

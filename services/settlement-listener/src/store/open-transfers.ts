@@ -13,6 +13,13 @@ export type OpenTransfer = StoredTransfer & { seq: string };
 
 const OpenRow = TransferRow.extend({ seq: z.string() });
 
+/** Deposits are left out unless they are looked for: then receipts tell nothing of them. */
+type OfDeposits = { withDeposits: boolean };
+
+/** A deposit is stored as the payment of a link whose id is the deposit's own. */
+const deposits = ({ withDeposits }: OfDeposits): FragmentSqlToken =>
+  withDeposits ? sql.fragment`` : sql.fragment`AND NOT starts_with(payment_link_id, 'dep_')`;
+
 /**
  * The transfers of the payments that wait to be settled up to a block, from behind a place on, the
  * oldest first.
@@ -24,7 +31,8 @@ export const listDue = (
     toBlock,
     after,
     countMax,
-  }: { toBlock: number; after?: OpenPlace | undefined; countMax: number },
+    withDeposits,
+  }: { toBlock: number; after?: OpenPlace | undefined; countMax: number } & OfDeposits,
 ): Promise<readonly OpenTransfer[]> => {
   const blockNumber = after?.blockNumber ?? -1;
   return listOpen(pool, chainId, {
@@ -33,6 +41,7 @@ export const listDue = (
       WHERE source = ${chainSource(chainId)} AND is_processing
         AND block_number BETWEEN ${blockNumber} AND ${toBlock}
         AND (block_number, seq) > (${blockNumber}, ${after?.seq ?? "0"}::bigint)
+        ${deposits({ withDeposits })}
       ORDER BY block_number, seq
       LIMIT ${countMax}
     `,
@@ -47,13 +56,14 @@ export const listDue = (
 export const listLost = (
   pool: Db,
   chainId: string,
-  { afterSeq, countMax }: { afterSeq: string; countMax: number },
+  { afterSeq, countMax, withDeposits }: { afterSeq: string; countMax: number } & OfDeposits,
 ): Promise<readonly OpenTransfer[]> =>
   listOpen(pool, chainId, {
     open: sql.fragment`
       SELECT source_id, seq, payment_link_id FROM open_payments
       WHERE source = ${chainSource(chainId)} AND is_processing AND block_number IS NULL
         AND seq > ${afterSeq}::bigint
+        ${deposits({ withDeposits })}
       ORDER BY seq
       LIMIT ${countMax}
     `,

@@ -171,10 +171,12 @@ export const measurePolls = async (
     "whether a chain is led": () => readLeaseUntil(pool, chainId),
     "asking for a led chain": () => takeLead(pool, { chainId, now, until: now }),
     "keeping a lead": () => renewLead(pool, { chainId, token: "1" }, { until: now, report }),
-    "what is due": () => listDue(pool, chainId, { toBlock: settleLine, countMax: 500 }),
+    "what is due": () =>
+      listDue(pool, chainId, { toBlock: settleLine, countMax: 500, withDeposits: true }),
     "whose nonce is to be learnt": () =>
       listLackingNonces(pool, chainId, { afterSeq: "0", countMax: 100 }),
-    "what is lost": () => listLost(pool, chainId, { afterSeq: "0", countMax: 100 }),
+    "what is lost": () =>
+      listLost(pool, chainId, { afterSeq: "0", countMax: 100, withDeposits: true }),
     "what is waiting": () => readBacklog(pool, backlog),
     "what can be forgotten": () =>
       deleteUnmatchedTransfers(tx, chainId, { before, finalizedTo, countMax: 5_000 }),

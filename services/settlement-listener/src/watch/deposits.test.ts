@@ -1,12 +1,15 @@
 import { randomBytes } from "node:crypto";
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { Decimal, toEip55 } from "@payment-links/contracts";
+import { transact } from "@payment-links/postgres";
 import { openMetrics } from "@payment-links/runtime";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { createSettlementListener } from "../service.ts";
+import { recordTransfers } from "../sightings/record-transfers.ts";
 import { hideLogs } from "../testing/hide-logs.ts";
 import { openChain } from "../testing/open-chain.ts";
+import { sampleTransfer } from "../testing/sample-transfer.ts";
 import { type WatchRig, openWatchRig } from "../testing/open-watch-rig.ts";
 import { type ScriptedRpc, openScriptedRpc } from "../testing/scripted-rpc.ts";
 
@@ -128,6 +131,21 @@ describe("a transfer that names no link (rule CHAIN-20)", () => {
     await chain.mine(4);
     await waitUntil("the payment is settled", () => rig.told(link.id).at(-1)?.status === "settled");
     expect(stepsOf(owner)).toEqual([]);
+  });
+
+  // The number is what one step looks through.
+  test("that is not looked for any more holds up no payment, however many of them wait", async () => {
+    await open({ findsDeposits: false });
+    const link = await rig.hearNew();
+    await rig.caughtUp();
+    const waiting = Array.from({ length: 10_000 }, () =>
+      sampleTransfer({ chainId: chain.chainId, blockNumber: 1, payer: newAddress() }),
+    );
+    await transact(rig.pool, (tx) => recordTransfers(tx, waiting, new Date()));
+    const { paymentReference: reference, destinationAddress } = link;
+    await chain.pay({ reference, to: destinationAddress as `0x${string}`, amount: 3_000_000n });
+    await chain.mine(4);
+    await waitUntil("the payment is settled", () => rig.statuses(link.id).includes("settled 3"));
   });
 
   test.each<[string, { findsDeposits?: boolean; least?: Decimal }]>([

@@ -3,6 +3,7 @@ import { listDue } from "../../store/open-transfers.ts";
 import { blockOf } from "../chain/block-of.ts";
 import type { WatchContext } from "../chain/watch-context.ts";
 import type { Witness } from "../chain-reader.ts";
+import { lookedFor } from "../transfers/find-transfers.ts";
 import { agreeOnBlock } from "./agree-on-block.ts";
 
 /**
@@ -23,7 +24,8 @@ export const readAnchor = async (
   const { chain, pool, reader } = watch;
   if (chain.settings.isSparse !== true || kept >= final) return undefined;
   const after = { blockNumber: kept + 1, seq: "0" };
-  const due = await listDue(pool, chain.id, { toBlock: final, after, countMax: 1 });
+  const asked = { toBlock: final, after, countMax: 1, ...lookedFor(chain) };
+  const due = await listDue(pool, chain.id, asked);
   if (due.length === 0) return undefined;
   const scanned = await findBlock(pool, chain.id, scannedTo);
   const tip = await agreeOnBlock(watch, scannedTo, able);

@@ -11,8 +11,8 @@ import { commitOutcomes } from "../transfers/commit-outcomes.ts";
 import {
   findOfSame,
   isDeepEnough,
-  isLookedFor,
   isSame,
+  lookedFor,
   readTime,
 } from "../transfers/find-transfers.ts";
 
@@ -41,12 +41,10 @@ export const settleTransfers = async (
   let waitingCount = 0;
   for (let page = 0; page < pagesMax; page += 1) {
     const toBlock = settleLineOf(chain.settings, reach);
-    const asked = { toBlock, after, countMax: dueAtOnceMax };
+    const asked = { toBlock, after, countMax: dueAtOnceMax, ...lookedFor(chain) };
     const listed = await listDue(pool, chain.id, asked);
     // Some need more blocks than others.
-    const due = listed.filter(
-      (one) => isLookedFor(chain, one) && isDeepEnough(chain, one, reach.sight.agreed.settle),
-    );
+    const due = listed.filter((one) => isDeepEnough(chain, one, reach.sight.agreed.settle));
     waitingCount += await settlePage(watch, lead, due, reach);
     dueCount += due.length;
     after = listed.at(-1);

@@ -12,7 +12,7 @@ import { agreeOnReceipts } from "../agreement/agree-on-receipts.ts";
 import { agree, quorumOf } from "../agreement/agree.ts";
 import { ChainUnreachableError } from "../chain-reader.ts";
 import { commitOutcomes } from "../transfers/commit-outcomes.ts";
-import { findOfSame, isLookedFor, isSame, readTime } from "../transfers/find-transfers.ts";
+import { findOfSame, isSame, lookedFor, readTime } from "../transfers/find-transfers.ts";
 
 const pageCountMax = 100;
 const pagesMax = 50;
@@ -54,15 +54,13 @@ export const judgeLostTransfers = async (
   if (walk.afterSeq === "0") Object.assign(walk, { roundTo: lines.final, undecidedCount: 0 });
   for (let page = 0; page < pagesMax; page += 1) {
     const { afterSeq } = walk;
-    const lost = await listLost(pool, chain.id, { afterSeq, countMax: pageCountMax });
+    const asked = { afterSeq, countMax: pageCountMax, ...lookedFor(chain) };
+    const lost = await listLost(pool, chain.id, asked);
     const next = lost.length === pageCountMax ? lost.at(-1) : undefined;
     // Before anybody is asked: those that cannot be decided hold up none behind them.
     walk.afterSeq = next?.seq ?? "0";
-    const judged = lost.filter((one) => isLookedFor(chain, one));
-    walk.undecidedCount += judged.length;
-    if (judged.length > 0) {
-      walk.undecidedCount -= await judgePage(watch, lead, { lost: judged, lines });
-    }
+    walk.undecidedCount += lost.length;
+    if (lost.length > 0) walk.undecidedCount -= await judgePage(watch, lead, { lost, lines });
     if (next !== undefined) continue;
     if (walk.undecidedCount === 0) walk.judgedTo = walk.roundTo;
     break;

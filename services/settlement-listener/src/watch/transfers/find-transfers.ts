@@ -81,11 +81,13 @@ export const findOfSame = (
   );
 };
 
-/** Whether receipts tell of it at all: without `findsDeposits` they tell of no deposit, which says nothing. */
-export const isLookedFor = (
-  { settings: { findsDeposits = false } }: Pick<WatchedChain, "settings">,
-  { payer }: StoredTransfer,
-): boolean => payer === undefined || findsDeposits;
+/**
+ * Which open transfers receipts tell of: without `findsDeposits` they tell of no deposit, which says
+ * nothing. The database leaves the others out, as very many of them would hide what stands behind them.
+ */
+export const lookedFor = ({
+  settings: { findsDeposits = false },
+}: Pick<WatchedChain, "settings">): { withDeposits: boolean } => ({ withDeposits: findsDeposits });
 
 /** Whether two are of one name in their transaction. */
 export const isSame = (one: TransferName, other: TransferName): boolean =>

@@ -7,6 +7,7 @@ import { markWitnessed } from "../../store/payments.ts";
 import { type Lead, lockLead, readProgress } from "../../store/watchers.ts";
 import { agree, quorumOf } from "../agreement/agree.ts";
 import type { WatchContext } from "../chain/watch-context.ts";
+import { lookedFor } from "../transfers/find-transfers.ts";
 import type { WaitingTransaction } from "../chain-reader.ts";
 
 /** What is remembered of transactions that wait to be mined. It may be lost without harm. */
@@ -48,7 +49,7 @@ export const foreseeTransfers = async (
   metrics.waited(chain.id, unreadCount);
   const unrecorded = keepThose(foresight, transactions);
   const some = unrecorded.slice(0, transactionsAtOnceMax);
-  const page = { afterSeq: foresight.afterSeq, countMax: lostAtOnceMax };
+  const page = { afterSeq: foresight.afterSeq, countMax: lostAtOnceMax, ...lookedFor(chain) };
   const lost = await listLost(pool, chain.id, page);
   const isMoreLost = lost.length === lostAtOnceMax;
   foresight.afterSeq = (isMoreLost ? lost.at(-1)?.seq : undefined) ?? "0";
