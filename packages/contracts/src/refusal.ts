@@ -51,6 +51,7 @@ const catalogue = {
   UNSUPPORTED_CONTENT_ENCODING: [415, "The body must not be compressed."],
   AUDIT_LOG_TOO_LONG: [422, "These are more than 100,000 entries: narrow them by time."],
   INVALID_PAYMENT_LINK_AMOUNT: [422, "The amount has more decimals than the token allows."],
+  AMOUNT_NOT_PAYABLE: [422, "The chain cannot send this amount. The least is 0.00000546 BTC."],
   INVALID_HANDLE: [422, "A handle is 3 to 30 of a-z, 0-9 and _, and not a reserved word."],
   INVALID_WALLET_ADDRESS: [422, "The address is not a valid one of the token's chain."],
   SOLANA_WALLET_REQUIRED: [422, "This is a token account or a mint. Enter a wallet's address."],

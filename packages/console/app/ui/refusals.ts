@@ -102,6 +102,8 @@ const de: InOthers = {
   WEBHOOK_ENDPOINT_LIMIT: "Das Konto hat schon fünf Webhook-Endpunkte.",
   AUDIT_LOG_TOO_LONG: "Das sind mehr als 100.000 Einträge: Grenzen Sie sie nach der Zeit ein.",
   INVALID_PAYMENT_LINK_AMOUNT: "Der Betrag hat mehr Nachkommastellen, als der Token erlaubt.",
+  AMOUNT_NOT_PAYABLE:
+    "Keine Zahlung auf der Chain des Tokens kann diesen Betrag haben. Auf Bitcoin sind es mindestens 0,00000546 BTC.",
   INVALID_HANDLE: "Ein Handle ist 3 bis 30 Zeichen aus a-z, 0-9 und _ und kein reserviertes Wort.",
   INVALID_WALLET_ADDRESS: "Die Adresse ist keine gültige der Chain des Tokens.",
   SOLANA_WALLET_REQUIRED:

@@ -104,6 +104,14 @@ const OwnPaymentLink = PaymentLinkData.extend({
       "Above 20 most wallets no longer look that far for payments: raise the gap limit " +
       "there. Null on other chains.",
   }),
+  unsendableRemainder: z
+    .object({ amount: wireAmount, smallestPayment: wireAmount })
+    .optional()
+    .meta({
+      description:
+        "What an active link lacks, if no payment on its chain can be so small: nobody can complete the " +
+        "link by it. The owner may deactivate the link.",
+    }),
 }).meta({ id: "OwnPaymentLink" });
 
 /** How a payment stands, for anyone who knows its id. */
@@ -254,7 +262,11 @@ export const publicLinkOperations = (createBody: z.ZodType) =>
       body: createBody,
       acceptsIdempotencyKey: true,
       answers: { 200: PaymentLinkCreationData },
-      refusals: ["PAYMENT_LINK_ACCOUNT_NOT_READY", "INVALID_PAYMENT_LINK_AMOUNT"],
+      refusals: [
+        "PAYMENT_LINK_ACCOUNT_NOT_READY",
+        "INVALID_PAYMENT_LINK_AMOUNT",
+        "AMOUNT_NOT_PAYABLE",
+      ],
       failure: "CANNOT_CREATE_PAYMENT_LINK",
     },
     list: {
@@ -410,7 +422,11 @@ export const consoleLinkOperations = (createBody: z.ZodType) =>
       body: createBody,
       acceptsIdempotencyKey: true,
       answers: { 200: PaymentLinkCreationData },
-      refusals: ["PAYMENT_LINK_ACCOUNT_NOT_READY", "INVALID_PAYMENT_LINK_AMOUNT"],
+      refusals: [
+        "PAYMENT_LINK_ACCOUNT_NOT_READY",
+        "INVALID_PAYMENT_LINK_AMOUNT",
+        "AMOUNT_NOT_PAYABLE",
+      ],
       failure: "CANNOT_CREATE_PAYMENT_LINK",
     },
     get: {

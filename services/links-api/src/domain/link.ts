@@ -16,6 +16,7 @@ import {
   refuse,
   type Wallet,
 } from "@payment-links/contracts";
+import { isNeverPayable } from "./payable-amount.ts";
 
 /**
  * A payment link as it is kept. `status` is what was last set. Once the expiry has passed, only
@@ -69,7 +70,7 @@ export const readyAccount = (account: Account, catalogue: Catalogue): ReadyAccou
 /**
  * Decides whether an order becomes a link of its owner; where it is paid to, its writer adds, as an
  * address on Bitcoin is taken only then. Refuses an amount that is too fine or too long for the owner's
- * token (rule API-14).
+ * token (rule API-14), or that no payment on its chain can have (rule API-36).
  */
 export const openLink = (
   { toAmount, ...order }: CreateLinkBody,
@@ -79,6 +80,7 @@ export const openLink = (
   const { wallet, token } = owner;
   if (!fitsDecimals(toAmount, token.decimals)) throw refuse("INVALID_PAYMENT_LINK_AMOUNT");
   if (!fitsBaseUnits(toAmount, token.decimals)) throw invalid("decimal_max_digits");
+  if (isNeverPayable(toAmount, token)) throw refuse("AMOUNT_NOT_PAYABLE");
   return {
     id: drawn.id,
     userId: owner.id,

@@ -1,6 +1,5 @@
 import {
   type CatalogueToken,
-  type ChainType,
   Decimal,
   bitcoinUri,
   fitsDecimals,
@@ -13,6 +12,7 @@ import {
 import { type ContractCalls, callContracts } from "./contract-instructions.ts";
 import type { LinkView, OwnerView } from "./link-view.ts";
 import { statusAt } from "./link.ts";
+import { type TokenUnits, canCarry, smallestPayment, toBaseUnits } from "./payable-amount.ts";
 
 type Sum = { amount: Decimal; amountBaseUnits: bigint };
 
@@ -98,18 +98,6 @@ export const instructPayer = (
   }
 };
 
-const uint64Max = 2n ** 64n - 1n;
-const satoshisMax = 21_000_000n * 100_000_000n;
-/** Nodes hand on no output below it (P2PKH, the dearest to spend of those that an owner may have). */
-const dustSatoshis = 546n;
-
-/** Whether a transaction of the family can have such an amount, in base units. */
-const canCarry = (chainType: ChainType, amount: bigint): boolean => {
-  if (chainType === "SVM") return amount <= uint64Max;
-  if (chainType === "BVM") return amount >= dustSatoshis && amount <= satoshisMax;
-  return amount <= uint256Max;
-};
-
 /** Longer texts make a QR code that cameras do not read, or none: in an address each may take twelve bytes. */
 const messageCharsMax = 80;
 const labelCharsMax = 60;
@@ -147,6 +135,20 @@ const requestBitcoin = (link: PayableLink, amount: Decimal): BitcoinPayment => (
   address: link.destinationAddress,
 });
 
+/** What a link lacks, and the smallest amount that its chain can send. */
+export type UnsendableRemainder = { amount: Decimal; smallestPayment: Decimal };
+
+/** Returns what a link lacks, if that is too small to be sent on its chain (rule STATE-16). */
+export const unsendableRemainder = (
+  link: Pick<LinkView, "toAmount" | "receivedAmount">,
+  token: TokenUnits,
+): UnsendableRemainder | undefined => {
+  const amount = remainingAmount(link);
+  const smallest = smallestPayment(token);
+  if (amount.isZero() || amount.greaterThanOrEqualTo(smallest)) return undefined;
+  return { amount, smallestPayment: smallest };
+};
+
 /** What is still to be paid of a link; 0 if it has received all or more. */
 export const remainingAmount = (link: Pick<LinkView, "toAmount" | "receivedAmount">): Decimal =>
   Decimal.max(0, new Decimal(link.toAmount).minus(link.receivedAmount));
@@ -168,6 +170,3 @@ const refusalOf = (link: PayableLink, now: Date): NoInstructionsReason | undefin
   if (status === "completed") return "completed";
   return link.expiresAt !== null && link.expiresAt <= now ? "expired" : "inactive";
 };
-
-const toBaseUnits = (amount: Decimal, decimals: number): bigint =>
-  BigInt(amount.times(new Decimal(10).pow(decimals)).toFixed(0));

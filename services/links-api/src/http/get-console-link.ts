@@ -1,8 +1,11 @@
 import type { Request, Response } from "express";
-import { isBitcoinChainId } from "@payment-links/contracts";
+import { formatAmount, isBitcoinChainId } from "@payment-links/contracts";
 import { answerJson } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
 import type { Deps } from "../deps.ts";
+import type { LinkView } from "../domain/link-view.ts";
+import { statusAt } from "../domain/link.ts";
+import { unsendableRemainder } from "../domain/payment-instructions.ts";
 import { findAddressGap } from "../store/bitcoin-addresses.ts";
 import { listPayments } from "../store/payments.ts";
 import { getOwnLink } from "./own-link.ts";
@@ -18,12 +21,28 @@ export const getConsoleLink =
     const link = await getOwnLink(deps, req, caller);
     const page = { linkId: link.id, offset: 0, limit: paymentsMax };
     const payments = await listPayments(deps.pool, page);
-    const isOnBitcoin = isBitcoinChainId(deps.tokenOf(link.tokenId).token.chain.id);
+    const { token } = deps.tokenOf(link.tokenId);
+    const isOnBitcoin = isBitcoinChainId(token.chain.id);
     const addressGap = isOnBitcoin ? await findAddressGap(deps.pool, link.id) : undefined;
-    const context = { handle: handleOf(caller.account), now: deps.clock.now() };
+    const now = deps.clock.now();
+    const context = { handle: handleOf(caller.account), now };
     answerJson(res, 200, {
       ...showLink(deps, link, context),
       payments: payments.map(showPayment),
       addressGap: addressGap ?? null,
+      ...showRemainder(deps, link, now),
     });
   };
+
+/** Shows what an active link lacks, if that cannot be sent (rule STATE-16). */
+const showRemainder = ({ tokenOf }: Deps, link: LinkView, now: Date) => {
+  if (statusAt(link, now) !== "active") return {};
+  const remainder = unsendableRemainder(link, tokenOf(link.tokenId).token);
+  if (remainder === undefined) return {};
+  return {
+    unsendableRemainder: {
+      amount: formatAmount(remainder.amount),
+      smallestPayment: formatAmount(remainder.smallestPayment),
+    },
+  };
+};

@@ -12,6 +12,10 @@ export const checkoutTextsGerman: CheckoutTexts = {
   states: {
     active: "Dieser Zahlungslink ist offen.",
     partial: "{received} von {asked} {symbol} eingegangen, {remaining} fehlen noch.",
+    remainderTooSmall:
+      "{received} von {asked} {symbol} sind eingegangen. Die fehlenden {remaining} {symbol} sind zu " +
+      "wenig, um sie auf {chain} zu senden. Senden Sie nichts mehr und bitten Sie den Empfänger, " +
+      "diesen Zahlungslink zu schließen.",
     completed: "Dieser Zahlungslink ist bezahlt. Zahlen Sie ihn nicht noch einmal.",
     usedUp:
       "Dieser Zahlungslink hat alle Zahlungen erhalten, die er annimmt: {received} von {asked} " +

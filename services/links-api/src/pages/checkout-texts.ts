@@ -13,6 +13,9 @@ export const checkoutTexts = {
   states: {
     active: "This payment link is open.",
     partial: "{received} of {asked} {symbol} received, {remaining} left.",
+    remainderTooSmall:
+      "{received} of {asked} {symbol} received. The missing {remaining} {symbol} is too small to be " +
+      "sent on {chain}. Send nothing more, and ask the owner to close this payment link.",
     completed: "This payment link has been paid. Do not pay it again.",
     usedUp:
       "This payment link has had all the payments that it takes: {received} of {asked} {symbol} " +

@@ -16,6 +16,7 @@ import {
   type NoInstructionsReason,
   type PayerAdvice,
   remainingAmount,
+  unsendableRemainder,
 } from "../domain/payment-instructions.ts";
 import { transactionRequestUrl } from "../domain/solana-request.ts";
 import type { OwnedLinkView } from "../domain/link-view.ts";
@@ -206,6 +207,10 @@ const stateOf = (page: Page): State => {
     case "amount_not_payable":
     case "destination_not_payable": {
       const open = openState(page);
+      if (link.receivedAmount !== "0" && unsendableRemainder(link, token) !== undefined) {
+        const missing = { ...amountsOf(page), chain: token.chain.name };
+        return { ...open, text: fillHtml(states.remainderTooSmall, missing) };
+      }
       const why = fill(unpayable[advice.reason], { chain: token.chain.name });
       return { ...open, text: html`${open.text} ${why}` };
     }

@@ -7,7 +7,6 @@ import {
   openCatalogue,
   ownerImagePath,
 } from "@payment-links/contracts";
-import { drawDescriptor } from "@payment-links/contracts/testing/draw-descriptor";
 import { encode } from "uqr";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { type Answer, type Rig, openRig } from "../testing/open-rig.ts";
@@ -236,7 +235,7 @@ describe("the checkout of a link that can be paid on its chain", () => {
   const catalogue = createCatalogue({ chains: [...seed.chains], tokens: [...seed.tokens, trx] });
   let paid: Rig;
   beforeAll(async () => {
-    paid = await openRig({ catalogue, settlementChains: ["8453", "bitcoin", "tron"] });
+    paid = await openRig({ catalogue, settlementChains: ["8453", "bitcoin", "solana", "tron"] });
   });
   afterAll(() => paid.close());
 
@@ -306,9 +305,13 @@ describe("the checkout of a link that can be paid on its chain", () => {
     ],
     [
       "an amount that no payment can have",
-      { tokenId: "btc", chainType: "BVM", walletAddress: drawDescriptor() },
-      "0.00000545",
-      "no payment on Bitcoin can have its amount",
+      {
+        tokenId: "usdc-solana",
+        chainType: "SVM",
+        walletAddress: "1nc1nerator11111111111111111111111111111111",
+      },
+      "18446744073709.551616",
+      "no payment on Solana can have its amount",
     ],
   ])(
     "given %s, says why an open link cannot be paid (rule CHAIN-14)",

@@ -32,7 +32,7 @@ export default OneLink;
 const Link = ({ link }: { link: OwnPaymentLink }) => {
   const [isAsking, setAsking] = useState(false);
   const deactivate = useChange("deactivatePaymentLink", "getOwnPaymentLink", "listOwnPaymentLinks");
-  const { toAmount, description, maxUsage, status, token, addressGap } = link;
+  const { toAmount, description, maxUsage, status, token, addressGap, unsendableRemainder } = link;
   const isUnderpaid = status === "completed" && isLess(link.receivedAmount, toAmount);
   const actions = (
     <>
@@ -50,6 +50,19 @@ const Link = ({ link }: { link: OwnPaymentLink }) => {
     <Page title={`${showAmount(toAmount)} ${token.symbol}`} actions={actions}>
       {(addressGap ?? 0) > addressGapMax && (
         <Notice tone="warn">{texts.addressGap(String(addressGap))}</Notice>
+      )}
+      {status === "active" && unsendableRemainder !== undefined && (
+        <Notice tone="warn">
+          <p>
+            {texts.unsendable(
+              `${showAmount(unsendableRemainder.amount)} ${token.symbol}`,
+              `${showAmount(unsendableRemainder.smallestPayment)} ${token.symbol}`,
+            )}
+          </p>
+          <div>
+            <Button onPress={() => setAsking(true)}>{texts.deactivateLink}</Button>
+          </div>
+        </Notice>
       )}
       {isUnderpaid && <Notice tone="warn">{texts.underpaid}</Notice>}
       <Card>

@@ -110,6 +110,9 @@ export const texts = choose({
     addressGap: (count: string) =>
       `The last ${count} addresses of this wallet were never paid. Most wallets look only 20 ahead and would not show a payment to the newest: raise the gap limit in your wallet.`,
     ownAddress: "an address of its own in your wallet",
+    unsendable: (missing: string, smallest: string) =>
+      `${missing} is missing. That is too small to send: the smallest payment on this network is ${smallest}. Deactivate the link if the payment is good enough.`,
+    deactivateLink: "Deactivate link",
     underpaid: "Completed by its number of payments, below its amount.",
     receipt: "Receipt of the last payment",
   },
@@ -225,6 +228,9 @@ export const texts = choose({
     addressGap: (count: string) =>
       `Die letzten ${count} Adressen dieser Wallet wurden nie bezahlt. Die meisten Wallets suchen nur 20 voraus und würden eine Zahlung an die neueste nicht zeigen: Erhöhen Sie in Ihrer Wallet das Gap-Limit.`,
     ownAddress: "eine eigene Adresse in Ihrer Wallet",
+    unsendable: (missing: string, smallest: string) =>
+      `Es fehlen ${missing}. Das ist zu wenig, um es zu senden: Die kleinste Zahlung in diesem Netzwerk ist ${smallest}. Schließen Sie den Link, wenn Ihnen die Zahlung genügt.`,
+    deactivateLink: "Link schließen",
     underpaid: "Durch die Zahl seiner Zahlungen abgeschlossen, unter seinem Betrag.",
     receipt: "Beleg der letzten Zahlung",
   },
