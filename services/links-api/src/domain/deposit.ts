@@ -112,6 +112,13 @@ export const assignDeposit = (
   return { ...taken, credited: taken.credited };
 };
 
+/**
+ * Returns the last moment at which a deposit may have come: blocks tell whole seconds, and a link may be made
+ * and paid within one.
+ */
+export const latestArrival = ({ occurredAt }: Pick<DepositState, "occurredAt">): Date =>
+  new Date(Math.floor(occurredAt.getTime() / 1_000) * 1_000 + 999);
+
 /** What makes a link likely. */
 export type Likelihood = (typeof likelihoods)[number];
 

@@ -11,6 +11,7 @@ import {
   toEip55,
   tronFromHex,
 } from "@payment-links/contracts";
+import { nothing } from "@payment-links/postgres";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { keepDeposits } from "../events/keep-deposits.ts";
 import { lockLinks } from "../store/links.ts";
@@ -191,6 +192,24 @@ describe("the list of deposits (rule CALLER-29)", () => {
     await tell(elsewhere);
     const strange = (await shop.list()).data.find((one: { id: string }) => one.id === elsewhere.id);
     expect(strange).toMatchObject({ token: null, likelyLinks: [] });
+  });
+
+  test("names a link that was made in the same second as the block, and none that was made later", async () => {
+    const shop = openShop();
+    const same = await shop.open({ toAmount: "10" });
+    // Blocks tell whole seconds.
+    const ofBlock = (date: string) => depositTo(shop, { occurredAt: new Date(date) });
+    await rig.pool.query(nothing`
+      UPDATE links SET created_at = '2026-11-21T10:00:00.999Z' WHERE id = ${same}
+    `);
+    const deposits = ["2026-11-21T10:00:00Z", "2026-11-21T09:59:59Z"].map(ofBlock);
+    await tell(...deposits);
+    const { data } = await shop.list();
+    const linksOf = ({ id }: DepositState) =>
+      data
+        .find((one: { id: string }) => one.id === id)
+        .likelyLinks.map((link: { id: string; reasons: string[] }) => [link.id, link.reasons]);
+    expect(deposits.map(linksOf)).toEqual([[[same, ["amount", "time"]]], []]);
   });
 
   test("leaves out what its chain took away, and pages what is there", async () => {

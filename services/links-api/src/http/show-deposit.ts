@@ -1,6 +1,6 @@
 import { type DepositData, explorerUrl, formatAmount, showToken } from "@payment-links/contracts";
 import type { Deps } from "../deps.ts";
-import { type Deposit, type LikelyLink, rankLinks } from "../domain/deposit.ts";
+import { type Deposit, type LikelyLink, latestArrival, rankLinks } from "../domain/deposit.ts";
 import { listLikelyLinks } from "../store/deposits.ts";
 
 /** Deposits as their owner sees them, each undecided one with the links that it was likeliest for. */
@@ -17,7 +17,9 @@ export const showDeposits = async (
     const links = found.filter(({ depositId }) => depositId === deposit.id);
     return {
       ...showDecided(deps, deposit),
-      likelyLinks: rankLinks(deposit, links).map(showLikely),
+      likelyLinks: rankLinks({ ...deposit, occurredAt: latestArrival(deposit) }, links).map(
+        showLikely,
+      ),
     };
   };
 };

@@ -2,7 +2,13 @@ import { sql } from "slonik";
 import * as z from "zod";
 import { Amount, DepositStatus, depositDecisions } from "@payment-links/contracts";
 import { type Db, NothingRow, type Transaction, nothing } from "@payment-links/postgres";
-import type { Deposit, DepositDecision, HeardDeposit, LikelyLink } from "../domain/deposit.ts";
+import {
+  type Deposit,
+  type DepositDecision,
+  type HeardDeposit,
+  type LikelyLink,
+  latestArrival,
+} from "../domain/deposit.ts";
 
 const DepositRow = z.object({
   id: z.string(),
@@ -266,7 +272,7 @@ export const listLikelyLinks = (
     one.tokenAddress,
     one.destinationAddress,
     one.payer,
-    one.occurredAt.toISOString(),
+    latestArrival(one).toISOString(),
   ]);
   const own = sql.fragment`
     SELECT * FROM links WHERE user_id = ${userId} AND status = 'active'
@@ -285,9 +291,9 @@ export const listLikelyLinks = (
           AND link_id = active.id
       ) AS "isOfSender"
     FROM ${sql.unnest(rows, ["text", "text", "text", "text", "text", "timestamptz"])}
-      AS told (id, chain_id, token_address, destination_address, payer, occurred_at)
+      AS told (id, chain_id, token_address, destination_address, payer, arrived_until)
     JOIN active ON active.chain_id = told.chain_id AND active.token_address = told.token_address
       AND active.destination_address = told.destination_address
-      AND active.created_at <= told.occurred_at
+      AND active.created_at <= told.arrived_until
   `);
 };
