@@ -8,8 +8,11 @@ import {
   newId,
   toEip55,
 } from "@payment-links/contracts";
+import { type Transaction, nothing } from "@payment-links/postgres";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { lockLinks } from "../store/links.ts";
+import { lockReports } from "../store/reports.ts";
+import { explain, rowsLookedAt, scansOf } from "../testing/explain.ts";
 import { openRig } from "../testing/open-rig.ts";
 import {
   sampleAccount,
@@ -373,4 +376,29 @@ describe("a transfer that a provider's notice and a deposit report", () => {
     await rig.settle(noticeOf(transfer));
     expect(await receivedBy(transfer.linkId)).toBe("10");
   });
+});
+
+// Guards against a look-up that grows with all payments.
+test("the reports of a transaction are found by an index, however many payments there are", async () => {
+  const transfer = await setUp();
+  await rig.settle(foundOf(transfer));
+  const plans = await rig.pool.transaction(async (tx) => {
+    await tx.query(nothing`SAVEPOINT before_all`);
+    await tx.query(nothing`
+      INSERT INTO payments (
+        id, link_id, version, source, source_id, status, is_applied, amount, token_address, chain_id,
+        destination_address, source_transaction, occurred_at, first_seen_at
+      )
+      SELECT 'tx_' || number, ${transfer.linkId}, 1, 'evm:8453', number, 'processing', false, 1, '0x',
+        ${usdcOnBase.chainId}, '0x', 'hash ' || number, now(), now()
+      FROM generate_series(1, 5000) AS number
+    `);
+    const notice = noticeOf(transfer);
+    const explained = await explain(tx, (db) => lockReports(db as Transaction, [notice]));
+    await tx.query(nothing`ROLLBACK TO SAVEPOINT before_all`);
+    return explained;
+  });
+  const scans = scansOf(plans).filter((scan) => scan["Relation Name"] === "payments");
+  expect(scans).toHaveLength(1);
+  expect(rowsLookedAt(scans)).toBe(1);
 });
