@@ -49,4 +49,23 @@ describe("money without a link", () => {
     // The one refusal that was asked for.
     expect(faults.filter((fault) => !fault.includes("404"))).toEqual([]);
   });
+
+  test.each([
+    ["dora", false, "Wrong token: this is not USDC.", "Assign…", "Dismiss"],
+    ["dieter", true, "Falscher Token: Das ist kein USDC.", "Zuordnen…", "Beiseitelegen"],
+  ])(
+    "in a look-alike of USDC is called a wrong token, and can only be dismissed (rule CHAIN-27): %s",
+    async (name, isGerman, words, assign, dismiss) => {
+      const { faults, goTo, tab } = await openShop(name, isGerman);
+      await giveDeposits(["25"], "0xd9aAEc86B65D86f6A7B5B1b0c42FFA531710b6CA");
+      await goTo("/deposits");
+      await tab.see("25 USDbC");
+      await tab.see(words);
+      expect(await tab.page.getByRole("button", { name: assign }).count()).toBe(0);
+      expect(await tab.page.getByRole("button", { name: dismiss }).count()).toBe(1);
+      expect(await findAxeFaults(tab.page)).toEqual([]);
+      expect(await findOverhang(tab)).toBe(0);
+      expect(faults).toEqual([]);
+    },
+  );
 });

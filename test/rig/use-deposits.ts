@@ -36,7 +36,11 @@ export const useDeposits = () => {
   };
 
   /** The listener has told of deposits to the newest link's owner: none of these services hears. */
-  const giveDeposits = async (amounts: readonly string[]): Promise<void> => {
+  const giveDeposits = async (
+    amounts: readonly string[],
+    /** The link's own token if not given. */
+    tokenAddress?: string,
+  ): Promise<void> => {
     const { rows } = await links.database.query(
       "SELECT user_id, chain_id, token_address, created_at FROM links_api.links ORDER BY seq DESC LIMIT 1",
     );
@@ -50,7 +54,7 @@ export const useDeposits = () => {
           `dep_${String(index).padStart(26, "0")}`,
           link.user_id,
           amount,
-          link.token_address,
+          tokenAddress ?? link.token_address,
           link.chain_id,
           address,
           getAddress(`0x${"ab".repeat(20)}`),

@@ -82,6 +82,11 @@ const Token = z.object({
   takesSuffix: z.object({ source: z.string().min(1), verifiedOn: z.iso.date() }).optional(),
   /** Which program of Solana keeps its accounts; that of the first tokens where not given. */
   tokenProgram: z.enum(["token", "token-2022"]).optional(),
+  /**
+   * The id of the token of the same EVM chain that this one is mistaken for, as a bridged USDC is for Circle's.
+   * Links never take it: a payment in it is recognized, and shown as one in a wrong token (rule CHAIN-27).
+   */
+  lookalikeOf: z.string().min(1).max(64).optional(),
   source: z.string().min(1),
   verifiedOn: z.iso.date(),
 });

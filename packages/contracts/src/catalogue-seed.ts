@@ -141,9 +141,20 @@ const bitcoin = (id: string, chainId: string) => ({
   verifiedOn: verifiedAlsoOn,
 });
 
+const uniswapList = "Uniswap, default token list 22.21.0";
+const avalancheBridge = "avaxskills.com, bridged assets of the Avalanche Bridge, and public code";
+const bridgedUsdc = { symbol: "USDC.e", name: "Bridged USD Coin", source: uniswapList };
+
+/** A token that payers mistake for another one of its chain: links never take it. */
+const lookalike = (lookalikeOf: string, token: ReturnType<typeof stable>) => ({
+  ...token,
+  lookalikeOf,
+  verifiedOn: "2026-11-28",
+});
+
 /**
  * The curated seed: stablecoins from their issuers' own address lists. Decimals differ per chain
- * and are never guessed from a symbol. Bridged tokens are other tokens and are left out.
+ * and are never guessed from a symbol. Bridged tokens are other tokens: links never take them.
  */
 export const seed: CatalogueData = {
   chains: [
@@ -316,6 +327,41 @@ export const seed: CatalogueData = {
     ]),
     bitcoin("btc", "bitcoin"),
     bitcoin("btc-testnet4", "bitcoin-testnet4"),
+    lookalike(
+      "usdc-polygon",
+      stable("usdce-polygon", "137", "0x2791Bca1f2de4661ED88A30C99A7a9449Aa84174", bridgedUsdc),
+    ),
+    lookalike(
+      "usdc-arbitrum",
+      stable("usdce-arbitrum", "42161", "0xFF970A61A04b1cA14834A43f5dE4533eBDDB5CC8", bridgedUsdc),
+    ),
+    lookalike(
+      "usdc-optimism",
+      stable("usdce-optimism", "10", "0x7F5c764cBc14f9669B88837ca1490cCa17c31607", bridgedUsdc),
+    ),
+    lookalike(
+      "usdc-avalanche",
+      stable("usdce-avalanche", "43114", "0xA7D7079b0FEaD91F3e65f86E8915Cb59c1a4C664", {
+        ...bridgedUsdc,
+        source: avalancheBridge,
+      }),
+    ),
+    lookalike(
+      "usdc-base",
+      stable("usdbc-base", "8453", "0xd9aAEc86B65D86f6A7B5B1b0c42FFA531710b6CA", {
+        symbol: "USDbC",
+        name: "USD Base Coin",
+        source: uniswapList,
+      }),
+    ),
+    lookalike(
+      "usdt-avalanche",
+      stable("usdte-avalanche", "43114", "0xc7198437980c041c805A1EDcbA50c1Ce5db95118", {
+        symbol: "USDT.e",
+        name: "Bridged Tether USD",
+        source: avalancheBridge,
+      }),
+    ),
   ],
 };
 

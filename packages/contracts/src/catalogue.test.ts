@@ -17,7 +17,9 @@ const [base, solana] = ["8453", "solana"].map((id) => seed.chains.find((c) => c.
 const [token, solanaToken] = ["usdc-base", "usdc-solana"].map((id) =>
   seed.tokens.find((t) => t.id === id),
 );
-if (!base || !solana || !token || !solanaToken) throw new Error("the seed lacks what tests need");
+const bridged = seed.tokens.find((t) => t.id === "usdbc-base");
+if (!base || !solana || !token || !solanaToken || !bridged)
+  throw new Error("the seed lacks what tests need");
 
 describe("the seed", () => {
   const catalogue = openCatalogue();
@@ -31,7 +33,8 @@ describe("the seed", () => {
     (id, entry) => {
       expect(entry.source).not.toBe("");
       expect(new Date(entry.verifiedOn).getTime()).toBeLessThanOrEqual(Date.now());
-      expect(catalogue.findToken(id)?.chain.id).toBe(entry.chainId);
+      const isAccepted = !("lookalikeOf" in entry);
+      expect(catalogue.findToken(id)?.chain.id).toBe(isAccepted ? entry.chainId : undefined);
       expect(catalogue.findTokenByAddress(entry.chainId, entry.address)?.id).toBe(id);
       if (isEvmAddress(entry.address)) expect(toEip55(entry.address)).toBe(entry.address);
     },
@@ -280,7 +283,38 @@ const feeProxies = (erc20: string, ethereum: string | null = null) => ({
   firstBlock: 0,
 });
 
+describe("a look-alike (rule CHAIN-27)", () => {
+  const catalogue = openCatalogue();
+
+  // Guards money: a link that asked for one would take money that its owner did not ask for.
+  test("is recognized by its address, and is no token that a link or a wallet can have", () => {
+    const lookalikes = catalogue.lookalikes.map(
+      ({ id, chainId, symbol, decimals, lookalikeOf }) => [
+        id,
+        chainId,
+        `${symbol} ${decimals}`,
+        lookalikeOf,
+      ],
+    );
+    expect(lookalikes).toEqual([
+      ["usdce-polygon", "137", "USDC.e 6", "usdc-polygon"],
+      ["usdce-arbitrum", "42161", "USDC.e 6", "usdc-arbitrum"],
+      ["usdce-optimism", "10", "USDC.e 6", "usdc-optimism"],
+      ["usdce-avalanche", "43114", "USDC.e 6", "usdc-avalanche"],
+      ["usdbc-base", "8453", "USDbC 6", "usdc-base"],
+      ["usdte-avalanche", "43114", "USDT.e 6", "usdt-avalanche"],
+    ]);
+    const accepted = new Set(catalogue.tokens.map(({ id }) => id));
+    for (const { id, chainId, address, lookalikeOf = "" } of catalogue.lookalikes) {
+      expect(catalogue.findTokenByAddress(chainId, address.toLowerCase())?.id).toBe(id);
+      expect([accepted.has(id), catalogue.findToken(id)]).toEqual([false, undefined]);
+      expect(catalogue.findToken(lookalikeOf)?.chainId).toBe(chainId);
+    }
+  });
+});
+
 describe("wrong data is refused", () => {
+  const usdcet = "A9mUU4qviSctJVPJdBJWkb28deg915LYJKrzQ19ji3FM";
   const data = { chains: [base, solana], tokens: [token, solanaToken] };
   test.each([
     ["a doubled chain", { ...data, chains: [base, base, solana] }, /chain 8453 twice/],
@@ -376,6 +410,37 @@ describe("wrong data is refused", () => {
       /the fee proxies of chain tron/,
     ],
     ["a doubled token", { ...data, tokens: [solanaToken, solanaToken] }, /usdc-solana twice/],
+    [
+      "a look-alike of no token",
+      { ...data, tokens: [token, { ...bridged, lookalikeOf: "usdc" }] },
+      /usdbc-base is a look-alike of no token/,
+    ],
+    [
+      "a look-alike of another chain's token",
+      { ...data, tokens: [token, solanaToken, { ...bridged, lookalikeOf: "usdc-solana" }] },
+      /usdbc-base is a look-alike of no token/,
+    ],
+    [
+      "a look-alike of itself",
+      { ...data, tokens: [token, { ...bridged, lookalikeOf: "usdbc-base" }] },
+      /usdbc-base is a look-alike of no token/,
+    ],
+    [
+      "a look-alike on Solana",
+      {
+        ...data,
+        tokens: [
+          solanaToken,
+          { ...solanaToken, id: "usdcet", address: usdcet, lookalikeOf: "usdc-solana" },
+        ],
+      },
+      /usdcet is a look-alike of no token/,
+    ],
+    [
+      "a look-alike that takes a suffix",
+      { ...data, tokens: [token, { ...bridged, takesSuffix: token.takesSuffix }] },
+      /usdbc-base is a look-alike of no token/,
+    ],
     [
       "a doubled address",
       { ...data, tokens: [token, { ...token, id: "usdc-base-again" }] },

@@ -15,8 +15,13 @@ export type CatalogueToken = CatalogueData["tokens"][number] & { chain: Catalogu
 /** The chains and tokens that links can settle in: data, the same for all services. */
 export type Catalogue = {
   readonly chains: readonly CatalogueChain[];
+  /** Those that links take. */
   readonly tokens: readonly CatalogueToken[];
+  /** Those that are mistaken for one of them (rule CHAIN-27): links never take these. */
+  readonly lookalikes: readonly CatalogueToken[];
+  /** Finds a token that links take. */
   findToken(tokenId: string): CatalogueToken | undefined;
+  /** Finds any token of the catalogue, look-alikes included. */
   findTokenByAddress(chainId: string, address: string): CatalogueToken | undefined;
 };
 
@@ -49,7 +54,7 @@ const addBeside = (data: CatalogueData, local: CatalogueData): CatalogueData =>
  * Builds a catalogue from data. Throws on: a doubled chain, token or address; a token on an unknown
  * chain; an EVM chain whose id is not its decimal chain id; a network of Bitcoin that is not known; an
  * address that is not in the one form of its family; fee proxies where a family has none; a suffix where
- * there is no calldata.
+ * there is no calldata; a look-alike of no token that links take on its EVM chain.
  */
 export const createCatalogue = (data: CatalogueData): Catalogue => {
   const chains = new Map<string, CatalogueChain>();
@@ -77,15 +82,36 @@ export const createCatalogue = (data: CatalogueData): Catalogue => {
     byId.set(token.id, entry);
     byAddress.set(key, entry);
   }
+  const all = [...byId.values()];
+  for (const token of all) checkLookalike(token, byId);
+  const accepted = new Map(
+    all.filter(({ lookalikeOf }) => lookalikeOf === undefined).map((token) => [token.id, token]),
+  );
   return {
     chains: data.chains,
-    tokens: [...byId.values()],
-    findToken: (tokenId) => byId.get(tokenId),
+    tokens: [...accepted.values()],
+    lookalikes: all.filter(({ lookalikeOf }) => lookalikeOf !== undefined),
+    findToken: (tokenId) => accepted.get(tokenId),
     findTokenByAddress: (chainId, address) => {
       const chain = chains.get(chainId);
       return chain === undefined ? undefined : byAddress.get(addressKey(chain, address));
     },
   };
+};
+
+const checkLookalike = (
+  { chain, id, isNative, lookalikeOf, takesSuffix }: CatalogueToken,
+  tokens: ReadonlyMap<string, CatalogueToken>,
+): void => {
+  if (lookalikeOf === undefined) return;
+  const original = tokens.get(lookalikeOf);
+  const isRight =
+    chain.chainType === "EVM" &&
+    original?.chainId === chain.id &&
+    original.lookalikeOf === undefined &&
+    !isNative &&
+    takesSuffix === undefined;
+  if (!isRight) throw new Error(`catalogue: ${id} is a look-alike of no token on its EVM chain`);
 };
 
 const checkFeeProxies = (chain: CatalogueChain): void => {

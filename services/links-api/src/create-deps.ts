@@ -1,8 +1,8 @@
-import { type Catalogue, createLinkBody, showToken } from "@payment-links/contracts";
+import { type Catalogue, createLinkBody, formatAmount, showToken } from "@payment-links/contracts";
 import { createDeepPages, createEventStreams, createExports } from "@payment-links/http";
 import type { Ground } from "@payment-links/process";
 import type { Deps } from "./deps.ts";
-import { instructPayer } from "./domain/payment-instructions.ts";
+import { instructPayer, remainingAmount } from "./domain/payment-instructions.ts";
 import { createCounters } from "./metrics.ts";
 import { createWrittenAccounts } from "./store/accounts.ts";
 import { createDestinationChecks } from "./store/destination-checks.ts";
@@ -10,6 +10,7 @@ import { createLinkMarks } from "./store/link-marks.ts";
 import { createLinkViews } from "./store/link-views.ts";
 import { createListLinks } from "./store/list-links.ts";
 import { createPendingPayments } from "./store/payments.ts";
+import { findWrongToken } from "./store/wrong-tokens.ts";
 
 type Own = Pick<
   Deps,
@@ -46,6 +47,23 @@ export const createDeps = (ground: Ground, { eventStreamLimits: limits, ...own }
       const { destinationAddress } = link;
       const isLost = await isDestinationLost({ token, destinationAddress });
       return isLost ? { reason: "destination_not_payable" } : advice;
+    },
+    findWrongToken: async (link) => {
+      const lookalikes = catalogue.lookalikes.filter((one) => one.lookalikeOf === link.tokenId);
+      const [{ chainId } = { chainId: "" }] = lookalikes;
+      const remaining = remainingAmount(link);
+      if (lookalikes.length === 0 || remaining.isZero()) return undefined;
+      const tokens = lookalikes.map(({ address }) => address);
+      const found = await findWrongToken(pool, {
+        link,
+        chainId,
+        tokens,
+        remainingAmount: remaining,
+      });
+      if (found === undefined) return undefined;
+      const token = catalogue.findTokenByAddress(chainId, found.tokenAddress);
+      const { amount, sourceTransaction } = found;
+      return { amount: formatAmount(amount), symbol: token?.symbol ?? "", sourceTransaction };
     },
     findLinkView: createLinkViews(pool),
     listLinks: createListLinks(),

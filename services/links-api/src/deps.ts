@@ -3,6 +3,7 @@ import type { CatalogueToken, TokenData, createLinkBody } from "@payment-links/c
 import type { DeepPages, EventStreams, Exports } from "@payment-links/http";
 import type { Ground } from "@payment-links/process";
 import type { OwnedLinkView } from "./domain/link-view.ts";
+import type { WrongToken } from "./domain/wrong-token.ts";
 import type { PayerAdvice, Wish } from "./domain/payment-instructions.ts";
 import type { Counters } from "./metrics.ts";
 import type { WrittenAccounts } from "./store/accounts.ts";
@@ -26,6 +27,8 @@ export type Deps = Pick<
   advisePayer: (link: OwnedLinkView, wish: Wish) => Promise<PayerAdvice>;
   /** What the names of the headers that authenticate a webhook begin with. */
   webhookHeaderPrefix: string;
+  /** Money for a link in a token that is mistaken for the link's, if some came (rule CHAIN-27). */
+  findWrongToken: (link: OwnedLinkView) => Promise<WrongToken | undefined>;
   findLinkView: FindLinkView;
   listLinks: ListLinks;
   listPendingPayments: ListPendingPayments;

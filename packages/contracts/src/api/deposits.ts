@@ -36,6 +36,14 @@ export const DepositData = z
     decision: z.enum(depositDecisions),
     amount: wireAmount,
     token: TokenData.nullable(),
+    lookalikeOf: z
+      .string()
+      .nullable()
+      .meta({
+        description:
+          "The symbol of the token that this one is mistaken for, as USDC for USDC.e. Links do not take such a " +
+          "token, so the deposit cannot be assigned. Null for a token that links take.",
+      }),
     tokenAddress: z.string(),
     chainId: z.string(),
     destinationAddress: z.string(),

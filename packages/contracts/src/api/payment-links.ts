@@ -243,6 +243,12 @@ export const CheckoutLink = z
       .union([PaymentInstructions, SolanaInstructions, BitcoinInstructions])
       .nullable(),
     reason: z.enum(noInstructionsReasons).nullable(),
+    wrongToken: z
+      .object({ amount: wireAmount, symbol: z.string(), sourceTransaction: z.string() })
+      .describe(
+        "The newest payment in a token that is mistaken for the link's, as USDC.e is for USDC. It does not count.",
+      )
+      .nullable(),
     payment: CheckoutTransaction.nullable(),
   })
   .meta({ id: "CheckoutLink" });

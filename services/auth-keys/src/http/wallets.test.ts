@@ -148,6 +148,7 @@ describe("POST /console/api/wallets", () => {
     ["no address", "422 missing", { tokenId: "usdc-base" }],
     ["nothing", "422 missing missing", {}],
     ["an unknown token", "422 enum", { walletAddress: evm, tokenId: "doge" }],
+    ["a look-alike (rule CHAIN-27)", "422 enum", { walletAddress: evm, tokenId: "usdbc-base" }],
     ["a token by a number", "422 enum", { walletAddress: evm, tokenId: 1 }],
     ["a token of a prototype", "422 enum", { walletAddress: evm, tokenId: "__proto__" }],
     ["an address that is a number", "422 string_type", { walletAddress: 1, tokenId: "usdc-base" }],
@@ -170,6 +171,11 @@ describe("POST /console/api/wallets", () => {
       "the token's own contract",
       "422 INVALID_WALLET_ADDRESS",
       { walletAddress: "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913", tokenId: "eurc-base" },
+    ],
+    [
+      "a look-alike's contract",
+      "422 INVALID_WALLET_ADDRESS",
+      { walletAddress: "0xd9aAEc86B65D86f6A7B5B1b0c42FFA531710b6CA", tokenId: "usdc-base" },
     ],
     [
       "a default that is a word",

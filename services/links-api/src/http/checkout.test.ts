@@ -36,6 +36,7 @@ describe("GET /checkout/payment-links/:id (rule CHAIN-10)", () => {
       destinationAddress: shopAddress,
       pendingPayments: [],
       reason: null,
+      wrongToken: null,
       payment: null,
     });
     const link = await rig.retrieve(id);

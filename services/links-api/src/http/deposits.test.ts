@@ -308,6 +308,21 @@ describe("an assigned deposit (rule CALLER-29)", () => {
     },
   );
 
+  test("is refused for a look-alike of the link's token, whose symbol its owner is told (rule CHAIN-27)", async () => {
+    const shop = openShop();
+    const linkId = await shop.open();
+    const usdbc = depositTo(shop, { tokenAddress: "0xd9aAEc86B65D86f6A7B5B1b0c42FFA531710b6CA" });
+    const usdc = depositTo(shop, { firstSeenAt: new Date(start.getTime() + 1_000) });
+    await tell(usdbc, usdc);
+    const { data } = await shop.list();
+    expect(data).toMatchObject([
+      { id: usdbc.id, token: { symbol: "USDbC" }, lookalikeOf: "USDC", likelyLinks: [] },
+      { id: usdc.id, token: { symbol: "USDC" }, lookalikeOf: null },
+    ]);
+    expect(codeOf(await shop.assign(usdbc.id, linkId))).toBe("409 DEPOSIT_WRONG_TOKEN");
+    expect((await shop.dismiss(usdbc.id)).status).toBe(200);
+  });
+
   test("is refused with a word for each reason, and changes nothing", async () => {
     const shop = openShop();
     const elsewhere = openShop();

@@ -33,10 +33,13 @@ export const readCheckoutLink = async (
     deps.listPendingPayments(linkId),
   ]);
   const now = deps.clock.now();
-  const advice = await deps.advisePayer(link, { amount, now, isEndIgnored });
+  const [advice, wrongToken] = await Promise.all([
+    deps.advisePayer(link, { amount, now, isEndIgnored }),
+    deps.findWrongToken(link),
+  ]);
   const followed =
     sourceTransaction === undefined
       ? undefined
       : await findNamedPayment(deps.pool, paymentNameOn(deps, link, sourceTransaction));
-  return showCheckoutLink(deps, link, { advice, pending, followed, now });
+  return showCheckoutLink(deps, link, { advice, pending, followed, wrongToken, now });
 };

@@ -4,6 +4,7 @@ import type { PaymentStep, TronCall } from "../domain/contract-instructions.ts";
 import type { OwnedLinkView } from "../domain/link-view.ts";
 import { statusAt } from "../domain/link.ts";
 import type { Payment } from "../domain/payment.ts";
+import type { WrongToken } from "../domain/wrong-token.ts";
 import type { PendingPayment } from "../store/payments.ts";
 import {
   type PayerAdvice,
@@ -19,6 +20,7 @@ type CheckoutState = {
   pending: readonly PendingPayment[];
   /** The payment in the transaction that was asked for, if it was seen. */
   followed: Payment | undefined;
+  wrongToken: WrongToken | undefined;
   now: Date;
 };
 
@@ -29,7 +31,7 @@ type CheckoutState = {
 export const showCheckoutLink = (
   deps: Deps,
   link: OwnedLinkView,
-  { advice, pending, followed, now }: CheckoutState,
+  { advice, pending, followed, wrongToken, now }: CheckoutState,
 ): CheckoutLink => ({
   id: link.id,
   url: checkoutPageUrl(deps.checkoutUrl, link.owner.handle, link.id),
@@ -52,6 +54,7 @@ export const showCheckoutLink = (
   payment: followed === undefined ? null : showCheckoutTransaction(deps, followed),
   instructions: "instructions" in advice ? showInstructions(deps, link, advice.instructions) : null,
   reason: "reason" in advice ? advice.reason : null,
+  wrongToken: wrongToken ?? null,
 });
 
 const showInstructions = (

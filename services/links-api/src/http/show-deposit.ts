@@ -34,6 +34,7 @@ export const showDecided = ({ catalogue, checkoutUrl }: Deps, deposit: Deposit):
     decision: deposit.decision,
     amount: formatAmount(deposit.amount),
     token: token === undefined ? null : showToken(token, checkoutUrl),
+    lookalikeOf: catalogue.findToken(token?.lookalikeOf ?? "")?.symbol ?? null,
     tokenAddress,
     chainId,
     destinationAddress: deposit.destinationAddress,

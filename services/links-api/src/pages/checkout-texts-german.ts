@@ -45,6 +45,9 @@ export const checkoutTextsGerman: CheckoutTexts = {
   seen:
     "Eine Zahlung von {amount} {symbol} wurde gesehen und wird bestätigt. Zahlen Sie nicht noch " +
     "einmal.",
+  wrongToken:
+    "{amount} {wrong} sind eingegangen, aber {wrong} ist nicht {symbol} und bezahlt diesen Link nicht. " +
+    "Senden Sie das nicht noch einmal; fragen Sie den Empfänger. Transaktion {hash}",
   pay: "{amount} {symbol} zahlen",
   title: "{amount} {symbol} an {owner}",
   labels: {

@@ -40,6 +40,9 @@ export const checkoutTexts = {
   } satisfies Partial<Record<NoInstructionsReason, string>>,
   testNetwork: "TEST: {chain} is a test network. Nothing here is worth anything.",
   seen: "A payment of {amount} {symbol} was seen and is being confirmed. Do not pay again.",
+  wrongToken:
+    "{amount} {wrong} arrived, but {wrong} is not {symbol} and does not pay this link. Do not send it " +
+    "again; ask the owner about it. Transaction {hash}",
   pay: "Pay {amount} {symbol}",
   title: "{amount} {symbol} to {owner}",
   labels: {

@@ -19,6 +19,7 @@ import {
   unsendableRemainder,
 } from "../domain/payment-instructions.ts";
 import { transactionRequestUrl } from "../domain/solana-request.ts";
+import type { WrongToken } from "../domain/wrong-token.ts";
 import type { OwnedLinkView } from "../domain/link-view.ts";
 import { answerPage } from "./answer-page.ts";
 import { groupDigits, showAmount } from "./show-amount.ts";
@@ -53,10 +54,21 @@ export const getCheckoutPage =
     }
     const { token, shown } = deps.tokenOf(link.tokenId);
     const now = deps.clock.now();
-    const advice = await deps.advisePayer(link, { now });
+    const [advice, wrongToken] = await Promise.all([
+      deps.advisePayer(link, { now }),
+      deps.findWrongToken(link),
+    ]);
     const words = wordsFor(req);
     const { language } = words;
-    const page = { link, token: shown, advice, status: statusAt(link, now), now, words };
+    const page = {
+      link,
+      token: shown,
+      advice,
+      wrongToken,
+      status: statusAt(link, now),
+      now,
+      words,
+    };
     const title = titleOf(page);
     const preview = showLinkPreview(deps, link, title);
     const answer = { language, title, head: preview };
@@ -127,6 +139,7 @@ type Page = {
   advice: PayerAdvice;
   /** How to pay, or what is followed where nobody is told that; undefined once all is over. */
   pay?: Html | undefined;
+  wrongToken: WrongToken | undefined;
   now: Date;
   words: Words;
 };
@@ -140,7 +153,7 @@ const showCheckout = (deps: Deps, page: Page, chain: CatalogueChain): Html => {
       <h1 class="amount">
         ${showAmount(link.toAmount, language)} <span class="unit">${token.symbol}</span>
       </h1>
-      ${showState(page)} ${pay} ${showEnd(page)}
+      ${showState(page)} ${showWrongToken(page)} ${pay} ${showEnd(page)}
       ${link.description === null ? undefined : html`<p class="description" dir="auto">${link.description}</p>`}
       <dl>
         ${showToken(token, words)}
@@ -176,6 +189,21 @@ const showState = (page: Page): Html => {
   const { badge, word, text } = stateOf(page);
   return html`<p class="state until-expiry">
     <span class="badge ${badge}">${word}</span> ${text}
+  </p>`;
+};
+
+/** What came in a token that is mistaken for the link's: its payer would wait for nothing. */
+const showWrongToken = ({ token, wrongToken, words }: Page): Html | undefined => {
+  if (wrongToken === undefined) return undefined;
+  const { amount, sourceTransaction, symbol: wrong } = wrongToken;
+  const { language, texts } = words;
+  return html`<p class="state">
+    ${fillHtml(texts.wrongToken, {
+      amount: showAmount(amount, language),
+      wrong,
+      symbol: token.symbol,
+      hash: html`<code>${sourceTransaction}</code>`,
+    })}
   </p>`;
 };
 

@@ -76,6 +76,8 @@ const tokenSources = {
   blocking: { contract: "BlockingToken", symbol: "BLOCK", decimals: 6 },
   /** A real token that is in no catalogue. */
   unlisted: { contract: "PlainToken", symbol: "UNLISTED", decimals: 6 },
+  /** One that is mistaken for the test USDC. */
+  bridged: { contract: "PlainToken", symbol: "USDC.e", decimals: 6 },
 } as const;
 export type TokenName = "usdc" | keyof typeof tokenSources;
 
@@ -404,6 +406,7 @@ const catalogueOf = (chainId: string, tokens: ReadonlyMap<TokenName, Hex>): Cata
       name: symbol,
       decimals,
       ...(takingSuffix.has(name) && takesSuffix && { takesSuffix }),
+      ...(name === "bridged" && { lookalikeOf: ofUsdc.id }),
     }));
   const coin = {
     ...ofUsdc,

@@ -67,7 +67,7 @@ const DepositTable = ({ deposits, decision }: TableProps) => (
     rows={deposits}
     none={decision === "unmatched" ? texts.none : texts.noneDecided}
     columns={[
-      [texts.amount, showMoney],
+      [texts.amount, (deposit) => <Money deposit={deposit} />],
       [texts.state, ({ status }) => <Badge tone={tones[status]}>{texts.states[status]}</Badge>],
       [texts.when, ({ dateOnChain }) => showTime(dateOnChain)],
       [texts.sender, ({ sender }) => (sender === null ? "" : <Short text={sender} />)],
@@ -75,6 +75,19 @@ const DepositTable = ({ deposits, decision }: TableProps) => (
       [texts.decide, (deposit) => <Decide deposit={deposit} />],
     ]}
   />
+);
+
+/** A token that is mistaken for another one is called by its difference. */
+const Money = ({ deposit }: { deposit: DepositData }) => (
+  <>
+    {showMoney(deposit)}
+    {deposit.lookalikeOf !== null && (
+      <>
+        <br />
+        <span className={styles["small"]}>{texts.wrongToken(deposit.lookalikeOf)}</span>
+      </>
+    )}
+  </>
 );
 
 const Short = ({ text }: { text: string }) => <code title={text}>{shorten(text)}</code>;
@@ -102,7 +115,7 @@ const Decide = ({ deposit }: { deposit: DepositData }) => {
   const close = (): void => setOpen(undefined);
   return (
     <div className={styles["row"]}>
-      {deposit.status === "settled" && (
+      {deposit.status === "settled" && deposit.lookalikeOf === null && (
         <Button onPress={() => setOpen("assign")}>{texts.assign}</Button>
       )}
       {deposit.decision === "unmatched" && (

@@ -11,6 +11,8 @@ export const texts = choose({
     none: "Nothing. What comes without naming a link will stand here.",
     noneDecided: "Nothing.",
     amount: "Amount",
+    wrongToken: (symbol: string) =>
+      `Wrong token: this is not ${symbol}. It pays no link, and is in your wallet.`,
     state: "State",
     states: {
       seen: "Seen, not settled yet",
@@ -56,6 +58,8 @@ export const texts = choose({
     none: "Nichts. Was kommt, ohne einen Link zu nennen, steht dann hier.",
     noneDecided: "Nichts.",
     amount: "Betrag",
+    wrongToken: (symbol: string) =>
+      `Falscher Token: Das ist kein ${symbol}. Er bezahlt keinen Link und ist in Ihrer Wallet.`,
     state: "Stand",
     states: {
       seen: "Gesehen, noch nicht endgültig",

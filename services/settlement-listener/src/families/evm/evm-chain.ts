@@ -14,12 +14,12 @@ export type EvmChain = PayableChain & {
 
 /** Reads a chain of the catalogue; throws ConfigError where nobody can be paid on it. */
 export const evmChainOf = (
-  { tokens: all }: Pick<Catalogue, "tokens">,
+  { lookalikes, tokens: accepted }: Pick<Catalogue, "lookalikes" | "tokens">,
   { id, feeProxies }: Pick<CatalogueChain, "id" | "feeProxies">,
 ): EvmChain => {
   if (feeProxies === undefined)
     throw configFault(`the catalogue has no fee proxies on chain ${id}`);
-  const tokens = all.filter((token) => token.chainId === id);
+  const tokens = [...accepted, ...lookalikes].filter((token) => token.chainId === id);
   const contracts = tokens.filter((token) => !token.isNative);
   return {
     id,

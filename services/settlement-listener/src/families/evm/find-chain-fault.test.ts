@@ -51,6 +51,27 @@ describe("a token's own word", () => {
     expect(await faultOf({ symbol })).toBe(`the symbol is ${shown}, not USDC`);
   });
 
+  // Bridges deploy their tokens under the original's symbol: that must not stop a chain.
+  test("is not asked of a look-alike (rule CHAIN-27)", async () => {
+    const tokens = new Map([...base.tokens].filter(([, { symbol }]) => /^USDb?C$/.test(symbol)));
+    expect([...tokens.values()].map(({ symbol }) => symbol)).toEqual(["USDC", "USDbC"]);
+    const asked: unknown[] = [];
+    const fault = await findChainFault(
+      { ...base, tokens },
+      {
+        readChain: async () => "8453",
+        askContracts: async (questions) => {
+          asked.push(...questions);
+          return questions.map(({ data }) =>
+            data === undefined ? "0x01" : data === symbolCall ? asString("USDC") : six,
+          );
+        },
+      },
+    );
+    expect(fault).toBeUndefined();
+    expect(asked).not.toContainEqual(expect.objectContaining({ address: [...tokens.keys()][1] }));
+  });
+
   test.each([
     ["nothing", "0x", "not told"],
     ["two words", `${six}${six.slice(2)}`, "not told"],

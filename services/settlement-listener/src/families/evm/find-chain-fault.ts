@@ -20,7 +20,8 @@ type ContractReader = Pick<EvmReads, "readChain" | "askContracts">;
 
 /**
  * Holds a chain against the catalogue (rule CHAIN-9): its id, code at the fee proxies, and each
- * token's code, decimals and symbol. The symbol's case is let pass, as issuers write it in several.
+ * token's code, decimals and symbol. The symbol's case is let pass, as issuers write it in several. Look-alikes
+ * are left out: no money counts in them, and their contracts often bear the symbol of the other token.
  * Answers what is wrong in words for an operator, or undefined. Throws where nobody can be asked,
  * which is no fault.
  */
@@ -31,7 +32,9 @@ export const findChainFault = async (
   const served = await reader.readChain();
   if (served !== chain.chainName) return `the node serves chain ${served}`;
   const proxies = [chain.proxies.erc20, chain.proxies.ethereum].filter((proxy) => proxy !== null);
-  const tokens = [...chain.tokens].map(([address, token]) => ({ address: address as Hex, token }));
+  const tokens = [...chain.tokens]
+    .filter(([, { lookalikeOf }]) => lookalikeOf === undefined)
+    .map(([address, token]) => ({ address: address as Hex, token }));
   // In as few requests as can be: a provider refuses who sends it two dozen at once.
   const answers = await reader.askContracts([
     ...proxies.map((address) => ({ address })),

@@ -17,7 +17,7 @@ import { readSuffix } from "./transfer-suffix.ts";
 /** What of a chain decides whether a log is a payment; addresses are lowercase. */
 export type PayableChain = {
   proxies: { erc20: string; ethereum: string | null };
-  /** The catalogue's tokens of the chain, by their address. */
+  /** The catalogue's tokens of the chain, look-alikes included, by their address. */
   tokens: ReadonlyMap<string, CatalogueToken>;
   /** The chain's own coin, where links can ask for it. */
   nativeToken: CatalogueToken | undefined;

@@ -1,0 +1,62 @@
+import { sql } from "slonik";
+import * as z from "zod";
+import { Amount, type Decimal } from "@payment-links/contracts";
+import type { Db } from "@payment-links/postgres";
+
+const WrongTokenRow = z.object({
+  amount: Amount,
+  tokenAddress: z.string(),
+  sourceTransaction: z.string(),
+});
+
+type Wanted = {
+  link: { id: string; userId: string; destinationAddress: string; createdAt: Date };
+  chainId: string;
+  /** The addresses of the look-alikes of the link's token. */
+  tokens: readonly string[];
+  remainingAmount: Decimal;
+};
+
+/** So many of the newest are looked at: a link can have any number of payments, and an owner of deposits. */
+const lookedAtMax = 100;
+
+/**
+ * Finds the newest money for a link that came in a look-alike of its token: a payment that names the link, or an
+ * undecided deposit to its destination of exactly what remains. Undefined if there is none.
+ */
+export const findWrongToken = async (
+  db: Db,
+  { link, chainId, tokens, remainingAmount }: Wanted,
+): Promise<z.output<typeof WrongTokenRow> | undefined> => {
+  const isLookalike = sql.fragment`
+    chain_id = ${chainId} AND token_address = ANY (${sql.array([...tokens], "text")})
+  `;
+  const row = await db.maybeOne(sql.type(WrongTokenRow)`
+    SELECT amount, token_address AS "tokenAddress", source_transaction AS "sourceTransaction"
+    FROM (
+      (
+        SELECT * FROM (
+          SELECT amount, token_address, chain_id, source_transaction, first_seen_at, id
+          FROM payments WHERE link_id = ${link.id} AND status <> 'failed'
+          ORDER BY first_seen_at DESC, id DESC LIMIT ${lookedAtMax}
+        ) AS newest
+        WHERE ${isLookalike} AND source_transaction IS NOT NULL
+      )
+      UNION ALL
+      (
+        SELECT amount, token_address, chain_id, source_transaction, first_seen_at, id FROM (
+          SELECT * FROM deposits WHERE user_id = ${link.userId} AND decision = 'unmatched'
+          ORDER BY first_seen_at DESC, id DESC LIMIT ${lookedAtMax}
+        ) AS newest
+        WHERE ${isLookalike} AND status <> 'orphaned'
+          AND destination_address = ${link.destinationAddress}
+          AND amount = ${remainingAmount.toFixed()}::numeric
+          -- It came after the link by both clocks; a block's time has no milliseconds.
+          AND occurred_at >= date_trunc('second', ${sql.timestamp(link.createdAt)})
+          AND first_seen_at >= ${sql.timestamp(link.createdAt)}
+      )
+    ) AS found
+    ORDER BY first_seen_at DESC, id DESC LIMIT 1
+  `);
+  return row ?? undefined;
+};
