@@ -65,7 +65,24 @@ describe("watching Bitcoin", () => {
     });
   });
 
-  test("of one transaction each payment waits for what its own amount needs", async () => {
+  test("many outputs of one transaction to one link wait for what their sum needs (rule CHAIN-4)", async () => {
+    const [small, large] = [await rig.hearNew(), await rig.hearNew()];
+    await rig.caughtUp();
+    const parts = [2_600_000n, 2_600_000n].map((units) => payeeOf(large, units));
+    await chain.payTogether([payeeOf(small), ...parts]);
+    await chain.mine();
+    await rig.waitStatus(small.id, "settled");
+    await chain.mine();
+    await rig.caughtUp();
+    expect(rig.told(large.id).filter(({ status }) => status === "settled")).toEqual([]);
+    await chain.mine();
+    await waitUntil("both settle", () => {
+      const settled = rig.told(large.id).filter(({ status }) => status === "settled");
+      return settled.length === 2;
+    });
+  });
+
+  test("of one transaction the payments to each link wait for what their amount needs", async () => {
     const [small, large] = [await rig.hearNew(), await rig.hearNew()];
     await rig.caughtUp();
     await chain.payTogether([payeeOf(small), payeeOf(large, 5_000_000n)]);

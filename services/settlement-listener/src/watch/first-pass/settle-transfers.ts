@@ -14,6 +14,7 @@ import {
   isSame,
   lookedFor,
   readTime,
+  withLinkSums,
 } from "../transfers/find-transfers.ts";
 
 /** How far the watch and its providers have come. */
@@ -44,7 +45,9 @@ export const settleTransfers = async (
     const asked = { toBlock, after, countMax: dueAtOnceMax, ...lookedFor(chain) };
     const listed = await listDue(pool, chain.id, asked);
     // Some need more blocks than others.
-    const due = listed.filter((one) => isDeepEnough(chain, one, reach.sight.agreed.settle));
+    const due = withLinkSums(listed).flatMap(({ ofLink, payment }) =>
+      isDeepEnough(chain, ofLink, reach.sight.agreed.settle) ? payment : [],
+    );
     waitingCount += await settlePage(watch, lead, due, reach);
     dueCount += due.length;
     after = listed.at(-1);
@@ -91,7 +94,10 @@ const settlePage = async (
   if (due.length === 0) return 0;
   const { moreBlocksOf = () => 0 } = watch.chain;
   const blocks = new Map(
-    due.map((one) => [one.transactionHash, one.blockNumber + moreBlocksOf(one)]),
+    withLinkSums(due).map(({ ofLink }) => [
+      ofLink.transactionHash,
+      ofLink.blockNumber + moreBlocksOf(ofLink),
+    ]),
   );
   // A lone node may only be short of what it does not tell.
   const mayMiss = due.filter(
@@ -123,6 +129,8 @@ const settlePage = async (
     const occurredAt = toldAt ?? stored.occurredAt;
     const proved = findOfSame(watch, { ...stored, occurredAt }, receipt, lines);
     const found = proved.find((one) => isSame(one, stored));
+    // Another page holds more payments of the same transaction, and all of them together need more blocks.
+    if (found?.state === "seen") continue;
     if (found !== undefined) settled.push(found);
     else if (isFinal || isElsewhere) failed.push(stored);
     const dues = duesOf.get(stored.transactionHash) ?? [];

@@ -1,3 +1,4 @@
+import type { Decimal } from "@payment-links/contracts";
 import type { StoredTransfer, ChainTransfer, TransferName } from "../../domain/chain-transfer.ts";
 import type { FinalityLines } from "../../domain/plan-scan.ts";
 import type { ChainSettings } from "../chain/chain-settings.ts";
@@ -52,8 +53,9 @@ const transfersOf = (
   chain: Pick<WatchedChain, "id" | "moreBlocksOf">,
   receipt: TransactionReceipt,
   { times, lines }: Surroundings,
-): readonly ChainTransfer[] =>
-  receipt.transfers.map((verified): ChainTransfer => ({
+): readonly ChainTransfer[] => {
+  const sums = sumPerLink(receipt.transfers.map((one) => ({ ...one, ...receipt })));
+  return receipt.transfers.map((verified): ChainTransfer => ({
     ...verified,
     chainId: chain.id,
     transactionHash: receipt.transactionHash,
@@ -62,8 +64,45 @@ const transfersOf = (
     occurredAt: timeOf(times, receipt.blockNumber),
     sender: receipt.sender,
     nonce: undefined,
-    state: isDeepEnough(chain, { ...receipt, ...verified }, lines.settle) ? "settled" : "seen",
+    state: isDeepEnough(
+      chain,
+      { ...receipt, amount: sums.get(linkKey({ ...receipt, ...verified })) ?? verified.amount },
+      lines.settle,
+    )
+      ? "settled"
+      : "seen",
   }));
+};
+
+type LinkPayment = Pick<ChainTransfer, "transactionHash" | "referenceHash" | "amount">;
+
+/** The same text for all that one transaction pays to one link. */
+const linkKey = ({
+  referenceHash,
+  transactionHash,
+}: Pick<LinkPayment, "transactionHash" | "referenceHash">): string =>
+  `${transactionHash} ${referenceHash}`;
+
+/** What each transaction pays to each link. The policy goes by this sum: many outputs may share a large one. */
+const sumPerLink = (payments: readonly LinkPayment[]): ReadonlyMap<string, Decimal> => {
+  const sums = new Map<string, Decimal>();
+  for (const payment of payments) {
+    const key = linkKey(payment);
+    sums.set(key, payment.amount.plus(sums.get(key) ?? 0));
+  }
+  return sums;
+};
+
+/** Payments, each with what its transaction pays to its link altogether. */
+export const withLinkSums = <Payment extends LinkPayment>(
+  payments: readonly Payment[],
+): readonly { payment: Payment; ofLink: Payment }[] => {
+  const sums = sumPerLink(payments);
+  return payments.map((payment) => ({
+    payment,
+    ofLink: { ...payment, amount: sums.get(linkKey(payment)) ?? payment.amount },
+  }));
+};
 
 /**
  * All that a receipt proves now, at the time of a transfer that is stored of it. What is stored was enough
