@@ -143,7 +143,7 @@ describe("a transfer that names no link (rule CHAIN-20)", () => {
     );
     await transact(rig.pool, (tx) => recordTransfers(tx, waiting, new Date()));
     const { paymentReference: reference, destinationAddress } = link;
-    await chain.pay({ reference, to: destinationAddress as `0x${string}`, amount: 3_000_000n });
+    await chain.pay({ reference, to: destinationAddress, amount: 3_000_000n });
     await chain.mine(4);
     await waitUntil("the payment is settled", () => rig.statuses(link.id).includes("settled 3"));
   });
