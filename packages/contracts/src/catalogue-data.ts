@@ -83,8 +83,8 @@ const Token = z.object({
   /** Which program of Solana keeps its accounts; that of the first tokens where not given. */
   tokenProgram: z.enum(["token", "token-2022"]).optional(),
   /**
-   * The id of the token of the same EVM chain that this one is mistaken for, as a bridged USDC is for Circle's.
-   * Links never take it: a payment in it is recognized, and shown as one in a wrong token (rule CHAIN-27).
+   * On EVM chains and Tron, the id of the chain's token that this one is mistaken for, as a bridged USDC is for
+   * Circle's. Links never take it: a payment in it is recognized, and shown as a wrong token (rule CHAIN-27).
    */
   lookalikeOf: z.string().min(1).max(64).optional(),
   source: z.string().min(1),

@@ -54,7 +54,7 @@ const addBeside = (data: CatalogueData, local: CatalogueData): CatalogueData =>
  * Builds a catalogue from data. Throws on: a doubled chain, token or address; a token on an unknown
  * chain; an EVM chain whose id is not its decimal chain id; a network of Bitcoin that is not known; an
  * address that is not in the one form of its family; fee proxies where a family has none; a suffix where
- * there is no calldata; a look-alike of no token that links take on its EVM chain.
+ * there is no calldata; a look-alike of no token that links take on its chain, or on Solana.
  */
 export const createCatalogue = (data: CatalogueData): Catalogue => {
   const chains = new Map<string, CatalogueChain>();
@@ -106,12 +106,12 @@ const checkLookalike = (
   if (lookalikeOf === undefined) return;
   const original = tokens.get(lookalikeOf);
   const isRight =
-    chain.chainType === "EVM" &&
+    (chain.chainType === "EVM" || chain.chainType === "TVM") &&
     original?.chainId === chain.id &&
     original.lookalikeOf === undefined &&
     !isNative &&
     takesSuffix === undefined;
-  if (!isRight) throw new Error(`catalogue: ${id} is a look-alike of no token on its EVM chain`);
+  if (!isRight) throw new Error(`catalogue: ${id} is a look-alike of no token of its chain`);
 };
 
 const checkFeeProxies = (chain: CatalogueChain): void => {

@@ -13,7 +13,7 @@ import type { EvmChain } from "../evm/evm-chain.ts";
  * coin cannot be paid. Throws ConfigError where nobody can be paid on it.
  */
 export const tronChainOf = (
-  { tokens }: Pick<Catalogue, "tokens">,
+  { lookalikes, tokens }: Pick<Catalogue, "lookalikes" | "tokens">,
   { id, caip2, feeProxies }: Pick<CatalogueChain, "id" | "caip2" | "feeProxies">,
 ): EvmChain => {
   if (feeProxies === undefined) {
@@ -21,12 +21,14 @@ export const tronChainOf = (
   }
   const [, number] = /^tron:(0x[0-9a-f]{1,8})$/.exec(caip2) ?? [];
   if (number === undefined) throw configFault(`${caip2} of chain ${id} is no name of a Tron`);
-  const payable = tokens.filter(({ chainId, isNative }) => chainId === id && !isNative);
+  const contracts = [...tokens, ...lookalikes].filter(
+    ({ chainId, isNative }) => chainId === id && !isNative,
+  );
   return {
     id,
     chainName: String(Number(number)),
     proxies: { erc20: hexOf(feeProxies.erc20), ethereum: null },
-    tokens: new Map(payable.map((token) => [hexOf(token.address), token])),
+    tokens: new Map(contracts.map((token) => [hexOf(token.address), token])),
     nativeToken: undefined,
     showAddress: tronFromHex,
   };

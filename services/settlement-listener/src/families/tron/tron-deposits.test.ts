@@ -103,6 +103,27 @@ test("one below the least amount that is set does not show, nor one in a token o
   expect(amounts).toEqual(new Set(["0.01", "0.500001"]));
 });
 
+// Guards money: who sends the wrong token must not be left without any trace of it.
+test("one in a look-alike is told, and so is a payment by the proxy (rule CHAIN-27)", async () => {
+  await open();
+  const owner = newAccount();
+  const link = await rig.hearNew({ destinationAddress: owner.address });
+  await rig.caughtUp();
+  const reference = link.paymentReference;
+  await chain.give({ to: owner.hex, amount: unit, token: "bridged" });
+  await chain.pay({ reference, to: owner.hex, amount: 2n * unit, token: "bridged", payer: 1 });
+  await chain.mine(finalizedLag + 1);
+  await settled(owner);
+  const tokenAddress = tronFromHex(chain.addressOf("bridged"));
+  expect(settledOf(owner).map(({ deposit }) => deposit)).toMatchObject([
+    { amount: "1", tokenAddress },
+  ]);
+  await waitUntil("the payment is settled", () =>
+    rig.told(link.id).some(({ status }) => status === "settled"),
+  );
+  expect(rig.told(link.id).at(-1)).toMatchObject({ amount: "2", tokenAddress });
+});
+
 test("a minimum of what is no token of the chain is a fault of the configuration", async () => {
   await open();
   const stranger = tronFromHex(`0x${"11".repeat(20)}`);

@@ -80,8 +80,11 @@ const catalogueOf = ({ chains, tokens }: CatalogueData, number: number): Catalog
     .filter(({ isNative }) => !isNative)
     .map(({ takesSuffix: _evmOnly, ...token }) => ({
       ...token,
-      id: `${token.id.split("-")[0]}-local-tron`,
+      id: tronIdOf(token.id),
+      ...(token.lookalikeOf !== undefined && { lookalikeOf: tronIdOf(token.lookalikeOf) }),
       chainId: "local-tron",
       address: tronFromHex(token.address),
     })),
 });
+
+const tronIdOf = (tokenId: string): string => `${tokenId.split("-")[0]}-local-tron`;
