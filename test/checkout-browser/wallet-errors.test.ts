@@ -8,7 +8,7 @@ import {
   walletErrorWords,
 } from "../rig/wallet-errors.ts";
 import { useCheckout } from "../rig/use-checkout.ts";
-import { failWithResponse } from "../rig/wallet.ts";
+import { failWithResponse, never } from "../rig/wallet.ts";
 
 const { describe, test } = needingChromium();
 
@@ -35,6 +35,24 @@ describe("a payer whose wallet answers the payment with an error", () => {
   )("(%s) that leaves open whether it was sent is asked to be careful", (_wallet, { error }) =>
     expectCareful(rig, error),
   );
+});
+
+describe("a payer whose wallet never reports a rejection", () => {
+  test("may say so without a reload of their own, and pay (rule CALLER-30)", async () => {
+    const payer = await rig.openPayer({ toAmount: "25" });
+    payer.wallet.decide("eth_sendTransaction", never);
+    await payer.goTo(payer.link.pageUrl);
+    await clickPay(payer);
+    await payer.see(walletErrorWords.unknown);
+    expect(await mayPay(payer)).toBe(false);
+    await payer.click("It never arrived, or was cancelled");
+    await payer.see("Is the first payment really gone?");
+    payer.wallet.decide("eth_sendTransaction");
+    await payer.click("It is gone, let me pay again");
+    await clickPay(payer);
+    await payer.see("A payment of 25 USDC was seen and is being confirmed. Do not pay again.");
+    expect(paymentsOf(payer.wallet)).toHaveLength(2);
+  });
 });
 
 describe("a payer whose wallet lacks the network", () => {

@@ -26,6 +26,8 @@ const dialog = find("#confirm-gone");
 const pollMs = 4_000;
 const receiptPollMs = 2_000;
 const receiptTriesMax = 60;
+/** Some wallets never report a rejection: after this long the payer may say what became of the payment. */
+const answerMsUsual = 20_000;
 const nameCharactersMax = 40;
 const iconCharactersMax = 100_000;
 const iconPixels = 24;
@@ -75,6 +77,8 @@ export const findWallet = () => {
 
 let link = { pendingPayments: JSON.parse(section.dataset.pending), payment: null };
 let isBusy = false;
+/** Whether a wallet that was asked for a payment has not answered for a while. */
+let isUnanswered = false;
 let isMined = false;
 let isOffline = false;
 let said;
@@ -106,12 +110,13 @@ export const render = () => {
   if (!section.isConnected) return;
   const wallets = family.listWallets();
   const isBlocked = recall().payment !== undefined || listSeen().length > 0;
+  const isWaiting = isBusy && !isUnanswered;
   payButton.hidden = wallets.length === 0;
   payButton.disabled = isBusy || isBlocked;
-  goneButton.hidden = isBusy || !isBlocked;
+  goneButton.hidden = isWaiting || !isBlocked;
   find("#no-wallet").hidden = wallets.length > 0;
   // What keeps from paying is said before what became of the last click.
-  const words = isBlocked && !isBusy ? textOfState() : (said ?? "");
+  const words = isBlocked && !isWaiting ? textOfState() : (said ?? "");
   const text = isOffline ? `${words} ${texts.offline}` : words;
   if (find("#live").textContent !== text) find("#live").textContent = text;
   showConfirming(listSeen()[0]);
@@ -307,12 +312,19 @@ export const askForPayment = async (payment, askForIt) => {
   if (listSeen().length > 0) throw new Told("");
   const asked = { ...payment, wallet: chosen.info.rdns };
   remember({ payment: asked });
+  const timer = setTimeout(() => {
+    isUnanswered = true;
+    render();
+  }, answerMsUsual);
   try {
     remember({ payment: { ...asked, ...(await askForIt()) } });
   } catch (error) {
     if (!nothingSent.has(error.kind)) throw error instanceof Told ? error : new Told("");
     remember({ payment: undefined });
     throw error;
+  } finally {
+    clearTimeout(timer);
+    isUnanswered = false;
   }
 };
 
@@ -403,6 +415,8 @@ export const openTill = (own) => {
     for (const { id } of link.pendingPayments) released.add(id);
     endPayment(recall().payment ?? {}, undefined);
     say(undefined);
+    // The request that the wallet never answered ends with the page.
+    if (isBusy) location.reload();
   });
 
   document.addEventListener("click", async ({ target }) => {
