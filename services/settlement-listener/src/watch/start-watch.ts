@@ -17,6 +17,7 @@ import { type DutyName, dutyNames } from "./chain/duty-names.ts";
 import { ChainMovedError, type WatchContext } from "./chain/watch-context.ts";
 import { forgetDisposable } from "./first-pass/forget-disposable.ts";
 import { stepChain } from "./first-pass/step-chain.ts";
+import { createUnprovedPointers } from "./first-pass/unproved-pointers.ts";
 import { tellAgesOfStored } from "./first-pass/tell-ages.ts";
 import { quorumOf } from "./agreement/agree.ts";
 import { checkProviders } from "./agreement/check-providers.ts";
@@ -81,8 +82,10 @@ const createState = (): WatchState => ({
 });
 
 /** Starts watching one chain, in whichever process leads it. */
-export const startWatch = (watch: WatchContext, share: Share): RunningWatch => {
-  const { chain, clock, log, metrics, pool } = watch;
+export const startWatch = (given: Omit<WatchContext, "unproved">, share: Share): RunningWatch => {
+  const { chain, clock, log, metrics, pool } = given;
+  const unproved = createUnprovedPointers({ chainId: chain.id, clock, log });
+  const watch: WatchContext = { ...given, unproved };
   const state = createState();
 
   const lease = startLease({
@@ -164,6 +167,7 @@ const watchOnce = async (
     const step = await stepChain(watch, lead);
     const { head } = step;
     state.movedCount = 0;
+    watch.unproved.clear();
     state.finalizedTo = step.finalizedTo;
     // A watch that begins anew, as after a halt, may begin below what was done before.
     if (step.finalizedTo === undefined) state.memory = noMemory();

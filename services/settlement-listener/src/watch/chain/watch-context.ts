@@ -1,6 +1,7 @@
 import type { Pool } from "@payment-links/postgres";
 import type { Clock, Log } from "@payment-links/runtime";
 import type { ChainReaders } from "../chain-reader.ts";
+import type { UnprovedPointers } from "../first-pass/unproved-pointers.ts";
 import type { ChainMetrics } from "./chain-metrics.ts";
 import type { WatchedChain } from "./watched-chain.ts";
 
@@ -11,6 +12,8 @@ export type WatchContext = Omit<ChainReaders, "close"> & {
   clock: Clock;
   log: Log;
   metrics: ChainMetrics;
+  /** Transactions whose receipts the scan waits for. */
+  unproved: UnprovedPointers;
   /** Tells the relay that a transaction with events has been committed. */
   wakeRelay: () => void;
 };

@@ -112,13 +112,16 @@ async function* readSparse(
  * then one provider's doing, and the audit, which is another's, finds it.
  */
 const findBy = async (
-  { chain, reader, witnesses }: WatchContext,
+  { chain, reader, unproved, witnesses }: WatchContext,
   readBy: string,
   read: Parameters<typeof findTransfers>[1],
 ): Promise<readonly ChainTransfer[]> => {
   const giver = witnesses.find(({ id }) => id === readBy);
   try {
-    return await findTransfers({ chain, reader: giver?.reader ?? reader }, read);
+    return await findTransfers(
+      { chain, reader: giver?.reader ?? reader, listAwaited: unproved.listAwaited },
+      read,
+    );
   } catch (error) {
     if (witnesses.length === 1 || !(error instanceof ChainUnreachableError)) throw error;
     // Others may answer: all is read again, and by another one if it goes on.

@@ -4,16 +4,25 @@ import type { FinalityLines } from "../../domain/plan-scan.ts";
 import type { ChainSettings } from "../chain/chain-settings.ts";
 import { instantOf } from "../chain/block-of.ts";
 import { ChainMovedError } from "../chain/watch-context.ts";
+import type { UnprovedPointers } from "../first-pass/unproved-pointers.ts";
 import type { WatchedChain } from "../chain/watched-chain.ts";
 import type { ChainReader, Pointer, TransactionReceipt, Witness } from "../chain-reader.ts";
 
 /**
  * The payments and deposits behind pointers, each proved by its receipt; no deposit below its token's
  * minimum (rule CHAIN-20). Throws {@link ChainMovedError}
- * where a receipt stands in another block than its pointer.
+ * where a receipt stands in another block than its pointer, or is missing while `listAwaited` waits for it.
  */
 export const findTransfers = async (
-  { chain, reader }: { chain: FoundOn; reader: ChainReader },
+  {
+    chain,
+    reader,
+    listAwaited = (missingHashes) => missingHashes,
+  }: {
+    chain: FoundOn;
+    reader: ChainReader;
+    listAwaited?: UnprovedPointers["listAwaited"];
+  },
   {
     pointers,
     times,
@@ -23,9 +32,14 @@ export const findTransfers = async (
   const blockHashes = new Map(pointers.map((one) => [one.transactionHash, one.blockHash]));
   if (blockHashes.size === 0) return [];
   const receipts = await reader.readReceipts([...blockHashes.keys()]);
+  const missing = [...blockHashes.keys()].filter((hash) => !receipts.has(hash));
+  if (listAwaited(missing).length > 0) {
+    throw new ChainMovedError("a listed transaction has no receipt");
+  }
   return [...blockHashes].flatMap(([transactionHash, blockHash]) => {
     const receipt = receipts.get(transactionHash);
-    if (receipt?.blockHash !== blockHash) {
+    if (receipt === undefined) return [];
+    if (receipt.blockHash !== blockHash) {
       throw new ChainMovedError("a receipt does not stand in the block of its pointer");
     }
     return transfersOf(chain, receipt, { times, lines }).filter((found) => !isDust(chain, found));
