@@ -9,14 +9,13 @@ import { listLost } from "../../store/open-transfers.ts";
 import type { Lead } from "../../store/watchers.ts";
 import type { WatchContext } from "../chain/watch-context.ts";
 import { agreeOnReceipts } from "../agreement/agree-on-receipts.ts";
-import { agree, quorumOf } from "../agreement/agree.ts";
 import { ChainUnreachableError } from "../chain-reader.ts";
 import { commitOutcomes } from "../transfers/commit-outcomes.ts";
 import { findOfSame, isSame, lookedFor, readTime } from "../transfers/find-transfers.ts";
+import { type NonceObservations, forgetObservations, readUsedNonces } from "./used-nonces.ts";
 
 const pageCountMax = 100;
 const pagesMax = 50;
-const sendersAtOnceMax = 4;
 
 /** Where the walk over lost payments is, and what it came to. */
 export type JudgeWalk = {
@@ -28,6 +27,7 @@ export type JudgeWalk = {
   undecidedCount: number;
   /** The last final block at which a whole round decided all. */
   judgedTo: number;
+  observations: NonceObservations;
 };
 
 /** A walk that is to begin. */
@@ -36,6 +36,7 @@ export const newJudgeWalk = (): JudgeWalk => ({
   roundTo: -1,
   undecidedCount: 0,
   judgedTo: -1,
+  observations: new Map(),
 });
 
 /**
@@ -51,7 +52,10 @@ export const judgeLostTransfers = async (
   { lines, walk }: { lines: FinalityLines; walk: JudgeWalk },
 ): Promise<void> => {
   const { chain, pool } = watch;
-  if (walk.afterSeq === "0") Object.assign(walk, { roundTo: lines.final, undecidedCount: 0 });
+  if (walk.afterSeq === "0") {
+    forgetObservations(walk.observations, walk.roundTo);
+    Object.assign(walk, { roundTo: lines.final, undecidedCount: 0 });
+  }
   for (let page = 0; page < pagesMax; page += 1) {
     const { afterSeq } = walk;
     const asked = { afterSeq, countMax: pageCountMax, ...lookedFor(chain) };
@@ -60,7 +64,7 @@ export const judgeLostTransfers = async (
     // Before anybody is asked: those that cannot be decided hold up none behind them.
     walk.afterSeq = next?.seq ?? "0";
     walk.undecidedCount += lost.length;
-    if (lost.length > 0) walk.undecidedCount -= await judgePage(watch, lead, { lost, lines });
+    if (lost.length > 0) walk.undecidedCount -= await judgePage(watch, lead, { lost, lines, walk });
     if (next !== undefined) continue;
     if (walk.undecidedCount === 0) walk.judgedTo = walk.roundTo;
     break;
@@ -74,10 +78,18 @@ export const judgeLostTransfers = async (
 const judgePage = async (
   watch: WatchContext,
   lead: Lead,
-  { lost, lines }: { lost: readonly StoredTransfer[]; lines: FinalityLines },
+  {
+    lost,
+    lines,
+    walk: { observations },
+  }: { lost: readonly StoredTransfer[]; lines: FinalityLines; walk: JudgeWalk },
 ): Promise<number> => {
   // They are read before the receipts: a transaction that is mined in between has a receipt then.
-  const usedNonces = await agreeOnUsedNonces(watch, lost, lines.final);
+  const senders = [...new Set(lost.map(({ sender }) => sender))];
+  const usedNonces = await readUsedNonces(watch, senders, {
+    finalizedTo: lines.final,
+    observations,
+  });
   const blocks = new Map(
     lost.map(({ blockNumber, transactionHash }) => [transactionHash, blockNumber]),
   );
@@ -124,36 +136,4 @@ const judgePage = async (
   }
   await commitOutcomes(watch, lead, { settled: [...settled.values()], failed });
   return decidedCount;
-};
-
-/**
- * How many nonces each sender had used at a block, where providers agree on it. One question may have a
- * provider read blocks of megabytes, so few are put at once; one that fails leaves out its sender alone.
- */
-const agreeOnUsedNonces = async (
-  { witnesses }: WatchContext,
-  lost: readonly StoredTransfer[],
-  finalizedTo: number,
-): Promise<ReadonlyMap<string, number>> => {
-  const { agreed } = await agree({
-    witnesses,
-    quorum: quorumOf(witnesses),
-    keys: [...new Set(lost.map(({ sender }) => sender))],
-    ask: async ({ reader }, senders) => {
-      const used = new Map<string, number>();
-      const readOne = async (sender: string): Promise<void> => {
-        try {
-          used.set(sender, await reader.readUsedNonces(sender, finalizedTo));
-        } catch (error) {
-          if (!(error instanceof ChainUnreachableError)) throw error;
-        }
-      };
-      for (let at = 0; at < senders.length; at += sendersAtOnceMax) {
-        await Promise.all(senders.slice(at, at + sendersAtOnceMax).map(readOne));
-      }
-      return used;
-    },
-    printOf: String,
-  });
-  return agreed;
 };

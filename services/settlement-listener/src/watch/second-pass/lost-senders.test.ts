@@ -3,7 +3,7 @@ import type { Hex } from "viem";
 import { keccak256Hex } from "@payment-links/contracts";
 import { transact } from "@payment-links/postgres";
 import { waitUntil } from "@payment-links/runtime/testing";
-import { useRig } from "@payment-links/runtime/testing/use-rig";
+import { closeAfterEach, useRig } from "@payment-links/runtime/testing/use-rig";
 import { recordWaiting } from "../../sightings/record-waiting.ts";
 import { openChain } from "../../testing/open-chain.ts";
 import { type WatchRig, startWatchRig } from "../../testing/open-watch-rig.ts";
@@ -45,6 +45,7 @@ const { clock, waitHurried } = createHurriedClock();
 const waitFailed = (rig: WatchRig, linkId: string) =>
   waitHurried("it fails", () => rig.told(linkId).at(-1)?.status === "failed");
 
+const keep = closeAfterEach();
 let rig: WatchRig | undefined;
 let second: Awaited<ReturnType<typeof openSecond>> | undefined;
 const open = async () => {
@@ -90,6 +91,45 @@ test("of two lost payments one fails, though a provider does not say what the ot
   await chain.mine();
   await waitFailed(rig, untold.linkId);
 });
+
+/** A node that keeps the state of its four newest blocks, as those of Base and Arbitrum keep less than is final. */
+const openPruned = async () => {
+  const served = await serveJsonRpc({
+    answer: async (method, params) => {
+      const isPruned =
+        method === "eth_getTransactionCount" &&
+        Number(params[1]) < (await chain.headNumber()) - keptStates;
+      if (isPruned) throw new RpcError(-32_000, "missing trie node: state is not available");
+      return chain.ask(method, params);
+    },
+  });
+  return keep(served);
+};
+const keptStates = 3;
+
+test.each([1, 2])(
+  "a lost payment fails although none of %i nodes has the state of a final block (rule CHAIN-5)",
+  async (providerCount) => {
+    await chain.mine(finalBlocks + 1);
+    const nodes = [];
+    for (let i = 0; i < providerCount; i += 1) nodes.push(await openPruned());
+    const urls = nodes.map(({ url }) => url);
+    rig = await startWatchRig(chain, { finality: "finalized" }, urls, clock);
+    await rig.caughtUp();
+    const watched = rig;
+    const { linkId, replace } = await paySeen(watched, 1);
+    await chain.reorg(1);
+    await replace();
+    await chain.mine();
+    await watched.caughtUp();
+    // A replacement that is not final yet may be taken away itself.
+    expect(watched.told(linkId).at(-1)?.status).toBe("processing");
+    await waitHurried("it fails", async () => {
+      await chain.mine();
+      return watched.told(linkId).at(-1)?.status === "failed";
+    });
+  },
+);
 
 /** Records payments that were lost, of transactions that no node knows and whose nonces nobody uses. */
 const recordLost = async (rig: WatchRig, count: number, senderOf?: (index: number) => string) => {
