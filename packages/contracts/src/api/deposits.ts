@@ -55,6 +55,10 @@ export const DepositData = z
     dateDecided: wireInstant.nullable(),
     paymentLinkId: z.string().nullable(),
     paymentId: z.string().nullable(),
+    countedAs: z.object({ paymentId: z.string(), paymentLinkId: z.string() }).optional().meta({
+      description:
+        "The payment as which this money counts already, because a provider's notice reported it.",
+    }),
     likelyLinks: z.array(LikelyLink).meta({
       description: "The likeliest first, at most three; none of a deposit that is decided.",
     }),

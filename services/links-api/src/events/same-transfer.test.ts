@@ -329,6 +329,11 @@ describe("a transfer that a provider's notice and a deposit report", () => {
     await rig.settle(noticeOf(transfer));
     const deposit = depositOf(transfer);
     await receiveDeposit(deposit);
+    const [listed] = (await transfer.shop.read("deposits")).data;
+    expect(listed).toMatchObject({
+      countedAs: { paymentLinkId: transfer.linkId },
+      likelyLinks: [],
+    });
     const answer = await transfer.shop.assign(deposit.id, transfer.linkId);
     expect([answer.status, answer.json.errors?.[0]?.code]).toEqual([
       409,

@@ -1,6 +1,6 @@
 import { sql } from "slonik";
 import * as z from "zod";
-import { type Transaction, documentRows } from "@payment-links/postgres";
+import { type Db, type Transaction, documentRows } from "@payment-links/postgres";
 import type { Payment } from "../domain/payment.ts";
 import type { OwnReport } from "../domain/reports.ts";
 import { isNotice, transactionKey } from "../domain/same-transfer.ts";
@@ -53,8 +53,23 @@ export const lockReports = async (
       FROM (${lockRows(names)}) AS named (name, is_exclusive) GROUP BY number ORDER BY number
     ) AS lock
   `);
-  const wanted = new Map(keys.map(({ chainId, key }) => [`${chainId} ${key}`, [chainId, key]]));
-  return tx.any(sql.prepared("list_reports", ReportRow)`
+  return listReports(tx, reports);
+};
+
+/** Lists all payments that were reported of the transactions of payments, whoever owns their links. */
+export const listReports = async (
+  db: Db,
+  reports: readonly Pick<Payment, "chainId" | "sourceTransaction">[],
+): Promise<readonly OwnReport[]> => {
+  const wanted = new Map(
+    reports.flatMap(({ chainId, sourceTransaction }) => {
+      if (sourceTransaction === null) return [];
+      const key = transactionKey(sourceTransaction);
+      return [[`${chainId} ${key}`, [chainId, key]]];
+    }),
+  );
+  if (wanted.size === 0) return [];
+  return db.any(sql.prepared("list_reports", ReportRow)`
     SELECT ${columns}, owned.user_id AS "userId"
     FROM (${keyRows([...wanted.values()])}) AS wanted (chain_id, key)
     CROSS JOIN LATERAL (

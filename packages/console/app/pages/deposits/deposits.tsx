@@ -115,7 +115,15 @@ const Decide = ({ deposit }: { deposit: DepositData }) => {
   const close = (): void => setOpen(undefined);
   return (
     <div className={styles["row"]}>
-      {deposit.status === "settled" && deposit.lookalikeOf === null && (
+      {deposit.countedAs !== undefined && (
+        <span>
+          {texts.counted}{" "}
+          <Link to={`/links/${deposit.countedAs.paymentLinkId}`}>{texts.toLink}</Link>
+        </span>
+      )}
+      {deposit.status === "settled" &&
+        deposit.lookalikeOf === null &&
+        deposit.countedAs === undefined && (
         <Button onPress={() => setOpen("assign")}>{texts.assign}</Button>
       )}
       {deposit.decision === "unmatched" && (

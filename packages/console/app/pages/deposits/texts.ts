@@ -26,6 +26,7 @@ export const texts = choose({
     assign: "Assign…",
     dismiss: "Dismiss",
     toLink: "Its link",
+    counted: "A payment provider reported this money. It counts already.",
     assignTitle: (amount: string) => `Which link were ${amount} for?`,
     assignText:
       "The link is credited, your webhooks are told, and it cannot be taken back. That an amount fits proves nothing: ask who paid if you are not sure.",
@@ -73,6 +74,7 @@ export const texts = choose({
     assign: "Zuordnen…",
     dismiss: "Beiseitelegen",
     toLink: "Zum Link",
+    counted: "Ein Zahlungsanbieter hat dieses Geld gemeldet. Es zählt schon.",
     assignTitle: (amount: string) => `Für welchen Link waren ${amount}?`,
     assignText:
       "Der Betrag wird dem Link gutgeschrieben, Ihre Webhooks erfahren davon, und es lässt sich nicht zurücknehmen. Dass ein Betrag passt, beweist nichts: Fragen Sie im Zweifel, wer gezahlt hat.",
