@@ -111,12 +111,15 @@ const audit = {
   detail: { enabled: false },
 };
 
+const reserved = { chainId: "bitcoin", addresses: ["bc1qone", "bc1qother"] };
+
 const sample = (type: string): object => {
   if (type.startsWith("audit.")) return audit;
   if (type.startsWith("account.")) return account;
   if (type === "settlement.chain_advanced") return advance;
   if (type.startsWith("settlement.")) return settlement;
   if (type.startsWith("deposit.")) return deposit;
+  if (type === "bitcoin_addresses.reserved") return reserved;
   return type === "payment_link.transaction.succeeded" ? { link, transaction } : { link };
 };
 
@@ -126,11 +129,12 @@ const exported: readonly unknown[] = Object.values(events);
 const eventTypes = exported.filter(isEventType);
 
 describe("event types", () => {
-  test("are the fifteen of rule EVENT-2, each on its topic (rule EVENT-2)", () => {
+  test("are the sixteen of rule EVENT-2, each on its topic (rule EVENT-2)", () => {
     expect(eventTypes.map(({ topic, type }) => `${topic} ${type}`).sort()).toEqual([
       "accounts.v1 account.snapshot",
       "accounts.v1 account.updated",
       "audit.v1 audit.recorded",
+      "payment-links.v1 bitcoin_addresses.reserved",
       "payment-links.v1 payment_link.completed",
       "payment-links.v1 payment_link.created",
       "payment-links.v1 payment_link.deactivated",
