@@ -199,6 +199,11 @@ const expectations: Record<string, Expected> = {
   "GET /console/api/payment-links.csv": session,
   "GET /console/api/payments.csv": session,
   "POST /console/api/payment-links": { ...session, body: { toAmount: "1" } },
+  "POST /console/api/payment-links/first-address-index": {
+    ...session,
+    answers: "422 INVALID_WALLET_ADDRESS",
+    body: { walletAddress: "no key", tokenId: "btc" },
+  },
   "GET /console/api/payment-links/:id": { ...owned, of: ownLink },
   "GET /console/api/payment-links/:id/payments": { ...owned, of: ownLink },
   "GET /console/api/payment-links/:id/story": { ...owned, of: ownLink },

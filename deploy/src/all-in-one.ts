@@ -3,6 +3,7 @@ import { authKeysConfig, authKeysMigration, createAuthKeys } from "@payment-link
 import { createLocalBus } from "@payment-links/bus";
 import {
   type AskSolana,
+  type AskUsedAddresses,
   type Catalogue,
   type CatalogueData,
   devnet,
@@ -183,7 +184,10 @@ const refuseTakenPorts = async (config: AllInOneConfig): Promise<void> => {
 };
 
 /** What the four services share. */
-type Shared = Omit<Ground, "pool" | "databaseUrl" | "ask" | "askSolana" | "log" | "metrics">;
+type Shared = Omit<
+  Ground,
+  "pool" | "databaseUrl" | "ask" | "askSolana" | "askUsedAddresses" | "log" | "metrics"
+>;
 
 type Found = {
   dataDir: DataDir;
@@ -224,13 +228,8 @@ const openServices = async (
     // A link's token must stay in the catalogue for as long as the link exists.
     localData: isProduction(config) ? [] : localCatalogueData(localChains, dataDir.path),
   });
-  // links-api, which asks, is made before settlement-listener, which answers.
-  const listening: { askSolana?: AskSolana } = {};
-  const askSolana: AskSolana = async (question) => {
-    if (listening.askSolana === undefined) throw new Error("settlement-listener is not made yet");
-    return listening.askSolana(question);
-  };
-  const ground = { ...shared, askSolana };
+  const listener = createListenerLink();
+  const ground = { ...shared, ...listener.questions };
   const openGround = createGroundOpener({
     config,
     shared: ground,
@@ -263,7 +262,7 @@ const openServices = async (
     ),
     "auth-keys": authKeys,
   };
-  listening.askSolana = services["settlement-listener"].askSolana;
+  listener.connect(services["settlement-listener"]);
   for (const service of Object.values(services)) {
     stopList.add(service.name, () => service.stop());
     await service.start();
@@ -294,9 +293,28 @@ const openShared = (
   };
 };
 
+type Questions = { askSolana: AskSolana; askUsedAddresses: AskUsedAddresses };
+
+/** What links-api asks settlement-listener. links-api is made first, so the questions wait for the listener. */
+const createListenerLink = () => {
+  let made: Questions | undefined;
+  const answering = (): Questions => {
+    if (made === undefined) throw new Error("settlement-listener is not made yet");
+    return made;
+  };
+  const questions: Questions = {
+    askSolana: async (question) => answering().askSolana(question),
+    askUsedAddresses: async (question) => answering().askUsedAddresses(question),
+  };
+  const connect = (listener: Questions): void => {
+    made = listener;
+  };
+  return { questions, connect };
+};
+
 type GroundOptions = {
   config: AllInOneConfig;
-  shared: Shared & Pick<Ground, "askSolana">;
+  shared: Shared & Pick<Ground, "askSolana" | "askUsedAddresses">;
   stopList: StopList;
   adminUrl: string;
 };

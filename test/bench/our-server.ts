@@ -45,6 +45,7 @@ const openGround = async (name: string, databaseUrl: string): Promise<Ground> =>
     trustedProxies: [],
     ask: () => Promise.reject(new Error("auth-keys asks itself")),
     askSolana: () => Promise.reject(new Error("nobody follows a chain")),
+    askUsedAddresses: () => Promise.reject(new Error("nobody follows a chain")),
     catalogue: openCatalogue(),
     clock: systemClock,
     log,

@@ -36,6 +36,7 @@ const ground = {
   trustedProxies: [],
   ask: away,
   askSolana: away,
+  askUsedAddresses: away,
   catalogue: openCatalogue(process.env["CATALOGUE_FILE"]),
   baseUrl: "http://127.0.0.1",
   checkoutUrl: "http://127.0.0.1",

@@ -99,6 +99,7 @@ export const startReplica = (stage: Stage, name: ServiceName, number: number): R
       trustedProxies: [],
       ask: stage.ask,
       askSolana: () => Promise.reject(new Error("no payer pays on Solana")),
+      askUsedAddresses: () => Promise.reject(new Error("nobody adds a wallet")),
       catalogue: stage.catalogue,
       baseUrl: "http://127.0.0.1:8080",
       checkoutUrl: "https://pay.example",

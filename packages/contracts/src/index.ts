@@ -47,6 +47,7 @@ export {
   CheckoutQuery,
   SolanaTransactionBody,
   type CheckoutTransaction,
+  FirstIndexBody,
   LinkStoryQuery,
   OwnLinksFilter,
   OwnLinksQuery,
@@ -215,6 +216,12 @@ export {
 export { smallestDeposit } from "./smallest-deposit.ts";
 export { solanaTokenAccount, solanaTokenPrograms } from "./solana-token-account.ts";
 export { solanaPayUrl, solanaRequestUrl } from "./solana-pay-url.ts";
+export {
+  type AskUsedAddresses,
+  UsedAddresses,
+  UsedAddressesQuestion,
+  askedAddressesMax,
+} from "./used-addresses.ts";
 export { type AskSolana, SolanaFacts, SolanaFactsQuestion } from "./solana-facts.ts";
 export { readTronAddress, tronFromHex, tronToHex } from "./tron-address.ts";
 export {

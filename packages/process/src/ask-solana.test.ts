@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import { describe, expect, test } from "@jest/globals";
 import { listen } from "@payment-links/http";
-import { createHttpAskSolana } from "./ask-solana.ts";
+import { createHttpAskSolana, createHttpAskUsedAddresses } from "./ask-solana.ts";
 import { ampleTimeoutMs, provokedTimeoutMs } from "@payment-links/runtime/testing/time-limits";
 
 const key = "9WzDXwBbmkg8ZTbNMqUxvQRAyrZzDsGYdLVL9zYtAWWM";
@@ -37,6 +37,21 @@ const askOf = async (status: number, text: string, { isSilent = false } = {}) =>
   await listening.close();
   return { outcome, heard };
 };
+
+test("asking settlement-listener which addresses were used sends the question there", async () => {
+  const asked = { chainId: "bitcoin", addresses: ["one", "other"] };
+  const paths: (string | undefined)[] = [];
+  const server = createServer((req, res) => {
+    paths.push(req.url);
+    res.end(JSON.stringify({ usedAddresses: ["other"] }));
+  });
+  const [handler] = server.listeners("request") as [Parameters<typeof listen>[0]["handler"]];
+  const listening = await listen({ handler, host: "127.0.0.1", port: 0, variable: "PORT" });
+  const ask = createHttpAskUsedAddresses({ url: `http://127.0.0.1:${listening.port}` });
+  expect(await ask(asked)).toEqual({ usedAddresses: ["other"] });
+  expect(paths).toEqual(["/internal/settlement/used-addresses"]);
+  await listening.close();
+});
 
 describe("asking settlement-listener what stands on Solana", () => {
   test("sends the question with the services' token, and answers what it is told", async () => {

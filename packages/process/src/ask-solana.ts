@@ -1,4 +1,10 @@
-import { type AskSolana, SolanaFacts } from "@payment-links/contracts";
+import type * as z from "zod";
+import {
+  type AskSolana,
+  type AskUsedAddresses,
+  SolanaFacts,
+  UsedAddresses,
+} from "@payment-links/contracts";
 import { activeTraceparent } from "@payment-links/runtime";
 
 type Options = {
@@ -13,15 +19,28 @@ type Options = {
 const timeoutMsDefault = 4_000;
 
 /** Asks settlement-listener over HTTP what a payer's transaction on Solana is made of. */
-export const createHttpAskSolana = ({
-  url,
-  token,
-  timeoutMs = timeoutMsDefault,
-}: Options): AskSolana => {
+export const createHttpAskSolana = (options: Options): AskSolana =>
+  createAsk(options, "solana-facts", SolanaFacts);
+
+/** Asks settlement-listener over HTTP which addresses of Bitcoin were used. */
+export const createHttpAskUsedAddresses = (options: Options): AskUsedAddresses => {
+  const ask = createAsk(options, "used-addresses", UsedAddresses);
+  return async (question) => {
+    const answer = await ask(question);
+    if (answer === undefined) throw new Error("settlement-listener does not watch the chain");
+    return answer;
+  };
+};
+
+const createAsk = <Answer extends z.ZodType>(
+  { url, token, timeoutMs = timeoutMsDefault }: Options,
+  name: string,
+  Shape: Answer,
+): ((question: object) => Promise<z.output<Answer> | undefined>) => {
   const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` };
   return async (question) => {
     const traceparent = activeTraceparent();
-    const answer = await fetch(`${url}/internal/settlement/solana-facts`, {
+    const answer = await fetch(`${url}/internal/settlement/${name}`, {
       method: "POST",
       signal: AbortSignal.timeout(timeoutMs),
       headers: {
@@ -36,6 +55,6 @@ export const createHttpAskSolana = ({
       throw new Error(`settlement-listener answered with status ${answer.status}`);
     }
     if (answer.status === 204) return undefined;
-    return SolanaFacts.parse(await answer.json());
+    return Shape.parse(await answer.json());
   };
 };

@@ -1,5 +1,5 @@
 import type { Bus } from "@payment-links/bus";
-import type { AskSolana, Catalogue } from "@payment-links/contracts";
+import type { AskSolana, AskUsedAddresses, Catalogue } from "@payment-links/contracts";
 import type { Ask } from "@payment-links/identity";
 import type { Pool } from "@payment-links/postgres";
 import type { Limit, Limiter } from "@payment-links/rate-limit";
@@ -18,6 +18,8 @@ export type Ground = {
   ask: Ask;
   /** Asks settlement-listener what a payer's transaction on Solana is made of. */
   askSolana: AskSolana;
+  /** Asks settlement-listener which addresses of Bitcoin were used. */
+  askUsedAddresses: AskUsedAddresses;
   catalogue: Catalogue;
   clock: Clock;
   log: Log;

@@ -21,7 +21,7 @@ import {
   systemClock,
   waitForEachAddress,
 } from "@payment-links/runtime";
-import { createHttpAskSolana } from "./ask-solana.ts";
+import { createHttpAskSolana, createHttpAskUsedAddresses } from "./ask-solana.ts";
 import { type ProcessConfig, processConfig, warnOfInsecureCookie } from "./config.ts";
 import type { Ground } from "./ground.ts";
 import { kafkaConnection } from "./kafka-connection.ts";
@@ -118,8 +118,10 @@ const openGround = (name: string, config: ProcessConfig, { pool, stopList, log }
   stopList.add("limiter", () => limiter.close());
   const token = config.INTERNAL_TOKEN?.[0];
   const ask = createHttpAsk({ url: config.AUTH_KEYS_INTERNAL_URL, token });
-  const askSolana = createHttpAskSolana({ url: config.SETTLEMENT_LISTENER_INTERNAL_URL, token });
-  const ground = { pool, bus, limiter, ask, askSolana, clock, log, metrics };
+  const listener = { url: config.SETTLEMENT_LISTENER_INTERNAL_URL, token };
+  const askSolana = createHttpAskSolana(listener);
+  const askUsedAddresses = createHttpAskUsedAddresses(listener);
+  const ground = { pool, bus, limiter, ask, askSolana, askUsedAddresses, clock, log, metrics };
   return { ground, kafka };
 };
 

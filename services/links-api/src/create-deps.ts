@@ -21,7 +21,17 @@ type Own = Pick<
 
 /** Makes what the rooms of the service are given. */
 export const createDeps = (ground: Ground, { eventStreamLimits: limits, ...own }: Own): Deps => {
-  const { askSolana, baseUrl, catalogue, checkoutUrl, clock, log, metrics, pool } = ground;
+  const {
+    askSolana,
+    askUsedAddresses,
+    baseUrl,
+    catalogue,
+    checkoutUrl,
+    clock,
+    log,
+    metrics,
+    pool,
+  } = ground;
   const { settlementChains, transferChains } = own;
   const tokenOf = indexTokens(catalogue, checkoutUrl);
   const isDestinationLost = createDestinationChecks({
@@ -36,6 +46,7 @@ export const createDeps = (ground: Ground, { eventStreamLimits: limits, ...own }
     clock,
     log,
     askSolana,
+    askUsedAddresses,
     baseUrl,
     checkoutUrl,
     ...own,

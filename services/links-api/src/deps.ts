@@ -15,7 +15,14 @@ import type { ReadOne } from "./store/read-together.ts";
 /** What this service gives its rooms: the ground, and what it made on the ground. */
 export type Deps = Pick<
   Ground,
-  "pool" | "catalogue" | "clock" | "log" | "askSolana" | "baseUrl" | "checkoutUrl"
+  | "pool"
+  | "catalogue"
+  | "clock"
+  | "log"
+  | "askSolana"
+  | "askUsedAddresses"
+  | "baseUrl"
+  | "checkoutUrl"
 > & {
   /** A link's token and how the wire shows it. Throws if the catalogue has lost the token. */
   tokenOf: (tokenId: string) => { token: CatalogueToken; shown: TokenData };

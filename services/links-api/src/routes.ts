@@ -30,6 +30,7 @@ import { listOwnDeposits } from "./http/list-deposits.ts";
 import { listLinkPayments } from "./http/list-link-payments.ts";
 import { listOwnLinks } from "./http/list-links.ts";
 import { readCheckoutLink } from "./http/read-checkout-link.ts";
+import { suggestOwnFirstIndex } from "./http/suggest-first-index.ts";
 import { streamCheckoutLink } from "./http/stream-checkout-link.ts";
 import { searchOwnLinks } from "./http/search-links.ts";
 import { answerPageRefusal as answerRefusal } from "./pages/answer-page.ts";
@@ -79,6 +80,7 @@ const consoleRoutes = (deps: Deps): readonly Route[] => {
     sessionRoute({ ...overviewOperations.get, handle: getOverview(deps) }),
     sessionRoute({ ...links.list, handle: searchOwnLinks(deps) }),
     sessionRoute({ ...links.create, handle: createLink(deps, "person") }),
+    sessionRoute({ ...links.suggestFirstIndex, handle: suggestOwnFirstIndex(deps) }),
     sessionRoute({ ...links.get, handle: getConsoleLink(deps) }),
     sessionRoute({ ...links.listPayments, handle: listLinkPayments(deps) }),
     sessionRoute({ ...files.links, answerMsMax: exportMsMax, handle: exportLinks(deps) }),

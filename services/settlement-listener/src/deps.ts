@@ -1,4 +1,4 @@
-import type { AskSolana } from "@payment-links/contracts";
+import type { AskSolana, AskUsedAddresses } from "@payment-links/contracts";
 import type { Ground } from "@payment-links/process";
 import type { Payment } from "./domain/payment.ts";
 import type { ProviderKeys } from "./domain/provider-secrets.ts";
@@ -15,6 +15,8 @@ export type Deps = Pick<Ground, "pool" | "catalogue" | "clock" | "log"> & {
   watches: () => readonly RunningWatch[];
   /** What a payer's transaction on Solana is made of; rejects where nobody can tell. */
   askSolana: AskSolana;
+  /** Which addresses of Bitcoin were used; rejects if no node can tell. */
+  askUsedAddresses: AskUsedAddresses;
   /** The ids of the chains that are configured. */
   chainIds: readonly string[];
   /** Tells the relay that a transaction with events has been committed. */

@@ -6,6 +6,7 @@ import { rescanChain } from "./http/rescan-chain.ts";
 import { resumeChain } from "./http/resume-chain.ts";
 import { showStatus } from "./http/show-status.ts";
 import { tellSolanaFacts } from "./http/tell-solana-facts.ts";
+import { tellUsedAddresses } from "./http/tell-used-addresses.ts";
 
 /** Every public route. Notices are not limited: each is signed (rule API-21). */
 export const publicRoutes = (deps: Deps): readonly Route[] => [
@@ -24,6 +25,12 @@ export const internalRoutes = (deps: Deps): readonly InternalRoute[] => [
     path: "/internal/settlement/solana-facts",
     isForServices: true,
     handle: tellSolanaFacts(deps),
+  },
+  {
+    method: "post",
+    path: "/internal/settlement/used-addresses",
+    isForServices: true,
+    handle: tellUsedAddresses(deps),
   },
   { method: "get", path: "/internal/settlement/status", handle: showStatus(deps) },
   { method: "post", path: "/internal/settlement/rescan", handle: rescanChain(deps) },

@@ -28,13 +28,13 @@ export const settlementListenerMigration = {
 /**
  * Creates settlement-listener: it stores what providers say of payments and what it sees on chains,
  * matches them to links, and tells of them on `settlements.v1`. Nothing runs before `start`. Throws
- * ConfigError for a chain on which the catalogue knows no way of being paid. `askSolana` is what it
- * tells links-api, without HTTP, for services of the same process.
+ * ConfigError for a chain on which the catalogue knows no way of being paid. `askSolana` and
+ * `askUsedAddresses` are what it tells links-api, without HTTP, for services of the same process.
  */
 export const createSettlementListener = (
   ground: Ground,
   config: SettlementListenerConfig,
-): Service & Pick<Chains, "askSolana"> => {
+): Service & Pick<Chains, "askSolana" | "askUsedAddresses"> => {
   const { clock, metrics, pool } = ground;
   let relayWaker = () => {};
   const chains = openChains(ground, config, () => relayWaker());
@@ -47,6 +47,7 @@ export const createSettlementListener = (
       chainIds: chains.ids,
       watches: chains.watches,
       askSolana: chains.askSolana,
+      askUsedAddresses: chains.askUsedAddresses,
       counters: createCounters(metrics),
       reportOrphanedSettled: chains.reportOrphanedSettled,
     };
@@ -70,5 +71,6 @@ export const createSettlementListener = (
       stop: chains.stop,
     };
   });
-  return { ...service, askSolana: chains.askSolana };
+  const { askSolana, askUsedAddresses } = chains;
+  return { ...service, askSolana, askUsedAddresses };
 };

@@ -14,6 +14,7 @@ export type NewApiKey = { name: string; scopes: ("payment_link:create" | "paymen
 export type ApiKeyChange = { active?: boolean; requestsPerMinute?: number | null; burst?: number | null };
 export type ApiKeyRotation = { overlapSeconds?: number | null };
 export type NewPaymentLink = { toAmount: string | number; description?: string | null; maxUsage?: number | null; expirationDate?: string | null };
+export type FirstAddressIndexQuestion = { walletAddress: string; tokenId: string };
 export type NewWebhookEndpoint = { url: string; name: string };
 export type WebhookEndpointChange = { url?: never; name?: string; enabled?: boolean };
 export type OwnAccount = { id: string; handle: string | null; username: string; bio: string | null; profileImage: string | null; backgroundImage: string | null; backgroundColour: string | null; links: (string)[] | null; dateCreated: string; isReady: boolean };
@@ -46,13 +47,14 @@ export type OwnPaymentData = { id: string; status: "processing" | "settled" | "f
 export type OwnPaymentLinkPage = { data: (PaymentLinkData)[]; limit: number; offset: number; nextOffset: number | null; nextBefore: string | null };
 export type PaymentLinkData = { id: string; userId: string; toAmount: string; destinationAddress: string; url: string; dateCreated: string; token: TokenData; status: "active" | "completed" | "inactive"; description: string | null; maxUsage: number | null; receivedAmount: string; expirationDate: string | null; transactionUrl: string | null };
 export type PaymentLinkCreationData = { id: string; url: string };
+export type FirstAddressIndexSuggestion = { firstAddressIndex: number; isChecked: boolean };
 export type OwnPaymentLink = { id: string; userId: string; toAmount: string; destinationAddress: string; url: string; dateCreated: string; token: TokenData; status: "active" | "completed" | "inactive"; description: string | null; maxUsage: number | null; receivedAmount: string; expirationDate: string | null; transactionUrl: string | null; payments: (PaymentData)[]; addressGap: number | null; unsendableRemainder?: { amount: string; smallestPayment: string } };
 export type PaymentData = { id: string; status: "processing" | "settled" | "failed"; applied: boolean; reason: "duplicate" | "conflict" | "wrong_token" | "wrong_destination" | "wrong_amount" | "completed" | "expired" | "inactive" | null; amount: string; tokenAddress: string; chainId: string; sourceTransaction: string | null; dateCreated: string; duplicateOf?: string; orphaned?: true };
 export type PaymentPage = { data: (PaymentData)[]; limit: number; offset: number; nextOffset: number | null };
 export type LinkStory = { data: (StoryEntry)[]; nextAfter: string | null };
 export type StoryEntry = { kind: "created" | "expired" | "payment_seen" | "payment_ended" | "completed" | "deactivated" | "payment_orphaned"; at: string | null; by: { kind: "api_key" | "session"; id: string } | null; payment: PaymentData | null };
 export type DepositPage = { data: (DepositData)[]; limit: number; offset: number; nextOffset: number | null };
-export type DepositData = { id: string; status: "seen" | "settled" | "orphaned"; decision: "unmatched" | "assigned" | "dismissed"; amount: string; token: TokenData | null; lookalikeOf: string | null; tokenAddress: string; chainId: string; destinationAddress: string; sender: string | null; sourceTransaction: string; transactionUrl: string | null; dateOnChain: string; dateCreated: string; dateDecided: string | null; paymentLinkId: string | null; paymentId: string | null; likelyLinks: (LikelyLink)[] };
+export type DepositData = { id: string; status: "seen" | "settled" | "orphaned"; decision: "unmatched" | "assigned" | "dismissed"; amount: string; token: TokenData | null; lookalikeOf: string | null; tokenAddress: string; chainId: string; destinationAddress: string; sender: string | null; sourceTransaction: string; transactionUrl: string | null; dateOnChain: string; dateCreated: string; dateDecided: string | null; paymentLinkId: string | null; paymentId: string | null; countedAs?: { paymentId: string; paymentLinkId: string }; likelyLinks: (LikelyLink)[] };
 export type LikelyLink = { id: string; toAmount: string; remainingAmount: string; description: string | null; dateCreated: string; reasons: ("amount" | "sender" | "time")[] };
 export type AssignedDeposit = { deposit: DepositData; payment: PaymentData };
 export type WebhookEndpointList = { data: (ListedWebhookEndpoint)[]; headerPrefix: string };
@@ -109,6 +111,7 @@ export type Operations = {
   getOverview: { input: { query?: { "days"?: number | undefined } }; answer: Overview };
   listOwnPaymentLinks: { input: { query?: { "status"?: "active" | "completed" | "inactive" | undefined; "q"?: string | undefined; "token"?: string | undefined; "from"?: string | undefined; "to"?: string | undefined; "before"?: string | undefined; "offset"?: number | undefined } }; answer: OwnPaymentLinkPage };
   createOwnPaymentLink: { input: { header?: { "Idempotency-Key"?: string | undefined }; body: NewPaymentLink }; answer: PaymentLinkCreationData };
+  suggestFirstAddressIndex: { input: { body: FirstAddressIndexQuestion }; answer: FirstAddressIndexSuggestion };
   getOwnPaymentLink: { input: { path: { "id": string } }; answer: OwnPaymentLink };
   listPayments: { input: { path: { "id": string }; query?: { "offset"?: number | undefined } }; answer: PaymentPage };
   getPaymentLinkStory: { input: { path: { "id": string }; query?: { "after"?: string | undefined } }; answer: LinkStory };
@@ -166,6 +169,7 @@ export const operations = {
   getOverview: ["GET", "/console/api/overview"],
   listOwnPaymentLinks: ["GET", "/console/api/payment-links"],
   createOwnPaymentLink: ["POST", "/console/api/payment-links"],
+  suggestFirstAddressIndex: ["POST", "/console/api/payment-links/first-address-index"],
   getOwnPaymentLink: ["GET", "/console/api/payment-links/{id}"],
   listPayments: ["GET", "/console/api/payment-links/{id}/payments"],
   getPaymentLinkStory: ["GET", "/console/api/payment-links/{id}/story"],

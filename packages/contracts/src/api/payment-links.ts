@@ -114,6 +114,24 @@ const OwnPaymentLink = PaymentLinkData.extend({
     }),
 }).meta({ id: "OwnPaymentLink" });
 
+/** A key of Bitcoin as its owner typed it, before it becomes a wallet. */
+export const FirstIndexBody = body({
+  walletAddress: required(text({ lengthMax: 300 })).describe(
+    "The account's extended public key or descriptor.",
+  ),
+  tokenId: required(text({ lengthMax: 100 })),
+}).meta({ id: "FirstAddressIndexQuestion" });
+
+const FirstIndexSuggestion = z
+  .object({
+    firstAddressIndex: wireCount,
+    isChecked: z.boolean().meta({
+      description:
+        "A node told which addresses were used. Otherwise the owner must look into the wallet.",
+    }),
+  })
+  .meta({ id: "FirstAddressIndexSuggestion" });
+
 /** How a payment stands, for anyone who knows its id. */
 export const CheckoutTransaction = z
   .object({ ...payment, paymentLinkId: z.string(), transactionUrl: z.string().nullable() })
@@ -434,6 +452,16 @@ export const consoleLinkOperations = (createBody: z.ZodType) =>
         "AMOUNT_NOT_PAYABLE",
       ],
       failure: "CANNOT_CREATE_PAYMENT_LINK",
+    },
+    suggestFirstIndex: {
+      ...own,
+      path: `${own.path}/first-address-index`,
+      method: "post",
+      operationId: "suggestFirstAddressIndex",
+      summary: "Suggest the first address of a wallet on Bitcoin that links get",
+      body: FirstIndexBody,
+      answers: { 200: FirstIndexSuggestion },
+      refusals: ["INVALID_WALLET_ADDRESS", "PRIVATE_KEY_REFUSED"],
     },
     get: {
       ...one,

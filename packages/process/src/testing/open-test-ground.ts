@@ -60,6 +60,7 @@ export const openTestGround = async ({
     trustedProxies: [],
     ask: () => Promise.reject(new Error(`${name} asks nobody who calls`)),
     askSolana: async () => undefined,
+    askUsedAddresses: () => Promise.reject(new Error(`${name} asks nobody about addresses`)),
     catalogue: openCatalogue(),
     baseUrl: "http://127.0.0.1:8080",
     checkoutUrl: "https://pay.example",

@@ -251,6 +251,39 @@ describe("the first index of a wallet on Bitcoin", () => {
     },
   );
 
+  const suggest = async (shop: ReturnType<typeof openShop>, typed: string, tokenId = "btc") => {
+    const answer = await rig.call("/console/api/payment-links/first-address-index", {
+      method: "POST",
+      headers: { ...rig.giveSession(shop.account), "content-type": "application/json" },
+      body: JSON.stringify({ walletAddress: typed, tokenId }),
+    });
+    return answer.status === 200 ? answer.json : answer.json.errors[0].code;
+  };
+
+  test("is suggested above all addresses that the node has seen used, and that links had (rule CALLER-33)", async () => {
+    const shop = openShop();
+    rig.bitcoin.used = new Set([shop.addressAt(0) ?? "", shop.addressAt(3) ?? ""]);
+    expect(await suggest(shop, shop.descriptor)).toEqual({ firstAddressIndex: 9, isChecked: true });
+    await shop.createMany(12);
+    const suggestion = await suggest(shop, shop.descriptor);
+    expect(suggestion).toEqual({ firstAddressIndex: 12, isChecked: true });
+    delete rig.bitcoin.used;
+    const unchecked = openShop();
+    expect(await suggest(unchecked, unchecked.descriptor)).toEqual({
+      firstAddressIndex: 5,
+      isChecked: false,
+    });
+  });
+
+  test("is not suggested for what is no account's key on Bitcoin", async () => {
+    const shop = openShop();
+    expect(await suggest(shop, "bc1qcr8te4kr609gcawutmrza0j4xv80jy8z306fyu")).toBe(
+      "INVALID_WALLET_ADDRESS",
+    );
+    expect(await suggest(shop, shop.descriptor, "usdc-base")).toBe("INVALID_WALLET_ADDRESS");
+    expect(await suggest(shop, "0b".repeat(32))).toBe("PRIVATE_KEY_REFUSED");
+  });
+
   test("never leads back to an address that a link had", async () => {
     const [shop, later] = [openShop(drawDescriptor(), 5), openShop(drawDescriptor())];
     const again = openShop(shop.descriptor, 2);

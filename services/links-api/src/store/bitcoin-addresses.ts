@@ -54,6 +54,15 @@ export const saveKey = async (
   return row ?? undefined;
 };
 
+/** Returns the index of the next address of a key; undefined for a key that is not known. */
+export const findNextIndex = async (db: Db, keyId: string): Promise<number | undefined> => {
+  const row = await db.maybeOne(sql.type(NextRow)`
+    SELECT next_index AS "nextIndex", reserved_to AS "reservedTo"
+    FROM bitcoin_keys WHERE key_id = ${keyId}
+  `);
+  return row?.nextIndex;
+};
+
 /** Stores up to which index the addresses of a key are reserved, which this transaction has locked. */
 export const saveReserved = async (
   tx: Transaction,

@@ -80,6 +80,8 @@ export const openRig = async ({
   const answers = new Map<string, IntrospectionAnswer>();
   const auth = { isAway: false };
   /** What settlement-listener tells of Solana; it is away while nothing stands here. */
+  /** Which addresses of Bitcoin a node has seen used; it is away while nothing stands here. */
+  const bitcoin: { used?: ReadonlySet<string> } = {};
   const solana: { facts?: SolanaFacts; asked: SolanaFactsQuestion[] } = { asked: [] };
   const testGround = await openTestGround({
     name: "links-api",
@@ -94,6 +96,10 @@ export const openRig = async ({
         solana.asked.push(question);
         if (solana.facts === undefined) throw new Error("settlement-listener is away");
         return solana.facts;
+      },
+      askUsedAddresses: async ({ addresses }) => {
+        if (bitcoin.used === undefined) throw new Error("settlement-listener is away");
+        return { usedAddresses: addresses.filter((address) => bitcoin.used?.has(address)) };
       },
       ask: async ({ kind, hash }) => {
         if (auth.isAway) throw new Error("auth-keys is away");
@@ -197,6 +203,7 @@ export const openRig = async ({
       ),
     auth,
     solana,
+    bitcoin,
     deps,
     directMetrics,
     service,

@@ -1,4 +1,4 @@
-import type { AskSolana, ChainType } from "@payment-links/contracts";
+import type { AskSolana, AskUsedAddresses, ChainType } from "@payment-links/contracts";
 import type { Ground } from "@payment-links/process";
 import type { SettlementListenerConfig } from "../config.ts";
 import type { Payment } from "../domain/payment.ts";
@@ -37,6 +37,8 @@ export type Chains = {
   watches: () => readonly RunningWatch[];
   /** What a payer's transaction on Solana is made of; undefined for a chain that is not watched. */
   askSolana: AskSolana;
+  /** Which addresses of Bitcoin were used; rejects if no node can tell. */
+  askUsedAddresses: AskUsedAddresses;
   /** Lets the steps under way end, and gives every lead up. */
   stop: () => Promise<void>;
 };
@@ -63,7 +65,12 @@ export const openChains = (
   });
   const chainMetrics = createChainMetrics(metrics);
   const rpcMetrics = createRpcMetrics(metrics);
-  let running: { watch: RunningWatch; close: () => void; askSolana: AskSolana | undefined }[] = [];
+  let running: {
+    watch: RunningWatch;
+    close: () => void;
+    askSolana: AskSolana | undefined;
+    askUsedAddresses: AskUsedAddresses | undefined;
+  }[] = [];
   return {
     ids: chains.map(({ id }) => id),
     reportOrphanedSettled: (chainId, flagged) =>
@@ -71,17 +78,19 @@ export const openChains = (
     start: () => {
       const share = createShare(ledAtOnceMax);
       running = chains.map(({ id: chainId, urls, open }) => {
-        const { askSolana, close, id, settings, findFault, moreBlocksOf, ...reading } = open({
+        const opened = open({
           urls,
           clock,
           log,
           metrics: rpcMetrics,
           owners: openOwners(pool, chainId),
         });
+        const { askSolana, askUsedAddresses, close, ...chainParts } = opened;
+        const { id, settings, findFault, moreBlocksOf, ...reading } = chainParts;
         const chain = { id, settings, findFault, ...(moreBlocksOf && { moreBlocksOf }) };
         const shared = { pool, clock, log, metrics: chainMetrics, wakeRelay };
         const watch = startWatch({ chain, ...reading, ...shared }, share);
-        return { watch, close, askSolana };
+        return { watch, close, askSolana, askUsedAddresses };
       });
     },
     watches: () => running.map(({ watch }) => watch),
@@ -91,6 +100,12 @@ export const openChains = (
       if (ask !== undefined) return ask(question);
       if (!rpcUrls.has(chainId)) return undefined;
       throw new Error(`nobody can be asked about Solana on chain ${chainId}`);
+    },
+    askUsedAddresses: async (question) => {
+      const { chainId } = question;
+      const ask = running.find(({ watch }) => watch.chainId === chainId)?.askUsedAddresses;
+      if (ask === undefined) throw new Error(`chain ${chainId} is no Bitcoin that is watched here`);
+      return ask(question);
     },
     stop: async () => {
       const stopping = running;

@@ -16,3 +16,7 @@ export const isWrongAddress = (typed: string, entry: CatalogueEntry | undefined)
   typed !== "" &&
   entry?.token.chain.chainType === "EVM" &&
   !/^0x[0-9a-fA-F]{40}$/.test(typed.trim());
+
+/** Whether what was typed may be an account's extended public key, or a descriptor of one. */
+export const mayBeKey = (typed: string): boolean =>
+  /[a-zA-Z]pub[1-9A-HJ-NP-Za-km-z]{100,115}/.test(typed);

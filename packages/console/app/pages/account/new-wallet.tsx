@@ -7,7 +7,7 @@ import { Loaded } from "../../ui/loaded.tsx";
 import { Notice } from "../../ui/notice.tsx";
 import { settlementChains } from "../../ui/settlement-chains.ts";
 import styles from "../../ui/ui.module.css";
-import { isWrongAddress, preselect } from "./choose-token.ts";
+import { isWrongAddress, mayBeKey, preselect } from "./choose-token.ts";
 import { texts as allTexts } from "./texts.ts";
 
 const texts = allTexts.wallets;
@@ -24,14 +24,20 @@ const WalletForm = ({ tokens }: { tokens: readonly CatalogueEntry[] }) => {
   const add = useChange("addWallet", "listWallets", "getSession", "listOwnPaymentLinks");
   const chosen = tokens.find(({ id }) => id === tokenId);
   const isWrong = isWrongAddress(address, chosen);
+  const isOnBitcoin = chosen?.token.chain.chainType === "BVM";
+  const index = useFirstIndex(address, tokenId, isOnBitcoin);
   const isWatched = chosen === undefined || settlementChains.has(chosen.token.chain.id);
   return (
     <Form
       submit={texts.add}
       onSubmit={async (_fields, all) => {
         const isDefault = all.get("isDefault") === "on";
-        await add.mutateAsync({ body: { walletAddress: address.trim(), tokenId, isDefault } });
+        const body = { walletAddress: address.trim(), tokenId, isDefault };
+        await add.mutateAsync({
+          body: isOnBitcoin ? { ...body, firstAddressIndex: Number(index.value) } : body,
+        });
         setAddress("");
+        index.change(undefined);
       }}
     >
       <label className={styles["field"]}>
@@ -52,17 +58,60 @@ const WalletForm = ({ tokens }: { tokens: readonly CatalogueEntry[] }) => {
       <Field
         name="walletAddress"
         label={texts.address}
-        hint={chosen?.token.chain.chainType === "BVM" ? texts.keyHint : texts.addressHint}
+        hint={isOnBitcoin ? texts.keyHint : texts.addressHint}
         isRequired
         value={address}
         onChange={setAddress}
         fault={isWrong ? texts.badAddress : undefined}
         input={{ spellCheck: false }}
       />
+      {isOnBitcoin && <FirstIndex index={index} />}
       <Check name="isDefault" label={texts.asDefault} defaultChecked />
     </Form>
   );
 };
+
+type FirstIndexChoice = {
+  value: string;
+  isChecked: boolean;
+  change: (typed: string | undefined) => void;
+};
+
+/** The first address that links get: as it was typed, or else as it is suggested. */
+const useFirstIndex = (
+  address: string,
+  tokenId: string,
+  isOnBitcoin: boolean,
+): FirstIndexChoice => {
+  const [typed, change] = useState<string>();
+  const isWanted = isOnBitcoin && mayBeKey(address);
+  const body = { walletAddress: address.trim(), tokenId };
+  const { data, isError } = useCall("suggestFirstAddressIndex", { body }, { isWanted });
+  const suggested = isWanted ? data : undefined;
+  return {
+    value: typed ?? String(suggested?.firstAddressIndex ?? ""),
+    isChecked: !(isWanted && isError) && (suggested?.isChecked ?? true),
+    change,
+  };
+};
+
+const FirstIndex = ({ index: { value, isChecked, change } }: { index: FirstIndexChoice }) => (
+  <>
+    <Notice>{texts.ownAccount}</Notice>
+    <Field
+      name="firstAddressIndex"
+      label={texts.firstIndex}
+      hint={
+        isChecked ? texts.firstIndexHint : `${texts.firstIndexHint} ${texts.firstIndexUnchecked}`
+      }
+      isRequired
+      type="number"
+      value={value}
+      onChange={change}
+      input={{ min: 0, max: 1_000_000, step: 1 }}
+    />
+  </>
+);
 
 const isPayable = ({ token }: CatalogueEntry): boolean => settlementChains.has(token.chain.id);
 

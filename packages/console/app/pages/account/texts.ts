@@ -56,6 +56,14 @@ export const texts = choose({
       keyHint:
         "Your wallet's extended public key (zpub, ypub or xpub) or descriptor, as it exports it for watching. Never a private key or recovery words.",
       firstAddresses: "Its first addresses. Compare them with those in your own wallet:",
+      linksFrom: (index: string) => `Links get its addresses from number ${index} on.`,
+      ownAccount:
+        "Use a separate account of your wallet for the shop. In a shared account, your wallet app may show the address of an open link under Receive.",
+      firstIndex: "Number of the first address for links",
+      firstIndexHint:
+        "Links get the addresses from this number on. Your wallet app keeps those below for its Receive screen.",
+      firstIndexUnchecked:
+        "We couldn't check which addresses were used. Look at the address list in your wallet and enter a number a few above the last used one.",
       badAddress: "An address of this chain is 0x and 40 hexadecimal digits.",
       asDefault: "Make it the default",
       notWatched:
@@ -222,6 +230,14 @@ export const texts = choose({
       keyHint:
         "Der erweiterte öffentliche Schlüssel Ihrer Wallet (zpub, ypub oder xpub) oder ihr Deskriptor, wie sie ihn zum Beobachten ausgibt. Nie ein privater Schlüssel oder die Wörter zur Wiederherstellung.",
       firstAddresses: "Die ersten Adressen. Vergleichen Sie sie mit denen in Ihrer Wallet:",
+      linksFrom: (index: string) => `Links erhalten ihre Adressen ab Nummer ${index}.`,
+      ownAccount:
+        "Verwenden Sie für den Shop ein eigenes Konto Ihrer Wallet. In einem gemeinsamen Konto kann Ihre Wallet-App unter „Empfangen“ die Adresse eines offenen Links zeigen.",
+      firstIndex: "Nummer der ersten Adresse für Links",
+      firstIndexHint:
+        "Links erhalten die Adressen ab dieser Nummer. Die Adressen darunter bleiben Ihrer Wallet-App zum Empfangen.",
+      firstIndexUnchecked:
+        "Wir konnten nicht prüfen, welche Adressen schon benutzt wurden. Sehen Sie in der Adressliste Ihrer Wallet nach und geben Sie eine Nummer ein, die einige über der letzten benutzten liegt.",
       badAddress: "Eine Adresse dieser Chain ist 0x und 40 hexadezimale Ziffern.",
       asDefault: "Zum Standard machen",
       notWatched:

@@ -45,7 +45,11 @@ const WalletTable = ({ wallets }: { wallets: readonly OwnWallet[] }) => (
   />
 );
 
-const Address = ({ wallet: { walletAddress, firstAddresses } }: { wallet: OwnWallet }) => (
+const Address = ({
+  wallet: { walletAddress, firstAddresses, firstAddressIndex },
+}: {
+  wallet: OwnWallet;
+}) => (
   <>
     <code>{walletAddress}</code>
     {firstAddresses !== null && (
@@ -58,6 +62,7 @@ const Address = ({ wallet: { walletAddress, firstAddresses } }: { wallet: OwnWal
             </li>
           ))}
         </ol>
+        <p>{texts.linksFrom(String(firstAddressIndex ?? 0))}</p>
       </details>
     )}
   </>

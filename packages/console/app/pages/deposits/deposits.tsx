@@ -124,8 +124,8 @@ const Decide = ({ deposit }: { deposit: DepositData }) => {
       {deposit.status === "settled" &&
         deposit.lookalikeOf === null &&
         deposit.countedAs === undefined && (
-        <Button onPress={() => setOpen("assign")}>{texts.assign}</Button>
-      )}
+          <Button onPress={() => setOpen("assign")}>{texts.assign}</Button>
+        )}
       {deposit.decision === "unmatched" && (
         <Button onPress={() => setOpen("dismiss")}>{texts.dismiss}</Button>
       )}

@@ -49,7 +49,7 @@ const Link = ({ link }: { link: OwnPaymentLink }) => {
   return (
     <Page title={`${showAmount(toAmount)} ${token.symbol}`} actions={actions}>
       {(addressGap ?? 0) > addressGapMax && (
-        <Notice tone="warn">{texts.addressGap(String(addressGap))}</Notice>
+        <Notice tone="warn">{texts.addressGapWarning(String(addressGap))}</Notice>
       )}
       {status === "active" && unsendableRemainder !== undefined && (
         <Notice tone="warn">
@@ -115,6 +115,15 @@ const Facts = ({ link }: { link: OwnPaymentLink }) => (
     <dd>
       <code>{link.destinationAddress}</code>
     </dd>
+    {link.addressGap !== null && (
+      <>
+        <dt>{texts.addressGap}</dt>
+        <dd>
+          {texts.addressGapCount(String(link.addressGap), String(addressGapMax))}
+          <GapHelp />
+        </dd>
+      </>
+    )}
     <dt>{texts.id}</dt>
     <dd>
       <code>{link.id}</code>
@@ -128,6 +137,22 @@ const Facts = ({ link }: { link: OwnPaymentLink }) => (
       </>
     )}
   </dl>
+);
+
+/** How owners let their wallet look further ahead for payments. */
+const GapHelp = () => (
+  <details>
+    <summary>{texts.gapHelp.title}</summary>
+    <p>{texts.gapHelp.meaning}</p>
+    <ul>
+      {texts.gapHelp.wallets.map(([wallet, steps]) => (
+        <li key={wallet}>
+          <strong>{wallet}</strong>: {steps}
+        </li>
+      ))}
+    </ul>
+    <p>{texts.gapHelp.ownAccount}</p>
+  </details>
 );
 
 /** Whether one plain decimal is less than another, digit by digit. */

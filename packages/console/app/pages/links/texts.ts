@@ -107,8 +107,33 @@ export const texts = choose({
       inactive: "Does not count: the link was deactivated. Talk to the payer, or refund it.",
     },
     when: "When",
-    addressGap: (count: string) =>
-      `The last ${count} addresses of this wallet were never paid. Most wallets look only 20 ahead and would not show a payment to the newest: raise the gap limit in your wallet.`,
+    addressGap: "Address gap",
+    addressGapCount: (count: string, max: string) =>
+      `${count} unpaid addresses in a row; most wallets look ${max} ahead`,
+    addressGapWarning: (count: string) =>
+      `The last ${count} addresses of this wallet were never paid. Most wallets look only 20 ahead and would not show a payment to the newest address. Raise the gap limit in your wallet.`,
+    gapHelp: {
+      title: "Raise the gap limit",
+      meaning:
+        "Each Bitcoin link has its own address. A wallet app stops looking for payments after a number of unpaid addresses in a row, its gap limit. The money is yours even if the app does not show it.",
+      wallets: [
+        [
+          "Electrum",
+          "Choose View, then Show Console. Enter wallet.change_gap_limit(200) and restart Electrum.",
+        ],
+        ["Sparrow", "Open the wallet's Settings, then Advanced, and set the gap limit."],
+        [
+          "Bitcoin Core",
+          "Import the wallet's descriptors again with a larger range (importdescriptors).",
+        ],
+        [
+          "Other wallets",
+          "Many phone and hardware wallet apps have a fixed limit. Open the same account in Electrum or Sparrow to see these payments.",
+        ],
+      ] as readonly (readonly [string, string])[],
+      ownAccount:
+        "Use a separate account of your wallet for the shop, so that a higher limit affects nothing else.",
+    },
     ownAddress: "an address of its own in your wallet",
     unsendable: (missing: string, smallest: string) =>
       `${missing} is missing. That is too small to send: the smallest payment on this network is ${smallest}. Deactivate the link if the payment is good enough.`,
@@ -225,8 +250,36 @@ export const texts = choose({
         "Zählt nicht: Der Link war geschlossen. Sprechen Sie mit dem Absender oder zahlen Sie zurück.",
     },
     when: "Wann",
-    addressGap: (count: string) =>
-      `Die letzten ${count} Adressen dieser Wallet wurden nie bezahlt. Die meisten Wallets suchen nur 20 voraus und würden eine Zahlung an die neueste nicht zeigen: Erhöhen Sie in Ihrer Wallet das Gap-Limit.`,
+    addressGap: "Adresslücke",
+    addressGapCount: (count: string, max: string) =>
+      `${count} unbezahlte Adressen in Folge; die meisten Wallets suchen ${max} voraus`,
+    addressGapWarning: (count: string) =>
+      `Die letzten ${count} Adressen dieser Wallet wurden nie bezahlt. Die meisten Wallets suchen nur 20 voraus und würden eine Zahlung an die neueste Adresse nicht zeigen. Erhöhen Sie in Ihrer Wallet das Gap-Limit.`,
+    gapHelp: {
+      title: "Gap-Limit erhöhen",
+      meaning:
+        "Jeder Bitcoin-Link hat eine eigene Adresse. Eine Wallet-App sucht nach einer bestimmten Zahl unbezahlter Adressen in Folge nicht weiter; das ist ihr Gap-Limit. Das Geld gehört Ihnen auch dann, wenn die App es nicht zeigt.",
+      wallets: [
+        [
+          "Electrum",
+          "Wählen Sie Ansicht, dann Konsole anzeigen. Geben Sie wallet.change_gap_limit(200) ein und starten Sie Electrum neu.",
+        ],
+        [
+          "Sparrow",
+          "Öffnen Sie die Einstellungen der Wallet (Settings), dann Advanced, und setzen Sie das Gap Limit.",
+        ],
+        [
+          "Bitcoin Core",
+          "Importieren Sie die Deskriptoren der Wallet noch einmal mit größerem Bereich (importdescriptors).",
+        ],
+        [
+          "Andere Wallets",
+          "Viele Apps auf Handys und für Hardware-Wallets haben ein festes Limit. Öffnen Sie dasselbe Konto in Electrum oder Sparrow, um diese Zahlungen zu sehen.",
+        ],
+      ] as readonly (readonly [string, string])[],
+      ownAccount:
+        "Verwenden Sie für den Shop ein eigenes Konto Ihrer Wallet. Dann betrifft ein höheres Limit nichts anderes.",
+    },
     ownAddress: "eine eigene Adresse in Ihrer Wallet",
     unsendable: (missing: string, smallest: string) =>
       `Es fehlen ${missing}. Das ist zu wenig, um es zu senden: Die kleinste Zahlung in diesem Netzwerk ist ${smallest}. Schließen Sie den Link, wenn Ihnen die Zahlung genügt.`,

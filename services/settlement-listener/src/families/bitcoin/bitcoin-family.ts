@@ -27,6 +27,7 @@ export const bitcoinFamily: Family = (catalogue, chain, override) => {
       settings,
       moreBlocksOf: createMoreBlocksOf(settings),
       findFault: (providerId) => findChainFault(bitcoinChain, readers.readerOf(providerId)),
+      askUsedAddresses: readers.reader.askUsedAddresses,
     };
   };
 };

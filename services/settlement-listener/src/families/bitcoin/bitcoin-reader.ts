@@ -1,3 +1,4 @@
+import type { AskUsedAddresses } from "@payment-links/contracts";
 import type { ReaderGround } from "../../rpc/open-chain-readers.ts";
 import type { Provider } from "../../rpc/provider.ts";
 import { readChain } from "../../rpc/read-chain.ts";
@@ -15,6 +16,7 @@ import { createReadHeaders } from "./reads/read-headers.ts";
 import { createReadHeads } from "./reads/read-heads.ts";
 import { createReadPointers } from "./reads/read-pointers.ts";
 import { askKnown, createTransactionReads, listMined } from "./reads/read-transactions.ts";
+import { createReadUsedAddresses } from "./reads/read-used-addresses.ts";
 import { createReadWaiting } from "./reads/read-waiting.ts";
 import { createReadUsedNonces } from "./reads/read-used-nonces.ts";
 
@@ -24,6 +26,8 @@ export type BitcoinReader = ChainReader & {
   readChain(): Promise<string>;
   /** Whether the node finds transactions by their ids in all blocks (`txindex`). */
   keepsTransactions(): Promise<boolean>;
+  /** Which addresses were used; rejects if no node can tell. */
+  askUsedAddresses: AskUsedAddresses;
 };
 
 /** The reads of one chain of Bitcoin over its providers. */
@@ -41,6 +45,7 @@ export const createBitcoinReader = (
     ...createTransactionReads(ground, { chain, payees }),
     readUsedNonces: createReadUsedNonces(ground),
     readWaiting: createReadWaiting(ground, { chain, payees, finalDepthBlocks }),
+    askUsedAddresses: createReadUsedAddresses(ground),
     readChain: () => readChain(ground),
     keepsTransactions: () => turn.ask("the index of transactions", hasIndex),
     // With its index a node forgets nothing: Bitcoin Core and btcd refuse to prune then. While the index is

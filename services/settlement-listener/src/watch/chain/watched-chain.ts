@@ -1,4 +1,4 @@
-import type { AskSolana } from "@payment-links/contracts";
+import type { AskSolana, AskUsedAddresses } from "@payment-links/contracts";
 import type { ChainReaders, VerifiedTransfer } from "../chain-reader.ts";
 import type { ChainSettings } from "./chain-settings.ts";
 
@@ -15,4 +15,6 @@ export type WatchedChain = ChainReaders & {
   findFault: (providerId: string) => Promise<string | undefined>;
   /** What a payer's transaction is made of, on Solana alone. */
   askSolana?: AskSolana;
+  /** Which addresses were used, on Bitcoin alone. */
+  askUsedAddresses?: AskUsedAddresses;
 };
