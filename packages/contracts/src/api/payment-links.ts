@@ -426,6 +426,16 @@ export const LinkStoryQuery = z.object({
   after: parameter(place).describe("Only what happened later: `nextAfter` of the page before."),
 });
 
+const getStory = {
+  ...one,
+  path: `${one.path}/story`,
+  method: "get",
+  operationId: "getPaymentLinkStory",
+  summary: "Get what happened with an own payment link, in order, oldest first",
+  query: LinkStoryQuery,
+  answers: { 200: LinkStory },
+} as const;
+
 /** What a signed-in person does with payment links. */
 export const consoleLinkOperations = (createBody: z.ZodType) =>
   ({
@@ -479,15 +489,7 @@ export const consoleLinkOperations = (createBody: z.ZodType) =>
       query: PageQuery,
       answers: { 200: pageOf(PaymentData).meta({ id: "PaymentPage" }) },
     },
-    getStory: {
-      ...one,
-      path: `${one.path}/story`,
-      method: "get",
-      operationId: "getPaymentLinkStory",
-      summary: "Get what happened with an own payment link, in order, oldest first",
-      query: LinkStoryQuery,
-      answers: { 200: LinkStory },
-    },
+    getStory,
     deactivate: {
       ...one,
       path: `${one.path}/deactivate`,
