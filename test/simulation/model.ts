@@ -314,7 +314,7 @@ export const createModel = ({
           );
           hold(payment.flaw === undefined, () => `${name}: payment ${payment.number} has a flaw`);
           hold(
-            !isLate(payment) || payment.isMoved,
+            !isLate(payment) || payment.isMoved || isSentInTime(payment),
             () => `${name}: payment ${payment.number} came after the expiry`,
           );
           hold(!state.isCompleted, () => `${name}: a payment counts on a completed link`);
@@ -443,6 +443,10 @@ export type Model = ReturnType<typeof createModel>;
 
 const isLate = ({ occurredAt, order }: Payment): boolean =>
   order.expiresAt !== null && occurredAt >= order.expiresAt;
+
+/** A quorum may have seen it before the expiry, although its block came afterwards (rule STATE-15). */
+const isSentInTime = ({ order, sentAt }: Payment): boolean =>
+  order.expiresAt !== null && sentAt < order.expiresAt;
 
 type SettlementData = Named & {
   id: string;

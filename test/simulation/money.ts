@@ -23,6 +23,9 @@ export type Money = {
   number: number;
   /** Of all that one transaction pays no two are of one amount. */
   amount: string;
+  /** When its payer sent it: no provider can have seen it before. */
+  sentAt: Date;
+  /** Its block's time, once it is in one. */
   occurredAt: Date;
   /** What its payer's transaction is called: it names the payment on every wire. */
   hash: string;

@@ -31,6 +31,7 @@ export const openDeposit = (
     account,
     destinationAddress: to,
     amount: new Decimal(units).div(kind.unitsPerToken).toFixed(),
+    sentAt: world.now(),
     occurredAt: world.now(),
     ...freshMoney,
     isShown: isOfCatalogue && isFromOther && !isNamed && units >= (depositUnitsMin ?? Infinity),

@@ -13,12 +13,14 @@ export const payByProvider = (shop: Shop, order: Order): void => {
   const { random } = world;
   const number = model.payments.length + 1;
   const flaws: readonly Flaw[] = ["wrong_token", "wrong_destination"];
+  const occurredAt = new Date(world.nowMs() - 1_000 * random.below(10));
   const payment: Payment = {
     number,
     order,
     amount: String(1 + random.below(12) / 2),
     flaw: random.chance(0.1) ? random.pick(flaws) : undefined,
-    occurredAt: new Date(world.nowMs() - 1_000 * random.below(10)),
+    sentAt: occurredAt,
+    occurredAt,
     ...freshMoney,
     hash: `0x${String(number).padStart(4, "0")}`,
     end: random.chance(0.85) ? "settled" : "failed",

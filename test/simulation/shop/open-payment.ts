@@ -13,6 +13,7 @@ export const openPayment = (
   order,
   amount: new Decimal(units).div(kind.unitsPerToken).toFixed(),
   flaw,
+  sentAt: world.now(),
   occurredAt: world.now(),
   ...freshMoney,
   isSentEarly: kind === bitcoin && !heardOwners.has(order.reference ?? ""),
