@@ -24,6 +24,10 @@ const { describe, test } = needingChromium();
 
 const system = useConsole();
 
+/** The key of an account of "abandon … about". */
+const zpub =
+  "zpub6rFR7y4Q2AijBEqTUquhVz398htDFrtymD9xYYfG1m4wAcvPhXNfE3EfH1r1ADqtfSdVCToUG868RvUUkgDKf31mGDtKsAYz2oz2AGutZYs";
+
 const hostile = `<script>alert(1)</script> \u202egnp.exe ${"🙂".repeat(20)} ${"w".repeat(300)}`;
 
 describe("a person with the console", () => {
@@ -57,6 +61,28 @@ describe("a person with the console", () => {
     await tab.see("1,234.5 USDC");
     expect(await findAxeFaults(tab.page)).toEqual([]);
     expect(await findOverhang(tab)).toBe(0);
+    expect(faults).toEqual([]);
+  });
+
+  test("adds a wallet on Bitcoin from the address on that it is advised, and may change that (rule CALLER-33)", async () => {
+    const person = await system.signUp("satoshi", { viewport: { width: 320, height: 640 } });
+    const { faults, goTo, tab } = person;
+    await goTo("/account/wallets");
+    await tab.page.getByLabel("Token").selectOption({ label: "BTC · Bitcoin" });
+    await tab.see("Use a separate account of your wallet for the shop.");
+    await tab.page.getByLabel("Address", { exact: true }).fill(zpub);
+    // This installation watches no Bitcoin, so no node can tell.
+    await tab.see("We couldn't check which addresses were used.");
+    const index = tab.page.getByLabel("Number of the first address for links");
+    expect(await index.inputValue()).toBe("5");
+    expect(await findAxeFaults(tab.page)).toEqual([]);
+    expect(await findOverhang(tab)).toBe(0);
+    await index.fill("7");
+    await tab.click("Add wallet");
+    await tab.see("wpkh(");
+    expect((await askConsole(system, person, "wallets")).data).toMatchObject([
+      { firstAddressIndex: 7 },
+    ]);
     expect(faults).toEqual([]);
   });
 

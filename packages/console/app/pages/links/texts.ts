@@ -109,7 +109,7 @@ export const texts = choose({
     when: "When",
     addressGap: "Address gap",
     addressGapCount: (count: string, max: string) =>
-      `${count} unpaid addresses in a row; most wallets look ${max} ahead`,
+      `Unpaid addresses in a row: ${count}. Most wallets look ${max} ahead.`,
     addressGapWarning: (count: string) =>
       `The last ${count} addresses of this wallet were never paid. Most wallets look only 20 ahead and would not show a payment to the newest address. Raise the gap limit in your wallet.`,
     gapHelp: {
@@ -252,7 +252,7 @@ export const texts = choose({
     when: "Wann",
     addressGap: "Adresslücke",
     addressGapCount: (count: string, max: string) =>
-      `${count} unbezahlte Adressen in Folge; die meisten Wallets suchen ${max} voraus`,
+      `Unbezahlte Adressen in Folge: ${count}. Die meisten Wallets suchen ${max} voraus.`,
     addressGapWarning: (count: string) =>
       `Die letzten ${count} Adressen dieser Wallet wurden nie bezahlt. Die meisten Wallets suchen nur 20 voraus und würden eine Zahlung an die neueste Adresse nicht zeigen. Erhöhen Sie in Ihrer Wallet das Gap-Limit.`,
     gapHelp: {
