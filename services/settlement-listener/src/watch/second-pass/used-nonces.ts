@@ -1,3 +1,4 @@
+import { type PendingNonces, judgePending } from "../../domain/pending-nonces.ts";
 import { readProgress } from "../../store/watchers.ts";
 import { agreeOnBlock } from "../agreement/agree-on-block.ts";
 import { agree, quorumOf } from "../agreement/agree.ts";
@@ -9,7 +10,7 @@ type NonceObservation = {
   /** How many nonces were used by a final block; 0 until one is known. */
   finalCount: number;
   /** How many were used by a block that was new when it was asked for, until that block is final. */
-  pending: { count: number; blockNumber: number; blockHash: string } | undefined;
+  pending: PendingNonces | undefined;
   /** The last final block of the round in which it was last needed. */
   roundTo: number;
 };
@@ -67,11 +68,11 @@ const confirmPending = async (
   const byBlock = Map.groupBy(due, ({ pending }) => pending.blockNumber);
   for (const [blockNumber, ofBlock] of byBlock) {
     const { hash } = await agreeOnBlock(watch, blockNumber);
-    if (hash === undefined) continue;
     for (const { observation, pending } of ofBlock) {
-      if (pending.blockHash === hash) {
-        observation.finalCount = Math.max(observation.finalCount, pending.count);
-      }
+      const judgement = judgePending(pending, { agreedHash: hash, finalizedTo });
+      if (judgement === "pending") continue;
+      const { finalCount } = observation;
+      if (judgement === "final") observation.finalCount = Math.max(finalCount, pending.count);
       observation.pending = undefined;
     }
   }
