@@ -51,7 +51,7 @@ describe("money without a link", () => {
   });
 
   test.each([
-    ["dora", false, "Wrong token: this is not USDC.", "Assign…", "Dismiss"],
+    ["wilma", false, "Wrong token: this is not USDC.", "Assign…", "Dismiss"],
     ["dieter", true, "Falscher Token: Das ist kein USDC.", "Zuordnen…", "Beiseitelegen"],
   ])(
     "in a look-alike of USDC is called a wrong token, and can only be dismissed (rule CHAIN-27): %s",

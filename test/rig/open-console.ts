@@ -19,6 +19,8 @@ export const openConsole = async (openBrowser = connectChromium) => {
   };
   const ask = async (path: string, body: object): Promise<string> => {
     const answer = await call(`${system.internalUrl}/internal/${path}`, { method: "POST", body });
+    // All files of the folder share the console: two may have chosen one handle.
+    if (answer.status >= 300) throw new Error(`${path}: ${JSON.stringify([body, answer.body])}`);
     return String(answer.body["signInUrl"]);
   };
   const makeSignInUrl = (handle: string) => ask("accounts", { handle, username: handle });
