@@ -125,16 +125,20 @@ export const bitcoinRows: readonly Row<LocalBitcoin>[] = [
     },
   ],
   [
-    "seen before its link's end, and in a block of after it: that decides",
+    "seen before its link's end, and in a block after it: it is in time (rule STATE-15)",
     async ({ chain, openLink, shown, system, units }) => {
       const { expirationDate, passed } = soon();
       const link = await openLink({ expirationDate });
       const hash = await chain.pay({ ...link, amount: units(25n) });
       await system.showWhen(link.id, isSeen);
       await passed();
-      await expectUncounted(system, {
-        id: link.id,
-        payment: uncounted("expired", shown(units(25n)), hash),
+      await system.settleAll();
+      const asked = shown(units(25n));
+      const payments = [counted(asked, hash)];
+      expect(await system.show(link.id)).toEqual({
+        status: "completed",
+        receivedAmount: asked,
+        payments,
       });
       return untouched;
     },

@@ -164,18 +164,37 @@ const tokenRows: readonly [...Row<TokenFamily>, notOnBitcoin: string][] = [
     },
     "rows of its own: what is orphaned waits again by itself, and stands in the next block",
   ],
-  // The last one: it moves the chain's time, which does not go back.
+  // The last ones: they move the time, which does not go back.
   [
-    "late, by the time of its block",
+    "seen before its link's end, in a block that says a later time (rule STATE-15)",
+    async ({ chain, openLink, system, units }) => {
+      const expiresAt = Math.floor(Date.now() / 1000) + 1_800;
+      const link = await openLink({ expirationDate: new Date(expiresAt * 1000).toISOString() });
+      const hash = await chain.pay({ ...link, amount: units(25n) });
+      await chain.setTime(expiresAt);
+      await system.settleAll();
+      const payments = [counted("25", hash)];
+      expect(await system.show(link.id)).toEqual({
+        status: "completed",
+        receivedAmount: "25",
+        payments,
+      });
+      return untouched;
+    },
+    "rows of its own: its blocks have the machine's time",
+  ],
+  [
+    "late, by the time of its block and when it was seen",
     async ({ chain, openLink, system, units }) => {
       const expiresAt = Math.floor(Date.now() / 1000) + 3_600;
       const expirationDate = new Date(expiresAt * 1000).toISOString();
       const link = await openLink({ expirationDate });
+      system.passTime(3_601_000);
       const hash = await chain.pay({ ...link, amount: units(25n) });
       await chain.setTime(expiresAt);
       await system.settleAll();
       const payments = [uncounted("expired", "25", hash)];
-      expect(await system.show(link.id)).toEqual({ ...untouched, payments });
+      expect(await system.show(link.id)).toEqual({ ...untouched, status: "inactive", payments });
       return untouched;
     },
     "rows of its own: its blocks have the machine's time",

@@ -18,7 +18,7 @@ import {
 import { sampleAccount } from "@payment-links/contracts/testing/sample-account";
 import { createLinksApi, linksApiConfig, linksApiMigration } from "@payment-links/links-api";
 import { openTestGround, serveForTest } from "@payment-links/process/testing";
-import { openMetrics, readConfig, systemClock } from "@payment-links/runtime";
+import { openMetrics, readConfig } from "@payment-links/runtime";
 import {
   createSettlementListener,
   settlementListenerConfig,
@@ -26,6 +26,7 @@ import {
 } from "@payment-links/settlement-listener";
 import type { Chain } from "@payment-links/settlement-listener/testing";
 import { waitUntil } from "@payment-links/runtime/testing";
+import { createShiftedClock } from "@payment-links/runtime/testing/shifted-clock";
 
 const pollMs = 50;
 
@@ -109,7 +110,7 @@ type Progress = {
 
 /**
  * links-api and settlement-listener in this process on one local bus, each over a database of its own,
- * watching a chain by the machine's own clock. The watcher runs when it is started.
+ * watching a chain by the machine's own clock, which a test can set ahead. The watcher runs when it is started.
  */
 export const openPaymentSystem = async ({
   chain,
@@ -159,10 +160,11 @@ export const openPaymentSystem = async ({
       await localBus.publish(records);
     },
   };
+  const { clock, shift } = createShiftedClock();
   const change = {
     bus,
     catalogue: createCatalogue(catalogue),
-    clock: systemClock,
+    clock,
     ask: async ({ kind, hash }: { kind: string; hash: string }) =>
       answers.get(`${kind} ${hash}`) ?? { found: false as const },
   };
@@ -250,6 +252,10 @@ export const openPaymentSystem = async ({
       ...envOf(rpcUrls),
       DATABASE_URL: settlements.ground.databaseUrl,
       CATALOGUE_FILE: catalogueFile,
+    },
+    /** Lets the time of day of both services jump ahead. */
+    passTime: (ms: number) => {
+      shift.nowMs += ms;
     },
     /** Holds back all events about links, as a broker does that is away, until told otherwise. */
     holdLinks: (areHeld: boolean) => {
