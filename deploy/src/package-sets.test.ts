@@ -29,7 +29,10 @@ const closureOf = (...entries: string[]) => {
       const isOurs = /^(?:\.|@payment-links\/)/.test(name);
       if (isOurs)
         files.add(
-          relative(root, createRequire(join(root, file)).resolve(name.replace("?url", ""))),
+          relative(
+            root,
+            createRequire(join(root, file)).resolve(name.replace(/\?(?:raw|url)$/, "")),
+          ),
         );
       else packages.add(findPackage(dirname(file), name));
     }
