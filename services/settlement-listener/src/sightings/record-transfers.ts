@@ -1,3 +1,4 @@
+import { readSolanaAddress } from "@payment-links/contracts";
 import type { Transaction } from "@payment-links/postgres";
 import {
   type ChainTransfer,
@@ -57,14 +58,18 @@ export const recordTransfers = async (
   }
 };
 
-/** Solana asks for proven owners more often than for others. A deposit proves nothing. */
+/**
+ * Saves at whose addresses payments have settled. A deposit proves nothing. Only Solana asks for some owners more
+ * often than for others, so no other chain pays for the statement.
+ */
 const saveProvenOwners = async (
   tx: Transaction,
   transfers: readonly ChainTransfer[],
   now: Date,
 ): Promise<void> => {
   const settled = transfers.filter(
-    ({ payer, state }) => state === "settled" && payer === undefined,
+    ({ destinationAddress, payer, state }) =>
+      state === "settled" && payer === undefined && isSolanaAddress(destinationAddress),
   );
   const [first] = settled;
   if (first === undefined) return;
@@ -94,3 +99,5 @@ const listSightings = (
   transfers: readonly StoredTransfer[],
   statusOf: (stored: StoredTransfer) => Sighting["status"],
 ): readonly Sighting[] => transfers.flatMap((one) => sightingOfTransfer(one, statusOf(one)) ?? []);
+
+const isSolanaAddress = (address: string): boolean => !("fault" in readSolanaAddress(address));
