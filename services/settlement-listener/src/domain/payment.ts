@@ -71,20 +71,13 @@ export const judgeSighting = (
     const payment = { ...before, version, blockNumber, isOrphaned, ...witnessOf(before, sighting) };
     return { outcome: "moved", payment, isConflicting: false };
   }
-  if (before !== undefined && isReplaced(before, sighting)) {
+  if (before !== undefined && (isReplaced(before, sighting) || isReopened(before, sighting))) {
     const { blockNumber } = sighting;
-    const payment = { ...before, blockNumber, ...witnessOf(before, sighting) };
+    const status = "processing" as const;
+    const payment = { ...before, status, blockNumber, ...witnessOf(before, sighting) };
     return { outcome: "placed", payment, isConflicting: false };
   }
-  if (before !== undefined && isReopened(before, sighting)) {
-    const { blockNumber } = sighting;
-    const payment = { ...before, status: "processing" as const, blockNumber };
-    return { outcome: "placed", payment, isConflicting: false };
-  }
-  const isMove =
-    (before?.status === "processing" && sighting.status !== "processing") ||
-    (before !== undefined && isCorrected(before, sighting));
-  if (before !== undefined && !isMove) {
+  if (before !== undefined && !isMove(before, sighting)) {
     return { outcome: "repeated", payment: before, isConflicting: contradicts(before, sighting) };
   }
   const isJudged = isLinkKnown && tokenDecimals !== undefined;
@@ -154,6 +147,11 @@ const isReopened = (payment: Payment, sighting: Sighting): boolean =>
 
 const isCorrected = (payment: Payment, sighting: Sighting): boolean =>
   payment.status === "failed" && isOnChain(sighting) && sighting.status === "settled";
+
+/** Whether a sighting ends a payment, or corrects its end. */
+const isMove = (payment: Payment, sighting: Sighting): boolean =>
+  (payment.status === "processing" && sighting.status !== "processing") ||
+  isCorrected(payment, sighting);
 
 /** Whether a chain's own watcher reports the payment, and not a provider's notice. */
 const isOnChain = ({ chainId, source }: Sighting): boolean => source === chainSource(chainId);
