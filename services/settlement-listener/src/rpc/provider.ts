@@ -1,5 +1,6 @@
 import { hashSecret } from "@payment-links/contracts";
 import type { Clock, Log } from "@payment-links/runtime";
+import { providerName } from "../domain/judge-providers.ts";
 import { chunk } from "./chunk.ts";
 import { type Circuit, createCircuit } from "./circuit.ts";
 import {
@@ -75,7 +76,7 @@ const chainKnownMs = 60_000;
 /** Opens a provider; nothing is asked before the first question. */
 export const openProvider = (options: ProviderOptions): Provider => {
   const { chainId, clock, dialect, log, metrics, timing } = options;
-  const name = `rpc-${options.index + 1}`;
+  const name = providerName(options.index);
   const label = { chain: chainId, provider: name };
   const { request, requestInParts } = createRequest(
     createJsonRpc({ ...options, ...timing, ...dialect }),

@@ -19,6 +19,13 @@ type Asked = {
   isGone: (seen: SeenTransaction, answers: readonly Answer[]) => boolean;
 };
 
+/** Whether a block is another than the one in which a transaction was seen, or does not list it. */
+export const isGoneFrom = (
+  seen: SeenTransaction,
+  block: { hash: string; transactionHashes: readonly string[] },
+): boolean =>
+  block.hash !== seen.blockHash || !block.transactionHashes.includes(seen.transactionHash);
+
 /** One request asks for at most this many transactions, and for the blocks in which they were seen. */
 const transactionsPerRequestMax = 8;
 

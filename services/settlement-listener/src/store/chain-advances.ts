@@ -25,10 +25,10 @@ export const markAdvanceTold = async (
         WHERE source = ${chainSource(chainId)} AND is_processing AND block_number > ${settledTo}
       ) AS is_any
     ), mark AS (
-      SELECT is_any AND coalesce(
-        advance_told_at NOT BETWEEN ${since.toISOString()}::timestamptz + interval '1 microsecond'
-          AND ${now.toISOString()}::timestamptz, true
-      ) AS is_told, is_any
+      SELECT is_any, is_any AND (
+        advance_told_at IS NULL OR advance_told_at <= ${since.toISOString()}::timestamptz
+        OR advance_told_at > ${now.toISOString()}::timestamptz
+      ) AS is_told
       FROM watchers, waiting WHERE chain_id = ${chainId}
     )
     UPDATE watchers SET

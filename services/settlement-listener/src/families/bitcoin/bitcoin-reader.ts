@@ -1,6 +1,7 @@
 import type { AskUsedAddresses } from "@payment-links/contracts";
 import type { ReaderGround } from "../../rpc/open-chain-readers.ts";
 import type { Provider } from "../../rpc/provider.ts";
+import { isGoneFrom } from "../../rpc/read-absent.ts";
 import { readChain } from "../../rpc/read-chain.ts";
 import type { ChainReader, SeenTransaction } from "../../watch/chain-reader.ts";
 import type { ChainSettings } from "../../watch/chain/chain-settings.ts";
@@ -58,7 +59,7 @@ export const createBitcoinReader = (
         const absent = new Set<string>();
         for (const one of seen) {
           const isMined = mined.has(one.transactionHash);
-          if (!isMined && (await isGoneFrom(provider, one))) absent.add(one.transactionHash);
+          if (!isMined && (await isGoneFromHeight(provider, one))) absent.add(one.transactionHash);
         }
         return absent;
       }),
@@ -66,14 +67,12 @@ export const createBitcoinReader = (
 };
 
 /** Whether a node has another block than the one in which a transaction was seen, or one without it. */
-const isGoneFrom = async (
-  provider: Provider,
-  { blockHash, blockNumber, transactionHash }: SeenTransaction,
-): Promise<boolean> => {
-  const [hash] = await provider.ask([hashQuestion(blockNumber)]);
-  if (hash !== blockHash) return true;
+const isGoneFromHeight = async (provider: Provider, seen: SeenTransaction): Promise<boolean> => {
+  const [hash] = await provider.ask([hashQuestion(seen.blockNumber)]);
+  // The block of another hash need not be read: it has megabytes.
+  if (hash !== seen.blockHash) return true;
   const [{ transactions }] = await provider.ask([blockQuestion(hash)]);
-  return !transactions.some(({ txid }) => txid === transactionHash);
+  return isGoneFrom(seen, { hash, transactionHashes: transactions.map(({ txid }) => txid) });
 };
 
 /** Whether the newest block's own transaction is known by its id. */

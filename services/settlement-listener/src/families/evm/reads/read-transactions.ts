@@ -12,7 +12,7 @@ import {
 } from "../node-answers.ts";
 import type { Provider } from "../../../rpc/provider.ts";
 import type { Answer, Question } from "../../../rpc/json-rpc.ts";
-import { readAbsent } from "../../../rpc/read-absent.ts";
+import { isGoneFrom, readAbsent } from "../../../rpc/read-absent.ts";
 import { readKnown } from "../../../rpc/read-known.ts";
 import { RpcFault } from "../../../rpc/rpc-fault.ts";
 import type { WatchedLogs } from "./read-logs.ts";
@@ -45,7 +45,7 @@ export const createTransactionReads = (ground: TransactionGround): TransactionRe
         findProofs: (provider) => findProofs(provider, range),
         transactionQuestion: (hash) => placeQuestion(hash, (place) => place),
         blockQuestions: (number) => [hashesQuestion(number)],
-        isGone: isGoneFrom,
+        isGone: isGoneFromAnswer,
       }),
     readCalls: (hashes) => readAll("calls", hashes, call),
     readSenders: (hashes) => readAll("transactions", hashes, transaction),
@@ -135,16 +135,11 @@ const hashesQuestion = (number: number) => ({
 });
 
 /** Whether a node has another block than the one in which a transaction was seen, or one without it. */
-const isGoneFrom = (
-  { blockHash, transactionHash }: SeenTransaction,
-  [answer]: readonly Answer[],
-): boolean => {
+const isGoneFromAnswer = (seen: SeenTransaction, [answer]: readonly Answer[]): boolean => {
   if (answer === undefined || !("value" in answer)) return false;
   // The question's own parser has made this value.
   const block = answer.value as ReturnType<typeof readTransactionHashes>;
-  if (block === null) return false;
-  const holdsIt = block.transactionHashes.some((hash) => hash === transactionHash);
-  return block.hash !== blockHash || !holdsIt;
+  return block !== null && isGoneFrom(seen, block);
 };
 
 /** Anybody can write large receipts: if they are too much for one answer, fewer are asked for. */

@@ -1,7 +1,7 @@
 import type { Answer, Question } from "../../../rpc/json-rpc.ts";
 import type { ReaderGround } from "../../../rpc/open-chain-readers.ts";
 import type { Provider } from "../../../rpc/provider.ts";
-import { readAbsent } from "../../../rpc/read-absent.ts";
+import { isGoneFrom, readAbsent } from "../../../rpc/read-absent.ts";
 import { readKnown } from "../../../rpc/read-known.ts";
 import { RpcFault } from "../../../rpc/rpc-fault.ts";
 import type {
@@ -68,7 +68,7 @@ export const createTransactionReads = (
         findProofs: (provider) => findProofs(provider, range),
         transactionQuestion,
         blockQuestions: (slot) => [signaturesQuestion(slot), slotsQuestion(slot, slot)],
-        isGone: isGoneFrom,
+        isGone: isGoneFromSlot,
       }),
     readSenders: async (signatures) => {
       const found = await readAll("senders", signatures);
@@ -176,14 +176,11 @@ const findProofs = async (
 };
 
 /** Whether a slot has another block than the one in which a transaction was seen, none, or one without it. */
-const isGoneFrom = (
-  { blockHash, transactionHash }: SeenTransaction,
-  [block, slots]: readonly Answer[],
-): boolean => {
+const isGoneFromSlot = (seen: SeenTransaction, [block, slots]: readonly Answer[]): boolean => {
   if (block !== undefined && "value" in block) {
     // The question's own parser has made this value.
     const { hash, signatures } = block.value as ReturnType<typeof readBlockSignatures>;
-    return hash !== blockHash || !signatures.includes(transactionHash);
+    return isGoneFrom(seen, { hash, transactionHashes: signatures });
   }
   // The slot was skipped.
   return slots !== undefined && "value" in slots && (slots.value as readonly number[]).length === 0;
