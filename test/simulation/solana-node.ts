@@ -10,6 +10,8 @@ type Options = {
   before?: string;
 };
 
+type BlockOptions = { transactionDetails?: "none" | "signatures" };
+
 const signaturesMax = 1_000;
 const plenty = 10n ** 15n;
 
@@ -25,7 +27,7 @@ export const answerSolanaCall = (view: View, { method, params }: Call): unknown 
     case "getBlocks":
       return listSlots(view, params as [number, number, Options]);
     case "getBlock":
-      return showBlock(view, params[0] as number);
+      return showBlock(view, params[0] as number, params[1] as BlockOptions);
     case "getSignaturesForAddress":
       return listSignatures(view, params[0] as string, params[1] as Options);
     case "getTransaction":
@@ -59,7 +61,11 @@ const listSlots = (view: View, [from, to, options]: [number, number, Options]): 
     .filter((slot) => slot >= from && slot <= Math.min(to, top));
 };
 
-const showBlock = (view: View, slot: number): unknown => {
+const showBlock = (
+  view: View,
+  slot: number,
+  { transactionDetails }: BlockOptions = {},
+): unknown => {
   const block = view.blocks.find((one) => one.slot === slot);
   if (block === undefined && slot > (view.blocks.at(-1)?.slot ?? 0)) {
     throw new NodeError(`Block not available for slot ${slot}`, -32_004);
@@ -77,6 +83,9 @@ const showBlock = (view: View, slot: number): unknown => {
     parentSlot: parent?.slot ?? 0,
     blockHeight: number,
     blockTime: timestampSeconds,
+    ...(transactionDetails === "signatures" && {
+      signatures: view.transactionsOf(block).map(({ hash }) => hash),
+    }),
   };
 };
 
