@@ -41,7 +41,11 @@ export const seeds: readonly FixedSeed[] = [
   { seed: 324, catches: ["uses-random-payment-ids"] },
   { seed: 585, catches: ["never-fails-a-lost-payment"] },
   { seed: 906, catches: ["moves-a-position-before-its-events"] },
-  { seed: 507, plays: "Base: an operator resumes a halted watch, deep forks" },
+  {
+    seed: 3010,
+    plays:
+      "Solana: an operator resumes a halted watch, deep forks, a deposit that is lost for good",
+  },
   { seed: 692, plays: "Base: nodes prune, the broker loses its log, deep forks" },
 ];
 
@@ -67,14 +71,14 @@ export const soakSeeds: readonly FixedSeed[] = [
   { seed: 8, catches: ["ignores-keys-of-solana-transfers"] },
   { seed: 40, plays: "Bitcoin: payments leave the mempool, the broker loses its log" },
   { seed: 291, plays: "Bitcoin: payments leave the mempool, deep forks" },
+  { seed: 507, plays: "Base: deep forks" },
   {
     seed: 544,
-    plays:
-      "Tron: an operator resumes a halted watch, nodes prune, the broker loses its log, deep forks",
+    plays: "Tron: nodes prune, the broker loses its log, deep forks",
   },
   {
     seed: 310,
-    plays: "Base: an operator resumes a halted watch, the broker loses its log, deep forks",
+    plays: "Base: the broker loses its log, deep forks",
   },
   { seed: 907, plays: "Tron: nodes prune, a restore of settlement-listener, deep forks" },
   {
