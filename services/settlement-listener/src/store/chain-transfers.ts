@@ -178,16 +178,21 @@ export const listStored = (
 
 const ToldRow = TransferRow.extend({ status: PaymentStatus.nullable() });
 
-/** Marks as orphaned what stood above a block, and answers it as it stands now, the oldest first. */
+/**
+ * Marks as orphaned what stood above a block, but for blocks that still exist, by their hashes. Answers it as
+ * it stands now, the oldest first.
+ */
 export const orphanTransfers = (
   tx: Transaction,
   chainId: string,
   aboveBlock: number,
+  existing: readonly string[] = [],
 ): Promise<readonly StoredTransfer[]> =>
   tx.any(sql.type(TransferRow)`
     WITH orphaned AS (
       UPDATE chain_transfers SET is_orphaned = true
       WHERE chain_id = ${chainId} AND NOT is_orphaned AND block_number > ${aboveBlock}
+        AND block_hash <> ALL (${sql.array(existing, "text")})
       RETURNING *
     )
     SELECT ${transferColumns} FROM orphaned AS kept ORDER BY ${oldestFirst}

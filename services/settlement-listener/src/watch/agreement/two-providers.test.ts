@@ -142,6 +142,30 @@ describe("of two providers", () => {
     await again.stop();
   });
 
+  test("one leaves its fork after a wide range: a payment below the fork is not reported as orphaned (rule CHAIN-3)", async () => {
+    const { first, rig } = await open(2, { finality: { blocks: 3 } });
+    await rig.service.stop();
+    const { link } = await payLink(rig);
+    const fork = first.play({ kind: "forked", fromBlock: (await chain.headNumber()) + 2 });
+    // The range is read from the fork, and only its last block is stored.
+    await chain.mine(150);
+    const again = await startAgain(rig);
+    await settles(rig, link.id);
+    await waitUntil(
+      "the range is scanned",
+      async () => (await rig.readStatus()).scannedTo === (await chain.headNumber()),
+    );
+    fork.stop();
+    await waitUntil("the fork is left", () =>
+      rig.logLines.some((line) => line.includes("a reorg took scanned blocks away")),
+    );
+    const next = await payLink(rig);
+    await chain.mine(3);
+    await settles(rig, next.link.id);
+    expect(rig.told(link.id).map(({ isOrphaned }) => isOrphaned)).not.toContain(true);
+    await again.stop();
+  });
+
   test.each(["first", "second"] as const)(
     "the %s on a fork of its own: nothing settles, it is counted, and heals by itself",
     async (liar) => {

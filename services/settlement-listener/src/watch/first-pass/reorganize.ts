@@ -14,17 +14,17 @@ type Place = { tip: number; scannedTo: number; finalizedTo: number };
 
 /**
  * Answers a reorg. The walk goes back to the last block that the node and we both hold. One
- * transaction deletes our blocks above it, marks their transfers as orphaned and moves the
- * checkpoint there. Where even the last final block is another one, the chain is halted for a human
+ * transaction deletes our blocks above it, marks as orphaned the transfers in blocks that the node no
+ * longer has, and moves the checkpoint there. Where even the last final block is another one, the chain is halted for a human
  * (rule CHAIN-7). A node that two others contradict is not followed.
  */
 export const reorganize = async (watch: WatchContext, lead: Lead, place: Place): Promise<void> => {
   if (watch.witnesses.length > 2) await checkGone(watch, place.tip);
-  const ancestor = await findAncestor(watch, watch.reader, place);
+  const fork = await findFork(watch, watch.reader, place);
   // The node has come back to what we hold between two questions.
-  if (ancestor === place.tip) throw new ChainMovedError("the tip is as it was");
-  if (ancestor === undefined) await halt(watch, lead, place);
-  else await moveBack(watch, lead, { ...place, ancestor });
+  if (fork?.ancestor === place.tip) throw new ChainMovedError("the tip is as it was");
+  if (fork === undefined) await halt(watch, lead, place);
+  else await moveBack(watch, lead, { ...place, ...fork });
 };
 
 /** Throws where two providers hold a block as we do. */
@@ -39,23 +39,32 @@ const checkGone = async (watch: WatchContext, number: number): Promise<void> => 
 const chunkBlocksMin = 8;
 const chunkBlocksMax = 128;
 
-/**
- * The highest stored block, from the tip down to the last final one, that the node holds as well.
- */
-const findAncestor = async (
+type Fork = {
+  /** The highest stored block, from the tip down to the last final one, that the node holds as well. */
+  ancestor: number;
+  /**
+   * The hashes of the node's blocks from there up to the tip. Of a wide range we store only the last block,
+   * so others between the ancestor and the fork may still stand.
+   */
+  hashes: readonly string[];
+};
+
+const findFork = async (
   { chain, pool }: WatchContext,
   reader: ChainReader,
   { tip, finalizedTo }: Place,
-): Promise<number | undefined> => {
+): Promise<Fork | undefined> => {
+  const all: string[] = [];
   let chunkBlocks = chunkBlocksMin;
   let toBlock = tip;
   while (toBlock >= finalizedTo) {
     const fromBlock = Math.max(toBlock - chunkBlocks + 1, finalizedTo);
     const headers = await reader.readHeaders({ fromBlock, toBlock });
     const hashes = new Map(headers.map((header): [number, string] => [header.number, header.hash]));
+    all.push(...hashes.values());
     const stored = await listBlocks(pool, chain.id, { fromBlock, toBlock });
     const common = stored.findLast((block) => hashes.get(block.number) === block.hash);
-    if (common !== undefined) return common.number;
+    if (common !== undefined) return { ancestor: common.number, hashes: all };
     // A node that lacks a block contradicts nobody: it is no evidence of a reorg.
     if (headers.length < toBlock - fromBlock + 1) {
       throw new ChainMovedError("the node lacks blocks below its own head");
@@ -69,7 +78,7 @@ const findAncestor = async (
 const moveBack = async (
   watch: WatchContext,
   lead: Lead,
-  { ancestor, scannedTo, finalizedTo }: Place & { ancestor: number },
+  { ancestor, hashes, scannedTo, finalizedTo }: Place & Fork,
 ): Promise<void> => {
   const { chain, clock, log, metrics, pool, wakeRelay } = watch;
   const { flagged, orphaned } = await transact(pool, async (tx) => {
@@ -78,7 +87,7 @@ const moveBack = async (
     await deleteBlocksAbove(tx, chain.id, ancestor);
     await deleteScannedAbove(tx, chain.id, ancestor);
     await cutSpansAbove(tx, chain.id, ancestor);
-    const orphaned = await orphanTransfers(tx, chain.id, ancestor);
+    const orphaned = await orphanTransfers(tx, chain.id, ancestor, hashes);
     const flagged = await recordStoredTransfers(tx, orphaned, clock.now());
     return { flagged, orphaned };
   });
