@@ -38,6 +38,7 @@ const number64 = (value: number): Buffer => {
 /** A number of things that follow (CompactSize). */
 const count = (value: number): Buffer => {
   if (value < 0xfd) return Buffer.from([value]);
+  if (value > 0xff_ff) return Buffer.concat([Buffer.from([0xfe]), number32(value)]);
   return Buffer.from([0xfd, value % 256, Math.floor(value / 256)]);
 };
 const counted = (bytes: Buffer): Buffer => Buffer.concat([count(bytes.length), bytes]);
@@ -46,7 +47,12 @@ const list = (items: readonly Buffer[]): Buffer => Buffer.concat([count(items.le
 const version = number32(2);
 const lockTime = number32(0);
 const sequence = number32(0xff_ff_ff_fd);
-const witness = list([counted(Buffer.alloc(71, 0x30)), counted(Buffer.alloc(33, 0x02))]);
+const witnessOf = (ballastBytes: number): Buffer =>
+  list([
+    counted(Buffer.alloc(71, 0x30)),
+    counted(Buffer.alloc(33, 0x02)),
+    ...(ballastBytes === 0 ? [] : [counted(Buffer.alloc(ballastBytes, 0x01))]),
+  ]);
 
 const bodyOf = ({ inputs, outputs }: Spending): Buffer =>
   Buffer.concat([
@@ -63,13 +69,16 @@ const bodyOf = ({ inputs, outputs }: Spending): Buffer =>
     ),
   ]);
 
-/** A transaction with its witnesses (BIP 144). */
-export const bytesOfTransaction = (spending: Spending): Buffer =>
+/** A transaction with its witnesses (BIP 144), of which the first holds the ballast. */
+export const bytesOfTransaction = ({
+  ballastBytes = 0,
+  ...spending
+}: Spending & { ballastBytes?: number }): Buffer =>
   Buffer.concat([
     version,
     Buffer.from([0, 1]),
     bodyOf(spending),
-    ...spending.inputs.map(() => witness),
+    ...spending.inputs.map((_, index) => witnessOf(index === 0 ? ballastBytes : 0)),
     lockTime,
   ]);
 

@@ -39,7 +39,9 @@ export const openBitcoinNode = (view: View): ((call: Call) => unknown) => {
         return Buffer.concat([node.headerOf(block), body]).toString("hex");
       }
       case "getrawmempool":
-        return view.manner.kind === "omits logs" ? [] : waiting.map(({ hash }) => hash);
+        return ["omits logs", "serves another chain"].includes(view.manner.kind)
+          ? []
+          : waiting.map(({ hash }) => hash);
       case "getrawtransaction":
         return showTransaction(node, waiting, params as [string, number]);
       case "gettxout":
@@ -50,10 +52,14 @@ export const openBitcoinNode = (view: View): ((call: Call) => unknown) => {
   };
 };
 
+/** The first block of Bitcoin's regression test chain. */
+const regtestGenesis = "0f9188f13cb7b2c71f2a335e3a4fc328bf5beb436012afca590b1a11466e2206";
+
 type Node = View & ReturnType<typeof openBlocks>;
 
 /** From where on a node that lies has blocks of its own. */
 const altersFrom = ({ blocks, manner }: View): number => {
+  if (manner.kind === "serves another chain") return 0;
   if (manner.kind === "renames blocks") return Math.max(1, manner.from);
   if (manner.kind === "invents") return Math.max(1, ...manner.forged.keys());
   if (manner.kind !== "alters") return Infinity;
@@ -71,6 +77,7 @@ const openBlocks = (view: View) => {
     return bytesOfHeader({ block, parentHash, transactions, nonce: block.number >= from ? 1 : 0 });
   };
   const hashOf = (block: Block): string => {
+    if (view.manner.kind === "serves another chain" && block.number === 0) return regtestGenesis;
     if (block.number < from) return block.hash;
     const hash = hashes.get(block) ?? hashOfHeader(headerOf(block));
     hashes.set(block, hash);

@@ -29,6 +29,8 @@ export type Transaction = Spending & {
   transfers: readonly SolanaTransfer[];
   /** What it pays; nothing for one that only looks like it. */
   money: readonly Money[];
+  /** Bytes of strangers' data that a node shows with it. */
+  ballastBytes: number;
 };
 
 export type Block = {
@@ -43,7 +45,7 @@ export type Block = {
 };
 
 export type Sent = Partial<
-  Pick<Transaction, "isSuccessful" | "logs" | "transfers" | "outputs" | "money">
+  Pick<Transaction, "isSuccessful" | "logs" | "transfers" | "outputs" | "money" | "ballastBytes">
 >;
 
 /** What waits to be mined. */

@@ -92,7 +92,11 @@ const nothingElse = {
   inputs: [],
   outputs: [],
   money: [],
+  ballastBytes: 0,
 };
+
+/** A few of these exceed what one answer to a batch may hold. A block of Bitcoin holds four million bytes at most. */
+const ballastBytesMax = { EVM: 1_000_000, TVM: 1_000_000, SVM: 1_000_000, BVM: 100_000 };
 
 /** Each payer's transactions are mined in the order of their nonces. */
 const createNoncePool = ({ random }: World, kind: ChainKind, draw: () => number): Pool => {
@@ -129,7 +133,9 @@ const createNoncePool = ({ random }: World, kind: ChainKind, draw: () => number)
             if (one.isEndTold) one.isDoubtful = true;
             else one.end = "failed";
           }
-          pending.push(name({ ...transaction, logs: [], transfers: [], money: [] }));
+          pending.push(
+            name({ ...transaction, logs: [], transfers: [], money: [], ballastBytes: 0 }),
+          );
         } else {
           pending.push(transaction);
           for (const one of transaction.money) if (one.isEndTold) one.isMoved = true;
@@ -144,12 +150,16 @@ const createNoncePool = ({ random }: World, kind: ChainKind, draw: () => number)
 
 /**
  * A chain as it truly is: what is pending, what is mined, and what forks take away and bring back.
- * `depthOf` says how deep money must be to be paid for good.
+ * `depthOf` says how deep money must be to be paid for good. `hasHeavyTransactions` adds megabytes of
+ * strangers' data to some of what is sent.
  */
 export const createChain = (
   world: World,
   kind: ChainKind,
-  depthOf: (money: Pick<Money, "amount">) => number,
+  {
+    depthOf,
+    hasHeavyTransactions,
+  }: { depthOf: (money: Pick<Money, "amount">) => number; hasHeavyTransactions: boolean },
 ) => {
   const { random } = world;
   let drawn = 0;
@@ -159,6 +169,13 @@ export const createChain = (
   const sealed: Block[] = [];
   const sent: Transaction[] = [];
   let timeSeconds = 0;
+
+  const drawBallast = (): Pick<Transaction, "ballastBytes"> => {
+    if (!hasHeavyTransactions || random.chance(0.3)) return { ballastBytes: 0 };
+    world.count("heavy transactions");
+    const bytesMax = ballastBytesMax[kind.chainType];
+    return { ballastBytes: bytesMax / 2 + random.below(bytesMax / 2) };
+  };
 
   const drawSkipped = (): number =>
     kind.chainType === "SVM" && random.chance(0.2) ? 1 + random.below(2) : 0;
@@ -223,7 +240,7 @@ export const createChain = (
         .slice(-finalDepth - 1)
         .every(({ transactions }) => transactions.length === 0),
     send: (from: string, what: Sent): Transaction => {
-      const transaction = pool.send(tip, from, what);
+      const transaction = pool.send(tip, from, { ...what, ...drawBallast() });
       sent.push(transaction);
       return transaction;
     },

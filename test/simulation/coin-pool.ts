@@ -32,7 +32,7 @@ export const createCoinPool = (
     const drawn = draw();
     const hash = kind.nameTransaction({ drawn, ...spending });
     const base = { isSuccessful: true, logs: [], transfers: [], money: [], from: "", nonce: 0 };
-    return { ...base, ...spending, hash, drawn };
+    return { ...base, ballastBytes: 0, ...spending, hash, drawn };
   };
 
   const first = Array.from({ length: fundingTransactions }, (_, at) =>
@@ -99,7 +99,10 @@ export const createCoinPool = (
     return coin;
   };
 
-  const spend = (inputs: readonly string[], { money = [], outputs = [] }: Sent): Transaction => {
+  const spend = (
+    inputs: readonly string[],
+    { ballastBytes = 0, money = [], outputs = [] }: Sent,
+  ): Transaction => {
     const sum = (amounts: readonly number[]) => amounts.reduce((total, one) => total + one, 0);
     const given = sum(inputs.map((input) => values.get(input) ?? 0));
     sentCount += 1;
@@ -109,7 +112,7 @@ export const createCoinPool = (
     const change: Output = { units: Math.max(0, rest), script: changeScript };
     const isFirst = random.chance(0.5);
     const all = isFirst ? [change, ...outputs] : [...outputs, change];
-    const sent = { ...name({ inputs, outputs: all }), money };
+    const sent = { ...name({ inputs, outputs: all }), money, ballastBytes };
     const coin = outpointsOf(sent)[isFirst ? 0 : all.length - 1] ?? "";
     values.set(coin, change.units);
     // Smaller ones would not do for what is paid.

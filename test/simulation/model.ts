@@ -2,7 +2,15 @@ import type { OutgoingRecord } from "@payment-links/bus";
 import { Decimal } from "@payment-links/contracts";
 import { createDepositModel } from "./deposit-model.ts";
 import { hold } from "./finding.ts";
-import { type Money, type Named, type Order, type Payment, isOf, nameOf } from "./money.ts";
+import {
+  type EarlyMoney,
+  type Money,
+  type Named,
+  type Order,
+  type Payment,
+  isOf,
+  nameOf,
+} from "./money.ts";
 
 export type Endpoint = { number: number; account: number; host: string; secret: string };
 
@@ -49,6 +57,7 @@ export const createModel = ({
 }) => {
   const orders: Order[] = [];
   const payments: Payment[] = [];
+  const early: EarlyMoney[] = [];
   const endpoints: Endpoint[] = [];
   const linkEvents = new Map<string, Map<string, LinkEvent>>();
   const settlements = new Map<string, SettlementData>();
@@ -57,7 +66,8 @@ export const createModel = ({
   const unknownNonces = new Set<string>();
   /** Of which the first that was told is that they wait to be mined. */
   const foreseen = new Set<string>();
-  const settlementIds = new Map<Payment, string>();
+  /** By the payment and whoever reports it: a notice has an id of its own. */
+  const settlementIds = new Map<string, string>();
   const heardIds = new Set<string>();
   const webhooks = new Map<string, Webhook>();
 
@@ -89,14 +99,11 @@ export const createModel = ({
     isUndecidable || (isOrphan && !foreseen.has(hash));
 
   /**
-   * Whether the first look may have missed a payment, so that it is found once all is read again: nobody had
-   * heard of its address in time, or a node had forgotten its block and did not say so.
+   * Whether the first look may have missed a payment, so that it is found once all is read again: a node had
+   * forgotten its block and did not say so, or whoever saw it was restored to before that.
    */
   const mayBeMissed = (payment: Payment): boolean =>
-    payment.isLeftOut ||
-    (isPlaceTold &&
-      payment.isOnChain &&
-      (payment.isSentEarly || restored.has("settlement-listener")));
+    payment.isLeftOut || (isPlaceTold && payment.isOnChain && restored.has("settlement-listener"));
 
   /** Whether a payment was told as waiting, and whoever told it may have been restored to before that. */
   const isForgotten = (listed: ShownPayment): boolean =>
@@ -138,15 +145,21 @@ export const createModel = ({
       () => `payment ${payment.number}: version ${data.version} after ${before?.version}`,
     );
     settlements.set(data.id, data);
-    if (before === undefined && data.blockNumber === null) foreseen.add(payment.hash);
+    const isNotice = data.source.startsWith("provider:");
+    hold(
+      isNotice ? payment.isRepeated || !payment.isOnChain : payment.isOnChain,
+      () => `payment ${payment.number} is told by ${data.source}`,
+    );
+    if (before === undefined && data.blockNumber === null && !isNotice) foreseen.add(payment.hash);
     if (isPlaceTold && data.status === "processing" && payment.isOnChain) {
       const isTakenBack = data.isOrphaned === true;
       if (isTakenBack) count("payments taken back");
       else count(data.blockNumber === null ? "payments foreseen" : "payments seen in a block");
     }
-    const id = settlementIds.get(payment) ?? data.id;
+    const name = `${payment.number} ${data.source}`;
+    const id = settlementIds.get(name) ?? data.id;
     hold(id === data.id, () => `payment ${payment.number} is told under two ids`);
-    settlementIds.set(payment, data.id);
+    settlementIds.set(name, data.id);
     hold(
       data.status !== "failed" || payment.end === "failed" || payment.isDoubtful,
       () => `payment ${payment.number} is told as failed, and is not`,
@@ -176,8 +189,20 @@ export const createModel = ({
   return {
     orders,
     payments,
+    early,
     endpoints,
     deposits,
+    /**
+     * A link has its address. What was sent there before is no payment of it if the listener knew it already;
+     * otherwise it may be one (rule CHAIN-28).
+     */
+    named: (order: Order): void => {
+      for (const { address, money } of early) {
+        if (address !== order.reference || order.olderHashes.has(money.hash)) continue;
+        payments.push(Object.assign(money, { order, flaw: undefined, isDoubtful: true }));
+        count("early money that may count");
+      }
+    },
     /** A service goes on from an older state of its database. */
     restored: (service: string): void => {
       restored.add(service);
@@ -268,7 +293,9 @@ export const createModel = ({
       const sum = (amounts: readonly string[]) =>
         amounts.reduce((total, amount) => total.plus(amount), new Decimal(0)).toFixed();
       const applied = listed.filter((payment) => payment.applied);
-      const settled = listed.filter(({ status }) => status === "settled");
+      const settled = listed.filter(
+        ({ reason, status }) => status === "settled" && reason !== "duplicate",
+      );
       const comesTo = `${sum(applied.map(({ amount }) => amount))} in ${applied.length}`;
       const paymentCount = received.reduce((total, one) => total + one.paymentCount, 0);
       const shown = `${sum(received.map(({ amount }) => amount))} in ${paymentCount}`;
@@ -365,7 +392,12 @@ export const createModel = ({
 
       const due = payments.filter((one) => one.order === order && one.isEndTold);
       for (const payment of due) {
-        const all = listed.filter((one) => isOf(payment, one));
+        const reports = listed.filter((one) => isOf(payment, one));
+        const all = reports.filter(({ reason }) => !isRepeat(reason));
+        hold(
+          reports.length - all.length <= (payment.isRepeated ? 1 : 0),
+          () => `${name}: payment ${payment.number} is listed as repeated`,
+        );
         if (payment.isDoubtful && all.length < 2) continue;
         const isMissed = all.length < 2 && all.every(isForgotten);
         if (!isReadAgain && isMissed && mayBeMissed(payment)) continue;
@@ -441,6 +473,10 @@ export const createModel = ({
 
 export type Model = ReturnType<typeof createModel>;
 
+/** Whether a report is of a transfer that was reported before (rule STATE-14). */
+const isRepeat = (reason: string | null): boolean =>
+  reason === "duplicate" || reason === "conflict";
+
 const isLate = ({ occurredAt, order }: Payment): boolean =>
   order.expiresAt !== null && occurredAt >= order.expiresAt;
 
@@ -452,6 +488,7 @@ type SettlementData = Named & {
   id: string;
   paymentLinkId: string;
   version: number;
+  source: string;
   status: string;
   blockNumber?: number | null;
   isOrphaned?: boolean;

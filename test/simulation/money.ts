@@ -11,6 +11,8 @@ export type Order = {
   /** Whether its owner has asked to deactivate it, and whether that has been answered. */
   isDeactivationAsked: boolean;
   isDeactivated: boolean;
+  /** Transactions that the listener knew before the order was placed: none of them pays its link (rule CHAIN-28). */
+  olderHashes: ReadonlySet<string>;
   /** By which a payment on chain names the link; undefined until the checkout has told it. */
   reference: string | undefined;
 };
@@ -44,10 +46,10 @@ export type Money = {
   isUndecidable: boolean;
   /** It has failed as what it spends will never be: the chain shows that to whoever knows on what it depends. */
   isOrphan: boolean;
-  /** Blocks are looked through for its link's address, of which nobody had heard when it was sent. */
-  isSentEarly: boolean;
   /** A node that has pruned was asked for its block, and left it out as if it had never been. */
   isLeftOut: boolean;
+  /** It is on its chain, and a provider's notice reports it as well. */
+  isRepeated: boolean;
 };
 
 /** What nothing has happened to yet. */
@@ -61,9 +63,12 @@ export const freshMoney = {
   isForged: false,
   isUndecidable: false,
   isOrphan: false,
-  isSentEarly: false,
   isLeftOut: false,
+  isRepeated: false,
 } as const;
+
+/** Money that somebody sent to an address before a link had it. */
+export type EarlyMoney = { money: Money; address: string };
 
 /** Money for an order: its payer has named the link, or its owner has said so afterwards. */
 export type Payment = Money & { order: Order; flaw: Flaw | undefined };

@@ -1,6 +1,7 @@
 import { type Block, type Transaction, lineage } from "./block.ts";
 import type { Chain } from "./chain.ts";
 import type { ChainKind } from "./chain-kinds.ts";
+import type { World } from "./world.ts";
 
 /** A JSON-RPC call. */
 export type Call = { id: unknown; method: string; params: readonly unknown[] };
@@ -10,6 +11,10 @@ export type Manner =
   | { kind: "honest" }
   /** So many blocks behind the others. */
   | { kind: "lags"; blocks: number }
+  /** Each request reaches one of several nodes, of which some are so many blocks behind. */
+  | { kind: "balances"; blocksMax: number }
+  /** It serves another chain: nothing of ours is there. */
+  | { kind: "serves another chain" }
   /** It stays on what was the newest block when it began, also where a fork took that away. */
   | { kind: "stands still"; tip: Block }
   | { kind: "is silent" }
@@ -68,18 +73,13 @@ export type View = {
 
 /** What a provider sees, as it treats who asks. */
 export const openView = (
-  { chain, count, kind }: { chain: Chain; kind: ChainKind; count: (what: string) => void },
+  { chain, kind, world }: { chain: Chain; kind: ChainKind; world: World },
   { manner, program }: Pick<Provider, "manner" | "program">,
 ): View => {
-  const tip =
-    manner.kind === "lags"
-      ? chain.ofDepth(manner.blocks)
-      : manner.kind === "stands still"
-        ? manner.tip
-        : chain.tip();
+  const tip = tipOf({ chain, world }, manner);
   const hasForgotten = ({ number }: Block) =>
     manner.kind === "prunes" && number <= tip.number - manner.keptBlocks;
-  const lacks = () => count("questions for what a node has forgotten");
+  const lacks = () => world.count("questions for what a node has forgotten");
   return {
     kind,
     manner,
@@ -87,10 +87,12 @@ export const openView = (
     chain,
     blocks: lineage(tip),
     hashOf: (block) =>
-      manner.kind === "renames blocks" && block.number >= manner.from
+      manner.kind === "serves another chain" ||
+      (manner.kind === "renames blocks" && block.number >= manner.from)
         ? kind.otherHash(block.hash)
         : block.hash,
     transactionsOf: (block) => {
+      if (manner.kind === "serves another chain") return [];
       if (manner.kind === "alters") return alterAll(block.transactions, manner);
       const forged = manner.kind === "invents" ? manner.forged.get(block.number) : undefined;
       return forged === undefined ? block.transactions : [...block.transactions, forged];
@@ -105,6 +107,14 @@ export const openView = (
       return blocks.filter((block) => !hasForgotten(block));
     },
   };
+};
+
+/** The newest block that whoever answers has. */
+const tipOf = ({ chain, world }: { chain: Chain; world: World }, manner: Manner): Block => {
+  if (manner.kind === "stands still") return manner.tip;
+  if (manner.kind === "lags") return chain.ofDepth(manner.blocks);
+  if (manner.kind !== "balances") return chain.tip();
+  return chain.ofDepth(world.random.below(manner.blocksMax + 1));
 };
 
 /** What a node that alters makes of transactions. */

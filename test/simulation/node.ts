@@ -50,7 +50,7 @@ export const answerAsNode = (
     const [status, body] = isTronBusy ? [200, JSON.stringify(tronBusy)] : [manner.status, ""];
     return { word: `${methods} ${manner.status}`, status, body };
   }
-  const view = openView({ chain, count: world.count, kind }, { manner, program });
+  const view = openView({ chain, kind, world }, { manner, program });
   const answerCall = answererOf(kind)(view);
   const replies = calls.map((call) => {
     try {
@@ -83,7 +83,7 @@ const answerEvmCall = (view: View, { method, params }: Call): unknown => {
   const head = view.blocks.length - 1;
   switch (method) {
     case "eth_chainId":
-      return hex(Number(view.kind.nodeChainId));
+      return isOtherChain(view) ? hex(1) : hex(Number(view.kind.nodeChainId));
     case "eth_blockNumber":
       return hex(head);
     case "eth_getBlockByNumber":
@@ -105,13 +105,16 @@ const answerEvmCall = (view: View, { method, params }: Call): unknown => {
       if (view.kind === tron) throw notThere(method);
       return hex(countSent(view, String(params[0]), readNumber(params[1], head)));
     case "eth_getCode":
-      return "0x6001";
+      return isOtherChain(view) ? "0x" : "0x6001";
     case "eth_call":
+      if (isOtherChain(view)) return "0x";
       return showToken(view.kind, params[0] as { to: string; data: string });
     default:
       throw notThere(method);
   }
 };
+
+const isOtherChain = ({ manner }: View): boolean => manner.kind === "serves another chain";
 
 const readNumber = (tag: unknown, head: number): number => {
   if (tag === "latest" || tag === "pending") return head;
@@ -192,10 +195,22 @@ const showLogs = (view: View, filter: LogFilter): unknown => {
   );
 };
 
+/** What strangers wrote beside a payment, in a contract that nobody asks for. */
+const ballastLog = (bytes: number): ChainLog => ({
+  address: `0x${"5a".repeat(20)}`,
+  topics: [],
+  data: `0x${"00".repeat(bytes)}`,
+});
+
+const logsOf = ({ ballastBytes, isSuccessful, logs }: Transaction): readonly ChainLog[] => {
+  if (!isSuccessful) return [];
+  return ballastBytes === 0 ? logs : [...logs, ballastLog(ballastBytes)];
+};
+
 const placeLogs = (view: View, block: Block): { log: ChainLog; shown: object }[] => {
   let logIndex = -1;
   return view.transactionsOf(block).flatMap((transaction, index) =>
-    (transaction.isSuccessful ? transaction.logs : []).map((log) => {
+    logsOf(transaction).map((log) => {
       logIndex += 1;
       const shown = {
         ...log,

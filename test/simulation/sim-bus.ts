@@ -64,6 +64,8 @@ export const createSimBus = (world: World, watch: BusWatch) => {
   const shownAtMs = new WeakMap<ReceivedRecord, number>();
   let isAway = false;
   let lagMsMax = 0;
+  /** One group receives the records of one topic so much later. */
+  let delay: { group: string; topic: string; ms: number } | undefined;
   let clusterNumber = 1;
 
   const clusterId = (): string => `cluster-${clusterNumber}`;
@@ -93,12 +95,14 @@ export const createSimBus = (world: World, watch: BusWatch) => {
     log.push(record);
   };
 
-  /** How many records from a place on consumers can see by now. */
-  const countShown = (place: Place, from: number): number => {
+  /** How many records from a place on a group's consumers can see by now. */
+  const countShown = (group: string, place: Place, from: number): number => {
     const log = logOf(place);
+    const isDelayed = delay?.group === group && delay.topic === place.topic;
+    const nowMs = world.nowMs() - (isDelayed ? (delay?.ms ?? 0) : 0);
     let end = from;
     for (let next = log[end]; next !== undefined; next = log[end]) {
-      if ((shownAtMs.get(next) ?? 0) > world.nowMs()) break;
+      if ((shownAtMs.get(next) ?? 0) > nowMs) break;
       end += 1;
     }
     return end - from;
@@ -237,7 +241,7 @@ export const createSimBus = (world: World, watch: BusWatch) => {
   const handOver = (group: Group, reading: Reading): void => {
     const { member } = reading;
     const at = reading.position ?? 0;
-    const countMax = Math.min(batchRecordsMax, countShown(reading, at));
+    const countMax = Math.min(batchRecordsMax, countShown(member.group, reading, at));
     const count = 1 + world.random.below(countMax);
     const { log } = reading;
     const records = logOf(reading)
@@ -310,7 +314,7 @@ export const createSimBus = (world: World, watch: BusWatch) => {
               !reading.isBusy &&
               reading.notBeforeMs <= world.nowMs() &&
               reading.position !== undefined &&
-              countShown(reading, reading.position) > 0,
+              countShown(name, reading, reading.position) > 0,
           )
           .map((reading) => ({
             what: `${name} hears ${nameOf(reading)} from ${reading.position ?? 0}`,
@@ -335,6 +339,10 @@ export const createSimBus = (world: World, watch: BusWatch) => {
     /** From now on consumers see what is kept up to so much later. */
     setLag: (value: number): void => {
       lagMsMax = value;
+    },
+    /** From now on a group receives a topic so much later; undefined: none does. */
+    setDelay: (value: { group: string; topic: string; ms: number } | undefined): void => {
+      delay = value;
     },
     /** The broker is another one, or has forgotten the newest records: all join it anew. */
     loseLog: (): void => {

@@ -19,7 +19,9 @@ const plenty = 10n ** 15n;
 export const answerSolanaCall = (view: View, { method, params }: Call): unknown => {
   switch (method) {
     case "getGenesisHash":
-      return view.kind.nodeChainId;
+      return view.manner.kind === "serves another chain"
+        ? view.kind.otherHash(view.kind.nodeChainId)
+        : view.kind.nodeChainId;
     case "getFirstAvailableBlock":
       return keptBy(view)[0]?.slot ?? 0;
     case "getSlot":
@@ -146,7 +148,7 @@ const showTransaction = (view: View, signature: string): unknown => {
   const found = findTransaction(view, signature);
   if (found === undefined || view.manner.kind === "omits receipts") return null;
   const { block, transaction } = found;
-  const { from, isSuccessful, transfers } = transaction;
+  const { ballastBytes, from, isSuccessful, transfers } = transaction;
   const keys = keysOf(view, transaction);
   const placed = transfers.map((transfer) => ({
     transfer,
@@ -198,6 +200,7 @@ const showTransaction = (view: View, signature: string): unknown => {
     meta: {
       err: errorOf(transaction),
       innerInstructions: [],
+      logMessages: ["0".repeat(ballastBytes * 2)],
       preTokenBalances: show(before),
       postTokenBalances: show(after),
       loadedAddresses: { writable: [], readonly: [] },

@@ -1,6 +1,8 @@
+import { topics } from "@payment-links/contracts";
 import { finalDepth } from "../block.ts";
 import { bitcoin, solana, tron } from "../chain-kinds.ts";
 import { lookAtAllDeposits } from "../shop/owners.ts";
+import { repeatSome } from "../shop/notices.ts";
 import { registerAll } from "../shop/receivers.ts";
 import { mineMany } from "./blocks.ts";
 import { beCalm, isAtRest, isQuiet } from "./calm.ts";
@@ -8,8 +10,11 @@ import type { Episode } from "./episode.ts";
 import { replicasOf, startAll } from "./processes.ts";
 import { becomeHonest, changeManners } from "./providers.ts";
 import { holdResults, noteUnknownNonces } from "./results.ts";
-import { beMild, beWild } from "./weather.ts";
+import { beMild, beWild, restartListeners } from "./weather.ts";
 
+/** The listener hears of links so late. */
+const delayMsMin = 20_000;
+const delayMsMax = 180_000;
 const dayMs = 24 * 60 * 60 * 1000;
 /** So many blocks after its own, nothing is left on Solana of what was taken away. */
 const livesForBlocks = 152;
@@ -44,15 +49,23 @@ const goWrong = async (episode: Episode): Promise<void> => {
   const { bus, mood, providers, shop, world } = episode;
   world.say("wild");
   bus.setLag(mood.lag);
-  if (providers.hasHabit) changeManners(providers, shop, mood);
+  if (mood.rare.has("late links") && shop.kind === bitcoin) {
+    const ms = delayMsMin + world.random.below(delayMsMax - delayMsMin);
+    bus.setDelay({ group: "settlement-listener", topic: topics.paymentLinks, ms });
+    world.count("late links");
+  }
+  if (providers.hasHabit || mood.rare.size > 0) changeManners(providers, shop, mood);
+  await restartListeners(episode);
   await beWild(episode);
 };
 
 const comeToRest = async (episode: Episode): Promise<void> => {
-  const { bus, providers, shop } = episode;
+  const { bus, mood, providers, shop } = episode;
   bus.setAway(false);
   bus.setLag(0);
   if (shop.kind === bitcoin) await beMild(episode);
+  bus.setDelay(undefined);
+  if (mood.rare.has("repeated notices")) repeatSome(shop, Infinity);
   becomeHonest(providers);
   shop.isCalm = true;
   await beCalm(episode, isQuiet);

@@ -14,14 +14,14 @@ type IsDone = (episode: Episode) => Promise<boolean>;
 
 /** Lets all go on, with nothing new that fails, until it is done. */
 export const beCalm = async (episode: Episode, isDone: IsDone): Promise<void> => {
-  const { admin, bus, shop } = episode;
+  const { admin, bus, chain, shop } = episode;
   for (let turn = 0; turn < calmStepsMax; turn += 1) {
     if (await happen(episode)) continue;
     if (await isDone(episode)) return;
     flyTo(episode, 12_000);
   }
   const errands = shop.errands.map(({ what }) => what).join();
-  const left = `errands ${errands}, rows ${await countLeft(admin)}, all is read ${bus.isRead()}`;
+  const left = `errands ${errands}, rows ${await countLeft(admin, chain.tip().slot)}, all is read ${bus.isRead()}`;
   throw new Finding(`it does not come to rest: ${left}`);
 };
 
@@ -53,13 +53,13 @@ const isRescanWaiting = async (admin: Client): Promise<boolean> => {
   return rows.length > 0;
 };
 
-/** Whether nothing is left to do. */
-export const isAtRest: IsDone = async ({ admin, bus, processes, shop }) =>
+/** Whether nothing is left to do, and the watch has read all blocks. */
+export const isAtRest: IsDone = async ({ admin, bus, chain, processes, shop }) =>
   shop.errands.length === 0 &&
   processes.restarts.length === 0 &&
   processes.replicas.every(({ app }) => app !== undefined) &&
   bus.isRead() &&
-  (await countLeft(admin)) === 0;
+  (await countLeft(admin, chain.tip().slot)) === 0;
 
 export const hasPassed = ({ world }: Episode, ms: number): IsDone => {
   const untilMs = world.nowMs() + ms;
@@ -67,16 +67,19 @@ export const hasPassed = ({ world }: Episode, ms: number): IsDone => {
 };
 
 /** Rows of work that is yet to be done. */
-const countLeft = async (admin: Client): Promise<number> => {
-  const { rows } = await admin.query<{ count: string }>(`
+const countLeft = async (admin: Client, tip: number): Promise<number> => {
+  const { rows } = await admin.query<{ count: string }>(
+    `
     SELECT (SELECT count(*) FROM links_api.outbox)
       + (SELECT count(*) FROM settlement_listener.outbox)
       + (SELECT count(*) FROM webhook_dispatcher.outbox)
       + (SELECT count(*) FROM webhook_dispatcher.deliveries)
       + (SELECT count(*) FROM settlement_listener.rescans)
       + (SELECT 1 - count(*) FROM settlement_listener.watchers
-         WHERE scanned_to IS NOT NULL AND halted_reason IS NULL)
+         WHERE scanned_to >= $1 AND halted_reason IS NULL)
       AS count
-  `);
+  `,
+    [tip],
+  );
   return Number(rows[0]?.count);
 };

@@ -1,7 +1,7 @@
-import type { Random } from "../random.ts";
+import { type Random, createRandom } from "../random.ts";
 
 /** How often what goes wrong in an episode, and how much goes on. */
-export type Mood = ReturnType<typeof drawMood>;
+export type Mood = ReturnType<typeof drawMood> & { rare: ReadonlySet<RareTrouble> };
 
 /** Each episode has its own weather: where all goes wrong at once, little gets far. */
 export const drawMood = (random: Random, { isBitcoin }: { isBitcoin: boolean }) => ({
@@ -32,3 +32,32 @@ export const drawMood = (random: Random, { isBitcoin }: { isBitcoin: boolean }) 
   // A short episode costs half as much as a long one.
   wildMs: random.pick([25_000, 60_000]),
 });
+
+/** Troubles that only some episodes play. */
+const rareTroubles = [
+  /** Several nodes share a provider's address, and some of them lag. */
+  "balanced nodes",
+  /** Some transactions hold megabytes of strangers' data. */
+  "heavy transactions",
+  /** A provider serves another chain for a while. */
+  "other chain",
+  /** A payment provider reports payments that the watched chain holds as well. */
+  "repeated notices",
+  /** On Bitcoin: the listener receives links minutes late, and strangers pay addresses before links have them. */
+  "late links",
+] as const;
+
+export type RareTrouble = (typeof rareTroubles)[number];
+
+/** Adjacent seeds must not share their draws. */
+const seedStep = 7_919;
+
+/**
+ * Draws an episode's rare troubles: none, one, or all. They come from a source of their own, so that adding
+ * one leaves the episodes without it as they were.
+ */
+export const drawRareTroubles = (seed: number): ReadonlySet<RareTrouble> => {
+  const random = createRandom(seed * seedStep);
+  const one = random.pick(rareTroubles);
+  return new Set(random.pick([[], [one], [one], rareTroubles]));
+};

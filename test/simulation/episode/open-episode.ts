@@ -17,7 +17,7 @@ import { createSimBus } from "../sim-bus.ts";
 import { createWorld } from "../world.ts";
 import { openBlocks } from "./blocks.ts";
 import type { Episode } from "./episode.ts";
-import { drawMood } from "./mood.ts";
+import { drawMood, drawRareTroubles } from "./mood.ts";
 import { openProcesses } from "./processes.ts";
 import { drawProviders, openProviders } from "./providers.ts";
 import { type Way, drawWay } from "./ways.ts";
@@ -48,7 +48,10 @@ export const openEpisode = (
   const isBitcoin = kind === bitcoin;
   world.count(`episodes on ${kind.chainType}`);
   const model = createModel({ count: world.count, isPlaceTold: isBitcoin });
-  const chain = createChain(world, kind, way.depthOf);
+  const rare = drawRareTroubles(seed);
+  for (const trouble of rare) world.count(`rare trouble: ${trouble}`);
+  const hasHeavyTransactions = rare.has("heavy transactions");
+  const chain = createChain(world, kind, { depthOf: way.depthOf, hasHeavyTransactions });
   const { depositUnitsMin } = way;
   const shop = openShop({ world, model, chain, kind, depositUnitsMin });
   const nodes = drawProviders(random, kind);
@@ -66,7 +69,9 @@ export const openEpisode = (
       if (logLines.length > logLinesMax) logLines.shift();
     },
   });
-  const mood = drawMood(random, { isBitcoin });
+  // A listener that is restored no longer knows which money is older than a link.
+  const keepsListener = isBitcoin && rare.has("late links");
+  const mood = { ...drawMood(random, { isBitcoin }), ...(keepsListener && { dump: 0 }), rare };
   const episode: Episode = {
     world,
     admin,

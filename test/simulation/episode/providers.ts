@@ -21,6 +21,8 @@ const lies = [
 
 const providerCounts = [1, 2, 2, 3];
 const mannerMsMax = 40_000;
+/** So far a node behind a shared address lags at most. */
+const balancedBlocksMax = 8;
 /** No program forgets what is not final. */
 const keptBlocksMin = finalDepth + 1;
 
@@ -64,11 +66,15 @@ export const changeManners = (providers: Providers, shop: Shop, mood: Mood): voi
     if (hasHabit) liar.manner = { kind: "omits logs", upTo: "blooms" };
     else if (random.chance(mood.lies)) liar.manner = drawManner(shop, random.pick(lies));
   }
+  if (mood.rare.has("other chain") && others.length > 0 && !hasHabit && random.chance(0.8)) {
+    if (liar !== undefined) liar.manner = { kind: "serves another chain" };
+  }
   const areAllPruned = random.chance(mood.pruned);
   for (const provider of others.length === 0 ? all : others) {
     if (areAllPruned) provider.manner = drawManner(shop, "prunes");
     else if (random.chance(0.3)) provider.manner = drawManner(shop, random.pick(troubles));
   }
+  if (mood.rare.has("balanced nodes")) balance(others.length === 0 ? all : others, random);
   const isAnyPruned = all.some(({ manner }) => manner.kind === "prunes");
   // Much comes at once, or the watch had stood still: nodes have forgotten what it has yet to read.
   if (isAnyPruned && random.chance(0.5)) {
@@ -76,6 +82,15 @@ export const changeManners = (providers: Providers, shop: Shop, mood: Mood): voi
     world.count("many blocks at once for nodes that prune");
   }
   world.say(all.map(({ host, manner }) => `${host} ${manner.kind}`).join(", "));
+};
+
+/** Lets several nodes answer for some of the providers. */
+const balance = (providers: readonly Provider[], random: Random): void => {
+  for (const provider of providers) {
+    const isHonest = provider.manner.kind === "honest" || provider.manner.kind === "lags";
+    if (!isHonest || random.chance(0.4)) continue;
+    provider.manner = { kind: "balances", blocksMax: 1 + random.below(balancedBlocksMax) };
+  }
 };
 
 /** Whoever shows payments as others does so with those that are made meanwhile. */

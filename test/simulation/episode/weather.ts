@@ -1,8 +1,9 @@
 import { bitcoin } from "../chain-kinds.ts";
 import { postgresSeam } from "../postgres-seam.ts";
-import { replace } from "../shop/bitcoin-payers.ts";
+import { payAhead, replace } from "../shop/bitcoin-payers.ts";
 import { sendDeposit } from "../shop/deposits.ts";
 import { deactivate, placeOrder } from "../shop/orders.ts";
+import { repeatSome } from "../shop/notices.ts";
 import { lookAtSomeDeposits } from "../shop/owners.ts";
 import { pay } from "../shop/payments.ts";
 import { mineDue } from "./blocks.ts";
@@ -16,6 +17,7 @@ const wildStepsMax = 4_000;
 const mildStepsMax = 2_000;
 const paymentsOfOrderMax = 4;
 const depositsMax = 12;
+const earlyMax = 8;
 
 /** A while in which all goes on, and everything fails at times. */
 export const beWild = async (episode: Episode): Promise<void> => {
@@ -58,11 +60,14 @@ const disturb = async (episode: Episode): Promise<void> => {
   const byNotice = operators.dumped?.name !== "settlement-listener";
   if (shop.kind === bitcoin) await askWhoIsHeardOf(episode);
   buy(episode, { mayOrder, byNotice });
+  if (byNotice && mood.rare.has("repeated notices") && random.chance(0.3)) repeatSome(shop, 2);
   await moveDeposits(episode, mayOrder);
+  if (isEarlyMoneySent(episode)) payAhead(shop);
   await operate(episode);
   await disturbProcesses(episode);
   if (random.chance(mood.provider) && world.nowMs() >= providers.untilMs) {
     changeManners(providers, shop, mood);
+    await restartListeners(episode);
   }
   goOnLying(providers, shop);
   if (random.chance(mood.flight) && !postgresSeam.isLate()) {
@@ -73,12 +78,30 @@ const disturb = async (episode: Episode): Promise<void> => {
   await world.quiet();
 };
 
+/** A listener that starts while a provider serves another chain must tell it from the others. */
+export const restartListeners = async ({ processes, providers, world }: Episode): Promise<void> => {
+  const isElsewhere = providers.all.some(({ manner }) => manner.kind === "serves another chain");
+  if (!isElsewhere || world.random.chance(0.5)) return;
+  const listeners = processes.replicas.filter(({ name }) => name === "settlement-listener");
+  for (const { owner } of listeners) await kill(processes, owner);
+};
+
 const askWhoIsHeardOf = async ({ admin, shop }: Episode): Promise<void> => {
+  const known = await admin.query<{ hash: string }>(
+    "SELECT transaction_hash AS hash FROM settlement_listener.chain_transfers ORDER BY 1",
+  );
+  shop.knownHashes = new Set(known.rows.map(({ hash }) => hash));
   const { rows } = await admin.query<{ address: string }>(
     "SELECT address FROM settlement_listener.owner_addresses ORDER BY 1",
   );
   for (const { address } of rows) shop.heardOwners.add(address);
 };
+
+const isEarlyMoneySent = ({ model, mood, shop: { kind }, world: { random } }: Episode): boolean =>
+  kind === bitcoin &&
+  mood.rare.has("late links") &&
+  model.early.length < earlyMax &&
+  random.chance(0.3);
 
 const buy = (
   { model, mood, shop, world: { random } }: Episode,

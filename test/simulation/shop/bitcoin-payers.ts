@@ -1,12 +1,14 @@
-import { Decimal, bitcoinScript } from "@payment-links/contracts";
+import { Decimal, bitcoinAddresses, bitcoinScript } from "@payment-links/contracts";
 import type { Output } from "../block.ts";
 import { bitcoin } from "../chain-kinds.ts";
-import type { Order, Payment } from "../money.ts";
+import { type Money, type Order, type Payment, freshMoney } from "../money.ts";
 import type { World } from "../world.ts";
 import { openPayment } from "./open-payment.ts";
 import type { Shop } from "./shop.ts";
 
 const { unitsPerToken } = bitcoin;
+/** So many of an account's next addresses are paid early. */
+const aheadMax = 3;
 const dataScript = "6a0470617973";
 
 /** What pays an order: each link has an address of its own. */
@@ -54,6 +56,29 @@ export const payByCoins = (shop: Shop, order: Order): void => {
   const { hash } = chain.send("", made);
   for (const one of made.money) one.hash = hash;
   if (wanted.length > 1) world.count("several payments in one transaction");
+};
+
+/** A stranger's wallet shows one of a shop's next addresses, and somebody pays it before a link has it. */
+export const payAhead = (shop: Shop): void => {
+  const { accounts, chain, kind, model, world } = shop;
+  const { random } = world;
+  const account = random.below(accounts.length);
+  const usedCount = model.orders.filter((order) => order.account === account).length;
+  const place = { from: usedCount + random.below(aheadMax), count: 1 };
+  const [address = ""] = bitcoinAddresses("bitcoin", kind.wallets[account] ?? "", place);
+  const units = drawUnits(world) + model.early.length + 1;
+  const money: Money = {
+    number: 2_000 + model.early.length + 1,
+    amount: new Decimal(units).div(unitsPerToken).toFixed(),
+    sentAt: world.now(),
+    occurredAt: world.now(),
+    ...freshMoney,
+  };
+  const outputs = [{ units, script: bitcoinScript("bitcoin", address) }];
+  money.hash = chain.send("", { outputs, money: [money] }).hash;
+  model.early.push({ money, address });
+  world.say(`early money ${money.number} of ${units} to ${account}`);
+  world.count("early money on Bitcoin");
 };
 
 /** The same once more for a higher fee, less than that, or all of it to somebody else. */

@@ -32,6 +32,30 @@ export const payByProvider = (shop: Shop, order: Order): void => {
   if (random.chance(0.2)) tellNotice(shop, payment, payment.end);
 };
 
+/**
+ * The provider reports settled payments that the watched chain holds as well, whichever of both comes first
+ * (rule STATE-14).
+ */
+export const repeatSome = (shop: Shop, countMax: number): void => {
+  const { model, world } = shop;
+  const open = model.payments.filter(
+    ({ end, flaw, isDoubtful, isEndTold, isForged, isOnChain, isRepeated, order }) =>
+      isOnChain &&
+      isEndTold &&
+      end === "settled" &&
+      flaw === undefined &&
+      order.linkId !== undefined &&
+      !isRepeated &&
+      !isForged &&
+      !isDoubtful,
+  );
+  for (const payment of open.slice(0, countMax)) {
+    payment.isRepeated = true;
+    world.count("notices of payments on chain");
+    tellNotice(shop, payment, "settled");
+  }
+};
+
 const tellNotice = (shop: Shop, payment: Payment, status: "processing" | Payment["end"]): void => {
   const { number } = payment;
   ask(shop, {

@@ -1,11 +1,10 @@
 import { Decimal } from "@payment-links/contracts";
-import { bitcoin } from "../chain-kinds.ts";
 import { type Flaw, type Order, type Payment, freshMoney } from "../money.ts";
 import type { Shop } from "./shop.ts";
 
 /** A payment on chain that is about to be made. */
 export const openPayment = (
-  { heardOwners, kind, model, world }: Shop,
+  { kind, model, world }: Shop,
   order: Order,
   { flaw, units }: { units: number; flaw?: Flaw | undefined },
 ): Payment => ({
@@ -16,5 +15,4 @@ export const openPayment = (
   sentAt: world.now(),
   occurredAt: world.now(),
   ...freshMoney,
-  isSentEarly: kind === bitcoin && !heardOwners.has(order.reference ?? ""),
 });

@@ -18,6 +18,8 @@ export type Shop = {
   errands: Errand[];
   /** Addresses that are known to be owners'. */
   heardOwners: Set<string>;
+  /** Transactions that the listener knew before the order that is placed next. */
+  knownHashes: Set<string>;
   orderCount: number;
   /** How often each webhook was refused. */
   refusals: Map<string, number>;
@@ -32,6 +34,7 @@ export const openShop = (
   accounts: openAccounts(outside.kind),
   errands: [],
   heardOwners: new Set(),
+  knownHashes: new Set(),
   orderCount: 0,
   refusals: new Map(),
   isCalm: false,
