@@ -44,7 +44,7 @@ export const serveHeavyNode = async (
 const program = fileURLToPath(new URL("./read-heavy-chain.ts", import.meta.url));
 
 /** Three quarters of the 384 MiB that the chart gives a pod. */
-const chartHeapMib = 288;
+export const chartHeapMib = 288;
 
 /** Reads a range of a chain in a process with a small heap. Rejects where the process ends early. */
 export const readHeavyChain = async (

@@ -1,15 +1,15 @@
 import { afterEach, expect, test } from "@jest/globals";
 import { serveHotAccount } from "../../testing/hot-account.ts";
-import { readHeavyChain } from "../../testing/run-heavy-chain.ts";
+import { watchHeavyChain } from "../../testing/watch-heavy-chain.ts";
 
 let node: Awaited<ReturnType<typeof serveHotAccount>> | undefined;
 afterEach(() => node?.close());
 
-test("an account with 200,000 transfers of strangers is read whole within the heap of the chart", async () => {
-  node = await serveHotAccount(200_000);
-  const { headSlot, owner, url } = node;
-  const range = { from: headSlot - 600, to: headSlot - 2 };
-  const read = await readHeavyChain(url, { chainId: "solana", ...range, owner });
-  process.stdout.write(`peak heap ${Math.round(read.peakBytes / 1e6)} MB, ${read.reads} reads\n`);
-  expect(read.foundCount).toBe(200_000);
+test("settlement-listener reads an account with 200,000 transfers of strangers within the heap of the chart, and settles a payment behind them", async () => {
+  node = await serveHotAccount(200_001);
+  const { headSlot, link, url } = node;
+  const watched = { chainId: "solana", link, pastBlock: headSlot };
+  const { payments, transferCount } = await watchHeavyChain(url, watched);
+  expect(payments).toEqual([{ status: "settled", amount: "0.000001" }]);
+  expect(transferCount).toBe(200_001);
 }, 1_800_000);

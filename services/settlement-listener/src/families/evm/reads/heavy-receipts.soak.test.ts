@@ -1,14 +1,15 @@
 import { afterEach, expect, test } from "@jest/globals";
 import { serveHeavyReceipts } from "../../../testing/heavy-receipts.ts";
-import { readHeavyChain } from "../../../testing/run-heavy-chain.ts";
+import { watchHeavyChain } from "../../../testing/watch-heavy-chain.ts";
 
 let node: Awaited<ReturnType<typeof serveHeavyReceipts>> | undefined;
 afterEach(() => node?.close());
 
-test("a block with 3 GB of strangers' logs is read within the heap of the chart", async () => {
-  node = await serveHeavyReceipts({ count: 900, dataCharacters: 1_700_000 });
-  const { blockNumber, url } = node;
-  const read = await readHeavyChain(url, { chainId: "137", from: blockNumber, to: blockNumber });
-  process.stdout.write(`peak heap ${Math.round(read.peakBytes / 1e6)} MB\n`);
-  expect(read.foundCount).toBe(900);
+test("settlement-listener passes a block with 3 GB of strangers' logs within the heap of the chart, and settles a payment in it", async () => {
+  node = await serveHeavyReceipts({ count: 901, dataCharacters: 1_700_000 });
+  const { blockNumber, link, url } = node;
+  const watched = { chainId: "137", link, pastBlock: blockNumber };
+  const { payments, transferCount } = await watchHeavyChain(url, watched);
+  expect(payments).toEqual([{ status: "settled", amount: "0.000001" }]);
+  expect(transferCount).toBe(901);
 }, 1_800_000);

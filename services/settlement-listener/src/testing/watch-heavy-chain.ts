@@ -1,0 +1,167 @@
+import { spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { sql } from "slonik";
+import * as z from "zod";
+import { ensureTopics, prefixTopics } from "@payment-links/bus";
+import { testBrokers } from "@payment-links/bus/testing";
+import { type PaymentLinkState, topicSettings } from "@payment-links/contracts";
+import { type Pool, transact } from "@payment-links/postgres";
+import { openTestGround } from "@payment-links/process/testing";
+import { claimRedisDatabase } from "@payment-links/rate-limit/testing/claim-redis-database";
+import { type Log, systemClock } from "@payment-links/runtime";
+import { waitUntil } from "@payment-links/runtime/testing";
+import { endChild, isRunning } from "@payment-links/runtime/testing/end-child";
+import { findFreePorts } from "@payment-links/runtime/testing/free-port";
+import { inheritedEnv } from "@payment-links/runtime/testing/inherited-env";
+import { settlementListenerMigration } from "../service.ts";
+import { hearLink } from "./hear-link.ts";
+import { chartHeapMib } from "./run-heavy-chain.ts";
+
+const program = fileURLToPath(new URL("../main.ts", import.meta.url));
+const measureHeap = new URL("./measure-heap.ts", import.meta.url);
+
+/** More than the watch of a heavy chain takes on a busy machine. */
+const watchMsMax = 1_500_000;
+const printEveryMs = 10_000;
+const outputCharactersMax = 20_000;
+
+/**
+ * Runs settlement-listener's own program with the heap of the chart until it has settled a link's payment
+ * and its checkpoint is past a block. Prints the checkpoint and the peak heap every 10 s and at the end.
+ * Rejects with the program's last output if the program ends early.
+ */
+export const watchHeavyChain = async (
+  url: string,
+  { chainId, link, pastBlock }: { chainId: string; link: PaymentLinkState; pastBlock: number },
+): Promise<Progress> => {
+  const { close, ground, pool } = await openTestGround({
+    name: "settlement-listener",
+    migration: settlementListenerMigration,
+  });
+  const { databaseUrl, log } = ground;
+  const running: { listener?: Listener; progress?: Progress } = {};
+  const startedAtMs = performance.now();
+  const print = () => {
+    const { listener, progress } = running;
+    const seconds = Math.round((performance.now() - startedAtMs) / 1_000);
+    const peakMb = Math.round((listener?.peakBytes() ?? 0) / 1e6);
+    process.stdout.write(`${seconds} s, peak heap ${peakMb} MB: ${JSON.stringify(progress)}\n`);
+  };
+  const printing = setInterval(print, printEveryMs);
+  try {
+    await transact(pool, (tx) => hearLink(systemClock)(tx, { link }));
+    const listener = await startListener({ url, chainId, databaseUrl, log });
+    running.listener = listener;
+    return await waitUntil(
+      () => `the payment settles, and the checkpoint passes ${pastBlock}: ${listener.output()}`,
+      async () => {
+        if (!listener.isRunning()) {
+          throw new Error(`settlement-listener ended early: ${listener.output()}`);
+        }
+        const progress = await readProgress(pool, { ...listener, linkId: link.id });
+        running.progress = progress;
+        const isSettled = progress.payments.some(({ status }) => status === "settled");
+        return isSettled && (progress.scannedTo ?? 0) > pastBlock && progress;
+      },
+      watchMsMax,
+    );
+  } finally {
+    clearInterval(printing);
+    print();
+    await running.listener?.end();
+    await close();
+  }
+};
+
+type Listener = Awaited<ReturnType<typeof startListener>>;
+
+/** Starts the program with topics, a Redis database and ports of its own. It need not be ready. */
+const startListener = async ({
+  url,
+  chainId,
+  databaseUrl,
+  log,
+}: {
+  url: string;
+  chainId: string;
+  databaseUrl: string;
+  log: Log;
+}) => {
+  const brokers = testBrokers();
+  const topicPrefix = `t${randomBytes(5).toString("hex")}.`;
+  const topics = prefixTopics(topicSettings, topicPrefix);
+  await ensureTopics({ brokers, clientId: "tests", log, replicationFactor: 1, topics });
+  // A step reads a part of what is heavy. With the usual poll interval the test would take longer.
+  const chainsFile = join(mkdtempSync(join(tmpdir(), "settlement-listener-")), "chains.json");
+  writeFileSync(chainsFile, JSON.stringify({ [chainId]: { pollMs: 50 } }));
+  const [port = 0, internalPort = 0] = await findFreePorts(2);
+  const args = [
+    `--max-old-space-size=${chartHeapMib}`,
+    "--disable-warning=ExperimentalWarning",
+    `--import=${measureHeap.href}`,
+    program,
+  ];
+  const env = {
+    ...inheritedEnv(),
+    DATABASE_URL: databaseUrl,
+    KAFKA_BROKERS: brokers.join(","),
+    KAFKA_TOPIC_PREFIX: topicPrefix,
+    REDIS_URL: await claimRedisDatabase(),
+    // Two providers, as the README asks for: they must agree before a payment settles.
+    RPC_URLS: [`${url}/1`, `${url}/2`].map((one) => `${chainId}=${one}`).join(","),
+    INDEPENDENT_RPC_HOSTS: "127.0.0.1",
+    CHAINS_FILE: chainsFile,
+    PORT: `${port}`,
+    INTERNAL_PORT: `${internalPort}`,
+  };
+  const stdio = ["ignore", "pipe", "pipe", "ipc"] as const;
+  const child = spawn(process.execPath, args, { env, stdio: [...stdio] });
+  let peakBytes = 0;
+  let output = "";
+  child.on("message", (bytes) => (peakBytes = Number(bytes)));
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.on("data", (part: Buffer) => {
+      output = (output + part.toString()).slice(-outputCharactersMax);
+    });
+  }
+  return {
+    internalUrl: `http://127.0.0.1:${internalPort}`,
+    peakBytes: () => peakBytes,
+    output: () => output,
+    isRunning: () => isRunning(child),
+    end: () => endChild(child),
+  };
+};
+
+const Status = z.object({
+  chains: z.tuple([
+    z.object({ head: z.int().nullable(), scannedTo: z.int().nullable(), state: z.string() }),
+  ]),
+});
+const PaymentRow = z.object({ status: z.string(), amount: z.string() });
+const CountRow = z.object({ count: z.int() });
+
+type Progress = Awaited<ReturnType<typeof readProgress>>;
+
+const readProgress = async (
+  pool: Pool,
+  { internalUrl, linkId }: Pick<Listener, "internalUrl"> & { linkId: string },
+) => {
+  const payments = await pool.any(sql.type(PaymentRow)`
+    SELECT status, amount FROM payments WHERE payment_link_id = ${linkId}
+  `);
+  const transferCount = await pool.oneFirst(sql.type(CountRow)`
+    SELECT count(*)::int AS count FROM chain_transfers
+  `);
+  return { ...(await readStatus(internalUrl)), payments, transferCount };
+};
+
+const readStatus = async (internalUrl: string) => {
+  const answer = await fetch(`${internalUrl}/internal/settlement/status`).catch(() => undefined);
+  if (answer?.status !== 200) return { head: null, scannedTo: null, state: "not ready" };
+  return Status.parse(await answer.json()).chains[0];
+};
