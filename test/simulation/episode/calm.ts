@@ -7,6 +7,8 @@ import { flyTo, happen } from "./steps.ts";
 
 /** Each request to a node leaves a timer behind, and each timer is a step: on Bitcoin these are many. */
 const calmStepsMax = 300_000;
+/** Ten times what the longest calm takes; a watch that stands still is found by it. */
+const calmMsMax = 20 * 60_000;
 /** Longer than any pause of the watcher's. */
 export const restMs = 60_000;
 
@@ -14,8 +16,9 @@ type IsDone = (episode: Episode) => Promise<boolean>;
 
 /** Lets all go on, with nothing new that fails, until it is done. */
 export const beCalm = async (episode: Episode, isDone: IsDone): Promise<void> => {
-  const { admin, bus, chain, shop } = episode;
-  for (let turn = 0; turn < calmStepsMax; turn += 1) {
+  const { admin, bus, chain, shop, world } = episode;
+  const until = world.nowMs() + calmMsMax;
+  for (let turn = 0; turn < calmStepsMax && world.nowMs() < until; turn += 1) {
     if (await happen(episode)) continue;
     if (await isDone(episode)) return;
     flyTo(episode, 12_000);
