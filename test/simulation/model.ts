@@ -77,9 +77,29 @@ export const createModel = ({
     return order;
   };
 
+  /**
+   * Money that came to an address before its link: it may be a payment of the link, unless the listener knew
+   * it before (rule CHAIN-28).
+   */
+  const findEarly = (told: Named, linkId: string | undefined): Payment | undefined => {
+    const found = early.find(({ money }) => isOf(money, told));
+    const order = orders.find((one) => one.linkId === linkId);
+    if (found === undefined || order === undefined) return undefined;
+    const { address, money } = found;
+    if (order.olderHashes.has(money.hash) || address !== (order.reference ?? address)) {
+      return undefined;
+    }
+    const payment = Object.assign(money, { order, flaw: undefined, isDoubtful: true });
+    payments.push(payment);
+    count("early money that pays a link");
+    return payment;
+  };
+
   /** A payment as it is told of a link. */
   const paymentOf = (told: Named, linkId: string | undefined): Payment => {
-    const payment = payments.find((one) => isOf(one, told) && one.order.linkId === linkId);
+    const payment =
+      payments.find((one) => isOf(one, told) && one.order.linkId === linkId) ??
+      findEarly(told, linkId);
     hold(payment !== undefined, () => `a payment is told of that nobody made: ${nameOf(told)}`);
     return payment;
   };
@@ -192,17 +212,6 @@ export const createModel = ({
     early,
     endpoints,
     deposits,
-    /**
-     * A link has its address. What was sent there before is no payment of it if the listener knew it already;
-     * otherwise it may be one (rule CHAIN-28).
-     */
-    named: (order: Order): void => {
-      for (const { address, money } of early) {
-        if (address !== order.reference || order.olderHashes.has(money.hash)) continue;
-        payments.push(Object.assign(money, { order, flaw: undefined, isDoubtful: true }));
-        count("early money that may count");
-      }
-    },
     /** A service goes on from an older state of its database. */
     restored: (service: string): void => {
       restored.add(service);

@@ -22,7 +22,7 @@ const lies = [
 const providerCounts = [1, 2, 2, 3];
 const mannerMsMax = 40_000;
 /** So far a node behind a shared address lags at most. */
-const balancedBlocksMax = 8;
+const balancedBlocksMax = 12;
 /** No program forgets what is not final. */
 const keptBlocksMin = finalDepth + 1;
 

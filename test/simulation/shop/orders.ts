@@ -77,7 +77,6 @@ const readCheckout = (shop: Shop, order: Order): void =>
       const { instructions } = JSON.parse(text) as { instructions: Named | null };
       order.reference =
         instructions?.paymentReference ?? instructions?.reference ?? instructions?.address;
-      shop.model.named(order);
       // Some payers wait for nothing: their payment is there before everybody has heard of the link.
       if (order.reference !== undefined && random.chance(0.5)) {
         for (let paid = random.below(3); paid >= 0; paid -= 1) {
