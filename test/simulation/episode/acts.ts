@@ -1,4 +1,3 @@
-import { topics } from "@payment-links/contracts";
 import { finalDepth } from "../block.ts";
 import { bitcoin, solana, tron } from "../chain-kinds.ts";
 import { lookAtAllDeposits } from "../shop/owners.ts";
@@ -12,9 +11,6 @@ import { becomeHonest, changeManners } from "./providers.ts";
 import { holdResults, noteUnknownNonces } from "./results.ts";
 import { beMild, beWild, restartListeners } from "./weather.ts";
 
-/** The listener hears of links so late. */
-const delayMsMin = 20_000;
-const delayMsMax = 180_000;
 const dayMs = 24 * 60 * 60 * 1000;
 /** So many blocks after its own, nothing is left on Solana of what was taken away. */
 const livesForBlocks = 152;
@@ -49,11 +45,6 @@ const goWrong = async (episode: Episode): Promise<void> => {
   const { bus, mood, providers, shop, world } = episode;
   world.say("wild");
   bus.setLag(mood.lag);
-  if (mood.rare.has("late links") && shop.kind === bitcoin) {
-    const ms = delayMsMin + world.random.below(delayMsMax - delayMsMin);
-    bus.setDelay({ group: "settlement-listener", topic: topics.paymentLinks, ms });
-    world.count("late links");
-  }
   if (providers.hasHabit || mood.rare.size > 0) changeManners(providers, shop, mood);
   await restartListeners(episode);
   await beWild(episode);

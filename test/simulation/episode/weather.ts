@@ -1,3 +1,4 @@
+import { topics } from "@payment-links/contracts";
 import { bitcoin } from "../chain-kinds.ts";
 import { postgresSeam } from "../postgres-seam.ts";
 import { payAhead, replace } from "../shop/bitcoin-payers.ts";
@@ -18,6 +19,8 @@ const mildStepsMax = 2_000;
 const paymentsOfOrderMax = 4;
 const depositsMax = 12;
 const earlyMax = 8;
+const linkDelayMsMin = 20_000;
+const linkDelayMsMax = 180_000;
 
 /** A while in which all goes on, and everything fails at times. */
 export const beWild = async (episode: Episode): Promise<void> => {
@@ -53,7 +56,7 @@ export const beMild = async (episode: Episode): Promise<void> => {
 };
 
 const disturb = async (episode: Episode): Promise<void> => {
-  const { mood, operators, providers, shop, world } = episode;
+  const { model, mood, operators, providers, shop, world } = episode;
   const { random } = world;
   // What nobody tells a second time would be lost with the time between a dump and its restore.
   const mayOrder = operators.dumped?.name !== "links-api" && !operators.isRecovering;
@@ -62,7 +65,10 @@ const disturb = async (episode: Episode): Promise<void> => {
   buy(episode, { mayOrder, byNotice });
   if (byNotice && mood.rare.has("repeated notices") && random.chance(0.3)) repeatSome(shop, 2);
   await moveDeposits(episode, mayOrder);
-  if (isEarlyMoneySent(episode)) payAhead(shop);
+  if (mood.rare.has("late links") && shop.kind === bitcoin) {
+    if (random.chance(0.1)) delayLinks(episode);
+    if (model.early.length < earlyMax && random.chance(0.3)) payAhead(shop);
+  }
   await operate(episode);
   await disturbProcesses(episode);
   if (random.chance(mood.provider) && world.nowMs() >= providers.untilMs) {
@@ -97,11 +103,15 @@ const askWhoIsHeardOf = async ({ admin, shop }: Episode): Promise<void> => {
   for (const { address } of rows) shop.heardOwners.add(address);
 };
 
-const isEarlyMoneySent = ({ model, mood, shop: { kind }, world: { random } }: Episode): boolean =>
-  kind === bitcoin &&
-  mood.rare.has("late links") &&
-  model.early.length < earlyMax &&
-  random.chance(0.3);
+/** From now on the listener receives links late, or in time again. */
+const delayLinks = ({ bus, world }: Episode): void => {
+  const { random } = world;
+  if (random.chance(0.3)) return bus.setDelay(undefined);
+  const ms = linkDelayMsMin + random.below(linkDelayMsMax - linkDelayMsMin);
+  bus.setDelay({ group: "settlement-listener", topic: topics.paymentLinks, ms });
+  world.say(`links come late: ${ms}`);
+  world.count("late links");
+};
 
 const buy = (
   { model, mood, shop, world: { random } }: Episode,
