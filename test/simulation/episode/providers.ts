@@ -20,6 +20,7 @@ const lies = [
 ] as const;
 
 const providerCounts = [1, 2, 2, 3];
+const habit: Manner = { kind: "omits logs", upTo: "blooms" };
 const mannerMsMax = 40_000;
 /** So far a node behind a shared address lags at most. */
 const balancedBlocksMax = 12;
@@ -63,11 +64,12 @@ export const changeManners = (providers: Providers, shop: Shop, mood: Mood): voi
   providers.untilMs = world.nowMs() + random.below(mannerMsMax);
   const [liar, ...others] = isFirstLiar ? all : all.toReversed();
   if (liar !== undefined && others.length > 0) {
-    if (hasHabit) liar.manner = { kind: "omits logs", upTo: "blooms" };
+    if (hasHabit) liar.manner = habit;
     else if (random.chance(mood.lies)) liar.manner = drawManner(shop, random.pick(lies));
   }
-  if (mood.rare.has("other chain") && others.length > 0 && !hasHabit && random.chance(0.8)) {
-    if (liar !== undefined) liar.manner = { kind: "serves another chain" };
+  const mayServeOther = mood.rare.has("other chain") && others.length > 0;
+  if (liar !== undefined && mayServeOther && random.chance(0.8)) {
+    liar.manner = { kind: "serves another chain" };
   }
   const areAllPruned = random.chance(mood.pruned);
   for (const provider of others.length === 0 ? all : others) {
@@ -100,7 +102,9 @@ export const goOnLying = ({ all }: Providers, shop: Shop): void => {
 
 /** What one leaves out for good the others make good, where there are others. */
 export const becomeHonest = ({ all, hasHabit }: Providers): void => {
-  for (const provider of hasHabit ? all.slice(1) : all) provider.manner = { kind: "honest" };
+  for (const [index, provider] of all.entries()) {
+    provider.manner = hasHabit && index === 0 ? habit : { kind: "honest" };
+  }
 };
 
 const drawManner = (shop: Shop, kind: (typeof lies | typeof troubles)[number]): Manner => {
