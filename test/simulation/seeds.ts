@@ -47,6 +47,30 @@ export const seeds: readonly FixedSeed[] = [
       "Solana: an operator resumes a halted watch, deep forks, a deposit that is lost for good",
   },
   { seed: 692, plays: "Base: nodes prune, the broker loses its log, deep forks" },
+  {
+    seed: 4053,
+    catches: [
+      "counts-a-transfer-once-for-each-reporter",
+      "keeps-no-logs-of-a-large-receipt",
+      "leaves-out-receipts-that-do-not-fit",
+      "never-splits-a-batch-that-is-too-large",
+      "halts-a-chain-by-one-provider",
+    ],
+  },
+  {
+    seed: 4004,
+    catches: [
+      "counts-a-transfer-once-for-each-reporter",
+      "takes-every-payment-of-a-transaction-for-one",
+      "lists-repeated-reports-for-attention",
+    ],
+  },
+  { seed: 5093, catches: ["never-checks-a-refused-chain-again"] },
+  { seed: 5330, catches: ["never-rescans-for-a-late-link", "pays-links-with-older-money"] },
+  {
+    seed: 5718,
+    catches: ["never-rescans-for-a-late-link", "reads-blocks-by-the-first-addresses"],
+  },
 ];
 
 /** Further seeds for `npm run test:all`. */
