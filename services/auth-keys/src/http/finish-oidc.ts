@@ -32,7 +32,8 @@ export const finishOidc = (deps: Deps) => async (req: Request, res: Response) =>
       );
       return "?presence=proven";
     }
-    const { proven, ageMs } = await redeem(deps, req, came);
+    // A provider that does not say when the person signed in there may have let them in by an old session.
+    const { proven, ageMs = presenceMsMax } = await redeem(deps, req, came);
     if (attempt.linkingSessionId !== null) {
       await link(deps, req, { proven, linkingSessionId: attempt.linkingSessionId });
     } else {

@@ -52,6 +52,9 @@ describe("a certified identity provider", () => {
     expect(url.searchParams.get("prompt")).toBe("login");
     // A provider must say when it was only where it is asked for an age.
     expect(url.searchParams.get("max_age")).toBe("0");
+    const other = createBrowser({ origin: baseUrl, servedBy: rig.publicUrl });
+    const signIn = await other.visit(startPath, { stopBefore });
+    expect(Number(signIn.url.searchParams.get("max_age"))).toBeGreaterThan(presenceMsMax / 1000);
     expect(await walk(browser, provePath, "present")).toBe(proven);
     expect((await act(rig, browser.cookies())).status).toBe(201);
     expect(refusalOf(await act(rig, before))).toBe("401 UNAUTHENTICATED");
@@ -129,7 +132,7 @@ describe("an identity provider that lets people in by a sign-in of before", () =
   test.each([
     ["long ago, begins a stale session", presenceMsMax / 1000, stale],
     ["just in time, begins a fresh one", presenceMsMax / 1000 - 1, "201"],
-    ["and does not say when, begins a fresh one", undefined, "201"],
+    ["and does not say when, begins a stale session", undefined, stale],
     ["in its own future, begins one that is fresh from now", -60, "201"],
   ])("%s", async (_name, ageSeconds, expected) => {
     const cookie = cookieOf((await goRound(startPath, ageSeconds)).headers);

@@ -122,6 +122,7 @@ describe("signing in at a certified identity provider", () => {
       nonce: expect.stringMatching(/^[\w-]{43}$/),
       code_challenge: expect.stringMatching(/^[\w-]{43}$/),
       code_challenge_method: "S256",
+      max_age: "31536000",
     });
     expect(new Set([asked["state"], asked["nonce"], asked["code_challenge"]]).size).toBe(3);
   });

@@ -33,7 +33,7 @@ type SignIn = {
   res: Response;
   method: SignInMethod;
   who: WhoSignsIn;
-  ageMs?: number | undefined;
+  ageMs?: number;
 };
 
 /**

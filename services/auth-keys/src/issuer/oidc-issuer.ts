@@ -86,8 +86,8 @@ export const createOidcIssuer = ({
         nonce,
         code_challenge: await oidc.calculatePKCECodeChallenge(codeVerifier),
         code_challenge_method: "S256",
-        // A provider that is asked for an age must say when it was (Core §2, `auth_time`).
-        ...(isAnew ? { prompt: "login", max_age: "0" } : {}),
+        // A provider must send `auth_time` only if it is asked for an age (Core §2).
+        ...(isAnew ? { prompt: "login", max_age: "0" } : { max_age: `${anyAgeSeconds}` }),
       };
       return oidc.buildAuthorizationUrl(await configure(), parameters).href;
     },
@@ -142,6 +142,9 @@ const proofOf = (
   if (!isMember) throw new Outsider(proven);
   return { proven, ageMs: ageOf(claims) };
 };
+
+/** A year: a sign-in of any usual age will do. */
+const anyAgeSeconds = 365 * 24 * 60 * 60;
 
 /** Both times are the provider's own, so its clock may differ from ours. */
 const ageOf = ({ auth_time: provenAt, iat }: oidc.IDToken): number | undefined =>
