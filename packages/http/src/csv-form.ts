@@ -17,8 +17,13 @@ export const csvForm = <Row>(columns: CsvColumns<Row>): CsvForm<Row> => {
   };
 };
 
-/** Spreadsheets run a cell that begins like a formula, and strangers choose what some cells say. */
+/**
+ * Spreadsheets run a cell that begins like a formula, and strangers choose what some cells say. In many
+ * countries they separate cells by a semicolon, so a cell may begin within a text.
+ */
+const formulaStart = /(^|[;\t\r\n][\s"]*)(?=[=+\-@])|^(?=[\t\r\n])/g;
+
 const cellOf = (text: string): string => {
-  const harmless = /^[=+\-@\t\r\n]/.test(text) ? `'${text}` : text;
+  const harmless = text.replaceAll(formulaStart, "$1'");
   return `"${harmless.replaceAll('"', '""')}"`;
 };
