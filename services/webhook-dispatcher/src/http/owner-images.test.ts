@@ -266,6 +266,19 @@ test("hosts that hang hold sixteen calls and no more, and those who look wait fo
   expect(await judge(fresh("/png"), "fetched")).toBe("200 fetched");
 });
 
+test("hosts that hang for a second keep nobody else's image away", async () => {
+  const askedBefore = host.asked.length;
+  const paths: string[] = [];
+  while (paths.length < fetchesMax) paths.push(await place(fresh("/silent")));
+  const answers = paths.map((path) => look(path));
+  await waitUntil("all are asked", () => host.asked.length === askedBefore + fetchesMax);
+  rig.clock.advance(1_000);
+  const others = [await judge(fresh("/png"), "fetched"), await judge(fresh("/png"), "fetched")];
+  rig.clock.advance(fetchMsMax);
+  await Promise.all(answers);
+  expect(others).toEqual(["200 fetched", "200 fetched"]);
+});
+
 test("an owner who changes images while their host hangs holds two calls, and keeps no other's away", async () => {
   const owner = sampleAccount({});
   const [askedBefore, busyBefore] = [host.asked.length, await countOf("busy")];

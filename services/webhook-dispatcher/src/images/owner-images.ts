@@ -26,6 +26,8 @@ const fetchMsMax = 5_000;
 const fetchesMax = 16;
 /** As many as an owner's images; an owner may change them while hosts hang. */
 const fetchesOfOwnerMax = 2;
+/** While all calls are in use, one that takes longer ends as another owner's image is asked for. */
+const contestedMsMax = 1_000;
 const entriesMax = 2_000;
 const bytesMax = 32 * 1024 * 1024;
 /** What an entry costs beside its bytes, a long URL included. */
@@ -39,26 +41,43 @@ export const createOwnerImages = (options: OwnerImagesOptions): OwnerImages => {
   const { clock } = options;
   const count = createImageCounter(options.metrics);
   const closing = new AbortController();
-  const underWay = new Map<string, { ownerId: string; image: Promise<OwnerImage | undefined> }>();
+  /** By URL, the oldest first. */
+  const underWay = new Map<string, Call>();
   const kept = new LRUCache<string, { untilMs: number; image: OwnerImage | undefined }>({
     max: entriesMax,
     maxSize: bytesMax,
     sizeCalculation: ({ image }) => entryBytes + (image?.bytes.length ?? 0),
   });
 
-  const fetchAndKeep = async (url: string): Promise<OwnerImage | undefined> => {
-    const { image, outcome } = await fetchInTime(options, url, closing.signal);
+  const fetchAndKeep = async (
+    url: string,
+    signal: AbortSignal,
+  ): Promise<OwnerImage | undefined> => {
+    const ending = AbortSignal.any([closing.signal, signal]);
+    const { image, outcome } = await fetchInTime(options, url, ending);
     count(outcome);
     const keptMs = image === undefined ? faultKeptMs : imageKeptMs;
     kept.set(url, { untilMs: clock.elapsedMs() + keptMs, image });
-    underWay.delete(url);
+    // It may have given up its place, and the image may have been asked for again since.
+    if (underWay.get(url)?.ending.signal === signal) underWay.delete(url);
     return image;
   };
 
-  /** There are few calls, so that looking at each costs less than keeping count. */
-  const isBusyFor = (ownerId: string): boolean =>
-    underWay.size >= fetchesMax ||
-    [...underWay.values()].filter((call) => call.ownerId === ownerId).length >= fetchesOfOwnerMax;
+  /** Whether there is room for a call for an owner, perhaps in place of the one that takes longest. */
+  const makeRoom = (ownerId: string): boolean => {
+    // There are few calls, so that looking at each costs less than keeping count.
+    const ofOwner = [...underWay.values()].filter((call) => call.ownerId === ownerId);
+    if (ofOwner.length >= fetchesOfOwnerMax) return false;
+    if (underWay.size < fetchesMax) return true;
+    const [oldest] = underWay;
+    if (oldest === undefined || clock.elapsedMs() < oldest[1].startedMs + contestedMsMax) {
+      return false;
+    }
+    const [url, { ending }] = oldest;
+    underWay.delete(url);
+    ending.abort(new ImageFaultError("busy"));
+    return true;
+  };
 
   return {
     find: async ({ ownerId, url }) => {
@@ -66,16 +85,24 @@ export const createOwnerImages = (options: OwnerImagesOptions): OwnerImages => {
       if (known !== undefined && clock.elapsedMs() < known.untilMs) return known.image;
       const asked = underWay.get(url);
       if (asked !== undefined) return asked.image;
-      if (isBusyFor(ownerId)) {
+      if (!makeRoom(ownerId)) {
         count("busy");
         return undefined;
       }
-      const image = fetchAndKeep(url);
-      underWay.set(url, { ownerId, image });
+      const ending = new AbortController();
+      const image = fetchAndKeep(url, ending.signal);
+      underWay.set(url, { ownerId, image, startedMs: clock.elapsedMs(), ending });
       return image;
     },
     close: () => closing.abort(new DeadlineError()),
   };
+};
+
+type Call = {
+  ownerId: string;
+  image: Promise<OwnerImage | undefined>;
+  startedMs: number;
+  ending: AbortController;
 };
 
 type Fetched = { image: OwnerImage | undefined; outcome: string };
