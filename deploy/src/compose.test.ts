@@ -53,6 +53,12 @@ describe("the compose set", () => {
     },
   );
 
+  test("believes no client's own X-Forwarded-For: the ingress replaces it (rule OPS-5)", () => {
+    const text = readFileSync(new URL("../ingress.conf", import.meta.url), "utf8");
+    const values = [...text.matchAll(/proxy_set_header X-Forwarded-For (.+);/g)];
+    expect(values.map(([, value]) => value)).toEqual(["$remote_addr"]);
+  });
+
   test("gives the password of Postgres' superuser to Postgres and to what prepares schemas", () => {
     const holding = environments.filter(([, environment]) =>
       Object.values(environment).some((value) => value.includes("${POSTGRES_PASSWORD")),
