@@ -10,10 +10,6 @@ export type FixedSeed = {
 /** The seeds that `npm test` plays, in this order. They catch every planted fault at least once. */
 export const seeds: readonly FixedSeed[] = [
   {
-    seed: 23,
-    catches: ["audits-by-the-first-reader", "sends-events-backwards"],
-  },
-  {
     seed: 27,
     catches: [
       "credits-a-completed-link",
@@ -43,7 +39,7 @@ export const seeds: readonly FixedSeed[] = [
   },
   {
     seed: 112,
-    catches: ["never-retries-an-interrupted-webhook", "uses-random-event-ids"],
+    catches: ["uses-random-event-ids"],
   },
   {
     seed: 9,
@@ -52,10 +48,6 @@ export const seeds: readonly FixedSeed[] = [
   {
     seed: 198,
     catches: ["credits-links-without-locks"],
-  },
-  {
-    seed: 324,
-    catches: ["uses-random-payment-ids"],
   },
   {
     seed: 585,
@@ -68,7 +60,7 @@ export const seeds: readonly FixedSeed[] = [
   },
   {
     seed: 692,
-    plays: "Base: nodes prune, the broker loses its log, deep forks",
+    catches: ["uses-random-payment-ids"],
   },
   {
     seed: 4053,
@@ -108,14 +100,18 @@ export const seeds: readonly FixedSeed[] = [
     seed: 276,
     catches: ["moves-a-position-before-its-events", "skips-a-failed-chunk"],
   },
+  {
+    seed: 4,
+    catches: [
+      "audits-by-the-first-reader",
+      "sends-events-backwards",
+      "never-retries-an-interrupted-webhook",
+    ],
+  },
 ];
 
 /** Further seeds for `npm run test:all`. */
 export const soakSeeds: readonly FixedSeed[] = [
-  {
-    seed: 4,
-    catches: ["audits-by-the-first-reader", "sends-events-backwards"],
-  },
   {
     seed: 208,
     catches: ["deletes-events-before-they-are-acknowledged"],
@@ -221,5 +217,9 @@ export const soakSeeds: readonly FixedSeed[] = [
   {
     seed: 5718,
     catches: ["reads-blocks-by-the-first-addresses", "never-rescans-for-a-late-link"],
+  },
+  {
+    seed: 23,
+    catches: ["audits-by-the-first-reader", "sends-events-backwards"],
   },
 ];
