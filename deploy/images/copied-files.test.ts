@@ -85,8 +85,9 @@ test("the operator's command line is copied with all that it imports", () => {
 test("no image installs what builds the console or runs a local chain", () => {
   const builds = Object.keys(manifestOf("packages/console").devDependencies);
   const chains = Object.keys(manifestOf("services/settlement-listener").devDependencies);
-  // Services import these themselves: links-api draws QR codes, contracts derives Bitcoin addresses.
-  const shared = new Set(["uqr", "@scure/btc-signer"]);
+  // Services import these themselves: links-api draws QR codes, contracts derives Bitcoin addresses, and all
+  // of them limit rates.
+  const shared = new Set(["uqr", "@scure/btc-signer", "@payment-links/rate-limit"]);
   const kept = [...builds, ...chains].filter((name) => !shared.has(name));
   expect(kept).toEqual(expect.arrayContaining(["vite", "react", "@foundry-rs/anvil", "litesvm"]));
   for (const service of services) {
