@@ -216,7 +216,7 @@ export const soakSeeds: readonly FixedSeed[] = [
   },
   {
     seed: 5718,
-    catches: ["reads-blocks-by-the-first-addresses", "never-rescans-for-a-late-link"],
+    catches: ["reads-blocks-by-the-first-addresses"],
   },
   {
     seed: 23,
