@@ -253,12 +253,18 @@ describe("what was fetched", () => {
   });
 });
 
-test("hosts that hang hold sixteen calls and no more, and those who look wait for none beyond", async () => {
+/** Looks at as many images as may be fetched at the same time, whose hosts hang. */
+const hangAll = async () => {
   const askedBefore = host.asked.length;
   const paths: string[] = [];
   while (paths.length < fetchesMax) paths.push(await place(fresh("/silent")));
   const answers = paths.map((path) => look(path));
   await waitUntil("all are asked", () => host.asked.length === askedBefore + fetchesMax);
+  return { askedBefore, answers };
+};
+
+test("hosts that hang hold sixteen calls and no more, and those who look wait for none beyond", async () => {
+  const { answers, askedBefore } = await hangAll();
   expect(await judge(fresh("/png"), "busy")).toBe("404 busy");
   expect(host.asked.length).toBe(askedBefore + fetchesMax);
   rig.clock.advance(fetchMsMax);
@@ -267,11 +273,7 @@ test("hosts that hang hold sixteen calls and no more, and those who look wait fo
 });
 
 test("hosts that hang for a second keep nobody else's image away", async () => {
-  const askedBefore = host.asked.length;
-  const paths: string[] = [];
-  while (paths.length < fetchesMax) paths.push(await place(fresh("/silent")));
-  const answers = paths.map((path) => look(path));
-  await waitUntil("all are asked", () => host.asked.length === askedBefore + fetchesMax);
+  const { answers } = await hangAll();
   rig.clock.advance(1_000);
   const others = [await judge(fresh("/png"), "fetched"), await judge(fresh("/png"), "fetched")];
   rig.clock.advance(fetchMsMax);
