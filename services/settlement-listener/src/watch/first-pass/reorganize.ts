@@ -15,8 +15,8 @@ type Place = { tip: number; scannedTo: number; finalizedTo: number };
 /**
  * Answers a reorg. The walk goes back to the last block that the node and we both hold. One
  * transaction deletes our blocks above it, marks as orphaned the transfers in blocks that the node no
- * longer has, and moves the checkpoint there. Where even the last final block is another one, the chain is halted for a human
- * (rule CHAIN-7). A node that two others contradict is not followed.
+ * longer has, and moves the checkpoint there. Where even the last final block is another one, the chain
+ * is halted for a human (rule CHAIN-7). A node that two others contradict is not followed.
  */
 export const reorganize = async (watch: WatchContext, lead: Lead, place: Place): Promise<void> => {
   if (watch.witnesses.length > 2) await checkGone(watch, place.tip);
