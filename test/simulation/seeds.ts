@@ -21,47 +21,20 @@ export const seeds: readonly FixedSeed[] = [
     seed: 86,
     catches: ["never-retries-a-rejected-webhook", "settles-bitcoin-whatever-the-amount"],
   },
-  {
-    seed: 163,
-    catches: ["settles-confirmed-blocks-of-solana"],
-  },
-  {
-    seed: 72,
-    catches: ["forgets-parked-notices", "settles-without-finality"],
-  },
-  {
-    seed: 31,
-    catches: ["credits-a-deactivated-link"],
-  },
-  {
-    seed: 103,
-    catches: ["runs-without-transactions"],
-  },
-  {
-    seed: 112,
-    catches: ["uses-random-event-ids"],
-  },
-  {
-    seed: 9,
-    catches: ["ignores-keys-of-solana-transfers"],
-  },
-  {
-    seed: 198,
-    catches: ["credits-links-without-locks"],
-  },
-  {
-    seed: 585,
-    catches: ["never-fails-a-lost-payment"],
-  },
+  { seed: 163, catches: ["settles-confirmed-blocks-of-solana"] },
+  { seed: 72, catches: ["forgets-parked-notices", "settles-without-finality"] },
+  { seed: 31, catches: ["credits-a-deactivated-link"] },
+  { seed: 103, catches: ["runs-without-transactions"] },
+  { seed: 112, catches: ["uses-random-event-ids"] },
+  { seed: 9, catches: ["ignores-keys-of-solana-transfers"] },
+  { seed: 198, catches: ["credits-links-without-locks"] },
+  { seed: 585, catches: ["never-fails-a-lost-payment"] },
   {
     seed: 3010,
     plays:
       "Solana: an operator resumes a halted watch, deep forks, a deposit that is lost for good",
   },
-  {
-    seed: 692,
-    catches: ["uses-random-payment-ids"],
-  },
+  { seed: 692, catches: ["uses-random-payment-ids"] },
   {
     seed: 4053,
     catches: [
@@ -80,10 +53,7 @@ export const seeds: readonly FixedSeed[] = [
       "lists-repeated-reports-for-attention",
     ],
   },
-  {
-    seed: 5093,
-    catches: ["never-checks-a-refused-chain-again"],
-  },
+  { seed: 5093, catches: ["never-checks-a-refused-chain-again"] },
   {
     seed: 5330,
     catches: [
@@ -92,14 +62,8 @@ export const seeds: readonly FixedSeed[] = [
       "never-rescans-for-a-late-link",
     ],
   },
-  {
-    seed: 43,
-    catches: ["credits-a-payment-twice"],
-  },
-  {
-    seed: 276,
-    catches: ["moves-a-position-before-its-events", "skips-a-failed-chunk"],
-  },
+  { seed: 43, catches: ["credits-a-payment-twice"] },
+  { seed: 276, catches: ["moves-a-position-before-its-events", "skips-a-failed-chunk"] },
   {
     seed: 4,
     catches: [
@@ -112,42 +76,15 @@ export const seeds: readonly FixedSeed[] = [
 
 /** Further seeds for `npm run test:all`. */
 export const soakSeeds: readonly FixedSeed[] = [
-  {
-    seed: 208,
-    catches: ["deletes-events-before-they-are-acknowledged"],
-  },
-  {
-    seed: 81,
-    catches: ["settles-bitcoin-whatever-the-amount"],
-  },
-  {
-    seed: 8,
-    catches: ["ignores-keys-of-solana-transfers"],
-  },
-  {
-    seed: 40,
-    plays: "Bitcoin: payments leave the mempool, the broker loses its log",
-  },
-  {
-    seed: 291,
-    plays: "Bitcoin: payments leave the mempool, deep forks",
-  },
-  {
-    seed: 507,
-    plays: "Base: deep forks",
-  },
-  {
-    seed: 544,
-    plays: "Tron: nodes prune, the broker loses its log, deep forks",
-  },
-  {
-    seed: 310,
-    plays: "Base: the broker loses its log, deep forks",
-  },
-  {
-    seed: 907,
-    plays: "Tron: nodes prune, a restore of settlement-listener, deep forks",
-  },
+  { seed: 208, catches: ["deletes-events-before-they-are-acknowledged"] },
+  { seed: 81, catches: ["settles-bitcoin-whatever-the-amount"] },
+  { seed: 8, catches: ["ignores-keys-of-solana-transfers"] },
+  { seed: 40, plays: "Bitcoin: payments leave the mempool, the broker loses its log" },
+  { seed: 291, plays: "Bitcoin: payments leave the mempool, deep forks" },
+  { seed: 507, plays: "Base: deep forks" },
+  { seed: 544, plays: "Tron: nodes prune, the broker loses its log, deep forks" },
+  { seed: 310, plays: "Base: the broker loses its log, deep forks" },
+  { seed: 907, plays: "Tron: nodes prune, a restore of settlement-listener, deep forks" },
   {
     seed: 911,
     plays: "Base: nodes prune, a restore of settlement-listener, a restore of webhook-dispatcher",
@@ -162,64 +99,19 @@ export const soakSeeds: readonly FixedSeed[] = [
     plays:
       "Solana: nodes prune, a restore of settlement-listener, a restore of webhook-dispatcher, deep forks",
   },
-  {
-    seed: 1362,
-    plays: "Base: the broker loses its log, deep forks",
-  },
-  {
-    seed: 145,
-    plays: "Bitcoin: forks and faults of the network",
-  },
-  {
-    seed: 305,
-    plays: "Solana: deep forks",
-  },
-  {
-    seed: 213,
-    plays: "Tron: nodes prune",
-  },
-  {
-    seed: 214,
-    plays: "Tron: nodes prune",
-  },
-  {
-    seed: 2029,
-    plays: "Base: forks and faults of the network",
-  },
-  {
-    seed: 750,
-    plays: "Base: forks and faults of the network",
-  },
-  {
-    seed: 624,
-    plays: "Solana: the broker loses its log",
-  },
-  {
-    seed: 587,
-    plays: "Base: nodes prune, a restore of webhook-dispatcher, deep forks",
-  },
-  {
-    seed: 1823,
-    plays: "Base: a restore of links-api",
-  },
-  {
-    seed: 100,
-    plays: "Solana: nodes prune, deep forks",
-  },
-  {
-    seed: 104,
-    catches: ["forgets-parked-notices"],
-  },
-  {
-    seed: 159,
-    catches: ["runs-without-transactions"],
-  },
-  {
-    seed: 5718,
-    catches: ["reads-blocks-by-the-first-addresses"],
-  },
-  {
-    seed: 23,
-    catches: ["audits-by-the-first-reader", "sends-events-backwards"],
-  },
+  { seed: 1362, plays: "Base: the broker loses its log, deep forks" },
+  { seed: 145, plays: "Bitcoin: forks and faults of the network" },
+  { seed: 305, plays: "Solana: deep forks" },
+  { seed: 213, plays: "Tron: nodes prune" },
+  { seed: 214, plays: "Tron: nodes prune" },
+  { seed: 2029, plays: "Base: forks and faults of the network" },
+  { seed: 750, plays: "Base: forks and faults of the network" },
+  { seed: 624, plays: "Solana: the broker loses its log" },
+  { seed: 587, plays: "Base: nodes prune, a restore of webhook-dispatcher, deep forks" },
+  { seed: 1823, plays: "Base: a restore of links-api" },
+  { seed: 100, plays: "Solana: nodes prune, deep forks" },
+  { seed: 104, catches: ["forgets-parked-notices"] },
+  { seed: 159, catches: ["runs-without-transactions"] },
+  { seed: 5718, catches: ["reads-blocks-by-the-first-addresses"] },
+  { seed: 23, catches: ["audits-by-the-first-reader", "sends-events-backwards"] },
 ];
