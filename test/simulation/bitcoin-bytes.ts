@@ -69,7 +69,7 @@ const bodyOf = ({ inputs, outputs }: Spending): Buffer =>
     ),
   ]);
 
-/** A transaction with its witnesses (BIP 144), of which the first holds the ballast. */
+/** A transaction with its witnesses (BIP 144). The first witness holds the ballast. */
 export const bytesOfTransaction = ({
   ballastBytes = 0,
   ...spending

@@ -7,7 +7,7 @@ import {
   hashOfHeader,
 } from "./bitcoin-bytes.ts";
 import type { CoinPool } from "./coin-pool.ts";
-import { type Call, NodeError, type View, alterAll } from "./node-view.ts";
+import { type Call, NodeError, type View, alterAll, isOtherChain } from "./node-view.ts";
 
 /** Of Bitcoin Core's `rpc/protocol.h`; btcd has others for some. */
 const codes = {
@@ -39,7 +39,7 @@ export const openBitcoinNode = (view: View): ((call: Call) => unknown) => {
         return Buffer.concat([node.headerOf(block), body]).toString("hex");
       }
       case "getrawmempool":
-        return ["omits logs", "serves another chain"].includes(view.manner.kind)
+        return view.manner.kind === "omits logs" || isOtherChain(view)
           ? []
           : waiting.map(({ hash }) => hash);
       case "getrawtransaction":
@@ -59,7 +59,7 @@ type Node = View & ReturnType<typeof openBlocks>;
 
 /** From where on a node that lies has blocks of its own. */
 const altersFrom = ({ blocks, manner }: View): number => {
-  if (manner.kind === "serves another chain") return 0;
+  if (isOtherChain({ manner })) return 0;
   if (manner.kind === "renames blocks") return Math.max(1, manner.from);
   if (manner.kind === "invents") return Math.max(1, ...manner.forged.keys());
   if (manner.kind !== "alters") return Infinity;
@@ -77,7 +77,7 @@ const openBlocks = (view: View) => {
     return bytesOfHeader({ block, parentHash, transactions, nonce: block.number >= from ? 1 : 0 });
   };
   const hashOf = (block: Block): string => {
-    if (view.manner.kind === "serves another chain" && block.number === 0) return regtestGenesis;
+    if (isOtherChain(view) && block.number === 0) return regtestGenesis;
     if (block.number < from) return block.hash;
     const hash = hashes.get(block) ?? hashOfHeader(headerOf(block));
     hashes.set(block, hash);

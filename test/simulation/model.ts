@@ -66,7 +66,7 @@ export const createModel = ({
   const unknownNonces = new Set<string>();
   /** Of which the first that was told is that they wait to be mined. */
   const foreseen = new Set<string>();
-  /** By the payment and whoever reports it: a notice has an id of its own. */
+  /** By payment and source: a notice has its own id. */
   const settlementIds = new Map<string, string>();
   const heardIds = new Set<string>();
   const webhooks = new Map<string, Webhook>();

@@ -87,12 +87,11 @@ export const openView = (
     chain,
     blocks: lineage(tip),
     hashOf: (block) =>
-      manner.kind === "serves another chain" ||
-      (manner.kind === "renames blocks" && block.number >= manner.from)
+      isOtherChain({ manner }) || (manner.kind === "renames blocks" && block.number >= manner.from)
         ? kind.otherHash(block.hash)
         : block.hash,
     transactionsOf: (block) => {
-      if (manner.kind === "serves another chain") return [];
+      if (isOtherChain({ manner })) return [];
       if (manner.kind === "alters") return alterAll(block.transactions, manner);
       const forged = manner.kind === "invents" ? manner.forged.get(block.number) : undefined;
       return forged === undefined ? block.transactions : [...block.transactions, forged];
@@ -108,6 +107,10 @@ export const openView = (
     },
   };
 };
+
+/** Whether a node serves another chain than ours. */
+export const isOtherChain = ({ manner }: { manner: Manner }): boolean =>
+  manner.kind === "serves another chain";
 
 /** The newest block that whoever answers has. */
 const tipOf = ({ chain, world }: { chain: Chain; world: World }, manner: Manner): Block => {

@@ -9,6 +9,7 @@ import {
   type View,
   findBlock,
   findTransaction,
+  isOtherChain,
   openView,
 } from "./node-view.ts";
 import { openBitcoinNode } from "./bitcoin-node.ts";
@@ -113,8 +114,6 @@ const answerEvmCall = (view: View, { method, params }: Call): unknown => {
       throw notThere(method);
   }
 };
-
-const isOtherChain = ({ manner }: View): boolean => manner.kind === "serves another chain";
 
 const readNumber = (tag: unknown, head: number): number => {
   if (tag === "latest" || tag === "pending") return head;

@@ -1,7 +1,7 @@
 import { openCatalogue, solanaTokenAccount } from "@payment-links/contracts";
 import { type Block, type SolanaTransfer, type Transaction, finalDepth } from "./block.ts";
 import { programOfToken } from "./chain-kinds.ts";
-import { type Call, NodeError, type View, findTransaction } from "./node-view.ts";
+import { type Call, NodeError, type View, findTransaction, isOtherChain } from "./node-view.ts";
 
 type Options = {
   commitment?: "confirmed" | "finalized";
@@ -19,7 +19,7 @@ const plenty = 10n ** 15n;
 export const answerSolanaCall = (view: View, { method, params }: Call): unknown => {
   switch (method) {
     case "getGenesisHash":
-      return view.manner.kind === "serves another chain"
+      return isOtherChain(view)
         ? view.kind.otherHash(view.kind.nodeChainId)
         : view.kind.nodeChainId;
     case "getFirstAvailableBlock":

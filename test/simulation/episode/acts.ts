@@ -7,9 +7,9 @@ import { mineMany } from "./blocks.ts";
 import { beCalm, isAtRest, isQuiet } from "./calm.ts";
 import type { Episode } from "./episode.ts";
 import { replicasOf, startAll } from "./processes.ts";
-import { becomeHonest, changeManners } from "./providers.ts";
+import { becomeHonest } from "./providers.ts";
 import { holdResults, noteUnknownNonces } from "./results.ts";
-import { beMild, beWild, restartListeners } from "./weather.ts";
+import { beMild, beWild, changeProviders } from "./weather.ts";
 
 const dayMs = 24 * 60 * 60 * 1000;
 /** So many blocks after its own, nothing is left on Solana of what was taken away. */
@@ -42,11 +42,10 @@ const begin = async (episode: Episode): Promise<void> => {
 };
 
 const goWrong = async (episode: Episode): Promise<void> => {
-  const { bus, mood, providers, shop, world } = episode;
+  const { bus, mood, providers, world } = episode;
   world.say("wild");
   bus.setLag(mood.lag);
-  if (providers.hasHabit || mood.rare.size > 0) changeManners(providers, shop, mood);
-  await restartListeners(episode);
+  if (providers.hasHabit || mood.rare.size > 0) await changeProviders(episode);
   await beWild(episode);
 };
 

@@ -4,7 +4,7 @@ import { migrations, serviceNames } from "../replica.ts";
 import { command, republishAll } from "../shop/operators.ts";
 import { mineBurst } from "./blocks.ts";
 import type { Episode } from "./episode.ts";
-import { kill } from "./processes.ts";
+import { killAll } from "./processes.ts";
 
 /** The watch begins at the last final block at the start: a fork below that cannot be healed. */
 const forkedFromMin = 20;
@@ -48,8 +48,7 @@ const restoreDump = async (episode: Episode): Promise<void> => {
   const { dump, name } = operators.dumped;
   world.say(`a restore of ${name}`);
   world.count(`restore of ${name}`);
-  const own = processes.replicas.filter((one) => one.name === name);
-  for (const { owner } of own) await kill(processes, owner);
+  await killAll(processes, name);
   await postgresSeam.cutLate();
   await dump.restore();
   model.restored(name);

@@ -61,6 +61,13 @@ export const kill = async (processes: Processes, owner: Owner): Promise<void> =>
   restarts.push({ name: replica.name, atMs: world.nowMs() + 200 + world.random.below(8_000) });
 };
 
+/** Ends all processes of a service. */
+export const killAll = async (processes: Processes, name: ServiceName): Promise<void> => {
+  for (const { owner } of processes.replicas.filter((one) => one.name === name)) {
+    await kill(processes, owner);
+  }
+};
+
 /** Starts what has been away for long enough, and gives up what could not start. */
 export const restartDue = (processes: Processes): void => {
   const { replicas, restarts, stage } = processes;

@@ -66,17 +66,16 @@ export const changeManners = (providers: Providers, shop: Shop, mood: Mood): voi
   if (liar !== undefined && others.length > 0) {
     if (hasHabit) liar.manner = habit;
     else if (random.chance(mood.lies)) liar.manner = drawManner(shop, random.pick(lies));
-  }
-  const mayServeOther = mood.rare.has("other chain") && others.length > 0;
-  if (liar !== undefined && mayServeOther && random.chance(0.8)) {
-    liar.manner = { kind: "serves another chain" };
+    const isElsewhere = mood.rare.has("other chain") && random.chance(0.8);
+    if (isElsewhere) liar.manner = { kind: "serves another chain" };
   }
   const areAllPruned = random.chance(mood.pruned);
-  for (const provider of others.length === 0 ? all : others) {
+  const unlying = others.length === 0 ? all : others;
+  for (const provider of unlying) {
     if (areAllPruned) provider.manner = drawManner(shop, "prunes");
     else if (random.chance(0.3)) provider.manner = drawManner(shop, random.pick(troubles));
   }
-  if (mood.rare.has("balanced nodes")) balance(others.length === 0 ? all : others, random);
+  if (mood.rare.has("balanced nodes")) balance(unlying, random);
   const isAnyPruned = all.some(({ manner }) => manner.kind === "prunes");
   // Much comes at once, or the watch had stood still: nodes have forgotten what it has yet to read.
   if (isAnyPruned && random.chance(0.5)) {

@@ -1,5 +1,6 @@
 import { topics } from "@payment-links/contracts";
 import { bitcoin } from "../chain-kinds.ts";
+import { isOtherChain } from "../node-view.ts";
 import { postgresSeam } from "../postgres-seam.ts";
 import { payAhead, replace } from "../shop/bitcoin-payers.ts";
 import { sendDeposit } from "../shop/deposits.ts";
@@ -10,7 +11,7 @@ import { pay } from "../shop/payments.ts";
 import { mineDue } from "./blocks.ts";
 import type { Episode } from "./episode.ts";
 import { operate } from "./operators.ts";
-import { kill } from "./processes.ts";
+import { kill, killAll } from "./processes.ts";
 import { changeManners, goOnLying } from "./providers.ts";
 import { flyTo, happen } from "./steps.ts";
 
@@ -62,18 +63,18 @@ const disturb = async (episode: Episode): Promise<void> => {
   const mayOrder = operators.dumped?.name !== "links-api" && !operators.isRecovering;
   const byNotice = operators.dumped?.name !== "settlement-listener";
   if (shop.kind === bitcoin) await askWhoIsHeardOf(episode);
+  if (hasLateLinks(episode)) await askWhatIsKnown(episode);
   buy(episode, { mayOrder, byNotice });
   if (byNotice && mood.rare.has("repeated notices") && random.chance(0.3)) repeatSome(shop, 2);
   await moveDeposits(episode, mayOrder);
-  if (mood.rare.has("late links") && shop.kind === bitcoin) {
+  if (hasLateLinks(episode)) {
     if (random.chance(0.1)) delayLinks(episode);
     if (model.early.length < earlyMax && random.chance(0.3)) payAhead(shop);
   }
   await operate(episode);
   await disturbProcesses(episode);
   if (random.chance(mood.provider) && world.nowMs() >= providers.untilMs) {
-    changeManners(providers, shop, mood);
-    await restartListeners(episode);
+    await changeProviders(episode);
   }
   goOnLying(providers, shop);
   if (random.chance(mood.flight) && !postgresSeam.isLate()) {
@@ -84,19 +85,25 @@ const disturb = async (episode: Episode): Promise<void> => {
   await world.quiet();
 };
 
-/** A listener that starts while a provider serves another chain must tell it from the others. */
-export const restartListeners = async ({ processes, providers, world }: Episode): Promise<void> => {
-  const isElsewhere = providers.all.some(({ manner }) => manner.kind === "serves another chain");
-  if (!isElsewhere || world.random.chance(0.5)) return;
-  const listeners = processes.replicas.filter(({ name }) => name === "settlement-listener");
-  for (const { owner } of listeners) await kill(processes, owner);
+/** Listeners may start while a provider serves another chain, and must tell it from the others. */
+export const changeProviders = async (episode: Episode): Promise<void> => {
+  const { mood, processes, providers, shop, world } = episode;
+  changeManners(providers, shop, mood);
+  if (!providers.all.some(isOtherChain) || world.random.chance(0.5)) return;
+  await killAll(processes, "settlement-listener");
+};
+
+const hasLateLinks = ({ mood, shop }: Episode): boolean =>
+  mood.rare.has("late links") && shop.kind === bitcoin;
+
+const askWhatIsKnown = async ({ admin, shop }: Episode): Promise<void> => {
+  const { rows } = await admin.query<{ hash: string }>(
+    "SELECT transaction_hash AS hash FROM settlement_listener.chain_transfers",
+  );
+  shop.knownHashes = new Set(rows.map(({ hash }) => hash));
 };
 
 const askWhoIsHeardOf = async ({ admin, shop }: Episode): Promise<void> => {
-  const known = await admin.query<{ hash: string }>(
-    "SELECT transaction_hash AS hash FROM settlement_listener.chain_transfers ORDER BY 1",
-  );
-  shop.knownHashes = new Set(known.rows.map(({ hash }) => hash));
   const { rows } = await admin.query<{ address: string }>(
     "SELECT address FROM settlement_listener.owner_addresses ORDER BY 1",
   );
