@@ -43,12 +43,22 @@ CREATE OR REPLACE FUNCTION keep_overview()
 AS $function$
 DECLARE
   judged_ids text[];
+  replaced_ids text[];
 BEGIN
   IF TG_OP = 'INSERT' THEN
     SELECT array_agg(id) INTO judged_ids FROM told WHERE status = 'settled';
   ELSE
-    SELECT array_agg(id) INTO judged_ids FROM told JOIN known USING (id)
-    WHERE told.status = 'settled' AND known.status <> 'settled';
+    SELECT array_agg(id) FILTER (WHERE known.status <> 'settled'),
+      array_agg(id) FILTER (WHERE known.status = 'settled' AND known.reason <> 'duplicate'
+        AND told.reason = 'duplicate')
+    INTO judged_ids, replaced_ids
+    FROM told JOIN known USING (id) WHERE told.status = 'settled';
+  END IF;
+  IF replaced_ids IS NOT NULL THEN
+    DELETE FROM unapplied_payments USING payments JOIN links ON links.id = payments.link_id
+    WHERE payments.id = ANY (replaced_ids) AND unapplied_payments.user_id = links.user_id
+      AND unapplied_payments.first_seen_at = payments.first_seen_at
+      AND unapplied_payments.payment_id = payments.id;
   END IF;
   IF judged_ids IS NULL THEN
     RETURN NULL;

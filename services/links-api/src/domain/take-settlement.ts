@@ -9,6 +9,8 @@ export type Taken = {
   payment: Payment;
   /** The link with the payment's credit; undefined if this settlement does not give it one. */
   credited: { link: Link; isCompleted: boolean } | undefined;
+  /** Earlier reports of the same transfer that did not count, and now repeat this payment (rule STATE-14). */
+  replaced: readonly Payment[];
 };
 
 /**
@@ -34,14 +36,21 @@ export const takeSettlement = (
   const told = { ...settlement, version, occurredAt: paymentTime(settlement, known) };
   if (known !== undefined && known.status !== "processing" && !isCorrected(known, told)) {
     const payment = { ...known, version: told.version, ...flagOf(known, told, now) };
-    return { payment, credited: undefined };
+    return { payment, credited: undefined, replaced: [] };
   }
   if (told.status !== "settled") {
-    return { payment: openPayment(told, { known, verdict: undefined, now }), credited: undefined };
+    const payment = openPayment(told, { known, verdict: undefined, now });
+    return { payment, credited: undefined, replaced: [] };
   }
-  const verdict = judgeReport(told, { link, reports, token: tokenOf(link.tokenId) });
+  const token = tokenOf(link.tokenId);
+  const verdict = judgeReport(told, { link, reports, token });
   const payment = openPayment(told, { known, verdict, now });
-  return { payment, credited: payment.isApplied ? creditPayment(link, payment) : undefined };
+  if (!payment.isApplied) return { payment, credited: undefined, replaced: [] };
+  return {
+    payment,
+    credited: creditPayment(link, payment),
+    replaced: replaceReports(payment, reports, token.chain.chainType),
+  };
 };
 
 /**
@@ -71,6 +80,34 @@ const judgeReport = (
   const same = findSameTransfer(report, reports, token.chain.chainType);
   if (same === undefined || (reason === undefined && !same.original.isApplied)) return { reason };
   return { reason: same.isCertain ? "duplicate" : "conflict", duplicateOf: same.original.id };
+};
+
+/**
+ * Returns the reports that give way to a payment that counts, as they are judged after it. Those of other
+ * links stay as they are: only the payment's own link is locked.
+ */
+const replaceReports = (
+  counted: Payment,
+  reports: readonly Payment[],
+  chainType: CatalogueToken["chain"]["chainType"],
+): Payment[] => {
+  const judged = new Map([...reports, counted].map((report) => [report.id, report]));
+  const unapplied = reports.filter(
+    ({ id, isApplied, linkId, status }) =>
+      id !== counted.id && linkId === counted.linkId && status === "settled" && !isApplied,
+  );
+  const replaced: Payment[] = [];
+  for (const report of unapplied.filter(({ duplicateOf }) => duplicateOf === null)) {
+    const same = findSameTransfer(report, [...judged.values()], chainType);
+    if (same?.original.id !== counted.id) continue;
+    const reason = same.isCertain ? "duplicate" : "conflict";
+    const repeat: Payment = { ...report, reason, duplicateOf: counted.id };
+    judged.set(repeat.id, repeat);
+    replaced.push(repeat);
+  }
+  const replacedIds = new Set(replaced.map(({ id }) => id));
+  const repeats = unapplied.filter(({ duplicateOf }) => replacedIds.has(duplicateOf ?? ""));
+  return [...replaced, ...repeats.map((repeat) => ({ ...repeat, duplicateOf: counted.id }))];
 };
 
 /**

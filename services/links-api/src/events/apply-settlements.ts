@@ -37,13 +37,13 @@ export const applySettlements =
     if (await areOld(tx, events)) return;
     const linkIds = events.map(({ data }) => data.paymentLinkId);
     const links = await lockLinks(tx, linkIds);
-    const payments = await findPayments(tx, idsOf(events));
+    const payments = await findPayments(tx, idsOf(statesOf(events)));
     const reports = await lockReports(tx, reportsToJudge(events, payments));
     const now = deps.clock.now();
     const met = { links, payments, reports: createReports(reports) };
     const steps = events.flatMap((event) => takeStep(deps, { event, now, ...met }));
     if (steps.length === 0) return;
-    const takenIds = steps.map(({ payment }) => payment.id);
+    const takenIds = steps.flatMap(({ payment, replaced }) => idsOf([payment, ...replaced]));
     const creditedIds = steps.flatMap(({ credited }) => credited?.link.id ?? []);
     await keepCredits(tx, {
       payments: lastOf(takenIds, payments),
@@ -63,7 +63,7 @@ export const applySettlements =
  */
 const areOld = async (tx: Transaction, events: readonly Settlement[]): Promise<boolean> => {
   if (events.length === 1) return false;
-  const payments = await findPayments(tx, idsOf(events));
+  const payments = await findPayments(tx, idsOf(statesOf(events)));
   return events.every(({ data }) => {
     const known = payments.get(data.id);
     return known?.linkId === data.paymentLinkId && isOld(known, data);
@@ -75,14 +75,15 @@ const reportsToJudge = (
   events: readonly Settlement[],
   payments: ReadonlyMap<string, Payment>,
 ): SettlementState[] =>
-  events
-    .map(({ data }) => data)
-    .filter(({ id, status }) => status === "settled" && isOpen(payments.get(id)));
+  statesOf(events).filter(({ id, status }) => status === "settled" && isOpen(payments.get(id)));
 
 const isOpen = (known: Payment | undefined): boolean =>
   known === undefined || known.status === "processing";
 
-const idsOf = (events: readonly Settlement[]): string[] => events.map(({ data }) => data.id);
+const statesOf = (events: readonly Settlement[]): SettlementState[] =>
+  events.map(({ data }) => data);
+
+const idsOf = (payments: readonly Pick<Payment, "id">[]): string[] => payments.map(({ id }) => id);
 
 /** Decides one settlement, and leaves in the maps what the next one meets. */
 const takeStep = (
@@ -112,8 +113,10 @@ const takeStep = (
   const taken = takeSettlement(data, { link, known, reports: sameTransaction, tokenOf, now });
   if (taken === undefined) return [];
   const payment = known === undefined ? taken.payment : asKept(known, taken.payment);
-  payments.set(data.id, payment);
-  reports.set({ userId: link.userId, payment });
+  for (const one of [payment, ...taken.replaced]) {
+    payments.set(one.id, one);
+    reports.set({ userId: link.userId, payment: one });
+  }
   if (taken.credited !== undefined) links.set(link.id, taken.credited.link);
   return [{ ...taken, payment, event, before: link, known }];
 };

@@ -40,7 +40,8 @@ const openShop = (address = newAddress(), wallet: Partial<Account["wallets"][num
     (await rig.call(`/console/api/${path}`, { headers: session })).json;
   return {
     address,
-    open: (toAmount = "100") => rig.createLink(key, { toAmount }),
+    open: (wanted: { toAmount?: string; expirationDate?: string } = {}) =>
+      rig.createLink(key, { toAmount: "100", ...wanted }),
     read,
     assign: (depositId: string, paymentLinkId: string) =>
       rig.call(`/console/api/deposits/${depositId}/assign`, {
@@ -109,6 +110,9 @@ const receiveDeposit = async (deposit: DepositState): Promise<void> => {
   );
   act?.();
 };
+
+/** When the links that expire do. */
+const expiry = new Date(start.getTime() + 60_000);
 
 const receivedBy = async (linkId: string): Promise<string> =>
   (await rig.retrieve(linkId)).receivedAmount;
@@ -212,7 +216,7 @@ describe("a transfer that the watched chain and a provider's notice report", () 
 
   test("is a second payment of a completed link only if it is another transfer", async () => {
     const shop = openShop();
-    const linkId = await shop.open("10");
+    const linkId = await shop.open({ toAmount: "10" });
     const transfer = { shop, linkId, hash: newHash() };
     await rig.settle(noticeOf(transfer));
     await rig.settle(foundOf(transfer));
@@ -221,6 +225,39 @@ describe("a transfer that the watched chain and a provider's notice report", () 
     // The owner decides about the second payment, not about the second report.
     const { unapplied } = await shop.read("overview");
     expect(unapplied).toMatchObject({ count: 1, payments: [{ reason: "completed" }] });
+  });
+
+  test("repeats the one that counts where an earlier report did not (rule STATE-14)", async () => {
+    const shop = openShop();
+    const linkId = await shop.open({ expirationDate: expiry.toISOString() });
+    const transfer = { shop, linkId, hash: newHash() };
+    const late = noticeOf(transfer, { occurredAt: expiry });
+    const repeat = noticeOf(transfer, { source: "provider:other", occurredAt: expiry });
+    await rig.settle(late);
+    await rig.settle(repeat);
+    expect(await shop.paymentsOf(linkId)).toEqual(["10 duplicate", "10 expired"]);
+    // The chain's watch saw it before the expiry, in a block that came after (rule STATE-15).
+    const found = foundOf(transfer, {
+      occurredAt: expiry,
+      witnessedAt: new Date(expiry.getTime() - 1),
+    });
+    await rig.settle(found);
+    expect(await shop.paymentsOf(linkId)).toEqual(["10 applied", "10 duplicate", "10 duplicate"]);
+    const { payments } = await shop.read(`payment-links/${linkId}`);
+    const originals = payments.map((one: { duplicateOf?: string }) => one.duplicateOf);
+    expect(originals.filter((one: unknown) => one === found.id)).toHaveLength(2);
+    expect((await shop.read("overview")).unapplied).toMatchObject({ count: 0, payments: [] });
+    expect(await receivedBy(linkId)).toBe("10");
+  });
+
+  test("is shown as doubtful where an earlier report with another amount did not count", async () => {
+    const shop = openShop();
+    const linkId = await shop.open({ expirationDate: expiry.toISOString() });
+    const transfer = { shop, linkId, hash: newHash() };
+    await rig.settle(noticeOf({ ...transfer, amount: "9.7" }, { occurredAt: expiry }));
+    await rig.settle(foundOf(transfer));
+    expect(await shop.paymentsOf(linkId)).toEqual(["10 applied", "9.7 conflict"]);
+    expect((await shop.read("overview")).unapplied).toMatchObject({ count: 1 });
   });
 
   test("names the payment that counts", async () => {

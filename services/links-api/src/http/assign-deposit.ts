@@ -38,7 +38,7 @@ export const assignOwnDeposit =
       const reports = createReports(reported).list(userId, found);
       const taken = assignDeposit(found, { link, reports, tokenOf, now });
       await keepCredits(tx, {
-        payments: [taken.payment],
+        payments: [taken.payment, ...taken.replaced],
         links: [taken.credited.link],
         events: creditEvents(taken, { now, traceparent: undefined }),
       });
