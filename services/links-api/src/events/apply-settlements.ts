@@ -75,10 +75,9 @@ const reportsToJudge = (
   events: readonly Settlement[],
   payments: ReadonlyMap<string, Payment>,
 ): SettlementState[] =>
-  statesOf(events).filter(({ id, status }) => status === "settled" && isOpen(payments.get(id)));
-
-const isOpen = (known: Payment | undefined): boolean =>
-  known === undefined || known.status === "processing";
+  statesOf(events).filter(
+    ({ id, status }) => status === "settled" && payments.get(id)?.status !== "settled",
+  );
 
 const statesOf = (events: readonly Settlement[]): SettlementState[] =>
   events.map(({ data }) => data);

@@ -260,6 +260,15 @@ describe("a transfer that the watched chain and a provider's notice report", () 
     expect((await shop.read("overview")).unapplied).toMatchObject({ count: 1 });
   });
 
+  test("counts once where the chain's report fails, and settles after the notice", async () => {
+    const transfer = await setUp();
+    await rig.settle(foundOf(transfer, { status: "failed" }));
+    await rig.settle(noticeOf(transfer));
+    await rig.settle(foundOf(transfer, { version: 2 }));
+    expect(await receivedBy(transfer.linkId)).toBe("10");
+    expect(await transfer.shop.paymentsOf(transfer.linkId)).toEqual(["10 applied", "10 duplicate"]);
+  });
+
   test("names the payment that counts", async () => {
     const transfer = await setUp();
     const found = foundOf(transfer);
