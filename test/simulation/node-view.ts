@@ -11,8 +11,11 @@ export type Manner =
   | { kind: "honest" }
   /** So many blocks behind the others. */
   | { kind: "lags"; blocks: number }
-  /** Each request reaches one of several nodes, of which some are so many blocks behind. */
-  | { kind: "balances"; blocksMax: number }
+  /**
+   * Each request reaches one of several nodes, of which some are so many blocks behind. Which one it is may
+   * depend on what is asked: the slowest answers all requests for transactions.
+   */
+  | { kind: "balances"; blocksMax: number; isByMethod: boolean }
   /** It serves another chain: nothing of ours is there. */
   | { kind: "serves another chain" }
   /** It stays on what was the newest block when it began, also where a fork took that away. */
@@ -75,8 +78,9 @@ export type View = {
 export const openView = (
   { chain, kind, world }: { chain: Chain; kind: ChainKind; world: World },
   { manner, program }: Pick<Provider, "manner" | "program">,
+  calls: readonly Call[],
 ): View => {
-  const tip = tipOf({ chain, world }, manner);
+  const tip = tipOf({ chain, world }, manner, calls);
   const hasForgotten = ({ number }: Block) =>
     manner.kind === "prunes" && number <= tip.number - manner.keptBlocks;
   const lacks = () => world.count("questions for what a node has forgotten");
@@ -113,10 +117,18 @@ export const isOtherChain = ({ manner }: { manner: Manner }): boolean =>
   manner.kind === "serves another chain";
 
 /** The newest block that whoever answers has. */
-const tipOf = ({ chain, world }: { chain: Chain; world: World }, manner: Manner): Block => {
+const tipOf = (
+  { chain, world }: { chain: Chain; world: World },
+  manner: Manner,
+  calls: readonly Call[],
+): Block => {
   if (manner.kind === "stands still") return manner.tip;
   if (manner.kind === "lags") return chain.ofDepth(manner.blocks);
   if (manner.kind !== "balances") return chain.tip();
+  const isOfTransactions = calls.some(({ method }) =>
+    /transaction(byhash|receipt)?$/i.test(method),
+  );
+  if (manner.isByMethod) return chain.ofDepth(isOfTransactions ? manner.blocksMax : 0);
   return chain.ofDepth(world.random.below(manner.blocksMax + 1));
 };
 

@@ -51,7 +51,7 @@ export const answerAsNode = (
     const [status, body] = isTronBusy ? [200, JSON.stringify(tronBusy)] : [manner.status, ""];
     return { word: `${methods} ${manner.status}`, status, body };
   }
-  const view = openView({ chain, kind, world }, { manner, program });
+  const view = openView({ chain, kind, world }, { manner, program }, calls);
   const answerCall = answererOf(kind)(view);
   const replies = calls.map((call) => {
     try {

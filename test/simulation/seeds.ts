@@ -54,6 +54,7 @@ export const seeds: readonly FixedSeed[] = [
     ],
   },
   { seed: 5093, catches: ["never-checks-a-refused-chain-again"] },
+  { seed: 5396, catches: ["judges-lost-payments-by-nodes-that-lag"] },
   {
     seed: 5330,
     catches: [

@@ -9,7 +9,7 @@ import type { Episode } from "./episode.ts";
 import { replicasOf, startAll } from "./processes.ts";
 import { becomeHonest } from "./providers.ts";
 import { holdResults, noteUnknownNonces } from "./results.ts";
-import { beMild, beWild, changeProviders } from "./weather.ts";
+import { beMild, beWild, changeProviders, lagForAWhile } from "./weather.ts";
 
 const dayMs = 24 * 60 * 60 * 1000;
 /** So many blocks after its own, nothing is left on Solana of what was taken away. */
@@ -56,6 +56,7 @@ const comeToRest = async (episode: Episode): Promise<void> => {
   if (shop.kind === bitcoin) await beMild(episode);
   bus.setDelay(undefined);
   if (mood.rare.has("repeated notices")) repeatSome(shop, Infinity);
+  if (mood.rare.has("balanced nodes")) await lagForAWhile(episode);
   becomeHonest(providers);
   shop.isCalm = true;
   await beCalm(episode, isQuiet);

@@ -90,7 +90,16 @@ const balance = (providers: readonly Provider[], random: Random): void => {
   for (const provider of providers) {
     const isHonest = provider.manner.kind === "honest" || provider.manner.kind === "lags";
     if (!isHonest || random.chance(0.4)) continue;
-    provider.manner = { kind: "balances", blocksMax: 1 + random.below(balancedBlocksMax) };
+    const blocksMax = 1 + random.below(balancedBlocksMax);
+    provider.manner = { kind: "balances", blocksMax, isByMethod: false };
+  }
+};
+
+/** At each address, what asks for transactions reaches a node that lacks the newest final blocks. */
+export const lagBehindFinal = ({ all }: Providers, random: Random): void => {
+  for (const provider of all) {
+    const blocksMax = balancedBlocksMax + random.below(balancedBlocksMax);
+    provider.manner = { kind: "balances", blocksMax, isByMethod: true };
   }
 };
 

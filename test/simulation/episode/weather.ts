@@ -12,11 +12,14 @@ import { mineDue } from "./blocks.ts";
 import type { Episode } from "./episode.ts";
 import { operate } from "./operators.ts";
 import { kill, killAll } from "./processes.ts";
-import { changeManners, goOnLying } from "./providers.ts";
+import { becomeHonest, changeManners, goOnLying, lagBehindFinal } from "./providers.ts";
 import { flyTo, happen } from "./steps.ts";
 
 const wildStepsMax = 4_000;
 const mildStepsMax = 2_000;
+const lastPaymentsMax = 4;
+const seenMs = 5_000;
+const lagMs = 60_000;
 const paymentsOfOrderMax = 4;
 const depositsMax = 12;
 const earlyMax = 8;
@@ -52,6 +55,29 @@ export const beMild = async (episode: Episode): Promise<void> => {
         pay(shop, random.pick(linked), { byNotice: false });
       } else replace(shop);
     }
+    if (!(await happen(episode))) flyTo(episode, 1_000);
+  }
+};
+
+/** Payments are seen, and by the time they become final, nodes that lag are asked for them. */
+export const lagForAWhile = async (episode: Episode): Promise<void> => {
+  const { model, providers, shop, world } = episode;
+  becomeHonest(providers);
+  const linked = model.orders.filter(({ reference }) => reference !== undefined);
+  for (let count = 0; count < lastPaymentsMax && linked.length > 0; count += 1) {
+    pay(shop, world.random.pick(linked), { byNotice: false });
+  }
+  await goOn(episode, seenMs);
+  lagBehindFinal(providers, world.random);
+  await goOn(episode, lagMs);
+};
+
+/** Blocks are mined, and nothing else is new. */
+const goOn = async (episode: Episode, ms: number): Promise<void> => {
+  const { blocks, world } = episode;
+  const until = world.nowMs() + ms;
+  for (let turn = 0; turn < mildStepsMax && world.nowMs() < until; turn += 1) {
+    mineDue(blocks);
     if (!(await happen(episode))) flyTo(episode, 1_000);
   }
 };
