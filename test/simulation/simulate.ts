@@ -46,7 +46,7 @@ export function* seedsFrom(
   }
 }
 
-const share = "abs(hashtext(judged_ids[1]) % 8)";
+const share = "abs(hashtext(applied_ids[1]) % 8)";
 
 /**
  * Which share of a day a payment adds to is chosen by its id, which is drawn anew each time that a seed is

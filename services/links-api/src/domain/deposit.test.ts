@@ -97,7 +97,7 @@ describe("assigning a deposit", () => {
   };
 
   test("credits the link, also one that another deposit was dismissed for", () => {
-    const { credited, payment } = assign({ decision: "dismissed" });
+    const { credited, payment } = assign({ decision: "dismissed" }).taken;
     expect(payment).toMatchObject({ isApplied: true, source: "deposit", amount: new Decimal(10) });
     expect(credited).toMatchObject({ isCompleted: true, link: { status: "completed" } });
   });

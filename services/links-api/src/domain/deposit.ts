@@ -90,8 +90,11 @@ export const assignDeposit = (
     tokenOf: (tokenId: string) => CatalogueToken;
     now: Date;
   },
-): Taken & { credited: NonNullable<Taken["credited"]> } => {
-  const { link, now, reports, tokenOf } = context;
+): {
+  taken: Taken & { credited: NonNullable<Taken["credited"]> };
+  judgedAgain: readonly Taken[];
+} => {
+  const { link, now, tokenOf } = context;
   const token = tokenOf(link.tokenId);
   if (deposit.decision === "assigned") throw refuse("DEPOSIT_ALREADY_ASSIGNED");
   if (deposit.status === "orphaned") throw refuse("DEPOSIT_ORPHANED");
@@ -105,11 +108,11 @@ export const assignDeposit = (
   }
   if (statusAt(link, now) !== "active") throw refuse("PAYMENT_LINK_NOT_ACTIVE");
   const settlement = settlementOfDeposit(deposit, link.id);
-  const taken = takeSettlement(settlement, { link, known: undefined, reports, tokenOf, now });
+  const [taken, ...judgedAgain] = takeSettlement(settlement, { ...context, known: undefined });
   if (typeof taken?.payment.duplicateOf === "string") throw refuse("DEPOSIT_ALREADY_APPLIED");
   // By the chain's own time it came when the link had ended.
   if (taken?.credited === undefined) throw refuse("PAYMENT_LINK_NOT_ACTIVE");
-  return { ...taken, credited: taken.credited };
+  return { taken: { ...taken, credited: taken.credited }, judgedAgain };
 };
 
 /**

@@ -55,7 +55,10 @@ export type Payment = {
 export const judgePayment = (
   link: Link,
   token: CatalogueToken,
-  settlement: SettlementState,
+  settlement: Pick<
+    SettlementState,
+    "chainId" | "tokenAddress" | "destinationAddress" | "amount" | "occurredAt"
+  >,
 ): UnappliedReason | undefined => {
   const { chainType } = token.chain;
   const isRightToken =
@@ -100,6 +103,15 @@ export const creditPayment = (
 
 /** Why a settled payment is not applied; undefined if it is. */
 export type Verdict = { reason: UnappliedReason | undefined; duplicateOf?: string };
+
+/** A settled payment after it was judged again. */
+export const withVerdict = (payment: Payment, verdict: Verdict, now: Date): Payment => ({
+  ...payment,
+  isApplied: verdict.reason === undefined,
+  reason: verdict.reason ?? null,
+  duplicateOf: verdict.duplicateOf ?? null,
+  appliedAt: verdict.reason === undefined ? now : null,
+});
 
 /**
  * What becomes of a settlement here: `verdict` is undefined while it has not settled, `known` what the

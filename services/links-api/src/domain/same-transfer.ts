@@ -69,21 +69,50 @@ const rankOf = (
   original: Payment,
   own: readonly Payment[],
 ): Rank | undefined => {
-  const isSameLink = original.linkId === report.linkId;
-  const isSameAmount = original.amount.equals(report.amount);
   const covered = own.filter(({ duplicateOf }) => duplicateOf === original.id);
+  // What fits exactly takes the place of a report that does not. That one is then judged again.
+  if (isExactFit(report, original)) {
+    return covered.some((one) => isExactFit(one, original)) ? undefined : "exact";
+  }
   const coveredAmount = Decimal.sum(0, ...covered.map(({ amount }) => amount));
   const fits = coveredAmount.plus(report.amount).lessThanOrEqualTo(original.amount);
   if (covered.length > 0 && !fits) return undefined;
-  if (isSameLink && isSameAmount) return "exact";
   // Another report of the same reporter, still on its way, fits exactly.
   const isReserved = own.some(
     ({ amount, linkId, status }) =>
       status === "processing" && linkId === original.linkId && amount.equals(original.amount),
   );
   if (isReserved) return undefined;
-  if (isSameLink) return "other_amount";
-  return isSameAmount && original.isApplied ? "other_link" : undefined;
+  if (original.linkId === report.linkId) return "other_amount";
+  return original.amount.equals(report.amount) && original.isApplied ? "other_link" : undefined;
+};
+
+const isExactFit = (report: TransferReport, original: Payment): boolean =>
+  original.linkId === report.linkId && original.amount.equals(report.amount);
+
+/**
+ * Lists the reports of the same transaction to judge again because of a report that was just judged. Those
+ * that did not count, or were doubtful, may repeat one that does. If a report fits another one exactly,
+ * those that had taken its place are transfers of their own. Other links' reports stay as they are: they
+ * are not locked.
+ */
+export const listToJudgeAgain = (judged: Payment, others: readonly Payment[]): Payment[] => {
+  const unapplied = others.filter(
+    ({ id, isApplied, linkId, status }) =>
+      id !== judged.id && linkId === judged.linkId && status === "settled" && !isApplied,
+  );
+  if (judged.reason === "duplicate") {
+    return unapplied.filter(
+      (one) => one.duplicateOf === judged.duplicateOf && reporterOf(one) === reporterOf(judged),
+    );
+  }
+  if (!judged.isApplied) return [];
+  const originals = unapplied.filter(({ duplicateOf }) => duplicateOf === null);
+  const originalIds = new Set(originals.map(({ id }) => id));
+  const repeats = unapplied.filter(
+    ({ duplicateOf, reason }) => reason === "conflict" || originalIds.has(duplicateOf ?? ""),
+  );
+  return [...originals, ...repeats];
 };
 
 /**

@@ -25,7 +25,7 @@ const takeAll = (...states: readonly SettlementState[]) => {
   let ignoredCount = 0;
   for (const [minute, state] of states.entries()) {
     const now = new Date(start.getTime() + minute * 60_000);
-    const taken = takeSettlement(state, {
+    const [taken] = takeSettlement(state, {
       link,
       known,
       reports: [],

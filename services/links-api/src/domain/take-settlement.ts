@@ -1,57 +1,69 @@
 import type { CatalogueToken, SettlementState } from "@payment-links/contracts";
 import type { Link } from "./link.ts";
-import { type Payment, type Verdict, creditPayment, judgePayment, openPayment } from "./payment.ts";
-import { findSameTransfer, isNotice } from "./same-transfer.ts";
+import {
+  type Payment,
+  type Verdict,
+  creditPayment,
+  judgePayment,
+  openPayment,
+  withVerdict,
+} from "./payment.ts";
+import {
+  type TransferReport,
+  findSameTransfer,
+  isNotice,
+  listToJudgeAgain,
+} from "./same-transfer.ts";
 
-/** What a settlement makes of its payment and of its link. */
+/** What a settlement makes of a payment and of its link. */
 export type Taken = {
-  /** The payment as it was told, with what became of it here. */
+  /** The payment, with what became of it here. */
   payment: Payment;
   /** The link with the payment's credit; undefined if this settlement does not give it one. */
   credited: { link: Link; isCompleted: boolean } | undefined;
-  /** Earlier reports of the same transfer that did not count, and now repeat this payment (rule STATE-14). */
-  replaced: readonly Payment[];
+};
+
+type Judging = {
+  link: Link;
+  /** All payments of the link's owner in the same transaction. */
+  reports: readonly Payment[];
+  tokenOf: (tokenId: string) => CatalogueToken;
+  now: Date;
 };
 
 /**
- * Decides what a settlement changes; undefined if it tells nothing new. A payment is judged once,
+ * Decides what a settlement changes: its payment first, then earlier reports of the same transaction that
+ * are judged again because of it (rule STATE-14). Empty if it tells nothing new. A payment is judged
  * when it settles, also if it had failed before (rule STATE-6). Whatever is told after it has settled, it
  * stays so: a later version can say that its chain took it away, or has it again. The owner is told,
- * and the link stays as it is (rule STATE-10). `reports` are all payments of the link's owner in the same
- * transaction.
+ * and the link stays as it is (rule STATE-10).
  */
 export const takeSettlement = (
   settlement: SettlementState,
-  context: {
-    link: Link;
-    known: Payment | undefined;
-    reports: readonly Payment[];
-    tokenOf: (tokenId: string) => CatalogueToken;
-    now: Date;
-  },
-): Taken | undefined => {
-  const { link, known, reports, tokenOf, now } = context;
-  if (known !== undefined && isOld(known, settlement)) return undefined;
+  context: Judging & { known: Payment | undefined },
+): readonly Taken[] => {
+  const { link, known, now } = context;
+  if (known !== undefined && isOld(known, settlement)) return [];
   const version = Math.max(settlement.version, known?.version ?? 0);
   const told = { ...settlement, version, occurredAt: paymentTime(settlement, known) };
   if (known !== undefined && known.status !== "processing" && !isCorrected(known, told)) {
     const payment = { ...known, version: told.version, ...flagOf(known, told, now) };
-    return { payment, credited: undefined, replaced: [] };
+    return [{ payment, credited: undefined }];
   }
   if (told.status !== "settled") {
-    const payment = openPayment(told, { known, verdict: undefined, now });
-    return { payment, credited: undefined, replaced: [] };
+    return [
+      { payment: openPayment(told, { known, verdict: undefined, now }), credited: undefined },
+    ];
   }
-  const token = tokenOf(link.tokenId);
-  const verdict = judgeReport(told, { link, reports, token });
-  const payment = openPayment(told, { known, verdict, now });
-  if (!payment.isApplied) return { payment, credited: undefined, replaced: [] };
-  return {
-    payment,
-    credited: creditPayment(link, payment),
-    replaced: replaceReports(payment, reports, token.chain.chainType),
-  };
+  const verdict = judgeReport({ ...told, linkId: link.id }, context);
+  const taken = credit(link, openPayment(told, { known, verdict, now }));
+  return [taken, ...judgeAgain(taken, context)];
 };
+
+const credit = (link: Link, payment: Payment): Taken => ({
+  payment,
+  credited: payment.isApplied ? creditPayment(link, payment) : undefined,
+});
 
 /**
  * Returns when a payment was made: the earlier of its block's time and the moment at which a quorum had first
@@ -72,42 +84,31 @@ const paymentTime = (
  * A report that was not applied gives way to one that can be.
  */
 const judgeReport = (
-  settlement: SettlementState,
-  { link, reports, token }: { link: Link; reports: readonly Payment[]; token: CatalogueToken },
+  report: TransferReport & Pick<Payment, "occurredAt">,
+  { link, reports, tokenOf }: Judging,
 ): Verdict => {
-  const reason = judgePayment(link, token, settlement);
-  const report = { ...settlement, linkId: link.id };
+  const token = tokenOf(link.tokenId);
+  const reason = judgePayment(link, token, report);
   const same = findSameTransfer(report, reports, token.chain.chainType);
   if (same === undefined || (reason === undefined && !same.original.isApplied)) return { reason };
   return { reason: same.isCertain ? "duplicate" : "conflict", duplicateOf: same.original.id };
 };
 
-/**
- * Returns the reports that give way to a payment that counts, as they are judged after it. Those of other
- * links stay as they are: only the payment's own link is locked.
- */
-const replaceReports = (
-  counted: Payment,
-  reports: readonly Payment[],
-  chainType: CatalogueToken["chain"]["chainType"],
-): Payment[] => {
-  const judged = new Map([...reports, counted].map((report) => [report.id, report]));
-  const unapplied = reports.filter(
-    ({ id, isApplied, linkId, status }) =>
-      id !== counted.id && linkId === counted.linkId && status === "settled" && !isApplied,
-  );
-  const replaced: Payment[] = [];
-  for (const report of unapplied.filter(({ duplicateOf }) => duplicateOf === null)) {
-    const same = findSameTransfer(report, [...judged.values()], chainType);
-    if (same?.original.id !== counted.id) continue;
-    const reason = same.isCertain ? "duplicate" : "conflict";
-    const repeat: Payment = { ...report, reason, duplicateOf: counted.id };
-    judged.set(repeat.id, repeat);
-    replaced.push(repeat);
+/** Judges earlier reports again, each by what the one before it left. */
+const judgeAgain = ({ credited, payment: judged }: Taken, context: Judging): Taken[] => {
+  const reports = new Map([...context.reports, judged].map((report) => [report.id, report]));
+  let link = credited?.link ?? context.link;
+  const all: Taken[] = [];
+  for (const report of listToJudgeAgain(judged, context.reports)) {
+    const verdict = judgeReport(report, { ...context, link, reports: [...reports.values()] });
+    // What is no report of the payment that counts keeps its reason.
+    if (judged.isApplied && verdict.duplicateOf !== judged.id) continue;
+    const taken = credit(link, withVerdict(report, verdict, context.now));
+    reports.set(report.id, taken.payment);
+    link = taken.credited?.link ?? link;
+    all.push(taken);
   }
-  const replacedIds = new Set(replaced.map(({ id }) => id));
-  const repeats = unapplied.filter(({ duplicateOf }) => replacedIds.has(duplicateOf ?? ""));
-  return [...replaced, ...repeats.map((repeat) => ({ ...repeat, duplicateOf: counted.id }))];
+  return all;
 };
 
 /**

@@ -43,7 +43,7 @@ export const applySettlements =
     const met = { links, payments, reports: createReports(reports) };
     const steps = events.flatMap((event) => takeStep(deps, { event, now, ...met }));
     if (steps.length === 0) return;
-    const takenIds = steps.flatMap(({ payment, replaced }) => idsOf([payment, ...replaced]));
+    const takenIds = idsOf(steps.map(({ payment }) => payment));
     const creditedIds = steps.flatMap(({ credited }) => credited?.link.id ?? []);
     await keepCredits(tx, {
       payments: lastOf(takenIds, payments),
@@ -84,7 +84,10 @@ const statesOf = (events: readonly Settlement[]): SettlementState[] =>
 
 const idsOf = (payments: readonly Pick<Payment, "id">[]): string[] => payments.map(({ id }) => id);
 
-/** Decides one settlement, and leaves in the maps what the next one meets. */
+/**
+ * Decides one settlement, and leaves in the maps what the next one meets. A step for each payment that it
+ * changes.
+ */
 const takeStep = (
   deps: Deps,
   {
@@ -110,14 +113,15 @@ const takeStep = (
   const tokenOf = (tokenId: string) => deps.tokenOf(tokenId).token;
   const sameTransaction = reports.list(link.userId, data);
   const taken = takeSettlement(data, { link, known, reports: sameTransaction, tokenOf, now });
-  if (taken === undefined) return [];
-  const payment = known === undefined ? taken.payment : asKept(known, taken.payment);
-  for (const one of [payment, ...taken.replaced]) {
-    payments.set(one.id, one);
-    reports.set({ userId: link.userId, payment: one });
-  }
-  if (taken.credited !== undefined) links.set(link.id, taken.credited.link);
-  return [{ ...taken, payment, event, before: link, known }];
+  return taken.map(({ credited, payment: told }): Step => {
+    const before = links.get(link.id) ?? link;
+    const knownOfIt = payments.get(told.id) ?? sameTransaction.find(({ id }) => id === told.id);
+    const payment = knownOfIt === undefined ? told : asKept(knownOfIt, told);
+    payments.set(payment.id, payment);
+    reports.set({ userId: link.userId, payment });
+    if (credited !== undefined) links.set(link.id, credited.link);
+    return { payment, credited, event, before, known: knownOfIt };
+  });
 };
 
 /** A payment's row keeps the name and the time under which it was first told. */
@@ -142,7 +146,7 @@ const reportSteps =
   ({ counters, log }: Deps, steps: readonly Step[]): AfterCommit =>
   () => {
     for (const { before, credited, event, known, payment } of steps) {
-      if (known !== undefined && event.data.version > known.version + 1) {
+      if (known?.id === event.data.id && event.data.version > known.version + 1) {
         counters.skipped(topics.settlements);
       }
       if (known?.status === "failed" && event.data.status === "settled") {

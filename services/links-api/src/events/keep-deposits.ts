@@ -85,7 +85,7 @@ const tellPayments = async (
     const settlement = settlementOfDeposit(deposit, link.id);
     const tokenOf = (tokenId: string) => deps.tokenOf(tokenId).token;
     // It was judged when it was assigned.
-    return takeSettlement(settlement, { link, known, reports: [], tokenOf, now }) ?? [];
+    return takeSettlement(settlement, { link, known, reports: [], tokenOf, now });
   });
   await keepCredits(tx, {
     payments: taken.map(({ payment }) => payment),

@@ -117,6 +117,13 @@ const expiry = new Date(start.getTime() + 60_000);
 const receivedBy = async (linkId: string): Promise<string> =>
   (await rig.retrieve(linkId)).receivedAmount;
 
+const permute = (items: readonly number[]): number[][] =>
+  items.length === 0
+    ? [[]]
+    : items.flatMap((item) =>
+        permute(items.filter((one) => one !== item)).map((rest) => [item, ...rest]),
+      );
+
 const setUp = async (more: Partial<Transfer> = {}) => {
   const shop = openShop();
   const linkId = await shop.open();
@@ -334,6 +341,35 @@ describe("several transfers of one transaction", () => {
     await rig.settle(foundOf(transfer, { version: 2 }));
     await rig.settle(foundOf(second, { number: 1, version: 2 }));
     expect(await receivedBy(transfer.linkId)).toBe("15");
+  });
+
+  test("count each, once it is known which of them a notice means, in every order (rule STATE-14)", async () => {
+    for (const order of permute([0, 1, 2])) {
+      const transfer = await setUp();
+      const second = { ...transfer, amount: "5" };
+      const reports = [noticeOf(second), foundOf(transfer), foundOf(second, { number: 1 })];
+      for (const index of order) await rig.settle(...reports.slice(index, index + 1));
+      expect([order, await receivedBy(transfer.linkId)]).toEqual([order, "15"]);
+      expect(await transfer.shop.paymentsOf(transfer.linkId)).toEqual([
+        "10 applied",
+        "5 applied",
+        "5 duplicate",
+      ]);
+      const { unapplied } = await transfer.shop.read("overview");
+      expect(unapplied).toMatchObject({ count: 0 });
+      expect(await rig.eventsOf(transfer.linkId)).toHaveLength(3);
+    }
+  });
+
+  test("are no surplus where a notice means the one that completes the link", async () => {
+    const shop = openShop();
+    const linkId = await shop.open({ toAmount: "5" });
+    const transfer = { shop, linkId, hash: newHash() };
+    await rig.settle(noticeOf({ ...transfer, amount: "5" }));
+    await rig.settle(foundOf(transfer), foundOf({ ...transfer, amount: "5" }, { number: 1 }));
+    expect(await shop.paymentsOf(linkId)).toEqual(["10 completed", "5 applied", "5 duplicate"]);
+    const { unapplied } = await shop.read("overview");
+    expect(unapplied).toMatchObject({ count: 1, payments: [{ reason: "completed" }] });
   });
 
   test("that two notices of one provider report alike count once until the chain shows two", async () => {

@@ -36,9 +36,9 @@ export const assignOwnDeposit =
       const tokenOf = (tokenId: string) => deps.tokenOf(tokenId).token;
       const reported = await lockReports(tx, [{ ...found, source: depositSource }]);
       const reports = createReports(reported).list(userId, found);
-      const taken = assignDeposit(found, { link, reports, tokenOf, now });
+      const { judgedAgain, taken } = assignDeposit(found, { link, reports, tokenOf, now });
       await keepCredits(tx, {
-        payments: [taken.payment, ...taken.replaced],
+        payments: [taken, ...judgedAgain].map(({ payment }) => payment),
         links: [taken.credited.link],
         events: creditEvents(taken, { now, traceparent: undefined }),
       });
