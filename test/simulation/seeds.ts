@@ -77,6 +77,11 @@ export const seeds: readonly FixedSeed[] = [
 
 /** Further seeds for `npm run test:all`. */
 export const soakSeeds: readonly FixedSeed[] = [
+  { seed: 90194, plays: "a notice settles as expired before the chain's own report counts" },
+  {
+    seed: 120006,
+    plays: "one transaction pays a link twice, and a notice reports the smaller part first",
+  },
   { seed: 208, catches: ["deletes-events-before-they-are-acknowledged"] },
   { seed: 81, catches: ["settles-bitcoin-whatever-the-amount"] },
   { seed: 8, catches: ["ignores-keys-of-solana-transfers"] },
