@@ -1,5 +1,6 @@
 import { readFileSync, readdirSync } from "node:fs";
 import { expect, test } from "@jest/globals";
+import { parse } from "yaml";
 import { chartFiles, chartFolder } from "./chart-files.ts";
 
 test.each([...chartFiles])("%s is what `npm run generate` makes of its source", (path, text) => {
@@ -9,4 +10,9 @@ test.each([...chartFiles])("%s is what `npm run generate` makes of its source", 
 test("no dashboard is without a source", () => {
   const shipped = readdirSync(new URL("dashboards", chartFolder));
   expect(shipped.filter((name) => !chartFiles.has(`dashboards/${name}`))).toEqual([]);
+});
+
+test("the chart leaves sign-up closed unless its values open it (rule CALLER-37)", () => {
+  const text = readFileSync(new URL("values.yaml", chartFolder), "utf8");
+  expect(parse(text, { merge: true })).toMatchObject({ authKeys: { signUp: "closed" } });
 });

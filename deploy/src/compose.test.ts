@@ -59,6 +59,16 @@ describe("the compose set", () => {
     expect(values.map(([, value]) => value)).toEqual(["$remote_addr"]);
   });
 
+  test("leaves sign-up closed unless the operator sets SIGN_UP (rule CALLER-37)", () => {
+    const given = environments.filter(([, environment]) => "SIGN_UP" in environment);
+    expect(given.map(([name]) => name)).toContain("auth-keys");
+    // Empty counts as not set, and the images run with NODE_ENV=production.
+    const values = given.map(([, environment]) => environment["SIGN_UP"]);
+    expect(values.filter((value) => value !== "${SIGN_UP:-}")).toEqual([]);
+    const image = readFileSync(new URL("../Dockerfile", import.meta.url), "utf8");
+    expect(image).toContain("ENV NODE_ENV=production");
+  });
+
   test("gives the password of Postgres' superuser to Postgres and to what prepares schemas", () => {
     const holding = environments.filter(([, environment]) =>
       Object.values(environment).some((value) => value.includes("${POSTGRES_PASSWORD")),

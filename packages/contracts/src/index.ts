@@ -213,6 +213,7 @@ export {
   solanaReference,
   solanaReferenceHash,
 } from "./solana-address.ts";
+export { SignUp, defaultSignUp } from "./sign-up.ts";
 export { smallestDeposit } from "./smallest-deposit.ts";
 export { solanaTokenAccount, solanaTokenPrograms } from "./solana-token-account.ts";
 export { solanaPayUrl, solanaRequestUrl } from "./solana-pay-url.ts";

@@ -33,6 +33,16 @@ describe("authKeysConfig", () => {
     });
   });
 
+  test.each([
+    ["production", { NODE_ENV: "production" }, "closed"],
+    ["development", { NODE_ENV: "development" }, "open"],
+    ["a start that names no mode", {}, "open"],
+    ["production that opens it", { NODE_ENV: "production", SIGN_UP: "open" }, "open"],
+    ["development that closes it", { SIGN_UP: "closed" }, "closed"],
+  ])("sign-up in %s: %j makes it %s (rule CALLER-37)", (_, environment, signUp) => {
+    expect(readConfig(authKeysConfig, environment).signUp).toBe(signUp);
+  });
+
   test("names the providers of chains for contract wallets, and never repeats one", () => {
     const { rpcUrls } = readConfig(authKeysConfig, {
       SIGN_IN_RPC_URLS: "8453=https://rpc.example/key,8453=https://other.example",

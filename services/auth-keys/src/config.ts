@@ -1,8 +1,14 @@
 import * as z from "zod";
-import { parseHosts, parseRpcUrls, signInMethods } from "@payment-links/contracts";
+import {
+  SignUp,
+  defaultSignUp,
+  parseHosts,
+  parseRpcUrls,
+  signInMethods,
+} from "@payment-links/contracts";
 import { readSecret } from "@payment-links/runtime";
 import { type ScannerKeys, parseScannerKeys } from "./domain/leaked-keys.ts";
-import { type SignInMethod, signUps } from "./domain/session.ts";
+import type { SignInMethod } from "./domain/session.ts";
 
 const loopbackHosts = new Set(["localhost", "127.0.0.1", "[::1]"]);
 
@@ -80,7 +86,7 @@ export const authKeysConfig = z
       .refine((scopes) => scopes.split(" ").includes("openid"), { error: "must contain openid" })
       .optional(),
     OIDC_ALLOWED_GROUPS: WordList.optional(),
-    SIGN_UP: z.enum(signUps).default("open"),
+    SIGN_UP: SignUp.optional(),
     SIGN_IN_METHODS: MethodList.optional(),
     LEAKED_KEYS_PUBLIC_KEYS: ScannerKeyList.optional(),
     SIGN_IN_RPC_URLS: z.string().optional(),
@@ -98,10 +104,12 @@ export const authKeysConfig = z
         error: `must be 0, which is for ever, or at least ${auditLogDaysMin}`,
       })
       .default(0),
+    NODE_ENV: z.string().default("development"),
   })
   .transform((environment, context) => {
     const oidc = readOidc(environment, context);
-    const { API_KEY_MODE: apiKeyMode, SIGN_IN_METHODS: named, SIGN_UP: signUp } = environment;
+    const { API_KEY_MODE: apiKeyMode, SIGN_IN_METHODS: named } = environment;
+    const signUp = environment.SIGN_UP ?? defaultSignUp(environment.NODE_ENV);
     const methods = named ?? signInMethods;
     const isOidcThere = oidc !== undefined && methods.includes("oidc");
     const fault = (variable: string) => {

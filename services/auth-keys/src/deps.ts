@@ -1,11 +1,11 @@
-import type { ApiKeyMode } from "@payment-links/contracts";
+import type { ApiKeyMode, SignUp } from "@payment-links/contracts";
 import type { CookiePolicy, DeepPages } from "@payment-links/http";
 import type { Ask, Identity } from "@payment-links/identity";
 import type { Ground } from "@payment-links/process";
 import type { PresentIssuers } from "./domain/identity.ts";
 import type { ScannerKeys } from "./domain/leaked-keys.ts";
 import type { Refusals } from "./domain/refusals.ts";
-import type { SignInMethod, SignUp } from "./domain/session.ts";
+import type { SignInMethod } from "./domain/session.ts";
 import type { LastUses } from "./domain/last-uses.ts";
 import type { AskContract } from "./domain/siwe.ts";
 import type { OidcIssuer } from "./issuer/oidc-issuer.ts";

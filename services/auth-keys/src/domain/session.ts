@@ -12,10 +12,6 @@ export const sessionsMax = 20;
 /** How somebody signed in. */
 export type SignInMethod = (typeof signInMethods)[number];
 
-/** For whom signing in opens an account: whoever has none, nobody, people of the provider. */
-export const signUps = ["open", "closed", "oidc"] as const;
-export type SignUp = (typeof signUps)[number];
-
 /** A session as its person sees it. */
 export type Session = {
   id: string;
