@@ -107,6 +107,22 @@ describe("admin account suspend, resume and revoke-everything", () => {
   });
 });
 
+describe("admin account verify and unverify", () => {
+  test("print whether the operator vouches for the account (rules OPS-3 and CALLER-38)", async () => {
+    const created = await admin(["account", "create", "--handle", "vetted", "--username", "V"]);
+    const { userId } = JSON.parse(created.stdout);
+    const run = async (act: string, ...more: string[]) =>
+      JSON.parse((await admin(["account", act, "--handle", "vetted", ...more])).stdout);
+    const account = { userId, handle: "vetted" };
+    expect(await run("unverify", "--reason", "sold", "--as", "ada")).toEqual({
+      ...account,
+      isVerified: false,
+    });
+    expect(await rig.readOperators(userId)).toEqual(["ada"]);
+    expect(await run("verify")).toEqual({ ...account, isVerified: true });
+  });
+});
+
 describe("admin republish", () => {
   test.each([
     ["accounts", "AUTH_KEYS"],

@@ -13,6 +13,10 @@ const usage = `usage: npm run --silent admin -- <command>
       keeps its keys, sessions and links from working; what is paid all the same still counts
   account resume --handle <handle> | --user-id <id> [--reason <why>]
       lets it work again; people sign in anew
+  account verify --handle <handle> | --user-id <id> [--reason <why>]
+      vouches for a seller: where anyone may sign up, checkout pages warn of all others
+  account unverify --handle <handle> | --user-id <id> [--reason <why>]
+      takes that back
   account revoke-everything --handle <handle> | --user-id <id>
       takes its keys, sessions, sign-in links and identities away; a new link is the way back
   audit list [--after <seq>]
@@ -110,6 +114,12 @@ const commands: Record<string, Command> = {
   ),
   "account resume": oneCall([...named, "reason"], (given) =>
     onAccount("/internal/accounts/resume", given),
+  ),
+  "account verify": oneCall([...named, "reason"], (given) =>
+    onAccount("/internal/accounts/verify", given),
+  ),
+  "account unverify": oneCall([...named, "reason"], (given) =>
+    onAccount("/internal/accounts/unverify", given),
   ),
   "account revoke-everything": oneCall(named, (given) =>
     onAccount("/internal/accounts/revoke-everything", given),

@@ -58,6 +58,7 @@ CREATE TABLE accounts (
   date_created timestamp with time zone NOT NULL,
   suspended_at timestamp with time zone,
   has_had_default boolean DEFAULT false NOT NULL,
+  verified_at timestamp with time zone,
   CONSTRAINT accounts_pkey PRIMARY KEY (id),
   CONSTRAINT accounts_version_check CHECK (version > 0)
 );

@@ -35,6 +35,8 @@ export const Account = z.object({
   wallets: z.array(Wallet),
   /** An operator keeps its keys, sessions and links from working (rule CALLER-17). */
   isSuspended: z.boolean().optional(),
+  /** Whether an operator vouches for it (rule CALLER-38). Missing in records of earlier releases. */
+  isVerified: z.boolean().optional(),
 });
 export type Account = z.output<typeof Account>;
 

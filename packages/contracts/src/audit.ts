@@ -11,6 +11,8 @@ export const auditActions = [
   "account.changed",
   "account.suspended",
   "account.resumed",
+  "account.verified",
+  "account.unverified",
   "account.credentials_revoked",
   "wallet.added",
   "wallet.changed",

@@ -52,6 +52,7 @@ import { startOidc } from "./http/start-oidc.ts";
 import { startSession } from "./http/start-session.ts";
 import { resumeAccount, suspendAccount } from "./http/suspend-account.ts";
 import { unlinkIdentity } from "./http/unlink-identity.ts";
+import { unverifyAccount, verifyAccount } from "./http/verify-account.ts";
 
 /** Where identity providers send browsers back to. They know it by registration. */
 export const oidcCallbackPath = signInOperations.finishOidc.path;
@@ -134,6 +135,8 @@ export const internalRoutes = (deps: Deps): readonly InternalRoute[] => [
   { method: "post", path: "/internal/accounts", handle: createAccount(deps) },
   { method: "post", path: "/internal/accounts/suspend", handle: suspendAccount(deps) },
   { method: "post", path: "/internal/accounts/resume", handle: resumeAccount(deps) },
+  { method: "post", path: "/internal/accounts/verify", handle: verifyAccount(deps) },
+  { method: "post", path: "/internal/accounts/unverify", handle: unverifyAccount(deps) },
   {
     method: "post",
     path: "/internal/accounts/revoke-everything",

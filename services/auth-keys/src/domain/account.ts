@@ -10,10 +10,17 @@ export type AccountChange = {
   [Field in keyof Profile | "handle"]?: Account[Field] | undefined;
 };
 
-type NewAccount = { id: string; handle: string | null; username: string; now: Date };
+type NewAccount = {
+  id: string;
+  handle: string | null;
+  username: string;
+  /** Whether an operator opens it, and so vouches for it (rule CALLER-38). */
+  isVerified: boolean;
+  now: Date;
+};
 
 /** Opens an account with a name, perhaps a handle, and nothing else yet. */
-export const openAccount = ({ id, handle, username, now }: NewAccount): Account => ({
+export const openAccount = ({ id, handle, username, isVerified, now }: NewAccount): Account => ({
   id,
   version: 1,
   handle,
@@ -25,6 +32,7 @@ export const openAccount = ({ id, handle, username, now }: NewAccount): Account 
   backgroundColour: null,
   links: null,
   wallets: [],
+  isVerified,
 });
 
 /** The account after a change, and the names of the fields that differ by it. */

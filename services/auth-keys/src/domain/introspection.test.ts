@@ -5,7 +5,7 @@ import { sessionIdleMs } from "./session.ts";
 
 const now = new Date("2026-11-21T10:00:00.000Z");
 const after = (ms: number): Date => new Date(now.getTime() + ms);
-const account = openAccount({ id: "user_1", handle: null, username: "A", now });
+const account = openAccount({ id: "user_1", handle: null, username: "A", isVerified: true, now });
 
 const found: FoundKey = {
   ...account,

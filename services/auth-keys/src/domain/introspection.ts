@@ -99,6 +99,7 @@ const tell = (
     links: found.links,
     wallets: found.wallets,
     isSuspended: found.isSuspended,
+    isVerified: found.isVerified,
   },
   credential: { id: found.credentialId, ...rest },
 });

@@ -45,6 +45,7 @@ describe("PATCH /console/api/account", () => {
       dateCreated: "2026-11-21T10:00:00.000Z",
       wallets: [],
       isSuspended: false,
+      isVerified: true,
       ...profile,
     });
     expect(await rig.readAudit(userId)).toContain("account.changed");

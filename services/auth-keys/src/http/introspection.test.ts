@@ -47,6 +47,7 @@ describe("POST /internal/introspect", () => {
           },
         ],
         isSuspended: false,
+        isVerified: true,
       },
       credential: {
         id: expect.stringMatching(/^key_/),

@@ -121,7 +121,8 @@ export const byIdentity = (
     }
     const { method, issuer, subject, username } = proven;
     if (signUp !== "open" && signUp !== method) throw refuse("SIGN_UP_CLOSED");
-    const account = openAccount({ id: newAccountId, handle: null, username, now });
+    const opening = { id: newAccountId, handle: null, username, isVerified: false, now };
+    const account = openAccount(opening);
     const accountId = account.id;
     await insertAccount(tx, account);
     await insertIdentity(tx, { ...proven, id: newIdentityId, accountId, dateCreated: now });

@@ -14,7 +14,7 @@ export const accountColumns = sql.fragment`
   a.id, a.version, a.handle, a.username, a.date_created AS "dateCreated",
   a.profile_image AS "profileImage", a.bio, a.background_image AS "backgroundImage",
   a.background_colour AS "backgroundColour", a.links,
-  a.suspended_at IS NOT NULL AS "isSuspended",
+  a.suspended_at IS NOT NULL AS "isSuspended", a.verified_at IS NOT NULL AS "isVerified",
   coalesce((
     SELECT jsonb_agg(jsonb_build_object(
       'id', w.id, 'walletAddress', w.wallet_address, 'tokenId', w.token_id,
@@ -55,11 +55,12 @@ export const lockAccount = async (tx: Transaction, accountId: string): Promise<A
 
 /** Stores a new account; its handle is claimed in the same transaction. */
 export const insertAccount = async (tx: Transaction, account: Account): Promise<void> => {
+  const createdAt = sql.timestamp(account.dateCreated);
   await tx.query(nothing`
-    INSERT INTO accounts (id, version, handle, username, date_created)
+    INSERT INTO accounts (id, version, handle, username, date_created, verified_at)
     VALUES (
-      ${account.id}, ${account.version}, ${account.handle}, ${account.username},
-      ${sql.timestamp(account.dateCreated)}
+      ${account.id}, ${account.version}, ${account.handle}, ${account.username}, ${createdAt},
+      ${account.isVerified === true ? createdAt : null}
     )
   `);
 };
@@ -83,6 +84,15 @@ export const updateSuspension = async (
 ): Promise<void> => {
   const at = since === null ? null : sql.timestamp(since);
   await tx.query(nothing`UPDATE accounts SET suspended_at = ${at} WHERE id = ${accountId}`);
+};
+
+/** Stores since when an operator vouches for an account, whose row is locked; null if they do not. */
+export const updateVerification = async (
+  tx: Transaction,
+  { accountId, since }: { accountId: string; since: Date | null },
+): Promise<void> => {
+  const verifiedAt = since === null ? null : sql.timestamp(since);
+  await tx.query(nothing`UPDATE accounts SET verified_at = ${verifiedAt} WHERE id = ${accountId}`);
 };
 
 /** Publishes a new account, as it was stored. */
