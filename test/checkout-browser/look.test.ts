@@ -16,6 +16,7 @@ import {
 } from "../rig/checkout-looks.ts";
 import { findAxeFaults } from "../rig/find-axe-faults.ts";
 import { needingChromium } from "../rig/find-chromium.ts";
+import { paymentsOf } from "../rig/open-checkout.ts";
 import { useCheckout } from "../rig/use-checkout.ts";
 
 const { describe, test } = needingChromium();
@@ -36,6 +37,34 @@ describe("the checkout", () => {
   test.each(someLooks)(
     "at $width px in $colorScheme shows $name without a fault of axe, and nothing beside the window",
     (look) => expectGoodLook(rig, look),
+  );
+});
+
+describe("the page of a seller whom the operator has not verified (rule CALLER-38)", () => {
+  const sentences = {
+    "en-US": "The operator of this site has not verified this seller.",
+    "de-DE": "Der Betreiber dieser Website hat diesen Verkäufer nicht geprüft.",
+  };
+
+  test.each([
+    ["en-US", "light"],
+    ["de-DE", "dark"],
+  ] as const)(
+    "says so beside the seller's name on a small phone, in %s and %s colors, and can be paid",
+    async (locale, colorScheme) => {
+      const payer = await rig.openPayer(
+        { toAmount: "25", owner: { isVerified: false } },
+        { locale, colorScheme, viewport: { width: 320, height: 568 } },
+      );
+      await payer.goTo(payer.link.pageUrl);
+      await payer.see(sentences[locale]);
+      const head = payer.page.getByRole("main").locator("header");
+      expect(await head.getByText(sentences[locale]).isVisible()).toBe(true);
+      expect(await findAxeFaults(payer.page)).toEqual([]);
+      expect(await findWidths(payer.page)).toEqual([320, 320]);
+      await payer.page.locator("#wallet").click();
+      await waitUntil("the payment", () => paymentsOf(payer.wallet).length === 1);
+    },
   );
 });
 
@@ -124,7 +153,11 @@ describe("an owner's colour", () => {
 describe("the checkout on a phone", () => {
   test("has its one action in sight without scrolling, whatever its owner and link say", async () => {
     const payer = await rig.openPayer(
-      { toAmount: "25", description: "so many words ".repeat(35), owner: hostile },
+      {
+        toAmount: "25",
+        description: "so many words ".repeat(35),
+        owner: { ...hostile, isVerified: false },
+      },
       { viewport: { width: 375, height: 667 } },
     );
     await showImages(payer);

@@ -27,6 +27,19 @@ describe("EVENT_STREAMS_MAX and EVENT_STREAMS_PER_IP_MAX", () => {
   });
 });
 
+test.each([
+  [{}, true],
+  [{ NODE_ENV: "production" }, false],
+  [{ NODE_ENV: "production", SIGN_UP: "open" }, true],
+  [{ SIGN_UP: "closed" }, false],
+  [{ SIGN_UP: "oidc" }, false],
+])(
+  "with %j, the checkout can warn of unverified sellers: %s (rules CALLER-37 and CALLER-38)",
+  (environment, isSignUpOpen) => {
+    expect(readConfig(linksApiConfig, environment).isSignUpOpen).toBe(isSignUpOpen);
+  },
+);
+
 describe("SETTLEMENT_CHAINS", () => {
   test.each([
     [undefined, []],

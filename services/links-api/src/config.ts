@@ -1,5 +1,10 @@
 import * as z from "zod";
-import { type Catalogue, WebhookHeaderPrefix } from "@payment-links/contracts";
+import {
+  type Catalogue,
+  SignUp,
+  WebhookHeaderPrefix,
+  defaultSignUp,
+} from "@payment-links/contracts";
 import { CommaList, configError } from "@payment-links/runtime";
 
 const StreamCount = z.coerce.number().int().min(0).max(100_000);
@@ -8,7 +13,8 @@ const StreamCount = z.coerce.number().int().min(0).max(100_000);
  * The service's own variables: the ids of the chains on which payers are told how to pay,
  * and of those on which settlement-listener, by the same variable, reads transfers straight to owners,
  * how the headers of webhooks are called, which the API's description tells, and how many event streams
- * a process holds, in all and of one source address.
+ * a process holds, in all and of one source address. `SIGN_UP` is auth-keys' own: where anyone may sign
+ * up, the checkout tells verified sellers from others (rule CALLER-38).
  */
 export const linksApiConfig = z
   .object({
@@ -17,6 +23,8 @@ export const linksApiConfig = z
     WEBHOOK_HEADER_PREFIX: WebhookHeaderPrefix,
     EVENT_STREAMS_MAX: StreamCount.default(10_000),
     EVENT_STREAMS_PER_IP_MAX: StreamCount.default(100),
+    SIGN_UP: SignUp.optional(),
+    NODE_ENV: z.string().default("development"),
   })
   .transform((environment) => ({
     settlementChains: environment.SETTLEMENT_CHAINS,
@@ -26,6 +34,7 @@ export const linksApiConfig = z
       inAll: environment.EVENT_STREAMS_MAX,
       perAddress: environment.EVENT_STREAMS_PER_IP_MAX,
     },
+    isSignUpOpen: (environment.SIGN_UP ?? defaultSignUp(environment.NODE_ENV)) === "open",
   }));
 export type LinksApiConfig = z.output<typeof linksApiConfig>;
 

@@ -14,7 +14,7 @@ import { findWrongToken } from "./store/wrong-tokens.ts";
 
 type Own = Pick<
   Deps,
-  "settlementChains" | "transferChains" | "webhookHeaderPrefix" | "wakeRelay"
+  "settlementChains" | "transferChains" | "webhookHeaderPrefix" | "isSignUpOpen" | "wakeRelay"
 > & {
   eventStreamLimits: Parameters<typeof createEventStreams>[0]["limits"];
 };

@@ -32,6 +32,8 @@ export type Deps = Pick<
   transferChains: ReadonlySet<string>;
   /** How a link is paid at an instant, or why not. Refuses an amount that the token cannot express. */
   advisePayer: (link: OwnedLinkView, wish: Wish) => Promise<PayerAdvice>;
+  /** Whether anyone may open an account, so that payers learn which sellers are verified. */
+  isSignUpOpen: boolean;
   /** What the names of the headers that authenticate a webhook begin with. */
   webhookHeaderPrefix: string;
   /** Money for a link in a token that is mistaken for the link's, if some came (rule CHAIN-27). */

@@ -31,12 +31,13 @@ export const createLinksApi = (
   config: LinksApiConfig,
 ): Service & { readEndedLink: ReadEndedLink } => {
   let relayWaker = () => {};
-  const { eventStreamLimits, webhookHeaderPrefix } = config;
+  const { eventStreamLimits, isSignUpOpen, webhookHeaderPrefix } = config;
   const deps = createDeps(ground, {
     settlementChains: readSettlementChains(config, ground.catalogue),
     transferChains: readTransferChains(config, ground.catalogue),
     webhookHeaderPrefix,
     eventStreamLimits,
+    isSignUpOpen,
     wakeRelay: () => relayWaker(),
   });
   const service = createService(ground, "links-api", (wakeRelay) => {

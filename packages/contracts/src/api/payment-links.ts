@@ -268,6 +268,12 @@ export const CheckoutLink = z
       )
       .nullable(),
     payment: CheckoutTransaction.nullable(),
+    isSellerVerified: z
+      .boolean()
+      .describe(
+        "Whether the operator of this site vouches for the seller. Present only where anyone may sign up.",
+      )
+      .optional(),
   })
   .meta({ id: "CheckoutLink" });
 export type CheckoutLink = z.output<typeof CheckoutLink>;

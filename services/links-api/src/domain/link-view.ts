@@ -36,6 +36,11 @@ export type OwnerView = {
   links: string[] | null;
   wallets: { id: string; isDefault: boolean; isChainDefault: boolean }[];
   isSuspended?: boolean | undefined;
+  isVerified?: boolean | undefined;
 };
+
+/** Returns whether the operator vouches for a seller. Records of earlier releases do not say, and warn nobody. */
+export const isVerifiedSeller = ({ isVerified }: Pick<OwnerView, "isVerified">): boolean =>
+  isVerified !== false;
 
 export type OwnedLinkView = LinkView & { owner: OwnerView };

@@ -1,7 +1,7 @@
 import { type CheckoutLink, checkoutPageUrl, formatAmount } from "@payment-links/contracts";
 import type { Deps } from "../deps.ts";
 import type { PaymentStep, TronCall } from "../domain/contract-instructions.ts";
-import type { OwnedLinkView } from "../domain/link-view.ts";
+import { type OwnedLinkView, isVerifiedSeller } from "../domain/link-view.ts";
 import { statusAt } from "../domain/link.ts";
 import type { Payment } from "../domain/payment.ts";
 import type { WrongToken } from "../domain/wrong-token.ts";
@@ -55,6 +55,7 @@ export const showCheckoutLink = (
   instructions: "instructions" in advice ? showInstructions(deps, link, advice.instructions) : null,
   reason: "reason" in advice ? advice.reason : null,
   wrongToken: wrongToken ?? null,
+  ...(deps.isSignUpOpen ? { isSellerVerified: isVerifiedSeller(link.owner) } : {}),
 });
 
 const showInstructions = (

@@ -191,7 +191,7 @@ const openAnother = async (url = rig.ground.databaseUrl) => {
   const { log } = rig.ground;
   const pool = await openPool({ url, applicationName: "another", connectionsMax: 4, log });
   const metrics = openMetrics("another");
-  const config = readConfig(linksApiConfig, { SETTLEMENT_CHAINS: "8453" });
+  const config = readConfig(linksApiConfig, { SETTLEMENT_CHAINS: "8453", SIGN_UP: "closed" });
   const service = createLinksApi({ ...rig.ground, databaseUrl: url, pool, metrics }, config);
   const served = await serveForTest(service, rig.ground);
   await service.start();

@@ -42,6 +42,9 @@ export const checkoutTextsGerman: CheckoutTexts = {
       "nichts an diese.",
   },
   testNetwork: "TEST: {chain} ist ein Testnetz. Nichts hier hat einen Wert.",
+  unverified:
+    "Der Betreiber dieser Website hat diesen Verkäufer nicht geprüft. Zahlen Sie nur, wenn Sie ihn " +
+    "kennen und ihm vertrauen.",
   seen:
     "Eine Zahlung von {amount} {symbol} wurde gesehen und wird bestätigt. Zahlen Sie nicht noch " +
     "einmal.",

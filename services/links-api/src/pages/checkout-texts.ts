@@ -39,6 +39,8 @@ export const checkoutTexts = {
       "Ask its owner for a link to another address, and send nothing to this one.",
   } satisfies Partial<Record<NoInstructionsReason, string>>,
   testNetwork: "TEST: {chain} is a test network. Nothing here is worth anything.",
+  unverified:
+    "The operator of this site has not verified this seller. Pay only if you know and trust them.",
   seen: "A payment of {amount} {symbol} was seen and is being confirmed. Do not pay again.",
   wrongToken:
     "{amount} {wrong} arrived, but {wrong} is not {symbol} and does not pay this link. Do not send it " +

@@ -20,7 +20,7 @@ import {
 } from "../domain/payment-instructions.ts";
 import { transactionRequestUrl } from "../domain/solana-request.ts";
 import type { WrongToken } from "../domain/wrong-token.ts";
-import type { OwnedLinkView } from "../domain/link-view.ts";
+import { type OwnedLinkView, isVerifiedSeller } from "../domain/link-view.ts";
 import { answerPage } from "./answer-page.ts";
 import { groupDigits, showAmount } from "./show-amount.ts";
 import { showByHand } from "./show-by-hand.ts";
@@ -149,7 +149,7 @@ const showCheckout = (deps: Deps, page: Page, chain: CatalogueChain): Html => {
   const { language, texts } = words;
   return html`${showGround(link.owner)}
     <main class="card">
-      ${showTestNetwork(chain, words)} ${showOwner(link.owner)}
+      ${showTestNetwork(chain, words)} ${showOwner(link.owner, showUnverified(deps, page))}
       <h1 class="amount">
         ${showAmount(link.toAmount, language)} <span class="unit">${token.symbol}</span>
       </h1>
@@ -184,6 +184,15 @@ const showCheckout = (deps: Deps, page: Page, chain: CatalogueChain): Html => {
       ${showReceipt(deps, page)} ${showProfile(link.owner)}
     </main>`;
 };
+
+/** Warns of a seller whom the operator does not vouch for, where anyone may sign up (rule CALLER-38). */
+const showUnverified = (
+  { isSignUpOpen }: Deps,
+  { link, words: { texts } }: Page,
+): Html | undefined =>
+  isSignUpOpen && !isVerifiedSeller(link.owner)
+    ? html`<p class="notice">${texts.unverified}</p>`
+    : undefined;
 
 const showState = (page: Page): Html => {
   const { badge, word, text } = stateOf(page);

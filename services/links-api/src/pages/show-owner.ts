@@ -15,13 +15,14 @@ export const showGround = ({ backgroundColour: colour }: OwnerView): Html | unde
       </svg>`
     : undefined;
 
-/** Who the owner is, at the head of a page. */
-export const showOwner = (owner: OwnerView): Html =>
+/** Who the owner is, at the head of a page, and what a payer must know about them. */
+export const showOwner = (owner: OwnerView, notice?: Html): Html =>
   html`<header class="owner">
     ${showImage(owner, owner.backgroundImage, "banner")}
     ${showImage(owner, owner.profileImage, "portrait")}
     <p class="name"><bdi>${owner.username}</bdi></p>
     <p class="handle">@${owner.handle}</p>
+    ${notice}
   </header>`;
 
 /** What else the owner says of themselves, below what the page is for. */

@@ -40,6 +40,7 @@ const Owner = z.object({
     z.object({ id: z.string(), isDefault: z.boolean(), isChainDefault: z.boolean() }),
   ),
   isSuspended: z.boolean().optional(),
+  isVerified: z.boolean().optional(),
 }) satisfies z.ZodType<OwnerView>;
 
 const OwnedViewRow = ViewRow.extend({ owner: Owner });

@@ -54,6 +54,8 @@ type RigOptions = {
   webhookHeaderPrefix?: string;
   checkoutUrl?: string;
   eventStreamLimits?: { inAll: number; perAddress: number };
+  /** Whether anyone may open an account; nobody may if not given. */
+  isSignUpOpen?: boolean;
 };
 type Call = { method?: string; headers?: Record<string, string>; body?: string | Buffer };
 type Grant = { scopes?: readonly Scope[]; expiresAt?: Date | null };
@@ -76,6 +78,7 @@ export const openRig = async ({
   webhookHeaderPrefix = "Service",
   checkoutUrl,
   eventStreamLimits = { inAll: 100, perAddress: 100 },
+  isSignUpOpen = false,
 }: RigOptions = {}) => {
   const answers = new Map<string, IntrospectionAnswer>();
   const auth = { isAway: false };
@@ -114,6 +117,7 @@ export const openRig = async ({
     transferChains: [...transferChains],
     webhookHeaderPrefix,
     eventStreamLimits,
+    isSignUpOpen,
   });
   const directMetrics = openMetrics("direct");
   const deps = createDeps(
@@ -123,6 +127,7 @@ export const openRig = async ({
       transferChains: new Set(transferChains),
       webhookHeaderPrefix,
       eventStreamLimits,
+      isSignUpOpen,
       wakeRelay: () => {},
     },
   );
