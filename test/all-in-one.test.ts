@@ -52,6 +52,13 @@ describe("the all-in-one", () => {
     expect(await child.end("SIGTERM")).toBe(2);
   });
 
+  test("given a HOST for other machines and no BASE_URL, it ends with code 2 and says what to set (rule CALLER-39)", async () => {
+    const child = folder.start({ HOST: "0.0.0.0" }, []);
+    await waitUntil("its end", () => !child.isRunning());
+    expect(child.output()).toContain("BASE_URL: is not set, or is plain http on a loopback host");
+    expect(await child.end("SIGTERM")).toBe(2);
+  });
+
   // Two chains of one id would be taken for two providers of one, which never agree.
   test.each([
     ["EVM_RPC_URLS", "31337", "Local devnet", "local-evm"],

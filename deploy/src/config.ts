@@ -1,6 +1,5 @@
 import * as z from "zod";
-import { serveConfig } from "@payment-links/http";
-import { commonConfig } from "@payment-links/process";
+import { publicConfig } from "@payment-links/process";
 import { CommaList, Port } from "@payment-links/runtime";
 import { type LocalChainName, localChainNames } from "./devnet/known-local-chains.ts";
 
@@ -18,6 +17,5 @@ export const allInOneConfig = z
     DEVNET_CHAINS: LocalChainNames.default([...localChainNames]),
     DEVNET_PORT: Port.default(8545),
   })
-  .and(commonConfig)
-  .and(serveConfig);
+  .and(publicConfig);
 export type AllInOneConfig = z.output<typeof allInOneConfig>;

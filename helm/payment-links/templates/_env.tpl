@@ -62,6 +62,10 @@ service with a user of its own; without it the common user's are taken.
 - { name: SETTLEMENT_LISTENER_INTERNAL_URL, value: "http://{{ $full }}-settlement-listener:8081" }
 {{- end }}
 - { name: BASE_URL, value: {{ include "payment-links.baseUrl" .root | quote }} }
+{{- if include "payment-links.isOnLoopback" .root }}
+# Callers reach the pod through a port forward of their own machine.
+- { name: PUBLISHED_ON_LOOPBACK, value: "1" }
+{{- end }}
 {{- with $values.checkoutUrl }}
 - { name: CHECKOUT_URL, value: {{ . | quote }} }
 {{- end }}

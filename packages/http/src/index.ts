@@ -37,6 +37,7 @@ export {
   type CookiePolicy,
   cookiePolicy,
   isInsecureOrigin,
+  isLocalOrigin,
   readSessionToken,
   refuseOtherSites,
   sessionCookie,

@@ -13,6 +13,10 @@ export const isInsecureOrigin = (baseUrl: string): boolean => {
   return url.protocol === "http:" && !loopbackHosts.has(url.hostname);
 };
 
+/** Whether browsers reach the origin over plain http on their own machine alone. */
+export const isLocalOrigin = (baseUrl: string): boolean =>
+  new URL(baseUrl).protocol === "http:" && !isInsecureOrigin(baseUrl);
+
 /** Derives the cookie's name and flags from the origin that browsers use. */
 export const cookiePolicy = (baseUrl: string): CookiePolicy => {
   const url = new URL(baseUrl);

@@ -1,6 +1,7 @@
+import { isIPv4 } from "node:net";
 import * as z from "zod";
 import { isAddressOrCidr } from "@payment-links/contracts";
-import { isInsecureOrigin, serveConfig } from "@payment-links/http";
+import { isInsecureOrigin, isLocalOrigin, serveConfig } from "@payment-links/http";
 import {
   CommaList,
   type Log,
@@ -14,11 +15,12 @@ import {
 export const LogLevel = z.enum(logLevels).default("info");
 
 /** The variables that mean the same in every process, the all-in-one included (rule OPS-3). */
-export const commonConfig = z
+const commonConfig = z
   .object({
     BASE_URL: OriginUrl.optional(),
     CHECKOUT_URL: OriginUrl.optional(),
     ALLOW_INSECURE_COOKIE: Switch.default(false),
+    PUBLISHED_ON_LOOPBACK: Switch.default(false),
     RATE_LIMIT_PER_KEY: RateLimit.prefault("10:100"),
     RATE_LIMIT_PER_IP: RateLimit.prefault("20:200"),
     TRUSTED_PROXIES: CommaList.refine((proxies) => proxies.every(isAddressOrCidr), {
@@ -43,6 +45,29 @@ export const commonConfig = z
     });
   });
 export type CommonConfig = z.output<typeof commonConfig>;
+
+const isLoopbackHost = (host: string): boolean =>
+  host === "localhost" || host === "::1" || (isIPv4(host) && host.startsWith("127."));
+
+/**
+ * The variables of a process that callers reach. A HOST that other machines reach stops the start where
+ * BASE_URL is plain http on this machine: cookies would be made for loopback and cross the network in the
+ * clear (rule CALLER-39).
+ */
+export const publicConfig = commonConfig.and(serveConfig).superRefine((config, context) => {
+  const { ALLOW_INSECURE_COOKIE: isAllowed, BASE_URL: baseUrl, HOST: host } = config;
+  if (isAllowed || config.PUBLISHED_ON_LOOPBACK || isLoopbackHost(host)) return;
+  if (baseUrl !== undefined && !isLocalOrigin(baseUrl)) return;
+  context.addIssue({
+    code: "custom",
+    path: ["BASE_URL"],
+    message:
+      "is not set, or is plain http on a loopback host, but HOST can be reached from other machines, so " +
+      "session cookies would cross the network in the clear; set BASE_URL to the https address that " +
+      "browsers use, or, where only this machine can reach the port, as with a container's port that is " +
+      "published on 127.0.0.1, set PUBLISHED_ON_LOOPBACK=1",
+  });
+});
 
 /** Warns, at every start, of what the configuration allows although it should not (rule CALLER-8). */
 export const warnOfInsecureCookie = (
@@ -112,6 +137,5 @@ export const processConfig = z
     SETTLEMENT_LISTENER_INTERNAL_URL: OriginUrl.default("http://127.0.0.1:8081"),
   })
   .and(kafkaConfig)
-  .and(commonConfig)
-  .and(serveConfig);
+  .and(publicConfig);
 export type ProcessConfig = z.output<typeof processConfig>;

@@ -1,4 +1,4 @@
-export { type CommonConfig, commonConfig, warnOfInsecureCookie } from "./config.ts";
+export { type CommonConfig, publicConfig, warnOfInsecureCookie } from "./config.ts";
 export { type Job, type ServiceParts, createService } from "./create-service.ts";
 export type { Ground } from "./ground.ts";
 export { runPrepare } from "./prepare.ts";

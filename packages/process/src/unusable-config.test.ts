@@ -46,6 +46,12 @@ const startWith = (name: keyof typeof starts, more: Record<string, string>) => {
 const refusal = (variable: string) =>
   new RegExp(`^The configuration cannot be used:\n  ${variable}: .*\n$`);
 
+test("a service does not start on a HOST for other machines without a BASE_URL (rule CALLER-39)", () => {
+  const { end, stderr } = startWith("runProcess", { HOST: "0.0.0.0" });
+  expect(end).toEqual([2, ""]);
+  expect(stderr).toMatch(refusal("BASE_URL"));
+});
+
 describe.each(["runProcess", "runPrepare"] as const)("%s", (name) => {
   test.each([
     ["LOG_LEVEL", "verbose"],

@@ -1,0 +1,58 @@
+import { describe, expect, test } from "@jest/globals";
+import { ConfigError, readConfig } from "@payment-links/runtime";
+import { processConfig } from "./config.ts";
+
+const needed = {
+  DATABASE_URL: "postgres://tiny:test@127.0.0.1:9/tiny",
+  KAFKA_BROKERS: "127.0.0.1:9",
+  REDIS_URL: "redis://127.0.0.1:9",
+};
+
+/** What is wrong with the configuration of a process; undefined if nothing is. */
+const faultOf = (environment: Record<string, string>): string | undefined => {
+  try {
+    readConfig(processConfig, { ...needed, ...environment });
+    return undefined;
+  } catch (error) {
+    if (error instanceof ConfigError) return error.message;
+    throw error;
+  }
+};
+
+describe("a HOST that other machines reach (rule CALLER-39)", () => {
+  test.each([
+    { HOST: "0.0.0.0" },
+    { HOST: "::" },
+    { HOST: "192.168.1.5", BASE_URL: "http://127.0.0.1:8080" },
+    { HOST: "0.0.0.0", BASE_URL: "http://localhost:8080" },
+    { HOST: "::", BASE_URL: "http://[::1]:8080" },
+    { HOST: "shop.example.com", BASE_URL: "http://127.0.0.1:8080" },
+  ])("stops the start next to a BASE_URL of this machine, with %j", (environment) => {
+    const fault = faultOf(environment);
+    expect(fault).toMatch(/^The configuration cannot be used:\n {2}BASE_URL: /);
+    expect(fault).toContain("set PUBLISHED_ON_LOOPBACK=1");
+    expect(fault).not.toContain(environment.HOST);
+  });
+
+  test.each([
+    [
+      "a proxy with the public address stands in front",
+      { HOST: "0.0.0.0", BASE_URL: "https://pay.example.com" },
+    ],
+    ["a proxy of this machine ends TLS", { HOST: "0.0.0.0", BASE_URL: "https://localhost:8443" }],
+    [
+      "a container's port is published on loopback",
+      { HOST: "0.0.0.0", PUBLISHED_ON_LOOPBACK: "1" },
+    ],
+    ["insecure cookies are allowed", { HOST: "0.0.0.0", ALLOW_INSECURE_COOKIE: "1" }],
+  ])("is accepted where %s", (_, environment) => {
+    expect(faultOf(environment)).toBeUndefined();
+  });
+
+  test.each([{}, { HOST: "127.0.0.2" }, { HOST: "localhost" }, { HOST: "::1" }])(
+    "does not include the loopback addresses, with %j",
+    (environment) => {
+      expect(faultOf(environment)).toBeUndefined();
+    },
+  );
+});
