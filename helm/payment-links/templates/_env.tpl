@@ -52,7 +52,7 @@ service with a user of its own; without it the common user's are taken.
 - { name: INTERNAL_HOST, value: {{ $values.listenAddress | quote }} }
 - { name: INTERNAL_PORT, value: "8081" }
 - name: INTERNAL_HOSTNAMES
-  value: {{ printf "%s,%s.%s,%s.%s.svc" $own $own .root.Release.Namespace $own .root.Release.Namespace }}
+  value: {{ printf "%s,%s.%s,%s.%s.svc,%s.%s.svc.cluster.local" $own $own .root.Release.Namespace $own .root.Release.Namespace $own .root.Release.Namespace }}
 {{- include "payment-links.secretEnv" (merge (dict "env" "INTERNAL_TOKEN" "secret" "internalToken") .) }}
 {{- include "payment-links.secretEnv" (merge (dict "env" "OPERATOR_TOKEN" "secret" "operatorToken") .) }}
 {{- if ne .service "auth-keys" }}

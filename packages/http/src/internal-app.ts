@@ -1,7 +1,9 @@
 import { createHash, timingSafeEqual } from "node:crypto";
+import { isIP } from "node:net";
 import express, {
   type ErrorRequestHandler,
   type Express,
+  type NextFunction,
   type Request,
   type Response,
 } from "express";
@@ -51,11 +53,15 @@ export type InternalAppOptions = {
   log: Log;
 };
 
+/** What kubelets, load balancers and scrapers call, without a token. */
+const probePaths = ["/livez", "/readyz", "/metrics"];
+
 /** Builds the internal face of a process: health, metrics, and the internal calls (rule OPS-2). */
 export const createInternalApp = (options: InternalAppOptions): Express => {
   const app = express();
   app.disable("x-powered-by");
   app.disable("etag");
+  app.use(probePaths, rejectBrowsers(options));
   app.get("/livez", (_req, res) => {
     const reason = options.whyStalled?.();
     if (reason === undefined) return void res.type("text").send("ok\n");
@@ -160,17 +166,39 @@ const answerStrayError =
 
 const noTokens = { services: [], operators: [] };
 
+/** Whether a request has a header that only browsers send. */
+const isFromBrowser = ({ headers }: Request): boolean =>
+  headers.origin !== undefined || headers["sec-fetch-site"] !== undefined;
+
+/** The host by which a request calls, without its port; empty if it names none. */
+const hostNameOf = ({ headers: { host = "" } }: Request): string =>
+  host.replace(/:\d+$/, "").toLowerCase();
+
+const isAddress = (hostName: string): boolean =>
+  isIP(hostName.replace(/^\[([\da-f:.]+)\]$/, "$1")) !== 0;
+
+/**
+ * Rejects a browser on the paths of probes, and a DNS name that is not configured: a page whose name was
+ * rebound to this address could read them (rule OPS-11). Kubelets and Prometheus call a pod by its address,
+ * which no rebound name can look like; some load balancers name no host at all, which no browser does.
+ */
+const rejectBrowsers =
+  ({ hostNames }: InternalAppOptions) =>
+  (req: Request, res: Response, next: NextFunction): void => {
+    const hostName = hostNameOf(req);
+    const isKnown = hostName === "" || isAddress(hostName) || hostNames.includes(hostName);
+    if (isKnown && !isFromBrowser(req)) next();
+    else answerRefusal(refuse("FORBIDDEN"), res);
+  };
+
 /** A browser is no operator, nor is a caller by a name that was rebound to this address. */
 const refuseStrangers = (
   { tokens = noTokens, hostNames }: InternalAppOptions,
   { isForServices }: InternalRoute,
   req: Request,
 ): void => {
-  const { origin, host = "", "sec-fetch-site": site, authorization = "" } = req.headers;
-  const hostName = host.replace(/:\d+$/, "").toLowerCase();
-  if (origin !== undefined || site !== undefined || !hostNames.includes(hostName)) {
-    throw refuse("FORBIDDEN");
-  }
+  const { authorization = "" } = req.headers;
+  if (isFromBrowser(req) || !hostNames.includes(hostNameOf(req))) throw refuse("FORBIDDEN");
   if (tokens.services.length + tokens.operators.length === 0) return;
   const accepted = isForServices ? tokens.services : tokens.operators;
   if (!accepted.some((token) => isSame(authorization, `Bearer ${token}`))) {

@@ -102,7 +102,8 @@ const openInternal = async () => {
   logged.length = 0;
   const { clock, stopList } = openStopList();
   const config = serveConfig.parse({ PORT: "0", INTERNAL_PORT: "0" });
-  return { stopList, internal: await openInternalPort({ config, stopList, clock, log }) };
+  const names = ["links-api"];
+  return { stopList, internal: await openInternalPort({ config, names, stopList, clock, log }) };
 };
 
 const token = "a-token-of-16-characters";
@@ -118,7 +119,7 @@ describe("the two faces of a process (rule OPS-2)", () => {
     expect([answer.status, codesOf(answer)]).toEqual([404, "NOT_FOUND"]);
   });
 
-  test("/livez, /readyz and /metrics answer scrapers and kubelets, by whatever name they call", async () => {
+  test("/livez, /readyz and /metrics answer scrapers and kubelets, which call by an IP address", async () => {
     const services = ["links-api", "auth-keys"].map((name) => service({ name }));
     const ofProcess = openMetrics("payment-links");
     addProcessMetrics(ofProcess);
@@ -314,6 +315,44 @@ describe("a service that holds answers open", () => {
     expect(isDrained).toBe(true);
     clock.advance(8_000);
     await stopping;
+  });
+});
+
+describe.each(["/livez", "/readyz", "/metrics"])("%s (rule OPS-11)", (path) => {
+  test.each([
+    ["by the address of a pod", { host: "10.1.2.3:8081" }, 200],
+    ["by an address without a port", { host: "10.1.2.3" }, 200],
+    ["by the IPv6 address of a pod", { host: "[fd00::7]:8081" }, 200],
+    ["by localhost", { host: "localhost:8081" }, 200],
+    ["by the service's name", { host: "links-api:8081" }, 200],
+    ["by a name that is configured", { host: "links.internal:8081" }, 200],
+    ["by a name that was rebound to this address", { host: "evil.example:8081" }, 403],
+    ["by a name that looks like an address", { host: "10.1.2.3.evil.example" }, 403],
+    ["by a name that ends in an address", { host: "evil.10.1.2.3" }, 403],
+    ["by a name that begins like ours", { host: "localhost.evil.example" }, 403],
+    ["by a name in brackets", { host: "[evil.example]:8081" }, 403],
+    ["from a page", { host: "10.1.2.3:8081", origin: "http://10.1.2.3:8081" }, 403],
+    ["from a sandboxed page", { host: "10.1.2.3:8081", origin: "null" }, 403],
+    ["from a page of the same origin", { "sec-fetch-site": "same-origin" }, 403],
+    ["from a page of another site", { "sec-fetch-site": "cross-site" }, 403],
+  ])("called %s", async (_name, headers, status) => {
+    const { internalPort } = await start({ INTERNAL_HOSTNAMES: "Links.internal" });
+    const answer = await call({ port: internalPort, path, headers });
+    expect(answer.status).toBe(status);
+    if (status === 403) expect(codesOf(answer)).toBe("FORBIDDEN");
+  });
+
+  test("answers a load balancer that sends HTTP/1.0 without a host", async () => {
+    const { internalPort } = await start();
+    expect(await callRaw(internalPort, `GET ${path} HTTP/1.0\r\n\r\n`)).toContain("200 OK");
+  });
+
+  test("answers by the service's name while the service waits to start", async () => {
+    const { internal, stopList } = await openInternal();
+    const headers = { host: "links-api:8081" };
+    const { status } = await call({ port: internal.port, path, headers });
+    expect(status).toBe(path === "/readyz" ? 503 : 200);
+    await stopList.stopAll(log);
   });
 });
 

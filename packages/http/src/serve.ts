@@ -67,7 +67,14 @@ const drainDelayMsOf = (config: ServeConfig): number => config.DRAIN_DELAY_SECON
 /** How long a stopping process goes on taking connections at most. */
 export const drainMsMax = (config: ServeConfig): number => drainMsMaxOf(drainDelayMsOf(config));
 
-type InternalPortOptions = { config: ServeConfig; stopList: StopList; clock: Clock; log: Log };
+type InternalPortOptions = {
+  config: ServeConfig;
+  /** The names of the services that will run here, by which probes may call before they have started. */
+  names?: readonly string[];
+  stopList: StopList;
+  clock: Clock;
+  log: Log;
+};
 
 type OpenOptions = {
   app: RequestListener;
@@ -93,7 +100,7 @@ export type InternalPort = {
 
 /** Opens the internal port of a process that is about to start: alive, not ready. */
 export const openInternalPort = async (options: InternalPortOptions): Promise<InternalPort> => {
-  const { clock, config, log, stopList } = options;
+  const { clock, config, log, names = [], stopList } = options;
   let isDraining = false;
   let awaited: string | undefined = "its services start";
   const createApp = (given: Omit<OpenOptions, "app">) =>
@@ -102,7 +109,7 @@ export const openInternalPort = async (options: InternalPortOptions): Promise<In
       isDraining: () => isDraining,
       waitsFor: () => awaited,
       tokens: { services: config.INTERNAL_TOKEN ?? [], operators: config.OPERATOR_TOKEN ?? [] },
-      hostNames: hostNamesOf(config, given.services),
+      hostNames: hostNamesOf(config, [...names, ...given.services.map(({ name }) => name)]),
       log,
     });
   let app = createApp({ services: [] });
@@ -155,15 +162,15 @@ export const openInternalPort = async (options: InternalPortOptions): Promise<In
 export const serve = async (
   options: InternalPortOptions & OpenOptions,
 ): Promise<{ port: number; internalPort: number }> => {
-  const internal = await openInternalPort(options);
+  const names = options.services.map(({ name }) => name);
+  const internal = await openInternalPort({ ...options, names });
   const { port } = await internal.open(options);
   return { port, internalPort: internal.port };
 };
 
-const hostNamesOf = (config: ServeConfig, services: readonly Service[]): string[] =>
+const hostNamesOf = (config: ServeConfig, names: readonly string[]): string[] =>
   ["localhost", "127.0.0.1", "::1", config.INTERNAL_HOST]
-    .concat(services.map((service) => service.name))
-    .concat(config.INTERNAL_HOSTNAMES)
+    .concat(names, config.INTERNAL_HOSTNAMES)
     .map(asHostName);
 
 /** A name as in a `Host` header or a URL, where an IPv6 address has brackets. */

@@ -70,7 +70,13 @@ const start = async <Config>(
   const isTraced = config.OTEL_EXPORTER_OTLP_ENDPOINT !== undefined;
   stopList.add("tracing", await openTracing(name, isTraced));
   warnOfInsecureCookie(config, log);
-  const internal = await openInternalPort({ config, stopList, clock: systemClock, log });
+  const internal = await openInternalPort({
+    config,
+    names: [name],
+    stopList,
+    clock: systemClock,
+    log,
+  });
   const pool = await openMigratedPool({
     url: config.DATABASE_URL,
     applicationName: name,
