@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -7,6 +8,9 @@ import { findImages } from "./find-images.ts";
 import { pinImages, readUnpinned, unpinnedFile } from "./pin-images.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
+const digestOf = (image: string): string =>
+  `sha256:${createHash("sha256").update(image).digest("hex")}`;
+
 const pinnedForm = /^[\w./:-]+:[\w.-]+@sha256:[0-9a-f]{64}$/;
 
 describe("every image of somebody else that a file of ours names", () => {
@@ -14,7 +18,13 @@ describe("every image of somebody else that a file of ours names", () => {
     const loose = findImages(root)
       .map(({ image }) => image)
       .filter((image) => !pinnedForm.test(image));
-    expect([...new Set(loose)].toSorted()).toEqual([...readUnpinned(root)].toSorted());
+    const listed = readUnpinned(root).map(({ image }) => image);
+    expect([...new Set(loose)].toSorted()).toEqual(listed.toSorted());
+  });
+
+  test("has a reason on that list if it has no digest", () => {
+    const withoutReason = readUnpinned(root).filter(({ reason }) => reason.length < 20);
+    expect(withoutReason).toEqual([]);
   });
 
   test("is found wherever images are built, run or tested", () => {
@@ -29,7 +39,7 @@ describe("every image of somebody else that a file of ours names", () => {
   });
 });
 
-test("pinning writes each digest wherever its image is named, and empties the list", () => {
+test("pinning writes each digest wherever its image is named, replaces old ones, and empties the list", () => {
   const copy = mkdtempSync(join(tmpdir(), "pins-"));
   try {
     for (const folder of ["helm", ".ci", ".github"]) mkdirSync(join(copy, folder));
@@ -38,26 +48,38 @@ test("pinning writes each digest wherever its image is named, and empties the li
       mkdirSync(dirname(join(copy, file)), { recursive: true });
       cpSync(join(root, file), join(copy, file));
     }
-    // One is pinned already, whatever the list says of the others.
-    writeFileSync(join(copy, unpinnedFile), "redis:9\nnode:99\n");
+    for (const file of files) writeFileSync(join(copy, file), "");
+    const old = `@sha256:${"f".repeat(64)}`;
+    writeFileSync(
+      join(copy, unpinnedFile),
+      "# Not asked for yet.\nredis:9 only in compose\nnode:99 the base image\n",
+    );
     writeFileSync(join(copy, "deploy/Dockerfile"), "ARG NODE_IMAGE=node:99\nFROM ${NODE_IMAGE}\n");
-    writeFileSync(join(copy, "deploy/compose.yaml"), "  image: redis:9\n");
+    // The tag of one image begins like another's.
+    writeFileSync(
+      join(copy, "deploy/compose.yaml"),
+      `  image: redis:9\n  image: nginx:1${old}\n  image: nginx:1.2\n`,
+    );
     const asked: string[] = [];
     const pinned = pinImages(copy, (program, args) => {
       asked.push([program, ...args].join(" "));
-      return `sha256:${(args[3] ?? "").startsWith("redis") ? "1" : "2"}${"0".repeat(63)}\n`;
+      return `${digestOf(args[3] ?? "")}\n`;
     });
     expect(asked.map((line) => line.split(" ").slice(0, 5).join(" "))).toEqual([
-      "docker buildx imagetools inspect redis:9",
       "docker buildx imagetools inspect node:99",
+      "docker buildx imagetools inspect redis:9",
+      "docker buildx imagetools inspect nginx:1",
+      "docker buildx imagetools inspect nginx:1.2",
     ]);
-    expect(Object.keys(pinned)).toEqual(["redis:9", "node:99"]);
+    expect(Object.keys(pinned)).toEqual(["node:99", "redis:9", "nginx:1", "nginx:1.2"]);
     expect(readUnpinned(copy)).toEqual([]);
+    expect(readFileSync(join(copy, unpinnedFile), "utf8")).toBe("# Not asked for yet.\n");
+    const pinnedAs = (image: string) => `${image}@${digestOf(image)}`;
     expect(readFileSync(join(copy, "deploy/compose.yaml"), "utf8")).toBe(
-      `  image: redis:9@sha256:1${"0".repeat(63)}\n`,
+      ["redis:9", "nginx:1", "nginx:1.2"].map((image) => `  image: ${pinnedAs(image)}\n`).join(""),
     );
     expect(readFileSync(join(copy, "deploy/Dockerfile"), "utf8")).toBe(
-      `ARG NODE_IMAGE=node:99@sha256:2${"0".repeat(63)}\nFROM \${NODE_IMAGE}\n`,
+      `ARG NODE_IMAGE=${pinnedAs("node:99")}\nFROM \${NODE_IMAGE}\n`,
     );
   } finally {
     rmSync(copy, { recursive: true });
