@@ -2,26 +2,8 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { projectRoot } from "./rig/child.ts";
+import { readTable } from "./rig/read-table.ts";
 import { openServicesInProcess } from "./rig/services-in-process.ts";
-
-type Row = Record<string, string>;
-
-/** The rows of the tables whose first heading is the given one, by their headings. */
-const readTable = (page: string, firstHeading: string): readonly Row[] => {
-  const lines = page.split("\n");
-  const start = lines.findIndex((line) => line.startsWith(`| ${firstHeading} |`));
-  if (start === -1) throw new Error(`the page has no table of ${firstHeading}`);
-  const length = lines.slice(start).findIndex((line) => !line.startsWith("|"));
-  const cellsOf = (line: string) =>
-    line
-      .slice(1, -1)
-      .split("|")
-      .map((cell) => cell.trim());
-  const [headings = [], , ...rows] = lines.slice(start, start + length).map(cellsOf);
-  return rows.map((cells) =>
-    Object.fromEntries(headings.map((heading, index) => [heading, cells[index] ?? ""])),
-  );
-};
 
 const codeIn = (cell = ""): string[] =>
   [...cell.matchAll(/`([^`]+)`/g)].map(([, code = ""]) => code);
