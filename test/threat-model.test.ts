@@ -26,7 +26,7 @@ describe("the threat model", () => {
       "settlement provider",
       "node",
     ]);
-    expect(services.map((row) => row["service"]).toSorted()).toEqual([
+    expect(services.map((row) => row["service"] ?? "").toSorted()).toEqual([
       "auth-keys",
       "links-api",
       "settlement-listener",
