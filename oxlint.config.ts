@@ -112,7 +112,7 @@ export default defineConfig({
     {
       files: [
         // No tests: they measure, or run against a cluster or a world of their own.
-        "test/{bench,cluster,profile,screenshots,simulation}/**",
+        "test/{attacks,bench,cluster,profile,screenshots,simulation}/**",
         // The helpers to which the rules point.
         "packages/runtime/src/testing/{end-child,inject-delay,shifted-clock,wait-until}.ts",
         "packages/rate-limit/src/testing/claim-redis-database.ts",

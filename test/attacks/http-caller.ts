@@ -1,0 +1,63 @@
+import { Agent, type ClientRequest, request } from "node:http";
+
+export type Call = {
+  method?: "GET" | "POST" | "PATCH";
+  path: string;
+  headers?: Record<string, string>;
+  body?: string;
+};
+
+/** A status with its body, or the code of the error that ended the call. */
+export type Outcome = {
+  status?: number;
+  error?: string;
+  text: string;
+  ms: number;
+  /** Whether the call went over a connection that had carried another call. */
+  isReused: boolean;
+};
+
+export type HttpCaller = { send(call: Call): Promise<Outcome>; close(): void };
+
+/** No answer within this time counts as a cut connection. */
+const answerMsMax = 30_000;
+
+/** Opens a caller at one source address, with connections that it keeps. */
+export const openHttpCaller = (
+  port: number,
+  localAddress: string,
+  connectionsMax = Number.POSITIVE_INFINITY,
+): HttpCaller => {
+  const agent = new Agent({ keepAlive: true, localAddress, maxSockets: connectionsMax });
+  return {
+    send: ({ method = "GET", path, headers = {}, body }) =>
+      new Promise((resolve) => {
+        const startedAtMs = performance.now();
+        let text = "";
+        const finish = (sent: ClientRequest, result: { status?: number; error?: string }) =>
+          resolve({
+            ...result,
+            text,
+            ms: performance.now() - startedAtMs,
+            isReused: sent.reusedSocket,
+          });
+        const type = body === undefined ? {} : { "content-type": "application/json" };
+        const sent = request(
+          { host: "127.0.0.1", port, agent, method, path, headers: { ...type, ...headers } },
+          (answer) => {
+            answer.on("data", (chunk: Buffer) => {
+              if (text.length < 65_536) text += chunk.toString("latin1");
+            });
+            answer.on("end", () => finish(sent, { status: answer.statusCode ?? 0 }));
+            answer.on("error", () => finish(sent, { error: "cut" }));
+          },
+        );
+        sent.setTimeout(answerMsMax, () => sent.destroy(new Error("timeout")));
+        sent.on("error", (error: NodeJS.ErrnoException) =>
+          finish(sent, { error: error.code ?? error.message }),
+        );
+        sent.end(body);
+      }),
+    close: () => agent.destroy(),
+  };
+};

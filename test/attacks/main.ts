@@ -1,0 +1,175 @@
+import { parseArgs } from "node:util";
+import { watchResidentMemory } from "../rig/resident-memory.ts";
+import { type AttackName, attackNames } from "./attack-list.ts";
+import { chartMemory } from "./chart-memory.ts";
+import type { Counts } from "./counts.ts";
+import { openTarget } from "./open-target.ts";
+import { type Window, openOtherCaller, operations } from "./other-caller.ts";
+import { startAttack } from "./start-attack.ts";
+
+// `npm run --silent attacks -- [SECONDS] [NAME …]`: each attack for so many seconds, from one address
+// and from 64, while another caller is measured. Prints a table; the last line is JSON.
+
+type OtherCaller = Awaited<ReturnType<typeof openOtherCaller>>;
+
+type Row = {
+  attack: AttackName;
+  addresses: number;
+  ratios: Record<(typeof operations)[number], { p50: number; p99: number }>;
+  serverErrors: number;
+  refused: number;
+  retried: number;
+  otherAnswers: Record<string, number>;
+  peakMib: number;
+  /** Whether the other caller was as fast as before when the attack began. */
+  beganQuiet: boolean;
+  attacker: Counts;
+  failures: readonly string[];
+};
+
+const p99RatioMax = 3;
+const { limitMib, heapMib } = chartMemory();
+const addressesOf = (count: number) =>
+  Array.from({ length: count }, (_, index) => `127.0.1.${index + 1}`);
+const addressCounts = [1, 64];
+
+const say = (text: string): void => void process.stderr.write(`${text}\n`);
+
+const usage = (): never => {
+  say(`usage: npm run --silent attacks -- [SECONDS] [${attackNames.join(" | ")}] …`);
+  process.exit(2);
+};
+
+const readArguments = (): { seconds: number; names: readonly AttackName[] } => {
+  const { positionals } = parseArgs({ allowPositionals: true });
+  const [first = "60", ...rest] = positionals;
+  const seconds = Number(first);
+  const names = attackNames.filter((name) => rest.length === 0 || rest.includes(name));
+  const isKnown = rest.every((name) => attackNames.some((known) => known === name));
+  return seconds > 0 && isKnown ? { seconds, names } : usage();
+};
+
+const checkSeconds = 2;
+const checksMax = 30;
+
+/** Waits until the other caller is about as fast as in the quiet window, or for about a minute. */
+const waitUntilQuiet = async (other: OtherCaller, quiet: Window): Promise<boolean> => {
+  for (let checks = 0; checks < checksMax; checks += 1) {
+    const now = await other.measure(checkSeconds);
+    const isQuiet = operations.every((name) => now.p99[name] <= 1.5 * quiet.p99[name]);
+    if (isQuiet && Object.keys(now.errors).length === 0) return true;
+  }
+  return false;
+};
+
+const round = (value: number): number => Number(value.toFixed(2));
+
+const judge = (row: Omit<Row, "failures">): Row => {
+  const slow = operations.filter((name) => !(row.ratios[name].p99 <= p99RatioMax));
+  const failures = [
+    ...slow.map((name) => `p99 of ${name}`),
+    ...(row.serverErrors > 0 ? ["5xx"] : []),
+    ...(row.refused > 0 ? ["refused or cut"] : []),
+    ...(row.peakMib >= limitMib ? ["memory"] : []),
+  ];
+  return { ...row, failures };
+};
+
+const counted = (counts: Record<string, number>): string =>
+  Object.entries(counts)
+    .map(([name, count]) => `${count} × ${name}`)
+    .join(", ");
+
+const attackerSaw = ({ answers, bytesRead, closed, errors, heldMost }: Counts): string =>
+  [
+    counted(answers),
+    counted(errors),
+    heldMost === 0 ? "" : `held ${heldMost}, ${closed} closed`,
+    `${(bytesRead / 1_048_576).toFixed(1)} MiB read`,
+  ]
+    .filter((text) => text !== "")
+    .join("; ");
+
+const tableOf = (rows: readonly Row[]): string => {
+  const headings = [
+    "attack",
+    "addresses",
+    ...operations.map((name) => `${name}, p50 / p99`),
+    "5xx",
+    "refused or cut",
+    "retried",
+    "peak MiB",
+    "attacker saw",
+    "result",
+  ];
+  const lines = rows.map((row) => [
+    row.attack,
+    row.addresses,
+    ...operations.map((name) => `${row.ratios[name].p50} / ${row.ratios[name].p99}`),
+    row.serverErrors,
+    row.refused,
+    row.retried,
+    row.peakMib,
+    attackerSaw(row.attacker),
+    (row.failures.length === 0 ? "pass" : `**fail**: ${row.failures.join(", ")}`) +
+      (row.beganQuiet ? "" : " (did not begin quiet)"),
+  ]);
+  return [headings, headings.map(() => "---"), ...lines]
+    .map((cells) => `| ${cells.join(" | ")} |\n`)
+    .join("");
+};
+
+const { names, seconds } = readArguments();
+/** A full run has an account whose exports take seconds and whose lists have deep pages. */
+const size = {
+  linkCount: Math.min(12_000, Math.ceil(200 * seconds)),
+  auditCount: Math.min(12_000, Math.ceil(200 * seconds)),
+};
+say(`filling an account with ${size.linkCount} links and ${size.auditCount} audit entries`);
+const product = await openTarget(size);
+try {
+  const other = await openOtherCaller(product.port, product.other);
+  await other.measure(Math.min(seconds, 10));
+  const atRest = watchResidentMemory(product.pid);
+  const quiet = await other.measure(seconds);
+  const restMib = Math.round(atRest.stop() / 1_048_576);
+  say(`quiet: ${JSON.stringify({ p50: quiet.p50, p99: quiet.p99, restMib })}`);
+  const rows: Row[] = [];
+  for (const attack of names) {
+    for (const addressCount of addressCounts) {
+      const beganQuiet = await waitUntilQuiet(other, quiet);
+      const memory = watchResidentMemory(product.pid);
+      const run = startAttack(attack, { ...product.target, addresses: addressesOf(addressCount) });
+      const during = await other.measure(seconds);
+      const attacker = await run.stop();
+      const peakMib = Math.round(memory.stop() / 1_048_576);
+      const ratios = Object.fromEntries(
+        operations.map((name) => [
+          name,
+          {
+            p50: round(during.p50[name] / quiet.p50[name]),
+            p99: round(during.p99[name] / quiet.p99[name]),
+          },
+        ]),
+      ) as Row["ratios"];
+      const { retried, serverErrors } = during;
+      const refused = Object.values(during.errors).reduce((sum, count) => sum + count, 0);
+      const answers = { otherAnswers: during.answers, refused, retried, serverErrors };
+      const measured = { ratios, ...answers, peakMib, beganQuiet, attacker };
+      const row = judge({ attack, addresses: addressCount, ...measured });
+      rows.push(row);
+      say(tableOf([row]).split("\n")[2] ?? "");
+    }
+  }
+  other.close();
+  process.stdout.write(
+    `Quiet p99: ${operations.map((name) => `${name} ${quiet.p99[name].toFixed(1)} ms`).join(", ")}. ` +
+      `Memory at rest ${restMib} MiB, limit ${limitMib} MiB, heap limit ${heapMib} MiB.\n\n${tableOf(rows)}\n`,
+  );
+  const failed = rows.filter(({ failures }) => failures.length > 0).length;
+  const result = { seconds, quiet, restMib, limitMib, heapMib, failed, rows };
+  process.stdout.write(`${JSON.stringify({ attacks: result })}\n`);
+  process.exitCode = failed === 0 ? 0 : 1;
+} finally {
+  await product.close();
+}

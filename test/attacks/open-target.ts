@@ -1,0 +1,178 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { ownerImagePath } from "@payment-links/contracts";
+import { waitUntil } from "@payment-links/runtime/testing";
+import { openAllInOneSystem } from "../rig/all-in-one-system.ts";
+import { type Merchant, call, openMerchant } from "../rig/client.ts";
+import { chartMemory } from "./chart-memory.ts";
+import { type Call, openHttpCaller } from "./http-caller.ts";
+import type { Target } from "./target.ts";
+
+/** How much the attacker's account has: what its exports and deep pages cost depends on it. */
+export type AccountSize = { linkCount: number; auditCount: number };
+
+const imageOwners = 8;
+const imageHost = "hanging.test";
+/** Addresses from which the account is filled, so that no limit holds it up. */
+const fillAddresses = Array.from({ length: 64 }, (_, index) => `127.0.3.${index + 1}`);
+const fillConnections = 24;
+
+/**
+ * Starts the all-in-one with the chart's limit of the heap and all limits at their defaults. It has
+ * an account for the attacker, one for another caller, and owners whose images never arrive.
+ */
+export const openTarget = async (size: AccountSize) => {
+  const hanging = createServer((req) => req.resume());
+  await new Promise<void>((resolve) => hanging.listen(0, "127.0.0.1", resolve));
+  const { port: hangingPort } = hanging.address() as AddressInfo;
+  const system = await openAllInOneSystem(
+    {
+      NODE_OPTIONS: `--max-old-space-size=${chartMemory().heapMib}`,
+      DEVNET_CHAINS: "local-evm,local-solana",
+      WEBHOOK_HOST_OVERRIDES: `${imageHost}=http://127.0.0.1:${hangingPort}`,
+    },
+    { withDevnet: true },
+  );
+  const close = async (): Promise<void> => {
+    await system.close();
+    hanging.closeAllConnections();
+    hanging.close();
+  };
+  try {
+    const port = Number(new URL(system.baseUrl).port);
+    const attacker = await openMerchant(system, "attacker");
+    const other = await openMerchant(system, "other");
+    await addSolanaWallet(system.baseUrl, attacker);
+    const solanaLinkId = await waitForSolanaLink(system.baseUrl, attacker);
+    const linkIds = await fillAccount(port, attacker, size);
+    const target: Omit<Target, "addresses"> = {
+      port,
+      cookie: attacker.cookie,
+      apiKey: attacker.apiKey,
+      handle: attacker.handle,
+      linkIds: linkIds.slice(0, 200),
+      solanaLinkId,
+      filePath: await findLargestFile(port),
+      imagePaths: await openImageOwners(system),
+      provider: "demo",
+    };
+    return { pid: system.pid, port, other, target, output: () => system.output(), close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+};
+
+const localSolanaAddress = "1nc1nerator11111111111111111111111111111111";
+
+const addSolanaWallet = async (baseUrl: string, { cookie }: Merchant): Promise<void> => {
+  const { body, status } = await call(`${baseUrl}/console/api/wallets`, {
+    method: "POST",
+    headers: { cookie },
+    body: { tokenId: "usdc-local-solana", walletAddress: localSolanaAddress, isDefault: true },
+  });
+  if (status !== 201) throw new Error(`no wallet on Solana: ${JSON.stringify(body)}`);
+};
+
+/** A new default wallet holds for new links a moment after it was added. */
+const waitForSolanaLink = (baseUrl: string, { apiKey }: Merchant): Promise<string> =>
+  waitUntil("a link on Solana", async () => {
+    const headers = { "x-api-key": apiKey };
+    const made = await call(`${baseUrl}/v1/payment-link`, {
+      method: "POST",
+      headers,
+      body: { toAmount: "25" },
+    });
+    const id = String(made.body["id"]);
+    const asked = await call(`${baseUrl}/checkout/solana/${id}`);
+    return asked.status === 200 ? id : undefined;
+  });
+
+/** Makes links and entries of the audit log through the API; returns the links' ids. */
+const fillAccount = async (
+  port: number,
+  { cookie }: Merchant,
+  { auditCount, linkCount }: AccountSize,
+): Promise<readonly string[]> => {
+  const callers = fillAddresses.map((address) => openHttpCaller(port, address));
+  const ids: string[] = [];
+  const repeat = async (
+    count: number,
+    callOf: (n: number) => Call,
+    took: (text: string) => void,
+  ) => {
+    let begunCount = 0;
+    const work = async () => {
+      for (let n = begunCount++; n < count; n = begunCount++) {
+        for (let isDone = false; !isDone;) {
+          const sender = callers[Math.floor(Math.random() * callers.length)];
+          const { status, text } = (await sender?.send(callOf(n))) ?? { text: "" };
+          isDone = status === 200;
+          if (isDone) took(text);
+          else if (status !== 429) throw new Error(`the account was not filled: ${status} ${text}`);
+        }
+      }
+    };
+    await Promise.all(Array.from({ length: fillConnections }, work));
+  };
+  const headers = { cookie };
+  await repeat(
+    linkCount,
+    () => ({
+      method: "POST",
+      path: "/console/api/payment-links",
+      headers,
+      body: JSON.stringify({ toAmount: "25", description: "Order" }),
+    }),
+    (text) => ids.push((JSON.parse(text) as { id: string }).id),
+  );
+  await repeat(
+    auditCount,
+    (n) => ({
+      method: "PATCH",
+      path: "/console/api/account",
+      headers,
+      body: JSON.stringify({ bio: `Entry ${n}` }),
+    }),
+    () => {},
+  );
+  for (const caller of callers) caller.close();
+  return ids;
+};
+
+/** The console's largest file: files are the largest answers that have no rate limit. */
+const findLargestFile = async (port: number): Promise<string> => {
+  const caller = openHttpCaller(port, "127.0.3.1");
+  const { text } = await caller.send({ path: "/console" });
+  const paths = [...new Set(text.match(/\/console\/assets\/[\w.-]+/g) ?? [])];
+  const sizes = await Promise.all(
+    paths.map(async (path) => ({ path, size: (await caller.send({ path })).text.length })),
+  );
+  caller.close();
+  const largest = sizes.toSorted((a, b) => b.size - a.size)[0];
+  if (largest === undefined) throw new Error("the console has no files");
+  return largest.path;
+};
+
+/** Makes owners with two images each on a host that never answers; returns the images' paths. */
+const openImageOwners = async (system: {
+  baseUrl: string;
+  internalUrl: string;
+}): Promise<readonly string[]> => {
+  const paths: string[] = [];
+  for (let index = 0; index < imageOwners; index += 1) {
+    const owner = await openMerchant(system, `owner_${index}`);
+    const images = {
+      profileImage: `https://${imageHost}/profile-${index}.png`,
+      backgroundImage: `https://${imageHost}/background-${index}.png`,
+    };
+    const { body, status } = await call(`${system.baseUrl}/console/api/account`, {
+      method: "PATCH",
+      headers: { cookie: owner.cookie },
+      body: images,
+    });
+    if (status !== 200) throw new Error(`no images: ${JSON.stringify(body)}`);
+    paths.push(...Object.values(images).map((url) => ownerImagePath(owner.userId, url)));
+  }
+  return paths;
+};

@@ -1,0 +1,34 @@
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import { inheritedEnv } from "@payment-links/runtime/testing/inherited-env";
+import type { AttackName } from "./attack-list.ts";
+import { type Counts, createCounts } from "./counts.ts";
+import type { Target } from "./target.ts";
+
+const program = fileURLToPath(new URL("attacker-process.ts", import.meta.url));
+
+/** Starts an attack in a process of its own. */
+export const startAttack = (name: AttackName, target: Target) => {
+  const child = fork(program, [], {
+    env: inheritedEnv(),
+    execArgv: ["--disable-warning=ExperimentalWarning"],
+  });
+  let counts = createCounts();
+  child.on("message", (message) => (counts = message as Counts));
+  child.send({ name, target });
+  return {
+    /** What the attacker has counted so far. */
+    counts: (): Counts => {
+      if (child.exitCode !== null) throw new Error(`the attack ${name} ended by itself`);
+      return counts;
+    },
+    /** Ends the attack and returns what it has counted. */
+    stop: async (): Promise<Counts> => {
+      const exit = once(child, "exit");
+      if (child.connected) child.send("stop");
+      await exit;
+      return counts;
+    },
+  };
+};

@@ -1,0 +1,18 @@
+/** What an attacker knows of the product: public data, and an account and a key of its own. */
+export type Target = {
+  port: number;
+  /** The source addresses of the attack, all of them loopback. */
+  addresses: readonly string[];
+  /** The attacker's own credentials. */
+  cookie: string;
+  apiKey: string;
+  handle: string;
+  linkIds: readonly string[];
+  solanaLinkId: string;
+  /** The largest file that the product serves without a rate limit. */
+  filePath: string;
+  /** Images of owners whose hosts never answer. */
+  imagePaths: readonly string[];
+  /** A payment provider that the product knows. */
+  provider: string;
+};
