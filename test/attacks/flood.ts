@@ -14,7 +14,7 @@ type FloodOptions = {
 };
 
 const tickMs = 10;
-/** Twice what one process answers on a slow core; more would only measure the attacker. */
+/** Fifty times what a route with a rate limit grants one address, and about that of 64 addresses. */
 const perSecondDefault = 1_000;
 const inFlightMaxDefault = 256;
 

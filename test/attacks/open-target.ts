@@ -1,7 +1,11 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { ownerImagePath } from "@payment-links/contracts";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type CatalogueData, openCatalogue, ownerImagePath } from "@payment-links/contracts";
 import { waitUntil } from "@payment-links/runtime/testing";
+import { openSolanaChain } from "@payment-links/settlement-listener/testing/open-solana-chain";
 import { openAllInOneSystem } from "../rig/all-in-one-system.ts";
 import { type Merchant, call, openMerchant } from "../rig/client.ts";
 import { chartMemory } from "./chart-memory.ts";
@@ -25,16 +29,23 @@ export const openTarget = async (size: AccountSize) => {
   const hanging = createServer((req) => req.resume());
   await new Promise<void>((resolve) => hanging.listen(0, "127.0.0.1", resolve));
   const { port: hangingPort } = hanging.address() as AddressInfo;
-  const system = await openAllInOneSystem(
-    {
-      NODE_OPTIONS: `--max-old-space-size=${chartMemory().heapMib}`,
-      DEVNET_CHAINS: "local-evm,local-solana",
-      WEBHOOK_HOST_OVERRIDES: `${imageHost}=http://127.0.0.1:${hangingPort}`,
-    },
-    { withDevnet: true },
-  );
+  // Here and not in the product, whose memory is measured.
+  const solana = await openSolanaChain({ confirmedLag: 0, finalizedLag: 4 });
+  solana.mine(10);
+  const folder = await mkdtemp(join(tmpdir(), "payment-links-attacks-"));
+  const catalogueFile = join(folder, "catalogue.json");
+  await writeFile(catalogueFile, JSON.stringify(withChain(solana.catalogueData)));
+  const system = await openAllInOneSystem({
+    NODE_OPTIONS: `--max-old-space-size=${chartMemory().heapMib}`,
+    CATALOGUE_FILE: catalogueFile,
+    RPC_URLS: `local-solana=${solana.url}`,
+    SETTLEMENT_CHAINS: "8453,local-solana",
+    WEBHOOK_HOST_OVERRIDES: `${imageHost}=http://127.0.0.1:${hangingPort}`,
+  });
   const close = async (): Promise<void> => {
     await system.close();
+    await solana.close();
+    await rm(folder, { recursive: true });
     hanging.closeAllConnections();
     hanging.close();
   };
@@ -61,6 +72,15 @@ export const openTarget = async (size: AccountSize) => {
     await close();
     throw error;
   }
+};
+
+/** The shipped catalogue with one more chain. */
+const withChain = ({ chains, tokens }: CatalogueData): CatalogueData => {
+  const shipped = openCatalogue();
+  return {
+    chains: [...shipped.chains, ...chains],
+    tokens: [...shipped.tokens, ...shipped.lookalikes, ...tokens],
+  };
 };
 
 const localSolanaAddress = "1nc1nerator11111111111111111111111111111111";
