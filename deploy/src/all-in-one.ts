@@ -109,6 +109,7 @@ export const startAllInOne = async (options: AllInOneOptions): Promise<void> => 
         : addPayRoute(service, config, { localChains, ...services["links-api"] }),
     ),
     processMetrics: [metrics],
+    trustedProxies: config.TRUSTED_PROXIES,
     stopList,
     clock: systemClock,
     log,

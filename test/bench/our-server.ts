@@ -79,6 +79,7 @@ await serve({
   config: readConfig(serveConfig, env),
   app: withStaticPages(ingress),
   services: [authKeys, linksApi],
+  trustedProxies: [],
   stopList,
   clock: systemClock,
   log,

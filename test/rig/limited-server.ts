@@ -71,6 +71,7 @@ await serve({
   config,
   app,
   services: [{ ...service, isReady: async () => true, start: nothing, stop: nothing }],
+  trustedProxies: [],
   stopList,
   clock: systemClock,
   log,

@@ -1,4 +1,4 @@
-import { BlockList, isIP } from "node:net";
+import { type BlockList, isIP } from "node:net";
 import type { Request, Response } from "express";
 import { refuse } from "@payment-links/contracts";
 import type { Caller, Identity } from "@payment-links/identity";
@@ -10,6 +10,7 @@ import {
   addressBucketId,
   rateLimitHeaders,
 } from "@payment-links/rate-limit";
+import { isInNetworks, networksOf } from "./networks.ts";
 import { awaitBody } from "./read-request.ts";
 import type { Method, Route } from "./route.ts";
 import { type CookiePolicy, readSessionToken, refuseOtherSites } from "./session-cookie.ts";
@@ -120,18 +121,7 @@ const isFromWithin = (credential: Caller["credential"], address: string): boolea
   if (cidrs === undefined) return true;
   const known = networks.get(credential) ?? networksOf(cidrs);
   networks.set(credential, known);
-  const family = isIP(address);
-  return family !== 0 && known.check(address, family === 4 ? "ipv4" : "ipv6");
-};
-
-const networksOf = (cidrs: readonly string[]): BlockList => {
-  const list = new BlockList();
-  for (const cidr of cidrs) {
-    const [address = "", bits] = cidr.split("/");
-    const isV4 = isIP(address) === 4;
-    list.addSubnet(address, Number(bits ?? (isV4 ? 32 : 128)), isV4 ? "ipv4" : "ipv6");
-  }
-  return list;
+  return isInNetworks(known, address);
 };
 
 const addressBucket = (gate: Gate, req: Request): Bucket => ({

@@ -1,6 +1,7 @@
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { Request, Response } from "express";
+import { setSendGrace } from "./connections.ts";
 
 /** A file that is written while it is sent: its name, its type, and its text piece by piece. */
 export type StreamedFile = { name: string; type: string; chunks: () => AsyncIterable<string> };
@@ -28,6 +29,7 @@ export const answerFile = async (
   // Its reader has left while it was not yet known what to tell.
   if (res.destroyed) return false;
   res.setTimeout(stallMsMax, () => res.destroy());
+  setSendGrace(res, stallMsMax);
   try {
     await pipeline(Readable.from(chunks()), res);
     return true;

@@ -18,12 +18,24 @@ export const answerBrokenRequest = (
   answers: readonly ServerResponse[],
 ): void => {
   const code = "code" in error && typeof error.code === "string" ? error.code : "";
+  answerAndEnd(refusalCodes[code] ?? "BAD_REQUEST", socket, answers);
+};
+
+/** Answers a request whose body arrives too slowly, and ends the connection. */
+export const answerRequestTimeout = (socket: Socket, answers: readonly ServerResponse[]): void =>
+  answerAndEnd("REQUEST_TIMEOUT", socket, answers);
+
+const answerAndEnd = (
+  code: RefusalCode,
+  socket: Socket,
+  answers: readonly ServerResponse[],
+): void => {
   const isAnswering = answers.some((res) => res.headersSent);
   if (!socket.writable || isAnswering) {
     socket.destroy();
     return;
   }
-  const { headers, status, text } = refusedAs(refusalCodes[code] ?? "BAD_REQUEST");
+  const { headers, status, text } = refusedAs(code);
   const head = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}`,
     ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),

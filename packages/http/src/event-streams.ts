@@ -4,7 +4,7 @@ import { Counter, Gauge } from "prom-client";
 import { refuse } from "@payment-links/contracts";
 import { addressBucketId } from "@payment-links/rate-limit";
 import { type Clock, type Metrics, afterMs } from "@payment-links/runtime";
-import { setApart } from "./listen.ts";
+import { setApart } from "./connections.ts";
 
 /** How often streams are looked after. */
 const beatMs = 1_000;

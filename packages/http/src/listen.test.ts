@@ -3,7 +3,8 @@ import { Agent, type RequestListener, type ServerResponse } from "node:http";
 import { type Socket, connect } from "node:net";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { findFreePorts } from "@payment-links/runtime/testing/free-port";
-import { type Listening, PortTakenError, listen, setApart } from "./listen.ts";
+import { setApart } from "./connections.ts";
+import { type Listening, PortTakenError, listen } from "./listen.ts";
 import { call } from "./testing/client.ts";
 
 const opened: Listening[] = [];
@@ -72,7 +73,8 @@ describe("listen", () => {
 describe("beyond as many connections as a process holds", () => {
   const connectionsMax = 4;
   const connectAll = async (handler: RequestListener, texts: readonly string[]) => {
-    const limit = { host: "127.0.0.1", port: 0, variable: "PORT", connectionsMax };
+    const limits = { inAll: connectionsMax };
+    const limit = { host: "127.0.0.1", port: 0, variable: "PORT", limits };
     const listening = await listen({ handler, ...limit });
     opened.push(listening);
     const clients = [];
@@ -90,30 +92,6 @@ describe("beyond as many connections as a process holds", () => {
   };
   const isOpen = ({ socket }: { socket: Socket }) => !socket.closed;
   const get = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
-  const slow = "GET / HTTP/1.1\r\nX-Slow: ";
-
-  test("the one that asked nothing for the longest time makes room, and each new caller is answered", async () => {
-    const { listening, clients } = await connectAll(answer, [get, slow, slow, slow]);
-    const [first, second, third] = clients;
-    if (first === undefined || second === undefined || third === undefined) throw new Error();
-    await waitUntil("the first is answered", () => first.read().endsWith("ok"));
-    // It asks once more, so that it is no longer the one that was silent the longest.
-    first.socket.write(get);
-    await waitUntil("both are answered", () => first.read().split("200 OK").length === 3);
-    for (const gone of [second, third]) {
-      expect(isOpen(gone)).toBe(true);
-      const caller = openSocket(listening.port);
-      caller.socket.write(get);
-      await waitUntil(
-        "it is answered in the place of another",
-        () => caller.read().endsWith("ok") && !isOpen(gone),
-      );
-    }
-    expect([first, clients[3]].map((client) => client !== undefined && isOpen(client))).toEqual([
-      true,
-      true,
-    ]);
-  });
 
   test("given that all are being answered, the new one is refused and they are kept", async () => {
     const { handler, held } = createHolding();

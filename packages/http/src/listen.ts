@@ -1,7 +1,16 @@
-import { type RequestListener, type ServerResponse, createServer } from "node:http";
+import { type RequestListener, createServer } from "node:http";
 import { type AddressInfo, type Server, Server as NetServer, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
+import { type Clock, afterMs, systemClock } from "@payment-links/runtime";
 import { answerBrokenRequest, answerHostless, isHostless } from "./broken-request.ts";
+import type { ConnectionState } from "./connection-progress.ts";
+import {
+  type ConnectionLimits,
+  type Connections,
+  type EndReason,
+  createConnections,
+  sweepMs,
+} from "./connections.ts";
 
 export type Listening = {
   port: number;
@@ -9,6 +18,10 @@ export type Listening = {
   drain: () => void;
   /** Stops listening, and resolves once every answer under way is out and its connection ended. */
   close: () => Promise<void>;
+  /** How many connections are open, by what they do. */
+  connections: () => Record<ConnectionState, number>;
+  /** How many connections the server ended or refused, by reason. */
+  endedConnections: () => ReadonlyMap<EndReason, number>;
 };
 
 const closeMsMax = 10_000;
@@ -19,27 +32,6 @@ const pollMs = 10;
  */
 const idlePolls = 25;
 
-/**
- * The answers under way on each connection. One set for all answers would be rehashed again and
- * again, and each old table would keep its answers alive until the next full garbage collection
- * (measured: four times the survivors). The one whose last request began first stands first.
- */
-type Connections = Map<Socket, ServerResponse[]>;
-
-/** The connections of a port. Those set apart count in no limit of it: who set them apart has one. */
-type Held = { asking: Connections; apart: Connections };
-
-const heldOf = new WeakMap<Socket, Held>();
-
-/** Takes the connection of an endless answer out of those that a port counts. */
-export const setApart = ({ req: { socket } }: ServerResponse): void => {
-  const held = heldOf.get(socket);
-  const answers = held?.asking.get(socket);
-  if (held === undefined || answers === undefined) return;
-  held.asking.delete(socket);
-  held.apart.set(socket, answers);
-};
-
 /** Somebody else holds the port. The message says which port, and which variable changes it. */
 export class PortTakenError extends Error {}
 
@@ -48,11 +40,21 @@ type ListenOptions = {
   host: string;
   port: number;
   variable: string;
-  connectionsMax?: number;
+  limits?: Partial<ConnectionLimits>;
+  /** Whether the limits per address do not apply to an address, as for a trusted proxy. */
+  isExempt?: (address: string) => boolean;
+  /** The address of a connection's client. */
+  addressOf?: (socket: Socket) => string | undefined;
+  clock?: Clock;
 };
 
-/** Each may hold 64 KiB of a body and 16 KiB of a head for as long as its request may take. */
-const connectionsMaxDefault = 2_500;
+/** An unread body takes up to 64 KiB, a head up to 16 KiB. */
+export const connectionLimits: ConnectionLimits = {
+  inAll: 2_500,
+  perAddress: 256,
+  unreadBodiesInAll: 1_000,
+  unreadBodiesPerAddress: 64,
+};
 /** Requests that a client may send on one connection before the first of them is answered. */
 const pipelinedMax = 100;
 /**
@@ -74,18 +76,24 @@ export const listen = async ({
   host,
   port,
   variable,
-  connectionsMax = connectionsMaxDefault,
+  limits,
+  isExempt = () => false,
+  addressOf = (socket) => socket.remoteAddress,
+  clock = systemClock,
 }: ListenOptions): Promise<Listening> => {
-  const held: Held = { asking: new Map(), apart: new Map() };
-  const connections = held.asking;
+  const connections = createConnections({
+    limits: { ...connectionLimits, ...limits },
+    isExempt,
+    addressOf,
+    clock,
+  });
   let isDraining = false;
   const serve: RequestListener = (req, res) =>
     isHostless(req) ? answerHostless(res) : handler(req, res);
   const server = createServer({ ...timeouts, requireHostHeader: false }, (req, res) => {
     const { socket } = req;
-    const answers = moveToEnd(connections, socket) ?? held.apart.get(socket) ?? [];
-    const before = answers.at(-1);
-    holdUntilClosed(answers, res);
+    const before = connections.answersOf(socket).at(-1);
+    const answers = connections.begin(req, res);
     if (isDraining) res.setHeader("Connection", "close");
     if (before === undefined) serve(req, res);
     else if (answers.length > pipelinedMax) socket.destroy();
@@ -93,55 +101,43 @@ export const listen = async ({
   });
   // What a client expects and nobody knows is passed over (RFC 9110, section 10.1.1).
   server.on("checkExpectation", (req, res) => server.emit("request", req, res));
-  server.on("connection", (socket: Socket) => {
-    if (connections.size >= connectionsMax) makeRoom(connections);
-    if (connections.size >= connectionsMax) return void socket.destroy();
-    connections.set(socket, []);
-    heldOf.set(socket, held);
-    socket.once("close", () => connections.delete(socket) || held.apart.delete(socket));
-  });
+  server.on("connection", connections.accept);
   server.on("clientError", (error: Error, stream) => {
     const socket = stream as Socket;
-    const answers = connections.get(socket) ?? held.apart.get(socket) ?? [];
-    answerBrokenRequest(error, socket, answers);
+    answerBrokenRequest(error, socket, connections.answersOf(socket));
   });
   await start(server, { host, port, variable });
+  const isClosed = new AbortController();
+  void sweepUntil(isClosed.signal, clock, connections);
   const drain = () => {
     isDraining = true;
-    for (const answers of connections.values()) {
+    for (const { answers } of connections.open().values()) {
       for (const res of answers) if (!res.headersSent) res.setHeader("Connection", "close");
     }
   };
   return {
     port: (server.address() as AddressInfo).port,
     drain,
-    close: () => {
+    close: async () => {
       drain();
-      return close(server, held);
+      await close(server, connections);
+      isClosed.abort();
     },
+    connections: connections.states,
+    endedConnections: connections.ended,
   };
 };
 
-/** So that the connections stand in the order in which they last began a request. */
-const moveToEnd = (connections: Connections, socket: Socket): ServerResponse[] | undefined => {
-  const answers = connections.get(socket);
-  if (connections.delete(socket) && answers !== undefined) connections.set(socket, answers);
-  return answers;
-};
-
-/** Ends the connection that has asked nothing for the longest time, if no answer is under way on it. */
-const makeRoom = (connections: Connections): void => {
-  for (const [socket, answers] of connections) {
-    if (answers.length > 0) continue;
-    connections.delete(socket);
-    socket.destroy();
-    return;
+const sweepUntil = async (
+  signal: AbortSignal,
+  clock: Clock,
+  connections: Connections,
+): Promise<void> => {
+  for (;;) {
+    await clock.until(afterMs(clock, sweepMs), signal);
+    if (signal.aborted) return;
+    connections.sweep();
   }
-};
-
-const holdUntilClosed = (answers: ServerResponse[], res: ServerResponse): void => {
-  answers.push(res);
-  res.once("close", () => answers.splice(answers.indexOf(res), 1));
 };
 
 const start = (
@@ -166,12 +162,13 @@ const start = (
  * the last bytes of an answer unsent. So only the listening ends here. Each connection ends after
  * its answer, or after the grace.
  */
-const close = async (server: Server, { asking, apart }: Held): Promise<void> => {
+const close = async (server: Server, connections: Connections): Promise<void> => {
   NetServer.prototype.close.call(server);
   const startedAt = performance.now();
-  for (let polls = 0; asking.size + apart.size > 0; polls += 1) {
+  const open = connections.open();
+  for (let polls = 0; open.size > 0; polls += 1) {
     const isOverdue = performance.now() - startedAt >= closeMsMax;
-    for (const [socket, answers] of [...asking, ...apart]) {
+    for (const [socket, { answers }] of open) {
       if (isOverdue) socket.destroy();
       else if (polls >= idlePolls && answers.length === 0) socket.destroySoon();
     }

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from "@jest/globals";
+import { Agent } from "node:http";
 import { Gauge } from "prom-client";
 import * as z from "zod";
 import { refuse } from "@payment-links/contracts";
@@ -87,12 +88,22 @@ const start = async (
   environment: Record<string, string> = {},
   services: Service[] = [service()],
   processMetrics: Metrics[] = [],
+  trustedProxies: string[] = [],
 ) => {
   logged.length = 0;
   const { clock, stopList } = openStopList();
   const config = serveConfig.parse({ PORT: "0", INTERNAL_PORT: "0", ...environment });
   const app: Service["app"] = (_req, res) => void res.end("public");
-  const ports = await serve({ config, app, services, processMetrics, stopList, clock, log });
+  const ports = await serve({
+    config,
+    app,
+    services,
+    processMetrics,
+    trustedProxies,
+    stopList,
+    clock,
+    log,
+  });
   return { ...ports, stopList, clock };
 };
 
@@ -102,8 +113,9 @@ const openInternal = async () => {
   logged.length = 0;
   const { clock, stopList } = openStopList();
   const config = serveConfig.parse({ PORT: "0", INTERNAL_PORT: "0" });
-  const names = ["links-api"];
-  return { stopList, internal: await openInternalPort({ config, names, stopList, clock, log }) };
+  const options = { config, names: ["links-api"], trustedProxies: [], stopList, clock, log };
+  const internal = await openInternalPort(options);
+  return { stopList, internal };
 };
 
 const token = "a-token-of-16-characters";
@@ -479,6 +491,39 @@ describe("an internal call (rule OPS-2)", () => {
   });
 });
 
+describe("connections of a process", () => {
+  const connectIdle = async (port: number) => {
+    const agent = new Agent({ keepAlive: true });
+    await call({ port, agent });
+    return agent;
+  };
+  const openCount = (text: string) =>
+    Number(
+      /^payment_links_connections\{listener="public",state="idle".*\} (\d+)$/m.exec(text)?.[1],
+    );
+
+  test("are counted in its metrics, and have a limit per address (rule OPS-10)", async () => {
+    const { port, internalPort } = await start({ CONNECTIONS_PER_IP_MAX: "2" });
+    const agents: Agent[] = [];
+    for (let count = 0; count < 3; count += 1) agents.push(await connectIdle(port));
+    const { text } = await call({ port: internalPort, path: "/metrics" });
+    for (const agent of agents) agent.destroy();
+    expect(openCount(text)).toBe(2);
+    expect(text).toMatch(/_ended_total\{listener="public",reason="evicted_idle".*\} 1$/m);
+    expect(text).toMatch(/_ended_total\{listener="internal",reason="evicted_idle".*\} 0$/m);
+  });
+
+  test("of a trusted proxy have no limit per address (rule OPS-10)", async () => {
+    const environment = { CONNECTIONS_PER_IP_MAX: "2" };
+    const { port, internalPort } = await start(environment, [service()], [], ["127.0.0.0/8"]);
+    const agents: Agent[] = [];
+    for (let count = 0; count < 5; count += 1) agents.push(await connectIdle(port));
+    const { text } = await call({ port: internalPort, path: "/metrics" });
+    for (const agent of agents) agent.destroy();
+    expect(openCount(text)).toBe(5);
+  });
+});
+
 describe("the configuration of the ports (rule OPS-2)", () => {
   const faults = (environment: Record<string, string>): string[] =>
     serveConfig.safeParse(environment).error?.issues.map((issue) => issue.path.join(".")) ?? [];
@@ -491,6 +536,8 @@ describe("the configuration of the ports (rule OPS-2)", () => {
       INTERNAL_PORT: 8081,
       INTERNAL_HOSTNAMES: [],
       DRAIN_DELAY_SECONDS: 0,
+      CONNECTIONS_MAX: 2_500,
+      CONNECTIONS_PER_IP_MAX: 256,
     } satisfies ServeConfig);
   });
 
@@ -507,6 +554,8 @@ describe("the configuration of the ports (rule OPS-2)", () => {
     [{ OPERATOR_TOKEN: " , " }, ["OPERATOR_TOKEN"]],
     [{ PORT: "http" }, ["PORT"]],
     [{ DRAIN_DELAY_SECONDS: "61" }, ["DRAIN_DELAY_SECONDS"]],
+    [{ CONNECTIONS_MAX: "0" }, ["CONNECTIONS_MAX"]],
+    [{ CONNECTIONS_PER_IP_MAX: "many" }, ["CONNECTIONS_PER_IP_MAX"]],
   ])("%j: faults %j", (environment, names) => {
     expect(faults(environment)).toEqual(names);
   });

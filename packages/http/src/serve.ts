@@ -12,7 +12,9 @@ import {
 } from "@payment-links/runtime";
 import { type InternalRoute, createInternalApp } from "./internal-app.ts";
 import { createLateCallers, drainMsMaxOf } from "./late-callers.ts";
-import { type Listening, listen } from "./listen.ts";
+import { measureConnections } from "./connection-metrics.ts";
+import { type Listening, connectionLimits, listen } from "./listen.ts";
+import { isInNetworks, networksOf } from "./networks.ts";
 import type { Route } from "./route.ts";
 
 /** A service as a process runs it; the all-in-one runs four of them. */
@@ -36,7 +38,9 @@ export type Service = {
 
 const loopback = new Set(["127.0.0.1", "::1", "localhost"]);
 
-/** The addresses of a process (rule OPS-2). */
+const ConnectionCount = z.coerce.number().int().min(1).max(100_000);
+
+/** The addresses of a process (rule OPS-2) and the connections of each port (rule API-38). */
 export const serveConfig = z
   .object({
     HOST: z.string().default("127.0.0.1"),
@@ -47,6 +51,8 @@ export const serveConfig = z
     OPERATOR_TOKEN: TokenList.optional(),
     INTERNAL_HOSTNAMES: CommaList.default([]),
     DRAIN_DELAY_SECONDS: z.coerce.number().min(0).max(60).default(0),
+    CONNECTIONS_MAX: ConnectionCount.default(connectionLimits.inAll),
+    CONNECTIONS_PER_IP_MAX: ConnectionCount.default(connectionLimits.perAddress),
   })
   .superRefine((config, context) => {
     const { INTERNAL_TOKEN: ofServices, OPERATOR_TOKEN: ofOperators } = config;
@@ -71,6 +77,8 @@ type InternalPortOptions = {
   config: ServeConfig;
   /** The names of the services that will run here, by which probes may call before they have started. */
   names?: readonly string[];
+  /** Addresses and CIDRs to which the limit of connections per address does not apply. */
+  trustedProxies: readonly string[];
   stopList: StopList;
   clock: Clock;
   log: Log;
@@ -101,6 +109,8 @@ export type InternalPort = {
 /** Opens the internal port of a process that is about to start: alive, not ready. */
 export const openInternalPort = async (options: InternalPortOptions): Promise<InternalPort> => {
   const { clock, config, log, names = [], stopList } = options;
+  const limits = { inAll: config.CONNECTIONS_MAX, perAddress: config.CONNECTIONS_PER_IP_MAX };
+  const proxies = networksOf(options.trustedProxies);
   let isDraining = false;
   let awaited: string | undefined = "its services start";
   const createApp = (given: Omit<OpenOptions, "app">) =>
@@ -123,6 +133,8 @@ export const openInternalPort = async (options: InternalPortOptions): Promise<In
     host: config.INTERNAL_HOST,
     port: config.INTERNAL_PORT,
     variable: "INTERNAL_PORT",
+    limits,
+    clock,
   });
   stopList.add("internal port", () => internal.close());
   return {
@@ -140,7 +152,12 @@ export const openInternalPort = async (options: InternalPortOptions): Promise<In
         host: config.HOST,
         port: config.PORT,
         variable: "PORT",
+        limits,
+        isExempt: (address) => isInNetworks(proxies, address),
+        clock,
       });
+      const metrics = given.processMetrics?.[0] ?? given.services[0]?.metrics;
+      if (metrics !== undefined) measureConnections(metrics, { public: open, internal });
       stopList.add("ports", async () => {
         isDraining = true;
         open.drain();

@@ -73,6 +73,7 @@ const start = async <Config>(
   const internal = await openInternalPort({
     config,
     names: [name],
+    trustedProxies: config.TRUSTED_PROXIES,
     stopList,
     clock: systemClock,
     log,
