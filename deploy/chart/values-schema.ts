@@ -181,6 +181,10 @@ const values: Record<string, Schema> = {
     key: text(key),
   }),
   rateLimit: group("Limits of callers.", { perKey: text(rate), perIp: text(rate) }),
+  connections: group("Limits of connections.", {
+    max: count(1, 100_000),
+    perIpMax: count(1, 100_000),
+  }),
   catalogue: text(),
   transferChains: list(text(String.raw`^[1-9]\d*$`)),
   independentRpcHosts: list(text(String.raw`^[^\s,/:@]+$|^\[[0-9A-Fa-f:.]+\]$`)),

@@ -63,6 +63,24 @@ const troubles: Readonly<Record<string, { trouble: Series[]; rest: Series[] }>> 
       ['process_start_time_seconds{service="another"}', "5 5 5 5 5 stale"],
     ],
   },
+  PaymentLinksConnectionsExhausted: {
+    trouble: [
+      [
+        'payment_links_connections_ended_total{service="links-api",reason="refused_total"}',
+        `0+10x${minutes}`,
+      ],
+    ],
+    rest: [
+      [
+        'payment_links_connections_ended_total{service="links-api",reason="evicted_idle"}',
+        `0+10x${minutes}`,
+      ],
+      [
+        'payment_links_connections_ended_total{service="links-api",reason="refused_total"}',
+        steady(5),
+      ],
+    ],
+  },
   ...gauges({
     PaymentLinksRateLimitDegraded: ['payment_links_rate_limit_degraded{service="links-api"}', 1, 0],
     PaymentLinksIdentityUnreachable: [

@@ -81,6 +81,8 @@ service with a user of its own; without it the common user's are taken.
 {{- include "payment-links.secretEnv" (merge (dict "env" "REDIS_URL" "secret" "redisUrl") .) }}
 - { name: RATE_LIMIT_PER_KEY, value: {{ $values.rateLimit.perKey | quote }} }
 - { name: RATE_LIMIT_PER_IP, value: {{ $values.rateLimit.perIp | quote }} }
+- { name: CONNECTIONS_MAX, value: {{ $values.connections.max | quote }} }
+- { name: CONNECTIONS_PER_IP_MAX, value: {{ $values.connections.perIpMax | quote }} }
 # How many pods share a limit while Redis is away.
 - { name: RATE_LIMIT_REPLICAS, value: {{ include "payment-links.replicasMin" . | int | max 1 | quote }} }
 - { name: DRAIN_DELAY_SECONDS, value: {{ $values.drainDelaySeconds | quote }} }
