@@ -10,7 +10,8 @@ export type StallMs = (connection: Connection) => number;
 
 /**
  * Chooses the connection that gives way: the longest idle one of the address that holds most, or
- * else the one that waits longest for its client. Nobody gives way whose answer is being computed.
+ * else the one that waits longest for its client. Nobody gives way whose answer is being computed,
+ * nor a new connection whose first request may be on its way.
  */
 export const chooseVictim = (
   candidates: Iterable<Connection>,
@@ -21,7 +22,8 @@ export const chooseVictim = (
   let stalled: Connection | undefined;
   for (const one of candidates) {
     if (isIdle(one)) {
-      if (idle === undefined || isIdlerThan(one, idle)) idle = one;
+      const isNew = one.request === undefined && now - one.idleSinceMs < stallMsOf(one);
+      if (!isNew && (idle === undefined || isIdlerThan(one, idle))) idle = one;
     } else if (
       isWaitingForClient(one) &&
       now - one.progressAtMs >= stallMsOf(one) &&

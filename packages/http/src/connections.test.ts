@@ -388,7 +388,7 @@ describe("beyond as many connections as a port holds", () => {
     expect(clients.map((one) => one.isClosed())).toEqual([false, true, false, false, false]);
   });
 
-  test("the address that fills the port with stalled responses serves another within 1 s (rule API-38)", async () => {
+  test("the address that fills the port with stalled responses serves another (rule API-38)", async () => {
     const { handler, isBlocked } = createLarge();
     const { port, pass } = await open(handler, { limits: { inAll: 4 } });
     for (let count = 0; count < 4; count += 1) {

@@ -38,10 +38,17 @@ export type EndReason = (typeof endReasons)[number];
 
 /** How often the transfers are measured. */
 export const sweepMs = 500;
-/** A connection without progress for this long gives way if its address holds too many. */
-const stallMsOwn = 1_000;
+/**
+ * A connection without progress for this long gives way if its address holds too many. It is short,
+ * so that an attacker from the same address, who connects again and again, does not shut it out.
+ */
+const stallMsOwn = 100;
 /** A connection without progress for this long gives way to any other address. */
 const stallMsOthers = 5_000;
+/** An unread body without progress for this long gives way if there are too many. */
+const stallMsBody = 1_000;
+/** How many connections are measured at most to find one without progress. */
+const measuredMax = 20;
 
 type Options = {
   limits: ConnectionLimits;
@@ -134,10 +141,21 @@ const end = (port: Port, connection: Connection, reason: EndReason): void => {
 };
 
 const makeRoom = (port: Port, candidates: Iterable<Connection>, stallMsOf: StallMs): boolean => {
-  const chosen = chooseVictim(candidates, port.clock.elapsedMs(), stallMsOf);
-  if (chosen === undefined) return false;
-  end(port, chosen, isIdle(chosen) ? "evicted_idle" : "evicted_stalled");
-  return true;
+  const now = port.clock.elapsedMs();
+  for (let measured = 0; measured < measuredMax; measured += 1) {
+    const chosen = chooseVictim(candidates, now, stallMsOf);
+    if (chosen === undefined) return false;
+    if (isIdle(chosen)) {
+      end(port, chosen, "evicted_idle");
+      return true;
+    }
+    // The last sweep may have been before its last progress.
+    measure(chosen, now);
+    if (now - chosen.progressAtMs < stallMsOf(chosen)) continue;
+    end(port, chosen, "evicted_stalled");
+    return true;
+  }
+  return false;
 };
 
 const makeRoomInTotal = (port: Port, newcomer: Address): boolean => {
@@ -254,7 +272,7 @@ const endUnreadBodies = (port: Port, now: number): void => {
     const own = remainingOf.get(address) ?? 0;
     const isOver = !address.isExempt && own > limits.unreadBodiesPerAddress;
     if (!isOver && remaining <= limits.unreadBodiesInAll) continue;
-    if (now - progressAtMs < stallMsOwn) break;
+    if (now - progressAtMs < stallMsBody) break;
     end(port, body, "unread_bodies");
     remaining -= 1;
     remainingOf.set(address, own - 1);
