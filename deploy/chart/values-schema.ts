@@ -180,7 +180,11 @@ const values: Record<string, Schema> = {
     existingConfigMap: text(),
     key: text(key),
   }),
-  rateLimit: group("Limits of callers.", { perKey: text(rate), perIp: text(rate) }),
+  rateLimit: group("Limits of callers.", {
+    perKey: text(rate),
+    perIp: text(rate),
+    noticesPerIp: text(rate),
+  }),
   connections: group("Limits of connections.", {
     max: count(1, 100_000),
     perIpMax: count(1, 100_000),

@@ -54,11 +54,11 @@ const letIn = async (
   req: Request,
   res: Response,
 ): Promise<Caller | undefined> => {
-  const { caller: rule, isLimited, method } = route;
+  const { caller: rule, isLimited, method, ownLimit } = route;
   if (rule.by === "api-key") {
     return admitKey(gate, { scope: rule.scope, freshMs: freshMsOf(method) }, req, res);
   }
-  if (isLimited) await charge(gate, res, [addressBucket(gate, req)]);
+  if (isLimited) await charge(gate, res, [addressBucket(gate, req, ownLimit)]);
   return findCaller(gate, route, req);
 };
 
@@ -124,10 +124,10 @@ const isFromWithin = (credential: Caller["credential"], address: string): boolea
   return isInNetworks(known, address);
 };
 
-const addressBucket = (gate: Gate, req: Request): Bucket => ({
-  policy: "ip",
+const addressBucket = (gate: Gate, req: Request, ownLimit?: Route["ownLimit"]): Bucket => ({
+  policy: ownLimit?.policy ?? "ip",
   id: addressBucketId(req.ip ?? ""),
-  limit: gate.limits.perAddress,
+  limit: ownLimit?.limit ?? gate.limits.perAddress,
 });
 
 const keyBucket = ({ limits }: Gate, { credential }: Caller): Bucket => ({

@@ -16,6 +16,7 @@ export { type InternalRoute, createInternalApp } from "./internal-app.ts";
 export { type Listening, PortTakenError, listen } from "./listen.ts";
 export {
   bodyBytesMax,
+  checkBodyHeaders,
   readBody,
   readBytes,
   readJson,

@@ -226,7 +226,8 @@ describe("the limit of 64 KiB", () => {
     socket.on("data", (chunk: Buffer) => {
       read += chunk.toString();
     });
-    socket.write("POST /body HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n");
+    const head = `POST /body HTTP/1.1\r\nHost: a\r\nContent-Type: ${json["content-type"]}\r\n`;
+    socket.write(`${head}Transfer-Encoding: chunked\r\n\r\n`);
     const piece = `10000\r\n${"x".repeat(0x10000)}\r\n`;
     Readable.from(repeat(piece, 3200)).pipe(socket);
     await new Promise((resolve) => void socket.once("close", resolve));
@@ -267,7 +268,8 @@ describe("an upload that breaks off", () => {
     app.logged.length = 0;
     const before = received;
     const socket = connect(app.port, "127.0.0.1");
-    socket.write("POST /body HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\n{");
+    const head = `POST /body HTTP/1.1\r\nHost: a\r\nContent-Type: ${json["content-type"]}\r\n`;
+    socket.write(`${head}Content-Length: 100\r\n\r\n{`);
     await waitUntil("more of it has come", () => received > before);
     socket.destroy();
     await waitUntil("a line in the log", () => app.logged.length > 0);
@@ -315,3 +317,18 @@ describe("a path parameter", () => {
 function* repeat<Piece>(piece: Piece, times: number): Generator<Piece> {
   for (let left = times; left > 0; left -= 1) yield piece;
 }
+
+describe("a body of another type than JSON", () => {
+  test.each(["Content-Length: 100", "Transfer-Encoding: chunked"])(
+    "is rejected before it arrives: %s (rule API-17)",
+    async (sizing) => {
+      const socket = connect(app.port, "127.0.0.1");
+      socket.write(
+        `POST /body HTTP/1.1\r\nHost: a\r\nContent-Type: text/plain\r\n${sizing}\r\n\r\n`,
+      );
+      const [answer] = (await once(socket, "data")) as [Buffer];
+      expect(answer.toString()).toMatch(/^HTTP\/1\.1 422 .*model_attributes_type/s);
+      socket.destroy();
+    },
+  );
+});

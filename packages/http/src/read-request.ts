@@ -21,11 +21,17 @@ export const awaitBody = async (req: Request): Promise<void> => {
 /** Reads a request's raw bytes, at most 64 KiB; compressed bodies are refused. */
 export const readBytes = (req: Request): Promise<Buffer> => awaited.get(req) ?? receiveBytes(req);
 
-const receiveBytes = async (req: Request): Promise<Buffer> => {
-  const encoding = req.headers["content-encoding"];
+/** Rejects a compressed body, and one whose length is too large, before a byte of it is read. */
+export const checkBodyHeaders = ({ headers }: Request): void => {
+  const { "content-encoding": encoding, "content-length": length } = headers;
   if (encoding !== undefined && encoding.toLowerCase() !== "identity") {
     throw refuse("UNSUPPORTED_CONTENT_ENCODING");
   }
+  if (Number(length ?? 0) > bodyBytesMax) throw refuse("PAYLOAD_TOO_LARGE");
+};
+
+const receiveBytes = async (req: Request): Promise<Buffer> => {
+  checkBodyHeaders(req);
   const length = req.headers["content-length"];
   return getRawBody(req, { limit: bodyBytesMax, ...(length === undefined ? {} : { length }) });
 };
@@ -37,15 +43,26 @@ export const readJson = <S extends z.ZodType>(
   schema: S,
 ): z.output<S> => {
   if (bytes.length === 0) throw invalid("missing");
-  if (req.is(["json", "+json"]) === false) throw invalid("model_attributes_type");
+  checkType(req);
   return read(schema, parseBytes(bytes));
 };
 
-/** Reads and checks a JSON body. */
+/** Reads and checks a JSON body. One of another type is rejected before it is read. */
 export const readBody = async <S extends z.ZodType>(
   req: Request,
   schema: S,
-): Promise<z.output<S>> => readJson(req, await readBytes(req), schema);
+): Promise<z.output<S>> => {
+  checkBodyHeaders(req);
+  if (hasBody(req)) checkType(req);
+  return readJson(req, await readBytes(req), schema);
+};
+
+const hasBody = ({ headers }: Request): boolean =>
+  headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
+
+const checkType = (req: Request): void => {
+  if (req.is(["json", "+json"]) === false) throw invalid("model_attributes_type");
+};
 
 /** Reads and checks the query; unknown parameters are ignored. */
 export const readQuery = <S extends z.ZodType>(req: Request, schema: S): z.output<S> =>

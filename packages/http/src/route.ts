@@ -1,6 +1,7 @@
 import type { Request, Response } from "express";
 import type { Operation, Refusal, RefusalCode, Scope } from "@payment-links/contracts";
 import type { Caller } from "@payment-links/identity";
+import type { Limit } from "@payment-links/rate-limit";
 
 export type Method = Operation["method"];
 
@@ -15,6 +16,8 @@ export type Route = {
   caller: CallerRule;
   /** Whether a session's person must have proven lately to be there (rule CALLER-19). */
   needsPresence?: boolean;
+  /** A limit per source address in place of the usual one, for callers who may ask more often. */
+  ownLimit?: { policy: string; limit: Limit };
   /** Whether the per-address bucket (and the per-key bucket of an API key) is charged. */
   isLimited: boolean;
   /** The code for an error that is no refusal; INTERNAL_ERROR if not given. */
@@ -33,6 +36,7 @@ export type Route = {
 type Rest = Pick<Route, "method" | "path" | "failure" | "answerMsMax" | "answerRefusal">;
 
 type PublicRoute = Rest & {
+  ownLimit?: NonNullable<Route["ownLimit"]>;
   isLimited?: boolean;
   isEndless?: boolean;
   isForAnyOrigin?: boolean;

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import * as z from "zod";
 import { Amount, chainIdForm, parseHosts, parseRpcUrls } from "@payment-links/contracts";
-import { CommaList, readSecret } from "@payment-links/runtime";
+import { CommaList, RateLimit, readSecret } from "@payment-links/runtime";
 import { parseProviderSecrets } from "./domain/provider-secrets.ts";
 
 const count = (max: number) => z.int().min(0).max(max);
@@ -47,8 +47,14 @@ export const settlementListenerConfig = z
     CHAINS_FILE: z.string().optional(),
     EVM_CHAINS_FILE: z.string().optional(),
     TRANSFER_CHAINS: CommaList.default([]),
+    RATE_LIMIT_NOTICES_PER_IP: RateLimit.prefault("200:2000"),
   })
-  .transform(({ TRANSFER_CHAINS: transferChains, ...environment }, context) => {
+  .transform((given, context) => {
+    const {
+      TRANSFER_CHAINS: transferChains,
+      RATE_LIMIT_NOTICES_PER_IP: noticeLimit,
+      ...environment
+    } = given;
     const refuse = (variable: string, message: string) => {
       context.addIssue({ code: "custom", path: [variable], message });
       return z.NEVER;
@@ -81,6 +87,7 @@ export const settlementListenerConfig = z
     }
     return {
       providers,
+      noticeLimit,
       rpcUrls: watched,
       transferChains,
       chainOverrides: {

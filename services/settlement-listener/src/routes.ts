@@ -8,12 +8,12 @@ import { showStatus } from "./http/show-status.ts";
 import { tellSolanaFacts } from "./http/tell-solana-facts.ts";
 import { tellUsedAddresses } from "./http/tell-used-addresses.ts";
 
-/** Every public route. Notices are not limited: each is signed (rule API-21). */
+/** Every public route. Notices have a limit of their own, which no provider reaches (rule API-21). */
 export const publicRoutes = (deps: Deps): readonly Route[] => [
   publicRoute({
     method: "post",
     path: "/settlement-notices/:provider",
-    isLimited: false,
+    ownLimit: { policy: "notices", limit: deps.noticeLimit },
     handle: receiveNotice(deps),
   }),
 ];

@@ -44,6 +44,7 @@ export const createSettlementListener = (
       ...ground,
       wakeRelay,
       providers: config.providers,
+      noticeLimit: config.noticeLimit,
       chainIds: chains.ids,
       watches: chains.watches,
       askSolana: chains.askSolana,

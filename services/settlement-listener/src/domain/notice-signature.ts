@@ -8,9 +8,11 @@ const toleranceSeconds = 300;
 const signaturesMax = 20;
 const unixSeconds = /^\d{1,12}$/;
 const prefix = "v1,";
+/** The characters of a SHA-256 in base64. */
+const digestLength = 44;
 
 /** The three headers of Standard Webhooks 1.0, as they stood on the wire. */
-type SignatureHeaders = {
+export type SignatureHeaders = {
   id: string | undefined;
   timestamp: string | undefined;
   /** Space-separated `v1,<base64>`; entries of another version are passed over. */
@@ -26,6 +28,23 @@ type SignedNotice = {
 };
 
 /**
+ * Judges the headers alone, before any byte of the body is read. Returns undefined if they may
+ * belong to a genuine notice.
+ */
+export const judgeHeaders = (
+  { id, timestamp, signature }: SignatureHeaders,
+  now: Date,
+): "missing" | "stale" | "wrong" | undefined => {
+  if (!id || !timestamp || !signature) return "missing";
+  if (!unixSeconds.test(timestamp)) return "wrong";
+  const nowSeconds = Math.floor(now.getTime() / 1000);
+  if (Math.abs(nowSeconds - Number(timestamp)) > toleranceSeconds) return "stale";
+  return readSignatures(signature).some(({ length }) => length === digestLength)
+    ? undefined
+    : "wrong";
+};
+
+/**
  * Judges who sent a notice by Standard Webhooks 1.0: HMAC-SHA256 over `id.timestamp.body`, under
  * any of the keys. It looks at no byte of the body but to hash it.
  */
@@ -35,11 +54,9 @@ export const judgeSignature = ({
   keys,
   now,
 }: SignedNotice): "valid" | "missing" | "stale" | "wrong" => {
-  const { id, timestamp, signature } = headers;
-  if (!id || !timestamp || !signature) return "missing";
-  if (!unixSeconds.test(timestamp)) return "wrong";
-  const nowSeconds = Math.floor(now.getTime() / 1000);
-  if (Math.abs(nowSeconds - Number(timestamp)) > toleranceSeconds) return "stale";
+  const fault = judgeHeaders(headers, now);
+  if (fault !== undefined) return fault;
+  const { id, timestamp, signature = "" } = headers;
   const given = readSignatures(signature);
   const isSigned = keys
     .map((key) => sign(key, `${id}.${timestamp}.`, body))

@@ -1,7 +1,9 @@
 import { createHmac } from "node:crypto";
+import { connect } from "node:net";
 import { describe, expect, test } from "@jest/globals";
 import { transact } from "@payment-links/postgres";
 import { newId } from "@payment-links/contracts";
+import { waitUntil } from "@payment-links/runtime/testing";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { hearLink } from "../testing/hear-link.ts";
 import { type Rig, openRig, secrets } from "../testing/open-rig.ts";
@@ -428,3 +430,62 @@ const signedHeaders = (text: string | Buffer): Record<string, string> => {
     "webhook-signature": `v1,${mac.digest("base64")}`,
   };
 };
+
+describe("a notice whose body never arrives", () => {
+  /** Sends a head alone, and answers the status once there is one. */
+  const sendHead = async (provider: string, headers: Record<string, string>): Promise<string> => {
+    const socket = connect(Number(new URL(rig.publicUrl).port), "127.0.0.1");
+    try {
+      let text = "";
+      socket.on("data", (chunk: Buffer) => (text += chunk.toString()));
+      const lines = Object.entries({ "Content-Type": "application/json", ...headers });
+      const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join("");
+      socket.write(`POST /settlement-notices/${provider} HTTP/1.1\r\nHost: x\r\n${head}\r\n`);
+      await waitUntil("the answer", () => text.includes("\r\n"));
+      return text.slice("HTTP/1.1 ".length, "HTTP/1.1 401".length);
+    } finally {
+      socket.destroy();
+    }
+  };
+  const nowSeconds = () => Math.floor(rig.clock.now().getTime() / 1000);
+  const genuine = () => ({
+    "Content-Length": "100",
+    "webhook-id": "msg_1",
+    "webhook-timestamp": String(nowSeconds()),
+    "webhook-signature": `v1,${"A".repeat(43)}=`,
+  });
+
+  test.each([
+    ["an unknown provider", "nobody", {}, "404"],
+    ["no id", "acme", { "webhook-id": "" }, "401"],
+    ["no timestamp", "acme", { "webhook-timestamp": "" }, "401"],
+    ["a stale timestamp", "acme", { "webhook-timestamp": "1" }, "401"],
+    ["a malformed timestamp", "acme", { "webhook-timestamp": "now" }, "401"],
+    ["no signature", "acme", { "webhook-signature": "" }, "401"],
+    ["a malformed signature", "acme", { "webhook-signature": "v1,short v2,AAAA" }, "401"],
+    ["a body too large", "acme", { "Content-Length": "65537" }, "413"],
+    ["a compressed body", "acme", { "Content-Encoding": "gzip" }, "415"],
+  ])("is rejected by its headers: %s (rule NOTICE-2)", async (_what, provider, change, status) => {
+    expect(await sendHead(provider, { ...genuine(), ...change })).toBe(status);
+  });
+
+  test("an address that sends thousands is limited before its body is read (rule API-21)", async () => {
+    // A full bucket, whatever the other tests used.
+    rig.clock.advance(10_000);
+    const unsigned = async () => {
+      const response = await rig.post("acme", "{}", {});
+      await response.arrayBuffer();
+      return response.status;
+    };
+    const statuses = new Set<number>();
+    for (let round = 0; round < 20; round += 1) {
+      for (const status of await Promise.all(Array.from({ length: 100 }, unsigned))) {
+        statuses.add(status);
+      }
+    }
+    expect([...statuses]).toEqual([401]);
+    expect(await sendHead("acme", genuine())).toBe("429");
+    rig.clock.advance(10_000);
+    expect(await send(sampleNotice({ paymentLinkId: await knownLink() }))).toEqual(accepted);
+  });
+});

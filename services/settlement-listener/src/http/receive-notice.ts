@@ -1,9 +1,9 @@
 import type { KeyObject } from "node:crypto";
 import type { Request, Response } from "express";
 import { Refusal, invalid, refuse } from "@payment-links/contracts";
-import { answerJson, readBytes, readJson, readParam } from "@payment-links/http";
+import { answerJson, checkBodyHeaders, readBytes, readJson, readParam } from "@payment-links/http";
 import type { Deps } from "../deps.ts";
-import { judgeSignature } from "../domain/notice-signature.ts";
+import { type SignatureHeaders, judgeHeaders, judgeSignature } from "../domain/notice-signature.ts";
 import { SettlementNotice, checkBaseUnits, sightingOf } from "../domain/notice.ts";
 import type { Judgement } from "../domain/payment.ts";
 import type { NoticeOutcome } from "../metrics.ts";
@@ -17,6 +17,7 @@ export const receiveNotice =
   (deps: Deps) =>
   async (req: Request, res: Response): Promise<void> => {
     const { provider, keys } = findProvider(deps, req);
+    checkHeaders(deps, req, provider);
     const bytes = await readBytes(req);
     checkSignature(deps, req, { provider, keys, bytes });
     const { sighting, token } = readNotice(deps, req, { provider, bytes });
@@ -43,16 +44,27 @@ const signatureOutcomes = {
   wrong: "wrong_signature",
 } as const;
 
+const headersOf = (req: Request): SignatureHeaders => ({
+  id: req.get("webhook-id"),
+  timestamp: req.get("webhook-timestamp"),
+  signature: req.get("webhook-signature"),
+});
+
+/** Rejects what no provider sends before a byte of its body is read. */
+const checkHeaders = ({ clock, counters }: Deps, req: Request, provider: string): void => {
+  checkBodyHeaders(req);
+  const fault = judgeHeaders(headersOf(req), clock.now());
+  if (fault === undefined) return;
+  counters.noticed(provider, signatureOutcomes[fault]);
+  throw refuse("INVALID_SIGNATURE");
+};
+
 const checkSignature = (
   { clock, counters }: Deps,
   req: Request,
   { provider, keys, bytes }: { provider: string; keys: readonly KeyObject[]; bytes: Buffer },
 ): void => {
-  const headers = {
-    id: req.get("webhook-id"),
-    timestamp: req.get("webhook-timestamp"),
-    signature: req.get("webhook-signature"),
-  };
+  const headers = headersOf(req);
   const judgement = judgeSignature({ headers, body: bytes, keys, now: clock.now() });
   if (judgement === "valid") return;
   counters.noticed(provider, signatureOutcomes[judgement]);
