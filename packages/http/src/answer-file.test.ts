@@ -3,19 +3,23 @@ import { connect } from "node:net";
 import { describe, expect, test } from "@jest/globals";
 import type { Response } from "express";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
+import { systemClock } from "@payment-links/runtime";
 import { ampleTimeoutMs, provokedTimeoutMs } from "@payment-links/runtime/testing/time-limits";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { answerFile } from "./answer-file.ts";
+import { createReadingPace } from "./reading-pace.ts";
 import { publicRoute } from "./route.ts";
 import { startApp } from "./testing/start-app.ts";
 
 const piece = `${"x".repeat(99)}\n`.repeat(10_000);
 /** Only the reader of this file takes nothing for so long. */
-const stalled = { name: "long", stallMsMax: provokedTimeoutMs(100) };
+const stalled = { name: "long", graceMs: provokedTimeoutMs(100) };
 
 /** Which files came to an end, and how. */
 const ended: [string, boolean][] = [];
 let pieces = 0;
+/** How many bytes waited in the response when its reader was given up. */
+let waitingBytes = 0;
 let lateBegan = false;
 
 /** What a route does before it has anything to tell; most do nothing. */
@@ -33,15 +37,17 @@ const fileRoute = (
     answerMsMax: 3_600_000,
     handle: async (req, res) => {
       await before(res);
-      ended.push([
-        name,
-        await answerFile(
-          req,
-          res,
-          { name, type: "text/plain", chunks },
-          name === stalled.name ? stalled.stallMsMax : ampleTimeoutMs,
-        ),
-      ]);
+      const pace = createReadingPace({
+        clock: systemClock,
+        bytesPerSecond: 1,
+        graceMs: name === stalled.name ? stalled.graceMs : ampleTimeoutMs,
+        onTooSlow: () => {
+          waitingBytes = res.writableLength;
+          res.destroy();
+        },
+      });
+      const file = { name, type: "text/plain", chunks };
+      ended.push([name, await answerFile(req, res, file, { pace, onRemaining: () => {} })]);
     },
   });
 
@@ -106,7 +112,7 @@ describe("a file that is written while it is sent", () => {
     expect(ended.at(-1)).toEqual(["late", false]);
   });
 
-  test("waits for a slow reader, and gives up one who takes nothing at all (rule CALLER-27)", async () => {
+  test("waits for its reader with 32 KiB at most, and ends if it takes nothing at all (rule CALLER-35)", async () => {
     const before = ended.length;
     const socket = connect(app.port, "127.0.0.1");
     socket.pause();
@@ -115,6 +121,8 @@ describe("a file that is written while it is sent", () => {
     expect(ended.at(-1)).toEqual(["long", false]);
     // Of a hundred megabytes only what the system's buffers take.
     expect(pieces).toBeLessThan(100);
+    expect(waitingBytes).toBeGreaterThan(0);
+    expect(waitingBytes).toBeLessThanOrEqual(32 * 1_024);
     socket.destroy();
     await once(socket, "close");
   });

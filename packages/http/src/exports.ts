@@ -1,70 +1,191 @@
-import type { Response } from "express";
-import { Counter } from "prom-client";
-import { refuse } from "@payment-links/contracts";
+import type { Request, Response } from "express";
+import { Counter, Gauge } from "prom-client";
+import { Refusal, refuse } from "@payment-links/contracts";
+import { addressBucketId } from "@payment-links/rate-limit";
 import type { Clock, Metrics } from "@payment-links/runtime";
+import { type StreamedFile, answerFile } from "./answer-file.ts";
+import { type ReadingPace, createReadingPace } from "./reading-pace.ts";
 import { createTurns } from "./turns.ts";
 
-/** Exports that an account may have under way in a process, and all accounts together. */
-const limits = { perAccount: 2, inAll: 20 };
+/** How long a route lets an export take. */
+export const exportMsMax = 60 * 60_000;
+
+/** Exports at a time in a process: of one account, of one source address (an IPv6 /64), and in total. */
+const limits = { perAccount: 2, perAddress: 8, inAll: 60 };
+/** How fast a reader must take an export (rule CALLER-35). */
+const paceLimit = { bytesPerSecond: 8 * 1024, graceMs: 30_000 };
+/** An export whose reader is so far behind that rate makes room for a new one. */
+const stalledMsMin = 5_000;
+/** How long an export waits for its turn to read, for example while Postgres is slow. */
+const turnWaitMsMax = 30_000;
 const retryAfterSeconds = 10;
 
-/** Reads a part of an export in its turn. */
-export type ReadPart = <Part>(read: () => Promise<Part>) => Promise<Part>;
+/** Reads one part of an export in its turn, on the connection that exports have. */
+export type ReadPart<Db> = <Part>(read: (db: Db) => Promise<Part>) => Promise<Part>;
 
-/** Files of any length that people take away, each read part by part. */
-export type Exports = {
+/** Files of any length that people download, each read part by part. */
+export type Exports<Db> = {
   /**
-   * Makes one, whose parts are read in turns. Throws the refusal 429, and says when to try again, if the
-   * account has two under way. `work` answers whether all of it was sent.
+   * Sends the file that `prepare` returns. Throws the refusal 429, with `Retry-After`, if the account, its
+   * source address or the process has its share of exports; throws what `prepare` throws.
    */
-  make(
+  send(
+    req: Request,
     res: Response,
     accountId: string,
-    work: (readPart: ReadPart) => Promise<boolean>,
+    prepare: (readPart: ReadPart<Db>) => Promise<StreamedFile>,
   ): Promise<void>;
+  /** Closes the connection that exports have. */
+  close(): Promise<void>;
 };
 
-type ExportsOptions = { clock: Clock; metrics: Metrics };
+/** The connection of exports, which is none that requests use. */
+type ExportDatabase<Db> = { get(): Promise<Db>; end(): Promise<void> };
+
+type ExportsOptions<Db> = { clock: Clock; metrics: Metrics; database: ExportDatabase<Db> };
+
+/** How an export ended: the values of the metric's label. */
+type Outcome = "whole" | "left" | "refused" | "failed" | "slow" | "displaced";
+
+type Export = {
+  accountId: string;
+  address: string;
+  pace: ReadingPace;
+  heldBytes: () => number;
+  /** Ends it before its time. */
+  end: (outcome: Outcome) => void;
+};
+
+/** The reader is gone, so nothing more is read for it. */
+class ReaderLeftError extends Error {
+  override readonly name = "ReaderLeftError";
+}
 
 /**
- * Makes the one place of a service in which exports are made. One part of one of them is read at a time,
- * and as long as it took none is read after it: together they take half of one connection of a pool, and
- * half of the process' time, however many they are and however long.
+ * Creates the exports of a service. One part of one export is read at a time, and afterwards none is read
+ * for as long as that took. All exports together take half of one connection and half of the process' time.
  */
-export const createExports = ({ clock, metrics }: ExportsOptions): Exports => {
-  const count = createCounter(metrics);
-  const underWay: string[] = [];
+export const createExports = <Db>({
+  clock,
+  metrics,
+  database,
+}: ExportsOptions<Db>): Exports<Db> => {
+  const underWay = new Set<Export>();
   const turns = createTurns(clock);
+  const { ended } = createMetrics(metrics, underWay);
 
-  const readPart: ReadPart = async (read) => {
-    const end = await turns.begin();
-    return read().finally(end);
-  };
+  const createReadPart =
+    (res: Response): ReadPart<Db> =>
+    async (read) => {
+      const end = await turns.begin({ waitMsMax: turnWaitMsMax, waitingMax: limits.inAll });
+      if (end === undefined) throw refuseForNow(res, "SERVICE_UNAVAILABLE");
+      try {
+        if (res.destroyed) throw new ReaderLeftError();
+        return await read(await database.get());
+      } finally {
+        end();
+      }
+    };
 
   return {
-    make: async (res, accountId, work) => {
-      const ownCount = underWay.filter((id) => id === accountId).length;
-      if (ownCount >= limits.perAccount || underWay.length >= limits.inAll) {
-        count.inc({ outcome: "refused" });
-        res.setHeader("Retry-After", String(retryAfterSeconds));
-        throw refuse("429");
+    send: async (req, res, accountId, prepare) => {
+      if (res.destroyed) return;
+      const address = addressBucketId(req.ip ?? "");
+      if (!makeRoom(underWay, accountId, address)) {
+        ended.inc({ outcome: "refused" });
+        throw refuseForNow(res, "429");
       }
-      underWay.push(accountId);
-      let outcome = "failed";
+      let outcome: Outcome | undefined;
+      let remainingBytes = 0;
+      const end = (endedAs: Outcome): void => {
+        outcome ??= endedAs;
+        underWay.delete(own);
+        res.destroy();
+      };
+      const pace = createReadingPace({ ...paceLimit, clock, onTooSlow: () => end("slow") });
+      const heldBytes = () => remainingBytes + res.writableLength;
+      const own: Export = { accountId, address, pace, heldBytes, end };
+      const onRemaining = (byteCount: number): void => {
+        remainingBytes = byteCount;
+      };
+      underWay.add(own);
       try {
-        outcome = (await work(readPart)) ? "whole" : "left";
+        const file = await prepare(createReadPart(res));
+        const isWhole = await answerFile(req, res, file, { pace, onRemaining });
+        outcome ??= isWhole ? "whole" : "left";
+      } catch (error) {
+        outcome ??= outcomeOf(error);
+        if (!(error instanceof ReaderLeftError)) throw error;
       } finally {
-        underWay.splice(underWay.indexOf(accountId), 1);
-        count.inc({ outcome });
+        underWay.delete(own);
+        ended.inc({ outcome: outcome ?? "failed" });
       }
     },
+    close: () => database.end(),
   };
 };
 
-const createCounter = (metrics: Metrics): Counter<"outcome"> =>
-  new Counter({
-    name: "payment_links_exports_total",
-    help: "Exports that were sent whole, left by their reader, refused as others were under way, or that failed.",
-    labelNames: ["outcome"],
-    registers: [metrics],
+/**
+ * Whether there is room for another export. Where a share is used up, the most stalled export of that share
+ * ends; one whose reader keeps up never does.
+ */
+const makeRoom = (underWay: ReadonlySet<Export>, accountId: string, address: string): boolean => {
+  const shares: readonly [number, (one: Export) => boolean][] = [
+    [limits.perAccount, (one) => one.accountId === accountId],
+    [limits.perAddress, (one) => one.address === address],
+    [limits.inAll, () => true],
+  ];
+  for (const [countMax, isOfShare] of shares) {
+    const members = [...underWay].filter(isOfShare);
+    if (members.length < countMax) continue;
+    const stalled = findMostStalled(members);
+    if (stalled === undefined) return false;
+    stalled.end("displaced");
+  }
+  return true;
+};
+
+const findMostStalled = (members: readonly Export[]): Export | undefined => {
+  const stalled = members.filter(({ pace }) => pace.behindMs() >= stalledMsMin);
+  return stalled.toSorted((a, b) => b.pace.behindMs() - a.pace.behindMs())[0];
+};
+
+const refuseForNow = (res: Response, code: "429" | "SERVICE_UNAVAILABLE"): Refusal => {
+  if (!res.headersSent) res.setHeader("Retry-After", String(retryAfterSeconds));
+  return refuse(code);
+};
+
+const outcomeOf = (error: unknown): Outcome => {
+  if (error instanceof ReaderLeftError) return "left";
+  return error instanceof Refusal && error.status < 500 ? "refused" : "failed";
+};
+
+const createMetrics = (metrics: Metrics, underWay: ReadonlySet<Export>) => {
+  const registers = [metrics];
+  const states = new Gauge({
+    name: "payment_links_exports_under_way",
+    help: "Exports under way, by whether they wait for their reader.",
+    labelNames: ["state"] as const,
+    registers,
+    collect() {
+      const waitingCount = [...underWay].filter(({ pace }) => pace.isWaiting()).length;
+      this.set({ state: "waiting" }, waitingCount);
+      this.set({ state: "reading" }, underWay.size - waitingCount);
+    },
   });
+  const heldBytes = new Gauge({
+    name: "payment_links_exports_held_bytes",
+    help: "Bytes of exports that were read and that their readers have not taken.",
+    registers,
+    collect() {
+      this.set([...underWay].reduce((sum, one) => sum + one.heldBytes(), 0));
+    },
+  });
+  const ended = new Counter({
+    name: "payment_links_exports_total",
+    help: "Exports by how they ended: whole, left, refused, failed, slow or displaced.",
+    labelNames: ["outcome"] as const,
+    registers,
+  });
+  return { states, heldBytes, ended };
+};

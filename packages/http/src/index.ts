@@ -2,14 +2,13 @@ export { personActor, placeOf } from "./actors.ts";
 export { type Gate, writeFreshMs } from "./admit.ts";
 export { type Document, answerDocument } from "./answer-document.ts";
 export { answerRefusal } from "./answer-error.ts";
-export { answerFile } from "./answer-file.ts";
 export { answerJson } from "./answer-json.ts";
 export { type AppOptions, createApp } from "./app.ts";
 export { type Language, type Translated, chooseLanguage } from "./choose-language.ts";
 export { type CsvForm, csvForm } from "./csv-form.ts";
 export { type DeepPages, createDeepPages } from "./deep-pages.ts";
 export { type EventStreams, type Look, type Subject, createEventStreams } from "./event-streams.ts";
-export { type Exports, type ReadPart, createExports } from "./exports.ts";
+export { type Exports, type ReadPart, createExports, exportMsMax } from "./exports.ts";
 export { fillHtml } from "./fill-html.ts";
 export { Html, html } from "./html.ts";
 export { type InternalRoute, createInternalApp } from "./internal-app.ts";
@@ -44,3 +43,4 @@ export {
   sessionCookie,
 } from "./session-cookie.ts";
 export { showPage } from "./show-page.ts";
+export { writePart } from "./write-part.ts";

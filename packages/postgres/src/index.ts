@@ -1,6 +1,7 @@
 export { type Cause, causesOf } from "./causes-of.ts";
 export { documentRows } from "./document-rows.ts";
 export { type Migration, migrate } from "./migrate.ts";
+export { type LazyPool, createLazyPool } from "./lazy-pool.ts";
 export { openMigratedPool } from "./open-migrated-pool.ts";
 export { NothingRow, nothing } from "./nothing.ts";
 export { ping } from "./ping.ts";

@@ -1,5 +1,5 @@
 import type { ApiKeyMode, SignUp } from "@payment-links/contracts";
-import type { CookiePolicy, DeepPages } from "@payment-links/http";
+import type { CookiePolicy, DeepPages, Exports } from "@payment-links/http";
 import type { Ask, Identity } from "@payment-links/identity";
 import type { Ground } from "@payment-links/process";
 import type { PresentIssuers } from "./domain/identity.ts";
@@ -41,6 +41,7 @@ export type Deps = Pick<
   sessionUses: LastUses;
   refusals: Refusals;
   deepPages: DeepPages;
+  exports: Exports<Ground["pool"]>;
   /** Tells the relay that a transaction with events has been committed. */
   wakeRelay: () => void;
 };

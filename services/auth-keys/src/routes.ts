@@ -8,7 +8,13 @@ import {
   signInOperations,
   walletOperations,
 } from "@payment-links/contracts";
-import { type InternalRoute, type Route, publicRoute, sessionRoute } from "@payment-links/http";
+import {
+  type InternalRoute,
+  type Route,
+  exportMsMax,
+  publicRoute,
+  sessionRoute,
+} from "@payment-links/http";
 import type { Deps } from "./deps.ts";
 import { addPasskey } from "./http/add-passkey.ts";
 import { addWallet } from "./http/add-wallet.ts";
@@ -56,9 +62,6 @@ import { unverifyAccount, verifyAccount } from "./http/verify-account.ts";
 
 /** Where identity providers send browsers back to. They know it by registration. */
 export const oidcCallbackPath = signInOperations.finishOidc.path;
-
-/** How long somebody may take to read an export. */
-const exportMsMax = 60_000;
 
 /** Three questions to the identity provider, 5 s each and one after the other; then as long as usual. */
 const oidcMsMax = 3 * 5_000 + 5_500;

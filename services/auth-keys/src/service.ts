@@ -1,7 +1,7 @@
 import { busMigrations } from "@payment-links/bus";
 import { type Service, cookiePolicy, createDeepPages } from "@payment-links/http";
 import { type Ask, type Identity, createIdentity } from "@payment-links/identity";
-import { type Ground, createService } from "@payment-links/process";
+import { type Ground, createService, createServiceExports } from "@payment-links/process";
 import type { AuthKeysConfig } from "./config.ts";
 import type { Deps } from "./deps.ts";
 import { contractIssuer } from "./domain/identity.ts";
@@ -47,6 +47,7 @@ export const createAuthKeys = (ground: Ground, config: AuthKeysConfig): Service 
   const { baseUrl, clock, log, metrics, pool } = ground;
   const counters = createCounters(metrics);
   const uses = { apiKeyUses: createLastUses(), sessionUses: createLastUses() };
+  const exports = createServiceExports(ground, "auth-keys");
   const oidc = openOidc(ground, config);
   const signInMethods = methodsOf(ground, config);
   const contracts = [...config.rpcUrls.keys()].map(contractIssuer);
@@ -59,6 +60,7 @@ export const createAuthKeys = (ground: Ground, config: AuthKeysConfig): Service 
       ...uses,
       refusals: createRefusals(),
       deepPages: createDeepPages({ clock, metrics }),
+      exports,
       counters,
       identity,
       introspect,
@@ -87,6 +89,7 @@ export const createAuthKeys = (ground: Ground, config: AuthKeysConfig): Service 
         { name: "refused sign-ins", waitMs: refusalsEveryMs, run: () => tellRefusals(deps) },
         { name: "audit log", waitMs: sweepAuditEveryMs, run: () => sweepAudit(deps) },
       ],
+      stop: () => exports.close(),
       last: () =>
         Promise.all([keepUses(deps), tellRefusals(deps)]).then(
           () => {},

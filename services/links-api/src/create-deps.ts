@@ -1,6 +1,6 @@
 import { type Catalogue, createLinkBody, formatAmount, showToken } from "@payment-links/contracts";
-import { createDeepPages, createEventStreams, createExports } from "@payment-links/http";
-import type { Ground } from "@payment-links/process";
+import { createDeepPages, createEventStreams } from "@payment-links/http";
+import { type Ground, createServiceExports } from "@payment-links/process";
 import type { Deps } from "./deps.ts";
 import { instructPayer, remainingAmount } from "./domain/payment-instructions.ts";
 import { createCounters } from "./metrics.ts";
@@ -83,7 +83,7 @@ export const createDeps = (ground: Ground, { eventStreamLimits: limits, ...own }
     createBody: createLinkBody(() => clock.now()),
     counters: createCounters(metrics),
     deepPages: createDeepPages({ clock, metrics }),
-    exports: createExports({ clock, metrics }),
+    exports: createServiceExports(ground, "links-api"),
     eventStreams: createEventStreams({ clock, metrics, limits }),
     writtenAccounts: createWrittenAccounts(),
   };

@@ -46,7 +46,7 @@ export type Deps = Pick<
   createBody: z.ZodType<z.output<ReturnType<typeof createLinkBody>>>;
   counters: Counters;
   deepPages: DeepPages;
-  exports: Exports;
+  exports: Exports<Ground["pool"]>;
   eventStreams: EventStreams;
   writtenAccounts: WrittenAccounts;
   /** Tells the relay that a transaction with events has been committed. */

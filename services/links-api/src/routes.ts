@@ -8,7 +8,7 @@ import {
   overviewOperations,
   publicLinkOperations,
 } from "@payment-links/contracts";
-import { type Route, keyRoute, publicRoute, sessionRoute } from "@payment-links/http";
+import { type Route, exportMsMax, keyRoute, publicRoute, sessionRoute } from "@payment-links/http";
 import type { Deps } from "./deps.ts";
 import { assignOwnDeposit } from "./http/assign-deposit.ts";
 import { createLink } from "./http/create-link.ts";
@@ -70,9 +70,6 @@ const apiRoutes = (deps: Deps): readonly Route[] => {
     publicRoute({ ...retrieve, handle: getLink(deps) }),
   ];
 };
-
-/** A million rows over a slow line. */
-const exportMsMax = 60 * 60_000;
 
 const consoleRoutes = (deps: Deps): readonly Route[] => {
   const links = consoleLinkOperations(deps.createBody);

@@ -56,6 +56,7 @@ export const createLinksApi = (
         tellFollowers(deps),
       ],
       drain: () => deps.eventStreams.drain(),
+      stop: () => deps.exports.close(),
     };
   });
   return { ...service, readEndedLink: createReadEndedLink(deps) };

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { exportLimits } from "./exports.ts";
 import { PageQuery } from "../payment-link.ts";
 import { type Reader, dateTime, oneOf, parameter, text } from "../validation.ts";
 import { type Operation, pageOf, wireInstant } from "./operation.ts";
@@ -77,7 +78,8 @@ export const auditLogOperations = {
     summary: "Download what was done to the account, the newest first",
     description:
       "As CSV (RFC 4180, in UTF-8 with a byte order mark, and a header) or as JSON Lines, each line as an entry of the list. In CSV a text that " +
-      "a spreadsheet would take for a formula has an apostrophe before it.",
+      "a spreadsheet would take for a formula has an apostrophe before it. " +
+      exportLimits,
     query: AuditExportQuery,
     answers: { 200: null },
     media: ["text/csv", "application/jsonl"],

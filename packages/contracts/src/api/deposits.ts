@@ -2,6 +2,7 @@ import * as z from "zod";
 import { depositStatuses } from "../events.ts";
 import { PageQuery, TokenData } from "../payment-link.ts";
 import { body, oneOf, parameter, required } from "../validation.ts";
+import { exportLimits } from "./exports.ts";
 import { type Operation, pageOf, wireAmount, wireInstant } from "./operation.ts";
 import { PaymentData, linkId } from "./payment-links.ts";
 
@@ -136,7 +137,8 @@ export const depositOperations = {
     description:
       "As CSV (RFC 4180, in UTF-8 with a byte order mark, and a header), in which a text that a spreadsheet would take for a formula has " +
       "an apostrophe before it. An answer that is cut off lacks its end (the last chunk of HTTP/1.1): it " +
-      "fails where it is read.",
+      "fails where it is read. " +
+      exportLimits,
     query: DepositsFilter,
     answers: { 200: null },
     media: ["text/csv"],

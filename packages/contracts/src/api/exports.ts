@@ -10,6 +10,11 @@ export const OwnPaymentsFilter = z.object({
   to: parameter(dateTime).describe("The first time that is too late."),
 });
 
+/** What limits every export (rule CALLER-35). */
+export const exportLimits =
+  "At the limit of exports for the account, its address or the process, the response is 429 with `Retry-After`. " +
+  "A reader that takes less than 8 KiB/s is cut off.";
+
 const csv = {
   method: "get",
   caller: "session",
@@ -17,7 +22,8 @@ const csv = {
   description:
     "As CSV (RFC 4180, in UTF-8 with a byte order mark, and a header), in which a text that a spreadsheet would take for a formula has an " +
     "apostrophe before it. `X-Total-Count` tells how many rows there will be, where that is known. An " +
-    "answer that is cut off lacks its end (the last chunk of HTTP/1.1): it fails where it is read.",
+    "answer that is cut off lacks its end (the last chunk of HTTP/1.1): it fails where it is read. " +
+    exportLimits,
   answers: { 200: null },
   media: ["text/csv"],
 } as const;

@@ -5,8 +5,9 @@ import {
   auditExportMax,
   refuse,
 } from "@payment-links/contracts";
-import { answerFile, csvForm, readQuery } from "@payment-links/http";
+import { type ReadPart, csvForm, readQuery, writePart } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
+import type { Pool } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
 import { showAuditRecord } from "../domain/audit.ts";
 import { type WantedAudit, countAudit, readAuditBatch } from "../store/audit-log.ts";
@@ -32,32 +33,35 @@ const jsonl = {
 
 /**
  * GET /console/api/audit-log/export: what was done to the person's own account, newest first, as a
- * file. It is read and sent in batches: a slow reader holds one of them, and no connection to the
- * database.
+ * file (rules CALLER-23 and CALLER-35).
  */
 export const exportAuditLog =
-  ({ pool }: Deps) =>
+  ({ exports }: Deps) =>
   async (req: Request, res: Response, caller: Caller): Promise<void> => {
     const { format = "csv", ...filter } = readQuery(req, AuditExportQuery);
     const wanted = { accountId: caller.account.id, filter };
-    const count = await countAudit(pool, wanted, auditExportMax + 1);
-    // Cut off in silence, it would look whole.
-    if (count > auditExportMax) throw refuse("AUDIT_LOG_TOO_LONG");
     const form = format === "csv" ? csv : jsonl;
-    const chunks = () => chunksOf(pool, wanted, form);
-    await answerFile(req, res, { name: `audit-log.${format}`, type: form.type, chunks });
+    await exports.send(req, res, wanted.accountId, async (readPart) => {
+      const count = await readPart((db) => countAudit(db, wanted, auditExportMax + 1));
+      // Cut off in silence, it would look whole.
+      if (count > auditExportMax) throw refuse("AUDIT_LOG_TOO_LONG");
+      const chunks = () => chunksOf(readPart, wanted, form);
+      return { name: `audit-log.${format}`, type: form.type, chunks };
+    });
   };
 
 type Form = Pick<typeof csv, "header" | "lineOf">;
 
-async function* chunksOf(pool: Deps["pool"], wanted: WantedAudit, { header, lineOf }: Form) {
+async function* chunksOf(readPart: ReadPart<Pool>, wanted: WantedAudit, { header, lineOf }: Form) {
   if (header !== "") yield header;
-  // The loop ends, as each batch holds only entries before the last one.
+  // The loop ends, as each part holds only entries before the last one.
   for (let beforeSeq: string | undefined; ;) {
-    const batch = await readAuditBatch(pool, { ...wanted, beforeSeq });
-    const last = batch.at(-1);
-    if (last === undefined) return;
-    yield batch.map((record) => lineOf(showAuditRecord(record))).join("");
-    beforeSeq = last.seq;
+    const { rows, text } = await readPart(async (db) => {
+      const records = await readAuditBatch(db, { ...wanted, beforeSeq });
+      return writePart(records, (record) => lineOf(showAuditRecord(record)));
+    });
+    if (rows.length === 0) return;
+    yield text;
+    beforeSeq = rows.at(-1)?.seq;
   }
 }

@@ -126,7 +126,8 @@ export const listAudit = async (
   return rows.map(recordOf);
 };
 
-const batchMax = 500;
+/** Few enough that writing them keeps nobody else waiting. */
+const batchMax = 250;
 
 /** Entries as they follow one another, newest first, from behind one of them on; a bounded number. */
 export const readAuditBatch = async (

@@ -1,7 +1,8 @@
 import type { Request, Response } from "express";
 import { DepositsFilter, formatAmount } from "@payment-links/contracts";
-import { type ReadPart, answerFile, csvForm, readQuery } from "@payment-links/http";
+import { type ReadPart, csvForm, readQuery, writePart } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
+import type { Pool } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
 import type { Deposit, DepositDecision } from "../domain/deposit.ts";
 import { copySharedDeposits, listDepositsBehind } from "../store/deposits.ts";
@@ -12,11 +13,11 @@ export const exportDeposits =
   async (req: Request, res: Response, { account }: Caller): Promise<void> => {
     const { decision } = readQuery(req, DepositsFilter);
     const wanted = { decision, userId: account.id };
-    await copySharedDeposits(deps.pool, account.id);
-    await deps.exports.make(res, account.id, async (readPart) => {
+    await deps.exports.send(req, res, account.id, async (readPart) => {
+      await readPart((db) => copySharedDeposits(db, account.id));
       const form = formOf(deps);
-      const chunks = () => chunksOf(deps, { wanted, readPart, ...form });
-      return answerFile(req, res, { name: "deposits.csv", type: form.type, chunks });
+      const chunks = () => chunksOf({ wanted, readPart, ...form });
+      return { name: "deposits.csv", type: form.type, chunks };
     });
   };
 
@@ -42,7 +43,7 @@ const formOf = ({ catalogue }: Deps) =>
 
 type Source = {
   wanted: { decision: DepositDecision | undefined; userId: string };
-  readPart: ReadPart;
+  readPart: ReadPart<Pool>;
   header: string;
   lineOf: (deposit: Deposit) => string;
 };
@@ -50,14 +51,16 @@ type Source = {
 /** Few enough that writing them keeps nobody else waiting. */
 const depositsAtOnce = 250;
 
-async function* chunksOf({ pool }: Deps, { header, lineOf, readPart, wanted }: Source) {
+async function* chunksOf({ header, lineOf, readPart, wanted }: Source) {
   yield header;
   // The loop ends, as each part holds only deposits older than those before.
   for (let last: Deposit | undefined; ;) {
     const page = { ...wanted, last, limit: depositsAtOnce };
-    const deposits = await readPart(() => listDepositsBehind(pool, page));
-    if (deposits.length > 0) yield deposits.map(lineOf).join("");
-    if (deposits.length < depositsAtOnce) return;
-    last = deposits.at(-1);
+    const { rows, text } = await readPart(async (db) =>
+      writePart(await listDepositsBehind(db, page), lineOf),
+    );
+    if (rows.length === 0) return;
+    yield text;
+    last = rows.at(-1);
   }
 }

@@ -1,7 +1,8 @@
 import type { Request, Response } from "express";
 import { OwnLinksFilter, checkoutPageUrl } from "@payment-links/contracts";
-import { type ReadPart, answerFile, csvForm, readQuery } from "@payment-links/http";
+import { type ReadPart, csvForm, readQuery, writePart } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
+import type { Pool } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
 import { readSearch } from "../domain/link-search.ts";
 import type { LinkView } from "../domain/link-view.ts";
@@ -21,14 +22,14 @@ export const exportLinks =
     const { q, token: tokenId, ...filter } = readQuery(req, OwnLinksFilter);
     const search = q === undefined ? undefined : readSearch(q);
     const wanted = { ...filter, search, tokenId, userId: account.id };
-    await deps.exports.make(res, account.id, async (readPart) => {
-      const { count, start } = await readPart(() =>
-        countWantedLinks(deps.pool, { ...wanted, now: deps.clock.now() }),
+    await deps.exports.send(req, res, account.id, async (readPart) => {
+      const { count, start } = await readPart((db) =>
+        countWantedLinks(db, { ...wanted, now: deps.clock.now() }),
       );
       if (count !== undefined) res.setHeader("X-Total-Count", count);
       const { header, lineOf, type } = formOf(deps, account.handle ?? "");
       const chunks = () => chunksOf(deps, { wanted, start, readPart, header, lineOf });
-      return answerFile(req, res, { name: "payment-links.csv", type, chunks });
+      return { name: "payment-links.csv", type, chunks };
     });
   };
 
@@ -59,7 +60,7 @@ type Source = {
   wanted: Omit<WantedLinks, "now">;
   /** Where it begins; undefined where there is no link. */
   start: LinkPlace | undefined;
-  readPart: ReadPart;
+  readPart: ReadPart<Pool>;
   header: string;
   lineOf: (row: Row) => string;
 };
@@ -67,22 +68,20 @@ type Source = {
 /** Few enough that writing them keeps nobody else waiting. */
 const linksAtOnce = 250;
 
-async function* chunksOf(
-  { clock, pool }: Deps,
-  { header, lineOf, readPart, start, wanted }: Source,
-) {
+async function* chunksOf({ clock }: Deps, { header, lineOf, readPart, start, wanted }: Source) {
   yield header;
   // The loop ends, as each part holds only links older than those before.
   for (let before = start; before !== undefined;) {
     const page = { ...wanted, before, limit: linksAtOnce, offset: 0 };
-    const { next, text } = await readPart(async () => {
+    const { next, text } = await readPart(async (db) => {
       // An export may take an hour, in which links expire.
       const now = clock.now();
-      const { lastLookedAt, links } = await searchLinks(pool, { ...page, now });
-      const linkId = links.length === linksAtOnce ? links.at(-1)?.id : lastLookedAt;
-      const text = links.map((link) => lineOf({ link, now })).join("");
+      const { lastLookedAt, links } = await searchLinks(db, { ...page, now });
+      const { rows, text } = writePart(links, (link) => lineOf({ link, now }));
+      const hasMore = rows.length < links.length || links.length === linksAtOnce;
+      const linkId = hasMore ? rows.at(-1)?.id : lastLookedAt;
       if (linkId === undefined) return { next: undefined, text };
-      return { next: await findLinkPlace(pool, { linkId, userId: wanted.userId }), text };
+      return { next: await findLinkPlace(db, { linkId, userId: wanted.userId }), text };
     });
     if (text !== "") yield text;
     before = next;

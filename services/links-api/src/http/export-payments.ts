@@ -1,7 +1,8 @@
 import type { Request, Response } from "express";
 import { OwnPaymentsFilter, formatAmount, refuse } from "@payment-links/contracts";
-import { type ReadPart, answerFile, csvForm, readQuery } from "@payment-links/http";
+import { type ReadPart, csvForm, readQuery, writePart } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
+import type { Pool } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
 import type { Payment } from "../domain/payment.ts";
 import { type LinkPlace, findStart } from "../store/link-search.ts";
@@ -21,33 +22,37 @@ export const exportPayments =
   (deps: Deps) =>
   async (req: Request, res: Response, { account }: Caller): Promise<void> => {
     const { link: linkId, ...seen } = readQuery(req, OwnPaymentsFilter);
-    const userId = account.id;
-    const link =
-      linkId === undefined ? undefined : await findOwnLinkView(deps.pool, { linkId, userId });
-    if (linkId !== undefined && link === undefined) throw refuse("NOT_FOUND");
-    await deps.exports.make(res, userId, async (readPart) => {
+    await deps.exports.send(req, res, account.id, async (readPart) => {
       const { header, lineOf, type } = formOf(deps);
-      const source = { deps, readPart, seen, lineOf };
+      const source = { readPart, seen, lineOf };
       const rows =
-        link === undefined ? await rowsOfAll(source, userId) : await rowsOfOne(source, res, link);
+        linkId === undefined
+          ? await rowsOfAll(source, account.id)
+          : await rowsOfOne(source, res, { linkId, userId: account.id });
       const chunks = async function* () {
         yield header;
         yield* rows;
       };
-      return answerFile(req, res, { name: "payments.csv", type, chunks });
+      return { name: "payments.csv", type, chunks };
     });
   };
 
 /** All payments, none of them on a link that is made after this. */
 const rowsOfAll = async (source: Source, userId: string) =>
-  chunksOfAll(source, userId, await findStart(source.deps.pool, userId));
+  chunksOfAll(source, userId, await source.readPart((db) => findStart(db, userId)));
 
 /** The payments of one link that are there now, which are counted. */
-const rowsOfOne = async (source: Source, res: Response, link: PaidLink) => {
-  const { deps, readPart, seen } = source;
-  const { count, newest } = await readPart(() =>
-    countPaymentsOf(deps.pool, { ...seen, linkId: link.id }),
-  );
+const rowsOfOne = async (
+  source: Source,
+  res: Response,
+  wanted: { linkId: string; userId: string },
+) => {
+  const { readPart, seen } = source;
+  const { count, link, newest } = await readPart(async (db) => {
+    const link = await findOwnLinkView(db, wanted);
+    if (link === undefined) throw refuse("NOT_FOUND");
+    return { link, ...(await countPaymentsOf(db, { ...seen, linkId: link.id })) };
+  });
   if (count !== undefined) res.setHeader("X-Total-Count", count);
   return chunksOfOne(source, link, newest);
 };
@@ -77,8 +82,7 @@ const formOf = ({ catalogue }: Deps) =>
   });
 
 type Source = {
-  deps: Deps;
-  readPart: ReadPart;
+  readPart: ReadPart<Pool>;
   seen: SeenBetween;
   lineOf: (row: Row) => string;
 };
@@ -89,49 +93,66 @@ const paymentsAtOnce = 250;
 const linksAtOnce = { min: 250, max: 1_000 };
 
 async function* chunksOfAll(source: Source, userId: string, start: LinkPlace | undefined) {
-  const { pool } = source.deps;
   let limit = linksAtOnce.min;
   // The loop ends, as each step holds only links older than those before.
   for (let before = start; before !== undefined;) {
     const place = before;
-    const { links, payments } = await source.readPart(async () => {
-      const walked = await walkLinks(pool, { before: place, limit, userId });
-      return { links: walked, payments: await listFirst(source, walked) };
+    const { first, links } = await source.readPart(async (db) => {
+      const walked = await walkLinks(db, { before: place, limit, userId });
+      return { links: walked, first: await readFirst(db, source, walked) };
     });
-    yield* chunksOf(source, links, payments);
-    const isCut = payments.length === paymentsAtOnce;
+    const last = yield* chunksOf(source, links, first);
     // Then it ended with the whole of one link, and the next step begins behind that one.
-    before = isCut ? links.find(({ id }) => id === payments.at(-1)?.linkId) : links.at(-1);
-    limit = isCut ? linksAtOnce.min : Math.min(2 * limit, linksAtOnce.max);
+    before = first.hasMore ? links.find(({ id }) => id === last?.linkId) : links.at(-1);
+    limit = first.hasMore ? linksAtOnce.min : Math.min(2 * limit, linksAtOnce.max);
   }
 }
 
 async function* chunksOfOne(source: Source, link: PaidLink, newest: PaymentPlace | undefined) {
   if (newest === undefined) return;
-  yield* chunksOf(source, [link], await source.readPart(() => listFirst(source, [link], newest)));
+  const first = await source.readPart((db) => readFirst(db, source, [link], newest));
+  yield* chunksOf(source, [link], first);
 }
 
-const listFirst = (
-  { deps: { pool }, seen }: Source,
+/** Payments that are written, the last of them, and whether more may follow. */
+type Part = { text: string; last: Payment | undefined; hasMore: boolean };
+
+const partOf = (
+  payments: readonly Payment[],
   links: readonly PaidLink[],
-  newest?: PaymentPlace,
-) => {
-  const linkIds = links.map(({ id }) => id);
-  return listPaymentsOf(pool, { ...seen, limit: paymentsAtOnce, linkIds, newest });
+  { lineOf }: Source,
+): Part => {
+  const linkOf = new Map(links.map((link) => [link.id, link]));
+  const { rows, text } = writePart(payments, (payment) =>
+    lineOf({ payment, link: linkOf.get(payment.linkId) }),
+  );
+  const hasMore = rows.length < payments.length || payments.length === paymentsAtOnce;
+  return { text, last: rows.at(-1), hasMore };
 };
 
-/** Writes the first payments of links, and whatever more the last of these links has. */
-async function* chunksOf(
-  { deps: { pool }, lineOf, readPart, seen }: Source,
+const readFirst = async (
+  db: Pool,
+  source: Source,
   links: readonly PaidLink[],
-  first: readonly Payment[],
-) {
-  const linkOf = new Map(links.map((link) => [link.id, link]));
-  for (let payments = first; payments.length > 0;) {
-    yield payments.map((payment) => lineOf({ payment, link: linkOf.get(payment.linkId) })).join("");
-    const last = payments.length === paymentsAtOnce ? payments.at(-1) : undefined;
-    if (last === undefined) return;
-    const behind = { ...seen, last, limit: paymentsAtOnce };
-    payments = await readPart(() => listPaymentsBehind(pool, behind));
+  newest?: PaymentPlace,
+): Promise<Part> => {
+  const linkIds = links.map(({ id }) => id);
+  const page = { ...source.seen, limit: paymentsAtOnce, linkIds, newest };
+  return partOf(await listPaymentsOf(db, page), links, source);
+};
+
+/**
+ * Writes the first payments of links, and whatever more the last of these links has. Returns the last
+ * payment of the first part.
+ */
+async function* chunksOf(source: Source, links: readonly PaidLink[], first: Part) {
+  for (let part = first; part.last !== undefined;) {
+    yield part.text;
+    if (!part.hasMore) break;
+    const behind = { ...source.seen, last: part.last, limit: paymentsAtOnce };
+    part = await source.readPart(async (db) =>
+      partOf(await listPaymentsBehind(db, behind), links, source),
+    );
   }
+  return first.last;
 }
