@@ -225,8 +225,12 @@ describe("a cookie that a sibling domain has set", () => {
   };
 
   test("is no session, by whatever name that browsers let it have", async () => {
-    const token = thief.cookie.split("=")[1] ?? "";
-    expect(thief.cookie).toMatch(/^__Host-session=/);
+    // A sibling can set each cookie but the one of the prefix `__Host-`, without which none counts.
+    const [tossable = "", token = ""] = thief.cookie.split(/; __Host-session=/);
+    expect(tossable).toMatch(/^__Secure-session=/);
+    expect(await whoIs(tossable)).toBe(401);
+    expect(await whoIs(`${tossable}; ${victim.cookie}`)).toBe(401);
+    expect(await whoIs(thief.cookie)).toBe(thief.userId);
     // Browsers hold `__Host-` against its rules in any case, and where it is the name's beginning.
     const names = [
       "session",
@@ -244,13 +248,13 @@ describe("a cookie that a sibling domain has set", () => {
       '"__Host-session"',
     ];
     for (const name of names) {
-      const tossed = `${name}=${token}`;
+      const tossed = `${name}=${token}; ${tossable}`;
       expect([name, await whoIs(tossed)]).toEqual([name, 401]);
-      expect([name, await whoIs(`${tossed}; ${victim.cookie}`)]).toEqual([name, victim.userId]);
+      expect([name, await whoIs(`${tossed}; ${victim.cookie}`)]).toEqual([name, 401]);
       expect([name, await whoIs(`${victim.cookie}; ${tossed}`)]).toEqual([name, victim.userId]);
     }
     // A cookie without a name can look like one that has it.
-    expect(await whoIs(`=${thief.cookie}; ${victim.cookie}`)).toBe(victim.userId);
+    expect(await whoIs(`=__Host-session=${token}; ${victim.cookie}`)).toBe(victim.userId);
     expect(await whoIs(`x="; ${thief.cookie}"; ${victim.cookie}`)).not.toBe(victim.userId);
   });
 

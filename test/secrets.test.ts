@@ -13,7 +13,7 @@ import { makeWallet, siweMessage } from "@payment-links/auth-keys/testing/siwe";
 import { testBrokers, testKafkaPassword } from "@payment-links/bus/testing";
 import { hashSecret } from "@payment-links/contracts";
 import { type Collector, openCollector } from "./rig/collector.ts";
-import { call, sendNotice } from "./rig/client.ts";
+import { call, cookiesOf, sendNotice } from "./rig/client.ts";
 import { type RealSystem, openRealSystem } from "./rig/real-system.ts";
 import { type Receiver, openReceiver } from "./rig/receiver.ts";
 import { type Dump, dumpSystem, findSecrets } from "./rig/secret-hunt.ts";
@@ -22,6 +22,13 @@ import { waitUntil } from "@payment-links/runtime/testing";
 const provider = { provider: "acme", secret: `whsec_${randomBytes(24).toString("base64")}` };
 const sealingKey = randomBytes(32).toString("base64");
 const origin = "https://console.example";
+/** Every cookie of a session. */
+const sessionNames = [
+  "__Secure-session",
+  "__Secure-session-links",
+  "__Secure-session-webhooks",
+  "__Host-session",
+];
 const oidcPath = "/console/api/session/oidc";
 const scopes = ["payment_link:create", "payment_link:read"];
 const random = () => randomBytes(24).toString("hex");
@@ -113,7 +120,15 @@ describe("after a whole journey, refused and mistaken calls among it", () => {
     body?: unknown,
   ) =>
     call(`${system.baseUrl}${path}`, { method, headers, ...(body === undefined ? {} : { body }) });
-  const cookie = () => ({ cookie: `__Host-session=${secrets["the session token"]}` });
+  const cookie = () => ({
+    cookie: sessionNames.map((name) => `${name}=${secrets[`the session's ${name}`]}`).join("; "),
+  });
+  const keepSession = (answer: Pick<Awaited<ReturnType<typeof call>>, "headers">) => {
+    const set = cookiesOf(answer);
+    for (const name of sessionNames) {
+      secrets[`the session's ${name}`] = new RegExp(`${name}=([^;]+)`).exec(set)?.[1] ?? "";
+    }
+  };
 
   const asOperator = (path: string, body: unknown, token = tokens.operators[0]) =>
     call(`${system.internalUrl}/internal/${path}`, {
@@ -128,8 +143,7 @@ describe("after a whole journey, refused and mistaken calls among it", () => {
     secrets["the sign-in token"] = tokenIn(opened.body["signInUrl"]);
     const token = secrets["the sign-in token"];
     const session = await send("POST", "/console/api/session", {}, { token });
-    const set = String(session.headers["set-cookie"]);
-    secrets["the session token"] = /^__Host-session=([^;]+)/.exec(set)?.[1] ?? "";
+    keepSession(session);
     const second = await asOperator("sign-in-links", { handle: "secretive" });
     secrets["a sign-in token that nobody used"] = tokenIn(second.body["signInUrl"]);
     await send("POST", "/console/api/wallets", cookie(), {
@@ -180,8 +194,10 @@ describe("after a whole journey, refused and mistaken calls among it", () => {
     secrets["an authorization code"] = back.url.searchParams.get("code") ?? "";
     secrets["the browser's secret of a sign-in"] = browser.cookies().replace(/^[^=]*=/, "");
     await browser.visit(back.url.href, { stopBefore: ({ pathname }) => pathname === "/console" });
-    const session = /__Host-session=([^;]+)/.exec(browser.cookies())?.[1] ?? "";
-    secrets["a session token from OpenID Connect"] = session;
+    for (const name of sessionNames) {
+      const token = new RegExp(`${name}=([^;]+)`).exec(browser.cookies())?.[1] ?? "";
+      secrets[`${name} from OpenID Connect`] = token;
+    }
     // Once more with the same code, which is refused.
     await browser.visit(back.url.href, { stopBefore: ({ pathname }) => pathname === "/console" });
   };
@@ -244,9 +260,10 @@ describe("after a whole journey, refused and mistaken calls among it", () => {
     const proven = await send("POST", path, cookie(), { token: `${token}x` });
     expect(proven.status).toBe(401);
     const renewed = await send("POST", path, cookie(), { token });
-    secrets["the session token before its proof"] = secrets["the session token"] ?? "";
-    const set = String(renewed.headers["set-cookie"]);
-    secrets["the session token"] = /^__Host-session=([^;]+)/.exec(set)?.[1] ?? "";
+    for (const name of sessionNames) {
+      secrets[`${name} before its proof`] = secrets[`the session's ${name}`] ?? "";
+    }
+    keepSession(renewed);
   };
 
   /** Opens what payers open, and what is not there, from both addresses. */
@@ -272,7 +289,10 @@ describe("after a whole journey, refused and mistaken calls among it", () => {
 
   /** What people do with secrets that they were given. */
   const mistakes = async () => {
-    const [key = "", session = ""] = [secrets["the API key"], secrets["the session token"]];
+    const [key = "", session = ""] = [
+      secrets["the API key"],
+      secrets["the session's __Secure-session"],
+    ];
     const token = secrets["a sign-in token that nobody used"];
     const answers = [
       await send("GET", `/v1/payment-link?api_key=${key}&status=${key}`, { "x-api-key": key }),
@@ -289,7 +309,7 @@ describe("after a whole journey, refused and mistaken calls among it", () => {
         { "x-api-key": key },
         { toAmount: key, maxUsage: key },
       ),
-      await send("GET", "/console/api/account", { cookie: `__Host-session=${session}x` }),
+      await send("GET", "/console/api/account", { cookie: `${cookie().cookie}x` }),
       await send("GET", "/console/api/account", { ...cookie(), "sec-fetch-site": "cross-site" }),
       await send("POST", "/console/api/session", {}, { token: `${token}x` }),
       await send("POST", "/console/api/session", {}, { siwe: { message: token, signature: key } }),

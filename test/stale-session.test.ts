@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { presenceMsMax } from "@payment-links/identity";
-import { type Merchant, call, openMerchant, signInAgain } from "./rig/client.ts";
+import { type Merchant, call, cookiesOf, openMerchant, signInAgain } from "./rig/client.ts";
 import { openServicesInProcess } from "./rig/services-in-process.ts";
 
 type System = Awaited<ReturnType<typeof openServicesInProcess>>;
@@ -107,7 +107,7 @@ describe("a thief with a stolen session whose person proved nothing for ten minu
     });
     const token = String(link.body["signInUrl"]).split("#token=")[1];
     const proof = await as(victim.cookie, "POST", "session/presence", { token });
-    const renewed = String(proof.headers["set-cookie"]).split(";", 1)[0] ?? "";
+    const renewed = cookiesOf(proof);
     system.clock.advance(1_001);
     for (const path of ["api-keys", "webhook-endpoints"]) {
       const body = path === "api-keys" ? key : { ...hook, url: "https://shop.com/more" };

@@ -416,6 +416,10 @@ type Caller = [kind: string, headers: Record<string, string>];
 
 type Merchants = Record<"owner" | "stale" | "stranger", Merchant>;
 
+/** The cookies by which each service knows a session. */
+const sessionCookiesOf = (token: string): string =>
+  ["session", "session-links", "session-webhooks"].map((name) => `${name}=${token}`).join("; ");
+
 /** The owner, whose last proof of presence in this session was ten minutes ago. */
 const staleKind = "session: stale";
 
@@ -457,9 +461,9 @@ const callersOf = async ({ owner, stale, stranger }: Merchants): Promise<Caller[
     ...scopes.map(withKey),
     ["suspended: its key", { "x-api-key": suspended.apiKey }],
     ["suspended: its session", { cookie: suspended.cookie }],
-    ["key: a session in its place", { "x-api-key": owner.cookie.slice("session=".length) }],
-    ["session: a key in its place", { cookie: `session=${keys["payment_link:create"]}` }],
-    ["session: nobody's", { cookie: "session=nobodys" }],
+    ["key: a session in its place", { "x-api-key": /(?<==)[^;]+/.exec(owner.cookie)?.[0] ?? "" }],
+    ["session: a key in its place", { cookie: sessionCookiesOf(keys["payment_link:create"]) }],
+    ["session: nobody's", { cookie: sessionCookiesOf("nobodys") }],
     ["session: ended", { cookie: ended.cookie }],
     [staleKind, { cookie: stale.cookie }],
     ["session: sent by another site", { cookie: owner.cookie, "sec-fetch-site": "cross-site" }],

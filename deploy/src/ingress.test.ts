@@ -6,6 +6,7 @@ import {
   openCatalogue,
   publicLinkOperations,
 } from "@payment-links/contracts";
+import { sessionPaths } from "@payment-links/http";
 import { type ServiceName, serviceFor } from "./ingress.ts";
 
 const paths: [string, ServiceName][] = [
@@ -47,6 +48,24 @@ describe("one origin", () => {
     expect(nginxServiceFor(path)).toBe(service);
   });
 
+  test("a session's token is sent to its own service and to every call that needs it (rule CALLER-40)", () => {
+    const sentTo = Object.entries(sessionPaths);
+    for (const [service, cookiePaths] of sentTo) {
+      for (const path of cookiePaths) {
+        for (const below of [path, `${path}/`, `${path}/x`, `${path}/webhook-endpoints`]) {
+          expect([below, serviceFor(below)]).toEqual([below, service]);
+          expect([below, nginxServiceFor(below)]).toEqual([below, service]);
+        }
+      }
+    }
+    for (const path of sessionOperationPaths) {
+      const getting = sentTo.filter(([, paths]) =>
+        paths.some((one) => path === one || path.startsWith(`${one}/`)),
+      );
+      expect([path, getting.map(([service]) => service)]).toEqual([path, [serviceFor(path)]]);
+    }
+  });
+
   test.each(["packages/contracts/RULES.md", "deploy/README.md"])(
     "%s names the same service for every path and every operation (rule OPS-1)",
     (file) => {
@@ -60,10 +79,14 @@ describe("one origin", () => {
 });
 
 const now = () => new Date();
+const ofConsole = consoleOperations({ catalogue: openCatalogue(), now });
 const operationPaths: readonly string[] = [
   ...Object.values(publicLinkOperations(createLinkBody(now))),
-  ...consoleOperations({ catalogue: openCatalogue(), now }),
+  ...ofConsole,
 ].map(({ path }) => path);
+const sessionOperationPaths: readonly string[] = ofConsole
+  .filter(({ caller }) => caller === "session")
+  .map(({ path }) => path);
 
 const ruleSays = "One origin, by path";
 

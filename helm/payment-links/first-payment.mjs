@@ -55,11 +55,15 @@ const notify = async (paymentLinkId) => {
   });
 };
 
+/** Every cookie that an answer sets, once: each service reads its own. */
+const cookiesOf = ({ headers }) =>
+  [...new Set(headers.getSetCookie().map((line) => line.split(";", 1)[0]))].join("; ");
+
 const handle = `first${Date.now().toString(36)}`;
 const opened = await operate("/internal/accounts", { username: "First", handle });
 const token = new URL(opened.body.signInUrl).hash.replace("#token=", "");
 const signedIn = await call(`${origin}/console/api/session`, { body: { token } });
-const cookie = signedIn.answer.headers.get("set-cookie").split(";", 1)[0];
+const cookie = cookiesOf(signedIn.answer);
 const wallet = { walletAddress, tokenId: "usdc-base", isDefault: true };
 await call(`${origin}/console/api/wallets`, { headers: { cookie }, body: wallet });
 const key = await call(`${origin}/console/api/api-keys`, {

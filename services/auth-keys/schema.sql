@@ -286,10 +286,16 @@ CREATE TABLE sessions (
   method text DEFAULT 'link'::text NOT NULL,
   identity_id text,
   presence_at timestamp with time zone,
+  links_api_hash bytea,
+  webhook_dispatcher_hash bytea,
   CONSTRAINT sessions_hash_key UNIQUE (hash),
+  CONSTRAINT sessions_links_api_hash_key UNIQUE (links_api_hash),
+  CONSTRAINT sessions_webhook_dispatcher_hash_key UNIQUE (webhook_dispatcher_hash),
   CONSTRAINT sessions_pkey PRIMARY KEY (id),
   CONSTRAINT sessions_hash_check CHECK (length(hash) = 32),
-  CONSTRAINT sessions_method_check CHECK (method = ANY (ARRAY['link'::text, 'siwe'::text, 'oidc'::text, 'passkey'::text]))
+  CONSTRAINT sessions_links_api_hash_check CHECK (length(links_api_hash) = 32),
+  CONSTRAINT sessions_method_check CHECK (method = ANY (ARRAY['link'::text, 'siwe'::text, 'oidc'::text, 'passkey'::text])),
+  CONSTRAINT sessions_webhook_dispatcher_hash_check CHECK (length(webhook_dispatcher_hash) = 32)
 ) WITH (
   autovacuum_vacuum_scale_factor=0.02,
   autovacuum_vacuum_threshold=1000

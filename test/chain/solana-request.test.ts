@@ -101,7 +101,7 @@ const openSystem = async () => {
         account,
         credential: { ...credential, expiresAt: null },
       });
-      const headers = { cookie: `session=${session}` };
+      const headers = { cookie: `session-links=${session}` };
       const { json } = await post("/console/api/payment-links", { toAmount }, headers);
       return { id: String(json.id), owner: walletAddress };
     },

@@ -60,28 +60,46 @@ export const openMerchant = async (system: System, handle: string): Promise<Merc
   return { userId, handle, cookie, apiKey: String(key.body["key"]) };
 };
 
-/** Signs the merchant in once more, by an operator's link; answers that session's cookie. */
+/** Signs the merchant in once more, by an operator's link; returns that session's cookies. */
 export const signInAgain = async (
   system: System,
+  merchant: Pick<Merchant, "handle">,
+): Promise<string> => cookiesOf(await signInAnswer(system, merchant));
+
+/** Signs the merchant in once more; returns the whole answer. */
+export const signInAnswer = async (
+  system: System,
   { handle }: Pick<Merchant, "handle">,
-): Promise<string> => {
+): Promise<Answer> => {
   const made = await call(`${system.internalUrl}/internal/sign-in-links`, {
     method: "POST",
     headers: asOperator(system),
     body: { handle },
   });
-  return signIn(system, String(made.body["signInUrl"]));
+  return redeem(system, String(made.body["signInUrl"]));
 };
 
-/** Redeems a one-time sign-in link and answers the session's cookie. */
-const signIn = async (system: System, signInUrl: string): Promise<string> => {
+/** Redeems a one-time sign-in link and returns the session's cookies. */
+const signIn = async (system: System, signInUrl: string): Promise<string> =>
+  cookiesOf(await redeem(system, signInUrl));
+
+/**
+ * The cookies that an answer sets, each name once, as a `Cookie` header. A client that ignores their
+ * paths sends all of them everywhere.
+ */
+export const cookiesOf = ({ headers }: Pick<Answer, "headers">): string => {
+  const lines = [headers["set-cookie"] ?? []].flat();
+  return [...new Set(lines.map((line) => line.split(";", 1)[0] ?? ""))].join("; ");
+};
+
+const redeem = async (system: System, signInUrl: string): Promise<Answer> => {
   const token = new URLSearchParams(new URL(signInUrl).hash.slice(1)).get("token");
   const session = await call(`${system.baseUrl}/console/api/session`, {
     method: "POST",
     body: { token },
   });
   if (session.status !== 200) throw new Error(`no session: ${JSON.stringify(session)}`);
-  return String(session.headers["set-cookie"]).split(";", 1)[0] ?? "";
+  return session;
 };
 
 /** Any EVM address will do: no real money moves in a test. */

@@ -228,7 +228,7 @@ export const openPaymentSystem = async ({
       expiresAt: null,
     };
     answers.set(`session ${hash}`, { found: true, account, credential });
-    return `session=${session}`;
+    return `session-links=${session}`;
   };
   const call = async (path: string, cookie: string, body?: object) => {
     const answer = await fetch(`${served.publicUrl}${path}`, {

@@ -54,8 +54,10 @@ const takeCheckout = async (chromium: Chromium, shop: Shop, options: Options): P
 
 const takeConsole = async (chromium: Chromium, shop: Shop) => {
   const person = await openPerson(chromium, shop, computer);
-  const [name = "", value = ""] = shop.cookie.split("=");
-  await person.context.addCookies([{ name, value, url: shop.baseUrl }]);
+  const cookies = shop.cookie.split("; ").map((pair) => pair.split("="));
+  await person.context.addCookies(
+    cookies.map(([name = "", value = ""]) => ({ name, value, url: shop.baseUrl })),
+  );
   const tab = await person.openTab();
   await tab.goTo(`${shop.baseUrl}/console`);
   await tab.see("Received in the last 30 days");

@@ -167,7 +167,12 @@ export {
 export { hasValidEip55, isEvmAddress, keccak256Hex, toEip55 } from "./evm-address.ts";
 export { Id, type IdPrefix, idOfNames, idOfUuid, isId, newId, uuidOfId } from "./ids.ts";
 export { Instant, parseInstant } from "./instant.ts";
-export { IntrospectionAnswer, IntrospectionQuestion } from "./introspection.ts";
+export {
+  IntrospectionAnswer,
+  IntrospectionQuestion,
+  type SessionService,
+  sessionServices,
+} from "./introspection.ts";
 export { chainSource } from "./chain-source.ts";
 export { type RpcUrls, chainIdForm, parseHosts, parseRpcUrls } from "./rpc-urls.ts";
 export { mayBePrivateKey } from "./private-key.ts";

@@ -3,17 +3,26 @@ import { Account } from "./account.ts";
 import { Id } from "./ids.ts";
 import { Instant } from "./instant.ts";
 
+/**
+ * The services that a signed-in person calls. Each receives a session token of its own, which only this
+ * service's question can look up (rule CALLER-40).
+ */
+export const sessionServices = ["auth-keys", "links-api", "webhook-dispatcher"] as const;
+export type SessionService = (typeof sessionServices)[number];
+
 /** Longer than any address. */
 const addressCharsMax = 64;
 
 /**
  * What services ask auth-keys: who is behind this credential, told by its SHA-256 in hex. `address`
- * is from where a key is used.
+ * is from where a key is used. `service` is the service that received a session's token; auth-keys if not
+ * given.
  */
 export const IntrospectionQuestion = z.object({
   kind: z.enum(["api-key", "session"]),
   hash: z.string().regex(/^[0-9a-f]{64}$/),
   address: z.string().max(addressCharsMax).optional(),
+  service: z.enum(sessionServices).optional(),
 });
 export type IntrospectionQuestion = z.output<typeof IntrospectionQuestion>;
 

@@ -35,12 +35,18 @@ export {
 } from "./serve.ts";
 export {
   type CookiePolicy,
+  type SessionTokens,
   cookiePolicy,
+  endedSessionCookies,
+  hostCookie,
   isInsecureOrigin,
   isLocalOrigin,
+  readCookie,
   readSessionToken,
   refuseOtherSites,
-  sessionCookie,
+  sessionCookies,
+  sessionPaths,
+  sessionTokenFor,
 } from "./session-cookie.ts";
 export { showPage } from "./show-page.ts";
 export { writePart } from "./write-part.ts";

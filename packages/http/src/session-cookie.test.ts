@@ -3,10 +3,12 @@ import type { Request } from "express";
 import { Refusal } from "@payment-links/contracts";
 import {
   cookiePolicy,
+  endedSessionCookies,
   isInsecureOrigin,
   readSessionToken,
   refuseOtherSites,
-  sessionCookie,
+  sessionCookies,
+  sessionPaths,
 } from "./session-cookie.ts";
 
 const https = cookiePolicy("https://pay.example");
@@ -16,46 +18,90 @@ const http = cookiePolicy("http://127.0.0.1:8080");
 const request = (headers: Record<string, string>, method = "GET") =>
   ({ headers, method }) as unknown as Request;
 
+const tokens = {
+  "auth-keys": "a token",
+  "links-api": "links",
+  "webhook-dispatcher": "webhooks",
+  host: "host",
+};
+
 describe("the session cookie (rule CALLER-8)", () => {
-  test("on https is bound to the host, secure, and out of the reach of scripts", () => {
-    expect(sessionCookie(https, "a token", 3600)).toBe(
-      "__Host-session=a%20token; Max-Age=3600; Path=/; HttpOnly; Secure; SameSite=Lax",
+  test("on https is secure, out of the reach of scripts, and bound to the host by another", () => {
+    const lines = sessionCookies(https, tokens, 3600);
+    expect(lines[0]).toBe(
+      "__Secure-session=a%20token; Max-Age=3600; Path=/console/api/session; HttpOnly; Secure; SameSite=Lax",
+    );
+    expect(lines.at(-1)).toBe(
+      "__Host-session=host; Max-Age=3600; Path=/; HttpOnly; Secure; SameSite=Lax",
     );
   });
 
-  test("on a loopback http origin is the same under another name, and not secure", () => {
-    expect(sessionCookie(http, "token", 3600)).toBe(
-      "session=token; Max-Age=3600; Path=/; HttpOnly; SameSite=Lax",
+  test("on a loopback http origin is the same under other names, and not secure", () => {
+    const lines = sessionCookies(http, tokens, 3600);
+    expect(lines[0]).toBe(
+      "session=a%20token; Max-Age=3600; Path=/console/api/session; HttpOnly; SameSite=Lax",
     );
+    expect(lines.filter((line) => /host|secure/i.test(line))).toEqual([]);
   });
 
-  test("with an empty token and no time ends the session in the browser", () => {
-    expect(sessionCookie(https, "", 0)).toMatch(/^__Host-session=; Max-Age=0; Path=\/;/);
+  test("is another for each service, at its own paths alone (rule CALLER-40)", () => {
+    const paths = new Map<string, string[]>();
+    for (const line of sessionCookies(http, tokens, 1)) {
+      const [pair = "", , path = ""] = line.split("; ");
+      paths.set(pair, [...(paths.get(pair) ?? []), path.replace("Path=", "")]);
+    }
+    expect([...paths]).toEqual([
+      ["session=a%20token", sessionPaths["auth-keys"]],
+      ["session-links=links", sessionPaths["links-api"]],
+      ["session-webhooks=webhooks", sessionPaths["webhook-dispatcher"]],
+    ]);
+  });
+
+  test("with no time ends the session in the browser, at every path", () => {
+    const lines = endedSessionCookies(https);
+    expect(lines.length).toBe(sessionCookies(https, tokens, 1).length);
+    for (const line of lines) expect(line).toMatch(/^[\w-]+=; Max-Age=0; Path=\//);
   });
 
   test("reads back the token that it was given", () => {
     for (const token of ["plain", 'a b;c=d,e"f', "é😀", "100%"]) {
-      const cookie = sessionCookie(https, token, 1).split(";")[0] ?? "";
-      expect(readSessionToken(request({ cookie }), https)).toBe(token);
+      const set = sessionCookies(https, { ...tokens, "auth-keys": token }, 1);
+      const cookie = [set[0], set.at(-1)].map((line) => line?.split(";")[0]).join("; ");
+      expect(readSessionToken(request({ cookie }), https)).toBe(`host.${token}`);
     }
+  });
+
+  test.each([
+    ["the host's cookie alone", "__Host-session=h", undefined],
+    [
+      "the service's alone, as another host of the domain can set it",
+      "__Secure-session=t",
+      undefined,
+    ],
+    ["both", "__Secure-session=t; __Host-session=h", "h.t"],
+    ["another service's", "__Secure-session-links=t; __Host-session=h", undefined],
+    ["the http names", "session=t; __Host-session=h", undefined],
+    ["another case", "__secure-session=t; __host-session=h", undefined],
+  ])("on https, given %s", (_name, cookie, token) => {
+    expect(readSessionToken(request({ cookie }), https)).toBe(token);
   });
 
   test.each([
     ["none", undefined, undefined],
     ["an empty header", "", undefined],
     ["another cookie", "theme=dark", undefined],
-    ["it between others", "a=b; __Host-session=t; c=d", "t"],
-    ["it twice: the first", "__Host-session=t; __Host-session=u", "t"],
-    ["the http name", "session=t", undefined],
-    ["another case", "__host-session=t", undefined],
+    ["it between others", "a=b; session=t; c=d", "t"],
+    ["it twice: the first", "session=t; session=u", "t"],
+    ["the https name", "__Secure-session=t", undefined],
+    ["another case", "Session=t", undefined],
     ["a name of every object", "toString=t; __proto__=t", undefined],
-    ["a broken escape, as it stands", "__Host-session=%zz", "%zz"],
-    ["no equals sign", "__Host-session", undefined],
+    ["a broken escape, as it stands", "session=%zz", "%zz"],
+    ["no equals sign", "session", undefined],
     ["16 kB of semicolons", ";".repeat(16_000), undefined],
-    ["3000 cookies before it", `${"a=b;".repeat(3000)}__Host-session=t`, "t"],
+    ["3000 cookies before it", `${"a=b;".repeat(3000)}session=t`, "t"],
   ])("given %s", (_name, cookie, token) => {
     const headers = cookie === undefined ? {} : { cookie };
-    expect(readSessionToken(request(headers), https)).toBe(token);
+    expect(readSessionToken(request(headers), http)).toBe(token);
   });
 });
 

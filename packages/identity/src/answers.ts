@@ -32,6 +32,7 @@ type FoundAnswer = Extract<IntrospectionAnswer, { found: true }>;
 
 type AnswersOptions = {
   kind: IntrospectionQuestion["kind"];
+  service?: IntrospectionQuestion["service"];
   ask: Ask;
   clock: Clock;
   counts: IdentityMetrics;
@@ -50,7 +51,7 @@ const foundMax = 10_000;
 const notFoundMax = 10_000;
 
 /** Keeps answers, and asks one question at a time per credential, however many callers wait for it. */
-export const createAnswers = ({ kind, ask, clock, counts }: AnswersOptions): Answers => {
+export const createAnswers = ({ kind, service, ask, clock, counts }: AnswersOptions): Answers => {
   // They are apart so that a flood of invented keys pushes no real key out.
   const found = new LRUCache<string, Answer>({ max: foundMax });
   const notFound = new LRUCache<string, Answer>({ max: notFoundMax });
@@ -81,7 +82,7 @@ export const createAnswers = ({ kind, ask, clock, counts }: AnswersOptions): Ans
     // A session that was forgotten meanwhile stays forgotten: only the question on record keeps its
     // answer.
     const isOnRecord = (): boolean => asking.get(hash) === asked && asking.delete(hash);
-    const asked = ask({ kind, hash, address }).then(
+    const asked = ask({ kind, hash, address, ...(service === undefined ? {} : { service }) }).then(
       (reply) => {
         const caller = reply.found ? callerOf(reply) : undefined;
         const answer: Answer = { asked: askedAt, caller };

@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { isApiKey, refuse } from "@payment-links/contracts";
+import { type SessionService, isApiKey, refuse } from "@payment-links/contracts";
 import type { Clock, Log, Metrics } from "@payment-links/runtime";
 import { createAnswers } from "./answers.ts";
 import type { Ask, Caller } from "./caller.ts";
@@ -35,17 +35,30 @@ type KeyOptions = { freshMs: number; address?: string | undefined };
 /** What is asked of a session. */
 type SessionOptions = { freshMs: number; needsPresence?: boolean };
 
-type IdentityOptions = { ask: Ask; clock: Clock; metrics: Metrics; log: Log };
+type IdentityOptions = {
+  ask: Ask;
+  clock: Clock;
+  metrics: Metrics;
+  log: Log;
+  /** The service that receives the sessions' tokens; auth-keys if not given. */
+  service?: SessionService | undefined;
+};
 
 const sessionTokenCharsMax = 256;
 const keyCharsMax = 64;
 
 /** Makes the port to auth-keys, with its bounded caches. Only the SHA-256 of a secret is kept. */
-export const createIdentity = ({ ask, clock, metrics, log }: IdentityOptions): Identity => {
+export const createIdentity = ({
+  ask,
+  clock,
+  metrics,
+  log,
+  service,
+}: IdentityOptions): Identity => {
   const counts = openIdentityMetrics(metrics, clock);
   const guarded = guardAsk({ ask, clock, counts, log });
   const apiKeys = createAnswers({ kind: "api-key", ask: guarded, clock, counts });
-  const sessions = createAnswers({ kind: "session", ask: guarded, clock, counts });
+  const sessions = createAnswers({ kind: "session", service, ask: guarded, clock, counts });
   const hasExpired = ({ credential }: Caller): boolean =>
     credential.expiresAt !== null && credential.expiresAt <= clock.now();
 

@@ -8,6 +8,7 @@ import {
   startConsumer,
   startRepublishing,
 } from "@payment-links/bus";
+import { sessionServices } from "@payment-links/contracts";
 import {
   type AppOptions,
   type InternalRoute,
@@ -87,7 +88,7 @@ export const createService = (
   return {
     name,
     metrics,
-    app: createPublicApp(ground, own),
+    app: createPublicApp(ground, name, own),
     publicRoutes: own.publicRoutes,
     internalRoutes: [
       ...own.internalRoutes,
@@ -138,17 +139,18 @@ export const createService = (
   };
 };
 
-const createPublicApp = (ground: Ground, own: ServiceParts) => {
+const createPublicApp = (ground: Ground, name: string, own: ServiceParts) => {
   const { answerUnknown, identity, publicRoutes } = own;
   const { baseUrl, limiter, limits, log, metrics, trustedProxies } = ground;
+  const service = sessionServices.find((one) => one === name);
   return createApp({
     routes: publicRoutes,
     answerUnknown,
     gate: {
       limiter,
       limits,
-      identity: identity ?? createIdentity(ground),
-      cookie: cookiePolicy(baseUrl),
+      identity: identity ?? createIdentity({ ...ground, service }),
+      cookie: cookiePolicy(baseUrl, service),
     },
     trustedProxies,
     log,

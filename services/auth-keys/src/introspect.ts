@@ -1,7 +1,7 @@
 import { classifyFailure } from "@payment-links/bus";
 import { type Ask, BadAnswer } from "@payment-links/identity";
 import type { Deps } from "./deps.ts";
-import { judgeKey, judgeSession } from "./domain/introspection.ts";
+import { answerFor, judgeKey, judgeSession } from "./domain/introspection.ts";
 import { findApiKeyByHash } from "./store/api-keys.ts";
 import { findSessionByHash } from "./store/sessions.ts";
 
@@ -18,13 +18,13 @@ type IntrospectDeps = Pick<
  */
 export const createIntrospect =
   ({ pool, clock, counters, apiKeyUses, sessionUses, ...ways }: IntrospectDeps): Ask =>
-  async ({ kind, hash: hex, address = null }) => {
+  async ({ kind, hash: hex, address = null, service = "auth-keys" }) => {
     const hash = Buffer.from(hex, "hex");
     const isKey = kind === "api-key";
     const judge = async () =>
       isKey
         ? judgeKey(await findApiKeyByHash(pool, hash), clock.now())
-        : judgeSession(await findSessionByHash(pool, { hash, issuers: ways.issuers }), {
+        : judgeSession(await findSessionByHash(pool, { hash, service, issuers: ways.issuers }), {
             now: clock.now(),
             methods: ways.signInMethods,
           });
@@ -34,7 +34,7 @@ export const createIntrospect =
       const uses = isKey ? apiKeyUses : sessionUses;
       uses.note({ id: answer.credential.id, at: clock.now(), address });
     }
-    return answer;
+    return answerFor(service, answer);
   };
 
 const rethrow = (error: unknown): never => {

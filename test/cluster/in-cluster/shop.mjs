@@ -50,7 +50,7 @@ export const openShop = async (signInToken) => {
   const signedIn = await call("auth-keys", "/console/api/session", {
     body: { token: signInToken },
   });
-  const cookie = signedIn.answer.headers.get("set-cookie").split(";", 1)[0];
+  const cookie = cookiesOf(signedIn.answer);
   const wallet = { walletAddress, tokenId: "usdc-base", isDefault: true };
   await call("auth-keys", "/console/api/wallets", { headers: { cookie }, body: wallet });
   const key = await call("auth-keys", "/console/api/api-keys", {
@@ -68,6 +68,10 @@ export const openShop = async (signInToken) => {
     webhookSecret: endpoint.body.secret,
   };
 };
+
+/** Every cookie that an answer sets, once: each service reads its own. */
+const cookiesOf = ({ headers }) =>
+  [...new Set(headers.getSetCookie().map((line) => line.split(";", 1)[0]))].join("; ");
 
 /** A provider's notice that `amount` settled, ready to be sent: `id` names the payment. */
 export const settledNotice = ({ id, paymentLinkId, amount, occurredAt }) => {

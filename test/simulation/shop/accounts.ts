@@ -55,7 +55,7 @@ export const keyOf = (shop: { accounts: Accounts }, number: number): { "x-api-ke
   "x-api-key": accountOf(shop, number).key,
 });
 export const cookieOf = (shop: { accounts: Accounts }, number: number): { cookie: string } => ({
-  cookie: `session=${accountOf(shop, number).session}`,
+  cookie: `session-links=${accountOf(shop, number).session}`,
 });
 
 type Ask = (asked: { kind: string; hash: string }) => Promise<IntrospectionAnswer>;

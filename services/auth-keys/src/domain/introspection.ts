@@ -1,4 +1,4 @@
-import type { Account, IntrospectionAnswer } from "@payment-links/contracts";
+import type { Account, IntrospectionAnswer, SessionService } from "@payment-links/contracts";
 import { type SignInMethod, sessionEnd } from "./session.ts";
 
 /** An API key as it was found by its hash, with the account that it acts for. */
@@ -75,6 +75,18 @@ export const judgeSession = (
     answer: tell(found, { bucketId, scopes: [], expiresAt, method, presence }),
   };
 };
+
+/**
+ * Leaves out of an answer what the service that asks does not need: webhook-dispatcher pays nobody, so it
+ * learns of no wallet (rule CALLER-41).
+ */
+export const answerFor = (
+  service: SessionService,
+  answer: IntrospectionAnswer,
+): IntrospectionAnswer =>
+  service === "webhook-dispatcher" && answer.found
+    ? { ...answer, account: { ...answer.account, wallets: [] } }
+    : answer;
 
 const usable = ({ isSuspended }: Account): "valid" | "suspended" =>
   isSuspended === true ? "suspended" : "valid";

@@ -1,6 +1,6 @@
 import type { Request, Response } from "express";
 import { hashSecret } from "@payment-links/contracts";
-import { personActor, readSessionToken, sessionCookie } from "@payment-links/http";
+import { endedSessionCookies, personActor, readSessionToken } from "@payment-links/http";
 import { transact } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
 import { insertAudit } from "../store/audit-log.ts";
@@ -21,6 +21,6 @@ export const endSession = (deps: Deps) => async (req: Request, res: Response) =>
       targetId: ended.id,
     });
   });
-  res.setHeader("Set-Cookie", sessionCookie(deps.cookie, "", 0));
+  res.setHeader("Set-Cookie", endedSessionCookies(deps.cookie));
   res.status(204).end();
 };

@@ -8,7 +8,7 @@ const sessionPath = "/console/api/session";
 const startPath = `${sessionPath}/oidc`;
 const linkPath = `${startPath}?link=true`;
 const callbackPath = `${startPath}/callback`;
-const sessionCookie = "__Host-session";
+const sessionCookies = ["__Secure-session", "__Host-session"];
 
 let provider: IdentityProvider;
 let rig: Rig;
@@ -24,6 +24,13 @@ afterAll(async () => {
 const isConsole = ({ pathname }: URL): boolean => pathname === "/console";
 const isCallback = ({ pathname }: URL): boolean => pathname === callbackPath;
 
+/** Puts the session of a `Cookie` header into a browser, or takes the browser's away where it has none. */
+const setSession = (browser: Browser, header: string): void => {
+  for (const name of sessionCookies) {
+    browser.setCookie(name, new RegExp(`${name}=([^;]+)`).exec(header)?.[1]);
+  }
+};
+
 /** A browser in which the account is signed in by an operator's link. */
 const signedIn = async (userId?: string) => {
   const link =
@@ -34,7 +41,7 @@ const signedIn = async (userId?: string) => {
   const token = made?.token ?? tokenOf(link?.body["signInUrl"]);
   const cookie = await rig.signIn(token);
   const browser = createBrowser({ origin: baseUrl, servedBy: rig.publicUrl });
-  browser.setCookie(sessionCookie, cookie.slice(`${sessionCookie}=`.length));
+  setSession(browser, cookie);
   return { browser, userId: made?.userId ?? userId ?? "" };
 };
 
@@ -93,8 +100,7 @@ describe("GET /console/api/session/oidc?link=true", () => {
     provider.person.subject = `way back ${who}`;
     const { url } = await browser.visit(linkPath, { stopBefore: isCallback });
     const later = await signedIn(who === "same" ? userId : undefined);
-    const cookie = new RegExp(`${sessionCookie}=([^;]+)`).exec(later.browser.cookies())?.[1];
-    browser.setCookie(sessionCookie, who === undefined ? undefined : cookie);
+    setSession(browser, who === undefined ? "" : later.browser.cookies());
     const { url: end } = await browser.visit(url.href, { stopBefore: isConsole });
     const code = who === undefined ? "UNAUTHENTICATED" : "OIDC_SIGN_IN_REFUSED";
     expect(end.search).toBe(`?error=${code}`);

@@ -89,8 +89,9 @@ describe("a certified identity provider", () => {
     const stopBefore = ({ pathname }: URL) => pathname === `${startPath}/callback`;
     const { url } = await browser.visit(provePath, { stopBefore });
     const second = await signedInLongAgo("two sessions");
-    const session = /__Host-session=([^;]+)/.exec(second.cookies())?.[1];
-    browser.setCookie("__Host-session", session);
+    for (const name of ["__Secure-session", "__Host-session"]) {
+      browser.setCookie(name, new RegExp(`${name}=([^;]+)`).exec(second.cookies())?.[1]);
+    }
     expect(await walk(browser, url.href, "two sessions")).toContain("OIDC_SIGN_IN_REFUSED");
     expect(refusalOf(await act(rig, browser.cookies()))).toBe(stale);
   });

@@ -1,16 +1,16 @@
 import type { Request, Response } from "express";
 import { hashSecret, refuse } from "@payment-links/contracts";
-import { personActor, sessionCookie } from "@payment-links/http";
+import { personActor, sessionCookies } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
 import { type Transaction, transact } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
 import type { ProvenIdentity } from "../domain/identity.ts";
 import type { SignInMethod } from "../domain/session.ts";
-import { mintToken } from "../domain/token.ts";
 import { insertAudit } from "../store/audit-log.ts";
 import { lockIdentity } from "../store/identities.ts";
 import { lockCallersAccount, renewSession } from "../store/sessions.ts";
 import { redeemSignInToken } from "../store/sign-in-tokens.ts";
+import { mintSession } from "./mint-session.ts";
 import { noteRefusal } from "./note-refusal.ts";
 import { requireListener } from "./require-listener.ts";
 
@@ -32,7 +32,7 @@ type Renewal = {
 
 /**
  * Renews the presence of the caller's session, by a proof of the same account and no other (rule
- * CALLER-19). The session goes on under another token: a copy of its cookie that somebody took must
+ * CALLER-19). The session goes on under other tokens: a copy of its cookies that somebody took must
  * not be lifted with it.
  */
 export const renewPresence = async (
@@ -41,7 +41,7 @@ export const renewPresence = async (
 ): Promise<void> => {
   const { clock, cookie, pool } = deps;
   const { account, credential } = caller;
-  const token = mintToken();
+  const { tokens, hashes } = mintSession(cookie);
   const now = clock.now();
   const actor = personActor(req, credential);
   const expiresAt = await transact(pool, async (tx) => {
@@ -49,14 +49,14 @@ export const renewPresence = async (
     if (provenId !== account.id) throw refuse("REAUTHENTICATION_MISMATCH");
     await lockCallersAccount(tx, caller);
     const provenAt = new Date(now.getTime() - ageMs);
-    const end = await renewSession(tx, { id: credential.id, hash: hashSecret(token), provenAt });
+    const end = await renewSession(tx, { id: credential.id, hashes, provenAt });
     const entry = { at: now, accountId: account.id, actor, targetId: credential.id };
     await insertAudit(tx, { ...entry, action: "session.presence_proven", detail: { method } });
     requireListener(res);
     return end;
   });
   const leftSeconds = Math.floor((expiresAt.getTime() - now.getTime()) / 1000);
-  res.setHeader("Set-Cookie", sessionCookie(cookie, token, leftSeconds));
+  res.setHeader("Set-Cookie", sessionCookies(cookie, tokens, leftSeconds));
 };
 
 type Proof = Pick<Renewal, "req" | "caller" | "method">;

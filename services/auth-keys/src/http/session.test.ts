@@ -1,7 +1,10 @@
 import { describe, expect, test } from "@jest/globals";
+import { sql } from "slonik";
+import { hashSecret } from "@payment-links/contracts";
+import { nothing } from "@payment-links/postgres";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { sessionIdleMs, sessionLifeMs, sessionsMax } from "../domain/session.ts";
-import { cookieOf, openRig, refusalOf, tokenOf } from "../testing/open-rig.ts";
+import { type Rig, cookieOf, openRig, refusalOf, tokenOf } from "../testing/open-rig.ts";
 
 const path = "/console/api/session";
 const minuteMs = 60_000;
@@ -25,8 +28,9 @@ describe("POST /console/api/session", () => {
       dateCreated: "2026-11-21T10:00:00.000Z",
       isReady: false,
     });
-    expect(answer.headers.get("set-cookie")).toMatch(
-      /^session=[\w-]{43}; Max-Age=43200; Path=\/; HttpOnly; SameSite=Lax$/,
+    const [line] = answer.headers.getSetCookie();
+    expect(line).toMatch(
+      /^session=[\w-]{43}; Max-Age=43200; Path=\/console\/api\/session; HttpOnly; SameSite=Lax$/,
     );
     const cookie = cookieOf(answer.headers);
     expect((await rig.call("GET", path, { cookie })).body).toEqual(answer.body);
@@ -168,12 +172,70 @@ describe("POST /console/api/session", () => {
     try {
       const { token } = await secure.makeAccount();
       const answer = await secure.call("POST", path, { body: { token } });
-      expect(answer.headers.get("set-cookie")).toMatch(
+      const lines = answer.headers.getSetCookie();
+      expect(lines.at(-1)).toMatch(
         /^__Host-session=[\w-]{43}; Max-Age=43200; Path=\/; HttpOnly; Secure; SameSite=Lax$/,
       );
+      for (const line of lines) expect(line).toMatch(/; HttpOnly; Secure; SameSite=Lax$/);
+      // nginx, and so many an ingress, answers 502 where the head is longer than one page of memory.
+      const head = [...answer.headers].map(([name, value]) => `${name}: ${value}\r\n`).join("");
+      expect(Buffer.byteLength(head)).toBeLessThan(3_800);
     } finally {
       await secure.close();
     }
+  });
+});
+
+describe("a session's tokens (rule CALLER-40)", () => {
+  const services = ["auth-keys", "links-api", "webhook-dispatcher"] as const;
+  const tokensOf = async (rig: Rig) => {
+    const { token } = await rig.makeAccount();
+    const { headers } = await rig.call("POST", path, { body: { token } });
+    const pairs = headers.getSetCookie().map((line) => line.split(";", 1)[0] ?? "");
+    return Object.fromEntries([...new Set(pairs)].map((pair) => pair.split("=")));
+  };
+  const ask = async (rig: Rig, service: (typeof services)[number], token: string) => {
+    const hash = hashSecret(token).toString("hex");
+    return rig.call("POST", "/internal/introspect", { body: { kind: "session", hash, service } });
+  };
+
+  test("are each found for their own service, and for no other", async () => {
+    const tokens = await tokensOf(rig);
+    const names = ["session", "session-links", "session-webhooks"];
+    expect(Object.keys(tokens)).toEqual(names);
+    for (const [own, name] of names.entries()) {
+      for (const [asking, service] of services.entries()) {
+        const { body } = await ask(rig, service, tokens[name] ?? "");
+        expect([name, service, body["found"]]).toEqual([name, service, own === asking]);
+      }
+    }
+  });
+
+  test("of an older release, which all services received, are good for nothing", async () => {
+    const { cookie } = await rig.signUp();
+    const token = cookie.slice("session=".length);
+    await rig.pool.query(nothing`
+      UPDATE sessions SET links_api_hash = NULL, webhook_dispatcher_hash = NULL
+      WHERE hash = ${sql.binary(hashSecret(token))}
+    `);
+    expect(refusalOf(await rig.call("GET", path, { cookie }))).toBe("401 UNAUTHENTICATED");
+  });
+
+  test("tell webhook-dispatcher of no wallet (rule CALLER-41)", async () => {
+    const { token } = await rig.makeAccount();
+    const { headers } = await rig.call("POST", path, { body: { token } });
+    const wallet = {
+      walletAddress: "0x52908400098527886E0F7030069857D2E4169EE7",
+      tokenId: "usdc-base",
+    };
+    const cookie = cookieOf(headers);
+    await rig.call("POST", "/console/api/wallets", { cookie, body: wallet });
+    const seen = services.map(async (service, index) => {
+      const name = ["session", "session-links", "session-webhooks"][index] ?? "";
+      const set = new RegExp(`(?:^|, )${name}=([^;]+)`).exec(headers.get("set-cookie") ?? "")?.[1];
+      return JSON.stringify((await ask(rig, service, set ?? "")).body).includes("0x5290");
+    });
+    expect(await Promise.all(seen)).toEqual([true, true, false]);
   });
 });
 
@@ -183,7 +245,9 @@ describe("DELETE /console/api/session", () => {
     expect((await rig.call("GET", path, { cookie })).status).toBe(200);
     const answer = await rig.call("DELETE", path, { cookie });
     expect(answer.status).toBe(204);
-    expect(answer.headers.get("set-cookie")).toMatch(/^session=; Max-Age=0; Path=\//);
+    expect(answer.headers.get("set-cookie")).toMatch(
+      /^session=; Max-Age=0; Path=\/console\/api\/session;/,
+    );
     expect(refusalOf(await rig.call("GET", path, { cookie }))).toBe("401 UNAUTHENTICATED");
     expect((await rig.introspect("session", cookie.slice("session=".length)))["found"]).toBe(false);
     expect(await rig.readAudit(userId)).toContain("session.ended");

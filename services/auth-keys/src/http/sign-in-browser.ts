@@ -1,5 +1,5 @@
 import type { Request, Response } from "express";
-import { type CookiePolicy, readSessionToken, sessionCookie } from "@payment-links/http";
+import { type CookiePolicy, hostCookie, readCookie } from "@payment-links/http";
 import { oidcAttemptLifeMs } from "../domain/sign-in-attempt.ts";
 import { mintToken } from "../domain/token.ts";
 
@@ -10,7 +10,7 @@ const tokenForm = /^[\w-]{43}$/;
  * Without a cookie, a secret that no browser has.
  */
 export const readBrowser = (req: Request, cookie: CookiePolicy): string => {
-  const token = readSessionToken(req, browserCookie(cookie));
+  const token = readCookie(req, browserCookieName(cookie));
   return token !== undefined && tokenForm.test(token) ? token : mintToken();
 };
 
@@ -19,16 +19,13 @@ export const readBrowser = (req: Request, cookie: CookiePolicy): string => {
  */
 export const keepBrowser = (req: Request, res: Response, cookie: CookiePolicy): string => {
   const token = readBrowser(req, cookie);
-  res.setHeader(
-    "Set-Cookie",
-    sessionCookie(browserCookie(cookie), token, oidcAttemptLifeMs / 1000),
-  );
+  const name = browserCookieName(cookie);
+  const maxAgeSeconds = oidcAttemptLifeMs / 1000;
+  res.setHeader("Set-Cookie", hostCookie(cookie, { name, value: token, maxAgeSeconds }));
   return token;
 };
 
 // The flags are the session cookie's. Lax, because the way back from an identity provider is
 // another site's redirect.
-const browserCookie = (cookie: CookiePolicy): CookiePolicy => ({
-  ...cookie,
-  name: cookie.isSecure ? "__Host-sign-in" : "sign-in",
-});
+const browserCookieName = ({ isSecure }: CookiePolicy): string =>
+  isSecure ? "__Host-sign-in" : "sign-in";

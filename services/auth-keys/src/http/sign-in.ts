@@ -7,20 +7,20 @@ import {
   newId,
   refuse,
 } from "@payment-links/contracts";
-import { personActor, readSessionToken, sessionCookie } from "@payment-links/http";
+import { personActor, readSessionToken, sessionCookies } from "@payment-links/http";
 import { type Transaction, transact } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
 import { openAccount } from "../domain/account.ts";
 import type { ProvenIdentity } from "../domain/identity.ts";
 import type { Claim } from "../domain/refusals.ts";
 import { type SignInMethod, sessionLifeMs } from "../domain/session.ts";
-import { mintToken } from "../domain/token.ts";
 import { insertAccount, lockAccount, publishNewAccount } from "../store/accounts.ts";
 import { insertAudit, insertAuditOfEach } from "../store/audit-log.ts";
 import { insertIdentity, lockIdentity } from "../store/identities.ts";
 import { insertRefusals } from "../store/refusals.ts";
 import { deleteSessionByHash, insertSession } from "../store/sessions.ts";
 import { visitorActor } from "./actors.ts";
+import { mintSession } from "./mint-session.ts";
 import { noteRefusal } from "./note-refusal.ts";
 import { ListenerLeft, requireListener } from "./require-listener.ts";
 
@@ -46,7 +46,7 @@ export type WhoSignsIn = (
 ) => Promise<{ account: Account; identityId?: string }>;
 
 /**
- * Signs a person in. The answer carries the new session's cookie, and the session that the request
+ * Signs a person in. The answer carries the new session's cookies, and the session that the request
  * carried ends, so that nobody can sign in with a cookie that was planted before. Answers the
  * account.
  */
@@ -54,7 +54,7 @@ export const signIn = async (
   deps: Deps,
   { req, res, method, who, ageMs = 0 }: SignIn,
 ): Promise<Account> => {
-  const sessionToken = mintToken();
+  const { tokens, hashes } = mintSession(deps.cookie);
   const sessionId = newId("sess");
   const formerHash = hashSecret(readSessionToken(req, deps.cookie) ?? "");
   const now = deps.clock.now();
@@ -71,10 +71,18 @@ export const signIn = async (
       return found;
     }
     await endFormer(tx, { req, hash: formerHash, now });
-    const hash = hashSecret(sessionToken);
     const expiresAt = new Date(now.getTime() + sessionLifeMs);
     const provenAt = new Date(now.getTime() - ageMs);
-    const begun = { id: sessionId, accountId, hash, method, identityId, now, provenAt, expiresAt };
+    const begun = {
+      id: sessionId,
+      accountId,
+      hashes,
+      method,
+      identityId,
+      now,
+      provenAt,
+      expiresAt,
+    };
     const ended = await insertSession(tx, begun);
     const started = { action: "session.started", targetId: sessionId } as const;
     await insertAudit(tx, { at: now, accountId, actor, ...started, detail });
@@ -84,7 +92,7 @@ export const signIn = async (
   });
   if (account.isSuspended === true) throw refuse("ACCOUNT_SUSPENDED");
   deps.wakeRelay();
-  res.setHeader("Set-Cookie", sessionCookie(deps.cookie, sessionToken, sessionLifeMs / 1000));
+  res.setHeader("Set-Cookie", sessionCookies(deps.cookie, tokens, sessionLifeMs / 1000));
   return account;
 };
 

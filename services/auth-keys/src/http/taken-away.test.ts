@@ -170,10 +170,12 @@ describe("the end of a session", () => {
     const caller = await callerOf(owner);
     const { cookie } = owner;
     const hash = hashSecret("the next cookie");
+    const ofOthers = { "links-api": hashSecret("next"), "webhook-dispatcher": hashSecret("next") };
+    const hashes = { "auth-keys": hash, ...ofOthers };
     await callBehind(
       async (tx) => {
         await lockCallersAccount(tx, caller);
-        await renewSession(tx, { id: caller.credential.id, hash, provenAt: rig.clock.now() });
+        await renewSession(tx, { id: caller.credential.id, hashes, provenAt: rig.clock.now() });
       },
       () => rig.call("DELETE", `${api}/session`, { cookie }),
       async () => {},

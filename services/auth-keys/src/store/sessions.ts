@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { sql } from "slonik";
-import { type Account, refuse, signInMethods } from "@payment-links/contracts";
+import { type Account, type SessionService, refuse, signInMethods } from "@payment-links/contracts";
 import { type Db, type Transaction, nothing } from "@payment-links/postgres";
 import type { FoundSession } from "../domain/introspection.ts";
 import { type Session, type SignInMethod, sessionIdleMs, sessionsMax } from "../domain/session.ts";
@@ -18,10 +18,13 @@ const ListedSessionRow = z.object({
   expiresAt: z.date(),
 });
 
+/** The SHA-256 of the session's token for each service. */
+export type SessionHashes = Readonly<Record<SessionService, Buffer>>;
+
 type NewSession = {
   id: string;
   accountId: string;
-  hash: Buffer;
+  hashes: SessionHashes;
   method: SignInMethod;
   /** The identity or the passkey that signed in, if one did. */
   identityId: string | undefined;
@@ -32,19 +35,20 @@ type NewSession = {
 };
 
 /**
- * Stores a session, with only the hash of its token. Ends the oldest ones above the limit, and answers
+ * Stores a session, with only the hashes of its tokens. Ends the oldest ones above the limit, and answers
  * which.
  */
 export const insertSession = async (
   tx: Transaction,
-  { id, accountId, hash, method, identityId, now, provenAt, expiresAt }: NewSession,
+  { id, accountId, hashes, method, identityId, now, provenAt, expiresAt }: NewSession,
 ): Promise<readonly string[]> => {
   await tx.query(nothing`
     INSERT INTO sessions (
-      id, account_id, hash, method, identity_id, date_created, last_seen_at, presence_at,
-      expires_at
+      id, account_id, hash, links_api_hash, webhook_dispatcher_hash, method, identity_id,
+      date_created, last_seen_at, presence_at, expires_at
     ) VALUES (
-      ${id}, ${accountId}, ${sql.binary(hash)}, ${method}, ${identityId ?? null},
+      ${id}, ${accountId}, ${sql.binary(hashes["auth-keys"])}, ${sql.binary(hashes["links-api"])},
+      ${sql.binary(hashes["webhook-dispatcher"])}, ${method}, ${identityId ?? null},
       ${sql.timestamp(now)}, ${sql.timestamp(now)}, ${sql.timestamp(provenAt)},
       ${sql.timestamp(expiresAt)}
     )
@@ -62,14 +66,16 @@ const EndRow = z.object({ expiresAt: z.date() });
 
 /**
  * Writes that a session's person has proven to be there, and gives the session, whose account is
- * locked, another token; answers when it ends. An older proof than the last one changes nothing.
+ * locked, other tokens; answers when it ends. An older proof than the last one changes nothing.
  */
 export const renewSession = async (
   tx: Transaction,
-  { id, hash, provenAt }: { id: string; hash: Buffer; provenAt: Date },
+  { id, hashes, provenAt }: { id: string; hashes: SessionHashes; provenAt: Date },
 ): Promise<Date> =>
   tx.oneFirst(sql.type(EndRow)`
-    UPDATE sessions SET hash = ${sql.binary(hash)},
+    UPDATE sessions SET hash = ${sql.binary(hashes["auth-keys"])},
+      links_api_hash = ${sql.binary(hashes["links-api"])},
+      webhook_dispatcher_hash = ${sql.binary(hashes["webhook-dispatcher"])},
       presence_at = greatest(coalesce(presence_at, date_created), ${sql.timestamp(provenAt)})
     WHERE id = ${id}
     RETURNING expires_at AS "expiresAt"
@@ -168,12 +174,24 @@ const FoundSessionRow = AccountRow.extend({
 });
 
 /**
- * Finds a session by the hash of its token, with the account behind it and the ways in which it signs
+ * How each service's token is looked up: by no other column, so that none is good at another service
+ * (rule CALLER-40). A session without the others' hashes is of an older release, which sent its one
+ * token to all services: it has ended.
+ */
+const isToken = (service: SessionService, hash: Buffer) =>
+  ({
+    "auth-keys": sql.fragment`s.hash = ${sql.binary(hash)} AND s.links_api_hash IS NOT NULL`,
+    "links-api": sql.fragment`s.links_api_hash = ${sql.binary(hash)}`,
+    "webhook-dispatcher": sql.fragment`s.webhook_dispatcher_hash = ${sql.binary(hash)}`,
+  })[service];
+
+/**
+ * Finds a session by the hash of a service's token, with the account behind it and the ways in which it signs
  * in here: one round trip.
  */
 export const findSessionByHash = async (
   db: Db,
-  { hash, issuers }: { hash: Buffer; issuers: PresentIssuers },
+  { hash, service, issuers }: { hash: Buffer; service: SessionService; issuers: PresentIssuers },
 ): Promise<FoundSession | undefined> =>
   (await db.maybeOne(sql.type(FoundSessionRow)`
     SELECT ${accountColumns}, s.id AS "credentialId", s.method, s.last_seen_at AS "lastSeenAt",
@@ -185,7 +203,7 @@ export const findSessionByHash = async (
         SELECT 'passkey' FROM passkeys p WHERE p.account_id = a.id
       ) AS "ownMethods"
     FROM sessions s JOIN accounts a ON a.id = s.account_id
-    WHERE s.hash = ${sql.binary(hash)}
+    WHERE ${isToken(service, hash)}
   `)) ?? undefined;
 
 /**

@@ -164,9 +164,11 @@ export type Rig = Awaited<ReturnType<typeof openRig>>;
 export const tokenOf = (signInUrl: unknown): string =>
   new URLSearchParams(new URL(String(signInUrl)).hash.slice(1)).get("token") ?? "";
 
-/** The pair of name and value that an answer's `Set-Cookie` asks a browser to keep. */
-export const cookieOf = (headers: Headers): string =>
-  headers.get("set-cookie")?.split(";", 1)[0] ?? "";
+/** The cookies that an answer sets for this service, as a browser would send them. */
+export const cookieOf = (headers: Headers): string => {
+  const pairs = headers.getSetCookie().map((line) => line.split(";", 1)[0] ?? "");
+  return [...new Set(pairs)].filter((pair) => !/^[^=]*-(links|webhooks)=/.test(pair)).join("; ");
+};
 
 // A test reads answers field by field; their shapes are what it asserts.
 type Answer = { status: number; headers: Headers; text: string; body: Record<string, unknown> };

@@ -155,7 +155,7 @@ describe("the console's payment links", () => {
   test("given no session, a key instead, or another site's request, is refused", async () => {
     const id = await create();
     const key = rig.giveKey(account);
-    for (const headers of [{}, key, { cookie: "session=unknown" }]) {
+    for (const headers of [{}, key, { cookie: "session-links=unknown" }]) {
       expect((await get(`/${id}`, headers as Record<string, string>)).status).toBe(401);
     }
     const crossSite = { ...session, origin: "https://evil.example" };

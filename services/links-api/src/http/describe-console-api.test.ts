@@ -19,13 +19,20 @@ describe.each(["/v1/openapi.json", "/console/api/openapi.json"])("GET %s", (path
   });
 });
 
+/** The session cookie that the service of a path reads, by its scheme's name. */
+const schemeOf = (path: string): string => {
+  if (path.startsWith("/console/api/webhook-")) return "sessionWebhooks";
+  const isLinks = /^\/console\/api\/(payment-links|payments\.csv|deposits|overview)/.test(path);
+  return isLinks ? "sessionLinks" : "session";
+};
+
 describe("GET /console/api/openapi.json", () => {
   test("describes every operation of console and checkout, with who may call it", async () => {
     const { json } = await rig.call("/console/api/openapi.json");
     const operations = consoleOperations({ catalogue: rig.deps.catalogue, now: () => new Date() });
     for (const { caller, method, operationId, path, tag } of operations) {
       const described = json.paths[path.replaceAll(/:(\w+)/g, "{$1}")][method];
-      const security = caller === "session" ? [{ session: [] }] : [];
+      const security = caller === "session" ? [{ [schemeOf(path)]: [] }] : [];
       expect(described).toMatchObject({ operationId, security, tags: [tag] });
     }
     const ids = operations.map(({ operationId }) => operationId);

@@ -1,8 +1,13 @@
 import { createDocument } from "zod-openapi";
-import { consoleOperations } from "@payment-links/contracts";
+import { type SessionService, consoleOperations } from "@payment-links/contracts";
 import { cookiePolicy } from "@payment-links/http";
 import type { Deps } from "../deps.ts";
-import { describeOperations, documentOptions, errorGuide } from "./describe-operations.ts";
+import {
+  describeOperations,
+  documentOptions,
+  errorGuide,
+  sessionSchemes,
+} from "./describe-operations.ts";
 
 type Subject = Pick<Deps, "baseUrl" | "catalogue" | "clock">;
 
@@ -28,17 +33,24 @@ export const describeConsoleApi = ({ baseUrl, catalogue, clock }: Subject) =>
       paths: describeOperations(consoleOperations({ catalogue, now: () => clock.now() })),
       components: {
         securitySchemes: {
-          session: {
-            type: "apiKey",
-            in: "cookie",
-            name: cookiePolicy(baseUrl).name,
-            description: "The session that signing in begins.",
-          },
+          [sessionSchemes["auth-keys"]]: sessionScheme(baseUrl, "auth-keys"),
+          [sessionSchemes["links-api"]]: sessionScheme(baseUrl, "links-api"),
+          [sessionSchemes["webhook-dispatcher"]]: sessionScheme(baseUrl, "webhook-dispatcher"),
         },
       },
     },
     documentOptions,
   );
+
+const sessionScheme = (baseUrl: string, service: SessionService) =>
+  ({
+    type: "apiKey",
+    in: "cookie",
+    name: cookiePolicy(baseUrl, service).name,
+    description:
+      "The session that signing in begins. Signing in sets a cookie for each service, with the paths that " +
+      "it serves; a browser or a cookie jar sends each to its own service.",
+  }) as const;
 
 const tags = {
   Sessions: "Signing in and out.",

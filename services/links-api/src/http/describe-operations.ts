@@ -8,11 +8,14 @@ import type {
 import {
   type Operation,
   type RefusalCode,
+  type SessionService,
   refuse,
   refusalsOf,
+  sessionServices,
   statusOf,
   validationMessages,
 } from "@payment-links/contracts";
+import { sessionPaths } from "@payment-links/http";
 
 const told = (code: RefusalCode): string =>
   `\`${code}\`: ${refuse(code).entries[0]?.message ?? ""}`;
@@ -81,9 +84,25 @@ const descriptionOf = ({ caller, description = "", summary }: Operation): string
   return [description, scope].filter((text) => text !== "").join(" ") || `${summary}.`;
 };
 
-const securityOf = ({ caller }: Operation): Record<string, string[]>[] => {
+const securityOf = ({ caller, path }: Operation): Record<string, string[]>[] => {
   if (caller === "anyone") return [];
-  return [caller === "session" ? { session: [] } : { apiKey: [caller] }];
+  return [caller === "session" ? { [sessionScheme(path)]: [] } : { apiKey: [caller] }];
+};
+
+/** The names of the security schemes of the services' session cookies. */
+export const sessionSchemes = {
+  "auth-keys": "session",
+  "links-api": "sessionLinks",
+  "webhook-dispatcher": "sessionWebhooks",
+} as const satisfies Record<SessionService, string>;
+
+/** The scheme of the service that serves a console path. */
+const sessionScheme = (path: string): string => {
+  const service = sessionServices.find((one) =>
+    sessionPaths[one].some((own) => path === own || path.startsWith(`${own}/`)),
+  );
+  if (service === undefined) throw new Error(`no session cookie is sent to ${path}`);
+  return sessionSchemes[service];
 };
 
 const IdempotencyHeader = z.object({

@@ -225,7 +225,7 @@ export const openRig = async ({
     giveSession: (account: Account) => {
       const token = randomUUID();
       grant("session", token, account, {});
-      return { cookie: `session=${token}` };
+      return { cookie: `session-links=${token}` };
     },
     /** Creates a link over HTTP and answers its id. */
     createLink: async (headers: Record<string, string>, order: object): Promise<string> => {

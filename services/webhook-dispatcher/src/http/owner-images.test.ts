@@ -78,7 +78,7 @@ describe("GET /checkout/images/:userId/:digest", () => {
   test("tells the host nothing of who asked, and them nothing of what else it said (rule API-27)", async () => {
     const url = fresh("/cookie");
     const answer = await look(await place(url), {
-      cookie: "session=secret",
+      cookie: "session-webhooks=secret",
       referer: "https://pay.example.com/@alice/pay/plink_1",
       "user-agent": "A payer's browser",
       "accept-language": "de",

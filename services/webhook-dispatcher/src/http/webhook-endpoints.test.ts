@@ -211,8 +211,8 @@ describe("POST /console/api/webhook-endpoints", () => {
     const { token } = rig.signIn();
     expect(await statusWith({})).toBe(401);
     expect(await statusWith({ "x-api-key": "plk_live_x" })).toBe(401);
-    expect(await statusWith({ cookie: "session=unknown" })).toBe(401);
-    const cookie = `session=${token}`;
+    expect(await statusWith({ cookie: "session-webhooks=unknown" })).toBe(401);
+    const cookie = `session-webhooks=${token}`;
     expect(await statusWith({ cookie, "sec-fetch-site": "cross-site" })).toBe(403);
     expect(await statusWith({ cookie, "content-type": "application/json" })).toBe(201);
   });

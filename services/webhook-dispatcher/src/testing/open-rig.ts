@@ -173,7 +173,7 @@ const Answer = z.looseObject({
 const callConsole = async (url: string, person: Person, method: string, body: unknown) => {
   const response = await fetch(url, {
     method,
-    headers: { cookie: `session=${person.token}`, "content-type": "application/json" },
+    headers: { cookie: `session-webhooks=${person.token}`, "content-type": "application/json" },
     ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
   });
   const text = await response.text();
