@@ -151,8 +151,9 @@ withHelm.describe("users of a guarded Kafka", () => {
       .filter(({ name }) => name === variable)
       .map(({ valueFrom }) => valueFrom?.secretKeyRef?.key);
 
-  test("are one for each service, and the Job's own, which grants each what it needs", async () => {
-    const containers = containersOf(await renderChart("production"));
+  test("are by default one for each service, and the Job's admin user, which grants each what it needs (rule OPS-12)", async () => {
+    const sets = ["--set", "kafka.sasl.mechanism=plain"];
+    const containers = containersOf(await renderChart("minimal", sets));
     for (const service of serviceNames) {
       const own = containers.filter(({ name }) => name === service);
       const preparing = own.filter(({ command }) => command.includes("src/prepare.ts"));
@@ -165,11 +166,41 @@ withHelm.describe("users of a guarded Kafka", () => {
     }
   });
 
-  test("is one where the values say no more", async () => {
-    const sets = ["--set", "kafka.sasl.mechanism=plain", "--set", "secrets.existingSecret=all"];
+  test("is one for all, with nothing granted, where the values ask for it", async () => {
+    const sets = ["kafka.sasl.mechanism=plain", "kafka.sasl.perService=false"].flatMap((value) => [
+      "--set",
+      value,
+    ]);
     const containers = containersOf(await renderChart("minimal", sets));
     expect(new Set(keysOf(containers, "KAFKA_SASL_USERNAME"))).toEqual(new Set(["kafka-username"]));
     expect(keysOf(containers, "KAFKA_GRANT_USERNAME")).toEqual([]);
+  });
+});
+
+withHelm.describe("the token of operators", () => {
+  test("of each service is known to no other service (rule OPS-12)", async () => {
+    for (const topology of topologies) {
+      const containers = containersOf(await renderChart(topology));
+      for (const service of serviceNames) {
+        const own = containers.filter(({ name }) => name === service).flatMap(({ env }) => env);
+        const keys = own
+          .map(({ valueFrom }) => valueFrom?.secretKeyRef?.key ?? "")
+          .filter((key) => key.includes("operator-token"));
+        const key = service === "auth-keys" ? "operator-token" : `${service}-operator-token`;
+        expect([topology, service, keys]).toEqual([topology, service, [key]]);
+      }
+    }
+  });
+});
+
+withHelm.describe("a change of the default wallet", () => {
+  test("is delayed in the example for production (rule CALLER-20)", async () => {
+    const delays = containersOf(await renderChart("production"))
+      .flatMap(({ env }) => env)
+      .filter(({ name }) => name === "WALLET_CHANGE_DELAY")
+      .map(({ value }) => Number(value));
+    expect(delays.length).toBe(1);
+    expect(delays[0]).toBeGreaterThan(0);
   });
 });
 

@@ -30,6 +30,7 @@ const bits4 = String.raw`/(?:\d|[12]\d|3[0-2])`;
 const bits6 = String.raw`/(?:\d{1,2}|1[01]\d|12[0-8])`;
 
 const secret = like("secret");
+const token = like("secret", { properties: { value: { pattern: "^(.{16,})?$" } } });
 const strings = like("strings");
 const peers = like("peers");
 const place = like("place");
@@ -141,8 +142,11 @@ const values: Record<string, Schema> = {
   }),
   secrets: group("Where each secret is read from.", {
     existingSecret: text(),
-    internalToken: like("secret", { properties: { value: { pattern: "^(.{16,})?$" } } }),
-    operatorToken: like("secret", { properties: { value: { pattern: "^(.{16,})?$" } } }),
+    internalToken: token,
+    operatorToken: token,
+    linksApiOperatorToken: token,
+    settlementListenerOperatorToken: token,
+    webhookDispatcherOperatorToken: token,
     migrationDatabaseUrl: secret,
     linksApiDatabaseUrl: secret,
     authKeysDatabaseUrl: secret,

@@ -152,6 +152,12 @@ const secrets = (
   stringData: {
     "internal-token": randomBytes(24).toString("base64url"),
     "operator-token": randomBytes(24).toString("base64url"),
+    ...Object.fromEntries(
+      ["links-api", "settlement-listener", "webhook-dispatcher"].map((service) => [
+        `${service}-operator-token`,
+        randomBytes(24).toString("base64url"),
+      ]),
+    ),
     "redis-url": REDIS_URL,
     "webhook-secret-keys": `test=${randomBytes(32).toString("base64")}`,
     "settlement-provider-secrets": `${provider.name}=${provider.secret}`,

@@ -42,6 +42,11 @@ service with a user of its own; without it the common user's are taken.
 - { name: NODE_OPTIONS, value: "--max-old-space-size-percentage=75" }
 {{- end -}}
 
+{{/* The secret with which operators call a service. auth-keys' signs in to every account, so no other service may have it. */}}
+{{- define "payment-links.operatorToken" -}}
+{{- if eq .service "auth-keys" }}operatorToken{{ else }}{{ .key }}OperatorToken{{ end -}}
+{{- end -}}
+
 {{/* The variables that every service has. */}}
 {{- define "payment-links.env" -}}
 {{- $values := .root.Values -}}
@@ -54,7 +59,7 @@ service with a user of its own; without it the common user's are taken.
 - name: INTERNAL_HOSTNAMES
   value: {{ printf "%s,%s.%s,%s.%s.svc,%s.%s.svc.cluster.local" $own $own .root.Release.Namespace $own .root.Release.Namespace $own .root.Release.Namespace }}
 {{- include "payment-links.secretEnv" (merge (dict "env" "INTERNAL_TOKEN" "secret" "internalToken") .) }}
-{{- include "payment-links.secretEnv" (merge (dict "env" "OPERATOR_TOKEN" "secret" "operatorToken") .) }}
+{{- include "payment-links.secretEnv" (merge (dict "env" "OPERATOR_TOKEN" "secret" (include "payment-links.operatorToken" .)) .) }}
 {{- if ne .service "auth-keys" }}
 - { name: AUTH_KEYS_INTERNAL_URL, value: "http://{{ $full }}-auth-keys:8081" }
 {{- end }}

@@ -7,7 +7,7 @@ of single values are in values.schema.json; here is what one value requires of a
 {{- with include "payment-links.missing" . | fromYamlArray -}}
 {{- $faults = append $faults (printf "required: %s" (join ", " .)) -}}
 {{- end -}}
-{{- $parts := list "secretFaults" "kafkaFaults" "workloadFaults" "podFaults" "securityFaults" "metadataFaults" "routeFaults" "settingFaults" "monitoringFaults" "objectFaults" "quickstartFaults" -}}
+{{- $parts := list "secretFaults" "workloadFaults" "podFaults" "securityFaults" "metadataFaults" "routeFaults" "settingFaults" "monitoringFaults" "objectFaults" "quickstartFaults" -}}
 {{- range $parts -}}
 {{- $faults = concat $faults (include (printf "payment-links.%s" .) $ | fromYamlArray) -}}
 {{- end -}}
@@ -61,6 +61,7 @@ of single values are in values.schema.json; here is what one value requires of a
 {{- $services := values (include "payment-links.services" . | fromYaml) | sortAlpha -}}
 {{- $needed := list "internalToken" "operatorToken" "redisUrl" "webhookSecretKeys" -}}
 {{- range $services }}{{ $needed = append $needed (printf "%sDatabaseUrl" .) }}{{ end -}}
+{{- range without $services "authKeys" }}{{ $needed = append $needed (printf "%sOperatorToken" .) }}{{ end -}}
 {{- if $values.migrations.enabled }}{{ $needed = append $needed "migrationDatabaseUrl" }}{{ end -}}
 {{- with $values.kafka.sasl -}}
 {{- if and .mechanism (or $values.migrations.enabled (not .perService)) -}}
@@ -81,15 +82,6 @@ of single values are in values.schema.json; here is what one value requires of a
 {{- if and $secret.existingSecret $secret.value -}}
 {{- $faults = append $faults (printf "secrets.%s: existingSecret and value are both given; one of them must go" $name) -}}
 {{- end -}}
-{{- end -}}
-{{ toYaml $faults }}
-{{- end -}}
-
-{{- define "payment-links.kafkaFaults" -}}
-{{- $faults := list -}}
-{{- with .Values.kafka.sasl -}}
-{{- if and .perService (not .mechanism) }}{{ $faults = append $faults "kafka.sasl.perService: needs kafka.sasl.mechanism" }}{{ end -}}
-{{- if and .grant (not .perService) }}{{ $faults = append $faults "kafka.sasl.grant: needs kafka.sasl.perService" }}{{ end -}}
 {{- end -}}
 {{ toYaml $faults }}
 {{- end -}}

@@ -34,6 +34,7 @@ never reads these.
 {{- $password := get $kept "postgres-password" | b64dec | default (get $drawn "postgres-password") -}}
 {{- $_ := set $drawn "migration-database-url" (printf "postgres://postgres:%s@%s" $password $address) -}}
 {{- range $service, $_ := include "payment-links.services" . | fromYaml -}}
+{{- if ne $service "auth-keys" }}{{ $_ := set $drawn (printf "%s-operator-token" $service) (randAlphaNum 32) }}{{ end -}}
 {{- $_ := set $drawn (printf "%s-database-url" $service) (printf "postgres://%s:%s@%s" (snakecase $service) (randAlphaNum 32) $address) -}}
 {{- end -}}
 {{- $_ := set $drawn "redis-url" (printf "redis://%s-redis:6379" $full) -}}
