@@ -58,6 +58,8 @@ type Hosted = Replica & { env: Env; output: () => string };
 type Options = {
   replicasPerService: number;
   env: Env;
+  /** More variables, of one service alone. */
+  ownEnv?: Partial<Record<ServiceName, Env>>;
   /** Which services are started; all four unless given. */
   only?: readonly ServiceName[];
 };
@@ -94,6 +96,7 @@ export const openRealSystem = async (options: Options): Promise<RealSystem> => {
     BASE_URL: baseUrl,
     LOG_LEVEL: "warn",
     ...options.env,
+    ...options.ownEnv?.[service],
   });
 
   const names = started.flatMap((name) =>

@@ -20,7 +20,7 @@ export const Wallet = z.object({
 });
 export type Wallet = z.output<typeof Wallet>;
 
-/** An account's whole state: the data of every `accounts.v1` record and of every introspection. */
+/** An account's whole state: the data of every `accounts.v1` record and of every introspection (rule CALLER-41 apart). */
 export const Account = z.object({
   id: Id,
   version: z.int().positive(),

@@ -116,6 +116,10 @@ const reserved = { chainId: "bitcoin", addresses: ["bc1qone", "bc1qother"] };
 const sample = (type: string): object => {
   if (type.startsWith("audit.")) return audit;
   if (type.startsWith("account.")) return account;
+  if (type.startsWith("owner_images.")) {
+    const { id, version, profileImage, backgroundImage } = account;
+    return { id, version, profileImage, backgroundImage };
+  }
   if (type === "settlement.chain_advanced") return advance;
   if (type.startsWith("settlement.")) return settlement;
   if (type.startsWith("deposit.")) return deposit;
@@ -129,11 +133,13 @@ const exported: readonly unknown[] = Object.values(events);
 const eventTypes = exported.filter(isEventType);
 
 describe("event types", () => {
-  test("are the sixteen of rule EVENT-2, each on its topic (rule EVENT-2)", () => {
+  test("are the eighteen of rule EVENT-2, each on its topic (rule EVENT-2)", () => {
     expect(eventTypes.map(({ topic, type }) => `${topic} ${type}`).sort()).toEqual([
       "accounts.v1 account.snapshot",
       "accounts.v1 account.updated",
       "audit.v1 audit.recorded",
+      "owner-images.v1 owner_images.snapshot",
+      "owner-images.v1 owner_images.updated",
       "payment-links.v1 bitcoin_addresses.reserved",
       "payment-links.v1 payment_link.completed",
       "payment-links.v1 payment_link.created",
@@ -186,6 +192,7 @@ describe("topics", () => {
   const fortnightMs = String(14 * 24 * 3600 * 1000);
   test.each([
     ["accounts.v1", { "cleanup.policy": "compact", "min.compaction.lag.ms": fortnightMs }],
+    ["owner-images.v1", { "cleanup.policy": "compact", "min.compaction.lag.ms": fortnightMs }],
     ["payment-links.v1", { "cleanup.policy": "compact", "min.compaction.lag.ms": fortnightMs }],
     ["audit.v1", { "cleanup.policy": "delete", "retention.ms": String(90 * 24 * 3600 * 1000) }],
     [

@@ -9,6 +9,7 @@ import { Amount } from "./money.ts";
 /** The topics, each an aggregate with a major version; the record key is the thing's id. */
 export const topics = {
   accounts: "accounts.v1",
+  ownerImages: "owner-images.v1",
   audit: "audit.v1",
   settlements: "settlements.v1",
   paymentLinks: "payment-links.v1",
@@ -19,6 +20,7 @@ export type Topic = (typeof topics)[keyof typeof topics];
 export const topicSettings: Record<Topic, { partitions: number; config: Record<string, string> }> =
   {
     [topics.accounts]: compacted(),
+    [topics.ownerImages]: compacted(),
     [topics.paymentLinks]: compacted(),
     [topics.settlements]: keptFor(90),
     // A stream; what is kept is auth-keys' table.
@@ -29,7 +31,10 @@ type TopicUse = { writes: readonly Topic[]; hears: readonly Topic[] };
 
 /** Which topics each service writes and hears. Whoever hears one writes its dead letters as well. */
 export const topicUse = {
-  "auth-keys": { writes: [topics.accounts, topics.audit], hears: [topics.audit] },
+  "auth-keys": {
+    writes: [topics.accounts, topics.ownerImages, topics.audit],
+    hears: [topics.audit],
+  },
   "links-api": {
     writes: [topics.paymentLinks, topics.audit],
     hears: [topics.accounts, topics.settlements],
@@ -37,7 +42,7 @@ export const topicUse = {
   "settlement-listener": { writes: [topics.settlements], hears: [topics.paymentLinks] },
   "webhook-dispatcher": {
     writes: [topics.audit],
-    hears: [topics.accounts, topics.paymentLinks],
+    hears: [topics.ownerImages, topics.paymentLinks],
   },
 } as const satisfies Record<string, TopicUse>;
 
@@ -183,6 +188,26 @@ const LinkPaymentEvent = z.object({ link: PaymentLinkState, transaction: LinkTra
 
 export const accountUpdated = eventType(topics.accounts, "account.updated", Account);
 export const accountSnapshot = eventType(topics.accounts, "account.snapshot", Account);
+
+/** An account's images, without anything else of the account (rule EVENT-10). */
+export const OwnerImages = Account.pick({
+  id: true,
+  version: true,
+  profileImage: true,
+  backgroundImage: true,
+});
+export type OwnerImages = z.output<typeof OwnerImages>;
+
+export const ownerImagesUpdated = eventType(
+  topics.ownerImages,
+  "owner_images.updated",
+  OwnerImages,
+);
+export const ownerImagesSnapshot = eventType(
+  topics.ownerImages,
+  "owner_images.snapshot",
+  OwnerImages,
+);
 
 export const auditRecorded = eventType(topics.audit, "audit.recorded", AuditRecord);
 

@@ -6,8 +6,8 @@ import { startDelivering } from "./delivery/start-delivering.ts";
 import type { Dispatcher } from "./delivery/start-dispatcher.ts";
 import { createTargets } from "./delivery/targets.ts";
 import type { Deps } from "./deps.ts";
-import { accountReactions } from "./events/account-reactions.ts";
 import { linkReactions } from "./events/link-reactions.ts";
+import { ownerImageReactions } from "./events/owner-image-reactions.ts";
 import { type Outside, openOutside } from "./guard/outside.ts";
 import { type UrlRules, hostOf } from "./guard/webhook-url.ts";
 import { createImageFetch } from "./images/fetch-image.ts";
@@ -59,7 +59,7 @@ export const createWebhookDispatcher = (
       publicRoutes: publicRoutes(deps),
       internalRoutes: internalRoutes(deps),
       hearing: {
-        reactions: [...reactions, ...accountReactions],
+        reactions: [...reactions, ...ownerImageReactions],
         pace: async () => dispatcher?.pace(),
       },
       jobs: [keepLog(deps, config)],

@@ -1,5 +1,6 @@
 import { republishAccounts } from "../store/accounts.ts";
 import { describe, expect, test } from "@jest/globals";
+import { topics } from "@payment-links/contracts";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { openRig, refusalOf, tokenOf } from "../testing/open-rig.ts";
 
@@ -103,7 +104,8 @@ describe("POST /internal/republish/accounts", () => {
       ]);
       await own.republish(republishAccounts);
       const told = await own.call("GET", "/internal/republish/accounts");
-      expect(told.body).toEqual({ publishedCount: 2, askedAt, endedAt: askedAt });
+      // Two records for each account: the whole of it, and its images.
+      expect(told.body).toEqual({ publishedCount: 4, askedAt, endedAt: askedAt });
       const types = (await own.readEvents(other)).map(({ type }) => type);
       expect(types).toEqual(["account.updated", "account.snapshot"]);
       const events = await own.readEvents(userId);
@@ -113,6 +115,30 @@ describe("POST /internal/republish/accounts", () => {
         ["account.snapshot", 2],
       ]);
       expect(events[2]?.data).toEqual(events[1]?.data);
+    } finally {
+      await own.close();
+    }
+  });
+
+  test("publishes an account's images alone on a topic of their own, under the same versions (rule EVENT-10)", async () => {
+    const own = await openRig();
+    try {
+      const { cookie, userId } = await own.signUp();
+      const profileImage = "https://images.example/a.png";
+      await own.call("PATCH", "/console/api/account", { cookie, body: { profileImage } });
+      await own.call("POST", "/internal/republish/accounts");
+      await own.republish(republishAccounts);
+      const images = { id: userId, backgroundImage: null };
+      const [first, ...rest] = await own.readEvents(userId, topics.ownerImages);
+      expect([first?.type, first?.data]).toEqual([
+        "owner_images.updated",
+        { ...images, version: 1, profileImage: null },
+      ]);
+      const changed = { ...images, version: 2, profileImage };
+      expect(rest.map(({ type, data }) => [type, data])).toEqual([
+        ["owner_images.updated", changed],
+        ["owner_images.snapshot", changed],
+      ]);
     } finally {
       await own.close();
     }

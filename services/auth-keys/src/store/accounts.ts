@@ -1,7 +1,13 @@
 import * as z from "zod";
 import { sql } from "slonik";
-import { type Republishing, outgoing, publish } from "@payment-links/bus";
-import { Account, accountSnapshot, accountUpdated } from "@payment-links/contracts";
+import { type OutgoingEvent, type Republishing, outgoing, publish } from "@payment-links/bus";
+import {
+  Account,
+  accountSnapshot,
+  accountUpdated,
+  ownerImagesSnapshot,
+  ownerImagesUpdated,
+} from "@payment-links/contracts";
 import { type Db, type Transaction, nothing } from "@payment-links/postgres";
 
 const accountShape = { ...Account.shape, dateCreated: z.date() };
@@ -95,11 +101,22 @@ export const updateVerification = async (
   await tx.query(nothing`UPDATE accounts SET verified_at = ${verifiedAt} WHERE id = ${accountId}`);
 };
 
+/** An account as links-api receives it, and its images alone for webhook-dispatcher (rule EVENT-10). */
+const updatesOf = (account: Account, occurredAt: Date): OutgoingEvent[] => [
+  outgoing(accountUpdated, { key: account.id, occurredAt, data: account }),
+  outgoing(ownerImagesUpdated, { key: account.id, occurredAt, data: imagesOf(account) }),
+];
+
+const imagesOf = ({ id, version, profileImage, backgroundImage }: Account) => ({
+  id,
+  version,
+  profileImage,
+  backgroundImage,
+});
+
 /** Publishes a new account, as it was stored. */
 export const publishNewAccount = (tx: Transaction, account: Account): Promise<void> =>
-  publish(tx, [
-    outgoing(accountUpdated, { key: account.id, occurredAt: account.dateCreated, data: account }),
-  ]);
+  publish(tx, updatesOf(account, account.dateCreated));
 
 /**
  * Ends a change of an account, whose row is locked. The version grows by one, and the account is
@@ -114,9 +131,7 @@ export const publishAccount = async (
     UPDATE accounts a SET version = version + 1 WHERE a.id = ${accountId}
     RETURNING ${accountColumns}
   `);
-  await publish(tx, [
-    outgoing(accountUpdated, { key: account.id, occurredAt: now, data: account }),
-  ]);
+  await publish(tx, updatesOf(account, now));
   return account;
 };
 
@@ -130,8 +145,13 @@ export const republishAccounts: Republishing = {
       SELECT ${accountColumns} FROM accounts a
       WHERE a.id = ANY (${sql.array([...accountIds], "text")}) ORDER BY a.id
     `);
-    return accounts.map((account) =>
+    return accounts.flatMap((account) => [
       outgoing(accountSnapshot, { key: account.id, occurredAt: now, data: account }),
-    );
+      outgoing(ownerImagesSnapshot, {
+        key: account.id,
+        occurredAt: now,
+        data: imagesOf(account),
+      }),
+    ]);
   },
 };

@@ -4,6 +4,7 @@ import {
   type Catalogue,
   type SolanaFacts,
   type SolanaFactsQuestion,
+  type Topic,
   hashSecret,
   topics,
 } from "@payment-links/contracts";
@@ -132,10 +133,10 @@ export const openRig = async ({
     /** Writes down the uses noted so far, as every stop does. */
     keepUses: () => service.stop(),
     /** What an account's own events in the outbox say, in the order in which they will be sent. */
-    readEvents: async (userId: string) => {
+    readEvents: async (userId: string, topic: Topic = topics.accounts) => {
       const rows = await pool.any(sql.type(Event)`
         SELECT type, topic, value FROM outbox
-        WHERE key = ${userId} AND topic = ${topics.accounts} ORDER BY seq
+        WHERE key = ${userId} AND topic = ${topic} ORDER BY seq
       `);
       return rows.map(({ type, topic, value }) => ({ type, topic, data: JSON.parse(value) }));
     },

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { outgoing } from "@payment-links/bus";
 import {
   type Account,
-  accountSnapshot,
-  accountUpdated,
+  ownerImagesSnapshot,
+  ownerImagesUpdated,
   newId,
   ownerImagePath,
 } from "@payment-links/contracts";
@@ -31,7 +31,7 @@ afterAll(async () => {
   host.close();
 });
 
-const tell = (owner: Account, event = accountUpdated, occurredAt = rig.clock.now()) =>
+const tell = (owner: Account, event = ownerImagesUpdated, occurredAt = rig.clock.now()) =>
   rig.tell(outgoing(event, { key: owner.id, occurredAt, data: owner }));
 
 let images = 0;
@@ -133,13 +133,13 @@ describe("GET /checkout/images/:userId/:digest", () => {
     const lostAt = rig.clock.now();
     await tell(changed);
     rig.clock.advance(minuteMs);
-    await tell(owner, accountSnapshot);
+    await tell(owner, ownerImagesSnapshot);
     expect(await show()).toEqual([404, 200, 404]);
     rig.clock.advance(minuteMs + 1);
-    await tell(owner, accountSnapshot);
+    await tell(owner, ownerImagesSnapshot);
     expect(await show()).toEqual([200, 404, 404]);
     // What the lost timeline told comes again.
-    await tell(changed, accountUpdated, lostAt);
+    await tell(changed, ownerImagesUpdated, lostAt);
     expect(await show()).toEqual([200, 404, 404]);
     await tell({ ...owner, version: 5, profileImage: since });
     expect(await show()).toEqual([404, 404, 200]);
@@ -309,7 +309,7 @@ test("a service that stops waits for no host", async () => {
   const url = fresh("/silent");
   const owner = sampleAccount({ profileImage: url });
   await own.tell(
-    outgoing(accountUpdated, { key: owner.id, occurredAt: own.clock.now(), data: owner }),
+    outgoing(ownerImagesUpdated, { key: owner.id, occurredAt: own.clock.now(), data: owner }),
   );
   const askedBefore = host.asked.length;
   const answer = fetch(`${own.publicUrl}${ownerImagePath(owner.id, url)}`);

@@ -1,5 +1,5 @@
 import { type Envelope, isNewerThanKept, keptTold, toldBy } from "@payment-links/bus";
-import { type Account, accountSnapshot } from "@payment-links/contracts";
+import { type OwnerImages, ownerImagesSnapshot } from "@payment-links/contracts";
 import { type Db, type Transaction, nothing } from "@payment-links/postgres";
 import { sql } from "slonik";
 import * as z from "zod";
@@ -9,10 +9,10 @@ const ImagesRow = z.object({ urls: z.array(z.string()) });
 /** Keeps where an account's images lie, unless a newer state of it is already kept (rule EVENT-7). */
 export const keepOwnerImages = async (
   tx: Transaction,
-  { id, version, profileImage, backgroundImage }: Account,
+  { id, version, profileImage, backgroundImage }: OwnerImages,
   envelope: Envelope,
 ): Promise<void> => {
-  const { toldAt, anewFrom } = toldBy(envelope, accountSnapshot);
+  const { toldAt, anewFrom } = toldBy(envelope, ownerImagesSnapshot);
   await tx.query(nothing`
     INSERT INTO owner_images AS kept
       (account_id, version, profile_image, background_image, told_at, anew_from)
