@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { watchResidentMemory } from "../rig/resident-memory.ts";
+import { residentBytesOf, watchResidentMemory } from "../rig/resident-memory.ts";
 import { type AttackName, attackNames } from "./attack-list.ts";
 import { chartMemory } from "./chart-memory.ts";
 import type { Counts } from "./counts.ts";
@@ -24,6 +24,8 @@ type Row = {
   /** Whether the other caller was as fast as before when the attack began. */
   beganQuiet: boolean;
   attacker: Counts;
+  /** Whether the product's process ended during the attack. */
+  hasEnded: boolean;
   failures: readonly string[];
 };
 
@@ -62,6 +64,14 @@ const waitUntilQuiet = async (other: OtherCaller, quiet: Window): Promise<boolea
   return false;
 };
 
+const hasEnded = (pid: number): boolean => {
+  try {
+    return Number.isNaN(residentBytesOf(pid));
+  } catch {
+    return true;
+  }
+};
+
 const round = (value: number): number => Number(value.toFixed(2));
 
 const judge = (row: Omit<Row, "failures">): Row => {
@@ -71,6 +81,7 @@ const judge = (row: Omit<Row, "failures">): Row => {
     ...(row.serverErrors > 0 ? ["5xx"] : []),
     ...(row.refused > 0 ? ["refused or cut"] : []),
     ...(row.peakMib >= limitMib ? ["memory"] : []),
+    ...(row.hasEnded ? ["the product ended"] : []),
   ];
   return { ...row, failures };
 };
@@ -135,7 +146,7 @@ try {
   const restMib = Math.round(atRest.stop() / 1_048_576);
   say(`quiet: ${JSON.stringify({ p50: quiet.p50, p99: quiet.p99, restMib })}`);
   const rows: Row[] = [];
-  for (const attack of names) {
+  attacking: for (const attack of names) {
     for (const addressCount of addressCounts) {
       const beganQuiet = await waitUntilQuiet(other, quiet);
       const memory = watchResidentMemory(product.pid);
@@ -155,10 +166,16 @@ try {
       const { retried, serverErrors } = during;
       const refused = Object.values(during.errors).reduce((sum, count) => sum + count, 0);
       const answers = { otherAnswers: during.answers, refused, retried, serverErrors };
-      const measured = { ratios, ...answers, peakMib, beganQuiet, attacker };
+      const ended = { hasEnded: hasEnded(product.pid) };
+      const measured = { ratios, ...answers, peakMib, beganQuiet, attacker, ...ended };
       const row = judge({ attack, addresses: addressCount, ...measured });
       rows.push(row);
       say(tableOf([row]).split("\n")[2] ?? "");
+      // Nothing is started again: what follows would measure nothing.
+      if (row.hasEnded) {
+        say(`the product ended:\n${product.output().slice(-4_000)}`);
+        break attacking;
+      }
     }
   }
   other.close();
