@@ -74,6 +74,10 @@ const hasEnded = (pid: number): boolean => {
 
 const round = (value: number): number => Number(value.toFixed(2));
 
+/** A pass of an attacker that was never answered and held nothing would mean nothing. */
+const hasHappened = ({ answers, heldMost }: Counts): boolean =>
+  heldMost > 0 || Object.keys(answers).length > 0;
+
 const judge = (row: Omit<Row, "failures">): Row => {
   const slow = operations.filter((name) => !(row.ratios[name].p99 <= p99RatioMax));
   const failures = [
@@ -82,6 +86,7 @@ const judge = (row: Omit<Row, "failures">): Row => {
     ...(row.refused > 0 ? ["refused or cut"] : []),
     ...(row.peakMib >= limitMib ? ["memory"] : []),
     ...(row.hasEnded ? ["the product ended"] : []),
+    ...(hasHappened(row.attacker) ? [] : ["no attack"]),
   ];
   return { ...row, failures };
 };
