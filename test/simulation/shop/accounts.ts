@@ -54,9 +54,10 @@ const accountOf = ({ accounts }: { accounts: Accounts }, number: number): Accoun
 export const keyOf = (shop: { accounts: Accounts }, number: number): { "x-api-key": string } => ({
   "x-api-key": accountOf(shop, number).key,
 });
-export const cookieOf = (shop: { accounts: Accounts }, number: number): { cookie: string } => ({
-  cookie: `session-links=${accountOf(shop, number).session}`,
-});
+export const cookieOf = (shop: { accounts: Accounts }, number: number): { cookie: string } => {
+  const { session } = accountOf(shop, number);
+  return { cookie: `session-links=${session}; session-webhooks=${session}` };
+};
 
 type Ask = (asked: { kind: string; hash: string }) => Promise<IntrospectionAnswer>;
 
