@@ -40,6 +40,8 @@ beforeAll(async () => {
     env: {
       WEBHOOK_SECRET_KEYS: sealingKey,
       RATE_LIMIT_PER_IP: "100000:100000",
+      // Attackers and callers share one address here.
+      CONNECTIONS_PER_IP_MAX: "2500",
     },
   });
   merchant = await openMerchant(system, "patient");

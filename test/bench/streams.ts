@@ -39,6 +39,7 @@ export const benchStreams = async (): Promise<Verdict> => {
       SETTLEMENT_CHAINS: "8453",
       EVENT_STREAMS_MAX: String(streamCount),
       EVENT_STREAMS_PER_IP_MAX: String(streamCount),
+      CONNECTIONS_PER_IP_MAX: "2500",
       PORT: String(own),
       INTERNAL_PORT: String(internal),
     });

@@ -18,9 +18,6 @@ const rates = {
   receiving: { bytesPerSecond: 500, graceMs: 10_000 },
 };
 
-/** A file may set a longer one. */
-export const sendGraceMsDefault = rates.sending.graceMs;
-
 export type Address = { id: string; isExempt: boolean; connections: Set<Connection> };
 
 export type Connection = {
@@ -31,7 +28,6 @@ export type Connection = {
   /** The last request. */
   request: IncomingMessage | undefined;
   isStream: boolean;
-  sendGraceMs: number;
   /** Bytes read when the connection last became idle. */
   bytesReadWhenIdle: number;
   idleSinceMs: number;
@@ -90,8 +86,7 @@ const deadlineOf = (connection: Connection, { state, now, moved, isSame }: Measu
   // Node ends a head that takes too long.
   if (state === "receiving" && !isBodyUnread(connection)) return Infinity;
   if (state !== "sending" && state !== "receiving") return Infinity;
-  const { bytesPerSecond } = rates[state];
-  const graceMs = state === "sending" ? connection.sendGraceMs : rates.receiving.graceMs;
+  const { bytesPerSecond, graceMs } = rates[state];
   if (!isSame || connection.deadlineMs === Infinity) return now + graceMs;
   return Math.min(connection.deadlineMs + (moved / bytesPerSecond) * 1_000, now + graceMs);
 };

@@ -10,7 +10,6 @@ import {
   isBodyUnread,
   isIdle,
   measure,
-  sendGraceMsDefault,
   stateOf,
 } from "./connection-progress.ts";
 import { type StallMs, chooseVictim, largestOf } from "./connection-room.ts";
@@ -80,12 +79,6 @@ export const setApart = ({ req: { socket } }: ServerResponse): void => {
   forget(port, connection);
   connection.isStream = true;
   port.streams.add(connection);
-};
-
-/** Lets the client of an answer take nothing for as long as this before its connection ends. */
-export const setSendGrace = ({ req: { socket } }: ServerResponse, graceMs: number): void => {
-  const connection = portOf.get(socket)?.bySocket.get(socket);
-  if (connection !== undefined) connection.sendGraceMs = graceMs;
 };
 
 /** Creates the bookkeeping of a port's connections: it limits, measures and ends them. */
@@ -213,7 +206,6 @@ const createConnection = (socket: Socket, address: Address, now: number): Connec
   answers: [],
   request: undefined,
   isStream: false,
-  sendGraceMs: sendGraceMsDefault,
   bytesReadWhenIdle: 0,
   idleSinceMs: now,
   state: "idle",
@@ -235,7 +227,6 @@ const begin = (
   if (answers.length === 0) {
     connection.state = "processing";
     connection.progressAtMs = clock.elapsedMs();
-    connection.sendGraceMs = sendGraceMsDefault;
   }
   answers.push(res);
   res.once("close", () => {

@@ -1,6 +1,5 @@
 import type { AskSolana, AskUsedAddresses } from "@payment-links/contracts";
 import type { Ground } from "@payment-links/process";
-import type { Limit } from "@payment-links/rate-limit";
 import type { Payment } from "./domain/payment.ts";
 import type { ProviderKeys } from "./domain/provider-secrets.ts";
 import type { RunningWatch } from "./watch/start-watch.ts";
@@ -10,7 +9,7 @@ import type { Counters } from "./metrics.ts";
 export type Deps = Pick<Ground, "pool" | "catalogue" | "clock" | "log"> & {
   providers: ProviderKeys;
   /** The notices that one source address may send. */
-  noticeLimit: Limit;
+  noticeLimit: Ground["limits"]["perAddress"];
   counters: Counters;
   /** Tells operators of settled payments that a chain took away. */
   reportOrphanedSettled: (chainId: string, flagged: readonly Payment[]) => void;
