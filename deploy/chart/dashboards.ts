@@ -104,6 +104,36 @@ const red: Dashboard = {
       ],
     },
     {
+      title: "Connections",
+      about: "Open connections by state; those that the service ended or refused in an hour.",
+      unit: "short",
+      queries: [
+        {
+          expr: `sum by (listener, state) (payment_links_connections{${both}})`,
+          legend: "{{listener}}, {{state}}",
+        },
+        {
+          expr: `sum by (reason) (increase(payment_links_connections_ended_total{${both}}[1h]))`,
+          legend: "ended, {{reason}}",
+        },
+      ],
+    },
+    {
+      title: "Exports",
+      about: "Exports under way by state, and how they ended in an hour.",
+      unit: "short",
+      queries: [
+        {
+          expr: `sum by (state) (payment_links_exports_under_way{${both}})`,
+          legend: "{{state}}",
+        },
+        {
+          expr: `sum by (outcome) (increase(payment_links_exports_total{${both}}[1h]))`,
+          legend: "ended, {{outcome}}",
+        },
+      ],
+    },
+    {
       title: "Event streams",
       about:
         "Pages that follow their link; those refused or ended by us, and failed looks, an hour.",
