@@ -402,9 +402,13 @@ export const createModel = ({
       const due = payments.filter((one) => one.order === order && one.isEndTold);
       for (const payment of due) {
         const reports = listed.filter((one) => isOf(payment, one));
-        const all = reports.filter(({ reason }) => !isRepeat(reason));
+        // The chain may say that it failed, after a notice had said that it settled.
+        const mayDiffer = payment.isDoubtful && payment.isRepeated;
+        const all = reports.filter(
+          ({ reason, status }) => !isRepeat(reason) && !(mayDiffer && status === "failed"),
+        );
         hold(
-          reports.length - all.length <= (payment.isRepeated ? 1 : 0),
+          reports.filter(({ reason }) => isRepeat(reason)).length <= (payment.isRepeated ? 1 : 0),
           () => `${name}: payment ${payment.number} is listed as repeated`,
         );
         if (payment.isDoubtful && all.length < 2) continue;
