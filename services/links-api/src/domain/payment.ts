@@ -107,11 +107,22 @@ export type Verdict = { reason: UnappliedReason | undefined; duplicateOf?: strin
 /** A settled payment after it was judged again. */
 export const withVerdict = (payment: Payment, verdict: Verdict, now: Date): Payment => ({
   ...payment,
-  isApplied: verdict.reason === undefined,
-  reason: verdict.reason ?? null,
-  duplicateOf: verdict.duplicateOf ?? null,
-  appliedAt: verdict.reason === undefined ? now : null,
+  ...judgedAs(verdict, now),
 });
+
+/** The fields of a payment that its verdict decides; `verdict` is undefined while it has not settled. */
+const judgedAs = (
+  verdict: Verdict | undefined,
+  now: Date,
+): Pick<Payment, "isApplied" | "reason" | "duplicateOf" | "appliedAt"> => {
+  const isApplied = verdict !== undefined && verdict.reason === undefined;
+  return {
+    isApplied,
+    reason: verdict?.reason ?? null,
+    duplicateOf: verdict?.duplicateOf ?? null,
+    appliedAt: isApplied ? now : null,
+  };
+};
 
 /**
  * What becomes of a settlement here: `verdict` is undefined while it has not settled, `known` what the
@@ -128,31 +139,25 @@ export const openPayment = (
     verdict: Verdict | undefined;
     now: Date;
   },
-): Payment => {
-  const isApplied = verdict !== undefined && verdict.reason === undefined;
-  return {
-    id: settlement.id,
-    linkId: settlement.paymentLinkId,
-    version: settlement.version,
-    source: settlement.source,
-    sourceId: settlement.sourceId,
-    status: settlement.status,
-    isApplied,
-    reason: verdict?.reason ?? null,
-    duplicateOf: verdict?.duplicateOf ?? null,
-    amount: settlement.amount,
-    tokenAddress: settlement.tokenAddress,
-    chainId: settlement.chainId,
-    destinationAddress: settlement.destinationAddress,
-    sourceTransaction: settlement.sourceTransaction,
-    occurredAt: settlement.occurredAt,
-    firstSeenAt: settlement.firstSeenAt,
-    appliedAt: isApplied ? now : null,
-    endedAt: settlement.status === "processing" ? null : now,
-    blockNumber: settlement.blockNumber ?? null,
-    ...placeOf(settlement, known, now),
-  };
-};
+): Payment => ({
+  id: settlement.id,
+  linkId: settlement.paymentLinkId,
+  version: settlement.version,
+  source: settlement.source,
+  sourceId: settlement.sourceId,
+  status: settlement.status,
+  amount: settlement.amount,
+  tokenAddress: settlement.tokenAddress,
+  chainId: settlement.chainId,
+  destinationAddress: settlement.destinationAddress,
+  sourceTransaction: settlement.sourceTransaction,
+  occurredAt: settlement.occurredAt,
+  firstSeenAt: settlement.firstSeenAt,
+  endedAt: settlement.status === "processing" ? null : now,
+  blockNumber: settlement.blockNumber ?? null,
+  ...judgedAs(verdict, now),
+  ...placeOf(settlement, known, now),
+});
 
 /**
  * That a chain took a payment away before it ended stays in its story once it is there again (rule CALLER-26).
