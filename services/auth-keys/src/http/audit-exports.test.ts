@@ -1,21 +1,13 @@
 import { describe, expect, test } from "@jest/globals";
-import { sql } from "slonik";
 import { nothing } from "@payment-links/postgres";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { countLockWaits } from "@payment-links/postgres/testing";
+import { fillAuditLog } from "../testing/fill-audit-log.ts";
 import { openRig } from "../testing/open-rig.ts";
 
 const rig = useRig(openRig);
 const path = "/console/api/audit-log/export";
-
-const fill = (accountId: string, count: number) =>
-  rig.pool.query(nothing`
-    INSERT INTO audit_log (occurred_at, account_id, actor_kind, action, target_id, detail)
-    SELECT ${sql.timestamp(rig.clock.now())}, ${accountId}, 'service', 'account.changed',
-      'n_' || n, jsonb_build_object('text', repeat('x', 200))
-    FROM generate_series(1, ${count}::int) AS n
-  `);
 
 const requestExport = (cookie: string) => fetch(`${rig.publicUrl}${path}`, { headers: { cookie } });
 
@@ -23,7 +15,7 @@ describe("exports of the audit log", () => {
   test("run two at a time for an account; further requests get 429 with Retry-After (rule CALLER-35)", async () => {
     const { userId, cookie } = await rig.signUp();
     const other = await rig.signUp();
-    await fill(userId, 40_000);
+    await fillAuditLog(rig, userId, 40_000);
     const responses = await Promise.all(Array.from({ length: 30 }, () => requestExport(cookie)));
     const countOf = (status: number) =>
       responses.filter((response) => response.status === status).length;
@@ -36,7 +28,7 @@ describe("exports of the audit log", () => {
 
   test("use no connection of the pool that requests use (rule CALLER-36)", async () => {
     const { userId, cookie } = await rig.signUp();
-    await fill(userId, 10);
+    await fillAuditLog(rig, userId, 10);
     const { exporting } = await rig.pool.transaction(async (tx) => {
       await tx.query(nothing`LOCK TABLE audit_log IN ACCESS EXCLUSIVE MODE`);
       const exporting = requestExport(cookie);

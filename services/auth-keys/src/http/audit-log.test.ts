@@ -6,6 +6,7 @@ import { countLockWaits } from "@payment-links/postgres/testing";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { hangLimitMs } from "@payment-links/runtime/testing/time-limits";
+import { fillAuditLog } from "../testing/fill-audit-log.ts";
 import { openRig, refusalOf, tokenOf } from "../testing/open-rig.ts";
 
 const path = "/console/api/audit-log";
@@ -259,15 +260,6 @@ describe("an entry tells from where it was done", () => {
   });
 });
 
-/** Writes so many entries into an account's log, as if somebody had long been busy. */
-const fill = (accountId: string, count: number) =>
-  rig.pool.query(nothing`
-    INSERT INTO audit_log (occurred_at, account_id, actor_kind, action, target_id, detail)
-    SELECT ${sql.timestamp(rig.clock.now())}, ${accountId}, 'service', 'account.changed',
-      'n_' || n, jsonb_build_object('text', repeat('x', 200))
-    FROM generate_series(1, ${count}::int) AS n
-  `);
-
 const exported = (cookie: string, query = "", method = "GET") =>
   fetch(`${rig.publicUrl}${path}/export${query}`, { method, headers: { cookie } });
 
@@ -323,7 +315,7 @@ describe("a filter of the audit log", () => {
 describe("GET /console/api/audit-log/export", () => {
   test("as JSON Lines has each entry once, as the list shows it, over many batches", async () => {
     const { userId, cookie } = await rig.signUp();
-    await fill(userId, 1_203);
+    await fillAuditLog(rig, userId, 1_203);
     const answer = await exported(cookie, "?format=jsonl");
     expect(answer.headers.get("content-type")).toBe("application/jsonl; charset=utf-8");
     expect(answer.headers.get("content-disposition")).toBe(
@@ -403,16 +395,16 @@ describe("GET /console/api/audit-log/export", () => {
     const { userId, cookie } = await rig.signUp();
     rig.clock.advance(1_000);
     const from = encodeURIComponent(rig.clock.now().toISOString());
-    await fill(userId, 99_997);
+    await fillAuditLog(rig, userId, 99_997);
     expect((await exported(cookie, "", "HEAD")).status).toBe(200);
-    await fill(userId, 1);
+    await fillAuditLog(rig, userId, 1);
     expect((await exported(cookie)).status).toBe(422);
     expect((await exported(cookie, `?from=${from}`, "HEAD")).status).toBe(200);
   });
 
   test("a reader who takes nothing holds no connection, and one who leaves is no failure", async () => {
     const { userId, cookie } = await rig.signUp();
-    await fill(userId, 60_000);
+    await fillAuditLog(rig, userId, 60_000);
     const leaving = new AbortController();
     const logged = rig.logLines.length;
     const answer = await fetch(`${rig.publicUrl}${path}/export`, {

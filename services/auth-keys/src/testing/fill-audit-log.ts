@@ -1,0 +1,16 @@
+import { sql } from "slonik";
+import { nothing } from "@payment-links/postgres";
+import type { Rig } from "./open-rig.ts";
+
+/** Writes so many entries into an account's log, as if it had been in use for long. */
+export const fillAuditLog = (
+  { clock, pool }: Pick<Rig, "clock" | "pool">,
+  accountId: string,
+  count: number,
+) =>
+  pool.query(nothing`
+    INSERT INTO audit_log (occurred_at, account_id, actor_kind, action, target_id, detail)
+    SELECT ${sql.timestamp(clock.now())}, ${accountId}, 'service', 'account.changed',
+      'n_' || n, jsonb_build_object('text', repeat('x', 200))
+    FROM generate_series(1, ${count}::int) AS n
+  `);
