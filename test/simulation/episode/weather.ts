@@ -43,27 +43,27 @@ export const beWild = async (episode: Episode): Promise<void> => {
 
 /** Payers of Bitcoin go on while little else goes wrong: what they send is seen before it is mined. */
 export const beMild = async (episode: Episode): Promise<void> => {
-  const { blocks, model, mood, shop, world } = episode;
+  const { mood, shop, world } = episode;
   const { random } = world;
-  const until = world.nowMs() + mood.wildMs;
-  for (let turn = 0; turn < mildStepsMax && world.nowMs() < until; turn += 1) {
-    mineDue(blocks);
-    if (random.chance(0.02)) {
-      await askWhoIsHeardOf(episode);
-      const linked = model.orders.filter(({ reference }) => reference !== undefined);
-      if (linked.length > 0 && random.chance(0.5)) {
-        pay(shop, random.pick(linked), { byNotice: false });
-      } else replace(shop);
-    }
-    if (!(await happen(episode))) flyTo(episode, 1_000);
-  }
+  await goOn(episode, mood.wildMs, async () => {
+    if (!random.chance(0.02)) return;
+    await askWhoIsHeardOf(episode);
+    const linked = listLinked(episode);
+    if (linked.length > 0 && random.chance(0.5)) {
+      pay(shop, random.pick(linked), { byNotice: false });
+    } else replace(shop);
+  });
 };
+
+/** The orders whose links have their reference by now. */
+const listLinked = ({ model }: Episode) =>
+  model.orders.filter(({ reference }) => reference !== undefined);
 
 /** Payments are seen, and by the time they become final, nodes that lag are asked for them. */
 export const lagForAWhile = async (episode: Episode): Promise<void> => {
-  const { model, providers, shop, world } = episode;
+  const { providers, shop, world } = episode;
   becomeHonest(providers);
-  const linked = model.orders.filter(({ reference }) => reference !== undefined);
+  const linked = listLinked(episode);
   for (let count = 0; count < lastPaymentsMax && linked.length > 0; count += 1) {
     pay(shop, world.random.pick(linked), { byNotice: false });
   }
@@ -72,12 +72,17 @@ export const lagForAWhile = async (episode: Episode): Promise<void> => {
   await goOn(episode, lagMs);
 };
 
-/** Blocks are mined, and nothing else is new. */
-const goOn = async (episode: Episode, ms: number): Promise<void> => {
+/** Blocks are mined, and nothing is new but what `act` does in each step. */
+const goOn = async (
+  episode: Episode,
+  ms: number,
+  act: () => Promise<void> = () => Promise.resolve(),
+): Promise<void> => {
   const { blocks, world } = episode;
   const until = world.nowMs() + ms;
   for (let turn = 0; turn < mildStepsMax && world.nowMs() < until; turn += 1) {
     mineDue(blocks);
+    await act();
     if (!(await happen(episode))) flyTo(episode, 1_000);
   }
 };
