@@ -77,8 +77,8 @@ export const judgeSession = (
 };
 
 /**
- * Leaves out of an answer what the service that asks does not need: webhook-dispatcher pays nobody, so it
- * learns of no wallet (rule CALLER-41).
+ * Leaves out of an answer what the service that asks does not need: webhook-dispatcher makes no payments, so it
+ * receives no wallets (rule CALLER-41).
  */
 export const answerFor = (
   service: SessionService,
