@@ -155,6 +155,22 @@ describe("a payment that waits for a block (rule CHAIN-24)", () => {
     await waitStory(link, txid, "failed");
   });
 
+  test("is shown though the listener hears of its link only after it has read the transaction", async () => {
+    const known = await rig.hearNew();
+    const late = [rig.sampleLink(), rig.sampleLink()] as const;
+    await rig.caughtUp();
+    const alone = await chain.pay(payeeOf(late[0]));
+    const together = await chain.payTogether([payeeOf(known), payeeOf(late[1])]);
+    // Whoever has read this one has read the one before it.
+    await waitStory(known, together, "waits");
+    await rig.hear(...late);
+    await waitStory(late[0], alone, "waits");
+    await waitStory(late[1], together, "waits");
+    expect(story(known, together)).toEqual(["waits"]);
+    await chain.mine();
+    for (const link of [known, ...late]) await rig.waitStatus(link.id, "settled");
+  });
+
   test("is told once, also by a process that begins anew", async () => {
     const link = await rig.hearNew();
     await rig.caughtUp();

@@ -4,9 +4,15 @@ import type { Owners } from "../../watch/chain/owners.ts";
 import type { PayeeOf } from "./verify-transaction.ts";
 
 /** The addresses of links by the scripts that pay them. */
+export type KnownPayees = {
+  payeeOf: PayeeOf;
+  /** The scripts, oldest first: the same list each time, with the new ones at its end. */
+  scripts: readonly string[];
+};
+
 export type Payees = {
-  /** With all that are heard of by now, by whichever process. */
-  read: () => Promise<PayeeOf>;
+  /** All that are heard of by now, by whichever process. */
+  read: () => Promise<KnownPayees>;
 };
 
 const madeAtOnceMax = 500;
@@ -14,18 +20,22 @@ const madeAtOnceMax = 500;
 /** Keeps the scripts of addresses; each is made once. */
 export const openPayees = (owners: Pick<Owners, "read">, chainId: BitcoinChainId): Payees => {
   const addresses = new Map<string, string>();
+  const scripts: string[] = [];
   let madeCount = 0;
-  const keep = async (list: readonly string[]): Promise<PayeeOf> => {
+  const keep = async (list: readonly string[]): Promise<KnownPayees> => {
     const until = list.length;
     while (madeCount < until) {
       // Another read may go on where this one rests.
       const address = list[madeCount];
       madeCount += 1;
       const script = address === undefined ? undefined : scriptOf(chainId, address);
-      if (address !== undefined && script !== undefined) addresses.set(script, address);
+      if (address !== undefined && script !== undefined) {
+        addresses.set(script, address);
+        scripts.push(script);
+      }
       if (madeCount % madeAtOnceMax === 0) await nextTurn();
     }
-    return (script) => addresses.get(script);
+    return { payeeOf: (script) => addresses.get(script), scripts };
   };
   return {
     read: async () => keep(await owners.read()),

@@ -12,8 +12,8 @@ import type { WaitingTransaction } from "../chain-reader.ts";
 
 /** What is remembered of transactions that wait to be mined. It may be lost without harm. */
 export type Foresight = {
-  /** Those whose payments have been recorded. */
-  recorded: Set<string>;
+  /** How many payments of each have been recorded. */
+  recorded: Map<string, number>;
   /** Those that a quorum of the providers has seen. */
   witnessed: Set<string>;
   /** When the providers are asked again for the others. */
@@ -23,7 +23,7 @@ export type Foresight = {
 };
 
 export const noForesight = (): Foresight => ({
-  recorded: new Set(),
+  recorded: new Map(),
   witnessed: new Set(),
   asksAtMs: 0,
   afterSeq: "0",
@@ -73,7 +73,10 @@ export const foreseeTransfers = async (
       await recordWaits(tx, still, isWaiting, now);
       return waiting;
     });
-    for (const { transactionHash } of some) foresight.recorded.add(transactionHash);
+    for (const { transactionHash, transfers } of some) {
+      foresight.recorded.set(transactionHash, transfers.length);
+      foresight.witnessed.delete(transactionHash);
+    }
     metrics.transferred(chain.id, "waiting", told.length);
     wakeRelay();
   }
@@ -93,7 +96,9 @@ const witnessTransactions = async (
   foresight: Foresight,
 ): Promise<void> => {
   const { recorded, witnessed } = foresight;
-  const open = [...recorded].filter((hash) => !witnessed.has(hash)).slice(0, transactionsAtOnceMax);
+  const open = [...recorded.keys()]
+    .filter((hash) => !witnessed.has(hash))
+    .slice(0, transactionsAtOnceMax);
   if (open.length === 0 || clock.elapsedMs() < foresight.asksAtMs) return;
   const { agreed } = await agree({
     witnesses,
@@ -113,15 +118,20 @@ const witnessTransactions = async (
   for (const hash of seen) witnessed.add(hash);
 };
 
-/** Forgets those that wait no more, and answers those that are new. */
+/** Forgets those that wait no more, and answers those that are new or pay more links that are heard of. */
 const keepThose = (
   foresight: Foresight,
   transactions: readonly WaitingTransaction[],
 ): readonly WaitingTransaction[] => {
   const hashes = new Set(transactions.map(({ transactionHash }) => transactionHash));
-  for (const hash of foresight.recorded) if (!hashes.has(hash)) foresight.recorded.delete(hash);
+  for (const hash of foresight.recorded.keys()) {
+    if (!hashes.has(hash)) foresight.recorded.delete(hash);
+  }
   for (const hash of foresight.witnessed) if (!hashes.has(hash)) foresight.witnessed.delete(hash);
-  return transactions.filter(({ transactionHash }) => !foresight.recorded.has(transactionHash));
+  return transactions.filter(
+    ({ transactionHash, transfers }) =>
+      foresight.recorded.get(transactionHash) !== transfers.length,
+  );
 };
 
 /** As they are stored: in no block, with the last one that was scanned when they were first seen. */

@@ -14,7 +14,7 @@ import { askHeaders } from "./read-headers.ts";
 export const createReadPointers =
   ({ turn }: Pick<ReaderGround, "turn">, payees: Payees): ChainReader["readPointers"] =>
   async ({ fromBlock, toBlock, headers: given }) => {
-    const payeeOf = await payees.read();
+    const { payeeOf } = await payees.read();
     return turn.ask("blocks", async (provider) => {
       const endsAt = Math.min(toBlock, fromBlock + provider.range.blocksMax() - 1);
       const headers =

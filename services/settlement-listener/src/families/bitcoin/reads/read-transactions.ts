@@ -27,7 +27,7 @@ export const createTransactionReads = (
     readKnown(ground, { what, names: txids, askSome: askTransactions });
   return {
     readReceipts: async (txids) => {
-      const payeeOf = await payees.read();
+      const { payeeOf } = await payees.read();
       const found = await readAll("transactions", txids);
       return new Map(
         [...found].flatMap(([txid, { blockHash, body, place }]) => {

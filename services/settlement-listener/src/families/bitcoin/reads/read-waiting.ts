@@ -1,25 +1,33 @@
+import { crc32 } from "node:zlib";
 import type { ReaderGround } from "../../../rpc/open-chain-readers.ts";
 import type { Provider } from "../../../rpc/provider.ts";
 import type { ChainReader, WaitingTransaction } from "../../../watch/chain-reader.ts";
 import type { BitcoinChain } from "../bitcoin-chain.ts";
 import { mempoolQuestion, rawTransactionQuestion } from "../node-answers.ts";
-import type { Payees } from "../payees.ts";
-import { type PayeeOf, listTransfers, senderWithAncestors } from "../verify-transaction.ts";
+import type { KnownPayees, Payees } from "../payees.ts";
+import type { BitcoinOutput } from "../read-raw.ts";
+import { listTransfers, senderWithAncestors } from "../verify-transaction.ts";
 import { askAncestors } from "./ask-ancestors.ts";
 import { askKnown } from "./read-transactions.ts";
 
 /** What was read of the transactions that wait. It may be lost without harm. */
 type Mempool = {
-  /** Those that were read and still waited when they were last listed. */
-  read: Set<string>;
+  /** Those that were read and still waited when they were last listed, with what each pays. */
+  read: Map<string, readonly Checksum[]>;
+  /** So many payees, the oldest ones, have been looked for in all that was read. */
+  payeeCount: number;
   unread: string[];
   /** Those that pay links. */
   paying: Map<string, WaitingTransaction>;
   restsUntilMs: number;
 };
 
+/** Of an output's script: whom a transaction pays is remembered in 8 bytes. Two scripts may have the same. */
+type Checksum = number;
+
 const noMempool = (): Mempool => ({
-  read: new Set(),
+  read: new Map(),
+  payeeCount: 0,
   unread: [],
   paying: new Map(),
   restsUntilMs: 0,
@@ -41,13 +49,14 @@ export const createReadWaiting = (
 ): NonNullable<ChainReader["readWaiting"]> => {
   const mempool = noMempool();
   return async () => {
-    const payeeOf = await payees.read();
+    const known = await payees.read();
+    readAgain(mempool, known);
     return turn.ask("what waits", async (provider) => {
       if (mempool.unread.length === 0 && clock.elapsedMs() >= mempool.restsUntilMs) {
         const count = await listAgain(provider, mempool);
         mempool.restsUntilMs = clock.elapsedMs() + count * restMsPerTransaction;
       }
-      await readSome(provider, mempool, { ...watched, payeeOf });
+      await readSome(provider, mempool, { ...watched, payeeOf: known.payeeOf });
       return { transactions: [...mempool.paying.values()], unreadCount: mempool.unread.length };
     });
   };
@@ -56,16 +65,34 @@ export const createReadWaiting = (
 const listAgain = async (provider: Provider, mempool: Mempool): Promise<number> => {
   const [txids] = await provider.ask([mempoolQuestion]);
   const waiting = new Set(txids);
-  for (const txid of mempool.read) if (!waiting.has(txid)) mempool.read.delete(txid);
+  for (const txid of mempool.read.keys()) if (!waiting.has(txid)) mempool.read.delete(txid);
   for (const txid of mempool.paying.keys()) if (!waiting.has(txid)) mempool.paying.delete(txid);
   mempool.unread = txids.filter((txid) => !mempool.read.has(txid));
   return txids.length;
 };
 
+/** A transaction may have been read before the link was heard of that it pays: it is read once more then. */
+const readAgain = (mempool: Mempool, { scripts }: Pick<KnownPayees, "scripts">): void => {
+  const fresh = scripts.slice(mempool.payeeCount);
+  mempool.payeeCount = scripts.length;
+  if (fresh.length === 0 || mempool.read.size === 0) return;
+  const looked = new Set(fresh.map(checksumOf));
+  for (const [txid, checksums] of mempool.read) {
+    if (!checksums.some((one) => looked.has(one))) continue;
+    mempool.read.delete(txid);
+    mempool.unread.unshift(txid);
+  }
+};
+
+const checksumOf = (script: string): Checksum => crc32(script);
+
+const checksumsOf = (outputs: readonly BitcoinOutput[]): readonly Checksum[] =>
+  outputs.flatMap(({ script, value }) => (value === 0n ? [] : [checksumOf(script)]));
+
 const readSome = async (
   provider: Provider,
   mempool: Mempool,
-  { chain, payeeOf, ...depth }: Omit<Watched, "payees"> & { payeeOf: PayeeOf },
+  { chain, payeeOf, ...depth }: Omit<Watched, "payees"> & Pick<KnownPayees, "payeeOf">,
 ): Promise<void> => {
   const txids = mempool.unread.slice(0, readAtOnceMax);
   // One that is not known was mined or replaced since, or is not known yet: it is asked for once more with the
@@ -82,7 +109,7 @@ const readSome = async (
       const sender = { address: senderWithAncestors(transaction, ancestors), nonce: 0 };
       mempool.paying.set(txid, { transactionHash: txid, sender, transfers });
     }
-    mempool.read.add(txid);
+    mempool.read.set(txid, checksumsOf(transaction.outputs));
   }
   mempool.unread = mempool.unread.slice(txids.length);
 };
