@@ -183,7 +183,7 @@ function query(this: Client, ...args: unknown[]): Promise<unknown> {
           commitLate(world, this, args);
           return { word: "silence", deliver: () => reject(silent()) };
         }
-        if (fate === "fail before") await lose(this, pid);
+        if (fate === "fail before") await lose(this, owner, pid);
         const outcome = await real.query.apply(this, args).then(
           (result) => {
             if (/\bLISTEN\b/.test(text)) listening.add(this);
@@ -200,7 +200,7 @@ function query(this: Client, ...args: unknown[]): Promise<unknown> {
           },
         );
         if (fate !== "fail after") return outcome;
-        await lose(this, pid);
+        await lose(this, owner, pid);
         const error = new Error("Connection terminated unexpectedly");
         return { word: `${outcome.word}, lost`, releases: true, deliver: () => reject(error) };
       },
@@ -290,8 +290,9 @@ async function end(this: Client): Promise<void> {
   world.released();
 }
 
-/** The session ends, as where the network or the server fails. */
-const lose = async (client: Client, pid: number): Promise<void> => {
+/** The session ends, as where the network or the server fails, unless its own process has ended it before. */
+const lose = async (client: Client, { clients }: Owner, pid: number): Promise<void> => {
+  if (!clients.has(client)) return;
   const ended = new Promise((resolve) => {
     client.once("end", resolve);
   });
