@@ -135,6 +135,11 @@ const fetchNode = (input: URL, init: RequestInit = {}): Promise<Response> => {
   const giveUp = () => reject(signal?.reason);
   if (signal?.aborted === true) giveUp();
   signal?.addEventListener("abort", giveUp, { once: true });
+  // Else the signal, which lives as long as its timer, would keep an answer of megabytes.
+  const hear = (response: Response) => {
+    signal?.removeEventListener("abort", giveUp);
+    resolve(response);
+  };
   const host = input.hostname;
   world.park({
     owner,
@@ -152,7 +157,7 @@ const fetchNode = (input: URL, init: RequestInit = {}): Promise<Response> => {
       const { body, status, word } = answer;
       const headers = { "content-length": String(Buffer.byteLength(body)) };
       if (fate === "fail after") return { ...broken, word: `${word}, lost` };
-      return { word, deliver: () => resolve(new Response(body, { status, headers })) };
+      return { word, deliver: () => hear(new Response(body, { status, headers })) };
     },
   });
   return promise;
