@@ -15,7 +15,7 @@ const askedCount = 400;
 const growthBytesMax = 256 * 1024 * 1024;
 /** What a caller would notice on a quiet machine. */
 const noticedMs = 1_500;
-const pipelinedCount = 99;
+const pipelinedCount = 9;
 const deafCount = 20;
 const deafBytesMax = 64 * 1024 * 1024;
 

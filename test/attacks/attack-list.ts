@@ -16,8 +16,8 @@ const pick = <Thing>(things: readonly Thing[], n: number): Thing => {
 
 const random = (): string => randomBytes(32).toString("base64url");
 
-/** As many requests as fill the buffers between two processes, and fewer than a connection may have. */
-const unreadRequests = 60;
+/** As many requests as a connection may have. */
+const unreadRequests = 10;
 const bodyBytes = 60_000;
 const deepJson = (start: string): string => start + "[".repeat(bodyBytes);
 

@@ -55,8 +55,11 @@ export const connectionLimits: ConnectionLimits = {
   unreadBodiesInAll: 1_000,
   unreadBodiesPerAddress: 64,
 };
-/** Requests that a client may send on one connection before the first of them is answered. */
-const pipelinedMax = 100;
+/**
+ * Requests that a client may send on one connection before the first of them is answered. Node parses
+ * each that arrives, and keeps 2 KB of it until then.
+ */
+const pipelinedMax = 10;
 /**
  * Connections that wait to be taken. All readers of a process that stops come to another within two
  * seconds; whom a full queue drops tries again after 1, 3, 7, 15 s. Linux lets it be 4,096 by itself.
@@ -92,6 +95,8 @@ export const listen = async ({
     isHostless(req) ? answerHostless(res) : handler(req, res);
   const server = createServer({ ...timeouts, requireHostHeader: false }, (req, res) => {
     const { socket } = req;
+    // The parser goes on to the end of what it was given.
+    if (socket.destroyed) return;
     const before = connections.answersOf(socket).at(-1);
     const answers = connections.begin(req, res);
     if (isDraining) res.setHeader("Connection", "close");
