@@ -1,4 +1,5 @@
 import type { Request, Response } from "express";
+import { LRUCache } from "lru-cache";
 import { encode } from "uqr";
 import { checkoutPageUrl } from "@payment-links/contracts";
 import { type Html, html, readParam } from "@payment-links/http";
@@ -7,6 +8,11 @@ import { readLink } from "../store/read-link.ts";
 
 /** The margin that readers need, in modules. */
 const margin = 4;
+/**
+ * Drawing takes 1 ms, as the standard compares eight masks (ISO/IEC 18004, section 7.8): 64 addresses
+ * within their limits once took all of a process' time. An image has about 5 KB.
+ */
+const drawn = new LRUCache<string, string>({ max: 1_000, memoMethod: (text) => drawQr(text).text });
 
 /**
  * GET /checkout/qr/:id.svg: the address of a link's page, for the camera of a phone. Dark on light with
@@ -27,7 +33,7 @@ export const answerQr = (res: Response, text: string, cacheControl: string): voi
   res.setHeader("Cache-Control", cacheControl);
   res.setHeader("Content-Security-Policy", "default-src 'none'");
   res.setHeader("X-Content-Type-Options", "nosniff");
-  res.type("image/svg+xml").send(drawQr(text).text);
+  res.type("image/svg+xml").send(drawn.memo(text));
 };
 
 /** Each row's dark modules, run by run, are one path. */
