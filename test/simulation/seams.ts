@@ -135,8 +135,8 @@ const fetchNode = (input: URL, init: RequestInit = {}): Promise<Response> => {
   const giveUp = () => reject(signal?.reason);
   if (signal?.aborted === true) giveUp();
   signal?.addEventListener("abort", giveUp, { once: true });
-  // Else the signal, which lives as long as its timer, would keep an answer of megabytes.
-  const hear = (response: Response) => {
+  // Otherwise the signal keeps a response of megabytes until its timer fires.
+  const respond = (response: Response) => {
     signal?.removeEventListener("abort", giveUp);
     resolve(response);
   };
@@ -157,7 +157,7 @@ const fetchNode = (input: URL, init: RequestInit = {}): Promise<Response> => {
       const { body, status, word } = answer;
       const headers = { "content-length": String(Buffer.byteLength(body)) };
       if (fate === "fail after") return { ...broken, word: `${word}, lost` };
-      return { word, deliver: () => hear(new Response(body, { status, headers })) };
+      return { word, deliver: () => respond(new Response(body, { status, headers })) };
     },
   });
   return promise;

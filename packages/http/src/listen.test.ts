@@ -142,8 +142,8 @@ describe("requests that one client sends without waiting for answers", () => {
     client.socket.write(many(10));
     await waitUntil("ten are answered", () => client.read().split("200 OK").length === 11);
     expect(most).toBe(1);
-    const told = [...client.read().matchAll(/\/(\d+) /g)].map(([, path]) => Number(path));
-    expect(told).toEqual(Array.from({ length: 10 }, (_, path) => path));
+    const answeredPaths = [...client.read().matchAll(/\/(\d+) /g)].map(([, path]) => Number(path));
+    expect(answeredPaths).toEqual(Array.from({ length: 10 }, (_, path) => path));
   });
 
   // 2,500 connections with a hundred requests each once took more memory than a process has.

@@ -11,7 +11,7 @@ export type KnownPayees = {
 };
 
 export type Payees = {
-  /** All that are heard of by now, by whichever process. */
+  /** Returns the addresses of all links that any process of the service has received. */
   read: () => Promise<KnownPayees>;
 };
 

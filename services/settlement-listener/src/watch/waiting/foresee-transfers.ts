@@ -118,7 +118,7 @@ const witnessTransactions = async (
   for (const hash of seen) witnessed.add(hash);
 };
 
-/** Forgets those that wait no more, and answers those that are new or pay more links that are heard of. */
+/** Forgets transactions that left the mempool. Returns those that are new or pay more known links than before. */
 const keepThose = (
   foresight: Foresight,
   transactions: readonly WaitingTransaction[],

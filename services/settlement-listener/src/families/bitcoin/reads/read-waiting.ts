@@ -12,9 +12,9 @@ import { askKnown } from "./read-transactions.ts";
 
 /** What was read of the transactions that wait. It may be lost without harm. */
 type Mempool = {
-  /** Those that were read and still waited when they were last listed, with what each pays. */
+  /** The transactions that were read and were in the last list, with the checksums of what each pays. */
   read: Map<string, readonly Checksum[]>;
-  /** So many payees, the oldest ones, have been looked for in all that was read. */
+  /** The number of payees, oldest first, that all read transactions were checked for. */
   payeeCount: number;
   unread: string[];
   /** Those that pay links. */
@@ -22,7 +22,7 @@ type Mempool = {
   restsUntilMs: number;
 };
 
-/** Of an output's script: whom a transaction pays is remembered in 8 bytes. Two scripts may have the same. */
+/** CRC-32 of an output's script: it stores a payee in 8 bytes. Two scripts may share one. */
 type Checksum = number;
 
 const noMempool = (): Mempool => ({
@@ -50,7 +50,7 @@ export const createReadWaiting = (
   const mempool = noMempool();
   return async () => {
     const known = await payees.read();
-    readAgain(mempool, known);
+    rereadForNewPayees(mempool, known);
     return turn.ask("what waits", async (provider) => {
       if (mempool.unread.length === 0 && clock.elapsedMs() >= mempool.restsUntilMs) {
         const count = await listAgain(provider, mempool);
@@ -71,14 +71,14 @@ const listAgain = async (provider: Provider, mempool: Mempool): Promise<number> 
   return txids.length;
 };
 
-/** A transaction may have been read before the link was heard of that it pays: it is read once more then. */
-const readAgain = (mempool: Mempool, { scripts }: Pick<KnownPayees, "scripts">): void => {
-  const fresh = scripts.slice(mempool.payeeCount);
+/** Rereads the transactions that may pay new links: they may have been read before these links arrived. */
+const rereadForNewPayees = (mempool: Mempool, { scripts }: Pick<KnownPayees, "scripts">): void => {
+  const newScripts = scripts.slice(mempool.payeeCount);
   mempool.payeeCount = scripts.length;
-  if (fresh.length === 0 || mempool.read.size === 0) return;
-  const looked = new Set(fresh.map(checksumOf));
+  if (newScripts.length === 0 || mempool.read.size === 0) return;
+  const newChecksums = new Set(newScripts.map(checksumOf));
   for (const [txid, checksums] of mempool.read) {
-    if (!checksums.some((one) => looked.has(one))) continue;
+    if (!checksums.some((checksum) => newChecksums.has(checksum))) continue;
     mempool.read.delete(txid);
     mempool.unread.unshift(txid);
   }
