@@ -9,30 +9,27 @@ import {
 export type StallMs = (connection: Connection) => number;
 
 /**
- * Chooses the connection that gives way: the longest idle one of the address that holds most, or
- * else the one that waits longest for its client. Nobody gives way whose answer is being computed,
- * nor a new connection whose first request may be on its way.
+ * Orders the connections that may give way, best first: the longest idle one of the address that
+ * holds most, then those that wait longest for their client. Nobody gives way whose answer is being
+ * computed, nor a new connection whose first request may be on its way.
  */
-export const chooseVictim = (
+export const victimsOf = (
   candidates: Iterable<Connection>,
   now: number,
   stallMsOf: StallMs,
-): Connection | undefined => {
+): readonly Connection[] => {
   let idle: Connection | undefined;
-  let stalled: Connection | undefined;
+  const stalled: Connection[] = [];
   for (const one of candidates) {
     if (isIdle(one)) {
       const isNew = one.request === undefined && now - one.idleSinceMs < stallMsOf(one);
       if (!isNew && (idle === undefined || isIdlerThan(one, idle))) idle = one;
-    } else if (
-      isWaitingForClient(one) &&
-      now - one.progressAtMs >= stallMsOf(one) &&
-      (stalled === undefined || one.progressAtMs < stalled.progressAtMs)
-    ) {
-      stalled = one;
+    } else if (isWaitingForClient(one) && now - one.progressAtMs >= stallMsOf(one)) {
+      stalled.push(one);
     }
   }
-  return idle ?? stalled;
+  if (idle !== undefined) return [idle];
+  return stalled.sort((a, b) => a.progressAtMs - b.progressAtMs);
 };
 
 const isIdlerThan = (one: Connection, other: Connection): boolean => {

@@ -392,6 +392,34 @@ describe("beyond as many connections as a port holds", () => {
     await waitUntil("it is served", () => caller.received().endsWith("ok"));
   });
 
+  test("an address whose connections all make progress loses one to a newcomer, and none to its like (rule API-38)", async () => {
+    const { handler, held } = createHolding();
+    const { port, connections, endedConnections, pass } = await open(handler, {
+      limits: { inAll: 6 },
+    });
+    const computing = send(port, get(), from(3));
+    await waitUntil("the handler has it", () => held.length === 1);
+    const heads = [2, 2, 2, 2, 4].map((last) => send(port, "GET / HTTP/1.1\r\nX: ", from(last)));
+    await waitUntil("they are connected", () =>
+      heads.every(({ socket }) => socket.readyState === "open"),
+    );
+    await pass(500);
+    await waitUntil("their heads have begun", () => connections().receiving === 5);
+    const lostCount = () => heads.filter((one) => one.isClosed()).length;
+    for (let count = 1; count <= 3; count += 1) {
+      const caller = send(port, get("/idle"), from(4 + count));
+      await waitUntil("a newcomer is served", () => caller.received().endsWith("ok"));
+      await waitUntil("the largest lost one", () => lostCount() === count);
+      caller.socket.write("GET / HTTP/1.1\r\nX: ");
+      await waitUntil("the newcomer is busy", () => connections().receiving === 5);
+      await pass(500);
+    }
+    const refused = send(port, get("/idle"), from(8));
+    await waitUntil("nobody holds twice as many, so it is refused", refused.isClosed);
+    expect(endedConnections().get("refused_total")).toBe(1);
+    expect([heads[4]?.isClosed(), computing.isClosed(), lostCount()]).toEqual([false, false, 3]);
+  });
+
   test("a client that reads at 50 KB per second keeps its place", async () => {
     const { handler, isBlocked, answers } = createLarge();
     const { port, pass } = await open(handler, { limits: { inAll: 2 } });

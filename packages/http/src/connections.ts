@@ -12,7 +12,7 @@ import {
   measure,
   stateOf,
 } from "./connection-progress.ts";
-import { type StallMs, chooseVictim, largestOf } from "./connection-room.ts";
+import { type StallMs, largestOf, victimsOf } from "./connection-room.ts";
 
 /** How many connections and unread bodies a port holds, in total and per source address. */
 export type ConnectionLimits = {
@@ -135,29 +135,33 @@ const end = (port: Port, connection: Connection, reason: EndReason): void => {
 
 const makeRoom = (port: Port, candidates: Iterable<Connection>, stallMsOf: StallMs): boolean => {
   const now = port.clock.elapsedMs();
-  for (let measured = 0; measured < measuredMax; measured += 1) {
-    const chosen = chooseVictim(candidates, now, stallMsOf);
-    if (chosen === undefined) return false;
-    if (isIdle(chosen)) {
-      end(port, chosen, "evicted_idle");
+  for (const victim of victimsOf(candidates, now, stallMsOf).slice(0, measuredMax)) {
+    if (isIdle(victim)) {
+      end(port, victim, "evicted_idle");
       return true;
     }
     // The last sweep may have been before its last progress.
-    measure(chosen, now);
-    if (now - chosen.progressAtMs < stallMsOf(chosen)) continue;
-    end(port, chosen, "evicted_stalled");
+    measure(victim, now);
+    if (now - victim.progressAtMs < stallMsOf(victim)) continue;
+    end(port, victim, "evicted_stalled");
     return true;
   }
   return false;
 };
 
+/**
+ * An address that holds twice as many connections as the newcomer's loses its slowest, even one
+ * that makes progress: otherwise a port full of clients that each send a byte now and then serves
+ * nobody else.
+ */
 const makeRoomInTotal = (port: Port, newcomer: Address): boolean => {
   const largest = largestOf(port.addresses.values());
   const isUnfair =
     largest !== undefined && largest.connections.size >= 2 * (newcomer.connections.size + 1);
-  return makeRoom(port, port.counted, ({ address }) =>
-    address === newcomer || (isUnfair && address === largest) ? stallMsOwn : stallMsOthers,
-  );
+  return makeRoom(port, port.counted, ({ address }) => {
+    if (isUnfair && address === largest) return 0;
+    return address === newcomer ? stallMsOwn : stallMsOthers;
+  });
 };
 
 /** All trusted proxies count as one address. */
