@@ -4,7 +4,7 @@ import { Redis } from "ioredis";
 import { Pool } from "pg";
 import { cookiePolicy, createApp, keyRoute, listen, publicRoute } from "@payment-links/http";
 import { createIdentity } from "@payment-links/identity";
-import { createLocalLimiter, createRedisLimiter } from "@payment-links/rate-limit";
+import { type Limiter, createLocalLimiter, createRedisLimiter } from "@payment-links/rate-limit";
 import { takeScript } from "@payment-links/rate-limit/take-script";
 import { openLog, openMetrics, systemClock } from "@payment-links/runtime";
 import { askForKeys } from "../rig/ask-for-keys.ts";
@@ -59,14 +59,23 @@ const gated = keyRoute({
 const open = publicRoute({
   method: "get",
   path: "/links",
-  isLimited: false,
   handle: gate === "bare" ? askAndAnswer : answer,
 });
 
 /** auth-keys is asked about a warm key once in five seconds. */
 const ask = askForKeys([env["API_KEY"] ?? ""]);
 
-const limiter =
+/** Counts nothing and allows all, for the floor. */
+const uncounted: Limiter = {
+  take: () => ({
+    isAllowed: true,
+    states: [{ isAllowed: true, remaining: 1, retryAfterMs: 0, fullInMs: 0 }],
+  }),
+  close: async () => {},
+};
+const isFloor = gate === "none" || gate === "bare";
+
+const countingLimiter = () =>
   gate === "redis"
     ? createRedisLimiter({
         url: env["REDIS_URL"] ?? "",
@@ -79,9 +88,9 @@ const limiter =
     : createLocalLimiter({ clock: systemClock, metrics });
 
 const app = createApp({
-  routes: [gate === "none" || gate === "bare" ? open : gated],
+  routes: [isFloor ? open : gated],
   gate: {
-    limiter,
+    limiter: isFloor ? uncounted : countingLimiter(),
     limits: { perKey: limit, perAddress: limit },
     identity: createIdentity({ ask, clock: systemClock, metrics, log }),
     cookie: cookiePolicy("http://127.0.0.1"),

@@ -28,8 +28,8 @@ const routes = [
   publicRoute({ method: "get", path: "/public", handle: (_req, res) => void res.json({}) }),
   publicRoute({
     method: "get",
-    path: "/free",
-    isLimited: false,
+    path: "/file",
+    ownLimit: { policy: "files", times: 3 },
     handle: (_req, res) => void res.json({}),
   }),
   ...(["get", "post", "patch", "delete"] as const).map((method) =>
@@ -459,13 +459,22 @@ describe("what a call pays (rule API-21)", () => {
     expect(asked()).toBe(0);
   });
 
-  test("public and console routes: from the address's bucket; a route that is not limited: nothing", async () => {
+  test("public and console routes: from the address's bucket", async () => {
     const { port, charged } = await start();
-    expect((await call({ port, path: "/free" })).headers).not.toHaveProperty("ratelimit");
-    expect(charged).toEqual([]);
     await call({ port, path: "/public" });
     await call({ port, path: "/console" });
     expect(charged).toEqual([[address], [address]]);
+  });
+
+  test("a route with a bucket of its own: from that, which is a multiple of the address's (rule API-21)", async () => {
+    const { port, charged } = await start({ perAddress: { tokensPerSecond: 0.001, burst: 2 } });
+    const statuses: number[] = [];
+    for (let count = 0; count < 7; count += 1) {
+      statuses.push((await call({ port, path: "/file" })).status);
+    }
+    expect(statuses).toEqual([200, 200, 200, 200, 200, 200, 429]);
+    expect((await call({ port, path: "/public" })).status).toBe(200);
+    expect(charged[0]).toEqual(["files 127.0.0.1"]);
   });
 });
 

@@ -12,7 +12,7 @@ import {
 } from "@payment-links/rate-limit";
 import { isInNetworks, networksOf } from "./networks.ts";
 import { awaitBody } from "./read-request.ts";
-import type { Method, Route } from "./route.ts";
+import type { Method, OwnLimit, Route } from "./route.ts";
 import { type CookiePolicy, readSessionToken, refuseOtherSites } from "./session-cookie.ts";
 
 /** What decides whether a request may go on. */
@@ -54,11 +54,11 @@ const letIn = async (
   req: Request,
   res: Response,
 ): Promise<Caller | undefined> => {
-  const { caller: rule, isLimited, method, ownLimit } = route;
+  const { caller: rule, method, ownLimit } = route;
   if (rule.by === "api-key") {
     return admitKey(gate, { scope: rule.scope, freshMs: freshMsOf(method) }, req, res);
   }
-  if (isLimited) await charge(gate, res, [addressBucket(gate, req, ownLimit)]);
+  await charge(gate, res, [addressBucket(gate, req, ownLimit)]);
   return findCaller(gate, route, req);
 };
 
@@ -124,11 +124,21 @@ const isFromWithin = (credential: Caller["credential"], address: string): boolea
   return isInNetworks(known, address);
 };
 
-const addressBucket = (gate: Gate, req: Request, ownLimit?: Route["ownLimit"]): Bucket => ({
+const addressBucket = ({ limits }: Gate, req: Request, ownLimit?: OwnLimit): Bucket => ({
   policy: ownLimit?.policy ?? "ip",
   id: addressBucketId(req.ip ?? ""),
-  limit: ownLimit?.limit ?? gate.limits.perAddress,
+  limit: limitOf(limits.perAddress, ownLimit),
 });
+
+const limitOf = (perAddress: Limit, ownLimit: OwnLimit | undefined): Limit => {
+  if (ownLimit === undefined) return perAddress;
+  if ("limit" in ownLimit) return ownLimit.limit;
+  const { times } = ownLimit;
+  return {
+    tokensPerSecond: perAddress.tokensPerSecond * times,
+    burst: Math.max(1, Math.floor(perAddress.burst * times)),
+  };
+};
 
 const keyBucket = ({ limits }: Gate, { credential }: Caller): Bucket => ({
   policy: "key",

@@ -8,6 +8,9 @@ export type Method = Operation["method"];
 /** Who may call. */
 type CallerRule = { by: "anyone" } | { by: "api-key"; scope: Scope } | { by: "session" };
 
+/** A limit of its own, or a multiple of the limit that addresses have for other routes. */
+export type OwnLimit = { policy: string; limit: Limit } | { policy: string; times: number };
+
 /** One entry of a service's route table, which serves it and limits it. */
 export type Route = {
   method: Method;
@@ -16,10 +19,8 @@ export type Route = {
   caller: CallerRule;
   /** Whether a session's person must have proven lately to be there (rule CALLER-19). */
   needsPresence?: boolean;
-  /** A limit per source address in place of the usual one, for callers who may ask more often. */
-  ownLimit?: { policy: string; limit: Limit };
-  /** Whether the per-address bucket (and the per-key bucket of an API key) is charged. */
-  isLimited: boolean;
+  /** A bucket per source address in place of the usual one. */
+  ownLimit?: OwnLimit;
   /** The code for an error that is no refusal; INTERNAL_ERROR if not given. */
   failure?: RefusalCode;
   /** How long a caller waits at most for the answer; 5.5 s if not given. */
@@ -36,8 +37,7 @@ export type Route = {
 type Rest = Pick<Route, "method" | "path" | "failure" | "answerMsMax" | "answerRefusal">;
 
 type PublicRoute = Rest & {
-  ownLimit?: NonNullable<Route["ownLimit"]>;
-  isLimited?: boolean;
+  ownLimit?: OwnLimit;
   isEndless?: boolean;
   isForAnyOrigin?: boolean;
   handle: (req: Request, res: Response) => Promise<void> | void;
@@ -47,17 +47,15 @@ type CallerRoute = Rest & {
   handle: (req: Request, res: Response, caller: Caller) => Promise<void> | void;
 };
 
-/** A route that needs no credentials; limited per source address unless said otherwise. */
-export const publicRoute = ({ isLimited = true, ...route }: PublicRoute): Route => ({
+/** A route that needs no credentials; limited per source address. */
+export const publicRoute = (route: PublicRoute): Route => ({
   ...route,
-  isLimited,
   caller: { by: "anyone" },
 });
 
 /** A route that an API key with the scope may call; limited per key and per source address. */
 export const keyRoute = ({ scope, handle, ...route }: CallerRoute & { scope: Scope }): Route => ({
   ...route,
-  isLimited: true,
   caller: { by: "api-key", scope },
   handle: (req, res, caller) => handle(req, res, known(caller)),
 });
@@ -68,7 +66,6 @@ export const sessionRoute = ({
   ...route
 }: CallerRoute & Pick<Route, "needsPresence">): Route => ({
   ...route,
-  isLimited: true,
   caller: { by: "session" },
   handle: (req, res, caller) => handle(req, res, known(caller)),
 });

@@ -4,7 +4,7 @@ import {
   checkoutOperations,
   consoleLinkOperations,
   depositOperations,
-  exportOperations as files,
+  exportOperations,
   overviewOperations,
   publicLinkOperations,
 } from "@payment-links/contracts";
@@ -52,6 +52,11 @@ import { makeSolanaTransaction } from "./pages/make-solana-transaction.ts";
 
 export { answerUnknown } from "./pages/answer-unknown.ts";
 
+/** Files: a page needs several at once, and each costs little. */
+const files = { policy: "files", times: 3 } as const;
+/** Transactions for payers: each asks a node, and a payer needs one or two. */
+const transactions = { policy: "transactions", times: 0.1 } as const;
+
 /** Every public route. */
 export const publicRoutes = (deps: Deps): readonly Route[] => [
   ...apiRoutes(deps),
@@ -80,8 +85,16 @@ const consoleRoutes = (deps: Deps): readonly Route[] => {
     sessionRoute({ ...links.suggestFirstIndex, handle: suggestOwnFirstIndex(deps) }),
     sessionRoute({ ...links.get, handle: getConsoleLink(deps) }),
     sessionRoute({ ...links.listPayments, handle: listLinkPayments(deps) }),
-    sessionRoute({ ...files.links, answerMsMax: exportMsMax, handle: exportLinks(deps) }),
-    sessionRoute({ ...files.payments, answerMsMax: exportMsMax, handle: exportPayments(deps) }),
+    sessionRoute({
+      ...exportOperations.links,
+      answerMsMax: exportMsMax,
+      handle: exportLinks(deps),
+    }),
+    sessionRoute({
+      ...exportOperations.payments,
+      answerMsMax: exportMsMax,
+      handle: exportPayments(deps),
+    }),
     sessionRoute({ ...depositOperations.list, handle: listOwnDeposits(deps) }),
     sessionRoute({ ...depositOperations.assign, handle: assignOwnDeposit(deps) }),
     sessionRoute({ ...depositOperations.dismiss, handle: dismissOwnDeposit(deps) }),
@@ -111,6 +124,7 @@ const checkoutRoutes = (deps: Deps): readonly Route[] => [
   }),
   publicRoute({
     ...checkoutOperations.makeSolanaTransaction,
+    ownLimit: transactions,
     ...forWallets,
     handle: makeSolanaTransaction(deps),
   }),
@@ -135,8 +149,8 @@ const documentRoutes = (deps: Deps): readonly Route[] => [
 
 const pageRoutes = (deps: Deps): readonly Route[] => [
   publicRoute({ method: "get", path: "/", answerRefusal, handle: getHomePage }),
-  publicRoute({ method: "get", path: "/favicon.svg", isLimited: false, handle: getIcon }),
-  publicRoute({ method: "get", path: "/favicon.ico", isLimited: false, handle: getIcon }),
+  publicRoute({ method: "get", path: "/favicon.svg", ownLimit: files, handle: getIcon }),
+  publicRoute({ method: "get", path: "/favicon.ico", ownLimit: files, handle: getIcon }),
   publicRoute({
     method: "get",
     path: "/@:handle/pay/:id",
@@ -147,13 +161,13 @@ const pageRoutes = (deps: Deps): readonly Route[] => [
   publicRoute({
     method: "get",
     path: "/checkout/assets/:name",
-    isLimited: false,
+    ownLimit: files,
     handle: getAsset,
   }),
   publicRoute({
     method: "get",
     path: "/checkout/logos/:chainId.svg",
-    isLimited: false,
+    ownLimit: files,
     handle: getChainLogo(deps),
   }),
   publicRoute({ method: "get", path: "/checkout/qr/:id.svg", handle: getQr(deps) }),
@@ -168,7 +182,7 @@ const consolePageRoutes = (deps: Deps): readonly Route[] => {
     answerRefusal: answerConsoleRefusal,
     handle: getConsolePage({ ...deps, openFiles }),
   } as const;
-  const file = { method: "get", isLimited: false } as const;
+  const file = { method: "get", ownLimit: files } as const;
   return [
     publicRoute({ ...file, path: "/console/assets/:name", handle: getConsoleAsset(openFiles) }),
     publicRoute({ ...file, path: "/console/version", handle: getConsoleVersion(openFiles) }),

@@ -603,6 +603,24 @@ describe("the console page and its files", () => {
     }
   });
 
+  test("every kind of file is limited per address, apart from pages (rule API-21)", async () => {
+    const [, consoleFile = ""] =
+      /src="(\/console\/assets\/[^"]+)"/.exec((await rig.call("/console")).text) ?? [];
+    const paths = [
+      consoleFile,
+      "/console/version",
+      "/checkout/assets/page.css",
+      "/checkout/logos/8453.svg",
+      "/favicon.svg",
+      "/favicon.ico",
+    ];
+    for (const path of paths) {
+      const { headers, status } = await rig.call(path);
+      expect([path, status]).toEqual([path, 200]);
+      expect(headers.get("ratelimit-policy")).toMatch(/^"files";q=\d+/);
+    }
+  });
+
   test("the style sheet is served, and by an old address only for the moment", async () => {
     const { path } = await open();
     const url =

@@ -76,6 +76,13 @@ describe("a transaction request of Solana Pay (rule CHAIN-23)", () => {
     expect(icon.headers.get("content-type")).toContain("image/svg+xml");
   });
 
+  test("POST has a tenth of the limit of other requests (rule API-21)", async () => {
+    rig.solana.facts = rich;
+    const { path } = await open();
+    expect((await post(path)).headers.get("ratelimit-policy")).toMatch(/^"transactions";q=100;/);
+    expect((await rig.call(path)).headers.get("ratelimit-policy")).toMatch(/^"ip";q=1000;/);
+  });
+
   test("POST makes a transaction of what remains, and shows the description", async () => {
     const { id, path } = await open({ description: `Order 7 ${"😀".repeat(100)}` });
     await rig.settle(sampleSettlement(id, { ...settled, amount: "10.000001", tokenAddress: usdc }));
