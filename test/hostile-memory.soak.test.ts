@@ -6,7 +6,7 @@ import { type Merchant, openMerchant } from "./rig/client.ts";
 import { type Teller, completedLink, openTeller } from "./rig/completed-links.ts";
 import { type RealSystem, openRealSystem } from "./rig/real-system.ts";
 import { registerEndpoint } from "./rig/register-endpoint.ts";
-import { residentBytesOf, watchResidentMemory } from "./rig/resident-memory.ts";
+import { residentBytesOf, watchMemory } from "./rig/resident-memory.ts";
 import { sealingKey } from "./rig/shop-env.ts";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { hangLimitMs } from "@payment-links/runtime/testing/time-limits";
@@ -168,7 +168,7 @@ describe("100 endpoints that drip and 100 whose bodies never end", () => {
   test("memory stays within 64 MiB of before, and every slot is back within the deadline", async () => {
     await warmUp();
     const before = residentBytesOf(dispatcher().pid());
-    const memory = watchResidentMemory(dispatcher().pid());
+    const memory = watchMemory(dispatcher().pid());
     try {
       for (let wave = 0; wave < waveCount; wave += 1) await runWave();
     } finally {

@@ -16,8 +16,15 @@ const pick = <Thing>(things: readonly Thing[], n: number): Thing => {
 
 const random = (): string => randomBytes(32).toString("base64url");
 
+/** Headers of a notice that only its body proves to be wrong. */
+const signatureHeaders = () => ({
+  "webhook-id": `msg_${random()}`,
+  "webhook-timestamp": String(Math.floor(Date.now() / 1_000)),
+  "webhook-signature": `v1,${randomBytes(32).toString("base64")}`,
+});
+
 /** As many requests as a connection may have. */
-const unreadRequests = 10;
+const requestsPerConnection = 10;
 const bodyBytes = 60_000;
 const deepJson = (start: string): string => start + "[".repeat(bodyBytes);
 
@@ -26,7 +33,7 @@ const notRead =
   (run) => {
     const request = head("GET", run.target.filePath);
     holdSockets(run, {
-      first: () => request.repeat(unreadRequests),
+      first: () => request.repeat(requestsPerConnection),
       // By a write a socket notices that it was reset.
       more: { everyMs: 3_000, text: request },
       reading,
@@ -48,19 +55,25 @@ export const attacks = {
     }),
   "slow-bodies": (run) =>
     holdSockets(run, {
-      first: (index) =>
-        head(
+      first: (index) => {
+        const body = "Content-Type: application/json\r\nContent-Length: 60000\r\n";
+        if (index % 2 === 0) return head("POST", "/console/api/session", body);
+        const signature = Object.entries(signatureHeaders()).map(
+          (pair) => `${pair.join(": ")}\r\n`,
+        );
+        return head(
           "POST",
-          index % 2 === 0 ? `/settlement-notices/${run.target.provider}` : "/console/api/session",
-          "Content-Type: application/json\r\nContent-Length: 60000\r\n",
-        ),
+          `/settlement-notices/${run.target.provider}`,
+          signature.join("") + body,
+        );
+      },
       more: { everyMs: 1_000, text: " " },
       reading: "all",
     }),
   pipelining: (run) => {
     // At 64 sockets this is more than a thousand requests per second.
-    const batch = head("GET", "/checkout/logos/1.svg").repeat(20);
-    const more = { everyMs: 1_000, text: batch };
+    const batch = head("GET", "/checkout/logos/1.svg").repeat(requestsPerConnection);
+    const more = { everyMs: 500, text: batch };
     holdSockets(run, { count: 64, first: () => batch, more, reading: "all" });
   },
   "huge-headers": (run) =>
@@ -143,11 +156,7 @@ export const attacks = {
       callOf: () => ({
         method: "POST",
         path: `/settlement-notices/${run.target.provider}`,
-        headers: {
-          "webhook-id": `msg_${random()}`,
-          "webhook-timestamp": String(Math.floor(Date.now() / 1_000)),
-          "webhook-signature": `v1,${randomBytes(32).toString("base64")}`,
-        },
+        headers: signatureHeaders(),
         body: JSON.stringify({ id: "x".repeat(bodyBytes) }),
       }),
     }),

@@ -1,23 +1,39 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import type { ServiceName } from "@payment-links/deploy/ingress";
 import { parse } from "yaml";
 import * as z from "zod";
 import { projectRoot } from "../rig/child.ts";
 
+const Service = z.object({
+  resources: z.object({ limits: z.object({ memory: z.string().regex(/^\d+Mi$/) }) }),
+});
 const Values = z.object({
-  linksApi: z.object({
-    resources: z.object({ limits: z.object({ memory: z.string().regex(/^\d+Mi$/) }) }),
-  }),
+  authKeys: Service,
+  linksApi: Service,
+  settlementListener: Service,
+  webhookDispatcher: Service,
 });
 
 const read = (file: string): string =>
   readFileSync(join(projectRoot, "helm/payment-links", file), "utf8");
 
-/** The memory that the chart gives one pod of links-api by default, and the heap within it. */
-export const chartMemory = (): { limitMib: number; heapMib: number } => {
+/** The memory that the chart gives one pod of a service by default, and the heap within it. */
+export type ChartMemory = { limitMib: number; heapMib: number };
+
+/** Returns what the chart's default values and templates say of each service's memory. */
+export const chartMemory = (): Record<ServiceName, ChartMemory> => {
   const values = Values.parse(parse(read("values.yaml"), { merge: true }));
-  const limitMib = Number.parseInt(values.linksApi.resources.limits.memory, 10);
   const percentage = /--max-old-space-size-percentage=(\d+)/.exec(read("templates/_env.tpl"))?.[1];
   if (percentage === undefined) throw new Error("the chart sets no limit of the heap");
-  return { limitMib, heapMib: Math.floor((limitMib * Number(percentage)) / 100) };
+  const memoryOf = ({ resources }: z.infer<typeof Service>): ChartMemory => {
+    const limitMib = Number.parseInt(resources.limits.memory, 10);
+    return { limitMib, heapMib: Math.floor((limitMib * Number(percentage)) / 100) };
+  };
+  return {
+    "auth-keys": memoryOf(values.authKeys),
+    "links-api": memoryOf(values.linksApi),
+    "settlement-listener": memoryOf(values.settlementListener),
+    "webhook-dispatcher": memoryOf(values.webhookDispatcher),
+  };
 };

@@ -23,7 +23,7 @@ export const flood = (
   { counts, signal, target }: AttackRun,
   { callOf, perSecond = perSecondDefault, inFlightMax = inFlightMaxDefault }: FloodOptions,
 ): void => {
-  const callers = target.addresses.map((address) => openHttpCaller(target.port, address));
+  const callers = target.addresses.map((address) => openHttpCaller(target.ports, address));
   const startedAtMs = performance.now();
   let [sentCount, inFlight] = [0, 0];
   const send = async (n: number): Promise<void> => {

@@ -1,11 +1,12 @@
 import { type OnReadOpts, type Socket, connect } from "node:net";
 import { addOne } from "./counts.ts";
 import type { AttackRun } from "./flood.ts";
+import { portFor } from "./http-caller.ts";
 
 type HoldOptions = {
   /** Sockets from all addresses together. */
   count?: number;
-  /** What a socket sends once it is open. */
+  /** What a socket sends once it is open. Its request line decides which service it goes to. */
   first: (index: number) => string;
   /** What it sends after that, and how often. */
   more?: { everyMs: number; text: string };
@@ -24,7 +25,7 @@ export const holdSockets = (
   { counts, signal, target }: AttackRun,
   { count = countDefault, first, more, reading }: HoldOptions,
 ): void => {
-  const { addresses, port } = target;
+  const { addresses, ports } = target;
   const sockets = new Set<Socket>();
   const oneByte: OnReadOpts = {
     buffer: Buffer.alloc(1),
@@ -36,11 +37,13 @@ export const holdSockets = (
   const open = (index: number): void => {
     const localAddress = addresses[index % addresses.length] ?? "127.0.0.1";
     const onread = reading === "one byte per second" ? { onread: oneByte } : {};
+    const text = first(index);
+    const port = portFor(ports, text.split(" ", 2)[1] ?? "/");
     const socket = connect({ host: "127.0.0.1", port, localAddress, ...onread });
     if (reading === "nothing") socket.pause();
     sockets.add(socket);
     counts.opened += 1;
-    socket.write(first(index));
+    socket.write(text);
     socket.once("connect", () => {
       counts.held += 1;
       counts.heldMost = Math.max(counts.heldMost, counts.held);

@@ -1,3 +1,4 @@
+import { type ServiceName, serviceFor } from "@payment-links/deploy/ingress";
 import { Agent, type ClientRequest, request } from "node:http";
 
 export type Call = {
@@ -22,9 +23,16 @@ export type HttpCaller = { send(call: Call): Promise<Outcome>; close(): void };
 /** No answer within this time counts as a cut connection. */
 const answerMsMax = 30_000;
 
+/** The public port of each service. */
+export type Ports = Readonly<Record<ServiceName, number>>;
+
+/** Returns the port of the service that an ingress would choose for a path. */
+export const portFor = (ports: Ports, path: string): number =>
+  ports[serviceFor(path.split("?", 1)[0] ?? "/")];
+
 /** Opens a caller at one source address, with connections that it keeps. */
 export const openHttpCaller = (
-  port: number,
+  ports: Ports,
   localAddress: string,
   connectionsMax = Number.POSITIVE_INFINITY,
 ): HttpCaller => {
@@ -43,7 +51,14 @@ export const openHttpCaller = (
           });
         const type = body === undefined ? {} : { "content-type": "application/json" };
         const sent = request(
-          { host: "127.0.0.1", port, agent, method, path, headers: { ...type, ...headers } },
+          {
+            host: "127.0.0.1",
+            port: portFor(ports, path),
+            agent,
+            method,
+            path,
+            headers: { ...type, ...headers },
+          },
           (answer) => {
             answer.on("data", (chunk: Buffer) => {
               if (text.length < 65_536) text += chunk.toString("latin1");

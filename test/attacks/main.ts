@@ -1,7 +1,9 @@
 import { parseArgs } from "node:util";
-import { residentBytesOf, watchResidentMemory } from "../rig/resident-memory.ts";
+import type { ServiceName } from "@payment-links/deploy/ingress";
+import { openBenchServers } from "../bench/bench-servers.ts";
+import { anonymousBytesOf, watchMemory } from "../rig/resident-memory.ts";
 import { type AttackName, attackNames } from "./attack-list.ts";
-import { chartMemory } from "./chart-memory.ts";
+import { type ChartMemory, chartMemory } from "./chart-memory.ts";
 import type { Counts } from "./counts.ts";
 import { openTarget } from "./open-target.ts";
 import { type Window, openOtherCaller, operations } from "./other-caller.ts";
@@ -12,6 +14,8 @@ import { startAttack } from "./start-attack.ts";
 
 type OtherCaller = Awaited<ReturnType<typeof openOtherCaller>>;
 
+type Peaks = Record<ServiceName, number>;
+
 type Row = {
   attack: AttackName;
   addresses: number;
@@ -20,17 +24,19 @@ type Row = {
   refused: number;
   retried: number;
   otherAnswers: Record<string, number>;
-  peakMib: number;
+  /** The most memory of its own that each service's process had, in MiB. */
+  peaks: Peaks;
   /** Whether the other caller was as fast as before when the attack began. */
   beganQuiet: boolean;
   attacker: Counts;
-  /** Whether the product's process ended during the attack. */
+  /** Whether a process of the product ended during the attack. */
   hasEnded: boolean;
   failures: readonly string[];
 };
 
 const p99RatioMax = 3;
-const { limitMib, heapMib } = chartMemory();
+const memory = chartMemory();
+const services = Object.keys(memory) as readonly ServiceName[];
 const addressesOf = (count: number) =>
   Array.from({ length: count }, (_, index) => `127.0.1.${index + 1}`);
 const addressCounts = [1, 64];
@@ -64,9 +70,23 @@ const waitUntilQuiet = async (other: OtherCaller, quiet: Window): Promise<boolea
   return false;
 };
 
+const watchProcesses = (processes: readonly { service: ServiceName; pid: number }[]) => {
+  const watches = processes.map(({ pid, service }) => ({
+    service,
+    ...watchMemory(pid, anonymousBytesOf),
+  }));
+  return {
+    /** Returns the most memory of each process, in MiB. */
+    stop: (): Peaks =>
+      Object.fromEntries(
+        watches.map(({ service, stop }) => [service, Math.round(stop() / 1_048_576)]),
+      ) as Peaks,
+  };
+};
+
 const hasEnded = (pid: number): boolean => {
   try {
-    return Number.isNaN(residentBytesOf(pid));
+    return Number.isNaN(anonymousBytesOf(pid));
   } catch {
     return true;
   }
@@ -84,7 +104,9 @@ const judge = (row: Omit<Row, "failures">): Row => {
     ...slow.map((name) => `p99 of ${name}`),
     ...(row.serverErrors > 0 ? ["5xx"] : []),
     ...(row.refused > 0 ? ["refused or cut"] : []),
-    ...(row.peakMib >= limitMib ? ["memory"] : []),
+    ...services
+      .filter((name) => row.peaks[name] >= memory[name].limitMib)
+      .map((name) => `memory of ${name}`),
     ...(row.hasEnded ? ["the product ended"] : []),
     ...(hasHappened(row.attacker) ? [] : ["no attack"]),
   ];
@@ -106,6 +128,9 @@ const attackerSaw = ({ answers, bytesRead, closed, errors, heldMost }: Counts): 
     .filter((text) => text !== "")
     .join("; ");
 
+const describeMemory = (restMib: number, { heapMib, limitMib }: ChartMemory): string =>
+  `${restMib}, ${limitMib}, ${heapMib} MiB`;
+
 const tableOf = (rows: readonly Row[]): string => {
   const headings = [
     "attack",
@@ -114,7 +139,7 @@ const tableOf = (rows: readonly Row[]): string => {
     "5xx",
     "refused or cut",
     "retried",
-    "peak MiB",
+    `peak MiB of ${services.join(", ")}`,
     "attacker saw",
     "result",
   ];
@@ -125,7 +150,7 @@ const tableOf = (rows: readonly Row[]): string => {
     row.serverErrors,
     row.refused,
     row.retried,
-    row.peakMib,
+    services.map((name) => row.peaks[name]).join(", "),
     attackerSaw(row.attacker),
     (row.failures.length === 0 ? "pass" : `**fail**: ${row.failures.join(", ")}`) +
       (row.beganQuiet ? "" : " (did not begin quiet)"),
@@ -141,24 +166,28 @@ const size = {
   linkCount: Math.min(12_000, Math.ceil(200 * seconds)),
   auditCount: Math.min(12_000, Math.ceil(200 * seconds)),
 };
+const servers = await openBenchServers();
 say(`filling an account with ${size.linkCount} links and ${size.auditCount} audit entries`);
-const product = await openTarget(size);
+const product = await openTarget(size).catch(async (error: unknown) => {
+  await servers.close();
+  throw error;
+});
 try {
-  const other = await openOtherCaller(product.port, product.other);
+  const other = await openOtherCaller(product.target.ports, product.other);
   await other.measure(Math.min(seconds, 10));
-  const atRest = watchResidentMemory(product.pid);
+  const atRest = watchProcesses(product.processes);
   const quiet = await other.measure(seconds);
-  const restMib = Math.round(atRest.stop() / 1_048_576);
-  say(`quiet: ${JSON.stringify({ p50: quiet.p50, p99: quiet.p99, restMib })}`);
+  const rest = atRest.stop();
+  say(`quiet: ${JSON.stringify({ p50: quiet.p50, p99: quiet.p99, rest })}`);
   const rows: Row[] = [];
   attacking: for (const attack of names) {
     for (const addressCount of addressCounts) {
       const beganQuiet = await waitUntilQuiet(other, quiet);
-      const memory = watchResidentMemory(product.pid);
+      const watch = watchProcesses(product.processes);
       const run = startAttack(attack, { ...product.target, addresses: addressesOf(addressCount) });
       const during = await other.measure(seconds);
       const attacker = await run.stop();
-      const peakMib = Math.round(memory.stop() / 1_048_576);
+      const peaks = watch.stop();
       const ratios = Object.fromEntries(
         operations.map((name) => [
           name,
@@ -171,8 +200,8 @@ try {
       const { retried, serverErrors } = during;
       const refused = Object.values(during.errors).reduce((sum, count) => sum + count, 0);
       const answers = { otherAnswers: during.answers, refused, retried, serverErrors };
-      const ended = { hasEnded: hasEnded(product.pid) };
-      const measured = { ratios, ...answers, peakMib, beganQuiet, attacker, ...ended };
+      const ended = { hasEnded: product.processes.some(({ pid }) => hasEnded(pid)) };
+      const measured = { ratios, ...answers, peaks, beganQuiet, attacker, ...ended };
       const row = judge({ attack, addresses: addressCount, ...measured });
       rows.push(row);
       say(tableOf([row]).split("\n")[2] ?? "");
@@ -186,12 +215,13 @@ try {
   other.close();
   process.stdout.write(
     `Quiet p99: ${operations.map((name) => `${name} ${quiet.p99[name].toFixed(1)} ms`).join(", ")}. ` +
-      `Memory at rest ${restMib} MiB, limit ${limitMib} MiB, heap limit ${heapMib} MiB.\n\n${tableOf(rows)}\n`,
+      `Memory at rest, limit and heap limit: ${services.map((name) => `${name} ${describeMemory(rest[name], memory[name])}`).join("; ")}.\n\n${tableOf(rows)}\n`,
   );
   const failed = rows.filter(({ failures }) => failures.length > 0).length;
-  const result = { seconds, quiet, restMib, limitMib, heapMib, failed, rows };
+  const result = { seconds, quiet, rest, memory, failed, rows };
   process.stdout.write(`${JSON.stringify({ attacks: result })}\n`);
   process.exitCode = failed === 0 ? 0 : 1;
 } finally {
   await product.close();
+  await servers.close();
 }

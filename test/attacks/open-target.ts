@@ -5,11 +5,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type CatalogueData, openCatalogue, ownerImagePath } from "@payment-links/contracts";
 import { waitUntil } from "@payment-links/runtime/testing";
+import type { ServiceName } from "@payment-links/deploy/ingress";
 import { openSolanaChain } from "@payment-links/settlement-listener/testing/open-solana-chain";
-import { openAllInOneSystem } from "../rig/all-in-one-system.ts";
 import { type Merchant, call, openMerchant } from "../rig/client.ts";
+import { openRealSystem } from "../rig/real-system.ts";
+import { acme, shopEnv } from "../rig/shop-env.ts";
 import { chartMemory } from "./chart-memory.ts";
-import { type Call, openHttpCaller } from "./http-caller.ts";
+import { type Call, type Ports, openHttpCaller } from "./http-caller.ts";
 import type { Target } from "./target.ts";
 
 /** How much the attacker's account has: what its exports and deep pages cost depends on it. */
@@ -22,8 +24,9 @@ const fillAddresses = Array.from({ length: 64 }, (_, index) => `127.0.3.${index 
 const fillConnections = 24;
 
 /**
- * Starts the all-in-one with the chart's limit of the heap and all limits at their defaults. It has
- * an account for the attacker, one for another caller, and owners whose images never arrive.
+ * Starts one process of each service, as the chart does, with the chart's limit of the heap and all
+ * limits at their defaults. They have an account for the attacker, one for another caller, and owners
+ * whose images never arrive.
  */
 export const openTarget = async (size: AccountSize) => {
   const hanging = createServer((req) => req.resume());
@@ -35,12 +38,25 @@ export const openTarget = async (size: AccountSize) => {
   const folder = await mkdtemp(join(tmpdir(), "payment-links-attacks-"));
   const catalogueFile = join(folder, "catalogue.json");
   await writeFile(catalogueFile, JSON.stringify(withChain(solana.catalogueData)));
-  const system = await openAllInOneSystem({
-    NODE_OPTIONS: `--max-old-space-size=${chartMemory().heapMib}`,
-    CATALOGUE_FILE: catalogueFile,
-    RPC_URLS: `local-solana=${solana.url}`,
-    SETTLEMENT_CHAINS: "8453,local-solana",
-    WEBHOOK_HOST_OVERRIDES: `${imageHost}=http://127.0.0.1:${hangingPort}`,
+  const memory = chartMemory();
+  const heapOf = (service: ServiceName) => ({
+    NODE_OPTIONS: `--max-old-space-size=${memory[service].heapMib}`,
+  });
+  const system = await openRealSystem({
+    replicasPerService: 1,
+    env: {
+      ...shopEnv({ port: hangingPort }),
+      CATALOGUE_FILE: catalogueFile,
+      RPC_URLS: `local-solana=${solana.url}`,
+      SETTLEMENT_CHAINS: "8453,local-solana",
+      WEBHOOK_HOST_OVERRIDES: `${imageHost}=http://127.0.0.1:${hangingPort}`,
+    },
+    ownEnv: {
+      "auth-keys": heapOf("auth-keys"),
+      "links-api": heapOf("links-api"),
+      "settlement-listener": heapOf("settlement-listener"),
+      "webhook-dispatcher": heapOf("webhook-dispatcher"),
+    },
   });
   const close = async (): Promise<void> => {
     await system.close();
@@ -50,24 +66,30 @@ export const openTarget = async (size: AccountSize) => {
     hanging.close();
   };
   try {
-    const port = Number(new URL(system.baseUrl).port);
+    const processes = system.replicas.map((replica) => ({
+      service: replica.service,
+      pid: replica.pid(),
+    }));
+    const ports = Object.fromEntries(
+      system.replicas.map(({ port, service }) => [service, port]),
+    ) as Ports;
     const attacker = await openMerchant(system, "attacker");
     const other = await openMerchant(system, "other");
     await addSolanaWallet(system.baseUrl, attacker);
     const solanaLinkId = await waitForSolanaLink(system.baseUrl, attacker);
-    const linkIds = await fillAccount(port, attacker, size);
+    const linkIds = await fillAccount(ports, attacker, size);
     const target: Omit<Target, "addresses"> = {
-      port,
+      ports,
       cookie: attacker.cookie,
       apiKey: attacker.apiKey,
       handle: attacker.handle,
       linkIds: linkIds.slice(0, 200),
       solanaLinkId,
-      filePath: await findLargestFile(port),
+      filePath: await findLargestFile(ports),
       imagePaths: await openImageOwners(system),
-      provider: "demo",
+      provider: acme.provider,
     };
-    return { pid: system.pid, port, other, target, output: () => system.output(), close };
+    return { processes, other, target, output: () => system.output(), close };
   } catch (error) {
     await close();
     throw error;
@@ -110,11 +132,11 @@ const waitForSolanaLink = (baseUrl: string, { apiKey }: Merchant): Promise<strin
 
 /** Makes links and entries of the audit log through the API; returns the links' ids. */
 const fillAccount = async (
-  port: number,
+  ports: Ports,
   { cookie }: Merchant,
   { auditCount, linkCount }: AccountSize,
 ): Promise<readonly string[]> => {
-  const callers = fillAddresses.map((address) => openHttpCaller(port, address));
+  const callers = fillAddresses.map((address) => openHttpCaller(ports, address));
   const ids: string[] = [];
   const repeat = async (
     count: number,
@@ -161,8 +183,8 @@ const fillAccount = async (
 };
 
 /** The console's largest file: files are the largest answers that have no rate limit. */
-const findLargestFile = async (port: number): Promise<string> => {
-  const caller = openHttpCaller(port, "127.0.3.1");
+const findLargestFile = async (ports: Ports): Promise<string> => {
+  const caller = openHttpCaller(ports, "127.0.3.1");
   const { text } = await caller.send({ path: "/console" });
   const paths = [...new Set(text.match(/\/console\/assets\/[\w.-]+/g) ?? [])];
   const sizes = await Promise.all(

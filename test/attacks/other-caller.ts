@@ -1,7 +1,7 @@
 import type { Merchant } from "../rig/client.ts";
 import { percentile } from "../rig/percentile.ts";
 import { addOne } from "./counts.ts";
-import { type Call, type Outcome, openHttpCaller } from "./http-caller.ts";
+import { type Call, type Outcome, type Ports, openHttpCaller } from "./http-caller.ts";
 
 export const operations = ["create", "retrieve", "checkout page"] as const;
 type Operation = (typeof operations)[number];
@@ -29,8 +29,8 @@ const tickMs = 20;
  * Opens a caller of an account of its own, which makes and reads links as a shop does and opens its
  * checkout page as a payer does. It sends at a steady rate, however long answers take.
  */
-export const openOtherCaller = async (port: number, { apiKey, handle }: Merchant) => {
-  const caller = openHttpCaller(port, address);
+export const openOtherCaller = async (ports: Ports, { apiKey, handle }: Merchant) => {
+  const caller = openHttpCaller(ports, address);
   const create: Call = {
     method: "POST",
     path: "/v1/payment-link",

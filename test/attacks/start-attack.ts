@@ -1,5 +1,6 @@
 import { fork } from "node:child_process";
 import { once } from "node:events";
+import { constants, setPriority } from "node:os";
 import { fileURLToPath } from "node:url";
 import { inheritedEnv } from "@payment-links/runtime/testing/inherited-env";
 import type { AttackName } from "./attack-list.ts";
@@ -8,12 +9,16 @@ import type { Target } from "./target.ts";
 
 const program = fileURLToPath(new URL("attacker-process.ts", import.meta.url));
 
-/** Starts an attack in a process of its own. */
+/**
+ * Starts an attack in a process of its own. An attacker has machines of its own, so it takes only the
+ * CPU that the product leaves.
+ */
 export const startAttack = (name: AttackName, target: Target) => {
   const child = fork(program, [], {
     env: inheritedEnv(),
     execArgv: ["--disable-warning=ExperimentalWarning"],
   });
+  if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_LOW);
   let counts = createCounts();
   child.on("message", (message) => (counts = message as Counts));
   child.send({ name, target });

@@ -1,6 +1,9 @@
+import type { Ports } from "./http-caller.ts";
+
 /** What an attacker knows of the product: public data, and an account and a key of its own. */
 export type Target = {
-  port: number;
+  /** Attackers call each service directly, without an ingress in between. */
+  ports: Ports;
   /** The source addresses of the attack, all of them loopback. */
   addresses: readonly string[];
   /** The attacker's own credentials. */

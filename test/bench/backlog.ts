@@ -6,7 +6,7 @@ import { openMerchant } from "../rig/client.ts";
 import { completedLink, openTeller } from "../rig/completed-links.ts";
 import { type RealSystem, openRealSystem } from "../rig/real-system.ts";
 import { registerEndpoint } from "../rig/register-endpoint.ts";
-import { watchResidentMemory } from "../rig/resident-memory.ts";
+import { watchMemory } from "../rig/resident-memory.ts";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { openBenchServers } from "./bench-servers.ts";
 import { median } from "./load.ts";
@@ -160,7 +160,7 @@ const measureRound = async (bench: Bench, seconds: number): Promise<Round> => {
   queuedCount += count;
   const firstDueAt = Date.now() + leadMs;
   receivers.arrivals.clear();
-  const memory = watchResidentMemory(dispatcherPid(bench));
+  const memory = watchMemory(dispatcherPid(bench));
   await admin.query(
     `INSERT INTO webhook_dispatcher.deliveries
        (id, event_id, endpoint_id, link_id, event_type, occurred_at, date_created,

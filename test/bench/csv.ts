@@ -5,7 +5,7 @@ import { linksApiMigration } from "@payment-links/links-api";
 import { startChild, waitListening } from "../rig/child.ts";
 import { type Merchant, openMerchant } from "../rig/client.ts";
 import { findFreePorts } from "../rig/free-port.ts";
-import { residentBytesOf, watchResidentMemory } from "../rig/resident-memory.ts";
+import { residentBytesOf, watchMemory } from "../rig/resident-memory.ts";
 import { openBenchDatabase } from "./database.ts";
 import { fillLinks } from "./fill-links.ts";
 import type { Verdict } from "./rounds.ts";
@@ -87,7 +87,7 @@ const measureGrowth = async (
 ): Promise<number> => {
   await download(baseUrl, first);
   const before = residentBytesOf(pid);
-  const watched = watchResidentMemory(pid);
+  const watched = watchMemory(pid);
   const startedAt = performance.now();
   for (const file of files) await download(baseUrl, file);
   const grownMib = Math.round((watched.stop() - before) / bytesPerMib);

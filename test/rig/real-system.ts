@@ -83,7 +83,12 @@ export const openRealSystem = async (options: Options): Promise<RealSystem> => {
   const former: Hosted[] = [];
   const of = (service: ServiceName) => replicas.filter((replica) => replica.service === service);
   const portsOf = (service: ServiceName) => of(service).map(({ port }) => port);
-  const ask = await openBalancer(() => of("auth-keys").map(({ internalPort }) => internalPort));
+  const authKeys = await openBalancer(() =>
+    of("auth-keys").map(({ internalPort }) => internalPort),
+  );
+  const settlementListener = await openBalancer(() =>
+    of("settlement-listener").map(({ internalPort }) => internalPort),
+  );
   const balancer = await openBalancer((path) => portsOf(serviceFor(path)));
   const baseUrl = `http://127.0.0.1:${balancer.port}`;
   const redisUrl = await claimRedisDatabase();
@@ -92,7 +97,8 @@ export const openRealSystem = async (options: Options): Promise<RealSystem> => {
     ...kafkaEnvOf(service),
     KAFKA_TOPIC_PREFIX: topicPrefix,
     REDIS_URL: redisUrl,
-    AUTH_KEYS_INTERNAL_URL: `http://127.0.0.1:${ask.port}`,
+    AUTH_KEYS_INTERNAL_URL: `http://127.0.0.1:${authKeys.port}`,
+    SETTLEMENT_LISTENER_INTERNAL_URL: `http://127.0.0.1:${settlementListener.port}`,
     BASE_URL: baseUrl,
     LOG_LEVEL: "warn",
     ...options.env,
@@ -107,7 +113,7 @@ export const openRealSystem = async (options: Options): Promise<RealSystem> => {
   );
   const close = async (): Promise<void> => {
     await Promise.all([...former, ...replicas].map((replica) => replica.stop()));
-    await Promise.all([balancer.close(), ask.close()]);
+    await Promise.all([balancer.close(), authKeys.close(), settlementListener.close()]);
     await database.drop();
   };
   // Where one does not start, those that did are not left behind.
@@ -119,7 +125,7 @@ export const openRealSystem = async (options: Options): Promise<RealSystem> => {
   }
   return {
     baseUrl,
-    internalUrl: `http://127.0.0.1:${ask.port}`,
+    internalUrl: `http://127.0.0.1:${authKeys.port}`,
     adminUrl: database.adminUrl,
     redisUrl,
     topicPrefix,

@@ -11,14 +11,23 @@ export const residentBytesOf = (pid: number): number => {
   return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) * bytesPerKib;
 };
 
+/**
+ * How much of a process's RAM is its own, in bytes; throws once the process is gone. The kernel can
+ * drop the rest, which are pages of program files, before a pod reaches its limit.
+ */
+export const anonymousBytesOf = (pid: number): number => {
+  const status = readFileSync(`/proc/${pid}/status`, "utf8");
+  return Number(/^RssAnon:\s+(\d+) kB$/m.exec(status)?.[1]) * bytesPerKib;
+};
+
 const sampleMs = 50;
 
-/** Keeps measuring how much memory a process has; when stopped, answers the most it had. */
-export const watchResidentMemory = (pid: number) => {
-  let most = residentBytesOf(pid);
+/** Measures a process's memory until it is stopped; then returns the most that it had. */
+export const watchMemory = (pid: number, bytesOf: (pid: number) => number = residentBytesOf) => {
+  let most = bytesOf(pid);
   const timer = setInterval(() => {
     try {
-      most = Math.max(most, residentBytesOf(pid));
+      most = Math.max(most, bytesOf(pid));
     } catch {
       // The process is gone: whoever waits for it will report that.
       clearInterval(timer);
