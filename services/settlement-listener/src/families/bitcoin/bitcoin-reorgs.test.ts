@@ -42,6 +42,12 @@ const waitLast = (link: PaymentLinkState, status: string) =>
 const waitPlaced = (link: PaymentLinkState) =>
   waitUntil("it is in a block", () => typeof rig.told(link.id).at(-1)?.blockNumber === "number");
 
+const orphanedAfterSettled = async (): Promise<number> => {
+  const metrics = await rig.metrics.metrics();
+  const counter = /payment_links_chain_orphaned_after_settled_total\{[^}]*\} (\d+)\n/;
+  return Number(counter.exec(metrics)?.[1] ?? 0);
+};
+
 describe("a reorg of Bitcoin", () => {
   beforeEach(() => open());
 
@@ -71,7 +77,7 @@ describe("a reorg of Bitcoin", () => {
     expect(idsOf(link).size).toBe(1);
   });
 
-  test("in which a payment's coins are spent elsewhere fails it, once that is final and not before", async () => {
+  test("in which a payment's coins are spent elsewhere fails it once that is final and not before, and alerts nobody", async () => {
     const link = await rig.hearNew();
     const txid = await chain.pay(payeeOf(link, large));
     await chain.mine(2);
@@ -84,9 +90,10 @@ describe("a reorg of Bitcoin", () => {
     await chain.mine();
     await waitLast(link, "failed");
     expect(statuses(link)).not.toContain("settled");
+    expect(await orphanedAfterSettled()).toBe(0);
   });
 
-  test("that takes a settled payment away leaves its credit, and flags it until it is back", async () => {
+  test("that takes a settled payment away leaves its credit, flags it until it is back, and alerts", async () => {
     const link = await rig.hearNew();
     const txid = await chain.pay(payeeOf(link));
     await chain.mine();
@@ -96,6 +103,7 @@ describe("a reorg of Bitcoin", () => {
     await chain.mine(finalDepthBlocks + 1);
     await rig.caughtUp();
     expect(last(link)).toBe("settled -");
+    expect(await orphanedAfterSettled()).toBe(1);
   });
 
   test("of a settled payment that is mined again flags it no more", async () => {

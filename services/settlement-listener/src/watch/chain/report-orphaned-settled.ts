@@ -2,15 +2,19 @@ import type { Log } from "@payment-links/runtime";
 import type { Payment } from "../../domain/payment.ts";
 import type { ChainMetrics } from "./chain-metrics.ts";
 
-/** Tells operators of settled payments that a chain took away; of others nobody is told (rule STATE-10). */
+/**
+ * Reports settled payments that their chain took away (rule STATE-10) to operators. Skips payments that
+ * have not settled: on Bitcoin those are published whenever they lose their block.
+ */
 export const reportOrphanedSettled = (
   { log, metrics }: { log: Log; metrics: Pick<ChainMetrics, "orphanedAfterSettled"> },
   chainId: string,
-  flagged: readonly Payment[],
+  orphaned: readonly Payment[],
 ): void => {
-  if (flagged.length === 0) return;
-  metrics.orphanedAfterSettled(chainId, flagged.length);
-  for (const { id, paymentLinkId, sourceTransaction } of flagged) {
+  const settled = orphaned.filter(({ status }) => status === "settled");
+  if (settled.length === 0) return;
+  metrics.orphanedAfterSettled(chainId, settled.length);
+  for (const { id, paymentLinkId, sourceTransaction } of settled) {
     log.error(
       { chain: chainId, transaction: sourceTransaction, payment_id: id, link_id: paymentLinkId },
       "a settled payment was taken away by a reorg; it keeps its credit",
