@@ -402,10 +402,12 @@ export const createModel = ({
       const due = payments.filter((one) => one.order === order && one.isEndTold);
       for (const payment of due) {
         const reports = listed.filter((one) => isOf(payment, one));
-        // The chain may say that it failed, after a notice had said that it settled.
+        // After a notice said that it settled, the chain may say that it failed, or never learn its end.
         const mayDiffer = payment.isDoubtful && payment.isRepeated;
+        const isDifferent = ({ status }: ShownPayment): boolean =>
+          status === "failed" || (status === "processing" && mayStayOpen(payment));
         const all = reports.filter(
-          ({ reason, status }) => !isRepeat(reason) && !(mayDiffer && status === "failed"),
+          (report) => !isRepeat(report.reason) && !(mayDiffer && isDifferent(report)),
         );
         hold(
           reports.filter(({ reason }) => isRepeat(reason)).length <= (payment.isRepeated ? 1 : 0),
