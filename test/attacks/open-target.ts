@@ -83,7 +83,7 @@ export const openTarget = async (size: AccountSize) => {
       cookie: attacker.cookie,
       apiKey: attacker.apiKey,
       handle: attacker.handle,
-      linkIds: linkIds.slice(0, 200),
+      linkIds,
       solanaLinkId,
       filePath: await findLargestFile(ports),
       imagePaths: await openImageOwners(system),
