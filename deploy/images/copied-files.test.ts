@@ -87,7 +87,7 @@ test("no image installs what builds the console or runs a local chain", () => {
   const chains = Object.keys(manifestOf("services/settlement-listener").devDependencies);
   // Services import these themselves: links-api draws QR codes, contracts derives Bitcoin addresses, and all
   // of them limit rates.
-  const shared = new Set(["uqr", "@scure/btc-signer", "@payment-links/rate-limit"]);
+  const shared = new Set(["qr", "@scure/btc-signer", "@payment-links/rate-limit"]);
   const kept = [...builds, ...chains].filter((name) => !shared.has(name));
   expect(kept).toEqual(expect.arrayContaining(["vite", "react", "@foundry-rs/anvil", "litesvm"]));
   for (const service of services) {

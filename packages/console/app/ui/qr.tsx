@@ -1,17 +1,15 @@
-import { encode } from "uqr";
+import encodeQr from "qr";
 
-/** The margin that readers need, in modules. */
-const margin = 4;
+/** The quiet zone that scanners need, in modules (ISO/IEC 18004, section 6.3.8). */
+const quietZone = 4;
 
 /** A QR code: dark on light in every theme, as some readers know no other. */
 export const Qr = ({ text, label }: { text: string; label: string }) => {
-  const { data, size } = encode(text, { ecc: "M", border: 0 });
-  const path = data
-    .flatMap((row, y) =>
-      row.flatMap((isDark, x) => (isDark ? [`M${x + margin} ${y + margin}h1v1h-1z`] : [])),
-    )
+  const modules = encodeQr(text, "raw", { ecc: "medium", border: quietZone });
+  const path = modules
+    .flatMap((row, y) => row.flatMap((isDark, x) => (isDark ? [`M${x} ${y}h1v1h-1z`] : [])))
     .join("");
-  const side = size + 2 * margin;
+  const side = modules.length;
   return (
     <svg
       role="img"
