@@ -201,6 +201,8 @@ export const createDepositModel = ({
           continue;
         }
         const isDue = (isReadAgain && isOwner(account)) || !mayBeMissed(deposit);
+        // Nobody knows of what was seen once the listener was restored to before that.
+        if (!isDue && row?.status === "seen" && isListenerRestored()) continue;
         // What was taken away is found again as what is new is: nodes that leave out its block hide it.
         hold(
           isDue ? row?.status === "settled" : row?.status !== "seen",
