@@ -16,14 +16,18 @@ const rules: readonly (readonly [RegExp, ServiceName])[] = [
   [/^\/settlement-notices(?:\/|$)/, "settlement-listener"],
 ];
 
-/** The service that answers a path; links-api answers what no rule names, if only with a 404. */
-export const serviceFor = (path: string): ServiceName =>
-  rules.find(([pattern]) => pattern.test(path))?.[1] ?? "links-api";
+/**
+ * Returns the service that answers a path, with or without its query. links-api answers what no rule
+ * names, if only with a 404.
+ */
+export const serviceFor = (target: string): ServiceName => {
+  const path = target.split("?", 1)[0] ?? "/";
+  return rules.find(([pattern]) => pattern.test(path))?.[1] ?? "links-api";
+};
 
 /** Routes to services within one process as an ingress does for separate processes. */
 export const createIngress =
   (apps: Readonly<Record<ServiceName, RequestListener>>): RequestListener =>
   (req, res) => {
-    const path = (req.url ?? "/").split("?", 1)[0] ?? "/";
-    apps[serviceFor(path)](req, res);
+    apps[serviceFor(req.url ?? "/")](req, res);
   };

@@ -27,8 +27,7 @@ const answerMsMax = 30_000;
 export type Ports = Readonly<Record<ServiceName, number>>;
 
 /** Returns the port of the service that an ingress would choose for a path. */
-export const portFor = (ports: Ports, path: string): number =>
-  ports[serviceFor(path.split("?", 1)[0] ?? "/")];
+export const portFor = (ports: Ports, path: string): number => ports[serviceFor(path)];
 
 /** Opens a caller at one source address, with connections that it keeps. */
 export const openHttpCaller = (

@@ -182,7 +182,7 @@ const fillAccount = async (
   return ids;
 };
 
-/** The console's largest file: files are the largest answers that have no rate limit. */
+/** Finds the console's largest file, the largest response that needs no account. */
 const findLargestFile = async (ports: Ports): Promise<string> => {
   const caller = openHttpCaller(ports, "127.0.3.1");
   const { text } = await caller.send({ path: "/console" });

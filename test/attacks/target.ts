@@ -12,7 +12,7 @@ export type Target = {
   handle: string;
   linkIds: readonly string[];
   solanaLinkId: string;
-  /** The largest file that the product serves without a rate limit. */
+  /** The largest file that the product serves. */
   filePath: string;
   /** Images of owners whose hosts never answer. */
   imagePaths: readonly string[];

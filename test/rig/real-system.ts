@@ -83,12 +83,10 @@ export const openRealSystem = async (options: Options): Promise<RealSystem> => {
   const former: Hosted[] = [];
   const of = (service: ServiceName) => replicas.filter((replica) => replica.service === service);
   const portsOf = (service: ServiceName) => of(service).map(({ port }) => port);
-  const authKeys = await openBalancer(() =>
-    of("auth-keys").map(({ internalPort }) => internalPort),
-  );
-  const settlementListener = await openBalancer(() =>
-    of("settlement-listener").map(({ internalPort }) => internalPort),
-  );
+  const openInternal = (service: ServiceName) =>
+    openBalancer(() => of(service).map(({ internalPort }) => internalPort));
+  const authKeys = await openInternal("auth-keys");
+  const settlementListener = await openInternal("settlement-listener");
   const balancer = await openBalancer((path) => portsOf(serviceFor(path)));
   const baseUrl = `http://127.0.0.1:${balancer.port}`;
   const redisUrl = await claimRedisDatabase();

@@ -6,18 +6,17 @@ const bytesPerKib = 1_024;
  * How much of a process's memory is in RAM now, in bytes, as Linux counts it; throws once the
  * process is gone.
  */
-export const residentBytesOf = (pid: number): number => {
-  const status = readFileSync(`/proc/${pid}/status`, "utf8");
-  return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) * bytesPerKib;
-};
+export const residentBytesOf = (pid: number): number => readBytes(pid, "VmRSS");
 
 /**
  * How much of a process's RAM is its own, in bytes; throws once the process is gone. The kernel can
  * drop the rest, which are pages of program files, before a pod reaches its limit.
  */
-export const anonymousBytesOf = (pid: number): number => {
+export const anonymousBytesOf = (pid: number): number => readBytes(pid, "RssAnon");
+
+const readBytes = (pid: number, field: string): number => {
   const status = readFileSync(`/proc/${pid}/status`, "utf8");
-  return Number(/^RssAnon:\s+(\d+) kB$/m.exec(status)?.[1]) * bytesPerKib;
+  return Number(new RegExp(`^${field}:\\s+(\\d+) kB$`, "m").exec(status)?.[1]) * bytesPerKib;
 };
 
 const sampleMs = 50;

@@ -15,7 +15,7 @@ export const openBalancer = async (
   // A client alone ends an idle connection: else its next request could meet that end on a busy
   // machine, and fail by the balancer's fault.
   const server = createServer({ keepAliveTimeout: 0 }, (req, res) => {
-    const ports = portsFor((req.url ?? "/").split("?", 1)[0] ?? "/");
+    const ports = portsFor(req.url ?? "/");
     const chunks: Buffer[] = [];
     req.on("data", (chunk: Buffer) => chunks.push(chunk));
     req.on("end", () => {
