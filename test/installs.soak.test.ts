@@ -187,10 +187,12 @@ describe("the images", () => {
         }
         await rm(join(clone, "packages/sdk"), { recursive: true });
         const env = { ...process.env, SERVICE: service };
-        const { status, stderr } = spawnSync("sh", ["-c", command?.[1] ?? "exit 1"], {
+        const { status, stderr } = spawnSync("sh", ["-c", `exec ${command?.[1] ?? "false"}`], {
           cwd: clone,
           env,
           encoding: "utf8",
+          // Jest's own limit cannot end a call that blocks the process.
+          timeout: installMsMax,
         });
         expect({ status, stderr }).toMatchObject({ status: 0 });
         const has = isInstalled(clone);

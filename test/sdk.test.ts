@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { inheritedEnv } from "@payment-links/runtime/testing/inherited-env";
+import { hangLimitMs } from "@payment-links/runtime/testing/time-limits";
 import {
   publicOperationIds,
   sdkShapesFile,
@@ -25,6 +26,9 @@ test("the SDK's shapes are those of the public OpenAPI document of now", async (
   expect(await readFile(join(projectRoot, sdkShapesFile), "utf8")).toBe(writeSdkShapes());
 });
 
+/** Jest's own limit cannot end a call that blocks the process. */
+const commandMsMax = hangLimitMs(25_000);
+
 describe("a shop that has installed what `npm pack` makes", () => {
   let shop: string;
   let system: System;
@@ -35,7 +39,7 @@ describe("a shop that has installed what `npm pack` makes", () => {
   let env: Record<string, string>;
 
   const run = (program: string, ...args: string[]): string =>
-    execFileSync(program, args, { cwd: shop, env, encoding: "utf8" });
+    execFileSync(program, args, { cwd: shop, env, encoding: "utf8", timeout: commandMsMax });
 
   /** Sends the receiver a part of a body, and leaves; answers whether it was there. */
   const sendPart = async (): Promise<boolean> => {
@@ -76,7 +80,11 @@ describe("a shop that has installed what `npm pack` makes", () => {
     }
     const [install] = readBlocks(readme, "To install it");
     await writeFile(join(shop, "package.json"), '{ "type": "module" }');
-    execFileSync("bash", ["-c", `set -eu\n${install?.text}`], { cwd: projectRoot, env });
+    execFileSync("bash", ["-c", `set -eu\n${install?.text}`], {
+      cwd: projectRoot,
+      env,
+      timeout: commandMsMax,
+    });
     receiver = spawn(process.execPath, ["receive.mjs"], { cwd: shop, env });
     receiver.stdout?.on("data", (chunk: Buffer) => (heard += chunk.toString()));
   });
