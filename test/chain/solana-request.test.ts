@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "@jest/globals";
+import { Client } from "pg";
 import { createLocalBus } from "@payment-links/bus";
 import {
   type Account,
@@ -48,6 +49,8 @@ const openSystem = async () => {
     migration: settlementListenerMigration,
     change,
   });
+  const database = new Client({ connectionString: settlements.ground.databaseUrl });
+  await database.connect();
   const listener = createSettlementListener(
     settlements.ground,
     readConfig(settlementListenerConfig, { RPC_URLS: `local-solana=${chain.url}` }),
@@ -103,7 +106,13 @@ const openSystem = async () => {
       });
       const headers = { cookie: `session-links=${session}` };
       const { json } = await post("/console/api/payment-links", { toAmount }, headers);
-      return { id: String(json.id), owner: walletAddress };
+      const id = String(json.id);
+      // The listener finds what was paid before that with the next slot only, and slots come by hand here.
+      await waitUntil("the listener has received the link", async () => {
+        const { rowCount } = await database.query("SELECT 1 FROM links WHERE id = $1", [id]);
+        return rowCount === 1;
+      });
+      return { id, owner: walletAddress };
     },
     /** What a wallet does with the request's address. */
     ask: (id: string, account: string) => post(`/checkout/solana/${id}`, { account }),
@@ -111,6 +120,7 @@ const openSystem = async () => {
       await served.close();
       await linksApi.stop();
       await listener.stop();
+      await database.end();
       await Promise.all([links.close(), settlements.close(), chain.close()]);
     },
   };
