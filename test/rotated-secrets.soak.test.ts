@@ -167,8 +167,13 @@ const faultsDuring = async (rotate: () => Promise<void>): Promise<readonly strin
   await waitUntil("somebody called", () => load.sentCount() >= sentBefore + sentMin);
   const perSecond = ((load.sentCount() - sentBefore) * 1000) / (performance.now() - startedAt);
   process.stderr.write(`${perSecond.toFixed(0)} calls each second\n`);
-  return load.faults().slice(faultsBefore);
+  const faults = load.faults().slice(faultsBefore);
+  // Only the services know why a call failed on their side.
+  return faults.length === 0 ? [] : [...faults, ...errorsIn(system.output())];
 };
+
+const errorsIn = (output: string): readonly string[] =>
+  output.split("\n").filter((line) => line.includes(`"level":"error"`));
 
 /** The migrations Job of one service, as the chart runs it before its pods. */
 const prepare = async (service: ServiceName, env: Record<string, string>) => {

@@ -57,7 +57,8 @@ export const openPool = async (options: PoolOptions): Promise<Pool> => {
     statementTimeout: statementTimeoutMs,
     idleInTransactionSessionTimeout: statementTimeoutMs,
     idleTimeout: 60_000,
-    connectionTimeout: 2_000,
+    // A new process on a busy machine may be that late to read what the server has long answered.
+    connectionTimeout: statementTimeoutMs,
     // Whoever asked tries again, and knows for how long that is worth it.
     connectionRetryLimit: 0,
     gracefulTerminationTimeout: goodbyeMs,
