@@ -7,6 +7,7 @@ import { waitUntil } from "@payment-links/runtime/testing";
 import { useRig, useRigEach } from "@payment-links/runtime/testing/use-rig";
 import { watchReservedAddresses } from "../../events/watch-reserved-addresses.ts";
 import { needingBtcd } from "../../testing/bitcoin/needing-btcd.ts";
+import { type Front, openFront } from "../../testing/bitcoin/open-front.ts";
 import { startWatchRig } from "../../testing/open-watch-rig.ts";
 import { openWatchedBitcoin, payeeOf } from "../../testing/open-watched-bitcoin.ts";
 
@@ -18,7 +19,11 @@ const old = 1_000n;
 const minuteMs = 60_000;
 
 const chain = useRig(() => openWatchedBitcoin(program));
-const rig = useRigEach(() => startWatchRig(chain));
+let front: Front;
+const rig = useRigEach(async (keep) => {
+  front = keep(await openFront(chain));
+  return startWatchRig(chain, {}, [front.url]);
+});
 
 /** The address of a link that is made later. */
 const drawAddress = async (): Promise<string> => {
@@ -111,6 +116,22 @@ describe("money on Bitcoin that is older than the link at its address", () => {
     await expectNewMoneyOnly(link);
   });
 
+  test("and is mined after the mempool was listed does not pay the link (rule CHAIN-28)", async () => {
+    const address = await drawAddress();
+    const txid = await chain.pay({ to: address, amount: old });
+    front.lie((method, _params, result) => (method === "getrawmempool" ? [txid] : result));
+    await chain.mine();
+    await rig.caughtUp();
+    const link = await hearNow(address);
+    const listedCount = front.askedCount("getrawmempool");
+    await waitUntil(
+      "the mempool is listed twice more",
+      () => front.askedCount("getrawmempool") >= listedCount + 2,
+    );
+    front.beHonest();
+    await expectNewMoneyOnly(link);
+  });
+
   test("does not pay the link when a reorg mines it again above the link's height (rule CHAIN-28)", async () => {
     const address = await drawAddress();
     await reserve(address);
@@ -133,9 +154,7 @@ describe("money on Bitcoin that is newer than its link", () => {
     await waitAudited((await chain.height()) - 13);
     await rig.hear(link);
     await rig.waitStatus(link.id, "settled");
-    // A listener that has not listed the mempool anew shows it as processing before.
-    const settled = rig.told(link.id).filter(({ status }) => status === "settled");
-    expect(settled.map(({ amount }) => amount)).toEqual(["0.00001"]);
+    expect(rig.statuses(link.id)).toEqual(["settled 0.00001"]);
   });
 
   test("shows while it waits to be mined as soon as the late event of its link comes", async () => {

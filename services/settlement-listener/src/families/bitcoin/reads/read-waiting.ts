@@ -8,7 +8,7 @@ import type { KnownPayees, Payees } from "../payees.ts";
 import type { BitcoinOutput } from "../read-raw.ts";
 import { listTransfers, senderWithAncestors } from "../verify-transaction.ts";
 import { askAncestors } from "./ask-ancestors.ts";
-import { askKnown } from "./read-transactions.ts";
+import { askKnown, listMined } from "./read-transactions.ts";
 
 /** What was read of the transactions that wait. It may be lost without harm. */
 type Mempool = {
@@ -102,6 +102,8 @@ const readSome = async (
     const { txid } = transaction;
     const transfers = listTransfers(transaction, payeeOf, chain);
     if (transfers.length > 0 && mempool.paying.size < payingMax) {
+      // Its block may have been scanned before the link was made (rule CHAIN-28).
+      if ((await listMined(provider, [txid])).has(txid)) continue;
       // They are asked for now, as nobody knows them any more once they are replaced.
       const ancestors = await askAncestors(provider, transaction, depth);
       // What is unclear as well.
