@@ -3,6 +3,7 @@ import { readFile, readdir } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { join } from "node:path";
 import { Client } from "pg";
+import { connectTimeoutMs } from "./pool.ts";
 
 export type Migration = {
   /** A connection that may create roles and schemas. */
@@ -23,7 +24,6 @@ type SqlFile = { name: string; sql: string; checksum: string };
 /** Only one runner at a time per database, on whatever machine. */
 const migrationLock = 7_203_115;
 const lockTimeoutMs = 60_000;
-const connectTimeoutMs = 5_000;
 
 /**
  * Brings one service's schema up to date, forward only, each file in a transaction of its own, and

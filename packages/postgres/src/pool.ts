@@ -34,6 +34,9 @@ const describeIssues = (issues: readonly Issue[]): string =>
 /** How long a connection that ends may take to say goodbye before it is cut. */
 const goodbyeMs = 200;
 
+/** A process that has just started on a busy machine reads the server's response seconds late. */
+export const connectTimeoutMs = 5_000;
+
 export type PoolOptions = {
   url: string;
   applicationName: string;
@@ -57,8 +60,7 @@ export const openPool = async (options: PoolOptions): Promise<Pool> => {
     statementTimeout: statementTimeoutMs,
     idleInTransactionSessionTimeout: statementTimeoutMs,
     idleTimeout: 60_000,
-    // A new process on a busy machine may be that late to read what the server has long answered.
-    connectionTimeout: statementTimeoutMs,
+    connectionTimeout: connectTimeoutMs,
     // Whoever asked tries again, and knows for how long that is worth it.
     connectionRetryLimit: 0,
     gracefulTerminationTimeout: goodbyeMs,
