@@ -1,3 +1,4 @@
+import { ensureConsoleBuilt } from "@payment-links/console/ensure-built";
 import { openConsole } from "../rig/open-console.ts";
 import { bringChromium } from "../rig/bring-chromium.ts";
 import { openChromium } from "../rig/chromium.ts";
@@ -112,6 +113,7 @@ const views: readonly View[] = [
 export const benchConsole = async (): Promise<Verdict> => {
   const program = await bringChromium();
   if (program === undefined) throw new Error("there is no Chromium");
+  await ensureConsoleBuilt({ env: process.env, report: say });
   const postgres = await openBenchPostgres();
   const system = await openConsole(() => openChromium(program));
   try {
