@@ -10,7 +10,7 @@ import { waitUntil } from "@payment-links/runtime/testing";
 import { endChild, isRunning } from "@payment-links/runtime/testing/end-child";
 import { findFreePorts } from "@payment-links/runtime/testing/free-port";
 import { inheritedEnv } from "@payment-links/runtime/testing/inherited-env";
-import { hangLimitMs } from "@payment-links/runtime/testing/time-limits";
+import { commandMsMax } from "@payment-links/runtime/testing/time-limits";
 import { needing } from "./helm/tools.ts";
 import { type SampleRequest, listSampleRequests, secret } from "./receiver-samples/requests.ts";
 import { projectRoot } from "./rig/child.ts";
@@ -107,8 +107,7 @@ for (const [language, sample] of Object.entries(receivers)) {
       };
       if (sample.build !== undefined) {
         await writeFile(join(folder, "go.mod"), "module example.com/receiver\n\ngo 1.20\n");
-        // Jest's own limit cannot end a call that blocks the process.
-        execFileSync(tool, sample.build, { cwd: folder, env, timeout: hangLimitMs(25_000) });
+        execFileSync(tool, sample.build, { cwd: folder, env, timeout: commandMsMax });
       }
       const program = sample.build === undefined ? tool : join(folder, "receiver");
       receiver = spawn(program, sample.run(port), { cwd: folder, env, stdio: "pipe" });

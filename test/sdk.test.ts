@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { inheritedEnv } from "@payment-links/runtime/testing/inherited-env";
-import { hangLimitMs } from "@payment-links/runtime/testing/time-limits";
+import { commandMsMax } from "@payment-links/runtime/testing/time-limits";
 import {
   publicOperationIds,
   sdkShapesFile,
@@ -25,9 +25,6 @@ import type { System } from "./rig/system.ts";
 test("the SDK's shapes are those of the public OpenAPI document of now", async () => {
   expect(await readFile(join(projectRoot, sdkShapesFile), "utf8")).toBe(writeSdkShapes());
 });
-
-/** Jest's own limit cannot end a call that blocks the process. */
-const commandMsMax = hangLimitMs(25_000);
 
 describe("a shop that has installed what `npm pack` makes", () => {
   let shop: string;

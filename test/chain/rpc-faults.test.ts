@@ -91,11 +91,12 @@ describe("a chain whose RPC providers fail", () => {
     await expectAll(link, hashes);
   });
 
-  // A tag that a node has told once and then refuses stops the watch: the node never had it here.
+  // A node that returned the tag before and rejects it now stops the watch, so the fault comes first.
   test("given a node without a finalized tag, misses nothing and doubles nothing", async () => {
     const playing = first.play({ kind: "no_tags" });
     await system.startWatcher([first.url]);
     const link = await openLink();
+    await system.scanAll();
     const hashes = await payInTurn(link);
     await waitUntil("the fault has struck", () => playing.struckCount() > 0);
     await expectAll(link, hashes);

@@ -63,13 +63,7 @@ describe("watchers that come, go and are killed", () => {
     // The links have to be known before the process to be killed watches alone.
     const teacher = await system.startWatcher();
     const link = await system.createLink({ toAmount: "25" });
-    await waitUntil("the link is known", async () => {
-      const { rowCount } = await system.settlementsDatabase.query(
-        "SELECT 1 FROM settlement_listener.links WHERE id = $1",
-        [link.id],
-      );
-      return rowCount === 1;
-    });
+    await system.heard(link.id);
     await system.scanAll();
     await teacher.stop();
 

@@ -8,6 +8,9 @@ const slownessMax = 10;
  */
 export const hangLimitMs = (quietMs: number): number => Math.max(limitMsMin, quietMs * slownessMax);
 
+/** A limit for a child process that blocks the test's own process: Jest's limit cannot end that. */
+export const commandMsMax = hangLimitMs(25_000);
+
 /**
  * Marks a time-out of the product that the test wants to expire, so it is short. Where an answer must
  * come in time, use `ampleTimeoutMs` instead.
