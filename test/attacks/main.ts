@@ -7,27 +7,29 @@ import { type AttackName, attackNames } from "./attack-list.ts";
 import { type ChartMemory, chartMemory } from "./chart-memory.ts";
 import type { Counts } from "./counts.ts";
 import { openTarget } from "./open-target.ts";
-import { type Window, openOtherCaller, operations } from "./other-caller.ts";
+import { type Window, openOtherCallers, operations } from "./other-callers.ts";
 import { startAttack } from "./start-attack.ts";
 
 // `npm run --silent attacks -- [SECONDS] [NAME …]`: each attack for so many seconds, from one address
-// and from 64, while another caller is measured. Prints a table; the last line is JSON.
+// and from 64, while other callers are measured. Prints a table; the last line is JSON.
 
-type OtherCaller = Awaited<ReturnType<typeof openOtherCaller>>;
+type OtherCallers = Awaited<ReturnType<typeof openOtherCallers>>;
 
 type Peaks = Record<ServiceName, number>;
+
+type Ratios = Record<(typeof operations)[number], { p50: number; p99: number }>;
 
 type Row = {
   attack: AttackName;
   addresses: number;
-  ratios: Record<(typeof operations)[number], { p50: number; p99: number }>;
+  ratios: Ratios;
   serverErrors: number;
   refused: number;
   retried: number;
   otherAnswers: Record<string, number>;
   /** The most memory of its own that each service's process had, in MiB. */
   peaks: Peaks;
-  /** Whether the other caller was as fast as before when the attack began. */
+  /** Whether the other callers were as fast as before when the attack began. */
   beganQuiet: boolean;
   attacker: Counts;
   /** Whether a process of the product ended during the attack. */
@@ -61,10 +63,10 @@ const readArguments = (): { seconds: number; names: readonly AttackName[] } => {
 const checkSeconds = 2;
 const checksMax = 30;
 
-/** Waits until the other caller is about as fast as in the quiet window, or for about a minute. */
-const waitUntilQuiet = async (other: OtherCaller, quiet: Window): Promise<boolean> => {
+/** Waits until the other callers are about as fast as in the quiet window, or for about a minute. */
+const waitUntilQuiet = async (others: OtherCallers, quiet: Window): Promise<boolean> => {
   for (let checks = 0; checks < checksMax; checks += 1) {
-    const now = await other.measure(checkSeconds);
+    const now = await others.measure(checkSeconds);
     const isQuiet = operations.every((name) => now.p99[name] <= 1.5 * quiet.p99[name]);
     if (isQuiet && Object.keys(now.errors).length === 0) return true;
   }
@@ -94,6 +96,19 @@ const hasEnded = (pid: number): boolean => {
 };
 
 const round = (value: number): number => Number(value.toFixed(2));
+
+const ratiosOf = (during: Window, quiet: Window): Ratios =>
+  Object.fromEntries(
+    operations.map((name) => [
+      name,
+      {
+        p50: round(during.p50[name] / quiet.p50[name]),
+        p99: round(during.p99[name] / quiet.p99[name]),
+      },
+    ]),
+  ) as Ratios;
+
+const showRatio = ({ p50, p99 }: Ratios[keyof Ratios]): string => `${p50} / ${p99}`;
 
 /** A pass of an attacker that was never answered and held nothing would mean nothing. */
 const hasHappened = ({ answers, heldMost }: Counts): boolean =>
@@ -147,7 +162,7 @@ const tableOf = (rows: readonly Row[]): string => {
   const lines = rows.map((row) => [
     row.attack,
     row.addresses,
-    ...operations.map((name) => `${row.ratios[name].p50} / ${row.ratios[name].p99}`),
+    ...operations.map((name) => showRatio(row.ratios[name])),
     row.serverErrors,
     row.refused,
     row.retried,
@@ -175,30 +190,24 @@ const product = await openTarget(size).catch(async (error: unknown) => {
   throw error;
 });
 try {
-  const other = await openOtherCaller(product.target.ports, product.other);
-  await other.measure(Math.min(seconds, 10));
+  const others = await openOtherCallers(product.target.ports, product.others);
+  await others.measure(Math.min(seconds, 10));
   const atRest = watchProcesses(product.processes);
-  const quiet = await other.measure(seconds);
+  const quiet = await others.measure(seconds);
   const rest = atRest.stop();
-  say(`quiet: ${JSON.stringify({ p50: quiet.p50, p99: quiet.p99, rest })}`);
+  // What a ratio is worth: that of two windows without an attack.
+  const noise = ratiosOf(await others.measure(seconds), quiet);
+  say(`quiet: ${JSON.stringify({ p50: quiet.p50, p99: quiet.p99, noise, rest })}`);
   const rows: Row[] = [];
   attacking: for (const attack of names) {
     for (const addressCount of addressCounts) {
-      const beganQuiet = await waitUntilQuiet(other, quiet);
+      const beganQuiet = await waitUntilQuiet(others, quiet);
       const watch = watchProcesses(product.processes);
       const run = startAttack(attack, { ...product.target, addresses: addressesOf(addressCount) });
-      const during = await other.measure(seconds);
+      const during = await others.measure(seconds);
       const attacker = await run.stop();
       const peaks = watch.stop();
-      const ratios = Object.fromEntries(
-        operations.map((name) => [
-          name,
-          {
-            p50: round(during.p50[name] / quiet.p50[name]),
-            p99: round(during.p99[name] / quiet.p99[name]),
-          },
-        ]),
-      ) as Row["ratios"];
+      const ratios = ratiosOf(during, quiet);
       const { retried, serverErrors } = during;
       const refused = Object.values(during.errors).reduce((sum, count) => sum + count, 0);
       const answers = { otherAnswers: during.answers, refused, retried, serverErrors };
@@ -214,13 +223,14 @@ try {
       }
     }
   }
-  other.close();
+  others.close();
   process.stdout.write(
     `Quiet p99: ${operations.map((name) => `${name} ${quiet.p99[name].toFixed(1)} ms`).join(", ")}. ` +
+      `Another quiet window, p50 / p99: ${operations.map((name) => `${name} ${showRatio(noise[name])}`).join(", ")}. ` +
       `Memory at rest, limit and heap limit: ${services.map((name) => `${name} ${describeMemory(rest[name], memory[name])}`).join("; ")}.\n\n${tableOf(rows)}\n`,
   );
   const failed = rows.filter(({ failures }) => failures.length > 0).length;
-  const result = { seconds, quiet, rest, memory, failed, rows };
+  const result = { seconds, quiet, noise, rest, memory, failed, rows };
   process.stdout.write(`${JSON.stringify({ attacks: result })}\n`);
   process.exitCode = failed === 0 ? 0 : 1;
 } finally {

@@ -17,6 +17,7 @@ import type { Target } from "./target.ts";
 /** How much the attacker's account has: what its exports and deep pages cost depends on it. */
 export type AccountSize = { linkCount: number; auditCount: number };
 
+const otherCount = 4;
 const imageOwners = 8;
 const imageHost = "hanging.test";
 /** Addresses from which the account is filled, so that no limit holds it up. */
@@ -25,7 +26,7 @@ const fillConnections = 24;
 
 /**
  * Starts one process of each service, as the chart does, with the chart's limit of the heap and all
- * limits at their defaults. They have an account for the attacker, one for another caller, and owners
+ * limits at their defaults. They have an account for the attacker, one for each other caller, and owners
  * whose images never arrive.
  */
 export const openTarget = async (size: AccountSize) => {
@@ -74,7 +75,8 @@ export const openTarget = async (size: AccountSize) => {
       system.replicas.map(({ port, service }) => [service, port]),
     ) as Ports;
     const attacker = await openMerchant(system, "attacker");
-    const other = await openMerchant(system, "other");
+    const others: Merchant[] = [];
+    for (let n = 1; n <= otherCount; n += 1) others.push(await openMerchant(system, `other_${n}`));
     await addSolanaWallet(system.baseUrl, attacker);
     const solanaLinkId = await waitForSolanaLink(system.baseUrl, attacker);
     const linkIds = await fillAccount(ports, attacker, size);
@@ -89,7 +91,7 @@ export const openTarget = async (size: AccountSize) => {
       imagePaths: await openImageOwners(system),
       provider: acme.provider,
     };
-    return { processes, other, target, output: () => system.output(), close };
+    return { processes, others, target, output: () => system.output(), close };
   } catch (error) {
     await close();
     throw error;

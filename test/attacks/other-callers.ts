@@ -1,0 +1,130 @@
+import type { Merchant } from "../rig/client.ts";
+import { percentile } from "../rig/percentile.ts";
+import { addOne } from "./counts.ts";
+import {
+  type Call,
+  type HttpCaller,
+  type Outcome,
+  type Ports,
+  openHttpCaller,
+} from "./http-caller.ts";
+
+export const operations = ["create", "retrieve", "checkout page"] as const;
+type Operation = (typeof operations)[number];
+
+/** How the calls of the other callers went within a window. */
+export type Window = {
+  p50: Record<Operation, number>;
+  p99: Record<Operation, number>;
+  callCount: number;
+  answers: Record<string, number>;
+  /** Calls without a whole answer: refused or cut connections, and no answer within 30 s. */
+  errors: Record<string, number>;
+  serverErrors: number;
+  /** Calls that were sent again, because the product had closed a kept connection before them. */
+  retried: number;
+};
+
+/** No attacker has one of these addresses. */
+const addressOf = (index: number): string => `127.0.2.${index + 1}`;
+/** Of each operation and caller, so that all stay within the limits of one address and one key. */
+const perSecond = 5;
+const tickMs = 20;
+
+type OtherCaller = { send: (operation: Operation) => Promise<Outcome & { isRetried: boolean }> };
+
+/**
+ * Opens callers with an account and an address each. They create and retrieve links as a shop does and
+ * open the checkout page as a payer does, at a steady rate, however long answers take. There are
+ * several, as p99 of one caller's calls would be its two or three slowest.
+ */
+export const openOtherCallers = async (ports: Ports, merchants: readonly Merchant[]) => {
+  const senders = merchants.map((_, index) => openHttpCaller(ports, addressOf(index)));
+  const callers = await Promise.all(
+    merchants.map((merchant, index) => openCaller(senders[index] as HttpCaller, merchant)),
+  );
+  return {
+    measure: async (seconds: number): Promise<Window> => {
+      const durations: Record<Operation, number[]> = {
+        create: [],
+        retrieve: [],
+        "checkout page": [],
+      };
+      const window = { callCount: 0, answers: {}, errors: {}, serverErrors: 0, retried: 0 };
+      const ask = async (operation: Operation, caller: OtherCaller): Promise<void> => {
+        const { error, isRetried, ms, status } = await caller.send(operation);
+        durations[operation].push(ms);
+        window.callCount += 1;
+        if (isRetried) window.retried += 1;
+        if (status === undefined) addOne(window.errors, error ?? "unknown");
+        else addOne(window.answers, status);
+        if (status !== undefined && status >= 500) window.serverErrors += 1;
+      };
+      await sendEvenly(seconds, callers, ask);
+      const of = (share: number) =>
+        Object.fromEntries(
+          operations.map((operation) => [operation, percentile(durations[operation], share)]),
+        ) as Record<Operation, number>;
+      return { ...window, p50: of(0.5), p99: of(0.99) };
+    },
+    close: () => {
+      for (const sender of senders) sender.close();
+    },
+  };
+};
+
+const openCaller = async (
+  sender: HttpCaller,
+  { apiKey, handle }: Merchant,
+): Promise<OtherCaller> => {
+  const create: Call = {
+    method: "POST",
+    path: "/v1/payment-link",
+    headers: { "x-api-key": apiKey },
+    body: JSON.stringify({ toAmount: "25" }),
+  };
+  const { text } = await sender.send(create);
+  const { id } = JSON.parse(text) as { id: string };
+  const calls: Record<Operation, Call> = {
+    create,
+    retrieve: { path: `/v1/payment-link/${id}` },
+    "checkout page": { path: `/@${handle}/pay/${id}`, headers: { accept: "text/html" } },
+  };
+  return {
+    /** Sends a call again if its kept connection was closed before an answer began, as HTTP clients do. */
+    send: async (operation) => {
+      const outcome = await sender.send(calls[operation]);
+      if (outcome.error !== "ECONNRESET" || !outcome.isReused)
+        return { ...outcome, isRetried: false };
+      const again = await sender.send(calls[operation]);
+      return { ...again, ms: outcome.ms + again.ms, isRetried: true };
+    },
+  };
+};
+
+/** The callers take turns, each with one operation after another. */
+const sendEvenly = async (
+  seconds: number,
+  callers: readonly OtherCaller[],
+  ask: (operation: Operation, caller: OtherCaller) => Promise<void>,
+): Promise<void> => {
+  const startedAtMs = performance.now();
+  const perSecondOfAll = perSecond * operations.length * callers.length;
+  const count = Math.ceil(seconds * perSecondOfAll);
+  const asked: Promise<void>[] = [];
+  const { promise: allSent, resolve } = Promise.withResolvers<void>();
+  const timer = setInterval(() => {
+    const elapsedSeconds = (performance.now() - startedAtMs) / 1_000;
+    const dueCount = Math.min(count, elapsedSeconds * perSecondOfAll);
+    while (asked.length < dueCount) {
+      const turn = asked.length;
+      const caller = callers[turn % callers.length] as OtherCaller;
+      const operation = operations[Math.floor(turn / callers.length) % operations.length];
+      asked.push(ask(operation as Operation, caller));
+    }
+    if (asked.length >= count) resolve();
+  }, tickMs);
+  await allSent;
+  clearInterval(timer);
+  await Promise.all(asked);
+};
