@@ -1,5 +1,4 @@
 import { parseArgs } from "node:util";
-import { ensureConsoleBuilt } from "@payment-links/console/ensure-built";
 import type { ServiceName } from "@payment-links/deploy/ingress";
 import { openBenchServers } from "../bench/bench-servers.ts";
 import { anonymousBytesOf, watchMemory } from "../rig/resident-memory.ts";
@@ -182,7 +181,6 @@ const size = {
   linkCount: Math.min(12_000, Math.ceil(200 * seconds)),
   auditCount: Math.min(12_000, Math.ceil(200 * seconds)),
 };
-await ensureConsoleBuilt({ env: process.env, report: say });
 const servers = await openBenchServers();
 say(`filling an account with ${size.linkCount} links and ${size.auditCount} audit entries`);
 const product = await openTarget(size).catch(async (error: unknown) => {
