@@ -13,8 +13,6 @@ type HoldOptions = {
   reading: "all" | "one byte per second" | "nothing";
 };
 
-/** More than the product holds connections. */
-const countDefault = 2_560;
 const openedPerSecond = 500;
 const tickMs = 50;
 
@@ -23,9 +21,10 @@ const statusLine = /HTTP\/1\.1 (\d{3}) /g;
 /** Keeps sockets open. Replaces each one that the product closes. */
 export const holdSockets = (
   { counts, signal, target }: AttackRun,
-  { count = countDefault, first, more, reading }: HoldOptions,
+  { first, more, reading, ...options }: HoldOptions,
 ): void => {
-  const { addresses, ports } = target;
+  const { addresses, ports, socketsMax } = target;
+  const count = options.count ?? socketsMax;
   const sockets = new Set<Socket>();
   const oneByte: OnReadOpts = {
     buffer: Buffer.alloc(1),

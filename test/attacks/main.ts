@@ -42,6 +42,8 @@ const services = Object.keys(memory) as readonly ServiceName[];
 const addressesOf = (count: number) =>
   Array.from({ length: count }, (_, index) => `127.0.1.${index + 1}`);
 const addressCounts = [1, 64];
+/** More than the product holds connections. */
+const socketsMax = 2_560;
 
 const say = (text: string): void => void process.stderr.write(`${text}\n`);
 
@@ -201,7 +203,11 @@ try {
     for (const addressCount of addressCounts) {
       const beganQuiet = await waitUntilQuiet(others, quiet);
       const watch = watchProcesses(product.processes);
-      const run = startAttack(attack, { ...product.target, addresses: addressesOf(addressCount) });
+      const run = startAttack(attack, {
+        ...product.target,
+        addresses: addressesOf(addressCount),
+        socketsMax,
+      });
       const during = await others.measure(seconds);
       const attacker = await run.stop();
       const peaks = watch.stop();

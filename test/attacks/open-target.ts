@@ -80,7 +80,7 @@ export const openTarget = async (size: AccountSize) => {
     await addSolanaWallet(system.baseUrl, attacker);
     const solanaLinkId = await waitForSolanaLink(system.baseUrl, attacker);
     const linkIds = await fillAccount(ports, attacker, size);
-    const target: Omit<Target, "addresses"> = {
+    const target: Omit<Target, "addresses" | "socketsMax"> = {
       ports,
       cookie: attacker.cookie,
       apiKey: attacker.apiKey,

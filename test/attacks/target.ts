@@ -6,6 +6,8 @@ export type Target = {
   ports: Ports;
   /** The source addresses of the attack, all of them loopback. */
   addresses: readonly string[];
+  /** How many connections an attack holds that says nothing else. */
+  socketsMax: number;
   /** The attacker's own credentials. */
   cookie: string;
   apiKey: string;
