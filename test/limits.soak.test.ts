@@ -8,7 +8,7 @@ import { type OwnRedis, openOwnRedis } from "./rig/own-redis.ts";
 import { waitUntil } from "@payment-links/runtime/testing";
 
 type Limited = { child: Child; pool: Pool; internalPort: number };
-type Sample = { status: number; sentAtMs: number };
+type Sample = { status: number; sentAtMs: number; error?: string };
 
 const ample = "900000:900000";
 /** A busy machine's Redis is slow, and must not count as away for that. */
@@ -176,7 +176,6 @@ type Stream = { key: string; perSecond: number };
 const startLoad = (opened: readonly Limited[], streams: readonly Stream[]) => {
   const samples = new Map<string, Sample[]>(streams.map(({ key }) => [key, []]));
   const underWay = new Set<Promise<void>>();
-  const failed: Sample = { status: 0, sentAtMs: 0 };
   const timers = streams.map(({ key, perSecond }) => {
     const startedAtMs = performance.now();
     let sent = 0;
@@ -186,7 +185,7 @@ const startLoad = (opened: readonly Limited[], streams: readonly Stream[]) => {
         const one = opened[sent % opened.length];
         if (one === undefined) continue;
         const call: Promise<void> = get(one, key)
-          .catch(() => failed)
+          .catch((error: unknown): Sample => ({ status: 0, sentAtMs: 0, error: String(error) }))
           .then((sample) => {
             samples.get(key)?.push(sample);
             underWay.delete(call);
