@@ -1,6 +1,6 @@
 import { defineConfig } from "oxlint";
 
-// Which room may import what: test/rooms/rooms.ts, held by the rule `rooms/arrows`. What would make
+// Which room may import what: test/rooms/import-rules.ts, held by the rule `rooms/arrows`. What would make
 // a test fail on a busy machine: test/reliability, held by the rules `reliability/*`.
 export default defineConfig({
   plugins: ["typescript", "unicorn", "oxc", "import", "node", "promise", "react", "jsx-a11y"],
@@ -23,9 +23,9 @@ export default defineConfig({
       {
         property: "transaction",
         allowObjects: ["data", "delivery", "event"],
-        message: "Use transact of packages/postgres: here a refusal costs the pool a connection.",
+        message: "Use transact of packages/postgres: here a rejection costs the pool a connection.",
       },
-      { object: "res", property: "json", message: "Use answerJson of packages/http." },
+      { object: "res", property: "json", message: "Use sendJson of packages/http." },
     ],
     "import/no-default-export": "error",
     "import/no-cycle": ["error", { ignoreTypes: false }],
@@ -114,7 +114,7 @@ export default defineConfig({
         // No tests: they measure, or run against a cluster or a world of their own.
         "test/{attacks,bench,cluster,profile,screenshots,simulation}/**",
         // The helpers to which the rules point.
-        "packages/runtime/src/testing/{end-child,inject-delay,shifted-clock,wait-until}.ts",
+        "packages/runtime/src/testing/{stop-child,inject-delay,shifted-clock,wait-until}.ts",
         "packages/rate-limit/src/testing/claim-redis-database.ts",
         "test/{reliability/**,reliability.test.ts}",
       ],

@@ -12,18 +12,18 @@ import {
   ruleFiles,
   runbooksFolder,
 } from "./alerts/chart-rules.ts";
-import { metricNamesOf } from "./alerts/metric-names.ts";
-import { needing } from "./helm/tools.ts";
+import { extractMetricNames } from "./alerts/metric-names.ts";
+import { requireTools } from "./helm/require-tools.ts";
 import { runPromtool } from "./alerts/promtool.ts";
 
 const run = promisify(execFile);
-const withPromtool = needing("promtool");
+const promtoolSuite = requireTools("promtool");
 const alerts = chartRules.filter(({ alert }) => alert !== undefined);
 
 describe("alerts and runbooks", () => {
   test("every alert has its runbook, and every runbook its alert", async () => {
-    const named = new Set(alerts.map(({ alert }) => `${alert}.md`));
-    expect((await readdir(runbooksFolder)).sort()).toEqual([...named].sort());
+    const runbookNames = new Set(alerts.map(({ alert }) => `${alert}.md`));
+    expect((await readdir(runbooksFolder)).sort()).toEqual([...runbookNames].sort());
   });
 
   test("every runbook says meaning, impact, diagnosis and mitigation, with commands that parse", async () => {
@@ -44,36 +44,37 @@ describe("alerts and runbooks", () => {
   });
 
   test("every alert is a page or a ticket, and says in words what happened", () => {
-    const wordless = ({ labels, annotations }: ChartRule) =>
+    const isIncomplete = ({ labels, annotations }: ChartRule) =>
       !/^(?:page|ticket)$/.test(labels["severity"] ?? "") ||
       (annotations["summary"] ?? "") === "" ||
       (annotations["description"] ?? "") === "";
-    expect(alerts.filter(wordless).map(({ alert }) => alert)).toEqual([]);
+    expect(alerts.filter(isIncomplete).map(({ alert }) => alert)).toEqual([]);
   });
 
   // Prometheus 3 stores a bound of 15 as `15.0`, where 2 keeps what it was told.
   test("a bucket of whole seconds is found as Prometheus 2 and as 3 store its bound", () => {
-    const exprs = [...chartRules.map(({ expr }) => expr), ...dashboardQueries];
-    expect(exprs.filter((expr) => expr.includes("le=~")).length).toBeGreaterThan(0);
-    expect(exprs.filter((expr) => /le="\d+"/.test(expr))).toEqual([]);
+    const expressions = [...chartRules.map(({ expr }) => expr), ...dashboardQueries];
+    expect(expressions.filter((expr) => expr.includes("le=~")).length).toBeGreaterThan(0);
+    expect(expressions.filter((expr) => /le="\d+"/.test(expr))).toEqual([]);
   });
 
   // Whoever is paged opens the dashboards, and takes what is not drawn there for false.
   test("a dashboard draws every metric that an alert reads", () => {
-    const drawn = new Set(dashboardQueries.flatMap(metricNamesOf));
-    const undrawn = alerts.flatMap(({ alert, expr }) =>
-      metricNamesOf(expr)
-        .filter((name) => !drawn.has(name))
+    const drawnMetrics = new Set(dashboardQueries.flatMap(extractMetricNames));
+    const undrawnMetrics = alerts.flatMap(({ alert, expr }) =>
+      extractMetricNames(expr)
+        .filter((name) => !drawnMetrics.has(name))
         .map((name) => `${alert}: ${name}`),
     );
-    expect(undrawn).toEqual([]);
+    expect(undrawnMetrics).toEqual([]);
   });
 
   test("runbooks name no metric that no rule or dashboard of the chart could know", async () => {
-    const known = [...chartRules.map(({ expr }) => expr), ...dashboardQueries].join(" ");
+    const knownExpressions = [...chartRules.map(({ expr }) => expr), ...dashboardQueries].join(" ");
     for (const file of await readdir(runbooksFolder)) {
       const text = await readFile(join(runbooksFolder, file), "utf8");
-      for (const name of text.match(/\bpayment_links_\w+/g) ?? []) expect(known).toContain(name);
+      for (const name of text.match(/\bpayment_links_\w+/g) ?? [])
+        expect(knownExpressions).toContain(name);
     }
   });
 });
@@ -85,16 +86,16 @@ describe("names of metrics in an expression", () => {
     ["time() - max by (g) (a_seconds) > bool 5", ["a_seconds"]],
     ["(a or 0 * a) / b", ["a", "b"]],
   ])("of %s", (expr, names) => {
-    expect(metricNamesOf(expr)).toEqual(names);
+    expect(extractMetricNames(expr)).toEqual(names);
   });
 });
 
-withPromtool.describe("promtool", () => {
-  let folder: string;
+promtoolSuite.describe("promtool", () => {
+  let directory: string;
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), "alerts-"));
+    directory = await mkdtemp(join(tmpdir(), "alerts-"));
   });
-  afterAll(() => rm(folder, { recursive: true, force: true }));
+  afterAll(() => rm(directory, { recursive: true, force: true }));
 
   test("check rules passes every file", async () => {
     expect(await runPromtool(["check", "rules", ...ruleFiles])).toMatchObject({ code: 0 });
@@ -105,10 +106,10 @@ withPromtool.describe("promtool", () => {
       record: `dashboard:query:${index}`,
       expr,
     }));
-    const file = join(folder, "dashboards.yaml");
+    const file = join(directory, "dashboards.yaml");
     await writeFile(file, stringify({ groups: [{ name: "dashboards", rules }] }, { lineWidth: 0 }));
     expect(dashboardQueries.length).toBeGreaterThan(50);
-    const { code, said } = await runPromtool(["check", "rules", file]);
-    expect({ code, said }).toMatchObject({ code: 0 });
+    const { code, output } = await runPromtool(["check", "rules", file]);
+    expect({ code, said: output }).toMatchObject({ code: 0 });
   });
 });

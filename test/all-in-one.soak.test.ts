@@ -4,11 +4,11 @@ import { describe, expect, test } from "@jest/globals";
 import type { CatalogueData } from "@payment-links/contracts";
 import { waitUntil } from "@payment-links/runtime/testing";
 import type { Child } from "./rig/child.ts";
-import { openMerchant } from "./rig/client.ts";
+import { createMerchant } from "./rig/client.ts";
 import { registerEndpoint } from "./rig/register-endpoint.ts";
 import { useDataFolder } from "./rig/use-data-folder.ts";
 
-const catalogueOfOneToken: CatalogueData = {
+const singleTokenCatalogue: CatalogueData = {
   chains: [{ id: "1", name: "Ethereum", symbol: "ETH", chainType: "EVM", caip2: "eip155:1" }],
   tokens: [
     {
@@ -28,82 +28,84 @@ const catalogueOfOneToken: CatalogueData = {
   ],
 };
 
-const folder = useDataFolder();
+const dataFolder = useDataFolder();
 
 /** The log is written behind what is said to a person, so a line of it may come after "ready". */
-const waitLogged = (child: Child, line: string) =>
+const waitUntilLogged = (child: Child, line: string) =>
   waitUntil(`it logs "${line}"`, () => child.output().includes(line));
 
 /** NaN where none is launched. */
 const readPostgresPid = async (): Promise<number> => {
-  const file = join(folder.dataDir, "postgres/data/postmaster.pid");
+  const file = join(dataFolder.dataDir, "postgres/data/postmaster.pid");
   return Number((await readFile(file, "utf8").catch(() => "none")).split("\n")[0]);
 };
 
 describe("the all-in-one", () => {
   test("without the key that webhook secrets are sealed under, it does not start with another", async () => {
     const env = { WEBHOOK_HOST_OVERRIDES: "receiver.test=http://127.0.0.1:9" };
-    const first = await folder.startAndWait(env);
-    const merchant = await openMerchant(folder, "alice");
-    await registerEndpoint(folder, merchant, "https://receiver.test/hook");
-    expect(await first.end("SIGTERM")).toBe(0);
-    await rm(join(folder.dataDir, "secret.key"));
+    const first = await dataFolder.startAndWait(env);
+    const merchant = await createMerchant(dataFolder, "alice");
+    await registerEndpoint(dataFolder, merchant, "https://receiver.test/hook");
+    expect(await first.terminate("SIGTERM")).toBe(0);
+    await rm(join(dataFolder.dataDir, "secret.key"));
 
-    const second = folder.start(env);
+    const second = dataFolder.start(env);
     await waitUntil("its end", () => {
       if (second.output().includes("Payment Links is ready")) throw new Error("it has started");
       return !second.isRunning();
     });
     expect(second.output()).toContain("WEBHOOK_SECRET_KEYS: secrets are sealed under local-");
-    expect(await second.end("SIGTERM")).toBe(2);
+    expect(await second.terminate("SIGTERM")).toBe(2);
   });
 
   test("where the demo's sign-in link is no way in, it starts without a demo, and says so", async () => {
-    const child = await folder.startAndWait({ SIGN_IN_METHODS: "siwe" });
-    await waitLogged(child, "the demo account could not be made");
+    const child = await dataFolder.startAndWait({ SIGN_IN_METHODS: "siwe" });
+    await waitUntilLogged(child, "the demo account could not be made");
     expect(child.output()).not.toContain('Demo account "demo"');
   });
 
   test("it makes the demo at the address on which it listens", async () => {
-    const child = await folder.startAndWait({ HOST: "127.0.0.2" });
+    const child = await dataFolder.startAndWait({ HOST: "127.0.0.2" });
     expect(child.output()).toContain('Demo account "demo": sign in once');
-    expect(child.output()).toContain(`Payment Links is ready at http://127.0.0.2:${folder.port}`);
+    expect(child.output()).toContain(
+      `Payment Links is ready at http://127.0.0.2:${dataFolder.port}`,
+    );
   });
 
   test("at every start it warns of sessions that can be stolen", async () => {
-    const insecure = { BASE_URL: "http://shop.example.com", ALLOW_INSECURE_COOKIE: "1" };
-    const child = await folder.startAndWait({ NODE_ENV: "production", ...insecure });
-    await waitLogged(child, "ALLOW_INSECURE_COOKIE is set: sessions can be stolen");
+    const insecureEnv = { BASE_URL: "http://shop.example.com", ALLOW_INSECURE_COOKIE: "1" };
+    const child = await dataFolder.startAndWait({ NODE_ENV: "production", ...insecureEnv });
+    await waitUntilLogged(child, "ALLOW_INSECURE_COOKIE is set: sessions can be stolen");
   });
 
   test("told to stop, it takes the time that DRAIN_DELAY_SECONDS gives callers, and ends in order", async () => {
-    const child = await folder.startAndWait({ DRAIN_DELAY_SECONDS: "26" });
-    expect(await child.end("SIGTERM")).toBe(0);
+    const child = await dataFolder.startAndWait({ DRAIN_DELAY_SECONDS: "26" });
+    expect(await child.terminate("SIGTERM")).toBe(0);
   });
 
   test("told to stop while its database starts, it leaves none behind", async () => {
-    const child = folder.start();
+    const child = dataFolder.start();
     await waitUntil("the database is launched", async () => (await readPostgresPid()) > 0);
     const pid = await readPostgresPid();
-    expect(await child.end("SIGTERM")).toBe(0);
+    expect(await child.terminate("SIGTERM")).toBe(0);
     expect(() => process.kill(pid, "SIGQUIT")).toThrow("ESRCH");
     expect(child.output()).not.toContain("could not start");
   });
 
   test("it ends, for whoever starts it again, when its database has ended by itself", async () => {
-    const child = await folder.startAndWait();
+    const child = await dataFolder.startAndWait();
     process.kill(await readPostgresPid(), "SIGKILL");
     await waitUntil("its end", () => !child.isRunning());
     expect(child.output()).toContain("PostgreSQL ended by itself");
-    expect(await child.end("SIGTERM")).toBe(1);
-    await folder.startAndWait();
+    expect(await child.terminate("SIGTERM")).toBe(1);
+    await dataFolder.startAndWait();
   });
 
   test("with a catalogue that has none of the demo's tokens, the demo has no wallet, and says so", async () => {
     // Beside the folder: one that holds anything already is not made anew, with a demo.
-    const file = `${folder.dataDir}.json`;
-    await writeFile(file, JSON.stringify(catalogueOfOneToken));
-    const child = await folder.startAndWait({ CATALOGUE_FILE: file });
+    const file = `${dataFolder.dataDir}.json`;
+    await writeFile(file, JSON.stringify(singleTokenCatalogue));
+    const child = await dataFolder.startAndWait({ CATALOGUE_FILE: file });
     await rm(file);
     expect(child.output()).toContain('Demo account "demo" has no wallet');
     expect(child.output()).toContain('Demo account "demo": sign in once');

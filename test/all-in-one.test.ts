@@ -1,18 +1,18 @@
 import { createServer } from "node:net";
 import { describe, expect, test } from "@jest/globals";
 import { waitUntil } from "@payment-links/runtime/testing";
-import { call, openMerchant } from "./rig/client.ts";
+import { call, createMerchant } from "./rig/client.ts";
 import { useDataFolder } from "./rig/use-data-folder.ts";
 
-const folder = useDataFolder();
+const dataFolder = useDataFolder();
 
 describe("the all-in-one", () => {
   test.each(["SIGTERM", "SIGKILL"] as const)(
     "after %s and a start on the same folder, nothing is lost (rules KEEP-8 and OPS-8)",
     async (signal) => {
-      const first = await folder.startAndWait();
-      const { baseUrl } = folder;
-      const merchant = await openMerchant(folder, "alice");
+      const first = await dataFolder.startAndWait();
+      const { baseUrl } = dataFolder;
+      const merchant = await createMerchant(dataFolder, "alice");
       const created = await call(`${baseUrl}/v1/payment-link`, {
         method: "POST",
         headers: { "x-api-key": merchant.apiKey },
@@ -20,9 +20,9 @@ describe("the all-in-one", () => {
       });
       expect(created.status).toBe(200);
       expect(first.output()).toContain('Demo account "demo"');
-      expect(await first.end(signal)).toBe(signal === "SIGTERM" ? 0 : null);
+      expect(await first.terminate(signal)).toBe(signal === "SIGTERM" ? 0 : null);
 
-      const second = await folder.startAndWait();
+      const second = await dataFolder.startAndWait();
       const list = await call(`${baseUrl}/v1/payment-link`, {
         headers: { "x-api-key": merchant.apiKey },
       });
@@ -36,9 +36,9 @@ describe("the all-in-one", () => {
   );
 
   test("with NODE_ENV=production there is no demo, and no development chain (rule OPS-8)", async () => {
-    const child = await folder.startAndWait({ NODE_ENV: "production" }, []);
+    const child = await dataFolder.startAndWait({ NODE_ENV: "production" }, []);
     expect(child.output()).not.toMatch(/demo|devnet|local /i);
-    const notice = await call(`${folder.baseUrl}/settlement-notices/demo`, {
+    const notice = await call(`${dataFolder.baseUrl}/settlement-notices/demo`, {
       method: "POST",
       body: {},
     });
@@ -46,17 +46,17 @@ describe("the all-in-one", () => {
   });
 
   test("given an option that it does not know, it ends with code 2 and tells those that it does", async () => {
-    const child = folder.start({}, ["--devnet"]);
+    const child = dataFolder.start({}, ["--devnet"]);
     await waitUntil("its end", () => !child.isRunning());
     expect(child.output()).toContain("usage: npm start [-- --no-devnet]");
-    expect(await child.end("SIGTERM")).toBe(2);
+    expect(await child.terminate("SIGTERM")).toBe(2);
   });
 
   test("given a HOST for other machines and no BASE_URL, it ends with code 2 and says what to set (rule CALLER-39)", async () => {
-    const child = folder.start({ HOST: "0.0.0.0" }, []);
+    const child = dataFolder.start({ HOST: "0.0.0.0" }, []);
     await waitUntil("its end", () => !child.isRunning());
     expect(child.output()).toContain("BASE_URL: is not set, or is plain http on a loopback host");
-    expect(await child.end("SIGTERM")).toBe(2);
+    expect(await child.terminate("SIGTERM")).toBe(2);
   });
 
   // Two chains of one id would be taken for two providers of one, which never agree.
@@ -66,25 +66,25 @@ describe("the all-in-one", () => {
   ])(
     "given its own chain in %s beside a local one of its id, it says which may go",
     async (variable, chainId, title, name) => {
-      const child = folder.start({ [variable]: `${chainId}=http://key.test/` }, []);
+      const child = dataFolder.start({ [variable]: `${chainId}=http://key.test/` }, []);
       await waitUntil("its end", () => !child.isRunning());
       expect(child.output()).toContain(
         `${variable}: names chain ${chainId}, which is the ${title} that is started here; ` +
           `take it out, or leave ${name} out of DEVNET_CHAINS, or start with --no-devnet`,
       );
       expect(child.output()).not.toContain("key.test");
-      expect(await child.end("SIGTERM")).toBe(2);
+      expect(await child.terminate("SIGTERM")).toBe(2);
     },
   );
 
   test("given a taken port, it says so and ends with code 2", async () => {
-    const holder = createServer();
-    await new Promise<void>((resolve) => holder.listen(folder.port, "127.0.0.1", resolve));
-    const child = folder.start();
+    const portHolder = createServer();
+    await new Promise<void>((resolve) => portHolder.listen(dataFolder.port, "127.0.0.1", resolve));
+    const child = dataFolder.start();
     await waitUntil("its end", () => !child.isRunning());
-    expect(child.output()).toContain(`Port ${folder.port} on 127.0.0.1 is taken`);
-    expect(await child.end("SIGTERM")).toBe(2);
-    await new Promise((resolve) => holder.close(resolve));
+    expect(child.output()).toContain(`Port ${dataFolder.port} on 127.0.0.1 is taken`);
+    expect(await child.terminate("SIGTERM")).toBe(2);
+    await new Promise((resolve) => portHolder.close(resolve));
   });
 
   test.each([
@@ -102,11 +102,11 @@ describe("the all-in-one", () => {
       "WEBHOOK_HOST_OVERRIDES",
     ],
   ])("given %j, it refuses to start and names %s (rule CALLER-8)", async (env, name) => {
-    const child = folder.start(env);
+    const child = dataFolder.start(env);
     await waitUntil("its end", () => !child.isRunning());
     expect(child.output()).toContain(name);
     // Its log is opened first, and must not stumble over it.
     expect(child.output()).not.toContain("verbose");
-    expect(await child.end("SIGTERM")).toBe(2);
+    expect(await child.terminate("SIGTERM")).toBe(2);
   });
 });

@@ -5,10 +5,10 @@ import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 
 const script = join(import.meta.dirname, "check-rules.mjs");
-const page = "packages/contracts/RULES.md";
-const rules = "# The rules\n\n- **API-1** One.\n- **API-2** Two.\n- **STATE-1** Three.\n";
+const rulesPage = "packages/contracts/RULES.md";
+const rulesText = "# The rules\n\n- **API-1** One.\n- **API-2** Two.\n- **STATE-1** Three.\n";
 const testPath = "packages/a/src/a.test.ts";
-const allTested = 'test("is tested (rules API-1, API-2 and STATE-1)", () => {});\n';
+const testOfAllRules = 'test("is tested (rules API-1, API-2 and STATE-1)", () => {});\n';
 
 let root = "";
 beforeEach(() => {
@@ -16,8 +16,12 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(root, { recursive: true }));
 
-const check = (files: Record<string, string>) => {
-  for (const [file, text] of Object.entries({ [page]: rules, [testPath]: allTested, ...files })) {
+const checkRules = (files: Record<string, string>) => {
+  for (const [file, text] of Object.entries({
+    [rulesPage]: rulesText,
+    [testPath]: testOfAllRules,
+    ...files,
+  })) {
     mkdirSync(dirname(join(root, file)), { recursive: true });
     writeFileSync(join(root, file), text);
   }
@@ -28,7 +32,10 @@ const check = (files: Record<string, string>) => {
 describe("the check of references to rules", () => {
   test("passes and counts references that name a rule, over a comment's lines too", () => {
     const a = "/** As ever (rule API-1). */\n// (rules API-1, API-2 and\n// STATE-1)\n";
-    const { status, lines } = check({ "packages/a/src/a.ts": a, "README.md": "(rule\nSTATE-1)" });
+    const { status, lines } = checkRules({
+      "packages/a/src/a.ts": a,
+      "README.md": "(rule\nSTATE-1)",
+    });
     expect(lines).toEqual(["3 rules, 8 references, 0 faults"]);
     expect(status).toBe(0);
   });
@@ -42,16 +49,16 @@ describe("the check of references to rules", () => {
     ["one over two lines", "(interfaces\n * §1)", "points to a document that is not here"],
     ["a design that is not here", '(design, "Payments")', "points to a document"],
     ["an issue of a tracker elsewhere", "as issue 12 wants", '"issue 12" points to a document'],
-  ])("fails on %s and names the place", (_what, words, fault) => {
-    const { status, lines } = check({ "services/a/src/b.ts": `\n/** ${words} */\n` });
+  ])("fails on %s and names the place", (_case, commentText, problem) => {
+    const { status, lines } = checkRules({ "services/a/src/b.ts": `\n/** ${commentText} */\n` });
     expect(lines[0]).toMatch(/^services\/a\/src\/b\.ts:[23]: /);
-    expect(lines[0]).toContain(fault);
+    expect(lines[0]).toContain(problem);
     expect(status).toBe(1);
   });
 
   test("fails on a rule that is defined twice", () => {
-    const { status, lines } = check({ [page]: `${rules}- **API-1** Again.\n` });
-    expect(lines[0]).toBe(`${page}: rule API-1 is defined twice`);
+    const { status, lines } = checkRules({ [rulesPage]: `${rulesText}- **API-1** Again.\n` });
+    expect(lines[0]).toBe(`${rulesPage}: rule API-1 is defined twice`);
     expect(status).toBe(1);
   });
 
@@ -68,43 +75,50 @@ describe("the check of references to rules", () => {
     ["a typed table", 'test.each<[string, number]>(rows)("%s (rule STATE-1)", () => {});'],
     ["a table of groups", 'describe.each(ways)("%s (rule STATE-1)", () => {});'],
     ["a row", 'test.each([\n  ["an end (rule STATE-1)", 1],\n])("%s", () => {});'],
-  ])("counts a rule that the title of %s names", (_what, text) => {
-    const others = 'test("is tested (rules API-1 and API-2)", () => {});\n';
-    const { status, lines } = check({ [testPath]: others, "services/a/src/b.test.ts": text });
+  ])("counts a rule that the title of %s names", (_case, text) => {
+    const testOfOtherRules = 'test("is tested (rules API-1 and API-2)", () => {});\n';
+    const { status, lines } = checkRules({
+      [testPath]: testOfOtherRules,
+      "services/a/src/b.test.ts": text,
+    });
     expect(lines).toEqual(["3 rules, 3 references, 0 faults"]);
     expect(status).toBe(0);
   });
 
-  const titled = 'test("is tested (rule STATE-1)", () => {});';
+  const testTitledWithRule = 'test("is tested (rule STATE-1)", () => {});';
   test.each([
     ["no test", "services/a/src/b.test.ts", ""],
     ["a comment", "services/a/src/b.test.ts", '// (rule STATE-1)\ntest("is tested", () => {});'],
-    ["a test that is commented out", "services/a/src/b.test.ts", `// ${titled}`],
-    ["a test in a block comment", "services/a/src/b.test.ts", `/*\n${titled}\n*/`],
+    ["a test that is commented out", "services/a/src/b.test.ts", `// ${testTitledWithRule}`],
+    ["a test in a block comment", "services/a/src/b.test.ts", `/*\n${testTitledWithRule}\n*/`],
     [
       "a row that is commented out",
       "services/a/src/b.test.ts",
       'test.each([\n  // ["(rule STATE-1)"],\n])("%s", () => {});',
     ],
-    ["a skipped test", "services/a/src/b.test.ts", titled.replace("test", "test.skip")],
+    ["a skipped test", "services/a/src/b.test.ts", testTitledWithRule.replace("test", "test.skip")],
     [
       "the body of a test",
       "services/a/src/b.test.ts",
       'test("is tested", () => {\n  f("(rule STATE-1)");\n});',
     ],
-    ["a title in another form", "services/a/src/b.test.ts", titled.replace(/[()](?=r|")/g, "")],
-    ["a soak test", "services/a/src/b.soak.test.ts", titled],
-    ["a file that is no test", "services/a/src/b.ts", titled],
-  ])("fails on a rule that %s names", (_what, path, text) => {
-    const others = 'test("is tested (rules API-1 and API-2)", () => {});\n';
-    const { status, lines } = check({ [testPath]: others, [path]: text });
-    expect(lines[0]).toBe(`${page}: the title of no test names rule STATE-1`);
+    [
+      "a title in another form",
+      "services/a/src/b.test.ts",
+      testTitledWithRule.replace(/[()](?=r|")/g, ""),
+    ],
+    ["a soak test", "services/a/src/b.soak.test.ts", testTitledWithRule],
+    ["a file that is no test", "services/a/src/b.ts", testTitledWithRule],
+  ])("fails on a rule that %s names", (_case, path, text) => {
+    const testOfOtherRules = 'test("is tested (rules API-1 and API-2)", () => {});\n';
+    const { status, lines } = checkRules({ [testPath]: testOfOtherRules, [path]: text });
+    expect(lines[0]).toBe(`${rulesPage}: the title of no test names rule STATE-1`);
     expect(status).toBe(1);
   });
 
   test("lets public standards and other people's trackers be named", () => {
-    const words =
+    const commentText =
       "// RFC 7636 §4.1, draft §6, the specification's own example, kafkajs issue 1751\n";
-    expect(check({ "packages/a/src/a.ts": words }).status).toBe(0);
+    expect(checkRules({ "packages/a/src/a.ts": commentText }).status).toBe(0);
   });
 });

@@ -1,20 +1,20 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { createCatalogue, keccak256Hex, newId } from "@payment-links/contracts";
-import { type Chain, openChain } from "@payment-links/settlement-listener/testing";
-import { type Rig, openRig } from "../services/links-api/src/testing/open-rig.ts";
+import { type LocalEvmChain, startEvmChain } from "@payment-links/settlement-listener/testing";
+import { type Rig, createRig } from "../services/links-api/src/testing/create-rig.ts";
 import { sampleAccount, shopAddress } from "../services/links-api/src/testing/samples.ts";
 
-type Step = { kind: string; to: string; value: string; data: string };
+type PaymentStep = { kind: string; to: string; value: string; data: string };
 
 /** One of the rig's payers; their allowance for the proxy was set earlier. */
-const payer = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
+const payerAddress = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
 const gas = "0x7a120";
 
-let chain: Chain;
+let chain: LocalEvmChain;
 let rig: Rig;
 
 beforeAll(async () => {
-  chain = await openChain();
+  chain = await startEvmChain();
   const { chains, tokens } = chain.catalogueData;
   const catalogue = createCatalogue({
     chains,
@@ -22,7 +22,7 @@ beforeAll(async () => {
       token.id === "silent" ? { ...token, approveResetsFirst: true } : token,
     ),
   });
-  rig = await openRig({
+  rig = await createRig({
     catalogue,
     settlementChains: [chain.chainId],
     transferChains: [chain.chainId],
@@ -44,16 +44,18 @@ const createLink = (tokenId: string, toAmount: string): Promise<string> => {
     isChainDefault: true,
     provider: null,
   };
-  return rig.createLink(rig.giveKey(sampleAccount({ wallets: [wallet] })), { toAmount });
+  return rig.createLink(rig.createKeyHeaders(sampleAccount({ wallets: [wallet] })), { toAmount });
 };
 
-const instruct = async (linkId: string) =>
+const fetchInstructions = async (linkId: string) =>
   (await rig.call(`/checkout/payment-links/${linkId}`)).json.instructions;
 
 /** Sends a step as it is, mines it, and answers its receipt. */
-const send = async ({ to, value, data }: Step) => {
-  const hex = `0x${BigInt(value).toString(16)}`;
-  const hash = await chain.ask("eth_sendTransaction", [{ from: payer, to, data, value: hex, gas }]);
+const sendStep = async ({ to, value, data }: PaymentStep) => {
+  const hexValue = `0x${BigInt(value).toString(16)}`;
+  const hash = await chain.callRpc("eth_sendTransaction", [
+    { from: payerAddress, to, data, value: hexValue, gas },
+  ]);
   await chain.mine();
   return chain.client.getTransactionReceipt({ hash: hash as `0x${string}` });
 };
@@ -66,52 +68,70 @@ describe("what the checkout tells a payer to send", () => {
     ["silent", "12.5", 12_500_000n, ["reset_allowance", "approve", "pay"]],
   ] as const)(
     "in %s moves %s to the owner, and leaves no allowance",
-    async (token, amount, units, kinds) => {
+    async (token, amount, expectedBaseUnits, expectedKinds) => {
       const linkId = await createLink(token, amount);
-      const { steps, paymentReference, proxyAddress } = await instruct(linkId);
-      expect(steps.map(({ kind }: Step) => kind)).toEqual(kinds);
-      const before = await chain.received(shopAddress, token, await chain.headNumber());
-      let last;
+      const { steps, paymentReference, proxyAddress } = await fetchInstructions(linkId);
+      expect(steps.map(({ kind }: PaymentStep) => kind)).toEqual(expectedKinds);
+      const balanceBefore = await chain.readReceived(
+        shopAddress,
+        token,
+        await chain.readHeadNumber(),
+      );
+      let lastReceipt;
       for (const step of steps) {
-        last = await send(step);
-        expect([step.kind, last.status]).toEqual([step.kind, "success"]);
+        lastReceipt = await sendStep(step);
+        expect([step.kind, lastReceipt.status]).toEqual([step.kind, "success"]);
       }
-      const after = await chain.received(shopAddress, token, await chain.headNumber());
-      expect(after.amount - before.amount).toBe(units);
-      const log = last?.logs.find(({ address }) => address === proxyAddress.toLowerCase());
+      const balanceAfter = await chain.readReceived(
+        shopAddress,
+        token,
+        await chain.readHeadNumber(),
+      );
+      expect(balanceAfter.amount - balanceBefore.amount).toBe(expectedBaseUnits);
+      const log = lastReceipt?.logs.find(({ address }) => address === proxyAddress.toLowerCase());
       expect(log?.topics[1]).toBe(keccak256Hex(paymentReference));
-      const { status } = await send(steps.at(-1));
+      const { status } = await sendStep(steps.at(-1));
       expect(status).toBe("reverted");
     },
   );
 
   test("by suffix moves the token to the owner in one transaction, whose calldata ends with the reference", async () => {
-    const { ways, paymentReference } = await instruct(await createLink("usdc", "25.000001"));
+    const { ways, paymentReference } = await fetchInstructions(
+      await createLink("usdc", "25.000001"),
+    );
     const { steps } = ways.find(({ kind }: { kind: string }) => kind === "suffix");
-    const before = await chain.received(shopAddress, "usdc", await chain.headNumber());
-    const receipt = await send(steps[0]);
+    const balanceBefore = await chain.readReceived(
+      shopAddress,
+      "usdc",
+      await chain.readHeadNumber(),
+    );
+    const receipt = await sendStep(steps[0]);
     expect([steps.length, receipt.status]).toEqual([1, "success"]);
-    const after = await chain.received(shopAddress, "usdc", await chain.headNumber());
-    expect(after.amount - before.amount).toBe(25_000_001n);
+    const balanceAfter = await chain.readReceived(
+      shopAddress,
+      "usdc",
+      await chain.readHeadNumber(),
+    );
+    expect(balanceAfter.amount - balanceBefore.amount).toBe(25_000_001n);
     const { input } = await chain.client.getTransaction({ hash: receipt.transactionHash });
     expect(`0x${input.slice(-32)}`).toBe(paymentReference);
   });
 
   test("in the chain's own coin sends it on to the owner", async () => {
-    const { steps, paymentReference } = await instruct(await createLink("coin", "1.5"));
-    const before = await chain.client.getBalance({ address: shopAddress });
-    const receipt = await send(steps[0]);
+    const { steps, paymentReference } = await fetchInstructions(await createLink("coin", "1.5"));
+    const balanceBefore = await chain.client.getBalance({ address: shopAddress });
+    const receipt = await sendStep(steps[0]);
     expect([steps.length, receipt.status]).toEqual([1, "success"]);
-    const after = await chain.client.getBalance({ address: shopAddress });
-    expect(after - before).toBe(1_500_000_000_000_000_000n);
+    const balanceAfter = await chain.client.getBalance({ address: shopAddress });
+    expect(balanceAfter - balanceBefore).toBe(1_500_000_000_000_000_000n);
     expect(receipt.logs[0]?.topics[1]).toBe(keccak256Hex(paymentReference));
   });
 
   test("where the token wants a reset, would fail without it", async () => {
-    const { steps } = await instruct(await createLink("silent", "1"));
-    const [reset, approve] = steps;
-    await send(reset);
-    expect((await send(approve)).status).toBe("success");
-    expect((await send(approve)).status).toBe("reverted");
+    const { steps } = await fetchInstructions(await createLink("silent", "1"));
+    const [resetStep, approveStep] = steps;
+    await sendStep(resetStep);
+    expect((await sendStep(approveStep)).status).toBe("success");
+    expect((await sendStep(approveStep)).status).toBe("reverted");
   });
 });

@@ -1,45 +1,45 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { testSaslConnection } from "@payment-links/bus/testing";
-import { hashSecret, topicUse, topics } from "@payment-links/contracts";
+import { getTestSaslConnection } from "@payment-links/bus/testing";
+import { hashSecret, topicUsage, topics } from "@payment-links/contracts";
 import { Kafka, logLevel } from "kafkajs";
 import { Client } from "pg";
-import { type Merchant, call, openMerchant, signInAnswer } from "./rig/client.ts";
-import { openCookieJar } from "./rig/cookie-jar.ts";
-import { type RealSystem, openRealSystem } from "./rig/real-system.ts";
-import { openReceiver } from "./rig/receiver.ts";
-import { shopEnv } from "./rig/shop-env.ts";
+import { type Merchant, call, createMerchant, requestSignIn } from "./rig/client.ts";
+import { createCookieJar } from "./rig/cookie-jar.ts";
+import { type RealSystem, startRealSystem } from "./rig/real-system.ts";
+import { startReceiver } from "./rig/receiver.ts";
+import { buildShopEnv } from "./rig/shop-env.ts";
 
 // What somebody can do who has taken a service over: they hold its credentials and see every request
 // that it receives. The sets of processes, roles and Kafka users are those of the chart.
 
-const draw = () => randomBytes(24).toString("hex");
-const operatorToken = draw();
+const generateSecret = () => randomBytes(24).toString("hex");
+const operatorToken = generateSecret();
 /** The key descriptor of an account, which tells everybody who has it all payments to the account. */
 const descriptorKey =
   "xpub6CatWdiZiodmUeTDp8LT5or8nmbKNcuyvz7WyksVFkKB4RHwCD3XyuvPEbvqAQY3rAPshWcMLoP2fMFMKHPJ4ZeZXYVUhLv1VMrjPC7PW6V";
 
 let system: RealSystem;
-let receiver: Awaited<ReturnType<typeof openReceiver>>;
+let receiver: Awaited<ReturnType<typeof startReceiver>>;
 let merchant: Merchant & { walletId: string; keyId: string };
 /** A session of the merchant's that has proven presence just now, in a browser. */
-let jar: ReturnType<typeof openCookieJar>;
+let cookieJar: ReturnType<typeof createCookieJar>;
 
 beforeAll(async () => {
-  receiver = await openReceiver();
-  const { SETTLEMENT_PROVIDER_SECRETS, ...env } = shopEnv(receiver);
-  system = await openRealSystem({
+  receiver = await startReceiver();
+  const { SETTLEMENT_PROVIDER_SECRETS, ...env } = buildShopEnv(receiver);
+  system = await startRealSystem({
     replicasPerService: 1,
-    env: { ...env, INTERNAL_TOKEN: draw(), RATE_LIMIT_PER_IP: "1000:1000" },
-    ownEnv: {
+    env: { ...env, INTERNAL_TOKEN: generateSecret(), RATE_LIMIT_PER_IP: "1000:1000" },
+    envByService: {
       "auth-keys": { OPERATOR_TOKEN: operatorToken },
-      "links-api": { OPERATOR_TOKEN: draw() },
-      "settlement-listener": { OPERATOR_TOKEN: draw(), SETTLEMENT_PROVIDER_SECRETS },
-      "webhook-dispatcher": { OPERATOR_TOKEN: draw() },
+      "links-api": { OPERATOR_TOKEN: generateSecret() },
+      "settlement-listener": { OPERATOR_TOKEN: generateSecret(), SETTLEMENT_PROVIDER_SECRETS },
+      "webhook-dispatcher": { OPERATOR_TOKEN: generateSecret() },
     },
   });
-  const opened = await openMerchant({ ...system, operatorToken }, "alice");
-  const headers = { cookie: opened.cookie };
+  const accountResponse = await createMerchant({ ...system, operatorToken }, "alice");
+  const headers = { cookie: accountResponse.cookie };
   const wallet = await call(`${system.baseUrl}/console/api/wallets`, {
     method: "POST",
     headers,
@@ -47,12 +47,12 @@ beforeAll(async () => {
   });
   expect(wallet.status).toBe(201);
   const keys = await call(`${system.baseUrl}/console/api/api-keys`, { headers });
-  const [key] = keys.body["data"] as { id: string }[];
-  merchant = { ...opened, walletId: String(wallet.body["id"]), keyId: key?.id ?? "" };
-  jar = openCookieJar();
-  jar.keep(
+  const [apiKey] = keys.body["data"] as { id: string }[];
+  merchant = { ...accountResponse, walletId: String(wallet.body["id"]), keyId: apiKey?.id ?? "" };
+  cookieJar = createCookieJar();
+  cookieJar.store(
     [
-      (await signInAnswer({ ...system, operatorToken }, merchant)).headers["set-cookie"] ?? [],
+      (await requestSignIn({ ...system, operatorToken }, merchant)).headers["set-cookie"] ?? [],
     ].flat(),
   );
 });
@@ -63,7 +63,7 @@ afterAll(async () => {
 });
 
 /** Where a browser of a signed-in person calls each service. */
-const pathsOf = {
+const pathsByService = {
   "webhook-dispatcher": ["/console/api/webhook-endpoints", "/console/api/webhook-deliveries/whd_1"],
   "links-api": [
     "/console",
@@ -75,12 +75,12 @@ const pathsOf = {
     "/console/api/overview",
   ],
 } as const;
-type Taken = keyof typeof pathsOf;
+type CompromisedService = keyof typeof pathsByService;
 
 /** Every cookie value that a service receives, under every name that auth-keys or a service reads. */
-const replaysOf = (service: Taken): string[] => {
-  const headers = pathsOf[service].map((path) => jar.headerFor(path));
-  const values = headers.flatMap((header) =>
+const listReplayedCookies = (service: CompromisedService): string[] => {
+  const headers = pathsByService[service].map((path) => cookieJar.getCookieHeader(path));
+  const cookieValues = headers.flatMap((header) =>
     header
       .split("; ")
       .filter(Boolean)
@@ -89,158 +89,166 @@ const replaysOf = (service: Taken): string[] => {
   const names = ["session", "session-links", "session-webhooks"];
   return [
     ...headers,
-    ...new Set(values.flatMap((value) => names.map((name) => `${name}=${value}`))),
+    ...new Set(cookieValues.flatMap((value) => names.map((name) => `${name}=${value}`))),
   ];
 };
 
-type Attempt = ["GET" | "POST" | "PATCH" | "DELETE", string, unknown?];
+type RequestAttempt = ["GET" | "POST" | "PATCH" | "DELETE", string, unknown?];
 
-const attemptsAtAuthKeys = (): Attempt[] => [
+const listAuthKeysAttempts = (): RequestAttempt[] => [
   ["GET", "/console/api/session"],
   ["GET", "/console/api/wallets"],
-  ["POST", "/console/api/wallets", { walletAddress: thiefsAddress, tokenId: "usdc-base" }],
+  ["POST", "/console/api/wallets", { walletAddress: attackerAddress, tokenId: "usdc-base" }],
   ["PATCH", `/console/api/wallets/${merchant.walletId}`, { isDefault: true }],
   ["GET", "/console/api/api-keys"],
   ["POST", "/console/api/api-keys", { name: "thief", scopes: ["payment_link:create"] }],
   ["DELETE", `/console/api/api-keys/${merchant.keyId}`],
 ];
 
-const thiefsAddress = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
+const attackerAddress = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
 
-describe.each(Object.keys(pathsOf) as Taken[])("whoever has taken %s over", (service) => {
-  test("cannot replay a freshly proven session at auth-keys (rule CALLER-40)", async () => {
-    const replays = replaysOf(service);
-    expect(replays.length).toBeGreaterThan(3);
-    const outcomes = new Set<string>();
-    for (const cookie of replays) {
-      for (const [method, path, body] of attemptsAtAuthKeys()) {
-        const { status } = await call(`${system.baseUrl}${path}`, {
-          method,
-          headers: { cookie },
-          body,
-        });
-        outcomes.add(`${method} ${path.split("/")[3]} ${status}`);
-      }
-    }
-    expect([...outcomes].filter((outcome) => !outcome.endsWith(" 401"))).toEqual([]);
-  });
-
-  test("cannot act for the person at the other service (rule CALLER-40)", async () => {
-    const attempts = {
-      "webhook-dispatcher": [
-        ["POST", "/console/api/payment-links", { toAmount: "1" }],
-        ["POST", "/console/api/deposits/dep_1/assign", { paymentLinkId: "plink_1" }],
-      ],
-      "links-api": [
-        ["GET", "/console/api/webhook-endpoints"],
-        ["POST", "/console/api/webhook-endpoints", { url: "https://receiver.test/x", name: "x" }],
-      ],
-    } satisfies Record<Taken, Attempt[]>;
-    for (const cookie of replaysOf(service)) {
-      for (const [method, path, body] of attempts[service] as Attempt[]) {
-        const headers = { cookie };
-        const { status } = await call(`${system.baseUrl}${path}`, { method, headers, body });
-        expect([path, cookie, status]).toEqual([path, cookie, 401]);
-      }
-    }
-  });
-
-  /** The tokens that the service holds, as bearers. */
-  const bearers = () =>
-    [system.envOf(service)["INTERNAL_TOKEN"], system.envOf(service)["OPERATOR_TOKEN"]].map(
-      (token) => ({ authorization: `Bearer ${token}` }),
-    );
-
-  test("cannot make a sign-in link or act as an operator at another service (rule OPS-12)", async () => {
-    const internalOf = (name: string) =>
-      `http://127.0.0.1:${system.replicas.find((one) => one.service === name)?.internalPort}`;
-    const attempts = [
-      ["auth-keys", "POST", "/internal/sign-in-links", { handle: merchant.handle }],
-      ["auth-keys", "POST", "/internal/accounts", { handle: "thief", username: "Thief" }],
-      ["auth-keys", "POST", "/internal/accounts/revoke-everything", { handle: merchant.handle }],
-      ["auth-keys", "GET", "/internal/audit-log", undefined],
-      ["settlement-listener", "POST", "/internal/settlement/resume", { chainId: "8453" }],
-    ] as const;
-    for (const headers of bearers()) {
-      for (const [name, method, path, body] of attempts) {
-        const { status } = await call(`${internalOf(name)}${path}`, { method, headers, body });
-        expect([path, status]).toEqual([path, 401]);
-      }
-    }
-  });
-
-  test("learns by its questions only whose session its own token is (rules CALLER-40 and CALLER-41)", async () => {
-    const [headers = {}] = bearers();
-    const found = new Map<string, string>();
-    const values = replaysOf(service).flatMap((header) =>
-      header.split("; ").map((pair) => pair.replace(/^[^=]*=/, "")),
-    );
-    for (const value of new Set(values)) {
-      for (const asked of ["auth-keys", "links-api", "webhook-dispatcher"]) {
-        for (const kind of ["session", "api-key"]) {
-          const hash = hashSecret(value).toString("hex");
-          const body = { kind, hash, service: asked };
-          const url = `${system.internalUrl}/internal/introspect`;
-          const answer = await call(url, { method: "POST", headers, body });
-          expect(answer.status).toBe(200);
-          if (answer.body["found"] === true) found.set(asked, JSON.stringify(answer.body));
+describe.each(Object.keys(pathsByService) as CompromisedService[])(
+  "whoever has taken %s over",
+  (service) => {
+    test("cannot replay a freshly proven session at auth-keys (rule CALLER-40)", async () => {
+      const replayedCookies = listReplayedCookies(service);
+      expect(replayedCookies.length).toBeGreaterThan(3);
+      const results = new Set<string>();
+      for (const cookie of replayedCookies) {
+        for (const [method, path, body] of listAuthKeysAttempts()) {
+          const { status } = await call(`${system.baseUrl}${path}`, {
+            method,
+            headers: { cookie },
+            body,
+          });
+          results.add(`${method} ${path.split("/")[3]} ${status}`);
         }
       }
-    }
-    expect([...found.keys()]).toEqual([service]);
-    const isDescriptorKnown = found.get(service)?.includes(descriptorKey) ?? false;
-    // links-api derives each link's own address from the descriptor.
-    expect(isDescriptorKnown).toBe(service === "links-api");
-  });
+      expect([...results].filter((result) => !result.endsWith(" 401"))).toEqual([]);
+    });
 
-  test("reads and changes nothing in the schemas of the others", async () => {
-    const client = new Client({ connectionString: system.envOf(service)["DATABASE_URL"] });
-    await client.connect();
-    try {
-      const statements = [
-        "SELECT * FROM auth_keys.wallets",
-        "SELECT * FROM auth_keys.sessions",
-        "UPDATE auth_keys.api_keys SET revoked_at = now()",
-        "INSERT INTO auth_keys.outbox (id) VALUES ('x')",
-        "SELECT * FROM settlement_listener.payments",
-        "INSERT INTO settlement_listener.outbox (id) VALUES ('x')",
-        service === "links-api"
-          ? "SELECT * FROM webhook_dispatcher.endpoints"
-          : "UPDATE links_api.links SET status = 'completed'",
-        "SET ROLE auth_keys",
-      ];
-      for (const statement of statements) {
-        const refused = client.query(statement).then(
-          () => "done",
-          (error: unknown) => String(error),
-        );
-        expect([statement, await refused]).toEqual([
-          statement,
-          expect.stringContaining("permission denied"),
-        ]);
+    test("cannot act for the person at the other service (rule CALLER-40)", async () => {
+      const attempts = {
+        "webhook-dispatcher": [
+          ["POST", "/console/api/payment-links", { toAmount: "1" }],
+          ["POST", "/console/api/deposits/dep_1/assign", { paymentLinkId: "plink_1" }],
+        ],
+        "links-api": [
+          ["GET", "/console/api/webhook-endpoints"],
+          ["POST", "/console/api/webhook-endpoints", { url: "https://receiver.test/x", name: "x" }],
+        ],
+      } satisfies Record<CompromisedService, RequestAttempt[]>;
+      for (const cookie of listReplayedCookies(service)) {
+        for (const [method, path, body] of attempts[service] as RequestAttempt[]) {
+          const headers = { cookie };
+          const { status } = await call(`${system.baseUrl}${path}`, { method, headers, body });
+          expect([path, cookie, status]).toEqual([path, cookie, 401]);
+        }
       }
-    } finally {
-      await client.end();
-    }
-  });
-});
+    });
+
+    /** The tokens that the service holds, as bearers. */
+    const listBearerHeaders = () =>
+      [system.getEnv(service)["INTERNAL_TOKEN"], system.getEnv(service)["OPERATOR_TOKEN"]].map(
+        (token) => ({ authorization: `Bearer ${token}` }),
+      );
+
+    test("cannot make a sign-in link or act as an operator at another service (rule OPS-12)", async () => {
+      const getInternalUrl = (name: string) =>
+        `http://127.0.0.1:${system.replicas.find((replica) => replica.service === name)?.internalPort}`;
+      const attempts = [
+        ["auth-keys", "POST", "/internal/sign-in-links", { handle: merchant.handle }],
+        ["auth-keys", "POST", "/internal/accounts", { handle: "thief", username: "Thief" }],
+        ["auth-keys", "POST", "/internal/accounts/revoke-everything", { handle: merchant.handle }],
+        ["auth-keys", "GET", "/internal/audit-log", undefined],
+        ["settlement-listener", "POST", "/internal/settlement/resume", { chainId: "8453" }],
+      ] as const;
+      for (const headers of listBearerHeaders()) {
+        for (const [name, method, path, body] of attempts) {
+          const { status } = await call(`${getInternalUrl(name)}${path}`, {
+            method,
+            headers,
+            body,
+          });
+          expect([path, status]).toEqual([path, 401]);
+        }
+      }
+    });
+
+    test("learns by its questions only whose session its own token is (rules CALLER-40 and CALLER-41)", async () => {
+      const [headers = {}] = listBearerHeaders();
+      const introspectedServices = new Map<string, string>();
+      const cookieValues = listReplayedCookies(service).flatMap((header) =>
+        header.split("; ").map((pair) => pair.replace(/^[^=]*=/, "")),
+      );
+      for (const value of new Set(cookieValues)) {
+        for (const serviceName of ["auth-keys", "links-api", "webhook-dispatcher"]) {
+          for (const kind of ["session", "api-key"]) {
+            const hash = hashSecret(value).toString("hex");
+            const body = { kind, hash, service: serviceName };
+            const url = `${system.internalUrl}/internal/introspect`;
+            const response = await call(url, { method: "POST", headers, body });
+            expect(response.status).toBe(200);
+            if (response.body["found"] === true)
+              introspectedServices.set(serviceName, JSON.stringify(response.body));
+          }
+        }
+      }
+      expect([...introspectedServices.keys()]).toEqual([service]);
+      const isDescriptorKnown = introspectedServices.get(service)?.includes(descriptorKey) ?? false;
+      // links-api derives each link's own address from the descriptor.
+      expect(isDescriptorKnown).toBe(service === "links-api");
+    });
+
+    test("reads and changes nothing in the schemas of the others", async () => {
+      const client = new Client({ connectionString: system.getEnv(service)["DATABASE_URL"] });
+      await client.connect();
+      try {
+        const statements = [
+          "SELECT * FROM auth_keys.wallets",
+          "SELECT * FROM auth_keys.sessions",
+          "UPDATE auth_keys.api_keys SET revoked_at = now()",
+          "INSERT INTO auth_keys.outbox (id) VALUES ('x')",
+          "SELECT * FROM settlement_listener.payments",
+          "INSERT INTO settlement_listener.outbox (id) VALUES ('x')",
+          service === "links-api"
+            ? "SELECT * FROM webhook_dispatcher.endpoints"
+            : "UPDATE links_api.links SET status = 'completed'",
+          "SET ROLE auth_keys",
+        ];
+        for (const statement of statements) {
+          const queryResult = client.query(statement).then(
+            () => "done",
+            (error: unknown) => String(error),
+          );
+          expect([statement, await queryResult]).toEqual([
+            statement,
+            expect.stringContaining("permission denied"),
+          ]);
+        }
+      } finally {
+        await client.end();
+      }
+    });
+  },
+);
 
 /** The topics that tell of wallets, and those that complete a link. */
-const forbidden = {
+const forbiddenTopics = {
   "webhook-dispatcher": {
-    writes: [topics.accounts, topics.paymentLinks, topics.settlements],
-    reads: [topics.accounts, topics.settlements],
+    produces: [topics.accounts, topics.paymentLinks, topics.settlements],
+    consumes: [topics.accounts, topics.settlements],
   },
-  "links-api": { writes: [topics.accounts, topics.settlements], reads: [topics.ownerImages] },
-} satisfies Record<Taken, unknown>;
+  "links-api": { produces: [topics.accounts, topics.settlements], consumes: [topics.ownerImages] },
+} satisfies Record<CompromisedService, unknown>;
 
-const withUsers = testSaslConnection("auth-keys") === undefined ? describe.skip : describe;
+const usersSuite = getTestSaslConnection("auth-keys") === undefined ? describe.skip : describe;
 
-withUsers.each(Object.keys(pathsOf) as Taken[])(
+usersSuite.each(Object.keys(pathsByService) as CompromisedService[])(
   "whoever has taken %s over, with its user at Kafka",
   (service) => {
-    const openKafka = () => {
-      const connection = testSaslConnection(service);
+    const createKafka = () => {
+      const connection = getTestSaslConnection(service);
       if (connection === undefined) throw new Error("there are users");
       const { brokers, sasl } = connection;
       return new Kafka({
@@ -251,43 +259,52 @@ withUsers.each(Object.keys(pathsOf) as Taken[])(
         retry: { retries: 0 },
       });
     };
-    const outcomeOf = (asked: Promise<unknown>) =>
-      asked.then(
+    const getOutcome = (request: Promise<unknown>) =>
+      request.then(
         () => "done",
         (error: unknown) => (error instanceof Error ? error.message : "no error"),
       );
-    const denied = /not authorized|does not host/i;
+    const deniedPattern = /not authorized|does not host/i;
 
     test("writes no wallet and completes no link (rule OPS-12)", async () => {
-      const producer = openKafka().producer();
+      const producer = createKafka().producer();
       await producer.connect();
       try {
-        for (const topic of forbidden[service].writes) {
+        for (const topic of forbiddenTopics[service].produces) {
           const name = `${system.topicPrefix}${topic}`;
           const sent = producer.send({ topic: name, messages: [{ key: "k", value: "{}" }] });
-          expect([topic, await outcomeOf(sent)]).toEqual([topic, expect.stringMatching(denied)]);
+          expect([topic, await getOutcome(sent)]).toEqual([
+            topic,
+            expect.stringMatching(deniedPattern),
+          ]);
         }
         // Its own topic takes what it sends, so the refusals are not for another reason.
-        const own = `${system.topicPrefix}${topicUse[service].writes[0]}`;
-        const taken = producer.send({ topic: own, messages: [{ key: "k", value: "{}" }] });
-        expect(await outcomeOf(taken)).toBe("done");
+        const ownTopic = `${system.topicPrefix}${topicUsage[service].produces[0]}`;
+        const sendResult = producer.send({
+          topic: ownTopic,
+          messages: [{ key: "k", value: "{}" }],
+        });
+        expect(await getOutcome(sendResult)).toBe("done");
       } finally {
         await producer.disconnect();
       }
     });
 
     test("sees no topic that it does not need (rules CALLER-41, EVENT-10 and OPS-12)", async () => {
-      const admin = openKafka().admin();
+      const admin = createKafka().admin();
       await admin.connect();
       try {
-        const look = (topic: string) =>
-          outcomeOf(admin.fetchTopicOffsets(`${system.topicPrefix}${topic}`));
-        for (const topic of forbidden[service].reads) {
-          expect([topic, await look(topic)]).toEqual([topic, expect.stringMatching(denied)]);
+        const readOffsets = (topic: string) =>
+          getOutcome(admin.fetchTopicOffsets(`${system.topicPrefix}${topic}`));
+        for (const topic of forbiddenTopics[service].consumes) {
+          expect([topic, await readOffsets(topic)]).toEqual([
+            topic,
+            expect.stringMatching(deniedPattern),
+          ]);
         }
         // It sees what it needs, so the refusals are not for another reason.
-        for (const topic of topicUse[service].hears) {
-          expect([topic, await look(topic)]).toEqual([topic, "done"]);
+        for (const topic of topicUsage[service].consumes) {
+          expect([topic, await readOffsets(topic)]).toEqual([topic, "done"]);
         }
       } finally {
         await admin.disconnect();

@@ -15,25 +15,29 @@ import {
   toHex,
 } from "viem";
 import { presenceMsMax } from "@payment-links/identity";
-import { openLog } from "@payment-links/runtime";
+import { createLog } from "@payment-links/runtime";
 import { type Anvil, startAnvil } from "@payment-links/settlement-listener/testing/start-anvil";
 import { hangLimitMs } from "@payment-links/runtime/testing/time-limits";
 import {
   type Rig,
-  cookieOf,
-  openRig,
-  refusalOf,
-} from "../services/auth-keys/src/testing/open-rig.ts";
-import { askNonce, makeWallet, siweMessage } from "../services/auth-keys/src/testing/siwe.ts";
+  getCookies,
+  createRig,
+  summarizeResponse,
+} from "../services/auth-keys/src/testing/create-rig.ts";
+import {
+  fetchNonce,
+  createWallet,
+  createTestSiweMessage,
+} from "../services/auth-keys/src/testing/siwe.ts";
 import { compileContracts } from "../services/settlement-listener/src/testing/compile-contracts.ts";
 
 const chainId = 8453;
 const deployer = "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266";
 const sessionPath = "/console/api/session";
-const refused = "401 INVALID_SIWE_MESSAGE";
-const unavailable = "503 SIWE_CHAIN_UNAVAILABLE";
+const rejectedResult = "401 INVALID_SIWE_MESSAGE";
+const unavailableResult = "503 SIWE_CHAIN_UNAVAILABLE";
 /** A provider's bound. */
-const answerMsMax = 4_000;
+const responseMsMax = 4_000;
 
 const abi = parseAbi([
   "constructor(address owner)",
@@ -42,29 +46,29 @@ const abi = parseAbi([
   "function take(address next)",
 ]);
 
-type Signer = ReturnType<typeof makeWallet>;
+type Signer = ReturnType<typeof createWallet>;
 
 let anvil: Anvil;
 let rig: Rig;
-let codes: Record<string, Hex>;
+let bytecodes: Record<string, Hex>;
 let factory: Hex;
-let silent: Server;
+let silentServer: Server;
 
 beforeAll(async () => {
-  const log = openLog({ service: "tests", level: "warn" });
+  const log = createLog({ service: "tests", level: "warn" });
   const source = new URL("contract-wallets/test-wallets.sol", import.meta.url);
-  codes = await compileContracts(source);
+  bytecodes = await compileContracts(source);
   anvil = await startAnvil({ flags: ["--chain-id", String(chainId)], log });
-  factory = await deploy(codes["TestWalletFactory"] ?? "0x");
+  factory = await deploy(bytecodes["TestWalletFactory"] ?? "0x");
   // It takes requests and never answers.
-  silent = createServer(() => {}).listen(0, "127.0.0.1");
-  rig = await openRig({ rpcUrls: new Map([[String(chainId), [anvil.url]]]) });
+  silentServer = createServer(() => {}).listen(0, "127.0.0.1");
+  rig = await createRig({ rpcUrls: new Map([[String(chainId), [anvil.url]]]) });
 });
 afterAll(async () => {
   await rig?.close();
   await anvil?.close();
-  silent?.closeAllConnections();
-  silent?.close();
+  silentServer?.closeAllConnections();
+  silentServer?.close();
 });
 
 const client = () => createPublicClient({ transport: http(anvil.url) });
@@ -84,7 +88,7 @@ const deploy = async (data: Hex): Promise<Hex> => {
 };
 
 const walletCode = (owner: Hex, name = "TestWallet"): Hex =>
-  encodeDeployData({ abi, bytecode: codes[name] ?? "0x", args: [owner] });
+  encodeDeployData({ abi, bytecode: bytecodes[name] ?? "0x", args: [owner] });
 
 /** A wallet that is at its address only once somebody deploys it. */
 const planWallet = (owner: Hex, salt = pad(owner)) => ({
@@ -94,149 +98,183 @@ const planWallet = (owner: Hex, salt = pad(owner)) => ({
     salt,
     opcode: "CREATE2",
   }),
-  creation: encodeFunctionData({ abi, functionName: "create", args: [owner, salt] }),
+  creationCalldata: encodeFunctionData({ abi, functionName: "create", args: [owner, salt] }),
 });
 
-type Attempt = {
+type SignInAttempt = {
   address: Hex;
   signer: Signer;
   /** What stands around the signature; nothing unless given. */
-  wrap?: (signature: Hex) => Hex;
-  own?: Rig;
+  wrapSignature?: (signature: Hex) => Hex;
+  targetRig?: Rig;
   chain?: number;
 };
 
-const signIn = async ({ address, signer, wrap = (bare) => bare, own = rig, chain }: Attempt) => {
-  const { nonce, browser } = await askNonce(own);
-  const issuedAt = own.clock.now();
-  const message = siweMessage({ address, nonce, issuedAt, chainId: chain ?? chainId });
-  const siwe = { message, signature: wrap(await signer.signMessage({ message })) };
-  return own.call("POST", sessionPath, { cookie: browser, body: { siwe } });
+const signIn = async ({
+  address,
+  signer,
+  wrapSignature = (signature) => signature,
+  targetRig = rig,
+  chain,
+}: SignInAttempt) => {
+  const { nonce, browserCookie } = await fetchNonce(targetRig);
+  const issuedAt = targetRig.clock.now();
+  const message = createTestSiweMessage({ address, nonce, issuedAt, chainId: chain ?? chainId });
+  const siwe = { message, signature: wrapSignature(await signer.signMessage({ message })) };
+  return targetRig.call("POST", sessionPath, { cookie: browserCookie, body: { siwe } });
 };
 
-const wrapWith = (address: Hex, data: Hex) => (signature: Hex) =>
+const createErc6492Wrapper = (address: Hex, data: Hex) => (signature: Hex) =>
   serializeErc6492Signature({ address, data, signature });
 
 describe("a contract wallet that is deployed", () => {
   test("signs in by its owner's signature, as itself on its chain, and proves presence (rule CALLER-11)", async () => {
-    const owner = makeWallet();
+    const owner = createWallet();
     const address = await deploy(walletCode(owner.address));
-    const answer = await signIn({ address, signer: owner });
-    expect(answer.status).toBe(200);
-    const cookie = cookieOf(answer.headers);
+    const response = await signIn({ address, signer: owner });
+    expect(response.status).toBe(200);
+    const cookie = getCookies(response.headers);
     const { body } = await rig.call("GET", "/console/api/identities", { cookie });
     expect(body["data"]).toMatchObject([{ issuer: `eip155:${chainId}`, subject: address }]);
-    const again = await signIn({ address, signer: owner });
-    expect(again.body["id"]).toBe(answer.body["id"]);
+    const secondResponse = await signIn({ address, signer: owner });
+    expect(secondResponse.body["id"]).toBe(response.body["id"]);
     rig.clock.advance(presenceMsMax);
-    const { nonce, browser } = await askNonce(rig, cookie);
-    const message = siweMessage({ address, nonce, issuedAt: rig.clock.now(), chainId });
+    const { nonce, browserCookie } = await fetchNonce(rig, cookie);
+    const message = createTestSiweMessage({ address, nonce, issuedAt: rig.clock.now(), chainId });
     const proof = await rig.call("POST", `${sessionPath}/presence`, {
-      cookie: `${cookie}; ${browser}`,
+      cookie: `${cookie}; ${browserCookie}`,
       body: { siwe: { message, signature: await owner.signMessage({ message }) } },
     });
     expect(proof.status).toBe(204);
   });
 
   test("refuses everybody else's signature, bare or wrapped", async () => {
-    const address = await deploy(walletCode(makeWallet().address));
-    const signer = makeWallet();
-    expect(refusalOf(await signIn({ address, signer }))).toBe(refused);
-    const yesSayer = await deploy(codes["YesSayer"] ?? "0x");
-    const wrap = wrapWith(yesSayer, "0x1234");
-    expect(refusalOf(await signIn({ address, signer, wrap }))).toBe(refused);
+    const address = await deploy(walletCode(createWallet().address));
+    const signer = createWallet();
+    expect(summarizeResponse(await signIn({ address, signer }))).toBe(rejectedResult);
+    const alwaysValidWallet = await deploy(bytecodes["YesSayer"] ?? "0x");
+    const wrapSignature = createErc6492Wrapper(alwaysValidWallet, "0x1234");
+    expect(summarizeResponse(await signIn({ address, signer, wrapSignature }))).toBe(
+      rejectedResult,
+    );
   });
 
   test("refuses what is wrapped as no contract's signature can be", async () => {
-    const signer = makeWallet();
+    const signer = createWallet();
     const address = await deploy(walletCode(signer.address));
-    const marked = (words: string) => (): Hex => `0x${words}${"6492".repeat(16)}`;
-    for (const words of ["", "1234", "ff".repeat(96)]) {
-      expect(refusalOf(await signIn({ address, signer, wrap: marked(words) }))).toBe(refused);
+    const createMarkedSignature = (paddingHex: string) => (): Hex =>
+      `0x${paddingHex}${"6492".repeat(16)}`;
+    for (const paddingHex of ["", "1234", "ff".repeat(96)]) {
+      expect(
+        summarizeResponse(
+          await signIn({ address, signer, wrapSignature: createMarkedSignature(paddingHex) }),
+        ),
+      ).toBe(rejectedResult);
     }
   });
 
   test("is asked as it is now: a former owner signs nobody in", async () => {
-    const former = makeWallet();
-    const next = makeWallet();
-    const address = await deploy(walletCode(former.address));
-    const { body } = await signIn({ address, signer: former });
-    const data = encodeFunctionData({ abi, functionName: "handOver", args: [next.address] });
+    const formerOwner = createWallet();
+    const newOwner = createWallet();
+    const address = await deploy(walletCode(formerOwner.address));
+    const { body } = await signIn({ address, signer: formerOwner });
+    const data = encodeFunctionData({ abi, functionName: "handOver", args: [newOwner.address] });
     await client().request({
       method: "anvil_impersonateAccount",
-      params: [former.address],
+      params: [formerOwner.address],
     } as never);
     await client().request({
       method: "anvil_setBalance",
-      params: [former.address, toHex(10n ** 18n)],
+      params: [formerOwner.address, toHex(10n ** 18n)],
     } as never);
-    await send({ from: former.address, to: address, data });
-    expect(refusalOf(await signIn({ address, signer: former }))).toBe(refused);
+    await send({ from: formerOwner.address, to: address, data });
+    expect(summarizeResponse(await signIn({ address, signer: formerOwner }))).toBe(rejectedResult);
     // What made it would give it back to the former owner, had it no code yet.
-    const wrap = wrapWith(factory, planWallet(former.address).creation);
-    expect(refusalOf(await signIn({ address, signer: former, wrap }))).toBe(refused);
-    expect((await signIn({ address, signer: next })).body["id"]).toBe(body["id"]);
+    const wrapSignature = createErc6492Wrapper(
+      factory,
+      planWallet(formerOwner.address).creationCalldata,
+    );
+    expect(summarizeResponse(await signIn({ address, signer: formerOwner, wrapSignature }))).toBe(
+      rejectedResult,
+    );
+    expect((await signIn({ address, signer: newOwner })).body["id"]).toBe(body["id"]);
   });
 
   // ERC-6492 would let the signature prepare it first.
   test("is asked as it stands: what a signature names to be called is not", async () => {
-    const thief = makeWallet();
-    const address = await deploy(walletCode(makeWallet().address, "OpenWallet"));
-    const data = encodeFunctionData({ abi, functionName: "take", args: [thief.address] });
-    const wrap = wrapWith(address, data);
-    expect(refusalOf(await signIn({ address, signer: thief, wrap }))).toBe(refused);
+    const attacker = createWallet();
+    const address = await deploy(walletCode(createWallet().address, "OpenWallet"));
+    const data = encodeFunctionData({ abi, functionName: "take", args: [attacker.address] });
+    const wrapSignature = createErc6492Wrapper(address, data);
+    expect(summarizeResponse(await signIn({ address, signer: attacker, wrapSignature }))).toBe(
+      rejectedResult,
+    );
   });
 
   test("that spins or talks for ever is refused within a bound", async () => {
-    const before = performance.now();
+    const startedAt = performance.now();
     for (const name of ["Spinner", "Chatterer"]) {
-      const address = await deploy(codes[name] ?? "0x");
-      const answer = await signIn({ address, signer: makeWallet() });
-      expect([name, [refused, unavailable].includes(refusalOf(answer))]).toEqual([name, true]);
+      const address = await deploy(bytecodes[name] ?? "0x");
+      const response = await signIn({ address, signer: createWallet() });
+      expect([
+        name,
+        [rejectedResult, unavailableResult].includes(summarizeResponse(response)),
+      ]).toEqual([name, true]);
     }
-    expect(performance.now() - before).toBeLessThan(hangLimitMs(2 * answerMsMax));
+    expect(performance.now() - startedAt).toBeLessThan(hangLimitMs(2 * responseMsMax));
   });
 });
 
 describe("a contract wallet that is not deployed yet", () => {
   test("signs in by a signature that says what deploys it, and is the same one later (rule CALLER-11)", async () => {
-    const owner = makeWallet();
-    const { address, creation } = planWallet(owner.address);
-    const wrap = wrapWith(factory, creation);
-    const answer = await signIn({ address, signer: owner, wrap });
-    expect(answer.status).toBe(200);
+    const owner = createWallet();
+    const { address, creationCalldata } = planWallet(owner.address);
+    const wrapSignature = createErc6492Wrapper(factory, creationCalldata);
+    const response = await signIn({ address, signer: owner, wrapSignature });
+    expect(response.status).toBe(200);
     expect(await client().getCode({ address })).toBeUndefined();
-    expect(refusalOf(await signIn({ address, signer: owner }))).toBe(refused);
-    await send({ to: factory, data: creation });
-    const later = [
+    expect(summarizeResponse(await signIn({ address, signer: owner }))).toBe(rejectedResult);
+    await send({ to: factory, data: creationCalldata });
+    const laterResponses = [
       await signIn({ address, signer: owner }),
-      await signIn({ address, signer: owner, wrap }),
+      await signIn({ address, signer: owner, wrapSignature }),
     ];
-    expect(later.map(({ body }) => body["id"])).toEqual([answer.body["id"], answer.body["id"]]);
+    expect(laterResponses.map(({ body }) => body["id"])).toEqual([
+      response.body["id"],
+      response.body["id"],
+    ]);
   });
 
   test("refuses another signer", async () => {
-    const { address, creation } = planWallet(makeWallet().address);
-    const wrap = wrapWith(factory, creation);
-    expect(refusalOf(await signIn({ address, signer: makeWallet(), wrap }))).toBe(refused);
+    const { address, creationCalldata } = planWallet(createWallet().address);
+    const wrapSignature = createErc6492Wrapper(factory, creationCalldata);
+    expect(
+      summarizeResponse(await signIn({ address, signer: createWallet(), wrapSignature })),
+    ).toBe(rejectedResult);
   });
 
   // The call that a signature names runs first, and may be anything.
   test("is nobody else's address: no call that a signature names makes it one's own", async () => {
-    const thief = makeWallet();
-    const yesSayer = await deploy(codes["YesSayer"] ?? "0x");
-    const thiefs = planWallet(thief.address);
-    const victims = [makeWallet().address, planWallet(makeWallet().address).address];
-    const wraps = [
-      wrapWith(yesSayer, "0x1234"),
-      wrapWith(factory, thiefs.creation),
-      wrapWith(thiefs.address, "0x"),
+    const attacker = createWallet();
+    const alwaysValidWallet = await deploy(bytecodes["YesSayer"] ?? "0x");
+    const attackerWallet = planWallet(attacker.address);
+    const victimAddresses = [createWallet().address, planWallet(createWallet().address).address];
+    const wrappers = [
+      createErc6492Wrapper(alwaysValidWallet, "0x1234"),
+      createErc6492Wrapper(factory, attackerWallet.creationCalldata),
+      createErc6492Wrapper(attackerWallet.address, "0x"),
       // Unwrapped once it would be a wrapped one still.
-      (signature: Hex) => wrapWith(yesSayer, "0x")(wrapWith(yesSayer, "0x")(signature)),
+      (signature: Hex) =>
+        createErc6492Wrapper(
+          alwaysValidWallet,
+          "0x",
+        )(createErc6492Wrapper(alwaysValidWallet, "0x")(signature)),
     ];
-    for (const address of victims) {
-      for (const wrap of wraps) {
-        expect(refusalOf(await signIn({ address, signer: thief, wrap }))).toBe(refused);
+    for (const address of victimAddresses) {
+      for (const wrapSignature of wrappers) {
+        expect(summarizeResponse(await signIn({ address, signer: attacker, wrapSignature }))).toBe(
+          rejectedResult,
+        );
       }
     }
   });
@@ -244,70 +282,76 @@ describe("a contract wallet that is not deployed yet", () => {
 
 describe("an address is another identity", () => {
   test("as a key's own than as a contract's", async () => {
-    const key = makeWallet();
-    const own = await signIn({ address: key.address, signer: key });
+    const keyWallet = createWallet();
+    const keyResponse = await signIn({ address: keyWallet.address, signer: keyWallet });
     // As if another's contract came to lie there.
     const code = await client().getCode({ address: await deploy(walletCode(deployer)) });
-    const other = makeWallet();
-    const copy = await deploy(walletCode(other.address));
-    const slot = await client().getStorageAt({ address: copy, slot: "0x0" });
-    const anvilSet = async (method: string, ...params: unknown[]) =>
-      client().request({ method, params: [key.address, ...params] } as never);
-    await anvilSet("anvil_setCode", code);
-    await anvilSet("anvil_setStorageAt", pad("0x0"), slot);
-    const contracts = await signIn({ address: key.address, signer: other });
-    expect([own.status, contracts.status]).toEqual([200, 200]);
-    expect(contracts.body["id"]).not.toBe(own.body["id"]);
+    const otherOwner = createWallet();
+    const copiedWallet = await deploy(walletCode(otherOwner.address));
+    const slot = await client().getStorageAt({ address: copiedWallet, slot: "0x0" });
+    const setAnvilState = async (method: string, ...params: unknown[]) =>
+      client().request({ method, params: [keyWallet.address, ...params] } as never);
+    await setAnvilState("anvil_setCode", code);
+    await setAnvilState("anvil_setStorageAt", pad("0x0"), slot);
+    const contractResponse = await signIn({ address: keyWallet.address, signer: otherOwner });
+    expect([keyResponse.status, contractResponse.status]).toEqual([200, 200]);
+    expect(contractResponse.body["id"]).not.toBe(keyResponse.body["id"]);
   });
 });
 
 describe("a chain that cannot be asked (rule CALLER-11)", () => {
-  const openOwn = (...urls: string[]) =>
-    openRig({ rpcUrls: urls.length === 0 ? new Map() : new Map([[String(chainId), urls]]) });
-  const silentUrl = () => `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
+  const createOwnRig = (...urls: string[]) =>
+    createRig({ rpcUrls: urls.length === 0 ? new Map() : new Map([[String(chainId), urls]]) });
+  const getSilentUrl = () => `http://127.0.0.1:${(silentServer.address() as AddressInfo).port}`;
 
   test.each<[string, string, () => string[]]>([
-    ["no provider", refused, () => []],
-    ["a provider that is silent", unavailable, () => [silentUrl()]],
-    ["a provider that is gone", unavailable, () => ["http://127.0.0.1:1"]],
-    ["one of two that is silent", unavailable, () => [anvil.url, silentUrl()]],
+    ["no provider", rejectedResult, () => []],
+    ["a provider that is silent", unavailableResult, () => [getSilentUrl()]],
+    ["a provider that is gone", unavailableResult, () => ["http://127.0.0.1:1"]],
+    ["one of two that is silent", unavailableResult, () => [anvil.url, getSilentUrl()]],
   ])("as there is %s, refuses a contract in time, and no key", async (_name, code, urls) => {
-    const own = await openOwn(...urls());
+    const ownRig = await createOwnRig(...urls());
     try {
-      const signer = makeWallet();
+      const signer = createWallet();
       const address = await deploy(walletCode(signer.address));
-      const before = performance.now();
-      expect(refusalOf(await signIn({ address, signer, own }))).toBe(code);
-      expect(performance.now() - before).toBeLessThan(hangLimitMs(answerMsMax));
-      expect((await signIn({ address: signer.address, signer, own })).status).toBe(200);
+      const startedAt = performance.now();
+      expect(summarizeResponse(await signIn({ address, signer, targetRig: ownRig }))).toBe(code);
+      expect(performance.now() - startedAt).toBeLessThan(hangLimitMs(responseMsMax));
+      expect((await signIn({ address: signer.address, signer, targetRig: ownRig })).status).toBe(
+        200,
+      );
     } finally {
-      await own.close();
+      await ownRig.close();
     }
   });
 
   test("by two providers that contradict one another lets nobody in", async () => {
-    const log = openLog({ service: "tests", level: "warn" });
-    const lagging = await startAnvil({ flags: ["--chain-id", String(chainId)], log });
-    const own = await openOwn(anvil.url, lagging.url);
+    const log = createLog({ service: "tests", level: "warn" });
+    const laggingAnvil = await startAnvil({ flags: ["--chain-id", String(chainId)], log });
+    const ownRig = await createOwnRig(anvil.url, laggingAnvil.url);
     try {
-      const signer = makeWallet();
+      const signer = createWallet();
       const address = await deploy(walletCode(signer.address));
-      expect(refusalOf(await signIn({ address, signer, own }))).toBe(refused);
+      expect(summarizeResponse(await signIn({ address, signer, targetRig: ownRig }))).toBe(
+        rejectedResult,
+      );
     } finally {
-      await own.close();
-      await lagging.close();
+      await ownRig.close();
+      await laggingAnvil.close();
     }
   });
 
   test("is not asked in place of another: the message's own chain counts", async () => {
-    const signer = makeWallet();
+    const signer = createWallet();
     const address = await deploy(walletCode(signer.address));
-    expect(refusalOf(await signIn({ address, signer, chain: 1 }))).toBe(refused);
-    const own = await openRig({ rpcUrls: new Map([["1", [anvil.url]]]) });
+    expect(summarizeResponse(await signIn({ address, signer, chain: 1 }))).toBe(rejectedResult);
+    const ownRig = await createRig({ rpcUrls: new Map([["1", [anvil.url]]]) });
     try {
-      expect(refusalOf(await signIn({ address, signer, own, chain: 1 }))).toBe(unavailable);
+      expect(
+        summarizeResponse(await signIn({ address, signer, targetRig: ownRig, chain: 1 })),
+      ).toBe(unavailableResult);
     } finally {
-      await own.close();
+      await ownRig.close();
     }
   });
 });

@@ -5,30 +5,30 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { devnet } from "@payment-links/contracts";
 import { knownLocalChains } from "../deploy/src/devnet/known-local-chains.ts";
-import { type Child, startChild, waitReady } from "./rig/child.ts";
-import { type Merchant, call, openMerchant } from "./rig/client.ts";
+import { type Child, startChild, waitUntilReady } from "./rig/child.ts";
+import { type Merchant, call, createMerchant } from "./rig/client.ts";
 import { findFreePorts } from "./rig/free-port.ts";
-import { type Receiver, isSignedWith, openReceiver } from "./rig/receiver.ts";
+import { type WebhookReceiver, isSignedWith, startReceiver } from "./rig/receiver.ts";
 import { registerEndpoint } from "./rig/register-endpoint.ts";
 import { waitUntil } from "@payment-links/runtime/testing";
-import { needingBtcd } from "@payment-links/settlement-listener/testing/needing-btcd";
+import { requireBtcd } from "@payment-links/settlement-listener/testing/require-btcd";
 
-const bitcoin = await needingBtcd();
+const bitcoinSuite = await requireBtcd();
 
-const overCrashMsMax = 400_000;
+const crashTestMsMax = 400_000;
 
 let dataDir: string;
 let ports: { port: number; internalPort: number; devnetPort: number };
 let children: Child[];
 let baseUrl: string;
 let internalUrl: string;
-let receiver: Receiver;
+let receiver: WebhookReceiver;
 /** What a start is given beside what all of them are. */
-let moreEnv: Record<string, string>;
+let extraEnv: Record<string, string>;
 
 beforeEach(async () => {
-  receiver = await openReceiver();
-  moreEnv = {};
+  receiver = await startReceiver();
+  extraEnv = {};
   dataDir = await mkdtemp(join(tmpdir(), "payment-links-"));
   // If root starts it, Postgres runs as another user, who must be able to enter.
   await chmod(dataDir, 0o755);
@@ -40,12 +40,12 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
-  await Promise.all(children.map((child) => child.end("SIGTERM")));
+  await Promise.all(children.map((child) => child.terminate("SIGTERM")));
   await receiver.close();
   await rm(dataDir, { recursive: true, force: true });
 });
 
-const start = async (...args: string[]): Promise<Child> => {
+const startAllInOne = async (...args: string[]): Promise<Child> => {
   const env = {
     DATA_DIR: dataDir,
     PORT: String(ports.port),
@@ -55,29 +55,29 @@ const start = async (...args: string[]): Promise<Child> => {
     RATE_LIMIT_PER_IP: "10000:10000",
     WEBHOOK_HOST_OVERRIDES: `receiver.test=http://127.0.0.1:${receiver.port}`,
     LOG_LEVEL: "warn",
-    ...moreEnv,
+    ...extraEnv,
   };
   const child = startChild("deploy/src/main.ts", env, args);
   children.push(child);
-  await waitReady(child, ports.internalPort);
+  await waitUntilReady(child, ports.internalPort);
   await waitUntil("its word", () => child.output().includes("Payment Links is ready"));
   return child;
 };
 
 /** Runs the operator's command line; answers its exit code and all its output. */
-const admin = async (...args: string[]) => {
+const runAdmin = async (...args: string[]) => {
   const child = startChild(
     "deploy/src/admin.ts",
     { SETTLEMENT_LISTENER_INTERNAL_URL: internalUrl },
     args,
   );
   await waitUntil("its end", () => !child.isRunning());
-  return { code: await child.end("SIGTERM"), output: child.output() };
+  return { code: await child.terminate("SIGTERM"), output: child.output() };
 };
 
 /** An account whose links are paid on the EVM development chain. */
-const openShop = async (): Promise<Merchant> => {
-  const merchant = await openMerchant({ baseUrl, internalUrl }, "alice");
+const createShopMerchant = async (): Promise<Merchant> => {
+  const merchant = await createMerchant({ baseUrl, internalUrl }, "alice");
   await addWallet(merchant);
   return merchant;
 };
@@ -86,49 +86,49 @@ const addWallet = async (
   { cookie }: Merchant,
   wallet = { walletAddress: shopAddress, tokenId: devnet.tokenId as string },
 ): Promise<void> => {
-  const added = await call(`${baseUrl}/console/api/wallets`, {
+  const walletResponse = await call(`${baseUrl}/console/api/wallets`, {
     method: "POST",
     headers: { cookie },
     body: { ...wallet, isDefault: true },
   });
-  expect([added.status, added.body["isDefault"]]).toEqual([201, true]);
+  expect([walletResponse.status, walletResponse.body["isDefault"]]).toEqual([201, true]);
 };
 
 /** An address of nobody's: what is paid here is worth nothing. */
 const shopAddress = "0x8617E340B3D01FA5F11F306F4090FD50E238070D";
 
-const createLink = async ({ apiKey }: Merchant, order: object): Promise<string> => {
+const createLink = async ({ apiKey }: Merchant, body: object): Promise<string> => {
   const headers = { "x-api-key": apiKey };
   const created = await call(`${baseUrl}/v1/payment-link`, {
     method: "POST",
     headers,
-    body: order,
+    body: body,
   });
   expect(created.status).toBe(200);
   return String(created.body["id"]);
 };
 
-const retrieve = async (linkId: string) =>
+const readLink = async (linkId: string) =>
   (await call(`${baseUrl}/v1/payment-link/${linkId}`)).body;
 
-const checkout = async (linkId: string) =>
+const readCheckout = async (linkId: string) =>
   (await call(`${baseUrl}/checkout/payment-links/${linkId}`)).body;
 
-const waitReceived = async (linkId: string, amount: string): Promise<void> => {
+const waitUntilReceived = async (linkId: string, amount: string): Promise<void> => {
   try {
     await waitUntil(
       `${amount} received`,
-      async () => (await retrieve(linkId))["receivedAmount"] === amount,
+      async () => (await readLink(linkId))["receivedAmount"] === amount,
     );
   } catch (cause) {
     throw new Error(`the start said:\n${children.at(-1)?.output().slice(-4000)}`, { cause });
   }
 };
 
-const askNode = async (method: string, ...params: unknown[]) => {
+const callNode = async (method: string, ...params: unknown[]) => {
   const body = { jsonrpc: "2.0", id: 1, method, params };
-  const answer = await call(`http://127.0.0.1:${ports.devnetPort}`, { method: "POST", body });
-  return answer.body["result"];
+  const response = await call(`http://127.0.0.1:${ports.devnetPort}`, { method: "POST", body });
+  return response.body["result"];
 };
 
 /** A wallet on a local chain, how its transactions look, and an amount with two parts of it. */
@@ -139,27 +139,27 @@ type LocalWallet = {
   amounts: readonly [string, string, string];
 };
 
-const dollars = ["25", "10.000001", "14.999999"] as const;
+const usdcAmounts = ["25", "10.000001", "14.999999"] as const;
 
 /** Of nobody's. */
 const evmWallet: LocalWallet = {
   tokenId: devnet.tokenId,
   walletAddress: shopAddress,
   transaction: /^0x[0-9a-f]{64}$/,
-  amounts: dollars,
+  amounts: usdcAmounts,
 };
 const otherWallets: LocalWallet[] = [
   {
     tokenId: "usdc-local-solana",
     walletAddress: "5ZWj7a1f8tWkjBESHKgrLmXshuXxqeY9SYcfbshpAqPG",
     transaction: /^[1-9A-HJ-NP-Za-km-z]{64,88}$/,
-    amounts: dollars,
+    amounts: usdcAmounts,
   },
   {
     tokenId: "usdc-local-tron",
     walletAddress: "TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t",
     transaction: /^0x[0-9a-f]{64}$/,
-    amounts: dollars,
+    amounts: usdcAmounts,
   },
 ];
 /** Of the words that BIP-84 has its examples of. */
@@ -172,14 +172,14 @@ const bitcoinWallet: LocalWallet = {
 };
 
 /** Its types as they came, each once, all signed. */
-const typesTold = (secret: string, linkId: string): string[] =>
+const listWebhookTypes = (secret: string, linkId: string): string[] =>
   receiver.received
     .filter(({ body }) => body.data["paymentLinkId"] === linkId)
-    .map((one) => (isSignedWith(secret, one) ? one.body.type : "unsigned"))
+    .map((webhook) => (isSignedWith(secret, webhook) ? webhook.body.type : "unsigned"))
     .sort();
 
 /** Makes the start find none of the named package, as on a machine where it does not install. */
-const withoutPackage = (name: string): string =>
+const buildMissingPackageOption = (name: string): string =>
   `--import=data:text/javascript,${encodeURIComponent(
     `import { registerHooks } from "node:module";
      registerHooks({ resolve: (specifier, context, next) => {
@@ -191,16 +191,16 @@ const withoutPackage = (name: string): string =>
 /** ERC-20 `balanceOf(owner)`, in base units. */
 const balanceOf = async (owner: string): Promise<bigint> => {
   const data = `0x70a08231${owner.slice(2).padStart(64, "0")}`;
-  return BigInt(String(await askNode("eth_call", { to: devnet.token, data }, "latest")));
+  return BigInt(String(await callNode("eth_call", { to: devnet.token, data }, "latest")));
 };
 
 /** The id of the token that a link is paid in. */
-const tokenOf = async (linkId: string): Promise<string> => {
-  const { user } = await retrieve(linkId);
+const getTokenId = async (linkId: string): Promise<string> => {
+  const { user } = await readLink(linkId);
   return (user as { wallet: { token: { id: string } } }).wallet.token.id;
 };
 
-const openLinks = async (merchant: Merchant, wallets: readonly LocalWallet[]) => {
+const createLinks = async (merchant: Merchant, wallets: readonly LocalWallet[]) => {
   const links: (LocalWallet & { linkId: string })[] = [];
   for (const wallet of wallets) {
     const { tokenId, walletAddress, amounts } = wallet;
@@ -208,160 +208,173 @@ const openLinks = async (merchant: Merchant, wallets: readonly LocalWallet[]) =>
     // Another default wallet takes effect within a second (rule CALLER-3).
     const linkId = await waitUntil("a link to this wallet", async () => {
       const id = await createLink(merchant, { toAmount: amounts[0] });
-      return (await tokenOf(id)) === tokenId && id;
+      return (await getTokenId(id)) === tokenId && id;
     });
     links.push({ ...wallet, linkId });
   }
   return links;
 };
 
-const payOverCrash = async (wallets: readonly LocalWallet[]): Promise<void> => {
-  const first = await start();
-  const merchant = await openMerchant({ baseUrl, internalUrl }, "alice");
+const payAcrossCrash = async (wallets: readonly LocalWallet[]): Promise<void> => {
+  const firstRun = await startAllInOne();
+  const merchant = await createMerchant({ baseUrl, internalUrl }, "alice");
   const { secret } = await registerEndpoint({ baseUrl }, merchant, "https://receiver.test/hook");
-  const links = await openLinks(merchant, wallets);
+  const links = await createLinks(merchant, wallets);
   for (const { linkId, transaction, amounts } of links) {
     const [, amount] = amounts;
-    const part = await admin("devnet", "pay", "--link", linkId, "--amount", amount);
-    expect(JSON.parse(part.output)).toEqual({
+    const partResult = await runAdmin("devnet", "pay", "--link", linkId, "--amount", amount);
+    expect(JSON.parse(partResult.output)).toEqual({
       transactionHash: expect.stringMatching(transaction),
       amount,
       paymentLinkId: linkId,
     });
-    await waitReceived(linkId, amount);
+    await waitUntilReceived(linkId, amount);
   }
-  await first.end("SIGKILL");
-  await start();
+  await firstRun.terminate("SIGKILL");
+  await startAllInOne();
   for (const { linkId, amounts } of links) {
-    const [whole, , rest] = amounts;
-    const paid = await admin("devnet", "pay", "--link", linkId);
-    expect(JSON.parse(paid.output)).toMatchObject({ amount: rest });
-    await waitReceived(linkId, whole);
-    expect(await retrieve(linkId)).toMatchObject({ status: "completed" });
-    const succeeded = "payment_link.transaction.succeeded";
-    await waitUntil("its webhooks", () => typesTold(secret, linkId).length >= 3);
-    const types = ["payment_link.completed", succeeded, succeeded];
-    expect(typesTold(secret, linkId)).toEqual(types);
+    const [fullAmount, , remainingAmount] = amounts;
+    const payResult = await runAdmin("devnet", "pay", "--link", linkId);
+    expect(JSON.parse(payResult.output)).toMatchObject({ amount: remainingAmount });
+    await waitUntilReceived(linkId, fullAmount);
+    expect(await readLink(linkId)).toMatchObject({ status: "completed" });
+    const succeededType = "payment_link.transaction.succeeded";
+    await waitUntil("its webhooks", () => listWebhookTypes(secret, linkId).length >= 3);
+    const types = ["payment_link.completed", succeededType, succeededType];
+    expect(listWebhookTypes(secret, linkId)).toEqual(types);
   }
 };
 
-const payOnRenewed = async (wallets: readonly LocalWallet[]): Promise<void> => {
-  const first = await start();
-  const merchant = await openMerchant({ baseUrl, internalUrl }, "alice");
-  const links = await openLinks(merchant, wallets);
+const payOnResetChains = async (wallets: readonly LocalWallet[]): Promise<void> => {
+  const firstRun = await startAllInOne();
+  const merchant = await createMerchant({ baseUrl, internalUrl }, "alice");
+  const links = await createLinks(merchant, wallets);
   for (const { linkId, amounts } of links) {
-    const [, part] = amounts;
-    await admin("devnet", "pay", "--link", linkId, "--amount", part);
-    await waitReceived(linkId, part);
+    const [, partAmount] = amounts;
+    await runAdmin("devnet", "pay", "--link", linkId, "--amount", partAmount);
+    await waitUntilReceived(linkId, partAmount);
   }
-  await first.end("SIGTERM");
+  await firstRun.terminate("SIGTERM");
   for (const { stateFile } of Object.values(knownLocalChains)) {
     await rm(join(dataDir, stateFile), { force: true });
   }
-  await start();
+  await startAllInOne();
   for (const { linkId, amounts } of links) {
-    expect((await admin("devnet", "pay", "--link", linkId)).code).toBe(0);
-    await waitReceived(linkId, amounts[0]);
+    expect((await runAdmin("devnet", "pay", "--link", linkId)).code).toBe(0);
+    await waitUntilReceived(linkId, amounts[0]);
   }
 };
 
 describe("the development chain of npm start", () => {
   // Guards the whole walk: checkout's calldata, the proxy, the watcher, the link; over two restarts.
   test("a link is paid for real, in parts, also after a restart and a crash", async () => {
-    const first = await start();
-    const merchant = await openShop();
+    const firstRun = await startAllInOne();
+    const merchant = await createShopMerchant();
     const linkId = await createLink(merchant, { toAmount: "25" });
 
-    const part = await admin("devnet", "pay", "--link", linkId, "--amount", "10.000001");
-    expect(part.output).toMatch(/^\{[^\n]*\}\n$/);
-    const paid = JSON.parse(part.output);
-    expect(paid).toEqual({
+    const partResult = await runAdmin("devnet", "pay", "--link", linkId, "--amount", "10.000001");
+    expect(partResult.output).toMatch(/^\{[^\n]*\}\n$/);
+    const payResult = JSON.parse(partResult.output);
+    expect(payResult).toEqual({
       transactionHash: expect.stringMatching(/^0x[0-9a-f]{64}$/),
       amount: "10.000001",
       paymentLinkId: linkId,
     });
-    await waitReceived(linkId, "10.000001");
+    await waitUntilReceived(linkId, "10.000001");
     expect(await balanceOf(shopAddress)).toBe(10_000_001n);
-    expect(await checkout(linkId)).toMatchObject({
+    expect(await readCheckout(linkId)).toMatchObject({
       status: "active",
       remainingAmount: "14.999999",
     });
-    expect(await first.end("SIGTERM")).toBe(0);
+    expect(await firstRun.terminate("SIGTERM")).toBe(0);
 
-    const second = await start();
-    await admin("devnet", "pay", "--link", linkId, "--amount", "4.999999");
-    await waitReceived(linkId, "15");
-    await second.end("SIGKILL");
+    const secondRun = await startAllInOne();
+    await runAdmin("devnet", "pay", "--link", linkId, "--amount", "4.999999");
+    await waitUntilReceived(linkId, "15");
+    await secondRun.terminate("SIGKILL");
     // Its node ends after it, once the node's state is written.
     await waitUntil("the port is free", () =>
-      askNode("eth_chainId").then(
+      callNode("eth_chainId").then(
         () => false,
         () => true,
       ),
     );
 
-    await start();
-    const rest = await admin("devnet", "pay", "--link", linkId);
-    expect(JSON.parse(rest.output)).toMatchObject({ amount: "10" });
-    await waitReceived(linkId, "25");
-    expect(await checkout(linkId)).toMatchObject({ status: "completed", reason: "completed" });
+    await startAllInOne();
+    const remainderResult = await runAdmin("devnet", "pay", "--link", linkId);
+    expect(JSON.parse(remainderResult.output)).toMatchObject({ amount: "10" });
+    await waitUntilReceived(linkId, "25");
+    expect(await readCheckout(linkId)).toMatchObject({ status: "completed", reason: "completed" });
 
     expect(await balanceOf(shopAddress)).toBe(25_000_000n);
   });
 
   test("a link that is completed, expired or deactivated can be paid, so that its owner sees a payment too many or too late", async () => {
-    await start();
-    const merchant = await openShop();
-    const payments = async (linkId: string) => {
+    await startAllInOne();
+    const merchant = await createShopMerchant();
+    const readPayments = async (linkId: string) => {
       const path = `${baseUrl}/console/api/payment-links/${linkId}`;
       return (await call(path, { headers: { cookie: merchant.cookie } })).body["payments"];
     };
-    const payLate = async (linkId: string, amount: string, reason: string): Promise<void> => {
-      await waitUntil(`it is ${reason}`, async () => (await checkout(linkId)).reason === reason);
-      const paid = await admin("devnet", "pay", "--link", linkId);
-      expect(paid).toMatchObject({ code: 0 });
-      expect(JSON.parse(paid.output)).toMatchObject({ amount, paymentLinkId: linkId });
-      const late = { status: "settled", applied: false, amount, reason };
+    const expectLatePayment = async (
+      linkId: string,
+      amount: string,
+      reason: string,
+    ): Promise<void> => {
+      await waitUntil(
+        `it is ${reason}`,
+        async () => (await readCheckout(linkId)).reason === reason,
+      );
+      const payResult = await runAdmin("devnet", "pay", "--link", linkId);
+      expect(payResult).toMatchObject({ code: 0 });
+      expect(JSON.parse(payResult.output)).toMatchObject({ amount, paymentLinkId: linkId });
+      const latePayment = { status: "settled", applied: false, amount, reason };
       await waitUntil("its owner sees it", async () =>
-        ((await payments(linkId)) as object[]).some((payment) =>
-          Object.entries(late).every(([name, value]) => Reflect.get(payment, name) === value),
+        ((await readPayments(linkId)) as object[]).some((payment) =>
+          Object.entries(latePayment).every(
+            ([name, value]) => Reflect.get(payment, name) === value,
+          ),
         ),
       );
     };
 
-    const twice = await createLink(merchant, { toAmount: "25" });
-    await admin("devnet", "pay", "--link", twice);
-    await payLate(twice, "25", "completed");
+    const twicePaidLinkId = await createLink(merchant, { toAmount: "25" });
+    await runAdmin("devnet", "pay", "--link", twicePaidLinkId);
+    await expectLatePayment(twicePaidLinkId, "25", "completed");
 
     // A block's time has no fraction: one mined in the second of the expiry would be in time.
     const expirationDate = new Date((Math.ceil(Date.now() / 1_000) + 1) * 1_000).toISOString();
-    await payLate(await createLink(merchant, { toAmount: "3", expirationDate }), "3", "expired");
+    await expectLatePayment(
+      await createLink(merchant, { toAmount: "3", expirationDate }),
+      "3",
+      "expired",
+    );
 
-    const withdrawn = await createLink(merchant, { toAmount: "4" });
-    const path = `${baseUrl}/console/api/payment-links/${withdrawn}/deactivate`;
+    const deactivatedLinkId = await createLink(merchant, { toAmount: "4" });
+    const path = `${baseUrl}/console/api/payment-links/${deactivatedLinkId}/deactivate`;
     await call(path, { method: "POST", headers: { cookie: merchant.cookie }, body: {} });
-    await payLate(withdrawn, "4", "inactive");
+    await expectLatePayment(deactivatedLinkId, "4", "inactive");
     expect(await balanceOf(shopAddress)).toBe(57_000_000n);
   });
 
   // Guards the same walk on the other families, and that what each keeps fits what its watcher keeps.
   test(
     "a link on each other local chain is paid in parts, over a crash, and its owner is told",
-    () => payOverCrash(otherWallets),
-    overCrashMsMax,
+    () => payAcrossCrash(otherWallets),
+    crashTestMsMax,
   );
 
   // Guards what the README promises: a watcher that knows the old chain follows the new one.
   test("chains whose files were deleted begin anew, and links on them are paid", () =>
-    payOnRenewed([evmWallet, ...otherWallets]));
+    payOnResetChains([evmWallet, ...otherWallets]));
 
   test("a local chain whose programs are not there is told of in one line, and left out", async () => {
-    moreEnv = { NODE_OPTIONS: withoutPackage("litesvm") };
-    const child = await start();
+    extraEnv = { NODE_OPTIONS: buildMissingPackageOption("litesvm") };
+    const child = await startAllInOne();
     expect(child.output()).toMatch(/^There is no Local Solana: litesvm is not here$/m);
     expect(child.output()).not.toContain("and more of it");
     expect(child.output()).toMatch(/^Local Tron \(chain local-tron\) at http:/m);
-    const { cookie } = await openMerchant({ baseUrl, internalUrl }, "alice");
+    const { cookie } = await createMerchant({ baseUrl, internalUrl }, "alice");
     const { body } = await call(`${baseUrl}/console/api/tokens`, { headers: { cookie } });
     const ids = (body["data"] as { id: string }[]).map(({ id }) => id);
     expect(ids).toEqual(expect.arrayContaining(["usdc-devnet", "usdc-local-tron"]));
@@ -369,63 +382,75 @@ describe("the development chain of npm start", () => {
   });
 
   test("DEVNET_CHAINS chooses; a link on one that is not opened any more stays readable", async () => {
-    moreEnv = { DEVNET_CHAINS: "local-tron" };
-    const first = await start();
-    expect(first.output()).toContain("Local Tron");
-    expect(first.output()).not.toMatch(/Local (devnet|Solana)/);
-    const merchant = await openMerchant({ baseUrl, internalUrl }, "alice");
+    extraEnv = { DEVNET_CHAINS: "local-tron" };
+    const firstRun = await startAllInOne();
+    expect(firstRun.output()).toContain("Local Tron");
+    expect(firstRun.output()).not.toMatch(/Local (devnet|Solana)/);
+    const merchant = await createMerchant({ baseUrl, internalUrl }, "alice");
     for (const wallet of otherWallets.slice(1)) await addWallet(merchant, wallet);
     const linkId = await createLink(merchant, { toAmount: "1" });
-    await first.end("SIGTERM");
+    await firstRun.terminate("SIGTERM");
 
-    moreEnv = { DEVNET_CHAINS: "local-evm" };
-    await start();
-    expect(await checkout(linkId)).toMatchObject({ status: "active", reason: "chain_not_watched" });
-    const elsewhere = await admin("devnet", "pay", "--link", linkId);
-    expect(elsewhere.output).toBe(
+    extraEnv = { DEVNET_CHAINS: "local-evm" };
+    await startAllInOne();
+    expect(await readCheckout(linkId)).toMatchObject({
+      status: "active",
+      reason: "chain_not_watched",
+    });
+    const otherChainResult = await runAdmin("devnet", "pay", "--link", linkId);
+    expect(otherChainResult.output).toBe(
       "DEVNET_CANNOT_PAY: the link is paid in USDC on Local Tron, which is none of the local chains " +
         "that run here (31337); its owner needs a default wallet on one of these\n",
     );
   });
 
   test("what cannot be paid on it is told so: a link of another chain, none, an amount too fine", async () => {
-    await start();
-    const merchant = await openShop();
+    await startAllInOne();
+    const merchant = await createShopMerchant();
     const linkId = await createLink(merchant, { toAmount: "1" });
-    const fine = await admin("devnet", "pay", "--link", linkId, "--amount", "0.0000001");
-    expect([fine.code, fine.output]).toEqual([
+    const tooFineResult = await runAdmin(
+      "devnet",
+      "pay",
+      "--link",
+      linkId,
+      "--amount",
+      "0.0000001",
+    );
+    expect([tooFineResult.code, tooFineResult.output]).toEqual([
       1,
       "INVALID_PAYMENT_LINK_AMOUNT: The amount has more decimals than the token allows.\n",
     ]);
-    const none = await admin("devnet", "pay", "--link", "plink_x");
-    expect(none.output).toBe("CANNOT_FIND_PAYMENT_LINK: The payment link cannot be found.\n");
-    const other = await openMerchant({ baseUrl, internalUrl }, "bob");
-    const otherId = await createLink(other, { toAmount: "1" });
-    const elsewhere = await admin("devnet", "pay", "--link", otherId);
-    expect(elsewhere.code).toBe(1);
-    expect(elsewhere.output).toContain(
+    const missingLinkResult = await runAdmin("devnet", "pay", "--link", "plink_x");
+    expect(missingLinkResult.output).toBe(
+      "CANNOT_FIND_PAYMENT_LINK: The payment link cannot be found.\n",
+    );
+    const otherMerchant = await createMerchant({ baseUrl, internalUrl }, "bob");
+    const otherLinkId = await createLink(otherMerchant, { toAmount: "1" });
+    const otherChainResult = await runAdmin("devnet", "pay", "--link", otherLinkId);
+    expect(otherChainResult.code).toBe(1);
+    expect(otherChainResult.output).toContain(
       "is paid in USDC on Base, which is none of the local chains",
     );
   });
 
   test("given a taken port, it has another and says so; the operator's command finds it", async () => {
-    const holder = createServer();
-    await new Promise<void>((resolve) => holder.listen(ports.devnetPort, "127.0.0.1", resolve));
+    const portHolder = createServer();
+    await new Promise<void>((resolve) => portHolder.listen(ports.devnetPort, "127.0.0.1", resolve));
     try {
-      const child = await start();
+      const child = await startAllInOne();
       expect(child.output()).toContain(`Port ${ports.devnetPort} is taken`);
-      const linkId = await createLink(await openShop(), { toAmount: "1" });
-      expect((await admin("devnet", "pay", "--link", linkId)).code).toBe(0);
-      await waitReceived(linkId, "1");
+      const linkId = await createLink(await createShopMerchant(), { toAmount: "1" });
+      expect((await runAdmin("devnet", "pay", "--link", linkId)).code).toBe(0);
+      await waitUntilReceived(linkId, "1");
     } finally {
-      await new Promise((resolve) => holder.close(resolve));
+      await new Promise((resolve) => portHolder.close(resolve));
     }
   });
 
   test("--no-devnet leaves it out; links that were made on it stay readable", async () => {
-    const first = await start("--no-devnet");
-    expect(first.output()).not.toMatch(/devnet|local /i);
-    const merchant = await openMerchant({ baseUrl, internalUrl }, "alice");
+    const firstRun = await startAllInOne("--no-devnet");
+    expect(firstRun.output()).not.toMatch(/devnet|local /i);
+    const merchant = await createMerchant({ baseUrl, internalUrl }, "alice");
     const listTokens = async () => {
       const { body } = await call(`${baseUrl}/console/api/tokens`, {
         headers: { cookie: merchant.cookie },
@@ -433,34 +458,34 @@ describe("the development chain of npm start", () => {
       return JSON.stringify(body);
     };
     expect(await listTokens()).not.toContain(devnet.tokenId);
-    const told = await admin("devnet", "pay", "--link", "plink_x");
-    expect([told.code, told.output]).toEqual([
+    const noDevnetResult = await runAdmin("devnet", "pay", "--link", "plink_x");
+    expect([noDevnetResult.code, noDevnetResult.output]).toEqual([
       1,
       "no local chain runs there; npm start brings them up, without --no-devnet\n",
     ]);
-    await first.end("SIGTERM");
+    await firstRun.terminate("SIGTERM");
 
-    const second = await start();
+    const secondRun = await startAllInOne();
     await addWallet(merchant);
     const linkId = await createLink(merchant, { toAmount: "1" });
-    await second.end("SIGTERM");
+    await secondRun.terminate("SIGTERM");
 
-    await start("--no-devnet");
-    expect(await retrieve(linkId)).toMatchObject({ id: linkId, status: "active" });
-    expect(await checkout(linkId)).toMatchObject({
+    await startAllInOne("--no-devnet");
+    expect(await readLink(linkId)).toMatchObject({ id: linkId, status: "active" });
+    expect(await readCheckout(linkId)).toMatchObject({
       instructions: null,
       reason: "chain_not_watched",
     });
   });
 });
 
-bitcoin.describe("the local Bitcoin of npm start", () => {
+bitcoinSuite.describe("the local Bitcoin of npm start", () => {
   test(
     "a link is paid in parts, over a crash, and its owner is told",
-    () => payOverCrash([bitcoinWallet]),
-    overCrashMsMax,
+    () => payAcrossCrash([bitcoinWallet]),
+    crashTestMsMax,
   );
 
   test("begins anew where its file was deleted, and a link on it is paid", () =>
-    payOnRenewed([bitcoinWallet]));
+    payOnResetChains([bitcoinWallet]));
 });

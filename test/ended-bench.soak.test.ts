@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { waitUntil } from "@payment-links/runtime/testing";
-import { childrenOf } from "./bench/process-cpu.ts";
+import { listChildren } from "./bench/process-cpu.ts";
 import { projectRoot } from "./rig/child.ts";
 
 let directory: string;
@@ -16,13 +16,13 @@ beforeAll(async () => {
 });
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
-type Process = { pid: number; name: string };
+type DescendantProcess = { pid: number; name: string };
 
-const descendantsOf = (pid: number): Process[] =>
-  childrenOf(pid).flatMap((child) => [child, ...descendantsOf(child.pid)]);
+const listDescendants = (pid: number): DescendantProcess[] =>
+  listChildren(pid).flatMap((child) => [child, ...listDescendants(child.pid)]);
 
 /** One that has ended, and that nobody has asked for its exit code yet, has no command line any more. */
-const isRunning = async ({ pid }: Process): Promise<boolean> =>
+const isRunning = async ({ pid }: DescendantProcess): Promise<boolean> =>
   (await readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "")) !== "";
 
 test("a bench that a signal ends leaves no process and no file", async () => {
@@ -33,19 +33,19 @@ test("a bench that a signal ends leaves no process and no file", async () => {
     env: { ...env, TMPDIR: directory },
     stdio: ["ignore", "pipe", "pipe"],
   });
-  let [rounds, said] = ["", ""];
-  bench.stdout.on("data", (chunk: Buffer) => (rounds += chunk.toString()));
-  bench.stderr.on("data", (chunk: Buffer) => (said += chunk.toString()));
+  let [output, errorOutput] = ["", ""];
+  bench.stdout.on("data", (chunk: Buffer) => (output += chunk.toString()));
+  bench.stderr.on("data", (chunk: Buffer) => (errorOutput += chunk.toString()));
   await waitUntil("it has told of a round", () => {
-    if (bench.exitCode !== null) throw new Error(said);
-    return rounds.includes("\n");
+    if (bench.exitCode !== null) throw new Error(errorOutput);
+    return output.includes("\n");
   });
-  const all = descendantsOf(bench.pid ?? -1);
-  expect(all.map(({ name }) => name)).toContain("postgres");
-  const gone = once(bench, "exit");
+  const descendants = listDescendants(bench.pid ?? -1);
+  expect(descendants.map(({ name }) => name)).toContain("postgres");
+  const exited = once(bench, "exit");
   bench.kill("SIGTERM");
-  await gone;
-  const runs = async () => (await Promise.all(all.map(isRunning))).includes(true);
-  await waitUntil("nothing of it runs", async () => !(await runs()));
+  await exited;
+  const isAnyRunning = async () => (await Promise.all(descendants.map(isRunning))).includes(true);
+  await waitUntil("nothing of it runs", async () => !(await isAnyRunning()));
   expect(await readdir(directory)).toEqual([]);
 });

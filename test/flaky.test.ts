@@ -8,11 +8,11 @@ import { projectRoot } from "./rig/child.ts";
 import { listDescendants } from "./rig/descendants.ts";
 
 /** Jest finds it; no test reads this folder. */
-const planted = join(projectRoot, `test/jest/planted-${process.pid}.test.ts`);
-afterEach(() => rmSync(planted, { force: true }));
+const plantedTestPath = join(projectRoot, `test/jest/planted-${process.pid}.test.ts`);
+afterEach(() => rmSync(plantedTestPath, { force: true }));
 
 /** Passes at first, and fails in every later run of the same command. */
-const flaky = `
+const flakyTestSource = `
   import { existsSync, writeFileSync } from "node:fs";
   import { tmpdir } from "node:os";
   import { join } from "node:path";
@@ -24,19 +24,19 @@ const flaky = `
   test("every run", () => {});
 `;
 
-const start = (times: number, text: string) => {
-  writeFileSync(planted, text);
-  const args = [join(projectRoot, "test/flaky.mjs"), "--times", String(times), planted];
+const startFlakyCommand = (runCount: number, text: string) => {
+  writeFileSync(plantedTestPath, text);
+  const args = [join(projectRoot, "test/flaky.mjs"), "--times", String(runCount), plantedTestPath];
   const child = spawn(process.execPath, args, { cwd: projectRoot });
-  let [output, said] = ["", ""];
+  let [output, errorOutput] = ["", ""];
   child.stdout.on("data", (chunk: Buffer) => (output += chunk.toString()));
-  child.stderr.on("data", (chunk: Buffer) => (said += chunk.toString()));
-  const ended = once(child, "close").then(([code]) => ({ code, output, said }));
-  return { child, ended, output: () => output };
+  child.stderr.on("data", (chunk: Buffer) => (errorOutput += chunk.toString()));
+  const exited = once(child, "close").then(([code]) => ({ code, output, errorOutput }));
+  return { child, exited, output: () => output };
 };
 
 test("a test that fails in some runs is counted, and the command fails", async () => {
-  const { code, output, said } = await start(3, flaky).ended;
+  const { code, output, errorOutput } = await startFlakyCommand(3, flakyTestSource).exited;
   expect(output.replaceAll(/\([\d.]+ s\)/g, "(n s)").split("\n")).toEqual([
     "run 1 of 3: 2 passed, 0 failed (n s)",
     "run 2 of 3: 1 passed, 1 failed (n s)",
@@ -45,16 +45,16 @@ test("a test that fails in some runs is counted, and the command fails", async (
     expect.stringMatching(/^2 of 3 {4}test\/jest\/planted-\d+\.test\.ts: the first run$/),
     "",
   ]);
-  expect(said).toContain("expect(received).toBe(expected)");
+  expect(errorOutput).toContain("expect(received).toBe(expected)");
   expect(code).toBe(1);
 });
 
 test("an interrupted command ends its busy processes", async () => {
-  const { child, ended, output } = start(1_000, flaky);
+  const { child, exited, output } = startFlakyCommand(1_000, flakyTestSource);
   await waitUntil("a run is over", () => output().includes("run 1 of"));
-  const busy = await listDescendants(child.pid ?? -1, "MainThread");
-  expect(busy.length).toBeGreaterThanOrEqual(4);
+  const busyPids = await listDescendants(child.pid ?? -1, "MainThread");
+  expect(busyPids.length).toBeGreaterThanOrEqual(4);
   child.kill("SIGINT");
-  expect((await ended).code).toBe(130);
-  for (const pid of busy) expect(() => process.kill(pid, 0)).toThrow("ESRCH");
+  expect((await exited).code).toBe(130);
+  for (const pid of busyPids) expect(() => process.kill(pid, 0)).toThrow("ESRCH");
 });

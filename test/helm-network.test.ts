@@ -1,37 +1,44 @@
 import { beforeAll, expect, test } from "@jest/globals";
-import { type Connection, type End, createPolicyVerdict } from "./helm/policy-verdict.ts";
-import { renderChart, serviceNames, set } from "./helm/render-chart.ts";
-import { needing } from "./helm/tools.ts";
+import {
+  type Connection,
+  type NetworkEndpoint,
+  createPolicyEvaluator,
+} from "./helm/policy-evaluator.ts";
+import { renderChart, serviceNames, buildSetArgs } from "./helm/render-chart.ts";
+import { requireTools } from "./helm/require-tools.ts";
 
-const withHelm = needing("helm");
+const helmSuite = requireTools("helm");
 
-const home = { "kubernetes.io/metadata.name": "shop" };
-const pod = (component: string): End => ({
-  namespace: home,
+const releaseNamespace = { "kubernetes.io/metadata.name": "shop" };
+const createPodEndpoint = (component: string): NetworkEndpoint => ({
+  namespace: releaseNamespace,
   labels: {
     "app.kubernetes.io/name": "payment-links",
     "app.kubernetes.io/instance": "pl",
     "app.kubernetes.io/component": component,
   },
 });
-const podIn = (namespace: string, labels: Record<string, string> = {}): End => ({
+const createForeignPodEndpoint = (
+  namespace: string,
+  labels: Record<string, string> = {},
+): NetworkEndpoint => ({
   namespace: { "kubernetes.io/metadata.name": namespace },
   labels,
 });
-const address = (text: string): End => ({ address: text });
+const createAddressEndpoint = (ipAddress: string): NetworkEndpoint => ({ address: ipAddress });
 
-const [open, internal] = [8080, 8081];
+const [publicPort, internalPort] = [8080, 8081];
 
 /** Where things are, by the values of the topology `production`. */
-const places: Record<string, { to: End; port: number }> = {
-  postgres: { to: address("10.30.0.5"), port: 5432 },
-  kafka: { to: podIn("data"), port: 9093 },
-  redis: { to: podIn("data"), port: 6379 },
-  tracing: { to: podIn("observability"), port: 4318 },
+const dependencyEndpoints: Record<string, { to: NetworkEndpoint; port: number }> = {
+  postgres: { to: createAddressEndpoint("10.30.0.5"), port: 5432 },
+  kafka: { to: createForeignPodEndpoint("data"), port: 9093 },
+  redis: { to: createForeignPodEndpoint("data"), port: 6379 },
+  tracing: { to: createForeignPodEndpoint("observability"), port: 4318 },
 };
 
 /** Addresses of every kind that a webhook must never reach. */
-const closed = [
+const reservedAddresses = [
   "0.0.0.0",
   "10.30.0.5",
   "100.64.0.1",
@@ -62,22 +69,30 @@ const closed = [
 ];
 const publicAddresses = ["1.1.1.1", "93.184.216.34", "2606:4700::1111"];
 /** The operator's own addresses, which `networkPolicy.webhookExcept` names. */
-const own = ["203.0.114.7", "2a00:1450:4000::1"];
+const operatorAddresses = ["203.0.114.7", "2a00:1450:4000::1"];
 
-withHelm.describe("the network policies", () => {
-  let lets: (connection: Connection) => boolean = () => false;
+helmSuite.describe("the network policies", () => {
+  let isAllowed: (connection: Connection) => boolean = () => false;
   beforeAll(async () => {
-    lets = createPolicyVerdict(await renderChart("production"), home);
+    isAllowed = createPolicyEvaluator(await renderChart("production"), releaseNamespace);
   });
 
   test("between the services two ask auth-keys, two the listener, and nobody calls a public port (rule KEEP-10)", () => {
-    const pairs = serviceNames.flatMap((from) => serviceNames.map((to) => [from, to] as const));
-    const allowed = pairs.flatMap(([from, to]) =>
-      [open, internal]
-        .filter((port) => lets({ from: pod(from), to: pod(to), port }))
-        .map((port) => `${from} → ${to}:${port}`),
+    const servicePairs = serviceNames.flatMap((callerName) =>
+      serviceNames.map((calleeName) => [callerName, calleeName] as const),
     );
-    expect(allowed).toEqual([
+    const allowedConnections = servicePairs.flatMap(([callerName, calleeName]) =>
+      [publicPort, internalPort]
+        .filter((port) =>
+          isAllowed({
+            from: createPodEndpoint(callerName),
+            to: createPodEndpoint(calleeName),
+            port,
+          }),
+        )
+        .map((port) => `${callerName} → ${calleeName}:${port}`),
+    );
+    expect(allowedConnections).toEqual([
       "auth-keys → settlement-listener:8081",
       "links-api → auth-keys:8081",
       "links-api → settlement-listener:8081",
@@ -87,147 +102,222 @@ withHelm.describe("the network policies", () => {
 
   test("every service reaches what it keeps its state in, and names", () => {
     for (const service of serviceNames) {
-      for (const [name, place] of Object.entries(places)) {
-        expect([service, name, lets({ from: pod(service), ...place })]).toEqual([
+      for (const [name, dependency] of Object.entries(dependencyEndpoints)) {
+        expect([
           service,
           name,
-          true,
-        ]);
+          isAllowed({ from: createPodEndpoint(service), ...dependency }),
+        ]).toEqual([service, name, true]);
       }
-      const dns = { from: pod(service), to: podIn("kube-system", { "k8s-app": "kube-dns" }) };
-      expect(lets({ ...dns, port: 53, protocol: "UDP" })).toBe(true);
-      expect(lets({ ...dns, port: 53 })).toBe(true);
+      const dnsConnection = {
+        from: createPodEndpoint(service),
+        to: createForeignPodEndpoint("kube-system", { "k8s-app": "kube-dns" }),
+      };
+      expect(isAllowed({ ...dnsConnection, port: 53, protocol: "UDP" })).toBe(true);
+      expect(isAllowed({ ...dnsConnection, port: 53 })).toBe(true);
     }
   });
 
   test("every service reaches them at their own place and port alone", () => {
     for (const service of serviceNames) {
-      const from = pod(service);
-      expect(lets({ from, to: address("10.30.0.6"), port: 5432 })).toBe(false);
-      expect(lets({ from, to: podIn("data"), port: 22 })).toBe(false);
-      expect(lets({ from, to: podIn("default"), port: 9093 })).toBe(false);
-      expect(lets({ from, to: address("169.254.169.254"), port: 80 })).toBe(false);
+      const from = createPodEndpoint(service);
+      expect(isAllowed({ from, to: createAddressEndpoint("10.30.0.6"), port: 5432 })).toBe(false);
+      expect(isAllowed({ from, to: createForeignPodEndpoint("data"), port: 22 })).toBe(false);
+      expect(isAllowed({ from, to: createForeignPodEndpoint("default"), port: 9093 })).toBe(false);
+      expect(isAllowed({ from, to: createAddressEndpoint("169.254.169.254"), port: 80 })).toBe(
+        false,
+      );
     }
   });
 
   test("webhooks go to public addresses and port 443 alone", () => {
-    const from = pod("webhook-dispatcher");
-    const reached = (addresses: readonly string[], port: number) =>
-      addresses.filter((text) => lets({ from, to: address(text), port }));
-    expect(reached(publicAddresses, 443)).toEqual(publicAddresses);
-    expect(reached(publicAddresses, 80)).toEqual([]);
-    expect(reached([...closed, ...own], 443)).toEqual([]);
+    const from = createPodEndpoint("webhook-dispatcher");
+    const listReachable = (addresses: readonly string[], port: number) =>
+      addresses.filter((ipAddress) =>
+        isAllowed({ from, to: createAddressEndpoint(ipAddress), port }),
+      );
+    expect(listReachable(publicAddresses, 443)).toEqual(publicAddresses);
+    expect(listReachable(publicAddresses, 80)).toEqual([]);
+    expect(listReachable([...reservedAddresses, ...operatorAddresses], 443)).toEqual([]);
   });
 
   test("besides, only chains and an issuer are asked outside, and links-api asks nobody", () => {
-    const reaches = (service: string, text: string) =>
-      lets({ from: pod(service), to: address(text), port: 443 });
-    expect(serviceNames.filter((service) => reaches(service, "1.1.1.1"))).toEqual([
+    const isReachable = (service: string, ipAddress: string) =>
+      isAllowed({
+        from: createPodEndpoint(service),
+        to: createAddressEndpoint(ipAddress),
+        port: 443,
+      });
+    expect(serviceNames.filter((service) => isReachable(service, "1.1.1.1"))).toEqual([
       "auth-keys",
       "settlement-listener",
       "webhook-dispatcher",
     ]);
     for (const service of serviceNames) {
-      expect(closed.filter((text) => reaches(service, text))).toEqual([]);
+      expect(reservedAddresses.filter((ipAddress) => isReachable(service, ipAddress))).toEqual([]);
     }
   });
 
   test("an issuer is asked at the port that it names", async () => {
-    const elsewhere = set({ "authKeys.oidc.issuer": "https://sso.example.com:8443/realms/shops" });
-    const moved = createPolicyVerdict(await renderChart("production", elsewhere), home);
-    const from = pod("auth-keys");
-    const to = address("1.1.1.1");
-    expect(moved({ from, to, port: 8443 })).toBe(true);
-    expect(lets({ from, to, port: 8443 })).toBe(false);
-    expect(closed.filter((text) => moved({ from, to: address(text), port: 8443 }))).toEqual([]);
-    // Networks on which contract wallets are asked stay at theirs.
-    const wallets = set({ "authKeys.contractWallets": true });
-    const both = createPolicyVerdict(
-      await renderChart("production", [...elsewhere, ...wallets]),
-      home,
+    const overrideArgs = buildSetArgs({
+      "authKeys.oidc.issuer": "https://sso.example.com:8443/realms/shops",
+    });
+    const isAllowedAfterChange = createPolicyEvaluator(
+      await renderChart("production", overrideArgs),
+      releaseNamespace,
     );
-    expect([443, 8443].map((port) => both({ from, to, port }))).toEqual([true, true]);
+    const from = createPodEndpoint("auth-keys");
+    const to = createAddressEndpoint("1.1.1.1");
+    expect(isAllowedAfterChange({ from, to, port: 8443 })).toBe(true);
+    expect(isAllowed({ from, to, port: 8443 })).toBe(false);
+    expect(
+      reservedAddresses.filter((ipAddress) =>
+        isAllowedAfterChange({ from, to: createAddressEndpoint(ipAddress), port: 8443 }),
+      ),
+    ).toEqual([]);
+    // Networks on which contract wallets are asked stay at theirs.
+    const walletArgs = buildSetArgs({ "authKeys.contractWallets": true });
+    const isAllowedWithWallets = createPolicyEvaluator(
+      await renderChart("production", [...overrideArgs, ...walletArgs]),
+      releaseNamespace,
+    );
+    expect([443, 8443].map((port) => isAllowedWithWallets({ from, to, port }))).toEqual([
+      true,
+      true,
+    ]);
   });
 
   test("brokers and the collector are reached at the ports in their addresses, besides those given", async () => {
-    const elsewhere = set({
+    const overrideArgs = buildSetArgs({
       "kafka.brokers": ["kafka-0.data.svc:9094", "kafka-1.data.svc:9095"],
       "tracing.endpoint": "https://otlp.example.com",
     });
-    const moved = createPolicyVerdict(await renderChart("production", elsewhere), home);
-    const reached = (component: string, to: End, ports: readonly number[]) =>
-      ports.filter((port) => moved({ from: pod(component), to, port }));
+    const isAllowedAfterChange = createPolicyEvaluator(
+      await renderChart("production", overrideArgs),
+      releaseNamespace,
+    );
+    const listReachable = (component: string, to: NetworkEndpoint, ports: readonly number[]) =>
+      ports.filter((port) =>
+        isAllowedAfterChange({ from: createPodEndpoint(component), to, port }),
+      );
     for (const component of [...serviceNames, "migrations"]) {
-      const ports = reached(component, podIn("data"), [9092, 9093, 9094, 9095]);
-      expect(ports).toEqual([9093, 9094, 9095]);
+      const allowedPorts = listReachable(
+        component,
+        createForeignPodEndpoint("data"),
+        [9092, 9093, 9094, 9095],
+      );
+      expect(allowedPorts).toEqual([9093, 9094, 9095]);
     }
     for (const service of serviceNames) {
-      expect(reached(service, podIn("observability"), [80, 443, 4318])).toEqual([443, 4318]);
+      expect(
+        listReachable(service, createForeignPodEndpoint("observability"), [80, 443, 4318]),
+      ).toEqual([443, 4318]);
     }
   });
 
   test("without an issuer and chains those two ask nobody outside either", async () => {
-    const bare = createPolicyVerdict(await renderChart("minimal"), home);
-    const asking = serviceNames.filter((service) =>
-      bare({ from: pod(service), to: address("1.1.1.1"), port: 443 }),
+    const isAllowedInMinimal = createPolicyEvaluator(
+      await renderChart("minimal"),
+      releaseNamespace,
     );
-    expect(asking).toEqual(["webhook-dispatcher"]);
+    const servicesWithInternetAccess = serviceNames.filter((service) =>
+      isAllowedInMinimal({
+        from: createPodEndpoint(service),
+        to: createAddressEndpoint("1.1.1.1"),
+        port: 443,
+      }),
+    );
+    expect(servicesWithInternetAccess).toEqual(["webhook-dispatcher"]);
   });
 
   test("the controller reaches the public ports, Prometheus the internal ones, others neither", () => {
-    const ports = (from: End) =>
+    const listAllowedPorts = (from: NetworkEndpoint) =>
       serviceNames.flatMap((service) =>
-        [open, internal].filter((port) => lets({ from, to: pod(service), port })),
+        [publicPort, internalPort].filter((port) =>
+          isAllowed({ from, to: createPodEndpoint(service), port }),
+        ),
       );
-    expect(ports(podIn("ingress"))).toEqual([open, open, open, open]);
-    expect(ports(podIn("monitoring"))).toEqual([internal, internal, internal, internal]);
-    expect(ports(podIn("default"))).toEqual([]);
-    expect(ports(address("1.1.1.1"))).toEqual([]);
-    expect(ports({ namespace: home, labels: { app: "another" } })).toEqual([]);
+    expect(listAllowedPorts(createForeignPodEndpoint("ingress"))).toEqual([
+      publicPort,
+      publicPort,
+      publicPort,
+      publicPort,
+    ]);
+    expect(listAllowedPorts(createForeignPodEndpoint("monitoring"))).toEqual([
+      internalPort,
+      internalPort,
+      internalPort,
+      internalPort,
+    ]);
+    expect(listAllowedPorts(createForeignPodEndpoint("default"))).toEqual([]);
+    expect(listAllowedPorts(createAddressEndpoint("1.1.1.1"))).toEqual([]);
+    expect(listAllowedPorts({ namespace: releaseNamespace, labels: { app: "another" } })).toEqual(
+      [],
+    );
   });
 
   test("names are asked for at the ports that are given, by every pod", async () => {
-    const dnsPorts = set({ "networkPolicy.dnsPorts": [53, 5353] });
-    const moved = createPolicyVerdict(await renderChart("production", dnsPorts), home);
-    const to = podIn("kube-system", { "k8s-app": "kube-dns" });
+    const dnsPortArgs = buildSetArgs({ "networkPolicy.dnsPorts": [53, 5353] });
+    const isAllowedAfterChange = createPolicyEvaluator(
+      await renderChart("production", dnsPortArgs),
+      releaseNamespace,
+    );
+    const to = createForeignPodEndpoint("kube-system", { "k8s-app": "kube-dns" });
     for (const component of [...serviceNames, "migrations", "test"]) {
-      const from = pod(component);
+      const from = createPodEndpoint(component);
       for (const protocol of ["UDP", "TCP"] as const) {
-        expect(lets({ from, to, port: 5353, protocol })).toBe(false);
-        for (const port of [53, 5353]) expect(moved({ from, to, port, protocol })).toBe(true);
+        expect(isAllowed({ from, to, port: 5353, protocol })).toBe(false);
+        for (const port of [53, 5353])
+          expect(isAllowedAfterChange({ from, to, port, protocol })).toBe(true);
       }
     }
   });
 
   test("the migrations Job reaches what extraEgress adds, and it alone", async () => {
-    const vault = {
+    const vaultRule = {
       ports: [{ protocol: "TCP", port: 8200 }],
       to: [{ ipBlock: { cidr: "10.40.0.0/16" } }],
     };
-    const added = set({ "migrations.extraEgress": [vault] });
-    const more = createPolicyVerdict(await renderChart("production", added), home);
-    const to = address("10.40.0.1");
-    expect(lets({ from: pod("migrations"), to, port: 8200 })).toBe(false);
-    expect(more({ from: pod("migrations"), to, port: 8200 })).toBe(true);
+    const extraEgressArgs = buildSetArgs({ "migrations.extraEgress": [vaultRule] });
+    const isAllowedWithExtraEgress = createPolicyEvaluator(
+      await renderChart("production", extraEgressArgs),
+      releaseNamespace,
+    );
+    const to = createAddressEndpoint("10.40.0.1");
+    expect(isAllowed({ from: createPodEndpoint("migrations"), to, port: 8200 })).toBe(false);
+    expect(
+      isAllowedWithExtraEgress({ from: createPodEndpoint("migrations"), to, port: 8200 }),
+    ).toBe(true);
     for (const service of serviceNames) {
-      expect(more({ from: pod(service), to, port: 8200 })).toBe(false);
+      expect(isAllowedWithExtraEgress({ from: createPodEndpoint(service), to, port: 8200 })).toBe(
+        false,
+      );
     }
   });
 
   test("the smoke test reaches the services and nothing else, the migrations what they prepare", () => {
-    const fromTest = (to: End, port: number) => lets({ from: pod("test"), to, port });
+    const isAllowedFromTest = (to: NetworkEndpoint, port: number) =>
+      isAllowed({ from: createPodEndpoint("test"), to, port });
     for (const service of serviceNames) {
-      expect([fromTest(pod(service), open), fromTest(pod(service), internal)]).toEqual([
-        true,
-        true,
-      ]);
+      expect([
+        isAllowedFromTest(createPodEndpoint(service), publicPort),
+        isAllowedFromTest(createPodEndpoint(service), internalPort),
+      ]).toEqual([true, true]);
     }
-    const reached = (component: string) =>
-      Object.entries(places)
-        .filter(([, place]) => lets({ from: pod(component), ...place }))
+    const listReachable = (component: string) =>
+      Object.entries(dependencyEndpoints)
+        .filter(([, dependency]) =>
+          isAllowed({ from: createPodEndpoint(component), ...dependency }),
+        )
         .map(([name]) => name);
-    expect(reached("test")).toEqual([]);
-    expect(reached("migrations")).toEqual(["postgres", "kafka"]);
-    expect(lets({ from: pod("migrations"), to: address("1.1.1.1"), port: 443 })).toBe(false);
+    expect(listReachable("test")).toEqual([]);
+    expect(listReachable("migrations")).toEqual(["postgres", "kafka"]);
+    expect(
+      isAllowed({
+        from: createPodEndpoint("migrations"),
+        to: createAddressEndpoint("1.1.1.1"),
+        port: 443,
+      }),
+    ).toBe(false);
   });
 });

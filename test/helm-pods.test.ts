@@ -2,47 +2,48 @@ import { beforeAll, expect, test } from "@jest/globals";
 import { serviceBlocks } from "@payment-links/deploy/chart/service-blocks";
 import {
   type Manifest,
-  containersOf,
-  fullName,
-  podOf,
+  listContainers,
+  releaseFullName,
+  getPodSpec,
   renderChart,
-  set,
+  buildSetArgs,
   topologies,
 } from "./helm/render-chart.ts";
-import { needing } from "./helm/tools.ts";
+import { requireTools } from "./helm/require-tools.ts";
 
-const withHelm = needing("helm");
+const helmSuite = requireTools("helm");
 
 /** Each block of values that has a pod, and the name of what has that pod. */
-const blocks = { ...serviceBlocks, migrations: "migrations", test: "test" };
+const namesByBlock = { ...serviceBlocks, migrations: "migrations", test: "test" };
 
-const find = (manifests: readonly Manifest[], kind: RegExp, name: string): Manifest => {
-  const found = manifests.find(
-    (one) => kind.test(one.kind) && one.metadata.name === `${fullName}-${name}`,
+const findManifest = (manifests: readonly Manifest[], kind: RegExp, name: string): Manifest => {
+  const manifest = manifests.find(
+    (candidate) =>
+      kind.test(candidate.kind) && candidate.metadata.name === `${releaseFullName}-${name}`,
   );
-  if (found === undefined) throw new Error(`there is no ${kind.source} ${name}`);
-  return found;
+  if (manifest === undefined) throw new Error(`there is no ${kind.source} ${name}`);
+  return manifest;
 };
 
 type Metadata = { labels?: Record<string, string>; annotations?: Record<string, string> };
 type Template = { metadata: Metadata; spec: Record<string, unknown> };
 
 /** A pod as Kubernetes makes it: of a Deployment, the Job or the test. */
-const templateOf = (manifests: readonly Manifest[], name: string): Template => {
-  const found = find(manifests, /^(?:Deployment|Job|Pod)$/, name);
-  if (found.kind === "Pod") return found as unknown as Template;
-  return (found as unknown as { spec: { template: Template } }).spec.template;
+const getPodTemplate = (manifests: readonly Manifest[], name: string): Template => {
+  const manifest = findManifest(manifests, /^(?:Deployment|Job|Pod)$/, name);
+  if (manifest.kind === "Pod") return manifest as unknown as Template;
+  return (manifest as unknown as { spec: { template: Template } }).spec.template;
 };
 
-const containerOf = (manifests: readonly Manifest[], block: string, name: string) => {
-  const pod = podOf(find(manifests, /^(?:Deployment|Job|Pod)$/, block));
-  const container = pod?.containers.find((one) => one.name === name);
+const getContainer = (manifests: readonly Manifest[], block: string, name: string) => {
+  const pod = getPodSpec(findManifest(manifests, /^(?:Deployment|Job|Pod)$/, block));
+  const container = pod?.containers.find((candidate) => candidate.name === name);
   if (container === undefined) throw new Error(`${block} has no container ${name}`);
   return container;
 };
 
-const resources = { requests: { cpu: "7m", memory: "77Mi" }, limits: { memory: "177Mi" } };
-const placed = {
+const resourceValues = { requests: { cpu: "7m", memory: "77Mi" }, limits: { memory: "177Mi" } };
+const schedulingValues = {
   nodeSelector: { "example.com/pool": "payments" },
   tolerations: [{ key: "dedicated", operator: "Exists" }],
   affinity: { nodeAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [] } },
@@ -57,20 +58,29 @@ const placed = {
 const labels = { "example.com/tier": "public" };
 const annotations = { "example.com/team": "payments" };
 
-withHelm.describe("where pods run", () => {
-  test.each(Object.entries(blocks))(
+helmSuite.describe("where pods run", () => {
+  test.each(Object.entries(namesByBlock))(
     "is said in %s for its pod alone, with labels, annotations and resources",
     async (block, name) => {
-      const values = { ...placed, podLabels: labels, podAnnotations: annotations, resources };
-      const manifests = await renderChart("minimal", set({ [block]: values }));
-      const { metadata, spec: pod } = templateOf(manifests, name);
-      expect(pod).toMatchObject(placed);
+      const values = {
+        ...schedulingValues,
+        podLabels: labels,
+        podAnnotations: annotations,
+        resources: resourceValues,
+      };
+      const manifests = await renderChart("minimal", buildSetArgs({ [block]: values }));
+      const { metadata, spec: pod } = getPodTemplate(manifests, name);
+      expect(pod).toMatchObject(schedulingValues);
       expect(metadata).toMatchObject({ labels, annotations });
-      for (const container of containersOf([find(manifests, /^(?:Deployment|Job|Pod)$/, name)])) {
-        expect(container).toMatchObject({ resources });
+      for (const container of listContainers([
+        findManifest(manifests, /^(?:Deployment|Job|Pod)$/, name),
+      ])) {
+        expect(container).toMatchObject({ resources: resourceValues });
       }
-      for (const other of Object.values(blocks).filter((one) => one !== name)) {
-        expect(JSON.stringify(templateOf(manifests, other))).not.toMatch(
+      for (const otherName of Object.values(namesByBlock).filter(
+        (candidate) => candidate !== name,
+      )) {
+        expect(JSON.stringify(getPodTemplate(manifests, otherName))).not.toMatch(
           /example\.com\/|business-critical|77Mi|dnsPolicy|hostUsers/,
         );
       }
@@ -78,47 +88,50 @@ withHelm.describe("where pods run", () => {
   );
 
   test("is by zone and node unless other constraints are given, which select this service's pods", async () => {
-    const selector = (component: string) => ({
+    const createSelector = (component: string) => ({
       matchLabels: {
         "app.kubernetes.io/name": "payment-links",
         "app.kubernetes.io/instance": "pl",
         "app.kubernetes.io/component": component,
       },
     });
-    const anyPod = { matchLabels: { any: "pod" } };
-    const hard = {
+    const anyPodSelector = { matchLabels: { any: "pod" } };
+    const rackConstraint = {
       topologyKey: "example.com/rack",
       maxSkew: 2,
       whenUnsatisfiable: "DoNotSchedule",
     };
     const manifests = await renderChart(
       "minimal",
-      set({
-        "linksApi.topologySpreadConstraints": [hard, { ...hard, labelSelector: anyPod }],
+      buildSetArgs({
+        "linksApi.topologySpreadConstraints": [
+          rackConstraint,
+          { ...rackConstraint, labelSelector: anyPodSelector },
+        ],
         "authKeys.topologySpreadConstraints": [],
       }),
     );
-    const spread = (name: string) =>
-      templateOf(manifests, name).spec["topologySpreadConstraints"] ?? "none";
+    const getSpreadConstraints = (name: string) =>
+      getPodTemplate(manifests, name).spec["topologySpreadConstraints"] ?? "none";
     const matchLabelKeys = ["pod-template-hash"];
-    expect(spread("links-api")).toEqual([
-      { ...hard, labelSelector: selector("links-api"), matchLabelKeys },
-      { ...hard, labelSelector: anyPod, matchLabelKeys },
+    expect(getSpreadConstraints("links-api")).toEqual([
+      { ...rackConstraint, labelSelector: createSelector("links-api"), matchLabelKeys },
+      { ...rackConstraint, labelSelector: anyPodSelector, matchLabelKeys },
     ]);
-    expect(spread("auth-keys")).toEqual("none");
-    expect(spread("settlement-listener")).toEqual(
+    expect(getSpreadConstraints("auth-keys")).toEqual("none");
+    expect(getSpreadConstraints("settlement-listener")).toEqual(
       ["topology.kubernetes.io/zone", "kubernetes.io/hostname"].map((topologyKey) => ({
         topologyKey,
         maxSkew: 1,
         whenUnsatisfiable: "ScheduleAnyway",
-        labelSelector: selector("settlement-listener"),
+        labelSelector: createSelector("settlement-listener"),
         matchLabelKeys,
       })),
     );
   });
 });
 
-const extra = {
+const extraValues = {
   extraEnv: [{ name: "EXTRA", value: "1" }],
   extraEnvFrom: [{ configMapRef: { name: "more" } }],
   extraVolumes: [{ name: "extra", emptyDir: {} }],
@@ -130,25 +143,25 @@ const extra = {
 const sidecars = [{ name: "sidecar", image: "sidecar:1", securityContext: {} }];
 const accountAnnotations = { "example.com/role": "payments" };
 
-withHelm.describe("what operators add to pods", () => {
+helmSuite.describe("what operators add to pods", () => {
   test.each(Object.entries(serviceBlocks))(
     "of %s is there, after what is ours",
     async (block, name) => {
       const serviceAccount = { annotations: accountAnnotations };
-      const values = { ...extra, extraContainers: sidecars, serviceAccount };
-      const manifests = await renderChart("minimal", set({ [block]: values }));
-      expect(containerOf(manifests, name, name)).toMatchObject({
-        env: expect.arrayContaining([...extra.extraEnv, { name: "HOST", value: "0.0.0.0" }]),
-        envFrom: extra.extraEnvFrom,
-        volumeMounts: [{ name: "tmp", mountPath: "/tmp" }, ...extra.extraVolumeMounts],
+      const values = { ...extraValues, extraContainers: sidecars, serviceAccount };
+      const manifests = await renderChart("minimal", buildSetArgs({ [block]: values }));
+      expect(getContainer(manifests, name, name)).toMatchObject({
+        env: expect.arrayContaining([...extraValues.extraEnv, { name: "HOST", value: "0.0.0.0" }]),
+        envFrom: extraValues.extraEnvFrom,
+        volumeMounts: [{ name: "tmp", mountPath: "/tmp" }, ...extraValues.extraVolumeMounts],
       });
-      expect(templateOf(manifests, name).spec).toMatchObject({
-        initContainers: extra.extraInitContainers,
+      expect(getPodTemplate(manifests, name).spec).toMatchObject({
+        initContainers: extraValues.extraInitContainers,
         containers: [{ name }, ...sidecars],
-        volumes: [{ name: "tmp" }, ...extra.extraVolumes],
+        volumes: [{ name: "tmp" }, ...extraValues.extraVolumes],
       });
-      const account = find(manifests, /^ServiceAccount$/, name);
-      expect(account.metadata.annotations).toEqual(accountAnnotations);
+      const serviceAccountManifest = findManifest(manifests, /^ServiceAccount$/, name);
+      expect(serviceAccountManifest.metadata.annotations).toEqual(accountAnnotations);
     },
   );
 
@@ -157,9 +170,12 @@ withHelm.describe("what operators add to pods", () => {
     async (block, name) => {
       const manifests = await renderChart(
         "minimal",
-        set({ [`${block}.service`]: { labels, annotations } }),
+        buildSetArgs({ [`${block}.service`]: { labels, annotations } }),
       );
-      expect(find(manifests, /^Service$/, name).metadata).toMatchObject({ labels, annotations });
+      expect(findManifest(manifests, /^Service$/, name).metadata).toMatchObject({
+        labels,
+        annotations,
+      });
       expect(JSON.stringify(manifests).split("example.com/team")).toHaveLength(2);
     },
   );
@@ -168,26 +184,25 @@ withHelm.describe("what operators add to pods", () => {
     const serviceAccount = { annotations: accountAnnotations };
     const manifests = await renderChart(
       "minimal",
-      set({ migrations: { ...extra, serviceAccount } }),
+      buildSetArgs({ migrations: { ...extraValues, serviceAccount } }),
     );
-    const { spec: pod } = templateOf(manifests, "migrations");
-    expect(pod).toMatchObject({ volumes: expect.arrayContaining(extra.extraVolumes) });
-    const [first, waiting, asking, ...preparing] = pod["initContainers"] as Record<
-      string,
-      unknown
-    >[];
-    expect(first).toEqual(extra.extraInitContainers[0]);
-    expect(waiting).toMatchObject({ name: "wait-for-secrets" });
-    expect(asking).toMatchObject({ name: "wait-for-servers" });
-    for (const container of [...preparing, ...(pod["containers"] as typeof preparing)]) {
+    const { spec: pod } = getPodTemplate(manifests, "migrations");
+    expect(pod).toMatchObject({ volumes: expect.arrayContaining(extraValues.extraVolumes) });
+    const [firstInitContainer, secretsStep, serversStep, ...prepareSteps] = pod[
+      "initContainers"
+    ] as Record<string, unknown>[];
+    expect(firstInitContainer).toEqual(extraValues.extraInitContainers[0]);
+    expect(secretsStep).toMatchObject({ name: "wait-for-secrets" });
+    expect(serversStep).toMatchObject({ name: "wait-for-servers" });
+    for (const container of [...prepareSteps, ...(pod["containers"] as typeof prepareSteps)]) {
       expect(container).toMatchObject({
-        env: expect.arrayContaining(extra.extraEnv),
-        envFrom: extra.extraEnvFrom,
-        volumeMounts: expect.arrayContaining(extra.extraVolumeMounts),
+        env: expect.arrayContaining(extraValues.extraEnv),
+        envFrom: extraValues.extraEnvFrom,
+        volumeMounts: expect.arrayContaining(extraValues.extraVolumeMounts),
       });
     }
-    const account = find(manifests, /^ServiceAccount$/, "migrations");
-    expect(account.metadata.annotations).toMatchObject({
+    const serviceAccountManifest = findManifest(manifests, /^ServiceAccount$/, "migrations");
+    expect(serviceAccountManifest.metadata.annotations).toMatchObject({
       ...accountAnnotations,
       "helm.sh/hook": "pre-install,pre-upgrade",
     });
@@ -200,256 +215,302 @@ withHelm.describe("what operators add to pods", () => {
         { serviceAccount: { name: `${block}-of-mine`.toLowerCase() } },
       ]),
     );
-    const manifests = await renderChart("minimal", set(accounts));
+    const manifests = await renderChart("minimal", buildSetArgs(accounts));
     expect(manifests.filter(({ kind }) => kind === "ServiceAccount")).toEqual([]);
     for (const [block, name] of [
       ...Object.entries(serviceBlocks),
       ["migrations", "migrations"] as const,
     ]) {
-      const { serviceAccountName } = templateOf(manifests, name).spec;
+      const { serviceAccountName } = getPodTemplate(manifests, name).spec;
       expect(serviceAccountName).toBe(`${block}-of-mine`.toLowerCase());
     }
   });
 
   test("is nothing by default", async () => {
-    for (const { initContainers, containers, volumes } of await podsOf("minimal")) {
+    for (const { initContainers, containers, volumes } of await listPods("minimal")) {
       const names = [...initContainers, ...containers, ...volumes].map(({ name }) => name);
       expect(names.filter((name) => /extra|proxy|sidecar/.test(name))).toEqual([]);
     }
   });
 });
 
-const podsOf = async (topology: string) =>
-  (await renderChart(topology)).map(podOf).filter((pod) => pod !== undefined);
+const listPods = async (topology: string) =>
+  (await renderChart(topology)).map(getPodSpec).filter((pod) => pod !== undefined);
 
-withHelm.describe("the Services' addresses", () => {
-  const families = async (more: readonly string[] = []) =>
-    (await renderChart("minimal", more))
+helmSuite.describe("the Services' addresses", () => {
+  const readIpFamilies = async (extraArgs: readonly string[] = []) =>
+    (await renderChart("minimal", extraArgs))
       .filter(({ kind }) => kind === "Service")
       .map(({ spec }) => spec as Record<string, unknown>)
       .map(({ ipFamilyPolicy, ipFamilies }) => ({ ipFamilyPolicy, ipFamilies }));
 
   test("are of the families that are given, and of the cluster's own by default", async () => {
-    const given = { ipFamilyPolicy: "RequireDualStack", ipFamilies: ["IPv6", "IPv4"] };
-    const all = Object.keys(serviceBlocks);
-    expect(await families(set({ ...given, listenAddress: "::" }))).toEqual(all.map(() => given));
-    expect(await families()).toEqual(all.map(() => ({})));
+    const addressFamilies = { ipFamilyPolicy: "RequireDualStack", ipFamilies: ["IPv6", "IPv4"] };
+    const blockNames = Object.keys(serviceBlocks);
+    expect(await readIpFamilies(buildSetArgs({ ...addressFamilies, listenAddress: "::" }))).toEqual(
+      blockNames.map(() => addressFamilies),
+    );
+    expect(await readIpFamilies()).toEqual(blockNames.map(() => ({})));
   });
 });
 
-withHelm.describe("security contexts", () => {
-  const ofPod = {
+helmSuite.describe("security contexts", () => {
+  const defaultPodContext = {
     runAsNonRoot: true,
     runAsUser: 65532,
     runAsGroup: 65532,
     seccompProfile: { type: "RuntimeDefault" },
   };
-  const ofContainer = {
+  const defaultContainerContext = {
     allowPrivilegeEscalation: false,
     readOnlyRootFilesystem: true,
     capabilities: { drop: ["ALL"] },
   };
-  const contextsOf = (manifests: readonly Manifest[], name: string) => {
-    const found = find(manifests, /^(?:Deployment|Job|Pod|StatefulSet)$/, name);
+  const getSecurityContexts = (manifests: readonly Manifest[], name: string) => {
+    const manifest = findManifest(manifests, /^(?:Deployment|Job|Pod|StatefulSet)$/, name);
     return {
-      pod: podOf(found)?.securityContext,
-      containers: containersOf([found]).map(({ securityContext }) => securityContext),
+      pod: getPodSpec(manifest)?.securityContext,
+      containers: listContainers([manifest]).map(({ securityContext }) => securityContext),
     };
   };
 
-  test.each(Object.entries(blocks))(
+  test.each(Object.entries(namesByBlock))(
     "of %s are its own over those of all, field by field, in its pod alone",
     async (block, name) => {
-      const own = {
+      const blockContexts = {
         podSecurityContext: { fsGroup: 1_000_650_000, seccompProfile: { localhostProfile: "a" } },
         containerSecurityContext: {
           readOnlyRootFilesystem: false,
           capabilities: { add: ["NET_BIND_SERVICE"] },
         },
       };
-      const manifests = await renderChart("minimal", set({ [block]: own }));
-      const { pod, containers } = contextsOf(manifests, name);
+      const manifests = await renderChart("minimal", buildSetArgs({ [block]: blockContexts }));
+      const { pod, containers } = getSecurityContexts(manifests, name);
       expect(pod).toEqual({
-        ...ofPod,
+        ...defaultPodContext,
         fsGroup: 1_000_650_000,
         seccompProfile: { type: "RuntimeDefault", localhostProfile: "a" },
       });
       expect(containers).toEqual(
         containers.map(() => ({
-          ...ofContainer,
+          ...defaultContainerContext,
           readOnlyRootFilesystem: false,
           capabilities: { drop: ["ALL"], add: ["NET_BIND_SERVICE"] },
         })),
       );
-      for (const other of Object.values(blocks).filter((one) => one !== name)) {
-        const found = contextsOf(manifests, other);
-        expect(found.pod).toEqual(ofPod);
-        expect(found.containers).toEqual(found.containers.map(() => ofContainer));
+      for (const otherName of Object.values(namesByBlock).filter(
+        (candidate) => candidate !== name,
+      )) {
+        const otherContexts = getSecurityContexts(manifests, otherName);
+        expect(otherContexts.pod).toEqual(defaultPodContext);
+        expect(otherContexts.containers).toEqual(
+          otherContexts.containers.map(() => defaultContainerContext),
+        );
       }
     },
   );
 
   test("have a field of all changed or taken away everywhere, and one of a block there alone", async () => {
-    const { runAsUser: _user, runAsGroup: _group, ...left } = ofPod;
+    const {
+      runAsUser: _runAsUser,
+      runAsGroup: _runAsGroup,
+      ...remainingPodContext
+    } = defaultPodContext;
     const manifests = await renderChart("minimal", [
-      ...set({ podSecurityContext: { runAsUser: null, fsGroup: 2000 } }),
-      ...set({ "containerSecurityContext.readOnlyRootFilesystem": null }),
-      ...set({ "linksApi.podSecurityContext": { runAsGroup: null, fsGroup: null } }),
+      ...buildSetArgs({ podSecurityContext: { runAsUser: null, fsGroup: 2000 } }),
+      ...buildSetArgs({ "containerSecurityContext.readOnlyRootFilesystem": null }),
+      ...buildSetArgs({ "linksApi.podSecurityContext": { runAsGroup: null, fsGroup: null } }),
     ]);
-    const { readOnlyRootFilesystem: _root, ...leftOfContainer } = ofContainer;
-    for (const name of Object.values(blocks)) {
-      const { pod, containers } = contextsOf(manifests, name);
-      const own = name === "links-api" ? left : { ...left, runAsGroup: 65532, fsGroup: 2000 };
-      expect([name, pod]).toEqual([name, own]);
-      expect(containers).toEqual(containers.map(() => leftOfContainer));
+    const { readOnlyRootFilesystem: _readOnlyRootFilesystem, ...remainingContainerContext } =
+      defaultContainerContext;
+    for (const name of Object.values(namesByBlock)) {
+      const { pod, containers } = getSecurityContexts(manifests, name);
+      const expectedPodContext =
+        name === "links-api"
+          ? remainingPodContext
+          : { ...remainingPodContext, runAsGroup: 65532, fsGroup: 2000 };
+      expect([name, pod]).toEqual([name, expectedPodContext]);
+      expect(containers).toEqual(containers.map(() => remainingContainerContext));
     }
   });
 
   test("of quickstart's servers are those of all, but for the users of their images", async () => {
     const manifests = await renderChart("quickstart", [
-      ...set({ podSecurityContext: { runAsUser: 2000, seLinuxOptions: { level: "s0:c1" } } }),
-      ...set({ containerSecurityContext: { runAsUser: 3000, runAsNonRoot: true } }),
+      ...buildSetArgs({
+        podSecurityContext: { runAsUser: 2000, seLinuxOptions: { level: "s0:c1" } },
+      }),
+      ...buildSetArgs({ containerSecurityContext: { runAsUser: 3000, runAsNonRoot: true } }),
     ]);
     const users = { postgres: 999, kafka: 1000, redis: 999, origin: 101 };
     for (const [name, user] of Object.entries(users)) {
-      expect(contextsOf(manifests, name)).toEqual({
+      expect(getSecurityContexts(manifests, name)).toEqual({
         pod: {
-          ...ofPod,
+          ...defaultPodContext,
           runAsUser: user,
           runAsGroup: user,
           fsGroup: user,
           seLinuxOptions: { level: "s0:c1" },
         },
-        containers: [{ ...ofContainer, runAsNonRoot: true }],
+        containers: [{ ...defaultContainerContext, runAsNonRoot: true }],
       });
     }
   });
 });
 
-withHelm.describe("an upgrade", () => {
-  const changes = async (more: readonly string[] = []) => {
-    const manifests = await renderChart("minimal", more);
+helmSuite.describe("an upgrade", () => {
+  const readUpdateStrategies = async (extraArgs: readonly string[] = []) => {
+    const manifests = await renderChart("minimal", extraArgs);
     return Object.values(serviceBlocks).map((name) => {
-      const { spec } = find(manifests, /^Deployment$/, name);
+      const { spec } = findManifest(manifests, /^Deployment$/, name);
       const { strategy, minReadySeconds } = spec as Record<string, unknown>;
       return { strategy, minReadySeconds };
     });
   };
-  const moving = (maxSurge: number | string, maxUnavailable: number | string) => ({
+  const createRollingUpdate = (maxSurge: number | string, maxUnavailable: number | string) => ({
     strategy: { type: "RollingUpdate", rollingUpdate: { maxSurge, maxUnavailable } },
   });
 
   test("starts one pod more before it ends one, unless more is said", async () => {
-    expect(await changes()).toEqual(Object.values(serviceBlocks).map(() => moving(1, 0)));
+    expect(await readUpdateStrategies()).toEqual(
+      Object.values(serviceBlocks).map(() => createRollingUpdate(1, 0)),
+    );
   });
 
   test("replaces as many pods of a service as its own values say, each as long ready", async () => {
-    const all = Object.keys(serviceBlocks);
-    for (const [index, block] of all.entries()) {
-      const expected: object[] = all.map(() => moving(1, 0));
-      expected[index] = { ...moving(0, "25%"), minReadySeconds: 20 };
-      const values = { ...moving(0, "25%"), minReadySeconds: 20 };
-      expect(await changes(set({ [block]: values }))).toEqual(expected);
+    const blockNames = Object.keys(serviceBlocks);
+    for (const [index, block] of blockNames.entries()) {
+      const expected: object[] = blockNames.map(() => createRollingUpdate(1, 0));
+      expected[index] = { ...createRollingUpdate(0, "25%"), minReadySeconds: 20 };
+      const values = { ...createRollingUpdate(0, "25%"), minReadySeconds: 20 };
+      expect(await readUpdateStrategies(buildSetArgs({ [block]: values }))).toEqual(expected);
     }
   });
 });
 
-withHelm.describe("probes", () => {
+helmSuite.describe("probes", () => {
   test("ask as often as the values say, and always the same", async () => {
-    const times = (factor: number) => ({
+    const createProbeTimes = (factor: number) => ({
       periodSeconds: factor,
       timeoutSeconds: factor + 1,
       failureThreshold: factor + 2,
     });
-    const probes = { startup: times(10), readiness: times(20), liveness: times(30) };
+    const probes = {
+      startup: createProbeTimes(10),
+      readiness: createProbeTimes(20),
+      liveness: createProbeTimes(30),
+    };
     for (const [block, name] of Object.entries(serviceBlocks)) {
-      const manifests = await renderChart("minimal", set({ [`${block}.probes`]: probes }));
-      const live = { path: "/livez", port: "internal" };
-      expect(containerOf(manifests, name, name)).toMatchObject({
-        startupProbe: { ...times(10), httpGet: live },
-        readinessProbe: { ...times(20), httpGet: { path: "/readyz", port: "internal" } },
-        livenessProbe: { ...times(30), httpGet: live, terminationGracePeriodSeconds: 5 },
+      const manifests = await renderChart("minimal", buildSetArgs({ [`${block}.probes`]: probes }));
+      const livenessRequest = { path: "/livez", port: "internal" };
+      expect(getContainer(manifests, name, name)).toMatchObject({
+        startupProbe: { ...createProbeTimes(10), httpGet: livenessRequest },
+        readinessProbe: { ...createProbeTimes(20), httpGet: { path: "/readyz", port: "internal" } },
+        livenessProbe: {
+          ...createProbeTimes(30),
+          httpGet: livenessRequest,
+          terminationGracePeriodSeconds: 5,
+        },
       });
     }
   });
 });
 
-withHelm.describe("an image of its own", () => {
+helmSuite.describe("an image of its own", () => {
   test("has its registry, path, tag and pull policy before those of all, wherever it is run", async () => {
-    const own = { registry: "other.example.com", repository: "that-one", tag: "9.9.9" };
+    const ownImage = { registry: "other.example.com", repository: "that-one", tag: "9.9.9" };
     for (const [block, name] of Object.entries(serviceBlocks)) {
       const manifests = await renderChart("minimal", [
-        ...set({ "image.registry": "registry.example.com", "image.pullPolicy": "Always" }),
-        ...set({ [`${block}.image`]: { ...own, pullPolicy: "Never" } }),
+        ...buildSetArgs({ "image.registry": "registry.example.com", "image.pullPolicy": "Always" }),
+        ...buildSetArgs({ [`${block}.image`]: { ...ownImage, pullPolicy: "Never" } }),
       ]);
-      const containers = containersOf(manifests);
-      const given = containers.filter(({ image }) => image === "other.example.com/that-one:9.9.9");
-      expect(given.map((container) => container.name)).toEqual(
+      const containers = listContainers(manifests);
+      const ownImageContainers = containers.filter(
+        ({ image }) => image === "other.example.com/that-one:9.9.9",
+      );
+      expect(ownImageContainers.map((container) => container.name)).toEqual(
         expect.arrayContaining([name, name]),
       );
-      const rest = containers.filter((container) => !given.includes(container));
-      expect(rest.length).toBeGreaterThanOrEqual(6);
-      for (const { image } of rest)
+      const otherContainers = containers.filter(
+        (container) => !ownImageContainers.includes(container),
+      );
+      expect(otherContainers.length).toBeGreaterThanOrEqual(6);
+      for (const { image } of otherContainers)
         expect(image).toMatch(/^registry\.example\.com\/payment-links\//);
-      const policies = (some: readonly unknown[]) =>
-        new Set((some as { imagePullPolicy: string }[]).map((one) => one.imagePullPolicy));
-      expect([policies(given), policies(rest)]).toEqual([new Set(["Never"]), new Set(["Always"])]);
+      const getPullPolicies = (containers: readonly unknown[]) =>
+        new Set(
+          (containers as { imagePullPolicy: string }[]).map(
+            (candidate) => candidate.imagePullPolicy,
+          ),
+        );
+      expect([getPullPolicies(ownImageContainers), getPullPolicies(otherContainers)]).toEqual([
+        new Set(["Never"]),
+        new Set(["Always"]),
+      ]);
     }
   });
 
   test("of quickstart's servers is pulled by its own policy, if it has one", async () => {
-    const policies = async (more: Record<string, unknown>) =>
+    const renderPullPolicies = async (overrides: Record<string, unknown>) =>
       new Set(
-        containersOf(await renderChart("quickstart", set({ "image.pullPolicy": "Never", ...more })))
+        listContainers(
+          await renderChart(
+            "quickstart",
+            buildSetArgs({ "image.pullPolicy": "Never", ...overrides }),
+          ),
+        )
           .filter(({ image }) => !image.includes("payment-links/"))
           .map((container) => container["imagePullPolicy"]),
       );
-    expect(await policies({ "quickstart.pullPolicy": "IfNotPresent" })).toEqual(
+    expect(await renderPullPolicies({ "quickstart.pullPolicy": "IfNotPresent" })).toEqual(
       new Set(["IfNotPresent"]),
     );
-    expect(await policies({})).toEqual(new Set(["Never"]));
+    expect(await renderPullPolicies({})).toEqual(new Set(["Never"]));
   });
 
   test("has its path and tag before those of all, with the same registry, in Deployment and Job", async () => {
     for (const [block, name] of Object.entries(serviceBlocks)) {
       const manifests = await renderChart("minimal", [
-        ...set({ "image.registry": "registry.example.com", "image.tag": "1.2.3" }),
-        ...set({ [`${block}.image`]: { repository: "mirror/that-one", tag: "9.9.9" } }),
+        ...buildSetArgs({ "image.registry": "registry.example.com", "image.tag": "1.2.3" }),
+        ...buildSetArgs({ [`${block}.image`]: { repository: "mirror/that-one", tag: "9.9.9" } }),
       ]);
-      const images = containersOf(manifests)
+      const images = listContainers(manifests)
         .filter((container) => container.name === name)
         .map(({ image }) => image);
       expect(images).toEqual(images.map(() => "registry.example.com/mirror/that-one:9.9.9"));
       expect(images).toHaveLength(2);
-      const others = containersOf(manifests).filter(({ image }) => image.endsWith(":1.2.3"));
-      expect(others.length).toBeGreaterThanOrEqual(6);
+      const otherImages = listContainers(manifests).filter(({ image }) => image.endsWith(":1.2.3"));
+      expect(otherImages.length).toBeGreaterThanOrEqual(6);
     }
   });
 
   test("is pulled with the credentials that are named, by every pod", async () => {
-    const manifests = await renderChart("minimal", set({ "image.pullSecrets": ["one", "two"] }));
-    for (const name of Object.values(blocks)) {
-      expect(templateOf(manifests, name).spec).toMatchObject({
+    const manifests = await renderChart(
+      "minimal",
+      buildSetArgs({ "image.pullSecrets": ["one", "two"] }),
+    );
+    for (const name of Object.values(namesByBlock)) {
+      expect(getPodTemplate(manifests, name).spec).toMatchObject({
         imagePullSecrets: [{ name: "one" }, { name: "two" }],
       });
     }
   });
 });
 
-withHelm.describe("common labels and annotations", () => {
+helmSuite.describe("common labels and annotations", () => {
   const rendered = new Map<string, Manifest[]>();
   beforeAll(async () => {
-    const common = set({ commonLabels: labels, commonAnnotations: annotations });
-    for (const topology of topologies) rendered.set(topology, await renderChart(topology, common));
+    const commonArgs = buildSetArgs({ commonLabels: labels, commonAnnotations: annotations });
+    for (const topology of topologies)
+      rendered.set(topology, await renderChart(topology, commonArgs));
   });
 
   test.each(topologies)("are on everything that %s makes, and select nothing", (topology) => {
     // Extra objects are an operator's own.
-    const ours = (rendered.get(topology) ?? []).filter(
+    const chartManifests = (rendered.get(topology) ?? []).filter(
       ({ metadata }) => !metadata.name.endsWith("-extra"),
     );
-    expect(ours.length).toBeGreaterThan(15);
-    for (const { kind, metadata, spec } of ours) {
+    expect(chartManifests.length).toBeGreaterThan(15);
+    for (const { kind, metadata, spec } of chartManifests) {
       expect({ kind, ...metadata }).toMatchObject({ kind, labels, annotations });
       const { selector, podSelector } = (spec ?? {}) as Record<string, unknown>;
       expect(JSON.stringify([selector, podSelector])).not.toContain("example.com/tier");
@@ -458,11 +519,11 @@ withHelm.describe("common labels and annotations", () => {
 
   test("are on pods only as labels, and a pod's own label wins", async () => {
     const manifests = await renderChart("minimal", [
-      ...set({ commonLabels: labels, commonAnnotations: annotations }),
-      ...set({ "authKeys.podLabels": { "example.com/tier": "inner" } }),
+      ...buildSetArgs({ commonLabels: labels, commonAnnotations: annotations }),
+      ...buildSetArgs({ "authKeys.podLabels": { "example.com/tier": "inner" } }),
     ]);
     for (const name of [...Object.values(serviceBlocks), "migrations"]) {
-      const { metadata } = templateOf(manifests, name);
+      const { metadata } = getPodTemplate(manifests, name);
       const tier = name === "auth-keys" ? "inner" : "public";
       expect([name, metadata.labels]).toMatchObject([name, { "example.com/tier": tier }]);
       expect(metadata.annotations ?? {}).not.toHaveProperty(["example.com/team"]);

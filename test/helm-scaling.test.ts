@@ -10,28 +10,28 @@ import { stringify } from "yaml";
 import { runPromtool } from "./alerts/promtool.ts";
 import {
   type Manifest,
-  chart,
-  containersOf,
-  fullName,
-  readFolder,
+  chartDirectory,
+  listContainers,
+  releaseFullName,
+  readDirectory,
   renderChart,
   serviceNames,
-  set,
+  buildSetArgs,
 } from "./helm/render-chart.ts";
-import { needing } from "./helm/tools.ts";
+import { requireTools } from "./helm/require-tools.ts";
 
 const run = promisify(execFile);
-const withHelm = needing("helm");
+const helmSuite = requireTools("helm");
 
-const address = "http://prometheus.monitoring.svc:9090";
+const prometheusUrl = "http://prometheus.monitoring.svc:9090";
 
-const renderScaled = (block: string, more: Record<string, unknown> = {}) => {
+const renderWithKeda = (block: string, overrides: Record<string, unknown> = {}) => {
   const values = {
-    "keda.prometheus.serverAddress": address,
+    "keda.prometheus.serverAddress": prometheusUrl,
     [`${block}.keda.enabled`]: true,
-    ...more,
+    ...overrides,
   };
-  return renderChart("minimal", set(values));
+  return renderChart("minimal", buildSetArgs(values));
 };
 
 type Trigger = {
@@ -41,38 +41,41 @@ type Trigger = {
   metadata: Record<string, string>;
   authenticationRef?: unknown;
 };
-type Scaled = { metadata: { name: string }; spec: { triggers: Trigger[] } };
+type ScaledObject = { metadata: { name: string }; spec: { triggers: Trigger[] } };
 
-const scaledIn = (manifests: readonly Manifest[]) =>
-  manifests.filter(({ kind }) => kind === "ScaledObject") as unknown as Scaled[];
-const of = (manifests: readonly Manifest[], kind: string, name: string) =>
-  manifests.find((one) => one.kind === kind && one.metadata.name === `${fullName}-${name}`);
+const listScaledObjects = (manifests: readonly Manifest[]) =>
+  manifests.filter(({ kind }) => kind === "ScaledObject") as unknown as ScaledObject[];
+const findManifest = (manifests: readonly Manifest[], kind: string, name: string) =>
+  manifests.find(
+    (candidate) =>
+      candidate.kind === kind && candidate.metadata.name === `${releaseFullName}-${name}`,
+  );
 
-withHelm.describe("scaling by what waits", () => {
+helmSuite.describe("scaling by what waits", () => {
   test("is off by default", async () => {
-    expect(scaledIn(await renderChart("minimal"))).toEqual([]);
+    expect(listScaledObjects(await renderChart("minimal"))).toEqual([]);
   });
 
   test.each(Object.entries(serviceBlocks))(
     "scales %s alone, which then names no replicas and has no other scaler",
     async (block, name) => {
-      const manifests = await renderScaled(block, { [`${block}.replicas`]: 1 });
-      expect(scaledIn(manifests)).toMatchObject([
+      const manifests = await renderWithKeda(block, { [`${block}.replicas`]: 1 });
+      expect(listScaledObjects(manifests)).toMatchObject([
         {
-          metadata: { name: `${fullName}-${name}` },
+          metadata: { name: `${releaseFullName}-${name}` },
           spec: {
-            scaleTargetRef: { name: `${fullName}-${name}` },
+            scaleTargetRef: { name: `${releaseFullName}-${name}` },
             minReplicaCount: 2,
             maxReplicaCount: 12,
           },
         },
       ]);
       expect(manifests.filter(({ kind }) => kind === "HorizontalPodAutoscaler")).toEqual([]);
-      const deployment = of(manifests, "Deployment", name);
+      const deployment = findManifest(manifests, "Deployment", name);
       expect(deployment?.["spec"]).not.toHaveProperty("replicas");
       // Its lowest number of pods counts where a number of pods does: evictions, shares of limits.
-      expect(of(manifests, "PodDisruptionBudget", name)).toBeDefined();
-      const [container] = containersOf(deployment === undefined ? [] : [deployment]);
+      expect(findManifest(manifests, "PodDisruptionBudget", name)).toBeDefined();
+      const [container] = listContainers(deployment === undefined ? [] : [deployment]);
       expect(container?.env).toContainEqual({ name: "RATE_LIMIT_REPLICAS", value: "2" });
     },
   );
@@ -82,14 +85,14 @@ withHelm.describe("scaling by what waits", () => {
     const bounds = { minReplicas: 3, maxReplicas: 30 };
     const targets = { targetCpuPercent: 55, lagSeconds: 7, overdueSeconds: 77 };
     const authenticationRef = { name: "prometheus", kind: "ClusterTriggerAuthentication" };
-    const manifests = await renderScaled("webhookDispatcher", {
+    const manifests = await renderWithKeda("webhookDispatcher", {
       "webhookDispatcher.keda": { enabled: true, ...bounds, ...targets, behavior },
       "keda.prometheus.authModes": "bearer",
       "keda.prometheus.authenticationRef": authenticationRef,
     });
-    const asked = { serverAddress: address, authModes: "bearer" };
+    const prometheusMetadata = { serverAddress: prometheusUrl, authModes: "bearer" };
     const query = expect.any(String);
-    expect(scaledIn(manifests)[0]?.spec).toMatchObject({
+    expect(listScaledObjects(manifests)[0]?.spec).toMatchObject({
       minReplicaCount: 3,
       maxReplicaCount: 30,
       advanced: { horizontalPodAutoscalerConfig: { behavior } },
@@ -98,13 +101,13 @@ withHelm.describe("scaling by what waits", () => {
         {
           name: "lag",
           metricType: "Value",
-          metadata: { ...asked, threshold: "7", query },
+          metadata: { ...prometheusMetadata, threshold: "7", query },
           authenticationRef,
         },
         {
           name: "overdue",
           metricType: "Value",
-          metadata: { ...asked, threshold: "77", query },
+          metadata: { ...prometheusMetadata, threshold: "77", query },
           authenticationRef,
         },
       ],
@@ -113,51 +116,55 @@ withHelm.describe("scaling by what waits", () => {
 
   test("asks webhook-dispatcher alone for overdue webhooks, and each service for its own lag", async () => {
     for (const [block, name] of Object.entries(serviceBlocks)) {
-      const triggers = scaledIn(await renderScaled(block))[0]?.spec.triggers ?? [];
-      const overdue = name === "webhook-dispatcher" ? ["overdue"] : [];
-      expect(triggers.map((one) => one.name ?? one.type)).toEqual(["cpu", "lag", ...overdue]);
+      const triggers = listScaledObjects(await renderWithKeda(block))[0]?.spec.triggers ?? [];
+      const expectedTriggers = name === "webhook-dispatcher" ? ["overdue"] : [];
+      expect(triggers.map((candidate) => candidate.name ?? candidate.type)).toEqual([
+        "cpu",
+        "lag",
+        ...expectedTriggers,
+      ]);
       expect(triggers[1]?.metadata["query"]).toContain(`group="${name}"`);
       expect(triggers[1]).not.toHaveProperty("authenticationRef");
     }
   });
 });
 
-needing("helm", "promtool").describe("what KEDA asks Prometheus", () => {
-  const group = 'namespace="shop",service="webhook-dispatcher",group="webhook-dispatcher"';
+requireTools("helm", "promtool").describe("what KEDA asks Prometheus", () => {
+  const groupLabels = 'namespace="shop",service="webhook-dispatcher",group="webhook-dispatcher"';
   /** A topic's events a minute, and how many seconds each was under way. */
-  const applied = (labels: string, perMinute: number, seconds: number) => [
+  const createLagSeries = (labels: string, perMinute: number, lagSeconds: number) => [
     {
       series: `payment_links_consumer_lag_seconds_sum{${labels}}`,
-      values: `0+${perMinute * seconds}x9`,
+      values: `0+${perMinute * lagSeconds}x9`,
     },
     { series: `payment_links_consumer_lag_seconds_count{${labels}}`, values: `0+${perMinute}x9` },
   ];
-  const due = (labels: string, seconds: number) => ({
+  const createDueSeries = (labels: string, lagSeconds: number) => ({
     series: `payment_links_webhook_oldest_due_age_seconds{${labels}}`,
-    values: `${seconds}x9`,
+    values: `${lagSeconds}x9`,
   });
   const cases = {
     "the topic that is latest, over its pods, of this service here": {
       series: [
-        ...applied(`${group},topic="payment-links.v1",pod="a"`, 60, 50),
-        ...applied(`${group},topic="payment-links.v1",pod="b"`, 60, 30),
-        ...applied(`${group},topic="accounts.v1",pod="a"`, 600, 1),
-        ...applied(`${group.replace("shop", "other")},topic="accounts.v1"`, 60, 500),
-        ...applied('namespace="shop",group="links-api",topic="accounts.v1"', 60, 500),
+        ...createLagSeries(`${groupLabels},topic="payment-links.v1",pod="a"`, 60, 50),
+        ...createLagSeries(`${groupLabels},topic="payment-links.v1",pod="b"`, 60, 30),
+        ...createLagSeries(`${groupLabels},topic="accounts.v1",pod="a"`, 600, 1),
+        ...createLagSeries(`${groupLabels.replace("shop", "other")},topic="accounts.v1"`, 60, 500),
+        ...createLagSeries('namespace="shop",group="links-api",topic="accounts.v1"', 60, 500),
       ],
       lag: 40,
       overdue: 0,
     },
     "0, and not nothing, where nothing happens": {
-      series: applied(`${group},topic="accounts.v1"`, 0, 5),
+      series: createLagSeries(`${groupLabels},topic="accounts.v1"`, 0, 5),
       lag: 0,
       overdue: 0,
     },
     "the oldest due webhook here, as the pods tell it": {
       series: [
-        due('namespace="shop",pod="a"', 90),
-        due('namespace="shop",pod="b"', 91),
-        due('namespace="other",pod="a"', 900),
+        createDueSeries('namespace="shop",pod="a"', 90),
+        createDueSeries('namespace="shop",pod="b"', 91),
+        createDueSeries('namespace="other",pod="a"', 900),
       ],
       lag: 0,
       overdue: 91,
@@ -165,9 +172,10 @@ needing("helm", "promtool").describe("what KEDA asks Prometheus", () => {
   };
 
   test.each(Object.entries(cases))("is %s", async (name, { series, lag, overdue }) => {
-    const triggers = scaledIn(await renderScaled("webhookDispatcher"))[0]?.spec.triggers ?? [];
-    const asked = (trigger: string, value: number) => ({
-      expr: triggers.find((one) => one.name === trigger)?.metadata["query"],
+    const triggers =
+      listScaledObjects(await renderWithKeda("webhookDispatcher"))[0]?.spec.triggers ?? [];
+    const createPromqlCase = (triggerName: string, value: number) => ({
+      expr: triggers.find((candidate) => candidate.name === triggerName)?.metadata["query"],
       eval_time: "8m",
       exp_samples: [{ labels: "{}", value }],
     });
@@ -175,147 +183,161 @@ needing("helm", "promtool").describe("what KEDA asks Prometheus", () => {
       {
         interval: "1m",
         input_series: series,
-        promql_expr_test: [asked("lag", lag), asked("overdue", overdue)],
+        promql_expr_test: [createPromqlCase("lag", lag), createPromqlCase("overdue", overdue)],
       },
     ];
-    const folder = await mkdtemp(join(tmpdir(), "scaling-"));
+    const directory = await mkdtemp(join(tmpdir(), "scaling-"));
     try {
-      const file = join(folder, "test.yaml");
+      const file = join(directory, "test.yaml");
       await writeFile(file, stringify({ evaluation_interval: "1m", tests }, { lineWidth: 0 }));
-      const { code, said } = await runPromtool(["test", "rules", file]);
-      expect({ name, code, said: code === 0 ? "" : said }).toEqual({ name, code: 0, said: "" });
+      const { code, output } = await runPromtool(["test", "rules", file]);
+      expect({ name, code, output: code === 0 ? "" : output }).toEqual({
+        name,
+        code: 0,
+        output: "",
+      });
     } finally {
-      await rm(folder, { recursive: true, force: true });
+      await rm(directory, { recursive: true, force: true });
     }
   });
 });
 
-withHelm.describe("scaling by CPU", () => {
+helmSuite.describe("scaling by CPU", () => {
   test("is as fast as the values say, and as Kubernetes has it where they say nothing", async () => {
     const behavior = { scaleUp: { stabilizationWindowSeconds: 60 } };
-    const scalers = {
+    const scalerValues = {
       "linksApi.autoscaling": { enabled: true, behavior },
       "authKeys.autoscaling.enabled": true,
     };
-    const manifests = await renderChart("minimal", set(scalers));
-    const scaler = (name: string) => of(manifests, "HorizontalPodAutoscaler", name)?.["spec"];
-    expect(scaler("links-api")).toMatchObject({ minReplicas: 2, maxReplicas: 6, behavior });
-    expect(scaler("auth-keys")).not.toHaveProperty("behavior");
+    const manifests = await renderChart("minimal", buildSetArgs(scalerValues));
+    const getAutoscalerSpec = (name: string) =>
+      findManifest(manifests, "HorizontalPodAutoscaler", name)?.["spec"];
+    expect(getAutoscalerSpec("links-api")).toMatchObject({
+      minReplicas: 2,
+      maxReplicas: 6,
+      behavior,
+    });
+    expect(getAutoscalerSpec("auth-keys")).not.toHaveProperty("behavior");
   });
 });
 
 /** Stops all, where production scales one service by CPU and another by what waits. */
-const stopAll = Object.keys(serviceBlocks).map((block) => `${block}.replicas=0`);
-const scalersIn = (manifests: readonly Manifest[]) =>
+const stopAllValues = Object.keys(serviceBlocks).map((block) => `${block}.replicas=0`);
+const listScalers = (manifests: readonly Manifest[]) =>
   manifests
     .map(({ kind }) => kind)
     .filter((kind) => ["HorizontalPodAutoscaler", "ScaledObject"].includes(kind));
 
-withHelm.describe("replicas: 0", () => {
+helmSuite.describe("replicas: 0", () => {
   test("stops a service, whatever scales it, and leaves nothing that would start it again", async () => {
-    const manifests = await renderChart("production", ["--set", stopAll.join(",")]);
-    expect(scalersIn(manifests)).toEqual([]);
+    const manifests = await renderChart("production", ["--set", stopAllValues.join(",")]);
+    expect(listScalers(manifests)).toEqual([]);
     for (const name of serviceNames) {
-      expect(of(manifests, "Deployment", name)).toMatchObject({ spec: { replicas: 0 } });
-      expect(of(manifests, "PodDisruptionBudget", name)).toBeUndefined();
+      expect(findManifest(manifests, "Deployment", name)).toMatchObject({ spec: { replicas: 0 } });
+      expect(findManifest(manifests, "PodDisruptionBudget", name)).toBeUndefined();
     }
   });
 
   test("stops that service alone", async () => {
     const manifests = await renderChart("production", ["--set", "linksApi.replicas=0"]);
-    expect(scalersIn(manifests)).toEqual(["ScaledObject"]);
-    expect(of(manifests, "PodDisruptionBudget", "links-api")).toBeUndefined();
-    expect(of(manifests, "PodDisruptionBudget", "webhook-dispatcher")).toBeDefined();
+    expect(listScalers(manifests)).toEqual(["ScaledObject"]);
+    expect(findManifest(manifests, "PodDisruptionBudget", "links-api")).toBeUndefined();
+    expect(findManifest(manifests, "PodDisruptionBudget", "webhook-dispatcher")).toBeDefined();
   });
 
   test("stops what is to be tried, too", async () => {
-    const manifests = await renderChart("quickstart", ["--set", stopAll.join(",")]);
-    expect(of(manifests, "Deployment", "links-api")).toMatchObject({ spec: { replicas: 0 } });
+    const manifests = await renderChart("quickstart", ["--set", stopAllValues.join(",")]);
+    expect(findManifest(manifests, "Deployment", "links-api")).toMatchObject({
+      spec: { replicas: 0 },
+    });
   });
 });
 
-const commandsOf = (text: string) =>
+const listShellBlocks = (text: string) =>
   [...text.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, commands = ""]) => commands);
 
 /** Whoever believes it restores under live services, which then write into what is put back. */
 describe("the stop of the chart's page", () => {
-  const page = readFileSync(join(chart, "after-install.md"), "utf8");
-  const [preamble = ""] = commandsOf(page);
+  const pageText = readFileSync(join(chartDirectory, "after-install.md"), "utf8");
+  const [helperScript = ""] = listShellBlocks(pageText);
 
   /** Runs it where `left` is what is still there at the end, with a Helm and a kubectl that say how they are called. */
-  const stop = async ({ left = "", metadata = "" }) => {
-    const script = `${preamble}
+  const runStop = async ({ left = "", metadata = "" }) => {
+    const script = `${helperScript}
       helm() { case $1 in get) printf '%s\\n' ${JSON.stringify(metadata)} ;; *) echo "helm $*" ;; esac; }
       kubectl() { case $3 in get) printf %s "${left}" ;; *) echo "kubectl $*" ;; esac; }
       stop`;
     const args = ["-c", `set -euo pipefail\n${script}`];
     return run("bash", args).then(
-      ({ stdout }) => ({ isStopped: true, said: stdout.trim().split("\n") }),
+      ({ stdout }) => ({ isStopped: true, outputLines: stdout.trim().split("\n") }),
       ({ stdout, stderr }: { stdout: string; stderr: string }) => ({
         isStopped: false,
-        said: `${stdout}${stderr}`.trim().split("\n"),
+        outputLines: `${stdout}${stderr}`.trim().split("\n"),
       }),
     );
   };
 
   test("is what a restore and a move begin with", () => {
-    expect(page.match(/^stop$/gm)).toHaveLength(2);
-    expect(page.match(/replicas=0/g)).toHaveLength(serviceNames.length);
+    expect(pageText.match(/^stop$/gm)).toHaveLength(2);
+    expect(pageText.match(/replicas=0/g)).toHaveLength(serviceNames.length);
   });
 
   test("stops every service, waits for the pods of each, and then says so", async () => {
-    const { isStopped, said } = await stop({});
+    const { isStopped, outputLines } = await runStop({});
     expect(isStopped).toBe(true);
-    const [upgrade = "", wait = "", last] = said;
-    const sets = / --set (\S+)$/.exec(upgrade)?.[1]?.split(",");
-    expect(sets?.toSorted()).toEqual(stopAll.toSorted());
-    expect(wait).toContain("wait --for delete");
-    const [, components = ""] = /app.kubernetes.io\/component in \((\S+)\)/.exec(wait) ?? [];
+    const [upgradeCommand = "", waitCommand = "", lastLine] = outputLines;
+    const setValues = / --set (\S+)$/.exec(upgradeCommand)?.[1]?.split(",");
+    expect(setValues?.toSorted()).toEqual(stopAllValues.toSorted());
+    expect(waitCommand).toContain("wait --for delete");
+    const [, components = ""] = /app.kubernetes.io\/component in \((\S+)\)/.exec(waitCommand) ?? [];
     expect(components.split(",")).toEqual(serviceNames);
-    expect(last).toBe("All services are stopped: no pod is left.");
+    expect(lastLine).toBe("All services are stopped: no pod is left.");
   });
 
   test("does not say so while a pod is there, and fails", async () => {
-    const { isStopped, said } = await stop({ left: "pod/payment-links-links-api-1" });
+    const { isStopped, outputLines } = await runStop({ left: "pod/payment-links-links-api-1" });
     expect(isStopped).toBe(false);
-    expect(said.at(-1)).toBe("NOT stopped: pod/payment-links-links-api-1");
+    expect(outputLines.at(-1)).toBe("NOT stopped: pod/payment-links-links-api-1");
   });
 
   test("takes the number of pods from its scaler where Helm would not, and only there", async () => {
-    const upgradeWith = async (metadata: string) => (await stop({ metadata })).said[0];
-    expect(await upgradeWith("APPLY_METHOD: server-side apply")).toContain("--force-conflicts");
+    const getUpgradeCommand = async (metadata: string) =>
+      (await runStop({ metadata })).outputLines[0];
+    expect(await getUpgradeCommand("APPLY_METHOD: server-side apply")).toContain(
+      "--force-conflicts",
+    );
     // Helm 4 refuses the flag for a release of Helm 3, and Helm 3 does not know it.
-    for (const other of ["APPLY_METHOD: client-side apply (defaulted)", "STATUS: deployed"]) {
-      expect(await upgradeWith(other)).not.toContain("--force-conflicts");
+    for (const releaseInfo of ["APPLY_METHOD: client-side apply (defaulted)", "STATUS: deployed"]) {
+      expect(await getUpgradeCommand(releaseInfo)).not.toContain("--force-conflicts");
     }
   });
 });
 
 /** A number that Helm did not set is one that Helm 4 refuses to change, and that Helm 3 takes back. */
-withHelm.describe("more pods", () => {
-  const texts = [
-    ...readFolder(join(chart, "runbooks"), ".md"),
-    ...readFolder(chart, ".md"),
-    ...readFolder(join(chart, "alerts"), ".md"),
+helmSuite.describe("more pods", () => {
+  const files = [
+    ...readDirectory(join(chartDirectory, "runbooks"), ".md"),
+    ...readDirectory(chartDirectory, ".md"),
+    ...readDirectory(join(chartDirectory, "alerts"), ".md"),
   ];
 
   test("are ordered by the values in every page and runbook, never beside Helm", () => {
-    const beside = texts.filter(({ text }) => /kubectl scale [^`]/.test(text));
-    expect(beside.map(({ name }) => name)).toEqual([]);
+    const filesWithKubectlScale = files.filter(({ text }) => /kubectl scale [^`]/.test(text));
+    expect(filesWithKubectlScale.map(({ name }) => name)).toEqual([]);
   });
 
   test("come where a runbook orders them", async () => {
-    const order =
+    const scaleCommandPattern =
       /`helm upgrade payment-links helm\/payment-links .*?--set (\w+)\.replicas=(\d+)`/g;
-    const ordered = texts.flatMap(({ text }) => [...text.matchAll(order)]);
-    expect(ordered.map(([, block = ""]) => block).toSorted()).toEqual([
+    const scaleCommands = files.flatMap(({ text }) => [...text.matchAll(scaleCommandPattern)]);
+    expect(scaleCommands.map(([, block = ""]) => block).toSorted()).toEqual([
       "linksApi",
       "webhookDispatcher",
     ]);
-    for (const [, block = "", number] of ordered) {
+    for (const [, block = "", number] of scaleCommands) {
       const name = new Map<string, string>(Object.entries(serviceBlocks)).get(block) ?? "";
       const manifests = await renderChart("minimal", ["--set", `${block}.replicas=${number}`]);
-      expect(of(manifests, "Deployment", name)?.["spec"]).toMatchObject({
+      expect(findManifest(manifests, "Deployment", name)?.["spec"]).toMatchObject({
         replicas: Number(number),
       });
     }
@@ -325,38 +347,39 @@ withHelm.describe("more pods", () => {
 /** Without it the upgrade that takes `replicas` from a manifest leaves one pod of however many there were. */
 describe("a scaler that is switched on", () => {
   test("is handed the number of pods that there are, before the upgrade forgets it", async () => {
-    const page = readFileSync(join(chart, "after-install.md"), "utf8");
-    const [preamble = ""] = commandsOf(page);
-    const [commands = ""] = commandsOf(page.split("## Switch a scaler on\n")[1] ?? "");
-    const script = `${preamble}
+    const pageText = readFileSync(join(chartDirectory, "after-install.md"), "utf8");
+    const [helperScript = ""] = listShellBlocks(pageText);
+    const [commands = ""] = listShellBlocks(pageText.split("## Switch a scaler on\n")[1] ?? "");
+    const script = `${helperScript}
       helm() { echo "helm $*"; }
       kubectl() { case $3 in get) printf 7 ;; *) cat; echo "kubectl $*" ;; esac; }
       ${commands}`;
     const { stdout } = await run("bash", ["-c", `set -euo pipefail\n${script}`]);
-    const [handed = "", apply, upgrade] = stdout.trim().split("\n");
-    expect(JSON.parse(handed)).toEqual({
+    const [scalePatch = "", applyCommand, upgradeCommand] = stdout.trim().split("\n");
+    expect(JSON.parse(scalePatch)).toEqual({
       apiVersion: "apps/v1",
       kind: "Deployment",
       metadata: { name: "payment-links-links-api" },
       spec: { replicas: 7 },
     });
     // Under Helm's own name the number would still be Helm's to take away.
-    expect(apply).toMatch(/ apply --server-side --field-manager scaler /);
-    expect(upgrade).toMatch(/^helm upgrade .* --set linksApi\.autoscaling\.enabled=true$/);
+    expect(applyCommand).toMatch(/ apply --server-side --field-manager scaler /);
+    expect(upgradeCommand).toMatch(/^helm upgrade .* --set linksApi\.autoscaling\.enabled=true$/);
   });
 });
 
 /** A Job that is no hook keeps its name while only a Secret or the database changes: an upgrade leaves it as it is. */
-withHelm.describe("the migrations Job without hooks", () => {
-  const read = (name: string) => readFileSync(join(chart, name), "utf8");
-  const page = read("after-install.md");
-  const [preamble = ""] = commandsOf(page);
+helmSuite.describe("the migrations Job without hooks", () => {
+  const readChartFile = (name: string) => readFileSync(join(chartDirectory, name), "utf8");
+  const pageText = readChartFile("after-install.md");
+  const [helperScript = ""] = listShellBlocks(pageText);
 
   test.each(["links-api-database-url", "republish accounts"])(
     "is deleted before the upgrade that is to run it again, where the page says %s",
-    async (words) => {
-      const commands = commandsOf(page).find((block) => block.includes(words)) ?? "";
-      const script = `${preamble}
+    async (searchedText) => {
+      const commands =
+        listShellBlocks(pageText).find((block) => block.includes(searchedText)) ?? "";
+      const script = `${helperScript}
         get() { echo postgres://links_api:old@postgres/pl; }
         put() { :; }
         roll() { :; }
@@ -364,67 +387,75 @@ withHelm.describe("the migrations Job without hooks", () => {
         kubectl() { echo "kubectl $*"; }
         ${commands}`;
       const { stdout } = await run("bash", ["-c", `set -euo pipefail\n${script}`]);
-      const [deletion, upgrade] = stdout.split("\n");
-      expect(deletion).toContain(" delete job --selector app.kubernetes.io/");
+      const [deleteCommand, upgradeCommand] = stdout.split("\n");
+      expect(deleteCommand).toContain(" delete job --selector app.kubernetes.io/");
       // Its end alone says that the new role is there.
-      expect(upgrade).toMatch(/^helm upgrade payment-links .* --wait-for-jobs$/);
+      expect(upgradeCommand).toMatch(/^helm upgrade payment-links .* --wait-for-jobs$/);
     },
   );
 
   test("is what the labels select by which the pages delete it", async () => {
     const job = (await renderChart("gitops")).find(({ kind }) => kind === "Job");
     const { labels = {} } = job?.metadata ?? {};
-    const own = ["instance", "component"].map((key) => `app.kubernetes.io/${key}`);
-    const selector = own.map((label) => `${label}=${labels[label]}`).join(",");
+    const selectorKeys = ["instance", "component"].map((key) => `app.kubernetes.io/${key}`);
+    const selector = selectorKeys.map((label) => `${label}=${labels[label]}`).join(",");
     for (const name of ["after-install.md", "README.md", "runbooks/PaymentLinksOutboxStalled.md"]) {
-      const [, given = ""] = /delete job --selector "?(\S+?)["`]/.exec(read(name)) ?? [];
-      expect(given.replace(/(\$release|<release>|payment-links)(?=,)/, "pl")).toBe(selector);
+      const [, documentedSelector = ""] =
+        /delete job --selector "?(\S+?)["`]/.exec(readChartFile(name)) ?? [];
+      expect(documentedSelector.replace(/(\$release|<release>|payment-links)(?=,)/, "pl")).toBe(
+        selector,
+      );
     }
   });
 });
 
 /** The release's name stands alone in the names of its objects only where it contains the chart's. */
-withHelm.describe("a release whose name is not the chart's", () => {
-  const page = readFileSync(join(chart, "after-install.md"), "utf8");
-  const [preamble = ""] = commandsOf(page);
-  const commandsBelow = (title: string) => commandsOf(page.split(`## ${title}\n`)[1] ?? "");
+helmSuite.describe("a release whose name is not the chart's", () => {
+  const pageText = readFileSync(join(chartDirectory, "after-install.md"), "utf8");
+  const [helperScript = ""] = listShellBlocks(pageText);
+  const listShellBlocksUnder = (title: string) =>
+    listShellBlocks(pageText.split(`## ${title}\n`)[1] ?? "");
 
   test("has its own objects named by the page's commands", async () => {
     const manifests = await renderChart("minimal");
-    const named = manifests
+    const deploymentNames = manifests
       .filter(({ kind }) => kind === "Deployment")
       .map(({ metadata }) => metadata.name);
-    const [roll = ""] = commandsBelow("Change a secret");
-    const [handOver = ""] = commandsBelow("Switch a scaler on");
-    const script = `${preamble}
-      release=pl name=${fullName}
+    const [rollScript = ""] = listShellBlocksUnder("Change a secret");
+    const [handOverScript = ""] = listShellBlocksUnder("Switch a scaler on");
+    const script = `${helperScript}
+      release=pl name=${releaseFullName}
       helm() { :; }
       kubectl() { case $3 in get) printf 7 ;; *) cat; echo ;; esac; echo "$*" >&2; }
       for service in ${serviceNames.join(" ")}; do admin "$service" < /dev/null; done
-      ${roll}
+      ${rollScript}
       roll $all < /dev/null
-      ${handOver}`;
+      ${handOverScript}`;
     const { stdout, stderr } = await run("bash", ["-c", `set -euo pipefail\n${script}`]);
-    const found = [...`${stdout}${stderr}`.matchAll(/deployment[/ ](\S+)|"name":"(\S+?)"/g)];
-    const names = found.map(([, first, second]) => first ?? second);
-    expect(names.length).toBeGreaterThan(named.length);
-    expect(new Set(names)).toEqual(new Set(named));
+    const deploymentMatches = [
+      ...`${stdout}${stderr}`.matchAll(/deployment[/ ](\S+)|"name":"(\S+?)"/g),
+    ];
+    const names = deploymentMatches.map(([, slashName, jsonName]) => slashName ?? jsonName);
+    expect(names.length).toBeGreaterThan(deploymentNames.length);
+    expect(new Set(names)).toEqual(new Set(deploymentNames));
   });
 
   test("has the migrations' log found by labels, with hooks and without", async () => {
-    const [, logs = ""] = commandsBelow("Upgrade");
-    const script = `${preamble}
-      release=pl name=${fullName}
+    const [, logsScript = ""] = listShellBlocksUnder("Upgrade");
+    const script = `${helperScript}
+      release=pl name=${releaseFullName}
       kubectl() { echo "$*"; }
-      ${logs}`;
+      ${logsScript}`;
     const { stdout } = await run("bash", ["-c", `set -euo pipefail\n${script}`]);
     const [, selector = ""] = / logs --selector (\S+) /.exec(stdout) ?? [];
-    const wanted = Object.fromEntries(selector.split(",").map((term) => term.split("=")));
+    const selectorLabels = Object.fromEntries(
+      selector.split(",").map((labelTerm) => labelTerm.split("=")),
+    );
     for (const topology of ["minimal", "gitops"]) {
       const job = (await renderChart(topology)).find(({ kind }) => kind === "Job");
       expect(job).toMatchObject({
-        metadata: { labels: wanted },
-        spec: { template: { metadata: { labels: wanted } } },
+        metadata: { labels: selectorLabels },
+        spec: { template: { metadata: { labels: selectorLabels } } },
       });
     }
   });

@@ -3,18 +3,18 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, test } from "@jest/globals";
-import { openPool } from "@payment-links/postgres";
-import { openLog } from "@payment-links/runtime";
+import { connectPool } from "@payment-links/postgres";
+import { createLog } from "@payment-links/runtime";
 import { parse } from "yaml";
-import { chart, readFolder, renderText, set } from "./helm/render-chart.ts";
-import { needing } from "./helm/tools.ts";
+import { chartDirectory, readDirectory, renderText, buildSetArgs } from "./helm/render-chart.ts";
+import { requireTools } from "./helm/require-tools.ts";
 import { findTool } from "./rig/find-tool.ts";
 import { projectRoot } from "./rig/child.ts";
 
 const run = promisify(execFile);
-const withHelm = needing("helm");
-const helmDocs = findTool("helm-docs");
-const withHelmDocs = needing("helm-docs");
+const helmSuite = requireTools("helm");
+const helmDocsPath = findTool("helm-docs");
+const helmDocsSuite = requireTools("helm-docs");
 
 type Schema = {
   $ref?: string;
@@ -26,45 +26,51 @@ type Schema = {
   definitions?: Record<string, Schema>;
 };
 
-const schema = JSON.parse(readFileSync(join(chart, "values.schema.json"), "utf8")) as Schema;
-const values = parse(readFileSync(join(chart, "values.yaml"), "utf8"), { merge: true }) as unknown;
+const schema = JSON.parse(
+  readFileSync(join(chartDirectory, "values.schema.json"), "utf8"),
+) as Schema;
+const values = parse(readFileSync(join(chartDirectory, "values.yaml"), "utf8"), {
+  merge: true,
+}) as unknown;
 
 /** A property's schema with everything that it refers to. */
-const follow = (found: Schema): Schema => {
-  const name = (found.$ref ?? found.allOf?.find(({ $ref }) => $ref)?.$ref)?.split("/").at(-1);
-  return { ...(name === undefined ? {} : schema.definitions?.[name]), ...found };
+const resolveSchema = (schemaNode: Schema): Schema => {
+  const name = (schemaNode.$ref ?? schemaNode.allOf?.find(({ $ref }) => $ref)?.$ref)
+    ?.split("/")
+    .at(-1);
+  return { ...(name === undefined ? {} : schema.definitions?.[name]), ...schemaNode };
 };
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** Paths at which values and schema differ, or at which the schema accepts a misspelt name. */
-const differences = (value: unknown, found: Schema, path: string): string[] => {
-  const { properties, additionalProperties } = follow(found);
+const listDifferences = (value: unknown, schemaNode: Schema, path: string): string[] => {
+  const { properties, additionalProperties } = resolveSchema(schemaNode);
   if (properties === undefined) return [];
   if (!isObject(value)) return [`${path} is no object in values.yaml`];
-  const open = additionalProperties === false ? [] : [`${path} takes any property`];
-  const unnamed = Object.keys(value)
+  const closedProblems = additionalProperties === false ? [] : [`${path} takes any property`];
+  const undocumentedProblems = Object.keys(value)
     .filter((key) => !(key in properties))
     .map((key) => `${path}/${key} is not in the schema`);
-  const named = Object.entries(properties)
+  const propertyProblems = Object.entries(properties)
     .filter(([key]) => `${path}/${key}` !== "/global")
     .flatMap(([key, property]) => [
       ...(key in value ? [] : [`${path}/${key} is not in values.yaml`]),
-      ...(follow(property).description ? [] : [`${path}/${key} has no description`]),
-      ...differences(value[key], property, `${path}/${key}`),
+      ...(resolveSchema(property).description ? [] : [`${path}/${key} has no description`]),
+      ...listDifferences(value[key], property, `${path}/${key}`),
     ]);
-  return [...open, ...unnamed, ...named];
+  return [...closedProblems, ...undocumentedProblems, ...propertyProblems];
 };
 
 describe("values.schema.json", () => {
   test("names exactly the values that there are, describes each, and is closed at every level", () => {
-    expect(differences(values, schema, "")).toEqual([]);
+    expect(listDifferences(values, schema, "")).toEqual([]);
   });
 });
 
 describe("values that cannot be meant", () => {
-  const files = readFolder(join(projectRoot, "test/helm/bad-values"), ".yaml");
+  const files = readDirectory(join(projectRoot, "test/helm/bad-values"), ".yaml");
 
   test("there are at least eighty kinds", () => {
     expect(files.length).toBeGreaterThanOrEqual(80);
@@ -73,37 +79,37 @@ describe("values that cannot be meant", () => {
   // The first lines of each file say what one refusal must contain: every fault, with its path.
   for (const { name, text } of files) {
     const expected = [...text.matchAll(/^# (.*)\n/gm)].map(([, line]) => line ?? "");
-    withHelm.test(`${name} is refused: ${expected.join("; ")}`, async () => {
+    helmSuite.test(`${name} is refused: ${expected.join("; ")}`, async () => {
       const file = join(projectRoot, "test/helm/bad-values", name);
-      const said = await renderText("minimal", ["--values", file]).then(
+      const errorText = await renderText("minimal", ["--values", file]).then(
         () => "it was rendered",
         (error: unknown) =>
           String(error instanceof Error && "stderr" in error ? error.stderr : error),
       );
       expect(expected).not.toEqual([]);
-      for (const fault of expected) expect(said).toContain(fault);
+      for (const expectedText of expected) expect(errorText).toContain(expectedText);
     });
   }
 
-  withHelm.test("the same values without the fault are rendered", async () => {
+  helmSuite.test("the same values without the fault are rendered", async () => {
     expect(await renderText("minimal")).toContain("kind: Deployment");
   });
 
-  withHelm.test(
+  helmSuite.test(
     "an attempt may take as long as every pod that ends leaves it, to the second",
     async () => {
-      const render = (drainDelaySeconds: number, timeoutSeconds: number) =>
+      const renderWithTimeout = (drainDelaySeconds: number, timeoutSeconds: number) =>
         renderText("minimal", [
-          ...set({ drainDelaySeconds, terminationGracePeriodSeconds: 60 }),
-          ...set({ "webhookDispatcher.timeoutSeconds": timeoutSeconds }),
+          ...buildSetArgs({ drainDelaySeconds, terminationGracePeriodSeconds: 60 }),
+          ...buildSetArgs({ "webhookDispatcher.timeoutSeconds": timeoutSeconds }),
         ]);
       for (const drainDelaySeconds of [0, 7.5, 15]) {
-        const longest = 2 * drainDelaySeconds + 20;
-        expect(await render(drainDelaySeconds, longest)).toContain(
-          `WEBHOOK_TIMEOUT_SECONDS, value: "${longest}"`,
+        const maxTimeoutSeconds = 2 * drainDelaySeconds + 20;
+        expect(await renderWithTimeout(drainDelaySeconds, maxTimeoutSeconds)).toContain(
+          `WEBHOOK_TIMEOUT_SECONDS, value: "${maxTimeoutSeconds}"`,
         );
-        await expect(render(drainDelaySeconds, longest + 1)).rejects.toThrow(
-          `lower it to ${longest}, or raise drainDelaySeconds`,
+        await expect(renderWithTimeout(drainDelaySeconds, maxTimeoutSeconds + 1)).rejects.toThrow(
+          `lower it to ${maxTimeoutSeconds}, or raise drainDelaySeconds`,
         );
       }
     },
@@ -111,22 +117,24 @@ describe("values that cannot be meant", () => {
 });
 
 describe("the chart's README", () => {
-  withHelmDocs.test("is what helm-docs makes of the values", async () => {
-    const args = ["--chart-search-root", chart, "--dry-run", "--skip-version-footer"];
-    const { stdout } = await run(helmDocs ?? "", args, { timeout: 60_000 });
-    const readme = readFileSync(join(chart, "README.md"), "utf8");
+  helmDocsSuite.test("is what helm-docs makes of the values", async () => {
+    const args = ["--chart-search-root", chartDirectory, "--dry-run", "--skip-version-footer"];
+    const { stdout } = await run(helmDocsPath ?? "", args, { timeout: 60_000 });
+    const readme = readFileSync(join(chartDirectory, "README.md"), "utf8");
     expect(stdout.trim()).toBe(readme.trim());
   });
 
   test("tells URLs of Postgres that the services do not refuse", async () => {
-    const readme = readFileSync(join(chart, "README.md"), "utf8");
-    const modes = [...readme.matchAll(/postgres:\/\/.*?\?(.*?)"/g)].map(([, mode = ""]) => mode);
-    expect(modes).toHaveLength(2);
-    for (const mode of new Set(modes)) {
-      const url = `postgres://nobody:nothing@127.0.0.1:1/none?${mode}`;
-      const log = openLog({ service: "test", level: "silent" });
+    const readme = readFileSync(join(chartDirectory, "README.md"), "utf8");
+    const queryStrings = [...readme.matchAll(/postgres:\/\/.*?\?(.*?)"/g)].map(
+      ([, queryString = ""]) => queryString,
+    );
+    expect(queryStrings).toHaveLength(2);
+    for (const queryString of new Set(queryStrings)) {
+      const url = `postgres://nobody:nothing@127.0.0.1:1/none?${queryString}`;
+      const log = createLog({ service: "test", level: "silent" });
       const options = { url, applicationName: "test", connectionsMax: 1, log };
-      await expect(openPool(options)).rejects.toThrow("ECONNREFUSED");
+      await expect(connectPool(options)).rejects.toThrow("ECONNREFUSED");
     }
   });
 });

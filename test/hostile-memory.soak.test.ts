@@ -2,12 +2,16 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { request } from "undici";
-import { type Merchant, openMerchant } from "./rig/client.ts";
-import { type Teller, completedLink, openTeller } from "./rig/completed-links.ts";
-import { type RealSystem, openRealSystem } from "./rig/real-system.ts";
+import { type Merchant, createMerchant } from "./rig/client.ts";
+import {
+  type LinkPublisher,
+  createCompletedLinkRecord,
+  connectLinkPublisher,
+} from "./rig/completed-links.ts";
+import { type RealSystem, startRealSystem } from "./rig/real-system.ts";
 import { registerEndpoint } from "./rig/register-endpoint.ts";
-import { residentBytesOf, watchMemory } from "./rig/resident-memory.ts";
-import { sealingKey } from "./rig/shop-env.ts";
+import { readResidentBytes, watchMemory } from "./rig/resident-memory.ts";
+import { sealingKeyEntry } from "./rig/shop-env.ts";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { hangLimitMs } from "@payment-links/runtime/testing/time-limits";
 
@@ -22,7 +26,7 @@ const dripMs = 100;
 const growthBytesMax = 64 * 1024 * 1024;
 
 /** How long the connections of one kind of receiver lasted, and how many there are now. */
-type Held = { nowCount: number; durationsMs: number[] };
+type ConnectionStats = { openCount: number; durationsMs: number[] };
 
 const listen = (server: ReturnType<typeof createServer>): Promise<number> =>
   new Promise((resolve) =>
@@ -32,56 +36,56 @@ const listen = (server: ReturnType<typeof createServer>): Promise<number> =>
 /**
  * Answers 200 to all: at once, byte by byte, or with a body as fast as it is taken and without end.
  */
-const openReceivers = async () => {
-  const held = {
-    drip: { nowCount: 0, durationsMs: [] },
-    endless: { nowCount: 0, durationsMs: [] },
+const startReceivers = async () => {
+  const connectionStats = {
+    drip: { openCount: 0, durationsMs: [] },
+    endless: { openCount: 0, durationsMs: [] },
   };
-  const hold = (it: Held): (() => void) => {
-    const heldSince = performance.now();
-    it.nowCount += 1;
+  const trackConnection = (stats: ConnectionStats): (() => void) => {
+    const openedAt = performance.now();
+    stats.openCount += 1;
     return () => {
-      it.nowCount -= 1;
-      it.durationsMs.push(performance.now() - heldSince);
+      stats.openCount -= 1;
+      stats.durationsMs.push(performance.now() - openedAt);
     };
   };
   let healthyCount = 0;
-  const healthy = createServer((req, res) => {
+  const healthyServer = createServer((req, res) => {
     healthyCount += 1;
     req.resume();
     res.end();
   });
-  const drip = createServer((req, res) => {
-    const release = hold(held.drip);
+  const drippingServer = createServer((req, res) => {
+    const untrack = trackConnection(connectionStats.drip);
     req.resume();
     res.writeHead(200).flushHeaders();
     const timer = setInterval(() => res.write("."), dripMs);
     res.on("close", () => {
       clearInterval(timer);
-      release();
+      untrack();
     });
   });
   const chunk = Buffer.alloc(64 * 1024, "x");
-  const endless = createServer((req, res) => {
-    const release = hold(held.endless);
+  const endlessServer = createServer((req, res) => {
+    const untrack = trackConnection(connectionStats.endless);
     req.resume();
     res.writeHead(200);
-    const write = () => {
+    const writeChunks = () => {
       while (!res.destroyed && res.write(chunk));
     };
-    res.on("drain", write);
-    res.on("close", release);
-    write();
+    res.on("drain", writeChunks);
+    res.on("close", untrack);
+    writeChunks();
   });
-  const servers = [healthy, drip, endless];
+  const servers = [healthyServer, drippingServer, endlessServer];
   const [healthyPort, dripPort, endlessPort] = await Promise.all(servers.map(listen));
   return {
-    overrides: [
+    hostOverrides: [
       `healthy.test=http://127.0.0.1:${healthyPort}`,
       `drip.test=http://127.0.0.1:${dripPort}`,
       `endless.test=http://127.0.0.1:${endlessPort}`,
     ].join(),
-    held,
+    connectionStats,
     healthyCount: () => healthyCount,
     close: () => {
       for (const server of servers) {
@@ -93,92 +97,96 @@ const openReceivers = async () => {
 };
 
 describe("100 endpoints that drip and 100 whose bodies never end", () => {
-  let receivers: Awaited<ReturnType<typeof openReceivers>>;
+  let receivers: Awaited<ReturnType<typeof startReceivers>>;
   let system: RealSystem;
-  let teller: Teller;
+  let publisher: LinkPublisher;
   const merchants: Merchant[] = [];
 
   beforeAll(async () => {
-    receivers = await openReceivers();
-    system = await openRealSystem({
+    receivers = await startReceivers();
+    system = await startRealSystem({
       replicasPerService: 1,
-      only: ["auth-keys", "webhook-dispatcher"],
+      startedServices: ["auth-keys", "webhook-dispatcher"],
       env: {
-        WEBHOOK_SECRET_KEYS: sealingKey,
-        WEBHOOK_HOST_OVERRIDES: receivers.overrides,
+        WEBHOOK_SECRET_KEYS: sealingKeyEntry,
+        WEBHOOK_HOST_OVERRIDES: receivers.hostOverrides,
         WEBHOOK_TIMEOUT_SECONDS: String(timeoutMs / 1000),
         RATE_LIMIT_PER_IP: "10000:10000",
       },
     });
-    teller = await openTeller(system.topicPrefix);
+    publisher = await connectLinkPublisher(system.topicPrefix);
     for (let index = 0; index < accountCount; index += 1) {
-      const merchant = await openMerchant(system, `hostile_${index}`);
+      const merchant = await createMerchant(system, `hostile_${index}`);
       merchants.push(merchant);
-      for (let nth = 0; nth < endpointsPerAccount; nth += 1) {
-        const host = (index + nth) % 2 === 0 ? "drip.test" : "endless.test";
-        await registerEndpoint(system, merchant, `https://${host}/${index}/${nth}`);
+      for (let endpointIndex = 0; endpointIndex < endpointsPerAccount; endpointIndex += 1) {
+        const host = (index + endpointIndex) % 2 === 0 ? "drip.test" : "endless.test";
+        await registerEndpoint(system, merchant, `https://${host}/${index}/${endpointIndex}`);
       }
     }
   });
 
   afterAll(async () => {
-    await teller?.close();
+    await publisher?.close();
     await system?.close();
     receivers?.close();
   });
 
-  const dispatcher = () => {
-    const found = system.replicas.find(({ service }) => service === "webhook-dispatcher");
-    if (found === undefined) throw new Error("there is no dispatcher");
-    return found;
+  const getDispatcher = () => {
+    const replica = system.replicas.find(({ service }) => service === "webhook-dispatcher");
+    if (replica === undefined) throw new Error("there is no dispatcher");
+    return replica;
   };
 
   /** The dispatcher's own count of the slots taken. */
-  const readUnderWay = async (): Promise<number> => {
-    const { body } = await request(`http://127.0.0.1:${dispatcher().internalPort}/metrics`);
+  const readInFlightCount = async (): Promise<number> => {
+    const { body } = await request(`http://127.0.0.1:${getDispatcher().internalPort}/metrics`);
     const text = await body.text();
     const value = /^payment_links_webhook_attempts_under_way\{.*\} (\d+)$/m.exec(text)?.[1];
     return value === undefined ? Number.NaN : Number(value);
   };
 
-  const warmUp = async (): Promise<void> => {
-    const merchant = await openMerchant(system, "healthy");
+  const warmUpDispatcher = async (): Promise<void> => {
+    const merchant = await createMerchant(system, "healthy");
     await registerEndpoint(system, merchant, "https://healthy.test/hook");
-    await teller.tell(Array.from({ length: warmUpCount }, () => completedLink(merchant.userId)));
+    await publisher.publish(
+      Array.from({ length: warmUpCount }, () => createCompletedLinkRecord(merchant.userId)),
+    );
     await waitUntil("it is warm", () => receivers.healthyCount() >= warmUpCount);
-    await waitUntil("it rests", async () => (await readUnderWay()) === 0);
+    await waitUntil("it rests", async () => (await readInFlightCount()) === 0);
   };
 
   /**
    * One event for every account: an attempt at each of the 200, of which half last to the deadline.
    */
   const runWave = async (): Promise<void> => {
-    const { drip, endless } = receivers.held;
-    const endedCounts = [drip, endless].map(({ durationsMs }) => durationsMs.length);
-    await teller.tell(merchants.map(({ userId }) => completedLink(userId)));
-    await waitUntil("all that drip hold a slot", () => drip.nowCount === endpointCount / 2);
-    expect(await readUnderWay()).toBeGreaterThanOrEqual(endpointCount / 2);
+    const { drip, endless } = receivers.connectionStats;
+    const endedCountsBefore = [drip, endless].map(({ durationsMs }) => durationsMs.length);
+    await publisher.publish(merchants.map(({ userId }) => createCompletedLinkRecord(userId)));
+    await waitUntil("all that drip hold a slot", () => drip.openCount === endpointCount / 2);
+    expect(await readInFlightCount()).toBeGreaterThanOrEqual(endpointCount / 2);
     // Without a deadline, these attempts never end.
-    await waitUntil("every slot is back", async () => (await readUnderWay()) === 0);
+    await waitUntil("every slot is back", async () => (await readInFlightCount()) === 0);
     expect([drip, endless].map(({ durationsMs }) => durationsMs.length)).toEqual(
-      endedCounts.map((count) => count + endpointCount / 2),
+      endedCountsBefore.map((count) => count + endpointCount / 2),
     );
   };
 
   test("memory stays within 64 MiB of before, and every slot is back within the deadline", async () => {
-    await warmUp();
-    const before = residentBytesOf(dispatcher().pid());
-    const memory = watchMemory(dispatcher().pid());
+    await warmUpDispatcher();
+    const residentBytesBefore = readResidentBytes(getDispatcher().pid());
+    const memory = watchMemory(getDispatcher().pid());
     try {
-      for (let wave = 0; wave < waveCount; wave += 1) await runWave();
+      for (let waveIndex = 0; waveIndex < waveCount; waveIndex += 1) await runWave();
     } finally {
-      process.stderr.write(`resident: ${mib(before)} before, ${mib(memory.stop())} at most\n`);
+      process.stderr.write(
+        `resident: ${formatMib(residentBytesBefore)} before, ${formatMib(memory.stop())} at most\n`,
+      );
     }
-    expect(memory.stop() - before).toBeLessThan(growthBytesMax);
-    const { drip, endless } = receivers.held;
+    expect(memory.stop() - residentBytesBefore).toBeLessThan(growthBytesMax);
+    const { drip, endless } = receivers.connectionStats;
     const longestMs = Math.max(...drip.durationsMs, ...endless.durationsMs);
     expect(longestMs).toBeLessThan(hangLimitMs(timeoutMs));
   });
 });
 
-const mib = (bytes: number): string => `${(bytes / 1024 / 1024).toFixed(0)} MiB`;
+const formatMib = (bytes: number): string => `${(bytes / 1024 / 1024).toFixed(0)} MiB`;

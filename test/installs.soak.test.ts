@@ -11,31 +11,36 @@ import { findFreePorts } from "./rig/free-port.ts";
 
 const installMsMax = 900_000;
 
-let folder = "";
+let directory = "";
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "payment-links-installs-"));
+  directory = await mkdtemp(join(tmpdir(), "payment-links-installs-"));
   // If root starts it, Postgres runs as another user, who must be able to enter.
-  await chmod(folder, 0o755);
+  await chmod(directory, 0o755);
 });
-afterAll(() => rm(folder, { recursive: true, force: true }));
+afterAll(() => rm(directory, { recursive: true, force: true }));
 
 /** A fresh clone: all files but what was installed, built or stored. */
-const makeClone = async (name: string): Promise<string> => {
-  const clone = join(folder, name);
+const createClone = async (name: string): Promise<string> => {
+  const clone = join(directory, name);
   await mkdir(clone);
-  const kept = ["node_modules", ".data", ".git", ".turbo", "dist"].map((one) => `--exclude=${one}`);
-  const copy = `tar -c ${kept.join(" ")} . | tar -x -C "${clone}"`;
-  expect(spawnSync("sh", ["-c", copy], { cwd: projectRoot }).status).toBe(0);
+  const excludeOptions = ["node_modules", ".data", ".git", ".turbo", "dist"].map(
+    (directoryName) => `--exclude=${directoryName}`,
+  );
+  const copyCommand = `tar -c ${excludeOptions.join(" ")} . | tar -x -C "${clone}"`;
+  expect(spawnSync("sh", ["-c", copyCommand], { cwd: projectRoot }).status).toBe(0);
   await writeFile(join(clone, "version.mjs"), "process.stdout.write(process.version);");
   return clone;
 };
 
-type Command = { omitDev?: boolean; env?: Record<string, string> };
+type CommandOptions = { omitsDevDependencies?: boolean; env?: Record<string, string> };
 
 /** What every command does first: here, before a script that prints the version of Node. */
-const spawnCommand = (clone: string, { omitDev = false, env = {} }: Command): ChildProcess => {
-  const words = [...(omitDev ? ["--omit=dev"] : []), "version.mjs"];
-  return spawn(process.execPath, ["deploy/with-node24.mjs", ...words], {
+const spawnCommand = (
+  clone: string,
+  { omitsDevDependencies = false, env = {} }: CommandOptions,
+): ChildProcess => {
+  const args = [...(omitsDevDependencies ? ["--omit=dev"] : []), "version.mjs"];
+  return spawn(process.execPath, ["deploy/with-node24.mjs", ...args], {
     cwd: clone,
     env: { ...process.env, ...env },
     stdio: ["ignore", "pipe", "pipe"],
@@ -43,20 +48,20 @@ const spawnCommand = (clone: string, { omitDev = false, env = {} }: Command): Ch
   });
 };
 
-const runCommand = async (clone: string, command: Command): Promise<string> => {
-  const child = spawnCommand(clone, command);
-  const said = { stdout: "", stderr: "" };
+const runCommand = async (clone: string, options: CommandOptions): Promise<string> => {
+  const child = spawnCommand(clone, options);
+  const output = { stdout: "", stderr: "" };
   for (const name of ["stdout", "stderr"] as const) {
-    child[name]?.on("data", (chunk: Buffer) => (said[name] += chunk.toString()));
+    child[name]?.on("data", (chunk: Buffer) => (output[name] += chunk.toString()));
   }
   const [code] = (await once(child, "close")) as [number | null];
   const version = expect.stringMatching(/^v24\./);
-  expect({ code, ...said }).toEqual({ code: 0, stdout: version, stderr: said.stderr });
-  return said.stderr;
+  expect({ code, ...output }).toEqual({ code: 0, stdout: version, stderr: output.stderr });
+  return output.stderr;
 };
 
 /** Every file that an install has written, in each workspace too. */
-const listInstalled = async (clone: string): Promise<string[]> => {
+const listInstalledFiles = async (clone: string): Promise<string[]> => {
   const entries = await readdir(clone, { recursive: true, withFileTypes: true });
   return entries
     .filter((entry) => !entry.isDirectory())
@@ -66,14 +71,14 @@ const listInstalled = async (clone: string): Promise<string[]> => {
 };
 
 const testTools = ["jest", "knip", "oxlint", "playwright-core", "turbo", "typescript-compiler"];
-const isInstalled = (clone: string) => (name: string) =>
+const createInstalledCheck = (clone: string) => (name: string) =>
   existsSync(join(clone, "node_modules", name));
 
 describe("a fresh clone", () => {
   let clone = "";
-  let whole: string[] = [];
+  let fullInstall: string[] = [];
   beforeAll(async () => {
-    clone = await makeClone("fresh");
+    clone = await createClone("fresh");
   });
 
   test(
@@ -100,11 +105,11 @@ describe("a fresh clone", () => {
         const page = await fetch(`http://127.0.0.1:${port}/console`);
         expect([page.status, await page.text()]).toEqual([200, expect.stringContaining("assets/")]);
       } finally {
-        const ended = once(child, "exit");
+        const exited = once(child, "exit");
         if (child.exitCode === null) process.kill(-(child.pid ?? 0), "SIGINT");
-        await ended;
+        await exited;
       }
-      expect(testTools.filter(isInstalled(clone))).toEqual([]);
+      expect(testTools.filter(createInstalledCheck(clone))).toEqual([]);
     },
     installMsMax,
   );
@@ -112,12 +117,12 @@ describe("a fresh clone", () => {
   test(
     "adds the rest for another command, with NODE_ENV=production too",
     async () => {
-      const before = await listInstalled(clone);
+      const filesBefore = await listInstalledFiles(clone);
       await runCommand(clone, { env: { NODE_ENV: "production" } });
-      whole = await listInstalled(clone);
-      expect(testTools.filter(isInstalled(clone))).toEqual(testTools);
-      const now = new Set(whole);
-      expect(before.filter((path) => !now.has(path))).toEqual([]);
+      fullInstall = await listInstalledFiles(clone);
+      expect(testTools.filter(createInstalledCheck(clone))).toEqual(testTools);
+      const filesNow = new Set(fullInstall);
+      expect(filesBefore.filter((path) => !filesNow.has(path))).toEqual([]);
     },
     installMsMax,
   );
@@ -125,15 +130,15 @@ describe("a fresh clone", () => {
   test(
     "keeps it all when npm start runs again, and when npm start updates a package",
     async () => {
-      expect(await runCommand(clone, { omitDev: true })).toBe("");
-      expect(await listInstalled(clone)).toEqual(whole);
-      const record = join(clone, "node_modules/.package-lock.json");
-      const written = JSON.parse(await readFile(record, "utf8")) as { packages: object };
-      Object.assign(written.packages, { "node_modules/pg": { version: "8.0.0" } });
-      await writeFile(record, JSON.stringify(written));
+      expect(await runCommand(clone, { omitsDevDependencies: true })).toBe("");
+      expect(await listInstalledFiles(clone)).toEqual(fullInstall);
+      const lockFile = join(clone, "node_modules/.package-lock.json");
+      const lockContent = JSON.parse(await readFile(lockFile, "utf8")) as { packages: object };
+      Object.assign(lockContent.packages, { "node_modules/pg": { version: "8.0.0" } });
+      await writeFile(lockFile, JSON.stringify(lockContent));
       await rm(join(clone, "node_modules/pg/lib"), { recursive: true });
-      expect(await runCommand(clone, { omitDev: true })).toContain("installing");
-      expect(await listInstalled(clone)).toEqual(whole);
+      expect(await runCommand(clone, { omitsDevDependencies: true })).toContain("installing");
+      expect(await listInstalledFiles(clone)).toEqual(fullInstall);
     },
     installMsMax,
   );
@@ -141,26 +146,30 @@ describe("a fresh clone", () => {
   test(
     "repairs an install that was killed, for two commands at once",
     async () => {
-      const killed = await makeClone("killed");
-      const child = spawnCommand(killed, {});
-      const ended = once(child, "exit");
-      const modules = join(killed, "node_modules");
-      const isUnderWay = () => existsSync(modules) && readdirSync(modules).length > 100;
-      await waitUntil("the install is under way", isUnderWay, installMsMax);
+      const killedClone = await createClone("killed");
+      const child = spawnCommand(killedClone, {});
+      const exited = once(child, "exit");
+      const modulesDirectory = join(killedClone, "node_modules");
+      const isInstalling = () =>
+        existsSync(modulesDirectory) && readdirSync(modulesDirectory).length > 100;
+      await waitUntil("the install is under way", isInstalling, installMsMax);
       process.kill(-(child.pid ?? 0), "SIGKILL");
-      await ended;
+      await exited;
       // What a kill may leave of a package: its name and version, and no code.
       const { version } = JSON.parse(
         await readFile(join(clone, "node_modules/knip/package.json"), "utf8"),
       ) as { version: string };
-      await rm(join(modules, "knip"), { recursive: true, force: true });
-      await mkdir(join(modules, "knip"));
+      await rm(join(modulesDirectory, "knip"), { recursive: true, force: true });
+      await mkdir(join(modulesDirectory, "knip"));
       await writeFile(
-        join(modules, "knip/package.json"),
+        join(modulesDirectory, "knip/package.json"),
         JSON.stringify({ name: "knip", version }),
       );
-      await Promise.all([runCommand(killed, { omitDev: true }), runCommand(killed, {})]);
-      expect(await listInstalled(killed)).toEqual(whole);
+      await Promise.all([
+        runCommand(killedClone, { omitsDevDependencies: true }),
+        runCommand(killedClone, {}),
+      ]);
+      expect(await listInstalledFiles(killedClone)).toEqual(fullInstall);
     },
     installMsMax,
   );
@@ -171,33 +180,37 @@ describe("the images", () => {
     "install what their service runs, and nothing that builds the console or runs a chain",
     async () => {
       const dockerfile = await readFile(join(projectRoot, "deploy/Dockerfile"), "utf8");
-      const command = /^RUN (npm install[^&]*--workspace=services\/\$\{SERVICE\})/m.exec(
+      const installCommand = /^RUN (npm install[^&]*--workspace=services\/\$\{SERVICE\})/m.exec(
         dockerfile,
       );
       for (const service of ["links-api", "settlement-listener"]) {
-        const clone = await makeClone(service);
-        const copied = new Set(
+        const clone = await createClone(service);
+        const copiedNames = new Set(
           "package.json package-lock.json .npmrc packages services".split(" "),
         );
         for (const name of await readdir(clone)) {
-          if (!copied.has(name)) await rm(join(clone, name), { recursive: true });
+          if (!copiedNames.has(name)) await rm(join(clone, name), { recursive: true });
         }
         for (const name of await readdir(join(clone, "services"))) {
           if (name !== service) await rm(join(clone, "services", name), { recursive: true });
         }
         await rm(join(clone, "packages/sdk"), { recursive: true });
         const env = { ...process.env, SERVICE: service };
-        const { status, stderr } = spawnSync("sh", ["-c", `exec ${command?.[1] ?? "false"}`], {
-          cwd: clone,
-          env,
-          encoding: "utf8",
-          // Jest's own limit cannot end a call that blocks the process.
-          timeout: installMsMax,
-        });
+        const { status, stderr } = spawnSync(
+          "sh",
+          ["-c", `exec ${installCommand?.[1] ?? "false"}`],
+          {
+            cwd: clone,
+            env,
+            encoding: "utf8",
+            // Jest's own limit cannot end a call that blocks the process.
+            timeout: installMsMax,
+          },
+        );
         expect({ status, stderr }).toMatchObject({ status: 0 });
-        const has = isInstalled(clone);
-        expect(["express", "viem", "zod"].filter((name) => !has(name))).toEqual([]);
-        const absent = [
+        const isInstalledHere = createInstalledCheck(clone);
+        expect(["express", "viem", "zod"].filter((name) => !isInstalledHere(name))).toEqual([]);
+        const absentPackages = [
           "@foundry-rs",
           "@solana",
           "litesvm",
@@ -206,7 +219,10 @@ describe("the images", () => {
           "typescript-compiler",
           "vite",
         ];
-        expect({ service, found: absent.filter(has) }).toEqual({ service, found: [] });
+        expect({ service, found: absentPackages.filter(isInstalledHere) }).toEqual({
+          service,
+          found: [],
+        });
       }
     },
     installMsMax,

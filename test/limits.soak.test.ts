@@ -1,217 +1,238 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
 import { Pool, request } from "undici";
-import { mintApiKey } from "@payment-links/contracts";
-import { type TcpProxy, openTcpProxy } from "@payment-links/runtime/testing/tcp-proxy";
-import { type Child, startChild, waitReady } from "./rig/child.ts";
+import { generateApiKey } from "@payment-links/contracts";
+import { type TcpProxy, startTcpProxy } from "@payment-links/runtime/testing/tcp-proxy";
+import { type Child, startChild, waitUntilReady } from "./rig/child.ts";
 import { findFreePorts } from "./rig/free-port.ts";
-import { type OwnRedis, openOwnRedis } from "./rig/own-redis.ts";
+import { type OwnRedis, startOwnRedis } from "./rig/own-redis.ts";
 import { waitUntil } from "@payment-links/runtime/testing";
 
-type Limited = { child: Child; pool: Pool; internalPort: number };
+type LimitedProcess = { child: Child; pool: Pool; internalPort: number };
 type Sample = { status: number; sentAtMs: number; error?: string };
 
-const ample = "900000:900000";
+const unlimitedRate = "900000:900000";
 /** A busy machine's Redis is slow, and must not count as away for that. */
-const patient = { REDIS_ANSWER_MS: "20000" };
+const slowRedisEnv = { REDIS_ANSWER_MS: "20000" };
 /** So many calls show how others fare. */
-const callsWanted = 30;
+const requiredCallCount = 30;
 
 describe("limits of two processes that share a Redis", () => {
   let redis: OwnRedis;
-  const processes: Limited[] = [];
+  const processes: LimitedProcess[] = [];
   const proxies: TcpProxy[] = [];
   beforeAll(async () => {
-    redis = await openOwnRedis();
+    redis = await startOwnRedis();
   });
   afterEach(async () => {
-    const ended = processes.splice(0).map(async ({ child, pool }) => {
+    const closing = processes.splice(0).map(async ({ child, pool }) => {
       await pool.close();
-      await child.end("SIGTERM");
+      await child.terminate("SIGTERM");
     });
-    await Promise.all(ended);
+    await Promise.all(closing);
     await Promise.all(proxies.splice(0).map((proxy) => proxy.kill()));
   });
   afterAll(() => redis.close());
 
-  const open = async (apiKeys: readonly string[], env: Record<string, string>, count = 2) => {
+  const startProcesses = async (
+    apiKeys: readonly string[],
+    env: Record<string, string>,
+    count = 2,
+  ) => {
     const ports = await findFreePorts(count * 2);
-    const opened = Array.from({ length: count }, (_, index) => {
+    const startedProcesses = Array.from({ length: count }, (_, index) => {
       const [port, internalPort = 0] = ports.slice(index * 2);
       const child = startChild("test/rig/limited-server.ts", {
         PORT: String(port),
         INTERNAL_PORT: String(internalPort),
         REDIS_URL: redis.url,
         RATE_LIMIT_REPLICAS: String(count),
-        RATE_LIMIT_PER_IP: ample,
+        RATE_LIMIT_PER_IP: unlimitedRate,
         API_KEYS: apiKeys.join(","),
         ...env,
       });
       return { child, internalPort, pool: new Pool(`http://127.0.0.1:${port}`) };
     });
-    processes.push(...opened);
-    await Promise.all(opened.map(({ child, internalPort }) => waitReady(child, internalPort)));
-    await sharedBy(opened);
-    return opened;
+    processes.push(...startedProcesses);
+    await Promise.all(
+      startedProcesses.map(({ child, internalPort }) => waitUntilReady(child, internalPort)),
+    );
+    await waitUntilShared(startedProcesses);
+    return startedProcesses;
   };
 
   test("of 400 calls at once on a burst of 100, exactly 100 pass", async () => {
-    const key = mintApiKey("live");
-    const opened = await open([key], { RATE_LIMIT_PER_KEY: "0.001:100", ...patient });
-    expect(await passedAtOnce(opened, key)).toEqual({ 200: 100, 429: 300 });
+    const key = generateApiKey("live");
+    const startedProcesses = await startProcesses([key], {
+      RATE_LIMIT_PER_KEY: "0.001:100",
+      ...slowRedisEnv,
+    });
+    expect(await countConcurrentStatuses(startedProcesses, key)).toEqual({ 200: 100, 429: 300 });
   });
 
   test("Redis killed under load: no 5xx, no wait, no more than the limit; back, it is shared", async () => {
-    const [busy, calm] = [mintApiKey("live"), mintApiKey("live")];
-    const laters = Array.from({ length: 3 }, () => mintApiKey("live"));
+    const [busyKey, calmKey] = [generateApiKey("live"), generateApiKey("live")];
+    const laterKeys = Array.from({ length: 3 }, () => generateApiKey("live"));
     const perSecond = 50;
-    const limits = { RATE_LIMIT_PER_KEY: `${perSecond}:100`, ...patient };
-    const opened = await open([busy, calm, ...laters], limits);
-    const load = startLoad(opened, [
-      { key: busy, perSecond: 4 * perSecond },
-      { key: calm, perSecond: 0.8 * perSecond },
+    const limits = { RATE_LIMIT_PER_KEY: `${perSecond}:100`, ...slowRedisEnv };
+    const startedProcesses = await startProcesses([busyKey, calmKey, ...laterKeys], limits);
+    const load = startLoad(startedProcesses, [
+      { key: busyKey, perSecond: 4 * perSecond },
+      { key: calmKey, perSecond: 0.8 * perSecond },
     ]);
-    const callsSince = (sinceMs: number) =>
+    const waitForCallsSince = (sinceMs: number) =>
       waitUntil(
         "calls of both",
         () =>
-          load.between(calm, sinceMs, Infinity).length > callsWanted &&
-          load.between(busy, sinceMs, Infinity).some(({ status }) => status === 429),
+          load.getSamples(calmKey, sinceMs, Infinity).length > requiredCallCount &&
+          load.getSamples(busyKey, sinceMs, Infinity).some(({ status }) => status === 429),
       );
     // The burst is used up before Redis forgets it.
-    await callsSince(0);
+    await waitForCallsSince(0);
     const outageStartMs = performance.now();
-    for (let kill = 0; kill < 3; kill += 1) {
+    for (let killIndex = 0; killIndex < 3; killIndex += 1) {
       const killedAtMs = performance.now();
       await redis.kill();
       // Redis stays away until these are answered, so no call waits for it.
-      await callsSince(killedAtMs);
-      expect(await Promise.all(opened.map(degraded))).toEqual([1, 1]);
+      await waitForCallsSince(killedAtMs);
+      expect(await Promise.all(startedProcesses.map(readDegradedGauge))).toEqual([1, 1]);
       await redis.start();
-      await sharedBy(opened);
-      await callsSince(performance.now());
+      await waitUntilShared(startedProcesses);
+      await waitForCallsSince(performance.now());
     }
     const endMs = performance.now();
     await load.stop();
 
-    const all = [...load.between(busy, 0, Infinity), ...load.between(calm, 0, Infinity)];
-    expect(all.filter(({ status }) => status !== 200 && status !== 429)).toEqual([]);
-    const passed = load.between(busy, outageStartMs, endMs).filter(({ status }) => status === 200);
-    const limit = (perSecond * (endMs - outageStartMs)) / 1000;
-    const share = (passed.length / limit).toFixed(2);
-    process.stderr.write(`Redis killed: ${share} of the limit passed\n`);
+    const samples = [
+      ...load.getSamples(busyKey, 0, Infinity),
+      ...load.getSamples(calmKey, 0, Infinity),
+    ];
+    expect(samples.filter(({ status }) => status !== 200 && status !== 429)).toEqual([]);
+    const passedSamples = load
+      .getSamples(busyKey, outageStartMs, endMs)
+      .filter(({ status }) => status === 200);
+    const allowedCount = (perSecond * (endMs - outageStartMs)) / 1000;
+    const fraction = (passedSamples.length / allowedCount).toFixed(2);
+    process.stderr.write(`Redis killed: ${fraction} of the limit passed\n`);
     // The bucket was empty before, and a Redis that has forgotten it does not give it back full.
-    expect(passed.length).toBeLessThanOrEqual(1.2 * limit);
-    expect(passed.length).toBeGreaterThan(0);
+    expect(passedSamples.length).toBeLessThanOrEqual(1.2 * allowedCount);
+    expect(passedSamples.length).toBeGreaterThan(0);
     // One process may grant the whole burst again; after that the other one knows of it.
-    for (const key of laters) {
+    for (const key of laterKeys) {
       const startedAtMs = performance.now();
-      const first = (await passedAtOnce(opened.slice(0, 1), key, 150))[200] ?? 0;
-      const second = (await passedAtOnce(opened.slice(1), key, 50))[200] ?? 0;
-      const refilled = (perSecond * (performance.now() - startedAtMs)) / 1000;
-      expect(first).toBeGreaterThanOrEqual(100);
-      expect(second).toBeLessThanOrEqual(refilled);
+      const firstPassedCount =
+        (await countConcurrentStatuses(startedProcesses.slice(0, 1), key, 150))[200] ?? 0;
+      const secondPassedCount =
+        (await countConcurrentStatuses(startedProcesses.slice(1), key, 50))[200] ?? 0;
+      const refilledCount = (perSecond * (performance.now() - startedAtMs)) / 1000;
+      expect(firstPassedCount).toBeGreaterThanOrEqual(100);
+      expect(secondPassedCount).toBeLessThanOrEqual(refilledCount);
     }
   });
 
   test("Redis hangs: one call waits, the rest not at all; back, it is asked again", async () => {
-    const proxy = await openTcpProxy(new URL(redis.url));
+    const proxy = await startTcpProxy(new URL(redis.url));
     proxies.push(proxy);
-    const key = mintApiKey("live");
+    const key = generateApiKey("live");
     const env = {
       RATE_LIMIT_PER_KEY: "0.001:1000",
       REDIS_URL: `redis://127.0.0.1:${proxy.port}`,
       // Longer than a busy machine's Redis takes.
       REDIS_ANSWER_MS: "400",
     };
-    const [one] = await open([key], env, 1);
-    if (one === undefined) throw new Error("there is a process");
-    const calls = async (count: number): Promise<void> => {
-      for (let sent = 0; sent < count; sent += 1) expect((await get(one, key)).status).toBe(200);
+    const [limitedProcess] = await startProcesses([key], env, 1);
+    if (limitedProcess === undefined) throw new Error("there is a process");
+    const sendCalls = async (count: number): Promise<void> => {
+      for (let sentCount = 0; sentCount < count; sentCount += 1)
+        expect((await sendRequest(limitedProcess, key)).status).toBe(200);
     };
     /** How often Redis was asked for the key's bucket. */
-    const askedCount = () => proxy.sent().split(":key:").length - 1;
-    await calls(50);
-    const rounds = 3;
-    for (let round = 0; round < rounds; round += 1) {
+    const countBucketRequests = () => proxy.getSentText().split(":key:").length - 1;
+    await sendCalls(50);
+    const stallCount = 3;
+    for (let index = 0; index < stallCount; index += 1) {
       proxy.stall();
-      await calls(1);
-      const before = askedCount();
-      await calls(50);
-      expect(askedCount()).toBe(before);
-      expect(await degraded(one)).toBe(1);
-      await proxy.pass();
-      await sharedBy([one]);
+      await sendCalls(1);
+      const requestsBefore = countBucketRequests();
+      await sendCalls(50);
+      expect(countBucketRequests()).toBe(requestsBefore);
+      expect(await readDegradedGauge(limitedProcess)).toBe(1);
+      await proxy.forward();
+      await waitUntilShared([limitedProcess]);
     }
     // What was taken meanwhile is not granted again.
-    const { headers } = await one.pool.request(callOf(key));
-    expect(headers["ratelimit"]).toContain(`"key";r=${1000 - 50 - rounds * 51 - 1}`);
+    const { headers } = await limitedProcess.pool.request(buildRequest(key));
+    expect(headers["ratelimit"]).toContain(`"key";r=${1000 - 50 - stallCount * 51 - 1}`);
   });
 });
 
-const callOf = (key: string) =>
+const buildRequest = (key: string) =>
   ({ method: "GET", path: "/limited", headers: { "x-api-key": key } }) as const;
 
-const get = async ({ pool }: Limited, key: string): Promise<Sample> => {
+const sendRequest = async ({ pool }: LimitedProcess, key: string): Promise<Sample> => {
   const sentAtMs = performance.now();
-  const { statusCode, body } = await pool.request(callOf(key));
+  const { statusCode, body } = await pool.request(buildRequest(key));
   await body.dump();
   return { status: statusCode, sentAtMs };
 };
 
 /** How many of several calls, sent to all processes in turn and at once, got which status. */
-const passedAtOnce = async (opened: readonly Limited[], key: string, count = 400) => {
-  const calls = Array.from({ length: count }, (_, n) => {
-    const one = opened[n % opened.length];
-    if (one === undefined) throw new Error("there is a process");
-    return get(one, key);
+const countConcurrentStatuses = async (
+  startedProcesses: readonly LimitedProcess[],
+  key: string,
+  count = 400,
+) => {
+  const calls = Array.from({ length: count }, (_, index) => {
+    const limitedProcess = startedProcesses[index % startedProcesses.length];
+    if (limitedProcess === undefined) throw new Error("there is a process");
+    return sendRequest(limitedProcess, key);
   });
   const counts: Record<number, number> = {};
   for (const { status } of await Promise.all(calls)) counts[status] = (counts[status] ?? 0) + 1;
   return counts;
 };
 
-type Stream = { key: string; perSecond: number };
+type LoadStream = { key: string; perSecond: number };
 
 /** Sends calls at a steady pace to all processes in turn, however long the answers take. */
-const startLoad = (opened: readonly Limited[], streams: readonly Stream[]) => {
+const startLoad = (startedProcesses: readonly LimitedProcess[], streams: readonly LoadStream[]) => {
   const samples = new Map<string, Sample[]>(streams.map(({ key }) => [key, []]));
-  const underWay = new Set<Promise<void>>();
+  const pendingCalls = new Set<Promise<void>>();
   const timers = streams.map(({ key, perSecond }) => {
     const startedAtMs = performance.now();
-    let sent = 0;
+    let sentCount = 0;
     return setInterval(() => {
-      const due = ((performance.now() - startedAtMs) / 1000) * perSecond;
-      for (; sent < due; sent += 1) {
-        const one = opened[sent % opened.length];
-        if (one === undefined) continue;
-        const call: Promise<void> = get(one, key)
+      const dueCount = ((performance.now() - startedAtMs) / 1000) * perSecond;
+      for (; sentCount < dueCount; sentCount += 1) {
+        const limitedProcess = startedProcesses[sentCount % startedProcesses.length];
+        if (limitedProcess === undefined) continue;
+        const pendingCall: Promise<void> = sendRequest(limitedProcess, key)
           .catch((error: unknown): Sample => ({ status: 0, sentAtMs: 0, error: String(error) }))
           .then((sample) => {
             samples.get(key)?.push(sample);
-            underWay.delete(call);
+            pendingCalls.delete(pendingCall);
           });
-        underWay.add(call);
+        pendingCalls.add(pendingCall);
       }
     }, 5);
   });
   return {
-    between: (key: string, fromMs: number, toMs: number): Sample[] =>
+    getSamples: (key: string, fromMs: number, toMs: number): Sample[] =>
       (samples.get(key) ?? []).filter(({ sentAtMs }) => sentAtMs >= fromMs && sentAtMs < toMs),
     stop: async () => {
       for (const timer of timers) clearInterval(timer);
-      await Promise.all(underWay);
+      await Promise.all(pendingCalls);
     },
   };
 };
 
 /** The gauge: 1 while a process counts alone. */
-const degraded = async ({ internalPort }: Limited): Promise<number> => {
+const readDegradedGauge = async ({ internalPort }: LimitedProcess): Promise<number> => {
   const { body } = await request(`http://127.0.0.1:${internalPort}/metrics`);
-  const told = /^payment_links_rate_limit_degraded\{[^}]*\} (\d)$/m.exec(await body.text());
-  return Number(told?.[1] ?? Number.NaN);
+  const gaugeMatch = /^payment_links_rate_limit_degraded\{[^}]*\} (\d)$/m.exec(await body.text());
+  return Number(gaugeMatch?.[1] ?? Number.NaN);
 };
 
-const sharedBy = (opened: readonly Limited[]) =>
+const waitUntilShared = (startedProcesses: readonly LimitedProcess[]) =>
   waitUntil("all count in Redis", async () =>
-    (await Promise.all(opened.map(degraded))).every((value) => value === 0),
+    (await Promise.all(startedProcesses.map(readDegradedGauge))).every((value) => value === 0),
   );

@@ -1,14 +1,14 @@
 import { type Server, createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect } from "@jest/globals";
-import { ownerImagePath } from "@payment-links/contracts";
+import { buildOwnerImagePath } from "@payment-links/contracts";
 import { waitUntil } from "@payment-links/runtime/testing";
-import { openAllInOneSystem } from "./rig/all-in-one-system.ts";
+import { startAllInOneSystem } from "./rig/all-in-one-system.ts";
 import { type Chromium, connectChromium } from "./rig/chromium.ts";
-import { type Merchant, call, openMerchant } from "./rig/client.ts";
-import { needingChromium } from "./rig/find-chromium.ts";
+import { type Merchant, call, createMerchant } from "./rig/client.ts";
+import { requireChromium } from "./rig/require-chromium.ts";
 
-const { describe, test } = needingChromium();
+const { describe, test } = requireChromium();
 
 /** One red pixel. */
 const png = Buffer.from(
@@ -16,33 +16,33 @@ const png = Buffer.from(
   "base64",
 );
 
-let host: Server;
-let asked: string[];
-let system: Awaited<ReturnType<typeof openAllInOneSystem>>;
+let imageHost: Server;
+let imageRequests: string[];
+let system: Awaited<ReturnType<typeof startAllInOneSystem>>;
 let chromium: Chromium;
 let origin: string;
 let shop: Merchant;
 
 beforeAll(async () => {
-  asked = [];
-  host = createServer((req, res) => {
-    asked.push(`${req.url} ${req.headers["user-agent"]}`);
+  imageRequests = [];
+  imageHost = createServer((req, res) => {
+    imageRequests.push(`${req.url} ${req.headers["user-agent"]}`);
     if (req.url === "/logo.png") res.end(png);
     else res.writeHead(404).end();
   });
-  await new Promise<void>((resolve) => host.listen(0, "127.0.0.1", resolve));
-  const { port } = host.address() as AddressInfo;
-  system = await openAllInOneSystem({
+  await new Promise<void>((resolve) => imageHost.listen(0, "127.0.0.1", resolve));
+  const { port } = imageHost.address() as AddressInfo;
+  system = await startAllInOneSystem({
     WEBHOOK_HOST_OVERRIDES: `images.test=http://127.0.0.1:${port}`,
   });
   origin = system.baseUrl.replace("127.0.0.1", "localhost");
   chromium = await connectChromium();
-  shop = await openMerchant(system, "shop");
+  shop = await createMerchant(system, "shop");
 });
 afterAll(async () => {
   await chromium?.close();
   await system?.close();
-  host?.close();
+  imageHost?.close();
 });
 
 const setImages = async (images: { profileImage: string; backgroundImage: string }) => {
@@ -52,13 +52,13 @@ const setImages = async (images: { profileImage: string; backgroundImage: string
   expect(status).toBe(200);
 };
 
-const makeLink = async (): Promise<string> => {
-  const made = await call(`${system.baseUrl}/v1/payment-link`, {
+const createLink = async (): Promise<string> => {
+  const created = await call(`${system.baseUrl}/v1/payment-link`, {
     method: "POST",
     headers: { "x-api-key": shop.apiKey },
     body: { toAmount: "25" },
   });
-  return `${origin}/@${shop.handle}/pay/${String(made.body["id"])}`;
+  return `${origin}/@${shop.handle}/pay/${String(created.body["id"])}`;
 };
 
 describe("a payer's Chromium", () => {
@@ -66,38 +66,38 @@ describe("a payer's Chromium", () => {
     const profileImage = "https://images.test/logo.png";
     const backgroundImage = "https://images.test/gone.png";
     await setImages({ profileImage, backgroundImage });
-    const logo = `${system.baseUrl}${ownerImagePath(shop.userId, profileImage)}`;
-    const isHad = async () => (await call(logo)).status === 200;
-    await waitUntil("webhook-dispatcher has heard of it", isHad);
+    const logoUrl = `${system.baseUrl}${buildOwnerImagePath(shop.userId, profileImage)}`;
+    const isImageAvailable = async () => (await call(logoUrl)).status === 200;
+    await waitUntil("webhook-dispatcher has heard of it", isImageAvailable);
 
-    const { openTab, faults } = await chromium.openPerson({ origin });
+    const { openTab, violations } = await chromium.createBrowserUser({ origin });
     const { page, ...tab } = await openTab();
-    await tab.goTo(await makeLink());
-    await tab.see("This payment link is open.");
-    const isLoaded = async () =>
+    await tab.goTo(await createLink());
+    await tab.waitForText("This payment link is open.");
+    const areImagesLoaded = async () =>
       (await page.evaluate(`[...document.images].every(({ complete }) => complete)`)) === true;
-    await waitUntil("its images have loaded, or not", isLoaded);
-    const asks = await page.evaluate(`performance.getEntriesByType("resource").length`);
-    expect(asks).toBeGreaterThan(2);
-    expect(faults).toEqual([]);
-    const widths = await page.evaluate(
+    await waitUntil("its images have loaded, or not", areImagesLoaded);
+    const resourceCount = await page.evaluate(`performance.getEntriesByType("resource").length`);
+    expect(resourceCount).toBeGreaterThan(2);
+    expect(violations).toEqual([]);
+    const imageWidths = await page.evaluate(
       `Object.fromEntries([...document.images].map((image) => [image.className, image.naturalWidth]))`,
     );
-    expect(widths).toMatchObject({ portrait: 1, banner: 0 });
-    expect(asked.toSorted()).toEqual([
+    expect(imageWidths).toMatchObject({ portrait: 1, banner: 0 });
+    expect(imageRequests.toSorted()).toEqual([
       "/gone.png PaymentLinks-Images/1.0",
       "/logo.png PaymentLinks-Images/1.0",
     ]);
   });
 
   test("lets no page of ours load an image from elsewhere", async () => {
-    const { openTab, faults } = await chromium.openPerson({ origin });
+    const { openTab, violations } = await chromium.createBrowserUser({ origin });
     const { page, ...tab } = await openTab();
-    await tab.goTo(await makeLink());
-    await tab.see("This payment link is open.");
+    await tab.goTo(await createLink());
+    await tab.waitForText("This payment link is open.");
     await page.evaluate(`new Promise((onerror) =>
       document.body.append(Object.assign(new Image(), { onerror, src: "https://tracker.test/a.png" })))`);
-    const isStopped = () => faults.includes("img-src https://tracker.test/a.png");
-    await waitUntil("the policy's word", isStopped);
+    const isImageBlocked = () => violations.includes("img-src https://tracker.test/a.png");
+    await waitUntil("the policy's word", isImageBlocked);
   });
 });

@@ -12,18 +12,18 @@ afterAll(() => rm(directory, { recursive: true, force: true }));
 
 test("what a process computed is told by package, without its rest", async () => {
   const path = join(directory, "some-service-1.cpuprofile");
-  const call = (id: number, functionName: string, url: string) => ({
+  const createNode = (id: number, functionName: string, url: string) => ({
     id,
     callFrame: { functionName, url },
   });
   const nodes = [
-    call(1, "(idle)", ""),
-    call(2, "(garbage collector)", ""),
-    call(3, "send", "file:///app/packages/bus/src/relay.ts"),
-    call(4, "encode", "file:///app/node_modules/kafkajs/src/encoder.js"),
-    call(5, "validate", "file:///app/node_modules/@a/b/node_modules/@c/d/index.js"),
-    call(6, "write", "node:net"),
-    call(7, "stringify", ""),
+    createNode(1, "(idle)", ""),
+    createNode(2, "(garbage collector)", ""),
+    createNode(3, "send", "file:///app/packages/bus/src/relay.ts"),
+    createNode(4, "encode", "file:///app/node_modules/kafkajs/src/encoder.js"),
+    createNode(5, "validate", "file:///app/node_modules/@a/b/node_modules/@c/d/index.js"),
+    createNode(6, "write", "node:net"),
+    createNode(7, "stringify", ""),
   ];
   // A sample lasts until the next one; the last one says nothing.
   const samples = [1, 2, 3, 4, 4, 5, 6, 7, 1];
@@ -32,13 +32,13 @@ test("what a process computed is told by package, without its rest", async () =>
   expect(await readCpuShares(path)).toEqual({
     process: "some-service-1",
     busyMs: 10,
-    rooms: [
-      { room: "kafkajs", percent: 40 },
-      { room: "packages/bus", percent: 20 },
-      { room: "garbage collector", percent: 10 },
-      { room: "@c/d", percent: 10 },
-      { room: "node", percent: 10 },
-      { room: "built-ins", percent: 10 },
+    packages: [
+      { packageName: "kafkajs", percent: 40 },
+      { packageName: "packages/bus", percent: 20 },
+      { packageName: "garbage collector", percent: 10 },
+      { packageName: "@c/d", percent: 10 },
+      { packageName: "node", percent: 10 },
+      { packageName: "built-ins", percent: 10 },
     ],
   });
 });

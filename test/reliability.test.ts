@@ -4,11 +4,11 @@ import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "@jest/globals";
 import { projectRoot } from "./rig/child.ts";
 
-const breaches: [string, string, string][] = [
+const violations: [string, string, string][] = [
   ["sleeps", "no-fixed-wait", `import { setTimeout as sleep } from "node:timers/promises";`],
   ["waits for a timer", "no-fixed-wait", `await new Promise((done) => setTimeout(done, 300));`],
   ["waits in a browser", "no-fixed-wait", `await page.waitForTimeout(300);`],
-  ["waits by the clock", "no-fixed-wait", `await systemClock.until(later, signal);`],
+  ["waits by the clock", "no-fixed-wait", `await systemClock.sleepUntil(later, signal);`],
   ["waits in the database", "no-fixed-wait", "await db.query(`SELECT pg_sleep(0.2)`);"],
   ["waits until it is later", "no-fixed-wait", `await waitUntil("it", () => Date.now() > end);`],
   ["loops until it is later", "no-fixed-wait", `while (performance.now() < end) await look();`],
@@ -44,12 +44,12 @@ const breaches: [string, string, string][] = [
     "no-short-limit",
     `const timer = setTimeout(kill, 10_000); await ended; clearTimeout(timer);`,
   ],
-  ["gives the product little time", "no-short-limit", `openPool({ statementTimeoutMs: 200 });`],
+  ["gives the product little time", "no-short-limit", `connectPool({ statementTimeoutMs: 200 });`],
   ["listens on a fixed port", "no-shared-resource", `server.listen(9_000, "127.0.0.1");`],
   ["names a fixed port", "no-shared-resource", `server.listen({ port: 9_000 });`],
-  ["chooses a database of Redis", "no-shared-resource", `openRealSystem({ redisDatabase: 3 });`],
+  ["chooses a database of Redis", "no-shared-resource", `startRealSystem({ redisDatabase: 3 });`],
   ["names a database of Redis", "no-shared-resource", `new Redis("redis://127.0.0.1:6379/3");`],
-  ["uses everyone's database of Redis", "no-shared-resource", `new Redis(testRedisUrl());`],
+  ["uses everyone's database of Redis", "no-shared-resource", `new Redis(getTestRedisUrl());`],
   ["writes a fixed file", "no-shared-resource", `await writeFile(join(tmpdir(), "it"), "");`],
   ["makes a fixed role", "no-shared-resource", "await db.query(`CREATE ROLE tester LOGIN`);"],
 ];
@@ -70,40 +70,47 @@ const allowed: [string, string][] = [
   ],
 ];
 
-const sources = [...breaches.map(([, , source]) => source), ...allowed.map(([, source]) => source)];
-const fileOf = (source: string) =>
+const sources = [
+  ...violations.map(([, , source]) => source),
+  ...allowed.map(([, source]) => source),
+];
+const getPlantedPath = (source: string) =>
   `packages/runtime/src/testing/planted-${process.pid}-${sources.indexOf(source)}.ts`;
 
 /** Writes a file for each source, lints them all, and removes them. */
-const lintPlanted = (): string => {
+const lintPlantedFiles = (): string => {
   try {
-    for (const source of sources) writeFileSync(join(projectRoot, fileOf(source)), `${source}\n`);
+    for (const source of sources)
+      writeFileSync(join(projectRoot, getPlantedPath(source)), `${source}\n`);
     const args = [join(projectRoot, "node_modules/oxlint/bin/oxlint"), "--quiet", "-f", "unix"];
-    const { stdout } = spawnSync(process.execPath, [...args, ...sources.map(fileOf)], {
+    const { stdout } = spawnSync(process.execPath, [...args, ...sources.map(getPlantedPath)], {
       cwd: projectRoot,
       encoding: "utf8",
     });
     return stdout;
   } finally {
-    for (const source of sources) rmSync(join(projectRoot, fileOf(source)), { force: true });
+    for (const source of sources)
+      rmSync(join(projectRoot, getPlantedPath(source)), { force: true });
   }
 };
 
 describe("the rules of reliable tests", () => {
-  let faults = "";
+  let lintOutput = "";
   beforeAll(() => {
-    faults = lintPlanted();
+    lintOutput = lintPlantedFiles();
   });
-  const faultsOf = (source: string): string[] => {
-    const lines = faults.split("\n").filter((line) => line.startsWith(`${fileOf(source)}:`));
+  const listRules = (source: string): string[] => {
+    const lines = lintOutput
+      .split("\n")
+      .filter((line) => line.startsWith(`${getPlantedPath(source)}:`));
     return lines.flatMap((line) => /reliability\(([\w-]+)\)/.exec(line)?.[1] ?? []);
   };
 
-  test.each(breaches)("given a test that %s, the lint fails by %s", (_name, rule, source) => {
-    expect(faultsOf(source)).toEqual([rule]);
+  test.each(violations)("given a test that %s, the lint fails by %s", (_name, rule, source) => {
+    expect(listRules(source)).toEqual([rule]);
   });
 
   test.each(allowed)("given a test that %s, the lint passes", (_name, source) => {
-    expect(faultsOf(source)).toEqual([]);
+    expect(listRules(source)).toEqual([]);
   });
 });

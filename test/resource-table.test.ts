@@ -3,59 +3,63 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { projectRoot } from "./rig/child.ts";
 import { readTable } from "./rig/read-table.ts";
-import { openServicesInProcess } from "./rig/services-in-process.ts";
+import { startServicesInProcess } from "./rig/services-in-process.ts";
 
-const codeIn = (cell = ""): string[] =>
+const extractCode = (cell = ""): string[] =>
   [...cell.matchAll(/`([^`]+)`/g)].map(([, code = ""]) => code);
 
-const page = readFileSync(join(projectRoot, ".github/SECURITY.md"), "utf8");
-const limits = readTable(page, "limit");
-const publicRows = readTable(page, "routes");
-const internalRows = readTable(page, "internal routes");
+const securityPolicy = readFileSync(join(projectRoot, ".github/SECURITY.md"), "utf8");
+const limitRows = readTable(securityPolicy, "limit");
+const publicRows = readTable(securityPolicy, "routes");
+const internalRows = readTable(securityPolicy, "internal routes");
 
-let system: Awaited<ReturnType<typeof openServicesInProcess>>;
+let system: Awaited<ReturnType<typeof startServicesInProcess>>;
 beforeAll(async () => {
-  system = await openServicesInProcess();
+  system = await startServicesInProcess();
 });
 afterAll(() => system?.close());
 
-const nameOf = ({ method, path }: { method: string; path: string }): string =>
+const formatRoute = ({ method, path }: { method: string; path: string }): string =>
   `${method.toUpperCase()} ${path}`;
 
 describe("the resource table of the security policy", () => {
   test("has each public route of the four services in exactly one row (rule OPS-13)", () => {
-    const listed = publicRows.flatMap(({ routes }) => codeIn(routes));
-    expect(listed.toSorted()).toEqual(system.publicRoutes.map(nameOf).toSorted());
+    const listedRoutes = publicRows.flatMap(({ routes }) => extractCode(routes));
+    expect(listedRoutes.toSorted()).toEqual(system.publicRoutes.map(formatRoute).toSorted());
   });
 
   test("names for each row who may call, as the route table says", () => {
-    const callers = new Map(
+    const callersByRoute = new Map(
       system.publicRoutes.map((route) => [
-        nameOf(route),
+        formatRoute(route),
         route.caller.by.replace("api-k", "API k"),
       ]),
     );
-    const differing = publicRows.flatMap(({ routes, who }) =>
-      codeIn(routes).filter((route) => callers.get(route) !== who),
+    const differingRoutes = publicRows.flatMap(({ routes, who }) =>
+      extractCode(routes).filter((route) => callersByRoute.get(route) !== who),
     );
-    expect(differing).toEqual([]);
+    expect(differingRoutes).toEqual([]);
   });
 
   test("lists each internal route that a service's token opens, and no other", () => {
-    const listed = internalRows
-      .flatMap((row) => codeIn(row["internal routes"]))
+    const listedRoutes = internalRows
+      .flatMap((row) => extractCode(row["internal routes"]))
       .filter((code) => /^[A-Z]+ \/internal\//.test(code));
-    const opened = system.internalRoutes.filter(({ isForServices }) => isForServices === true);
-    expect(listed.toSorted()).toEqual(opened.map(nameOf).toSorted());
+    const serviceRoutes = system.internalRoutes.filter(
+      ({ isForServices }) => isForServices === true,
+    );
+    expect(listedRoutes.toSorted()).toEqual(serviceRoutes.map(formatRoute).toSorted());
   });
 
   test("leaves no cell empty, and names a test that exists in each row", () => {
-    const rows = [...limits, ...publicRows, ...internalRows];
+    const rows = [...limitRows, ...publicRows, ...internalRows];
     expect(rows.flatMap((row) => Object.values(row)).filter((cell) => cell === "")).toEqual([]);
-    const tests = rows.map((row) => codeIn(row["test"]));
-    expect(tests.filter((files) => files.length === 0)).toEqual([]);
-    const missing = tests.flat().filter((file) => !existsSync(join(projectRoot, file)));
-    expect(missing).toEqual([]);
-    expect(tests.flat().filter((file) => !file.endsWith(".test.ts"))).toEqual([]);
+    const testFilesByRow = rows.map((row) => extractCode(row["test"]));
+    expect(testFilesByRow.filter((files) => files.length === 0)).toEqual([]);
+    const missingFiles = testFilesByRow
+      .flat()
+      .filter((file) => !existsSync(join(projectRoot, file)));
+    expect(missingFiles).toEqual([]);
+    expect(testFilesByRow.flat().filter((file) => !file.endsWith(".test.ts"))).toEqual([]);
   });
 });

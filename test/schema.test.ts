@@ -7,8 +7,8 @@ import { settlementListenerMigration } from "@payment-links/settlement-listener"
 import { webhookDispatcherMigration } from "@payment-links/webhook-dispatcher";
 import { dumpSchema } from "./schema/dump-schema.ts";
 
-const command = "SCHEMA=write npm test -- test/schema";
-const heading = `-- The whole schema, written from the migrations by \`${command}\`. Not run by anything.\n\n`;
+const writeCommand = "SCHEMA=write npm test -- test/schema";
+const headerComment = `-- The whole schema, written from the migrations by \`${writeCommand}\`. Not run by anything.\n\n`;
 
 test.each([
   ["auth-keys", authKeysMigration],
@@ -19,9 +19,9 @@ test.each([
   const file = new URL(`../services/${service}/schema.sql`, import.meta.url);
   const database = await createTestDatabase([migration]);
   try {
-    const dump = heading + (await dumpSchema(database.adminUrl, migration.schema));
-    if (process.env["SCHEMA"] === "write") await writeFile(file, dump);
-    expect(await readFile(file, "utf8")).toBe(dump);
+    const expectedSql = headerComment + (await dumpSchema(database.adminUrl, migration.schema));
+    if (process.env["SCHEMA"] === "write") await writeFile(file, expectedSql);
+    expect(await readFile(file, "utf8")).toBe(expectedSql);
   } finally {
     await database.drop();
   }

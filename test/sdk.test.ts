@@ -6,24 +6,24 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { waitUntil } from "@payment-links/runtime/testing";
-import { inheritedEnv } from "@payment-links/runtime/testing/inherited-env";
+import { getInheritedEnv } from "@payment-links/runtime/testing/inherited-env";
 import { commandMsMax } from "@payment-links/runtime/testing/time-limits";
 import {
   publicOperationIds,
-  sdkShapesFile,
-  writeSdkShapes,
-} from "./openapi-types/write-sdk-shapes.ts";
-import { openAllInOneSystem } from "./rig/all-in-one-system.ts";
+  sdkTypesFile,
+  writeSdkTypes,
+} from "./openapi-types/write-sdk-types.ts";
+import { startAllInOneSystem } from "./rig/all-in-one-system.ts";
 import { projectRoot } from "./rig/child.ts";
-import { type Merchant, openMerchant, sendNotice } from "./rig/client.ts";
+import { type Merchant, createMerchant, sendNotice } from "./rig/client.ts";
 import { findFreePorts } from "./rig/free-port.ts";
 import { readBlocks } from "./rig/read-blocks.ts";
 import { registerEndpoint } from "./rig/register-endpoint.ts";
-import { acme, shopEnv } from "./rig/shop-env.ts";
+import { acmeProvider, buildShopEnv } from "./rig/shop-env.ts";
 import type { System } from "./rig/system.ts";
 
 test("the SDK's shapes are those of the public OpenAPI document of now", async () => {
-  expect(await readFile(join(projectRoot, sdkShapesFile), "utf8")).toBe(writeSdkShapes());
+  expect(await readFile(join(projectRoot, sdkTypesFile), "utf8")).toBe(writeSdkTypes());
 });
 
 describe("a shop that has installed what `npm pack` makes", () => {
@@ -32,25 +32,25 @@ describe("a shop that has installed what `npm pack` makes", () => {
   let merchant: Merchant;
   let receiver: ChildProcess;
   let receiverPort = 0;
-  let heard = "";
+  let receiverOutput = "";
   let env: Record<string, string>;
 
-  const run = (program: string, ...args: string[]): string =>
+  const runCommand = (program: string, ...args: string[]): string =>
     execFileSync(program, args, { cwd: shop, env, encoding: "utf8", timeout: commandMsMax });
 
   /** Sends the receiver a part of a body, and leaves; answers whether it was there. */
-  const sendPart = async (): Promise<boolean> => {
+  const sendPartialRequest = async (): Promise<boolean> => {
     const socket = connect(receiverPort, "127.0.0.1");
-    const isThere = await new Promise<boolean>((resolve) => {
+    const isListening = await new Promise<boolean>((resolve) => {
       socket.once("connect", () => resolve(true));
       socket.once("error", () => resolve(false));
     });
-    if (isThere) {
+    if (isListening) {
       socket.end("POST / HTTP/1.1\r\nHost: receiver.test\r\nContent-Length: 100\r\n\r\n{}");
       socket.resume();
       await once(socket, "close");
     }
-    return isThere;
+    return isListening;
   };
 
   beforeAll(async () => {
@@ -58,11 +58,11 @@ describe("a shop that has installed what `npm pack` makes", () => {
     const readme = await readFile(join(projectRoot, "packages/sdk/README.md"), "utf8");
     const [port = 0] = await findFreePorts(1);
     receiverPort = port;
-    system = await openAllInOneSystem(shopEnv({ port }));
-    merchant = await openMerchant(system, "alice");
+    system = await startAllInOneSystem(buildShopEnv({ port }));
+    merchant = await createMerchant(system, "alice");
     const { secret } = await registerEndpoint(system, merchant, "https://receiver.test/hook");
     env = {
-      ...inheritedEnv(),
+      ...getInheritedEnv(),
       HOME: process.env["HOME"] ?? shop,
       SHOP: shop,
       URL: system.baseUrl,
@@ -75,15 +75,15 @@ describe("a shop that has installed what `npm pack` makes", () => {
       const [, name = ""] = /^\/\/ (\S+)\n/.exec(program?.text ?? "") ?? [];
       await writeFile(join(shop, name), program?.text.replace("9000", String(port)) ?? "");
     }
-    const [install] = readBlocks(readme, "To install it");
+    const [installBlock] = readBlocks(readme, "To install it");
     await writeFile(join(shop, "package.json"), '{ "type": "module" }');
-    execFileSync("bash", ["-c", `set -eu\n${install?.text}`], {
+    execFileSync("bash", ["-c", `set -eu\n${installBlock?.text}`], {
       cwd: projectRoot,
       env,
       timeout: commandMsMax,
     });
     receiver = spawn(process.execPath, ["receive.mjs"], { cwd: shop, env });
-    receiver.stdout?.on("data", (chunk: Buffer) => (heard += chunk.toString()));
+    receiver.stdout?.on("data", (chunk: Buffer) => (receiverOutput += chunk.toString()));
   });
 
   afterAll(async () => {
@@ -93,19 +93,25 @@ describe("a shop that has installed what `npm pack` makes", () => {
   });
 
   test("asks for a payment and hears of it by the README's own lines", async () => {
-    const [asked = "", listed = ""] = run(process.execPath, "ask.mjs").split("\n");
-    const [, url = "", id = ""] = /^Send the payer to (\S+\/(plink_\w+))$/.exec(asked) ?? [];
+    const [createOutput = "", listOutput = ""] = runCommand(process.execPath, "ask.mjs").split(
+      "\n",
+    );
+    const [, url = "", id = ""] = /^Send the payer to (\S+\/(plink_\w+))$/.exec(createOutput) ?? [];
     expect(url).toBe(`${system.baseUrl}/@alice/pay/${id}`);
-    expect(listed).toBe("Order 1001: 0 of 25");
+    expect(listOutput).toBe("Order 1001: 0 of 25");
     // The same order once more is the same link.
-    expect(run(process.execPath, "ask.mjs").split("\n")).toEqual([asked, listed, ""]);
+    expect(runCommand(process.execPath, "ask.mjs").split("\n")).toEqual([
+      createOutput,
+      listOutput,
+      "",
+    ]);
 
     // Somebody else's request that ends halfway must not end the receiver.
-    await waitUntil("the receiver listens", sendPart);
+    await waitUntil("the receiver listens", sendPartialRequest);
     const notice = { id: "payment-1", paymentLinkId: id, amount: "25", status: "settled" as const };
-    expect(await sendNotice(system.baseUrl, acme, notice)).toBe(202);
-    await waitUntil("the webhook", () => heard.includes("\n"));
-    expect(heard).toBe("Order 1001 is paid: 25 of 25\n");
+    expect(await sendNotice(system.baseUrl, acmeProvider, notice)).toBe(202);
+    await waitUntil("the webhook", () => receiverOutput.includes("\n"));
+    expect(receiverOutput).toBe("Order 1001 is paid: 25 of 25\n");
   });
 
   test("gets links, pages and refusals as the service says them", async () => {
@@ -132,9 +138,9 @@ describe("a shop that has installed what `npm pack` makes", () => {
           refusals: refusals.map(({ code, problems, requestId, status }) => ({ code, count: problems.length, isNamed: requestId.length > 9, status })) }));
       `,
     );
-    const read = JSON.parse(run(process.execPath, "read.mjs")) as Record<string, unknown>;
+    const result = JSON.parse(runCommand(process.execPath, "read.mjs")) as Record<string, unknown>;
     const amounts = Array.from({ length: 12 }, (_, index) => `0.${12 - index}1`);
-    expect(read).toMatchObject({
+    expect(result).toMatchObject({
       each: amounts,
       page: { limit: 10, offset: 10, nextOffset: null },
       link: { toAmount: "0.21", status: "active", user: { handle: "alice" } },
@@ -144,7 +150,7 @@ describe("a shop that has installed what `npm pack` makes", () => {
         { code: "INVALID_API_KEY", count: 1, isNamed: true, status: 401 },
       ],
     });
-    expect(read["methods"]).toEqual(expect.arrayContaining([...publicOperationIds()]));
+    expect(result["methods"]).toEqual(expect.arrayContaining([...publicOperationIds()]));
   });
 
   test("is helped by its types: an amount is text, a webhook has its own data", async () => {
@@ -169,7 +175,7 @@ describe("a shop that has installed what `npm pack` makes", () => {
     );
     const tsc = join(projectRoot, "node_modules/.bin/tsc");
     for (const module of ["nodenext", "preserve"]) {
-      run(tsc, "--noEmit", "--strict", "--target", "es2022", "--module", module, "typed.ts");
+      runCommand(tsc, "--noEmit", "--strict", "--target", "es2022", "--module", module, "typed.ts");
     }
   });
 });

@@ -5,25 +5,25 @@ import { Kafka, logLevel } from "kafkajs";
 import { Client } from "pg";
 import {
   type IdentityProvider,
-  openIdentityProvider,
+  startIdentityProvider,
 } from "@payment-links/auth-keys/testing/identity-provider";
-import { makeAuthenticator } from "@payment-links/auth-keys/testing/authenticator";
+import { createAuthenticator } from "@payment-links/auth-keys/testing/authenticator";
 import { createBrowser } from "@payment-links/auth-keys/testing/browser";
-import { makeWallet, siweMessage } from "@payment-links/auth-keys/testing/siwe";
-import { testBrokers, testKafkaPassword } from "@payment-links/bus/testing";
+import { createWallet, createTestSiweMessage } from "@payment-links/auth-keys/testing/siwe";
+import { getTestBrokers, getTestKafkaPassword } from "@payment-links/bus/testing";
 import { hashSecret } from "@payment-links/contracts";
-import { type Collector, openCollector } from "./rig/collector.ts";
-import { call, cookiesOf, sendNotice } from "./rig/client.ts";
-import { type RealSystem, openRealSystem } from "./rig/real-system.ts";
-import { type Receiver, openReceiver } from "./rig/receiver.ts";
-import { type Dump, dumpSystem, findSecrets } from "./rig/secret-hunt.ts";
+import { type TraceCollector, startCollector } from "./rig/collector.ts";
+import { call, getCookies, sendNotice } from "./rig/client.ts";
+import { type RealSystem, startRealSystem } from "./rig/real-system.ts";
+import { type WebhookReceiver, startReceiver } from "./rig/receiver.ts";
+import { type SystemDump, dumpSystem, findSecrets } from "./rig/find-leaked-secrets.ts";
 import { waitUntil } from "@payment-links/runtime/testing";
 
 const provider = { provider: "acme", secret: `whsec_${randomBytes(24).toString("base64")}` };
 const sealingKey = randomBytes(32).toString("base64");
 const origin = "https://console.example";
 /** Every cookie of a session. */
-const sessionNames = [
+const sessionCookieNames = [
   "__Secure-session",
   "__Secure-session-links",
   "__Secure-session-webhooks",
@@ -31,25 +31,28 @@ const sessionNames = [
 ];
 const oidcPath = "/console/api/session/oidc";
 const scopes = ["payment_link:create", "payment_link:read"];
-const random = () => randomBytes(24).toString("hex");
+const generateSecret = () => randomBytes(24).toString("hex");
 /** Both values of each token, as while it is rotated. */
-const tokens = { services: [random(), random()], operators: [random(), random()] };
+const tokens = {
+  services: [generateSecret(), generateSecret()],
+  operators: [generateSecret(), generateSecret()],
+};
 /** Keys in the URLs of chains' nodes, none of which is there. */
-const rpcKeys = { watched: random(), signIn: random() };
-const rpcUrlOf = (key: string) => `8453=http://127.0.0.1:9/v2/${key}`;
+const rpcKeys = { watched: generateSecret(), signIn: generateSecret() };
+const buildRpcUrl = (key: string) => `8453=http://127.0.0.1:9/v2/${key}`;
 /** Who pays, from where and with what; nobody may keep it. */
 const payers = {
   "a payer's address": "203.0.113.177",
   "another payer's address": "2001:db8:5eed:cafe:77:88:99:aa",
-  "a payer's browser": `PayersBrowser/${random()}`,
+  "a payer's browser": `PayersBrowser/${generateSecret()}`,
 };
 
 describe("after a whole journey, refused and mistaken calls among it", () => {
   let system: RealSystem;
-  let collector: Collector;
-  let receiver: Receiver;
-  let people: IdentityProvider;
-  let dump: Dump;
+  let collector: TraceCollector;
+  let receiver: WebhookReceiver;
+  let identityProvider: IdentityProvider;
+  let dump: SystemDump;
   let linkId = "";
   /** The secrets to look for, collected while they are handed out. */
   const secrets: Record<string, string> = {
@@ -61,19 +64,19 @@ describe("after a whole journey, refused and mistaken calls among it", () => {
     "the operators' former token": tokens.operators[1] ?? "",
     "the key of a watched chain's node": rpcKeys.watched,
     "the key of a node that sign-ins ask": rpcKeys.signIn,
-    "a password at Kafka": testKafkaPassword("settlement-listener"),
-    "another password at Kafka": testKafkaPassword("webhook-dispatcher"),
+    "a password at Kafka": getTestKafkaPassword("settlement-listener"),
+    "another password at Kafka": getTestKafkaPassword("webhook-dispatcher"),
   };
 
   beforeAll(async () => {
-    [collector, receiver, people] = await Promise.all([
-      openCollector(),
-      openReceiver(),
-      openIdentityProvider({ redirectUri: `${origin}${oidcPath}/callback` }),
+    [collector, receiver, identityProvider] = await Promise.all([
+      startCollector(),
+      startReceiver(),
+      startIdentityProvider({ redirectUri: `${origin}${oidcPath}/callback` }),
     ]);
-    const { issuer, clientId, clientSecret = "" } = people.client;
+    const { issuer, clientId, clientSecret = "" } = identityProvider.client;
     secrets["the client's secret"] = clientSecret;
-    system = await openRealSystem({
+    system = await startRealSystem({
       replicasPerService: 1,
       env: {
         SETTLEMENT_PROVIDER_SECRETS: `${provider.provider}=${provider.secret}`,
@@ -85,8 +88,8 @@ describe("after a whole journey, refused and mistaken calls among it", () => {
         OIDC_CLIENT_SECRET: clientSecret,
         INTERNAL_TOKEN: tokens.services.join(),
         OPERATOR_TOKEN: tokens.operators.join(),
-        EVM_RPC_URLS: rpcUrlOf(rpcKeys.watched),
-        SIGN_IN_RPC_URLS: rpcUrlOf(rpcKeys.signIn),
+        EVM_RPC_URLS: buildRpcUrl(rpcKeys.watched),
+        SIGN_IN_RPC_URLS: buildRpcUrl(rpcKeys.signIn),
         TRUSTED_PROXIES: "127.0.0.1",
         LOG_LEVEL: "trace",
         // So slow to refill that the buckets are still there at the end.
@@ -98,84 +101,99 @@ describe("after a whole journey, refused and mistaken calls among it", () => {
         OTEL_BSP_SCHEDULE_DELAY: "100",
       },
     });
-    await journey();
-    await signInElsewhere();
+    await createAllSecrets();
+    await signInByOidc();
     await signInByPasskey();
     await signInByContractWallet();
     await provePresence();
-    await payersCome();
-    await mistakes();
+    await visitAsPayers();
+    await sendMistakes();
     await waitUntil("the traces", () => collector.received().includes("POST /v1/payment-link"));
     dump = { ...(await dumpSystem(system)), traces: collector.received() };
   });
   afterAll(async () => {
     await system?.close();
-    await Promise.all([receiver?.close(), collector?.close(), people?.close()]);
+    await Promise.all([receiver?.close(), collector?.close(), identityProvider?.close()]);
   });
 
-  const send = (
+  const sendRequest = (
     method: "GET" | "POST" | "PATCH" | "DELETE",
     path: string,
     headers: Record<string, string> = {},
     body?: unknown,
   ) =>
     call(`${system.baseUrl}${path}`, { method, headers, ...(body === undefined ? {} : { body }) });
-  const cookie = () => ({
-    cookie: sessionNames.map((name) => `${name}=${secrets[`the session's ${name}`]}`).join("; "),
+  const getCookieHeaders = () => ({
+    cookie: sessionCookieNames
+      .map((name) => `${name}=${secrets[`the session's ${name}`]}`)
+      .join("; "),
   });
-  const keepSession = (answer: Pick<Awaited<ReturnType<typeof call>>, "headers">) => {
-    const set = cookiesOf(answer);
-    for (const name of sessionNames) {
-      secrets[`the session's ${name}`] = new RegExp(`${name}=([^;]+)`).exec(set)?.[1] ?? "";
+  const storeSession = (response: Pick<Awaited<ReturnType<typeof call>>, "headers">) => {
+    const cookieHeader = getCookies(response);
+    for (const name of sessionCookieNames) {
+      secrets[`the session's ${name}`] =
+        new RegExp(`${name}=([^;]+)`).exec(cookieHeader)?.[1] ?? "";
     }
   };
 
-  const asOperator = (path: string, body: unknown, token = tokens.operators[0]) =>
+  const callAsOperator = (path: string, body: unknown, token = tokens.operators[0]) =>
     call(`${system.internalUrl}/internal/${path}`, {
       method: "POST",
       headers: { authorization: `Bearer ${token}` },
       body,
     });
 
-  const journey = async () => {
+  const createAllSecrets = async () => {
     const account = { handle: "secretive", username: "Secretive" };
-    const opened = await asOperator("accounts", account);
-    secrets["the sign-in token"] = tokenIn(opened.body["signInUrl"]);
+    const accountResponse = await callAsOperator("accounts", account);
+    secrets["the sign-in token"] = extractToken(accountResponse.body["signInUrl"]);
     const token = secrets["the sign-in token"];
-    const session = await send("POST", "/console/api/session", {}, { token });
-    keepSession(session);
-    const second = await asOperator("sign-in-links", { handle: "secretive" });
-    secrets["a sign-in token that nobody used"] = tokenIn(second.body["signInUrl"]);
-    await send("POST", "/console/api/wallets", cookie(), {
+    const session = await sendRequest("POST", "/console/api/session", {}, { token });
+    storeSession(session);
+    const secondSignInLink = await callAsOperator("sign-in-links", { handle: "secretive" });
+    secrets["a sign-in token that nobody used"] = extractToken(secondSignInLink.body["signInUrl"]);
+    await sendRequest("POST", "/console/api/wallets", getCookieHeaders(), {
       walletAddress: "0x52908400098527886E0F7030069857D2E4169EE7",
       tokenId: "usdc-base",
       isDefault: true,
     });
     for (const name of ["the API key", "a revoked API key"]) {
-      const made = await send("POST", "/console/api/api-keys", cookie(), { name, scopes });
-      secrets[name] = String(made.body["key"]);
+      const keyResponse = await sendRequest("POST", "/console/api/api-keys", getCookieHeaders(), {
+        name,
+        scopes,
+      });
+      secrets[name] = String(keyResponse.body["key"]);
       if (name !== "the API key") {
-        await send("DELETE", `/console/api/api-keys/${String(made.body["id"])}`, cookie());
+        await sendRequest(
+          "DELETE",
+          `/console/api/api-keys/${String(keyResponse.body["id"])}`,
+          getCookieHeaders(),
+        );
       }
     }
-    const keys = await send("GET", "/console/api/api-keys", cookie());
-    const [kept] = keys.body["data"] as { id: string }[];
-    const rotated = await send(
+    const keys = await sendRequest("GET", "/console/api/api-keys", getCookieHeaders());
+    const [remainingKey] = keys.body["data"] as { id: string }[];
+    const rotatedResponse = await sendRequest(
       "POST",
-      `/console/api/api-keys/${kept?.id ?? ""}/rotate`,
-      cookie(),
+      `/console/api/api-keys/${remainingKey?.id ?? ""}/rotate`,
+      getCookieHeaders(),
       {},
     );
-    secrets["a rotated API key"] = String(rotated.body["key"]);
-    const endpoint = await send("POST", "/console/api/webhook-endpoints", cookie(), {
-      url: "https://receiver.test/hook",
-      name: "shop",
-    });
-    secrets["the webhook secret"] = String(endpoint.body["secret"]);
-    const key = { "x-api-key": secrets["the API key"] ?? "" };
-    const created = await send("POST", "/v1/payment-link", key, { toAmount: "5" });
+    secrets["a rotated API key"] = String(rotatedResponse.body["key"]);
+    const endpointResponse = await sendRequest(
+      "POST",
+      "/console/api/webhook-endpoints",
+      getCookieHeaders(),
+      {
+        url: "https://receiver.test/hook",
+        name: "shop",
+      },
+    );
+    secrets["the webhook secret"] = String(endpointResponse.body["secret"]);
+    const keyHeaders = { "x-api-key": secrets["the API key"] ?? "" };
+    const created = await sendRequest("POST", "/v1/payment-link", keyHeaders, { toAmount: "5" });
     linkId = String(created.body["id"]);
-    await send("GET", "/v1/payment-link", key);
+    await sendRequest("GET", "/v1/payment-link", keyHeaders);
     await sendNotice(system.baseUrl, provider, {
       id: `${linkId}-1`,
       paymentLinkId: linkId,
@@ -186,141 +204,180 @@ describe("after a whole journey, refused and mistaken calls among it", () => {
   };
 
   /** Signs in at the identity provider, and keeps what passes through the browser. */
-  const signInElsewhere = async () => {
+  const signInByOidc = async () => {
     const browser = createBrowser({ origin, servedBy: system.baseUrl });
-    const back = await browser.visit(oidcPath, {
+    const callbackPage = await browser.visit(oidcPath, {
       stopBefore: ({ pathname }) => pathname === `${oidcPath}/callback`,
     });
-    secrets["an authorization code"] = back.url.searchParams.get("code") ?? "";
+    secrets["an authorization code"] = callbackPage.url.searchParams.get("code") ?? "";
     secrets["the browser's secret of a sign-in"] = browser.cookies().replace(/^[^=]*=/, "");
-    await browser.visit(back.url.href, { stopBefore: ({ pathname }) => pathname === "/console" });
-    for (const name of sessionNames) {
+    await browser.visit(callbackPage.url.href, {
+      stopBefore: ({ pathname }) => pathname === "/console",
+    });
+    for (const name of sessionCookieNames) {
       const token = new RegExp(`${name}=([^;]+)`).exec(browser.cookies())?.[1] ?? "";
       secrets[`${name} from OpenID Connect`] = token;
     }
     // Once more with the same code, which is refused.
-    await browser.visit(back.url.href, { stopBefore: ({ pathname }) => pathname === "/console" });
+    await browser.visit(callbackPage.url.href, {
+      stopBefore: ({ pathname }) => pathname === "/console",
+    });
   };
 
   /** Asks for what a browser answers once, and keeps it with the cookie that comes with it. */
-  const ask = async (name: string, field: string, path: string, more = {}) => {
-    const asked = await send("GET", path, more);
-    secrets[name] = String(asked.body[field]);
-    const [browser = ""] = String(asked.headers["set-cookie"]).split(";");
-    secrets[`the browser of ${name}`] = browser.replace(/^[^=]*=/, "");
-    return { value: secrets[name], browser };
+  const requestOneTimeValue = async (name: string, field: string, path: string, headers = {}) => {
+    const response = await sendRequest("GET", path, headers);
+    secrets[name] = String(response.body[field]);
+    const [browserCookie = ""] = String(response.headers["set-cookie"]).split(";");
+    secrets[`the browser of ${name}`] = browserCookie.replace(/^[^=]*=/, "");
+    return { value: secrets[name], browserCookie };
   };
 
   /** Adds a passkey and signs in by it, once for another site and once for ours. */
   const signInByPasskey = async () => {
-    const authenticator = makeAuthenticator({ origin, rpId: new URL(origin).hostname });
+    const authenticator = createAuthenticator({ origin, rpId: new URL(origin).hostname });
     const path = "/console/api/passkeys";
-    const asked = await ask(
+    const challenge = await requestOneTimeValue(
       "the challenge of a new passkey",
       "challenge",
       `${path}/creation`,
-      cookie(),
+      getCookieHeaders(),
     );
-    const added = await send(
+    const addedResponse = await sendRequest(
       "POST",
       path,
-      { cookie: `${cookie().cookie}; ${asked.browser}` },
-      { name: "key", passkey: authenticator.make({ challenge: asked.value }) },
+      { cookie: `${getCookieHeaders().cookie}; ${challenge.browserCookie}` },
+      { name: "key", passkey: authenticator.createCredential({ challenge: challenge.value }) },
     );
-    expect(added.status).toBe(201);
+    expect(addedResponse.status).toBe(201);
     const expected = { "https://evil.example": 401, [origin]: 200 };
-    for (const [site, status] of Object.entries(expected)) {
-      const name = `a passkey's challenge at ${site}`;
-      const { value, browser } = await ask(name, "challenge", "/console/api/session/passkey");
-      const passkey = authenticator.sign({ challenge: value, origin: site });
-      const signedIn = await send("POST", "/console/api/session", { cookie: browser }, { passkey });
-      expect(signedIn.status).toBe(status);
+    for (const [siteOrigin, status] of Object.entries(expected)) {
+      const name = `a passkey's challenge at ${siteOrigin}`;
+      const { value, browserCookie } = await requestOneTimeValue(
+        name,
+        "challenge",
+        "/console/api/session/passkey",
+      );
+      const passkey = authenticator.sign({ challenge: value, origin: siteOrigin });
+      const signInResponse = await sendRequest(
+        "POST",
+        "/console/api/session",
+        { cookie: browserCookie },
+        { passkey },
+      );
+      expect(signInResponse.status).toBe(status);
     }
   };
 
   /** Signs with no key's signature, so that the chain is asked, whose node is away. */
   const signInByContractWallet = async () => {
-    const asked = await ask("a nonce", "nonce", "/console/api/session/nonce");
-    const { address } = makeWallet();
-    const own = { domain: new URL(origin).host, uri: origin, issuedAt: new Date() };
-    const message = siweMessage({ address, nonce: asked.value, ...own });
+    const challenge = await requestOneTimeValue("a nonce", "nonce", "/console/api/session/nonce");
+    const { address } = createWallet();
+    const siweOptions = { domain: new URL(origin).host, uri: origin, issuedAt: new Date() };
+    const message = createTestSiweMessage({ address, nonce: challenge.value, ...siweOptions });
     secrets["a wallet's signature"] = `0x${randomBytes(65).toString("hex")}`;
     const siwe = { message, signature: secrets["a wallet's signature"] };
-    const browser = { cookie: asked.browser };
-    const answer = await send("POST", "/console/api/session", browser, { siwe });
-    expect(answer.status).toBe(503);
+    const browserHeaders = { cookie: challenge.browserCookie };
+    const response = await sendRequest("POST", "/console/api/session", browserHeaders, { siwe });
+    expect(response.status).toBe(503);
   };
 
   /** Proves once more to be there, by a link that the former token of operators makes. */
   const provePresence = async () => {
-    const made = await asOperator("sign-in-links", { handle: "secretive" }, tokens.operators[1]);
-    const token = tokenIn(made.body["signInUrl"]);
+    const signInLinkResponse = await callAsOperator(
+      "sign-in-links",
+      { handle: "secretive" },
+      tokens.operators[1],
+    );
+    const token = extractToken(signInLinkResponse.body["signInUrl"]);
     secrets["the token of a proof"] = token;
     const path = "/console/api/session/presence";
-    const proven = await send("POST", path, cookie(), { token: `${token}x` });
-    expect(proven.status).toBe(401);
-    const renewed = await send("POST", path, cookie(), { token });
-    for (const name of sessionNames) {
+    const rejectedResponse = await sendRequest("POST", path, getCookieHeaders(), {
+      token: `${token}x`,
+    });
+    expect(rejectedResponse.status).toBe(401);
+    const renewedResponse = await sendRequest("POST", path, getCookieHeaders(), { token });
+    for (const name of sessionCookieNames) {
       secrets[`${name} before its proof`] = secrets[`the session's ${name}`] ?? "";
     }
-    keepSession(renewed);
+    storeSession(renewedResponse);
   };
 
   /** Opens what payers open, and what is not there, from both addresses. */
-  const payersCome = async () => {
-    const [address = "", other = "", browser = ""] = Object.values(payers);
+  const visitAsPayers = async () => {
+    const [address = "", otherAddress = "", userAgent = ""] = Object.values(payers);
     const paths = ["/@secretive/pay/", "/checkout/payment-links/", "/v1/payment-link/"].flatMap(
       (path) => [`${path}${linkId}`, `${path}plink_none`],
     );
-    const more = [
+    const extraPaths = [
       "/tx/tx_none",
       "/checkout/transactions/tx_none",
       "/checkout/assets/page.css",
       "/",
     ];
-    for (const from of [address, other, `${other}, ${address}`]) {
-      const headers = { "x-forwarded-for": from, "user-agent": browser };
-      for (const path of [...paths, ...more]) {
-        expect((await send("GET", path, headers)).status).toBeLessThan(500);
-        expect((await send("POST", path, headers, {})).status).toBeLessThan(500);
+    for (const forwardedFor of [address, otherAddress, `${otherAddress}, ${address}`]) {
+      const headers = { "x-forwarded-for": forwardedFor, "user-agent": userAgent };
+      for (const path of [...paths, ...extraPaths]) {
+        expect((await sendRequest("GET", path, headers)).status).toBeLessThan(500);
+        expect((await sendRequest("POST", path, headers, {})).status).toBeLessThan(500);
       }
     }
   };
 
   /** What people do with secrets that they were given. */
-  const mistakes = async () => {
-    const [key = "", session = ""] = [
+  const sendMistakes = async () => {
+    const [apiKey = "", session = ""] = [
       secrets["the API key"],
       secrets["the session's __Secure-session"],
     ];
     const token = secrets["a sign-in token that nobody used"];
-    const answers = [
-      await send("GET", `/v1/payment-link?api_key=${key}&status=${key}`, { "x-api-key": key }),
-      await send("GET", `/v1/payment-link/${key}`),
-      await send("GET", `/${key}`),
-      await send("GET", `/console/${session}`),
-      await send("GET", "/v1/payment-link", { authorization: `Bearer ${key}` }),
-      await send("GET", "/v1/payment-link", { "x-api-key": `${key}, ${key}` }),
-      await send("GET", "/v1/payment-link", { "x-api-key": `${key}x` }),
-      await send("GET", "/v1/payment-link", { "x-api-key": secrets["a revoked API key"] ?? "" }),
-      await send(
+    const responses = [
+      await sendRequest("GET", `/v1/payment-link?api_key=${apiKey}&status=${apiKey}`, {
+        "x-api-key": apiKey,
+      }),
+      await sendRequest("GET", `/v1/payment-link/${apiKey}`),
+      await sendRequest("GET", `/${apiKey}`),
+      await sendRequest("GET", `/console/${session}`),
+      await sendRequest("GET", "/v1/payment-link", { authorization: `Bearer ${apiKey}` }),
+      await sendRequest("GET", "/v1/payment-link", { "x-api-key": `${apiKey}, ${apiKey}` }),
+      await sendRequest("GET", "/v1/payment-link", { "x-api-key": `${apiKey}x` }),
+      await sendRequest("GET", "/v1/payment-link", {
+        "x-api-key": secrets["a revoked API key"] ?? "",
+      }),
+      await sendRequest(
         "POST",
         "/v1/payment-link",
-        { "x-api-key": key },
-        { toAmount: key, maxUsage: key },
+        { "x-api-key": apiKey },
+        { toAmount: apiKey, maxUsage: apiKey },
       ),
-      await send("GET", "/console/api/account", { cookie: `${cookie().cookie}x` }),
-      await send("GET", "/console/api/account", { ...cookie(), "sec-fetch-site": "cross-site" }),
-      await send("POST", "/console/api/session", {}, { token: `${token}x` }),
-      await send("POST", "/console/api/session", {}, { siwe: { message: token, signature: key } }),
-      await send("DELETE", `/console/api/api-keys/${key}`, cookie()),
-      await send("POST", `/settlement-notices/${provider.secret.replaceAll("/", "")}`, {}, {}),
-      await asOperator("introspect", { kind: "api-key", hash: key }),
-      await asOperator("introspect", { kind: "api-key", hash: key }, tokens.services[1]),
-      await asOperator(`accounts?token=${tokens.operators[0] ?? ""}`, {}, `${key}x`),
-      await asOperator("accounts", { handle: tokens.operators[1], username: tokens.services[0] }),
+      await sendRequest("GET", "/console/api/account", { cookie: `${getCookieHeaders().cookie}x` }),
+      await sendRequest("GET", "/console/api/account", {
+        ...getCookieHeaders(),
+        "sec-fetch-site": "cross-site",
+      }),
+      await sendRequest("POST", "/console/api/session", {}, { token: `${token}x` }),
+      await sendRequest(
+        "POST",
+        "/console/api/session",
+        {},
+        { siwe: { message: token, signature: apiKey } },
+      ),
+      await sendRequest("DELETE", `/console/api/api-keys/${apiKey}`, getCookieHeaders()),
+      await sendRequest(
+        "POST",
+        `/settlement-notices/${provider.secret.replaceAll("/", "")}`,
+        {},
+        {},
+      ),
+      await callAsOperator("introspect", { kind: "api-key", hash: apiKey }),
+      await callAsOperator("introspect", { kind: "api-key", hash: apiKey }, tokens.services[1]),
+      await callAsOperator(`accounts?token=${tokens.operators[0] ?? ""}`, {}, `${apiKey}x`),
+      await callAsOperator("accounts", {
+        handle: tokens.operators[1],
+        username: tokens.services[0],
+      }),
     ];
-    expect(answers.filter(({ status }) => status >= 500)).toEqual([]);
+    expect(responses.filter(({ status }) => status >= 500)).toEqual([]);
   };
 
   test("no table, topic, Redis value, log line, metric or trace holds a secret (rule KEEP-7)", () => {
@@ -333,28 +390,31 @@ describe("after a whole journey, refused and mistaken calls among it", () => {
   });
 
   test("and it was all there to be searched", () => {
-    const holds = (place: string, text: string) => expect(dump[place]).toContain(text);
+    const expectInDump = (source: string, text: string) => expect(dump[source]).toContain(text);
     // Only its hash is stored, as bytes; that hash is looked for as it is.
-    holds("table auth_keys.api_keys", hashSecret(secrets["the API key"] ?? "").toString("hex"));
-    holds("table links_api.links", linkId);
-    holds("table webhook_dispatcher.endpoints", "receiver.test");
+    expectInDump(
+      "table auth_keys.api_keys",
+      hashSecret(secrets["the API key"] ?? "").toString("hex"),
+    );
+    expectInDump("table links_api.links", linkId);
+    expectInDump("table webhook_dispatcher.endpoints", "receiver.test");
     for (const topic of ["accounts.v1", "payment-links.v1", "settlements.v1"]) {
       expect(dump[`topic ${topic}`]).toMatch(/ce_type=\w/);
     }
-    holds("topic payment-links.v1", linkId);
-    holds("Redis", "{payment-links:rate-limit:v2}:key:");
+    expectInDump("topic payment-links.v1", linkId);
+    expectInDump("Redis", "{payment-links:rate-limit:v2}:key:");
     for (const service of ["auth-keys", "links-api", "settlement-listener", "webhook-dispatcher"]) {
-      holds("log", `"service":"${service}"`);
-      holds("metrics", `service="${service}"`);
-      holds("traces", service);
+      expectInDump("log", `"service":"${service}"`);
+      expectInDump("metrics", `service="${service}"`);
+      expectInDump("traces", service);
     }
-    holds("log", '"level":"debug"');
-    holds("traces", "POST /console/api/session");
+    expectInDump("log", '"level":"debug"');
+    expectInDump("traces", "POST /console/api/session");
   });
 
   test("a secret that is planted anywhere is found there", async () => {
-    const planted = { planted: `plk_live_${randomBytes(27).toString("base64url")}` };
-    const secret = planted.planted;
+    const plantedSecret = { planted: `plk_live_${randomBytes(27).toString("base64url")}` };
+    const secret = plantedSecret.planted;
     const client = new Client({ connectionString: system.adminUrl });
     await client.connect();
     const values = [secret, Buffer.from(`a key: ${secret}`), { deep: [btoa(`ab${secret}`)] }];
@@ -364,7 +424,7 @@ describe("after a whole journey, refused and mistaken calls among it", () => {
     await client.end();
     const redis = new Redis(system.redisUrl);
     await redis.hset(`planted:${secret.slice(0, 4)}`, "field", secret);
-    const brokers = testBrokers();
+    const brokers = getTestBrokers();
     const producer = new Kafka({ brokers, logLevel: logLevel.NOTHING }).producer();
     await producer.connect();
     await producer.send({
@@ -373,10 +433,10 @@ describe("after a whole journey, refused and mistaken calls among it", () => {
     });
     await producer.disconnect();
 
-    const places = findSecrets(planted, await dumpSystem(system));
+    const foundPlaces = findSecrets(plantedSecret, await dumpSystem(system));
     await redis.del(`planted:${secret.slice(0, 4)}`);
     await redis.quit();
-    expect(places.sort()).toEqual(
+    expect(foundPlaces.sort()).toEqual(
       [
         "planted in Redis",
         "planted in table links_api.as_bytes",
@@ -388,5 +448,5 @@ describe("after a whole journey, refused and mistaken calls among it", () => {
   });
 });
 
-const tokenIn = (signInUrl: unknown): string =>
+const extractToken = (signInUrl: unknown): string =>
   new URLSearchParams(new URL(String(signInUrl)).hash.slice(1)).get("token") ?? "";

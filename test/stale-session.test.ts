@@ -1,118 +1,136 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { presenceMsMax } from "@payment-links/identity";
-import { type Merchant, call, cookiesOf, openMerchant, signInAgain } from "./rig/client.ts";
-import { openServicesInProcess } from "./rig/services-in-process.ts";
+import { type Merchant, call, getCookies, createMerchant, signInAgain } from "./rig/client.ts";
+import { startServicesInProcess } from "./rig/services-in-process.ts";
 
-type System = Awaited<ReturnType<typeof openServicesInProcess>>;
+type System = Awaited<ReturnType<typeof startServicesInProcess>>;
 let system: System;
 let victim: Merchant;
-let thiefs: Merchant;
+let attacker: Merchant;
 
 beforeAll(async () => {
-  system = await openServicesInProcess();
-  victim = await openMerchant(system, "victim");
+  system = await startServicesInProcess();
+  victim = await createMerchant(system, "victim");
   // The wallet to which the thief would like to be the default once.
-  await as(victim.cookie, "POST", "wallets", wallet(1));
-  await as(victim.cookie, "POST", "webhook-endpoints", hook);
+  await callConsole(victim.cookie, "POST", "wallets", createWalletBody(1));
+  await callConsole(victim.cookie, "POST", "webhook-endpoints", endpointBody);
   system.clock.advance(presenceMsMax);
-  thiefs = await openMerchant(system, "thief");
+  attacker = await createMerchant(system, "thief");
 });
 afterAll(() => system?.close());
 
 type Method = "GET" | "POST" | "PATCH" | "DELETE";
 
-const as = (cookie: string, method: Method, path: string, body?: unknown) =>
+const callConsole = (cookie: string, method: Method, path: string, body?: unknown) =>
   call(`${system.baseUrl}/console/api/${path}`, { method, headers: { cookie }, body });
 
-const wallet = (index: number) => ({
+const createWalletBody = (index: number) => ({
   walletAddress: `0x${(0xbad + index).toString(16).padStart(40, "0")}`,
   tokenId: "usdc-base",
 });
-const hook = { url: "https://shop.com/hook", name: "shop" };
-const key = { name: "n", scopes: ["payment_link:create"] };
+const endpointBody = { url: "https://shop.com/hook", name: "shop" };
+const keyBody = { name: "n", scopes: ["payment_link:create"] };
 
-const idsOf = async (path: string): Promise<string[]> => {
-  const { body } = await as(victim.cookie, "GET", path);
+const listIds = async (path: string): Promise<string[]> => {
+  const { body } = await callConsole(victim.cookie, "GET", path);
   return (body["data"] as { id: string }[]).map(({ id }) => id);
 };
 
-const stateOf = async () => {
-  const lists = ["wallets", "api-keys", "webhook-endpoints", "identities"];
-  return Promise.all(lists.map(async (path) => (await as(victim.cookie, "GET", path)).body));
+const readState = async () => {
+  const paths = ["wallets", "api-keys", "webhook-endpoints", "identities"];
+  return Promise.all(
+    paths.map(async (path) => (await callConsole(victim.cookie, "GET", path)).body),
+  );
 };
 
-const codesOf = ({ status, body }: { status: number; body: Record<string, unknown> }): string =>
-  [status, ...(body["errors"] as { code: string }[]).map(({ code }) => code)].join(" ");
+const summarizeResponse = ({
+  status,
+  body,
+}: {
+  status: number;
+  body: Record<string, unknown>;
+}): string => [status, ...(body["errors"] as { code: string }[]).map(({ code }) => code)].join(" ");
 
 // The cookie is the victim's own, copied: whatever the victim's browser may do, the thief may try.
 describe("a thief with a stolen session whose person proved nothing for ten minutes (rule CALLER-19)", () => {
   test("is refused by every sensitive route, and changes nothing", async () => {
-    const before = await stateOf();
-    const [first = "", second = ""] = await idsOf("wallets");
-    const [apiKey = ""] = await idsOf("api-keys");
+    const stateBefore = await readState();
+    const [firstWalletId = "", secondWalletId = ""] = await listIds("wallets");
+    const [apiKeyId = ""] = await listIds("api-keys");
     const attempts: [Method, string, unknown?][] = [
-      ["POST", "wallets", { ...wallet(2), isDefault: true }],
-      ["PATCH", `wallets/${second}`, { isDefault: true }],
-      ["PATCH", `wallets/${first}`, { isDefault: false }],
-      ["PATCH", `wallets/${second}`, { isChainDefault: true }],
-      ["DELETE", `wallets/${first}`],
-      ["POST", "api-keys", key],
-      ["POST", `api-keys/${apiKey}/rotate`, { overlapSeconds: 0 }],
-      ["PATCH", `api-keys/${apiKey}`, { active: true }],
+      ["POST", "wallets", { ...createWalletBody(2), isDefault: true }],
+      ["PATCH", `wallets/${secondWalletId}`, { isDefault: true }],
+      ["PATCH", `wallets/${firstWalletId}`, { isDefault: false }],
+      ["PATCH", `wallets/${secondWalletId}`, { isChainDefault: true }],
+      ["DELETE", `wallets/${firstWalletId}`],
+      ["POST", "api-keys", keyBody],
+      ["POST", `api-keys/${apiKeyId}/rotate`, { overlapSeconds: 0 }],
+      ["PATCH", `api-keys/${apiKeyId}`, { active: true }],
       ["POST", "identities", { siwe: { message: "", signature: "" } }],
       ["DELETE", "identities/idn_00000000000000000000000000"],
       ["GET", "passkeys/creation"],
       ["POST", "passkeys", {}],
       ["DELETE", "passkeys/pky_00000000000000000000000000"],
-      ["POST", "webhook-endpoints", { ...hook, url: "https://evil.com/hook" }],
+      ["POST", "webhook-endpoints", { ...endpointBody, url: "https://evil.com/hook" }],
     ];
-    const sensitive = system.publicRoutes.filter(({ needsPresence }) => needsPresence === true);
-    const tried = new Set(attempts.map(([method, path]) => `${method} ${path.split("/")[0]}`));
-    for (const { method, path } of sensitive) {
-      expect(tried).toContain(`${method.toUpperCase()} ${path.split("/")[3]}`);
+    const sensitiveRoutes = system.publicRoutes.filter(
+      ({ needsPresence }) => needsPresence === true,
+    );
+    const triedRoutes = new Set(
+      attempts.map(([method, path]) => `${method} ${path.split("/")[0]}`),
+    );
+    for (const { method, path } of sensitiveRoutes) {
+      expect(triedRoutes).toContain(`${method.toUpperCase()} ${path.split("/")[3]}`);
     }
     for (const [method, path, body] of attempts) {
-      const answer = await as(victim.cookie, method, path, body);
-      expect([method, path, codesOf(answer)]).toEqual([
+      const response = await callConsole(victim.cookie, method, path, body);
+      expect([method, path, summarizeResponse(response)]).toEqual([
         method,
         path,
         "401 REAUTHENTICATION_REQUIRED",
       ]);
     }
-    expect(await stateOf()).toEqual(before);
+    expect(await readState()).toEqual(stateBefore);
   });
 
   test("cannot lift it by a sign-in link of another account", async () => {
-    const link = await call(`${system.internalUrl}/internal/sign-in-links`, {
+    const signInLinkResponse = await call(`${system.internalUrl}/internal/sign-in-links`, {
       method: "POST",
-      body: { handle: thiefs.handle },
+      body: { handle: attacker.handle },
     });
-    const token = String(link.body["signInUrl"]).split("#token=")[1];
-    const proof = await as(victim.cookie, "POST", "session/presence", { token });
-    expect(codesOf(proof)).toBe("403 REAUTHENTICATION_MISMATCH");
-    expect(codesOf(await as(victim.cookie, "POST", "api-keys", key))).toBe(
+    const token = String(signInLinkResponse.body["signInUrl"]).split("#token=")[1];
+    const presenceResponse = await callConsole(victim.cookie, "POST", "session/presence", {
+      token,
+    });
+    expect(summarizeResponse(presenceResponse)).toBe("403 REAUTHENTICATION_MISMATCH");
+    expect(summarizeResponse(await callConsole(victim.cookie, "POST", "api-keys", keyBody))).toBe(
       "401 REAUTHENTICATION_REQUIRED",
     );
   });
 
   test("gets nothing of the owner's own proof, in this session or in another", async () => {
-    const other = await signInAgain(system, victim);
-    expect((await as(other, "POST", "api-keys", key)).status).toBe(201);
-    expect(codesOf(await as(victim.cookie, "POST", "api-keys", key))).toBe(
+    const otherCookie = await signInAgain(system, victim);
+    expect((await callConsole(otherCookie, "POST", "api-keys", keyBody)).status).toBe(201);
+    expect(summarizeResponse(await callConsole(victim.cookie, "POST", "api-keys", keyBody))).toBe(
       "401 REAUTHENTICATION_REQUIRED",
     );
-    const link = await call(`${system.internalUrl}/internal/sign-in-links`, {
+    const signInLinkResponse = await call(`${system.internalUrl}/internal/sign-in-links`, {
       method: "POST",
       body: { handle: victim.handle },
     });
-    const token = String(link.body["signInUrl"]).split("#token=")[1];
-    const proof = await as(victim.cookie, "POST", "session/presence", { token });
-    const renewed = cookiesOf(proof);
+    const token = String(signInLinkResponse.body["signInUrl"]).split("#token=")[1];
+    const presenceResponse = await callConsole(victim.cookie, "POST", "session/presence", {
+      token,
+    });
+    const renewedCookie = getCookies(presenceResponse);
     system.clock.advance(1_001);
     for (const path of ["api-keys", "webhook-endpoints"]) {
-      const body = path === "api-keys" ? key : { ...hook, url: "https://shop.com/more" };
-      expect((await as(renewed, "POST", path, body)).status).toBe(201);
-      expect(codesOf(await as(victim.cookie, "POST", path, body))).toBe("401 UNAUTHENTICATED");
+      const body =
+        path === "api-keys" ? keyBody : { ...endpointBody, url: "https://shop.com/more" };
+      expect((await callConsole(renewedCookie, "POST", path, body)).status).toBe(201);
+      expect(summarizeResponse(await callConsole(victim.cookie, "POST", path, body))).toBe(
+        "401 UNAUTHENTICATED",
+      );
     }
   });
 });

@@ -4,21 +4,21 @@ import { describe, expect, test } from "@jest/globals";
 import { projectRoot } from "./rig/child.ts";
 import { readTable } from "./rig/read-table.ts";
 
-const read = (file: string): string => readFileSync(join(projectRoot, file), "utf8");
+const readText = (file: string): string => readFileSync(join(projectRoot, file), "utf8");
 
-const page = read(".github/THREATS.md");
-const actors = readTable(page, "actor");
-const services = readTable(page, "service");
+const threatsPage = readText(".github/THREATS.md");
+const actors = readTable(threatsPage, "actor");
+const services = readTable(threatsPage, "service");
 const rules = new Set(
-  [...read("packages/contracts/RULES.md").matchAll(/^- \*\*([A-Z]+-\d+)\*\* /gm)].map(
+  [...readText("packages/contracts/RULES.md").matchAll(/^- \*\*([A-Z]+-\d+)\*\* /gm)].map(
     ([, id = ""]) => id,
   ),
 );
 
 describe("the threat model", () => {
   test("says for each kind of actor and each service what it can do at most", () => {
-    const named = actors.map((row) => row["actor"]?.split(/,| of /, 1)[0]);
-    expect([...new Set(named)]).toEqual([
+    const actorNames = actors.map((row) => row["actor"]?.split(/,| of /, 1)[0]);
+    expect([...new Set(actorNames)]).toEqual([
       "stranger",
       "thief",
       "account",
@@ -37,15 +37,15 @@ describe("the threat model", () => {
   });
 
   test("names for each a rule that enforces it, and only rules that exist", () => {
-    const enforced = [...actors, ...services].map(
+    const ruleIdsByRow = [...actors, ...services].map(
       (row) => row["enforced by"]?.match(/[A-Z]{2,}-\d+/g) ?? [],
     );
-    expect(enforced.filter((ids) => ids.length === 0)).toEqual([]);
-    expect(enforced.flat().filter((id) => !rules.has(id))).toEqual([]);
+    expect(ruleIdsByRow.filter((ids) => ids.length === 0)).toEqual([]);
+    expect(ruleIdsByRow.flat().filter((id) => !rules.has(id))).toEqual([]);
   });
 
   test("is linked from the README and the security policy", () => {
-    expect(read("README.md")).toContain("(.github/THREATS.md)");
-    expect(read(".github/SECURITY.md")).toContain("(THREATS.md)");
+    expect(readText("README.md")).toContain("(.github/THREATS.md)");
+    expect(readText(".github/SECURITY.md")).toContain("(THREATS.md)");
   });
 });

@@ -1,181 +1,195 @@
-import { burns, countOf, ratioOf } from "./slo-rules.ts";
+import { burnRates, getCountMetric, getRatioMetric } from "./slo-rules.ts";
 
 /** One panel: what it shows, in which unit, by which queries; `legend` is Grafana's format. */
 type Panel = {
   title: string;
-  about: string;
+  description: string;
   unit: "s" | "reqps" | "percentunit" | "short" | "bytes" | "dateTimeAsIso";
   queries: readonly { expr: string; legend: string }[];
 };
 type Dashboard = { name: string; title: string; panels: readonly Panel[] };
 
 /** Chosen at the top of each dashboard. */
-const namespaceIs = 'namespace=~"$namespace"';
-const both = 'namespace=~"$namespace",service=~"$service"';
-const rate = "$__rate_interval";
+const namespaceSelector = 'namespace=~"$namespace"';
+const serviceSelector = 'namespace=~"$namespace",service=~"$service"';
+const rateInterval = "$__rate_interval";
 
-const quantile = (part: number, metric: string, labels: string, by: string) =>
-  `histogram_quantile(${part}, sum by (${by}, le) (rate(${metric}_bucket{${labels}}[${rate}])))`;
+const buildQuantile = (rank: number, metric: string, labels: string, groupLabels: string) =>
+  `histogram_quantile(${rank}, sum by (${groupLabels}, le) (rate(${metric}_bucket{${labels}}[${rateInterval}])))`;
 
-const requests = "http_server_request_duration_seconds";
+const requestsMetric = "http_server_request_duration_seconds";
 
-const slo: Dashboard = {
+const sloDashboard: Dashboard = {
   name: "slo",
   title: "Payment Links / Objectives",
-  panels: burns.flatMap(({ severity, factor, long, short }): Panel[] => [
+  panels: burnRates.flatMap(({ severity, factor, longWindow, shortWindow }): Panel[] => [
     {
-      title: `Bad part, ${long} and ${short}`,
-      about:
+      title: `Bad part, ${longWindow} and ${shortWindow}`,
+      description:
         "The part of each objective's events that was bad. " +
         `A ${severity} where both windows are above ${factor} × (1 − objective).`,
       unit: "percentunit",
-      queries: [long, short].map((window) => ({
-        expr: `${ratioOf(window)}{${namespaceIs}}`,
+      queries: [longWindow, shortWindow].map((window) => ({
+        expr: `${getRatioMetric(window)}{${namespaceSelector}}`,
         legend: `{{slo}} ${window}`,
       })),
     },
     {
-      title: `Bad events, ${long}`,
-      about: "Fewer than ten alarm nobody; of outbox-age they are minutes, and two are enough.",
+      title: `Bad events, ${longWindow}`,
+      description:
+        "Fewer than ten alarm nobody; of outbox-age they are minutes, and two are enough.",
       unit: "short",
-      queries: [{ expr: `${countOf(long)}{${namespaceIs}}`, legend: "{{slo}}" }],
+      queries: [{ expr: `${getCountMetric(longWindow)}{${namespaceSelector}}`, legend: "{{slo}}" }],
     },
   ]),
 };
 
-const red: Dashboard = {
+const requestsDashboard: Dashboard = {
   name: "red",
   title: "Payment Links / Requests by route",
   panels: [
     {
       title: "Requests",
-      about: "By route and method.",
+      description: "By route and method.",
       unit: "reqps",
       queries: [
         {
-          expr: `sum by (http_request_method, http_route) (rate(${requests}_count{${both}}[${rate}]))`,
+          expr: `sum by (http_request_method, http_route) (rate(${requestsMetric}_count{${serviceSelector}}[${rateInterval}]))`,
           legend: "{{http_request_method}} {{http_route}}",
         },
       ],
     },
     {
       title: "Errors",
-      about: "The part answered with 5xx, by route.",
+      description: "The part answered with 5xx, by route.",
       unit: "percentunit",
       queries: [
         {
           expr:
-            `sum by (http_route) (rate(${requests}_count{${both},http_response_status_code=~"5.."}[${rate}]))` +
-            ` / sum by (http_route) (rate(${requests}_count{${both}}[${rate}]))`,
+            `sum by (http_route) (rate(${requestsMetric}_count{${serviceSelector},http_response_status_code=~"5.."}[${rateInterval}]))` +
+            ` / sum by (http_route) (rate(${requestsMetric}_count{${serviceSelector}}[${rateInterval}]))`,
           legend: "{{http_route}}",
         },
       ],
     },
-    ...[0.5, 0.95, 0.99].map((part) => ({
-      title: `Duration, p${part * 100}`,
-      about: "From a request's arrival to the end of its answer.",
+    ...[0.5, 0.95, 0.99].map((quantileRank) => ({
+      title: `Duration, p${quantileRank * 100}`,
+      description: "From a request's arrival to the end of its answer.",
       unit: "s" as const,
-      queries: [{ expr: quantile(part, requests, both, "http_route"), legend: "{{http_route}}" }],
+      queries: [
+        {
+          expr: buildQuantile(quantileRank, requestsMetric, serviceSelector, "http_route"),
+          legend: "{{http_route}}",
+        },
+      ],
     })),
     {
       title: "Status",
-      about: "429 is a limit at work; 499 is a client that left.",
+      description: "429 is a limit at work; 499 is a client that left.",
       unit: "reqps",
       queries: [
         {
-          expr: `sum by (http_response_status_code) (rate(${requests}_count{${both}}[${rate}]))`,
+          expr: `sum by (http_response_status_code) (rate(${requestsMetric}_count{${serviceSelector}}[${rateInterval}]))`,
           legend: "{{http_response_status_code}}",
         },
       ],
     },
     {
       title: "Rate limits",
-      about: "Tokens taken and requests kept out, by policy.",
+      description: "Tokens taken and requests kept out, by policy.",
       unit: "reqps",
       queries: [
         {
-          expr: `sum by (policy, decision) (rate(payment_links_rate_limit_decisions_total{${both}}[${rate}]))`,
+          expr: `sum by (policy, decision) (rate(payment_links_rate_limit_decisions_total{${serviceSelector}}[${rateInterval}]))`,
           legend: "{{policy}} {{decision}}",
         },
         {
-          expr: `max by (service) (payment_links_rate_limit_degraded{${both}})`,
+          expr: `max by (service) (payment_links_rate_limit_degraded{${serviceSelector}})`,
           legend: "{{service}} without Redis",
         },
       ],
     },
     {
       title: "Connections",
-      about: "Open connections by state; those that the service ended or refused in an hour.",
+      description: "Open connections by state; those that the service ended or refused in an hour.",
       unit: "short",
       queries: [
         {
-          expr: `sum by (listener, state) (payment_links_connections{${both}})`,
+          expr: `sum by (listener, state) (payment_links_connections{${serviceSelector}})`,
           legend: "{{listener}}, {{state}}",
         },
         {
-          expr: `sum by (reason) (increase(payment_links_connections_ended_total{${both}}[1h]))`,
+          expr: `sum by (reason) (increase(payment_links_connections_ended_total{${serviceSelector}}[1h]))`,
           legend: "ended, {{reason}}",
         },
       ],
     },
     {
       title: "Exports",
-      about: "Exports under way by state, and how they ended in an hour.",
+      description: "Exports under way by state, and how they ended in an hour.",
       unit: "short",
       queries: [
         {
-          expr: `sum by (state) (payment_links_exports_under_way{${both}})`,
+          expr: `sum by (state) (payment_links_exports_under_way{${serviceSelector}})`,
           legend: "{{state}}",
         },
         {
-          expr: `sum by (outcome) (increase(payment_links_exports_total{${both}}[1h]))`,
+          expr: `sum by (outcome) (increase(payment_links_exports_total{${serviceSelector}}[1h]))`,
           legend: "ended, {{outcome}}",
         },
       ],
     },
     {
       title: "Event streams",
-      about:
+      description:
         "Pages that follow their link; those refused or ended by us, and failed looks, an hour.",
       unit: "short",
       queries: [
-        { expr: `sum by (pod) (payment_links_event_streams{${both}})`, legend: "{{pod}}" },
         {
-          expr: `sum by (bound) (increase(payment_links_event_streams_refused_total{${both}}[1h]))`,
+          expr: `sum by (pod) (payment_links_event_streams{${serviceSelector}})`,
+          legend: "{{pod}}",
+        },
+        {
+          expr: `sum by (bound) (increase(payment_links_event_streams_refused_total{${serviceSelector}}[1h]))`,
           legend: "refused, bound of the {{bound}}",
         },
         {
-          expr: `sum by (why) (increase(payment_links_event_streams_ended_total{${both}}[1h]))`,
+          expr: `sum by (why) (increase(payment_links_event_streams_ended_total{${serviceSelector}}[1h]))`,
           legend: "ended, {{why}}",
         },
         {
-          expr: `sum(increase(payment_links_failed_looks_total{${both}}[1h]))`,
+          expr: `sum(increase(payment_links_failed_looks_total{${serviceSelector}}[1h]))`,
           legend: "failed looks",
         },
       ],
     },
     {
       title: "Questions to auth-keys",
-      about: "By outcome, and how long one of a hundred takes.",
+      description: "By outcome, and how long one of a hundred takes.",
       unit: "reqps",
       queries: [
         {
-          expr: `sum by (kind, outcome) (rate(payment_links_identity_questions_total{${both}}[${rate}]))`,
+          expr: `sum by (kind, outcome) (rate(payment_links_identity_questions_total{${serviceSelector}}[${rateInterval}]))`,
           legend: "{{kind}} {{outcome}}",
         },
         {
-          expr: quantile(0.99, "payment_links_identity_question_duration_seconds", both, "kind"),
+          expr: buildQuantile(
+            0.99,
+            "payment_links_identity_question_duration_seconds",
+            serviceSelector,
+            "kind",
+          ),
           legend: "p99 of {{kind}}, seconds",
         },
       ],
     },
     {
       title: "Without answers of auth-keys",
-      about: "1: creating links fails at once, listing and the console after a minute.",
+      description: "1: creating links fails at once, listing and the console after a minute.",
       unit: "short",
       queries: [
         {
-          expr: `max by (service) (payment_links_identity_unreachable{${both}})`,
+          expr: `max by (service) (payment_links_identity_unreachable{${serviceSelector}})`,
           legend: "{{service}}",
         },
       ],
@@ -183,129 +197,134 @@ const red: Dashboard = {
   ],
 };
 
-const events: Dashboard = {
+const eventsDashboard: Dashboard = {
   name: "outbox-and-lag",
   title: "Payment Links / Outbox and lag",
   panels: [
     {
       title: "Oldest unsent event",
-      about: "How long it has waited in the outbox; promised below 5 s.",
+      description: "How long it has waited in the outbox; promised below 5 s.",
       unit: "s",
       queries: [
         {
-          expr: `max by (service) (payment_links_outbox_oldest_unsent_age_seconds{${both}})`,
+          expr: `max by (service) (payment_links_outbox_oldest_unsent_age_seconds{${serviceSelector}})`,
           legend: "{{service}}",
         },
       ],
     },
     {
       title: "Unsent events",
-      about: "Counted up to 10 000.",
+      description: "Counted up to 10 000.",
       unit: "short",
       queries: [
         {
-          expr: `max by (service) (payment_links_outbox_unsent_rows{${both}})`,
+          expr: `max by (service) (payment_links_outbox_unsent_rows{${serviceSelector}})`,
           legend: "{{service}}",
         },
       ],
     },
     {
       title: "Events sent",
-      about: "And turns of the relay that failed.",
+      description: "And turns of the relay that failed.",
       unit: "reqps",
       queries: [
         {
-          expr: `sum by (service) (rate(payment_links_outbox_sent_total{${both}}[${rate}]))`,
+          expr: `sum by (service) (rate(payment_links_outbox_sent_total{${serviceSelector}}[${rateInterval}]))`,
           legend: "{{service}}",
         },
         {
-          expr: `sum by (service) (rate(payment_links_outbox_failures_total{${both}}[${rate}]))`,
+          expr: `sum by (service) (rate(payment_links_outbox_failures_total{${serviceSelector}}[${rateInterval}]))`,
           legend: "{{service}} failed",
         },
       ],
     },
     {
       title: "Lag, p99",
-      about: "From an event's happening to its application.",
+      description: "From an event's happening to its application.",
       unit: "s",
       queries: [
         {
-          expr: quantile(0.99, "payment_links_consumer_lag_seconds", both, "group, topic"),
+          expr: buildQuantile(
+            0.99,
+            "payment_links_consumer_lag_seconds",
+            serviceSelector,
+            "group, topic",
+          ),
           legend: "{{group}} {{topic}}",
         },
       ],
     },
     {
       title: "Events consumed",
-      about: "Applied, repeated, ignored or parked.",
+      description: "Applied, repeated, ignored or parked.",
       unit: "reqps",
       queries: [
         {
-          expr: `sum by (group, outcome) (rate(payment_links_consumer_events_total{${both}}[${rate}]))`,
+          expr: `sum by (group, outcome) (rate(payment_links_consumer_events_total{${serviceSelector}}[${rateInterval}]))`,
           legend: "{{group}} {{outcome}}",
         },
       ],
     },
     {
       title: "Since the last fetch",
-      about: "A consumer at work fetches once a second, also where there is nothing.",
+      description: "A consumer at work fetches once a second, also where there is nothing.",
       unit: "s",
       queries: [
         {
-          expr: `time() - payment_links_bus_consumer_last_fetch_timestamp_seconds{${both}}`,
+          expr: `time() - payment_links_bus_consumer_last_fetch_timestamp_seconds{${serviceSelector}}`,
           legend: "{{group}} {{pod}}",
         },
       ],
     },
     {
       title: "Since the last record",
-      about: "Grows where nothing happens, too.",
+      description: "Grows where nothing happens, too.",
       unit: "s",
       queries: [
         {
-          expr: `time() - max by (group, topic) (payment_links_consumer_last_progress_timestamp_seconds{${both}})`,
+          expr: `time() - max by (group, topic) (payment_links_consumer_last_progress_timestamp_seconds{${serviceSelector}})`,
           legend: "{{group}} {{topic}}",
         },
       ],
     },
     {
       title: "All is heard",
-      about: "Since the last marks of the topic's sender; everything before has been heard.",
+      description: "Since the last marks of the topic's sender; everything before has been heard.",
       unit: "s",
       queries: [
         {
-          expr: `time() - max by (group, topic) (payment_links_consumer_heard_until_timestamp_seconds{topic="payment-links.v1",${both}})`,
+          expr: `time() - max by (group, topic) (payment_links_consumer_heard_until_timestamp_seconds{topic="payment-links.v1",${serviceSelector}})`,
           legend: "{{group}} {{topic}}",
         },
       ],
     },
     {
       title: "Troubles",
-      about: "Records parked now; waits, crashes, lost positions, jumps of versions an hour.",
+      description: "Records parked now; waits, crashes, lost positions, jumps of versions an hour.",
       unit: "short",
       queries: [
         {
-          expr: `max by (group) (payment_links_dead_letters_parked{${both}})`,
+          expr: `max by (group) (payment_links_dead_letters_parked{${serviceSelector}})`,
           legend: "{{group}} parked",
         },
         {
-          expr: `sum by (group) (increase(payment_links_consumer_waits_total{${both}}[1h]))`,
+          expr: `sum by (group) (increase(payment_links_consumer_waits_total{${serviceSelector}}[1h]))`,
           legend: "{{group}} waits",
         },
         {
-          expr: `sum by (group) (increase(payment_links_bus_consumer_crashes_total{${both}}[1h]))`,
+          expr: `sum by (group) (increase(payment_links_bus_consumer_crashes_total{${serviceSelector}}[1h]))`,
           legend: "{{group}} crashes",
         },
         {
-          expr: `sum by (group) (increase(payment_links_bus_positions_reset_total{${both}}[1h]))`,
+          expr: `sum by (group) (increase(payment_links_bus_positions_reset_total{${serviceSelector}}[1h]))`,
           legend: "{{group}} positions",
         },
         {
-          expr: `sum by (service) (increase(payment_links_version_jumps_total{${both}}[1h]))`,
+          expr: `sum by (service) (increase(payment_links_version_jumps_total{${serviceSelector}}[1h]))`,
           legend: "{{service}} jumps",
         },
         {
-          expr: `sum by (service) (increase(payment_links_link_version_jumps_total{${both}}[1h]))`,
+          expr: `sum by (service) (increase(payment_links_link_version_jumps_total{${serviceSelector}}[1h]))`,
           legend: "{{service}} jumps of links",
         },
       ],
@@ -313,217 +332,228 @@ const events: Dashboard = {
   ],
 };
 
-const settlement: Dashboard = {
+const settlementDashboard: Dashboard = {
   name: "settlement",
   title: "Payment Links / Settlement",
   panels: [
     {
       title: "Behind the head",
-      about: "Age of the last scanned block by its own time.",
+      description: "Age of the last scanned block by its own time.",
       unit: "s",
       queries: [
         {
-          expr: `max by (chain) (payment_links_chain_head_lag_seconds{${namespaceIs}})`,
+          expr: `max by (chain) (payment_links_chain_head_lag_seconds{${namespaceSelector}})`,
           legend: "{{chain}}",
         },
       ],
     },
     {
       title: "Behind finality",
-      about: "Age of the last final block by its own time.",
+      description: "Age of the last final block by its own time.",
       unit: "s",
       queries: [
         {
-          expr: `max by (chain) (payment_links_chain_finalized_lag_seconds{${namespaceIs}})`,
+          expr: `max by (chain) (payment_links_chain_finalized_lag_seconds{${namespaceSelector}})`,
           legend: "{{chain}}",
         },
       ],
     },
     {
       title: "Behind with the second look",
-      about: "Final blocks that were read once and wait to be read by another provider.",
+      description: "Final blocks that were read once and wait to be read by another provider.",
       unit: "short",
       queries: [
         {
-          expr: `max by (chain) (payment_links_chain_audit_lag_blocks{${namespaceIs}})`,
+          expr: `max by (chain) (payment_links_chain_audit_lag_blocks{${namespaceSelector}})`,
           legend: "{{chain}} blocks",
         },
       ],
     },
     {
       title: "Chains that stand",
-      about: "1: waits for an operator, or is not what the catalogue says.",
+      description: "1: waits for an operator, or is not what the catalogue says.",
       unit: "short",
       queries: [
         {
-          expr: `max by (chain) (payment_links_chain_halted{${namespaceIs}})`,
+          expr: `max by (chain) (payment_links_chain_halted{${namespaceSelector}})`,
           legend: "{{chain}} halted",
         },
         {
-          expr: `max by (chain) (payment_links_chain_refused{${namespaceIs}})`,
+          expr: `max by (chain) (payment_links_chain_refused{${namespaceSelector}})`,
           legend: "{{chain}} refused",
         },
       ],
     },
     {
       title: "Waiting to be read",
-      about: "Transactions in the mempools of chains that are read before they are mined.",
+      description: "Transactions in the mempools of chains that are read before they are mined.",
       unit: "short",
       queries: [
         {
-          expr: `max by (chain) (payment_links_chain_waiting_unread{${namespaceIs}})`,
+          expr: `max by (chain) (payment_links_chain_waiting_unread{${namespaceSelector}})`,
           legend: "{{chain}}",
         },
       ],
     },
     {
       title: "Transfers",
-      about: "Through fee proxies, by what became of them.",
+      description: "Through fee proxies, by what became of them.",
       unit: "reqps",
       queries: [
         {
-          expr: `sum by (chain, outcome) (rate(payment_links_chain_transfers_total{${namespaceIs}}[${rate}]))`,
+          expr: `sum by (chain, outcome) (rate(payment_links_chain_transfers_total{${namespaceSelector}}[${rateInterval}]))`,
           legend: "{{chain}} {{outcome}}",
         },
       ],
     },
     {
       title: "Notices of providers",
-      about: "By what became of them.",
+      description: "By what became of them.",
       unit: "reqps",
       queries: [
         {
-          expr: `sum by (provider, outcome) (rate(payment_links_settlement_notices_total{${namespaceIs}}[${rate}]))`,
+          expr: `sum by (provider, outcome) (rate(payment_links_settlement_notices_total{${namespaceSelector}}[${rateInterval}]))`,
           legend: "{{provider}} {{outcome}}",
         },
       ],
     },
     {
       title: "Waiting payments",
-      about: "For their link to be heard of, or for their final notice.",
+      description: "For their link to be heard of, or for their final notice.",
       unit: "short",
       queries: [
         {
-          expr: `max(payment_links_settlement_parked_payments{${namespaceIs}})`,
+          expr: `max(payment_links_settlement_parked_payments{${namespaceSelector}})`,
           legend: "parked",
         },
         {
-          expr: `max(payment_links_settlement_processing_payments{${namespaceIs}})`,
+          expr: `max(payment_links_settlement_processing_payments{${namespaceSelector}})`,
           legend: "processing",
         },
       ],
     },
     {
       title: "Oldest waiting payment",
-      about: "How long it has waited.",
+      description: "How long it has waited.",
       unit: "s",
       queries: [
         {
-          expr: `max(payment_links_settlement_oldest_parked_age_seconds{${namespaceIs}})`,
+          expr: `max(payment_links_settlement_oldest_parked_age_seconds{${namespaceSelector}})`,
           legend: "parked",
         },
         {
-          expr: `max(payment_links_settlement_oldest_processing_age_seconds{${namespaceIs}})`,
+          expr: `max(payment_links_settlement_oldest_processing_age_seconds{${namespaceSelector}})`,
           legend: "processing",
         },
       ],
     },
     {
       title: "RPC requests",
-      about: "By provider and outcome.",
+      description: "By provider and outcome.",
       unit: "reqps",
       queries: [
         {
-          expr: `sum by (chain, provider, outcome) (rate(payment_links_chain_rpc_requests_total{${namespaceIs}}[${rate}]))`,
+          expr: `sum by (chain, provider, outcome) (rate(payment_links_chain_rpc_requests_total{${namespaceSelector}}[${rateInterval}]))`,
           legend: "{{chain}} {{provider}} {{outcome}}",
         },
       ],
     },
     {
       title: "RPC providers left alone",
-      about:
+      description:
         "1: it failed so often that it is not asked for a while, or differs from the catalogue.",
       unit: "short",
       queries: [
         {
-          expr: `max by (chain, provider) (payment_links_chain_rpc_circuit_open{${namespaceIs}})`,
+          expr: `max by (chain, provider) (payment_links_chain_rpc_circuit_open{${namespaceSelector}})`,
           legend: "{{chain}} {{provider}}",
         },
         {
-          expr: `max by (chain, provider) (payment_links_chain_provider_ignored{${namespaceIs}})`,
+          expr: `max by (chain, provider) (payment_links_chain_provider_ignored{${namespaceSelector}})`,
           legend: "{{chain}} {{provider}} ignored",
         },
       ],
     },
     {
       title: "What does not agree, an hour",
-      about: "Answers of providers, second passes, notices, and payments that a reorg took away.",
+      description:
+        "Answers of providers, second passes, notices, and payments that a reorg took away.",
       unit: "short",
       queries: [
         {
-          expr: `sum by (chain, kind) (increase(payment_links_chain_rpc_disagreements_total{${namespaceIs}}[1h]))`,
+          expr: `sum by (chain, kind) (increase(payment_links_chain_rpc_disagreements_total{${namespaceSelector}}[1h]))`,
           legend: "{{chain}} {{kind}}",
         },
         {
-          expr: `sum by (chain, kind) (increase(payment_links_chain_audit_differences_total{${namespaceIs}}[1h]))`,
+          expr: `sum by (chain, kind) (increase(payment_links_chain_audit_differences_total{${namespaceSelector}}[1h]))`,
           legend: "{{chain}} audit {{kind}}",
         },
         {
-          expr: `sum by (chain, kind) (increase(payment_links_chain_contradictions_total{${namespaceIs}}[1h]))`,
+          expr: `sum by (chain, kind) (increase(payment_links_chain_contradictions_total{${namespaceSelector}}[1h]))`,
           legend: "{{chain}} contradicted {{kind}}",
         },
         {
-          expr: `max by (chain) (payment_links_chain_providers{${namespaceIs}}) - max by (chain) (payment_links_chain_agreeing_providers{${namespaceIs}})`,
+          expr: `max by (chain) (payment_links_chain_providers{${namespaceSelector}}) - max by (chain) (payment_links_chain_agreeing_providers{${namespaceSelector}})`,
           legend: "{{chain}} providers that do not agree",
         },
         {
-          expr: `max by (chain, duty) (payment_links_chain_duty_failing{${namespaceIs}})`,
+          expr: `max by (chain, duty) (payment_links_chain_duty_failing{${namespaceSelector}})`,
           legend: "{{chain}} {{duty}} fails",
         },
         {
-          expr: `sum by (provider) (increase(payment_links_settlement_conflicts_total{${namespaceIs}}[1h]))`,
+          expr: `sum by (provider) (increase(payment_links_settlement_conflicts_total{${namespaceSelector}}[1h]))`,
           legend: "{{provider}} conflicts",
         },
         {
-          expr: `sum by (chain) (increase(payment_links_chain_orphaned_after_settled_total{${namespaceIs}}[1h]))`,
+          expr: `sum by (chain) (increase(payment_links_chain_orphaned_after_settled_total{${namespaceSelector}}[1h]))`,
           legend: "{{chain}} orphaned after settled",
         },
         {
-          expr: `sum(increase(payment_links_payments_orphaned_total{${namespaceIs}}[1h]))`,
+          expr: `sum(increase(payment_links_payments_orphaned_total{${namespaceSelector}}[1h]))`,
           legend: "credited and orphaned",
         },
       ],
     },
     {
       title: "Reorgs, p99 of depth, and scans",
-      about: "Blocks taken away; seconds from asking for blocks to their commit.",
+      description: "Blocks taken away; seconds from asking for blocks to their commit.",
       unit: "short",
       queries: [
         {
-          expr: quantile(0.99, "payment_links_chain_reorg_depth_blocks", namespaceIs, "chain"),
+          expr: buildQuantile(
+            0.99,
+            "payment_links_chain_reorg_depth_blocks",
+            namespaceSelector,
+            "chain",
+          ),
           legend: "{{chain}} blocks",
         },
         {
-          expr: quantile(0.99, "payment_links_chain_scan_duration_seconds", namespaceIs, "chain"),
+          expr: buildQuantile(
+            0.99,
+            "payment_links_chain_scan_duration_seconds",
+            namespaceSelector,
+            "chain",
+          ),
           legend: "{{chain}} seconds",
         },
       ],
     },
     {
       title: "Links and payments",
-      about: "Links created and changed; settled payments by outcome.",
+      description: "Links created and changed; settled payments by outcome.",
       unit: "reqps",
       queries: [
         {
-          expr: `sum(rate(payment_links_created_total{${namespaceIs}}[${rate}]))`,
+          expr: `sum(rate(payment_links_created_total{${namespaceSelector}}[${rateInterval}]))`,
           legend: "created",
         },
         {
-          expr: `sum by (from, to) (rate(payment_links_transitions_total{${namespaceIs}}[${rate}]))`,
+          expr: `sum by (from, to) (rate(payment_links_transitions_total{${namespaceSelector}}[${rateInterval}]))`,
           legend: "{{from}} to {{to}}",
         },
         {
-          expr: `sum by (outcome) (rate(payment_links_payments_total{${namespaceIs}}[${rate}]))`,
+          expr: `sum by (outcome) (rate(payment_links_payments_total{${namespaceSelector}}[${rateInterval}]))`,
           legend: "payment {{outcome}}",
         },
       ],
@@ -531,52 +561,53 @@ const settlement: Dashboard = {
   ],
 };
 
-const webhooks: Dashboard = {
+const webhooksDashboard: Dashboard = {
   name: "webhooks",
   title: "Payment Links / Webhooks",
   panels: [
     {
       title: "Attempts",
-      about: "By how they ended.",
+      description: "By how they ended.",
       unit: "reqps",
       queries: [
         {
-          expr: `sum by (outcome) (rate(payment_links_webhook_attempts_total{${namespaceIs}}[${rate}]))`,
+          expr: `sum by (outcome) (rate(payment_links_webhook_attempts_total{${namespaceSelector}}[${rateInterval}]))`,
           legend: "{{outcome}}",
         },
       ],
     },
     {
       title: "Event to first attempt",
-      about: "Promised below 10 s.",
+      description: "Promised below 10 s.",
       unit: "s",
-      queries: [0.5, 0.99].map((part) => ({
-        expr: `histogram_quantile(${part}, sum by (le) (rate(payment_links_webhook_first_attempt_delay_seconds_bucket{${namespaceIs}}[${rate}])))`,
-        legend: `p${part * 100}`,
+      queries: [0.5, 0.99].map((quantileRank) => ({
+        expr: `histogram_quantile(${quantileRank}, sum by (le) (rate(payment_links_webhook_first_attempt_delay_seconds_bucket{${namespaceSelector}}[${rateInterval}])))`,
+        legend: `p${quantileRank * 100}`,
       })),
     },
     {
       title: "Oldest due",
-      about: "How long the delivery that has waited longest has been due.",
+      description: "How long the delivery that has waited longest has been due.",
       unit: "s",
       queries: [
         {
-          expr: `max(payment_links_webhook_oldest_due_age_seconds{${namespaceIs}})`,
+          expr: `max(payment_links_webhook_oldest_due_age_seconds{${namespaceSelector}})`,
           legend: "oldest",
         },
       ],
     },
     {
       title: "Pending and under way",
-      about: "Deliveries waiting or under way, counted up to 10 000, and attempts being made.",
+      description:
+        "Deliveries waiting or under way, counted up to 10 000, and attempts being made.",
       unit: "short",
       queries: [
         {
-          expr: `max(payment_links_webhook_pending_deliveries{${namespaceIs}})`,
+          expr: `max(payment_links_webhook_pending_deliveries{${namespaceSelector}})`,
           legend: "pending",
         },
         {
-          expr: `sum(payment_links_webhook_attempts_under_way{${namespaceIs}})`,
+          expr: `sum(payment_links_webhook_attempts_under_way{${namespaceSelector}})`,
           legend: "under way",
         },
       ],
@@ -584,88 +615,104 @@ const webhooks: Dashboard = {
   ],
 };
 
-const runtime: Dashboard = {
+const runtimeDashboard: Dashboard = {
   name: "runtime",
   title: "Payment Links / Runtime",
   panels: [
     {
       title: "CPU",
-      about: "Cores in use, by pod.",
+      description: "Cores in use, by pod.",
       unit: "short",
       queries: [
         {
-          expr: `rate(process_cpu_seconds_total{${both}}[${rate}])`,
+          expr: `rate(process_cpu_seconds_total{${serviceSelector}}[${rateInterval}])`,
           legend: "{{service}} {{pod}}",
         },
       ],
     },
     {
       title: "Memory",
-      about: "Resident, and the heap's part.",
+      description: "Resident, and the heap's part.",
       unit: "bytes",
       queries: [
-        { expr: `process_resident_memory_bytes{${both}}`, legend: "{{service}} {{pod}}" },
-        { expr: `nodejs_heap_size_used_bytes{${both}}`, legend: "{{service}} {{pod}} heap" },
+        {
+          expr: `process_resident_memory_bytes{${serviceSelector}}`,
+          legend: "{{service}} {{pod}}",
+        },
+        {
+          expr: `nodejs_heap_size_used_bytes{${serviceSelector}}`,
+          legend: "{{service}} {{pod}} heap",
+        },
       ],
     },
     {
       title: "Event loop",
-      about: "p99 of its delay, beyond the 500 ms between two samples.",
+      description: "p99 of its delay, beyond the 500 ms between two samples.",
       unit: "s",
       queries: [
         {
-          expr: `clamp_min(nodejs_eventloop_lag_p99_seconds{${both}} - 0.5, 0)`,
+          expr: `clamp_min(nodejs_eventloop_lag_p99_seconds{${serviceSelector}} - 0.5, 0)`,
           legend: "{{service}} {{pod}}",
         },
       ],
     },
     {
       title: "Garbage collection",
-      about: "Part of the time.",
+      description: "Part of the time.",
       unit: "percentunit",
       queries: [
         {
-          expr: `sum by (service, pod) (rate(nodejs_gc_duration_seconds_sum{${both}}[${rate}]))`,
+          expr: `sum by (service, pod) (rate(nodejs_gc_duration_seconds_sum{${serviceSelector}}[${rateInterval}]))`,
           legend: "{{service}} {{pod}}",
         },
       ],
     },
     {
       title: "Clock",
-      about: "By how much it is ahead of Postgres', looked at once a minute.",
+      description: "By how much it is ahead of Postgres', looked at once a minute.",
       unit: "s",
       queries: [
         {
-          expr: `payment_links_clock_ahead_seconds{${both}}`,
+          expr: `payment_links_clock_ahead_seconds{${serviceSelector}}`,
           legend: "{{service}} {{pod}}",
         },
       ],
     },
     {
       title: "Open files",
-      about: "Sockets included.",
+      description: "Sockets included.",
       unit: "short",
-      queries: [{ expr: `process_open_fds{${both}}`, legend: "{{service}} {{pod}}" }],
+      queries: [{ expr: `process_open_fds{${serviceSelector}}`, legend: "{{service}} {{pod}}" }],
     },
     {
       title: "Age",
-      about: "Seconds since each process began.",
+      description: "Seconds since each process began.",
       unit: "s",
       queries: [
-        { expr: `time() - process_start_time_seconds{${both}}`, legend: "{{service}} {{pod}}" },
+        {
+          expr: `time() - process_start_time_seconds{${serviceSelector}}`,
+          legend: "{{service}} {{pod}}",
+        },
       ],
     },
   ],
 };
 
 /** What the chart brings for Grafana. */
-export const dashboards: readonly Dashboard[] = [slo, red, events, settlement, webhooks, runtime];
+export const dashboards: readonly Dashboard[] = [
+  sloDashboard,
+  requestsDashboard,
+  eventsDashboard,
+  settlementDashboard,
+  webhooksDashboard,
+  runtimeDashboard,
+];
 
 /**
  * A dashboard as it is committed: Grafana's JSON, in which data source and namespace are chosen.
  */
-export const dashboardText = ({ name, title, panels }: Dashboard): string => {
-  const dashboard = {
+export const renderDashboard = ({ name, title, panels }: Dashboard): string => {
+  const grafanaDashboard = {
     uid: `payment-links-${name}`,
     title,
     tags: ["payment-links"],
@@ -673,15 +720,15 @@ export const dashboardText = ({ name, title, panels }: Dashboard): string => {
     editable: false,
     refresh: "30s",
     time: { from: "now-3h", to: "now" },
-    templating: { list: variables() },
-    panels: panels.map(toGrafana),
+    templating: { list: createVariables() },
+    panels: panels.map(toGrafanaPanel),
   };
-  return `${JSON.stringify(dashboard, undefined, 2)}\n`;
+  return `${JSON.stringify(grafanaDashboard, undefined, 2)}\n`;
 };
 
 const datasource = { type: "prometheus", uid: "${datasource}" };
 
-const variables = () => [
+const createVariables = () => [
   { name: "datasource", label: "Data source", type: "datasource", query: "prometheus" },
   ...["namespace", "service"].map((label) => ({
     name: label,
@@ -699,23 +746,28 @@ const variables = () => [
   })),
 ];
 
-const columns = 2;
-const widthOfAll = 24;
-const height = 8;
+const columnCount = 2;
+const gridWidth = 24;
+const panelHeight = 8;
 
-const toGrafana = ({ title, about, unit, queries }: Panel, index: number) => {
-  const w = widthOfAll / columns;
+const toGrafanaPanel = ({ title, description, unit, queries }: Panel, index: number) => {
+  const width = gridWidth / columnCount;
   return {
     id: index + 1,
     type: "timeseries",
     title,
-    description: about,
+    description: description,
     datasource,
-    gridPos: { x: (index % columns) * w, y: Math.floor(index / columns) * height, w, h: height },
+    gridPos: {
+      x: (index % columnCount) * width,
+      y: Math.floor(index / columnCount) * panelHeight,
+      w: width,
+      h: panelHeight,
+    },
     fieldConfig: { defaults: { unit, min: 0 }, overrides: [] },
     options: { legend: { showLegend: true, placement: "bottom" }, tooltip: { mode: "multi" } },
-    targets: queries.map(({ expr, legend }, at) => ({
-      refId: String.fromCharCode("A".charCodeAt(0) + at),
+    targets: queries.map(({ expr, legend }, targetIndex) => ({
+      refId: String.fromCharCode("A".charCodeAt(0) + targetIndex),
       datasource,
       expr,
       legendFormat: legend,

@@ -1,7 +1,7 @@
 import { slos } from "./slos.ts";
 
 /** The objectives as a page for people, made from the same table as the rules. */
-export const sloPageText = (): string =>
+export const renderSloPage = (): string =>
   [
     "# Objectives",
     "",
@@ -12,10 +12,10 @@ export const sloPageText = (): string =>
     "",
     "| objective | promised | of | alert | at least |",
     "| --- | --- | --- | --- | --- |",
-    ...slos.map(({ name, promise, objective, alert, badCountMin }) => {
+    ...slos.map(({ name, objectiveText, objective, alert, badCountMin }) => {
       const percent = `${Number((objective * 100).toFixed(3))} %`;
       const runbook = `[${alert}](../runbooks/${alert}.md)`;
-      return `| \`${name}\` | ${promise} | ${percent} | ${runbook} | ${badCountMin} |`;
+      return `| \`${name}\` | ${objectiveText} | ${percent} | ${runbook} | ${badCountMin} |`;
     }),
     "",
     "What these cannot see, as a thing that is never tried is never late, is in `causes.yaml`.",

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
-import { type Run, UncommittedError, buildImage } from "./build-image.ts";
+import { type RunProgram, UncommittedError, buildImage } from "./build-image.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const tag = "registry.example.com:5000/payment-links/links-api:1.0.0";
@@ -14,48 +14,64 @@ const commit = "0123456789abcdef0123456789abcdef01234567";
 
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
 
-let out: string;
+let outputFolder: string;
 beforeEach(() => {
-  out = mkdtempSync(join(tmpdir(), "images-"));
+  outputFolder = mkdtempSync(join(tmpdir(), "images-"));
 });
-afterEach(() => rmSync(out, { recursive: true }));
+afterEach(() => rmSync(outputFolder, { recursive: true }));
 
-type Machine = { hasBuildx?: boolean; changed?: string; told?: string };
+type FakeMachineOptions = { hasBuildx?: boolean; gitStatus?: string; imageDigest?: string };
 
 /** Git and Docker as a machine has them: what they are asked is noted, and nothing is built. */
-const openMachine = ({ hasBuildx = false, changed = "", told = digest }: Machine) => {
-  const asked: string[] = [];
-  const fileOf = (args: readonly string[], flag: string): string =>
+const createFakeMachine = ({
+  hasBuildx = false,
+  gitStatus = "",
+  imageDigest = digest,
+}: FakeMachineOptions) => {
+  const commandLines: string[] = [];
+  const getFlagValue = (args: readonly string[], flag: string): string =>
     args[args.indexOf(flag) + 1] ?? "";
-  const run: Run = (program, args) => {
-    const line = [program, ...args].join(" ");
-    asked.push(line);
-    if (line.includes("status --porcelain")) return changed;
-    if (line.includes("rev-parse")) return `${commit}\n`;
-    if (line === "docker buildx version" && !hasBuildx) throw new Error("unknown command: buildx");
-    if (args.includes("--iidfile")) writeFileSync(fileOf(args, "--iidfile"), told);
+  const runProgram: RunProgram = (program, args) => {
+    const commandLine = [program, ...args].join(" ");
+    commandLines.push(commandLine);
+    if (commandLine.includes("status --porcelain")) return gitStatus;
+    if (commandLine.includes("rev-parse")) return `${commit}\n`;
+    if (commandLine === "docker buildx version" && !hasBuildx)
+      throw new Error("unknown command: buildx");
+    if (args.includes("--iidfile")) writeFileSync(getFlagValue(args, "--iidfile"), imageDigest);
     if (args.includes("--metadata-file")) {
-      const metadata = JSON.stringify({ "containerimage.digest": told });
-      writeFileSync(fileOf(args, "--metadata-file"), metadata);
+      const metadata = JSON.stringify({ "containerimage.digest": imageDigest });
+      writeFileSync(getFlagValue(args, "--metadata-file"), metadata);
     }
-    if (line.includes("image inspect")) {
-      return `elsewhere/links-api@sha256:${"b".repeat(64)}\n${tag.replace(":1.0.0", "")}@${told}\n`;
+    if (commandLine.includes("image inspect")) {
+      return `elsewhere/links-api@sha256:${"b".repeat(64)}\n${tag.replace(":1.0.0", "")}@${imageDigest}\n`;
     }
-    return line.startsWith("docker run") ? sbom : "";
+    return commandLine.startsWith("docker run") ? sbom : "";
   };
-  const build = (isPushed: boolean): string => {
+  const buildTestImage = (shouldPush: boolean): string => {
     const now = () => new Date("2026-11-22T10:00:00Z");
     const builder = "https://ci.example.com/builder";
-    return buildImage({ root, service: "links-api", tag, isPushed, out, builder, run, now });
+    return buildImage({
+      root,
+      service: "links-api",
+      tag,
+      shouldPush,
+      outputFolder,
+      builder,
+      runProgram,
+      now,
+    });
   };
-  return { asked, build };
+  return { commandLines, buildTestImage };
 };
 
 describe("an image", () => {
   test("has what is in it and how it came about beside it, and both name the same image", () => {
-    expect(openMachine({}).build(false)).toBe(digest);
-    expect(readFileSync(join(out, "links-api.cdx.json"), "utf8")).toBe(sbom);
-    const statement = JSON.parse(readFileSync(join(out, "links-api.provenance.json"), "utf8"));
+    expect(createFakeMachine({}).buildTestImage(false)).toBe(digest);
+    expect(readFileSync(join(outputFolder, "links-api.cdx.json"), "utf8")).toBe(sbom);
+    const statement = JSON.parse(
+      readFileSync(join(outputFolder, "links-api.provenance.json"), "utf8"),
+    );
     expect(statement).toMatchObject({
       _type: "https://in-toto.io/Statement/v1",
       subject: [{ name: tag.replace(":1.0.0", ""), digest: { sha256: "a".repeat(64) } }],
@@ -82,23 +98,29 @@ describe("an image", () => {
   });
 
   test("that is pushed with buildx carries BuildKit's own attestations", () => {
-    const { asked, build } = openMachine({ hasBuildx: true });
-    expect(build(true)).toBe(digest);
-    const line = asked.find((known) => known.startsWith("docker buildx build"));
-    expect(line).toContain(" --push --sbom=true --provenance=mode=max ");
-    expect(asked.at(-1)).toContain(`payment-links/links-api@${digest} /app/sbom.cdx.json`);
+    const { commandLines, buildTestImage } = createFakeMachine({ hasBuildx: true });
+    expect(buildTestImage(true)).toBe(digest);
+    const commandLine = commandLines.find((commandLine) =>
+      commandLine.startsWith("docker buildx build"),
+    );
+    expect(commandLine).toContain(" --push --sbom=true --provenance=mode=max ");
+    expect(commandLines.at(-1)).toContain(`payment-links/links-api@${digest} /app/sbom.cdx.json`);
   });
 
   test("that is pushed without buildx is known by the digest that its own registry gave it", () => {
-    const { asked, build } = openMachine({});
-    expect(build(true)).toBe(digest);
-    expect(asked).toContain(`docker push ${tag}`);
+    const { commandLines, buildTestImage } = createFakeMachine({});
+    expect(buildTestImage(true)).toBe(digest);
+    expect(commandLines).toContain(`docker push ${tag}`);
   });
 
   test("is not built of what no commit has, nor told of without a digest", () => {
-    const { asked, build } = openMachine({ changed: " M deploy/Dockerfile\n" });
-    expect(() => build(false)).toThrow(UncommittedError);
-    expect(asked.filter((line) => line.startsWith("docker"))).toEqual([]);
-    expect(() => openMachine({ told: "none" }).build(false)).toThrow("no digest");
+    const { commandLines, buildTestImage } = createFakeMachine({
+      gitStatus: " M deploy/Dockerfile\n",
+    });
+    expect(() => buildTestImage(false)).toThrow(UncommittedError);
+    expect(commandLines.filter((commandLine) => commandLine.startsWith("docker"))).toEqual([]);
+    expect(() => createFakeMachine({ imageDigest: "none" }).buildTestImage(false)).toThrow(
+      "no digest",
+    );
   });
 });

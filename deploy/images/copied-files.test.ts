@@ -10,48 +10,48 @@ const services = Object.values(serviceBlocks);
 
 /** Its instructions say which files and folders of the project the images take. */
 const dockerfile = readFileSync(join(root, "deploy/Dockerfile"), "utf8");
-const copied = [...dockerfile.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, sources = ""]) =>
-  sources.split(" "),
+const copiedPaths = [...dockerfile.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(
+  ([, sourceList = ""]) => sourceList.split(" "),
 );
 
 /** What a file imports: paths from the project's root, and names of packages. */
-const importsOf = (file: string): { files: string[]; packages: string[] } => {
+const listImports = (file: string): { files: string[]; packages: string[] } => {
   const text = readFileSync(join(root, file), "utf8");
-  const all = [...text.matchAll(/^(?:import|export)[^;]*? from "([^"]+)";/gm)]
+  const importNames = [...text.matchAll(/^(?:import|export)[^;]*? from "([^"]+)";/gm)]
     .map(([, name = ""]) => name)
     .filter((name) => !name.startsWith("node:"));
   return {
-    files: all
+    files: importNames
       .filter((name) => name.startsWith("."))
       .map((name) => normalize(join(dirname(file), name))),
-    packages: all.filter((name) => !name.startsWith(".")),
+    packages: importNames.filter((name) => !name.startsWith(".")),
   };
 };
 
 /** A file and all of ours that it imports, with the packages that they import. */
-const closureOf = (file: string): { files: Set<string>; packages: Set<string> } => {
+const collectImports = (file: string): { files: Set<string>; packages: Set<string> } => {
   const files = new Set([file]);
   const packages = new Set<string>();
-  for (const one of files) {
-    const found = importsOf(one);
-    for (const name of found.files) files.add(name);
-    for (const name of found.packages) packages.add(name);
+  for (const currentFile of files) {
+    const imports = listImports(currentFile);
+    for (const name of imports.files) files.add(name);
+    for (const name of imports.packages) packages.add(name);
   }
   return { files, packages };
 };
 
-const Dependencies = z.record(z.string(), z.string()).default({});
-const Manifest = z.object({ dependencies: Dependencies, devDependencies: Dependencies });
+const DependencyRecord = z.record(z.string(), z.string()).default({});
+const Manifest = z.object({ dependencies: DependencyRecord, devDependencies: DependencyRecord });
 
-const manifestOf = (folder: string) =>
+const readManifest = (folder: string) =>
   Manifest.parse(JSON.parse(readFileSync(join(root, folder, "package.json"), "utf8")));
 
 /** The packages that a service's image has of its own and by our packages' word. */
-const installedFor = (service: string): Set<string> => {
+const listInstalledPackages = (service: string): Set<string> => {
   const names = new Set<string>();
   const folders = [`services/${service}`];
   for (const folder of folders) {
-    for (const name of Object.keys(manifestOf(folder).dependencies)) {
+    for (const name of Object.keys(readManifest(folder).dependencies)) {
       if (names.has(name)) continue;
       names.add(name);
       if (name.startsWith("@payment-links/"))
@@ -62,7 +62,7 @@ const installedFor = (service: string): Set<string> => {
 };
 
 test("all that the images copy is there", () => {
-  const paths = copied.flatMap((path) =>
+  const paths = copiedPaths.flatMap((path) =>
     path.includes("${SERVICE}")
       ? services.map((service) => path.replace("${SERVICE}", service))
       : [path],
@@ -72,27 +72,33 @@ test("all that the images copy is there", () => {
 });
 
 test("the operator's command line is copied with all that it imports", () => {
-  const { files, packages } = closureOf("deploy/src/admin.ts");
-  expect(copied.filter((path) => path.startsWith("deploy/src/")).toSorted()).toEqual(
+  const { files, packages } = collectImports("deploy/src/admin.ts");
+  expect(copiedPaths.filter((path) => path.startsWith("deploy/src/")).toSorted()).toEqual(
     [...files].toSorted(),
   );
   for (const service of services) {
-    const missing = [...packages].filter((name) => !installedFor(service).has(name));
+    const missing = [...packages].filter((name) => !listInstalledPackages(service).has(name));
     expect({ service, missing }).toEqual({ service, missing: [] });
   }
 });
 
 test("no image installs what builds the console or runs a local chain", () => {
-  const builds = Object.keys(manifestOf("packages/console").devDependencies);
-  const chains = Object.keys(manifestOf("services/settlement-listener").devDependencies);
+  const consoleBuildPackages = Object.keys(readManifest("packages/console").devDependencies);
+  const localChainPackages = Object.keys(
+    readManifest("services/settlement-listener").devDependencies,
+  );
   // Services import these themselves: links-api draws QR codes, contracts derives Bitcoin addresses, and all
   // of them limit rates.
-  const shared = new Set(["qr", "@scure/btc-signer", "@payment-links/rate-limit"]);
-  const kept = [...builds, ...chains].filter((name) => !shared.has(name));
-  expect(kept).toEqual(expect.arrayContaining(["vite", "react", "@foundry-rs/anvil", "litesvm"]));
+  const sharedPackages = new Set(["qr", "@scure/btc-signer", "@payment-links/rate-limit"]);
+  const developmentPackages = [...consoleBuildPackages, ...localChainPackages].filter(
+    (name) => !sharedPackages.has(name),
+  );
+  expect(developmentPackages).toEqual(
+    expect.arrayContaining(["vite", "react", "@foundry-rs/anvil", "litesvm"]),
+  );
   for (const service of services) {
-    const installed = installedFor(service);
-    const found = kept.filter((name) => installed.has(name));
-    expect({ service, found }).toEqual({ service, found: [] });
+    const installed = listInstalledPackages(service);
+    const unexpectedPackages = developmentPackages.filter((name) => installed.has(name));
+    expect({ service, found: unexpectedPackages }).toEqual({ service, found: [] });
   }
 });

@@ -3,12 +3,12 @@
 import { execFileSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { type Run, buildImage } from "./build-image.ts";
+import { type RunProgram, buildImage } from "./build-image.ts";
 import { pinImages } from "./pin-images.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 
-const run: Run = (program, args) =>
+const runProgram: RunProgram = (program, args) =>
   execFileSync(program, args, { encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] });
 
 const { values, positionals } = parseArgs({
@@ -20,15 +20,26 @@ const { values, positionals } = parseArgs({
     builder: { type: "string", default: "urn:payment-links:builder:by-hand" },
   },
 });
-const [what] = positionals;
+const [command] = positionals;
 
-if (what === "pin") {
-  console.log(JSON.stringify(pinImages(root, run)));
-} else if (what === undefined || values.tag === undefined) {
+if (command === "pin") {
+  console.log(JSON.stringify(pinImages(root, runProgram)));
+} else if (command === undefined || values.tag === undefined) {
   console.error("usage: npm run image -- <service> --tag <name> [--push] [--out <folder>] | pin");
   process.exitCode = 1;
 } else {
-  const { tag, push: isPushed, out, builder } = values;
-  const order = { root, service: what, tag, isPushed, out, builder, run, now: () => new Date() };
-  console.log(JSON.stringify({ image: tag, digest: buildImage(order), files: out }));
+  const { tag, push: shouldPush, out: outputFolder, builder } = values;
+  const buildOptions = {
+    root,
+    service: command,
+    tag,
+    shouldPush,
+    outputFolder,
+    builder,
+    runProgram,
+    now: () => new Date(),
+  };
+  console.log(
+    JSON.stringify({ image: tag, digest: buildImage(buildOptions), files: outputFolder }),
+  );
 }

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Run } from "./build-image.ts";
+import type { RunProgram } from "./build-image.ts";
 import { findImages } from "./find-images.ts";
 
 /** The images that are named by their tag alone, because nobody has asked a registry for their digest. */
@@ -23,19 +23,31 @@ export const readUnpinned = (root: string): readonly Unpinned[] =>
  * Asks the registry for the present digest of each named image, by buildx, writes it wherever the image is
  * named, in place of an older one, and takes the image off the list. Returns the digest of each image.
  */
-export const pinImages = (root: string, run: Run): Record<string, string> => {
-  const named = findImages(root).map(({ file, image }) => ({ file, image: withoutDigest(image) }));
+export const pinImages = (root: string, runProgram: RunProgram): Record<string, string> => {
+  const references = findImages(root).map(({ file, image }) => ({
+    file,
+    image: withoutDigest(image),
+  }));
   const pinned: Record<string, string> = {};
-  for (const image of new Set(named.map((one) => one.image))) {
+  for (const image of new Set(references.map((reference) => reference.image))) {
     const format = "{{.Manifest.Digest}}";
-    const answer = run("docker", ["buildx", "imagetools", "inspect", image, "--format", format]);
-    const digest = answer.trim();
+    const output = runProgram("docker", [
+      "buildx",
+      "imagetools",
+      "inspect",
+      image,
+      "--format",
+      format,
+    ]);
+    const digest = output.trim();
     if (!/^sha256:[0-9a-f]{64}$/.test(digest)) throw new Error(`no digest of ${image}: ${digest}`);
-    const files = named.filter((one) => one.image === image).map(({ file }) => file);
+    const files = references
+      .filter((reference) => reference.image === image)
+      .map(({ file }) => file);
     for (const file of new Set(files)) {
-      replaceIn(join(root, file), formOf(image), `${image}@${digest}`);
+      replaceInFile(join(root, file), createImagePattern(image), `${image}@${digest}`);
     }
-    replaceIn(join(root, unpinnedFile), new RegExp(`^${escapeDots(image)} .*\\n`, "gm"), "");
+    replaceInFile(join(root, unpinnedFile), new RegExp(`^${escapeDots(image)} .*\\n`, "gm"), "");
     pinned[image] = digest;
   }
   return pinned;
@@ -47,8 +59,8 @@ const withoutDigest = (image: string): string => image.replace(/@.*$/, "");
 const escapeDots = (image: string): string => image.replaceAll(".", String.raw`\.`);
 
 /** An image by its tag, with or without a digest, and no other image whose name or tag is longer. */
-const formOf = (image: string): RegExp =>
+const createImagePattern = (image: string): RegExp =>
   new RegExp(`(?<![\\w./-])${escapeDots(image)}(?:@sha256:[0-9a-f]{64})?(?![\\w.@-])`, "g");
 
-const replaceIn = (path: string, before: RegExp, after: string): void =>
-  writeFileSync(path, readFileSync(path, "utf8").replaceAll(before, after));
+const replaceInFile = (path: string, pattern: RegExp, replacement: string): void =>
+  writeFileSync(path, readFileSync(path, "utf8").replaceAll(pattern, replacement));

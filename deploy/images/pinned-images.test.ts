@@ -8,23 +8,23 @@ import { findImages } from "./find-images.ts";
 import { pinImages, readUnpinned, unpinnedFile } from "./pin-images.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
-const digestOf = (image: string): string =>
+const createDigest = (image: string): string =>
   `sha256:${createHash("sha256").update(image).digest("hex")}`;
 
-const pinnedForm = /^[\w./:-]+:[\w.-]+@sha256:[0-9a-f]{64}$/;
+const pinnedPattern = /^[\w./:-]+:[\w.-]+@sha256:[0-9a-f]{64}$/;
 
 describe("every image of somebody else that a file of ours names", () => {
   test("has its digest, or stands on the list of those that were never asked for", () => {
-    const loose = findImages(root)
+    const unpinnedImages = findImages(root)
       .map(({ image }) => image)
-      .filter((image) => !pinnedForm.test(image));
-    const listed = readUnpinned(root).map(({ image }) => image);
-    expect([...new Set(loose)].toSorted()).toEqual(listed.toSorted());
+      .filter((image) => !pinnedPattern.test(image));
+    const listedImages = readUnpinned(root).map(({ image }) => image);
+    expect([...new Set(unpinnedImages)].toSorted()).toEqual(listedImages.toSorted());
   });
 
   test("has a reason on that list if it has no digest", () => {
-    const withoutReason = readUnpinned(root).filter(({ reason }) => reason.length < 20);
-    expect(withoutReason).toEqual([]);
+    const entriesWithoutReason = readUnpinned(root).filter(({ reason }) => reason.length < 20);
+    expect(entriesWithoutReason).toEqual([]);
   });
 
   test("is found wherever images are built, run or tested", () => {
@@ -40,48 +40,55 @@ describe("every image of somebody else that a file of ours names", () => {
 });
 
 test("pinning writes each digest wherever its image is named, replaces old ones, and empties the list", () => {
-  const copy = mkdtempSync(join(tmpdir(), "pins-"));
+  const copyFolder = mkdtempSync(join(tmpdir(), "pins-"));
   try {
-    for (const folder of ["helm", ".ci", ".github"]) mkdirSync(join(copy, folder));
+    for (const folder of ["helm", ".ci", ".github"]) mkdirSync(join(copyFolder, folder));
     const files = [unpinnedFile, ...findImages(root).map(({ file }) => file)];
     for (const file of files) {
-      mkdirSync(dirname(join(copy, file)), { recursive: true });
-      cpSync(join(root, file), join(copy, file));
+      mkdirSync(dirname(join(copyFolder, file)), { recursive: true });
+      cpSync(join(root, file), join(copyFolder, file));
     }
-    for (const file of files) writeFileSync(join(copy, file), "");
-    const old = `@sha256:${"f".repeat(64)}`;
+    for (const file of files) writeFileSync(join(copyFolder, file), "");
+    const oldDigest = `@sha256:${"f".repeat(64)}`;
     writeFileSync(
-      join(copy, unpinnedFile),
+      join(copyFolder, unpinnedFile),
       "# Not asked for yet.\nredis:9 only in compose\nnode:99 the base image\n",
     );
-    writeFileSync(join(copy, "deploy/Dockerfile"), "ARG NODE_IMAGE=node:99\nFROM ${NODE_IMAGE}\n");
+    writeFileSync(
+      join(copyFolder, "deploy/Dockerfile"),
+      "ARG NODE_IMAGE=node:99\nFROM ${NODE_IMAGE}\n",
+    );
     // The tag of one image begins like another's.
     writeFileSync(
-      join(copy, "deploy/compose.yaml"),
-      `  image: redis:9\n  image: nginx:1${old}\n  image: nginx:1.2\n`,
+      join(copyFolder, "deploy/compose.yaml"),
+      `  image: redis:9\n  image: nginx:1${oldDigest}\n  image: nginx:1.2\n`,
     );
-    const asked: string[] = [];
-    const pinned = pinImages(copy, (program, args) => {
-      asked.push([program, ...args].join(" "));
-      return `${digestOf(args[3] ?? "")}\n`;
+    const commandLines: string[] = [];
+    const pinnedImages = pinImages(copyFolder, (program, args) => {
+      commandLines.push([program, ...args].join(" "));
+      return `${createDigest(args[3] ?? "")}\n`;
     });
-    expect(asked.map((line) => line.split(" ").slice(0, 5).join(" "))).toEqual([
-      "docker buildx imagetools inspect node:99",
-      "docker buildx imagetools inspect redis:9",
-      "docker buildx imagetools inspect nginx:1",
-      "docker buildx imagetools inspect nginx:1.2",
-    ]);
-    expect(Object.keys(pinned)).toEqual(["node:99", "redis:9", "nginx:1", "nginx:1.2"]);
-    expect(readUnpinned(copy)).toEqual([]);
-    expect(readFileSync(join(copy, unpinnedFile), "utf8")).toBe("# Not asked for yet.\n");
-    const pinnedAs = (image: string) => `${image}@${digestOf(image)}`;
-    expect(readFileSync(join(copy, "deploy/compose.yaml"), "utf8")).toBe(
-      ["redis:9", "nginx:1", "nginx:1.2"].map((image) => `  image: ${pinnedAs(image)}\n`).join(""),
+    expect(commandLines.map((commandLine) => commandLine.split(" ").slice(0, 5).join(" "))).toEqual(
+      [
+        "docker buildx imagetools inspect node:99",
+        "docker buildx imagetools inspect redis:9",
+        "docker buildx imagetools inspect nginx:1",
+        "docker buildx imagetools inspect nginx:1.2",
+      ],
     );
-    expect(readFileSync(join(copy, "deploy/Dockerfile"), "utf8")).toBe(
-      `ARG NODE_IMAGE=${pinnedAs("node:99")}\nFROM \${NODE_IMAGE}\n`,
+    expect(Object.keys(pinnedImages)).toEqual(["node:99", "redis:9", "nginx:1", "nginx:1.2"]);
+    expect(readUnpinned(copyFolder)).toEqual([]);
+    expect(readFileSync(join(copyFolder, unpinnedFile), "utf8")).toBe("# Not asked for yet.\n");
+    const toPinnedImage = (image: string) => `${image}@${createDigest(image)}`;
+    expect(readFileSync(join(copyFolder, "deploy/compose.yaml"), "utf8")).toBe(
+      ["redis:9", "nginx:1", "nginx:1.2"]
+        .map((image) => `  image: ${toPinnedImage(image)}\n`)
+        .join(""),
+    );
+    expect(readFileSync(join(copyFolder, "deploy/Dockerfile"), "utf8")).toBe(
+      `ARG NODE_IMAGE=${toPinnedImage("node:99")}\nFROM \${NODE_IMAGE}\n`,
     );
   } finally {
-    rmSync(copy, { recursive: true });
+    rmSync(copyFolder, { recursive: true });
   }
 });

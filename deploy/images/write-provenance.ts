@@ -1,5 +1,5 @@
 /** What is known of how an image was built. */
-export type Build = {
+export type BuildInfo = {
   service: string;
   /** The image's name, and the digest that the builder or the registry gave it. */
   image: string;
@@ -20,7 +20,7 @@ export type Build = {
 const withoutAlgorithm = (digest: string): string => digest.replace(/^sha256:/, "");
 
 /** Writes an in-toto statement with SLSA v1 provenance. */
-export const writeProvenance = (build: Build): string => {
+export const renderProvenance = (build: BuildInfo): string => {
   const [baseName = "", baseDigest] = build.baseImage.split("@");
   const statement = {
     _type: "https://in-toto.io/Statement/v1",

@@ -1,15 +1,15 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "@jest/globals";
-import { type InstalledPackages, writeSbom } from "./write-sbom.ts";
+import { type InstalledPackages, renderSbom } from "./write-sbom.ts";
 
 const options = { service: "links-api", baseImage: "node:24-bookworm-slim", node: "24.21.0" };
 
-const describeImage = (installed: InstalledPackages) => JSON.parse(writeSbom(installed, options));
+const parseSbom = (installed: InstalledPackages) => JSON.parse(renderSbom(installed, options));
 
-describe("writeSbom", () => {
+describe("renderSbom", () => {
   test("names the image, its base, Node, and each package with its version, licence and hash", () => {
-    const sbom = describeImage({
+    const sbom = parseSbom({
       packages: {
         "node_modules/@noble/hashes": {
           version: "1.8.0",
@@ -60,12 +60,12 @@ describe("writeSbom", () => {
   test("leaves out nothing that npm has installed here, and says the same every time", () => {
     const file = new URL("../../node_modules/.package-lock.json", import.meta.url);
     const installed = JSON.parse(readFileSync(fileURLToPath(file), "utf8")) as InstalledPackages;
-    const { components } = describeImage(installed);
+    const { components } = parseSbom(installed);
     const refs = components.map((component: { "bom-ref"?: string }) => component["bom-ref"]);
     for (const path of ["node_modules/express", "node_modules/slonik", "node_modules/undici"]) {
       expect(refs).toContain(path);
     }
     expect(new Set(refs).size).toBe(components.length);
-    expect(writeSbom(installed, options)).toBe(writeSbom(installed, options));
+    expect(renderSbom(installed, options)).toBe(renderSbom(installed, options));
   });
 });

@@ -2,7 +2,7 @@
 // node deploy/images/write-sbom.ts <service> <base image>
 import { readFileSync } from "node:fs";
 
-type Installed = {
+type InstalledPackage = {
   name?: string;
   version?: string;
   license?: string;
@@ -11,7 +11,7 @@ type Installed = {
 };
 
 /** What npm keeps in `node_modules/.package-lock.json` of all that it has installed there. */
-export type InstalledPackages = { packages: Readonly<Record<string, Installed>> };
+export type InstalledPackages = { packages: Readonly<Record<string, InstalledPackage>> };
 
 type SbomOptions = { service: string; baseImage: string; node: string };
 
@@ -19,7 +19,7 @@ type SbomOptions = { service: string; baseImage: string; node: string };
  * Writes what is in an image as CycloneDX: its packages with their hashes, our own, Node and the base
  * image. The same image has the same text.
  */
-export const writeSbom = (
+export const renderSbom = (
   { packages }: InstalledPackages,
   { service, baseImage, node }: SbomOptions,
 ): string => {
@@ -33,29 +33,29 @@ export const writeSbom = (
     components: [
       { type: "container", name: baseImage, "bom-ref": "base-image" },
       { type: "platform", name: "node", version: node, purl: `pkg:generic/node@${node}` },
-      ...installed.map(([path, about]) => describePackage(path, about)),
+      ...installed.map(([path, packageInfo]) => describePackage(path, packageInfo)),
     ],
   };
   return `${JSON.stringify(sbom, undefined, 2)}\n`;
 };
 
-const describePackage = (path: string, { name, version, license, integrity }: Installed) => {
-  const isOurs = !path.includes("node_modules/");
-  const known = name ?? path.replace(/^.*node_modules\//, "");
-  const purl = `pkg:npm/${known.replace("@", "%40")}@${version}`;
+const describePackage = (path: string, { name, version, license, integrity }: InstalledPackage) => {
+  const isWorkspacePackage = !path.includes("node_modules/");
+  const packageName = name ?? path.replace(/^.*node_modules\//, "");
+  const purl = `pkg:npm/${packageName.replace("@", "%40")}@${version}`;
   return {
     type: "library",
     "bom-ref": path,
-    name: known,
+    name: packageName,
     version,
-    ...(isOurs ? {} : { purl }),
+    ...(isWorkspacePackage ? {} : { purl }),
     ...(license === undefined ? {} : { licenses: [{ expression: license }] }),
-    ...(integrity === undefined ? {} : { hashes: [readIntegrity(integrity)] }),
+    ...(integrity === undefined ? {} : { hashes: [parseIntegrity(integrity)] }),
   };
 };
 
 /** `sha512-<base64>`, as in a lock file. */
-const readIntegrity = (integrity: string) => {
+const parseIntegrity = (integrity: string) => {
   const [algorithm = "", base64 = ""] = integrity.split("-");
   return {
     alg: algorithm.toUpperCase().replace("SHA", "SHA-"),
@@ -67,5 +67,5 @@ if (import.meta.main) {
   const [, , service = "", baseImage = ""] = process.argv;
   const text = readFileSync("node_modules/.package-lock.json", "utf8");
   const installed = JSON.parse(text) as InstalledPackages;
-  process.stdout.write(writeSbom(installed, { service, baseImage, node: process.versions.node }));
+  process.stdout.write(renderSbom(installed, { service, baseImage, node: process.versions.node }));
 }

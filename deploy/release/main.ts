@@ -2,12 +2,12 @@
 import { execFileSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import type { Run } from "../images/build-image.ts";
-import { makeRelease } from "./make-release.ts";
+import type { RunProgram } from "../images/build-image.ts";
+import { createRelease } from "./create-release.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 
-const run: Run = (program, args) =>
+const runProgram: RunProgram = (program, args) =>
   execFileSync(program, args, { encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] });
 
 const { values } = parseArgs({
@@ -19,7 +19,7 @@ const { values } = parseArgs({
     builder: { type: "string", default: "urn:payment-links:builder:by-hand" },
   },
 });
-const { registry, home, "sign-with": signWith, out, builder } = values;
+const { registry, home: homeUrl, "sign-with": signingKey, out: outputFolder, builder } = values;
 
 if (registry === undefined) {
   console.error(
@@ -27,6 +27,15 @@ if (registry === undefined) {
   );
   process.exitCode = 1;
 } else {
-  const order = { root, registry, home, signWith, out, builder, run, now: () => new Date() };
-  console.log(JSON.stringify(makeRelease(order)));
+  const releaseOptions = {
+    root,
+    registry,
+    homeUrl,
+    signingKey,
+    outputFolder,
+    builder,
+    runProgram,
+    now: () => new Date(),
+  };
+  console.log(JSON.stringify(createRelease(releaseOptions)));
 }

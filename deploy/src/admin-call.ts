@@ -4,32 +4,32 @@ import {
   CommaList,
   type Environment,
   OriginUrl,
-  readConfig,
+  parseConfig,
   readSecret,
 } from "@payment-links/runtime";
 
-const services = {
+const urlVariables = {
   "auth-keys": "AUTH_KEYS_INTERNAL_URL",
   "links-api": "LINKS_API_INTERNAL_URL",
   "settlement-listener": "SETTLEMENT_LISTENER_INTERNAL_URL",
   "webhook-dispatcher": "WEBHOOK_DISPATCHER_INTERNAL_URL",
 } as const;
-type ServiceName = keyof typeof services;
+type ServiceName = keyof typeof urlVariables;
 
-const address = OriginUrl.default("http://127.0.0.1:8081");
+const internalUrlSchema = OriginUrl.default("http://127.0.0.1:8081");
 /** Where the services are. */
 export const adminConfig = z.object({
-  AUTH_KEYS_INTERNAL_URL: address,
-  LINKS_API_INTERNAL_URL: address,
-  SETTLEMENT_LISTENER_INTERNAL_URL: address,
-  WEBHOOK_DISPATCHER_INTERNAL_URL: address,
+  AUTH_KEYS_INTERNAL_URL: internalUrlSchema,
+  LINKS_API_INTERNAL_URL: internalUrlSchema,
+  SETTLEMENT_LISTENER_INTERNAL_URL: internalUrlSchema,
+  WEBHOOK_DISPATCHER_INTERNAL_URL: internalUrlSchema,
 });
 
 /** A command that was understood but not carried out; its message is for the operator. */
 export class CommandError extends Error {}
 
 /** One call to one service's internal port. */
-export type Call = {
+export type AdminCall = {
   service: ServiceName;
   method: "GET" | "POST";
   path: string;
@@ -47,22 +47,22 @@ const timeoutMs = 600_000;
  * Makes a call and answers what came back. Throws CommandError, which says what to do, if the
  * service is not there or refuses; ConfigError if a variable cannot be used.
  */
-export const send = async (call: Call, environment: Environment): Promise<unknown> => {
-  const url = readConfig(adminConfig, environment)[services[call.service]];
+export const sendCall = async (call: AdminCall, environment: Environment): Promise<unknown> => {
+  const url = parseConfig(adminConfig, environment)[urlVariables[call.service]];
   const token = CommaList.parse(readSecret(environment, "OPERATOR_TOKEN") ?? "")[0];
-  const { status, text } = await ask(url, call, token).catch((error: unknown) => {
-    throw new CommandError(explainNoAnswer(error, call.service, url));
+  const { status, text } = await requestService(url, call, token).catch((error: unknown) => {
+    throw new CommandError(explainConnectionError(error, call.service, url));
   });
-  const isDone = status >= 200 && status < 300;
-  if (!isDone) throw new CommandError(explainRefusal(status, text, call, url));
+  const isSuccess = status >= 200 && status < 300;
+  if (!isSuccess) throw new CommandError(explainErrorResponse(status, text, call, url));
   const value = parseJson(text);
   if (value === undefined) throw new CommandError(`${url} answered with something that is no JSON`);
   return value;
 };
 
-const ask = async (url: string, call: Call, token: string | undefined) => {
+const requestService = async (url: string, call: AdminCall, token: string | undefined) => {
   const { method, path, body, operator } = call;
-  const answer = await request(`${url}${path}`, {
+  const response = await request(`${url}${path}`, {
     method,
     headersTimeout: timeoutMs,
     bodyTimeout: timeoutMs,
@@ -73,38 +73,43 @@ const ask = async (url: string, call: Call, token: string | undefined) => {
     },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
-  return { status: answer.statusCode, text: await answer.body.text() };
+  return { status: response.statusCode, text: await response.body.text() };
 };
 
-const explainNoAnswer = (error: unknown, service: ServiceName, url: string): string => {
-  const where = `${service} at ${url}`;
+const explainConnectionError = (error: unknown, service: ServiceName, url: string): string => {
+  const serviceLocation = `${service} at ${url}`;
   const code = error instanceof Error && "code" in error ? String(error.code) : "no connection";
   if (code === "ECONNREFUSED") {
-    return `nothing listens for ${where}: start it (npm start), or set ${services[service]}`;
+    return `nothing listens for ${serviceLocation}: start it (npm start), or set ${urlVariables[service]}`;
   }
   if (code === "UND_ERR_HEADERS_TIMEOUT" || code === "UND_ERR_BODY_TIMEOUT") {
-    return `${where} did not answer within ${timeoutMs / 1000} s; it may still be at work`;
+    return `${serviceLocation} did not answer within ${timeoutMs / 1000} s; it may still be at work`;
   }
-  return `${where} cannot be reached (${code}); is ${services[service]} right?`;
+  return `${serviceLocation} cannot be reached (${code}); is ${urlVariables[service]} right?`;
 };
 
 const ErrorBody = z.object({
   errors: z.array(z.object({ code: z.string(), message: z.string() })),
 });
 
-const explainRefusal = (status: number, text: string, call: Call, url: string): string => {
-  const where = `${call.service} at ${url}`;
-  if (status === 401) return `${where} wants another OPERATOR_TOKEN`;
+const explainErrorResponse = (
+  status: number,
+  text: string,
+  call: AdminCall,
+  url: string,
+): string => {
+  const serviceLocation = `${call.service} at ${url}`;
+  if (status === 401) return `${serviceLocation} wants another OPERATOR_TOKEN`;
   if (status === 404) {
-    return call.notFound ?? `${call.service} is not at ${url}; set ${services[call.service]}`;
+    return call.notFound ?? `${call.service} is not at ${url}; set ${urlVariables[call.service]}`;
   }
-  return explainErrors(text) ?? `${where} answered with status ${status}`;
+  return formatErrors(text) ?? `${serviceLocation} answered with status ${status}`;
 };
 
 /**
  * What the error envelope says, a line for each entry; undefined if the text is no such envelope.
  */
-const explainErrors = (text: string): string | undefined => {
+const formatErrors = (text: string): string | undefined => {
   const body = ErrorBody.safeParse(parseJson(text));
   if (!body.success) return undefined;
   return body.data.errors.map(({ code, message }) => `${code}: ${message}`).join("\n");

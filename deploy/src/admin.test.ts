@@ -4,21 +4,21 @@ import { type IncomingMessage, createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "@jest/globals";
-import { inheritedEnv } from "@payment-links/runtime/testing/inherited-env";
+import { getInheritedEnv } from "@payment-links/runtime/testing/inherited-env";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
-import { openRig, tokenOf } from "../../services/auth-keys/src/testing/open-rig.ts";
+import { createRig, parseToken } from "../../services/auth-keys/src/testing/create-rig.ts";
 
 const script = fileURLToPath(new URL("admin.ts", import.meta.url));
 
-const rig = useRig(openRig);
+const rig = useRig(createRig);
 
 /** Runs the command line as an operator does, in a process of its own. */
-const admin = async (args: readonly string[], environment: Record<string, string> = {}) => {
+const runAdmin = async (args: readonly string[], environment: Record<string, string> = {}) => {
   const child = spawn(
     process.execPath,
     ["--disable-warning=ExperimentalWarning", script, ...args],
     {
-      env: { ...inheritedEnv(), AUTH_KEYS_INTERNAL_URL: rig.internalUrl, ...environment },
+      env: { ...getInheritedEnv(), AUTH_KEYS_INTERNAL_URL: rig.internalUrl, ...environment },
       stdio: ["ignore", "pipe", "pipe"],
     },
   );
@@ -31,10 +31,10 @@ const admin = async (args: readonly string[], environment: Record<string, string
 };
 
 /** A service that answers each call with what it is given to say. */
-const serve = async (answer: (req: IncomingMessage) => unknown) => {
+const startServer = async (handleRequest: (req: IncomingMessage) => unknown) => {
   const server = createServer((req, res) => {
     res.setHeader("content-type", "application/json");
-    res.end(JSON.stringify(answer(req)));
+    res.end(JSON.stringify(handleRequest(req)));
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
@@ -43,30 +43,30 @@ const serve = async (answer: (req: IncomingMessage) => unknown) => {
 
 describe("admin account create", () => {
   test("prints the account and a link that signs in, as one JSON line and nothing else (rule OPS-3)", async () => {
-    const create = ["account", "create", "--handle", "Alice", "--username", "Alice & Co"];
-    const { code, stdout, stderr } = await admin(create);
+    const createArgs = ["account", "create", "--handle", "Alice", "--username", "Alice & Co"];
+    const { code, stdout, stderr } = await runAdmin(createArgs);
     expect([code, stderr]).toEqual([0, ""]);
     expect(stdout).toMatch(/^\{[^\n]*\}\n$/);
-    const answer = JSON.parse(stdout);
-    expect(Object.keys(answer)).toEqual(["userId", "handle", "signInUrl"]);
-    expect(answer.handle).toBe("alice");
-    const cookie = await rig.signIn(tokenOf(answer.signInUrl));
-    const account = await rig.call("GET", "/console/api/account", { cookie });
-    expect(account.body).toMatchObject({ id: answer.userId, username: "Alice & Co" });
+    const result = JSON.parse(stdout);
+    expect(Object.keys(result)).toEqual(["userId", "handle", "signInUrl"]);
+    expect(result.handle).toBe("alice");
+    const cookie = await rig.signIn(parseToken(result.signInUrl));
+    const accountResponse = await rig.call("GET", "/console/api/account", { cookie });
+    expect(accountResponse.body).toMatchObject({ id: result.userId, username: "Alice & Co" });
   });
 
   test("without a handle the account has none yet, and its id lets the person in again", async () => {
-    const created = await admin(["account", "create", "--username", "Nameless"]);
-    const { userId, handle } = JSON.parse(created.stdout);
+    const createResult = await runAdmin(["account", "create", "--username", "Nameless"]);
+    const { userId, handle } = JSON.parse(createResult.stdout);
     expect(handle).toBeNull();
-    const again = await admin(["account", "sign-in-link", "--user-id", userId]);
-    expect(Object.keys(JSON.parse(again.stdout))).toEqual(["signInUrl"]);
+    const linkResult = await runAdmin(["account", "sign-in-link", "--user-id", userId]);
+    expect(Object.keys(JSON.parse(linkResult.stdout))).toEqual(["signInUrl"]);
   });
 
   test("a refusal is told on stderr, by code and text, and ends with 1", async () => {
-    const create = ["account", "create", "--handle", "taken", "--username", "T"];
-    await admin(create);
-    expect(await admin(create)).toEqual({
+    const createArgs = ["account", "create", "--handle", "taken", "--username", "T"];
+    await runAdmin(createArgs);
+    expect(await runAdmin(createArgs)).toEqual({
       code: 1,
       stdout: "",
       stderr: "HANDLE_TAKEN: The handle belongs to another account.\n",
@@ -76,14 +76,14 @@ describe("admin account create", () => {
 
 describe("admin account sign-in-link", () => {
   test("prints a link for a known handle (rule OPS-3)", async () => {
-    await admin(["account", "create", "--handle", "again", "--username", "A"]);
-    const { code, stdout } = await admin(["account", "sign-in-link", "--handle", "again"]);
+    await runAdmin(["account", "create", "--handle", "again", "--username", "A"]);
+    const { code, stdout } = await runAdmin(["account", "sign-in-link", "--handle", "again"]);
     expect(code).toBe(0);
-    await rig.signIn(tokenOf(JSON.parse(stdout).signInUrl));
+    await rig.signIn(parseToken(JSON.parse(stdout).signInUrl));
   });
 
   test("for a handle that nobody has says so", async () => {
-    expect(await admin(["account", "sign-in-link", "--handle", "nobody"])).toEqual({
+    expect(await runAdmin(["account", "sign-in-link", "--handle", "nobody"])).toEqual({
       code: 1,
       stdout: "",
       stderr: "no account has this handle or id\n",
@@ -93,33 +93,50 @@ describe("admin account sign-in-link", () => {
 
 describe("admin account suspend, resume and revoke-everything", () => {
   test("print what the account is now, and what was taken away (rule OPS-3)", async () => {
-    const created = await admin(["account", "create", "--handle", "held", "--username", "H"]);
-    const { userId } = JSON.parse(created.stdout);
-    const run = async (act: string, ...more: string[]) =>
-      JSON.parse((await admin(["account", act, "--handle", "held", ...more])).stdout);
-    const told = { userId, handle: "held" };
-    const suspend = ["suspend", "--reason", "asked", "--as", "ada"] as const;
-    expect(await run(...suspend)).toEqual({ ...told, isSuspended: true });
+    const createResult = await runAdmin([
+      "account",
+      "create",
+      "--handle",
+      "held",
+      "--username",
+      "H",
+    ]);
+    const { userId } = JSON.parse(createResult.stdout);
+    const runAccountAction = async (action: string, ...extraArgs: string[]) =>
+      JSON.parse((await runAdmin(["account", action, "--handle", "held", ...extraArgs])).stdout);
+    const expectedAccount = { userId, handle: "held" };
+    const suspendArgs = ["suspend", "--reason", "asked", "--as", "ada"] as const;
+    expect(await runAccountAction(...suspendArgs)).toEqual({
+      ...expectedAccount,
+      isSuspended: true,
+    });
     expect(await rig.readOperators(userId)).toEqual(["ada"]);
-    expect(await run("resume")).toEqual({ ...told, isSuspended: false });
-    const nothing = { apiKeys: 0, identities: 0, passkeys: 0, sessions: 0, signInLinks: 0 };
-    expect(await run("revoke-everything")).toEqual({ userId, ...nothing });
+    expect(await runAccountAction("resume")).toEqual({ ...expectedAccount, isSuspended: false });
+    const noCounts = { apiKeys: 0, identities: 0, passkeys: 0, sessions: 0, signInLinks: 0 };
+    expect(await runAccountAction("revoke-everything")).toEqual({ userId, ...noCounts });
   });
 });
 
 describe("admin account verify and unverify", () => {
   test("print whether the operator vouches for the account (rules OPS-3 and CALLER-38)", async () => {
-    const created = await admin(["account", "create", "--handle", "vetted", "--username", "V"]);
-    const { userId } = JSON.parse(created.stdout);
-    const run = async (act: string, ...more: string[]) =>
-      JSON.parse((await admin(["account", act, "--handle", "vetted", ...more])).stdout);
-    const account = { userId, handle: "vetted" };
-    expect(await run("unverify", "--reason", "sold", "--as", "ada")).toEqual({
-      ...account,
+    const createResult = await runAdmin([
+      "account",
+      "create",
+      "--handle",
+      "vetted",
+      "--username",
+      "V",
+    ]);
+    const { userId } = JSON.parse(createResult.stdout);
+    const runAccountAction = async (action: string, ...extraArgs: string[]) =>
+      JSON.parse((await runAdmin(["account", action, "--handle", "vetted", ...extraArgs])).stdout);
+    const accountResponse = { userId, handle: "vetted" };
+    expect(await runAccountAction("unverify", "--reason", "sold", "--as", "ada")).toEqual({
+      ...accountResponse,
       isVerified: false,
     });
     expect(await rig.readOperators(userId)).toEqual(["ada"]);
-    expect(await run("verify")).toEqual({ ...account, isVerified: true });
+    expect(await runAccountAction("verify")).toEqual({ ...accountResponse, isVerified: true });
   });
 });
 
@@ -128,21 +145,21 @@ describe("admin republish", () => {
     ["accounts", "AUTH_KEYS"],
     ["payment-links", "LINKS_API"],
     ["settlements", "SETTLEMENT_LISTENER"],
-  ])("%s waits until all is told, and prints how much", async (what, variable) => {
-    const seen: unknown[] = [];
-    const { url, close } = await serve((req) => {
-      seen.push([req.method, req.url]);
-      return { publishedCount: 100 * seen.length, endedAt: seen.length < 3 ? null : "now" };
+  ])("%s waits until all is told, and prints how much", async (resource, variable) => {
+    const requests: unknown[] = [];
+    const { url, close } = await startServer((req) => {
+      requests.push([req.method, req.url]);
+      return { publishedCount: 100 * requests.length, endedAt: requests.length < 3 ? null : "now" };
     });
     try {
       const environment = { [`${variable}_INTERNAL_URL`]: url };
-      expect(await admin(["republish", what], environment)).toEqual({
+      expect(await runAdmin(["republish", resource], environment)).toEqual({
         code: 0,
         stdout: '{"publishedCount":300,"endedAt":"now"}\n',
         stderr: "",
       });
-      const path = `/internal/republish/${what}`;
-      expect(seen).toEqual([
+      const path = `/internal/republish/${resource}`;
+      expect(requests).toEqual([
         ["POST", path],
         ["GET", path],
         ["GET", path],
@@ -153,10 +170,10 @@ describe("admin republish", () => {
   });
 
   test("given --no-wait, asks and tells how it stands", async () => {
-    const { url, close } = await serve(() => ({ publishedCount: 7, endedAt: null }));
+    const { url, close } = await startServer(() => ({ publishedCount: 7, endedAt: null }));
     try {
       const environment = { LINKS_API_INTERNAL_URL: url };
-      expect(await admin(["republish", "payment-links", "--no-wait"], environment)).toEqual({
+      expect(await runAdmin(["republish", "payment-links", "--no-wait"], environment)).toEqual({
         code: 0,
         stdout: '{"publishedCount":7,"endedAt":null}\n',
         stderr: "",
@@ -167,12 +184,12 @@ describe("admin republish", () => {
   });
 
   test("whose service goes away meanwhile, says that it goes on", async () => {
-    const { url, close } = await serve((req) => {
+    const { url, close } = await startServer((req) => {
       if (req.method === "GET") req.socket.destroy();
       return { publishedCount: 0, endedAt: null };
     });
     try {
-      const { code, stderr } = await admin(["republish", "payment-links"], {
+      const { code, stderr } = await runAdmin(["republish", "payment-links"], {
         LINKS_API_INTERNAL_URL: url,
       });
       expect(code).toBe(1);
@@ -186,7 +203,7 @@ describe("admin republish", () => {
 
   test("goes to the service whose things they are, and says where to look if that is not there", async () => {
     const environment = { LINKS_API_INTERNAL_URL: rig.internalUrl };
-    expect(await admin(["republish", "payment-links"], environment)).toEqual({
+    expect(await runAdmin(["republish", "payment-links"], environment)).toEqual({
       code: 1,
       stdout: "",
       stderr: `links-api is not at ${rig.internalUrl}; set LINKS_API_INTERNAL_URL\n`,
@@ -196,19 +213,21 @@ describe("admin republish", () => {
 
 describe("admin audit list", () => {
   test("prints a page of the log of all accounts, behind the number that is given", async () => {
-    const seen: string[] = [];
-    const told = { data: [], nextAfterSeq: null };
-    const { url, close } = await serve((req) => {
-      seen.push(`${req.method} ${req.url}`);
-      return told;
+    const requests: string[] = [];
+    const auditPage = { data: [], nextAfterSeq: null };
+    const { url, close } = await startServer((req) => {
+      requests.push(`${req.method} ${req.url}`);
+      return auditPage;
     });
     try {
       const environment = { AUTH_KEYS_INTERNAL_URL: url };
-      const done = { code: 0, stdout: `${JSON.stringify(told)}\n`, stderr: "" };
-      expect(await admin(["audit", "list"], environment)).toEqual(done);
-      expect(await admin(["audit", "list", "--after", "100"], environment)).toEqual(done);
-      expect(seen).toEqual(["GET /internal/audit-log", "GET /internal/audit-log?afterSeq=100"]);
-      expect((await admin(["audit", "list", "--after", "x"], environment)).code).toBe(2);
+      const expectedResult = { code: 0, stdout: `${JSON.stringify(auditPage)}\n`, stderr: "" };
+      expect(await runAdmin(["audit", "list"], environment)).toEqual(expectedResult);
+      expect(await runAdmin(["audit", "list", "--after", "100"], environment)).toEqual(
+        expectedResult,
+      );
+      expect(requests).toEqual(["GET /internal/audit-log", "GET /internal/audit-log?afterSeq=100"]);
+      expect((await runAdmin(["audit", "list", "--after", "x"], environment)).code).toBe(2);
     } finally {
       close();
     }
@@ -243,9 +262,9 @@ describe("admin, of another service than auth-keys,", () => {
   ])(
     "%s asks %s by %s %s, with the first token of operators as bearer",
     async (command, service, method, path) => {
-      const seen: unknown[] = [];
+      const requests: unknown[] = [];
       const server = createServer((req, res) => {
-        seen.push([req.method, req.url, req.headers.authorization]);
+        requests.push([req.method, req.url, req.headers.authorization]);
         res.setHeader("content-type", "application/json");
         res.end('{\n  "data": []\n}');
       });
@@ -253,15 +272,15 @@ describe("admin, of another service than auth-keys,", () => {
       try {
         const { port } = server.address() as AddressInfo;
         const variable = `${service.toUpperCase().replace("-", "_")}_INTERNAL_URL`;
-        const words = command.split(" ");
-        const options = words[0] === "dead-letters" ? ["--service", service] : [];
-        const { code, stdout } = await admin([...words, ...options], {
+        const commandWords = command.split(" ");
+        const options = commandWords[0] === "dead-letters" ? ["--service", service] : [];
+        const { code, stdout } = await runAdmin([...commandWords, ...options], {
           [variable]: `http://127.0.0.1:${port}/`,
           OPERATOR_TOKEN: "sixteen-characters, the-one-that-goes",
           INTERNAL_TOKEN: "that-of-the-services",
         });
         expect([code, stdout]).toEqual([0, '{"data":[]}\n']);
-        expect(seen).toEqual([[method, path, "Bearer sixteen-characters"]]);
+        expect(requests).toEqual([[method, path, "Bearer sixteen-characters"]]);
       } finally {
         server.close();
       }
@@ -274,39 +293,46 @@ describe("admin settlement", () => {
     {
       command: ["rescan", "--chain", "8453", "--from", "100", "--to", "200"],
       body: { chainId: "8453", fromBlock: 100, toBlock: 200 },
-      refusal: "no such chain is watched there\n",
+      errorMessage: "no such chain is watched there\n",
     },
     {
       command: ["cancel-rescans", "--chain", "8453"],
       body: { chainId: "8453" },
-      refusal: "no such chain is watched there\n",
+      errorMessage: "no such chain is watched there\n",
     },
     {
       command: ["resume", "--chain", "8453", "--shared-block", "100"],
       body: { chainId: "8453", sharedBlock: 100 },
-      refusal: "no such chain is halted there\n",
+      errorMessage: "no such chain is halted there\n",
     },
   ])(
     "names chain and blocks as they are, and tells of an unknown chain: $command",
-    async (given) => {
-      const seen: unknown[] = [];
+    async (settlementCase) => {
+      const requests: unknown[] = [];
       const server = createServer(async (req, res) => {
         const chunks: Buffer[] = [];
         for await (const chunk of req) chunks.push(chunk);
-        seen.push([req.method, req.url, JSON.parse(String(Buffer.concat(chunks)))]);
-        res.statusCode = seen.length === 1 ? 202 : 404;
+        requests.push([req.method, req.url, JSON.parse(String(Buffer.concat(chunks)))]);
+        res.statusCode = requests.length === 1 ? 202 : 404;
         res.setHeader("content-type", "application/json");
-        res.end(JSON.stringify(given.body));
+        res.end(JSON.stringify(settlementCase.body));
       });
       await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
       try {
         const { port } = server.address() as AddressInfo;
         const environment = { SETTLEMENT_LISTENER_INTERNAL_URL: `http://127.0.0.1:${port}` };
-        const first = await admin(["settlement", ...given.command], environment);
-        expect([first.code, first.stdout]).toEqual([0, `${JSON.stringify(given.body)}\n`]);
-        const second = await admin(["settlement", ...given.command], environment);
-        expect([second.code, second.stderr]).toEqual([1, given.refusal]);
-        expect(seen[0]).toEqual(["POST", `/internal/settlement/${given.command[0]}`, given.body]);
+        const firstResult = await runAdmin(["settlement", ...settlementCase.command], environment);
+        expect([firstResult.code, firstResult.stdout]).toEqual([
+          0,
+          `${JSON.stringify(settlementCase.body)}\n`,
+        ]);
+        const secondResult = await runAdmin(["settlement", ...settlementCase.command], environment);
+        expect([secondResult.code, secondResult.stderr]).toEqual([1, settlementCase.errorMessage]);
+        expect(requests[0]).toEqual([
+          "POST",
+          `/internal/settlement/${settlementCase.command[0]}`,
+          settlementCase.body,
+        ]);
       } finally {
         server.close();
       }
@@ -338,32 +364,36 @@ describe("admin", () => {
       ["settlement", "rescan", "--chain", "1", "--from", "-1", "--to", "0x2"],
     ],
   ])("given %s, shows the usage on stderr and ends with 2", async (_name, args) => {
-    const { code, stdout, stderr } = await admin(args);
+    const { code, stdout, stderr } = await runAdmin(args);
     expect([code, stdout]).toEqual([2, ""]);
     expect(stderr).toContain("usage: npm run --silent admin -- <command>");
   });
 
   test("shows the usage when asked for it, which is no fault", async () => {
-    const { code, stdout, stderr } = await admin(["--help"]);
+    const { code, stdout, stderr } = await runAdmin(["--help"]);
     expect([code, stdout]).toEqual([0, ""]);
     expect(stderr).toMatch(/^usage:/);
   });
 
   test("tells of no command that its README does not tell of", async () => {
     const readme = await readFile(new URL("../README.md", import.meta.url), "utf8");
-    const told = readme.split("\n").filter((line) => line.startsWith("| `npm run --silent admin"));
-    const { stderr: usage } = await admin(["--help"]);
+    const documentedRows = readme
+      .split("\n")
+      .filter((line) => line.startsWith("| `npm run --silent admin"));
+    const { stderr: usage } = await runAdmin(["--help"]);
     const commands = [...usage.matchAll(/^ {2}([a-z-]+) ([a-z-]+)/gm)];
     expect(commands.length).toBeGreaterThan(10);
-    for (const [command, group = "", verb = ""] of commands) {
-      const rows = told.filter((row) => row.includes(` -- ${group} `) && row.includes(verb));
+    for (const [command, commandGroup = "", commandVerb = ""] of commands) {
+      const rows = documentedRows.filter(
+        (row) => row.includes(` -- ${commandGroup} `) && row.includes(commandVerb),
+      );
       expect([command, rows.length > 0]).toEqual([command, true]);
     }
   });
 
   test("tells in one line what to do when nothing listens", async () => {
     const environment = { AUTH_KEYS_INTERNAL_URL: "http://127.0.0.1:1" };
-    const { code, stdout, stderr } = await admin(["republish", "accounts"], environment);
+    const { code, stdout, stderr } = await runAdmin(["republish", "accounts"], environment);
     expect([code, stdout]).toEqual([1, ""]);
     expect(stderr).toBe(
       "nothing listens for auth-keys at http://127.0.0.1:1: start it (npm start), " +
@@ -373,7 +403,7 @@ describe("admin", () => {
 
   test("names a variable that cannot be used", async () => {
     const environment = { AUTH_KEYS_INTERNAL_URL: "auth-keys:8081" };
-    const { code, stdout, stderr } = await admin(["republish", "accounts"], environment);
+    const { code, stdout, stderr } = await runAdmin(["republish", "accounts"], environment);
     expect([code, stdout]).toEqual([2, ""]);
     expect(stderr).toContain("AUTH_KEYS_INTERNAL_URL: must be an http or https URL");
   });

@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 import { ConfigError, type Environment } from "@payment-links/runtime";
-import { type Call, CommandError, send } from "./admin-call.ts";
+import { type AdminCall, CommandError, sendCall } from "./admin-call.ts";
 import { republish } from "./republish.ts";
 
 const usage = `usage: npm run --silent admin -- <command>
@@ -52,183 +52,213 @@ OPERATOR_TOKEN or OPERATOR_TOKEN_FILE is what their internal ports require of op
 /** A command that cannot be understood; its message says why. */
 class UsageError extends Error {}
 
-type Options = Record<string, string | undefined>;
+type CommandOptions = Record<string, string | undefined>;
 type Command = {
   options: readonly string[];
   /** Options without a value. */
   flags?: readonly string[];
   /** Reads the options, and answers a function that carries the command out. */
-  read: (options: Options) => (environment: Environment) => Promise<unknown>;
+  parse: (options: CommandOptions) => (environment: Environment) => Promise<unknown>;
 };
 
-const headerText = /^[\x20-\x7e\xa0-\xff]+$/;
+const headerValuePattern = /^[\x20-\x7e\xa0-\xff]+$/;
 
 /** A command that is one call to one service, as nearly all are. */
-const oneCall = (options: readonly string[], call: (options: Options) => Call): Command => ({
+const createCallCommand = (
+  options: readonly string[],
+  buildCall: (options: CommandOptions) => AdminCall,
+): Command => ({
   options: [...options, "as"],
-  read: ({ as: operator, ...given }) => {
-    if (operator !== undefined && !headerText.test(operator)) {
+  parse: ({ as: operator, ...callOptions }) => {
+    if (operator !== undefined && !headerValuePattern.test(operator)) {
       throw new UsageError("--as is sent in a header, which has letters of Latin-1 only");
     }
-    const read = { ...call(given), operator };
-    return (environment) => send(read, environment);
+    const adminCall = { ...buildCall(callOptions), operator };
+    return (environment) => sendCall(adminCall, environment);
   },
 });
 
-const republishing = (service: Call["service"], what: string): Command => ({
+const createRepublishCommand = (service: AdminCall["service"], resource: string): Command => ({
   options: [],
   flags: ["no-wait"],
-  read:
+  parse:
     ({ "no-wait": noWait }) =>
     (environment) =>
-      republish({ service, what, isWaiting: noWait === undefined }, environment),
+      republish({ service, resource, shouldWait: noWait === undefined }, environment),
 });
 
-const named = ["handle", "user-id"] as const;
+const accountOptions = ["handle", "user-id"] as const;
 
 /** A call about one account, which its handle or its id names. */
-const onAccount = (path: string, { handle, "user-id": userId, reason }: Options): Call => ({
+const createAccountCall = (
+  path: string,
+  { handle, "user-id": userId, reason }: CommandOptions,
+): AdminCall => ({
   service: "auth-keys",
   method: "POST",
   path,
   body: {
-    ...(userId === undefined ? { handle: demand("handle", handle) } : { userId }),
+    ...(userId === undefined ? { handle: requireOption("handle", handle) } : { userId }),
     ...(reason === undefined ? {} : { reason }),
   },
   notFound: "no account has this handle or id",
 });
 
 const commands: Record<string, Command> = {
-  "account create": oneCall(["username", "handle"], ({ username, handle }) => ({
+  "account create": createCallCommand(["username", "handle"], ({ username, handle }) => ({
     service: "auth-keys",
     method: "POST",
     path: "/internal/accounts",
     body: {
-      username: demand("username", username),
+      username: requireOption("username", username),
       ...(handle === undefined ? {} : { handle }),
     },
   })),
-  "account sign-in-link": oneCall(named, (given) => onAccount("/internal/sign-in-links", given)),
-  "account suspend": oneCall([...named, "reason"], (given) =>
-    onAccount("/internal/accounts/suspend", given),
+  "account sign-in-link": createCallCommand(accountOptions, (callOptions) =>
+    createAccountCall("/internal/sign-in-links", callOptions),
   ),
-  "account resume": oneCall([...named, "reason"], (given) =>
-    onAccount("/internal/accounts/resume", given),
+  "account suspend": createCallCommand([...accountOptions, "reason"], (callOptions) =>
+    createAccountCall("/internal/accounts/suspend", callOptions),
   ),
-  "account verify": oneCall([...named, "reason"], (given) =>
-    onAccount("/internal/accounts/verify", given),
+  "account resume": createCallCommand([...accountOptions, "reason"], (callOptions) =>
+    createAccountCall("/internal/accounts/resume", callOptions),
   ),
-  "account unverify": oneCall([...named, "reason"], (given) =>
-    onAccount("/internal/accounts/unverify", given),
+  "account verify": createCallCommand([...accountOptions, "reason"], (callOptions) =>
+    createAccountCall("/internal/accounts/verify", callOptions),
   ),
-  "account revoke-everything": oneCall(named, (given) =>
-    onAccount("/internal/accounts/revoke-everything", given),
+  "account unverify": createCallCommand([...accountOptions, "reason"], (callOptions) =>
+    createAccountCall("/internal/accounts/unverify", callOptions),
   ),
-  "audit list": oneCall(["after"], ({ after }) => ({
+  "account revoke-everything": createCallCommand(accountOptions, (callOptions) =>
+    createAccountCall("/internal/accounts/revoke-everything", callOptions),
+  ),
+  "audit list": createCallCommand(["after"], ({ after }) => ({
     service: "auth-keys",
     method: "GET",
-    path: `/internal/audit-log${after === undefined ? "" : `?afterSeq=${demandNumber("after", after)}`}`,
+    path: `/internal/audit-log${after === undefined ? "" : `?afterSeq=${requireNumberOption("after", after)}`}`,
   })),
-  "dead-letters list": oneCall(["service", "after"], ({ service, after }) => ({
-    ...deadLetters(service, "", { afterSeq: after }),
+  "dead-letters list": createCallCommand(["service", "after"], ({ service, after }) => ({
+    ...createDeadLetterCall(service, "", { afterSeq: after }),
     method: "GET",
   })),
-  "dead-letters replay": oneCall(["service", "key", "after"], ({ service, key, after }) => ({
-    ...deadLetters(service, "/replay", { key, afterSeq: after }),
-    method: "POST",
-  })),
-  "dead-letters discard": oneCall(["service", "seq", "reason"], ({ service, seq, reason }) => ({
-    ...deadLetters(service, "/discard"),
-    method: "POST",
-    body: { seq: demandNumber("seq", seq), reason: demand("reason", reason) },
-    notFound: "no such dead letter is there",
-  })),
-  "devnet pay": oneCall(["link", "amount"], ({ link, amount }) => ({
+  "dead-letters replay": createCallCommand(
+    ["service", "key", "after"],
+    ({ service, key, after }) => ({
+      ...createDeadLetterCall(service, "/replay", { key, afterSeq: after }),
+      method: "POST",
+    }),
+  ),
+  "dead-letters discard": createCallCommand(
+    ["service", "seq", "reason"],
+    ({ service, seq, reason }) => ({
+      ...createDeadLetterCall(service, "/discard"),
+      method: "POST",
+      body: { seq: requireNumberOption("seq", seq), reason: requireOption("reason", reason) },
+      notFound: "no such dead letter is there",
+    }),
+  ),
+  "devnet pay": createCallCommand(["link", "amount"], ({ link, amount }) => ({
     service: "settlement-listener",
     method: "POST",
     path: "/internal/devnet/payments",
-    body: { paymentLinkId: demand("link", link), ...(amount === undefined ? {} : { amount }) },
+    body: {
+      paymentLinkId: requireOption("link", link),
+      ...(amount === undefined ? {} : { amount }),
+    },
     notFound: "no local chain runs there; npm start brings them up, without --no-devnet",
   })),
-  "republish accounts": republishing("auth-keys", "accounts"),
-  "republish payment-links": republishing("links-api", "payment-links"),
-  "republish settlements": republishing("settlement-listener", "settlements"),
-  "settlement status": oneCall([], () => ({
+  "republish accounts": createRepublishCommand("auth-keys", "accounts"),
+  "republish payment-links": createRepublishCommand("links-api", "payment-links"),
+  "republish settlements": createRepublishCommand("settlement-listener", "settlements"),
+  "settlement status": createCallCommand([], () => ({
     service: "settlement-listener",
     method: "GET",
     path: "/internal/settlement/status",
   })),
-  "settlement rescan": oneCall(["chain", "from", "to"], ({ chain, from, to }) => ({
+  "settlement rescan": createCallCommand(["chain", "from", "to"], ({ chain, from, to }) => ({
     service: "settlement-listener",
     method: "POST",
     path: "/internal/settlement/rescan",
     body: {
-      chainId: demand("chain", chain),
-      fromBlock: demandNumber("from", from),
-      toBlock: demandNumber("to", to),
+      chainId: requireOption("chain", chain),
+      fromBlock: requireNumberOption("from", from),
+      toBlock: requireNumberOption("to", to),
     },
     notFound: "no such chain is watched there",
   })),
-  "settlement cancel-rescans": oneCall(["chain"], ({ chain }) => ({
+  "settlement cancel-rescans": createCallCommand(["chain"], ({ chain }) => ({
     service: "settlement-listener",
     method: "POST",
     path: "/internal/settlement/cancel-rescans",
-    body: { chainId: demand("chain", chain) },
+    body: { chainId: requireOption("chain", chain) },
     notFound: "no such chain is watched there",
   })),
-  "settlement resume": oneCall(["chain", "shared-block"], (given) => ({
+  "settlement resume": createCallCommand(["chain", "shared-block"], (callOptions) => ({
     service: "settlement-listener",
     method: "POST",
     path: "/internal/settlement/resume",
     body: {
-      chainId: demand("chain", given.chain),
-      sharedBlock: demandNumber("shared-block", given["shared-block"]),
+      chainId: requireOption("chain", callOptions.chain),
+      sharedBlock: requireNumberOption("shared-block", callOptions["shared-block"]),
     },
     notFound: "no such chain is halted there",
   })),
-  "webhooks reseal": oneCall([], () => ({
+  "webhooks reseal": createCallCommand([], () => ({
     service: "webhook-dispatcher",
     method: "POST",
     path: "/internal/webhook-secrets/reseal",
   })),
 };
 
-const demand = (option: string, value: string | undefined): string => {
+const requireOption = (option: string, value: string | undefined): string => {
   if (value === undefined) throw new UsageError(`--${option} is missing`);
   return value;
 };
 
-const demandNumber = (option: string, value: string | undefined): number => {
-  const text = demand(option, value);
-  if (!/^\d{1,15}$/.test(text)) throw new UsageError(`--${option} is a number`);
-  return Number(text);
+const requireNumberOption = (option: string, value: string | undefined): number => {
+  const optionValue = requireOption(option, value);
+  if (!/^\d{1,15}$/.test(optionValue)) throw new UsageError(`--${option} is a number`);
+  return Number(optionValue);
 };
 
-const consumers = ["auth-keys", "links-api", "settlement-listener", "webhook-dispatcher"] as const;
+const consumerServices = [
+  "auth-keys",
+  "links-api",
+  "settlement-listener",
+  "webhook-dispatcher",
+] as const;
 
-const deadLetters = (name: string | undefined, act: string, query: Options = {}) => {
-  const service = consumers.find((consumer) => consumer === demand("service", name));
-  if (service === undefined) throw new UsageError(`--service is one of ${consumers.join(", ")}`);
-  const given = new URLSearchParams();
-  for (const [key, value] of Object.entries(query)) if (value !== undefined) given.set(key, value);
-  const text = given.toString();
-  const path = `/internal/dead-letters/${service}${act}`;
-  return { service, path: text === "" ? path : `${path}?${text}` };
+const createDeadLetterCall = (
+  name: string | undefined,
+  subPath: string,
+  query: CommandOptions = {},
+) => {
+  const service = consumerServices.find((consumer) => consumer === requireOption("service", name));
+  if (service === undefined)
+    throw new UsageError(`--service is one of ${consumerServices.join(", ")}`);
+  const searchParams = new URLSearchParams();
+  for (const [key, value] of Object.entries(query))
+    if (value !== undefined) searchParams.set(key, value);
+  const queryString = searchParams.toString();
+  const path = `/internal/dead-letters/${service}${subPath}`;
+  return { service, path: queryString === "" ? path : `${path}?${queryString}` };
 };
 
-const readCommand = (args: readonly string[]): ReturnType<Command["read"]> => {
+const parseCommand = (args: readonly string[]): ReturnType<Command["parse"]> => {
   const name = args.slice(0, 2).join(" ");
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
   if (command === undefined) throw new UsageError(`there is no command "${name}"`);
-  const names = command.options.map((option) => [option, { type: "string" }] as const);
+  const optionEntries = command.options.map((option) => [option, { type: "string" }] as const);
   const flags = command.flags?.map((flag) => [flag, { type: "boolean" }] as const) ?? [];
-  return command.read(readOptions(args.slice(2), Object.fromEntries([...names, ...flags])));
+  return command.parse(
+    parseOptions(args.slice(2), Object.fromEntries([...optionEntries, ...flags])),
+  );
 };
 
-const readOptions = (
+const parseOptions = (
   args: readonly string[],
   options: Record<string, { readonly type: "string" | "boolean" }>,
-): Options => {
+): CommandOptions => {
   try {
     const { values } = parseArgs({ args: [...args], options });
     return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, String(value)]));
@@ -247,16 +277,16 @@ const main = async (args: readonly string[], environment: NodeJS.ProcessEnv): Pr
     return args.length === 0 ? 2 : 0;
   }
   try {
-    const answer = await readCommand(args)(environment);
-    process.stdout.write(`${JSON.stringify(answer)}\n`);
+    const result = await parseCommand(args)(environment);
+    process.stdout.write(`${JSON.stringify(result)}\n`);
     return 0;
   } catch (error) {
     if (error instanceof UsageError) {
       process.stderr.write(`${error.message}\n\n${usage}`);
       return 2;
     }
-    const isTold = error instanceof CommandError || error instanceof ConfigError;
-    process.stderr.write(`${isTold ? error.message : String(error)}\n`);
+    const isExpectedError = error instanceof CommandError || error instanceof ConfigError;
+    process.stderr.write(`${isExpectedError ? error.message : String(error)}\n`);
     return error instanceof ConfigError ? 2 : 1;
   }
 };

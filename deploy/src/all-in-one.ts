@@ -2,23 +2,29 @@ import { randomBytes } from "node:crypto";
 import { authKeysConfig, authKeysMigration, createAuthKeys } from "@payment-links/auth-keys";
 import { createLocalBus } from "@payment-links/bus";
 import {
-  type AskSolana,
-  type AskUsedAddresses,
+  type FetchSolanaAccountState,
+  type FetchUsedAddresses,
   type Catalogue,
   type CatalogueData,
   devnet,
-  openCatalogue,
+  loadCatalogue,
 } from "@payment-links/contracts";
-import { type Service, asHostName, drainMsMax, listen, serve } from "@payment-links/http";
-import type { Ask } from "@payment-links/identity";
+import {
+  type Service,
+  toHostName,
+  getDrainMsMax,
+  listen,
+  startListeners,
+} from "@payment-links/http";
+import type { RequestIntrospection } from "@payment-links/identity";
 import {
   type ReadEndedLink,
   createLinksApi,
   linksApiConfig,
   linksApiMigration,
 } from "@payment-links/links-api";
-import { type Migration, migrate, openPool } from "@payment-links/postgres";
-import { type Ground, warnOfInsecureCookie } from "@payment-links/process";
+import { type Migration, migrate, connectPool } from "@payment-links/postgres";
+import { type ServiceContext, warnAboutInsecureCookie } from "@payment-links/process";
 import { createLocalLimiter } from "@payment-links/rate-limit";
 import {
   type Environment,
@@ -26,10 +32,10 @@ import {
   type Metrics,
   type StopList,
   addProcessMetrics,
-  openLog,
-  openMetrics,
-  openTracing,
-  readConfig,
+  createLog,
+  createMetrics,
+  startTracing,
+  parseConfig,
   stopOnSignal,
   systemClock,
 } from "@payment-links/runtime";
@@ -44,17 +50,17 @@ import {
   webhookDispatcherMigration,
 } from "@payment-links/webhook-dispatcher";
 import { type AllInOneConfig, allInOneConfig } from "./config.ts";
-import { type DataDir, openDataDir } from "./data-dir.ts";
-import { demoTokenIds, makeDemoAccount } from "./demo.ts";
+import { type DataDir, prepareDataDir } from "./data-dir.ts";
+import { demoTokenIds, createDemoAccount } from "./demo.ts";
 import type { LocalChain } from "./devnet/local-chain.ts";
-import { payLinkRoute } from "./devnet/pay-link.ts";
+import { createPayLinkRoute } from "./devnet/pay-link.ts";
 import {
   localCatalogueData,
-  refuseNamedTwice,
+  rejectConfiguredLocalChains,
   startLocalChains,
-  withLocalChains,
+  addLocalChainVariables,
 } from "./devnet/start-local-chains.ts";
-import { openEmbeddedPostgres } from "./embedded-postgres.ts";
+import { type EmbeddedPostgres, startEmbeddedPostgres } from "./embedded-postgres.ts";
 import { type ServiceName, createIngress } from "./ingress.ts";
 
 type AllInOneOptions = {
@@ -62,12 +68,12 @@ type AllInOneOptions = {
   stopList: StopList;
   log: Log;
   /** Whether development chains are wanted; NODE_ENV=production has none. */
-  withDevnet: boolean;
+  isDevnetEnabled: boolean;
   /** Prints to the person who started it; this is not a log line. */
-  say: (line: string) => void;
+  printLine: (line: string) => void;
 };
 
-type Schema = Pick<Migration, "schema" | "folders">;
+type SchemaMigration = Pick<Migration, "schema" | "folders">;
 
 const connectionsMaxPerService = 10;
 
@@ -77,25 +83,26 @@ const connectionsMaxPerService = 10;
  * that run apart; only this wiring differs.
  */
 export const startAllInOne = async (options: AllInOneOptions): Promise<void> => {
-  const { environment, stopList, log, say } = options;
-  const config = readConfig(allInOneConfig, environment);
-  stopOnSignal(stopList, log, drainMsMax(config));
-  warnOfInsecureCookie(config, log);
-  const names = options.withDevnet && !isProduction(config) ? config.DEVNET_CHAINS : [];
-  refuseNamedTwice(environment, names);
-  await refuseTakenPorts(config);
-  const dataDir = openDataDir(config.DATA_DIR, { withDemo: !isProduction(config) });
+  const { environment, stopList, log, printLine } = options;
+  const config = parseConfig(allInOneConfig, environment);
+  stopOnSignal(stopList, log, getDrainMsMax(config));
+  warnAboutInsecureCookie(config, log);
+  const localChainNames =
+    options.isDevnetEnabled && !isProduction(config) ? config.DEVNET_CHAINS : [];
+  rejectConfiguredLocalChains(environment, localChainNames);
+  await requireFreePorts(config);
+  const dataDir = prepareDataDir(config.DATA_DIR, { isDemoAllowed: !isProduction(config) });
   const localChains = await startLocalChains({
     ...options,
-    names,
+    names: localChainNames,
     evmPort: config.DEVNET_PORT,
     directory: dataDir.path,
   });
-  const { services, metrics, catalogue } = await openServices(options, config, {
+  const { services, metrics, catalogue } = await startServices(options, config, {
     dataDir,
     localChains,
   });
-  const { port, internalPort } = await serve({
+  const { port, internalPort } = await startListeners({
     config,
     app: createIngress({
       "auth-keys": services["auth-keys"].app,
@@ -106,7 +113,7 @@ export const startAllInOne = async (options: AllInOneOptions): Promise<void> => 
     services: Object.values(services).map((service) =>
       localChains.length === 0
         ? service
-        : addPayRoute(service, config, { localChains, ...services["links-api"] }),
+        : addPaymentRoute(service, config, { localChains, ...services["links-api"] }),
     ),
     processMetrics: [metrics],
     trustedProxies: config.TRUSTED_PROXIES,
@@ -115,167 +122,198 @@ export const startAllInOne = async (options: AllInOneOptions): Promise<void> => 
     log,
   });
   const urls = {
-    baseUrl: urlAt(config.HOST, port),
-    internalUrl: urlAt(config.INTERNAL_HOST, internalPort),
+    baseUrl: formatUrl(config.HOST, port),
+    internalUrl: formatUrl(config.INTERNAL_HOST, internalPort),
   };
-  if (dataDir.webhookSecretKeys.isNew && !isGiven(environment, "WEBHOOK_SECRET_KEYS")) {
-    say(`Webhook secrets are sealed with ${dataDir.webhookSecretKeys.file}: back it up.`);
+  if (dataDir.webhookSecretKeys.isNew && !isConfigured(environment, "WEBHOOK_SECRET_KEYS")) {
+    printLine(`Webhook secrets are sealed with ${dataDir.webhookSecretKeys.file}: back it up.`);
   }
   if (dataDir.isDemoWanted) {
     const operatorToken = config.OPERATOR_TOKEN?.[0];
     const tokenIds = demoTokenIds(catalogue, {
-      withDevnet: localChains.some(({ chainId }) => chainId === devnet.chainId),
+      hasDevnet: localChains.some(({ chainId }) => chainId === devnet.chainId),
     });
-    await openDemo(options, dataDir, { ...urls, operatorToken, tokenIds });
+    await createDemo(options, dataDir, { ...urls, operatorToken, tokenIds });
   }
-  say(`Payment Links is ready at ${config.BASE_URL ?? urls.baseUrl}`);
+  printLine(`Payment Links is ready at ${config.BASE_URL ?? urls.baseUrl}`);
 };
 
 /** How this process reaches a port of its own. */
-const urlAt = (host: string, port: number): string => {
-  const isEverywhere = host === "0.0.0.0" || host === "::";
-  return `http://${asHostName(isEverywhere ? "127.0.0.1" : host)}:${port}`;
+const formatUrl = (host: string, port: number): string => {
+  const isWildcardHost = host === "0.0.0.0" || host === "::";
+  return `http://${toHostName(isWildcardHost ? "127.0.0.1" : host)}:${port}`;
 };
 
-const isProduction = ({ NODE_ENV: mode }: AllInOneConfig): boolean => mode === "production";
+const isProduction = ({ NODE_ENV: nodeEnv }: AllInOneConfig): boolean => nodeEnv === "production";
 
 /** Makes the demo; a configuration that leaves it no way keeps nothing else from starting. */
-const openDemo = async (
-  { environment, log, say }: AllInOneOptions,
+const createDemo = async (
+  { environment, log, printLine }: AllInOneOptions,
   dataDir: DataDir,
-  demo: Parameters<typeof makeDemoAccount>[0],
+  demoOptions: Parameters<typeof createDemoAccount>[0],
 ): Promise<void> => {
-  const made = await makeDemoAccount(demo).catch((error: unknown) => {
+  const demoAccount = await createDemoAccount(demoOptions).catch((error: unknown) => {
     log.warn({ err: error }, "the demo account could not be made; the next start tries again");
     return undefined;
   });
-  if (made === undefined) return;
-  const { signInUrl } = made;
-  dataDir.demoIsMade();
-  if (demo.tokenIds.length === 0) {
-    say('Demo account "demo" has no wallet, as the catalogue has no test network that it knows.');
+  if (demoAccount === undefined) return;
+  const { signInUrl } = demoAccount;
+  dataDir.markDemoCreated();
+  if (demoOptions.tokenIds.length === 0) {
+    printLine(
+      'Demo account "demo" has no wallet, as the catalogue has no test network that it knows.',
+    );
   }
-  say(`Demo account "demo": sign in once, within 15 minutes, at ${signInUrl}`);
-  if (dataDir.demoSecret !== undefined && !isGiven(environment, "SETTLEMENT_PROVIDER_SECRETS")) {
-    say(`Demo settlement provider "demo", secret: ${dataDir.demoSecret}`);
+  printLine(`Demo account "demo": sign in once, within 15 minutes, at ${signInUrl}`);
+  if (
+    dataDir.demoSecret !== undefined &&
+    !isConfigured(environment, "SETTLEMENT_PROVIDER_SECRETS")
+  ) {
+    printLine(`Demo settlement provider "demo", secret: ${dataDir.demoSecret}`);
   }
 };
 
-const addPayRoute = (
+const addPaymentRoute = (
   service: Service,
   { HOST: host, PORT: port }: AllInOneConfig,
   {
-    localChains: chains,
+    localChains,
     readEndedLink,
   }: { localChains: readonly LocalChain[]; readEndedLink: ReadEndedLink },
 ): Service => {
   if (service.name !== "settlement-listener") return service;
-  const route = payLinkRoute({ chains, publicUrl: urlAt(host, port), readEndedLink });
+  const route = createPayLinkRoute({
+    chains: localChains,
+    publicUrl: formatUrl(host, port),
+    readEndedLink,
+  });
   return { ...service, internalRoutes: [...service.internalRoutes, route] };
 };
 
 /** Checked before the database starts: a taken port is the commonest reason for a failed start. */
-const refuseTakenPorts = async (config: AllInOneConfig): Promise<void> => {
+const requireFreePorts = async (config: AllInOneConfig): Promise<void> => {
   const handler = () => {};
   const ports = [
-    { host: config.HOST, port: config.PORT, variable: "PORT" },
-    { host: config.INTERNAL_HOST, port: config.INTERNAL_PORT, variable: "INTERNAL_PORT" },
+    { host: config.HOST, port: config.PORT, portVariable: "PORT" },
+    { host: config.INTERNAL_HOST, port: config.INTERNAL_PORT, portVariable: "INTERNAL_PORT" },
   ];
   for (const port of ports) await (await listen({ handler, ...port })).close();
 };
 
 /** What the four services share. */
-type Shared = Omit<
-  Ground,
-  "pool" | "databaseUrl" | "ask" | "askSolana" | "askUsedAddresses" | "log" | "metrics"
+type SharedContext = Omit<
+  ServiceContext,
+  | "pool"
+  | "databaseUrl"
+  | "requestIntrospection"
+  | "fetchSolanaAccountState"
+  | "fetchUsedAddresses"
+  | "log"
+  | "metrics"
 >;
 
-type Found = {
+type ServiceInputs = {
   dataDir: DataDir;
   /** The development chains that run. */
   localChains: readonly LocalChain[];
 };
 
-type Opened = {
+type CreatedServices = {
   services: Record<ServiceName, Service> & { "links-api": { readEndedLink: ReadEndedLink } };
   metrics: Metrics;
   catalogue: Catalogue;
 };
 
-const openServices = async (
+const startServices = async (
   options: AllInOneOptions,
   config: AllInOneConfig,
-  { dataDir, localChains }: Found,
-): Promise<Opened> => {
-  const { environment, stopList, say } = options;
-  const isTraced = config.OTEL_EXPORTER_OTLP_ENDPOINT !== undefined;
-  stopList.add("tracing", await openTracing("payment-links", isTraced));
-  const opening = openEmbeddedPostgres({
+  { dataDir, localChains }: ServiceInputs,
+): Promise<CreatedServices> => {
+  const { environment, stopList } = options;
+  const isTracingEnabled = config.OTEL_EXPORTER_OTLP_ENDPOINT !== undefined;
+  stopList.add("tracing", await startTracing("payment-links", isTracingEnabled));
+  const postgres = await startPostgres(options, dataDir);
+  const metrics = createMetrics("all-in-one");
+  addProcessMetrics(metrics);
+  const sharedContext = createSharedContext(options, config, {
+    metrics,
+    // A link's token must stay in the catalogue for as long as the link exists.
+    localData: isProduction(config) ? [] : localCatalogueData(localChains, dataDir.path),
+  });
+  const listenerLink = createListenerLink();
+  const context = { ...sharedContext, ...listenerLink.clients };
+  const createServiceContext = createContextFactory({
+    config,
+    sharedContext: context,
+    stopList,
+    adminUrl: postgres.url,
+  });
+
+  const environmentWithSecrets = { ...environment, ...getDefaultSecrets(environment, dataDir) };
+  const serviceEnvironment = addLocalChainVariables(environmentWithSecrets, localChains);
+  const rejectIntrospection: RequestIntrospection = () =>
+    Promise.reject(new Error("auth-keys asks itself"));
+  const authKeys = createAuthKeys(
+    await createServiceContext("auth-keys", authKeysMigration, rejectIntrospection),
+    parseConfig(authKeysConfig, serviceEnvironment),
+  );
+  const { requestIntrospection } = authKeys;
+  const services = {
+    // Services start against the flow of events and stop with it, so that what one publishes while
+    // it ends is still heard.
+    "webhook-dispatcher": createWebhookDispatcher(
+      await createServiceContext(
+        "webhook-dispatcher",
+        webhookDispatcherMigration,
+        requestIntrospection,
+      ),
+      parseConfig(webhookDispatcherConfig, serviceEnvironment),
+    ),
+    "links-api": createLinksApi(
+      await createServiceContext("links-api", linksApiMigration, requestIntrospection),
+      parseConfig(linksApiConfig, serviceEnvironment),
+    ),
+    "settlement-listener": createSettlementListener(
+      await createServiceContext(
+        "settlement-listener",
+        settlementListenerMigration,
+        requestIntrospection,
+      ),
+      parseConfig(settlementListenerConfig, serviceEnvironment),
+    ),
+    "auth-keys": authKeys,
+  };
+  listenerLink.connect(services["settlement-listener"]);
+  for (const service of Object.values(services)) {
+    stopList.add(service.name, () => service.stop());
+    await service.start();
+  }
+  return { services, metrics, catalogue: sharedContext.catalogue };
+};
+
+const startPostgres = async (
+  { stopList, printLine }: AllInOneOptions,
+  dataDir: DataDir,
+): Promise<EmbeddedPostgres> => {
+  const startingPostgres = startEmbeddedPostgres({
     directory: dataDir.postgres,
-    report: say,
+    report: printLine,
     // Only another start can bring it back. Whoever stops us may have told Postgres as well.
-    lost: () => {
+    onUnexpectedExit: () => {
       if (stopList.isStopping()) return;
       throw new Error("PostgreSQL has ended by itself, and nothing works without it");
     },
   });
   // Also one that is only being launched, which outlives this process. A failure is told below.
-  stopList.add("postgres", async () => (await opening.catch(() => undefined))?.stop());
-  const postgres = await opening;
-  const metrics = openMetrics("all-in-one");
-  addProcessMetrics(metrics);
-  const shared = openShared(options, config, {
-    metrics,
-    // A link's token must stay in the catalogue for as long as the link exists.
-    localData: isProduction(config) ? [] : localCatalogueData(localChains, dataDir.path),
-  });
-  const listener = createListenerLink();
-  const ground = { ...shared, ...listener.questions };
-  const openGround = createGroundOpener({
-    config,
-    shared: ground,
-    stopList,
-    adminUrl: postgres.url,
-  });
-
-  const secrets = { ...environment, ...ownSecrets(environment, dataDir) };
-  const own = withLocalChains(secrets, localChains);
-  const askNobody: Ask = () => Promise.reject(new Error("auth-keys asks itself"));
-  const authKeys = createAuthKeys(
-    await openGround("auth-keys", authKeysMigration, askNobody),
-    readConfig(authKeysConfig, own),
-  );
-  const { ask } = authKeys;
-  const services = {
-    // Services start against the flow of events and stop with it, so that what one publishes while
-    // it ends is still heard.
-    "webhook-dispatcher": createWebhookDispatcher(
-      await openGround("webhook-dispatcher", webhookDispatcherMigration, ask),
-      readConfig(webhookDispatcherConfig, own),
-    ),
-    "links-api": createLinksApi(
-      await openGround("links-api", linksApiMigration, ask),
-      readConfig(linksApiConfig, own),
-    ),
-    "settlement-listener": createSettlementListener(
-      await openGround("settlement-listener", settlementListenerMigration, ask),
-      readConfig(settlementListenerConfig, own),
-    ),
-    "auth-keys": authKeys,
-  };
-  listener.connect(services["settlement-listener"]);
-  for (const service of Object.values(services)) {
-    stopList.add(service.name, () => service.stop());
-    await service.start();
-  }
-  return { services, metrics, catalogue: shared.catalogue };
+  stopList.add("postgres", async () => (await startingPostgres.catch(() => undefined))?.stop());
+  return startingPostgres;
 };
 
-const openShared = (
+const createSharedContext = (
   { stopList, log }: AllInOneOptions,
   config: AllInOneConfig,
   { metrics, localData }: { metrics: Metrics; localData: readonly CatalogueData[] },
-): Shared => {
+): SharedContext => {
   const bus = createLocalBus({
     groups: ["auth-keys", "links-api", "settlement-listener", "webhook-dispatcher"],
     log,
@@ -287,69 +325,87 @@ const openShared = (
     limiter: createLocalLimiter({ clock: systemClock, metrics }),
     limits: { perKey: config.RATE_LIMIT_PER_KEY, perAddress: config.RATE_LIMIT_PER_IP },
     trustedProxies: config.TRUSTED_PROXIES,
-    catalogue: openCatalogue(config.CATALOGUE_FILE, localData),
+    catalogue: loadCatalogue(config.CATALOGUE_FILE, localData),
     clock: systemClock,
     baseUrl,
     checkoutUrl: config.CHECKOUT_URL ?? baseUrl,
   };
 };
 
-type Questions = { askSolana: AskSolana; askUsedAddresses: AskUsedAddresses };
+type SettlementClients = {
+  fetchSolanaAccountState: FetchSolanaAccountState;
+  fetchUsedAddresses: FetchUsedAddresses;
+};
 
 /** What links-api asks settlement-listener. links-api is made first, so the questions wait for the listener. */
 const createListenerLink = () => {
-  let made: Questions | undefined;
-  const answering = (): Questions => {
-    if (made === undefined) throw new Error("settlement-listener is not made yet");
-    return made;
+  let connectedListener: SettlementClients | undefined;
+  const requireListener = (): SettlementClients => {
+    if (connectedListener === undefined) throw new Error("settlement-listener is not made yet");
+    return connectedListener;
   };
-  const questions: Questions = {
-    askSolana: async (question) => answering().askSolana(question),
-    askUsedAddresses: async (question) => answering().askUsedAddresses(question),
+  const clients: SettlementClients = {
+    fetchSolanaAccountState: async (request) => requireListener().fetchSolanaAccountState(request),
+    fetchUsedAddresses: async (request) => requireListener().fetchUsedAddresses(request),
   };
-  const connect = (listener: Questions): void => {
-    made = listener;
+  const connect = (listener: SettlementClients): void => {
+    connectedListener = listener;
   };
-  return { questions, connect };
+  return { clients, connect };
 };
 
-type GroundOptions = {
+type ServiceContextOptions = {
   config: AllInOneConfig;
-  shared: Shared & Pick<Ground, "askSolana" | "askUsedAddresses">;
+  sharedContext: SharedContext &
+    Pick<ServiceContext, "fetchSolanaAccountState" | "fetchUsedAddresses">;
   stopList: StopList;
   adminUrl: string;
 };
 
-const createGroundOpener =
-  ({ config, shared, stopList, adminUrl }: GroundOptions) =>
-  async (name: ServiceName, schema: Schema, ask: Ask): Promise<Ground> => {
+const createContextFactory =
+  ({ config, sharedContext, stopList, adminUrl }: ServiceContextOptions) =>
+  async (
+    name: ServiceName,
+    schema: SchemaMigration,
+    requestIntrospection: RequestIntrospection,
+  ): Promise<ServiceContext> => {
     const databaseUrl = await prepareSchema(adminUrl, schema);
-    const log = openLog({ service: name, level: config.LOG_LEVEL });
-    const pool = await openPool({
+    const log = createLog({ service: name, level: config.LOG_LEVEL });
+    const pool = await connectPool({
       url: databaseUrl,
       applicationName: name,
       connectionsMax: connectionsMaxPerService,
       log,
     });
     stopList.add(`${name} database`, () => pool.end());
-    return { ...shared, pool, databaseUrl, ask, log, metrics: openMetrics(name) };
+    return {
+      ...sharedContext,
+      pool,
+      databaseUrl,
+      requestIntrospection,
+      log,
+      metrics: createMetrics(name),
+    };
   };
 
-const isGiven = (environment: Environment, name: string): boolean =>
+const isConfigured = (environment: Environment, name: string): boolean =>
   [name, `${name}_FILE`].some((variable) => (environment[variable] ?? "") !== "");
 
 /** The secrets that the data folder holds, where the environment gives none. */
-const ownSecrets = (environment: Environment, dataDir: DataDir): Environment => ({
-  ...(isGiven(environment, "WEBHOOK_SECRET_KEYS")
+const getDefaultSecrets = (environment: Environment, dataDir: DataDir): Environment => ({
+  ...(isConfigured(environment, "WEBHOOK_SECRET_KEYS")
     ? {}
     : { WEBHOOK_SECRET_KEYS: dataDir.webhookSecretKeys.value }),
-  ...(isGiven(environment, "SETTLEMENT_PROVIDER_SECRETS") || dataDir.demoSecret === undefined
+  ...(isConfigured(environment, "SETTLEMENT_PROVIDER_SECRETS") || dataDir.demoSecret === undefined
     ? {}
     : { SETTLEMENT_PROVIDER_SECRETS: `demo=${dataDir.demoSecret}` }),
 });
 
 /** Migrates a service's schema and gives its role a new password, which lives in memory alone. */
-const prepareSchema = async (adminUrl: string, { schema, folders }: Schema): Promise<string> => {
+const prepareSchema = async (
+  adminUrl: string,
+  { schema, folders }: SchemaMigration,
+): Promise<string> => {
   const password = randomBytes(24).toString("hex");
   await migrate({ adminUrl, schema, folders, role: { name: schema, password } });
   const url = new URL(adminUrl);

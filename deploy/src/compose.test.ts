@@ -11,7 +11,7 @@ const Compose = z.object({
 });
 
 /** Which process of the compose set may be given which secret. */
-const holders: Record<string, readonly string[]> = {
+const variableHolders: Record<string, readonly string[]> = {
   MIGRATION_DATABASE_URL: [
     "auth-keys-prepare",
     "links-api-prepare",
@@ -36,9 +36,9 @@ describe("the compose set", () => {
     environments = Object.entries(services).map(([name, { environment }]) => [name, environment]);
   });
 
-  test.each(Object.entries(holders))("gives %s to nobody but %j", (variable, names) => {
-    const given = environments.filter(([, environment]) => variable in environment);
-    expect(given.map(([name]) => name).sort()).toEqual(names);
+  test.each(Object.entries(variableHolders))("gives %s to nobody but %j", (variable, names) => {
+    const matchingServices = environments.filter(([, environment]) => variable in environment);
+    expect(matchingServices.map(([name]) => name).sort()).toEqual(names);
   });
 
   test.each(["auth-keys", "links-api", "settlement-listener", "webhook-dispatcher"])(
@@ -48,8 +48,8 @@ describe("the compose set", () => {
         .filter(([name]) => name === service || name === `${service}-prepare`)
         .map(([, { DATABASE_URL: url = "" }]) => url);
       expect(urls).toHaveLength(2);
-      const role = `postgres://${service.replace("-", "_")}:`;
-      expect(urls.filter((url) => !url.startsWith(role))).toEqual([]);
+      const roleUrlPrefix = `postgres://${service.replace("-", "_")}:`;
+      expect(urls.filter((url) => !url.startsWith(roleUrlPrefix))).toEqual([]);
     },
   );
 
@@ -60,21 +60,21 @@ describe("the compose set", () => {
   });
 
   test("leaves sign-up closed unless the operator sets SIGN_UP (rule CALLER-37)", () => {
-    const given = environments.filter(([, environment]) => "SIGN_UP" in environment);
-    expect(given.map(([name]) => name)).toEqual(["auth-keys", "links-api"]);
+    const matchingServices = environments.filter(([, environment]) => "SIGN_UP" in environment);
+    expect(matchingServices.map(([name]) => name)).toEqual(["auth-keys", "links-api"]);
     // Empty counts as not set, and the images run with NODE_ENV=production.
-    const values = given.map(([, environment]) => environment["SIGN_UP"]);
+    const values = matchingServices.map(([, environment]) => environment["SIGN_UP"]);
     expect(values.filter((value) => value !== "${SIGN_UP:-}")).toEqual([]);
-    const image = readFileSync(new URL("../Dockerfile", import.meta.url), "utf8");
-    expect(image).toContain("ENV NODE_ENV=production");
+    const dockerfile = readFileSync(new URL("../Dockerfile", import.meta.url), "utf8");
+    expect(dockerfile).toContain("ENV NODE_ENV=production");
   });
 
   test("gives the password of Postgres' superuser to Postgres and to what prepares schemas", () => {
-    const holding = environments.filter(([, environment]) =>
+    const superuserHolders = environments.filter(([, environment]) =>
       Object.values(environment).some((value) => value.includes("${POSTGRES_PASSWORD")),
     );
-    expect(holding.map(([name]) => name).sort()).toEqual(
-      [...(holders["MIGRATION_DATABASE_URL"] ?? []), "postgres"].sort(),
+    expect(superuserHolders.map(([name]) => name).sort()).toEqual(
+      [...(variableHolders["MIGRATION_DATABASE_URL"] ?? []), "postgres"].sort(),
     );
   });
 });

@@ -4,7 +4,7 @@ import { CommaList, Port } from "@payment-links/runtime";
 import { type LocalChainName, localChainNames } from "./devnet/known-local-chains.ts";
 
 const isLocalChainName = (name: string): name is LocalChainName =>
-  localChainNames.some((known) => known === name);
+  localChainNames.some((localChainName) => localChainName === name);
 
 const LocalChainNames = CommaList.refine((names) => names.every(isLocalChainName), {
   error: `takes ${localChainNames.join(", ")}, with commas between them, and nothing else`,

@@ -16,39 +16,43 @@ export type DataDir = {
   demoSecret: string | undefined;
   /** Whether the demo account still has to be made. */
   isDemoWanted: boolean;
-  demoIsMade: () => void;
+  markDemoCreated: () => void;
 };
 
-const privateMode = 0o600;
+const privateFileMode = 0o600;
 
 /** Opens the folder and makes what is missing in it, each file readable by its owner alone. */
-export const openDataDir = (path: string, { withDemo }: { withDemo: boolean }): DataDir => {
+export const prepareDataDir = (
+  path: string,
+  { isDemoAllowed }: { isDemoAllowed: boolean },
+): DataDir => {
   const root = resolve(path);
   mkdirSync(root, { recursive: true, mode: 0o755 });
-  const wanted = join(root, "demo.wanted");
+  const demoMarkerFile = join(root, "demo.wanted");
   const demoFile = join(root, "demo-provider.secret");
-  if (withDemo && readdirSync(root).length === 0) {
-    writeFileSync(wanted, "", { mode: privateMode });
-    keep(demoFile, () => `whsec_${randomBytes(24).toString("base64")}`);
+  if (isDemoAllowed && readdirSync(root).length === 0) {
+    writeFileSync(demoMarkerFile, "", { mode: privateFileMode });
+    readOrCreateSecret(demoFile, () => `whsec_${randomBytes(24).toString("base64")}`);
   }
   const keyFile = join(root, "secret.key");
   const isNew = !existsSync(keyFile);
   // A name of its own: should the file be lost, its secrets are not taken for those of the next one.
-  const makeKey = () =>
+  const createSealKey = () =>
     `local-${randomBytes(4).toString("hex")}=${randomBytes(32).toString("base64")}`;
-  const value = keep(keyFile, makeKey);
+  const value = readOrCreateSecret(keyFile, createSealKey);
   return {
     path: root,
     postgres: join(root, "postgres"),
     webhookSecretKeys: { value, isNew, file: keyFile },
     demoSecret:
-      withDemo && existsSync(demoFile) ? readFileSync(demoFile, "utf8").trim() : undefined,
-    isDemoWanted: withDemo && existsSync(wanted),
-    demoIsMade: () => rmSync(wanted, { force: true }),
+      isDemoAllowed && existsSync(demoFile) ? readFileSync(demoFile, "utf8").trim() : undefined,
+    isDemoWanted: isDemoAllowed && existsSync(demoMarkerFile),
+    markDemoCreated: () => rmSync(demoMarkerFile, { force: true }),
   };
 };
 
-const keep = (file: string, make: () => string): string => {
-  if (!existsSync(file)) writeFileSync(file, `${make()}\n`, { mode: privateMode, flag: "wx" });
+const readOrCreateSecret = (file: string, createSecret: () => string): string => {
+  if (!existsSync(file))
+    writeFileSync(file, `${createSecret()}\n`, { mode: privateFileMode, flag: "wx" });
   return readFileSync(file, "utf8").trim();
 };

@@ -12,9 +12,9 @@ const baseSepolia = "usdc-base-sepolia";
  */
 export const demoTokenIds = (
   catalogue: Catalogue,
-  { withDevnet }: { withDevnet: boolean },
+  { hasDevnet }: { hasDevnet: boolean },
 ): string[] =>
-  [...(withDevnet ? [devnet.tokenId] : []), baseSepolia].filter(
+  [...(hasDevnet ? [devnet.tokenId] : []), baseSepolia].filter(
     (tokenId) => catalogue.findToken(tokenId) !== undefined,
   );
 
@@ -26,14 +26,14 @@ type DemoOptions = {
   tokenIds: readonly string[];
 };
 
-const conflict = 409;
+const conflictStatus = 409;
 
 /**
  * Makes the account `demo` with its wallets, the default one first, by the same calls that an
  * operator makes.
  */
-export const makeDemoAccount = async (options: DemoOptions): Promise<{ signInUrl: string }> => {
-  const { signInUrl } = await openSignIn(options, "/internal/accounts", {
+export const createDemoAccount = async (options: DemoOptions): Promise<{ signInUrl: string }> => {
+  const { signInUrl } = await requestSignInLink(options, "/internal/accounts", {
     handle: "demo",
     username: "Demo Shop",
   });
@@ -45,30 +45,34 @@ export const makeDemoAccount = async (options: DemoOptions): Promise<{ signInUrl
   const cookie = String(headers["set-cookie"]).split(";", 1)[0] ?? "";
   for (const [index, tokenId] of options.tokenIds.entries()) {
     const wallet = { walletAddress, tokenId, isDefault: index === 0 };
-    const added = await post(`${options.baseUrl}/console/api/wallets`, wallet, { cookie });
-    await added.body.dump();
-    if (added.statusCode !== 201 && added.statusCode !== conflict) {
-      throw new Error(`the demo wallet was answered with ${added.statusCode}`);
+    const walletResponse = await post(`${options.baseUrl}/console/api/wallets`, wallet, { cookie });
+    await walletResponse.body.dump();
+    if (walletResponse.statusCode !== 201 && walletResponse.statusCode !== conflictStatus) {
+      throw new Error(`the demo wallet was answered with ${walletResponse.statusCode}`);
     }
   }
-  return openSignIn(options, "/internal/sign-in-links", { handle: "demo" });
+  return requestSignInLink(options, "/internal/sign-in-links", { handle: "demo" });
 };
 
-const openSignIn = async (options: DemoOptions, path: string, body: Record<string, string>) => {
+const requestSignInLink = async (
+  options: DemoOptions,
+  path: string,
+  body: Record<string, string>,
+) => {
   const headers: Record<string, string> =
     options.operatorToken === undefined ? {} : { authorization: `Bearer ${options.operatorToken}` };
-  const answer = await post(`${options.internalUrl}${path}`, body, headers);
-  if (answer.statusCode === conflict) {
+  const response = await post(`${options.internalUrl}${path}`, body, headers);
+  if (response.statusCode === conflictStatus) {
     // A start that ended before its demo was complete has left the account behind.
-    await answer.body.dump();
-    const again = await post(
+    await response.body.dump();
+    const linkResponse = await post(
       `${options.internalUrl}/internal/sign-in-links`,
       { handle: "demo" },
       headers,
     );
-    return z.object({ signInUrl: z.string() }).parse(await again.body.json());
+    return z.object({ signInUrl: z.string() }).parse(await linkResponse.body.json());
   }
-  return z.object({ signInUrl: z.string() }).parse(await answer.body.json());
+  return z.object({ signInUrl: z.string() }).parse(await response.body.json());
 };
 
 const post = (url: string, body: unknown, headers: Record<string, string> = {}) =>

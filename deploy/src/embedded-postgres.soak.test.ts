@@ -9,18 +9,21 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { Client } from "pg";
 import { waitUntil } from "@payment-links/runtime/testing";
-import { PostgresInUseError, openEmbeddedPostgres } from "./embedded-postgres.ts";
+import { PostgresInUseError, startEmbeddedPostgres } from "./embedded-postgres.ts";
 import type { EmbeddedPostgres, EmbeddedPostgresOptions } from "./embedded-postgres.ts";
 
 const isRoot = process.getuid?.() === 0;
-const nobody = { uid: 65_534, gid: 65_534 };
+const unprivilegedUser = { uid: 65_534, gid: 65_534 };
 /** A skipped test says what it lacks, for `npm test` to count. */
-const needing =
-  (what: string, isThere: boolean) =>
-  (title: string, body: () => Promise<void>): void =>
-    isThere ? test(title, body) : test.skip(`${title} (no ${what})`, body);
-const asRoot = needing("root", isRoot);
-const asRootAndNobody = needing("Node for another user", isRoot && canRunNode(nobody));
+const testWhen =
+  (requirement: string, isAvailable: boolean) =>
+  (title: string, testBody: () => Promise<void>): void =>
+    isAvailable ? test(title, testBody) : test.skip(`${title} (no ${requirement})`, testBody);
+const testAsRoot = testWhen("root", isRoot);
+const testAsRootAndNobody = testWhen(
+  "Node for another user",
+  isRoot && canRunNode(unprivilegedUser),
+);
 
 const cleanups: (() => Promise<unknown>)[] = [];
 
@@ -28,149 +31,158 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).toReversed()) await cleanup();
 });
 
-describe("openEmbeddedPostgres", () => {
+describe("startEmbeddedPostgres", () => {
   test("what was written is there after an orderly stop and another start", async () => {
     const directory = await makeDirectory();
-    const first = await open({ directory });
-    await query(first.url, "CREATE TABLE kept AS SELECT 42 AS answer");
-    await first.stop();
+    const firstPostgres = await startPostgres({ directory });
+    await query(firstPostgres.url, "CREATE TABLE kept AS SELECT 42 AS answer");
+    await firstPostgres.stop();
 
-    const second = await open({ directory });
+    const secondPostgres = await startPostgres({ directory });
 
-    expect(await query(second.url, "SELECT answer FROM kept")).toEqual([{ answer: 42 }]);
+    expect(await query(secondPostgres.url, "SELECT answer FROM kept")).toEqual([{ answer: 42 }]);
   });
 
   test("a database that a killed owner left running is taken over with its rows", async () => {
     const directory = await makeDirectory();
-    const owner = await openInOtherProcess(directory);
+    const owner = await startInOtherProcess(directory);
     await query(owner.url, "CREATE TABLE kept AS SELECT 42 AS answer");
-    const orphan = await postmasterOf(directory);
+    const orphanPid = await readPostmasterPid(directory);
     owner.process.kill("SIGKILL");
     await once(owner.process, "exit");
-    expect(isAlive(orphan)).toBe(true);
+    expect(isAlive(orphanPid)).toBe(true);
 
     const lines: string[] = [];
-    const heir = await open({ directory, report: (line) => lines.push(line) });
+    const secondOwner = await startPostgres({ directory, report: (line) => lines.push(line) });
 
-    expect(await query(heir.url, "SELECT answer FROM kept")).toEqual([{ answer: 42 }]);
-    expect(await postmasterOf(directory)).not.toBe(orphan);
-    expect(lines.join("\n")).toContain(`process ${orphan}`);
+    expect(await query(secondOwner.url, "SELECT answer FROM kept")).toEqual([{ answer: 42 }]);
+    expect(await readPostmasterPid(directory)).not.toBe(orphanPid);
+    expect(lines.join("\n")).toContain(`process ${orphanPid}`);
   });
 
   // PostgreSQL does not start beside them: two would write the same pages.
   test("sessions that outlive a killed postmaster are waited for", async () => {
     const directory = await makeDirectory();
-    const first = await open({ directory });
+    const firstPostgres = await startPostgres({ directory });
     const release = join(directory, "release");
-    const client = new Client(first.url);
+    const client = new Client(firstPostgres.url);
     // It may be told of the postmaster's end after its answer.
     client.on("error", () => undefined);
     await client.connect();
     const loop = `WHILE pg_stat_file('${release}', true) IS NULL LOOP END LOOP`;
-    const working = client.query(`DO $$ BEGIN ${loop}; END $$`).catch(() => undefined);
+    const runningQuery = client.query(`DO $$ BEGIN ${loop}; END $$`).catch(() => undefined);
     await waitUntil("it works", async () => {
       const sql = "SELECT FROM pg_stat_activity WHERE query LIKE 'DO %' AND state = 'active'";
-      return (await query(first.url, sql)).length === 1;
+      return (await query(firstPostgres.url, sql)).length === 1;
     });
-    process.kill(await postmasterOf(directory), "SIGKILL");
-    await first.stop();
+    process.kill(await readPostmasterPid(directory), "SIGKILL");
+    await firstPostgres.stop();
 
-    const opening = open({ directory });
+    const startingPostgres = startPostgres({ directory });
     await waitUntil("it is waited for", async () =>
       (await readFile(join(directory, "postgres.log"), "utf8")).includes("is still in use"),
     );
     await writeFile(release, "");
 
-    expect(await query((await opening).url, "SELECT 42 AS answer")).toEqual([{ answer: 42 }]);
-    await working;
+    expect(await query((await startingPostgres).url, "SELECT 42 AS answer")).toEqual([
+      { answer: 42 },
+    ]);
+    await runningQuery;
     await client.end();
   });
 
   // Most containers do not let root see another user's `/proc/<pid>/exe`.
-  asRoot("an orphan is taken over without the right to look into others' processes", async () => {
-    const directory = await makeDirectory();
-    const owner = await openInOtherProcess(directory);
-    const orphan = await postmasterOf(directory);
-    owner.process.kill("SIGKILL");
-    await once(owner.process, "exit");
+  testAsRoot(
+    "an orphan is taken over without the right to look into others' processes",
+    async () => {
+      const directory = await makeDirectory();
+      const owner = await startInOtherProcess(directory);
+      const orphanPid = await readPostmasterPid(directory);
+      owner.process.kill("SIGKILL");
+      await once(owner.process, "exit");
 
-    const heir = spawnOwner(directory, {}, ["setpriv", "--bounding-set", "-sys_ptrace"]);
+      const secondOwner = spawnOwner(directory, {}, ["setpriv", "--bounding-set", "-sys_ptrace"]);
 
-    const [said] = await once(createInterface(heir.stderr), "line");
-    expect(said).toContain(`left running (process ${orphan})`);
-    await once(createInterface(heir.stdout), "line");
-  });
+      const [errorLine] = await once(createInterface(secondOwner.stderr), "line");
+      expect(errorLine).toContain(`left running (process ${orphanPid})`);
+      await once(createInterface(secondOwner.stdout), "line");
+    },
+  );
 
   test("a directory whose owner is alive is refused by name, and its database goes on", async () => {
     const directory = await makeDirectory();
-    const owner = await openInOtherProcess(directory);
+    const owner = await startInOtherProcess(directory);
 
-    const refused = open({ directory });
+    const rejected = startPostgres({ directory });
 
-    await expect(refused).rejects.toThrow(PostgresInUseError);
-    await expect(refused).rejects.toThrow(`process ${owner.process.pid}`);
+    await expect(rejected).rejects.toThrow(PostgresInUseError);
+    await expect(rejected).rejects.toThrow(`process ${owner.process.pid}`);
     expect(await query(owner.url, "SELECT 42 AS answer")).toEqual([{ answer: 42 }]);
   });
 
   test("a second owner in the same process is refused as well", async () => {
     const directory = await makeDirectory();
-    await open({ directory });
+    await startPostgres({ directory });
 
-    await expect(open({ directory })).rejects.toThrow(PostgresInUseError);
+    await expect(startPostgres({ directory })).rejects.toThrow(PostgresInUseError);
   });
 
   // Guards against killing a process that now has the dead server's process id.
   test("a stranger whose process id stands in a stale postmaster.pid lives on", async () => {
     const directory = await makeDirectory();
-    const first = await open({ directory });
-    const pidFile = join(first.directory, "data", "postmaster.pid");
+    const firstPostgres = await startPostgres({ directory });
+    const pidFile = join(firstPostgres.directory, "data", "postmaster.pid");
     const text = await readFile(pidFile, "utf8");
-    await first.stop();
-    const stranger = spawn("sleep", ["60"], { stdio: "ignore" });
-    cleanups.push(() => endProcess(stranger));
-    await writeFile(pidFile, text.replace(/^\d+/, String(stranger.pid)));
+    await firstPostgres.stop();
+    const otherProcess = spawn("sleep", ["60"], { stdio: "ignore" });
+    cleanups.push(() => endProcess(otherProcess));
+    await writeFile(pidFile, text.replace(/^\d+/, String(otherProcess.pid)));
 
-    const second = await open({ directory });
+    const secondPostgres = await startPostgres({ directory });
 
-    expect(await query(second.url, "SELECT 42 AS answer")).toEqual([{ answer: 42 }]);
-    expect(stranger.exitCode ?? stranger.signalCode).toBeNull();
+    expect(await query(secondPostgres.url, "SELECT 42 AS answer")).toEqual([{ answer: 42 }]);
+    expect(otherProcess.exitCode ?? otherProcess.signalCode).toBeNull();
   });
 
   // Guards against taking over another directory's server, which is a postgres as well.
   test("the server of another directory is no orphan of ours", async () => {
     const [directory, otherDirectory] = [await makeDirectory(), await makeDirectory()];
-    const other = await open({ directory: otherDirectory });
-    const first = await open({ directory });
-    const pidFile = join(first.directory, "data", "postmaster.pid");
-    await first.stop();
-    await writeFile(pidFile, `${await postmasterOf(other.directory)}\n`);
+    const otherPostgres = await startPostgres({ directory: otherDirectory });
+    const firstPostgres = await startPostgres({ directory });
+    const pidFile = join(firstPostgres.directory, "data", "postmaster.pid");
+    await firstPostgres.stop();
+    await writeFile(pidFile, `${await readPostmasterPid(otherPostgres.directory)}\n`);
 
-    await open({ directory });
+    await startPostgres({ directory });
 
-    expect(await query(other.url, "SELECT 42 AS answer")).toEqual([{ answer: 42 }]);
+    expect(await query(otherPostgres.url, "SELECT 42 AS answer")).toEqual([{ answer: 42 }]);
   });
 
   test("an owner that is killed while the cluster is made leaves nothing that hinders", async () => {
     const directory = await makeDirectory();
     const owner = spawnOwner(directory, {});
     await waitUntil("a draft is begun", async () => {
-      const found = execFileSync("find", [directory, "-name", "PG_VERSION"], { encoding: "utf8" });
-      return found.includes("draft-");
+      const findOutput = execFileSync("find", [directory, "-name", "PG_VERSION"], {
+        encoding: "utf8",
+      });
+      return findOutput.includes("draft-");
     });
     owner.kill("SIGKILL");
     await once(owner, "exit");
 
-    const heir = await open({ directory });
+    const secondOwner = await startPostgres({ directory });
 
-    expect(await query(heir.url, "SELECT 42 AS answer")).toEqual([{ answer: 42 }]);
+    expect(await query(secondOwner.url, "SELECT 42 AS answer")).toEqual([{ answer: 42 }]);
   });
 
   test("only the password opens it, and only its owner reads that", async () => {
-    const { url, directory } = await open({ directory: await makeDirectory() });
-    const wrong = new URL(url);
-    wrong.password = "wrong";
+    const { url, directory } = await startPostgres({ directory: await makeDirectory() });
+    const wrongUrl = new URL(url);
+    wrongUrl.password = "wrong";
 
-    await expect(query(wrong.href, "SELECT 1")).rejects.toThrow("password authentication failed");
+    await expect(query(wrongUrl.href, "SELECT 1")).rejects.toThrow(
+      "password authentication failed",
+    );
     expect((await stat(join(directory, "password"))).mode & 0o777).toBe(0o600);
     expect(new URL(url).password).toHaveLength(32);
     expect(await query(url, "SHOW listen_addresses")).toEqual([{ listen_addresses: "127.0.0.1" }]);
@@ -180,15 +192,18 @@ describe("openEmbeddedPostgres", () => {
   });
 
   test("a crash loses nothing by default, and a caller may say otherwise", async () => {
-    const durable = await open({ directory: await makeDirectory() });
-    const quick = await open({ directory: await makeDirectory(), settings: { fsync: "off" } });
+    const defaultPostgres = await startPostgres({ directory: await makeDirectory() });
+    const fastPostgres = await startPostgres({
+      directory: await makeDirectory(),
+      settings: { fsync: "off" },
+    });
 
-    expect(await query(durable.url, "SHOW fsync")).toEqual([{ fsync: "on" }]);
-    expect(await query(quick.url, "SHOW fsync")).toEqual([{ fsync: "off" }]);
+    expect(await query(defaultPostgres.url, "SHOW fsync")).toEqual([{ fsync: "on" }]);
+    expect(await query(fastPostgres.url, "SHOW fsync")).toEqual([{ fsync: "off" }]);
   });
 
   test("a failing statement's values do not reach the log", async () => {
-    const { url, directory } = await open({ directory: await makeDirectory() });
+    const { url, directory } = await startPostgres({ directory: await makeDirectory() });
 
     await expect(query(url, "SELECT 'hunter2'::integer")).rejects.toThrow("invalid input syntax");
 
@@ -198,24 +213,24 @@ describe("openEmbeddedPostgres", () => {
   });
 
   test("a port that is taken is named", async () => {
-    const holder = createServer().listen(0, "127.0.0.1");
-    await once(holder, "listening");
-    cleanups.push(() => once(holder.close(), "close"));
-    const address = holder.address();
+    const portHolder = createServer().listen(0, "127.0.0.1");
+    await once(portHolder, "listening");
+    cleanups.push(() => once(portHolder.close(), "close"));
+    const address = portHolder.address();
     if (address === null || typeof address === "string") throw new Error("a TCP server has a port");
 
-    const refused = open({ directory: await makeDirectory(), port: address.port });
+    const rejected = startPostgres({ directory: await makeDirectory(), port: address.port });
 
-    await expect(refused).rejects.toThrow(`port ${address.port}`);
-    await expect(refused).rejects.toThrow("Address already in use");
+    await expect(rejected).rejects.toThrow(`port ${address.port}`);
+    await expect(rejected).rejects.toThrow("Address already in use");
   });
 
   test("its end without us is reported, and stopping it then does nothing", async () => {
     const lines: string[] = [];
     const report = (line: string) => lines.push(line);
-    const { directory, stop } = await open({ directory: await makeDirectory(), report });
+    const { directory, stop } = await startPostgres({ directory: await makeDirectory(), report });
 
-    process.kill(await postmasterOf(directory), "SIGQUIT");
+    process.kill(await readPostmasterPid(directory), "SIGQUIT");
 
     await waitUntil("it is reported", () => lines.some((line) => line.includes("ended by itself")));
     await stop();
@@ -223,66 +238,71 @@ describe("openEmbeddedPostgres", () => {
 
   // Guards against a terminal's Ctrl-C, which goes to the whole process group at once.
   test("it runs in a session of its own", async () => {
-    const { directory } = await open({ directory: await makeDirectory() });
-    const pid = await postmasterOf(directory);
+    const { directory } = await startPostgres({ directory: await makeDirectory() });
+    const pid = await readPostmasterPid(directory);
 
     const session = execFileSync("ps", ["-o", "sid=", "-p", String(pid)], { encoding: "utf8" });
 
     expect(Number(session)).toBe(pid);
   });
 
-  asRoot("root hands it to the user postgres", async () => {
-    const { directory } = await open({ directory: await makeDirectory() });
-    const pid = String(await postmasterOf(directory));
+  testAsRoot("root hands it to the user postgres", async () => {
+    const { directory } = await startPostgres({ directory: await makeDirectory() });
+    const pid = String(await readPostmasterPid(directory));
 
     expect(execFileSync("ps", ["-o", "user=", "-p", pid], { encoding: "utf8" }).trim()).toBe(
       "postgres",
     );
   });
 
-  asRoot("where postgres may not enter, it lives elsewhere and stays there", async () => {
-    const parent = await makeDirectory();
-    await chmod(parent, 0o700);
+  testAsRoot("where postgres may not enter, it lives elsewhere and stays there", async () => {
+    const parentDirectory = await makeDirectory();
+    await chmod(parentDirectory, 0o700);
     const lines: string[] = [];
     const report = (line: string) => lines.push(line);
-    const first = await open({ directory: join(parent, "a"), report });
-    const second = await open({ directory: join(parent, "b"), report });
-    cleanups.unshift(() => rm(first.directory, { recursive: true }));
-    cleanups.unshift(() => rm(second.directory, { recursive: true }));
-    await query(first.url, "CREATE TABLE kept AS SELECT 42 AS answer");
-    await first.stop();
-    await chmod(parent, 0o755);
+    const firstPostgres = await startPostgres({ directory: join(parentDirectory, "a"), report });
+    const secondPostgres = await startPostgres({ directory: join(parentDirectory, "b"), report });
+    cleanups.unshift(() => rm(firstPostgres.directory, { recursive: true }));
+    cleanups.unshift(() => rm(secondPostgres.directory, { recursive: true }));
+    await query(firstPostgres.url, "CREATE TABLE kept AS SELECT 42 AS answer");
+    await firstPostgres.stop();
+    await chmod(parentDirectory, 0o755);
 
-    const again = await open({ directory: join(parent, "a"), report });
+    const restarted = await startPostgres({ directory: join(parentDirectory, "a"), report });
 
-    expect(first.directory).toMatch(/^\/var\/lib\/payment-links\//);
-    expect(second.directory).not.toBe(first.directory);
-    expect(again.directory).toBe(first.directory);
-    expect(await query(again.url, "SELECT answer FROM kept")).toEqual([{ answer: 42 }]);
-    expect(lines.filter((line) => line.includes(first.directory))).toHaveLength(2);
+    expect(firstPostgres.directory).toMatch(/^\/var\/lib\/payment-links\//);
+    expect(secondPostgres.directory).not.toBe(firstPostgres.directory);
+    expect(restarted.directory).toBe(firstPostgres.directory);
+    expect(await query(restarted.url, "SELECT answer FROM kept")).toEqual([{ answer: 42 }]);
+    expect(lines.filter((line) => line.includes(firstPostgres.directory))).toHaveLength(2);
   });
 
-  asRootAndNobody("an ordinary user runs it, and root after that as the same user", async () => {
-    const directory = join(await makeDirectory(), "own");
-    await mkdir(directory);
-    await chown(directory, nobody.uid, nobody.gid);
-    const owner = await openInOtherProcess(directory, nobody);
-    await query(owner.url, "CREATE TABLE kept AS SELECT 42 AS answer");
-    await endProcess(owner.process);
+  testAsRootAndNobody(
+    "an ordinary user runs it, and root after that as the same user",
+    async () => {
+      const directory = join(await makeDirectory(), "own");
+      await mkdir(directory);
+      await chown(directory, unprivilegedUser.uid, unprivilegedUser.gid);
+      const owner = await startInOtherProcess(directory, unprivilegedUser);
+      await query(owner.url, "CREATE TABLE kept AS SELECT 42 AS answer");
+      await endProcess(owner.process);
 
-    const root = await open({ directory });
+      const root = await startPostgres({ directory });
 
-    expect(await query(root.url, "SELECT answer FROM kept")).toEqual([{ answer: 42 }]);
-    expect((await stat(`/proc/${await postmasterOf(directory)}`)).uid).toBe(nobody.uid);
-  });
+      expect(await query(root.url, "SELECT answer FROM kept")).toEqual([{ answer: 42 }]);
+      expect((await stat(`/proc/${await readPostmasterPid(directory)}`)).uid).toBe(
+        unprivilegedUser.uid,
+      );
+    },
+  );
 
-  asRootAndNobody("a directory of somebody else is refused in words", async () => {
+  testAsRootAndNobody("a directory of somebody else is refused in words", async () => {
     const directory = await makeDirectory();
 
-    const owner = spawnOwner(directory, nobody);
+    const owner = spawnOwner(directory, unprivilegedUser);
 
-    const [said] = await once(createInterface(owner.stderr), "line");
-    expect(said).toContain("does it belong to another user?");
+    const [errorLine] = await once(createInterface(owner.stderr), "line");
+    expect(errorLine).toContain("does it belong to another user?");
     await once(owner, "exit");
   });
 });
@@ -295,18 +315,18 @@ const makeDirectory = async (): Promise<string> => {
   return directory;
 };
 
-const open = async (
+const startPostgres = async (
   options: Omit<EmbeddedPostgresOptions, "report"> & { report?: (line: string) => unknown },
 ): Promise<EmbeddedPostgres> => {
-  const postgres = await openEmbeddedPostgres({ report: () => {}, ...options });
+  const postgres = await startEmbeddedPostgres({ report: () => {}, ...options });
   cleanups.push(postgres.stop);
   return postgres;
 };
 
 const ownerScript = `
-  import { openEmbeddedPostgres } from ${JSON.stringify(new URL("embedded-postgres.ts", import.meta.url).href)};
+  import { startEmbeddedPostgres } from ${JSON.stringify(new URL("embedded-postgres.ts", import.meta.url).href)};
   const report = console.error;
-  const postgres = await openEmbeddedPostgres({ directory: process.argv[1], report }).catch((error) => {
+  const postgres = await startEmbeddedPostgres({ directory: process.argv[1], report }).catch((error) => {
     console.error(error.message);
     process.exit(1);
   });
@@ -317,9 +337,9 @@ const ownerScript = `
 const spawnOwner = (
   directory: string,
   user: { uid?: number; gid?: number },
-  under: readonly string[] = [],
+  wrapperCommand: readonly string[] = [],
 ) => {
-  const [program, ...args] = [...under, process.execPath];
+  const [program, ...args] = [...wrapperCommand, process.execPath];
   args.push("--disable-warning=ExperimentalWarning", "--input-type=module");
   args.push("--eval", ownerScript, directory);
   const stdio: ["ignore", "pipe", "pipe"] = ["ignore", "pipe", "pipe"];
@@ -329,7 +349,10 @@ const spawnOwner = (
 };
 
 /** Another process that owns the directory, until it is killed or asked to end. */
-const openInOtherProcess = async (directory: string, user: { uid?: number; gid?: number } = {}) => {
+const startInOtherProcess = async (
+  directory: string,
+  user: { uid?: number; gid?: number } = {},
+) => {
   const owner = spawnOwner(directory, user);
   const [url] = await once(createInterface(owner.stdout), "line");
   return { process: owner, url: String(url) };
@@ -351,7 +374,7 @@ const query = async (url: string, text: string): Promise<unknown[]> => {
   }
 };
 
-const postmasterOf = async (directory: string): Promise<number> =>
+const readPostmasterPid = async (directory: string): Promise<number> =>
   Number.parseInt(await readFile(join(directory, "data", "postmaster.pid"), "utf8"), 10);
 
 const isAlive = (pid: number): boolean => {

@@ -26,7 +26,7 @@ export type EmbeddedPostgresOptions = {
    */
   readonly report: (line: string) => void;
   /** Called once it has ended without being stopped. */
-  readonly lost?: () => void;
+  readonly onUnexpectedExit?: () => void;
 };
 
 /** A running PostgreSQL of our own. */
@@ -48,37 +48,37 @@ const quitMsMax = 10_000;
 const ownerWaitMsMax = 2_000;
 const pollMs = 20;
 const portAttemptsMax = 3;
-const heldPollMs = 500;
+const sharedMemoryPollMs = 500;
 /** What PostgreSQL says where a process of an earlier start still works on the same data. */
-const heldWords = "pre-existing shared memory block";
+const sharedMemoryMessage = "pre-existing shared memory block";
 const logBytesMax = 1_000_000;
 const logTailLines = 12;
 
-const run = promisify(execFile);
+const runFile = promisify(execFile);
 
 /**
  * Runs the packaged PostgreSQL over `directory`, durable settings on, reachable on 127.0.0.1 with a
  * random password only. A server that a killed process left behind is stopped and started afresh;
  * a directory whose owner is alive is refused with a {@link PostgresInUseError}.
  */
-export const openEmbeddedPostgres = async ({
+export const startEmbeddedPostgres = async ({
   directory,
   port,
   settings = {},
   report,
-  lost = () => {},
+  onUnexpectedExit = () => {},
 }: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> => {
-  const home = await findPostgresHome(directory, report);
-  const releaseOwnership = await takeOwnership(home.directory);
+  const postgresHome = await findPostgresHome(directory, report);
+  const releaseOwnership = await acquireOwnership(postgresHome.directory);
   try {
-    const password = await ensureCluster(home);
-    await stopOrphan(home, report);
-    const server = await launchOnPort(home, port, settings);
+    const password = await ensureCluster(postgresHome);
+    await stopOrphan(postgresHome, report);
+    const server = await launchOnPort(postgresHome, port, settings);
     let stopping: Promise<void> | undefined;
     server.process.once("exit", (code, signal) => {
       if (stopping !== undefined) return;
       report(`PostgreSQL ended by itself (${signal ?? code})`);
-      lost();
+      onUnexpectedExit();
     });
     const stop = async () => {
       await stopServer(server.process);
@@ -86,7 +86,7 @@ export const openEmbeddedPostgres = async ({
     };
     return {
       url: `postgres://postgres:${password}@127.0.0.1:${server.port}/postgres`,
-      directory: home.directory,
+      directory: postgresHome.directory,
       stop: () => (stopping ??= stop()),
     };
   } catch (error) {
@@ -100,20 +100,20 @@ export const openEmbeddedPostgres = async ({
  * that Node brings: the kernel drops it with the process, however that ends. So it cannot be left
  * behind, nor mistaken for that of a stranger with the same process id.
  */
-const takeOwnership = async (directory: string): Promise<() => Promise<void>> => {
+const acquireOwnership = async (directory: string): Promise<() => Promise<void>> => {
   const lock = openLock(directory);
-  const noteFile = join(directory, "owner.txt");
+  const ownerFile = join(directory, "owner.txt");
   try {
     lock.exec("BEGIN EXCLUSIVE");
   } catch (error) {
     lock.close();
     if (!String(error).includes("database is locked")) throw error;
-    const owner = (await readIfThere(noteFile))?.trim() ?? "another process";
+    const owner = (await readIfExists(ownerFile))?.trim() ?? "another process";
     throw new PostgresInUseError(`the database in ${directory} is in use by ${owner}`);
   }
-  await fs.writeFile(noteFile, `process ${process.pid} since ${new Date().toISOString()}\n`);
+  await fs.writeFile(ownerFile, `process ${process.pid} since ${new Date().toISOString()}\n`);
   return async () => {
-    await fs.rm(noteFile, { force: true });
+    await fs.rm(ownerFile, { force: true });
     lock.close();
   };
 };
@@ -131,60 +131,63 @@ const openLock = (directory: string): DatabaseSync => {
 };
 
 /** Makes the cluster if there is none, and answers the superuser's password. */
-const ensureCluster = async (home: PostgresHome): Promise<string> => {
-  const passwordFile = join(home.directory, "password");
-  const known = await readIfThere(passwordFile);
-  if (existsSync(join(home.directory, "data", "PG_VERSION"))) {
-    if (known === undefined) {
+const ensureCluster = async (postgresHome: PostgresHome): Promise<string> => {
+  const passwordFile = join(postgresHome.directory, "password");
+  const storedPassword = await readIfExists(passwordFile);
+  if (existsSync(join(postgresHome.directory, "data", "PG_VERSION"))) {
+    if (storedPassword === undefined) {
       throw new Error(`${passwordFile} is missing: restore it with the data`);
     }
-    return known;
+    return storedPassword;
   }
 
-  const password = known ?? randomBytes(24).toString("base64url");
-  await initialise(home, passwordFile, password);
+  const password = storedPassword ?? randomBytes(24).toString("base64url");
+  await initializeCluster(postgresHome, passwordFile, password);
   return password;
 };
 
 // Everything is made in a draft that is renamed last, so that a kill leaves either no cluster or a
 // whole one. Each draft has a name of its own: the initdb of a killed parent may still be writing
 // into the last one.
-const initialise = async (
+const initializeCluster = async (
   { directory, binDirectory, runAs }: PostgresHome,
   passwordFile: string,
   password: string,
 ): Promise<void> => {
   const draft = await fs.mkdtemp(join(directory, "draft-"));
   try {
-    const [data, draftPassword] = [join(draft, "data"), join(draft, "password")];
+    const [dataDirectory, draftPassword] = [join(draft, "data"), join(draft, "password")];
     await fs.writeFile(draftPassword, password, { mode: 0o600 });
     if (runAs !== undefined) {
       await fs.chown(draftPassword, runAs.uid, runAs.gid);
       await fs.chown(draft, runAs.uid, runAs.gid);
     }
-    const args = ["-D", data, "--username=postgres", `--pwfile=${draftPassword}`];
+    const args = ["-D", dataDirectory, "--username=postgres", `--pwfile=${draftPassword}`];
     args.push("--auth=scram-sha-256", "--encoding=UTF8", "--locale=C");
-    await run(join(binDirectory, "initdb"), args, { ...runAs, cwd: draft, env: environment });
+    await runFile(join(binDirectory, "initdb"), args, { ...runAs, cwd: draft, env: environment });
     await fs.writeFile(`${passwordFile}.draft`, password, { mode: 0o600, flush: true });
     await fs.rename(`${passwordFile}.draft`, passwordFile);
-    await fs.rename(data, join(directory, "data"));
+    await fs.rename(dataDirectory, join(directory, "data"));
   } finally {
     await fs.rm(draft, { recursive: true, force: true });
   }
 };
 
 /** Stops the server that outlived its killed parent, and only that one. */
-const stopOrphan = async (home: PostgresHome, report: (line: string) => void): Promise<void> => {
-  const data = await fs.realpath(join(home.directory, "data"));
-  const pidFile = join(data, "postmaster.pid");
-  const pid = Number.parseInt((await readIfThere(pidFile)) ?? "", 10);
+const stopOrphan = async (
+  postgresHome: PostgresHome,
+  report: (line: string) => void,
+): Promise<void> => {
+  const dataDirectory = await fs.realpath(join(postgresHome.directory, "data"));
+  const pidFile = join(dataDirectory, "postmaster.pid");
+  const pid = Number.parseInt((await readIfExists(pidFile)) ?? "", 10);
   if (Number.isNaN(pid)) return;
 
-  if (await isPostmaster(pid, data)) {
+  if (await isPostmaster(pid, dataDirectory)) {
     report(`taking over the PostgreSQL that a killed process left running (process ${pid})`);
     await stopPostmaster(
-      () => isPostmaster(pid, data),
-      (signal) => signalIfThere(pid, signal),
+      () => isPostmaster(pid, dataDirectory),
+      (signal) => signalIfRunning(pid, signal),
     );
   }
   // PostgreSQL does not start while any process has the id in this file, even if the process got
@@ -192,7 +195,7 @@ const stopOrphan = async (home: PostgresHome, report: (line: string) => void): P
   await fs.rm(pidFile, { force: true });
 };
 
-const signalIfThere = (pid: number, signal: NodeJS.Signals): void => {
+const signalIfRunning = (pid: number, signal: NodeJS.Signals): void => {
   try {
     process.kill(pid, signal);
   } catch (error) {
@@ -203,17 +206,17 @@ const signalIfThere = (pid: number, signal: NodeJS.Signals): void => {
 // Root may read the arguments of another user's process even in a container that hides `exe` and
 // `cwd`. A zombie has none, so it counts as gone, even if process 1 never reaps it. `cwd` also knows
 // a folder that was moved since.
-const isPostmaster = async (pid: number, data: string): Promise<boolean> => {
-  const args = await argumentsOf(pid).catch(() => "");
+const isPostmaster = async (pid: number, dataDirectory: string): Promise<boolean> => {
+  const args = await readArguments(pid).catch(() => "");
   const workingDirectory = await fs.readlink(`/proc/${pid}/cwd`).catch(() => "");
-  const isThere = workingDirectory === data;
-  return args.includes(isThere ? "/postgres -D " : `/postgres -D ${data} `);
+  const runsInDataDirectory = workingDirectory === dataDirectory;
+  return args.includes(runsInDataDirectory ? "/postgres -D " : `/postgres -D ${dataDirectory} `);
 };
 
-const argumentsOf = async (pid: number): Promise<string> =>
+const readArguments = async (pid: number): Promise<string> =>
   process.platform === "linux"
     ? (await fs.readFile(`/proc/${pid}/cmdline`, "utf8")).replaceAll("\0", " ")
-    : (await run("ps", ["-o", "args=", "-p", String(pid)])).stdout;
+    : (await runFile("ps", ["-o", "args=", "-p", String(pid)])).stdout;
 
 const stopServer = (child: ChildProcess): Promise<void> =>
   stopPostmaster(
@@ -226,50 +229,54 @@ const stopPostmaster = async (
   isAlive: () => boolean | Promise<boolean>,
   send: (signal: NodeJS.Signals) => unknown,
 ): Promise<void> => {
-  const isGone = async () => !(await isAlive());
-  if (await isGone()) return;
+  const hasExited = async () => !(await isAlive());
+  if (await hasExited()) return;
   send("SIGINT");
-  if (await waitUntil(isGone, stopMsMax)) return;
+  if (await waitUntil(hasExited, stopMsMax)) return;
   send("SIGQUIT");
-  if (await waitUntil(isGone, quitMsMax)) return;
+  if (await waitUntil(hasExited, quitMsMax)) return;
   throw new Error("PostgreSQL neither shuts down nor quits");
 };
 
 const launchOnPort = async (
-  home: PostgresHome,
+  postgresHome: PostgresHome,
   port: number | undefined,
   settings: Readonly<Record<string, string>>,
 ) => {
-  const heldUntilMs = performance.now() + stopMsMax;
+  const sharedMemoryDeadlineMs = performance.now() + stopMsMax;
   for (let portAttempts = 1; ;) {
     try {
-      return await launch(home, port ?? (await freePort()), settings);
+      return await launchPostgres(postgresHome, port ?? (await findFreePort()), settings);
     } catch (error) {
-      const said = String(error);
-      const mayTryPort = port === undefined && portAttempts < portAttemptsMax;
+      const errorText = String(error);
+      const canRetryPort = port === undefined && portAttempts < portAttemptsMax;
       // A postmaster that was killed leaves sessions behind, and each ends with its statement.
-      if (said.includes(heldWords) && performance.now() < heldUntilMs) await sleep(heldPollMs);
+      if (errorText.includes(sharedMemoryMessage) && performance.now() < sharedMemoryDeadlineMs)
+        await sleep(sharedMemoryPollMs);
       // Somebody else may take the free port before PostgreSQL does.
-      else if (said.includes("Address already in use") && mayTryPort) portAttempts += 1;
+      else if (errorText.includes("Address already in use") && canRetryPort) portAttempts += 1;
       else throw error;
     }
   }
 };
 
-const launch = async (
+const launchPostgres = async (
   { directory, binDirectory, runAs }: PostgresHome,
   port: number,
   settings: Readonly<Record<string, string>>,
 ) => {
-  const data = await fs.realpath(join(directory, "data"));
+  const dataDirectory = await fs.realpath(join(directory, "data"));
   const logFile = join(directory, "postgres.log");
   const size = (await fs.stat(logFile).catch(() => undefined))?.size ?? 0;
   const log = await fs.open(logFile, size > logBytesMax ? "w" : "a", 0o600);
-  const all = { ...defaultSettings, ...settings, port: String(port) };
-  const flags = Object.entries(all).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
-  const child = spawn(join(binDirectory, "postgres"), ["-D", data, ...flags], {
+  const effectiveSettings = { ...defaultSettings, ...settings, port: String(port) };
+  const flags = Object.entries(effectiveSettings).flatMap(([name, value]) => [
+    "-c",
+    `${name}=${value}`,
+  ]);
+  const child = spawn(join(binDirectory, "postgres"), ["-D", dataDirectory, ...flags], {
     ...runAs,
-    cwd: data,
+    cwd: dataDirectory,
     env: environment,
     // A session of its own: a terminal's Ctrl-C must not end it before its clients have drained.
     detached: true,
@@ -279,17 +286,21 @@ const launch = async (
 
   // Line 8 of this file is what `pg_ctl` itself waits for.
   const isReady = async () => {
-    const lines = (await readIfThere(join(data, "postmaster.pid")))?.split("\n") ?? [];
+    const lines = (await readIfExists(join(dataDirectory, "postmaster.pid")))?.split("\n") ?? [];
     return lines[0] === String(child.pid) && lines[7]?.trim() === "ready";
   };
-  const hasSettled = await waitUntil(
+  const hasStartedOrExited = await waitUntil(
     async () => !isRunning(child) || (await isReady()),
     startMsMax,
   );
-  if (hasSettled && isRunning(child)) return { process: child, port };
+  if (hasStartedOrExited && isRunning(child)) return { process: child, port };
   await stopServer(child);
-  const said = (await readIfThere(logFile))?.trimEnd().split("\n").slice(-logTailLines).join("\n");
-  throw new Error(`PostgreSQL did not start on port ${port}; the end of ${logFile}:\n${said}`);
+  const logTail = (await readIfExists(logFile))
+    ?.trimEnd()
+    .split("\n")
+    .slice(-logTailLines)
+    .join("\n");
+  throw new Error(`PostgreSQL did not start on port ${port}; the end of ${logFile}:\n${logTail}`);
 };
 
 /**
@@ -307,7 +318,7 @@ const defaultSettings = {
 /** PostgreSQL needs nothing of our environment, least of all its secrets. */
 const environment: NodeJS.ProcessEnv = { PATH: "/usr/bin:/bin", LC_ALL: "C", TZ: "UTC" };
 
-const freePort = async (): Promise<number> => {
+const findFreePort = async (): Promise<number> => {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
   const address = server.address();
@@ -319,7 +330,7 @@ const freePort = async (): Promise<number> => {
 const isRunning = (child: ChildProcess): boolean =>
   child.exitCode === null && child.signalCode === null;
 
-const readIfThere = (path: string): Promise<string | undefined> =>
+const readIfExists = (path: string): Promise<string | undefined> =>
   fs.readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return undefined;
     throw error;

@@ -3,11 +3,11 @@ import { describe, expect, test } from "@jest/globals";
 import {
   consoleOperations,
   createLinkBody,
-  openCatalogue,
+  loadCatalogue,
   publicLinkOperations,
 } from "@payment-links/contracts";
-import { sessionPaths } from "@payment-links/http";
-import { type ServiceName, serviceFor } from "./ingress.ts";
+import { sessionCookiePaths } from "@payment-links/http";
+import { type ServiceName, findService } from "./ingress.ts";
 
 const paths: [string, ServiceName][] = [
   ["/v1/payment-link", "links-api"],
@@ -41,54 +41,61 @@ const paths: [string, ServiceName][] = [
 
 describe("one origin", () => {
   test.each(paths)("%s is answered by %s (rule OPS-1)", (path, service) => {
-    expect(serviceFor(path)).toBe(service);
+    expect(findService(path)).toBe(service);
   });
 
   test.each(paths)("the ingress of the compose set sends %s there too", (path, service) => {
-    expect(nginxServiceFor(path)).toBe(service);
+    expect(findNginxService(path)).toBe(service);
   });
 
   test("a session's token is sent to its own service and to every call that needs it (rule CALLER-40)", () => {
-    const sentTo = Object.entries(sessionPaths);
-    for (const [service, cookiePaths] of sentTo) {
+    const sessionPathEntries = Object.entries(sessionCookiePaths);
+    for (const [service, cookiePaths] of sessionPathEntries) {
       for (const path of cookiePaths) {
-        for (const below of [path, `${path}/`, `${path}/x`, `${path}/webhook-endpoints`]) {
-          expect([below, serviceFor(below)]).toEqual([below, service]);
-          expect([below, nginxServiceFor(below)]).toEqual([below, service]);
+        for (const nestedPath of [path, `${path}/`, `${path}/x`, `${path}/webhook-endpoints`]) {
+          expect([nestedPath, findService(nestedPath)]).toEqual([nestedPath, service]);
+          expect([nestedPath, findNginxService(nestedPath)]).toEqual([nestedPath, service]);
         }
       }
     }
     for (const path of sessionOperationPaths) {
-      const getting = sentTo.filter(([, paths]) =>
-        paths.some((one) => path === one || path.startsWith(`${one}/`)),
+      const matchingServices = sessionPathEntries.filter(([, paths]) =>
+        paths.some((cookiePath) => path === cookiePath || path.startsWith(`${cookiePath}/`)),
       );
-      expect([path, getting.map(([service]) => service)]).toEqual([path, [serviceFor(path)]]);
+      expect([path, matchingServices.map(([service]) => service)]).toEqual([
+        path,
+        [findService(path)],
+      ]);
     }
   });
 
   test.each(["packages/contracts/RULES.md", "deploy/README.md"])(
     "%s names the same service for every path and every operation (rule OPS-1)",
     (file) => {
-      const told = toldPrefixes(file);
-      const wrong = [...paths.map(([path]) => path), ...operationPaths]
-        .map((path) => ({ path, told: serviceBehind(told, path), served: serviceFor(path) }))
-        .filter((one) => one.told !== one.served);
-      expect(wrong).toEqual([]);
+      const documentedPrefixes = readDocumentedPrefixes(file);
+      const mismatches = [...paths.map(([path]) => path), ...operationPaths]
+        .map((path) => ({
+          path,
+          told: findServiceByPrefix(documentedPrefixes, path),
+          served: findService(path),
+        }))
+        .filter((cookiePath) => cookiePath.told !== cookiePath.served);
+      expect(mismatches).toEqual([]);
     },
   );
 });
 
 const now = () => new Date();
-const ofConsole = consoleOperations({ catalogue: openCatalogue(), now });
+const consoleOperationList = consoleOperations({ catalogue: loadCatalogue(), now });
 const operationPaths: readonly string[] = [
   ...Object.values(publicLinkOperations(createLinkBody(now))),
-  ...ofConsole,
+  ...consoleOperationList,
 ].map(({ path }) => path);
-const sessionOperationPaths: readonly string[] = ofConsole
+const sessionOperationPaths: readonly string[] = consoleOperationList
   .filter(({ caller }) => caller === "session")
   .map(({ path }) => path);
 
-const ruleSays = "One origin, by path";
+const ruleTitle = "One origin, by path";
 
 /** What stands in front of a path, and the service that it leads to. */
 type Prefix = readonly [prefix: string, service: string];
@@ -97,28 +104,32 @@ type Prefix = readonly [prefix: string, service: string];
  * What a text for people says: the rule's sentence, in which a service stands behind each "to", or the
  * rows of the table. `…` and `<…>` stand for anything.
  */
-const toldPrefixes = (file: string): Prefix[] => {
+const readDocumentedPrefixes = (file: string): Prefix[] => {
   const text = readFileSync(new URL(`../../${file}`, import.meta.url), "utf8");
-  const told = text.split("\n").find((line) => line.includes(ruleSays)) ?? text;
-  const parts = told.matchAll(/(`\/[^|]*?|everything else)(?: to| \|) ([a-z]+-[a-z]+)/g);
-  return [...parts].flatMap(([, names = "", service = ""]) => {
-    const prefixes = [...names.matchAll(/`(\/[^`…<]*)/g)].map(([, prefix = ""]) => prefix);
-    const all = names.includes("everything else") ? [...prefixes, "/"] : prefixes;
-    return all.map((prefix): Prefix => [prefix, service]);
+  const documentedPrefixes = text.split("\n").find((line) => line.includes(ruleTitle)) ?? text;
+  const prefixGroups = documentedPrefixes.matchAll(
+    /(`\/[^|]*?|everything else)(?: to| \|) ([a-z]+-[a-z]+)/g,
+  );
+  return [...prefixGroups].flatMap(([, prefixText = "", service = ""]) => {
+    const prefixes = [...prefixText.matchAll(/`(\/[^`…<]*)/g)].map(([, prefix = ""]) => prefix);
+    const allPrefixes = prefixText.includes("everything else") ? [...prefixes, "/"] : prefixes;
+    return allPrefixes.map((prefix): Prefix => [prefix, service]);
   });
 };
 
-const nginxServiceFor = (path: string): string | undefined => {
-  const conf = readFileSync(new URL("../ingress.conf", import.meta.url), "utf8");
-  const rules = conf.matchAll(/location (\S+)\s+\{ proxy_pass http:\/\/([a-z-]+):8080; \}/g);
-  return serviceBehind(
-    [...rules].map(([, prefix = "", service = ""]): Prefix => [prefix, service]),
+const findNginxService = (path: string): string | undefined => {
+  const configText = readFileSync(new URL("../ingress.conf", import.meta.url), "utf8");
+  const locations = configText.matchAll(
+    /location (\S+)\s+\{ proxy_pass http:\/\/([a-z-]+):8080; \}/g,
+  );
+  return findServiceByPrefix(
+    [...locations].map(([, prefix = "", service = ""]): Prefix => [prefix, service]),
     path,
   );
 };
 
 /** The longest prefix that matches wins, as nginx has it. */
-const serviceBehind = (prefixes: readonly Prefix[], path: string): string | undefined =>
+const findServiceByPrefix = (prefixes: readonly Prefix[], path: string): string | undefined =>
   prefixes
     .filter(([prefix]) => path.startsWith(prefix))
     .toSorted(([a], [b]) => b.length - a.length)[0]?.[1];

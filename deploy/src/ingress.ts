@@ -3,7 +3,7 @@ import type { RequestListener } from "node:http";
 export type ServiceName = "auth-keys" | "links-api" | "settlement-listener" | "webhook-dispatcher";
 
 /** The paths of one origin and the service behind each, first match wins (rule OPS-1). */
-const rules: readonly (readonly [RegExp, ServiceName])[] = [
+const pathRules: readonly (readonly [RegExp, ServiceName])[] = [
   [/^\/console\/api\/openapi\.json(?:\/|$)/, "links-api"],
   [/^\/console\/api\/deposits(?:\.csv)?(?:\/|$)/, "links-api"],
   [/^\/console\/api\/overview(?:\/|$)/, "links-api"],
@@ -20,14 +20,14 @@ const rules: readonly (readonly [RegExp, ServiceName])[] = [
  * Returns the service that answers a path, with or without its query. links-api answers what no rule
  * names, if only with a 404.
  */
-export const serviceFor = (target: string): ServiceName => {
+export const findService = (target: string): ServiceName => {
   const path = target.split("?", 1)[0] ?? "/";
-  return rules.find(([pattern]) => pattern.test(path))?.[1] ?? "links-api";
+  return pathRules.find(([pattern]) => pattern.test(path))?.[1] ?? "links-api";
 };
 
 /** Routes to services within one process as an ingress does for separate processes. */
 export const createIngress =
   (apps: Readonly<Record<ServiceName, RequestListener>>): RequestListener =>
   (req, res) => {
-    apps[serviceFor(req.url ?? "/")](req, res);
+    apps[findService(req.url ?? "/")](req, res);
   };

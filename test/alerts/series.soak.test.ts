@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import {
-  type WatchedSet,
-  openWatchedSet,
-  watchedServices as services,
-} from "./open-watched-set.ts";
+  type MonitoredSystem,
+  startMonitoredSystem,
+  monitoredServices as services,
+} from "./start-monitored-system.ts";
 
 /** Enough that every route, code and outcome has been met. */
 const firstCount = 20;
@@ -12,54 +12,57 @@ const accountCount = 200;
 const paidEvery = 4;
 /** A label of each account, or of each one that is paid, would add fifty or more; a status met late adds a few. */
 const growthMax = 40;
-const atOnce = 4;
-const servedPartMin = 0.9;
+const concurrency = 4;
+const servedRatioMin = 0.9;
 const seriesPerPodMax = 1_500;
 
 /** Label names that would make the number of series grow with use. */
-const unbounded = /[{,](?:account|user|user_id|merchant|link|link_id|key|url|host|tx|hash|error)="/;
+const unboundedLabels =
+  /[{,](?:account|user|user_id|merchant|link|link_id|key|url|host|tx|hash|error)="/;
 
-const samplesOf = (scrape: string): string[] =>
+const listSamples = (scrape: string): string[] =>
   scrape.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
 
 describe("a scrape of the four services", () => {
-  let set: WatchedSet;
+  let system: MonitoredSystem;
   beforeAll(async () => {
-    set = await openWatchedSet();
-    await set.payOnce("first");
-    await set.waitForWebhooks(2);
+    system = await startMonitoredSystem();
+    await system.payOnce("first");
+    await system.waitForWebhooks(2);
   });
-  afterAll(() => set?.close());
+  afterAll(() => system?.close());
 
   /** Lets accounts make a link each, some of them to the end: payments and webhooks cost the most. */
-  const serveAccounts = async (name: string, count: number, every: number) => {
-    let next = 0;
-    let served = 0;
-    const work = async () => {
-      for (let index = next++; index < count; index = next++) {
+  const serveAccounts = async (name: string, count: number, paidInterval: number) => {
+    let nextIndex = 0;
+    let servedCount = 0;
+    const runWorker = async () => {
+      for (let index = nextIndex++; index < count; index = nextIndex++) {
         // On a busy machine a create may be answered 500; this test is not about that.
-        const use = index % every === 0 ? set.payOnce : set.createOnce;
-        await use(`${name}${index}`).then(
-          () => (served += 1),
+        const serveAccount = index % paidInterval === 0 ? system.payOnce : system.createOnce;
+        await serveAccount(`${name}${index}`).then(
+          () => (servedCount += 1),
           () => undefined,
         );
       }
     };
-    await Promise.all(Array.from({ length: atOnce }, work));
-    expect(served).toBeGreaterThan(count * servedPartMin);
-    return await Promise.all(services.map(async (one) => samplesOf(await set.scrape(one))));
+    await Promise.all(Array.from({ length: concurrency }, runWorker));
+    expect(servedCount).toBeGreaterThan(count * servedRatioMin);
+    return await Promise.all(
+      services.map(async (service) => listSamples(await system.scrape(service))),
+    );
   };
 
   test("has under 1,500 series per pod, none of them by account, and no more with more accounts", async () => {
-    const first = await serveAccounts("first", firstCount, 1);
-    const then = await serveAccounts("shop", accountCount, paidEvery);
+    const firstSamples = await serveAccounts("first", firstCount, 1);
+    const laterSamples = await serveAccounts("shop", accountCount, paidEvery);
     const counts: Record<string, string> = {};
     for (const [index, service] of services.entries()) {
-      const [before, after] = [first[index] ?? [], then[index] ?? []];
-      counts[service] = `${before.length} → ${after.length}`;
-      expect(after.length).toBeLessThan(seriesPerPodMax);
-      expect(after.length - before.length).toBeLessThanOrEqual(growthMax);
-      expect(after.filter((line) => unbounded.test(line))).toEqual([]);
+      const [seriesBefore, seriesAfter] = [firstSamples[index] ?? [], laterSamples[index] ?? []];
+      counts[service] = `${seriesBefore.length} → ${seriesAfter.length}`;
+      expect(seriesAfter.length).toBeLessThan(seriesPerPodMax);
+      expect(seriesAfter.length - seriesBefore.length).toBeLessThanOrEqual(growthMax);
+      expect(seriesAfter.filter((line) => unboundedLabels.test(line))).toEqual([]);
     }
     process.stderr.write(`series per pod: ${JSON.stringify(counts)}\n`);
   });

@@ -3,9 +3,9 @@ import type { Slo } from "@payment-links/deploy/chart/slos";
 /**
  * What happens to an objective for a while: events per minute, and the part of them that is bad.
  */
-type Phase = { minutes: number; eventsPerMinute: number; badPart: number };
+type Phase = { minutes: number; eventsPerMinute: number; badRatio: number };
 /** Whether an alert of these labels fires at a minute of the case. */
-type Expectation = { atMinute: number; severity: string; long?: string; fires: boolean };
+type Expectation = { atMinute: number; severity: string; long?: string; shouldFire: boolean };
 type SloCase = {
   name: string;
   phases: readonly Phase[];
@@ -14,135 +14,147 @@ type SloCase = {
   ratioIsBadAtMinute?: number;
 };
 
-const calm = { eventsPerMinute: 120, badPart: 0 };
-const broken = { eventsPerMinute: 120, badPart: 1 };
-const rare = { eventsPerMinute: 0.2, badPart: 0 };
+const healthyTraffic = { eventsPerMinute: 120, badRatio: 0 };
+const failingTraffic = { eventsPerMinute: 120, badRatio: 1 };
+const rareTraffic = { eventsPerMinute: 0.2, badRatio: 0 };
 
 /** The four stories of an objective. A slow burn spends four budgets at once. */
-export const casesOf = ({ name, objective }: Slo): SloCase[] => [
+export const createSloCases = ({ name, objective }: Slo): SloCase[] => [
   {
     name: "a fast burn pages within minutes",
     phases: [
-      { minutes: 60, ...calm },
-      { minutes: 20, ...broken },
+      { minutes: 60, ...healthyTraffic },
+      { minutes: 20, ...failingTraffic },
     ],
     expect: [
-      { atMinute: 59, severity: "page|ticket", fires: false },
-      { atMinute: 79, severity: "page", long: "1h", fires: true },
+      { atMinute: 59, severity: "page|ticket", shouldFire: false },
+      { atMinute: 79, severity: "page", long: "1h", shouldFire: true },
     ],
   },
   {
     name: "a slow burn is a ticket and no page",
-    phases: [{ minutes: 820, eventsPerMinute: 1000, badPart: 4 * (1 - objective) }],
+    phases: [{ minutes: 820, eventsPerMinute: 1000, badRatio: 4 * (1 - objective) }],
     expect: [
-      { atMinute: 815, severity: "ticket", long: "1d", fires: true },
-      { atMinute: 815, severity: "page", fires: false },
+      { atMinute: 815, severity: "ticket", long: "1d", shouldFire: true },
+      { atMinute: 815, severity: "page", shouldFire: false },
     ],
   },
   {
     name: "after recovery the pages end, while the long windows are still bad",
     phases: [
-      { minutes: 60, ...calm },
-      { minutes: 20, ...broken },
-      { minutes: 45, ...calm },
+      { minutes: 60, ...healthyTraffic },
+      { minutes: 20, ...failingTraffic },
+      { minutes: 45, ...healthyTraffic },
     ],
     expect: [
-      { atMinute: 80, severity: "page", long: "1h", fires: true },
-      { atMinute: 90, severity: "page", long: "1h", fires: false },
-      { atMinute: 122, severity: "page", fires: false },
+      { atMinute: 80, severity: "page", long: "1h", shouldFire: true },
+      { atMinute: 90, severity: "page", long: "1h", shouldFire: false },
+      { atMinute: 122, severity: "page", shouldFire: false },
     ],
   },
   {
     name: "with hardly any traffic a few bad events alarm nobody",
     phases: [
-      { minutes: 60, ...rare },
+      { minutes: 60, ...rareTraffic },
       // For the outbox, whose promise is about time, one minute in twenty.
-      { minutes: 20, ...rare, badPart: name === "outbox-age" ? 1 / 20 : 1 },
+      { minutes: 20, ...rareTraffic, badRatio: name === "outbox-age" ? 1 / 20 : 1 },
       // Until the alert would have waited long enough.
-      { minutes: 4, ...rare },
+      { minutes: 4, ...rareTraffic },
     ],
-    expect: [{ atMinute: 82, severity: "page|ticket", fires: false }],
+    expect: [{ atMinute: 82, severity: "page|ticket", shouldFire: false }],
     ratioIsBadAtMinute: 82,
   },
 ];
 
 /** A counter as promtool writes it, minute by minute. */
-const counterValues = (phases: readonly Phase[], perMinute: (phase: Phase) => number): string => {
+const counterValues = (
+  phases: readonly Phase[],
+  countPerMinute: (phase: Phase) => number,
+): string => {
   let total = 0;
   return phases
     .flatMap((phase) =>
       Array.from({ length: phase.minutes }, () => {
-        total += perMinute(phase);
+        total += countPerMinute(phase);
         return total.toFixed(3);
       }),
     )
     .join(" ");
 };
 
-const goods = ({ eventsPerMinute, badPart }: Phase) => eventsPerMinute * (1 - badPart);
-const bads = ({ eventsPerMinute, badPart }: Phase) => eventsPerMinute * badPart;
-const alls = ({ eventsPerMinute }: Phase) => eventsPerMinute;
+const countGood = ({ eventsPerMinute, badRatio }: Phase) => eventsPerMinute * (1 - badRatio);
+const countBad = ({ eventsPerMinute, badRatio }: Phase) => eventsPerMinute * badRatio;
+const countAll = ({ eventsPerMinute }: Phase) => eventsPerMinute;
 
-type Count = (phase: Phase) => number;
+type CountEvents = (phase: Phase) => number;
 
 /** How Prometheus stores a bucket's bound: 2 as it is told, 3 as a number with a point. */
-const storedBounds = {
+const formatBound = {
   2: (bound: number) => `${bound}`,
   3: (bound: number) => (Number.isInteger(bound) ? `${bound}.0` : `${bound}`),
 };
-type PrometheusVersion = keyof typeof storedBounds;
+type PrometheusVersion = keyof typeof formatBound;
 
-const histogram = (metric: string, labels: string, le: string): [string, Count][] => [
-  [`${metric}_count{${labels}}`, alls],
-  [`${metric}_bucket{${labels},le="${le}"}`, goods],
-  [`${metric}_bucket{${labels},le="+Inf"}`, alls],
+const createHistogram = (
+  metric: string,
+  labels: string,
+  upperBound: string,
+): [string, CountEvents][] => [
+  [`${metric}_count{${labels}}`, countAll],
+  [`${metric}_bucket{${labels},le="${upperBound}"}`, countGood],
+  [`${metric}_bucket{${labels},le="+Inf"}`, countAll],
 ];
 
-const call = 'service="links-api",http_request_method="GET",http_route="/v1/payment-link/:id"';
-const calls = "http_server_request_duration_seconds";
+const requestLabels =
+  'service="links-api",http_request_method="GET",http_route="/v1/payment-link/:id"';
+const requestMetric = "http_server_request_duration_seconds";
 
 /** The series that each objective is computed from, as the services expose them. */
 const seriesFor = (
-  stored: (bound: number) => string,
-): Readonly<Record<string, [string, Count][]>> => ({
+  formatStoredBound: (bound: number) => string,
+): Readonly<Record<string, [string, CountEvents][]>> => ({
   "api-availability": [
-    [`${calls}_count{${call},http_response_status_code="200"}`, goods],
+    [`${requestMetric}_count{${requestLabels},http_response_status_code="200"}`, countGood],
     // A request that is refused by a limit is not an error.
-    [`${calls}_count{${call},http_response_status_code="500"}`, bads],
-    [`${calls}_count{${call},http_response_status_code="429"}`, () => 1],
+    [`${requestMetric}_count{${requestLabels},http_response_status_code="500"}`, countBad],
+    [`${requestMetric}_count{${requestLabels},http_response_status_code="429"}`, () => 1],
   ],
-  "api-latency": histogram(calls, `${call},http_response_status_code="200"`, stored(0.3)),
-  "settlement-delay": histogram(
+  "api-latency": createHistogram(
+    requestMetric,
+    `${requestLabels},http_response_status_code="200"`,
+    formatStoredBound(0.3),
+  ),
+  "settlement-delay": createHistogram(
     "payment_links_consumer_lag_seconds",
     'service="links-api",group="links-api",topic="settlements.v1"',
-    stored(15),
+    formatStoredBound(15),
   ),
-  "webhook-first-attempt": histogram(
+  "webhook-first-attempt": createHistogram(
     "payment_links_webhook_first_attempt_delay_seconds",
     'service="webhook-dispatcher"',
-    stored(10),
+    formatStoredBound(10),
   ),
   "webhook-delivery": [
-    ['payment_links_webhook_attempts_total{outcome="status"}', goods],
-    ['payment_links_webhook_attempts_total{outcome="interrupted"}', bads],
+    ['payment_links_webhook_attempts_total{outcome="status"}', countGood],
+    ['payment_links_webhook_attempts_total{outcome="interrupted"}', countBad],
   ],
 });
 
 /** A case as promtool tests: upon what either version of Prometheus stores. */
-export const promtoolTests = (slo: Slo, one: SloCase) =>
-  ([2, 3] as const).map((version) => promtoolTest(slo, one, version));
+export const promtoolTests = (slo: Slo, sloCase: SloCase) =>
+  ([2, 3] as const).map((version) => promtoolTest(slo, sloCase, version));
 
 const promtoolTest = (
   slo: Slo,
   { phases, expect, ratioIsBadAtMinute }: SloCase,
   version: PrometheusVersion,
 ) => {
-  const alertsAt = ({ atMinute, severity, long = ".*", fires }: Expectation) => ({
+  const expectAlert = ({ atMinute, severity, long = ".*", shouldFire }: Expectation) => ({
     expr: `count(ALERTS{alertname="${slo.alert}",alertstate="firing",severity=~"${severity}",long=~"${long}"}) > bool 0`,
     eval_time: `${atMinute}m`,
-    exp_samples: fires ? [{ labels: "{}", value: 1 }] : [],
+    exp_samples: shouldFire ? [{ labels: "{}", value: 1 }] : [],
   });
-  const ratioAt = (atMinute: number) => ({
+  const expectBadRatio = (atMinute: number) => ({
     expr: `sum(payment_links:slo_bad:ratio_rate1h{slo="${slo.name}"}) > bool ${14.4 * (1 - slo.objective)}`,
     eval_time: `${atMinute}m`,
     exp_samples: [{ labels: "{}", value: 1 }],
@@ -150,26 +162,26 @@ const promtoolTest = (
   return {
     interval: "1m",
     input_series:
-      seriesFor(storedBounds[version])[slo.name]?.map(([series, count]) => ({
+      seriesFor(formatBound[version])[slo.name]?.map(([series, count]) => ({
         series,
         values: counterValues(phases, count),
       })) ?? outboxSeries(phases),
     promql_expr_test: [
-      ...expect.map(alertsAt),
-      ...(ratioIsBadAtMinute === undefined ? [] : [ratioAt(ratioIsBadAtMinute)]),
+      ...expect.map(expectAlert),
+      ...(ratioIsBadAtMinute === undefined ? [] : [expectBadRatio(ratioIsBadAtMinute)]),
     ],
   };
 };
 
 /** Ages of the oldest event at two replicas: in a part of the minutes they are too high. */
 const outboxSeries = (phases: readonly Phase[]) => {
-  let owed = 0;
-  const ages = phases.flatMap(({ minutes, badPart }) =>
+  let pendingBadness = 0;
+  const ages = phases.flatMap(({ minutes, badRatio }) =>
     Array.from({ length: minutes }, () => {
-      owed += badPart;
+      pendingBadness += badRatio;
       // Sums of fractions can be slightly less than the whole.
-      const isLate = owed > 1 - 1e-9;
-      if (isLate) owed -= 1;
+      const isLate = pendingBadness > 1 - 1e-9;
+      if (isLate) pendingBadness -= 1;
       return isLate ? 60 : 3;
     }),
   );

@@ -6,15 +6,15 @@ import type { Target } from "./target.ts";
 // its parent is gone. It reports what it has counted all the time.
 const reportMs = 200;
 const counts = createCounts();
-const ended = new AbortController();
+const stopController = new AbortController();
 
 process.once("message", (message) => {
   const { name, target } = message as { name: AttackName; target: Target };
-  attacks[name]({ counts, signal: ended.signal, target });
+  attacks[name]({ counts, signal: stopController.signal, target });
   const timer = setInterval(() => process.send?.(counts), reportMs);
   process.once("message", () => {
     clearInterval(timer);
-    ended.abort();
+    stopController.abort();
     process.send?.(counts, () => process.disconnect());
   });
 });

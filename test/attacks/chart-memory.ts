@@ -15,25 +15,27 @@ const Values = z.object({
   webhookDispatcher: Service,
 });
 
-const read = (file: string): string =>
+const readChartFile = (file: string): string =>
   readFileSync(join(projectRoot, "helm/payment-links", file), "utf8");
 
 /** The memory that the chart gives one pod of a service by default, and the heap within it. */
 export type ChartMemory = { limitMib: number; heapMib: number };
 
 /** Returns what the chart's default values and templates say of each service's memory. */
-export const chartMemory = (): Record<ServiceName, ChartMemory> => {
-  const values = Values.parse(parse(read("values.yaml"), { merge: true }));
-  const percentage = /--max-old-space-size-percentage=(\d+)/.exec(read("templates/_env.tpl"))?.[1];
+export const readChartMemory = (): Record<ServiceName, ChartMemory> => {
+  const values = Values.parse(parse(readChartFile("values.yaml"), { merge: true }));
+  const percentage = /--max-old-space-size-percentage=(\d+)/.exec(
+    readChartFile("templates/_env.tpl"),
+  )?.[1];
   if (percentage === undefined) throw new Error("the chart sets no limit of the heap");
-  const memoryOf = ({ resources }: z.infer<typeof Service>): ChartMemory => {
+  const toChartMemory = ({ resources }: z.infer<typeof Service>): ChartMemory => {
     const limitMib = Number.parseInt(resources.limits.memory, 10);
     return { limitMib, heapMib: Math.floor((limitMib * Number(percentage)) / 100) };
   };
   return {
-    "auth-keys": memoryOf(values.authKeys),
-    "links-api": memoryOf(values.linksApi),
-    "settlement-listener": memoryOf(values.settlementListener),
-    "webhook-dispatcher": memoryOf(values.webhookDispatcher),
+    "auth-keys": toChartMemory(values.authKeys),
+    "links-api": toChartMemory(values.linksApi),
+    "settlement-listener": toChartMemory(values.settlementListener),
+    "webhook-dispatcher": toChartMemory(values.webhookDispatcher),
   };
 };

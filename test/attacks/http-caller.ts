@@ -1,4 +1,4 @@
-import { type ServiceName, serviceFor } from "@payment-links/deploy/ingress";
+import { type ServiceName, findService } from "@payment-links/deploy/ingress";
 import { Agent, type ClientRequest, request } from "node:http";
 
 export type Call = {
@@ -9,7 +9,7 @@ export type Call = {
 };
 
 /** A status with its body, or the code of the error that ended the call. */
-export type Outcome = {
+export type CallResult = {
   status?: number;
   error?: string;
   text: string;
@@ -18,19 +18,19 @@ export type Outcome = {
   isReused: boolean;
 };
 
-export type HttpCaller = { send(call: Call): Promise<Outcome>; close(): void };
+export type HttpCaller = { send(call: Call): Promise<CallResult>; close(): void };
 
 /** No answer within this time counts as a cut connection. */
-const answerMsMax = 30_000;
+const responseMsMax = 30_000;
 
 /** The public port of each service. */
 export type Ports = Readonly<Record<ServiceName, number>>;
 
 /** Returns the port of the service that an ingress would choose for a path. */
-export const portFor = (ports: Ports, path: string): number => ports[serviceFor(path)];
+export const portFor = (ports: Ports, path: string): number => ports[findService(path)];
 
 /** Opens a caller at one source address, with connections that it keeps. */
-export const openHttpCaller = (
+export const createHttpCaller = (
   ports: Ports,
   localAddress: string,
   connectionsMax = Number.POSITIVE_INFINITY,
@@ -41,36 +41,39 @@ export const openHttpCaller = (
       new Promise((resolve) => {
         const startedAtMs = performance.now();
         let text = "";
-        const finish = (sent: ClientRequest, result: { status?: number; error?: string }) =>
+        const settle = (
+          clientRequest: ClientRequest,
+          result: { status?: number; error?: string },
+        ) =>
           resolve({
             ...result,
             text,
             ms: performance.now() - startedAtMs,
-            isReused: sent.reusedSocket,
+            isReused: clientRequest.reusedSocket,
           });
-        const type = body === undefined ? {} : { "content-type": "application/json" };
-        const sent = request(
+        const contentType = body === undefined ? {} : { "content-type": "application/json" };
+        const clientRequest = request(
           {
             host: "127.0.0.1",
             port: portFor(ports, path),
             agent,
             method,
             path,
-            headers: { ...type, ...headers },
+            headers: { ...contentType, ...headers },
           },
-          (answer) => {
-            answer.on("data", (chunk: Buffer) => {
+          (response) => {
+            response.on("data", (chunk: Buffer) => {
               if (text.length < 65_536) text += chunk.toString("latin1");
             });
-            answer.on("end", () => finish(sent, { status: answer.statusCode ?? 0 }));
-            answer.on("error", () => finish(sent, { error: "cut" }));
+            response.on("end", () => settle(clientRequest, { status: response.statusCode ?? 0 }));
+            response.on("error", () => settle(clientRequest, { error: "cut" }));
           },
         );
-        sent.setTimeout(answerMsMax, () => sent.destroy(new Error("timeout")));
-        sent.on("error", (error: NodeJS.ErrnoException) =>
-          finish(sent, { error: error.code ?? error.message }),
+        clientRequest.setTimeout(responseMsMax, () => clientRequest.destroy(new Error("timeout")));
+        clientRequest.on("error", (error: NodeJS.ErrnoException) =>
+          settle(clientRequest, { error: error.code ?? error.message }),
         );
-        sent.end(body);
+        clientRequest.end(body);
       }),
     close: () => agent.destroy(),
   };

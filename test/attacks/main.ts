@@ -1,20 +1,20 @@
 import { parseArgs } from "node:util";
 import type { ServiceName } from "@payment-links/deploy/ingress";
-import { openBenchServers } from "../bench/bench-servers.ts";
-import { anonymousBytesOf, watchMemory } from "../rig/resident-memory.ts";
+import { startBenchServers } from "../bench/bench-servers.ts";
+import { readAnonymousBytes, watchMemory } from "../rig/resident-memory.ts";
 import { type AttackName, attackNames } from "./attack-list.ts";
-import { type ChartMemory, chartMemory } from "./chart-memory.ts";
+import { type ChartMemory, readChartMemory } from "./chart-memory.ts";
 import type { Counts } from "./counts.ts";
-import { openTarget } from "./open-target.ts";
-import { type Window, openOtherCallers, operations } from "./other-callers.ts";
+import { startTarget } from "./start-target.ts";
+import { type Window, createOtherCallers, operations } from "./other-callers.ts";
 import { startAttack } from "./start-attack.ts";
 
 // `npm run --silent attacks -- [SECONDS] [NAME …]`: each attack for so many seconds, from one address
 // and from 64, while other callers are measured. Prints a table; the last line is JSON.
 
-type OtherCallers = Awaited<ReturnType<typeof openOtherCallers>>;
+type OtherCallers = Awaited<ReturnType<typeof createOtherCallers>>;
 
-type Peaks = Record<ServiceName, number>;
+type PeakMemory = Record<ServiceName, number>;
 
 type Ratios = Record<(typeof operations)[number], { p50: number; p99: number }>;
 
@@ -25,11 +25,11 @@ type Row = {
   serverErrors: number;
   refused: number;
   retried: number;
-  otherAnswers: Record<string, number>;
+  otherCallerResponses: Record<string, number>;
   /** The most memory of its own that each service's process had, in MiB. */
-  peaks: Peaks;
+  peaks: PeakMemory;
   /** Whether the other callers were as fast as before when the attack began. */
-  beganQuiet: boolean;
+  startedQuiet: boolean;
   attacker: Counts;
   /** Whether a process of the product ended during the attack. */
   hasEnded: boolean;
@@ -37,28 +37,32 @@ type Row = {
 };
 
 const p99RatioMax = 3;
-const memory = chartMemory();
+const memory = readChartMemory();
 const services = Object.keys(memory) as readonly ServiceName[];
-const addressesOf = (count: number) =>
+const createAddresses = (count: number) =>
   Array.from({ length: count }, (_, index) => `127.0.1.${index + 1}`);
 const addressCounts = [1, 64];
 /** More than the product holds connections. */
 const socketsMax = 2_560;
 
-const say = (text: string): void => void process.stderr.write(`${text}\n`);
+const printProgress = (text: string): void => void process.stderr.write(`${text}\n`);
 
 const usage = (): never => {
-  say(`usage: npm run --silent attacks -- [SECONDS] [${attackNames.join(" | ")}] …`);
+  printProgress(`usage: npm run --silent attacks -- [SECONDS] [${attackNames.join(" | ")}] …`);
   process.exit(2);
 };
 
 const readArguments = (): { seconds: number; names: readonly AttackName[] } => {
   const { positionals } = parseArgs({ allowPositionals: true });
-  const [first = "60", ...rest] = positionals;
-  const seconds = Number(first);
-  const names = attackNames.filter((name) => rest.length === 0 || rest.includes(name));
-  const isKnown = rest.every((name) => attackNames.some((known) => known === name));
-  return seconds > 0 && isKnown ? { seconds, names } : usage();
+  const [secondsText = "60", ...requestedNames] = positionals;
+  const seconds = Number(secondsText);
+  const names = attackNames.filter(
+    (name) => requestedNames.length === 0 || requestedNames.includes(name),
+  );
+  const areKnown = requestedNames.every((name) =>
+    attackNames.some((attackName) => attackName === name),
+  );
+  return seconds > 0 && areKnown ? { seconds, names } : usage();
 };
 
 const checkSeconds = 2;
@@ -67,30 +71,30 @@ const checksMax = 30;
 /** Waits until the other callers are about as fast as in the quiet window, or for about a minute. */
 const waitUntilQuiet = async (others: OtherCallers, quiet: Window): Promise<boolean> => {
   for (let checks = 0; checks < checksMax; checks += 1) {
-    const now = await others.measure(checkSeconds);
-    const isQuiet = operations.every((name) => now.p99[name] <= 1.5 * quiet.p99[name]);
-    if (isQuiet && Object.keys(now.errors).length === 0) return true;
+    const currentWindow = await others.measure(checkSeconds);
+    const isQuiet = operations.every((name) => currentWindow.p99[name] <= 1.5 * quiet.p99[name]);
+    if (isQuiet && Object.keys(currentWindow.errors).length === 0) return true;
   }
   return false;
 };
 
 const watchProcesses = (processes: readonly { service: ServiceName; pid: number }[]) => {
-  const watches = processes.map(({ pid, service }) => ({
+  const memoryWatches = processes.map(({ pid, service }) => ({
     service,
-    ...watchMemory(pid, anonymousBytesOf),
+    ...watchMemory(pid, readAnonymousBytes),
   }));
   return {
     /** Returns the most memory of each process, in MiB. */
-    stop: (): Peaks =>
+    stop: (): PeakMemory =>
       Object.fromEntries(
-        watches.map(({ service, stop }) => [service, Math.round(stop() / 1_048_576)]),
-      ) as Peaks,
+        memoryWatches.map(({ service, stop }) => [service, Math.round(stop() / 1_048_576)]),
+      ) as PeakMemory,
   };
 };
 
 const hasEnded = (pid: number): boolean => {
   try {
-    return Number.isNaN(anonymousBytesOf(pid));
+    return Number.isNaN(readAnonymousBytes(pid));
   } catch {
     return true;
   }
@@ -112,43 +116,43 @@ const ratiosOf = (during: Window, quiet: Window): Ratios =>
 const showRatio = ({ p50, p99 }: Ratios[keyof Ratios]): string => `${p50} / ${p99}`;
 
 /** A pass of an attacker that was never answered and held nothing would mean nothing. */
-const hasHappened = ({ answers, heldMost }: Counts): boolean =>
-  heldMost > 0 || Object.keys(answers).length > 0;
+const hasAttacked = ({ responses, heldMax }: Counts): boolean =>
+  heldMax > 0 || Object.keys(responses).length > 0;
 
-const judge = (row: Omit<Row, "failures">): Row => {
-  const slow = operations.filter((name) => !(row.ratios[name].p99 <= p99RatioMax));
+const judgeRow = (row: Omit<Row, "failures">): Row => {
+  const slowOperations = operations.filter((name) => !(row.ratios[name].p99 <= p99RatioMax));
   const failures = [
-    ...slow.map((name) => `p99 of ${name}`),
+    ...slowOperations.map((name) => `p99 of ${name}`),
     ...(row.serverErrors > 0 ? ["5xx"] : []),
     ...(row.refused > 0 ? ["refused or cut"] : []),
     ...services
       .filter((name) => row.peaks[name] >= memory[name].limitMib)
       .map((name) => `memory of ${name}`),
     ...(row.hasEnded ? ["the product ended"] : []),
-    ...(hasHappened(row.attacker) ? [] : ["no attack"]),
+    ...(hasAttacked(row.attacker) ? [] : ["no attack"]),
   ];
   return { ...row, failures };
 };
 
-const counted = (counts: Record<string, number>): string =>
+const formatCounts = (counts: Record<string, number>): string =>
   Object.entries(counts)
     .map(([name, count]) => `${count} × ${name}`)
     .join(", ");
 
-const attackerSaw = ({ answers, bytesRead, closed, errors, heldMost }: Counts): string =>
+const describeAttacker = ({ responses, bytesRead, closed, errors, heldMax }: Counts): string =>
   [
-    counted(answers),
-    counted(errors),
-    heldMost === 0 ? "" : `held ${heldMost}, ${closed} closed`,
+    formatCounts(responses),
+    formatCounts(errors),
+    heldMax === 0 ? "" : `held ${heldMax}, ${closed} closed`,
     `${(bytesRead / 1_048_576).toFixed(1)} MiB read`,
   ]
     .filter((text) => text !== "")
     .join("; ");
 
-const describeMemory = (restMib: number, { heapMib, limitMib }: ChartMemory): string =>
-  `${restMib}, ${limitMib}, ${heapMib} MiB`;
+const describeMemory = (idleMib: number, { heapMib, limitMib }: ChartMemory): string =>
+  `${idleMib}, ${limitMib}, ${heapMib} MiB`;
 
-const tableOf = (rows: readonly Row[]): string => {
+const renderTable = (rows: readonly Row[]): string => {
   const headings = [
     "attack",
     "addresses",
@@ -168,9 +172,9 @@ const tableOf = (rows: readonly Row[]): string => {
     row.refused,
     row.retried,
     services.map((name) => row.peaks[name]).join(", "),
-    attackerSaw(row.attacker),
+    describeAttacker(row.attacker),
     (row.failures.length === 0 ? "pass" : `**fail**: ${row.failures.join(", ")}`) +
-      (row.beganQuiet ? "" : " (did not begin quiet)"),
+      (row.startedQuiet ? "" : " (did not begin quiet)"),
   ]);
   return [headings, headings.map(() => "---"), ...lines]
     .map((cells) => `| ${cells.join(" | ")} |\n`)
@@ -183,46 +187,62 @@ const size = {
   linkCount: Math.min(12_000, Math.ceil(200 * seconds)),
   auditCount: Math.min(12_000, Math.ceil(200 * seconds)),
 };
-const servers = await openBenchServers();
-say(`filling an account with ${size.linkCount} links and ${size.auditCount} audit entries`);
-const product = await openTarget(size).catch(async (error: unknown) => {
+const servers = await startBenchServers();
+printProgress(
+  `filling an account with ${size.linkCount} links and ${size.auditCount} audit entries`,
+);
+const product = await startTarget(size).catch(async (error: unknown) => {
   await servers.close();
   throw error;
 });
 try {
-  const others = await openOtherCallers(product.target.ports, product.others);
+  const others = await createOtherCallers(product.target.ports, product.otherMerchants);
   await others.measure(Math.min(seconds, 10));
-  const atRest = watchProcesses(product.processes);
+  const idleWatch = watchProcesses(product.processes);
   const quiet = await others.measure(seconds);
-  const rest = atRest.stop();
+  const idlePeaks = idleWatch.stop();
   // What a ratio is worth: that of two windows without an attack.
   const noise = ratiosOf(await others.measure(seconds), quiet);
-  say(`quiet: ${JSON.stringify({ p50: quiet.p50, p99: quiet.p99, noise, rest })}`);
+  printProgress(
+    `quiet: ${JSON.stringify({ p50: quiet.p50, p99: quiet.p99, noise, rest: idlePeaks })}`,
+  );
   const rows: Row[] = [];
   attacking: for (const attack of names) {
     for (const addressCount of addressCounts) {
-      const beganQuiet = await waitUntilQuiet(others, quiet);
-      const watch = watchProcesses(product.processes);
-      const run = startAttack(attack, {
+      const startedQuiet = await waitUntilQuiet(others, quiet);
+      const memoryWatch = watchProcesses(product.processes);
+      const attackRun = startAttack(attack, {
         ...product.target,
-        addresses: addressesOf(addressCount),
+        addresses: createAddresses(addressCount),
         socketsMax,
       });
-      const during = await others.measure(seconds);
-      const attacker = await run.stop();
-      const peaks = watch.stop();
-      const ratios = ratiosOf(during, quiet);
-      const { retried, serverErrors } = during;
-      const refused = Object.values(during.errors).reduce((sum, count) => sum + count, 0);
-      const answers = { otherAnswers: during.answers, refused, retried, serverErrors };
-      const ended = { hasEnded: product.processes.some(({ pid }) => hasEnded(pid)) };
-      const measured = { ratios, ...answers, peaks, beganQuiet, attacker, ...ended };
-      const row = judge({ attack, addresses: addressCount, ...measured });
+      const attackWindow = await others.measure(seconds);
+      const attacker = await attackRun.stop();
+      const peaks = memoryWatch.stop();
+      const ratios = ratiosOf(attackWindow, quiet);
+      const { retried, serverErrors } = attackWindow;
+      const refused = Object.values(attackWindow.errors).reduce((sum, count) => sum + count, 0);
+      const otherCallerResult = {
+        otherCallerResponses: attackWindow.responses,
+        refused,
+        retried,
+        serverErrors,
+      };
+      const processState = { hasEnded: product.processes.some(({ pid }) => hasEnded(pid)) };
+      const measurement = {
+        ratios,
+        ...otherCallerResult,
+        peaks,
+        startedQuiet,
+        attacker,
+        ...processState,
+      };
+      const row = judgeRow({ attack, addresses: addressCount, ...measurement });
       rows.push(row);
-      say(tableOf([row]).split("\n")[2] ?? "");
+      printProgress(renderTable([row]).split("\n")[2] ?? "");
       // Nothing is started again: what follows would measure nothing.
       if (row.hasEnded) {
-        say(`the product ended:\n${product.output().slice(-4_000)}`);
+        printProgress(`the product ended:\n${product.output().slice(-4_000)}`);
         break attacking;
       }
     }
@@ -231,12 +251,12 @@ try {
   process.stdout.write(
     `Quiet p99: ${operations.map((name) => `${name} ${quiet.p99[name].toFixed(1)} ms`).join(", ")}. ` +
       `Another quiet window, p50 / p99: ${operations.map((name) => `${name} ${showRatio(noise[name])}`).join(", ")}. ` +
-      `Memory at rest, limit and heap limit: ${services.map((name) => `${name} ${describeMemory(rest[name], memory[name])}`).join("; ")}.\n\n${tableOf(rows)}\n`,
+      `Memory at rest, limit and heap limit: ${services.map((name) => `${name} ${describeMemory(idlePeaks[name], memory[name])}`).join("; ")}.\n\n${renderTable(rows)}\n`,
   );
-  const failed = rows.filter(({ failures }) => failures.length > 0).length;
-  const result = { seconds, quiet, noise, rest, memory, failed, rows };
+  const failedCount = rows.filter(({ failures }) => failures.length > 0).length;
+  const result = { seconds, quiet, noise, rest: idlePeaks, memory, failed: failedCount, rows };
   process.stdout.write(`${JSON.stringify({ attacks: result })}\n`);
-  process.exitCode = failed === 0 ? 0 : 1;
+  process.exitCode = failedCount === 0 ? 0 : 1;
 } finally {
   await product.close();
   await servers.close();

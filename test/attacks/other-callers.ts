@@ -1,12 +1,12 @@
 import type { Merchant } from "../rig/client.ts";
 import { percentile } from "../rig/percentile.ts";
-import { addOne } from "./counts.ts";
+import { increment } from "./counts.ts";
 import {
   type Call,
   type HttpCaller,
-  type Outcome,
+  type CallResult,
   type Ports,
-  openHttpCaller,
+  createHttpCaller,
 } from "./http-caller.ts";
 
 export const operations = ["create", "retrieve", "checkout page"] as const;
@@ -17,7 +17,7 @@ export type Window = {
   p50: Record<Operation, number>;
   p99: Record<Operation, number>;
   callCount: number;
-  answers: Record<string, number>;
+  responses: Record<string, number>;
   /** Calls without a whole answer: refused or cut connections, and no answer within 30 s. */
   errors: Record<string, number>;
   serverErrors: number;
@@ -31,17 +31,17 @@ const addressOf = (index: number): string => `127.0.2.${index + 1}`;
 const perSecond = 5;
 const tickMs = 20;
 
-type OtherCaller = { send: (operation: Operation) => Promise<Outcome & { isRetried: boolean }> };
+type OtherCaller = { send: (operation: Operation) => Promise<CallResult & { isRetried: boolean }> };
 
 /**
  * Opens callers with an account and an address each. They create and retrieve links as a shop does and
  * open the checkout page as a payer does, at a steady rate, however long answers take. There are
  * several, as p99 of one caller's calls would be its two or three slowest.
  */
-export const openOtherCallers = async (ports: Ports, merchants: readonly Merchant[]) => {
-  const senders = merchants.map((_, index) => openHttpCaller(ports, addressOf(index)));
+export const createOtherCallers = async (ports: Ports, merchants: readonly Merchant[]) => {
+  const senders = merchants.map((_, index) => createHttpCaller(ports, addressOf(index)));
   const callers = await Promise.all(
-    merchants.map((merchant, index) => openCaller(senders[index] as HttpCaller, merchant)),
+    merchants.map((merchant, index) => createCaller(senders[index] as HttpCaller, merchant)),
   );
   return {
     measure: async (seconds: number): Promise<Window> => {
@@ -50,22 +50,22 @@ export const openOtherCallers = async (ports: Ports, merchants: readonly Merchan
         retrieve: [],
         "checkout page": [],
       };
-      const window = { callCount: 0, answers: {}, errors: {}, serverErrors: 0, retried: 0 };
-      const ask = async (operation: Operation, caller: OtherCaller): Promise<void> => {
+      const window = { callCount: 0, responses: {}, errors: {}, serverErrors: 0, retried: 0 };
+      const runOperation = async (operation: Operation, caller: OtherCaller): Promise<void> => {
         const { error, isRetried, ms, status } = await caller.send(operation);
         durations[operation].push(ms);
         window.callCount += 1;
         if (isRetried) window.retried += 1;
-        if (status === undefined) addOne(window.errors, error ?? "unknown");
-        else addOne(window.answers, status);
+        if (status === undefined) increment(window.errors, error ?? "unknown");
+        else increment(window.responses, status);
         if (status !== undefined && status >= 500) window.serverErrors += 1;
       };
-      await sendEvenly(seconds, callers, ask);
-      const of = (share: number) =>
+      await sendEvenly(seconds, callers, runOperation);
+      const percentilesAt = (share: number) =>
         Object.fromEntries(
           operations.map((operation) => [operation, percentile(durations[operation], share)]),
         ) as Record<Operation, number>;
-      return { ...window, p50: of(0.5), p99: of(0.99) };
+      return { ...window, p50: percentilesAt(0.5), p99: percentilesAt(0.99) };
     },
     close: () => {
       for (const sender of senders) sender.close();
@@ -73,7 +73,7 @@ export const openOtherCallers = async (ports: Ports, merchants: readonly Merchan
   };
 };
 
-const openCaller = async (
+const createCaller = async (
   sender: HttpCaller,
   { apiKey, handle }: Merchant,
 ): Promise<OtherCaller> => {
@@ -93,11 +93,10 @@ const openCaller = async (
   return {
     /** Sends a call again if its kept connection was closed before an answer began, as HTTP clients do. */
     send: async (operation) => {
-      const outcome = await sender.send(calls[operation]);
-      if (outcome.error !== "ECONNRESET" || !outcome.isReused)
-        return { ...outcome, isRetried: false };
-      const again = await sender.send(calls[operation]);
-      return { ...again, ms: outcome.ms + again.ms, isRetried: true };
+      const result = await sender.send(calls[operation]);
+      if (result.error !== "ECONNRESET" || !result.isReused) return { ...result, isRetried: false };
+      const retryResult = await sender.send(calls[operation]);
+      return { ...retryResult, ms: result.ms + retryResult.ms, isRetried: true };
     },
   };
 };
@@ -106,25 +105,25 @@ const openCaller = async (
 const sendEvenly = async (
   seconds: number,
   callers: readonly OtherCaller[],
-  ask: (operation: Operation, caller: OtherCaller) => Promise<void>,
+  runOperation: (operation: Operation, caller: OtherCaller) => Promise<void>,
 ): Promise<void> => {
   const startedAtMs = performance.now();
   const perSecondOfAll = perSecond * operations.length * callers.length;
   const count = Math.ceil(seconds * perSecondOfAll);
-  const asked: Promise<void>[] = [];
+  const running: Promise<void>[] = [];
   const { promise: allSent, resolve } = Promise.withResolvers<void>();
   const timer = setInterval(() => {
     const elapsedSeconds = (performance.now() - startedAtMs) / 1_000;
     const dueCount = Math.min(count, elapsedSeconds * perSecondOfAll);
-    while (asked.length < dueCount) {
-      const turn = asked.length;
+    while (running.length < dueCount) {
+      const turn = running.length;
       const caller = callers[turn % callers.length] as OtherCaller;
       const operation = operations[Math.floor(turn / callers.length) % operations.length];
-      asked.push(ask(operation as Operation, caller));
+      running.push(runOperation(operation as Operation, caller));
     }
-    if (asked.length >= count) resolve();
+    if (running.length >= count) resolve();
   }, tickMs);
   await allSent;
   clearInterval(timer);
-  await Promise.all(asked);
+  await Promise.all(running);
 };

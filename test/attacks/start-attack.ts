@@ -2,7 +2,7 @@ import { fork } from "node:child_process";
 import { once } from "node:events";
 import { constants, setPriority } from "node:os";
 import { fileURLToPath } from "node:url";
-import { inheritedEnv } from "@payment-links/runtime/testing/inherited-env";
+import { getInheritedEnv } from "@payment-links/runtime/testing/inherited-env";
 import type { AttackName } from "./attack-list.ts";
 import { type Counts, createCounts } from "./counts.ts";
 import type { Target } from "./target.ts";
@@ -15,7 +15,7 @@ const program = fileURLToPath(new URL("attacker-process.ts", import.meta.url));
  */
 export const startAttack = (name: AttackName, target: Target) => {
   const child = fork(program, [], {
-    env: inheritedEnv(),
+    env: getInheritedEnv(),
     execArgv: ["--disable-warning=ExperimentalWarning"],
   });
   if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_LOW);

@@ -2,25 +2,25 @@ import type { Client } from "pg";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { type Merchant, call, sendNotice } from "../rig/client.ts";
 import type { RealSystem } from "../rig/real-system.ts";
-import type { Receiver } from "../rig/receiver.ts";
-import { acme } from "../rig/shop-env.ts";
-import { grow } from "./grow.ts";
+import type { WebhookReceiver } from "../rig/receiver.ts";
+import { acmeProvider } from "../rig/shop-env.ts";
+import { multiplyLinks } from "./multiply-links.ts";
 
 const waitMsMax = 60_000;
 
 /** One account of a whole set, and what can be asked in its name. */
-export type Account = ReturnType<typeof openAccount>;
+export type AccountClient = ReturnType<typeof createAccountClient>;
 
 /** A call that an account or its payer makes. `prepare` makes what so many calls need first. */
 export type AccountCall = {
   name: string;
-  prepare?: (account: Account, times: number) => Promise<void>;
-  run: (account: Account) => Promise<unknown>;
+  prepare?: (account: AccountClient, callCount: number) => Promise<void>;
+  run: (account: AccountClient) => Promise<unknown>;
 };
 
 /** Asks in an account's name. Its webhooks, and nobody else's, come to the receiver. */
-export const openAccount = (
-  { receiver, system }: { receiver: Receiver; system: RealSystem },
+export const createAccountClient = (
+  { receiver, system }: { receiver: WebhookReceiver; system: RealSystem },
   { endpointId, merchant }: { endpointId: string; merchant: Merchant },
 ) => {
   const headers = { "x-api-key": merchant.apiKey };
@@ -30,8 +30,8 @@ export const openAccount = (
     return String(body["id"]);
   };
   const linkIds: string[] = [];
-  const pay = payIn(system, receiver);
-  let [asked, grown] = [0, 0];
+  const pay = createPay(system, receiver);
+  let [requestCount, linkCount] = [0, 0];
   return {
     handle: merchant.handle,
     endpointId,
@@ -39,45 +39,45 @@ export const openAccount = (
     linkIds,
     payNext: () => pay(linkIds.shift() ?? ""),
     /** Gives it as many links, each with its payment and its webhook, by SQL. Once for each database. */
-    grow: async (admin: Client, count: number): Promise<void> => {
+    multiplyLinks: async (admin: Client, count: number): Promise<void> => {
       const seedId = await create();
       await pay(seedId);
-      await grow(admin, seedId, { from: 1, to: count });
-      grown = count;
+      await multiplyLinks(admin, seedId, { from: 1, to: count });
+      linkCount = count;
     },
     /** One of the links that it was given, from all over the tables. */
-    anyLink: (): string => {
-      asked += 1;
-      return `plink_7${String(1 + ((asked * 7_919) % (grown - 1))).padStart(25, "0")}`;
+    pickLinkId: (): string => {
+      requestCount += 1;
+      return `plink_7${String(1 + ((requestCount * 7_919) % (linkCount - 1))).padStart(25, "0")}`;
     },
-    get: async (path: string, by: "key" | "session" | "nobody"): Promise<void> => {
-      const session = { cookie: merchant.cookie };
-      const as = { key: headers, session, nobody: {} }[by];
-      const answer = await call(`${system.baseUrl}${path}`, { headers: as });
-      if (answer.status !== 200) throw new Error(`${path}: ${answer.status}`);
+    get: async (path: string, authenticatedBy: "key" | "session" | "nobody"): Promise<void> => {
+      const sessionHeaders = { cookie: merchant.cookie };
+      const requestHeaders = { key: headers, session: sessionHeaders, nobody: {} }[authenticatedBy];
+      const response = await call(`${system.baseUrl}${path}`, { headers: requestHeaders });
+      if (response.status !== 200) throw new Error(`${path}: ${response.status}`);
     },
   };
 };
 
 /** Pays a link to its end, by a provider's notice; resolves once its webhook has come. */
-const payIn = (system: RealSystem, receiver: Receiver) => {
-  let paid = 0;
+const createPay = (system: RealSystem, receiver: WebhookReceiver) => {
+  let paidCount = 0;
   return async (linkId: string): Promise<void> => {
-    paid += 1;
+    paidCount += 1;
     const notice = {
-      id: `pay_${paid}`,
+      id: `pay_${paidCount}`,
       paymentLinkId: linkId,
       status: "settled",
       amount: "25",
     } as const;
-    const status = await sendNotice(system.baseUrl, acme, notice);
+    const status = await sendNotice(system.baseUrl, acmeProvider, notice);
     if (status >= 300) throw new Error(`the notice was answered ${status}`);
-    const isTold = () =>
+    const hasArrived = () =>
       receiver.received.some(
         ({ body: { type, data } }) =>
           type === "payment_link.completed" && data["paymentLinkId"] === linkId,
       );
-    await waitUntil("the webhook", isTold, waitMsMax);
+    await waitUntil("the webhook", hasArrived, waitMsMax);
     receiver.received.length = 0;
   };
 };
@@ -85,7 +85,10 @@ const payIn = (system: RealSystem, receiver: Receiver) => {
 /** The public calls, and a payment. */
 export const accountCalls: readonly AccountCall[] = [
   { name: "create a link", run: ({ create }) => create() },
-  { name: "retrieve a link", run: (one) => one.get(`/v1/payment-link/${one.anyLink()}`, "key") },
+  {
+    name: "retrieve a link",
+    run: (account) => account.get(`/v1/payment-link/${account.pickLinkId()}`, "key"),
+  },
   { name: "list links", run: ({ get }) => get("/v1/payment-link", "key") },
   {
     name: "list completed links",
@@ -93,15 +96,16 @@ export const accountCalls: readonly AccountCall[] = [
   },
   {
     name: "checkout page",
-    run: (one) => one.get(`/@${one.handle}/pay/${one.anyLink()}`, "nobody"),
+    run: (account) => account.get(`/@${account.handle}/pay/${account.pickLinkId()}`, "nobody"),
   },
   {
     name: "checkout, as data",
-    run: (one) => one.get(`/checkout/payment-links/${one.anyLink()}`, "nobody"),
+    run: (account) => account.get(`/checkout/payment-links/${account.pickLinkId()}`, "nobody"),
   },
   {
     name: "payments of a link",
-    run: (one) => one.get(`/console/api/payment-links/${one.anyLink()}/payments`, "session"),
+    run: (account) =>
+      account.get(`/console/api/payment-links/${account.pickLinkId()}/payments`, "session"),
   },
   { name: "overview", run: ({ get }) => get("/console/api/overview", "session") },
   {
@@ -111,8 +115,8 @@ export const accountCalls: readonly AccountCall[] = [
   },
   {
     name: "a payment, from its notice to its webhook",
-    prepare: async ({ create, linkIds }, times) => {
-      for (let index = linkIds.length; index < times; index += 1) {
+    prepare: async ({ create, linkIds }, callCount) => {
+      for (let index = linkIds.length; index < callCount; index += 1) {
         linkIds.push(await create());
       }
     },

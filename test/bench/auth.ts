@@ -2,25 +2,25 @@ import { Redis } from "ioredis";
 import { Client } from "pg";
 import { Pool } from "undici";
 import { linksApiMigration } from "@payment-links/links-api";
-import { mintApiKey, pageSize } from "@payment-links/contracts";
-import { startChild, waitListening } from "../rig/child.ts";
+import { generateApiKey, pageSize } from "@payment-links/contracts";
+import { startChild, waitUntilListening } from "../rig/child.ts";
 import { findFreePorts } from "../rig/free-port.ts";
-import { openOwnRedis } from "../rig/own-redis.ts";
-import { openBenchDatabase } from "./database.ts";
-import { floorInsert, insertValues, makeFloorOutbox } from "./floor-statements.ts";
+import { startOwnRedis } from "../rig/own-redis.ts";
+import { createBenchDatabase } from "./database.ts";
+import { floorInsert, createInsertValues, createFloorOutbox } from "./floor-statements.ts";
 import { type Call, measureRate, median } from "./load.ts";
-import { type Verdict, spread } from "./rounds.ts";
-import { poolSize } from "./stage.ts";
+import { type BenchResult, formatSpread } from "./rounds.ts";
+import { poolSize } from "./bench-setup.ts";
 
 /** Many short turns: whatever slows the machine for a second slows all servers of a turn. */
-const turnCount = 45;
-const secondsPerTurn = 0.25;
-const turnsPerLine = 9;
+const roundCount = 45;
+const secondsPerRound = 0.25;
+const roundsPerLine = 9;
 const warmUpSeconds = 3;
-const countedCalls = 1_000;
+const countedCallCount = 1_000;
 
-const gates = ["redis", "local", "bare", "none"] as const;
-type GateName = (typeof gates)[number];
+const variants = ["redis", "local", "bare", "none"] as const;
+type VariantName = (typeof variants)[number];
 
 /**
  * What it costs to know the caller and to count the limits: one handler behind the gate, with
@@ -29,17 +29,17 @@ type GateName = (typeof gates)[number];
  * Redis does with less. They are processes that take turns. `ratio` is the one with Redis;
  * `redisCallsPerRequest` is how many calls to Redis a warm request makes.
  */
-export const benchAuth = async (): Promise<Verdict> => {
-  const redis = await openOwnRedis();
+export const benchAuth = async (): Promise<BenchResult> => {
+  const redis = await startOwnRedis();
   const client = new Redis(redis.url);
-  const database = await openBenchDatabase([linksApiMigration]);
-  await makeFloorOutbox(database.adminUrl);
+  const database = await createBenchDatabase([linksApiMigration]);
+  await createFloorOutbox(database.adminUrl);
   await insertLinks(database.urlOf("links_api"));
-  const ports = await findFreePorts(gates.length);
-  const apiKey = mintApiKey("live");
-  const children = gates.map((gate, index) =>
+  const ports = await findFreePorts(variants.length);
+  const apiKey = generateApiKey("live");
+  const children = variants.map((variant, index) =>
     startChild("test/bench/auth-server.ts", {
-      GATE: gate,
+      GATE: variant,
       PORT: String(ports[index]),
       API_KEY: apiKey,
       REDIS_URL: redis.url,
@@ -50,44 +50,45 @@ export const benchAuth = async (): Promise<Verdict> => {
     }),
   );
   try {
-    await Promise.all(children.map(waitListening));
+    await Promise.all(children.map(waitUntilListening));
     const call: Call = { method: "GET", path: "/links", headers: { "x-api-key": apiKey } };
-    const measure = (gate: GateName, seconds: number) =>
-      measureRate(`http://127.0.0.1:${ports[gates.indexOf(gate)]}`, () => call, seconds);
-    const rates = await runTurns(measure);
+    const measure = (variant: VariantName, seconds: number) =>
+      measureRate(`http://127.0.0.1:${ports[variants.indexOf(variant)]}`, () => call, seconds);
+    const rates = await runRounds(measure);
     const callsPerRequest = await countRedisCalls(client, ports[0] ?? 0, call);
-    return verdictOf(rates, callsPerRequest);
+    return summarize(rates, callsPerRequest);
   } finally {
-    await Promise.all(children.map((child) => child.end("SIGTERM")));
+    await Promise.all(children.map((child) => child.terminate("SIGTERM")));
     client.disconnect();
     await Promise.all([redis.close(), database.close()]);
   }
 };
 
-type Rates = Record<GateName, number[]>;
+type Rates = Record<VariantName, number[]>;
 
 /** The order changes each turn, so that none of the three always follows the same one. */
-const runTurns = async (
-  measure: (gate: GateName, seconds: number) => Promise<number>,
+const runRounds = async (
+  measure: (variant: VariantName, seconds: number) => Promise<number>,
 ): Promise<Rates> => {
   // A warm-up: code is compiled while it runs, and the steady state is what is measured.
-  for (const gate of gates) await measure(gate, warmUpSeconds);
+  for (const variant of variants) await measure(variant, warmUpSeconds);
   const rates: Rates = { redis: [], local: [], bare: [], none: [] };
-  for (let turn = 0; turn < turnCount; turn += 1) {
-    for (let place = 0; place < gates.length; place += 1) {
-      const gate = gates[(place + turn) % gates.length] ?? "none";
-      rates[gate].push(await measure(gate, secondsPerTurn));
+  for (let round = 0; round < roundCount; round += 1) {
+    for (let position = 0; position < variants.length; position += 1) {
+      const variant = variants[(position + round) % variants.length] ?? "none";
+      rates[variant].push(await measure(variant, secondsPerRound));
     }
-    if ((turn + 1) % turnsPerLine === 0) tellTurns(rates, turn + 1);
+    if ((round + 1) % roundsPerLine === 0) printRounds(rates, round + 1);
   }
   return rates;
 };
 
-const tellTurns = (rates: Rates, turns: number): void => {
-  const last = (gate: GateName) => median(rates[gate].slice(-turnsPerLine)).toFixed(0);
+const printRounds = (rates: Rates, completedRounds: number): void => {
+  const lastMedian = (variant: VariantName) =>
+    median(rates[variant].slice(-roundsPerLine)).toFixed(0);
   process.stdout.write(
-    `turn ${turns}: with Redis ${last("redis")}/s, in process ${last("local")}/s, ` +
-      `Redis by its bare client ${last("bare")}/s, without ${last("none")}/s\n`,
+    `turn ${completedRounds}: with Redis ${lastMedian("redis")}/s, in process ${lastMedian("local")}/s, ` +
+      `Redis by its bare client ${lastMedian("bare")}/s, without ${lastMedian("none")}/s\n`,
   );
 };
 
@@ -96,41 +97,51 @@ const insertLinks = async (url: string): Promise<void> => {
   const client = new Client({ connectionString: url });
   await client.connect();
   for (let count = 0; count < pageSize; count += 1) {
-    await client.query(floorInsert, insertValues({ toAmount: "25.5", description: "Order 1001" }));
+    await client.query(
+      floorInsert,
+      createInsertValues({ toAmount: "25.5", description: "Order 1001" }),
+    );
   }
   await client.end();
 };
 
-const verdictOf = (rates: Rates, redisCallsPerRequest: number): Verdict => {
-  for (const gate of gates) process.stdout.write(`spread, ${gate}: ${spread(rates[gate])}\n`);
+const summarize = (rates: Rates, redisCallsPerRequest: number): BenchResult => {
+  for (const variant of variants)
+    process.stdout.write(`spread, ${variant}: ${formatSpread(rates[variant])}\n`);
   const floor = Math.round(median(rates.none));
-  const against = (gate: GateName) => {
+  const compareToFloor = (variant: VariantName) => {
     // The median of each turn's own ratio: whatever slows the machine for a while does not move it.
-    const ratios = rates[gate].map((rate, turn) => rate / (rates.none[turn] ?? Number.NaN));
-    const ours = Math.round(median(rates[gate]));
+    const ratios = rates[variant].map((rate, round) => rate / (rates.none[round] ?? Number.NaN));
+    const ours = Math.round(median(rates[variant]));
     return { ours, floor, ratio: Number(median(ratios).toFixed(3)) };
   };
-  const redis = against("redis");
-  return { ...redis, redis, local: against("local"), bare: against("bare"), redisCallsPerRequest };
+  const redis = compareToFloor("redis");
+  return {
+    ...redis,
+    redis,
+    local: compareToFloor("local"),
+    bare: compareToFloor("bare"),
+    redisCallsPerRequest,
+  };
 };
 
 /** How many scripts Redis ran per warm request, by its own count. */
 const countRedisCalls = async (client: Redis, port: number, call: Call): Promise<number> => {
   const pool = new Pool(`http://127.0.0.1:${port}`, { connections: 1 });
-  const before = await scriptCount(client);
-  for (let sent = 0; sent < countedCalls; sent += 1) {
+  const scriptsBefore = await countScripts(client);
+  for (let sentCount = 0; sentCount < countedCallCount; sentCount += 1) {
     const { body } = await pool.request(call);
     await body.dump();
   }
-  const scripts = (await scriptCount(client)) - before;
+  const scriptCountDelta = (await countScripts(client)) - scriptsBefore;
   await pool.close();
   // The process also asks once a second whether Redis is well; two digits do not show that.
-  return Number((scripts / countedCalls).toFixed(2));
+  return Number((scriptCountDelta / countedCallCount).toFixed(2));
 };
 
 /** What scripts call inside Redis is in the same list, but costs no round trip. */
-const scriptCount = async (client: Redis): Promise<number> => {
-  const told = await client.info("commandstats");
-  const counts = [...told.matchAll(/^cmdstat_eval(?:sha)?:calls=(\d+)/gm)];
+const countScripts = async (client: Redis): Promise<number> => {
+  const commandStats = await client.info("commandstats");
+  const counts = [...commandStats.matchAll(/^cmdstat_eval(?:sha)?:calls=(\d+)/gm)];
   return counts.reduce((sum, [, calls]) => sum + Number(calls), 0);
 };

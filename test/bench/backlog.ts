@@ -2,15 +2,15 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Client } from "pg";
-import { openMerchant } from "../rig/client.ts";
-import { completedLink, openTeller } from "../rig/completed-links.ts";
-import { type RealSystem, openRealSystem } from "../rig/real-system.ts";
+import { createMerchant } from "../rig/client.ts";
+import { createCompletedLinkRecord, connectLinkPublisher } from "../rig/completed-links.ts";
+import { type RealSystem, startRealSystem } from "../rig/real-system.ts";
 import { registerEndpoint } from "../rig/register-endpoint.ts";
 import { watchMemory } from "../rig/resident-memory.ts";
 import { waitUntil } from "@payment-links/runtime/testing";
-import { openBenchServers } from "./bench-servers.ts";
+import { startBenchServers } from "./bench-servers.ts";
 import { median } from "./load.ts";
-import type { Verdict } from "./rounds.ts";
+import type { BenchResult } from "./rounds.ts";
 
 const fewWaiting = 1_000;
 const manyWaiting = 1_000_000;
@@ -36,12 +36,12 @@ const heapInContainer = "--max-old-space-size=128 --max-semi-space-size=8";
  * looking for work, claiming it and the way there. `sqlRatio` is that of the time that Postgres
  * spends per live delivery, and `residentMib` the most memory that the dispatcher had meanwhile.
  */
-export const benchBacklog = async (): Promise<Verdict> => {
-  const servers = await openBenchServers();
-  const receivers = await openReceivers();
-  const system = await openRealSystem({
+export const benchBacklog = async (): Promise<BenchResult> => {
+  const servers = await startBenchServers();
+  const receivers = await startReceivers();
+  const system = await startRealSystem({
     replicasPerService: 1,
-    only: ["auth-keys", "webhook-dispatcher"],
+    startedServices: ["auth-keys", "webhook-dispatcher"],
     env: {
       WEBHOOK_SECRET_KEYS: `bench=${Buffer.alloc(32, 7).toString("base64")}`,
       WEBHOOK_HOST_OVERRIDES: [
@@ -55,21 +55,21 @@ export const benchBacklog = async (): Promise<Verdict> => {
   const admin = new Client({ connectionString: system.adminUrl });
   try {
     await admin.connect();
-    const bench = { system, admin, receivers, ...(await openShop(system, admin, receivers)) };
+    const bench = { system, admin, receivers, ...(await createShop(system, admin, receivers)) };
     await queueWaiting(bench, fewWaiting);
     await waitUntil("it hangs", () => receivers.heldCount() === slotsPerEndpoint, waitMsMax);
     await measureRound(bench, warmUpSeconds);
-    const few = await measureRounds(bench, fewWaiting);
+    const fewResult = await measureRounds(bench, fewWaiting);
     await queueWaiting(bench, manyWaiting - fewWaiting);
-    const many = await measureRounds(bench, manyWaiting);
+    const manyResult = await measureRounds(bench, manyWaiting);
     return {
-      ours: round(many.p50),
-      floor: round(few.p50),
-      ratio: round(many.p50 / few.p50),
-      oursP99: round(many.p99),
-      floorP99: round(few.p99),
-      sqlRatio: round(many.sqlMs / few.sqlMs),
-      residentMib: { few: round(few.residentMib), many: round(many.residentMib) },
+      ours: round(manyResult.p50),
+      floor: round(fewResult.p50),
+      ratio: round(manyResult.p50 / fewResult.p50),
+      oursP99: round(manyResult.p99),
+      floorP99: round(fewResult.p99),
+      sqlRatio: round(manyResult.sqlMs / fewResult.sqlMs),
+      residentMib: { few: round(fewResult.residentMib), many: round(manyResult.residentMib) },
     };
   } finally {
     await admin.end();
@@ -91,16 +91,16 @@ type Bench = {
 };
 
 /** An account with the three endpoints, and a link that the dispatcher knows. */
-const openShop = async (system: RealSystem, admin: Client, receivers: Receivers) => {
-  const merchant = await openMerchant(system, "bench");
+const createShop = async (system: RealSystem, admin: Client, receivers: Receivers) => {
+  const merchant = await createMerchant(system, "bench");
   const liveIds = [];
   for (const path of ["/1", "/2"]) {
     liveIds.push((await registerEndpoint(system, merchant, `https://live.test${path}`)).id);
   }
-  const link = completedLink(merchant.userId);
-  const teller = await openTeller(system.topicPrefix);
-  await teller.tell([link]);
-  await teller.close();
+  const link = createCompletedLinkRecord(merchant.userId);
+  const publisher = await connectLinkPublisher(system.topicPrefix);
+  await publisher.publish([link]);
+  await publisher.close();
   await waitUntil("the link is heard of", () => receivers.arrivals.size === liveIds.length);
   await admin.query("SET synchronous_commit = off");
   const { id: hangingId } = await registerEndpoint(system, merchant, "https://hanging.test/hook");
@@ -111,8 +111,8 @@ let queuedCount = 0;
 
 /** Makes deliveries to the hanging endpoint, all due, as if it had been hanging for long. */
 const queueWaiting = async ({ admin, hangingId, linkId }: Bench, count: number): Promise<void> => {
-  for (let left = count; left > 0; left -= rowsPerInsert) {
-    const rows = Math.min(left, rowsPerInsert);
+  for (let remainingCount = count; remainingCount > 0; remainingCount -= rowsPerInsert) {
+    const rows = Math.min(remainingCount, rowsPerInsert);
     await admin.query(
       `INSERT INTO webhook_dispatcher.deliveries
          (id, event_id, endpoint_id, link_id, event_type, occurred_at, date_created,
@@ -128,16 +128,16 @@ const queueWaiting = async ({ admin, hangingId, linkId }: Bench, count: number):
   await admin.query("VACUUM (ANALYZE) webhook_dispatcher.deliveries");
 };
 
-type Round = { p50: number; p99: number; sqlMs: number; residentMib: number };
+type RoundResult = { p50: number; p99: number; sqlMs: number; residentMib: number };
 
-const measureRounds = async (bench: Bench, waiting: number): Promise<Round> => {
-  const rounds: Round[] = [];
+const measureRounds = async (bench: Bench, waitingCount: number): Promise<RoundResult> => {
+  const rounds: RoundResult[] = [];
   for (let index = 0; index < roundCount; index += 1) {
-    const one = await measureRound(bench, roundSeconds);
-    rounds.push(one);
+    const roundResult = await measureRound(bench, roundSeconds);
+    rounds.push(roundResult);
     process.stdout.write(
-      `${waiting} waiting: p50 ${one.p50.toFixed(1)} ms, p99 ${one.p99.toFixed(1)} ms, ` +
-        `${one.sqlMs.toFixed(2)} ms of SQL each, ${one.residentMib.toFixed(0)} MiB\n`,
+      `${waitingCount} waiting: p50 ${roundResult.p50.toFixed(1)} ms, p99 ${roundResult.p99.toFixed(1)} ms, ` +
+        `${roundResult.sqlMs.toFixed(2)} ms of SQL each, ${roundResult.residentMib.toFixed(0)} MiB\n`,
     );
   }
   return {
@@ -152,11 +152,11 @@ const measureRounds = async (bench: Bench, waiting: number): Promise<Round> => {
  * Makes deliveries to the live endpoints that come due one after another, and watches when each
  * arrives.
  */
-const measureRound = async (bench: Bench, seconds: number): Promise<Round> => {
+const measureRound = async (bench: Bench, seconds: number): Promise<RoundResult> => {
   const { admin, receivers, liveIds, linkId } = bench;
   const count = seconds * livePerSecond;
   const intervalMs = 1_000 / livePerSecond;
-  const first = queuedCount + 1;
+  const firstNumber = queuedCount + 1;
   queuedCount += count;
   const firstDueAt = Date.now() + leadMs;
   receivers.arrivals.clear();
@@ -171,13 +171,13 @@ const measureRound = async (bench: Bench, seconds: number): Promise<Round> => {
           LATERAL (
             SELECT $6::timestamptz + (n - $4) * $7::float8 * interval '1 millisecond' AS due_at
           ) AS due`,
-    [liveIds, liveIds.length, linkId, first, queuedCount, new Date(firstDueAt), intervalMs],
+    [liveIds, liveIds.length, linkId, firstNumber, queuedCount, new Date(firstDueAt), intervalMs],
   );
   const sqlMsBefore = await readSqlMs(admin);
   await waitUntil("all have come", () => receivers.arrivals.size >= count, waitMsMax);
   const sqlMs = (await readSqlMs(admin)) - sqlMsBefore;
   const delays = Array.from({ length: count }, (_, index) => {
-    const arrivedAt = receivers.arrivals.get(`evt_live${first + index}`) ?? Number.NaN;
+    const arrivedAt = receivers.arrivals.get(`evt_live${firstNumber + index}`) ?? Number.NaN;
     return arrivedAt - (firstDueAt + index * intervalMs);
   }).toSorted((a, b) => a - b);
   return {
@@ -204,32 +204,32 @@ const readSqlMs = async (admin: Client): Promise<number> => {
 
 const statisticsDelayMs = 1_500;
 
-type Receivers = Awaited<ReturnType<typeof openReceivers>>;
+type Receivers = Awaited<ReturnType<typeof startReceivers>>;
 
 /**
  * One server that answers at once and notes when each delivery came, and one that never answers.
  */
-const openReceivers = async () => {
+const startReceivers = async () => {
   const arrivals = new Map<string, number>();
   let heldCount = 0;
-  const live = createServer((req, res) => {
+  const liveServer = createServer((req, res) => {
     const id = String(req.headers["service-event-id"]);
     if (!arrivals.has(id)) arrivals.set(id, performance.timeOrigin + performance.now());
     req.resume();
     res.end();
   });
-  const hanging = createServer((req, res) => {
+  const hangingServer = createServer((req, res) => {
     heldCount += 1;
     req.resume();
     res.on("close", () => (heldCount -= 1));
   });
-  const servers = [live, hanging];
+  const servers = [liveServer, hangingServer];
   for (const server of servers) {
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   }
   return {
-    livePort: (live.address() as AddressInfo).port,
-    hangingPort: (hanging.address() as AddressInfo).port,
+    livePort: (liveServer.address() as AddressInfo).port,
+    hangingPort: (hangingServer.address() as AddressInfo).port,
     /** When each delivery first came, by its id, in milliseconds of the epoch. */
     arrivals,
     /** How many attempts hang now. */

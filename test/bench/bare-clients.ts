@@ -4,9 +4,9 @@ import { Kafka, logLevel } from "kafkajs";
 import { Pool } from "pg";
 import { request } from "undici";
 import { ensureTopics } from "@payment-links/bus";
-import { testBrokers } from "@payment-links/bus/testing";
-import { openLog } from "@payment-links/runtime";
-import { openInstants } from "./instants.ts";
+import { getTestBrokers } from "@payment-links/bus/testing";
+import { createLog } from "@payment-links/runtime";
+import { createInstants } from "./instants.ts";
 
 /** What a payment cannot do without, each by its bare client; all answer the milliseconds that it took. */
 export type BareClients = {
@@ -20,20 +20,20 @@ export type BareClients = {
 };
 
 /** Opens the clients, all in this process; `topic` and the table are their own. */
-export const openBareClients = async (options: {
+export const createBareClients = async (options: {
   topic: string;
   adminUrl: string;
 }): Promise<BareClients> => {
   const pool = new Pool({ connectionString: options.adminUrl, max: 10 });
   await pool.query("CREATE TABLE bare (id bigint GENERATED ALWAYS AS IDENTITY, body text)");
-  const roundTrip = await openRoundTrip(options.topic);
+  const roundTrip = await createRoundTrip(options.topic);
   const server = createServer((req, res) => req.resume().on("end", () => res.end("{}")));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
     record: roundTrip.record,
-    commit: () => timed(() => commitRow(pool)),
-    call: () => timed(async () => (await request(url, { method: "POST", body })).body.dump()),
+    commit: () => measureMs(() => commitRow(pool)),
+    call: () => measureMs(async () => (await request(url, { method: "POST", body })).body.dump()),
     close: async () => {
       server.close();
       await roundTrip.close();
@@ -42,7 +42,7 @@ export const openBareClients = async (options: {
   };
 };
 
-const timed = async (work: () => Promise<unknown>): Promise<number> => {
+const measureMs = async (work: () => Promise<unknown>): Promise<number> => {
   const startedAt = performance.now();
   await work();
   return performance.now() - startedAt;
@@ -63,9 +63,9 @@ const commitRow = async (pool: Pool): Promise<void> => {
   }
 };
 
-const openRoundTrip = async (topic: string) => {
-  const brokers = testBrokers();
-  const log = openLog({ service: "bench", level: "warn" });
+const createRoundTrip = async (topic: string) => {
+  const brokers = getTestBrokers();
+  const log = createLog({ service: "bench", level: "warn" });
   await ensureTopics({
     brokers,
     clientId: "bench",
@@ -76,12 +76,12 @@ const openRoundTrip = async (topic: string) => {
   const kafka = new Kafka({ brokers, logLevel: logLevel.ERROR });
   const producer = kafka.producer({ idempotent: true });
   const consumer = kafka.consumer({ groupId: topic, maxWaitTimeInMs: 1_000 });
-  const arrivals = openInstants();
+  const arrivals = createInstants();
   await Promise.all([producer.connect(), consumer.connect()]);
   await consumer.subscribe({ topic, fromBeginning: true });
   await consumer.run({
     eachMessage: async ({ message }) => {
-      arrivals.came(String(message.value), performance.now());
+      arrivals.record(String(message.value), performance.now());
     },
   });
   let sentCount = 0;
@@ -90,7 +90,7 @@ const openRoundTrip = async (topic: string) => {
     const value = String(sentCount);
     const sentAt = performance.now();
     await producer.send({ topic, acks: -1, messages: [{ key: value, value }] });
-    return (await arrivals.when(value)) - sentAt;
+    return (await arrivals.waitFor(value)) - sentAt;
   };
   return {
     record,

@@ -1,9 +1,9 @@
 import { linksApiMigration } from "@payment-links/links-api";
 import { createTestDatabase } from "@payment-links/postgres/testing";
-import { startChild, waitListening } from "../rig/child.ts";
+import { startChild, waitUntilListening } from "../rig/child.ts";
 import { findFreePorts } from "../rig/free-port.ts";
-import { openBalancer } from "../rig/round-robin.ts";
-import { makeFloorOutbox } from "./floor-statements.ts";
+import { startBalancer } from "../rig/round-robin.ts";
+import { createFloorOutbox } from "./floor-statements.ts";
 
 /** One process or several of the floor of `bench -- create`, behind a balancer. */
 export type BareReplicas = { baseUrl: string; close: () => Promise<void> };
@@ -12,25 +12,25 @@ export type BareReplicas = { baseUrl: string; close: () => Promise<void> };
 const connectionsMax = 10;
 
 /** Starts so many bare processes on a database of their own. The first of them takes the events. */
-export const openBareReplicas = async (count: number): Promise<BareReplicas> => {
+export const startBareReplicas = async (count: number): Promise<BareReplicas> => {
   const database = await createTestDatabase([linksApiMigration]);
-  await makeFloorOutbox(database.adminUrl);
+  await createFloorOutbox(database.adminUrl);
   const ports = await findFreePorts(count);
   const children = ports.map((port, index) =>
     startChild("test/bench/floor-server.ts", {
-      LINKS_API_URL: database.urlOf("links_api"),
+      LINKS_API_URL: database.getRoleUrl("links_api"),
       CONNECTIONS: String(connectionsMax),
       NODE_ENV: "production",
       PORT: String(port),
       RELAYS: String(index === 0),
     }),
   );
-  await Promise.all(children.map(waitListening));
-  const balancer = await openBalancer(() => ports);
+  await Promise.all(children.map(waitUntilListening));
+  const balancer = await startBalancer(() => ports);
   return {
     baseUrl: `http://127.0.0.1:${balancer.port}`,
     close: async () => {
-      await Promise.all(children.map((child) => child.end("SIGTERM")));
+      await Promise.all(children.map((child) => child.terminate("SIGTERM")));
       await balancer.close();
       await database.drop();
     },

@@ -2,11 +2,11 @@ import { Client } from "pg";
 import { newId } from "@payment-links/contracts";
 import { fetchPayments } from "@payment-links/settlement-listener/testing/fetch-payments";
 
-type Fetched = Awaited<ReturnType<ReturnType<typeof fetchPayments>["next"]>>["value"] & object;
+type FetchedRange = Awaited<ReturnType<ReturnType<typeof fetchPayments>["next"]>>["value"] & object;
 type Row = readonly (string | number | null | undefined)[];
 
 /** Rows of a document, one column for each type. */
-const rowsOf = (...types: string[]): string => {
+const rowsFromDocument = (...types: string[]): string => {
   const columns = types.map((type, index) => `(row ->> ${index})::${type}`);
   return `SELECT ${columns.join(", ")} FROM jsonb_array_elements($1::jsonb) AS row`;
 };
@@ -18,13 +18,13 @@ const statements = {
   transfers: `INSERT INTO chain_transfers (chain_id, transaction_hash, ordinal, block_number,
       block_hash, occurred_at, reference_hash, token_address, destination_address, amount, sender,
       payment_link_id, seen_at)
-    ${rowsOf("text", "text", "int", "int8", "text", "timestamptz", "text", "text", "text", "numeric", "text", "text", "timestamptz")}`,
+    ${rowsFromDocument("text", "text", "int", "int8", "text", "timestamptz", "text", "text", "text", "numeric", "text", "text", "timestamptz")}`,
   payments: `INSERT INTO payments (source, source_id, id, version, payment_link_id, status, amount,
       token_address, chain_id, destination_address, source_transaction, occurred_at, first_seen_at,
       block_number)
-    ${rowsOf("text", "text", "text", "int", "text", "text", "numeric", "text", "text", "text", "text", "timestamptz", "timestamptz", "int8")}`,
+    ${rowsFromDocument("text", "text", "text", "int", "text", "text", "numeric", "text", "text", "text", "text", "timestamptz", "timestamptz", "int8")}`,
   events: `INSERT INTO outbox (id, topic, key, type, occurred_at, value)
-    ${rowsOf("text", "text", "text", "text", "timestamptz", "text")}`,
+    ${rowsFromDocument("text", "text", "text", "text", "timestamptz", "text")}`,
 };
 
 /**
@@ -33,7 +33,7 @@ const statements = {
  * and would store a payment twice. Each statement has a list of its own columns: one document of named
  * fields for all of them reads better, and takes a sixth longer.
  */
-export const openBareWatch = async (databaseUrl: string) => {
+export const connectBareWatch = async (databaseUrl: string) => {
   const client = new Client({
     connectionString: databaseUrl,
     options: "-c search_path=settlement_listener",
@@ -44,15 +44,18 @@ export const openBareWatch = async (databaseUrl: string) => {
   const insert = (name: keyof typeof statements, rows: readonly Row[]) =>
     run(name, [JSON.stringify(rows)]);
 
-  const keep = async (chainId: string, { lastBlock, logs, receipts }: Fetched): Promise<void> => {
+  const storeRange = async (
+    chainId: string,
+    { lastBlock, logs, receipts }: FetchedRange,
+  ): Promise<void> => {
     await client.query("BEGIN");
     await run("move", [chainId, lastBlock]);
-    const found = await run("find", [logs.map(({ topics }) => topics[1])]);
-    const links = new Map(found.rows.map(({ hash, id }) => [hash, id]));
-    const senders = new Map(receipts.map((one) => [one.transactionHash, one.from]));
+    const foundLinks = await run("find", [logs.map(({ topics }) => topics[1])]);
+    const links = new Map(foundLinks.rows.map(({ hash, id }) => [hash, id]));
+    const senders = new Map(receipts.map((receipt) => [receipt.transactionHash, receipt.from]));
     const now = new Date().toISOString();
     const source = `evm:${chainId}`;
-    const paid = logs.map(({ args, topics, transactionHash, ...log }) => {
+    const payments = logs.map(({ args, topics, transactionHash, ...log }) => {
       const linkId = links.get(topics[1]);
       const [seconds, block] = [Number(log.blockTimestamp), Number(log.blockNumber)];
       return {
@@ -72,44 +75,44 @@ export const openBareWatch = async (databaseUrl: string) => {
     });
     await insert(
       "transfers",
-      paid.map((one) => [
+      payments.map((payment) => [
         chainId,
-        one.transactionHash,
+        payment.transactionHash,
         0,
-        one.block,
-        one.blockHash,
-        one.minedAt,
-        one.referenceHash,
-        one.token,
-        one.to,
-        one.amount,
-        one.sender,
-        one.linkId,
+        payment.block,
+        payment.blockHash,
+        payment.minedAt,
+        payment.referenceHash,
+        payment.token,
+        payment.to,
+        payment.amount,
+        payment.sender,
+        payment.linkId,
         now,
       ]),
     );
     await insert(
       "payments",
-      paid.map((one) => [
+      payments.map((payment) => [
         source,
-        one.sourceId,
-        one.id,
+        payment.sourceId,
+        payment.id,
         1,
-        one.linkId,
+        payment.linkId,
         "settled",
-        one.amount,
-        one.token,
+        payment.amount,
+        payment.token,
         chainId,
-        one.to,
-        one.transactionHash,
-        one.minedAt,
+        payment.to,
+        payment.transactionHash,
+        payment.minedAt,
         now,
-        one.block,
+        payment.block,
       ]),
     );
     await insert(
       "events",
-      paid.map(({ linkId, ...payment }) => [
+      payments.map(({ linkId, ...payment }) => [
         newId("evt"),
         "settlements",
         linkId,
@@ -125,10 +128,14 @@ export const openBareWatch = async (databaseUrl: string) => {
     /** Reads a chain from its first block on; the next range is read while one is written. */
     catchUp: async (chainId: string, range: Parameters<typeof fetchPayments>[0]): Promise<void> => {
       const ranges = fetchPayments(range);
-      let reading = ranges.next();
-      for (let read = await reading; read.done !== true; read = await reading) {
-        reading = ranges.next();
-        await keep(chainId, read.value);
+      let nextRange = ranges.next();
+      for (
+        let currentRange = await nextRange;
+        currentRange.done !== true;
+        currentRange = await nextRange
+      ) {
+        nextRange = ranges.next();
+        await storeRange(chainId, currentRange.value);
       }
     },
     close: () => client.end(),

@@ -2,10 +2,10 @@ import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client } from "pg";
-import { openEmbeddedPostgres } from "@payment-links/deploy/embedded-postgres";
+import { startEmbeddedPostgres } from "@payment-links/deploy/embedded-postgres";
 
 /** Reports how a bench is getting ready, apart from its result. */
-export const say = (line: string) => process.stderr.write(`${line}\n`);
+export const printProgress = (line: string) => process.stderr.write(`${line}\n`);
 
 /** As many WAL files (16 MiB each) as Postgres fills between two checkpoints by its own settings. */
 const walFileCount = 34;
@@ -14,12 +14,16 @@ const walFileCount = 34;
  * A Postgres with its durable settings on and its WAL files made, if `DATABASE_URL` gives none;
  * `DATABASE_URL` then names it.
  */
-export const openBenchPostgres = async (settings: Readonly<Record<string, string>> = {}) => {
-  const given = process.env["DATABASE_URL"];
-  if (given !== undefined) return { url: given, close: async () => {} };
+export const startBenchPostgres = async (settings: Readonly<Record<string, string>> = {}) => {
+  const givenUrl = process.env["DATABASE_URL"];
+  if (givenUrl !== undefined) return { url: givenUrl, close: async () => {} };
   const folder = await mkdtemp(join(tmpdir(), "payment-links-bench-"));
   await chmod(folder, 0o755);
-  const server = await openEmbeddedPostgres({ directory: folder, settings, report: say });
+  const server = await startEmbeddedPostgres({
+    directory: folder,
+    settings,
+    report: printProgress,
+  });
   await makeWalFiles(server.url);
   process.env["DATABASE_URL"] = server.url;
   return {

@@ -1,21 +1,23 @@
 import { startServers } from "../servers/start-servers.ts";
-import { openBenchPostgres, say } from "./bench-postgres.ts";
+import { startBenchPostgres, printProgress } from "./bench-postgres.ts";
 
 /**
  * Starts the servers of a bench that are not given, Postgres with its durable settings on, and puts
  * their addresses where the rig looks for them.
  */
-export const openBenchServers = async (postgresSettings: Readonly<Record<string, string>> = {}) => {
+export const startBenchServers = async (
+  postgresSettings: Readonly<Record<string, string>> = {},
+) => {
   const { KAFKA_BROKERS: brokers, REDIS_URL: redisUrl } = process.env;
-  const postgres = await openBenchPostgres(postgresSettings);
-  const given = {
+  const postgres = await startBenchPostgres(postgresSettings);
+  const givenUrls = {
     DATABASE_URL: postgres.url,
     ...(brokers === undefined ? {} : { KAFKA_BROKERS: brokers }),
     ...(redisUrl === undefined ? {} : { REDIS_URL: redisUrl }),
   };
   const servers = await startServers({
-    given,
-    report: say,
+    existingUrls: givenUrls,
+    report: printProgress,
     signal: new AbortController().signal,
   });
   Object.assign(process.env, servers.urls);

@@ -1,11 +1,11 @@
 import { request } from "undici";
-import { bringChromium } from "../rig/bring-chromium.ts";
-import { type Chromium, openChromium } from "../rig/chromium.ts";
+import { ensureChromium } from "../rig/ensure-chromium.ts";
+import { type Chromium, launchChromium } from "../rig/chromium.ts";
 import { call } from "../rig/client.ts";
-import { openWallet } from "../rig/wallet.ts";
+import { createWallet } from "../rig/wallet.ts";
 import { median } from "./load.ts";
-import type { Verdict } from "./rounds.ts";
-import type { Stage } from "./stage.ts";
+import type { BenchResult } from "./rounds.ts";
+import type { BenchSetup } from "./bench-setup.ts";
 import { pageHeaders } from "./static-pages.ts";
 
 const cpuSlowdown = 4;
@@ -19,21 +19,21 @@ const usableMsMax = 60_000;
  * the first frame that shows the button enabled, with nothing in the browser's cache. `styled` is the static
  * page with its stylesheet. All are sent with the headers of the checkout. Bounded by 1.5.
  */
-export const benchCheckoutPage = async (stage: Stage): Promise<Verdict> => {
-  const program = await bringChromium();
+export const benchCheckoutPage = async (setup: BenchSetup): Promise<BenchResult> => {
+  const program = await ensureChromium();
   if (program === undefined) throw new Error("there is no chromium-headless-shell and no chromium");
-  const { baseUrl } = stage.ours;
-  const pages = await makePages(stage);
-  const times = pages.map((): number[] => []);
-  const chromium = await openChromium(program);
+  const { baseUrl } = setup.ours;
+  const pageUrls = await makePages(setup);
+  const timesByPage = pageUrls.map((): number[] => []);
+  const chromium = await launchChromium(program);
   try {
     for (let round = -warmUpRounds; round < roundCount; round += 1) {
-      for (const [index, url] of pages.entries()) {
+      for (const [index, url] of pageUrls.entries()) {
         const ms = await measureUsable(chromium, { origin: baseUrl, url });
-        if (round >= 0) times[index]?.push(ms);
+        if (round >= 0) timesByPage[index]?.push(ms);
       }
       if (round < 0) continue;
-      const [ours, styled, floor] = times.map((list) => list.at(-1)?.toFixed(0));
+      const [ours, styled, floor] = timesByPage.map((list) => list.at(-1)?.toFixed(0));
       process.stdout.write(
         `round ${round + 1}: ours ${ours} ms, styled ${styled} ms, floor ${floor} ms\n`,
       );
@@ -41,58 +41,67 @@ export const benchCheckoutPage = async (stage: Stage): Promise<Verdict> => {
   } finally {
     await chromium.close();
   }
-  const [ours = 0, styled = 0, floor = 0] = times.map((list) => Number(median(list).toFixed(1)));
-  const ratioOf = (one: number, other: number) => Number((one / other).toFixed(3));
-  return { ours, floor, ratio: ratioOf(ours, floor), styled, ratioToStyled: ratioOf(ours, styled) };
+  const [ours = 0, styled = 0, floor = 0] = timesByPage.map((list) =>
+    Number(median(list).toFixed(1)),
+  );
+  const computeRatio = (numerator: number, denominator: number) =>
+    Number((numerator / denominator).toFixed(3));
+  return {
+    ours,
+    floor,
+    ratio: computeRatio(ours, floor),
+    styled,
+    ratioToStyled: computeRatio(ours, styled),
+  };
 };
 
 /** The checkout of a link, and the same as static pages, with and without its stylesheet. */
-const makePages = async ({ ours: { baseUrl }, merchant }: Stage): Promise<string[]> => {
-  const made = await call(`${baseUrl}/v1/payment-link`, {
+const makePages = async ({ ours: { baseUrl }, merchant }: BenchSetup): Promise<string[]> => {
+  const createdLink = await call(`${baseUrl}/v1/payment-link`, {
     method: "POST",
     headers: { "x-api-key": merchant.apiKey },
     body: { toAmount: "25", description: "Order 7" },
   });
-  const url = String(made.body["url"]);
-  const answer = await request(url);
-  const html = await answer.body.text();
+  const url = String(createdLink.body["url"]);
+  const response = await request(url);
+  const html = await response.body.text();
   const headers = Object.fromEntries(
-    pageHeaders.map((name) => [name, String(answer.headers[name])]),
+    pageHeaders.map((name) => [name, String(response.headers[name])]),
   );
   const styled = html
     .replaceAll(/<script[^>]*><\/script>/g, "")
     .replace(/(<button id="wallet"[^>]*) hidden/, "$1");
   const bare = styled.replaceAll(/<(link|img)[^>]*>/g, "");
-  const statics = Object.entries({ styled, bare });
-  for (const [name, body] of statics) {
+  const staticPages = Object.entries({ styled, bare });
+  for (const [name, body] of staticPages) {
     await (
       await request(`${baseUrl}/static/${name}`, { method: "PUT", headers, body })
     ).body.dump();
   }
-  return [url, ...statics.map(([name]) => `${baseUrl}/static/${name}`)];
+  return [url, ...staticPages.map(([name]) => `${baseUrl}/static/${name}`)];
 };
 
 type Visit = { origin: string; url: string };
 
 const measureUsable = async (chromium: Chromium, { origin, url }: Visit): Promise<number> => {
-  const wallet = openWallet({ nodeUrl: "http://127.0.0.1:1", account: "0x1", chainId: "8453" });
-  const person = await chromium.openPerson({ origin, wallets: [wallet] });
+  const wallet = createWallet({ nodeUrl: "http://127.0.0.1:1", account: "0x1", chainId: "8453" });
+  const user = await chromium.createBrowserUser({ origin, wallets: [wallet] });
   const usable = Promise.withResolvers<number>();
-  await person.context.exposeFunction("tellUsable", usable.resolve);
-  await person.context.addInitScript(watchButton);
-  const { page } = await person.openTab();
-  const session = await person.context.newCDPSession(page);
+  await user.context.exposeFunction("tellUsable", usable.resolve);
+  await user.context.addInitScript(watchButtonScript);
+  const { page } = await user.openTab();
+  const session = await user.context.newCDPSession(page);
   await session.send("Emulation.setCPUThrottlingRate", { rate: cpuSlowdown });
-  const late = setTimeout(() => usable.reject(new Error(`${url} is not usable`)), usableMsMax);
+  const timeout = setTimeout(() => usable.reject(new Error(`${url} is not usable`)), usableMsMax);
   await page.goto(url);
-  const ms = await usable.promise.finally(() => clearTimeout(late));
-  await person.close();
-  if (person.faults.length > 0) throw new Error(person.faults.join(", "));
+  const ms = await usable.promise.finally(() => clearTimeout(timeout));
+  await user.close();
+  if (user.violations.length > 0) throw new Error(user.violations.join(", "));
   return ms;
 };
 
 // It runs in the page, before the page's own script.
-const watchButton = `(() => {
+const watchButtonScript = `(() => {
   const isUsable = (button) => /^\\s*Pay /.test(button.textContent) &&
     !button.disabled && button.getClientRects().length > 0;
   const look = () => {

@@ -1,23 +1,23 @@
 import { ensureConsoleBuilt } from "@payment-links/console/ensure-built";
-import { openConsole } from "../rig/open-console.ts";
-import { bringChromium } from "../rig/bring-chromium.ts";
-import { openChromium } from "../rig/chromium.ts";
-import { openBenchPostgres, say } from "./bench-postgres.ts";
-import { type MadeAccount, fillAccount } from "./fill-account.ts";
+import { createConsole } from "../rig/create-console.ts";
+import { ensureChromium } from "../rig/ensure-chromium.ts";
+import { launchChromium } from "../rig/chromium.ts";
+import { startBenchPostgres, printProgress } from "./bench-postgres.ts";
+import { type CreatedAccount, fillAccount } from "./fill-account.ts";
 import { median } from "./load.ts";
-import type { Verdict } from "./rounds.ts";
+import type { BenchResult } from "./rounds.ts";
 
 const roundCount = 9;
 const warmUpRounds = 2;
 const shownMsMax = 60_000;
 
-type System = Awaited<ReturnType<typeof openConsole>>;
-type Account = MadeAccount & { middleId: string };
-type Person = Awaited<ReturnType<System["signUp"]>> & { account: Account };
+type System = Awaited<ReturnType<typeof createConsole>>;
+type FilledAccount = CreatedAccount & { middleId: string };
+type ConsoleUser = Awaited<ReturnType<System["signUp"]>> & { account: FilledAccount };
 /** What a view shows once it has read all, of much and of next to nothing. */
-type View = { name: string; path: (account: Account) => string; full: string; plain: string };
+type View = { name: string; path: (account: FilledAccount) => string; full: string; plain: string };
 
-const inLog = "?status=Failed&eventType=payment_link.completed";
+const logQuery = "?status=Failed&eventType=payment_link.completed";
 const views: readonly View[] = [
   { name: "overview", path: () => "", full: "900 USDC", plain: "Nothing yet." },
   { name: "links", path: () => "/links", full: "Order 1", plain: "A link" },
@@ -63,7 +63,7 @@ const views: readonly View[] = [
   },
   {
     name: "endpoint, what failed of a type",
-    path: ({ endpointId }) => `/webhooks/${endpointId}${inLog}`,
+    path: ({ endpointId }) => `/webhooks/${endpointId}${logQuery}`,
     full: "Failed",
     plain: "Nothing has been sent yet.",
   },
@@ -110,21 +110,21 @@ const views: readonly View[] = [
  * a link and an endpoint, by turns in one Chromium. `ratio` is that of the view which suffers most; it is
  * to stay under 2.
  */
-export const benchConsole = async (): Promise<Verdict> => {
-  const program = await bringChromium();
+export const benchConsole = async (): Promise<BenchResult> => {
+  const program = await ensureChromium();
   if (program === undefined) throw new Error("there is no Chromium");
-  await ensureConsoleBuilt({ env: process.env, report: say });
-  const postgres = await openBenchPostgres();
-  const system = await openConsole(() => openChromium(program));
+  await ensureConsoleBuilt({ env: process.env, report: printProgress });
+  const postgres = await startBenchPostgres();
+  const system = await createConsole(() => launchChromium(program));
   try {
-    const people = {
-      full: await openPerson(system, "full"),
-      plain: await openPerson(system, "plain"),
+    const users = {
+      full: await createUser(system, "full"),
+      plain: await createUser(system, "plain"),
     };
-    say("filling");
-    people.full.account.middleId = await fillAccount(system, people.full.account);
-    const verdicts: Verdict[] = [];
-    for (const view of views) verdicts.push(await measureView(people, view));
+    printProgress("filling");
+    users.full.account.middleId = await fillAccount(system, users.full.account);
+    const verdicts: BenchResult[] = [];
+    for (const view of views) verdicts.push(await measureView(users, view));
     const worst = verdicts.toSorted((a, b) => b.ratio - a.ratio)[0];
     if (worst === undefined) throw new Error("nothing was measured");
     return worst;
@@ -135,10 +135,10 @@ export const benchConsole = async (): Promise<Verdict> => {
 };
 
 /** Somebody who has a wallet, a link and an endpoint. */
-const openPerson = async (system: System, handle: string): Promise<Person> => {
-  const person = await system.signUp(handle);
+const createUser = async (system: System, handle: string): Promise<ConsoleUser> => {
+  const user = await system.signUp(handle);
   // By the page's own clock, and at the very change that brings what is waited for.
-  await person.context.addInitScript(`window.timeView = (path, text) => new Promise((resolve) => {
+  await user.context.addInitScript(`window.timeView = (path, text) => new Promise((resolve) => {
     const begunAt = performance.now();
     const look = () => {
       const shown = document.body?.innerText ?? "";
@@ -153,9 +153,9 @@ const openPerson = async (system: System, handle: string): Promise<Person> => {
   })`);
   const post = async (path: string, data: object): Promise<Record<string, string>> => {
     const url = `${system.origin}/console/api/${path}`;
-    const answer = await person.context.request.post(url, { data });
-    if (!answer.ok()) throw new Error(`${path}: ${await answer.text()}`);
-    return answer.json();
+    const response = await user.context.request.post(url, { data });
+    if (!response.ok()) throw new Error(`${path}: ${await response.text()}`);
+    return response.json();
   };
   await post("wallets", {
     walletAddress: "0x52908400098527886E0F7030069857D2E4169EE7",
@@ -164,23 +164,23 @@ const openPerson = async (system: System, handle: string): Promise<Person> => {
   });
   const link = await post("payment-links", { toAmount: "1000000", description: "A link" });
   const endpoint = await post("webhook-endpoints", { url: "https://shop.com/hook", name: "shop" });
-  const own = await person.context.request.get(`${system.origin}/console/api/account`);
-  const { id: userId = "" } = (await own.json()) as Record<string, string>;
+  const accountResponse = await user.context.request.get(`${system.origin}/console/api/account`);
+  const { id: userId = "" } = (await accountResponse.json()) as Record<string, string>;
   const linkId = link["id"] ?? "";
   const account = { userId, linkId, middleId: linkId, endpointId: endpoint["id"] ?? "" };
-  return { ...person, account };
+  return { ...user, account };
 };
 
 const measureView = async (
-  people: Record<"full" | "plain", Person>,
+  users: Record<"full" | "plain", ConsoleUser>,
   view: View,
-): Promise<Verdict> => {
+): Promise<BenchResult> => {
   const times = { full: [] as number[], plain: [] as number[] };
-  const whose = ["full", "plain"] as const;
+  const kinds = ["full", "plain"] as const;
   for (let round = -warmUpRounds; round < roundCount; round += 1) {
-    for (const one of round % 2 === 0 ? whose : whose.toReversed()) {
-      const shownMs = await timeView(people[one], view, view[one]);
-      if (round >= 0) times[one].push(shownMs);
+    for (const kind of round % 2 === 0 ? kinds : kinds.toReversed()) {
+      const shownMs = await timeView(users[kind], view, view[kind]);
+      if (round >= 0) times[kind].push(shownMs);
     }
   }
   const [ours, floor] = [median(times.full), median(times.plain)];
@@ -194,15 +194,19 @@ const measureView = async (
 
 /** Milliseconds from going to a view, in a page that has read nothing else, until it stands there. */
 const timeView = async (
-  { account, goTo, tab }: Person,
+  { account, goTo, tab }: ConsoleUser,
   { name, path }: View,
   text: string,
 ): Promise<number> => {
   await goTo("/nowhere");
-  await tab.see("Nothing is here");
-  const gaveUp = new Promise<never>((_resolve, reject) => {
+  await tab.waitForText("Nothing is here");
+  const timedOut = new Promise<never>((_resolve, reject) => {
     setTimeout(() => reject(new Error(`${name} never showed ${text}`)), shownMsMax).unref();
   });
-  const given = [path(account) || "/", text].map((one) => JSON.stringify(one)).join();
-  return Number(await Promise.race([tab.page.evaluate(`window.timeView(${given})`), gaveUp]));
+  const scriptArguments = [path(account) || "/", text]
+    .map((argument) => JSON.stringify(argument))
+    .join();
+  return Number(
+    await Promise.race([tab.page.evaluate(`window.timeView(${scriptArguments})`), timedOut]),
+  );
 };

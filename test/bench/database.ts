@@ -1,15 +1,15 @@
 import { createTestDatabase } from "@payment-links/postgres/testing";
-import { openBenchPostgres } from "./bench-postgres.ts";
+import { startBenchPostgres } from "./bench-postgres.ts";
 
 type Schemas = Parameters<typeof createTestDatabase>[0];
 
 /** Makes a database for a bench. */
-export const openBenchDatabase = async (schemas: Schemas) => {
-  const postgres = await openBenchPostgres();
+export const createBenchDatabase = async (schemas: Schemas) => {
+  const postgres = await startBenchPostgres();
   const database = await createTestDatabase(schemas);
   return {
     adminUrl: database.adminUrl,
-    urlOf: (role: string) => database.urlOf(role),
+    urlOf: (role: string) => database.getRoleUrl(role),
     close: async () => {
       await database.drop();
       await postgres.close();

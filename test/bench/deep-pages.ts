@@ -1,20 +1,20 @@
 import { Client } from "pg";
 import { Pool } from "undici";
-import { openMerchant } from "../rig/client.ts";
+import { createMerchant } from "../rig/client.ts";
 import { percentile } from "../rig/percentile.ts";
 import { fillLinks } from "./fill-links.ts";
 import { type Call, median } from "./load.ts";
-import type { Verdict } from "./rounds.ts";
-import type { Stage } from "./stage.ts";
+import type { BenchResult } from "./rounds.ts";
+import type { BenchSetup } from "./bench-setup.ts";
 
 const linkCount = Number(process.env["LINKS"] ?? 1_200_000);
-const neighbourLinkCount = 1_000;
-const askersCount = 20;
+const neighborLinkCount = 1_000;
+const pagerCount = 20;
 const roundCount = 7;
 const callsPerRound = 600;
 const msPerRoundMax = 8_000;
 /** So long an asker waits after a refusal. All together stay far above what the limits let through. */
-const pauseMs = 100;
+const rejectedPauseMs = 100;
 /** So long the askers are at it before the neighbour is measured. */
 const headStartMs = 1_000;
 
@@ -30,14 +30,14 @@ const deepPaths = [
  * compared with when nobody does. `ours` is with, `floor` without, in milliseconds, of the worse of
  * both calls; `ratio`, the median of the rounds', should stay under 1.5.
  */
-export const benchDeepPages = async (stage: Stage): Promise<Verdict> => {
-  const neighbour = await openMerchant(stage.ours, "neighbour");
-  const many = await openMerchant(stage.ours, "many_links");
-  await fill(stage, [
-    { ...neighbour, count: neighbourLinkCount },
-    { ...many, count: linkCount },
+export const benchDeepPages = async (setup: BenchSetup): Promise<BenchResult> => {
+  const neighbor = await createMerchant(setup.ours, "neighbour");
+  const manyLinksAccount = await createMerchant(setup.ours, "many_links");
+  await fillAccounts(setup, [
+    { ...neighbor, count: neighborLinkCount },
+    { ...manyLinksAccount, count: linkCount },
   ]);
-  const headers = { "x-api-key": neighbour.apiKey };
+  const headers = { "x-api-key": neighbor.apiKey };
   const calls: Record<string, Call> = {
     list: { method: "GET", path: "/v1/payment-link", headers },
     create: {
@@ -47,51 +47,53 @@ export const benchDeepPages = async (stage: Stage): Promise<Verdict> => {
       body: JSON.stringify({ toAmount: "25.5" }),
     },
   };
-  const verdicts: Verdict[] = [];
+  const results: BenchResult[] = [];
   for (const [name, call] of Object.entries(calls)) {
     const times = { ours: [] as number[], floor: [] as number[], ratios: [] as number[] };
-    const answers: Record<string, number> = {};
-    await measureP99Ms(stage, call);
+    const responseCounts: Record<string, number> = {};
+    await measureP99Ms(setup, call);
     for (let round = 0; round < roundCount; round += 1) {
-      const floor = await measureP99Ms(stage, call);
-      const askers = startAskers(stage, many.apiKey, answers);
+      const floor = await measureP99Ms(setup, call);
+      const pagers = startPagers(setup, manyLinksAccount.apiKey, responseCounts);
       await new Promise((resolve) => setTimeout(resolve, headStartMs));
-      const ours = await measureP99Ms(stage, call);
-      await askers.stop();
+      const ours = await measureP99Ms(setup, call);
+      await pagers.stop();
       times.floor.push(floor);
       times.ours.push(ours);
       times.ratios.push(ours / floor);
     }
     const { ours, floor, ratios } = times;
-    const verdict = { ours: median(ours), floor: median(floor), ratio: median(ratios) };
+    const result = { ours: median(ours), floor: median(floor), ratio: median(ratios) };
     process.stdout.write(
-      `${name}: ratio ${verdict.ratio.toFixed(2)} (with: ${show(ours)} ms; without: ` +
-        `${show(floor)} ms); deep pages answered ${JSON.stringify(answers)}\n`,
+      `${name}: ratio ${result.ratio.toFixed(2)} (with: ${formatTimes(ours)} ms; without: ` +
+        `${formatTimes(floor)} ms); deep pages answered ${JSON.stringify(responseCounts)}\n`,
     );
-    verdicts.push({ ...verdict, call: name });
+    results.push({ ...result, call: name });
   }
-  const worst = verdicts.toSorted((a, b) => b.ratio - a.ratio)[0];
+  const worst = results.toSorted((a, b) => b.ratio - a.ratio)[0];
   if (worst === undefined) throw new Error("nothing was measured");
   return worst;
 };
 
-const show = (list: readonly number[]): string => list.map((ms) => ms.toFixed(1)).join(" ");
+const formatTimes = (timesMs: readonly number[]): string =>
+  timesMs.map((ms) => ms.toFixed(1)).join(" ");
 
-const fill = async (
-  stage: Stage,
+const fillAccounts = async (
+  setup: BenchSetup,
   accounts: readonly { apiKey: string; userId: string; count: number }[],
 ): Promise<void> => {
-  const admin = new Client({ connectionString: stage.adminUrl });
+  const admin = new Client({ connectionString: setup.adminUrl });
   await admin.connect();
   const status = "(ARRAY['active','completed','inactive'])[1 + n % 3]";
-  for (const one of accounts) await fillLinks(admin, stage, one, { status, expires: "NULL" });
+  for (const account of accounts)
+    await fillLinks(admin, setup, account, { status, expires: "NULL" });
   await admin.query("VACUUM ANALYZE links_api.links");
   await admin.end();
 };
 
 /** The 99th percentile of calls made one at a time, in milliseconds. One that fails counts as it lasts. */
-const measureP99Ms = async (stage: Stage, call: Call): Promise<number> => {
-  const pool = new Pool(stage.ours.baseUrl, { connections: 1 });
+const measureP99Ms = async (setup: BenchSetup, call: Call): Promise<number> => {
+  const pool = new Pool(setup.ours.baseUrl, { connections: 1 });
   const durations: number[] = [];
   const endsAt = performance.now() + msPerRoundMax;
   while (durations.length < callsPerRound && performance.now() < endsAt) {
@@ -105,24 +107,26 @@ const measureP99Ms = async (stage: Stage, call: Call): Promise<number> => {
 };
 
 /** Has many connections of one account ask for deep pages, each as soon as it is answered. */
-const startAskers = (stage: Stage, apiKey: string, answers: Record<string, number>) => {
-  const pool = new Pool(stage.ours.baseUrl, { connections: askersCount, pipelining: 1 });
+const startPagers = (setup: BenchSetup, apiKey: string, responseCounts: Record<string, number>) => {
+  const pool = new Pool(setup.ours.baseUrl, { connections: pagerCount, pipelining: 1 });
   const stopping = new AbortController();
-  const ask = async (asker: number): Promise<void> => {
-    for (let asked = asker; !stopping.signal.aborted; asked += 1) {
-      const path = `/v1/payment-link${deepPaths[asked % deepPaths.length] ?? ""}`;
+  const requestPages = async (pagerIndex: number): Promise<void> => {
+    for (let requestIndex = pagerIndex; !stopping.signal.aborted; requestIndex += 1) {
+      const path = `/v1/payment-link${deepPaths[requestIndex % deepPaths.length] ?? ""}`;
       const headers = { "x-api-key": apiKey };
       const { statusCode, body } = await pool.request({ method: "GET", path, headers });
       await body.dump();
-      answers[statusCode] = (answers[statusCode] ?? 0) + 1;
-      if (statusCode !== 200) await new Promise((resolve) => setTimeout(resolve, pauseMs));
+      responseCounts[statusCode] = (responseCounts[statusCode] ?? 0) + 1;
+      if (statusCode !== 200) await new Promise((resolve) => setTimeout(resolve, rejectedPauseMs));
     }
   };
-  const asking = Promise.all(Array.from({ length: askersCount }, (_, asker) => ask(asker)));
+  const running = Promise.all(
+    Array.from({ length: pagerCount }, (_, pagerIndex) => requestPages(pagerIndex)),
+  );
   return {
     stop: async () => {
       stopping.abort();
-      await asking;
+      await running;
       await pool.close();
     },
   };

@@ -5,20 +5,20 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Client } from "pg";
 import { createCatalogue, keccak256Hex, newId, toEip55 } from "@payment-links/contracts";
-import { openTestGround } from "@payment-links/process/testing";
-import { openLog, openMetrics, readConfig, systemClock } from "@payment-links/runtime";
+import { createTestContext } from "@payment-links/process/testing";
+import { createLog, createMetrics, parseConfig, systemClock } from "@payment-links/runtime";
 import { waitUntil } from "@payment-links/runtime/testing";
 import {
   createSettlementListener,
   settlementListenerConfig,
   settlementListenerMigration,
 } from "@payment-links/settlement-listener";
-import { type Chain, openChain } from "@payment-links/settlement-listener/testing";
-import { openScatterer } from "@payment-links/settlement-listener/testing/open-scatterer";
-import { openBenchPostgres, say } from "./bench-postgres.ts";
+import { type LocalEvmChain, startEvmChain } from "@payment-links/settlement-listener/testing";
+import { deployScatterer } from "@payment-links/settlement-listener/testing/deploy-scatterer";
+import { startBenchPostgres, printProgress } from "./bench-postgres.ts";
 import { median } from "./load.ts";
-import type { Verdict } from "./rounds.ts";
-import { forgetChain, openBus, rememberBeginning } from "./watch.ts";
+import type { BenchResult } from "./rounds.ts";
+import { resetChainSql, createPublishOnlyBus, storeBeginningSql } from "./watch.ts";
 
 const ownerCount = 10_000;
 const blockCount = 1_000;
@@ -31,7 +31,7 @@ const roundCount = 5;
 /** `finalized` is twice as many blocks behind the head: first none of the blocks is, then all are. */
 const slotsInEpoch = 600;
 const runMsMax = 180_000;
-const lookMs = 3;
+const pollMs = 3;
 const minedAtOnceMax = 100;
 
 type Work = { head: number; payments: number; deposits: number };
@@ -42,33 +42,38 @@ type Times = Record<"with" | "without", number[]>;
  * owners and name no link, beside 250 payments. It is compared with a watcher that looks for payments
  * alone: over blocks that are new, whose headers it reads, and over blocks that are final.
  */
-export const benchDeposits = async (): Promise<Verdict> => {
-  const postgres = await openBenchPostgres();
-  const chain = await openChain({ slotsInEpoch });
+export const benchDeposits = async (): Promise<BenchResult> => {
+  const postgres = await startBenchPostgres();
+  const chain = await startEvmChain({ slotsInEpoch });
   const owners = Array.from({ length: ownerCount }, () => `0x${randomBytes(20).toString("hex")}`);
-  const shop = await openShop(chain, owners);
+  const shop = await createShop(chain, owners);
   try {
-    const work = await mineAll(chain, owners, shop.references);
-    say("watching new blocks");
-    const fresh = await measure(shop, work);
-    for (let left = 2 * slotsInEpoch + 1; left > 0; left -= minedAtOnceMax) {
-      await chain.mine(Math.min(left, minedAtOnceMax));
+    const work = await mineBlocks(chain, owners, shop.references);
+    printProgress("watching new blocks");
+    const newBlockTimes = await measure(shop, work);
+    for (
+      let remainingBlocks = 2 * slotsInEpoch + 1;
+      remainingBlocks > 0;
+      remainingBlocks -= minedAtOnceMax
+    ) {
+      await chain.mine(Math.min(remainingBlocks, minedAtOnceMax));
     }
-    say("watching final blocks");
-    const final = await measure(shop, { ...work, head: await chain.headNumber() });
-    const perSecond = (list: readonly number[]) => Math.round(blockCount / (median(list) / 1000));
-    const ratioOf = (times: Times) =>
+    printProgress("watching final blocks");
+    const finalBlockTimes = await measure(shop, { ...work, head: await chain.readHeadNumber() });
+    const perSecond = (timesMs: readonly number[]) =>
+      Math.round(blockCount / (median(timesMs) / 1000));
+    const computeRatio = (times: Times) =>
       Number((median(times.without) / median(times.with)).toFixed(3));
     return {
-      ours: perSecond(fresh.with),
-      floor: perSecond(fresh.without),
-      ratio: ratioOf(fresh),
+      ours: perSecond(newBlockTimes.with),
+      floor: perSecond(newBlockTimes.without),
+      ratio: computeRatio(newBlockTimes),
       unit: "blocks/s",
       found: work.deposits,
       ofFinalBlocks: {
-        ours: perSecond(final.with),
-        floor: perSecond(final.without),
-        ratio: ratioOf(final),
+        ours: perSecond(finalBlockTimes.with),
+        floor: perSecond(finalBlockTimes.without),
+        ratio: computeRatio(finalBlockTimes),
       },
     };
   } finally {
@@ -78,7 +83,7 @@ export const benchDeposits = async (): Promise<Verdict> => {
   }
 };
 
-type Shop = Awaited<ReturnType<typeof openShop>>;
+type Shop = Awaited<ReturnType<typeof createShop>>;
 
 const measure = async (shop: Shop, work: Work): Promise<Times> => {
   const times: Times = { with: [], without: [] };
@@ -86,23 +91,23 @@ const measure = async (shop: Shop, work: Work): Promise<Times> => {
   for (let round = 0; round < roundCount; round += 1) {
     const kinds = ["with", "without"] as const;
     for (const kind of round % 2 === 0 ? kinds : kinds.toReversed()) await run(kind);
-    const [a = 0, b = 0] = [times.with.at(-1), times.without.at(-1)];
-    const shown = `with deposits ${(a / 1000).toFixed(2)} s, without ${(b / 1000).toFixed(2)} s`;
-    process.stdout.write(`round ${round + 1}: ${shown}\n`);
+    const [withMs = 0, withoutMs = 0] = [times.with.at(-1), times.without.at(-1)];
+    const timesText = `with deposits ${(withMs / 1000).toFixed(2)} s, without ${(withoutMs / 1000).toFixed(2)} s`;
+    process.stdout.write(`round ${round + 1}: ${timesText}\n`);
   }
   return times;
 };
 
-const mineAll = async (
-  chain: Chain,
+const mineBlocks = async (
+  chain: LocalEvmChain,
   owners: readonly string[],
   references: readonly string[],
 ): Promise<Work> => {
-  say(`mining ${blockCount} blocks of ${transfersPerBlock} transfers`);
-  const { scatter } = await openScatterer(chain);
+  printProgress(`mining ${blockCount} blocks of ${transfersPerBlock} transfers`);
+  const { scatter } = await deployScatterer(chain);
   // anvil recovers who signed a transaction each time that it is asked for it, by a library eight times as
   // slow as other nodes'; of whom it impersonates it keeps that.
-  await chain.ask("anvil_impersonateAccount", [chain.payers[depositor]]);
+  await chain.callRpc("anvil_impersonateAccount", [chain.payers[depositor]]);
   let [payments, deposits] = [0, 0];
   for (let block = 0; block < blockCount; block += 1) {
     const isOurs = block % blocksPerDeposit === 0;
@@ -110,7 +115,7 @@ const mineAll = async (
     if (isOurs) {
       // In a transaction of its own, as money comes: its receipt is small.
       const to = owners[(deposits * 19) % owners.length] ?? "";
-      await chain.give({ to, amount: 1_000_000n, payer: depositor });
+      await chain.transferToken({ to, amount: 1_000_000n, payer: depositor });
       deposits += 1;
     }
     if (block % blocksPerPayment === 0) {
@@ -121,59 +126,59 @@ const mineAll = async (
     await chain.mine();
   }
   await chain.mine(2);
-  return { head: await chain.headNumber(), payments, deposits };
+  return { head: await chain.readHeadNumber(), payments, deposits };
 };
 
 /** A listener's database with a link of each owner. */
-const openShop = async (chain: Chain, owners: readonly string[]) => {
+const createShop = async (chain: LocalEvmChain, owners: readonly string[]) => {
   const directory = await mkdtemp(join(tmpdir(), "bench-deposits-"));
-  const test = await openTestGround({
+  const testContext = await createTestContext({
     name: "settlement-listener",
     migration: settlementListenerMigration,
   });
-  const admin = new Client({ connectionString: test.database.adminUrl });
+  const admin = new Client({ connectionString: testContext.database.adminUrl });
   await admin.connect();
   const references = owners.map(() => randomBytes(16).toString("hex"));
-  await admin.query(addLinks, [
+  await admin.query(addLinksSql, [
     owners.map(() => newId("plink")),
     owners.map(toEip55),
     references,
     references.map((reference) => keccak256Hex(reference)),
     chain.chainId,
-    chain.addressOf("usdc"),
+    chain.getTokenAddress("usdc"),
   ]);
   await admin.query(
     "VACUUM ANALYZE settlement_listener.links, settlement_listener.owner_addresses",
   );
 
-  const open = async (findsDeposits: boolean) => {
+  const createListener = async (findsDeposits: boolean) => {
     const chainsFile = join(directory, "chains.json");
     const settings = { finality: { blocks: 1 }, headLagBlocks: 0, pollMs: 50, findsDeposits };
     await writeFile(chainsFile, JSON.stringify({ [chain.chainId]: settings }));
-    const ground = {
-      ...test.ground,
+    const context = {
+      ...testContext.context,
       catalogue: createCatalogue(chain.catalogueData),
-      log: openLog({ service: "bench", level: "error" }),
-      metrics: openMetrics("settlement-listener"),
+      log: createLog({ service: "bench", level: "error" }),
+      metrics: createMetrics("settlement-listener"),
       clock: systemClock,
-      bus: openBus(() => Promise.reject(new Error("away"))),
+      bus: createPublishOnlyBus(() => Promise.reject(new Error("away"))),
     };
-    const config = readConfig(settlementListenerConfig, {
+    const config = parseConfig(settlementListenerConfig, {
       RPC_URLS: `${chain.chainId}=${chain.url}`,
       CHAINS_FILE: chainsFile,
     });
-    return createSettlementListener(ground, config);
+    return createSettlementListener(context, config);
   };
   const isTrue = async (text: string, values: unknown[]): Promise<boolean> =>
     (await admin.query({ name: text.slice(0, 60), text, values })).rowCount === 1;
 
-  const service = await open(true);
-  await service.start();
+  const firstService = await createListener(true);
+  await firstService.start();
   await waitUntil("the watch has begun", () =>
     isTrue("SELECT FROM settlement_listener.watchers WHERE first_block IS NOT NULL", []),
   );
-  await service.stop();
-  await admin.query(rememberBeginning);
+  await firstService.stop();
+  await admin.query(storeBeginningSql);
 
   return {
     references,
@@ -182,37 +187,37 @@ const openShop = async (chain: Chain, owners: readonly string[]) => {
      * has been through all of it once: what a process does a single time is no time of a block.
      */
     run: async ({ deposits, head, payments }: Work, findsDeposits: boolean): Promise<number> => {
-      await admin.query(forgetChain);
-      const running = await open(findsDeposits);
+      await admin.query(resetChainSql);
+      const service = await createListener(findsDeposits);
       const catchUp = async (): Promise<number> => {
         const startedAt = performance.now();
-        const look = async (text: string, values: unknown[]): Promise<void> => {
+        const waitForRow = async (text: string, values: unknown[]): Promise<void> => {
           while (!(await isTrue(text, values))) {
             if (performance.now() - startedAt > runMsMax) throw new Error("it does not catch up");
-            await sleep(lookMs);
+            await sleep(pollMs);
           }
         };
-        await look("SELECT FROM settlement_listener.watchers WHERE scanned_to >= $1", [head]);
-        await look(areSettled, [payments, findsDeposits ? deposits : 0]);
+        await waitForRow("SELECT FROM settlement_listener.watchers WHERE scanned_to >= $1", [head]);
+        await waitForRow(areSettledSql, [payments, findsDeposits ? deposits : 0]);
         return performance.now() - startedAt;
       };
-      await running.start();
+      await service.start();
       await catchUp();
-      await admin.query(goBack);
+      await admin.query(resetToFirstBlockSql);
       const tookMs = await catchUp();
-      await running.stop();
+      await service.stop();
       return tookMs;
     },
     close: async () => {
       await admin.end();
-      await test.close();
+      await testContext.close();
       await rm(directory, { recursive: true, force: true });
     },
   };
 };
 
 /** A running watch goes on from its first block: between its steps it keeps nothing. */
-const goBack = `
+const resetToFirstBlockSql = `
   TRUNCATE settlement_listener.chain_blocks, settlement_listener.read_spans,
     settlement_listener.chain_transfers, settlement_listener.payments, settlement_listener.outbox;
   INSERT INTO settlement_listener.chain_blocks SELECT * FROM settlement_listener.begun_blocks;
@@ -220,14 +225,14 @@ const goBack = `
     SET scanned_to = first_block, finalized_to = first_block, audited_to = first_block
 `;
 
-const areSettled = `
+const areSettledSql = `
   SELECT FROM (
     SELECT count(*) FILTER (WHERE payer IS NULL) AS payments, count(payer) AS deposits
     FROM settlement_listener.payments WHERE status = 'settled'
   ) AS settled WHERE payments = $1 AND deposits = $2
 `;
 
-const addLinks = `
+const addLinksSql = `
   INSERT INTO settlement_listener.links (id, version, chain_id, token_address,
     destination_address, payment_reference, payment_reference_hash)
   SELECT id, 1, $5, $6, address, reference, hash

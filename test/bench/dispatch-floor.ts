@@ -11,14 +11,14 @@ const deadlineMs = 10_000;
 
 const pool = new Pool(env["SINK_URL"] ?? "", { connections, pipelining: 1 });
 const secret = Buffer.alloc(32, 1);
-let sent = 0;
+let sentCount = 0;
 
-const work = async () => {
-  while (sent < count) {
-    sent += 1;
+const runWorker = async () => {
+  while (sentCount < count) {
+    sentCount += 1;
     const timestamp = String(Math.floor(Date.now() / 1000));
     const signature = createHmac("sha256", secret).update(`${timestamp}.${body}`).digest("hex");
-    const answer = await pool.request({
+    const response = await pool.request({
       method: "POST",
       path: "/hook",
       headers: {
@@ -30,16 +30,16 @@ const work = async () => {
       body,
       signal: AbortSignal.timeout(deadlineMs),
     });
-    await answer.body.dump();
-    if (answer.statusCode !== 200) throw new Error(`the sink answered ${answer.statusCode}`);
+    await response.body.dump();
+    if (response.statusCode !== 200) throw new Error(`the sink answered ${response.statusCode}`);
   }
 };
 
 const startedAt = performance.now();
-const before = process.cpuUsage();
-await Promise.all(Array.from({ length: connections }, work));
-const used = process.cpuUsage(before);
+const cpuBefore = process.cpuUsage();
+await Promise.all(Array.from({ length: connections }, runWorker));
+const cpuUsed = process.cpuUsage(cpuBefore);
 const seconds = (performance.now() - startedAt) / 1000;
-const cpuMs = (used.user + used.system) / 1000;
+const cpuMs = (cpuUsed.user + cpuUsed.system) / 1000;
 process.stdout.write(`${JSON.stringify({ rate: count / seconds, cpuMs: cpuMs / count })}\n`);
 await pool.close();

@@ -1,11 +1,11 @@
 import { Client } from "pg";
 import { request } from "undici";
-import { completedLink, openTeller } from "../rig/completed-links.ts";
-import { type Merchant, openMerchant } from "../rig/client.ts";
-import { type RealSystem, openRealSystem } from "../rig/real-system.ts";
+import { createCompletedLinkRecord, connectLinkPublisher } from "../rig/completed-links.ts";
+import { type Merchant, createMerchant } from "../rig/client.ts";
+import { type RealSystem, startRealSystem } from "../rig/real-system.ts";
 import { registerEndpoint } from "../rig/register-endpoint.ts";
 import { waitUntil } from "@payment-links/runtime/testing";
-import { cpuMsOf, cpuMsOfTree, parentOf } from "./process-cpu.ts";
+import { readCpuMs, readCpuMsOfTree, readParentPid } from "./process-cpu.ts";
 
 /** One dispatcher, an account with some endpoints, and the sink to which all of them point. */
 export type DispatchBench = {
@@ -30,15 +30,15 @@ export const runMsMax = 120_000;
 const description = "x".repeat(600);
 
 /** Starts a dispatcher whose account has so many endpoints, all of them at the sink. */
-export const openDispatchBench = async (options: {
+export const createDispatchBench = async (options: {
   sinkPort: number;
   endpointCount: number;
   env?: Record<string, string>;
 }): Promise<DispatchBench & { close(): Promise<void> }> => {
   const { endpointCount, env, sinkPort } = options;
-  const system = await openRealSystem({
+  const system = await startRealSystem({
     replicasPerService: 1,
-    only: ["auth-keys", "webhook-dispatcher"],
+    startedServices: ["auth-keys", "webhook-dispatcher"],
     env: {
       SETTLEMENT_PROVIDER_SECRETS: `acme=whsec_${Buffer.alloc(32, 1).toString("base64")}`,
       WEBHOOK_SECRET_KEYS: `bench=${Buffer.alloc(32, 7).toString("base64")}`,
@@ -54,7 +54,7 @@ export const openDispatchBench = async (options: {
   };
   try {
     await admin.connect();
-    const merchant = await openMerchant(system, "bench");
+    const merchant = await createMerchant(system, "bench");
     for (let index = 0; index < endpointCount; index += 1) {
       await registerEndpoint(system, merchant, `https://receiver.test/hook-${index}`);
     }
@@ -68,38 +68,46 @@ export const openDispatchBench = async (options: {
 /** Sends that many deliveries: from records in Kafka until every 2xx is recorded. */
 export const runDispatch = async (
   { system, admin, merchant, endpointCount, sinkPort }: DispatchBench,
-  deliveries: number,
+  deliveryCount: number,
 ): Promise<DispatchRun> => {
   const dispatcher = system.replicas.find(({ service }) => service === "webhook-dispatcher");
   if (dispatcher === undefined) throw new Error("there is no dispatcher");
-  const links = Array.from({ length: deliveries / endpointCount }, () =>
-    completedLink(merchant.userId, description),
+  const links = Array.from({ length: deliveryCount / endpointCount }, () =>
+    createCompletedLinkRecord(merchant.userId, description),
   );
-  const postmaster = parentOf(await backendPid(admin));
-  const cpuMs = () => cpuMsOf(dispatcher.pid()) + cpuMsOfTree(postmaster);
-  const sunkBefore = await countSunk(sinkPort);
+  const postmasterPid = readParentPid(await backendPid(admin));
+  const cpuMs = () => readCpuMs(dispatcher.pid()) + readCpuMsOfTree(postmasterPid);
+  const receivedBefore = await countReceived(sinkPort);
   // Frozen while the records are put into Kafka: the measurement begins after that, as the other
   // loop's bodies are written before it begins.
   process.kill(dispatcher.pid(), "SIGSTOP");
-  const teller = await openTeller(system.topicPrefix);
-  await teller.tell(links);
-  await teller.close();
+  const publisher = await connectLinkPublisher(system.topicPrefix);
+  await publisher.publish(links);
+  await publisher.close();
   const [cpuBefore, commitsBefore] = [cpuMs(), await countCommits(admin)];
   const startedAt = performance.now();
   process.kill(dispatcher.pid(), "SIGCONT");
   await waitUntil(
     "every delivery came",
-    async () => (await countSunk(sinkPort)) >= sunkBefore + deliveries,
+    async () => (await countReceived(sinkPort)) >= receivedBefore + deliveryCount,
     runMsMax,
   );
-  await waitUntil("every 2xx is recorded", async () => (await countOpen(admin)) === 0, runMsMax);
+  await waitUntil(
+    "every 2xx is recorded",
+    async () => (await countPendingDeliveries(admin)) === 0,
+    runMsMax,
+  );
   const seconds = (performance.now() - startedAt) / 1000;
   const usedMs = cpuMs() - cpuBefore;
   const commits = (await countCommits(admin)) - commitsBefore;
-  return { rate: deliveries / seconds, cpuMs: usedMs / deliveries, commits: commits / deliveries };
+  return {
+    rate: deliveryCount / seconds,
+    cpuMs: usedMs / deliveryCount,
+    commits: commits / deliveryCount,
+  };
 };
 
-const countSunk = async (port: number): Promise<number> =>
+const countReceived = async (port: number): Promise<number> =>
   Number(await (await request(`http://127.0.0.1:${port}/count`)).body.text());
 
 const backendPid = async (admin: Client): Promise<number> => {
@@ -107,7 +115,7 @@ const backendPid = async (admin: Client): Promise<number> => {
   return rows[0]?.pid ?? -1;
 };
 
-const countOpen = async (admin: Client): Promise<number> => {
+const countPendingDeliveries = async (admin: Client): Promise<number> => {
   const { rows } = await admin.query<{ count: number }>(`
     SELECT count(*)::int AS count FROM webhook_dispatcher.deliveries
     WHERE next_attempt_at IS NOT NULL OR lease_until IS NOT NULL`);

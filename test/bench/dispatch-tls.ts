@@ -3,15 +3,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client } from "pg";
 import { certificates } from "@payment-links/webhook-dispatcher/testing/certificates";
-import { startChild, waitListening } from "../rig/child.ts";
-import { openMerchant } from "../rig/client.ts";
+import { startChild, waitUntilListening } from "../rig/child.ts";
+import { createMerchant } from "../rig/client.ts";
 import { findFreePorts } from "../rig/free-port.ts";
-import { type RealSystem, openRealSystem } from "../rig/real-system.ts";
+import { type RealSystem, startRealSystem } from "../rig/real-system.ts";
 import { registerEndpoint } from "../rig/register-endpoint.ts";
-import { openBenchServers } from "./bench-servers.ts";
+import { startBenchServers } from "./bench-servers.ts";
 import { type DispatchBench, type DispatchRun, runDispatch } from "./dispatch-run.ts";
 import { median } from "./load.ts";
-import type { Verdict } from "./rounds.ts";
+import type { BenchResult } from "./rounds.ts";
 
 const deliveryCount = 20_000;
 const roundCount = 3;
@@ -26,8 +26,8 @@ const hosts = { tls: "receiver.test", plain: "plain.test" };
  * TLS, in turn, to one sink: milliseconds of CPU per delivery, dispatcher and Postgres together.
  * The result is the worse of one endpoint and of five.
  */
-export const benchDispatchTls = async (): Promise<Verdict> => {
-  const servers = await openBenchServers();
+export const benchDispatchTls = async (): Promise<BenchResult> => {
+  const servers = await startBenchServers();
   const folder = await mkdtemp(join(tmpdir(), "payment-links-ca-"));
   const authorityFile = join(folder, "ca.pem");
   await writeFile(authorityFile, certificates.authority);
@@ -38,9 +38,9 @@ export const benchDispatchTls = async (): Promise<Verdict> => {
     TLS_KEY: certificates.key,
     TLS_CERT: certificates.good,
   });
-  const system = await openRealSystem({
+  const system = await startRealSystem({
     replicasPerService: 1,
-    only: ["auth-keys", "webhook-dispatcher"],
+    startedServices: ["auth-keys", "webhook-dispatcher"],
     env: {
       WEBHOOK_SECRET_KEYS: `bench=${Buffer.alloc(32, 7).toString("base64")}`,
       WEBHOOK_HOST_OVERRIDES: [
@@ -54,11 +54,11 @@ export const benchDispatchTls = async (): Promise<Verdict> => {
   });
   const admin = new Client({ connectionString: system.adminUrl });
   try {
-    await waitListening(sink);
+    await waitUntilListening(sink);
     await admin.connect();
-    const shapes: Verdict[] = [];
+    const shapes: BenchResult[] = [];
     for (const endpointCount of [1, 5]) {
-      shapes.push(await measureShape({ system, admin, endpointCount, sinkPort }));
+      shapes.push(await measureEndpointCount({ system, admin, endpointCount, sinkPort }));
     }
     const worst = shapes.toSorted((a, b) => b.ratio - a.ratio)[0];
     if (worst === undefined) throw new Error("nothing was measured");
@@ -66,17 +66,19 @@ export const benchDispatchTls = async (): Promise<Verdict> => {
   } finally {
     await admin.end();
     await system.close();
-    await sink.end("SIGTERM");
+    await sink.terminate("SIGTERM");
     await rm(folder, { recursive: true, force: true });
     await servers.close();
   }
 };
 
-const measureShape = async (bench: Omit<DispatchBench, "merchant">): Promise<Verdict> => {
+const measureEndpointCount = async (
+  bench: Omit<DispatchBench, "merchant">,
+): Promise<BenchResult> => {
   const { system, endpointCount } = bench;
   const [overTls, plain] = [
-    { ...bench, merchant: await openShop(system, hosts.tls, endpointCount) },
-    { ...bench, merchant: await openShop(system, hosts.plain, endpointCount) },
+    { ...bench, merchant: await createShop(system, hosts.tls, endpointCount) },
+    { ...bench, merchant: await createShop(system, hosts.plain, endpointCount) },
   ];
   await runDispatch(overTls, warmUpCount);
   await runDispatch(plain, warmUpCount);
@@ -85,9 +87,9 @@ const measureShape = async (bench: Omit<DispatchBench, "merchant">): Promise<Ver
     if (round % 2 === 0) runs.tls.push(await runDispatch(overTls, deliveryCount));
     runs.plain.push(await runDispatch(plain, deliveryCount));
     if (round % 2 === 1) runs.tls.push(await runDispatch(overTls, deliveryCount));
-    tell(endpointCount, runs.tls.at(-1), runs.plain.at(-1));
+    printRound(endpointCount, runs.tls.at(-1), runs.plain.at(-1));
   }
-  const [ours, floor] = [median(runs.tls.map(cpuOf)), median(runs.plain.map(cpuOf))];
+  const [ours, floor] = [median(runs.tls.map(getCpuMs)), median(runs.plain.map(getCpuMs))];
   return {
     endpoints: endpointCount,
     ours: Number(ours.toFixed(3)),
@@ -96,9 +98,9 @@ const measureShape = async (bench: Omit<DispatchBench, "merchant">): Promise<Ver
   };
 };
 
-const cpuOf = ({ cpuMs }: DispatchRun): number => cpuMs;
+const getCpuMs = ({ cpuMs }: DispatchRun): number => cpuMs;
 
-const tell = (endpoints: number, tls?: DispatchRun, plain?: DispatchRun): void => {
+const printRound = (endpoints: number, tls?: DispatchRun, plain?: DispatchRun): void => {
   if (tls === undefined || plain === undefined) return;
   process.stdout.write(
     `${endpoints} endpoints: TLS ${tls.rate.toFixed(0)}/s, ${tls.cpuMs.toFixed(3)} ms CPU; ` +
@@ -106,8 +108,8 @@ const tell = (endpoints: number, tls?: DispatchRun, plain?: DispatchRun): void =
   );
 };
 
-const openShop = async (system: RealSystem, host: string, endpointCount: number) => {
-  const merchant = await openMerchant(system, `${host.split(".", 1)[0]}_${endpointCount}`);
+const createShop = async (system: RealSystem, host: string, endpointCount: number) => {
+  const merchant = await createMerchant(system, `${host.split(".", 1)[0]}_${endpointCount}`);
   for (let index = 0; index < endpointCount; index += 1) {
     await registerEndpoint(system, merchant, `https://${host}/hook-${index}`);
   }

@@ -1,18 +1,18 @@
 import * as z from "zod";
-import { type Child, startChild, waitListening } from "../rig/child.ts";
+import { type Child, startChild, waitUntilListening } from "../rig/child.ts";
 import { findFreePorts } from "../rig/free-port.ts";
 import { waitUntil } from "@payment-links/runtime/testing";
-import { openBenchServers } from "./bench-servers.ts";
+import { startBenchServers } from "./bench-servers.ts";
 import {
   type DispatchBench,
   type DispatchRun,
-  openDispatchBench,
+  createDispatchBench,
   runDispatch,
   runMsMax,
   slotsPerEndpoint,
 } from "./dispatch-run.ts";
 import { median } from "./load.ts";
-import type { Verdict } from "./rounds.ts";
+import type { BenchResult } from "./rounds.ts";
 
 const deliveryCount = 20_000;
 const roundCount = 3;
@@ -27,16 +27,17 @@ type FloorRun = Omit<DispatchRun, "commits">;
  * `ratio` is that of the rates; `cpuRatio` that of the CPU per delivery, dispatcher and Postgres
  * against the loop; both are the worst seen.
  */
-export const benchDispatch = async (): Promise<Verdict> => {
-  const servers = await openBenchServers();
+export const benchDispatch = async (): Promise<BenchResult> => {
+  const servers = await startBenchServers();
   const [sinkPort = 0] = await findFreePorts(1);
   const sink = startChild("test/bench/sink-server.ts", { PORT: String(sinkPort) });
-  await waitListening(sink);
-  const shapes: Shape[] = [];
+  await waitUntilListening(sink);
+  const shapes: DispatchResult[] = [];
   try {
-    for (const endpointCount of [1, 5]) shapes.push(await measureShape(sinkPort, endpointCount));
+    for (const endpointCount of [1, 5])
+      shapes.push(await measureEndpointCount(sinkPort, endpointCount));
   } finally {
-    await sink.end("SIGTERM");
+    await sink.terminate("SIGTERM");
     await servers.close();
   }
   const worst = shapes.toSorted((a, b) => a.ratio - b.ratio)[0];
@@ -49,10 +50,17 @@ export const benchDispatch = async (): Promise<Verdict> => {
   };
 };
 
-type Shape = Verdict & { endpoints: number; cpuRatio: number; commitsPerDelivery: number };
+type DispatchResult = BenchResult & {
+  endpoints: number;
+  cpuRatio: number;
+  commitsPerDelivery: number;
+};
 
-const measureShape = async (sinkPort: number, endpointCount: number): Promise<Shape> => {
-  const bench = await openDispatchBench({ sinkPort, endpointCount });
+const measureEndpointCount = async (
+  sinkPort: number,
+  endpointCount: number,
+): Promise<DispatchResult> => {
+  const bench = await createDispatchBench({ sinkPort, endpointCount });
   try {
     await runDispatch(bench, warmUpCount);
     await runFloor(bench, warmUpCount);
@@ -61,15 +69,15 @@ const measureShape = async (sinkPort: number, endpointCount: number): Promise<Sh
     for (let round = 0; round < roundCount; round += 1) {
       ours.push(await runDispatch(bench, deliveryCount));
       floor.push(await runFloor(bench, deliveryCount));
-      tell(endpointCount, ours.at(-1), floor.at(-1));
+      printRound(endpointCount, ours.at(-1), floor.at(-1));
     }
-    return verdictOf(endpointCount, ours, floor);
+    return summarize(endpointCount, ours, floor);
   } finally {
     await bench.close();
   }
 };
 
-const tell = (endpoints: number, ours?: DispatchRun, floor?: FloorRun): void => {
+const printRound = (endpoints: number, ours?: DispatchRun, floor?: FloorRun): void => {
   if (ours === undefined || floor === undefined) return;
   process.stdout.write(
     `${endpoints} endpoints: ours ${ours.rate.toFixed(0)}/s, ${ours.cpuMs.toFixed(3)} ms CPU, ` +
@@ -78,11 +86,11 @@ const tell = (endpoints: number, ours?: DispatchRun, floor?: FloorRun): void => 
   );
 };
 
-const verdictOf = (
+const summarize = (
   endpoints: number,
   ours: readonly DispatchRun[],
   floor: readonly FloorRun[],
-): Shape => {
+): DispatchResult => {
   const rate = median(ours.map((run) => run.rate));
   const floorRate = median(floor.map((run) => run.rate));
   const cpuMs = median(ours.map((run) => run.cpuMs));
@@ -97,18 +105,18 @@ const verdictOf = (
   };
 };
 
-const Floor = z.object({ rate: z.number(), cpuMs: z.number() });
+const FloorOutput = z.object({ rate: z.number(), cpuMs: z.number() });
 
 const runFloor = async (
   { endpointCount, sinkPort }: DispatchBench,
-  deliveries: number,
+  runDeliveryCount: number,
 ): Promise<FloorRun> => {
   const child: Child = startChild("test/bench/dispatch-floor.ts", {
     SINK_URL: `http://127.0.0.1:${sinkPort}`,
-    COUNT: String(deliveries),
+    COUNT: String(runDeliveryCount),
     CONNECTIONS: String(slotsPerEndpoint * endpointCount),
     BODY: "x".repeat(bodyBytes),
   });
   await waitUntil("the floor has ended", () => !child.isRunning(), runMsMax);
-  return Floor.parse(JSON.parse(child.output()));
+  return FloorOutput.parse(JSON.parse(child.output()));
 };

@@ -2,15 +2,15 @@ import { readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Client } from "pg";
-import { call, openMerchant, sendNotice } from "../rig/client.ts";
+import { call, createMerchant, sendNotice } from "../rig/client.ts";
 import { percentile } from "../rig/percentile.ts";
-import { type RealSystem, openRealSystem } from "../rig/real-system.ts";
+import { type RealSystem, startRealSystem } from "../rig/real-system.ts";
 import { registerEndpoint } from "../rig/register-endpoint.ts";
-import { acme, shopEnv, unlimitedEnv } from "../rig/shop-env.ts";
-import { openBenchServers } from "./bench-servers.ts";
-import { callEvenly, openArrivals, warmUp } from "./latency.ts";
+import { acmeProvider, buildShopEnv, unlimitedEnv } from "../rig/shop-env.ts";
+import { startBenchServers } from "./bench-servers.ts";
+import { callEvenly, startArrivalReceiver, warmUp } from "./latency.ts";
 import { median } from "./load.ts";
-import type { Verdict } from "./rounds.ts";
+import type { BenchResult } from "./rounds.ts";
 import { drawTimeline } from "./timeline-picture.ts";
 
 const perSecond = Number(process.env["RATE"] ?? 500);
@@ -18,8 +18,8 @@ const minutes = Number(process.env["MINUTES"] ?? 10);
 const sampleEveryMs = 10_000;
 const warmUpStepSeconds = 15;
 const bytesPerPage = 4_096;
-const againMs = 1_000;
-const triesMax = 60;
+const retryMs = 1_000;
+const attemptsMax = 60;
 
 /** So many payments complete a link; so many links are open at a time, and are paid by turns. */
 const paymentsPerLink = 10;
@@ -34,34 +34,34 @@ const openLinkCount = 100;
  * `tableRatio` and `walRatio` compare the same thirds. `refusedCount` notices were answered by an
  * error and sent again a second later, as providers do. `PICTURE` names a file for a picture.
  */
-export const benchEndurance = async (): Promise<Verdict> => {
-  const servers = await openBenchServers();
-  const receiver = await openArrivals();
-  const system = await openRealSystem({
+export const benchEndurance = async (): Promise<BenchResult> => {
+  const servers = await startBenchServers();
+  const receiver = await startArrivalReceiver();
+  const system = await startRealSystem({
     replicasPerService: 1,
     env: {
-      ...shopEnv(receiver),
+      ...buildShopEnv(receiver),
       ...unlimitedEnv,
     },
   });
   const admin = new Client({ connectionString: system.adminUrl });
   try {
     await admin.connect();
-    const tally: Tally = { refusedCount: 0 };
-    const pay = await openPayer(system, receiver, tally);
+    const counts: RejectedCounts = { refusedCount: 0 };
+    const pay = await createPay(system, receiver, counts);
     process.stdout.write(`warming up, then ${minutes} minutes at ${perSecond} a second\n`);
     await warmUp(pay, { perSecond, stepSeconds: warmUpStepSeconds });
-    tally.refusedCount = 0;
-    const ended: number[] = [];
+    counts.refusedCount = 0;
+    const durationsMs: number[] = [];
     const payments = callEvenly(
       async () => {
-        ended.push(await pay());
+        durationsMs.push(await pay());
       },
       { count: minutes * 60 * perSecond, perSecond },
     );
-    const [samples] = await Promise.all([readSamples(system, admin, ended), payments]);
-    await draw(samples);
-    return { ...verdictOf(samples), ...tally };
+    const [samples] = await Promise.all([readSamples(system, admin, durationsMs), payments]);
+    await drawPicture(samples);
+    return { ...summarize(samples), ...counts };
   } finally {
     await admin.end();
     await system.close();
@@ -70,16 +70,16 @@ export const benchEndurance = async (): Promise<Verdict> => {
   }
 };
 
-type Arrivals = Awaited<ReturnType<typeof openArrivals>>;
+type Arrivals = Awaited<ReturnType<typeof startArrivalReceiver>>;
 
-type Tally = { refusedCount: number };
+type RejectedCounts = { refusedCount: number };
 
 /**
  * Pays a link, a new one where the last is used up; answers the milliseconds from the notice's answer to
  * its webhook.
  */
-const openPayer = async (system: RealSystem, receiver: Arrivals, tally: Tally) => {
-  const merchant = await openMerchant(system, "bench");
+const createPay = async (system: RealSystem, receiver: Arrivals, counts: RejectedCounts) => {
+  const merchant = await createMerchant(system, "bench");
   await registerEndpoint(system, merchant, "https://receiver.test/hook");
   const create = async (): Promise<string> => {
     const { status, body } = await call(`${system.baseUrl}/v1/payment-link`, {
@@ -93,10 +93,10 @@ const openPayer = async (system: RealSystem, receiver: Arrivals, tally: Tally) =
   let count = 0;
   const linkIds: Promise<string>[] = [];
   return async (): Promise<number> => {
-    const place = count % openLinkCount;
-    const isUsedUp = (Math.floor(count / openLinkCount) + place) % paymentsPerLink === 0;
-    const linkId = (isUsedUp ? undefined : linkIds[place]) ?? create();
-    linkIds[place] = linkId;
+    const slot = count % openLinkCount;
+    const isExhausted = (Math.floor(count / openLinkCount) + slot) % paymentsPerLink === 0;
+    const linkId = (isExhausted ? undefined : linkIds[slot]) ?? create();
+    linkIds[slot] = linkId;
     count += 1;
     // The webhook is recognised by its amount. It must not end in a zero, so that it comes back as it is.
     const amount = `${count}.1`;
@@ -107,10 +107,15 @@ const openPayer = async (system: RealSystem, receiver: Arrivals, tally: Tally) =
       status: "settled",
       amount,
     } as const;
-    for (let tries = 1; (await sendNotice(system.baseUrl, acme, notice)) >= 300; tries += 1) {
-      if (tries === triesMax) throw new Error(`the notice ${id} was refused ${triesMax} times`);
-      tally.refusedCount += 1;
-      await sleep(againMs);
+    for (
+      let attempts = 1;
+      (await sendNotice(system.baseUrl, acmeProvider, notice)) >= 300;
+      attempts += 1
+    ) {
+      if (attempts === attemptsMax)
+        throw new Error(`the notice ${id} was refused ${attemptsMax} times`);
+      counts.refusedCount += 1;
+      await sleep(retryMs);
     }
     const answeredAt = performance.now();
     return (await receiver.arrival(amount)) - answeredAt;
@@ -131,35 +136,39 @@ type Sample = {
 const readSamples = async (
   system: RealSystem,
   admin: Client,
-  ended: number[],
+  durationsMs: number[],
 ): Promise<Sample[]> => {
   const samples: Sample[] = [];
-  let before = await readSizes(admin);
+  let sizesBefore = await readSizes(admin);
   const startedAt = performance.now();
-  for (let at = 1; at <= (minutes * 60_000) / sampleEveryMs; at += 1) {
-    await sleep(startedAt + at * sampleEveryMs - performance.now());
-    const durations = ended.splice(0);
-    const [sizes, lateSeconds] = await Promise.all([readSizes(admin), readLateSeconds(system)]);
-    const paidCount = Math.max(durations.length, 1);
+  for (
+    let sampleNumber = 1;
+    sampleNumber <= (minutes * 60_000) / sampleEveryMs;
+    sampleNumber += 1
+  ) {
+    await sleep(startedAt + sampleNumber * sampleEveryMs - performance.now());
+    const sampleDurationsMs = durationsMs.splice(0);
+    const [sizes, lateSeconds] = await Promise.all([readSizes(admin), readLatenessSeconds(system)]);
+    const paidCount = Math.max(sampleDurationsMs.length, 1);
     const sample: Sample = {
-      paidCount: durations.length,
-      p50Ms: percentile(durations, 0.5),
-      p99Ms: percentile(durations, 0.99),
+      paidCount: sampleDurationsMs.length,
+      p50Ms: percentile(sampleDurationsMs, 0.5),
+      p99Ms: percentile(sampleDurationsMs, 0.99),
       memoryMib: Object.fromEntries(
-        system.replicas.map((replica) => [replica.service, residentMib(replica.pid())]),
+        system.replicas.map((replica) => [replica.service, readResidentMib(replica.pid())]),
       ),
       lateSeconds,
-      tableKibPerPayment: (sizes.tableBytes - before.tableBytes) / 1_024 / paidCount,
-      walKibPerPayment: (sizes.walBytes - before.walBytes) / 1_024 / paidCount,
+      tableKibPerPayment: (sizes.tableBytes - sizesBefore.tableBytes) / 1_024 / paidCount,
+      walKibPerPayment: (sizes.walBytes - sizesBefore.walBytes) / 1_024 / paidCount,
     };
     process.stdout.write(`${JSON.stringify(sample)}\n`);
     samples.push(sample);
-    before = sizes;
+    sizesBefore = sizes;
   }
   return samples;
 };
 
-const residentMib = (pid: number): number => {
+const readResidentMib = (pid: number): number => {
   const pages = Number(readFileSync(`/proc/${pid}/statm`, "utf8").split(" ")[1]);
   return Math.round((pages * bytesPerPage) / 1_048_576);
 };
@@ -171,79 +180,79 @@ const readSizes = async (admin: Client): Promise<Sizes> => {
     `SELECT pg_database_size(current_database())::float8 AS "tableBytes",
        pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::float8 AS "walBytes"`,
   );
-  const [found] = rows;
-  if (found === undefined) throw new Error("there are no sizes");
-  return found;
+  const [sizes] = rows;
+  if (sizes === undefined) throw new Error("there are no sizes");
+  return sizes;
 };
 
-const latenesses =
+const latenessPattern =
   /^payment_links_(?:consumer_lag|webhook_oldest_due_age|outbox_oldest_unsent_age)_seconds(?:\{.*\})? ([0-9.e+-]+)$/gm;
 
 /** How late what waits longest is, of all that services apply, relay or deliver. */
-const readLateSeconds = async ({ replicas }: RealSystem): Promise<number> => {
+const readLatenessSeconds = async ({ replicas }: RealSystem): Promise<number> => {
   const texts = await Promise.all(
     replicas.map(async ({ internalPort }) => {
-      const answer = await fetch(`http://127.0.0.1:${internalPort}/metrics`);
-      return answer.text();
+      const response = await fetch(`http://127.0.0.1:${internalPort}/metrics`);
+      return response.text();
     }),
   );
-  const all = texts.flatMap((text) =>
-    [...text.matchAll(latenesses)].map(([, value]) => Number(value)),
+  const latenesses = texts.flatMap((text) =>
+    [...text.matchAll(latenessPattern)].map(([, value]) => Number(value)),
   );
-  if (all.length === 0) throw new Error("no service tells how late it is");
-  return Math.max(...all);
+  if (latenesses.length === 0) throw new Error("no service tells how late it is");
+  return Math.max(...latenesses);
 };
 
-const draw = async (samples: readonly Sample[]): Promise<void> => {
+const drawPicture = async (samples: readonly Sample[]): Promise<void> => {
   const file = process.env["PICTURE"];
   if (file === undefined) return;
-  const line = (name: string, valueOf: (sample: Sample) => number) => ({
+  const createLine = (name: string, getValue: (sample: Sample) => number) => ({
     name,
-    values: samples.map(valueOf),
+    values: samples.map(getValue),
   });
   const services = Object.keys(samples[0]?.memoryMib ?? {});
   const title = `${perSecond} payments a second, taken, credited and told`;
-  const picture = drawTimeline(title, minutes, [
+  const svg = drawTimeline(title, minutes, [
     {
       title: "From the notice's answer to the webhook, ms",
-      lines: [line("p99", ({ p99Ms }) => p99Ms), line("p50", ({ p50Ms }) => p50Ms)],
+      lines: [createLine("p99", ({ p99Ms }) => p99Ms), createLine("p50", ({ p50Ms }) => p50Ms)],
     },
     {
       title: "Resident memory, MiB",
-      lines: services.map((name) => line(name, ({ memoryMib }) => memoryMib[name] ?? 0)),
+      lines: services.map((name) => createLine(name, ({ memoryMib }) => memoryMib[name] ?? 0)),
     },
     {
       title: "How late what waits longest is, s",
-      lines: [line("events and webhooks", ({ lateSeconds }) => lateSeconds)],
+      lines: [createLine("events and webhooks", ({ lateSeconds }) => lateSeconds)],
     },
     {
       title: "Growth for each payment, KiB",
       lines: [
-        line("WAL", ({ walKibPerPayment }) => walKibPerPayment),
-        line("tables and indexes", ({ tableKibPerPayment }) => tableKibPerPayment),
+        createLine("WAL", ({ walKibPerPayment }) => walKibPerPayment),
+        createLine("tables and indexes", ({ tableKibPerPayment }) => tableKibPerPayment),
       ],
     },
   ]);
-  await writeFile(file, picture);
+  await writeFile(file, svg);
 };
 
-const verdictOf = (samples: readonly Sample[]): Verdict => {
-  const third = Math.floor(samples.length / 3);
-  const compare = (valueOf: (sample: Sample) => number) => {
-    const floor = median(samples.slice(0, third).map(valueOf));
-    const ours = median(samples.slice(-third).map(valueOf));
+const summarize = (samples: readonly Sample[]): BenchResult => {
+  const thirdLength = Math.floor(samples.length / 3);
+  const compare = (getValue: (sample: Sample) => number) => {
+    const floor = median(samples.slice(0, thirdLength).map(getValue));
+    const ours = median(samples.slice(-thirdLength).map(getValue));
     return {
       ours: Number(ours.toFixed(2)),
       floor: Number(floor.toFixed(2)),
       ratio: Number((ours / floor).toFixed(2)),
     };
   };
-  const memoryOf = ({ memoryMib }: Sample) =>
+  const sumMemory = ({ memoryMib }: Sample) =>
     Object.values(memoryMib).reduce((sum, mib) => sum + mib, 0);
   return {
     ...compare(({ p99Ms }) => p99Ms),
     p50Ratio: compare(({ p50Ms }) => p50Ms).ratio,
-    memoryRatio: compare(memoryOf).ratio,
+    memoryRatio: compare(sumMemory).ratio,
     tableRatio: compare(({ tableKibPerPayment }) => tableKibPerPayment).ratio,
     walRatio: compare(({ walKibPerPayment }) => walKibPerPayment).ratio,
     lateSecondsMax: Math.max(...samples.map(({ lateSeconds }) => lateSeconds)),

@@ -2,9 +2,9 @@ import { Client } from "pg";
 import type { ServiceName } from "@payment-links/deploy/ingress";
 
 /** An account as the console made it: a link, a webhook endpoint and what it signed in as. */
-export type MadeAccount = { userId: string; linkId: string; endpointId: string };
+export type CreatedAccount = { userId: string; linkId: string; endpointId: string };
 
-type Databases = { adminUrlOf(service: ServiceName): string };
+type ServiceDatabases = { getAdminUrl(service: ServiceName): string };
 
 const linkCount = 10_000;
 const paymentCount = 1_000;
@@ -16,12 +16,17 @@ const dayCount = 30;
  * Multiplies what an account has: links, payments on its first one, lines in both of its logs. Answers
  * the link in the middle of its list.
  */
-export const fillAccount = async (system: Databases, account: MadeAccount): Promise<string> => {
-  await within(system, "links-api", "links_api", (client) => fillLinksAndPayments(client, account));
-  await within(system, "webhook-dispatcher", "webhook_dispatcher", (client) =>
+export const fillAccount = async (
+  system: ServiceDatabases,
+  account: CreatedAccount,
+): Promise<string> => {
+  await withSchema(system, "links-api", "links_api", (client) =>
+    fillLinksAndPayments(client, account),
+  );
+  await withSchema(system, "webhook-dispatcher", "webhook_dispatcher", (client) =>
     fillDeliveryLog(client, account),
   );
-  await within(system, "auth-keys", "auth_keys", (client) =>
+  await withSchema(system, "auth-keys", "auth_keys", (client) =>
     client.query(
       `INSERT INTO audit_log (occurred_at, account_id, actor_kind, action, detail, address)
        SELECT now() - n * interval '20 s', $1, 'session', 'api_key.changed', '{}', '192.0.2.1'
@@ -32,13 +37,13 @@ export const fillAccount = async (system: Databases, account: MadeAccount): Prom
   return `${account.linkId.slice(0, 22)}${String(linkCount / 2).padStart(10, "0")}`;
 };
 
-const within = async (
-  system: Databases,
+const withSchema = async (
+  system: ServiceDatabases,
   service: ServiceName,
   schema: string,
   fill: (client: Client) => Promise<unknown>,
 ): Promise<void> => {
-  const client = new Client({ connectionString: system.adminUrlOf(service) });
+  const client = new Client({ connectionString: system.getAdminUrl(service) });
   await client.connect();
   await client.query(`SET search_path = ${schema}`);
   await fill(client);
@@ -46,7 +51,7 @@ const within = async (
   await client.end();
 };
 
-const fillLinksAndPayments = async (client: Client, { linkId }: MadeAccount): Promise<void> => {
+const fillLinksAndPayments = async (client: Client, { linkId }: CreatedAccount): Promise<void> => {
   const { rows } = await client.query<{ names: string }>(`
     SELECT string_agg(quote_ident(column_name), ', ') AS names FROM information_schema.columns
     WHERE table_schema = 'links_api' AND table_name = 'links' AND is_identity = 'NO'
@@ -78,7 +83,7 @@ const fillLinksAndPayments = async (client: Client, { linkId }: MadeAccount): Pr
   ]);
 };
 
-const fillDeliveryLog = async (client: Client, { linkId, endpointId }: MadeAccount) => {
+const fillDeliveryLog = async (client: Client, { linkId, endpointId }: CreatedAccount) => {
   await client.query(
     `SELECT keep_delivery_log((now() AT TIME ZONE 'UTC')::date - n, ${dayCount} + n)
      FROM generate_series(0, ${dayCount}) AS n`,

@@ -1,14 +1,14 @@
 import type { Client } from "pg";
 import { call } from "../rig/client.ts";
-import type { Stage } from "./stage.ts";
+import type { BenchSetup } from "./bench-setup.ts";
 
-type Filled = { apiKey: string; userId: string; count: number };
+type AccountToFill = { apiKey: string; userId: string; count: number };
 
 /** Multiplies one link, made through the API, into many of a shape. */
 export const fillLinks = async (
   admin: Client,
-  { ours }: { ours: Pick<Stage["ours"], "baseUrl"> },
-  { apiKey, userId, count }: Filled,
+  { ours }: { ours: Pick<BenchSetup["ours"], "baseUrl"> },
+  { apiKey, userId, count }: AccountToFill,
   shape: { status: string; expires: string },
 ): Promise<void> => {
   const created = await call(`${ours.baseUrl}/v1/payment-link`, {

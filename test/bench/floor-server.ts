@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import express from "express";
 import { Client, Pool } from "pg";
 import * as z from "zod";
-import { floorInsert, floorSelect, insertValues } from "./floor-statements.ts";
+import { floorInsert, floorSelect, createInsertValues } from "./floor-statements.ts";
 
 // The least that answers the same calls and promises as much of them: Express 5, zod, one prepared statement
 // and a pool of the same size, and a relay that takes events from the outbox; no limit, log, metric or trace.
@@ -13,30 +13,30 @@ const app = express();
 app.disable("x-powered-by");
 app.disable("etag");
 
-const Order = z.strictObject({
+const OrderBody = z.strictObject({
   toAmount: z.string().regex(/^\d{1,30}(?:\.\d{1,18})?$/),
   description: z.string().max(500),
 });
 
 /** Whoever calls first holds the key. */
 let keyHash: Buffer | undefined;
-const isKnown = (key: string): boolean => {
+const isKnownKey = (key: string): boolean => {
   const hash = createHash("sha256").update(key).digest();
   keyHash ??= hash;
   return timingSafeEqual(hash, keyHash);
 };
 
 app.post("/v1/payment-link", express.json(), async (req, res) => {
-  if (!isKnown(req.get("x-api-key") ?? "")) {
+  if (!isKnownKey(req.get("x-api-key") ?? "")) {
     res.status(401).end();
     return;
   }
-  const order = Order.safeParse(req.body);
+  const order = OrderBody.safeParse(req.body);
   if (order.error !== undefined) {
     res.status(400).json(order.error.issues);
     return;
   }
-  const values = insertValues(order.data);
+  const values = createInsertValues(order.data);
   await pool.query({ name: "insert", text: floorInsert, values });
   const [id] = values;
   res.json({ id, url: `http://127.0.0.1/@bench/pay/${id}` });

@@ -17,7 +17,7 @@ export const floorInsert = `
   VALUES ($11, 'payment-links', $1, 'payment_link.created', now(), $12)`;
 
 /** Makes the outbox of the floor, whose own relay empties it. */
-export const makeFloorOutbox = async (adminUrl: string): Promise<void> => {
+export const createFloorOutbox = async (adminUrl: string): Promise<void> => {
   const admin = new Client({ connectionString: adminUrl });
   await admin.connect();
   await admin.query(`
@@ -31,9 +31,9 @@ export const makeFloorOutbox = async (adminUrl: string): Promise<void> => {
 export const floorOwner = "user_floor";
 
 /** The values of {@link floorInsert}. */
-export const insertValues = (order: { toAmount: string; description: string }): string[] => {
+export const createInsertValues = (order: { toAmount: string; description: string }): string[] => {
   const id = newId("plink");
-  const place = {
+  const destination = {
     walletId: "wallet_floor",
     destinationAddress: "0x52908400098527886E0F7030069857D2E4169EE7",
     tokenId: "usdc-base",
@@ -42,14 +42,14 @@ export const insertValues = (order: { toAmount: string; description: string }): 
     paymentReference: randomBytes(16).toString("hex"),
   };
   const event = JSON.stringify({
-    link: { id, userId: floorOwner, version: 1, status: "active", ...order, ...place },
+    link: { id, userId: floorOwner, version: 1, status: "active", ...order, ...destination },
   });
   return [
     id,
     floorOwner,
     order.toAmount,
     order.description,
-    ...Object.values(place),
+    ...Object.values(destination),
     newId("evt"),
     event,
   ];

@@ -14,14 +14,25 @@ export const drawGrowth = (
   counts: readonly number[],
   lines: readonly Line[],
 ): string => {
-  const all = lines.flatMap(({ values }) => values.filter((value) => value > 0));
-  const [low, high] = [Math.floor(log(Math.min(...all))), Math.ceil(log(Math.max(...all)))];
-  const [first, last] = [log(counts[0] ?? 1), log(counts.at(-1) ?? 10)];
+  const positiveValues = lines.flatMap(({ values }) => values.filter((value) => value > 0));
+  const [lowestPower, highestPower] = [
+    Math.floor(log(Math.min(...positiveValues))),
+    Math.ceil(log(Math.max(...positiveValues))),
+  ];
+  const [firstLog, lastLog] = [log(counts[0] ?? 1), log(counts.at(-1) ?? 10)];
   const x = (count: number): number =>
-    round(plot.left + ((log(count) - first) / (last - first || 1)) * (plot.right - plot.left));
+    round(
+      plot.left + ((log(count) - firstLog) / (lastLog - firstLog || 1)) * (plot.right - plot.left),
+    );
   const y = (value: number): number =>
-    round(plot.bottom - ((log(value) - low) / (high - low || 1)) * (plot.bottom - plot.top));
-  const powers = Array.from({ length: high - low + 1 }, (_, index) => 10 ** (low + index));
+    round(
+      plot.bottom -
+        ((log(value) - lowestPower) / (highestPower - lowestPower || 1)) * (plot.bottom - plot.top),
+    );
+  const powers = Array.from(
+    { length: highestPower - lowestPower + 1 },
+    (_, index) => 10 ** (lowestPower + index),
+  );
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${size.width} ${size.height}" font-family="sans-serif" font-size="12">`,
     `<rect width="100%" height="100%" fill="#fff"/><text x="${plot.left}" y="18">${title}</text>`,
@@ -34,14 +45,15 @@ export const drawGrowth = (
         `<text x="${x(count)}" y="${plot.bottom + 18}" text-anchor="middle">${count.toLocaleString("en")}</text>`,
     ),
     ...lines.flatMap(({ name, values }, index) => {
-      const colour = `hsl(${(index * hueStep) % 360} 70% 40%)`;
+      const color = `hsl(${(index * hueStep) % 360} 70% 40%)`;
       const points = counts.map(
-        (count, at) => `${x(count)},${y(Math.max(values[at] ?? 0, 10 ** low))}`,
+        (count, valueIndex) =>
+          `${x(count)},${y(Math.max(values[valueIndex] ?? 0, 10 ** lowestPower))}`,
       );
       const labelY = plot.top + 8 + index * labelStepPx;
       return [
-        `<polyline points="${points.join(" ")}" fill="none" stroke="${colour}" stroke-width="2"/>`,
-        `<path d="M${plot.right + 20} ${labelY - 4}h18" stroke="${colour}" stroke-width="3"/>`,
+        `<polyline points="${points.join(" ")}" fill="none" stroke="${color}" stroke-width="2"/>`,
+        `<path d="M${plot.right + 20} ${labelY - 4}h18" stroke="${color}" stroke-width="3"/>`,
         `<text x="${plot.right + 46}" y="${labelY}">${name}</text>`,
       ];
     }),

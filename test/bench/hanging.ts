@@ -3,15 +3,19 @@ import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Client } from "pg";
 import * as z from "zod";
-import { type Merchant, call, openMerchant } from "../rig/client.ts";
-import { type Teller, completedLink, openTeller } from "../rig/completed-links.ts";
+import { type Merchant, call, createMerchant } from "../rig/client.ts";
+import {
+  type LinkPublisher,
+  createCompletedLinkRecord,
+  connectLinkPublisher,
+} from "../rig/completed-links.ts";
 import { percentile } from "../rig/percentile.ts";
-import { type RealSystem, openRealSystem } from "../rig/real-system.ts";
+import { type RealSystem, startRealSystem } from "../rig/real-system.ts";
 import { registerEndpoint } from "../rig/register-endpoint.ts";
 import { waitUntil } from "@payment-links/runtime/testing";
-import { openBenchServers } from "./bench-servers.ts";
+import { startBenchServers } from "./bench-servers.ts";
 import { median } from "./load.ts";
-import type { Verdict } from "./rounds.ts";
+import type { BenchResult } from "./rounds.ts";
 
 const accountCount = 5;
 const endpointCount = 21;
@@ -30,12 +34,12 @@ const arrivalMsMax = 60_000;
  * from publishing an event to the first attempt at the other 16, as the 99th percentile, with and
  * without the hanging ones in turn; `ratio` is the median of the pairs' ratios.
  */
-export const benchHanging = async (): Promise<Verdict> => {
-  const servers = await openBenchServers();
-  const receivers = await openReceivers();
-  const system = await openRealSystem({
+export const benchHanging = async (): Promise<BenchResult> => {
+  const servers = await startBenchServers();
+  const receivers = await startReceivers();
+  const system = await startRealSystem({
     replicasPerService: 1,
-    only: ["auth-keys", "webhook-dispatcher"],
+    startedServices: ["auth-keys", "webhook-dispatcher"],
     env: {
       WEBHOOK_SECRET_KEYS: `bench=${Buffer.alloc(32, 7).toString("base64")}`,
       WEBHOOK_HOST_OVERRIDES: [
@@ -47,18 +51,19 @@ export const benchHanging = async (): Promise<Verdict> => {
     },
   });
   const admin = new Client({ connectionString: system.adminUrl });
-  const teller = await openTeller(system.topicPrefix);
+  const publisher = await connectLinkPublisher(system.topicPrefix);
   try {
     await admin.connect();
     const shops: Shop[] = [];
-    for (let index = 0; index < accountCount; index += 1) shops.push(await openShop(system, index));
-    const bench = { system, admin, teller, receivers, shops };
+    for (let index = 0; index < accountCount; index += 1)
+      shops.push(await createShop(system, index));
+    const bench = { system, admin, publisher, receivers, shops };
     await measure(bench, warmUpSeconds);
     const pairs: Pair[] = [];
     for (let index = 0; index < pairCount; index += 1) pairs.push(await measurePair(bench, index));
-    return verdictOf(pairs);
+    return summarize(pairs);
   } finally {
-    await teller.close();
+    await publisher.close();
     await admin.end();
     await system.close();
     receivers.close();
@@ -69,7 +74,7 @@ export const benchHanging = async (): Promise<Verdict> => {
 /** 99th percentiles, in milliseconds. */
 type Pair = { withHanging: number; without: number; ratio: number };
 
-const verdictOf = (pairs: readonly Pair[]): Verdict => ({
+const summarize = (pairs: readonly Pair[]): BenchResult => ({
   ours: round(median(pairs.map(({ withHanging }) => withHanging))),
   floor: round(median(pairs.map(({ without }) => without))),
   ratio: round(median(pairs.map(({ ratio }) => ratio))),
@@ -78,10 +83,10 @@ const verdictOf = (pairs: readonly Pair[]): Verdict => ({
 
 const round = (value: number): number => Number(value.toFixed(2));
 
-const hangingHosts = Array.from({ length: accountCount }, (_, at) => `hanging-${at}.test`);
+const hangingHosts = Array.from({ length: accountCount }, (_, index) => `hanging-${index}.test`);
 const liveHosts = Array.from(
   { length: endpointCount - accountCount },
-  (_, at) => `live-${at}.test`,
+  (_, index) => `live-${index}.test`,
 );
 
 /** An account whose first endpoint hangs. */
@@ -90,26 +95,26 @@ type Shop = { merchant: Merchant; hangingId: string };
 type Bench = {
   system: RealSystem;
   admin: Client;
-  teller: Teller;
+  publisher: LinkPublisher;
   receivers: Receivers;
   shops: readonly Shop[];
 };
 
-const openShop = async (system: RealSystem, index: number): Promise<Shop> => {
-  const merchant = await openMerchant(system, `bench_${index}`);
+const createShop = async (system: RealSystem, index: number): Promise<Shop> => {
+  const merchant = await createMerchant(system, `bench_${index}`);
   const { id: hangingId } = await registerEndpoint(
     system,
     merchant,
     `https://hanging-${index}.test/hook`,
   );
-  for (const host of liveHosts.filter((_, at) => at % accountCount === index)) {
+  for (const host of liveHosts.filter((_, hostIndex) => hostIndex % accountCount === index)) {
     await registerEndpoint(system, merchant, `https://${host}/hook`);
   }
-  await enable(system, { merchant, hangingId }, false);
+  await setEnabled(system, { merchant, hangingId }, false);
   return { merchant, hangingId };
 };
 
-const enable = async (
+const setEnabled = async (
   { baseUrl }: RealSystem,
   { merchant, hangingId }: Shop,
   enabled: boolean,
@@ -125,8 +130,8 @@ const enable = async (
 const measurePair = async (bench: Bench, index: number): Promise<Pair> => {
   const p99 = { withHanging: 0, without: 0 };
   const order = ["without", "withHanging"] as const;
-  for (const turn of index % 2 === 0 ? order : order.toReversed()) {
-    p99[turn] = turn === "without" ? await measureWithout(bench) : await measureWith(bench);
+  for (const kind of index % 2 === 0 ? order : order.toReversed()) {
+    p99[kind] = kind === "without" ? await measureWithout(bench) : await measureWith(bench);
   }
   const pair = {
     withHanging: round(p99.withHanging),
@@ -150,13 +155,13 @@ const fillSeconds = 4;
 
 const measureWith = async (bench: Bench): Promise<number> => {
   const { system, admin, receivers, shops } = bench;
-  for (const shop of shops) await enable(system, shop, true);
+  for (const shop of shops) await setEnabled(system, shop, true);
   await measure(bench, fillSeconds);
   if (receivers.heldCount() < accountCount * slotsPerEndpoint) {
     throw new Error(`only ${receivers.heldCount()} attempts hang`);
   }
   const p99 = await measure(bench, measureSeconds);
-  for (const shop of shops) await enable(system, shop, false);
+  for (const shop of shops) await setEnabled(system, shop, false);
   await waitUntil("nothing hangs", async () => (await countLeased(admin)) === 0, idleMsMax);
   return p99;
 };
@@ -165,28 +170,31 @@ const measureWith = async (bench: Bench): Promise<number> => {
  * Publishes events at the fixed rate, and answers the 99th percentile of the delays to the live
  * endpoints.
  */
-const measure = async ({ teller, receivers, shops }: Bench, seconds: number): Promise<number> => {
-  const toldAt = new Map<string, number>();
-  const telling: Promise<void>[] = [];
+const measure = async (
+  { publisher, receivers, shops }: Bench,
+  seconds: number,
+): Promise<number> => {
+  const publishedAtMs = new Map<string, number>();
+  const publishing: Promise<void>[] = [];
   const eventCount = seconds * eventsPerSecond * shops.length;
   const startedAt = performance.now();
   for (let index = 0; index < eventCount; index += 1) {
     const dueInMs =
       startedAt + (index * 1000) / (eventsPerSecond * shops.length) - performance.now();
     if (dueInMs > 0) await sleep(dueInMs);
-    const link = completedLink(shops[index % shops.length]?.merchant.userId ?? "");
-    toldAt.set(link.linkId, performance.now());
-    telling.push(teller.tell([link]));
+    const link = createCompletedLinkRecord(shops[index % shops.length]?.merchant.userId ?? "");
+    publishedAtMs.set(link.linkId, performance.now());
+    publishing.push(publisher.publish([link]));
   }
-  await Promise.all(telling);
+  await Promise.all(publishing);
   const delays: number[] = [];
   const expected = (eventCount * liveHosts.length) / shops.length;
   await waitUntil(
     "every first attempt came",
     () => {
       for (const { linkId, arrivedAt } of receivers.takeArrivals()) {
-        const at = toldAt.get(linkId);
-        if (at !== undefined) delays.push(arrivedAt - at);
+        const publishedAt = publishedAtMs.get(linkId);
+        if (publishedAt !== undefined) delays.push(arrivedAt - publishedAt);
       }
       return delays.length >= expected;
     },
@@ -204,15 +212,15 @@ const countLeased = async (admin: Client): Promise<number> => {
 
 type Arrival = { linkId: string; arrivedAt: number };
 
-type Receivers = Awaited<ReturnType<typeof openReceivers>>;
+type Receivers = Awaited<ReturnType<typeof startReceivers>>;
 
 const Webhook = z.object({ data: z.object({ paymentLinkId: z.string() }) });
 
 /** One server that answers at once and notes what came when, and one that never answers. */
-const openReceivers = async () => {
+const startReceivers = async () => {
   let arrivals: Arrival[] = [];
   let heldCount = 0;
-  const live = createServer((req, res) => {
+  const liveServer = createServer((req, res) => {
     const arrivedAt = performance.now();
     const chunks: Buffer[] = [];
     req.on("data", (chunk: Buffer) => chunks.push(chunk));
@@ -222,26 +230,26 @@ const openReceivers = async () => {
       arrivals.push({ linkId: data.paymentLinkId, arrivedAt });
     });
   });
-  const hanging = createServer((req, res) => {
+  const hangingServer = createServer((req, res) => {
     heldCount += 1;
     req.resume();
     res.on("close", () => (heldCount -= 1));
   });
-  const servers = [live, hanging];
+  const servers = [liveServer, hangingServer];
   for (const server of servers) {
     server.keepAliveTimeout = 60_000;
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   }
   return {
-    livePort: (live.address() as AddressInfo).port,
-    hangingPort: (hanging.address() as AddressInfo).port,
+    livePort: (liveServer.address() as AddressInfo).port,
+    hangingPort: (hangingServer.address() as AddressInfo).port,
     /** How many attempts hang now. */
     heldCount: () => heldCount,
     /** What came since the last call. */
     takeArrivals: (): readonly Arrival[] => {
-      const taken = arrivals;
+      const takenArrivals = arrivals;
       arrivals = [];
-      return taken;
+      return takenArrivals;
     },
     close: () => {
       for (const server of servers) {

@@ -1,10 +1,10 @@
 import { Client } from "pg";
-import { openMerchant } from "../rig/client.ts";
+import { createMerchant } from "../rig/client.ts";
 import { fillLinks } from "./fill-links.ts";
 import { measureMedianMs, median } from "./load.ts";
 import { waitUntil } from "@payment-links/runtime/testing";
-import type { Verdict } from "./rounds.ts";
-import type { Stage } from "./stage.ts";
+import type { BenchResult } from "./rounds.ts";
+import type { BenchSetup } from "./bench-setup.ts";
 
 const manyCount = 1_000_000;
 const fewCount = 10;
@@ -29,47 +29,47 @@ const filters = ["", "?status=active", "?status=completed", "?status=inactive"] 
  * median in milliseconds, `floor` the smaller one's, of the worst pair; `ratio` should stay under
  * 1.5. `justExpired` is the worst ratio in the minute after a million links expired at one instant.
  */
-export const benchList = async (stage: Stage): Promise<Verdict> => {
-  const admin = new Client({ connectionString: stage.adminUrl });
+export const benchList = async (setup: BenchSetup): Promise<BenchResult> => {
+  const admin = new Client({ connectionString: setup.adminUrl });
   await admin.connect();
-  const pairs: Verdict[] = [];
+  const pairs: BenchResult[] = [];
   for (const shape of shapes) {
     const name = shape.name.replaceAll(" ", "_");
-    const few = await openMerchant(adminSystem(stage), `few_${name}`);
-    const many = await openMerchant(adminSystem(stage), `many_${name}`);
-    await fillLinks(admin, stage, { ...few, count: fewCount }, shape);
-    await fillLinks(admin, stage, { ...many, count: manyCount }, shape);
+    const fewLinksAccount = await createMerchant(getAdminUrls(setup), `few_${name}`);
+    const manyLinksAccount = await createMerchant(getAdminUrls(setup), `many_${name}`);
+    await fillLinks(admin, setup, { ...fewLinksAccount, count: fewCount }, shape);
+    await fillLinks(admin, setup, { ...manyLinksAccount, count: manyCount }, shape);
     await vacuum(admin);
-    if (shape.name === "all expired") await untilMarked(admin);
+    if (shape.name === "all expired") await waitUntilMarked(admin);
     for (const filter of filters) {
       const times = { ours: [] as number[], floor: [] as number[] };
       for (let round = 0; round < roundCount; round += 1) {
         const measure = (apiKey: string) =>
           measureMedianMs(
-            stage.ours.baseUrl,
+            setup.ours.baseUrl,
             { method: "GET", path: `/v1/payment-link${filter}`, headers: { "x-api-key": apiKey } },
             callsPerRound,
           );
-        times.floor.push(await measure(few.apiKey));
-        times.ours.push(await measure(many.apiKey));
+        times.floor.push(await measure(fewLinksAccount.apiKey));
+        times.ours.push(await measure(manyLinksAccount.apiKey));
       }
       const [ours, floor] = [median(times.ours), median(times.floor)];
       const pair = { ours, floor, ratio: ours / floor, shape: shape.name, filter };
-      const range = (list: number[]) => list.map((ms) => ms.toFixed(2)).join(" ");
+      const formatTimes = (timesMs: number[]) => timesMs.map((ms) => ms.toFixed(2)).join(" ");
       process.stdout.write(
         `${shape.name}, ${filter || "no filter"}: ratio ${pair.ratio.toFixed(2)} ` +
-          `(a million: ${range(times.ours)} ms; ten: ${range(times.floor)} ms)\n`,
+          `(a million: ${formatTimes(times.ours)} ms; ten: ${formatTimes(times.floor)} ms)\n`,
       );
       pairs.push(pair);
     }
   }
   await admin.end();
-  const isPassing = ({ shape }: Verdict) => shape === "just expired";
-  const worst = worstOf(pairs.filter((pair) => !isPassing(pair)));
-  return { ...worst, justExpired: worstOf(pairs.filter(isPassing)).ratio };
+  const isJustExpired = ({ shape }: BenchResult) => shape === "just expired";
+  const worst = findWorst(pairs.filter((pair) => !isJustExpired(pair)));
+  return { ...worst, justExpired: findWorst(pairs.filter(isJustExpired)).ratio };
 };
 
-const worstOf = (pairs: readonly Verdict[]): Verdict => {
+const findWorst = (pairs: readonly BenchResult[]): BenchResult => {
   const worst = pairs.toSorted((a, b) => b.ratio - a.ratio)[0];
   if (worst === undefined) throw new Error("nothing was measured");
   return worst;
@@ -78,7 +78,7 @@ const worstOf = (pairs: readonly Verdict[]): Verdict => {
 /** As autovacuum does once it comes round. */
 const vacuum = (admin: Client) => admin.query("VACUUM ANALYZE links_api.links");
 
-const untilMarked = async (admin: Client): Promise<void> => {
+const waitUntilMarked = async (admin: Client): Promise<void> => {
   await waitUntil(
     "the expired links are marked",
     async () => {
@@ -91,7 +91,7 @@ const untilMarked = async (admin: Client): Promise<void> => {
   await vacuum(admin);
 };
 
-const adminSystem = (stage: Stage) => ({
-  baseUrl: stage.ours.baseUrl,
-  internalUrl: stage.ours.internalUrl,
+const getAdminUrls = (setup: BenchSetup) => ({
+  baseUrl: setup.ours.baseUrl,
+  internalUrl: setup.ours.internalUrl,
 });

@@ -1,5 +1,5 @@
 import { Pool } from "undici";
-import { connectionCount } from "./stage.ts";
+import { connectionCount } from "./bench-setup.ts";
 
 export type Call = {
   method: "GET" | "POST";
@@ -21,7 +21,7 @@ export const measureRate = async (
   const startedAt = performance.now();
   const endsAt = startedAt + seconds * 1000;
   let count = 0;
-  const work = async () => {
+  const runWorker = async () => {
     while (performance.now() < endsAt) {
       const { statusCode, body } = await pool.request(nextCall());
       await body.dump();
@@ -29,7 +29,7 @@ export const measureRate = async (
       count += 1;
     }
   };
-  await Promise.all(Array.from({ length: connections }, work));
+  await Promise.all(Array.from({ length: connections }, runWorker));
   const rate = count / ((performance.now() - startedAt) / 1000);
   await pool.close();
   return rate;
@@ -39,11 +39,11 @@ export const measureRate = async (
 export const measureMedianMs = async (
   baseUrl: string,
   call: Call,
-  times: number,
+  callCount: number,
 ): Promise<number> => {
   const pool = new Pool(baseUrl, { connections: 1 });
   const durations: number[] = [];
-  for (let index = 0; index < times; index += 1) {
+  for (let index = 0; index < callCount; index += 1) {
     const startedAt = performance.now();
     const { statusCode, body } = await pool.request(call);
     await body.dump();

@@ -13,29 +13,30 @@ import { benchGrowth } from "./growth.ts";
 import { benchHanging } from "./hanging.ts";
 import { benchLatency } from "./latency.ts";
 import { benchList } from "./list.ts";
-import { benchNeighbours } from "./neighbours.ts";
+import { benchNeighbors } from "./neighbors.ts";
 import { benchReplicas } from "./replicas.ts";
 import { benchRetrieve } from "./retrieve.ts";
-import type { Verdict } from "./rounds.ts";
-import { type Stage, openStage } from "./stage.ts";
+import type { BenchResult } from "./rounds.ts";
+import { type BenchSetup, createBenchSetup } from "./bench-setup.ts";
 import { benchStreams } from "./streams.ts";
 import { benchTracing } from "./tracing.ts";
 import { benchWatch } from "./watch.ts";
 
-const onStage = (bench: (stage: Stage) => Promise<Verdict>) => async (): Promise<Verdict> => {
-  const stage = await openStage();
-  try {
-    return await bench(stage);
-  } finally {
-    await stage.close();
-  }
-};
+const withSetup =
+  (bench: (setup: BenchSetup) => Promise<BenchResult>) => async (): Promise<BenchResult> => {
+    const setup = await createBenchSetup();
+    try {
+      return await bench(setup);
+    } finally {
+      await setup.close();
+    }
+  };
 
 const benches = {
-  create: onStage(benchCreate),
-  retrieve: onStage(benchRetrieve),
-  list: onStage(benchList),
-  "deep-pages": onStage(benchDeepPages),
+  create: withSetup(benchCreate),
+  retrieve: withSetup(benchRetrieve),
+  list: withSetup(benchList),
+  "deep-pages": withSetup(benchDeepPages),
   auth: benchAuth,
   dispatch: benchDispatch,
   "dispatch-tls": benchDispatchTls,
@@ -50,9 +51,9 @@ const benches = {
   csv: benchCsv,
   growth: benchGrowth,
   endurance: benchEndurance,
-  neighbours: benchNeighbours,
+  neighbours: benchNeighbors,
   replicas: benchReplicas,
-  "checkout-page": onStage(benchCheckoutPage),
+  "checkout-page": withSetup(benchCheckoutPage),
 };
 
 const name = process.argv[2] ?? "";
@@ -61,5 +62,5 @@ if (!Object.hasOwn(benches, name)) {
   process.exit(2);
 }
 
-const verdict = await benches[name as keyof typeof benches]();
-process.stdout.write(`${JSON.stringify({ bench: name, ...verdict })}\n`);
+const result = await benches[name as keyof typeof benches]();
+process.stdout.write(`${JSON.stringify({ bench: name, ...result })}\n`);

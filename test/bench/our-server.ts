@@ -1,18 +1,18 @@
 import { authKeysConfig, createAuthKeys } from "@payment-links/auth-keys";
 import { createLocalBus } from "@payment-links/bus";
-import { openCatalogue } from "@payment-links/contracts";
+import { loadCatalogue } from "@payment-links/contracts";
 import { createIngress } from "@payment-links/deploy/ingress";
-import { serve, serveConfig } from "@payment-links/http";
+import { startListeners, serveConfig } from "@payment-links/http";
 import { createLinksApi, linksApiConfig } from "@payment-links/links-api";
-import { openPool } from "@payment-links/postgres";
-import type { Ground } from "@payment-links/process";
+import { connectPool } from "@payment-links/postgres";
+import type { ServiceContext } from "@payment-links/process";
 import { createLocalLimiter } from "@payment-links/rate-limit";
 import {
   createStopList,
-  openLog,
-  openMetrics,
-  openTracing,
-  readConfig,
+  createLog,
+  createMetrics,
+  startTracing,
+  parseConfig,
   stopOnSignal,
   systemClock,
 } from "@payment-links/runtime";
@@ -21,16 +21,16 @@ import { withStaticPages } from "./static-pages.ts";
 // links-api as it is, relay and jobs included, with auth-keys beside it to answer who is calling.
 // Limits are counted in process and too high to refuse anything. Nobody listens on the bus.
 const { env } = process;
-const log = openLog({ service: "bench", level: "warn" });
+const log = createLog({ service: "bench", level: "warn" });
 const stopList = createStopList();
 stopOnSignal(stopList, log);
 const isTraced = env["OTEL_EXPORTER_OTLP_ENDPOINT"] !== undefined;
-stopList.add("tracing", await openTracing("bench", isTraced));
+stopList.add("tracing", await startTracing("bench", isTraced));
 const limit = { tokensPerSecond: 900_000, burst: 900_000 };
 const baseUrl = `http://127.0.0.1:${env["PORT"] ?? ""}`;
 
-const openGround = async (name: string, databaseUrl: string): Promise<Ground> => {
-  const pool = await openPool({
+const createContext = async (name: string, databaseUrl: string): Promise<ServiceContext> => {
+  const pool = await connectPool({
     url: databaseUrl,
     applicationName: name,
     connectionsMax: Number(env["CONNECTIONS"]),
@@ -43,27 +43,27 @@ const openGround = async (name: string, databaseUrl: string): Promise<Ground> =>
     limiter: createLocalLimiter({ clock: systemClock }),
     limits: { perKey: limit, perAddress: limit },
     trustedProxies: [],
-    ask: () => Promise.reject(new Error("auth-keys asks itself")),
-    askSolana: () => Promise.reject(new Error("nobody follows a chain")),
-    askUsedAddresses: () => Promise.reject(new Error("nobody follows a chain")),
-    catalogue: openCatalogue(),
+    requestIntrospection: () => Promise.reject(new Error("auth-keys asks itself")),
+    fetchSolanaAccountState: () => Promise.reject(new Error("nobody follows a chain")),
+    fetchUsedAddresses: () => Promise.reject(new Error("nobody follows a chain")),
+    catalogue: loadCatalogue(),
     clock: systemClock,
     log,
-    metrics: openMetrics(name),
+    metrics: createMetrics(name),
     baseUrl,
     checkoutUrl: baseUrl,
   };
 };
 
 const authKeys = createAuthKeys(
-  await openGround("auth-keys", env["AUTH_KEYS_URL"] ?? ""),
-  readConfig(authKeysConfig, {}),
+  await createContext("auth-keys", env["AUTH_KEYS_URL"] ?? ""),
+  parseConfig(authKeysConfig, {}),
 );
-const ground = await openGround("links-api", env["LINKS_API_URL"] ?? "");
+const linksApiContext = await createContext("links-api", env["LINKS_API_URL"] ?? "");
 // Payers are told how to pay; nobody follows the chain.
 const linksApi = createLinksApi(
-  { ...ground, ask: authKeys.ask },
-  readConfig(linksApiConfig, { ...env, SETTLEMENT_CHAINS: "8453" }),
+  { ...linksApiContext, requestIntrospection: authKeys.requestIntrospection },
+  parseConfig(linksApiConfig, { ...env, SETTLEMENT_CHAINS: "8453" }),
 );
 for (const service of [authKeys, linksApi]) {
   stopList.add(service.name, () => service.stop());
@@ -75,8 +75,8 @@ const ingress = createIngress({
   "settlement-listener": linksApi.app,
   "webhook-dispatcher": linksApi.app,
 });
-await serve({
-  config: readConfig(serveConfig, env),
+await startListeners({
+  config: parseConfig(serveConfig, env),
   app: withStaticPages(ingress),
   services: [authKeys, linksApi],
   trustedProxies: [],

@@ -23,10 +23,10 @@ const sumMs = (stat: Stat | undefined, fields: readonly number[]): number =>
   fields.reduce((sum, field) => sum + Number(stat?.fields[field] ?? 0) * msPerTick, 0);
 
 /** CPU time that a process has used so far, all its threads, in milliseconds. */
-export const cpuMsOf = (pid: number): number => sumMs(readStat(pid), ownFields);
+export const readCpuMs = (pid: number): number => sumMs(readStat(pid), ownFields);
 
 /** The living children of a process, by the names of their programs. */
-export const childrenOf = (parentPid: number): { pid: number; name: string }[] =>
+export const listChildren = (parentPid: number): { pid: number; name: string }[] =>
   readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
     .flatMap((entry) => {
@@ -36,13 +36,13 @@ export const childrenOf = (parentPid: number): { pid: number; name: string }[] =
     });
 
 /** CPU time of a process and its children, including those that have ended. */
-export const cpuMsOfTree = (pid: number): number => {
-  const living = childrenOf(pid).reduce((sum, child) => sum + cpuMsOf(child.pid), 0);
-  return living + sumMs(readStat(pid), [...ownFields, ...reapedFields]);
+export const readCpuMsOfTree = (pid: number): number => {
+  const livingMs = listChildren(pid).reduce((sum, child) => sum + readCpuMs(child.pid), 0);
+  return livingMs + sumMs(readStat(pid), [...ownFields, ...reapedFields]);
 };
 
 /** Which process started another. */
-export const parentOf = (pid: number): number => {
+export const readParentPid = (pid: number): number => {
   const stat = readStat(pid);
   if (stat === undefined) throw new Error(`there is no process ${pid} on this machine`);
   return Number(stat.fields[parentField]);

@@ -1,11 +1,11 @@
 import { waitUntil } from "@payment-links/runtime/testing";
 import { call, sendNotice } from "../rig/client.ts";
-import { acme } from "../rig/shop-env.ts";
-import { type BareReplicas, openBareReplicas } from "./bare-replicas.ts";
-import { openBenchServers } from "./bench-servers.ts";
+import { acmeProvider } from "../rig/shop-env.ts";
+import { type BareReplicas, startBareReplicas } from "./bare-replicas.ts";
+import { startBenchServers } from "./bench-servers.ts";
 import { measureRate, median } from "./load.ts";
-import { type Shop, openShop } from "./open-shop.ts";
-import type { Verdict } from "./rounds.ts";
+import { type Shop, createShop } from "./create-shop.ts";
+import type { BenchResult } from "./rounds.ts";
 
 const replicaCounts = [1, 2, 4] as const;
 const roundCount = Number(process.env["ROUNDS"] ?? 5);
@@ -20,7 +20,7 @@ const waitMsMax = 120_000;
 /** All a second. `bare` are creates of bare processes, as many as there are replicas. */
 type Rates = { creates: number; payments: number; bare: number };
 
-type Opened = { shop: Shop; bare: BareReplicas };
+type ReplicaSet = { shop: Shop; bare: BareReplicas };
 
 /**
  * What two and four replicas of each service do on the same cores as one: links created a second, and
@@ -29,38 +29,39 @@ type Opened = { shop: Shop; bare: BareReplicas };
  * that create links keep of one's rate. All sets stand side by side on one Postgres and one Kafka, and are
  * asked by turns.
  */
-export const benchReplicas = async (): Promise<Verdict> => {
-  const servers = await openBenchServers({ max_connections: "400" });
-  const closings: (() => Promise<void>)[] = [servers.close];
-  const opened: Opened[] = [];
+export const benchReplicas = async (): Promise<BenchResult> => {
+  const servers = await startBenchServers({ max_connections: "400" });
+  const closeFunctions: (() => Promise<void>)[] = [servers.close];
+  const replicaSets: ReplicaSet[] = [];
   try {
     for (const count of replicaCounts) {
-      const shop = await openShop({ replicasPerService: count });
-      closings.push(shop.close);
-      const bare = await openBareReplicas(count);
-      closings.push(bare.close);
-      opened.push({ bare, shop });
+      const shop = await createShop({ replicasPerService: count });
+      closeFunctions.push(shop.close);
+      const bare = await startBareReplicas(count);
+      closeFunctions.push(bare.close);
+      replicaSets.push({ bare, shop });
     }
-    const rates = opened.map((): Rates[] => []);
+    const rates = replicaSets.map((): Rates[] => []);
     // Each process compiles its code by itself: with more of them, it takes as many times more to warm up.
-    for (const [index, one] of opened.entries()) {
-      const times = warmUpRounds * (replicaCounts[index] ?? 1);
-      for (let warmed = 0; warmed < times; warmed += 1) await measure(one);
+    for (const [index, replicaSet] of replicaSets.entries()) {
+      const warmUpCount = warmUpRounds * (replicaCounts[index] ?? 1);
+      for (let warmedCount = 0; warmedCount < warmUpCount; warmedCount += 1)
+        await measureRates(replicaSet);
     }
     for (let round = 0; round < roundCount; round += 1) {
-      const order = [...opened.keys()];
-      for (const at of round % 2 === 0 ? order : order.toReversed()) {
-        const one = opened[at];
-        if (one !== undefined) rates[at]?.push(await measure(one));
+      const order = [...replicaSets.keys()];
+      for (const index of round % 2 === 0 ? order : order.toReversed()) {
+        const replicaSet = replicaSets[index];
+        if (replicaSet !== undefined) rates[index]?.push(await measureRates(replicaSet));
       }
     }
-    return verdictOf(rates);
+    return summarize(rates);
   } finally {
-    for (const close of closings.toReversed()) await close();
+    for (const close of closeFunctions.toReversed()) await close();
   }
 };
 
-const measure = async ({ bare, shop }: Opened): Promise<Rates> => {
+const measureRates = async ({ bare, shop }: ReplicaSet): Promise<Rates> => {
   const { system, receiver, merchant } = shop;
   const headers = { "x-api-key": merchant.apiKey };
   const create = {
@@ -94,31 +95,31 @@ const measurePayments = async (
 ): Promise<number> => {
   receiver.received.length = 0;
   const startedAt = performance.now();
-  let left = paymentsPerRound;
-  const work = async (): Promise<void> => {
-    while (left > 0) {
-      left -= 1;
+  let remainingPayments = paymentsPerRound;
+  const runWorker = async (): Promise<void> => {
+    while (remainingPayments > 0) {
+      remainingPayments -= 1;
       paymentCount += 1;
       const paymentLinkId = linkIds[paymentCount % linkIds.length] ?? "";
       const notice = { id: `pay_${paymentCount}`, paymentLinkId, status: "settled" } as const;
-      const status = await sendNotice(system.baseUrl, acme, { ...notice, amount: "1" });
+      const status = await sendNotice(system.baseUrl, acmeProvider, { ...notice, amount: "1" });
       if (status >= 300) throw new Error(`the notice was answered ${status}`);
     }
   };
-  await Promise.all(Array.from({ length: callerCount }, work));
-  const areTold = () => receiver.received.length >= paymentsPerRound;
-  await waitUntil(() => `${receiver.received.length} webhooks`, areTold, waitMsMax);
+  await Promise.all(Array.from({ length: callerCount }, runWorker));
+  const haveArrived = () => receiver.received.length >= paymentsPerRound;
+  await waitUntil(() => `${receiver.received.length} webhooks`, haveArrived, waitMsMax);
   return paymentsPerRound / ((performance.now() - startedAt) / 1_000);
 };
 
-const verdictOf = (rates: readonly (readonly Rates[])[]): Verdict => {
-  const compare = (name: keyof Rates) => {
+const summarize = (rates: readonly (readonly Rates[])[]): BenchResult => {
+  const compareToOne = (name: keyof Rates) => {
     const medians = rates.map((rounds) => median(rounds.map((round) => round[name])));
     process.stdout.write(
       `${name}/s with ${replicaCounts.join(", ")}: ${medians.map((rate) => rate.toFixed(0)).join(", ")}\n`,
     );
-    const [floor = Number.NaN, ...more] = medians;
-    return more.map((ours, index) => ({
+    const [floor = Number.NaN, ...multipleReplicaMedians] = medians;
+    return multipleReplicaMedians.map((ours, index) => ({
       measured: name,
       replicas: replicaCounts[index + 1],
       ours: Number(ours.toFixed(1)),
@@ -126,8 +127,8 @@ const verdictOf = (rates: readonly (readonly Rates[])[]): Verdict => {
       ratio: Number((ours / floor).toFixed(3)),
     }));
   };
-  const verdicts = [...compare("creates"), ...compare("payments")];
-  const worst = verdicts.toSorted((one, other) => one.ratio - other.ratio)[0];
+  const verdicts = [...compareToOne("creates"), ...compareToOne("payments")];
+  const worst = verdicts.toSorted((first, second) => first.ratio - second.ratio)[0];
   if (worst === undefined) throw new Error("nothing was measured");
-  return { ...worst, verdicts, bareRatios: compare("bare").map(({ ratio }) => ratio) };
+  return { ...worst, verdicts, bareRatios: compareToOne("bare").map(({ ratio }) => ratio) };
 };

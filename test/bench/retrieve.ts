@@ -1,7 +1,7 @@
 import { call } from "../rig/client.ts";
 import { floorSelect } from "./floor-statements.ts";
-import { type Verdict, runRounds } from "./rounds.ts";
-import type { Stage } from "./stage.ts";
+import { type BenchResult, runRounds } from "./rounds.ts";
+import type { BenchSetup } from "./bench-setup.ts";
 
 const linkCount = 200;
 
@@ -9,19 +9,19 @@ const linkCount = 200;
  * Retrieve, with limits counted and the whole answer built, compared with a bare select of the same
  * rows.
  */
-export const benchRetrieve = async (stage: Stage): Promise<Verdict> => {
+export const benchRetrieve = async (setup: BenchSetup): Promise<BenchResult> => {
   const ids: string[] = [];
   for (let index = 0; index < linkCount; index += 1) {
-    const created = await call(`${stage.ours.baseUrl}/v1/payment-link`, {
+    const created = await call(`${setup.ours.baseUrl}/v1/payment-link`, {
       method: "POST",
-      headers: { "x-api-key": stage.merchant.apiKey },
+      headers: { "x-api-key": setup.merchant.apiKey },
       body: { toAmount: "25.5", description: "Order 1001" },
     });
     ids.push(String(created.body["id"]));
   }
-  let turn = 0;
-  const nextId = () => ids[(turn += 1) % ids.length] ?? "";
+  let callIndex = 0;
+  const nextId = () => ids[(callIndex += 1) % ids.length] ?? "";
   const nextCall = () => ({ method: "GET" as const, path: `/v1/payment-link/${nextId()}` });
   const bare = () => ({ name: "select", text: floorSelect, values: [nextId()] });
-  return runRounds({ stage, ours: nextCall, floor: nextCall, bare });
+  return runRounds({ setup, ours: nextCall, floor: nextCall, bare });
 };

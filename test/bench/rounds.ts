@@ -1,17 +1,17 @@
 import { Pool } from "pg";
 import { type Call, measureRate, median } from "./load.ts";
-import { type Stage, connectionCount, poolSize } from "./stage.ts";
+import { type BenchSetup, connectionCount, poolSize } from "./bench-setup.ts";
 
 /** The last line of a bench: medians per second, and their ratio. */
-export type Verdict = { ours: number; floor: number; ratio: number } & Record<string, unknown>;
+export type BenchResult = { ours: number; floor: number; ratio: number } & Record<string, unknown>;
 
 const roundCount = 9;
 const secondsPerRound = 3;
 const warmUpSeconds = 10;
 const bareShareMin = 0.3;
 
-type Rounds = {
-  stage: Stage;
+type RoundsOptions = {
+  setup: BenchSetup;
   ours: () => Call;
   floor: () => Call;
   /** The floor's bare statement, by which the floor itself is judged. */
@@ -19,9 +19,14 @@ type Rounds = {
 };
 
 /** Measures ours and the floor in turn, in another order each round, and prints the spread. */
-export const runRounds = async ({ stage, ours, floor, bare }: Rounds): Promise<Verdict> => {
-  const measureOurs = (seconds: number) => measureRate(stage.ours.baseUrl, ours, seconds);
-  const measureFloor = (seconds: number) => measureRate(stage.floor.baseUrl, floor, seconds);
+export const runRounds = async ({
+  setup,
+  ours,
+  floor,
+  bare,
+}: RoundsOptions): Promise<BenchResult> => {
+  const measureOurs = (seconds: number) => measureRate(setup.ours.baseUrl, ours, seconds);
+  const measureFloor = (seconds: number) => measureRate(setup.floor.baseUrl, floor, seconds);
   // A warm-up: code is compiled while it runs, and the steady state is what is measured.
   await measureOurs(warmUpSeconds);
   await measureFloor(warmUpSeconds);
@@ -30,15 +35,17 @@ export const runRounds = async ({ stage, ours, floor, bare }: Rounds): Promise<V
     if (round % 2 === 0) rates.ours.push(await measureOurs(secondsPerRound));
     rates.floor.push(await measureFloor(secondsPerRound));
     if (round % 2 === 1) rates.ours.push(await measureOurs(secondsPerRound));
-    const [a = 0, b = 0] = [rates.ours[round], rates.floor[round]];
+    const [ourRate = 0, currentFloorRate = 0] = [rates.ours[round], rates.floor[round]];
     process.stdout.write(
-      `round ${round + 1}: ours ${a.toFixed(0)}/s, floor ${b.toFixed(0)}/s, ratio ${(a / b).toFixed(3)}\n`,
+      `round ${round + 1}: ours ${ourRate.toFixed(0)}/s, floor ${currentFloorRate.toFixed(0)}/s, ratio ${(ourRate / currentFloorRate).toFixed(3)}\n`,
     );
   }
-  const bareRate = await measureBare(stage.databaseUrl, bare);
+  const bareRate = await measureBare(setup.databaseUrl, bare);
   const floorRate = median(rates.floor);
   const share = floorRate / bareRate;
-  process.stdout.write(`spread: ours ${spread(rates.ours)}, floor ${spread(rates.floor)}\n`);
+  process.stdout.write(
+    `spread: ours ${formatSpread(rates.ours)}, floor ${formatSpread(rates.floor)}\n`,
+  );
   process.stdout.write(`floor is ${share.toFixed(2)} of a bare loop of the same statement\n`);
   if (share < bareShareMin) throw new Error("the floor is too low to be a floor");
   const oursRate = median(rates.ours);
@@ -50,23 +57,23 @@ export const runRounds = async ({ stage, ours, floor, bare }: Rounds): Promise<V
   };
 };
 
-const measureBare = async (databaseUrl: string, bare: Rounds["bare"]): Promise<number> => {
+const measureBare = async (databaseUrl: string, bare: RoundsOptions["bare"]): Promise<number> => {
   const pool = new Pool({ connectionString: databaseUrl, max: poolSize });
   const startedAt = performance.now();
   const endsAt = startedAt + secondsPerRound * 1000;
   let count = 0;
-  const work = async () => {
+  const runWorker = async () => {
     while (performance.now() < endsAt) {
       await pool.query(bare());
       count += 1;
     }
   };
-  await Promise.all(Array.from({ length: connectionCount }, work));
+  await Promise.all(Array.from({ length: connectionCount }, runWorker));
   const rate = count / ((performance.now() - startedAt) / 1000);
   await pool.end();
   return rate;
 };
 
 /** The slowest, the middle and the fastest round. */
-export const spread = (rates: readonly number[]): string =>
+export const formatSpread = (rates: readonly number[]): string =>
   `${Math.min(...rates).toFixed(0)}..${median(rates).toFixed(0)}..${Math.max(...rates).toFixed(0)}/s`;

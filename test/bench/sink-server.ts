@@ -6,7 +6,7 @@ import { createServer as createTlsServer } from "node:https";
 const { env } = process;
 const idleMsMax = 60_000;
 let count = 0;
-const answer: RequestListener = (req, res) => {
+const handleRequest: RequestListener = (req, res) => {
   if (req.method === "GET") return void res.end(String(count));
   req.resume();
   req.on("end", () => {
@@ -20,8 +20,9 @@ const listen = (server: ReturnType<typeof createServer>, port: number) => {
   return new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
 };
 
-await listen(createServer(answer), Number(env["PORT"]));
+await listen(createServer(handleRequest), Number(env["PORT"]));
 const { TLS_PORT: tlsPort, TLS_CERT: cert, TLS_KEY: key } = env;
-if (tlsPort !== undefined) await listen(createTlsServer({ cert, key }, answer), Number(tlsPort));
+if (tlsPort !== undefined)
+  await listen(createTlsServer({ cert, key }, handleRequest), Number(tlsPort));
 process.stdout.write("listening\n");
 process.on("SIGTERM", () => process.exit(0));

@@ -19,7 +19,7 @@ export const withStaticPages = (handler: RequestListener): RequestListener => {
   return (req, res) => {
     const { method, url = "" } = req;
     if (!url.startsWith("/static/")) return handler(req, res);
-    if (method === "PUT") return keep(req, res, (page) => pages.set(url, page));
+    if (method === "PUT") return storePage(req, res, (page) => pages.set(url, page));
     const page = pages.get(url);
     for (const [name, value] of page?.headers ?? []) res.setHeader(name, value);
     res.end(page?.body);
@@ -28,12 +28,16 @@ export const withStaticPages = (handler: RequestListener): RequestListener => {
 
 type Page = { headers: readonly (readonly [string, string])[]; body: Buffer };
 
-const keep = (req: IncomingMessage, res: ServerResponse, put: (page: Page) => void): void => {
+const storePage = (
+  req: IncomingMessage,
+  res: ServerResponse,
+  addPage: (page: Page) => void,
+): void => {
   const headers = pageHeaders.map((name) => [name, String(req.headers[name])] as const);
   const chunks: Buffer[] = [];
   req.on("data", (chunk: Buffer) => chunks.push(chunk));
   req.on("end", () => {
-    put({ headers, body: Buffer.concat(chunks) });
+    addPage({ headers, body: Buffer.concat(chunks) });
     res.writeHead(204).end();
   });
 };

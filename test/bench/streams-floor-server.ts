@@ -23,9 +23,9 @@ setInterval(() => {
 server.listen(Number(env["PORT"]), "127.0.0.1", () => process.stdout.write("listening\n"));
 process.on("SIGTERM", () => {
   server.close(() => process.exit(0));
-  const leaving = [...streams];
-  const atOnce = Math.ceil(leaving.length / 50);
+  const closingStreams = [...streams];
+  const streamsPerTick = Math.ceil(closingStreams.length / 50);
   setInterval(() => {
-    for (const res of leaving.splice(0, atOnce)) res.end();
+    for (const res of closingStreams.splice(0, streamsPerTick)) res.end();
   }, 100);
 });

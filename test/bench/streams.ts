@@ -2,19 +2,19 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Client } from "pg";
 import { authKeysMigration } from "@payment-links/auth-keys";
 import { linksApiMigration } from "@payment-links/links-api";
-import { type Child, startChild, waitListening } from "../rig/child.ts";
-import { call, openMerchant } from "../rig/client.ts";
+import { type Child, startChild, waitUntilListening } from "../rig/child.ts";
+import { call, createMerchant } from "../rig/client.ts";
 import { findFreePorts } from "../rig/free-port.ts";
-import { residentBytesOf } from "../rig/resident-memory.ts";
-import { say } from "./bench-postgres.ts";
-import { openBenchDatabase } from "./database.ts";
-import type { Verdict } from "./rounds.ts";
-import { openReaders } from "./stream-readers.ts";
+import { readResidentBytes } from "../rig/resident-memory.ts";
+import { printProgress } from "./bench-postgres.ts";
+import { createBenchDatabase } from "./database.ts";
+import type { BenchResult } from "./rounds.ts";
+import { connectReaders } from "./stream-readers.ts";
 
 const streamCount = Number(process.env["STREAMS"] ?? 5_000);
 const warmUpCount = 200;
 /** So long nothing happens before memory is read. */
-const restMs = 20_000;
+const idleMs = 20_000;
 /** In the middle of the move, links are paid: some readers have moved, some are away, some are told to go. */
 const moveMs = 2_500;
 
@@ -24,13 +24,13 @@ const moveMs = 2_500;
  * a deploy: while a second process takes over from the first, all links are paid, and all must hear it.
  * Two bare servers change over in the same way, so that what the readers themselves cost is seen.
  */
-export const benchStreams = async (): Promise<Verdict> => {
-  const database = await openBenchDatabase([authKeysMigration, linksApiMigration]);
+export const benchStreams = async (): Promise<BenchResult> => {
+  const database = await createBenchDatabase([authKeysMigration, linksApiMigration]);
   const admin = new Client({ connectionString: database.adminUrl });
   await admin.connect();
   const [port = 0, internalPort = 0, nextPort = 0, nextInternalPort = 0, ...floorPorts] =
     await findFreePorts(6);
-  const startOurs = (own: number, internal: number) =>
+  const startOurServer = (publicPort: number, ownInternalPort: number) =>
     startChild("test/bench/our-server.ts", {
       AUTH_KEYS_URL: database.urlOf("auth_keys"),
       LINKS_API_URL: database.urlOf("links_api"),
@@ -40,27 +40,31 @@ export const benchStreams = async (): Promise<Verdict> => {
       EVENT_STREAMS_MAX: String(streamCount),
       EVENT_STREAMS_PER_IP_MAX: String(streamCount),
       CONNECTIONS_PER_IP_MAX: "2500",
-      PORT: String(own),
-      INTERNAL_PORT: String(internal),
+      PORT: String(publicPort),
+      INTERNAL_PORT: String(ownInternalPort),
     });
-  const children = [startOurs(port, internalPort), startOurs(nextPort, nextInternalPort)];
+  const children = [startOurServer(port, internalPort), startOurServer(nextPort, nextInternalPort)];
   try {
-    const [first, next] = children;
-    if (first === undefined || next === undefined) throw new Error("two were started");
-    await Promise.all(children.map(waitListening));
+    const [firstChild, nextChild] = children;
+    if (firstChild === undefined || nextChild === undefined) throw new Error("two were started");
+    await Promise.all(children.map(waitUntilListening));
     const baseUrl = `http://127.0.0.1:${port}`;
     const system = { baseUrl, internalUrl: `http://127.0.0.1:${internalPort}` };
     const paths = await fillLinks(admin, system);
-    say(`opening ${streamCount} streams`);
-    const ours = await measureMemory(first, [port, nextPort], paths);
+    printProgress(`opening ${streamCount} streams`);
+    const ours = await measureMemory(firstChild, [port, nextPort], paths);
     const { readers } = ours;
     const stateBytes = readers.readers[0]?.data.length ?? 0;
-    const told = await timeHearing(ours, () => pay(admin, "active", 10), '"receivedAmount":"10"');
-    say(`all heard of a part after ${told.allMs} ms`);
+    const receivedTimes = await timeReceipt(
+      ours,
+      () => payAllLinks(admin, "active", 10),
+      '"receivedAmount":"10"',
+    );
+    printProgress(`all heard of a part after ${receivedTimes.allMs} ms`);
 
-    const move = await timeMove(first, readers, async () => {
+    const takeover = await timeTakeover(firstChild, readers, async () => {
       await sleep(moveMs);
-      return timeHearing(ours, () => pay(admin, "completed", 25.5), '"completed"');
+      return timeReceipt(ours, () => payAllLinks(admin, "completed", 25.5), '"completed"');
     });
     readers.close();
     const floorChildren = floorPorts.map((floorPort) =>
@@ -70,11 +74,11 @@ export const benchStreams = async (): Promise<Verdict> => {
       }),
     );
     children.push(...floorChildren);
-    await Promise.all(floorChildren.map(waitListening));
+    await Promise.all(floorChildren.map(waitUntilListening));
     const [floorChild] = floorChildren;
     if (floorChild === undefined) throw new Error("two were started");
     const floor = await measureMemory(floorChild, floorPorts, paths);
-    const floorMove = await timeMove(floorChild, floor.readers);
+    const floorTakeover = await timeTakeover(floorChild, floor.readers);
     floor.readers.close();
     return {
       ours: round(ours.kibPerStream),
@@ -83,15 +87,15 @@ export const benchStreams = async (): Promise<Verdict> => {
       unit: "KiB/stream",
       streams: streamCount,
       residentMib: { ours: ours.residentMib, floor: floor.residentMib },
-      toldMs: told,
+      toldMs: receivedTimes,
       deploy: {
-        ...move,
-        floor: floorMove,
-        awayRatio: Number((move.awayMs.p99Ms / floorMove.awayMs.p99Ms).toFixed(2)),
+        ...takeover,
+        floor: floorTakeover,
+        awayRatio: Number((takeover.awayMs.p99Ms / floorTakeover.awayMs.p99Ms).toFixed(2)),
       },
     };
   } finally {
-    await Promise.all(children.map((child) => child.end("SIGTERM")));
+    await Promise.all(children.map((child) => child.terminate("SIGTERM")));
     await admin.end();
     await database.close();
   }
@@ -99,13 +103,14 @@ export const benchStreams = async (): Promise<Verdict> => {
 
 const round = (value: number): number => Number(value.toFixed(1));
 
-const spread = (values: readonly number[]) => {
+const computeSpread = (values: readonly number[]) => {
   const sorted = values.toSorted((a, b) => a - b);
-  const at = (share: number) => Math.round(sorted[Math.floor(sorted.length * share)] ?? 0);
-  return { medianMs: at(0.5), p99Ms: at(0.99), allMs: Math.round(sorted.at(-1) ?? 0) };
+  const valueAt = (fraction: number) =>
+    Math.round(sorted[Math.floor(sorted.length * fraction)] ?? 0);
+  return { medianMs: valueAt(0.5), p99Ms: valueAt(0.99), allMs: Math.round(sorted.at(-1) ?? 0) };
 };
 
-type Measured = Awaited<ReturnType<typeof measureMemory>>;
+type MemoryMeasurement = Awaited<ReturnType<typeof measureMemory>>;
 
 const measureMemory = async (
   { pid }: Child,
@@ -113,54 +118,56 @@ const measureMemory = async (
   paths: readonly string[],
 ) => {
   // Code is compiled while it runs, and the steady state is what is measured.
-  (await openReaders(ports, paths.slice(0, warmUpCount))).close();
-  await sleep(restMs);
-  const before = residentBytesOf(pid);
-  const readers = await openReaders(ports, paths);
-  await sleep(restMs);
-  const bytes = residentBytesOf(pid);
-  const kibPerStream = (bytes - before) / 1024 / paths.length;
+  (await connectReaders(ports, paths.slice(0, warmUpCount))).close();
+  await sleep(idleMs);
+  const bytesBefore = readResidentBytes(pid);
+  const readers = await connectReaders(ports, paths);
+  await sleep(idleMs);
+  const bytes = readResidentBytes(pid);
+  const kibPerStream = (bytes - bytesBefore) / 1024 / paths.length;
   return { readers, kibPerStream, residentMib: Math.round(bytes / 1024 ** 2) };
 };
 
 /** How long after a change the middle one and the last one of the readers heard of it. */
-const timeHearing = async (
-  { readers }: Measured,
-  change: () => Promise<unknown>,
-  wanted: string,
+const timeReceipt = async (
+  { readers }: MemoryMeasurement,
+  makeChange: () => Promise<unknown>,
+  expectedText: string,
 ) => {
-  await change();
+  await makeChange();
   const changedAt = performance.now();
-  const heardAt = await readers.untilAllHear(wanted);
-  return spread(heardAt.map((at) => at - changedAt));
+  const receivedAt = await readers.waitUntilAllReceive(expectedText);
+  return computeSpread(receivedAt.map((receivedAtMs) => receivedAtMs - changedAt));
 };
 
 /**
  * Stops a process and waits until all its readers hear the other one. Late is who waited longer than
  * the ended stream had asked for: that is what opening costs, and the readers' own processor time.
  */
-const timeMove = async <Told>(
+const timeTakeover = async <Result>(
   child: Child,
-  readers: Measured["readers"],
-  meanwhile?: () => Promise<Told>,
+  readers: MemoryMeasurement["readers"],
+  duringTakeover?: () => Promise<Result>,
 ) => {
   const startedAt = performance.now();
-  const ending = child.end("SIGTERM").then((code) => ({ code, at: performance.now() }));
-  const toldMs = await meanwhile?.();
-  await readers.untilAllMoved();
-  const { code, at } = await ending;
-  const awayMs = spread(readers.readers.map((reader) => reader.awayMs));
+  const childExit = child
+    .terminate("SIGTERM")
+    .then((code) => ({ code, exitedAt: performance.now() }));
+  const toldMs = await duringTakeover?.();
+  await readers.waitUntilAllMoved();
+  const { code, exitedAt } = await childExit;
+  const awayMs = computeSpread(readers.readers.map((reader) => reader.awayMs));
   return {
     toldMs,
     awayMs,
-    lateMs: spread(readers.readers.map(({ lateMs }) => lateMs)),
-    stopMs: Math.round(at - startedAt),
+    lateMs: computeSpread(readers.readers.map(({ lateMs }) => lateMs)),
+    stopMs: Math.round(exitedAt - startedAt),
     isInOrder: code === 0,
   };
 };
 
 /** All links at one instant, as payments would leave them. */
-const pay = (admin: Client, status: string, amount: number) =>
+const payAllLinks = (admin: Client, status: string, amount: number) =>
   admin.query(
     `UPDATE links_api.links SET version = version + 1, status = $1, received_amount = $2,
        current_usage = current_usage + 1`,
@@ -171,7 +178,7 @@ const fillLinks = async (
   admin: Client,
   system: { baseUrl: string; internalUrl: string },
 ): Promise<string[]> => {
-  const { apiKey } = await openMerchant(system, "bench");
+  const { apiKey } = await createMerchant(system, "bench");
   const created = await call(`${system.baseUrl}/v1/payment-link`, {
     method: "POST",
     headers: { "x-api-key": apiKey },

@@ -30,24 +30,26 @@ export const drawTimeline = (title: string, minutes: number, panels: readonly Pa
 };
 
 const drawPanel = ({ title, lines }: Panel): string[] => {
-  const highest = niceAbove(Math.max(...lines.flatMap(({ values }) => values)));
-  const x = (at: number, of: number): number =>
-    round(plot.left + ((at + 0.5) / of) * (plot.right - plot.left));
+  const axisMax = roundUpToNice(Math.max(...lines.flatMap(({ values }) => values)));
+  const x = (index: number, count: number): number =>
+    round(plot.left + ((index + 0.5) / count) * (plot.right - plot.left));
   const y = (value: number): number =>
-    round(plot.bottom - (value / highest) * (plot.bottom - plot.top));
+    round(plot.bottom - (value / axisMax) * (plot.bottom - plot.top));
   return [
     `<text x="${plot.left}" y="20">${title}</text>`,
-    ...[0, highest / 2, highest].flatMap((value) => [
+    ...[0, axisMax / 2, axisMax].flatMap((value) => [
       `<path d="M${plot.left} ${y(value)}H${plot.right}" stroke="#ddd"/>`,
       `<text x="${plot.left - 6}" y="${y(value) + 4}" text-anchor="end">${value}</text>`,
     ]),
     ...lines.flatMap(({ name, values }, index) => {
-      const colour = `hsl(${(index * hueStep) % 360} 70% 40%)`;
-      const points = values.map((value, at) => `${x(at, values.length)},${y(value)}`);
+      const color = `hsl(${(index * hueStep) % 360} 70% 40%)`;
+      const points = values.map(
+        (value, valueIndex) => `${x(valueIndex, values.length)},${y(value)}`,
+      );
       const labelY = plot.top + 8 + index * labelStepPx;
       return [
-        `<polyline points="${points.join(" ")}" fill="none" stroke="${colour}" stroke-width="1.5"/>`,
-        `<path d="M${plot.right + 14} ${labelY - 4}h18" stroke="${colour}" stroke-width="3"/>`,
+        `<polyline points="${points.join(" ")}" fill="none" stroke="${color}" stroke-width="1.5"/>`,
+        `<path d="M${plot.right + 14} ${labelY - 4}h18" stroke="${color}" stroke-width="3"/>`,
         `<text x="${plot.right + 38}" y="${labelY}">${name}</text>`,
       ];
     }),
@@ -55,7 +57,7 @@ const drawPanel = ({ title, lines }: Panel): string[] => {
 };
 
 /** The next of 1, 2, 5, 10, 20 and so on. */
-const niceAbove = (value: number): number => {
+const roundUpToNice = (value: number): number => {
   const power = 10 ** Math.floor(Math.log10(Math.max(value, 1e-3)));
   return [1, 2, 5].map((step) => step * power).find((step) => step >= value) ?? 10 * power;
 };

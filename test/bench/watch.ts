@@ -6,21 +6,21 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Client } from "pg";
 import type { Bus } from "@payment-links/bus";
 import { createCatalogue, keccak256Hex, newId } from "@payment-links/contracts";
-import { openTestGround } from "@payment-links/process/testing";
-import { openLog, openMetrics, readConfig, systemClock } from "@payment-links/runtime";
+import { createTestContext } from "@payment-links/process/testing";
+import { createLog, createMetrics, parseConfig, systemClock } from "@payment-links/runtime";
 import {
   createSettlementListener,
   settlementListenerConfig,
   settlementListenerMigration,
 } from "@payment-links/settlement-listener";
-import { type Chain, openChain } from "@payment-links/settlement-listener/testing";
+import { type LocalEvmChain, startEvmChain } from "@payment-links/settlement-listener/testing";
 import { fetchPayments } from "@payment-links/settlement-listener/testing/fetch-payments";
-import { openScriptedRpc } from "@payment-links/settlement-listener/testing/scripted-rpc";
+import { startScriptedRpc } from "@payment-links/settlement-listener/testing/scripted-rpc";
 import { waitUntil } from "@payment-links/runtime/testing";
-import { openBareWatch } from "./bare-watch.ts";
-import { openBenchPostgres, say } from "./bench-postgres.ts";
+import { connectBareWatch } from "./bare-watch.ts";
+import { startBenchPostgres, printProgress } from "./bench-postgres.ts";
 import { median } from "./load.ts";
-import type { Verdict } from "./rounds.ts";
+import type { BenchResult } from "./rounds.ts";
 
 const blockCount = 10_000;
 /** One of this many blocks holds a payment; the rest are empty. */
@@ -33,7 +33,7 @@ const warmUpCount = 10;
 const roundCount = 9;
 const rangeBlocksMax = 2_000;
 const catchUpMsMax = 120_000;
-const lookMs = 3;
+const pollMs = 3;
 
 /**
  * One watcher catches up with a chain of final blocks over a real Postgres, from nothing to the
@@ -42,41 +42,44 @@ const lookMs = 3;
  * one provider, so that nobody makes a second pass. Then the same with a thousand and with a million
  * open links: calls counted, time compared.
  */
-export const benchWatch = async (): Promise<Verdict> => {
-  const postgres = await openBenchPostgres();
-  const chain = await openChain({ slotsInEpoch: 1 });
-  const few = await openShop(chain, fewLinks);
-  const many = await openShop(chain, manyLinks);
+export const benchWatch = async (): Promise<BenchResult> => {
+  const postgres = await startBenchPostgres();
+  const chain = await startEvmChain({ slotsInEpoch: 1 });
+  const fewLinksShop = await createWatchShop(chain, fewLinks);
+  const manyLinksShop = await createWatchShop(chain, manyLinks);
   try {
-    const references = few.references;
-    await many.addLinks(references);
+    const references = fewLinksShop.references;
+    await manyLinksShop.addLinks(references);
     const payments = await payMany(chain, references);
-    const head = await finalNumber(chain);
+    const head = await readFinalBlockNumber(chain);
     const work = { payments, head };
 
-    say("counting calls");
-    const calls = { few: await few.countCalls(work), many: await many.countCalls(work) };
+    printProgress("counting calls");
+    const calls = {
+      few: await fewLinksShop.countCalls(work),
+      many: await manyLinksShop.countCalls(work),
+    };
     const times: Times = { few: [], many: [], bare: [], floor: [] };
     const measureFloor = () => timeFloor(chain, work);
     for (let run = 0; run < warmUpCount; run += 1) {
-      await few.catchUp(work);
-      await few.catchUpBare(work);
+      await fewLinksShop.catchUp(work);
+      await fewLinksShop.catchUpBare(work);
       await measureFloor();
     }
     for (let round = 0; round < roundCount; round += 1) {
-      const turns = [
-        async () => times.few.push(await few.catchUp(work)),
+      const runs = [
+        async () => times.few.push(await fewLinksShop.catchUp(work)),
         async () => times.floor.push(await measureFloor()),
-        async () => times.bare.push(await few.catchUpBare(work)),
-        async () => times.many.push(await many.catchUp(work)),
+        async () => times.bare.push(await fewLinksShop.catchUpBare(work)),
+        async () => times.many.push(await manyLinksShop.catchUp(work)),
       ];
-      for (const turn of round % 2 === 0 ? turns : turns.toReversed()) await turn();
-      tell(round, times);
+      for (const run of round % 2 === 0 ? runs : runs.toReversed()) await run();
+      printRound(round, times);
     }
-    return verdictOf(work, times, calls);
+    return summarize(work, times, calls);
   } finally {
-    await few.close();
-    await many.close();
+    await fewLinksShop.close();
+    await manyLinksShop.close();
     await chain.close();
     await postgres.close();
   }
@@ -86,20 +89,20 @@ type Work = { payments: number; head: number };
 type Times = Record<"few" | "many" | "bare" | "floor", number[]>;
 type Calls = { rpc: number; sql: number };
 
-const tell = (round: number, times: Times): void => {
-  const shown = Object.entries(times).map(
-    ([name, list]) => `${name} ${((list.at(-1) ?? 0) / 1000).toFixed(2)} s`,
+const printRound = (round: number, times: Times): void => {
+  const timeTexts = Object.entries(times).map(
+    ([name, timesMs]) => `${name} ${((timesMs.at(-1) ?? 0) / 1000).toFixed(2)} s`,
   );
-  process.stdout.write(`round ${round + 1}: ${shown.join(", ")}\n`);
+  process.stdout.write(`round ${round + 1}: ${timeTexts.join(", ")}\n`);
 };
 
-const verdictOf = (
+const summarize = (
   { payments, head }: Work,
   times: Times,
   calls: Record<"few" | "many", Calls>,
-): Verdict => {
-  const perSecond = (count: number, list: readonly number[]) =>
-    Math.round(count / (median(list) / 1000));
+): BenchResult => {
+  const perSecond = (count: number, timesMs: readonly number[]) =>
+    Math.round(count / (median(timesMs) / 1000));
   const perBlock = ({ rpc, sql }: Calls) => ({
     rpc: Number((rpc / head).toFixed(4)),
     sql: Number((sql / head).toFixed(4)),
@@ -117,7 +120,7 @@ const verdictOf = (
   };
 };
 
-const timeFloor = async (chain: Chain, { head, payments }: Work): Promise<number> => {
+const timeFloor = async (chain: LocalEvmChain, { head, payments }: Work): Promise<number> => {
   const startedAt = performance.now();
   const range = { url: chain.url, fromBlock: 0, toBlock: head, rangeBlocksMax };
   let count = 0;
@@ -126,28 +129,36 @@ const timeFloor = async (chain: Chain, { head, payments }: Work): Promise<number
   return performance.now() - startedAt;
 };
 
-const to = "0x1111111111111111111111111111111111111111";
+const destinationAddress = "0x1111111111111111111111111111111111111111";
 
 /** Pays links by their references on a chain that then is caught up with; answers how often. */
-export const payMany = async (chain: Chain, references: readonly string[]): Promise<number> => {
-  say(`mining ${blockCount} blocks with a payment in every ${blocksPerPayment}th`);
-  let paid = 0;
-  for (let mined = 0; mined < blockCount; mined += blocksPerPayment) {
-    const reference = references[paid % references.length] ?? "";
-    await chain.pay({ reference, to, amount: BigInt(paid + 1), payer: (paid % 3) as 0 | 1 | 2 });
-    await chain.ask("anvil_mine", [`0x${blocksPerPayment.toString(16)}`]);
-    paid += 1;
+export const payMany = async (
+  chain: LocalEvmChain,
+  references: readonly string[],
+): Promise<number> => {
+  printProgress(`mining ${blockCount} blocks with a payment in every ${blocksPerPayment}th`);
+  let paidCount = 0;
+  for (let minedCount = 0; minedCount < blockCount; minedCount += blocksPerPayment) {
+    const reference = references[paidCount % references.length] ?? "";
+    await chain.pay({
+      reference,
+      to: destinationAddress,
+      amount: BigInt(paidCount + 1),
+      payer: (paidCount % 3) as 0 | 1 | 2,
+    });
+    await chain.callRpc("anvil_mine", [`0x${blocksPerPayment.toString(16)}`]);
+    paidCount += 1;
   }
   await chain.mine(2);
-  return paid;
+  return paidCount;
 };
 
 /** The last block that is final. */
-export const finalNumber = async (chain: Chain): Promise<number> =>
+export const readFinalBlockNumber = async (chain: LocalEvmChain): Promise<number> =>
   Number((await chain.client.getBlock({ blockTag: "finalized" })).number);
 
 /** Events go nowhere: another bench measures what happens to them. */
-export const openBus = (publish: Bus["publish"]): Bus => ({
+export const createPublishOnlyBus = (publish: Bus["publish"]): Bus => ({
   sendTimeoutMs: 0,
   pollMs: 1_000,
   publish,
@@ -156,52 +167,57 @@ export const openBus = (publish: Bus["publish"]): Bus => ({
 });
 
 /** A listener's database with that many open links in it. */
-export const openShop = async (chain: Chain, linkCount: number) => {
-  say(`making ${linkCount} links`);
+export const createWatchShop = async (chain: LocalEvmChain, linkCount: number) => {
+  printProgress(`making ${linkCount} links`);
   const directory = await mkdtemp(join(tmpdir(), "bench-watch-"));
   const chainsFile = join(directory, "chains.json");
   const settings = { finality: "finalized", headLagBlocks: 0, rangeBlocksMax, pollMs: 50 };
   await writeFile(chainsFile, JSON.stringify({ [chain.chainId]: settings }));
-  const test = await openTestGround({
+  const testContext = await createTestContext({
     name: "settlement-listener",
     migration: settlementListenerMigration,
   });
-  const admin = new Client({ connectionString: test.database.adminUrl });
+  const admin = new Client({ connectionString: testContext.database.adminUrl });
   await admin.connect();
-  const bare = await openBareWatch(test.database.adminUrl);
-  await admin.query(fillLinks, [linkCount, chain.chainId, chain.addressOf("usdc"), to]);
+  const bare = await connectBareWatch(testContext.database.adminUrl);
+  await admin.query(fillLinksSql, [
+    linkCount,
+    chain.chainId,
+    chain.getTokenAddress("usdc"),
+    destinationAddress,
+  ]);
   const references = Array.from({ length: paidLinkCount }, () => randomBytes(16).toString("hex"));
   const addLinks = async (references: readonly string[]): Promise<void> => {
-    await admin.query(addPaidLinks, [
+    await admin.query(addPaidLinksSql, [
       references.map(() => newId("plink")),
       references,
       references.map((reference) => keccak256Hex(reference)),
       chain.chainId,
-      chain.addressOf("usdc"),
-      to,
+      chain.getTokenAddress("usdc"),
+      destinationAddress,
     ]);
     await admin.query("VACUUM ANALYZE settlement_listener.links");
     // So that none of it is written out while something is measured.
     await admin.query("CHECKPOINT");
   };
 
-  const open = (url: string, change: Partial<typeof test.ground>) => {
-    const ground = {
-      ...test.ground,
+  const createListener = (url: string, overrides: Partial<typeof testContext.context>) => {
+    const context = {
+      ...testContext.context,
       catalogue: createCatalogue(chain.catalogueData),
-      log: openLog({ service: "bench", level: "error" }),
-      metrics: openMetrics("settlement-listener"),
-      ...change,
+      log: createLog({ service: "bench", level: "error" }),
+      metrics: createMetrics("settlement-listener"),
+      ...overrides,
     };
-    const config = readConfig(settlementListenerConfig, {
+    const config = parseConfig(settlementListenerConfig, {
       EVM_RPC_URLS: `${chain.chainId}=${url}`,
       EVM_CHAINS_FILE: chainsFile,
     });
-    return createSettlementListener(ground, config);
+    return createSettlementListener(context, config);
   };
 
   /** The checkpoint moves together with what was found, and is the cheapest thing to look at. */
-  const isThere = async ({ head }: Work): Promise<boolean> => {
+  const hasCaughtUp = async ({ head }: Work): Promise<boolean> => {
     const { rowCount } = await admin.query({
       // Planned once, as it runs on the two cores that are measured.
       name: "is_there",
@@ -219,10 +235,13 @@ export const openShop = async (chain: Chain, linkCount: number) => {
     if (count !== payments) throw new Error(`${count} of ${payments} payments have settled`);
   };
 
-  const forget = () => admin.query(forgetChain);
+  const resetChain = () => admin.query(resetChainSql);
 
-  const begin = async (): Promise<void> => {
-    const service = open(chain.url, { clock: systemClock, bus: openBus(() => Promise.resolve()) });
+  const startFirstWatch = async (): Promise<void> => {
+    const service = createListener(chain.url, {
+      clock: systemClock,
+      bus: createPublishOnlyBus(() => Promise.resolve()),
+    });
     await service.start();
     await waitUntil("the watch has begun", async () => {
       const { rowCount } = await admin.query(
@@ -231,36 +250,36 @@ export const openShop = async (chain: Chain, linkCount: number) => {
       return rowCount === 1;
     });
     await service.stop();
-    await admin.query(rememberBeginning);
+    await admin.query(storeBeginningSql);
   };
 
   await addLinks(references);
-  await begin();
+  await startFirstWatch();
   return {
     references,
     addLinks,
     /** How long one watcher takes from nothing to the last payment, in milliseconds. */
     catchUp: async (work: Work): Promise<number> => {
-      await forget();
-      const service = open(chain.url, {
+      await resetChain();
+      const service = createListener(chain.url, {
         clock: systemClock,
-        bus: openBus(() => Promise.reject(new Error("away"))),
+        bus: createPublishOnlyBus(() => Promise.reject(new Error("away"))),
       });
       const startedAt = performance.now();
       await service.start();
       // Often, as what it looks late by would count as time that the watcher took.
-      while (!(await isThere(work))) {
+      while (!(await hasCaughtUp(work))) {
         if (performance.now() - startedAt > catchUpMsMax) throw new Error("it does not catch up");
-        await sleep(lookMs);
+        await sleep(pollMs);
       }
       const tookMs = performance.now() - startedAt;
       await service.stop();
       await checkSettled(work);
       return tookMs;
     },
-    /** The same by {@link openBareWatch}. */
+    /** The same by {@link connectBareWatch}. */
     catchUpBare: async (work: Work): Promise<number> => {
-      await forget();
+      await resetChain();
       const startedAt = performance.now();
       const range = { url: chain.url, fromBlock: 0, toBlock: work.head, rangeBlocksMax };
       await bare.catchUp(chain.chainId, range);
@@ -273,13 +292,15 @@ export const openShop = async (chain: Chain, linkCount: number) => {
      * counted.
      */
     countCalls: async (work: Work): Promise<Calls> => {
-      await forget();
-      const rpc = await openScriptedRpc({ target: chain.url });
-      const service = open(rpc.url, { bus: openBus(() => Promise.reject(new Error("away"))) });
+      await resetChain();
+      const rpc = await startScriptedRpc({ target: chain.url });
+      const service = createListener(rpc.url, {
+        bus: createPublishOnlyBus(() => Promise.reject(new Error("away"))),
+      });
       const statements = countStatements(admin);
       await service.start();
-      await waitUntil("it has caught up", () => isThere(work), catchUpMsMax);
-      const calls = { rpc: rpc.counts().calls, sql: statements.stop() };
+      await waitUntil("it has caught up", () => hasCaughtUp(work), catchUpMsMax);
+      const calls = { rpc: rpc.getCounts().calls, sql: statements.stop() };
       await service.stop();
       await rpc.close();
       return calls;
@@ -287,21 +308,21 @@ export const openShop = async (chain: Chain, linkCount: number) => {
     close: async () => {
       await bare.close();
       await admin.end();
-      await test.close();
+      await testContext.close();
       await rm(directory, { recursive: true, force: true });
     },
   };
 };
 
 /** Counts what all connections of this process but one send to Postgres, until it is stopped. */
-const countStatements = (except: Client): { stop: () => number } => {
+const countStatements = (excludedClient: Client): { stop: () => number } => {
   const query = Reflect.get(Client.prototype, "query");
   let count = 0;
-  const counting = function (this: Client, ...given: unknown[]): unknown {
-    if (this !== except) count += 1;
-    return Reflect.apply(query, this, given);
+  const countingQuery = function (this: Client, ...queryArguments: unknown[]): unknown {
+    if (this !== excludedClient) count += 1;
+    return Reflect.apply(query, this, queryArguments);
   };
-  Client.prototype.query = counting as Client["query"];
+  Client.prototype.query = countingQuery as Client["query"];
   return {
     stop: () => {
       Client.prototype.query = query;
@@ -310,14 +331,14 @@ const countStatements = (except: Client): { stop: () => number } => {
   };
 };
 
-const fillLinks = `
+const fillLinksSql = `
   INSERT INTO settlement_listener.links (id, version, chain_id, token_address,
     destination_address, payment_reference, payment_reference_hash)
   SELECT 'plink_' || n, 1, $2, $3, $4, md5(n::text), '0x' || md5(n::text) || md5((-n)::text)
   FROM generate_series(1, $1::int) AS n
 `;
 
-const addPaidLinks = `
+const addPaidLinksSql = `
   INSERT INTO settlement_listener.links (id, version, chain_id, token_address,
     destination_address, payment_reference, payment_reference_hash)
   SELECT id, 1, $4, $5, $6, reference, hash
@@ -327,7 +348,7 @@ const addPaidLinks = `
 /**
  * A watch begins at the last final block that exists: each run begins with what that block holds.
  */
-export const rememberBeginning = `
+export const storeBeginningSql = `
   CREATE TABLE settlement_listener.begun_watchers AS TABLE settlement_listener.watchers;
   CREATE TABLE settlement_listener.begun_blocks AS
     SELECT chain_blocks.* FROM settlement_listener.chain_blocks, settlement_listener.watchers
@@ -335,7 +356,7 @@ export const rememberBeginning = `
 `;
 
 /** Forgets all that was seen of a chain, but where its watch begins. */
-export const forgetChain = `
+export const resetChainSql = `
   TRUNCATE settlement_listener.watchers, settlement_listener.chain_blocks,
     settlement_listener.read_spans,
     settlement_listener.chain_transfers, settlement_listener.payments, settlement_listener.outbox;

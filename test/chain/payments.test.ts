@@ -1,18 +1,23 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { type Chain, openChain } from "@payment-links/settlement-listener/testing";
-import { type PaymentSystem, openPaymentSystem } from "../rig/payment-system.ts";
-import { counted, processing, uncounted, untouched } from "../rig/shown-payments.ts";
+import { type LocalEvmChain, startEvmChain } from "@payment-links/settlement-listener/testing";
+import { type PaymentSystem, createPaymentSystem } from "../rig/payment-system.ts";
+import {
+  createAppliedPayment,
+  createProcessingPayment,
+  createUnappliedPayment,
+  unpaidLink,
+} from "../rig/expected-payments.ts";
 
-const units6 = 1_000_000n;
-const units18 = 10n ** 18n;
+const baseUnitsOf6Decimals = 1_000_000n;
+const baseUnitsOf18Decimals = 10n ** 18n;
 
 describe("a payment on a real EVM node, and what its link shows afterwards", () => {
-  let chain: Chain;
+  let chain: LocalEvmChain;
   let system: PaymentSystem;
 
   beforeAll(async () => {
-    chain = await openChain({ slotsInEpoch: 1 });
-    system = await openPaymentSystem({ chain, settings: { finality: { blocks: 2 } } });
+    chain = await startEvmChain({ slotsInEpoch: 1 });
+    system = await createPaymentSystem({ chain, settings: { finality: { blocks: 2 } } });
     await system.startWatcher();
   });
   afterAll(async () => {
@@ -22,176 +27,191 @@ describe("a payment on a real EVM node, and what its link shows afterwards", () 
 
   test("is processing once seen, and completes the link once its block is final", async () => {
     const link = await system.createLink({ toAmount: "25" });
-    const hash = await chain.pay({ ...link, amount: 25n * units6 });
+    const hash = await chain.pay({ ...link, amount: 25n * baseUnitsOf6Decimals });
     await chain.mine();
-    const seen = await system.showWhen(link.id, ({ payments }) => payments.length > 0);
-    expect(seen).toEqual({ ...untouched, payments: [processing("25", hash)] });
+    const processingLink = await system.waitForLink(link.id, ({ payments }) => payments.length > 0);
+    expect(processingLink).toEqual({
+      ...unpaidLink,
+      payments: [createProcessingPayment("25", hash)],
+    });
     await chain.mine(2);
-    const paid = await system.showWhen(link.id, ({ status }) => status !== "active");
-    expect(paid).toEqual({
+    const completedLink = await system.waitForLink(link.id, ({ status }) => status !== "active");
+    expect(completedLink).toEqual({
       status: "completed",
       receivedAmount: "25",
-      payments: [counted("25", hash)],
+      payments: [createAppliedPayment("25", hash)],
     });
   });
 
   test("of a part leaves the link active, and the rest completes it", async () => {
     const link = await system.createLink({ toAmount: "25" });
-    const first = await chain.pay({ ...link, amount: 10n * units6 });
+    const firstHash = await chain.pay({ ...link, amount: 10n * baseUnitsOf6Decimals });
     await system.settleAll();
-    expect(await system.show(link.id)).toEqual({
+    expect(await system.readLink(link.id)).toEqual({
       status: "active",
       receivedAmount: "10",
-      payments: [counted("10", first)],
+      payments: [createAppliedPayment("10", firstHash)],
     });
-    await chain.pay({ ...link, amount: 15n * units6 });
+    await chain.pay({ ...link, amount: 15n * baseUnitsOf6Decimals });
     await system.settleAll();
-    expect(await system.show(link.id)).toMatchObject({ status: "completed", receivedAmount: "25" });
+    expect(await system.readLink(link.id)).toMatchObject({
+      status: "completed",
+      receivedAmount: "25",
+    });
   });
 
   test("of too much is credited whole", async () => {
     const link = await system.createLink({ toAmount: "25" });
     const hash = await chain.pay({ ...link, amount: 30_000_001n });
     await system.settleAll();
-    expect(await system.show(link.id)).toEqual({
+    expect(await system.readLink(link.id)).toEqual({
       status: "completed",
       receivedAmount: "30.000001",
-      payments: [counted("30.000001", hash)],
+      payments: [createAppliedPayment("30.000001", hash)],
     });
   });
 
   test("made twice with one reference is two payments, of which the second came too late", async () => {
     const link = await system.createLink({ toAmount: "25" });
-    const first = await chain.pay({ ...link, amount: 25n * units6 });
+    const firstHash = await chain.pay({ ...link, amount: 25n * baseUnitsOf6Decimals });
     await chain.mine();
-    const second = await chain.pay({ ...link, amount: 25n * units6, payer: 1 });
+    const secondHash = await chain.pay({ ...link, amount: 25n * baseUnitsOf6Decimals, payer: 1 });
     await system.settleAll();
-    const { payments, ...rest } = await system.show(link.id);
-    expect(rest).toEqual({ status: "completed", receivedAmount: "25" });
+    const { payments, ...otherFields } = await system.readLink(link.id);
+    expect(otherFields).toEqual({ status: "completed", receivedAmount: "25" });
     expect(payments).toHaveLength(2);
     expect(payments).toEqual(
-      expect.arrayContaining([counted("25", first), uncounted("completed", "25", second)]),
+      expect.arrayContaining([
+        createAppliedPayment("25", firstHash),
+        createUnappliedPayment("completed", "25", secondHash),
+      ]),
     );
   });
 
   test("made twice in one transaction is two payments, each with its own money", async () => {
     const link = await system.createLink({ toAmount: "100" });
-    const hash = await chain.payTogether([
-      { ...link, amount: 10n * units6 },
-      { ...link, amount: 7n * units6 },
+    const hash = await chain.payInOneTransaction([
+      { ...link, amount: 10n * baseUnitsOf6Decimals },
+      { ...link, amount: 7n * baseUnitsOf6Decimals },
     ]);
     await system.settleAll();
-    const { payments, ...rest } = await system.show(link.id);
-    expect(rest).toEqual({ status: "active", receivedAmount: "17" });
+    const { payments, ...otherFields } = await system.readLink(link.id);
+    expect(otherFields).toEqual({ status: "active", receivedAmount: "17" });
     expect(payments).toHaveLength(2);
-    expect(payments).toEqual(expect.arrayContaining([counted("10", hash), counted("7", hash)]));
+    expect(payments).toEqual(
+      expect.arrayContaining([createAppliedPayment("10", hash), createAppliedPayment("7", hash)]),
+    );
   });
 
   test("twice of one amount in one transaction counts each transfer once", async () => {
     const link = await system.createLink({ toAmount: "100" });
-    const hash = await chain.payTogether([
-      { ...link, amount: 10n * units6 },
-      { ...link, amount: 10n * units6 },
+    const hash = await chain.payInOneTransaction([
+      { ...link, amount: 10n * baseUnitsOf6Decimals },
+      { ...link, amount: 10n * baseUnitsOf6Decimals },
     ]);
     await system.settleAll();
-    expect(await system.show(link.id)).toEqual({
+    expect(await system.readLink(link.id)).toEqual({
       status: "active",
       receivedAmount: "20",
-      payments: [counted("10", hash), counted("10", hash)],
+      payments: [createAppliedPayment("10", hash), createAppliedPayment("10", hash)],
     });
   });
 
   test("in the wrong token is kept and not counted", async () => {
     const link = await system.createLink({ toAmount: "25" });
-    const hash = await chain.pay({ ...link, amount: 25n * units6, token: "other6" });
+    const hash = await chain.pay({ ...link, amount: 25n * baseUnitsOf6Decimals, token: "other6" });
     await system.settleAll();
-    expect(await system.show(link.id)).toEqual({
-      ...untouched,
-      payments: [uncounted("wrong_token", "25", hash)],
+    expect(await system.readLink(link.id)).toEqual({
+      ...unpaidLink,
+      payments: [createUnappliedPayment("wrong_token", "25", hash)],
     });
   });
 
   test("in a token that no catalogue knows changes nothing", async () => {
     const link = await system.createLink({ toAmount: "25" });
-    await chain.pay({ ...link, amount: 25n * units6, token: "unlisted" });
+    await chain.pay({ ...link, amount: 25n * baseUnitsOf6Decimals, token: "unlisted" });
     await system.settleAll();
-    expect(await system.show(link.id)).toEqual(untouched);
+    expect(await system.readLink(link.id)).toEqual(unpaidLink);
   });
 
   test("to the wrong destination is kept and not counted", async () => {
     const link = await system.createLink({ toAmount: "25" });
     const to = "0x2222222222222222222222222222222222222222";
-    const hash = await chain.pay({ ...link, to, amount: 25n * units6 });
+    const hash = await chain.pay({ ...link, to, amount: 25n * baseUnitsOf6Decimals });
     await system.settleAll();
-    expect(await system.show(link.id)).toEqual({
-      ...untouched,
-      payments: [uncounted("wrong_destination", "25", hash)],
+    expect(await system.readLink(link.id)).toEqual({
+      ...unpaidLink,
+      payments: [createUnappliedPayment("wrong_destination", "25", hash)],
     });
   });
 
   test("through a fake proxy changes nothing", async () => {
     const link = await system.createLink({ toAmount: "25" });
-    await chain.payFakeProxy({ ...link, amount: 25n * units6 });
+    await chain.payFakeProxy({ ...link, amount: 25n * baseUnitsOf6Decimals });
     await system.settleAll();
-    expect(await system.show(link.id)).toEqual(untouched);
+    expect(await system.readLink(link.id)).toEqual(unpaidLink);
   });
 
   test("of 0 is no payment; of one base unit it is, and uses up a link of one use (rule STATE-11)", async () => {
     const link = await system.createLink({ toAmount: "25", maxUsage: 1 });
     await chain.pay({ ...link, amount: 0n });
     await system.settleAll();
-    expect(await system.show(link.id)).toEqual(untouched);
+    expect(await system.readLink(link.id)).toEqual(unpaidLink);
     const hash = await chain.pay({ ...link, amount: 1n });
     await system.settleAll();
-    expect(await system.show(link.id)).toEqual({
+    expect(await system.readLink(link.id)).toEqual({
       status: "completed",
       receivedAmount: "0.000001",
-      payments: [counted("0.000001", hash)],
+      payments: [createAppliedPayment("0.000001", hash)],
     });
   });
 
   test("in a token that takes a fee counts for what arrived", async () => {
     const link = await system.createLink({ toAmount: "100", tokenId: "fee" });
-    const hash = await chain.pay({ ...link, amount: 100n * units6, token: "fee" });
+    const hash = await chain.pay({ ...link, amount: 100n * baseUnitsOf6Decimals, token: "fee" });
     await system.settleAll();
-    expect(await system.show(link.id)).toEqual({
+    expect(await system.readLink(link.id)).toEqual({
       status: "active",
       receivedAmount: "99",
-      payments: [counted("99", hash)],
+      payments: [createAppliedPayment("99", hash)],
     });
   });
 
   test("in a token that moves nothing changes nothing", async () => {
     const link = await system.createLink({ toAmount: "100", tokenId: "idle" });
-    await chain.pay({ ...link, amount: 100n * units6, token: "idle" });
+    await chain.pay({ ...link, amount: 100n * baseUnitsOf6Decimals, token: "idle" });
     await system.settleAll();
-    expect(await system.show(link.id)).toEqual(untouched);
+    expect(await system.readLink(link.id)).toEqual(unpaidLink);
   });
 
   test("in a token that returns no value counts", async () => {
     const link = await system.createLink({ toAmount: "100", tokenId: "silent" });
-    const hash = await chain.pay({ ...link, amount: 100n * units6, token: "silent" });
+    const hash = await chain.pay({ ...link, amount: 100n * baseUnitsOf6Decimals, token: "silent" });
     await system.settleAll();
-    expect(await system.show(link.id)).toEqual({
+    expect(await system.readLink(link.id)).toEqual({
       status: "completed",
       receivedAmount: "100",
-      payments: [counted("100", hash)],
+      payments: [createAppliedPayment("100", hash)],
     });
   });
 
   test("in a token of 18 decimals is exact to the last", async () => {
     const link = await system.createLink({ toAmount: "100", tokenId: "coin18" });
-    const almost = await chain.pay({ ...link, amount: 100n * units18 - 1n, token: "coin18" });
+    const almostFullHash = await chain.pay({
+      ...link,
+      amount: 100n * baseUnitsOf18Decimals - 1n,
+      token: "coin18",
+    });
     await system.settleAll();
-    const received = "99.999999999999999999";
-    expect(await system.show(link.id)).toEqual({
+    const almostFullAmount = "99.999999999999999999";
+    expect(await system.readLink(link.id)).toEqual({
       status: "active",
-      receivedAmount: received,
-      payments: [counted(received, almost)],
+      receivedAmount: almostFullAmount,
+      payments: [createAppliedPayment(almostFullAmount, almostFullHash)],
     });
     await chain.pay({ ...link, amount: 1n, token: "coin18" });
     await system.settleAll();
-    expect(await system.show(link.id)).toMatchObject({
+    expect(await system.readLink(link.id)).toMatchObject({
       status: "completed",
       receivedAmount: "100",
     });
@@ -199,12 +219,12 @@ describe("a payment on a real EVM node, and what its link shows afterwards", () 
 
   test("in the chain's own coin counts by the proxy's event", async () => {
     const link = await system.createLink({ toAmount: "2", tokenId: "coin" });
-    const hash = await chain.payCoin({ ...link, amount: 2n * units18 });
+    const hash = await chain.payCoin({ ...link, amount: 2n * baseUnitsOf18Decimals });
     await system.settleAll();
-    expect(await system.show(link.id)).toEqual({
+    expect(await system.readLink(link.id)).toEqual({
       status: "completed",
       receivedAmount: "2",
-      payments: [counted("2", hash)],
+      payments: [createAppliedPayment("2", hash)],
     });
   });
 
@@ -212,35 +232,39 @@ describe("a payment on a real EVM node, and what its link shows afterwards", () 
     const link = await system.createLink({ toAmount: "100", tokenId: "blocking" });
     await chain.blockAccount(link.to);
     await chain.mine();
-    const hash = await chain.pay({ ...link, amount: 100n * units6, token: "blocking" });
+    const hash = await chain.pay({
+      ...link,
+      amount: 100n * baseUnitsOf6Decimals,
+      token: "blocking",
+    });
     await system.settleAll();
     const receipt = await chain.client.getTransactionReceipt({ hash });
     expect(receipt.status).toBe("reverted");
-    expect(await system.show(link.id)).toEqual(untouched);
+    expect(await system.readLink(link.id)).toEqual(unpaidLink);
   });
 
   // The last test: it moves the time, which does not go back.
   test("is late if it is seen after the expiry: a second before it by the chain's time counts, at it does not (rule STATE-15)", async () => {
     const expiresAt = Math.floor(Date.now() / 1000) + 3_600;
     const expirationDate = new Date(expiresAt * 1000).toISOString();
-    const inTime = await system.createLink({ toAmount: "25", expirationDate });
-    const late = await system.createLink({ toAmount: "25", expirationDate });
-    system.passTime(3_601_000);
-    const first = await chain.pay({ ...inTime, amount: 25n * units6 });
-    await chain.setTime(expiresAt - 1);
+    const inTimeLink = await system.createLink({ toAmount: "25", expirationDate });
+    const lateLink = await system.createLink({ toAmount: "25", expirationDate });
+    system.advanceClock(3_601_000);
+    const firstHash = await chain.pay({ ...inTimeLink, amount: 25n * baseUnitsOf6Decimals });
+    await chain.setNextBlockTime(expiresAt - 1);
     await chain.mine();
-    const second = await chain.pay({ ...late, amount: 25n * units6 });
-    await chain.setTime(expiresAt);
+    const secondHash = await chain.pay({ ...lateLink, amount: 25n * baseUnitsOf6Decimals });
+    await chain.setNextBlockTime(expiresAt);
     await chain.mine();
     await system.settleAll();
-    expect(await system.show(inTime.id)).toMatchObject({
+    expect(await system.readLink(inTimeLink.id)).toMatchObject({
       status: "completed",
-      payments: [counted("25", first)],
+      payments: [createAppliedPayment("25", firstHash)],
     });
-    expect(await system.show(late.id)).toMatchObject({
-      ...untouched,
+    expect(await system.readLink(lateLink.id)).toMatchObject({
+      ...unpaidLink,
       status: "inactive",
-      payments: [uncounted("expired", "25", second)],
+      payments: [createUnappliedPayment("expired", "25", secondHash)],
     });
   });
 });

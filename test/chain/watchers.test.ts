@@ -1,21 +1,24 @@
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
-import { type Chain, openChain } from "@payment-links/settlement-listener/testing";
+import { type LocalEvmChain, startEvmChain } from "@payment-links/settlement-listener/testing";
 import { Client } from "pg";
-import { startChild, waitListening } from "../rig/child.ts";
-import { type PaymentSystem, openPaymentSystem } from "../rig/payment-system.ts";
-import { counted } from "../rig/shown-payments.ts";
+import { startChild, waitUntilListening } from "../rig/child.ts";
+import { type PaymentSystem, createPaymentSystem } from "../rig/payment-system.ts";
+import { createAppliedPayment } from "../rig/expected-payments.ts";
 import { waitUntil } from "@payment-links/runtime/testing";
 
-const units = 1_000_000n;
-const policyBlocks = 2;
+const baseUnitsPerToken = 1_000_000n;
+const finalityBlocks = 2;
 
 describe("watchers that come, go and are killed", () => {
-  let chain: Chain;
+  let chain: LocalEvmChain;
   let system: PaymentSystem;
 
   beforeEach(async () => {
-    chain = await openChain({ slotsInEpoch: 2 });
-    system = await openPaymentSystem({ chain, settings: { finality: { blocks: policyBlocks } } });
+    chain = await startEvmChain({ slotsInEpoch: 2 });
+    system = await createPaymentSystem({
+      chain,
+      settings: { finality: { blocks: finalityBlocks } },
+    });
   });
   afterEach(async () => {
     await system?.close();
@@ -24,15 +27,18 @@ describe("watchers that come, go and are killed", () => {
 
   test("a payment is kept for a link of which nothing was heard yet", async () => {
     await system.startWatcher();
-    system.holdLinks(true);
+    system.holdLinkEvents(true);
     const link = await system.createLink({ toAmount: "25" });
-    const hash = await chain.pay({ ...link, amount: 25n * units });
-    await chain.mine(policyBlocks + 1);
-    await system.scanAll();
-    expect(await system.show(link.id)).toMatchObject({ status: "active", payments: [] });
-    system.holdLinks(false);
-    const shown = await system.showWhen(link.id, ({ status }) => status === "completed");
-    expect(shown).toMatchObject({ receivedAmount: "25", payments: [counted("25", hash)] });
+    const hash = await chain.pay({ ...link, amount: 25n * baseUnitsPerToken });
+    await chain.mine(finalityBlocks + 1);
+    await system.waitUntilScanned();
+    expect(await system.readLink(link.id)).toMatchObject({ status: "active", payments: [] });
+    system.holdLinkEvents(false);
+    const updatedLink = await system.waitForLink(link.id, ({ status }) => status === "completed");
+    expect(updatedLink).toMatchObject({
+      receivedAmount: "25",
+      payments: [createAppliedPayment("25", hash)],
+    });
   });
 
   test("of two watchers one leads; when it stops the other goes on, and nothing is doubled", async () => {
@@ -40,7 +46,7 @@ describe("watchers that come, go and are killed", () => {
     const link = await system.createLink({ toAmount: "100" });
     const hashes: string[] = [];
     const payAndSettle = async () => {
-      hashes.push(await chain.pay({ ...link, amount: 3n * units }));
+      hashes.push(await chain.pay({ ...link, amount: 3n * baseUnitsPerToken }));
       await system.settleAll();
     };
     await payAndSettle();
@@ -50,59 +56,64 @@ describe("watchers that come, go and are killed", () => {
       await system.startWatcher();
       await payAndSettle();
     }
-    const { payments, receivedAmount } = await system.show(link.id);
+    const { payments, receivedAmount } = await system.readLink(link.id);
     expect(receivedAmount).toBe("12");
     expect(payments).toHaveLength(4);
-    expect(payments).toEqual(expect.arrayContaining(hashes.map((hash) => counted("3", hash))));
+    expect(payments).toEqual(
+      expect.arrayContaining(hashes.map((hash) => createAppliedPayment("3", hash))),
+    );
   });
 
   test.each([
     ["what was seen", 1],
-    ["what was settled", policyBlocks + 1],
-  ])("killed between scan and commit of %s, its successor tells it once", async (_step, blocks) => {
-    // The links have to be known before the process to be killed watches alone.
-    const teacher = await system.startWatcher();
-    const link = await system.createLink({ toAmount: "25" });
-    await system.heard(link.id);
-    await system.scanAll();
-    await teacher.stop();
+    ["what was settled", finalityBlocks + 1],
+  ])(
+    "killed between scan and commit of %s, its successor tells it once",
+    async (_case, blockCount) => {
+      // The links have to be known before the process to be killed watches alone.
+      const firstWatcher = await system.startWatcher();
+      const link = await system.createLink({ toAmount: "25" });
+      await system.waitForLinkReceived(link.id);
+      await system.waitUntilScanned();
+      await firstWatcher.stop();
 
-    const { release } = await holdOutbox();
-    const hash = await chain.pay({ ...link, amount: 25n * units });
-    await chain.mine(blocks);
-    const child = startChild("test/rig/watcher-server.ts", system.watcherEnv);
-    await waitListening(child);
-    await waitUntil("it stands before its commit", isBlocked);
-    await child.end("SIGKILL");
-    await release();
-    expect(await system.show(link.id)).toMatchObject({ payments: [] });
+      const { releaseOutbox } = await lockOutbox();
+      const hash = await chain.pay({ ...link, amount: 25n * baseUnitsPerToken });
+      await chain.mine(blockCount);
+      const child = startChild("test/rig/watcher-server.ts", system.watcherEnv);
+      await waitUntilListening(child);
+      await waitUntil("it stands before its commit", isOutboxWriteBlocked);
+      await child.terminate("SIGKILL");
+      await releaseOutbox();
+      expect(await system.readLink(link.id)).toMatchObject({ payments: [] });
 
-    await system.startWatcher();
-    await chain.mine(policyBlocks);
-    await waitUntil(
-      "the successor has taken over",
-      async () => (await system.show(link.id)).status === "completed",
-    );
-    expect(await system.show(link.id)).toEqual({
-      status: "completed",
-      receivedAmount: "25",
-      payments: [counted("25", hash)],
-    });
-  });
+      await system.startWatcher();
+      await chain.mine(finalityBlocks);
+      await waitUntil(
+        "the successor has taken over",
+        async () => (await system.readLink(link.id)).status === "completed",
+      );
+      expect(await system.readLink(link.id)).toEqual({
+        status: "completed",
+        receivedAmount: "25",
+        payments: [createAppliedPayment("25", hash)],
+      });
+    },
+  );
 
   /** Blocks the writing of events, so that a transaction stops between its rows and its commit. */
-  const holdOutbox = async () => {
+  const lockOutbox = async () => {
     const client = new Client({ connectionString: system.settlements.database.adminUrl });
     await client.connect();
     await client.query("BEGIN; LOCK TABLE settlement_listener.outbox IN SHARE MODE");
-    const release = async () => {
+    const releaseOutbox = async () => {
       await client.query("ROLLBACK");
       await client.end();
     };
-    return { release };
+    return { releaseOutbox };
   };
 
-  const isBlocked = async (): Promise<boolean> => {
+  const isOutboxWriteBlocked = async (): Promise<boolean> => {
     const { rowCount } = await system.settlementsDatabase.query(`
       SELECT 1 FROM pg_locks
       WHERE NOT granted AND relation = 'settlement_listener.outbox'::regclass

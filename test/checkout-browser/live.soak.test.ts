@@ -1,34 +1,34 @@
 import { beforeEach, expect } from "@jest/globals";
-import { needingChromium } from "../rig/find-chromium.ts";
-import { openExpired, openPage, untilStreams } from "../rig/follow-link.ts";
-import { mayPay } from "../rig/open-checkout.ts";
+import { requireChromium } from "../rig/require-chromium.ts";
+import { openExpiredLink, openLinkPage, waitForStreams } from "../rig/follow-link.ts";
+import { canPay } from "../rig/create-checkout.ts";
 import { useCheckout } from "../rig/use-checkout.ts";
 
-const { describe, test } = needingChromium();
+const { describe, test } = requireChromium();
 
-const units = 1_000_000n;
+const baseUnitsPerToken = 1_000_000n;
 
 const rig = useCheckout();
 // Those of the test before.
-beforeEach(() => untilStreams(rig, 0));
+beforeEach(() => waitForStreams(rig, 0));
 
 describe("a page that is left open (rule CHAIN-15)", () => {
   test("shows that it has expired, and a payment in time that settles after that", async () => {
     const expirationDate = new Date(Date.now() + 8_000).toISOString();
-    const payer = await rig.openPayer({ toAmount: "25", expirationDate });
+    const payer = await rig.createPayer({ toAmount: "25", expirationDate });
     // Before the page is opened, which takes a busy machine long: the payment must be in time.
-    await rig.chain.pay({ ...payer.link, amount: 25n * units });
-    const countLoads = await openPage(payer);
-    await payer.see("This payment link has expired.");
-    expect(await mayPay(payer)).toBe(false);
+    await rig.chain.pay({ ...payer.link, amount: 25n * baseUnitsPerToken });
+    const countLoads = await openLinkPage(payer);
+    await payer.waitForText("This payment link has expired.");
+    expect(await canPay(payer)).toBe(false);
     await rig.chain.mine(3);
-    await payer.see("This payment link has been paid.");
+    await payer.waitForText("This payment link has been paid.");
     expect(countLoads()).toBe(0);
   });
 
   test("that another version of the service answers by now is loaded with its own script", async () => {
-    const payer = await rig.openPayer({ toAmount: "25" });
-    const countLoads = await openPage(payer);
+    const payer = await rig.createPayer({ toAmount: "25" });
+    const countLoads = await openLinkPage(payer);
     await payer.page.route(
       payer.link.pageUrl,
       async (route) => {
@@ -38,25 +38,25 @@ describe("a page that is left open (rule CHAIN-15)", () => {
       },
       { times: 1 },
     );
-    await rig.chain.pay({ ...payer.link, amount: 25n * units });
+    await rig.chain.pay({ ...payer.link, amount: 25n * baseUnitsPerToken });
     await rig.chain.mine(3);
-    await payer.see("This payment link has been paid.");
+    await payer.waitForText("This payment link has been paid.");
     expect(countLoads()).toBe(1);
   });
 });
 
 describe("a page that is opened once nothing can be paid there", () => {
   test("says that it is offline, and that it is back, with what happened meanwhile", async () => {
-    const payer = await openExpired(rig);
-    const countLoads = await openPage(payer);
-    await untilStreams(rig, 1);
-    await payer.person.context.setOffline(true);
-    await payer.see("How this link stands cannot be read right now.");
+    const payer = await openExpiredLink(rig);
+    const countLoads = await openLinkPage(payer);
+    await waitForStreams(rig, 1);
+    await payer.user.context.setOffline(true);
+    await payer.waitForText("How this link stands cannot be read right now.");
     await rig.chain.mine(3);
-    await rig.system.showWhen(payer.link.id, ({ status }) => status === "completed");
-    await payer.person.context.setOffline(false);
-    await payer.see("This payment link has been paid.");
-    expect(await payer.text()).not.toContain("cannot be read right now");
+    await rig.system.waitForLink(payer.link.id, ({ status }) => status === "completed");
+    await payer.user.context.setOffline(false);
+    await payer.waitForText("This payment link has been paid.");
+    expect(await payer.readText()).not.toContain("cannot be read right now");
     expect(countLoads()).toBe(0);
   });
 });

@@ -1,114 +1,120 @@
 import { expect } from "@jest/globals";
 import { devnet } from "@payment-links/contracts";
 import { waitUntil } from "@payment-links/runtime/testing";
-import { expectNothingPaid, expectToldWhy, refusals, stranger } from "../rig/evm-refusals.ts";
-import { needingChromium } from "../rig/find-chromium.ts";
-import { clickPay, mayPay, paymentsOf, publicRpcUrl } from "../rig/open-checkout.ts";
+import {
+  expectNothingPaid,
+  expectRejectionExplained,
+  walletRejections,
+  otherAccount,
+} from "../rig/wallet-rejections.ts";
+import { requireChromium } from "../rig/require-chromium.ts";
+import { clickPay, canPay, listPaymentRequests, publicRpcUrl } from "../rig/create-checkout.ts";
 import { useCheckout } from "../rig/use-checkout.ts";
 import { failWith } from "../rig/wallet.ts";
 
-const { describe, test } = needingChromium();
+const { describe, test } = requireChromium();
 
 /** One of the chain's payers, who holds and allows everything. */
-const blocked = "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC";
+const blockedAccount = "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC";
 
 const rig = useCheckout();
 
 describe("a payer with a wallet", () => {
   test("that makes itself known late is found", async () => {
-    const payer = await rig.openPayer({ toAmount: "25", announceAfterMs: 3_000 });
+    const payer = await rig.createPayer({ toAmount: "25", announceAfterMs: 3_000 });
     await payer.goTo(payer.link.pageUrl);
-    await payer.see("There is no wallet in this browser.");
+    await payer.waitForText("There is no wallet in this browser.");
     await clickPay(payer);
-    await payer.see("Do not pay again");
-    expect(await payer.text()).not.toContain("There is no wallet");
+    await payer.waitForText("Do not pay again");
+    expect(await payer.readText()).not.toContain("There is no wallet");
   });
 
   test("who chooses among wallets by keyboard keeps their place while another makes itself known", async () => {
-    const payer = await rig.openPayer({ toAmount: "25", walletNames: ["First", "Second"] });
+    const payer = await rig.createPayer({ toAmount: "25", walletNames: ["First", "Second"] });
     const page = payer.page;
     await payer.goTo(payer.link.pageUrl);
     await clickPay(payer);
-    await payer.see("Choose a wallet");
+    await payer.waitForText("Choose a wallet");
     await page.keyboard.press("Tab");
-    const focused = () => page.evaluate("document.activeElement.innerText");
-    expect(await focused()).toBe("Second");
+    const readFocusedText = () => page.evaluate("document.activeElement.innerText");
+    expect(await readFocusedText()).toBe("Second");
     await page.evaluate(`window.dispatchEvent(new CustomEvent("eip6963:announceProvider", { detail: {
       info: { uuid: "third", name: "Third", rdns: "test.third" }, provider: { request() {} } } }))`);
-    await payer.see("Third");
-    expect(await focused()).toBe("Second");
+    await payer.waitForText("Third");
+    expect(await readFocusedText()).toBe("Second");
   });
 
   test("is not hindered by a wallet that makes itself known without what belongs to it", async () => {
-    const payer = await rig.openPayer({ toAmount: "25" });
+    const payer = await rig.createPayer({ toAmount: "25" });
     await payer.goTo(payer.link.pageUrl);
     await payer.page.evaluate(`for (const detail of [null, {}, { info: { uuid: "x", name: 7 } }]) {
       window.dispatchEvent(new CustomEvent("eip6963:announceProvider", { detail })); }`);
     await clickPay(payer);
-    await payer.see("Do not pay again");
+    await payer.waitForText("Do not pay again");
   });
 
   test("has the choice again where the chosen one declined", async () => {
-    const payer = await rig.openPayer({ toAmount: "25", walletNames: ["First", "Second"] });
-    payer.wallet.decide("eth_requestAccounts", failWith(4001));
+    const payer = await rig.createPayer({ toAmount: "25", walletNames: ["First", "Second"] });
+    payer.wallet.setHandler("eth_requestAccounts", failWith(4001));
     await payer.goTo(payer.link.pageUrl);
     await clickPay(payer);
     await payer.click("First");
-    await payer.see("You declined in your wallet.");
+    await payer.waitForText("You declined in your wallet.");
     await clickPay(payer);
     await payer.click("Second");
-    await payer.see("Do not pay again");
+    await payer.waitForText("Do not pay again");
   });
 
   test("is told while the service is away, and that it is back", async () => {
-    const payer = await rig.openPayer({ toAmount: "25" });
+    const payer = await rig.createPayer({ toAmount: "25" });
     await payer.goTo(payer.link.pageUrl);
-    await payer.person.context.setOffline(true);
-    const words = "How this link stands cannot be read right now.";
-    await payer.see(words);
-    await payer.person.context.setOffline(false);
-    await waitUntil("it is back", async () => !(await payer.text()).includes(words));
-    expect(await mayPay(payer)).toBe(true);
+    await payer.user.context.setOffline(true);
+    const expectedText = "How this link stands cannot be read right now.";
+    await payer.waitForText(expectedText);
+    await payer.user.context.setOffline(false);
+    await waitUntil("it is back", async () => !(await payer.readText()).includes(expectedText));
+    expect(await canPay(payer)).toBe(true);
   });
 
   test("may copy each thing that paying by hand takes", async () => {
-    const payer = await rig.openPayer({ toAmount: "25" });
-    await payer.person.context.grantPermissions(["clipboard-read", "clipboard-write"]);
+    const payer = await rig.createPayer({ toAmount: "25" });
+    await payer.user.context.grantPermissions(["clipboard-read", "clipboard-write"]);
     await payer.goTo(payer.link.pageUrl);
     await payer.page.getByText("Details", { exact: true }).click();
-    const copied: unknown[] = [];
+    const copiedTexts: unknown[] = [];
     for (const name of ["Copy the payment contract", "Copy the payment reference"]) {
       await payer.click(name);
-      copied.push(await payer.page.evaluate("navigator.clipboard.readText()"));
+      copiedTexts.push(await payer.page.evaluate("navigator.clipboard.readText()"));
     }
-    expect(copied).toEqual([devnet.erc20FeeProxy, `0x${payer.link.reference}`]);
+    expect(copiedTexts).toEqual([devnet.erc20FeeProxy, `0x${payer.link.reference}`]);
   });
 
   test("nobody has, is told how to pay all the same", async () => {
-    const { link } = await rig.openPayer({ toAmount: "25" });
-    const person = await rig.openPerson({});
-    const tab = await person.openTab();
+    const { link } = await rig.createPayer({ toAmount: "25" });
+    const user = await rig.createUser({});
+    const tab = await user.openTab();
     await tab.goTo(link.pageUrl);
-    await tab.see("There is no wallet in this browser.");
-    expect(await mayPay(tab)).toBe(false);
+    await tab.waitForText("There is no wallet in this browser.");
+    expect(await canPay(tab)).toBe(false);
   });
 });
 
 describe("a payer", () => {
-  test.each(refusals.filter(([who]) => !/declines to pay|another network/.test(who)))(
+  test.each(walletRejections.filter(([name]) => !/declines to pay|another network/.test(name)))(
     "%s is told so, and may try again",
-    (_who, refuse, words) => expectToldWhy(rig, refuse, words),
+    (_case, rejectInWallet, expectedText) =>
+      expectRejectionExplained(rig, rejectInWallet, expectedText),
   );
 
   test("whose wallet does not know the network is told to add it by hand, where it has none", async () => {
-    const payer = await rig.openPayer({ toAmount: "25" });
+    const payer = await rig.createPayer({ toAmount: "25" });
     await payer.page.route(payer.link.pageUrl, async (route) => {
       const response = await route.fetch();
       const body = (await response.text()).replace(publicRpcUrl, "");
       await route.fulfill({ response, body });
     });
-    payer.wallet.decide("eth_chainId", () => "0x1");
-    payer.wallet.decide("wallet_switchEthereumChain", failWith(4902));
+    payer.wallet.setHandler("eth_chainId", () => "0x1");
+    payer.wallet.setHandler("wallet_switchEthereumChain", failWith(4902));
     await payer.goTo(payer.link.pageUrl);
     await clickPay(payer);
     await expectNothingPaid(
@@ -119,8 +125,12 @@ describe("a payer", () => {
   });
 
   test("whom the token's contract blocks is told before the payment is sent", async () => {
-    await rig.chain.blockAccount(blocked);
-    const payer = await rig.openPayer({ toAmount: "25", tokenId: "blocking", account: blocked });
+    await rig.chain.blockAccount(blockedAccount);
+    const payer = await rig.createPayer({
+      toAmount: "25",
+      tokenId: "blocking",
+      account: blockedAccount,
+    });
     await payer.goTo(payer.link.pageUrl);
     await clickPay(payer);
     await expectNothingPaid(
@@ -128,16 +138,16 @@ describe("a payer", () => {
       payer,
       "Nothing was paid; take another account, or ask the owner how to pay.",
     );
-    expect(paymentsOf(payer.wallet)).toEqual([]);
+    expect(listPaymentRequests(payer.wallet)).toEqual([]);
   });
 
   test("whose allowance the network refuses is told that nothing was paid", async () => {
-    await rig.mint(stranger, 25_000_000n);
-    const payer = await rig.openPayer({ toAmount: "25", account: stranger });
-    payer.wallet.decide("eth_getTransactionReceipt", () => ({ status: "0x0" }));
+    await rig.mint(otherAccount, 25_000_000n);
+    const payer = await rig.createPayer({ toAmount: "25", account: otherAccount });
+    payer.wallet.setHandler("eth_getTransactionReceipt", () => ({ status: "0x0" }));
     await payer.goTo(payer.link.pageUrl);
     await clickPay(payer);
     await expectNothingPaid(rig, payer, "The network refused the allowance. Nothing was paid");
-    expect(paymentsOf(payer.wallet)).toEqual([]);
+    expect(listPaymentRequests(payer.wallet)).toEqual([]);
   });
 });

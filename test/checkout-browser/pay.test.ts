@@ -2,53 +2,53 @@ import { expect } from "@jest/globals";
 import { devnet } from "@payment-links/contracts";
 import {
   expectNothingPaid,
-  expectToldWhy,
-  penniless,
-  refusals,
-  stranger,
-} from "../rig/evm-refusals.ts";
-import { findAxeFaults } from "../rig/find-axe-faults.ts";
-import { needingChromium } from "../rig/find-chromium.ts";
-import { clickPay, mayPay, paymentsOf, publicRpcUrl } from "../rig/open-checkout.ts";
+  expectRejectionExplained,
+  emptyAccount,
+  walletRejections,
+  otherAccount,
+} from "../rig/wallet-rejections.ts";
+import { findAxeViolations } from "../rig/find-axe-violations.ts";
+import { requireChromium } from "../rig/require-chromium.ts";
+import { clickPay, canPay, listPaymentRequests, publicRpcUrl } from "../rig/create-checkout.ts";
 import { useCheckout } from "../rig/use-checkout.ts";
 import { failWith } from "../rig/wallet.ts";
 
-const { describe, test } = needingChromium();
+const { describe, test } = requireChromium();
 
 /** One of the chain's payers, who holds and allows everything. */
-const resetter = "0x90F79bf6EB2c4f870365E785982E1f101E93b906";
+const accountWithAllowance = "0x90F79bf6EB2c4f870365E785982E1f101E93b906";
 
 const rig = useCheckout();
 
 describe("a payer with a wallet", () => {
   test("allows the exact amount, pays it, and watches it settle without a reload of their own", async () => {
     // Other tests may have left the account some.
-    const held = await rig.balanceOf(stranger);
-    if (held < 1_234_500_000n) await rig.mint(stranger, 1_234_500_000n - held);
-    const payer = await rig.openPayer({ toAmount: "1234.5", account: stranger });
+    const heldAmount = await rig.balanceOf(otherAccount);
+    if (heldAmount < 1_234_500_000n) await rig.mint(otherAccount, 1_234_500_000n - heldAmount);
+    const payer = await rig.createPayer({ toAmount: "1234.5", account: otherAccount });
     await payer.goTo(payer.link.pageUrl);
-    expect(await payer.text()).toContain("Pay 1,234.5 USDC");
+    expect(await payer.readText()).toContain("Pay 1,234.5 USDC");
     const url = `${rig.system.publicUrl}/checkout/payment-links/${payer.link.id}`;
     const { instructions } = (await (await fetch(url)).json()) as {
       instructions: { steps: { to: string; data: string }[] };
     };
     await clickPay(payer);
-    await payer.see("Do not pay again");
-    await payer.see("0x9965…A4dc has 1,234.5 USDC");
-    expect(payer.wallet.sent()).toEqual(
-      instructions.steps.map(({ to, data }) => ({ from: stranger, to, data, value: "0x0" })),
+    await payer.waitForText("Do not pay again");
+    await payer.waitForText("0x9965…A4dc has 1,234.5 USDC");
+    expect(payer.wallet.listSentTransactions()).toEqual(
+      instructions.steps.map(({ to, data }) => ({ from: otherAccount, to, data, value: "0x0" })),
     );
-    await payer.see("A payment of 1,234.5 USDC was seen and is being confirmed.");
+    await payer.waitForText("A payment of 1,234.5 USDC was seen and is being confirmed.");
     await rig.chain.mine(3);
-    await payer.see("This payment link has been paid.");
-    expect(await mayPay(payer)).toBe(false);
+    await payer.waitForText("This payment link has been paid.");
+    expect(await canPay(payer)).toBe(false);
   });
 
   test("is led to the explorer of the chain, once the wallet has sent the payment (rule API-31)", async () => {
-    const payer = await rig.openPayer({ toAmount: "3" });
+    const payer = await rig.createPayer({ toAmount: "3" });
     await payer.goTo(payer.link.pageUrl);
     const link = payer.page.getByRole("link", { name: "Look at the transaction on explorer.test" });
-    await payer.see("Pay 3 USDC");
+    await payer.waitForText("Pay 3 USDC");
     expect(await link.isVisible()).toBe(false);
     await clickPay(payer);
     await link.waitFor();
@@ -65,113 +65,126 @@ describe("a payer with a wallet", () => {
   });
 
   test("pays the chain's own coin in one step", async () => {
-    const payer = await rig.openPayer({ toAmount: "1.5", tokenId: "coin" });
+    const payer = await rig.createPayer({ toAmount: "1.5", tokenId: "coin" });
     await payer.goTo(payer.link.pageUrl);
     await clickPay(payer);
-    await payer.see("Do not pay again");
-    const [sent, ...more] = payer.wallet.sent();
-    expect([sent?.value, more]).toEqual(["0x14d1120d7b160000", []]);
-    await payer.see("A payment of 1.5 ETH was seen");
+    await payer.waitForText("Do not pay again");
+    const [firstTransaction, ...otherTransactions] = payer.wallet.listSentTransactions();
+    expect([firstTransaction?.value, otherTransactions]).toEqual(["0x14d1120d7b160000", []]);
+    await payer.waitForText("A payment of 1.5 ETH was seen");
   });
 
   test("takes an earlier allowance back first, where the token wants that", async () => {
-    const token = rig.chain.addressOf("silent");
-    const approve = async (amount: string) => {
-      const words = [devnet.erc20FeeProxy.slice(2).toLowerCase(), amount];
-      const data = `0x095ea7b3${words.map((word) => word.padStart(64, "0")).join("")}`;
-      await rig.chain.ask("eth_sendTransaction", [{ from: resetter, to: token, data }]);
+    const tokenAddress = rig.chain.getTokenAddress("silent");
+    const approveAllowance = async (amount: string) => {
+      const abiWords = [devnet.erc20FeeProxy.slice(2).toLowerCase(), amount];
+      const data = `0x095ea7b3${abiWords.map((abiWord) => abiWord.padStart(64, "0")).join("")}`;
+      await rig.chain.callRpc("eth_sendTransaction", [
+        { from: accountWithAllowance, to: tokenAddress, data },
+      ]);
     };
-    await approve("0");
-    await approve("1");
-    const payer = await rig.openPayer({ toAmount: "7", tokenId: "silent", account: resetter });
+    await approveAllowance("0");
+    await approveAllowance("1");
+    const payer = await rig.createPayer({
+      toAmount: "7",
+      tokenId: "silent",
+      account: accountWithAllowance,
+    });
     await payer.goTo(payer.link.pageUrl);
     await clickPay(payer);
-    await payer.see("Do not pay again");
-    expect(payer.wallet.sent().map(({ to }) => to)).toEqual([token, token, devnet.erc20FeeProxy]);
-    await payer.see("A payment of 7 SILENT was seen");
+    await payer.waitForText("Do not pay again");
+    expect(payer.wallet.listSentTransactions().map(({ to }) => to)).toEqual([
+      tokenAddress,
+      tokenAddress,
+      devnet.erc20FeeProxy,
+    ]);
+    await payer.waitForText("A payment of 7 SILENT was seen");
   });
 
   test("has the choice among several", async () => {
-    const payer = await rig.openPayer({ toAmount: "25", walletNames: ["First", "Second <b>"] });
+    const payer = await rig.createPayer({ toAmount: "25", walletNames: ["First", "Second <b>"] });
     await payer.goTo(payer.link.pageUrl);
     await clickPay(payer);
-    await payer.see("Choose a wallet");
+    await payer.waitForText("Choose a wallet");
     await payer.click("Second <b>");
-    await payer.see("Do not pay again");
-    expect(payer.wallets.map((wallet) => paymentsOf(wallet).length)).toEqual([0, 1]);
+    await payer.waitForText("Do not pay again");
+    expect(payer.wallets.map((wallet) => listPaymentRequests(wallet).length)).toEqual([0, 1]);
   });
 
   test("knows the wallets by their own icons, of which only images of bounded size are shown", async () => {
     const walletNames = ["Small", "Elsewhere", "Page", "Huge"];
-    const payer = await rig.openPayer({ toAmount: "25", walletNames });
-    const small =
+    const payer = await rig.createPayer({ toAmount: "25", walletNames });
+    const smallIcon =
       "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==";
     const icons = [
-      small,
+      smallIcon,
       "https://images.test/icon.png",
       "data:text/html,<script>alert(1)</script>",
-      `${small}${"A".repeat(200_000)}`,
+      `${smallIcon}${"A".repeat(200_000)}`,
     ];
-    for (const [at, icon] of icons.entries())
-      Object.assign(payer.wallets[at]?.info ?? {}, { icon });
+    for (const [index, icon] of icons.entries())
+      Object.assign(payer.wallets[index]?.info ?? {}, { icon });
     // What a wallet says of itself is read as the tab opens.
-    const person = await rig.openPerson({ wallets: payer.wallets });
-    const tab = await person.openTab();
+    const user = await rig.createUser({ wallets: payer.wallets });
+    const tab = await user.openTab();
     await tab.goTo(payer.link.pageUrl);
     await clickPay(tab);
-    await tab.see("Choose a wallet");
-    const found = await tab.page.evaluate(`[...document.querySelectorAll("#wallets button")].map(
+    await tab.waitForText("Choose a wallet");
+    const shownWallets = await tab.page
+      .evaluate(`[...document.querySelectorAll("#wallets button")].map(
       (button) => [button.innerText, button.querySelector("img")?.src ?? null])`);
-    expect(found).toEqual([
-      ["Small", small],
+    expect(shownWallets).toEqual([
+      ["Small", smallIcon],
       ["Elsewhere", null],
       ["Page", null],
       ["Huge", null],
     ]);
     expect(await tab.page.evaluate(`document.querySelector("#wallets img").naturalWidth`)).toBe(1);
-    expect(await findAxeFaults(tab.page)).toEqual([]);
+    expect(await findAxeViolations(tab.page)).toEqual([]);
   });
 
   test("who declined is warned all the same once somebody else has paid", async () => {
-    const payer = await rig.openPayer({ toAmount: "25" });
-    payer.wallet.decide("eth_requestAccounts", failWith(4001));
+    const payer = await rig.createPayer({ toAmount: "25" });
+    payer.wallet.setHandler("eth_requestAccounts", failWith(4001));
     await payer.goTo(payer.link.pageUrl);
     await clickPay(payer);
-    await payer.see("You declined in your wallet.");
+    await payer.waitForText("You declined in your wallet.");
     await rig.chain.pay({ ...payer.link, amount: 25_000_000n });
-    await payer.see("A payment of 25 USDC was seen and is being confirmed. Do not pay again.");
-    expect(await mayPay(payer)).toBe(false);
+    await payer.waitForText(
+      "A payment of 25 USDC was seen and is being confirmed. Do not pay again.",
+    );
+    expect(await canPay(payer)).toBe(false);
   });
 });
 
 describe("a payer", () => {
-  test.each(refusals.filter(([who]) => /declines to pay|another network/.test(who)))(
+  test.each(walletRejections.filter(([name]) => /declines to pay|another network/.test(name)))(
     "%s is told so, and may try again",
-    (_who, refuse, words) => expectToldWhy(rig, refuse, words),
+    (_case, rejectInWallet, abiWords) => expectRejectionExplained(rig, rejectInWallet, abiWords),
   );
 
   test("whose wallet does not know the network is asked to add it, where the catalogue has a node for everybody", async () => {
-    const payer = await rig.openPayer({ toAmount: "25" });
+    const payer = await rig.createPayer({ toAmount: "25" });
     const { wallet } = payer;
     const chainId = "0x539";
-    wallet.decide("eth_chainId", () => "0x1");
-    wallet.decide("wallet_switchEthereumChain", failWith(4902));
-    wallet.decide("wallet_addEthereumChain", () => {
-      wallet.decide("eth_chainId");
+    wallet.setHandler("eth_chainId", () => "0x1");
+    wallet.setHandler("wallet_switchEthereumChain", failWith(4902));
+    wallet.setHandler("wallet_addEthereumChain", () => {
+      wallet.setHandler("eth_chainId");
       return null;
     });
     await payer.goTo(payer.link.pageUrl);
     await clickPay(payer);
-    await payer.see("Do not pay again");
-    const added = wallet.asked.find(({ method }) => method === "wallet_addEthereumChain");
+    await payer.waitForText("Do not pay again");
+    const addRequest = wallet.requests.find(({ method }) => method === "wallet_addEthereumChain");
     const nativeCurrency = { name: "ETH", symbol: "ETH", decimals: 18 };
-    expect(added?.params).toEqual([
+    expect(addRequest?.params).toEqual([
       { chainId, chainName: "Local devnet", nativeCurrency, rpcUrls: [publicRpcUrl] },
     ]);
   });
 
   test("with too little of the token is told before anything is signed", async () => {
-    const payer = await rig.openPayer({ toAmount: "25", account: penniless });
+    const payer = await rig.createPayer({ toAmount: "25", account: emptyAccount });
     await payer.goTo(payer.link.pageUrl);
     await clickPay(payer);
     await expectNothingPaid(
@@ -179,6 +192,6 @@ describe("a payer", () => {
       payer,
       "0x0000…dEaD has 0 USDC, which is less than 25. Nothing was sent; add some, or take another account",
     );
-    expect(payer.wallet.sent()).toEqual([]);
+    expect(payer.wallet.listSentTransactions()).toEqual([]);
   });
 });

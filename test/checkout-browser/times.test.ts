@@ -1,21 +1,21 @@
 import { expect } from "@jest/globals";
-import { needingChromium } from "../rig/find-chromium.ts";
-import { holdLooks, mayPay } from "../rig/open-checkout.ts";
+import { requireChromium } from "../rig/require-chromium.ts";
+import { blockStatusPolling, canPay } from "../rig/create-checkout.ts";
 import { useCheckout } from "../rig/use-checkout.ts";
 
-const { describe, test } = needingChromium();
+const { describe, test } = requireChromium();
 
 const hourMs = 60 * 60_000;
 
 const rig = useCheckout();
 
 /** Somebody in New York whose device's clock is ahead; the page learns nothing after it has come. */
-const openExpiring = async (expirationDate: Date, aheadMs = 0) => {
-  const payer = await rig.openPayer(
+const openExpiringLink = async (expirationDate: Date, aheadMs = 0) => {
+  const payer = await rig.createPayer(
     { toAmount: "25", expirationDate: expirationDate.toISOString() },
     { locale: "en-US", timezoneId: "America/New_York" },
   );
-  await holdLooks(payer);
+  await blockStatusPolling(payer);
   await payer.page.addInitScript(`window.aheadMs = ${aheadMs};
     const now = Date.now; Date.now = () => now() + window.aheadMs;`);
   await payer.goTo(payer.link.pageUrl);
@@ -24,33 +24,33 @@ const openExpiring = async (expirationDate: Date, aheadMs = 0) => {
 
 describe("a link's expiry (rule API-29)", () => {
   test("is shown in its reader's own zone and language, without a countdown while it is far", async () => {
-    const payer = await openExpiring(new Date("2031-12-24T18:00:00Z"));
-    await payer.see("Dec 24, 2031, 1:00 PM EST");
-    expect(await payer.text()).not.toContain("Expires in");
-    expect(await payer.text()).not.toContain("expired");
+    const payer = await openExpiringLink(new Date("2031-12-24T18:00:00Z"));
+    await payer.waitForText("Dec 24, 2031, 1:00 PM EST");
+    expect(await payer.readText()).not.toContain("Expires in");
+    expect(await payer.readText()).not.toContain("expired");
   });
 
   test("is counted down within a day, and at its end the page says so by itself", async () => {
-    const payer = await openExpiring(new Date(Date.now() + hourMs));
-    await payer.see("Expires in 00:5");
-    expect(await mayPay(payer)).toBe(true);
+    const payer = await openExpiringLink(new Date(Date.now() + hourMs));
+    await payer.waitForText("Expires in 00:5");
+    expect(await canPay(payer)).toBe(true);
     expect(await payer.page.getByRole("timer").count()).toBe(1);
-    let navigations = 0;
-    payer.page.on("framenavigated", () => (navigations += 1));
+    let navigationCount = 0;
+    payer.page.on("framenavigated", () => (navigationCount += 1));
     await payer.page.evaluate(`window.aheadMs = ${hourMs}`);
-    await payer.see("This payment link has expired. Do not send anything to it.");
-    const text = await payer.text();
+    await payer.waitForText("This payment link has expired. Do not send anything to it.");
+    const text = await payer.readText();
     expect(text).not.toContain("This payment link is open.");
     expect(text).not.toContain("Expires in");
     await payer.page.getByText("Details", { exact: true }).click();
-    expect(await payer.text()).not.toContain("Payment contract");
-    expect(await mayPay(payer)).toBe(false);
-    expect(navigations).toBe(0);
+    expect(await payer.readText()).not.toContain("Payment contract");
+    expect(await canPay(payer)).toBe(false);
+    expect(navigationCount).toBe(0);
   });
 
   test("comes when the service says, however wrong the clock of the payer's device is", async () => {
-    const payer = await openExpiring(new Date(Date.now() + hourMs), 5 * hourMs);
-    await payer.see("Expires in 00:5");
-    expect(await mayPay(payer)).toBe(true);
+    const payer = await openExpiringLink(new Date(Date.now() + hourMs), 5 * hourMs);
+    await payer.waitForText("Expires in 00:5");
+    expect(await canPay(payer)).toBe(true);
   });
 });

@@ -1,22 +1,22 @@
 import { expect } from "@jest/globals";
-import { needingChromium } from "../rig/find-chromium.ts";
-import { clickPay, mayPay, paymentsOf } from "../rig/open-checkout.ts";
+import { requireChromium } from "../rig/require-chromium.ts";
+import { clickPay, canPay, listPaymentRequests } from "../rig/create-checkout.ts";
 import {
-  expectCareful,
-  expectPayableAtOnce,
-  findResponses,
-  walletErrorWords,
+  expectNoRetryOffered,
+  expectPayableImmediately,
+  findErrorResponses,
+  walletErrorTexts,
 } from "../rig/wallet-errors.ts";
 import { useCheckout } from "../rig/use-checkout.ts";
-import { failWithResponse, never } from "../rig/wallet.ts";
+import { failWithResponse, neverRespond } from "../rig/wallet.ts";
 
-const { describe, test } = needingChromium();
+const { describe, test } = requireChromium();
 
 const rig = useCheckout();
 
 describe("a payer whose wallet answers the payment with an error", () => {
   test.each(
-    findResponses("eth_sendTransaction", [
+    findErrorResponses("eth_sendTransaction", [
       "MetaMask extension, before codes",
       "WalletConnect bridge, without words",
       "Safe, which answers every error with one code",
@@ -24,73 +24,75 @@ describe("a payer whose wallet answers the payment with an error", () => {
       "any wallet, whose node says that the balance is short",
     ]),
   )("(%s) is told why, and pays with the next click", (_wallet, { error, kind }) =>
-    expectPayableAtOnce(rig, error, walletErrorWords[kind]),
+    expectPayableImmediately(rig, error, walletErrorTexts[kind]),
   );
 
   test.each(
-    findResponses("eth_sendTransaction", [
+    findErrorResponses("eth_sendTransaction", [
       "WalletConnect bridge, whose wallet can still sign",
       "MetaMask extension, which may have sent it",
     ]),
   )("(%s) that leaves open whether it was sent is asked to be careful", (_wallet, { error }) =>
-    expectCareful(rig, error),
+    expectNoRetryOffered(rig, error),
   );
 });
 
 describe("a payer whose wallet never reports a rejection", () => {
   test("may say so without a reload of their own, and pay (rule CALLER-30)", async () => {
-    const payer = await rig.openPayer({ toAmount: "25" });
-    payer.wallet.decide("eth_sendTransaction", never);
+    const payer = await rig.createPayer({ toAmount: "25" });
+    payer.wallet.setHandler("eth_sendTransaction", neverRespond);
     await payer.goTo(payer.link.pageUrl);
     await clickPay(payer);
-    await payer.see(walletErrorWords.unknown);
-    expect(await mayPay(payer)).toBe(false);
+    await payer.waitForText(walletErrorTexts.unknown);
+    expect(await canPay(payer)).toBe(false);
     await payer.click("It never arrived, or was cancelled");
-    await payer.see("Is the first payment really gone?");
-    payer.wallet.decide("eth_sendTransaction");
+    await payer.waitForText("Is the first payment really gone?");
+    payer.wallet.setHandler("eth_sendTransaction");
     await payer.click("It is gone, let me pay again");
     await clickPay(payer);
-    await payer.see("A payment of 25 USDC was seen and is being confirmed. Do not pay again.");
-    expect(paymentsOf(payer.wallet)).toHaveLength(2);
+    await payer.waitForText(
+      "A payment of 25 USDC was seen and is being confirmed. Do not pay again.",
+    );
+    expect(listPaymentRequests(payer.wallet)).toHaveLength(2);
   });
 });
 
 describe("a payer whose wallet lacks the network", () => {
   test.each(
-    findResponses("wallet_switchEthereumChain", [
+    findErrorResponses("wallet_switchEthereumChain", [
       "MetaMask mobile",
       "WalletConnect bridge, with the wallet's error as JSON in its message",
       "Coinbase Wallet extension, of a network that it lacks",
     ]),
   )("(%s) is asked to add it, and pays", async (_wallet, { error }) => {
-    const payer = await rig.openPayer({ toAmount: "25" });
+    const payer = await rig.createPayer({ toAmount: "25" });
     const { wallet } = payer;
-    wallet.decide("eth_chainId", () => "0x1");
-    wallet.decide("wallet_switchEthereumChain", failWithResponse(error));
-    wallet.decide("wallet_addEthereumChain", () => {
-      wallet.decide("eth_chainId");
+    wallet.setHandler("eth_chainId", () => "0x1");
+    wallet.setHandler("wallet_switchEthereumChain", failWithResponse(error));
+    wallet.setHandler("wallet_addEthereumChain", () => {
+      wallet.setHandler("eth_chainId");
       return null;
     });
     await payer.goTo(payer.link.pageUrl);
     await clickPay(payer);
-    await payer.see("Do not pay again");
-    expect(paymentsOf(wallet)).toHaveLength(1);
+    await payer.waitForText("Do not pay again");
+    expect(listPaymentRequests(wallet)).toHaveLength(1);
   });
 });
 
 describe("a payer whose account lacks coins for the fee, or whom the token refuses", () => {
   test.each(
-    findResponses("eth_estimateGas", [
+    findErrorResponses("eth_estimateGas", [
       "MetaMask extension, over a node of another make",
       "MetaMask extension, over an older node",
     ]),
   )("(%s) is told so before anything is signed", async (_wallet, { error, kind }) => {
-    const payer = await rig.openPayer({ toAmount: "25" });
-    payer.wallet.decide("eth_estimateGas", failWithResponse(error));
+    const payer = await rig.createPayer({ toAmount: "25" });
+    payer.wallet.setHandler("eth_estimateGas", failWithResponse(error));
     await payer.goTo(payer.link.pageUrl);
     await clickPay(payer);
-    await payer.see(walletErrorWords[kind]);
-    expect(await mayPay(payer)).toBe(true);
-    expect(payer.wallet.sent()).toEqual([]);
+    await payer.waitForText(walletErrorTexts[kind]);
+    expect(await canPay(payer)).toBe(true);
+    expect(payer.wallet.listSentTransactions()).toEqual([]);
   });
 });

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { runCommand } from "./command.ts";
 
-const callMsMax = 60_000;
+const commandMsMax = 60_000;
 const podMsMax = 180_000;
 const pollMs = 500;
 
@@ -41,8 +41,8 @@ export const clientLabels = { app: "payment-links-client" };
 export const receiverLabels = { ...clientLabels, receives: "webhooks" };
 
 /** Opens a namespace that may be there already. */
-export const openCluster = (namespace: string): Cluster => {
-  const kubectl: Cluster["kubectl"] = (args, { timeoutMs = callMsMax, ...options } = {}) =>
+export const createCluster = (namespace: string): Cluster => {
+  const kubectl: Cluster["kubectl"] = (args, { timeoutMs = commandMsMax, ...options } = {}) =>
     runCommand("kubectl", ["--namespace", namespace, ...args], { timeoutMs, ...options });
   const apply = async (...manifests: readonly object[]) => {
     const input = manifests.map((manifest) => JSON.stringify(manifest)).join("\n---\n");
@@ -59,9 +59,9 @@ export const openCluster = (namespace: string): Cluster => {
     },
     endProgram: async (name, timeoutMs = podMsMax) => {
       const phase = await waitForEnd(kubectl, name, timeoutMs);
-      const printed = await kubectl(["logs", name]);
-      if (phase === "Succeeded") return printed;
-      throw new Error(`the pod ${name} is ${phase}:\n${printed.slice(-8_000)}`);
+      const output = await kubectl(["logs", name]);
+      if (phase === "Succeeded") return output;
+      throw new Error(`the pod ${name} is ${phase}:\n${output.slice(-8_000)}`);
     },
   };
 };
@@ -70,10 +70,10 @@ export const openCluster = (namespace: string): Cluster => {
 const readProgram = async (file: string): Promise<string> => {
   const folder = new URL("in-cluster/", import.meta.url);
   const source = await readFile(new URL(file, folder), "utf8");
-  const shared = /from "\.\/([a-z-]+\.mjs)"/.exec(source)?.[1];
-  if (shared === undefined) return source;
-  const encoded = await readFile(new URL(shared, folder), "base64");
-  return source.replace(`./${shared}`, `data:text/javascript;base64,${encoded}`);
+  const sharedFile = /from "\.\/([a-z-]+\.mjs)"/.exec(source)?.[1];
+  if (sharedFile === undefined) return source;
+  const encoded = await readFile(new URL(sharedFile, folder), "base64");
+  return source.replace(`./${sharedFile}`, `data:text/javascript;base64,${encoded}`);
 };
 
 const waitForEnd = async (kubectl: Cluster["kubectl"], name: string, timeoutMs: number) => {

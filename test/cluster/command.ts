@@ -6,13 +6,13 @@ class CommandFailedError extends Error {}
 
 const outputCharsMax = 2_000_000;
 
-type Options = { timeoutMs: number; input?: string };
+type CommandOptions = { timeoutMs: number; input?: string };
 
 /** Runs a command to its end and answers its stdout. Throws with both streams if it fails. */
 export const runCommand = async (
   command: string,
   args: readonly string[],
-  { timeoutMs, input = "" }: Options,
+  { timeoutMs, input = "" }: CommandOptions,
 ): Promise<string> => {
   const child = spawn(command, args, { stdio: "pipe" });
   let stdout = "";
@@ -25,9 +25,9 @@ export const runCommand = async (
   });
   child.stdin.on("error", () => {}); // One that does not read tells so by its exit code.
   child.stdin.end(input);
-  let isLate = false;
+  let hasTimedOut = false;
   const timer = setTimeout(() => {
-    isLate = true;
+    hasTimedOut = true;
     child.kill("SIGKILL");
   }, timeoutMs);
   try {
@@ -36,7 +36,7 @@ export const runCommand = async (
     clearTimeout(timer);
   }
   if (child.exitCode === 0) return stdout;
-  const how = isLate ? `took longer than ${timeoutMs} ms` : `ended with ${child.exitCode}`;
-  const said = `${stdout}${stderr}`.slice(-8_000);
-  throw new CommandFailedError(`${command} ${args.slice(0, 6).join(" ")} ${how}\n${said}`);
+  const reason = hasTimedOut ? `took longer than ${timeoutMs} ms` : `ended with ${child.exitCode}`;
+  const output = `${stdout}${stderr}`.slice(-8_000);
+  throw new CommandFailedError(`${command} ${args.slice(0, 6).join(" ")} ${reason}\n${output}`);
 };

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
-import { readPods, waitUntilRolled } from "./pods.ts";
+import { readPods, waitForRollout } from "./pods.ts";
 import { type Release, services } from "./release.ts";
 
 const restartedMsMax = 90_000;
 const pollMs = 500;
 
 /** Stops the service's process, which is not the first one in a shared process namespace. */
-const freezeIt = `
+const freezeScript = `
   const fs = require("node:fs");
   const isService = (pid) => {
     try { return fs.readFileSync("/proc/" + pid + "/cmdline", "utf8").endsWith("src/main.ts\\0"); }
@@ -24,23 +24,23 @@ export const freezeProcesses = async (release: Release): Promise<void> => {
   const patch = JSON.stringify({ spec: { template: { spec: { shareProcessNamespace: true } } } });
   const deployments = services.map((service) => `deployment/${name}-${service}`);
   await cluster.kubectl(["patch", ...deployments, "--patch", patch]);
-  await waitUntilRolled(release);
+  await waitForRollout(release);
   try {
     const pods = await readPods(cluster);
-    const frozen = services.map((service) => {
-      const pod = pods.find((one) => one.name.startsWith(`${name}-${service}-`));
+    const frozenPods = services.map((service) => {
+      const pod = pods.find((candidate) => candidate.name.startsWith(`${name}-${service}-`));
       if (pod === undefined) throw new Error(`there is no pod of ${service}`);
       return pod.name;
     });
     const frozenAtMs = performance.now();
-    for (const pod of frozen)
-      await cluster.kubectl(["exec", pod, "--", "node", "--eval", freezeIt]);
-    await waitUntilRestarted(release, frozen, frozenAtMs);
-    const others = (await readPods(cluster)).filter((pod) => !frozen.includes(pod.name));
-    assert.ok(others.every(({ restarts }) => restarts === 0));
+    for (const pod of frozenPods)
+      await cluster.kubectl(["exec", pod, "--", "node", "--eval", freezeScript]);
+    await waitUntilRestarted(release, frozenPods, frozenAtMs);
+    const otherPods = (await readPods(cluster)).filter((pod) => !frozenPods.includes(pod.name));
+    assert.ok(otherPods.every(({ restarts }) => restarts === 0));
   } finally {
     await cluster.kubectl(["rollout", "undo", ...deployments]);
-    await waitUntilRolled(release);
+    await waitForRollout(release);
   }
 };
 
@@ -49,14 +49,16 @@ const waitUntilRestarted = async (
   names: readonly string[],
   frozenAtMs: number,
 ): Promise<void> => {
-  const waiting = new Set(names);
-  while (waiting.size > 0) {
+  const notYetRestarted = new Set(names);
+  while (notYetRestarted.size > 0) {
     const elapsedMs = performance.now() - frozenAtMs;
     if (elapsedMs > restartedMsMax) {
-      throw new Error(`not started anew within ${restartedMsMax} ms: ${[...waiting].join(", ")}`);
+      throw new Error(
+        `not started anew within ${restartedMsMax} ms: ${[...notYetRestarted].join(", ")}`,
+      );
     }
     for (const { name, isReady, restarts } of await readPods(cluster)) {
-      if (isReady && restarts === 1 && waiting.delete(name)) {
+      if (isReady && restarts === 1 && notYetRestarted.delete(name)) {
         process.stdout.write(`  ${name} serves again after ${(elapsedMs / 1000).toFixed(0)} s\n`);
       }
     }

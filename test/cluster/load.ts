@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import * as z from "zod";
 import { waitUntil } from "@payment-links/runtime/testing";
 import type { Release } from "./release.ts";
-import { startShop } from "./start-shop.ts";
+import { startShopProgram } from "./start-shop-program.ts";
 
-const Seen = z.object({
+const LoadCounts = z.object({
   sent: z.number(),
   /** Requests not sent, because too many were under way. */
   skipped: z.number(),
@@ -15,7 +15,7 @@ const Seen = z.object({
 });
 
 /** The state of a load; ages are in milliseconds, null if there was none. */
-const LoadState = Seen.extend({
+const LoadState = LoadCounts.extend({
   /** Since the last request that failed was sent. */
   lastFailedMs: z.number().nullable(),
   /** Since the newest accepted payment with a webhook was accepted. */
@@ -25,7 +25,7 @@ const LoadState = Seen.extend({
 });
 export type LoadState = z.output<typeof LoadState>;
 
-const LoadReport = Seen.extend({
+const LoadReport = LoadCounts.extend({
   payments: z.number(),
   paymentsNeverAccepted: z.number(),
   linksCreditedWrongly: z.number(),
@@ -48,7 +48,7 @@ export type LoadReport = z.output<typeof LoadReport>;
 
 /** A shop and its payers at work in a pod of their own. */
 export type Load = {
-  tell(): Promise<LoadState>;
+  readState(): Promise<LoadState>;
   /**
    * Ends it, waits until accepted payments are credited and their webhooks have come, then prints
    * and answers what it saw.
@@ -63,27 +63,27 @@ const settleMsMax = 240_000;
 /** Starts a load over all four services; resolves once it runs. */
 export const startLoad = async (release: Release, requestsPerSecond: number): Promise<Load> => {
   const { cluster, receiverPort } = release;
-  await startShop(release, {
+  await startShopProgram(release, {
     name: program,
     file: "load.mjs",
     env: { REQUESTS_PER_SECOND: String(requestsPerSecond) },
   });
-  const ask = (path: string, method = "GET") => {
+  const callLoadProgram = (path: string, method = "GET") => {
     const url = JSON.stringify(`http://127.0.0.1:${receiverPort}${path}`);
     const source = `console.log(await (await fetch(${url}, { method: "${method}" })).text())`;
-    const node = ["node", "--input-type=module", "--eval", source];
-    return cluster.kubectl(["exec", program, "--", ...node]);
+    const nodeCommand = ["node", "--input-type=module", "--eval", source];
+    return cluster.kubectl(["exec", program, "--", ...nodeCommand]);
   };
-  const tell = async () => LoadState.parse(JSON.parse(await ask("/state")));
-  const hasBegun = async () => ((await tell().catch(() => undefined))?.links ?? 0) > 0;
-  await waitUntil("the load starts", hasBegun, startMsMax);
+  const readState = async () => LoadState.parse(JSON.parse(await callLoadProgram("/state")));
+  const hasStarted = async () => ((await readState().catch(() => undefined))?.links ?? 0) > 0;
+  await waitUntil("the load starts", hasStarted, startMsMax);
   return {
-    tell,
+    readState,
     end: async () => {
-      await ask("/end", "POST");
-      const printed = await cluster.endProgram(program, settleMsMax);
-      process.stdout.write(printed);
-      return LoadReport.parse(JSON.parse(printed));
+      await callLoadProgram("/end", "POST");
+      const output = await cluster.endProgram(program, settleMsMax);
+      process.stdout.write(output);
+      return LoadReport.parse(JSON.parse(output));
     },
   };
 };
@@ -122,7 +122,7 @@ export const assertNothingLost = (report: LoadReport): void => {
 /**
  * Throws unless every request was answered as expected, and no webhook came again after its 2xx.
  */
-export const assertNobodyNoticed = (report: LoadReport): void => {
+export const assertNoDisruption = (report: LoadReport): void => {
   assert.deepEqual(report.failures, {});
   assert.equal(report.skipped, 0);
   assert.deepEqual(report.repeats, []);

@@ -1,20 +1,20 @@
 // `npm run test:cluster [-- <scenario> …]`: installs the chart in the cluster that KUBECONFIG names
 // and plays scenarios against it; the last line counts. Needs kubectl and helm on PATH, and images
 // that nodes can pull.
-import { readConfig } from "@payment-links/runtime";
-import { bePrepared } from "./be-prepared.ts";
-import { openCluster } from "./cluster.ts";
+import { parseConfig } from "@payment-links/runtime";
+import { assertPrepared } from "./assert-prepared.ts";
+import { createCluster } from "./cluster.ts";
 import { clusterConfig } from "./config.ts";
 import { makeFirstPayment } from "./make-first-payment.ts";
 import { passHelmTest } from "./pass-helm-test.ts";
-import { beLockedDown } from "./be-locked-down.ts";
-import { failMigration } from "./fail-migration.ts";
-import { followLast } from "./follow-last.ts";
+import { assertLockedDown } from "./assert-locked-down.ts";
+import { testFailedMigration } from "./test-failed-migration.ts";
+import { upgradeFromLastRelease } from "./upgrade-from-last-release.ts";
 import { freezeProcesses } from "./freeze-processes.ts";
-import { standApart } from "./stand-apart.ts";
+import { tolerateTaints } from "./tolerate-taints.ts";
 import { rollUnderLoad } from "./roll-under-load.ts";
 import { scaleUnderLoad } from "./scale-under-load.ts";
-import { liveOn } from "./live-on.ts";
+import { followAfterInstallGuide } from "./follow-after-install-guide.ts";
 import { tryQuickstart } from "./try-quickstart.ts";
 import { waitForSecret } from "./wait-for-secret.ts";
 import { surviveOutage } from "./survive-outage.ts";
@@ -24,14 +24,14 @@ import { type Release, installRelease } from "./release.ts";
 const scenarios: Readonly<Record<string, (release: Release) => Promise<void>>> = {
   "first-payment": makeFirstPayment,
   "helm-test": passHelmTest,
-  prepared: bePrepared,
-  "locked-down": beLockedDown,
-  "failing-migration": failMigration,
+  prepared: assertPrepared,
+  "locked-down": assertLockedDown,
+  "failing-migration": testFailedMigration,
   "late-secret": waitForSecret,
-  tainted: standApart,
+  tainted: tolerateTaints,
   quickstart: tryQuickstart,
-  "after-install": liveOn,
-  "last-release": followLast,
+  "after-install": followAfterInstallGuide,
+  "last-release": upgradeFromLastRelease,
   rolling: rollUnderLoad,
   scaling: scaleUnderLoad,
   "outage-postgres": (release) => surviveOutage(release, "postgres"),
@@ -40,30 +40,30 @@ const scenarios: Readonly<Record<string, (release: Release) => Promise<void>>> =
   frozen: freezeProcesses,
 };
 
-const asked = process.argv.slice(2);
-const unknown = asked.filter((name) => !Object.hasOwn(scenarios, name));
-if (unknown.length > 0) {
+const requestedNames = process.argv.slice(2);
+const unknownNames = requestedNames.filter((name) => !Object.hasOwn(scenarios, name));
+if (unknownNames.length > 0) {
   process.stderr.write(`usage: npm run test:cluster -- [${Object.keys(scenarios).join(" | ")}]\n`);
   process.exit(2);
 }
 
-const config = readConfig(clusterConfig, process.env);
-const cluster = openCluster(config.NAMESPACE);
+const config = parseConfig(clusterConfig, process.env);
+const cluster = createCluster(config.NAMESPACE);
 
 /** Plays one step and reports it; answers the step's result, or undefined if it failed. */
-const play = async <T>(name: string, step: () => Promise<T>): Promise<T | undefined> => {
+const runStep = async <T>(name: string, step: () => Promise<T>): Promise<T | undefined> => {
   const startedAt = performance.now();
-  const tell = (how: string) => {
+  const report = (outcome: string) => {
     const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
-    process.stdout.write(`${how}: ${name} (${seconds} s)\n`);
+    process.stdout.write(`${outcome}: ${name} (${seconds} s)\n`);
   };
   try {
-    const answer = await step();
-    tell("ok");
+    const result = await step();
+    report("ok");
     passedCount += 1;
-    return answer;
+    return result;
   } catch (error) {
-    tell("FAILED");
+    report("FAILED");
     failedCount += 1;
     process.stdout.write(`${error instanceof Error ? error.message : String(error)}\n`);
     return undefined;
@@ -71,26 +71,27 @@ const play = async <T>(name: string, step: () => Promise<T>): Promise<T | undefi
 };
 
 /** What a person would look at first. */
-const tellState = async () => {
+const printClusterState = async () => {
   for (const args of [
     ["get", "pods", "--output", "wide"],
     ["get", "events", "--sort-by", ".lastTimestamp"],
     ["logs", "--selector", "app.kubernetes.io/instance", "--all-containers", "--tail", "20"],
   ]) {
-    const said = await cluster.kubectl(args).catch(String);
-    process.stdout.write(`\n$ kubectl ${args.join(" ")}\n${said.slice(-6_000)}\n`);
+    const output = await cluster.kubectl(args).catch(String);
+    process.stdout.write(`\n$ kubectl ${args.join(" ")}\n${output.slice(-6_000)}\n`);
   }
 };
 
 let passedCount = 0;
 let failedCount = 0;
-const release = await play("install", () => installRelease(cluster, config));
+const release = await runStep("install", () => installRelease(cluster, config));
 if (release !== undefined) {
   for (const [name, scenario] of Object.entries(scenarios)) {
-    if (asked.length === 0 || asked.includes(name)) await play(name, () => scenario(release));
+    if (requestedNames.length === 0 || requestedNames.includes(name))
+      await runStep(name, () => scenario(release));
   }
 }
-if (failedCount > 0) await tellState();
+if (failedCount > 0) await printClusterState();
 if (config.KEEP === "0") {
   await cluster.kubectl(["delete", "namespace", cluster.namespace], { timeoutMs: 180_000 });
 }

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import type { Release } from "./release.ts";
-import { startShop } from "./start-shop.ts";
+import { startShopProgram } from "./start-shop-program.ts";
 
 /** The README's first payment, begun as the chart's notes say and made through the Services. */
 export const makeFirstPayment = async (release: Release): Promise<void> => {
   const program = "first-payment";
-  await startShop(release, { name: program, file: "first-payment.mjs" });
+  await startShopProgram(release, { name: program, file: "first-payment.mjs" });
   assert.deepEqual((await release.cluster.endProgram(program)).trim().split("\n"), [
     "completed",
     "payment_link.completed: 25 of 25",

@@ -5,6 +5,6 @@ const testMsMax = 180_000;
 
 /** `helm test` of the release passes. */
 export const passHelmTest = async ({ cluster, name }: Release): Promise<void> => {
-  const said = await cluster.helm(["test", name, "--timeout", "150s"], { timeoutMs: testMsMax });
-  assert.match(said, /Phase:\s+Succeeded/);
+  const output = await cluster.helm(["test", name, "--timeout", "150s"], { timeoutMs: testMsMax });
+  assert.match(output, /Phase:\s+Succeeded/);
 };

@@ -20,14 +20,14 @@ const Pods = z.object({
 /** A pod of one of the four services. */
 type Pod = { name: string; image: string; isReady: boolean; isEnding: boolean; restarts: number };
 
-const rolledMsMax = 180_000;
+const rolloutMsMax = 180_000;
 
 /** The pods of the release, by name: also those that are about to end, but not the migrations'. */
 export const readPods = async (cluster: Cluster): Promise<readonly Pod[]> => {
   const component = `app.kubernetes.io/component in (${services.join(",")})`;
   const selector = `app.kubernetes.io/instance=payment-links,${component}`;
-  const said = await cluster.kubectl(["get", "pods", "--selector", selector, "--output", "json"]);
-  return Pods.parse(JSON.parse(said)).items.map(({ metadata, spec, status }) => ({
+  const output = await cluster.kubectl(["get", "pods", "--selector", selector, "--output", "json"]);
+  return Pods.parse(JSON.parse(output)).items.map(({ metadata, spec, status }) => ({
     name: metadata.name,
     image: spec.containers.map(({ image }) => image).join(" "),
     isReady: status.containerStatuses.every(({ ready }) => ready),
@@ -37,11 +37,11 @@ export const readPods = async (cluster: Cluster): Promise<readonly Pod[]> => {
 };
 
 /** Waits until each Deployment's pods are new and ready, and the old ones gone. */
-export const waitUntilRolled = async ({ cluster, name }: Release): Promise<void> => {
+export const waitForRollout = async ({ cluster, name }: Release): Promise<void> => {
   for (const service of services) {
     const status = ["rollout", "status", `deployment/${name}-${service}`, "--timeout", "170s"];
-    await cluster.kubectl(status, { timeoutMs: rolledMsMax });
+    await cluster.kubectl(status, { timeoutMs: rolloutMsMax });
   }
-  const haveEnded = async () => !(await readPods(cluster)).some(({ isEnding }) => isEnding);
-  await waitUntil("the old pods end", haveEnded, rolledMsMax);
+  const haveOldPodsEnded = async () => !(await readPods(cluster)).some(({ isEnding }) => isEnding);
+  await waitUntil("the old pods end", haveOldPodsEnded, rolloutMsMax);
 };

@@ -43,20 +43,20 @@ const receiverPort = 9_000;
 export const installRelease = async (
   cluster: Cluster,
   config: ClusterConfig,
-  first = { chart, imageTag: config.IMAGE_TAG },
+  initialVersion = { chart, imageTag: config.IMAGE_TAG },
 ): Promise<Release> => {
-  await openNamespace(cluster);
-  const run = randomBytes(4).toString("hex");
+  await createNamespace(cluster);
+  const runId = randomBytes(4).toString("hex");
   const provider = {
     name: "provider",
     secret: `whsec_${randomBytes(24).toString("base64")}`,
   };
-  const urls = databaseUrls(config, run);
+  const urls = databaseUrls(config, runId);
   const image = (service: string) => {
     const path = `payment-links/${service}:${config.IMAGE_TAG}`;
     return config.IMAGE_REGISTRY === "" ? path : `${config.IMAGE_REGISTRY}/${path}`;
   };
-  await makeDatabase(cluster, image("links-api"), config, urls.migrationDatabaseUrl);
+  await createDatabase(cluster, image("links-api"), config, urls.migrationDatabaseUrl);
   const runSql = async (sql: string) => {
     const env = { DATABASE_URL: urls.migrationDatabaseUrl, SQL: sql };
     await cluster.startProgram({
@@ -67,16 +67,19 @@ export const installRelease = async (
     });
     await cluster.endProgram("run-sql");
   };
-  await cluster.apply(secrets(config, urls, provider), receiverService());
-  const given = values(config, run);
-  const install = async (what: string, args: readonly string[]) => {
+  await cluster.apply(createSecretManifest(config, urls, provider), createReceiverService());
+  const installValues = createValues(config, runId);
+  const install = async (chartPath: string, args: readonly string[]) => {
     const options = ["--install", "--wait", "--timeout", `${installMsMax / 1000}s`];
-    await cluster.helm(["upgrade", "payment-links", what, ...options, "--values", "-", ...args], {
-      timeoutMs: installMsMax + 30_000,
-      input: JSON.stringify(given),
-    });
+    await cluster.helm(
+      ["upgrade", "payment-links", chartPath, ...options, "--values", "-", ...args],
+      {
+        timeoutMs: installMsMax + 30_000,
+        input: JSON.stringify(installValues),
+      },
+    );
   };
-  await install(first.chart, ["--set", `image.tag=${first.imageTag}`]);
+  await install(initialVersion.chart, ["--set", `image.tag=${initialVersion.imageTag}`]);
   return {
     cluster,
     name: "payment-links",
@@ -85,14 +88,14 @@ export const installRelease = async (
     provider,
     receiverPort,
     config,
-    values: given,
+    values: installValues,
     runSql,
     upgrade: (args = []) => install(chart, args),
   };
 };
 
 /** Makes a namespace that enforces the restricted level. */
-export const openNamespace = async (cluster: Cluster): Promise<void> => {
+export const createNamespace = async (cluster: Cluster): Promise<void> => {
   await cluster.apply({
     apiVersion: "v1",
     kind: "Namespace",
@@ -114,22 +117,22 @@ const schemas = {
 } as const;
 
 /** Roles belong to the whole server, so those of two runs must not collide. */
-const databaseUrls = (config: ClusterConfig, run: string) => {
+const databaseUrls = (config: ClusterConfig, runId: string) => {
   const urlFor = (role: string) => {
     const url = new URL(config.DATABASE_URL);
-    url.username = `${role}_${run}`;
+    url.username = `${role}_${runId}`;
     url.password = randomBytes(18).toString("base64url");
-    url.pathname = `/payment_links_${run}`;
+    url.pathname = `/payment_links_${runId}`;
     return url.href;
   };
-  const own = Object.entries(schemas).map(([name, role]) => [name, urlFor(role)] as const);
+  const serviceUrls = Object.entries(schemas).map(([name, role]) => [name, urlFor(role)] as const);
   return {
-    ...(Object.fromEntries(own) as Record<keyof typeof schemas, string>),
+    ...(Object.fromEntries(serviceUrls) as Record<keyof typeof schemas, string>),
     migrationDatabaseUrl: urlFor("migrations"),
   };
 };
 
-const makeDatabase = async (
+const createDatabase = async (
   cluster: Cluster,
   image: string,
   { DATABASE_URL }: ClusterConfig,
@@ -141,7 +144,7 @@ const makeDatabase = async (
   await cluster.endProgram(name);
 };
 
-const secrets = (
+const createSecretManifest = (
   { REDIS_URL }: ClusterConfig,
   urls: ReturnType<typeof databaseUrls>,
   provider: Release["provider"],
@@ -169,7 +172,7 @@ const toKebab = (name: string): string =>
   name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
 /** The receiver of webhooks is a pod, which comes and goes. */
-const receiverService = () => ({
+const createReceiverService = () => ({
   apiVersion: "v1",
   kind: "Service",
   metadata: { name: "receiver" },
@@ -180,7 +183,7 @@ const receiverService = () => ({
   },
 });
 
-const values = (config: ClusterConfig, run: string) => {
+const createValues = (config: ClusterConfig, runId: string) => {
   const clients = [{ podSelector: { matchLabels: clientLabels } }];
   return {
     image: { registry: config.IMAGE_REGISTRY, tag: config.IMAGE_TAG },
@@ -190,15 +193,15 @@ const values = (config: ClusterConfig, run: string) => {
     rateLimit: { perKey: "1000:2000", perIp: "1000:2000" },
     kafka: {
       brokers: config.KAFKA_BROKERS,
-      topicPrefix: `${run}.`,
+      topicPrefix: `${runId}.`,
       replicationFactor: config.KAFKA_REPLICATION_FACTOR,
     },
     networkPolicy: {
       edgeFrom: clients,
       metricsFrom: clients,
-      postgres: { ports: [portOf(config.DATABASE_URL, 5432)] },
-      kafka: { ports: config.KAFKA_BROKERS.map((broker) => portOf(`kafka://${broker}`, 9092)) },
-      redis: { ports: [portOf(config.REDIS_URL, 6379)] },
+      postgres: { ports: [parsePort(config.DATABASE_URL, 5432)] },
+      kafka: { ports: config.KAFKA_BROKERS.map((broker) => parsePort(`kafka://${broker}`, 9092)) },
+      redis: { ports: [parsePort(config.REDIS_URL, 6379)] },
     },
     // Our receivers are not publicly routable, and the images say that they are in production.
     webhookDispatcher: {
@@ -214,4 +217,5 @@ const values = (config: ClusterConfig, run: string) => {
   };
 };
 
-const portOf = (url: string, byDefault: number): number => Number(new URL(url).port || byDefault);
+const parsePort = (url: string, defaultPort: number): number =>
+  Number(new URL(url).port || defaultPort);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { assertNobodyNoticed, assertNothingLost, startLoad } from "./load.ts";
-import { waitUntilRolled } from "./pods.ts";
+import { assertNoDisruption, assertNothingLost, startLoad } from "./load.ts";
+import { waitForRollout } from "./pods.ts";
 import { type Release, services } from "./release.ts";
 
 const requestsPerSecond = 100;
@@ -16,21 +16,21 @@ export const rollUnderLoad = async (release: Release): Promise<void> => {
   const deployments = services.map((service) => `deployment/${name}-${service}`);
   const load = await startLoad(release, requestsPerSecond);
   const startedAtMs = performance.now();
-  const tell = async (what: string) => {
-    const { sent, failures, slowestMs } = await load.tell();
+  const reportState = async (step: string) => {
+    const { sent, failures, slowestMs } = await load.readState();
     const seconds = ((performance.now() - startedAtMs) / 1000).toFixed(0);
-    const said = JSON.stringify({ sent, failures, slowestMs });
-    process.stdout.write(`  after ${what}, ${seconds} s: ${said}\n`);
+    const state = JSON.stringify({ sent, failures, slowestMs });
+    process.stdout.write(`  after ${step}, ${seconds} s: ${state}\n`);
   };
   for (let restart = 1; restart <= restarts; restart += 1) {
     await cluster.kubectl(["rollout", "restart", ...deployments]);
-    await waitUntilRolled(release);
-    await tell(`restart ${restart}`);
+    await waitForRollout(release);
+    await reportState(`restart ${restart}`);
   }
   await release.upgrade(["--set", `image.tag=${config.NEXT_IMAGE_TAG}`]);
-  await waitUntilRolled(release);
-  await tell("the upgrade");
+  await waitForRollout(release);
+  await reportState("the upgrade");
   const report = await load.end();
   assertNothingLost(report);
-  assertNobodyNoticed(report);
+  assertNoDisruption(report);
 };

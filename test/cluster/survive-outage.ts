@@ -7,7 +7,7 @@ import type { Release } from "./release.ts";
 
 const requestsPerSecond = 10;
 /** How long the load runs before the outage, so that there is something to lose. */
-const workMs = 10_000;
+const beforeOutageMs = 10_000;
 const outageMs = 120_000;
 const recoveryMsMax = 30_000;
 /**
@@ -31,27 +31,27 @@ export const surviveOutage = async (
   const { cluster, config } = release;
   const [command = "", ...args] = config.SERVERS_COMMAND.split(" ").filter((word) => word !== "");
   assert.ok(command !== "", "SERVERS_COMMAND is needed");
-  const turn = (what: "start" | "stop") =>
-    runCommand(command, [...args, what, server], { timeoutMs: commandMsMax });
-  const before = await readPods(cluster);
+  const switchServer = (action: "start" | "stop") =>
+    runCommand(command, [...args, action, server], { timeoutMs: commandMsMax });
+  const podsBefore = await readPods(cluster);
   const load = await startLoad(release, requestsPerSecond);
-  await sleep(workMs);
-  await turn("stop");
+  await sleep(beforeOutageMs);
+  await switchServer("stop");
   try {
     await sleep(outageMs);
-    tell("in the outage", await load.tell());
+    reportState("in the outage", await load.readState());
   } finally {
-    await turn("start");
+    await switchServer("start");
   }
   const recoveryMs = await waitForRecovery(load);
   assertNothingLost(await load.end());
   // Each pod is as it was: the same pod, ready, with the same number of restarts.
-  assert.deepEqual(await readPods(cluster), before);
+  assert.deepEqual(await readPods(cluster), podsBefore);
   assert.ok(recoveryMs <= recoveryMsMax, `the recovery took ${recoveryMs} ms`);
 };
 
-const tell = (when: string, { sent, failures, oldestUntoldMs }: LoadState): void => {
-  process.stdout.write(`  ${when}: ${JSON.stringify({ sent, failures, oldestUntoldMs })}\n`);
+const reportState = (moment: string, { sent, failures, oldestUntoldMs }: LoadState): void => {
+  process.stdout.write(`  ${moment}: ${JSON.stringify({ sent, failures, oldestUntoldMs })}\n`);
 };
 
 /**
@@ -60,19 +60,19 @@ const tell = (when: string, { sent, failures, oldestUntoldMs }: LoadState): void
  */
 const waitForRecovery = async (load: Load): Promise<number> => {
   const returnedAtMs = performance.now();
-  let toldAfterMs: number | undefined;
+  let reportedAfterMs: number | undefined;
   for (;;) {
     await sleep(pollMs);
-    const state = await load.tell();
+    const state = await load.readState();
     const sinceMs = Math.round(performance.now() - returnedAtMs);
-    if (state.newestToldMs !== null && state.newestToldMs < sinceMs) toldAfterMs ??= sinceMs;
+    if (state.newestToldMs !== null && state.newestToldMs < sinceMs) reportedAfterMs ??= sinceMs;
     const { lastFailedMs } = state;
     const failedAfterMs = lastFailedMs === null ? 0 : Math.max(0, sinceMs - lastFailedMs);
     const isQuiet = sinceMs - failedAfterMs >= quietMs;
-    if (isQuiet && toldAfterMs !== undefined) {
-      const times = `the last failure sent after ${failedAfterMs} ms, told by ${toldAfterMs} ms`;
-      tell(`back, ${times}`, state);
-      return Math.max(failedAfterMs, toldAfterMs);
+    if (isQuiet && reportedAfterMs !== undefined) {
+      const times = `the last failure sent after ${failedAfterMs} ms, told by ${reportedAfterMs} ms`;
+      reportState(`back, ${times}`, state);
+      return Math.max(failedAfterMs, reportedAfterMs);
     }
     if (sinceMs > watchMsMax) throw new Error(`no recovery: ${JSON.stringify(state)}`);
   }

@@ -3,8 +3,8 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { findFreePorts } from "../rig/free-port.ts";
-import { type Cluster, openCluster } from "./cluster.ts";
-import { type Release, chart, openNamespace } from "./release.ts";
+import { type Cluster, createCluster } from "./cluster.ts";
+import { type Release, chart, createNamespace } from "./release.ts";
 
 const installMsMax = 600_000;
 const testMsMax = 300_000;
@@ -16,8 +16,8 @@ const forwardedMsMax = 30_000;
  * upgrade keeps its secrets, and a removal leaves nothing but the tests' pods.
  */
 export const tryQuickstart = async ({ cluster, config }: Release): Promise<void> => {
-  const own = openCluster(`${cluster.namespace}-quickstart`);
-  await openNamespace(own);
+  const ownCluster = createCluster(`${cluster.namespace}-quickstart`);
+  await createNamespace(ownCluster);
   const [port = 0] = await findFreePorts(1);
   const images = { registry: config.IMAGE_REGISTRY, tag: config.IMAGE_TAG };
   const input = JSON.stringify({
@@ -27,57 +27,58 @@ export const tryQuickstart = async ({ cluster, config }: Release): Promise<void>
   });
   const options = ["--values", "-", "--wait", "--timeout", `${installMsMax / 1000}s`];
   const install = (verb: readonly string[]) =>
-    own.helm([...verb, "payment-links", chart, ...options], {
+    ownCluster.helm([...verb, "payment-links", chart, ...options], {
       timeoutMs: installMsMax + 30_000,
       input,
     });
   const notes = await install(["install"]);
   assert.match(notes, new RegExp(`port-forward service/payment-links ${port}:8080`));
 
-  const said = await own.helm(["test", "payment-links", "--logs", "--timeout", "200s"], {
+  const output = await ownCluster.helm(["test", "payment-links", "--logs", "--timeout", "200s"], {
     timeoutMs: testMsMax,
   });
-  assert.match(said, /paid: by a notice/);
-  const link = findUrl(said, "created: ");
-  const signIn = findUrl(said, "sign in, once, within 15 minutes: ");
+  assert.match(output, /paid: by a notice/);
+  const link = findUrl(output, "created: ");
+  const signIn = findUrl(output, "sign in, once, within 15 minutes: ");
 
-  const forward = spawn(
+  const portForward = spawn(
     "kubectl",
-    ["--namespace", own.namespace, "port-forward", "service/payment-links", `${port}:8080`],
+    ["--namespace", ownCluster.namespace, "port-forward", "service/payment-links", `${port}:8080`],
     { stdio: "ignore" },
   );
   try {
-    await beSeen(forward, link, /completed/i);
-    await beSeen(forward, signIn, /<title>/);
+    await waitForPage(portForward, link, /completed/i);
+    await waitForPage(portForward, signIn, /<title>/);
   } finally {
-    forward.kill();
-    await once(forward, "close");
+    portForward.kill();
+    await once(portForward, "close");
   }
 
-  const before = await readSecrets(own);
+  const secretsBefore = await readSecrets(ownCluster);
   await install(["upgrade"]);
-  assert.deepEqual(await readSecrets(own), before);
+  assert.deepEqual(await readSecrets(ownCluster), secretsBefore);
 
-  await own.helm(["uninstall", "payment-links", "--wait"], { timeoutMs: testMsMax });
-  const which = "app.kubernetes.io/instance,app.kubernetes.io/component!=test";
-  const left = ["pods,services,secrets,configmaps,jobs", "--selector", which];
-  const none = async () => (await own.kubectl(["get", ...left, "--output", "name"])).trim() === "";
-  await waitUntil("nothing of it is left", none, testMsMax);
-  await own.kubectl(["delete", "namespace", own.namespace], { timeoutMs: 180_000 });
+  await ownCluster.helm(["uninstall", "payment-links", "--wait"], { timeoutMs: testMsMax });
+  const selector = "app.kubernetes.io/instance,app.kubernetes.io/component!=test";
+  const leftoverArgs = ["pods,services,secrets,configmaps,jobs", "--selector", selector];
+  const hasNoLeftovers = async () =>
+    (await ownCluster.kubectl(["get", ...leftoverArgs, "--output", "name"])).trim() === "";
+  await waitUntil("nothing of it is left", hasNoLeftovers, testMsMax);
+  await ownCluster.kubectl(["delete", "namespace", ownCluster.namespace], { timeoutMs: 180_000 });
 };
 
-const findUrl = (said: string, before: string): string => {
-  const found = new RegExp(`${before}(http\\S+)`).exec(said)?.[1];
-  assert.ok(found, `"${before}" in\n${said}`);
-  return found;
+const findUrl = (output: string, prefix: string): string => {
+  const url = new RegExp(`${prefix}(http\\S+)`).exec(output)?.[1];
+  assert.ok(url, `"${prefix}" in\n${output}`);
+  return url;
 };
 
 /** Waits until a page shows through the forwarded port. */
-const beSeen = async (forward: ChildProcess, url: string, text: RegExp): Promise<void> => {
+const waitForPage = async (portForward: ChildProcess, url: string, text: RegExp): Promise<void> => {
   await waitUntil(
     `${url} shows ${text}`,
     async () => {
-      assert.equal(forward.exitCode, null, "the port-forward ended");
+      assert.equal(portForward.exitCode, null, "the port-forward ended");
       const page = await fetch(url, { signal: AbortSignal.timeout(5_000) }).catch(() => undefined);
       return page?.status === 200 && text.test(await page.text());
     },
@@ -85,5 +86,5 @@ const beSeen = async (forward: ChildProcess, url: string, text: RegExp): Promise
   );
 };
 
-const readSecrets = (own: Cluster): Promise<string> =>
-  own.kubectl(["get", "secret", "payment-links-quickstart", "--output", "jsonpath={.data}"]);
+const readSecrets = (ownCluster: Cluster): Promise<string> =>
+  ownCluster.kubectl(["get", "secret", "payment-links-quickstart", "--output", "jsonpath={.data}"]);

@@ -6,7 +6,7 @@ import type { Release } from "./release.ts";
 const lateMs = 30_000;
 const name = "payment-links-late";
 
-const Sealed = z.object({ data: z.record(z.string(), z.string()) });
+const SecretManifest = z.object({ data: z.record(z.string(), z.string()) });
 
 /**
  * An upgrade to a Secret that is made only half a minute later, as by an operator of external
@@ -15,19 +15,20 @@ const Sealed = z.object({ data: z.record(z.string(), z.string()) });
  */
 export const waitForSecret = async (release: Release): Promise<void> => {
   const { cluster, secretName } = release;
-  const late = ["--set", `secrets.existingSecret=${name}`];
+  const lateSecretArgs = ["--set", `secrets.existingSecret=${name}`];
   const readSecret = () => cluster.kubectl(["get", "secret", secretName, "--output", "json"]);
-  const { data } = Sealed.parse(JSON.parse(await readSecret()));
+  const { data } = SecretManifest.parse(JSON.parse(await readSecret()));
 
-  await assert.rejects(release.upgrade([...late, "--set", "migrations.waitSeconds=5"]));
+  await assert.rejects(release.upgrade([...lateSecretArgs, "--set", "migrations.waitSeconds=5"]));
   const pods = ["get", "pods", "--selector", "app.kubernetes.io/component=migrations"];
-  const told = "jsonpath={.items[*].status.initContainerStatuses[*].state.terminated.message}";
-  const said = await cluster.kubectl([...pods, "--output", told]);
-  assert.ok(said.includes(name), said);
+  const messagePath =
+    "jsonpath={.items[*].status.initContainerStatuses[*].state.terminated.message}";
+  const output = await cluster.kubectl([...pods, "--output", messagePath]);
+  assert.ok(output.includes(name), output);
 
-  const making = sleep(lateMs).then(() =>
+  const creatingSecret = sleep(lateMs).then(() =>
     cluster.apply({ apiVersion: "v1", kind: "Secret", metadata: { name }, data }),
   );
-  await Promise.all([release.upgrade(late), making]);
+  await Promise.all([release.upgrade(lateSecretArgs), creatingSecret]);
   await release.upgrade();
 };

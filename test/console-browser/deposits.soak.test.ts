@@ -1,21 +1,21 @@
 import { expect } from "@jest/globals";
-import { findOverhang } from "../rig/open-console.ts";
-import { needingChromium } from "../rig/find-chromium.ts";
+import { measureOverflow } from "../rig/create-console.ts";
+import { requireChromium } from "../rig/require-chromium.ts";
 import { useDeposits } from "../rig/use-deposits.ts";
 
-const { describe, test } = needingChromium();
+const { describe, test } = requireChromium();
 
-const { openShop, giveDeposits } = useDeposits();
+const { createShop, insertDeposits } = useDeposits();
 
 describe("money without a link", () => {
   test("speaks German to whoever reads it", async () => {
-    const { faults, goTo, tab } = await openShop("egon", true);
-    await giveDeposits(["7"]);
+    const { violations, goTo, tab } = await createShop("egon", true);
+    await insertDeposits(["7"]);
     await goTo("/deposits");
-    await tab.see("Geld ohne Link");
+    await tab.waitForText("Geld ohne Link");
     await tab.page.getByRole("button", { name: "Zuordnen…" }).click();
-    await tab.see("am Tag davor angelegt");
-    expect(await findOverhang(tab)).toBe(0);
-    expect(faults).toEqual([]);
+    await tab.waitForText("am Tag davor angelegt");
+    expect(await measureOverflow(tab)).toBe(0);
+    expect(violations).toEqual([]);
   });
 });

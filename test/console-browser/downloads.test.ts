@@ -1,43 +1,48 @@
 import { expect } from "@jest/globals";
-import { queryLinks, readFile, signUpShop, start } from "../rig/console-downloads.ts";
-import { findAxeFaults } from "../rig/find-axe-faults.ts";
-import { needingChromium } from "../rig/find-chromium.ts";
+import {
+  queryLinksDatabase,
+  downloadFile,
+  signUpWithLinks,
+  downloadButtonName,
+} from "../rig/console-downloads.ts";
+import { findAxeViolations } from "../rig/find-axe-violations.ts";
+import { requireChromium } from "../rig/require-chromium.ts";
 import { useConsole } from "../rig/use-console.ts";
 
-const { describe, test } = needingChromium();
+const { describe, test } = requireChromium();
 
 const system = useConsole();
 
 describe("a CSV of links", () => {
   test("is the server's own, byte for byte, and tells how many rows it has", async () => {
-    const person = await signUpShop(system, "alma", 1_000);
-    const { context, faults, files, tab } = person;
-    const answer = await context.request.get(`${system.origin}/console/api/payment-links.csv`);
-    expect(await readFile(person)).toBe(await answer.text());
-    await tab.see("The file is complete. Rows: 1,001.");
+    const user = await signUpWithLinks(system, "alma", 1_000);
+    const { context, violations, files, tab } = user;
+    const response = await context.request.get(`${system.origin}/console/api/payment-links.csv`);
+    expect(await downloadFile(user)).toBe(await response.text());
+    await tab.waitForText("The file is complete. Rows: 1,001.");
     expect(files).toEqual(["payment-links.csv"]);
-    expect(await findAxeFaults(tab.page)).toEqual([]);
-    const again = tab.page.waitForEvent("download");
+    expect(await findAxeViolations(tab.page)).toEqual([]);
+    const secondDownload = tab.page.waitForEvent("download");
     await tab.page.getByRole("link", { name: "Save the file again" }).click();
-    expect((await again).suggestedFilename()).toBe("payment-links.csv");
-    expect(faults).toEqual([]);
+    expect((await secondDownload).suggestedFilename()).toBe("payment-links.csv");
+    expect(violations).toEqual([]);
   });
 
   test("that broke off is none: it is said, and the next try is whole", async () => {
-    const person = await signUpShop(system, "cora", 1_000);
-    const { files, linkId, tab } = person;
-    const setToken = (tokenId: string) =>
-      queryLinks(system, "UPDATE links_api.links SET token_id = $2 WHERE id = $1", [
+    const user = await signUpWithLinks(system, "cora", 1_000);
+    const { files, linkId, tab } = user;
+    const setTokenId = (tokenId: string) =>
+      queryLinksDatabase(system, "UPDATE links_api.links SET token_id = $2 WHERE id = $1", [
         linkId,
         tokenId,
       ]);
-    await setToken("lost");
-    await tab.click(start);
-    await tab.see("The file broke off before its end, so nothing was saved.");
+    await setTokenId("lost");
+    await tab.click(downloadButtonName);
+    await tab.waitForText("The file broke off before its end, so nothing was saved.");
     expect(files).toEqual([]);
-    expect(await findAxeFaults(tab.page)).toEqual([]);
-    await setToken("usdc-base");
-    expect((await readFile(person)).split("\r\n")).toHaveLength(1_004);
-    expect(await tab.text()).not.toContain("broke off");
+    expect(await findAxeViolations(tab.page)).toEqual([]);
+    await setTokenId("usdc-base");
+    expect((await downloadFile(user)).split("\r\n")).toHaveLength(1_004);
+    expect(await tab.readText()).not.toContain("broke off");
   });
 });

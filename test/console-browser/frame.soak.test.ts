@@ -1,49 +1,49 @@
 import { expect } from "@jest/globals";
-import { openStale, refused } from "../rig/console-frame.ts";
-import { openWallet } from "../rig/open-console-wallet.ts";
-import { needingChromium } from "../rig/find-chromium.ts";
+import { signUpWithStalePresence, createErrorResponse } from "../rig/console-frame.ts";
+import { createConsoleWallet } from "../rig/console-wallet.ts";
+import { requireChromium } from "../rig/require-chromium.ts";
 import { useConsole } from "../rig/use-console.ts";
 
-const { describe, test } = needingChromium();
+const { describe, test } = requireChromium();
 
 const system = useConsole();
 
 describe("the ways in", () => {
   test("without a wallet, or with one that does not sign, it is said", async () => {
-    const without = await (await system.openPerson()).openTab();
-    await without.goTo(`${system.origin}/console`);
-    await without.click("Sign in with Ethereum");
-    await without.see("There is no Ethereum wallet in this browser.");
-    const { context, openTab } = await system.openPerson();
-    await openWallet(context, { refuses: true });
-    const refusing = await openTab();
-    await refusing.goTo(`${system.origin}/console`);
-    await refusing.click("Sign in with Ethereum");
-    await refusing.see("The wallet did not sign.");
+    const tabWithoutWallet = await (await system.createUser()).openTab();
+    await tabWithoutWallet.goTo(`${system.origin}/console`);
+    await tabWithoutWallet.click("Sign in with Ethereum");
+    await tabWithoutWallet.waitForText("There is no Ethereum wallet in this browser.");
+    const { context, openTab } = await system.createUser();
+    await createConsoleWallet(context, { rejectsSigning: true });
+    const tabWithRejectingWallet = await openTab();
+    await tabWithRejectingWallet.goTo(`${system.origin}/console`);
+    await tabWithRejectingWallet.click("Sign in with Ethereum");
+    await tabWithRejectingWallet.waitForText("The wallet did not sign.");
   });
 });
 
 describe("a call that needs a fresh proof of presence", () => {
   test("is not made for a person who would rather not, and the form is as it was", async () => {
-    const { context, tab } = await openStale(system, "fay");
+    const { context, tab } = await signUpWithStalePresence(system, "fay");
     await tab.click("Not now");
-    await tab.see("Nothing was changed.");
-    const keys = await context.request.get(`${system.origin}/console/api/api-keys`);
-    expect(await keys.json()).toEqual({ data: [] });
+    await tab.waitForText("Nothing was changed.");
+    const response = await context.request.get(`${system.origin}/console/api/api-keys`);
+    expect(await response.json()).toEqual({ data: [] });
     expect(await tab.page.getByLabel("Name").inputValue()).toBe("shop");
   });
 
   test("goes on when another tab has proven it at the identity provider", async () => {
-    const { context, openTab, tab } = await openStale(system, "gil");
+    const { context, openTab, tab } = await signUpWithStalePresence(system, "gil");
     await context.request.post(`${system.origin}/console/api/session/presence`, {
-      data: { token: (await system.makeNewUrl("gil")).split("token=")[1] },
+      data: { token: (await system.createNewSignInUrl("gil")).split("token=")[1] },
       headers: { origin: system.origin },
     });
-    const provider = await openTab();
-    await provider.goTo(`${system.origin}/console?presence=proven`);
-    await provider.see("Go on in the other tab");
-    expect(provider.page.url()).toBe(`${system.origin}/console`);
-    await tab.see("Your new API key");
+    const providerTab = await openTab();
+    await providerTab.goTo(`${system.origin}/console?presence=proven`);
+    await providerTab.waitForText("Go on in the other tab");
+    expect(providerTab.page.url()).toBe(`${system.origin}/console`);
+    await tab.waitForText("Your new API key");
   });
 });
 
@@ -51,23 +51,23 @@ describe("what can go wrong has its words", () => {
   test("a session that ended elsewhere leads to the way in, at the next call", async () => {
     const { context, goTo, tab } = await system.signUp("ida");
     await goTo("/keys");
-    await tab.see("No keys yet.");
+    await tab.waitForText("No keys yet.");
     await context.clearCookies();
     await tab.type("Create API key", "shop");
     await tab.click("Create API key");
-    await tab.see("You are not signed in.");
+    await tab.waitForText("You are not signed in.");
   });
 
   test("a view that cannot be read says so, and reads again", async () => {
     const { context, goTo, tab } = await system.signUp("kim");
     await context.route("**/console/api/webhook-endpoints", (route) =>
-      route.fulfill(refused(403, "ACCOUNT_SUSPENDED")),
+      route.fulfill(createErrorResponse(403, "ACCOUNT_SUSPENDED")),
     );
     await goTo("/webhooks");
-    await tab.see("Your account is suspended. Ask your operator.");
+    await tab.waitForText("Your account is suspended. Ask your operator.");
     await context.unroute("**/console/api/webhook-endpoints");
     await tab.click("Try again");
-    await tab.see("No endpoints yet.");
+    await tab.waitForText("No endpoints yet.");
   });
 });
 
@@ -75,15 +75,15 @@ describe("a tab that is older than what is deployed", () => {
   test("reloads where the file of a view is gone", async () => {
     const { context, goTo, tab } = await system.signUp("mia");
     await goTo("");
-    await tab.see("Set up");
-    let isGone = true;
+    await tab.waitForText("Set up");
+    let isFileMissing = true;
     await context.route(/assets\/keys-/, (route) => {
-      if (!isGone) return route.continue();
-      isGone = false;
+      if (!isFileMissing) return route.continue();
+      isFileMissing = false;
       return route.fulfill({ status: 404 });
     });
     await tab.page.getByRole("link", { name: "API keys" }).click();
-    await tab.see("No keys yet.");
-    expect(isGone).toBe(false);
+    await tab.waitForText("No keys yet.");
+    expect(isFileMissing).toBe(false);
   });
 });

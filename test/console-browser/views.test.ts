@@ -1,11 +1,11 @@
 import { expect } from "@jest/globals";
-import { findOverhang } from "../rig/open-console.ts";
-import { walkGermanViews } from "../rig/console-german-views.ts";
-import { findAxeFaults } from "../rig/find-axe-faults.ts";
-import { needingChromium } from "../rig/find-chromium.ts";
+import { measureOverflow } from "../rig/create-console.ts";
+import { expectGermanViews } from "../rig/console-german-views.ts";
+import { findAxeViolations } from "../rig/find-axe-violations.ts";
+import { requireChromium } from "../rig/require-chromium.ts";
 import { useConsole } from "../rig/use-console.ts";
 
-const { describe, test } = needingChromium();
+const { describe, test } = requireChromium();
 
 const system = useConsole();
 
@@ -26,49 +26,54 @@ const views: [string, string][] = [
 
 describe("the way into the console", () => {
   test("by a sign-in link is a click, and its token is nowhere in the browser by then", async () => {
-    const { context, openTab, faults } = await system.openPerson();
+    const { context, openTab, violations } = await system.createUser();
     const tab = await openTab();
-    const url = await system.makeSignInUrl("ada");
+    const url = await system.createSignInUrl("ada");
     const token = url.split("token=")[1] ?? "none";
     await tab.goTo(url);
-    await tab.see("This link signs you in as ada (@ada).");
+    await tab.waitForText("This link signs you in as ada (@ada).");
     expect(tab.page.url()).toBe(`${system.origin}/console`);
-    expect(await findAxeFaults(tab.page)).toEqual([]);
+    expect(await findAxeViolations(tab.page)).toEqual([]);
     await tab.click("Sign in as ada");
-    await tab.see("Signed in as ada");
-    const kept = await tab.page.evaluate("JSON.stringify([localStorage, sessionStorage])");
-    expect(`${String(kept)}${JSON.stringify(await context.storageState())}`).not.toContain(token);
+    await tab.waitForText("Signed in as ada");
+    const storedText = await tab.page.evaluate("JSON.stringify([localStorage, sessionStorage])");
+    expect(`${String(storedText)}${JSON.stringify(await context.storageState())}`).not.toContain(
+      token,
+    );
     await tab.page.goBack();
     expect(tab.page.url()).not.toContain(token);
-    expect(faults).toEqual([]);
+    expect(violations).toEqual([]);
   });
 });
 
 describe("every view, in light and dark", () => {
   test("has nothing that keeps anybody out, asks nobody else, and fits into 320 px", async () => {
     const viewport = { width: 320, height: 640 };
-    const { faults, goTo, tab } = await system.signUp("zoe", { colorScheme: "light", viewport });
-    for (const [path, shown] of views) {
+    const { violations, goTo, tab } = await system.signUp("zoe", {
+      colorScheme: "light",
+      viewport,
+    });
+    for (const [path, expectedText] of views) {
       await goTo(path);
-      await tab.see(shown);
-      expect([path, await findAxeFaults(tab.page)]).toEqual([path, []]);
-      expect([path, await findOverhang(tab)]).toEqual([path, 0]);
+      await tab.waitForText(expectedText);
+      expect([path, await findAxeViolations(tab.page)]).toEqual([path, []]);
+      expect([path, await measureOverflow(tab)]).toEqual([path, 0]);
       await tab.page.emulateMedia({ colorScheme: "dark" });
-      expect([path, await findAxeFaults(tab.page, ["color-contrast"])]).toEqual([path, []]);
+      expect([path, await findAxeViolations(tab.page, ["color-contrast"])]).toEqual([path, []]);
       await tab.page.emulateMedia({ colorScheme: "light" });
     }
-    expect(faults).toEqual([]);
+    expect(violations).toEqual([]);
   });
 });
 
 describe("the console in German", () => {
   test("is shown to a person whose browser prefers German, and fits into 320 px", async () => {
-    const { context, faults, goTo, tab } = await walkGermanViews(system, "greta");
+    const { context, violations, goTo, tab } = await expectGermanViews(system, "greta");
     await goTo("/webhooks");
     await tab.page.getByLabel("Name").fill("Laden");
     await tab.page.getByLabel("Adresse").fill("http://laden.test/");
     await tab.click("Endpunkt anlegen");
-    await tab.see("Die URL muss eine öffentliche https-Adresse ohne Port sein.");
+    await tab.waitForText("Die URL muss eine öffentliche https-Adresse ohne Port sein.");
     const errors = [
       { code: "enum", message: "The value is not one of those allowed." },
       { code: "OF_TOMORROW", message: "Told by the service." },
@@ -79,7 +84,7 @@ describe("the console in German", () => {
         : route.continue(),
     );
     await tab.click("Endpunkt anlegen");
-    await tab.see("Das gehört nicht zu dem, was zur Wahl steht. Told by the service.");
-    expect(faults).toEqual([]);
+    await tab.waitForText("Das gehört nicht zu dem, was zur Wahl steht. Told by the service.");
+    expect(violations).toEqual([]);
   });
 });

@@ -5,58 +5,58 @@ import { expect } from "@jest/globals";
 import { projectRoot } from "../rig/child.ts";
 import {
   addWallet,
-  askConsole,
-  expectForgotten,
-  openForm,
+  fetchConsole,
+  expectSecretGone,
+  openLinkForm,
   readSecret,
 } from "../rig/console-work.ts";
-import { findAxeFaults } from "../rig/find-axe-faults.ts";
-import { needingChromium } from "../rig/find-chromium.ts";
+import { findAxeViolations } from "../rig/find-axe-violations.ts";
+import { requireChromium } from "../rig/require-chromium.ts";
 import { useConsole } from "../rig/use-console.ts";
 
-const { describe, test } = needingChromium();
+const { describe, test } = requireChromium();
 
 const system = useConsole();
-const samples = join(projectRoot, "packages/console/app/pages/webhooks/samples");
+const samplesDirectory = join(projectRoot, "packages/console/app/pages/webhooks/samples");
 
 describe("a person with the console", () => {
   test("skips the steps of the set-up for good, sees that some are open, and brings them back", async () => {
-    const { faults, goTo, tab } = await system.signUp("mona");
+    const { violations, goTo, tab } = await system.signUp("mona");
     await goTo("");
     await tab.click("Hide the steps");
-    await tab.see("4 steps of the set-up are open.");
+    await tab.waitForText("4 steps of the set-up are open.");
     await tab.page.reload();
-    await tab.see("4 steps of the set-up are open.");
-    expect(await tab.text()).not.toContain("Add a wallet: links are paid straight to it.");
-    await tab.see("Setting up is not finished");
+    await tab.waitForText("4 steps of the set-up are open.");
+    expect(await tab.readText()).not.toContain("Add a wallet: links are paid straight to it.");
+    await tab.waitForText("Setting up is not finished");
     await tab.click("Show the steps");
-    await tab.see("Add a wallet: links are paid straight to it.");
+    await tab.waitForText("Add a wallet: links are paid straight to it.");
     await tab.page.reload();
-    await tab.see("Add a wallet: links are paid straight to it.");
+    await tab.waitForText("Add a wallet: links are paid straight to it.");
     expect(await tab.page.evaluate("localStorage.length")).toBe(0);
-    expect(faults).toEqual([]);
+    expect(violations).toEqual([]);
   });
 
   test("duplicates a link, filters the list, and takes a link back after being asked", async () => {
-    const person = await system.signUp("pia");
-    const { goTo, tab } = person;
-    await addWallet(person);
-    await openForm(person, "7.25");
+    const user = await system.signUp("pia");
+    const { goTo, tab } = user;
+    await addWallet(user);
+    await openLinkForm(user, "7.25");
     await tab.page.getByLabel("Description").fill("Tea");
     await tab.page.getByLabel("Payments at most").fill("3");
     await tab.click("Create the link");
-    await tab.see("Share it");
+    await tab.waitForText("Share it");
     await tab.page.getByRole("link", { name: "Duplicate" }).click();
-    await tab.see("New payment link");
+    await tab.waitForText("New payment link");
     expect(await tab.page.getByLabel("Amount").inputValue()).toBe("7.25");
     expect(await tab.page.getByLabel("Payments at most").inputValue()).toBe("3");
     await tab.click("Create the link");
-    await tab.see("Share it");
+    await tab.waitForText("Share it");
     await tab.click("Deactivate");
-    await tab.see("Take no more payments?");
-    expect(await findAxeFaults(tab.page)).toEqual([]);
+    await tab.waitForText("Take no more payments?");
+    expect(await findAxeViolations(tab.page)).toEqual([]);
     await tab.page.getByRole("dialog").getByRole("button", { name: "Deactivate" }).click();
-    await tab.see("Inactive");
+    await tab.waitForText("Inactive");
     await goTo("/links");
     await tab.page.getByLabel("State").selectOption("inactive");
     await tab.click("Show");
@@ -66,25 +66,25 @@ describe("a person with the console", () => {
   });
 
   test("sees an amount that is none, and a date that is over, before anything is sent", async () => {
-    const person = await system.signUp("quinn");
-    const { tab } = person;
-    await addWallet(person);
-    await openForm(person, "1,5");
+    const user = await system.signUp("quinn");
+    const { tab } = user;
+    await addWallet(user);
+    await openLinkForm(user, "1,5");
     await tab.click("Create the link");
-    await tab.see("An amount above 0, in digits");
+    await tab.waitForText("An amount above 0, in digits");
     await tab.page.getByLabel("Amount").fill("1.5");
     await tab.page.getByLabel("Expiry").selectOption("date");
     await tab.page.getByLabel("Date and time").fill("2020-01-01T00:00");
     await tab.click("Create the link");
-    await tab.see("The expiry must be in the future.");
-    expect((await askConsole(system, person, "payment-links")).data).toEqual([]);
+    await tab.waitForText("The expiry must be in the future.");
+    expect((await fetchConsole(system, user, "payment-links")).data).toEqual([]);
   });
 });
 
 describe("a secret", () => {
   test("of a rotated key is shown once as well; keys are limited, switched off and revoked", async () => {
-    const person = await system.signUp("sara");
-    const { goTo, tab } = person;
+    const user = await system.signUp("sara");
+    const { goTo, tab } = user;
     await goTo("/keys");
     await tab.type("Create API key", "old");
     await tab.click("Create API key");
@@ -93,51 +93,51 @@ describe("a secret", () => {
     await tab.click("Change the limits: old");
     await tab.page.getByRole("dialog").getByLabel("At once at most").fill("5");
     await tab.click("Save");
-    await tab.see("5 at once at most");
+    await tab.waitForText("5 at once at most");
     await tab.click("Deactivate: old");
-    await tab.see("Switched off");
+    await tab.waitForText("Switched off");
     await tab.click("Activate: old");
     await tab.click("Rotate: old");
     await tab.click("Rotate");
-    await tab.see("Your new API key");
-    const secret = await readSecret(person);
+    await tab.waitForText("Your new API key");
+    const secret = await readSecret(user);
     await tab.page.getByLabel("I have stored it").check();
     await tab.click("Close");
-    await expectForgotten(system, person, secret);
-    await tab.see("Replaced");
-    expect((await askConsole(system, person, "api-keys")).data).toHaveLength(2);
+    await expectSecretGone(system, user, secret);
+    await tab.waitForText("Replaced");
+    expect((await fetchConsole(system, user, "api-keys")).data).toHaveLength(2);
     await tab.page.locator("tr", { hasText: "Replaced" }).getByText("Revoke").click();
-    await tab.see("Revoke old?");
+    await tab.waitForText("Revoke old?");
     await tab.page.getByRole("dialog").getByRole("button", { name: "Revoke" }).click();
     await tab.page.getByText("Replaced").waitFor({ state: "detached" });
-    expect((await askConsole(system, person, "api-keys")).data).toHaveLength(1);
+    expect((await fetchConsole(system, user, "api-keys")).data).toHaveLength(1);
   });
 });
 
 describe("the account", () => {
   test("shows what a payer will see while it is typed, and saves only what was touched", async () => {
-    const person = await system.signUp("uma");
-    const { context, faults, goTo, tab } = person;
-    const sent: unknown[] = [];
+    const user = await system.signUp("uma");
+    const { context, violations, goTo, tab } = user;
+    const patchBodies: unknown[] = [];
     await context.route("**/console/api/account", (route) => {
-      if (route.request().method() === "PATCH") sent.push(route.request().postDataJSON());
+      if (route.request().method() === "PATCH") patchBodies.push(route.request().postDataJSON());
       return route.continue();
     });
     await goTo("/account/profile");
     await tab.page.getByLabel("About you").fill("Tea & more");
     await tab.page.getByLabel("No colour of your own").uncheck();
-    await tab.see("Tea & more");
+    await tab.waitForText("Tea & more");
     await tab.click("Save the profile");
-    await tab.see("Saved.");
-    expect(sent).toEqual([{ bio: "Tea & more", backgroundColour: "#1f4fd8" }]);
-    expect(faults).toEqual([]);
+    await tab.waitForText("Saved.");
+    expect(patchBodies).toEqual([{ bio: "Tea & more", backgroundColour: "#1f4fd8" }]);
+    expect(violations).toEqual([]);
   });
 });
 
 describe("what became of payments", () => {
   test("has a way to check a signature, in the four tested samples and in the page (rule HOOK-20)", async () => {
-    const person = await system.signUp("bess");
-    const { goTo, tab } = person;
+    const user = await system.signUp("bess");
+    const { goTo, tab } = user;
     await goTo("/webhooks");
     for (const [language, file] of [
       ["Python", "read_webhook.py"],
@@ -146,20 +146,22 @@ describe("what became of payments", () => {
       ["Node.js", "read-webhook.mjs"],
     ] as const) {
       await tab.page.getByLabel("Language").selectOption(language);
-      const shown = tab.page.getByRole("region", { name: language });
-      expect(await shown.textContent()).toBe(await readFile(join(samples, file), "utf8"));
+      const sampleRegion = tab.page.getByRole("region", { name: language });
+      expect(await sampleRegion.textContent()).toBe(
+        await readFile(join(samplesDirectory, file), "utf8"),
+      );
     }
     const timestamp = String(Math.floor(Date.now() / 1000));
-    const mac = createHmac("sha256", "whsec_x").update(`${timestamp}.{}`).digest("hex");
+    const signature = createHmac("sha256", "whsec_x").update(`${timestamp}.{}`).digest("hex");
     await tab.page.getByText("Check one here").first().click();
     await tab.page.getByLabel("Secret").fill("whsec_x");
     await tab.page.getByLabel("Header Service-Timestamp").fill(timestamp);
-    await tab.page.getByLabel("Header Service-Signature").fill(`v1=${mac}`);
+    await tab.page.getByLabel("Header Service-Signature").fill(`v1=${signature}`);
     await tab.page.getByLabel("Body, exactly as it came").fill("{}");
     await tab.click("Check one here");
-    await tab.see("The signature is genuine.");
+    await tab.waitForText("The signature is genuine.");
     await tab.page.getByLabel("Body, exactly as it came").fill("{} ");
     await tab.click("Check one here");
-    await tab.see("The signature is not of this secret, timestamp and body.");
+    await tab.waitForText("The signature is not of this secret, timestamp and body.");
   });
 });

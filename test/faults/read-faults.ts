@@ -2,16 +2,16 @@ import { globSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
 /** A defect of the past as a patch that brings it back, and the tests that must catch it. */
-export type Fault = {
+export type PlantedFault = {
   /** Its folder and its file's name, such as `packages/bus/skips-an-event`. */
   readonly id: string;
   /** The patch's absolute path. */
   readonly path: string;
-  readonly room: string;
+  readonly packageName: string;
   /** The commit that mended the defect: its abbreviated hash and its subject. */
-  readonly undoes: string;
+  readonly fixedBy: string;
   /** What goes wrong for which user. */
-  readonly breaks: string;
+  readonly impact: string;
   /** Test files, by their paths from the root. */
   readonly caughtBy: readonly string[];
   /** The files that the patch changes, by their paths from the root. */
@@ -20,48 +20,52 @@ export type Fault = {
   readonly seeds?: readonly number[];
 };
 
-const names = ["Room", "Undoes", "Breaks", "Caught-by"] as const;
+const headerNames = ["Room", "Undoes", "Breaks", "Caught-by"] as const;
 /** Faults that the simulation must catch lie together, each with the seeds that catch it. */
-const simulationFolder = "simulation";
+const simulationDirectory = "simulation";
 const idPattern = /^(?:[a-z0-9]+(?:-[a-z0-9]+)*\/)+[a-z0-9]+(?:-[a-z0-9]+)+$/;
-const undoesPattern = /^[0-9a-f]{8} \S/;
-const breaksPattern = /^[A-Z].*\.$/;
+const fixedByPattern = /^[0-9a-f]{8} \S/;
+const impactPattern = /^[A-Z].*\.$/;
 const seedsPattern = /^\d+(?:, \d+)*$/;
 
 /** Reads a fault from the text of its patch; throws an error that names the fault. */
-export const parseFault = (id: string, path: string, text: string): Fault => {
-  const problem = (message: string) => new Error(`${id}: ${message}`);
-  if (!idPattern.test(id)) throw problem("its name is not in kebab case");
+export const parseFault = (id: string, path: string, text: string): PlantedFault => {
+  const createProblem = (message: string) => new Error(`${id}: ${message}`);
+  if (!idPattern.test(id)) throw createProblem("its name is not in kebab case");
   const start = text.indexOf("\ndiff --git ");
-  if (start === -1) throw problem("it has no diff");
+  if (start === -1) throw createProblem("it has no diff");
   const headers = new Map<string, string>();
   for (const line of text.slice(0, start).trimEnd().split("\n")) {
     const [, name = "", value = ""] = /^([A-Z][a-z-]*): (.+)$/.exec(line) ?? [];
-    if (name === "" || headers.has(name)) throw problem(`"${line}" is no header`);
+    if (name === "" || headers.has(name)) throw createProblem(`"${line}" is no header`);
     headers.set(name, value);
   }
-  const isOfSimulation = dirname(id) === simulationFolder;
-  const expected = [...names, ...(isOfSimulation ? ["Seeds"] : [])];
+  const isSimulationFault = dirname(id) === simulationDirectory;
+  const expected = [...headerNames, ...(isSimulationFault ? ["Seeds"] : [])];
   if ([...headers.keys()].join() !== expected.join()) {
-    throw problem(`its headers must be ${expected.join(", ")}`);
+    throw createProblem(`its headers must be ${expected.join(", ")}`);
   }
-  const [room = "", undoes = "", breaks = "", tests = ""] = names.map((name) => headers.get(name));
-  if (room !== dirname(id) && !isOfSimulation) {
-    throw problem(`its room is ${dirname(id)}, not ${room}`);
+  const [packageName = "", fixedBy = "", impact = "", tests = ""] = headerNames.map((name) =>
+    headers.get(name),
+  );
+  if (packageName !== dirname(id) && !isSimulationFault) {
+    throw createProblem(`its room is ${dirname(id)}, not ${packageName}`);
   }
-  if (!undoesPattern.test(undoes)) throw problem("Undoes must be a hash of 8 digits and a subject");
-  if (!breaksPattern.test(breaks)) throw problem("Breaks must be a sentence");
+  if (!fixedByPattern.test(fixedBy))
+    throw createProblem("Undoes must be a hash of 8 digits and a subject");
+  if (!impactPattern.test(impact)) throw createProblem("Breaks must be a sentence");
   const changedFiles = [...text.matchAll(/^\+\+\+ b\/(.+)$/gm)].map(([, file = ""]) => file);
   const seeds = headers.get("Seeds");
-  if (seeds !== undefined && !seedsPattern.test(seeds)) throw problem("Seeds must be numbers");
+  if (seeds !== undefined && !seedsPattern.test(seeds))
+    throw createProblem("Seeds must be numbers");
   const changedTest = changedFiles.find((file) => file.endsWith(".test.ts"));
-  if (changedTest !== undefined) throw problem(`it changes a test: ${changedTest}`);
+  if (changedTest !== undefined) throw createProblem(`it changes a test: ${changedTest}`);
   return {
     id,
     path,
-    room,
-    undoes,
-    breaks,
+    packageName,
+    fixedBy,
+    impact,
     caughtBy: tests.split(" "),
     changedFiles,
     ...(seeds !== undefined && { seeds: seeds.split(", ").map(Number) }),
@@ -69,20 +73,26 @@ export const parseFault = (id: string, path: string, text: string): Fault => {
 };
 
 /** Reads every fault below the folder `test/faults` of a clone, sorted by id. */
-export const readFaults = (clone: string): Fault[] => {
-  const folder = join(clone, "test/faults");
-  return globSync("**/*.patch", { cwd: folder })
+export const readFaults = (root: string): PlantedFault[] => {
+  const directory = join(root, "test/faults");
+  return globSync("**/*.patch", { cwd: directory })
     .toSorted()
     .map((file) => {
-      const path = join(folder, file);
+      const path = join(directory, file);
       return parseFault(file.replace(/\.patch$/, ""), path, readFileSync(path, "utf8"));
     });
 };
 
 /** Selects the faults whose id, room, parent room or name is one of the words; all for no words. */
-export const selectFaults = (faults: readonly Fault[], words: readonly string[]): Fault[] => {
-  const isNamed = ({ id }: Fault) => words.some((word) => `/${id}/`.includes(`/${word}/`));
-  const unknown = words.find((word) => !faults.some(({ id }) => `/${id}/`.includes(`/${word}/`)));
-  if (unknown !== undefined) throw new Error(`no fault and no room is named ${unknown}`);
-  return faults.filter((fault) => words.length === 0 || isNamed(fault));
+export const selectFaults = (
+  faults: readonly PlantedFault[],
+  queries: readonly string[],
+): PlantedFault[] => {
+  const matchesQuery = ({ id }: PlantedFault) =>
+    queries.some((query) => `/${id}/`.includes(`/${query}/`));
+  const unknownQuery = queries.find(
+    (query) => !faults.some(({ id }) => `/${id}/`.includes(`/${query}/`)),
+  );
+  if (unknownQuery !== undefined) throw new Error(`no fault and no room is named ${unknownQuery}`);
+  return faults.filter((fault) => queries.length === 0 || matchesQuery(fault));
 };

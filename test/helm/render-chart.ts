@@ -10,24 +10,26 @@ import { findTool } from "../rig/find-tool.ts";
 
 const run = promisify(execFile);
 
-export const chart = join(projectRoot, "helm/payment-links");
-const helm = findTool("helm");
+export const chartDirectory = join(projectRoot, "helm/payment-links");
+const helmPath = findTool("helm");
 
 /** The chart's topologies, by the names of their files. */
-export const topologies = readdirSync(join(chart, "ci")).map((file) => file.replace(".yaml", ""));
+export const topologies = readdirSync(join(chartDirectory, "ci")).map((file) =>
+  file.replace(".yaml", ""),
+);
 
 /** The four services. */
 export const serviceNames = Object.values(serviceBlocks);
 
 /** Arguments that set values, by their paths. */
-export const set = (values: Record<string, unknown>): string[] =>
+export const buildSetArgs = (values: Record<string, unknown>): string[] =>
   Object.entries(values).flatMap(([path, value]) => [
     "--set-json",
     `${path}=${JSON.stringify(value)}`,
   ]);
 
 /** The release's name in every render; its resources are named after it. */
-export const fullName = "pl-payment-links";
+export const releaseFullName = "pl-payment-links";
 
 /**
  * The oldest Kubernetes that the chart takes; a Helm built from source assumes an even older one.
@@ -81,46 +83,49 @@ const WithPod = z.object({ spec: z.object({ template: z.object({ spec: PodSpec }
 /** Renders the chart for a topology, with more values if given, or by another Helm. Throws with Helm's output. */
 export const renderText = async (
   topology: string,
-  more: readonly string[] = [],
-  by = helm,
+  extraArgs: readonly string[] = [],
+  helmProgram = helmPath,
 ): Promise<string> => {
-  if (by === undefined) throw new Error("there is no helm");
-  const values = join(chart, "ci", `${topology}.yaml`);
-  const release = ["pl", chart, "--namespace", "shop", "--kube-version", kubeVersion];
-  const args = ["template", ...release, "--values", values, ...more];
-  const { stdout } = await run(by, args, { timeout: 60_000, maxBuffer: 50_000_000 });
+  if (helmProgram === undefined) throw new Error("there is no helm");
+  const values = join(chartDirectory, "ci", `${topology}.yaml`);
+  const release = ["pl", chartDirectory, "--namespace", "shop", "--kube-version", kubeVersion];
+  const args = ["template", ...release, "--values", values, ...extraArgs];
+  const { stdout } = await run(helmProgram, args, { timeout: 60_000, maxBuffer: 50_000_000 });
   return stdout;
 };
 
 /** The same as objects. */
 export const renderChart = async (
   topology: string,
-  more: readonly string[] = [],
-  by = helm,
-): Promise<Manifest[]> => parseManifests(await renderText(topology, more, by));
+  extraArgs: readonly string[] = [],
+  helmProgram = helmPath,
+): Promise<Manifest[]> => parseManifests(await renderText(topology, extraArgs, helmProgram));
 
 const parseManifests = (text: string): Manifest[] =>
   parseAllDocuments(text)
     .map((document): unknown => document.toJS())
-    .filter((object) => object !== null)
-    .map((object) => Manifest.parse(object));
+    .filter((manifest) => manifest !== null)
+    .map((manifest) => Manifest.parse(manifest));
 
 /** The pod of what makes pods, or a Pod's own; undefined for everything else. */
-export const podOf = (manifest: Manifest): PodSpec | undefined => {
+export const getPodSpec = (manifest: Manifest): PodSpec | undefined => {
   if (manifest.kind === "Pod") return PodSpec.parse(manifest["spec"]);
   if (!["Deployment", "Job", "StatefulSet"].includes(manifest.kind)) return undefined;
   return WithPod.parse(manifest).spec.template.spec;
 };
 
 /** All containers of a render, init containers included. */
-export const containersOf = (manifests: readonly Manifest[]): Container[] =>
+export const listContainers = (manifests: readonly Manifest[]): Container[] =>
   manifests.flatMap((manifest) => {
-    const pod = podOf(manifest);
+    const pod = getPodSpec(manifest);
     return pod === undefined ? [] : [...pod.initContainers, ...pod.containers];
   });
 
 /** Files of a folder, each with its text; none if the folder does not exist. */
-export const readFolder = (folder: string, extension: string): { name: string; text: string }[] =>
-  (existsSync(folder) ? readdirSync(folder) : [])
+export const readDirectory = (
+  directory: string,
+  extension: string,
+): { name: string; text: string }[] =>
+  (existsSync(directory) ? readdirSync(directory) : [])
     .filter((file) => file.endsWith(extension))
-    .map((file) => ({ name: file, text: readFileSync(join(folder, file), "utf8") }));
+    .map((file) => ({ name: file, text: readFileSync(join(directory, file), "utf8") }));

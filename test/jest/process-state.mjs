@@ -1,6 +1,6 @@
 // Whether a test file left its process as it found it. Only then may the next file run in it.
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { hasShared } from "./shared-rigs.ts";
+import { hasSharedRigs } from "./shared-rigs.ts";
 
 const turnsMax = 20;
 /** Where OpenTelemetry keeps what was registered, which happens once in a process. */
@@ -36,7 +36,7 @@ export const takeSnapshot = () => {
       const changes = [];
       if (JSON.stringify(process.env) !== env) changes.push("environment");
       // A shared rig stays open between files, with listeners and resources of its own.
-      if (!hasShared()) changes.push(...(await listOpen()));
+      if (!hasSharedRigs()) changes.push(...(await listOpen()));
       if (telemetry in globalThis !== hadTelemetry) changes.push("telemetry");
       return changes;
     },

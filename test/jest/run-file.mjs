@@ -5,7 +5,7 @@ import { pathToFileURL } from "node:url";
 import { types } from "node:util";
 import { setGlobals } from "./globals.mjs";
 import { takeSnapshot } from "./process-state.mjs";
-import { closeShared } from "./shared-rigs.ts";
+import { closeSharedRigs } from "./shared-rigs.ts";
 
 const require = createRequire(import.meta.url);
 
@@ -76,7 +76,7 @@ void [process.stdout, process.stderr];
 process.once("disconnect", () => process.exit(1));
 process.on("message", async (file) => {
   if (file === "end") {
-    await closeShared().catch((error) => process.stderr.write(`${error.stack}\n`));
+    await closeSharedRigs().catch((error) => process.stderr.write(`${error.stack}\n`));
     process.exit(0);
   }
   const before = takeSnapshot();

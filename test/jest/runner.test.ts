@@ -15,8 +15,8 @@ afterEach(() => rmSync(directory, { recursive: true }));
 
 const runFiles = (texts: readonly string[]) => {
   for (const [index, text] of texts.entries()) {
-    const head = `import { expect, test } from "@jest/globals";\n`;
-    writeFileSync(join(directory, `file-${index}.mjs`), head + text);
+    const importLine = `import { expect, test } from "@jest/globals";\n`;
+    writeFileSync(join(directory, `file-${index}.mjs`), importLine + text);
   }
   const config = { rootDir: directory, runner, testMatch: ["**/file-*.mjs"], watchman: false };
   const args = [jest, "--config", JSON.stringify(config)];
@@ -38,9 +38,9 @@ test.each([
   ["listener", `process.on("SIGUSR2", () => undefined);`],
   ["open handle", `setInterval(() => undefined, 1_000);`],
   ["telemetry", `globalThis[Symbol.for("opentelemetry.js.api.1")] = {};`],
-])("a process that a file leaves with another %s runs no other file", (_what, change) => {
+])("a process that a file leaves with another %s runs no other file", (_case, leak) => {
   const { stderr } = runFiles([
-    `test("first", () => { globalThis.isUsed = true; ${change} });`,
+    `test("first", () => { globalThis.isUsed = true; ${leak} });`,
     `test("second", () => expect(globalThis.isUsed).toBeUndefined());`,
   ]);
   expect(stderr).toContain("2 passed, 2 total");

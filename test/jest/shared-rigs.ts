@@ -5,19 +5,19 @@ type Rig = { close(): unknown };
 const rigs = new Map<string, Promise<Rig>>();
 
 /** Opens the rig of that name, unless a file of this process already has. */
-export const openShared = <Opened extends Rig>(
+export const getSharedRig = <SharedRig extends Rig>(
   name: string,
-  open: () => Promise<Opened>,
-): Promise<Opened> => {
-  const opened = (rigs.get(name) as Promise<Opened> | undefined) ?? open();
-  rigs.set(name, opened);
-  return opened;
+  createRig: () => Promise<SharedRig>,
+): Promise<SharedRig> => {
+  const rigPromise = (rigs.get(name) as Promise<SharedRig> | undefined) ?? createRig();
+  rigs.set(name, rigPromise);
+  return rigPromise;
 };
 
 /** True once this process has opened one. */
-export const hasShared = (): boolean => rigs.size > 0;
+export const hasSharedRigs = (): boolean => rigs.size > 0;
 
 /** Closes all, the newest first. */
-export const closeShared = async (): Promise<void> => {
+export const closeSharedRigs = async (): Promise<void> => {
   for (const rig of [...rigs.values()].toReversed()) await (await rig).close();
 };

@@ -2,13 +2,20 @@ import {
   auditActions,
   auditActorKinds,
   createCatalogue,
-  refusalCodes,
+  apiErrorCodes,
   validationMessages,
 } from "@payment-links/contracts";
 import { systemClock } from "@payment-links/runtime";
 // The document is no part of the service's face, and a running service would need a database.
 import { describeConsoleApi } from "../../services/links-api/src/http/describe-console-api.ts";
-import { type Content, type Field, type Schema, createTypeOf, jsonOf, reach } from "./type-of.ts";
+import {
+  type Content,
+  type Field,
+  type Schema,
+  createTypeWriter,
+  getJsonSchema,
+  collectSchemaNames,
+} from "./type-writer.ts";
 
 /** The generated module of the console, seen from the root. */
 export const operationsFile = "packages/console/app/api/operations.ts";
@@ -46,20 +53,26 @@ export const writeOperations = (): string => {
   const { paths, components } = readDocument();
   const operations = Object.entries(paths)
     .filter(([path]) => path.startsWith("/console/api/"))
-    .flatMap(([path, byMethod]) =>
-      Object.entries(byMethod).map(([method, operation]) => ({ path, method, operation })),
+    .flatMap(([path, operationsByMethod]) =>
+      Object.entries(operationsByMethod).map(([method, operation]) => ({
+        path,
+        method,
+        operation,
+      })),
     );
-  const used = reach(components.schemas, operations);
-  const shapes = Object.entries(components.schemas)
-    .filter(([name]) => used.has(name))
-    .map(([name, schema]) => `export type ${name} = ${typeOf(schema)};`);
+  const usedNames = collectSchemaNames(components.schemas, operations);
+  const typeDeclarations = Object.entries(components.schemas)
+    .filter(([name]) => usedNames.has(name))
+    .map(([name, schema]) => `export type ${name} = ${writeType(schema)};`);
   return [
     "// Made by `npm run generate` from the console's OpenAPI document. Change nothing here.",
-    ...shapes,
-    ...describeWords(),
-    "/** What each operation takes and answers. */",
+    ...typeDeclarations,
+    ...writeEnumTypes(),
+    "/** The input and response of each operation. */",
     "export type Operations = {",
-    ...operations.map(({ operation }) => `  ${operation.operationId}: ${describe(operation)};`),
+    ...operations.map(
+      ({ operation }) => `  ${operation.operationId}: ${writeOperation(operation)};`,
+    ),
     "};",
     "/** Where each operation is found. */",
     "export const operations = {",
@@ -73,45 +86,48 @@ export const writeOperations = (): string => {
 };
 
 /** The document leaves these open, for later ones; what there is today must have words in the console. */
-const describeWords = (): string[] =>
+const writeEnumTypes = (): string[] =>
   Object.entries({
-    RefusalCode: refusalCodes,
+    ApiErrorCode: apiErrorCodes,
     ValidationCode: Object.keys(validationMessages),
     AuditAction: auditActions,
     AuditActorKind: auditActorKinds,
-  }).map(([name, values]) => `export type ${name} = ${typeOf({ enum: [...values] })};`);
+  }).map(([name, values]) => `export type ${name} = ${writeType({ enum: [...values] })};`);
 
-const describe = ({ parameters = [], requestBody, responses }: Operation): string => {
-  const given = (place: string) => parameters.filter((one) => one.in === place);
-  const named = (place: string): string => {
-    const fields = given(place).map(({ name, required, schema }) =>
+const writeOperation = ({ parameters = [], requestBody, responses }: Operation): string => {
+  const filterParameters = (location: string) =>
+    parameters.filter((parameter) => parameter.in === location);
+  const writeParameters = (location: string): string => {
+    const fields = filterParameters(location).map(({ name, required, schema }) =>
       required === true
-        ? `${JSON.stringify(name)}: ${typeOf(schema)}`
-        : `${JSON.stringify(name)}?: ${typeOf(schema)} | undefined`,
+        ? `${JSON.stringify(name)}: ${writeType(schema)}`
+        : `${JSON.stringify(name)}?: ${writeType(schema)} | undefined`,
     );
     return `{ ${fields.join("; ")} }`;
   };
-  const body = jsonOf(requestBody);
-  const isNeeded = given("query").some(({ required }) => required === true);
-  const parts = [
-    ...(given("path").length === 0 ? [] : [`path: ${named("path")}`]),
-    ...(given("query").length === 0 ? [] : [`query${isNeeded ? "" : "?"}: ${named("query")}`]),
-    ...(given("header").length === 0 ? [] : [`header?: ${named("header")}`]),
-    ...(body === undefined ? [] : [`body: ${typeOf(body)}`]),
+  const body = getJsonSchema(requestBody);
+  const isQueryRequired = filterParameters("query").some(({ required }) => required === true);
+  const inputParts = [
+    ...(filterParameters("path").length === 0 ? [] : [`path: ${writeParameters("path")}`]),
+    ...(filterParameters("query").length === 0
+      ? []
+      : [`query${isQueryRequired ? "" : "?"}: ${writeParameters("query")}`]),
+    ...(filterParameters("header").length === 0 ? [] : [`header?: ${writeParameters("header")}`]),
+    ...(body === undefined ? [] : [`body: ${writeType(body)}`]),
   ];
-  const input = parts.length === 0 ? "{}" : `{ ${parts.join("; ")} }`;
-  return `{ input: ${input}; answer: ${answerOf(responses)} }`;
+  const inputType = inputParts.length === 0 ? "{}" : `{ ${inputParts.join("; ")} }`;
+  return `{ input: ${inputType}; response: ${writeResponseType(responses)} }`;
 };
 
-const answerOf = (responses: Record<string, Content>): string => {
+const writeResponseType = (responses: Record<string, Content>): string => {
   const types = Object.entries(responses)
     .filter(([status]) => Number(status) < 400)
-    .map(([, response]) => jsonOf(response))
-    .map((schema) => (schema === undefined ? "undefined" : typeOf(schema)));
+    .map(([, response]) => getJsonSchema(response))
+    .map((schema) => (schema === undefined ? "undefined" : writeType(schema)));
   return [...new Set(types)].join(" | ");
 };
 
-const inOneLine = (fields: readonly Field[]): string =>
+const writeInlineObject = (fields: readonly Field[]): string =>
   `{ ${fields.map(({ name, type, isRequired }) => `${name}${isRequired ? "" : "?"}: ${type}`).join("; ")} }`;
 
-const typeOf = createTypeOf(inOneLine);
+const writeType = createTypeWriter(writeInlineObject);

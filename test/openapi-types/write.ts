@@ -4,7 +4,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { projectRoot } from "../rig/child.ts";
 import { operationsFile, writeOperations } from "./write-operations.ts";
-import { sdkShapesFile, writeSdkShapes } from "./write-sdk-shapes.ts";
+import { sdkTypesFile, writeSdkTypes } from "./write-sdk-types.ts";
 
 writeFileSync(join(projectRoot, operationsFile), writeOperations());
-writeFileSync(join(projectRoot, sdkShapesFile), writeSdkShapes());
+writeFileSync(join(projectRoot, sdkTypesFile), writeSdkTypes());

@@ -1,11 +1,11 @@
 import { Client } from "pg";
 import { waitUntil } from "@payment-links/runtime/testing";
 import type { ServiceName } from "@payment-links/deploy/ingress";
-import { type Shop, openShop } from "../bench/open-shop.ts";
+import { type Shop, createShop } from "../bench/create-shop.ts";
 import { call, sendNotice } from "../rig/client.ts";
 import type { RealSystem } from "../rig/real-system.ts";
-import { acme } from "../rig/shop-env.ts";
-import { type Meters, openMeters } from "./cost.ts";
+import { acmeProvider } from "../rig/shop-env.ts";
+import { type Meters, createMeters } from "./cost.ts";
 
 /** What is borne while more waits than can be done, and what each link or payment then costs. */
 export type Step = {
@@ -28,48 +28,64 @@ const waitMsMax = 600_000;
  * for their step, so what they compile is in the costs.
  */
 export const profileCapacity = async ({ count }: { count: number }): Promise<Step[]> => {
-  const shop = await openShop({ replicasPerService: 1 });
+  const shop = await createShop({ replicasPerService: 1 });
   const { receiver, system } = shop;
   const admin = new Client({ connectionString: system.adminUrl });
   try {
     await admin.connect();
-    const read = await openMeters(system, admin);
+    const readMeters = await createMeters(system, admin);
     const measure = async (
       step: Step["step"],
-      doneCount: () => Promise<number> | number,
-      end: () => Promise<boolean>,
+      countDone: () => Promise<number> | number,
+      hasEnded: () => Promise<boolean>,
     ): Promise<Step> => {
-      const from = await waitUntil(`${step} to begin`, async () => (await doneCount()) || false);
-      const [before, startedAt] = [await read(), performance.now()];
-      const isOver = async () => (await doneCount()) >= count && (await end());
-      await waitUntil(step, isOver, waitMsMax);
+      const startCount = await waitUntil(
+        `${step} to begin`,
+        async () => (await countDone()) || false,
+      );
+      const [metersBefore, startedAt] = [await readMeters(), performance.now()];
+      const isFinished = async () => (await countDone()) >= count && (await hasEnded());
+      await waitUntil(step, isFinished, waitMsMax);
       const seconds = (performance.now() - startedAt) / 1_000;
-      return stepOf(step, { before, after: await read(), seconds, count: count - from });
+      return toStep(step, {
+        before: metersBefore,
+        after: await readMeters(),
+        seconds,
+        count: count - startCount,
+      });
     };
-    const isSent = (schema: string) => () =>
+    const hasSentOutbox = (schema: string) => () =>
       isDone(admin, `SELECT NOT EXISTS (SELECT FROM ${schema}.outbox) AS done`);
     const countRows = (table: string) => async () =>
       (await admin.query<{ rows: number }>(`SELECT count(*)::int AS rows FROM ${table}`)).rows[0]
         ?.rows ?? 0;
 
-    const areHeard = `SELECT (SELECT count(*) FROM settlement_listener.links) >= ${count}
+    const linksReceivedQuery = `SELECT (SELECT count(*) FROM settlement_listener.links) >= ${count}
       AND (SELECT count(*) FROM webhook_dispatcher.links) >= ${count} AS done`;
     const [create, linkIds] = await Promise.all([
-      measure("create", countRows("links_api.links"), () => isDone(admin, areHeard)),
-      createAll(shop, count),
+      measure("create", countRows("links_api.links"), () => isDone(admin, linksReceivedQuery)),
+      createAllLinks(shop, count),
     ]);
     for (const service of ["links-api", "webhook-dispatcher"] as const) {
-      await replicaOf(system, service).stop();
+      await findReplica(system, service).stop();
     }
     const [accept] = await Promise.all([
-      measure("accept", countRows("settlement_listener.payments"), isSent("settlement_listener")),
-      tellAll(system, linkIds.slice(0, paidLinkCount), count),
+      measure(
+        "accept",
+        countRows("settlement_listener.payments"),
+        hasSentOutbox("settlement_listener"),
+      ),
+      sendAllNotices(system, linkIds.slice(0, paidLinkCount), count),
     ]);
-    await replicaOf(system, "settlement-listener").stop();
-    await replicaOf(system, "links-api").start();
-    const apply = await measure("apply", countRows("links_api.payments"), isSent("links_api"));
-    await replicaOf(system, "links-api").stop();
-    await replicaOf(system, "webhook-dispatcher").start();
+    await findReplica(system, "settlement-listener").stop();
+    await findReplica(system, "links-api").start();
+    const apply = await measure(
+      "apply",
+      countRows("links_api.payments"),
+      hasSentOutbox("links_api"),
+    );
+    await findReplica(system, "links-api").stop();
+    await findReplica(system, "webhook-dispatcher").start();
     const deliver = await measure(
       "deliver",
       () => receiver.received.length,
@@ -82,16 +98,16 @@ export const profileCapacity = async ({ count }: { count: number }): Promise<Ste
   }
 };
 
-const replicaOf = ({ replicas }: RealSystem, service: ServiceName) => {
-  const found = replicas.find((replica) => replica.service === service);
-  if (found === undefined) throw new Error(`there is no ${service}`);
-  return found;
+const findReplica = ({ replicas }: RealSystem, service: ServiceName) => {
+  const replica = replicas.find((replica) => replica.service === service);
+  if (replica === undefined) throw new Error(`there is no ${service}`);
+  return replica;
 };
 
-const isDone = async (admin: Client, text: string): Promise<boolean> =>
-  (await admin.query<{ done: boolean }>(text)).rows[0]?.done ?? false;
+const isDone = async (admin: Client, query: string): Promise<boolean> =>
+  (await admin.query<{ done: boolean }>(query)).rows[0]?.done ?? false;
 
-const createAll = async ({ merchant, system }: Shop, count: number): Promise<string[]> => {
+const createAllLinks = async ({ merchant, system }: Shop, count: number): Promise<string[]> => {
   const headers = { "x-api-key": merchant.apiKey };
   const order = { method: "POST", headers, body: { toAmount: "1000000" } } as const;
   const ids: string[] = [];
@@ -103,7 +119,7 @@ const createAll = async ({ merchant, system }: Shop, count: number): Promise<str
   return ids;
 };
 
-const tellAll = (
+const sendAllNotices = (
   { baseUrl }: RealSystem,
   linkIds: readonly string[],
   count: number,
@@ -111,23 +127,26 @@ const tellAll = (
   callAll(count, (index) => {
     const paymentLinkId = linkIds[index % linkIds.length] ?? "";
     const notice = { id: `pay_${index}`, paymentLinkId, status: "settled", amount: "1" } as const;
-    return sendNotice(baseUrl, acme, notice);
+    return sendNotice(baseUrl, acmeProvider, notice);
   });
 
 /** Makes calls, so many at a time. Each answers its status. */
-const callAll = async (count: number, one: (index: number) => Promise<number>): Promise<void> => {
-  let begun = 0;
-  const work = async (): Promise<void> => {
-    while (begun < count) {
-      begun += 1;
-      const status = await one(begun);
+const callAll = async (
+  count: number,
+  makeCall: (index: number) => Promise<number>,
+): Promise<void> => {
+  let startedCount = 0;
+  const runWorker = async (): Promise<void> => {
+    while (startedCount < count) {
+      startedCount += 1;
+      const status = await makeCall(startedCount);
       if (status >= 300) throw new Error(`a call was answered ${status}`);
     }
   };
-  await Promise.all(Array.from({ length: callersAtOnce }, work));
+  await Promise.all(Array.from({ length: callersAtOnce }, runWorker));
 };
 
-const stepOf = (
+const toStep = (
   step: Step["step"],
   {
     after,
@@ -136,15 +155,15 @@ const stepOf = (
     seconds,
   }: { before: Meters; after: Meters; seconds: number; count: number },
 ): Step => {
-  const share = (value: number): number => Number((value / count).toFixed(3));
-  const used = Object.entries(after.cpuMs).map(
-    ([name, ms]) => [name, share(ms - (before.cpuMs[name] ?? 0))] as const,
+  const perItem = (value: number): number => Number((value / count).toFixed(3));
+  const cpuMsPerItem = Object.entries(after.cpuMs).map(
+    ([name, ms]) => [name, perItem(ms - (before.cpuMs[name] ?? 0))] as const,
   );
   return {
     step,
     perSecond: Math.round(count / seconds),
-    cpuMs: Object.fromEntries(used.filter(([, ms]) => ms > 0)),
-    commits: share(after.commits - before.commits),
-    walKib: share((after.walBytes - before.walBytes) / 1_024),
+    cpuMs: Object.fromEntries(cpuMsPerItem.filter(([, ms]) => ms > 0)),
+    commits: perItem(after.commits - before.commits),
+    walKib: perItem((after.walBytes - before.walBytes) / 1_024),
   };
 };

@@ -1,11 +1,11 @@
 import { Client } from "pg";
-import { callEvenly, openArrivals, openLinks, payOne, warmUp } from "../bench/latency.ts";
-import { childrenOf, cpuMsOf, cpuMsOfTree } from "../bench/process-cpu.ts";
+import { callEvenly, startArrivalReceiver, createLinks, payOne, warmUp } from "../bench/latency.ts";
+import { listChildren, readCpuMs, readCpuMsOfTree } from "../bench/process-cpu.ts";
 import { percentile } from "../rig/percentile.ts";
-import { type RealSystem, openRealSystem } from "../rig/real-system.ts";
-import { shopEnv, unlimitedEnv } from "../rig/shop-env.ts";
+import { type RealSystem, startRealSystem } from "../rig/real-system.ts";
+import { buildShopEnv, unlimitedEnv } from "../rig/shop-env.ts";
 import { type BareParts, measureBareParts } from "./bare-parts.ts";
-import { type Statement, findPostgres, readStatements } from "./rest.ts";
+import { type Statement, findPostgresPid, readStatements } from "./idle.ts";
 
 /** What one payment costs at a rate, from its notice to its webhook, what the set does at rest included. */
 export type PaymentCost = {
@@ -23,7 +23,7 @@ export type PaymentCost = {
   commits: number;
   walKib: number;
   /** What the services asked of Postgres for one payment. */
-  asked: readonly Statement[];
+  statementCosts: readonly Statement[];
 };
 
 const warmUpStepSeconds = 5;
@@ -36,11 +36,11 @@ export const profileCost = async (options: {
 }): Promise<PaymentCost[]> => {
   const { rates, replicasPerService, secondsPerRate } = options;
   const floors = await measureBareParts(rates);
-  const receiver = await openArrivals();
-  const system = await openRealSystem({
+  const receiver = await startArrivalReceiver();
+  const system = await startRealSystem({
     replicasPerService,
     env: {
-      ...shopEnv(receiver),
+      ...buildShopEnv(receiver),
       ...unlimitedEnv,
     },
   });
@@ -48,8 +48,8 @@ export const profileCost = async (options: {
   try {
     await admin.connect();
     await admin.query("CREATE EXTENSION pg_stat_statements");
-    const read = await openMeters(system, admin);
-    const linkIds = await openLinks(system);
+    const readMeters = await createMeters(system, admin);
+    const linkIds = await createLinks(system);
     const pay = (index: number) => payOne(system, receiver, linkIds, index);
     const costs: PaymentCost[] = [];
     for (const [index, perSecond] of rates.entries()) {
@@ -58,16 +58,16 @@ export const profileCost = async (options: {
       await warmUp(pay, { perSecond, stepSeconds: warmUpStepSeconds });
       const count = secondsPerRate * perSecond;
       await admin.query("SELECT pg_stat_statements_reset()");
-      const before = await read();
+      const metersBefore = await readMeters();
       const startedAt = performance.now();
       const durationsMs = await callEvenly(pay, { count, perSecond });
       const seconds = (performance.now() - startedAt) / 1_000;
-      const after = await read();
-      const asked = await readStatements(admin);
+      const metersAfter = await readMeters();
+      const statements = await readStatements(admin);
       const cpuMs = Object.fromEntries(
-        Object.entries(after.cpuMs).map(([name, ms]) => [
+        Object.entries(metersAfter.cpuMs).map(([name, ms]) => [
           name,
-          round((ms - (before.cpuMs[name] ?? 0)) / count),
+          round((ms - (metersBefore.cpuMs[name] ?? 0)) / count),
         ]),
       );
       const ours = Object.values(cpuMs).reduce((sum, ms) => sum + ms, 0);
@@ -80,11 +80,11 @@ export const profileCost = async (options: {
         ours: round(ours),
         floor,
         ratio: round(ours / floor.payment),
-        statements: round(asked.reduce((sum, { calls }) => sum + calls, 0) / count),
-        commits: round((after.commits - before.commits) / count),
-        walKib: round((after.walBytes - before.walBytes) / 1_024 / count),
-        asked: asked.map(({ buffers, calls, ms, ...rest }) => ({
-          ...rest,
+        statements: round(statements.reduce((sum, { calls }) => sum + calls, 0) / count),
+        commits: round((metersAfter.commits - metersBefore.commits) / count),
+        walKib: round((metersAfter.walBytes - metersBefore.walBytes) / 1_024 / count),
+        statementCosts: statements.map(({ buffers, calls, ms, ...statementFields }) => ({
+          ...statementFields,
           calls: round(calls / count),
           ms: round(ms / count),
           buffers: round(buffers / count),
@@ -105,22 +105,22 @@ const round = (value: number): number => Number(value.toFixed(2));
 export type Meters = { cpuMs: Record<string, number>; commits: number; walBytes: number };
 
 /** Replicas of a service count together; Kafka and Redis where this process started them. */
-export const openMeters = async ({ replicas }: RealSystem, admin: Client) => {
-  const postgresPid = await findPostgres(admin);
-  const servers = childrenOf(process.pid).filter(({ name }) => /^(?:java|redis)/.test(name));
+export const createMeters = async ({ replicas }: RealSystem, admin: Client) => {
+  const postgresPid = await findPostgresPid(admin);
+  const servers = listChildren(process.pid).filter(({ name }) => /^(?:java|redis)/.test(name));
   return async (): Promise<Meters> => {
-    const cpuMs: Record<string, number> = { postgres: cpuMsOfTree(postgresPid) };
-    for (const one of replicas) {
-      cpuMs[one.service] = (cpuMs[one.service] ?? 0) + cpuMsOf(one.pid());
+    const cpuMs: Record<string, number> = { postgres: readCpuMsOfTree(postgresPid) };
+    for (const replica of replicas) {
+      cpuMs[replica.service] = (cpuMs[replica.service] ?? 0) + readCpuMs(replica.pid());
     }
-    for (const { name, pid } of servers) cpuMs[name] = cpuMsOf(pid);
+    for (const { name, pid } of servers) cpuMs[name] = readCpuMs(pid);
     const { rows } = await admin.query<{ commits: number; walBytes: number }>(
       `SELECT (SELECT xact_commit FROM pg_stat_database
           WHERE datname = current_database())::float8 AS commits,
          pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::float8 AS "walBytes"`,
     );
-    const [found] = rows;
-    if (found === undefined) throw new Error("there are no statistics");
-    return { cpuMs, ...found };
+    const [stats] = rows;
+    if (stats === undefined) throw new Error("there are no statistics");
+    return { cpuMs, ...stats };
   };
 };

@@ -6,7 +6,7 @@ import * as z from "zod";
 export type CpuShares = {
   process: string;
   busyMs: number;
-  rooms: readonly { room: string; percent: number }[];
+  packages: readonly { packageName: string; percent: number }[];
 };
 
 /** As V8 writes it: a delta lies before its sample, in microseconds. */
@@ -24,32 +24,37 @@ const Profile = z.object({
 /** Reads a `.cpuprofile` and adds up what its process spent in each package itself, without what that called. */
 export const readCpuShares = async (path: string): Promise<CpuShares> => {
   const profile = Profile.parse(JSON.parse(await readFile(path, "utf8")));
-  const roomOfNode = new Map(profile.nodes.map(({ id, callFrame }) => [id, roomOf(callFrame)]));
-  const spent = new Map<string, number>();
+  const packageByNodeId = new Map(
+    profile.nodes.map(({ id, callFrame }) => [id, findPackageName(callFrame)]),
+  );
+  const msByPackage = new Map<string, number>();
   for (const [index, id] of profile.samples.entries()) {
-    const room = roomOfNode.get(id) ?? "unknown";
+    const packageName = packageByNodeId.get(id) ?? "unknown";
     const ms = (profile.timeDeltas[index + 1] ?? 0) / 1_000;
-    spent.set(room, (spent.get(room) ?? 0) + ms);
+    msByPackage.set(packageName, (msByPackage.get(packageName) ?? 0) + ms);
   }
-  spent.delete(idle);
-  const busyMs = [...spent.values()].reduce((sum, ms) => sum + ms, 0);
+  msByPackage.delete(idleName);
+  const busyMs = [...msByPackage.values()].reduce((sum, ms) => sum + ms, 0);
   return {
     process: basename(path, ".cpuprofile"),
     busyMs: Math.round(busyMs),
-    rooms: [...spent]
-      .toSorted(([, one], [, other]) => other - one)
-      .map(([room, ms]) => ({ room, percent: Number(((100 * ms) / busyMs).toFixed(1)) })),
+    packages: [...msByPackage]
+      .toSorted(([, firstMs], [, secondMs]) => secondMs - firstMs)
+      .map(([packageName, ms]) => ({
+        packageName,
+        percent: Number(((100 * ms) / busyMs).toFixed(1)),
+      })),
   };
 };
 
-const idle = "idle";
+const idleName = "idle";
 
 /** A package of ours or another's, Node itself, or what V8 does beside all code. */
-const roomOf = ({ functionName, url }: { functionName: string; url: string }): string => {
-  const other = /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(url)?.[1];
-  if (other !== undefined) return other;
-  const own = /\/((?:packages|services)\/[^/]+|test|deploy)\//.exec(url)?.[1];
-  if (own !== undefined) return own;
+const findPackageName = ({ functionName, url }: { functionName: string; url: string }): string => {
+  const dependency = /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(url)?.[1];
+  if (dependency !== undefined) return dependency;
+  const ownPackage = /\/((?:packages|services)\/[^/]+|test|deploy)\//.exec(url)?.[1];
+  if (ownPackage !== undefined) return ownPackage;
   if (url.startsWith("node:")) return "node";
   // What has no code of its own: (idle), (program), which is native code, and (garbage collector).
   return /^\((.+)\)$/.exec(functionName)?.[1] ?? "built-ins";

@@ -1,6 +1,6 @@
 import { measureRate } from "../bench/load.ts";
-import { openShop } from "../bench/open-shop.ts";
-import { profileSystem, profiledEnv } from "./system-profiles.ts";
+import { createShop } from "../bench/create-shop.ts";
+import { startProfiling, createProfilingEnv } from "./system-profiles.ts";
 
 const callersAtOnce = 64;
 const warmUpSeconds = 10;
@@ -12,8 +12,8 @@ export const profileCreate = async (options: {
   directory: string;
 }): Promise<{ perSecond: number; files: string[] }> => {
   const { directory, replicasPerService, seconds } = options;
-  const env = profiledEnv(directory);
-  const { close, merchant, system } = await openShop({ replicasPerService, env });
+  const env = createProfilingEnv(directory);
+  const { close, merchant, system } = await createShop({ replicasPerService, env });
   try {
     const create = {
       method: "POST",
@@ -21,10 +21,10 @@ export const profileCreate = async (options: {
       headers: { "x-api-key": merchant.apiKey, "content-type": "application/json" },
       body: JSON.stringify({ toAmount: "25" }),
     } as const;
-    const measure = (seconds: number) =>
-      measureRate(system.baseUrl, () => create, seconds, callersAtOnce);
+    const measure = (durationSeconds: number) =>
+      measureRate(system.baseUrl, () => create, durationSeconds, callersAtOnce);
     await measure(warmUpSeconds);
-    const writeProfiles = profileSystem(system, directory);
+    const writeProfiles = startProfiling(system, directory);
     const perSecond = await measure(seconds);
     return { perSecond: Math.round(perSecond), files: await writeProfiles() };
   } finally {

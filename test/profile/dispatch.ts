@@ -1,7 +1,7 @@
-import { openDispatchBench, runDispatch } from "../bench/dispatch-run.ts";
-import { startChild, waitListening } from "../rig/child.ts";
+import { createDispatchBench, runDispatch } from "../bench/dispatch-run.ts";
+import { startChild, waitUntilListening } from "../rig/child.ts";
 import { findFreePorts } from "../rig/free-port.ts";
-import { profileSystem, profiledEnv } from "./system-profiles.ts";
+import { startProfiling, createProfilingEnv } from "./system-profiles.ts";
 
 const warmUpCount = 4_000;
 
@@ -15,18 +15,18 @@ export const profileDispatch = async (options: {
   const [sinkPort = 0] = await findFreePorts(1);
   const sink = startChild("test/bench/sink-server.ts", { PORT: String(sinkPort) });
   try {
-    await waitListening(sink);
-    const env = profiledEnv(directory);
-    const bench = await openDispatchBench({ sinkPort, endpointCount, env });
+    await waitUntilListening(sink);
+    const env = createProfilingEnv(directory);
+    const bench = await createDispatchBench({ sinkPort, endpointCount, env });
     try {
       await runDispatch(bench, warmUpCount);
-      const writeProfiles = profileSystem(bench.system, directory);
+      const writeProfiles = startProfiling(bench.system, directory);
       const { rate } = await runDispatch(bench, deliveryCount);
       return { perSecond: Math.round(rate), files: await writeProfiles() };
     } finally {
       await bench.close();
     }
   } finally {
-    await sink.end("SIGTERM");
+    await sink.terminate("SIGTERM");
   }
 };

@@ -3,15 +3,15 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Client } from "pg";
 import { waitUntil } from "@payment-links/runtime/testing";
-import { callEvenly, openLinks } from "../bench/latency.ts";
-import { cpuMsOf } from "../bench/process-cpu.ts";
+import { callEvenly, createLinks } from "../bench/latency.ts";
+import { readCpuMs } from "../bench/process-cpu.ts";
 import { sendNotice } from "../rig/client.ts";
-import { type Collector, openCollector } from "../rig/collector.ts";
-import { type RealSystem, openRealSystem } from "../rig/real-system.ts";
-import { acme, shopEnv, unlimitedEnv } from "../rig/shop-env.ts";
-import { readSpans } from "../rig/spans.ts";
-import { type StageTimes, type Stamps, stampTraces, tabulate } from "./stages.ts";
-import { nameOf, profileSystem, profiledEnv } from "./system-profiles.ts";
+import { type TraceCollector, startCollector } from "../rig/collector.ts";
+import { type RealSystem, startRealSystem } from "../rig/real-system.ts";
+import { acmeProvider, buildShopEnv, unlimitedEnv } from "../rig/shop-env.ts";
+import { parseSpans } from "../rig/spans.ts";
+import { type StageTimes, type Stamps, createStamps, computeStageTimes } from "./stages.ts";
+import { replicaName, startProfiling, createProfilingEnv } from "./system-profiles.ts";
 
 export type LatencyProfile = {
   /** Of how many payments every stage is known. */
@@ -26,7 +26,7 @@ export type LatencyProfile = {
   files: readonly string[];
 };
 
-type Options = {
+type LatencyOptions = {
   perSecond: number;
   paymentCount: number;
   replicasPerService: number;
@@ -43,26 +43,26 @@ const spansMsMax = 10_000;
  * Follows payments through all four services at a fixed rate: from the provider's notice to the first byte
  * at the merchant's server. The stamps are the spans of the services' own tracing.
  */
-export const profileLatency = async (options: Options): Promise<LatencyProfile> => {
+export const profileLatency = async (options: LatencyOptions): Promise<LatencyProfile> => {
   const { directory, paymentCount, perSecond, replicasPerService } = options;
-  const [collector, receiver] = await Promise.all([openCollector(), openReceiver()]);
-  const system = await openRealSystem({
+  const [collector, receiver] = await Promise.all([startCollector(), startReceiver()]);
+  const system = await startRealSystem({
     replicasPerService,
     env: {
-      ...shopEnv(receiver),
+      ...buildShopEnv(receiver),
       ...unlimitedEnv,
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
       OTEL_EXPORTER_OTLP_PROTOCOL: "http/json",
       OTEL_METRICS_EXPORTER: "none",
       OTEL_LOGS_EXPORTER: "none",
       OTEL_BSP_SCHEDULE_DELAY: "1000",
-      ...profiledEnv(directory),
+      ...createProfilingEnv(directory),
     },
   });
   const admin = new Client({ connectionString: system.adminUrl });
   try {
     await admin.connect();
-    const linkIds = await openLinks(system);
+    const linkIds = await createLinks(system);
     const pay = async (index: number): Promise<string> => {
       const traceId = randomBytes(16).toString("hex");
       await sendPayment(system, linkIds[index % linkIds.length] ?? "", traceId);
@@ -70,23 +70,23 @@ export const profileLatency = async (options: Options): Promise<LatencyProfile> 
       return traceId;
     };
     await callEvenly(pay, { count: Math.ceil((warmUpMs / 1000) * perSecond), perSecond });
-    const before = await measureCost(system, admin);
-    const writeProfiles = profileSystem(system, directory);
+    const costBefore = await measureCost(system, admin);
+    const writeProfiles = startProfiling(system, directory);
     const traceIds = await callEvenly(pay, { count: paymentCount, perSecond });
     const files = await writeProfiles();
-    const after = await measureCost(system, admin);
+    const costAfter = await measureCost(system, admin);
     const arrivals = new Map(traceIds.map((id) => [id, receiver.arrivals.get(id) ?? Number.NaN]));
     const stamps = await findStamps(collector, arrivals);
     return {
       followedCount: stamps.length,
-      stages: tabulate(stamps),
+      stages: computeStageTimes(stamps),
       cpuMsPerPayment: Object.fromEntries(
-        Object.entries(after.cpuMs).map(([name, ms]) => [
+        Object.entries(costAfter.cpuMs).map(([name, ms]) => [
           name,
-          round((ms - (before.cpuMs[name] ?? 0)) / paymentCount),
+          round((ms - (costBefore.cpuMs[name] ?? 0)) / paymentCount),
         ]),
       ),
-      commitsPerPayment: round((after.commits - before.commits) / paymentCount),
+      commitsPerPayment: round((costAfter.commits - costBefore.commits) / paymentCount),
       files,
     };
   } finally {
@@ -98,13 +98,13 @@ export const profileLatency = async (options: Options): Promise<LatencyProfile> 
 
 /** Where many events go together, their span links to 32 of them: the others cannot be followed. */
 const findStamps = async (
-  collector: Collector,
+  collector: TraceCollector,
   arrivals: ReadonlyMap<string, number>,
 ): Promise<Stamps[]> => {
   const endMs = performance.now() + spansMsMax;
   return waitUntil("spans", () => {
-    const found = stampTraces(readSpans(collector.received()), arrivals);
-    return (found.length === arrivals.size || performance.now() > endMs) && found;
+    const stamps = createStamps(parseSpans(collector.received()), arrivals);
+    return (stamps.length === arrivals.size || performance.now() > endMs) && stamps;
   });
 };
 
@@ -117,7 +117,7 @@ const sendPayment = async (
 ): Promise<void> => {
   const notice = { id: `pay_${traceId}`, paymentLinkId, status: "settled", amount: "1" } as const;
   const traceparent = `00-${traceId}-${randomBytes(8).toString("hex")}-01`;
-  const status = await sendNotice(system.baseUrl, acme, notice, { traceparent });
+  const status = await sendNotice(system.baseUrl, acmeProvider, notice, { traceparent });
   if (status >= 300) throw new Error(`the notice was answered ${status}`);
 };
 
@@ -128,13 +128,15 @@ const measureCost = async ({ replicas }: RealSystem, admin: Client): Promise<Cos
     "SELECT xact_commit AS commits FROM pg_stat_database WHERE datname = current_database()",
   );
   return {
-    cpuMs: Object.fromEntries(replicas.map((one) => [nameOf(one), cpuMsOf(one.pid())])),
+    cpuMs: Object.fromEntries(
+      replicas.map((replica) => [replicaName(replica), readCpuMs(replica.pid())]),
+    ),
     commits: Number(rows[0]?.commits ?? 0),
   };
 };
 
 /** Takes webhooks, and notes when each trace's first one came. */
-const openReceiver = async () => {
+const startReceiver = async () => {
   const arrivals = new Map<string, number>();
   const server = createServer((req, res) => {
     const arrivedAtMs = performance.timeOrigin + performance.now();

@@ -1,14 +1,14 @@
 import { mkdir } from "node:fs/promises";
 import { resolve } from "node:path";
 import * as z from "zod";
-import { openBenchServers } from "../bench/bench-servers.ts";
+import { startBenchServers } from "../bench/bench-servers.ts";
 import { profileCapacity } from "./capacity.ts";
 import { profileCost } from "./cost.ts";
 import { readCpuShares } from "./cpu-shares.ts";
 import { profileCreate } from "./create.ts";
 import { profileDispatch } from "./dispatch.ts";
 import { profileLatency } from "./latency.ts";
-import { type Statement, profileRest } from "./rest.ts";
+import { type Statement, profileIdle } from "./idle.ts";
 import { profileWatch } from "./watch.ts";
 
 const settings = z
@@ -29,7 +29,7 @@ const settings = z
 
 const print = (line: string) => process.stdout.write(`${line}\n`);
 
-const openDirectory = async (): Promise<string> => {
+const createDirectory = async (): Promise<string> => {
   const directory = resolve(settings.OUT);
   await mkdir(directory, { recursive: true });
   return directory;
@@ -41,17 +41,19 @@ const percentMin = 1;
 /** Whose code each process was in, and where its flame graph lies. */
 const printProfiles = async (files: readonly string[]): Promise<void> => {
   for (const path of files) {
-    const { busyMs, process, rooms } = await readCpuShares(path);
+    const { busyMs, process, packages } = await readCpuShares(path);
     print(`${process} computed for ${busyMs} ms; percent of that in each package's own code:`);
-    for (const { percent, room } of rooms.filter(({ percent }) => percent >= percentMin)) {
-      print(`${percent.toFixed(1).padStart(8)}  ${room}`);
+    for (const { percent, packageName } of packages.filter(
+      ({ percent }) => percent >= percentMin,
+    )) {
+      print(`${percent.toFixed(1).padStart(8)}  ${packageName}`);
     }
     print(path);
   }
 };
 
 const printLatency = async (): Promise<void> => {
-  const directory = await openDirectory();
+  const directory = await createDirectory();
   const { files, followedCount, stages, ...cost } = await profileLatency({
     perSecond: settings.RATE,
     paymentCount: settings.PAYMENTS,
@@ -59,11 +61,11 @@ const printLatency = async (): Promise<void> => {
     directory,
   });
   const widthMax = Math.max(...stages.map(({ stage }) => stage.length));
-  const row = (stage: string, cells: readonly (string | number)[]) =>
+  const printRow = (stage: string, cells: readonly (string | number)[]) =>
     print(`${stage.padEnd(widthMax)}${cells.map((cell) => String(cell).padStart(11)).join("")}`);
-  row("milliseconds", ["step p50", "step p99", "since p50", "since p99"]);
+  printRow("milliseconds", ["step p50", "step p99", "since p50", "since p99"]);
   for (const { stage, stepP50, stepP99, sinceP50, sinceP99 } of stages) {
-    row(stage, [stepP50, stepP99, sinceP50, sinceP99]);
+    printRow(stage, [stepP50, stepP99, sinceP50, sinceP99]);
   }
   await printProfiles(files);
   print(JSON.stringify({ profile: "latency", followed: followedCount, ...cost }));
@@ -79,34 +81,34 @@ const printAtRate = async (
 };
 
 const printCreate = async (): Promise<void> => {
-  const directory = await openDirectory();
+  const directory = await createDirectory();
   const { REPLICAS: replicasPerService, SECONDS: seconds } = settings;
   await printAtRate("create", await profileCreate({ replicasPerService, seconds, directory }));
 };
 
 const printDispatch = async (): Promise<void> => {
-  const directory = await openDirectory();
+  const directory = await createDirectory();
   const { DELIVERIES: deliveryCount, ENDPOINTS: endpointCount } = settings;
   await printAtRate("dispatch", await profileDispatch({ deliveryCount, endpointCount, directory }));
 };
 
 const printWatch = async (): Promise<void> =>
-  printAtRate("watch", await profileWatch(await openDirectory()));
+  printAtRate("watch", await profileWatch(await createDirectory()));
 
-const printRest = async (): Promise<void> => {
-  const { cpuPercent, statements } = await profileRest({
+const printIdle = async (): Promise<void> => {
+  const { cpuPercent, statements } = await profileIdle({
     replicasPerService: settings.REPLICAS,
     seconds: settings.SECONDS,
   });
   for (const { perSecond, service, text } of statements) {
     print(`${perSecond.toFixed(2).padStart(8)}/s  ${service.padEnd(20)} ${text}`);
   }
-  const all = Object.values(cpuPercent).reduce((sum, percent) => sum + percent, 0);
-  print(JSON.stringify({ profile: "rest", cpuPercent, all: Number(all.toFixed(2)) }));
+  const totalPercent = Object.values(cpuPercent).reduce((sum, percent) => sum + percent, 0);
+  print(JSON.stringify({ profile: "rest", cpuPercent, all: Number(totalPercent.toFixed(2)) }));
 };
 
 /** Often, or slow: one statement for many payments may read a whole table. */
-const isWorthALine = ({ calls, ms }: Statement): boolean => calls >= 0.02 || ms >= 0.02;
+const isWorthPrinting = ({ calls, ms }: Statement): boolean => calls >= 0.02 || ms >= 0.02;
 
 const printCost = async (): Promise<void> => {
   const costs = await profileCost({
@@ -114,11 +116,11 @@ const printCost = async (): Promise<void> => {
     secondsPerRate: settings.SECONDS,
     replicasPerService: settings.REPLICAS,
   });
-  const lines = costs.map(({ asked, ...cost }) => {
+  const lines = costs.map(({ statementCosts, ...cost }) => {
     print(
       `for a payment at ${cost.perSecond} a second, each statement: times, milliseconds and buffers in Postgres`,
     );
-    for (const { buffers, calls, ms, service, text } of asked.filter(isWorthALine)) {
+    for (const { buffers, calls, ms, service, text } of statementCosts.filter(isWorthPrinting)) {
       print(
         `${calls.toFixed(2).padStart(7)}${ms.toFixed(2).padStart(7)}${buffers.toFixed(0).padStart(6)}  ${service.padEnd(20)} ${text}`,
       );
@@ -139,7 +141,7 @@ const profiles = {
   create: printCreate,
   dispatch: printDispatch,
   latency: printLatency,
-  rest: printRest,
+  rest: printIdle,
   watch: printWatch,
 };
 const name = process.argv[2] ?? "";
@@ -149,7 +151,7 @@ if (!Object.hasOwn(profiles, name)) {
   );
   process.exit(2);
 }
-const servers = await openBenchServers({ shared_preload_libraries: "pg_stat_statements" });
+const servers = await startBenchServers({ shared_preload_libraries: "pg_stat_statements" });
 try {
   await profiles[name as keyof typeof profiles]();
 } finally {

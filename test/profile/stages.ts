@@ -20,10 +20,10 @@ const stages = [
 /** When a payment reached each stage, in milliseconds since the epoch. */
 export type Stamps = readonly number[];
 
-type Rule = { service: string; name: RegExp; at: "startMs" | "endMs" };
+type StageRule = { service: string; name: RegExp; at: "startMs" | "endMs" };
 
 /** All stages but the last, by the spans that tracing makes anyway. */
-const rules: readonly Rule[] = [
+const stageRules: readonly StageRule[] = [
   { service: "settlement-listener", name: /settlement-notices/, at: "startMs" },
   { service: "settlement-listener", name: /settlement-notices/, at: "endMs" },
   { service: "settlement-listener", name: /^send outbox$/, at: "startMs" },
@@ -38,7 +38,7 @@ const rules: readonly Rule[] = [
 ];
 
 /** The stamps of each trace whose spans have all come. `arrivals` is when its first webhook came. */
-export const stampTraces = (
+export const createStamps = (
   spans: readonly Span[],
   arrivals: ReadonlyMap<string, number>,
 ): Stamps[] => {
@@ -46,10 +46,12 @@ export const stampTraces = (
   for (const span of spans) {
     for (const { traceId } of [span, ...span.links]) byTrace.get(traceId)?.push(span);
   }
-  return [...byTrace].flatMap(([traceId, own]) => {
-    const times = rules.map(({ service, name, at }) => {
-      const found = own.filter((span) => span.service === service && name.test(span.name));
-      return found.toSorted((a, b) => a.startMs - b.startMs)[0]?.[at];
+  return [...byTrace].flatMap(([traceId, traceSpans]) => {
+    const times = stageRules.map(({ service, name, at }) => {
+      const matchingSpans = traceSpans.filter(
+        (span) => span.service === service && name.test(span.name),
+      );
+      return matchingSpans.toSorted((a, b) => a.startMs - b.startMs)[0]?.[at];
     });
     const stamps = [...times, arrivals.get(traceId)].filter((time) => time !== undefined);
     return stamps.length === stages.length ? [stamps] : [];
@@ -66,19 +68,21 @@ export type StageTimes = {
 };
 
 /** The times of each stage but the first. */
-export const tabulate = (payments: readonly Stamps[]): StageTimes[] =>
+export const computeStageTimes = (payments: readonly Stamps[]): StageTimes[] =>
   stages.slice(1).map((stage, index) => {
-    const between = (from: number) =>
-      payments.map((stamps) => (stamps[index + 1] ?? Number.NaN) - (stamps[from] ?? Number.NaN));
-    const [step, since] = [between(index), between(0)];
+    const listDurations = (fromStage: number) =>
+      payments.map(
+        (stamps) => (stamps[index + 1] ?? Number.NaN) - (stamps[fromStage] ?? Number.NaN),
+      );
+    const [stepMs, sinceFirstMs] = [listDurations(index), listDurations(0)];
     return {
       stage,
-      stepP50: at(step, 0.5),
-      stepP99: at(step, 0.99),
-      sinceP50: at(since, 0.5),
-      sinceP99: at(since, 0.99),
+      stepP50: percentileOf(stepMs, 0.5),
+      stepP99: percentileOf(stepMs, 0.99),
+      sinceP50: percentileOf(sinceFirstMs, 0.5),
+      sinceP99: percentileOf(sinceFirstMs, 0.99),
     };
   });
 
-const at = (list: readonly number[], share: number): number =>
-  Number(percentile(list, share).toFixed(1));
+const percentileOf = (durations: readonly number[], share: number): number =>
+  Number(percentile(durations, share).toFixed(1));

@@ -4,17 +4,17 @@ import { waitUntil } from "@payment-links/runtime/testing";
 import type { RealSystem } from "../rig/real-system.ts";
 
 /** With these variables each process of a system can be profiled. */
-export const profiledEnv = (directory: string): Record<string, string> => ({
+export const createProfilingEnv = (directory: string): Record<string, string> => ({
   NODE_OPTIONS: `--import=${import.meta.resolve("./cpu-profile.ts")}`,
   PROFILE_DIRECTORY: directory,
 });
 
 /** Where a process of a system is told of in tables and files. */
-export const nameOf = (one: RealSystem["replicas"][number]): string =>
-  `${one.service}-${one.pid()}`;
+export const replicaName = (replica: RealSystem["replicas"][number]): string =>
+  `${replica.service}-${replica.pid()}`;
 
 /** Begins a CPU profile of each process of a system; what it answers ends them, and says where they are. */
-export const profileSystem = (
+export const startProfiling = (
   { replicas }: RealSystem,
   directory: string,
 ): (() => Promise<string[]>) => {
@@ -24,7 +24,7 @@ export const profileSystem = (
   toggle();
   return async () => {
     toggle();
-    const paths = replicas.map((one) => join(directory, `${nameOf(one)}.cpuprofile`));
+    const paths = replicas.map((replica) => join(directory, `${replicaName(replica)}.cpuprofile`));
     await waitUntil("CPU profiles are written", () => paths.every((path) => existsSync(path)));
     return paths;
   };

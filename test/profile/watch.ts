@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import { openChain } from "@payment-links/settlement-listener/testing";
-import { fewLinks, finalNumber, openShop, payMany } from "../bench/watch.ts";
+import { startEvmChain } from "@payment-links/settlement-listener/testing";
+import { fewLinks, readFinalBlockNumber, createWatchShop, payMany } from "../bench/watch.ts";
 import { recordProfile } from "./record-profile.ts";
 
 /**
@@ -10,11 +10,11 @@ import { recordProfile } from "./record-profile.ts";
 export const profileWatch = async (
   directory: string,
 ): Promise<{ blocksPerSecond: number; files: string[] }> => {
-  const chain = await openChain({ slotsInEpoch: 1 });
-  const shop = await openShop(chain, fewLinks);
+  const chain = await startEvmChain({ slotsInEpoch: 1 });
+  const shop = await createWatchShop(chain, fewLinks);
   try {
     const payments = await payMany(chain, shop.references);
-    const work = { payments, head: await finalNumber(chain) };
+    const work = { payments, head: await readFinalBlockNumber(chain) };
     await shop.catchUp(work);
     const writeProfile = await recordProfile();
     const tookMs = await shop.catchUp(work);

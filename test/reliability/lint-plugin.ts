@@ -7,12 +7,12 @@ import {
   findSpeedComparisons,
 } from "./find-faults.ts";
 
-type Context = { report(fault: { node: Node; message: string }): void };
+type Context = { report(problem: { node: Node; message: string }): void };
 
-const ruleOf = (find: Finder) => ({
+const createRule = (findFaults: Finder) => ({
   create: (context: Context) => ({
     Program: (program: Node) => {
-      for (const fault of find(program)) context.report(fault);
+      for (const problem of findFaults(program)) context.report(problem);
     },
   }),
 });
@@ -21,9 +21,9 @@ const ruleOf = (find: Finder) => ({
 export default {
   meta: { name: "reliability" },
   rules: {
-    "no-fixed-wait": ruleOf(findFixedWaits),
-    "no-speed-comparison": ruleOf(findSpeedComparisons),
-    "no-short-limit": ruleOf(findShortLimits),
-    "no-shared-resource": ruleOf(findSharedResources),
+    "no-fixed-wait": createRule(findFixedWaits),
+    "no-speed-comparison": createRule(findSpeedComparisons),
+    "no-short-limit": createRule(findShortLimits),
+    "no-shared-resource": createRule(findSharedResources),
   },
 };

@@ -1,7 +1,7 @@
 import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Child, startChild, waitReady } from "./child.ts";
+import { type Child, startChild, waitUntilReady } from "./child.ts";
 import { findFreePorts } from "./free-port.ts";
 import type { System } from "./system.ts";
 
@@ -9,7 +9,7 @@ import type { System } from "./system.ts";
  * Starts the all-in-one, as `npm start` does, over a new data folder, without development chains
  * unless told otherwise, and then with the EVM one.
  */
-export const openAllInOneSystem = async (
+export const startAllInOneSystem = async (
   env: Record<string, string>,
   { withDevnet = false }: { withDevnet?: boolean } = {},
 ): Promise<System & { pid: number }> => {
@@ -23,14 +23,14 @@ export const openAllInOneSystem = async (
     { DATA_DIR: dataDir, DEVNET_CHAINS: "local-evm", LOG_LEVEL: "warn", ...ports, ...env },
     withDevnet ? [] : ["--no-devnet"],
   );
-  await waitReady(child, internalPort);
+  await waitUntilReady(child, internalPort);
   return {
     baseUrl: `http://127.0.0.1:${port}`,
     internalUrl: `http://127.0.0.1:${internalPort}`,
     pid: child.pid,
     output: () => child.output(),
     close: async () => {
-      await child.end("SIGTERM");
+      await child.terminate("SIGTERM");
       await rm(dataDir, { recursive: true, force: true });
     },
   };

@@ -2,8 +2,8 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { request } from "undici";
 import { waitUntil } from "@payment-links/runtime/testing";
-import { endChild, isRunning } from "@payment-links/runtime/testing/end-child";
-import { inheritedEnv } from "@payment-links/runtime/testing/inherited-env";
+import { stopChild, isRunning } from "@payment-links/runtime/testing/stop-child";
+import { getInheritedEnv } from "@payment-links/runtime/testing/inherited-env";
 
 export const projectRoot = fileURLToPath(new URL("../..", import.meta.url));
 
@@ -14,7 +14,7 @@ export type Child = {
   output(): string;
   isRunning(): boolean;
   /** Sends a signal and waits for the end; answers the exit code, or null if a signal ended it. */
-  end(signal: NodeJS.Signals): Promise<number | null>;
+  terminate(signal: NodeJS.Signals): Promise<number | null>;
 };
 
 const outputCharsMax = 4_000_000;
@@ -29,35 +29,35 @@ export const startChild = (script: string, env: Record<string, string>, args: st
       script,
       ...args,
     ],
-    { cwd: projectRoot, env: { ...inheritedEnv(), ...env }, stdio: "pipe" },
+    { cwd: projectRoot, env: { ...getInheritedEnv(), ...env }, stdio: "pipe" },
   );
-  return watch(child);
+  return trackOutput(child);
 };
 
-const watch = (child: ChildProcess): Child => {
+const trackOutput = (child: ChildProcess): Child => {
   let output = "";
-  const keep = (chunk: Buffer) => {
+  const appendOutput = (chunk: Buffer) => {
     output = (output + chunk.toString("utf8")).slice(-outputCharsMax);
   };
-  child.stdout?.on("data", keep);
-  child.stderr?.on("data", keep);
+  child.stdout?.on("data", appendOutput);
+  child.stderr?.on("data", appendOutput);
   return {
     pid: child.pid ?? -1,
     output: () => output,
     isRunning: () => isRunning(child),
-    end: (signal) => endChild(child, signal),
+    terminate: (signal) => stopChild(child, signal),
   };
 };
 
 /** Waits until a program says that it listens; fails with its output if it ends before that. */
-export const waitListening = (child: Child) =>
+export const waitUntilListening = (child: Child) =>
   waitUntil("a program listens", () => {
     if (!child.isRunning()) throw new Error(child.output());
     return child.output().includes("listening");
   });
 
 /** Waits until a process's internal port answers that it is ready. */
-export const waitReady = (child: Child, internalPort: number) =>
+export const waitUntilReady = (child: Child, internalPort: number) =>
   waitUntil(`ready on port ${internalPort}`, async () => {
     if (!child.isRunning()) throw new Error(`it ended instead:\n${child.output().slice(-4000)}`);
     return isReady(internalPort);
@@ -66,9 +66,9 @@ export const waitReady = (child: Child, internalPort: number) =>
 /** Whether a process's internal port answers that it is ready. */
 export const isReady = async (internalPort: number): Promise<boolean> => {
   try {
-    const answer = await request(`http://127.0.0.1:${internalPort}/readyz`);
-    await answer.body.dump();
-    return answer.statusCode === 200;
+    const response = await request(`http://127.0.0.1:${internalPort}/readyz`);
+    await response.body.dump();
+    return response.statusCode === 200;
   } catch {
     return false;
   }

@@ -1,2 +1,2 @@
 /** Where the run's shared Chromium is; undefined where the machine has none. */
-export const chromiumUrl = (): string | undefined => process.env["CHROMIUM_URL"];
+export const getChromiumUrl = (): string | undefined => process.env["CHROMIUM_URL"];

@@ -1,7 +1,7 @@
 import { type Browser, type BrowserContextOptions, type Page, chromium } from "playwright-core";
 import { waitUntil } from "@payment-links/runtime/testing";
-import { chromiumUrl } from "./chromium-url.ts";
-import { type GivenWallet, giveWallets } from "./wallet.ts";
+import { getChromiumUrl } from "./chromium-url.ts";
+import { type InstalledWallet, installWallets } from "./wallet.ts";
 
 const stepMsMax = 120_000;
 
@@ -11,76 +11,81 @@ const flags = [
   "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1",
 ];
 
-type PersonOptions = BrowserContextOptions & {
+type BrowserUserOptions = BrowserContextOptions & {
   /** The one origin that this person's pages may ask for anything. */
   origin: string;
   /** The wallets in this person's browser; the first is also its `window.ethereum`. */
-  wallets?: readonly GivenWallet[];
+  wallets?: readonly InstalledWallet[];
 };
 
 /** How a Chromium without a window is launched, alone or as the server of a test run. */
 export const launchOptions = { args: flags, timeout: stepMsMax };
 
 /** Launches a real Chromium. */
-export const openChromium = async (executablePath: string) =>
-  openBrowser(await chromium.launch({ ...launchOptions, executablePath }));
+export const launchChromium = async (executablePath: string) =>
+  wrapBrowser(await chromium.launch({ ...launchOptions, executablePath }));
 
 /** Connects to the Chromium of the test run. Closing it closes only what was opened in it here. */
 export const connectChromium = async () =>
-  openBrowser(await chromium.connect(chromiumUrl() ?? "", { timeout: stepMsMax }));
+  wrapBrowser(await chromium.connect(getChromiumUrl() ?? "", { timeout: stepMsMax }));
 
 /** Each person has storage and wallets of their own. */
-const openBrowser = (browser: Browser) => ({
-  openPerson: async ({ origin, wallets = [], ...options }: PersonOptions) => {
+const wrapBrowser = (browser: Browser) => ({
+  createBrowserUser: async ({ origin, wallets = [], ...options }: BrowserUserOptions) => {
     const context = await browser.newContext(options);
     context.setDefaultTimeout(stepMsMax);
-    const faults: string[] = [];
-    await context.exposeFunction("tellViolation", (fault: string) => void faults.push(fault));
+    const violations: string[] = [];
+    await context.exposeFunction(
+      "tellViolation",
+      (violation: string) => void violations.push(violation),
+    );
     await context.addInitScript(`document.addEventListener("securitypolicyviolation",
         (event) => window.tellViolation(event.effectiveDirective + " " + event.blockedURI))`);
     context.on("request", (request) => {
       const url = new URL(request.url());
-      if (url.protocol !== "data:" && url.origin !== origin) faults.push(`wanted ${url.href}`);
+      if (url.protocol !== "data:" && url.origin !== origin) violations.push(`wanted ${url.href}`);
     });
-    await giveWallets(context, wallets);
+    await installWallets(context, wallets);
     return {
       context,
-      openTab: async () => openTab(await context.newPage(), options.javaScriptEnabled),
+      openTab: async () => createTab(await context.newPage(), options.javaScriptEnabled),
       /** What the content policy stopped, and what a page wanted of other origins. */
-      faults,
+      violations,
       close: () => context.close(),
     };
   },
   close: () => browser.close(),
 });
-export type Chromium = ReturnType<typeof openBrowser>;
-export type Person = Awaited<ReturnType<Chromium["openPerson"]>>;
+export type Chromium = ReturnType<typeof wrapBrowser>;
+export type BrowserUser = Awaited<ReturnType<Chromium["createBrowserUser"]>>;
 
-const lookMsMax = 1_000;
+const pollMsMax = 1_000;
 
 /** Answers a page's text once it has what is wanted, or after a second. Asking again and again from here costs more. */
-const waitInPage = (wanted: string): string => `new Promise((resolve) => {
-  const endsAt = performance.now() + ${lookMsMax};
+const waitForTextInPage = (expectedText: string): string => `new Promise((resolve) => {
+  const endsAt = performance.now() + ${pollMsMax};
   const look = () => {
     const text = document.body?.innerText ?? "";
-    const isOver = text.includes(${JSON.stringify(wanted)}) || performance.now() > endsAt;
+    const isOver = text.includes(${JSON.stringify(expectedText)}) || performance.now() > endsAt;
     return isOver ? resolve(text) : setTimeout(look, 50);
   };
   look();
 })`;
 
-const openTab = async (page: Page, hasScript = true) => {
-  const text = (): Promise<string> => page.locator("body").innerText();
+const createTab = async (page: Page, hasScript = true) => {
+  const readText = (): Promise<string> => page.locator("body").innerText();
   return {
     page,
-    text,
+    readText,
     /** Waits until a text stands in the page. */
-    see: async (wanted: string): Promise<void> => {
-      let shown = "";
+    waitForText: async (expectedText: string): Promise<void> => {
+      let pageText = "";
       // A page whose script is switched off has no timers.
-      const read = () => (hasScript ? page.evaluate<string>(waitInPage(wanted)) : text());
-      const look = async () => (shown = await read().catch(String)).includes(wanted);
-      await waitUntil(() => `${wanted} in: ${shown}`, look);
+      const readPageText = () =>
+        hasScript ? page.evaluate<string>(waitForTextInPage(expectedText)) : readText();
+      const hasExpectedText = async () =>
+        (pageText = await readPageText().catch(String)).includes(expectedText);
+      await waitUntil(() => `${expectedText} in: ${pageText}`, hasExpectedText);
     },
     goTo: (url: string): Promise<unknown> => page.goto(url),
     /** Clicks the first button of that name, once it can be clicked. */
@@ -97,4 +102,4 @@ const openTab = async (page: Page, hasScript = true) => {
         .fill(value),
   };
 };
-export type Tab = Awaited<ReturnType<typeof openTab>>;
+export type Tab = Awaited<ReturnType<typeof createTab>>;

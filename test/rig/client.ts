@@ -1,98 +1,101 @@
 import { createHmac, randomUUID } from "node:crypto";
 import { request } from "undici";
 
-type Answer = {
+type ClientResponse = {
   status: number;
   headers: Record<string, string | string[] | undefined>;
   // An answer is a stranger's JSON: each test looks only at what it asserts.
   body: Record<string, unknown>;
 };
 
-type Call = {
+type CallOptions = {
   method?: "GET" | "POST" | "PATCH" | "DELETE";
   headers?: Record<string, string>;
   body?: unknown;
 };
 
 /** Makes one call with a JSON body and reads a JSON answer. */
-export const call = async (url: string, { method = "GET", headers = {}, body }: Call = {}) => {
-  const answer = await request(url, {
+export const call = async (
+  url: string,
+  { method = "GET", headers = {}, body }: CallOptions = {},
+) => {
+  const response = await request(url, {
     method,
     headers: { ...(body === undefined ? {} : { "content-type": "application/json" }), ...headers },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
-  const text = await answer.body.text();
-  const isJson = String(answer.headers["content-type"]).includes("json");
+  const text = await response.body.text();
+  const isJson = String(response.headers["content-type"]).includes("json");
   return {
-    status: answer.statusCode,
-    headers: answer.headers,
+    status: response.statusCode,
+    headers: response.headers,
     body: (isJson ? JSON.parse(text) : { text }) as Record<string, unknown>,
-  } satisfies Answer;
+  } satisfies ClientResponse;
 };
 
 export type Merchant = { userId: string; handle: string; cookie: string; apiKey: string };
 
 type System = { baseUrl: string; internalUrl: string; operatorToken?: string };
 
-const asOperator = ({ operatorToken: token }: System): Record<string, string> =>
+const operatorHeaders = ({ operatorToken: token }: System): Record<string, string> =>
   token === undefined ? {} : { authorization: `Bearer ${token}` };
 
 /** Makes an account as the operator does, signs in by its link, and makes a wallet and a key. */
-export const openMerchant = async (system: System, handle: string): Promise<Merchant> => {
-  const opened = await call(`${system.internalUrl}/internal/accounts`, {
+export const createMerchant = async (system: System, handle: string): Promise<Merchant> => {
+  const accountResponse = await call(`${system.internalUrl}/internal/accounts`, {
     method: "POST",
-    headers: asOperator(system),
+    headers: operatorHeaders(system),
     body: { handle, username: `Shop ${handle}` },
   });
-  const cookie = await signIn(system, String(opened.body["signInUrl"]));
+  const cookie = await signIn(system, String(accountResponse.body["signInUrl"]));
   await call(`${system.baseUrl}/console/api/wallets`, {
     method: "POST",
     headers: { cookie },
     body: { walletAddress: shopAddress, tokenId: "usdc-base", isDefault: true },
   });
-  const key = await call(`${system.baseUrl}/console/api/api-keys`, {
+  const keyResponse = await call(`${system.baseUrl}/console/api/api-keys`, {
     method: "POST",
     headers: { cookie },
     body: { name: "tests", scopes: ["payment_link:create", "payment_link:read"] },
   });
-  if (key.status !== 201) throw new Error(`no key: ${JSON.stringify(key)}`);
-  const userId = String(opened.body["userId"]);
-  return { userId, handle, cookie, apiKey: String(key.body["key"]) };
+  if (keyResponse.status !== 201) throw new Error(`no key: ${JSON.stringify(keyResponse)}`);
+  const userId = String(accountResponse.body["userId"]);
+  return { userId, handle, cookie, apiKey: String(keyResponse.body["key"]) };
 };
 
 /** Signs the merchant in once more, by an operator's link; returns that session's cookies. */
 export const signInAgain = async (
   system: System,
   merchant: Pick<Merchant, "handle">,
-): Promise<string> => cookiesOf(await signInAnswer(system, merchant));
+): Promise<string> => getCookies(await requestSignIn(system, merchant));
 
 /** Signs the merchant in once more; returns the whole answer. */
-export const signInAnswer = async (
+export const requestSignIn = async (
   system: System,
   { handle }: Pick<Merchant, "handle">,
-): Promise<Answer> => {
-  const made = await call(`${system.internalUrl}/internal/sign-in-links`, {
+): Promise<ClientResponse> => {
+  const linkResponse = await call(`${system.internalUrl}/internal/sign-in-links`, {
     method: "POST",
-    headers: asOperator(system),
+    headers: operatorHeaders(system),
     body: { handle },
   });
-  return redeem(system, String(made.body["signInUrl"]));
+  return redeemSignInLink(system, String(linkResponse.body["signInUrl"]));
 };
 
 /** Redeems a one-time sign-in link and returns the session's cookies. */
 const signIn = async (system: System, signInUrl: string): Promise<string> =>
-  cookiesOf(await redeem(system, signInUrl));
+  getCookies(await redeemSignInLink(system, signInUrl));
 
 /**
  * The cookies that an answer sets, each name once, as a `Cookie` header. A client that ignores their
  * paths sends all of them everywhere.
  */
-export const cookiesOf = ({ headers }: Pick<Answer, "headers">): string => {
-  const lines = [headers["set-cookie"] ?? []].flat();
-  return [...new Set(lines.map((line) => line.split(";", 1)[0] ?? ""))].join("; ");
+export const getCookies = ({ headers }: Pick<ClientResponse, "headers">): string => {
+  const setCookieHeaders = [headers["set-cookie"] ?? []].flat();
+  return [...new Set(setCookieHeaders.map((header) => header.split(";", 1)[0] ?? ""))].join("; ");
 };
 
-const redeem = async (system: System, signInUrl: string): Promise<Answer> => {
+const redeemSignInLink = async (system: System, signInUrl: string): Promise<ClientResponse> => {
   const token = new URLSearchParams(new URL(signInUrl).hash.slice(1)).get("token");
   const session = await call(`${system.baseUrl}/console/api/session`, {
     method: "POST",
@@ -111,7 +114,7 @@ export const usdcOnBase = {
   tokenAddress: "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913",
 };
 
-export type Notice = {
+export type SettlementNotice = {
   id: string;
   paymentLinkId: string;
   status: "processing" | "settled" | "failed";
@@ -124,8 +127,8 @@ export type Notice = {
 export const sendNotice = async (
   baseUrl: string,
   { provider, secret }: { provider: string; secret: string },
-  notice: Notice,
-  more: Record<string, string> = {},
+  notice: SettlementNotice,
+  extraHeaders: Record<string, string> = {},
 ): Promise<number> => {
   const { occurredAt = new Date().toISOString() } = notice;
   const body = JSON.stringify({
@@ -139,17 +142,17 @@ export const sendNotice = async (
   const timestamp = Math.floor(Date.parse(occurredAt) / 1000).toString();
   const key = Buffer.from(secret.replace(/^whsec_/, ""), "base64");
   const signature = createHmac("sha256", key).update(`${id}.${timestamp}.${body}`).digest("base64");
-  const answer = await request(`${baseUrl}/settlement-notices/${provider}`, {
+  const response = await request(`${baseUrl}/settlement-notices/${provider}`, {
     method: "POST",
     headers: {
       "content-type": "application/json",
       "webhook-id": id,
       "webhook-timestamp": timestamp,
       "webhook-signature": `v1,${signature}`,
-      ...more,
+      ...extraHeaders,
     },
     body,
   });
-  await answer.body.dump();
-  return answer.statusCode;
+  await response.body.dump();
+  return response.statusCode;
 };

@@ -2,10 +2,10 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
 /** Accepts traces over OTLP/HTTP, and keeps them as the bytes that came. */
-export type Collector = { url: string; received(): string; close(): Promise<void> };
+export type TraceCollector = { url: string; received(): string; close(): Promise<void> };
 
 /** Opens a collector on a free loopback port; names and texts are readable in its bytes. */
-export const openCollector = async (): Promise<Collector> => {
+export const startCollector = async (): Promise<TraceCollector> => {
   const bodies: string[] = [];
   const server = createServer((req, res) => {
     req.on("data", (chunk: Buffer) => bodies.push(chunk.toString("latin1")));

@@ -1,25 +1,25 @@
 import { Kafka, logLevel } from "kafkajs";
 import * as z from "zod";
-import { outgoing } from "@payment-links/bus";
-import { testBrokers } from "@payment-links/bus/testing";
+import { createOutgoingEvent } from "@payment-links/bus";
+import { getTestBrokers } from "@payment-links/bus/testing";
 import {
   Decimal,
   type PaymentLinkState,
   linkCompleted,
   newId,
-  linkTexts,
+  pickLinkTexts,
 } from "@payment-links/contracts";
 
 const recordsPerSend = 500;
 
 /** A record about one completed link, and the id of that link. */
-type CompletedLink = ReturnType<typeof completedLink>;
+type CompletedLinkRecord = ReturnType<typeof createCompletedLinkRecord>;
 
 /**
  * Makes a record of a link that is completed now; its webhook's body is about 400 bytes plus
  * `description`.
  */
-export const completedLink = (userId: string, description: string | null = null) => {
+export const createCompletedLinkRecord = (userId: string, description: string | null = null) => {
   const now = new Date();
   const link: PaymentLinkState = {
     id: newId("plink"),
@@ -30,7 +30,7 @@ export const completedLink = (userId: string, description: string | null = null)
     receivedAmount: new Decimal("25.5"),
     currentUsage: 1,
     maxUsage: null,
-    ...linkTexts({ description }),
+    ...pickLinkTexts({ description }),
     expirationDate: null,
     destinationAddress: "0x52908400098527886E0F7030069857D2E4169EE7",
     chainId: "8453",
@@ -38,7 +38,7 @@ export const completedLink = (userId: string, description: string | null = null)
     paymentReference: "00".repeat(16),
     dateCreated: now,
   };
-  const { event, key, data } = outgoing(linkCompleted, {
+  const { event, key, data } = createOutgoingEvent(linkCompleted, {
     key: link.id,
     occurredAt: now,
     data: { link },
@@ -60,20 +60,20 @@ export const completedLink = (userId: string, description: string | null = null)
 };
 
 /** Connects to the run's brokers, to publish links as links-api does. */
-export const openTeller = async (topicPrefix: string) => {
-  const brokers = testBrokers();
+export const connectLinkPublisher = async (topicPrefix: string) => {
+  const brokers = getTestBrokers();
   const producer = new Kafka({ brokers, logLevel: logLevel.ERROR }).producer();
   await producer.connect();
   const topic = `${topicPrefix}${linkCompleted.topic}`;
   return {
     /** Ends once the brokers have all of them. */
-    tell: async (links: readonly CompletedLink[]): Promise<void> => {
-      for (let at = 0; at < links.length; at += recordsPerSend) {
-        const messages = links.slice(at, at + recordsPerSend).map(({ message }) => message);
+    publish: async (links: readonly CompletedLinkRecord[]): Promise<void> => {
+      for (let offset = 0; offset < links.length; offset += recordsPerSend) {
+        const messages = links.slice(offset, offset + recordsPerSend).map(({ message }) => message);
         await producer.send({ topic, messages });
       }
     },
     close: () => producer.disconnect(),
   };
 };
-export type Teller = Awaited<ReturnType<typeof openTeller>>;
+export type LinkPublisher = Awaited<ReturnType<typeof connectLinkPublisher>>;

@@ -1,9 +1,9 @@
 import { expect } from "@jest/globals";
-import { findAxeFaults } from "./find-axe-faults.ts";
-import { findOverhang } from "./open-console.ts";
-import type { Console, ConsolePerson } from "./use-console.ts";
+import { findAxeViolations } from "./find-axe-violations.ts";
+import { measureOverflow } from "./create-console.ts";
+import type { Console, ConsoleUser } from "./use-console.ts";
 
-const knownMsMax = 60_000;
+const accountCacheMsMax = 60_000;
 
 /** Each view of an empty account in German, and what it shows. */
 const germanViews: [string, string][] = [
@@ -30,33 +30,33 @@ const filledViews = (linkId: string, endpointId: string): [string, string][] => 
   ["/account/wallets", "Standard auf Base"],
 ];
 
-/** Visits the views of a new account in German; with `isWhole` also those that show next to nothing, and with axe. */
-export const walkGermanViews = async (
+/** Visits the views of a new account in German; with `includesEmptyViews` also those that show next to nothing, and with axe. */
+export const expectGermanViews = async (
   system: Console,
   handle: string,
-  { isWhole = false } = {},
-): Promise<ConsolePerson> => {
+  { includesEmptyViews = false } = {},
+): Promise<ConsoleUser> => {
   const viewport = { width: 320, height: 640 };
-  const person = await system.signUp(handle, { locale: "de-DE", viewport });
-  const { context, goTo, tab } = person;
-  const look = async (views: readonly [string, string][]): Promise<void> => {
-    for (const [path, shown] of views) {
+  const user = await system.signUp(handle, { locale: "de-DE", viewport });
+  const { context, goTo, tab } = user;
+  const expectViews = async (views: readonly [string, string][]): Promise<void> => {
+    for (const [path, expectedText] of views) {
       await goTo(path);
-      await tab.see(shown);
+      await tab.waitForText(expectedText);
       expect(await tab.page.locator("html").getAttribute("lang")).toBe("de");
-      if (isWhole) expect([path, await findAxeFaults(tab.page)]).toEqual([path, []]);
-      expect([path, await findOverhang(tab)]).toEqual([path, 0]);
+      if (includesEmptyViews) expect([path, await findAxeViolations(tab.page)]).toEqual([path, []]);
+      expect([path, await measureOverflow(tab)]).toEqual([path, 0]);
     }
   };
   const post = async (path: string, data: object): Promise<string> => {
     const url = `${system.origin}/console/api/${path}`;
     return String((await (await context.request.post(url, { data })).json()).id);
   };
-  if (isWhole) await look(germanViews);
+  if (includesEmptyViews) await expectViews(germanViews);
   const walletAddress = "0x52908400098527886E0F7030069857D2E4169EE7";
   await post("wallets", { walletAddress, tokenId: "usdc-base", isDefault: true });
   // So long services may go on with what they know of an account.
-  system.clock.advance(knownMsMax);
+  system.clock.advance(accountCacheMsMax);
   const linkId = await post("payment-links", { toAmount: "12345.67" });
   await post("api-keys", {
     name: "Laden",
@@ -64,6 +64,6 @@ export const walkGermanViews = async (
   });
   const url = "https://shop.com/hook";
   const endpointId = await post("webhook-endpoints", { url, name: "Laden" });
-  await look(filledViews(linkId, endpointId));
-  return person;
+  await expectViews(filledViews(linkId, endpointId));
+  return user;
 };

@@ -36,8 +36,8 @@ export const copySchema = async (admin: Client, schema: string): Promise<SchemaC
     inTransaction(admin, "READ COMMITTED", async () => {
       // Neither triggers nor foreign keys look at rows that come back as they were.
       await admin.query("SET LOCAL session_replication_role = replica");
-      const all = tables.map(({ name }) => `${schema}.${name}`).join(", ");
-      await admin.query(`TRUNCATE ${all}`);
+      const tableNames = tables.map(({ name }) => `${schema}.${name}`).join(", ");
+      await admin.query(`TRUNCATE ${tableNames}`);
       for (const { name, columns } of tables) {
         await admin.query(
           `INSERT INTO ${schema}.${name} (${columns}) OVERRIDING SYSTEM VALUE
@@ -57,11 +57,11 @@ export const copySchema = async (admin: Client, schema: string): Promise<SchemaC
 const inTransaction = async (
   admin: Client,
   isolation: string,
-  work: () => Promise<void>,
+  operation: () => Promise<void>,
 ): Promise<void> => {
   await admin.query(`BEGIN ISOLATION LEVEL ${isolation}`);
   try {
-    await work();
+    await operation();
     await admin.query("COMMIT");
   } catch (error) {
     await admin.query("ROLLBACK");

@@ -14,9 +14,13 @@ export const listDescendants = async (pid: number, name: string): Promise<number
       name: /^Name:\s*(.*)$/m.exec(status)?.[1] ?? "",
     });
   }
-  const isBelow = (one: number): boolean => {
-    const above = parents.get(one)?.parent;
-    return above !== undefined && above !== 0 && (above === pid || isBelow(above));
+  const isDescendant = (childPid: number): boolean => {
+    const parentPid = parents.get(childPid)?.parent;
+    return (
+      parentPid !== undefined && parentPid !== 0 && (parentPid === pid || isDescendant(parentPid))
+    );
   };
-  return [...parents].filter(([one, of]) => of.name === name && isBelow(one)).map(([one]) => one);
+  return [...parents]
+    .filter(([childPid, processInfo]) => processInfo.name === name && isDescendant(childPid))
+    .map(([childPid]) => childPid);
 };

@@ -1,9 +1,9 @@
 import type { BrowserContext, Page } from "playwright-core";
 
-type Searched = { context: BrowserContext; tab: { page: Page } };
+type SearchedBrowser = { context: BrowserContext; tab: { page: Page } };
 
 /** Writes down all that a page holds and keeps, by place. */
-const readPlaces = `(async () => {
+const readStorageScript = `(async () => {
   const read = async (request) => new Promise((resolve, reject) => {
     request.onsuccess = () => resolve(request.result);
     request.onerror = () => reject(request.error);
@@ -37,15 +37,15 @@ const readPlaces = `(async () => {
 })()`;
 
 /** In how many places of a browser a secret stands, by name: in its page, and wherever it keeps things. */
-export const findSecret = async (
-  { context, tab }: Searched,
+export const countSecretOccurrences = async (
+  { context, tab }: SearchedBrowser,
   secret: string,
 ): Promise<Record<string, number>> => {
-  const places = await tab.page.evaluate<Record<string, unknown>>(readPlaces);
+  const storedValues = await tab.page.evaluate<Record<string, unknown>>(readStorageScript);
   const storage = await context.storageState({ indexedDB: true });
   return Object.fromEntries(
-    Object.entries({ ...places, storage })
-      .map(([name, held]) => [name, JSON.stringify(held ?? "").split(secret).length - 1] as const)
+    Object.entries({ ...storedValues, storage })
+      .map(([name, value]) => [name, JSON.stringify(value ?? "").split(secret).length - 1] as const)
       .filter(([, count]) => count > 0),
   );
 };

@@ -1,65 +1,70 @@
 import { waitUntil } from "@payment-links/runtime/testing";
-import type { Console, ConsolePerson as Person } from "./use-console.ts";
+import type { Console, ConsoleUser } from "./use-console.ts";
 
-type Made = { links: string[]; endpoints: string[] };
+type CreatedItems = { links: string[]; endpoints: string[] };
 
 /** What people type who mean no good, or cannot stop. */
-export const hostile = {
+export const hostileTexts = {
   script: `<script>alert(1)</script><img src=x onerror=alert(1)>"'&amp;{{7*7}}`,
   turned: "\u202egnp.exe \u2066\u200f evil",
   emoji: "🙂".repeat(500),
   invisible: "a\u200b\u200d\ufeff\u2060b".repeat(60),
   word: "w".repeat(10_000),
 };
-export const plain = Object.fromEntries(Object.keys(hostile).map((name) => [name, `A ${name}`]));
+export const plainTexts = Object.fromEntries(
+  Object.keys(hostileTexts).map((name) => [name, `A ${name}`]),
+);
 
 /** As much of a text as a field takes. */
-export const cut = (text: string, charsMax: number): string =>
+export const truncate = (text: string, charsMax: number): string =>
   [...text].slice(0, charsMax).join("");
 
-export const send = async (
+export const sendRequest = async (
   system: Console,
-  { context }: Person,
+  { context }: ConsoleUser,
   method: "post" | "patch",
   path: string,
   data: object,
 ) => {
-  const answer = await context.request[method](`${system.origin}/console/api/${path}`, { data });
-  if (!answer.ok()) throw new Error(`${path}: ${await answer.text()}`);
-  return (await answer.json()) as { id: string };
+  const response = await context.request[method](`${system.origin}/console/api/${path}`, { data });
+  if (!response.ok()) throw new Error(`${path}: ${await response.text()}`);
+  return (await response.json()) as { id: string };
 };
 
 /** Fills all that a person can fill, each thing with one of the texts. */
-export const fill = async (
+export const fillAllFields = async (
   system: Console,
-  person: Person,
+  user: ConsoleUser,
   texts: Readonly<Record<string, string>>,
-): Promise<Made> => {
-  await send(system, person, "post", "wallets", {
+): Promise<CreatedItems> => {
+  await sendRequest(system, user, "post", "wallets", {
     walletAddress: "0x52908400098527886E0F7030069857D2E4169EE7",
     tokenId: "usdc-base",
     isDefault: true,
   });
-  const made: Made = { links: [], endpoints: [] };
+  const created: CreatedItems = { links: [], endpoints: [] };
   for (const text of Object.values(texts)) {
-    const name = cut(text, 100);
-    const link = { toAmount: "12345678901234567890.123456", description: cut(text, 500) };
-    made.links.push((await send(system, person, "post", "payment-links", link)).id);
+    const name = truncate(text, 100);
+    const link = { toAmount: "12345678901234567890.123456", description: truncate(text, 500) };
+    created.links.push((await sendRequest(system, user, "post", "payment-links", link)).id);
     const scopes = ["payment_link:create", "payment_link:read"];
-    await send(system, person, "post", "api-keys", { name, scopes });
+    await sendRequest(system, user, "post", "api-keys", { name, scopes });
     const url = `https://shop.com/${encodeURIComponent(name)}`;
-    made.endpoints.push(
-      (await send(system, person, "post", "webhook-endpoints", { url, name })).id,
+    created.endpoints.push(
+      (await sendRequest(system, user, "post", "webhook-endpoints", { url, name })).id,
     );
   }
   const { word = "", emoji = "" } = texts;
-  const links = [`https://shop.com/${cut(word, 2_000)}`, `https://shop.com/?${cut(emoji, 100)}`];
-  await send(system, person, "patch", "account", { links, profileImage: links[0] });
-  return made;
+  const links = [
+    `https://shop.com/${truncate(word, 2_000)}`,
+    `https://shop.com/?${truncate(emoji, 100)}`,
+  ];
+  await sendRequest(system, user, "patch", "account", { links, profileImage: links[0] });
+  return created;
 };
 
 /** Everything where a text of a person's may stand. */
-export const viewsOf = ({ links, endpoints }: Made): string[] => [
+export const listViews = ({ links, endpoints }: CreatedItems): string[] => [
   "",
   "/links",
   "/links?q=%3Cscript%3E",
@@ -75,7 +80,7 @@ export const viewsOf = ({ links, endpoints }: Made): string[] => [
 ];
 
 /** Where the frame's own parts stand, and what sticks out of its card or breaks within a word. */
-const readLayout = `(() => {
+const readLayoutScript = `(() => {
   const place = (element) => {
     const { x, y, width, height } = element.getBoundingClientRect();
     return [element.tagName, x, y, width, height].map((one) => Number(one) ? Math.round(one) : one);
@@ -103,9 +108,9 @@ const readLayout = `(() => {
 type Layout = { own: unknown[]; sticking: string[] };
 
 /** Opens a view; answers where its parts are once all of it is there. */
-export const look = async ({ goTo, tab }: Person, path: string): Promise<Layout> => {
+export const openView = async ({ goTo, tab }: ConsoleUser, path: string): Promise<Layout> => {
   await goTo(path);
   await tab.page.locator("main h1").waitFor();
-  await waitUntil(`all of ${path}`, async () => !(await tab.text()).includes("Loading…"));
-  return tab.page.evaluate<Layout>(readLayout);
+  await waitUntil(`all of ${path}`, async () => !(await tab.readText()).includes("Loading…"));
+  return tab.page.evaluate<Layout>(readLayoutScript);
 };

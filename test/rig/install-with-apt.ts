@@ -10,7 +10,7 @@ const installMsMax = 300_000;
  * One after the other, as several processes may want the program at once; the second finds it.
  * The lock is apt's own folder: it is there on every Debian, and what is locked stays as it is.
  */
-const install = `exec flock /var/cache/apt sh -c '
+const installScript = `exec flock /var/cache/apt sh -c '
 command -v "$0" && exit
 apt-get -qq update && apt-get -qq install --no-install-recommends "$@"' "$@"`;
 
@@ -24,11 +24,13 @@ export const installWithApt = async (
 ): Promise<void> => {
   const canInstall = process.getuid?.() === 0 && findTool("apt-get") && findTool("flock");
   if (!canInstall) return;
-  const names = packages.join(" and ");
-  process.stderr.write(`installing Debian's ${names}, this once\n`);
+  const packageNames = packages.join(" and ");
+  process.stderr.write(`installing Debian's ${packageNames}, this once\n`);
   const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
   const options = { timeout: installMsMax, env };
-  await run("sh", ["-c", install, "sh", program, ...packages], options).catch((error: Error) => {
-    process.stderr.write(`${names} could not be installed: ${error.message}\n`);
-  });
+  await run("sh", ["-c", installScript, "sh", program, ...packages], options).catch(
+    (error: Error) => {
+      process.stderr.write(`${packageNames} could not be installed: ${error.message}\n`);
+    },
+  );
 };

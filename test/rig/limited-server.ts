@@ -1,22 +1,28 @@
 import * as z from "zod";
-import { cookiePolicy, createApp, keyRoute, serve, serveConfig } from "@payment-links/http";
+import {
+  createCookiePolicy,
+  createApp,
+  keyRoute,
+  startListeners,
+  serveConfig,
+} from "@payment-links/http";
 import { createIdentity } from "@payment-links/identity";
 import { createRedisLimiter } from "@payment-links/rate-limit";
 import {
   CommaList,
   RateLimit,
   createStopList,
-  openLog,
-  openMetrics,
-  readConfig,
+  createLog,
+  createMetrics,
+  parseConfig,
   stopOnSignal,
   systemClock,
 } from "@payment-links/runtime";
-import { askForKeys } from "./ask-for-keys.ts";
+import { createKeyIntrospection } from "./create-key-introspection.ts";
 
 // A process with the shell, the caller check and the Redis limits of every service, and one route
 // that does nothing: whatever a test measures comes from those three.
-const config = readConfig(
+const config = parseConfig(
   z
     .object({
       REDIS_URL: z.url(),
@@ -30,21 +36,21 @@ const config = readConfig(
     .and(serveConfig),
   process.env,
 );
-const log = openLog({ service: "limited", level: "info" });
-const metrics = openMetrics("limited");
+const log = createLog({ service: "limited", level: "info" });
+const metrics = createMetrics("limited");
 const stopList = createStopList();
 stopOnSignal(stopList, log);
 const limiter = createRedisLimiter({
   url: config.REDIS_URL,
   secret: "shared by this rig",
   replicas: config.RATE_LIMIT_REPLICAS,
-  answerTimeoutMs: config.REDIS_ANSWER_MS,
+  replyTimeoutMs: config.REDIS_ANSWER_MS,
   clock: systemClock,
   metrics,
   log,
 });
 stopList.add("limiter", () => limiter.close());
-const ask = askForKeys(config.API_KEYS);
+const requestIntrospection = createKeyIntrospection(config.API_KEYS);
 const routes = [
   keyRoute({
     method: "get",
@@ -55,22 +61,22 @@ const routes = [
 ];
 const app = createApp({
   routes,
-  gate: {
+  authorizer: {
     limiter,
     limits: { perKey: config.RATE_LIMIT_PER_KEY, perAddress: config.RATE_LIMIT_PER_IP },
-    identity: createIdentity({ ask, clock: systemClock, metrics, log }),
-    cookie: cookiePolicy("http://127.0.0.1"),
+    identity: createIdentity({ requestIntrospection, clock: systemClock, metrics, log }),
+    cookie: createCookiePolicy("http://127.0.0.1"),
   },
   trustedProxies: [],
   log,
   metrics,
 });
-const nothing = async () => {};
+const noop = async () => {};
 const service = { name: "limited", metrics, app, publicRoutes: routes, internalRoutes: [] };
-await serve({
+await startListeners({
   config,
   app,
-  services: [{ ...service, isReady: async () => true, start: nothing, stop: nothing }],
+  services: [{ ...service, isReady: async () => true, start: noop, stop: noop }],
   trustedProxies: [],
   stopList,
   clock: systemClock,

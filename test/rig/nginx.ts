@@ -13,13 +13,13 @@ import { findFreePorts } from "./free-port.ts";
  * worker that keeps one connection to that port, so that whatever is left on it is read as the
  * beginning of the next caller's request.
  */
-export const openNginx = async (program: string, upstreamPort: number) => {
+export const startNginx = async (program: string, upstreamPort: number) => {
   const ingress = await readFile(join(projectRoot, "deploy/ingress.conf"), "utf8");
-  return runNginx(program, ({ directory, port }) => {
+  return startNginxWithConfig(program, ({ directory, port }) => {
     const server = ingress
       .replace("listen 8080;", `listen 127.0.0.1:${port};`)
       .replaceAll(/http:\/\/[\w-]+:8080/g, "http://product");
-    const folders = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
+    const tempPaths = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
       .map((name) => `${name}_temp_path ${directory}/${name};`)
       .join("\n");
     return `master_process off;
@@ -29,7 +29,7 @@ error_log stderr warn;
 events { worker_connections 512; }
 http {
   access_log off;
-  ${folders}
+  ${tempPaths}
   upstream product { server 127.0.0.1:${upstreamPort}; keepalive 1; }
   ${server}
 }
@@ -38,31 +38,31 @@ http {
 };
 
 /** A real nginx with a configuration made for a port and a directory of its own. */
-export const runNginx = async (
+export const startNginxWithConfig = async (
   program: string,
-  configFor: (place: { directory: string; port: number }) => string,
+  buildConfig: (location: { directory: string; port: number }) => string,
 ) => {
   const directory = await mkdtemp(join(tmpdir(), "nginx-"));
   // If root starts it, its worker is another user.
   await chmod(directory, 0o777);
   const [port = 0] = await findFreePorts(1);
-  await writeFile(join(directory, "nginx.conf"), configFor({ directory, port }));
+  await writeFile(join(directory, "nginx.conf"), buildConfig({ directory, port }));
   const args = ["-p", directory, "-c", join(directory, "nginx.conf"), "-g", "daemon off;"];
   const child = spawn(program, args, {
     stdio: ["ignore", "ignore", "pipe"],
   });
   let output = "";
   child.stderr.on("data", (chunk: Buffer) => (output += chunk.toString()));
-  const ended = once(child, "exit");
+  const exited = once(child, "exit");
   const close = async () => {
     child.kill("SIGTERM");
-    await ended;
+    await exited;
     await rm(directory, { recursive: true, force: true });
   };
   try {
     await waitUntil(
       () => `nginx: ${output}`,
-      () => isOpen(port, child.exitCode),
+      () => isListening(port, child.exitCode),
     );
   } catch (error) {
     await close();
@@ -71,7 +71,7 @@ export const runNginx = async (
   return { port, close };
 };
 
-const isOpen = (port: number, exitCode: number | null): Promise<boolean> => {
+const isListening = (port: number, exitCode: number | null): Promise<boolean> => {
   if (exitCode !== null) throw new Error(`nginx ended with ${exitCode}`);
   return new Promise((resolve) => {
     const socket = connect(port, "127.0.0.1");

@@ -17,7 +17,7 @@ export type OwnRedis = {
 };
 
 /** Starts a Redis in memory on a free loopback port. */
-export const openOwnRedis = async (): Promise<OwnRedis> => {
+export const startOwnRedis = async (): Promise<OwnRedis> => {
   const report = (line: string) => process.stderr.write(`${line}\n`);
   const { signal } = new AbortController();
   const program = await findRedisProgram({ directory: "", report, signal });
@@ -27,27 +27,32 @@ export const openOwnRedis = async (): Promise<OwnRedis> => {
   const start = async () => {
     const settings = ["--port", String(port), "--bind", "127.0.0.1", "--save", ""];
     child = spawn(program, [...settings, "--appendonly", "no"], { stdio: "ignore" });
-    await waitUntil("a Redis of its own", () => isOpen(port));
+    await waitUntil("a Redis of its own", () => isListening(port));
   };
-  const end = async (signal: NodeJS.Signals) => {
-    const ending = child;
+  const stopChild = async (signal: NodeJS.Signals) => {
+    const stoppedChild = child;
     child = undefined;
-    if (ending === undefined || ending.exitCode !== null || ending.signalCode !== null) return;
-    const ended = once(ending, "exit");
-    ending.kill(signal);
-    await ended;
+    if (
+      stoppedChild === undefined ||
+      stoppedChild.exitCode !== null ||
+      stoppedChild.signalCode !== null
+    )
+      return;
+    const exited = once(stoppedChild, "exit");
+    stoppedChild.kill(signal);
+    await exited;
   };
   await start();
   return {
     url: `redis://127.0.0.1:${port}`,
     port,
-    kill: () => end("SIGKILL"),
+    kill: () => stopChild("SIGKILL"),
     start,
-    close: () => end("SIGTERM"),
+    close: () => stopChild("SIGTERM"),
   };
 };
 
-const isOpen = (port: number): Promise<boolean> =>
+const isListening = (port: number): Promise<boolean> =>
   new Promise((resolve) => {
     const socket = connect(port, "127.0.0.1");
     socket.once("connect", () => {

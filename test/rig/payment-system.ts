@@ -8,23 +8,23 @@ import { type Bus, createLocalBus } from "@payment-links/bus";
 import {
   type Account,
   type ChainType,
-  type IntrospectionAnswer,
+  type IntrospectionResponse,
   createCatalogue,
   hashSecret,
   newId,
   scopes,
   topics,
 } from "@payment-links/contracts";
-import { sampleAccount } from "@payment-links/contracts/testing/sample-account";
+import { createSampleAccount } from "@payment-links/contracts/testing/sample-account";
 import { createLinksApi, linksApiConfig, linksApiMigration } from "@payment-links/links-api";
-import { openTestGround, serveForTest } from "@payment-links/process/testing";
-import { openMetrics, readConfig } from "@payment-links/runtime";
+import { createTestContext, startTestListeners } from "@payment-links/process/testing";
+import { createMetrics, parseConfig } from "@payment-links/runtime";
 import {
   createSettlementListener,
   settlementListenerConfig,
   settlementListenerMigration,
 } from "@payment-links/settlement-listener";
-import type { Chain } from "@payment-links/settlement-listener/testing";
+import type { LocalEvmChain } from "@payment-links/settlement-listener/testing";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { createShiftedClock } from "@payment-links/runtime/testing/shifted-clock";
 
@@ -40,8 +40,11 @@ export type WatchSettings = {
 };
 
 /** What a chain of any family has, to be watched and paid on. */
-export type PaidChain = Pick<Chain, "chainId" | "url" | "catalogueData" | "headNumber" | "mine"> & {
-  pay: (order: {
+export type PaidChain = Pick<
+  LocalEvmChain,
+  "chainId" | "url" | "catalogueData" | "readHeadNumber" | "mine"
+> & {
+  pay: (payment: {
     reference: string;
     to: string;
     amount: bigint;
@@ -51,11 +54,11 @@ export type PaidChain = Pick<Chain, "chainId" | "url" | "catalogueData" | "headN
    * An address that nobody else has, or a key of Bitcoin; and the id of the token in which it is paid if
    * not said.
    */
-  openWallet?: () => string;
+  createAddress?: () => string;
   tokenId?: string;
   /** The token's places, 6 if not given, and a small amount in its base units: 1 if not given. */
   decimals?: number;
-  unit?: bigint;
+  amountUnit?: bigint;
 };
 
 type SystemOptions = {
@@ -64,17 +67,17 @@ type SystemOptions = {
   /** How many blocks behind the head is what is `finalized`. */
   finalizedLag?: number | undefined;
   /** Chains that are watched as well, with the same settings. */
-  others?: readonly PaidChain[];
+  otherChains?: readonly PaidChain[];
   /**
    * What stands between the watcher and the chain's node, the primary first; if not given, the node
    * itself.
    */
   rpcUrls?: readonly string[];
   /** Whether transfers straight to owners are read, and may name links by a suffix; not if not given. */
-  readsTransfers?: boolean;
+  watchesTransfers?: boolean;
 };
 
-export type LinkOrder = {
+export type LinkOptions = {
   toAmount: string;
   /** The catalogue's id of the token in which the link settles. */
   tokenId?: string;
@@ -86,7 +89,7 @@ export type LinkOrder = {
 };
 
 /** What the owner of a link is shown of it. */
-export type ShownLink = {
+export type OwnerLinkView = {
   status: string;
   receivedAmount: string;
   payments: {
@@ -100,7 +103,7 @@ export type ShownLink = {
   }[];
 };
 
-type Progress = {
+type WatchProgress = {
   scannedTo: number | null;
   finalizedTo: number | null;
   /** Up to which block a second provider has been asked, if there is one. */
@@ -112,74 +115,78 @@ type Progress = {
  * links-api and settlement-listener in this process on one local bus, each over a database of its own,
  * watching a chain by the machine's own clock, which a test can set ahead. The watcher runs when it is started.
  */
-export const openPaymentSystem = async ({
+export const createPaymentSystem = async ({
   chain,
   settings = {},
   finalizedLag,
-  others = [],
+  otherChains = [],
   rpcUrls = [chain.url],
-  readsTransfers = false,
+  watchesTransfers = false,
 }: SystemOptions) => {
-  const chains = [chain, ...others];
-  const watch = { finality: { blocks: 2 }, headLagBlocks: 0, pollMs, ...settings };
+  const chains = [chain, ...otherChains];
+  const watchSettings = { finality: { blocks: 2 }, headLagBlocks: 0, pollMs, ...settings };
   const catalogue = {
     chains: chains.flatMap(({ catalogueData }) => catalogueData.chains),
     tokens: chains.flatMap(({ catalogueData }) => catalogueData.tokens),
   };
   const chainType = chain.catalogueData.chains[0]?.chainType ?? "EVM";
-  const { openWallet = openEvmWallet } = chain;
+  const { createAddress = createEvmAddress } = chain;
   const directory = await mkdtemp(join(tmpdir(), "watched-chain-"));
   const transferChains = {
-    TRANSFER_CHAINS: readsTransfers ? chains.map(({ chainId }) => chainId).join(",") : "",
+    TRANSFER_CHAINS: watchesTransfers ? chains.map(({ chainId }) => chainId).join(",") : "",
   };
   const chainsFile = join(directory, "chains.json");
   const catalogueFile = join(directory, "catalogue.json");
   await writeFile(
     chainsFile,
-    JSON.stringify(Object.fromEntries(chains.map(({ chainId }) => [chainId, watch]))),
+    JSON.stringify(Object.fromEntries(chains.map(({ chainId }) => [chainId, watchSettings]))),
   );
   await writeFile(catalogueFile, JSON.stringify(catalogue));
   /** The settings by which a listener knows which chains to watch, and how. */
-  const envOf = (urls: readonly string[]) => ({
+  const buildWatcherEnv = (urls: readonly string[]) => ({
     ...transferChains,
     EVM_CHAINS_FILE: chainsFile,
     EVM_RPC_URLS: [
       ...urls.map((url) => `${chain.chainId}=${url}`),
-      ...others.map(({ chainId, url }) => `${chainId}=${url}`),
+      ...otherChains.map(({ chainId, url }) => `${chainId}=${url}`),
     ].join(","),
   });
 
-  const answers = new Map<string, IntrospectionAnswer>();
+  const introspectionResponses = new Map<string, IntrospectionResponse>();
   const localBus = createLocalBus({ groups: ["links-api", "settlement-listener"] });
-  let areLinksHeld = false;
+  let areLinkEventsHeld = false;
   const bus: Bus = {
     ...localBus,
     publish: async (records) => {
-      const isHeld = records.some(({ topic }) => topic === topics.paymentLinks);
-      if (areLinksHeld && isHeld) throw new Error("the broker is away");
+      const containsLinkEvents = records.some(({ topic }) => topic === topics.paymentLinks);
+      if (areLinkEventsHeld && containsLinkEvents) throw new Error("the broker is away");
       await localBus.publish(records);
     },
   };
-  const { clock, shift } = createShiftedClock();
-  const change = {
+  const { clock, shift: clockShift } = createShiftedClock();
+  const overrides = {
     bus,
     catalogue: createCatalogue(catalogue),
     clock,
-    ask: async ({ kind, hash }: { kind: string; hash: string }) =>
-      answers.get(`${kind} ${hash}`) ?? { found: false as const },
+    requestIntrospection: async ({ kind, hash }: { kind: string; hash: string }) =>
+      introspectionResponses.get(`${kind} ${hash}`) ?? { found: false as const },
   };
-  const links = await openTestGround({ name: "links-api", migration: linksApiMigration, change });
-  const settlements = await openTestGround({
+  const links = await createTestContext({
+    name: "links-api",
+    migration: linksApiMigration,
+    overrides,
+  });
+  const settlements = await createTestContext({
     name: "settlement-listener",
     migration: settlementListenerMigration,
-    change,
+    overrides,
   });
-  const linksConfig = readConfig(linksApiConfig, {
+  const linksConfig = parseConfig(linksApiConfig, {
     ...transferChains,
     SETTLEMENT_CHAINS: chains.map(({ chainId }) => chainId).join(","),
   });
-  const linksApi = createLinksApi(links.ground, linksConfig);
-  const served = await serveForTest(linksApi, links.ground);
+  const linksApi = createLinksApi(links.context, linksConfig);
+  const linksListeners = await startTestListeners(linksApi, links.context);
   await linksApi.start();
 
   const linksDatabase = new Client({ connectionString: links.database.adminUrl });
@@ -188,30 +195,32 @@ export const openPaymentSystem = async ({
 
   /** Another instance of the listener on the same database, which starts to watch at once. */
   const startWatcher = async (urls = rpcUrls) => {
-    const metrics = openMetrics("settlement-listener");
-    const ground = { ...settlements.ground, metrics };
-    const config = readConfig(settlementListenerConfig, envOf(urls));
-    const listener = createSettlementListener(ground, config);
-    const internal = await serveForTest(listener, ground);
+    const metrics = createMetrics("settlement-listener");
+    const context = { ...settlements.context, metrics };
+    const config = parseConfig(settlementListenerConfig, buildWatcherEnv(urls));
+    const listener = createSettlementListener(context, config);
+    const internalListeners = await startTestListeners(listener, context);
     await listener.start();
-    let stopping: Promise<void> | undefined;
+    let stopPromise: Promise<void> | undefined;
     const stop = async () => {
       await listener.stop();
-      await internal.close();
+      await internalListeners.close();
     };
     return {
       metrics,
-      internalUrl: internal.internalUrl,
+      internalUrl: internalListeners.internalUrl,
       /** The sum of a metric over its labels; 0 where nothing was counted. */
-      metric: async (name: string): Promise<number> => {
-        const found = await metrics.getSingleMetric(name)?.get();
-        return (found?.values ?? []).reduce((sum, { value }) => sum + value, 0);
+      readMetric: async (name: string): Promise<number> => {
+        const metricValue = await metrics.getSingleMetric(name)?.get();
+        return (metricValue?.values ?? []).reduce((sum, { value }) => sum + value, 0);
       },
       status: async () =>
-        (await (await fetch(`${internal.internalUrl}/internal/settlement/status`)).json()) as {
+        (await (
+          await fetch(`${internalListeners.internalUrl}/internal/settlement/status`)
+        ).json()) as {
           chains: Record<string, unknown>[];
         },
-      stop: () => (stopping ??= stop()),
+      stop: () => (stopPromise ??= stop()),
     };
   };
   const watchers: Awaited<ReturnType<typeof startWatcher>>[] = [];
@@ -227,17 +236,18 @@ export const openPaymentSystem = async ({
       scopes: [...scopes],
       expiresAt: null,
     };
-    answers.set(`session ${hash}`, { found: true, account, credential });
+    introspectionResponses.set(`session ${hash}`, { found: true, account, credential });
     return `session-links=${session}`;
   };
   const call = async (path: string, cookie: string, body?: object) => {
-    const answer = await fetch(`${served.publicUrl}${path}`, {
+    const response = await fetch(`${linksListeners.publicUrl}${path}`, {
       method: body === undefined ? "GET" : "POST",
       headers: { cookie, "content-type": "application/json" },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
-    if (answer.status !== 200) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
-    return (await answer.json()) as Record<string, unknown>;
+    if (response.status !== 200)
+      throw new Error(`${path}: ${response.status} ${await response.text()}`);
+    return (await response.json()) as Record<string, unknown>;
   };
 
   const system = {
@@ -246,20 +256,20 @@ export const openPaymentSystem = async ({
     settlements,
     linksDatabase,
     settlementsDatabase,
-    publicUrl: served.publicUrl,
+    publicUrl: linksListeners.publicUrl,
     /** The settings of a listener in a process of its own, to watch on the same database. */
     watcherEnv: {
-      ...envOf(rpcUrls),
-      DATABASE_URL: settlements.ground.databaseUrl,
+      ...buildWatcherEnv(rpcUrls),
+      DATABASE_URL: settlements.context.databaseUrl,
       CATALOGUE_FILE: catalogueFile,
     },
     /** Lets the time of day of both services jump ahead. */
-    passTime: (ms: number) => {
-      shift.nowMs += ms;
+    advanceClock: (ms: number) => {
+      clockShift.nowMs += ms;
     },
     /** Holds back all events about links, as a broker does that is away, until told otherwise. */
-    holdLinks: (areHeld: boolean) => {
-      areLinksHeld = areHeld;
+    holdLinkEvents: (isHeld: boolean) => {
+      areLinkEventsHeld = isHeld;
     },
     startWatcher: async (urls?: readonly string[]) => {
       const watcher = await startWatcher(urls);
@@ -267,10 +277,10 @@ export const openPaymentSystem = async ({
       return watcher;
     },
     /** Creates a link as its owner would in the console: what a payer needs to pay it. */
-    createLink: async ({ tokenId = chain.tokenId ?? "usdc", owner, ...order }: LinkOrder) => {
-      const account = { ...readyAccount({ tokenId, chainType, openWallet }), ...owner };
+    createLink: async ({ tokenId = chain.tokenId ?? "usdc", owner, ...linkBody }: LinkOptions) => {
+      const account = { ...createReadyAccount({ tokenId, chainType, createAddress }), ...owner };
       const cookie = signIn(account);
-      const { id } = await call("/console/api/payment-links", cookie, order);
+      const { id } = await call("/console/api/payment-links", cookie, linkBody);
       cookies.set(String(id), cookie);
       const { rows } = await linksDatabase.query<{ reference: string; to: string }>(
         `SELECT payment_reference AS reference, destination_address AS "to"
@@ -283,14 +293,14 @@ export const openPaymentSystem = async ({
         /** The owner's own address, on Bitcoin the link's. */
         to: rows[0]?.to ?? "",
         /** Where its payers open it. */
-        pageUrl: `${served.publicUrl}/@${account.handle}/pay/${String(id)}`,
+        pageUrl: `${linksListeners.publicUrl}/@${account.handle}/pay/${String(id)}`,
       };
     },
     /** Its owner has it take no more payments. */
     deactivate: (id: string): Promise<unknown> =>
       call(`/console/api/payment-links/${id}/deactivate`, cookies.get(id) ?? "", {}),
     /** Waits until the watcher knows that somebody is paid at an address. */
-    hearsOf: (address: string): Promise<unknown> =>
+    waitForOwnerAddress: (address: string): Promise<unknown> =>
       waitUntil("the watcher knows the owner's address", async () => {
         const { rowCount } = await settlementsDatabase.query(
           "SELECT FROM settlement_listener.owner_addresses WHERE address = $1",
@@ -310,7 +320,7 @@ export const openPaymentSystem = async ({
      * Waits until the listener has heard of a link. On Solana an owner is asked about from then on, an
      * hour back, with the next block; a chain that is mined by hand may have none.
      */
-    heard: (id: string): Promise<unknown> =>
+    waitForLinkReceived: (id: string): Promise<unknown> =>
       waitUntil(`link ${id} is heard of`, async () => {
         const { rowCount } = await settlementsDatabase.query(
           "SELECT 1 FROM settlement_listener.links WHERE id = $1",
@@ -318,11 +328,11 @@ export const openPaymentSystem = async ({
         );
         return rowCount === 1;
       }),
-    show: async (id: string): Promise<ShownLink> => {
+    readLink: async (id: string): Promise<OwnerLinkView> => {
       const { status, receivedAmount, payments } = (await call(
         `/console/api/payment-links/${id}`,
         cookies.get(id) ?? "",
-      )) as ShownLink;
+      )) as OwnerLinkView;
       return {
         status,
         receivedAmount,
@@ -339,15 +349,18 @@ export const openPaymentSystem = async ({
       };
     },
     /** Waits until what the owner is shown passes a test, and answers it. */
-    showWhen: async (id: string, isWanted: (link: ShownLink) => boolean): Promise<ShownLink> => {
-      let last: ShownLink | undefined;
+    waitForLink: async (
+      id: string,
+      predicate: (link: OwnerLinkView) => boolean,
+    ): Promise<OwnerLinkView> => {
+      let lastView: OwnerLinkView | undefined;
       try {
         return await waitUntil(`link ${id} as expected`, async () => {
-          last = await system.show(id);
-          return isWanted(last) ? last : undefined;
+          lastView = await system.readLink(id);
+          return predicate(lastView) ? lastView : undefined;
         });
       } catch (error) {
-        throw new Error(`${String(error)}; it is ${JSON.stringify(last)}`, { cause: error });
+        throw new Error(`${String(error)}; it is ${JSON.stringify(lastView)}`, { cause: error });
       }
     },
     /**
@@ -355,16 +368,18 @@ export const openPaymentSystem = async ({
      * this by a last payment, on a link of its own, that has completed that link.
      */
     settleAll: async (): Promise<void> => {
-      const { decimals = 6, unit: amount = 10n ** BigInt(decimals) } = chain;
-      const last = await system.createLink({ toAmount: formatUnits(amount, decimals) });
-      await system.heard(last.id);
-      await chain.pay({ ...last, amount, payer: 2 });
-      await chain.mine(1 + (finalizedLag ?? finalityBlocks(watch.finality)));
-      await system.showWhen(last.id, ({ status }) => status === "completed");
+      const { decimals = 6, amountUnit: amount = 10n ** BigInt(decimals) } = chain;
+      const lastLink = await system.createLink({ toAmount: formatUnits(amount, decimals) });
+      await system.waitForLinkReceived(lastLink.id);
+      await chain.pay({ ...lastLink, amount, payer: 2 });
+      await chain.mine(1 + (finalizedLag ?? countFinalityBlocks(watchSettings.finality)));
+      await system.waitForLink(lastLink.id, ({ status }) => status === "completed");
     },
     /** How far a chain has been watched, by what the leader has committed. */
-    progress: async ({ chainId }: Pick<Chain, "chainId"> = chain): Promise<Progress> => {
-      const { rows } = await settlementsDatabase.query<Progress>(
+    readProgress: async ({
+      chainId,
+    }: Pick<LocalEvmChain, "chainId"> = chain): Promise<WatchProgress> => {
+      const { rows } = await settlementsDatabase.query<WatchProgress>(
         `SELECT scanned_to::int AS "scannedTo", finalized_to::int AS "finalizedTo",
                 audited_to::int AS "auditedTo",
                 halted_reason AS "haltedReason"
@@ -374,17 +389,17 @@ export const openPaymentSystem = async ({
       return rows[0] ?? { scannedTo: null, finalizedTo: null, auditedTo: null, haltedReason: null };
     },
     /** Waits until the watcher has seen the chain's newest block. */
-    scanAll: async (): Promise<void> => {
-      const head = await chain.headNumber();
+    waitUntilScanned: async (): Promise<void> => {
+      const head = await chain.readHeadNumber();
       await waitUntil(`block ${head} is scanned`, async () => {
-        const { scannedTo } = await system.progress();
+        const { scannedTo } = await system.readProgress();
         return scannedTo !== null && scannedTo >= head;
       });
     },
     /** Waits until the watching of a chain has been halted, and answers why. */
-    halted: (): Promise<string> =>
+    waitUntilHalted: (): Promise<string> =>
       waitUntil("the chain is halted", async () => {
-        const { haltedReason } = await system.progress();
+        const { haltedReason } = await system.readProgress();
         return haltedReason ?? undefined;
       }),
     stopWatchers: async (): Promise<void> => {
@@ -392,7 +407,7 @@ export const openPaymentSystem = async ({
     },
     close: async () => {
       await system.stopWatchers();
-      await served.close();
+      await linksListeners.close();
       await linksApi.stop();
       await localBus.close();
       await Promise.all([linksDatabase.end(), settlementsDatabase.end()]);
@@ -402,34 +417,34 @@ export const openPaymentSystem = async ({
   };
   return system;
 };
-export type PaymentSystem = Awaited<ReturnType<typeof openPaymentSystem>>;
+export type PaymentSystem = Awaited<ReturnType<typeof createPaymentSystem>>;
 
-const finalityBlocks = (finality: WatchSettings["finality"]): number =>
+const countFinalityBlocks = (finality: WatchSettings["finality"]): number =>
   typeof finality === "object" ? finality.blocks : 70;
 
-let owners = 0;
+let ownerCount = 0;
 
 /** An address that nobody else has. Digits only: upper and lower case look the same. */
-const openEvmWallet = (): string => `0x${"1".repeat(30)}${String(owners).padStart(10, "0")}`;
+const createEvmAddress = (): string => `0x${"1".repeat(30)}${String(ownerCount).padStart(10, "0")}`;
 
 /** A new owner with a wallet of their own. */
-const readyAccount = ({
+const createReadyAccount = ({
   tokenId,
   chainType,
-  openWallet,
+  createAddress,
 }: {
   tokenId: string;
   chainType: ChainType;
-  openWallet: () => string;
+  createAddress: () => string;
 }): Account => {
-  owners += 1;
-  return sampleAccount({
-    handle: `owner${owners}`,
+  ownerCount += 1;
+  return createSampleAccount({
+    handle: `owner${ownerCount}`,
     username: "Owner",
     wallets: [
       {
         id: newId("wallet"),
-        walletAddress: openWallet(),
+        walletAddress: createAddress(),
         tokenId,
         chainType,
         isDefault: true,

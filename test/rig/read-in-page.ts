@@ -1,7 +1,7 @@
-import type { Payer } from "./open-checkout.ts";
+import type { Payer } from "./create-checkout.ts";
 
 /** What a wallet's own app answers; everything else it reads from its node. */
-const answeredByApp = [
+const methodsOfWalletApp = [
   "eth_requestAccounts",
   "eth_accounts",
   "eth_chainId",
@@ -14,11 +14,14 @@ const answeredByApp = [
  * The payer's wallets read the chain with `fetch` from within the page, as the provider of Trust Wallet's browser
  * does.
  */
-export const readInPage = ({ page }: Pick<Payer, "page">, nodeUrl: string): Promise<unknown> =>
+export const readChainFromPage = (
+  { page }: Pick<Payer, "page">,
+  nodeUrl: string,
+): Promise<unknown> =>
   page.addInitScript(`addEventListener("eip6963:announceProvider", ({ detail: { provider } }) => {
     if (provider.readsInPage) return;
     const { request } = provider;
-    const answeredByApp = ${JSON.stringify(answeredByApp)};
+    const answeredByApp = ${JSON.stringify(methodsOfWalletApp)};
     provider.readsInPage = true;
     provider.request = async ({ method, params }) => {
       if (answeredByApp.includes(method)) return request({ method, params });

@@ -4,15 +4,15 @@ type Row = Record<string, string>;
 /** Returns the rows of the table whose first heading is the given one. Throws if there is no such table. */
 export const readTable = (page: string, firstHeading: string): readonly Row[] => {
   const lines = page.split("\n");
-  const start = lines.findIndex((line) => line.startsWith(`| ${firstHeading} |`));
-  if (start === -1) throw new Error(`the page has no table of ${firstHeading}`);
-  const length = lines.slice(start).findIndex((line) => !line.startsWith("|"));
-  const cellsOf = (line: string) =>
+  const startIndex = lines.findIndex((line) => line.startsWith(`| ${firstHeading} |`));
+  if (startIndex === -1) throw new Error(`the page has no table of ${firstHeading}`);
+  const length = lines.slice(startIndex).findIndex((line) => !line.startsWith("|"));
+  const parseCells = (line: string) =>
     line
       .slice(1, -1)
       .split("|")
       .map((cell) => cell.trim());
-  const [headings = [], , ...rows] = lines.slice(start, start + length).map(cellsOf);
+  const [headings = [], , ...rows] = lines.slice(startIndex, startIndex + length).map(parseCells);
   return rows.map((cells) =>
     Object.fromEntries(headings.map((heading, index) => [heading, cells[index] ?? ""])),
   );

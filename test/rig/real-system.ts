@@ -1,18 +1,18 @@
 import { randomBytes } from "node:crypto";
 import { authKeysMigration } from "@payment-links/auth-keys";
-import { ensureTopics, grantKafkaUse, prefixTopics, prefixUse } from "@payment-links/bus";
-import { testBrokers, testSaslConnection } from "@payment-links/bus/testing";
-import { topicSettings, topicUse } from "@payment-links/contracts";
-import { type ServiceName, serviceFor } from "@payment-links/deploy/ingress";
+import { ensureTopics, grantKafkaAccess, prefixTopics, prefixUsage } from "@payment-links/bus";
+import { getTestBrokers, getTestSaslConnection } from "@payment-links/bus/testing";
+import { topicSettings, topicUsage } from "@payment-links/contracts";
+import { type ServiceName, findService } from "@payment-links/deploy/ingress";
 import { linksApiMigration } from "@payment-links/links-api";
 import { createTestDatabase } from "@payment-links/postgres/testing";
 import { claimRedisDatabase } from "@payment-links/rate-limit/testing/claim-redis-database";
-import { openLog } from "@payment-links/runtime";
+import { createLog } from "@payment-links/runtime";
 import { settlementListenerMigration } from "@payment-links/settlement-listener";
 import { webhookDispatcherMigration } from "@payment-links/webhook-dispatcher";
-import { type Child, isReady, startChild, waitReady } from "./child.ts";
+import { type Child, isReady, startChild, waitUntilReady } from "./child.ts";
 import { findFreePorts } from "./free-port.ts";
-import { openBalancer } from "./round-robin.ts";
+import { startBalancer } from "./round-robin.ts";
 import type { System } from "./system.ts";
 import { waitUntil } from "@payment-links/runtime/testing";
 
@@ -36,9 +36,9 @@ export type RealSystem = System & {
    * Rolls a service out with other variables, as a Deployment does: new processes stand beside the
    * old ones before these are told to end. Resolves once the old ones are gone.
    */
-  roll(service: ServiceName, change: Env): Promise<void>;
+  rollOut(service: ServiceName, overrides: Env): Promise<void>;
   /** The variables with which a service runs now. */
-  envOf(service: ServiceName): Readonly<Env>;
+  getEnv(service: ServiceName): Readonly<Env>;
   adminUrl: string;
   redisUrl: string;
   topicPrefix: string;
@@ -53,22 +53,22 @@ const schemas = {
 
 const services = Object.keys(schemas) as ServiceName[];
 
-type Hosted = Replica & { env: Env; output: () => string };
+type HostedReplica = Replica & { env: Env; output: () => string };
 
 type Options = {
   replicasPerService: number;
   env: Env;
   /** More variables, of one service alone. */
-  ownEnv?: Partial<Record<ServiceName, Env>>;
+  envByService?: Partial<Record<ServiceName, Env>>;
   /** Which services are started; all four unless given. */
-  only?: readonly ServiceName[];
+  startedServices?: readonly ServiceName[];
 };
 
 /**
  * Starts the four services as separate processes over the real Kafka, Redis and Postgres of the test
  * run, in a database and under a topic prefix of their own, behind a balancer that is their ingress.
  */
-export const openRealSystem = async (options: Options): Promise<RealSystem> => {
+export const startRealSystem = async (options: Options): Promise<RealSystem> => {
   const database = await createTestDatabase([
     authKeysMigration,
     linksApiMigration,
@@ -77,22 +77,23 @@ export const openRealSystem = async (options: Options): Promise<RealSystem> => {
   ]);
   const topicPrefix = `t${randomBytes(5).toString("hex")}.`;
   await prepareKafka(topicPrefix);
-  const started = options.only ?? services;
-  const replicas: Hosted[] = [];
+  const selectedServices = options.startedServices ?? services;
+  const replicas: HostedReplica[] = [];
   /** What those that were rolled out of the way have written. */
-  const former: Hosted[] = [];
-  const of = (service: ServiceName) => replicas.filter((replica) => replica.service === service);
-  const portsOf = (service: ServiceName) => of(service).map(({ port }) => port);
-  const openInternal = (service: ServiceName) =>
-    openBalancer(() => of(service).map(({ internalPort }) => internalPort));
-  const authKeys = await openInternal("auth-keys");
-  const settlementListener = await openInternal("settlement-listener");
-  const balancer = await openBalancer((path) => portsOf(serviceFor(path)));
+  const retiredReplicas: HostedReplica[] = [];
+  const getReplicas = (service: ServiceName) =>
+    replicas.filter((replica) => replica.service === service);
+  const getPorts = (service: ServiceName) => getReplicas(service).map(({ port }) => port);
+  const startInternalBalancer = (service: ServiceName) =>
+    startBalancer(() => getReplicas(service).map(({ internalPort }) => internalPort));
+  const authKeys = await startInternalBalancer("auth-keys");
+  const settlementListener = await startInternalBalancer("settlement-listener");
+  const balancer = await startBalancer((path) => getPorts(findService(path)));
   const baseUrl = `http://127.0.0.1:${balancer.port}`;
   const redisUrl = await claimRedisDatabase();
-  const firstEnvOf = (service: ServiceName): Env => ({
-    DATABASE_URL: database.urlOf(schemas[service]),
-    ...kafkaEnvOf(service),
+  const buildInitialEnv = (service: ServiceName): Env => ({
+    DATABASE_URL: database.getRoleUrl(schemas[service]),
+    ...buildKafkaEnv(service),
     KAFKA_TOPIC_PREFIX: topicPrefix,
     REDIS_URL: redisUrl,
     AUTH_KEYS_INTERNAL_URL: `http://127.0.0.1:${authKeys.port}`,
@@ -100,26 +101,28 @@ export const openRealSystem = async (options: Options): Promise<RealSystem> => {
     BASE_URL: baseUrl,
     LOG_LEVEL: "warn",
     ...options.env,
-    ...options.ownEnv?.[service],
+    ...options.envByService?.[service],
   });
 
-  const names = started.flatMap((name) =>
+  const serviceNames = selectedServices.flatMap((name) =>
     Array<ServiceName>(options.replicasPerService).fill(name),
   );
   replicas.push(
-    ...(await hostAll(names.map((service) => ({ service, env: firstEnvOf(service) })))),
+    ...(await createReplicas(
+      serviceNames.map((service) => ({ service, env: buildInitialEnv(service) })),
+    )),
   );
   const close = async (): Promise<void> => {
-    await Promise.all([...former, ...replicas].map((replica) => replica.stop()));
+    await Promise.all([...retiredReplicas, ...replicas].map((replica) => replica.stop()));
     await Promise.all([balancer.close(), authKeys.close(), settlementListener.close()]);
     await database.drop();
   };
   // Where one does not start, those that did are not left behind.
-  const starts = await Promise.allSettled(replicas.map((replica) => replica.start()));
-  const failed = starts.find((start) => start.status === "rejected");
-  if (failed !== undefined) {
+  const startResults = await Promise.allSettled(replicas.map((replica) => replica.start()));
+  const failedStart = startResults.find((start) => start.status === "rejected");
+  if (failedStart !== undefined) {
     await close();
-    throw failed.reason;
+    throw failedStart.reason;
   }
   return {
     baseUrl,
@@ -128,61 +131,72 @@ export const openRealSystem = async (options: Options): Promise<RealSystem> => {
     redisUrl,
     topicPrefix,
     replicas,
-    roll: async (service, change) => {
-      const old = of(service);
-      const fresh = await hostAll(old.map(({ env }) => ({ service, env: { ...env, ...change } })));
-      await Promise.all(fresh.map((replica) => replica.start()));
-      replicas.push(...fresh);
-      former.push(...old);
-      await Promise.all(old.map((replica) => retire(replica, replicas)));
+    rollOut: async (service, overrides) => {
+      const oldReplicas = getReplicas(service);
+      const newReplicas = await createReplicas(
+        oldReplicas.map(({ env }) => ({ service, env: { ...env, ...overrides } })),
+      );
+      await Promise.all(newReplicas.map((replica) => replica.start()));
+      replicas.push(...newReplicas);
+      retiredReplicas.push(...oldReplicas);
+      await Promise.all(oldReplicas.map((replica) => retireReplica(replica, replicas)));
     },
-    envOf: (service) => of(service)[0]?.env ?? {},
-    output: () => [...former, ...replicas].map((replica) => replica.output()).join("\n"),
+    getEnv: (service) => getReplicas(service)[0]?.env ?? {},
+    output: () => [...retiredReplicas, ...replicas].map((replica) => replica.output()).join("\n"),
     close,
   };
 };
 
 /** Tells a process to end, and sends it nothing more once it says that it is not ready. */
-const retire = async (replica: Hosted, serving: Hosted[]): Promise<void> => {
+const retireReplica = async (
+  replica: HostedReplica,
+  activeReplicas: HostedReplica[],
+): Promise<void> => {
   const stopped = replica.stop();
   await waitUntil("it drains", async () => !(await isReady(replica.internalPort)));
-  serving.splice(serving.indexOf(replica), 1);
+  activeReplicas.splice(activeReplicas.indexOf(replica), 1);
   await stopped;
 };
 
 /** Processes that are not started yet, each on two free ports. */
-const hostAll = async (
-  wanted: readonly { service: ServiceName; env: Env }[],
-): Promise<Hosted[]> => {
-  const ports = await findFreePorts(wanted.length * 2);
-  return wanted.map(({ service, env }, index) => {
+const createReplicas = async (
+  replicaSpecs: readonly { service: ServiceName; env: Env }[],
+): Promise<HostedReplica[]> => {
+  const ports = await findFreePorts(replicaSpecs.length * 2);
+  return replicaSpecs.map(({ service, env }, index) => {
     const [port = 0, internalPort = 0] = ports.slice(index * 2);
-    const own = { ...env, PORT: String(port), INTERNAL_PORT: String(internalPort) };
-    return { service, port, internalPort, env, ...openReplica(service, internalPort, own) };
+    const replicaEnv = { ...env, PORT: String(port), INTERNAL_PORT: String(internalPort) };
+    return {
+      service,
+      port,
+      internalPort,
+      env,
+      ...createReplicaProcess(service, internalPort, replicaEnv),
+    };
   });
 };
 
 /** The topics, and what each service does there: it may do no more where brokers ask who calls. */
 const prepareKafka = async (topicPrefix: string): Promise<void> => {
   const connection = {
-    brokers: testBrokers(),
+    brokers: getTestBrokers(),
     clientId: "tests",
-    log: openLog({ service: "tests", level: "warn" }),
+    log: createLog({ service: "tests", level: "warn" }),
   };
   const topics = prefixTopics(topicSettings, topicPrefix);
   await ensureTopics({ ...connection, replicationFactor: 1, topics });
-  if (testSaslConnection(services[0] ?? "") === undefined) return;
+  if (getTestSaslConnection(services[0] ?? "") === undefined) return;
   for (const service of services) {
-    const use = prefixUse({ group: service, ...topicUse[service] }, topicPrefix);
-    await grantKafkaUse({ ...connection, principal: `User:${service}`, use });
+    const usage = prefixUsage({ group: service, ...topicUsage[service] }, topicPrefix);
+    await grantKafkaAccess({ ...connection, principal: `User:${service}`, usage });
   }
 };
 
 /** How a service reaches the brokers, by a user of its own where they ask who calls. */
-export const kafkaEnvOf = (user: string): Env => {
-  const asUser = testSaslConnection(user);
-  if (asUser === undefined) return { KAFKA_BROKERS: testBrokers().join(",") };
-  const { brokers, sasl } = asUser;
+export const buildKafkaEnv = (user: string): Env => {
+  const saslConnection = getTestSaslConnection(user);
+  if (saslConnection === undefined) return { KAFKA_BROKERS: getTestBrokers().join(",") };
+  const { brokers, sasl } = saslConnection;
   return {
     KAFKA_BROKERS: brokers.join(","),
     KAFKA_SASL_MECHANISM: sasl.mechanism,
@@ -191,22 +205,22 @@ export const kafkaEnvOf = (user: string): Env => {
   };
 };
 
-const openReplica = (service: ServiceName, internalPort: number, env: Env) => {
+const createReplicaProcess = (service: ServiceName, internalPort: number, env: Env) => {
   let child: Child | undefined;
-  let earlier = "";
+  let earlierOutput = "";
   return {
-    output: () => earlier + (child?.output() ?? ""),
+    output: () => earlierOutput + (child?.output() ?? ""),
     pid: () => child?.pid ?? -1,
     start: async () => {
-      earlier += child?.output() ?? "";
+      earlierOutput += child?.output() ?? "";
       child = startChild(`services/${service}/src/main.ts`, env);
-      await waitReady(child, internalPort);
+      await waitUntilReady(child, internalPort);
     },
     kill: async () => {
-      await child?.end("SIGKILL");
+      await child?.terminate("SIGKILL");
     },
     stop: async () => {
-      await child?.end("SIGTERM");
+      await child?.terminate("SIGTERM");
     },
   };
 };

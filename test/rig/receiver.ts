@@ -3,10 +3,10 @@ import { type IncomingHttpHeaders, createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
 /** One webhook as it came in, before anything in it was verified. */
-export type Received = {
+export type ReceivedWebhook = {
   path: string;
   headers: IncomingHttpHeaders;
-  raw: Buffer;
+  rawBody: Buffer;
   body: {
     id: string;
     type: string;
@@ -15,35 +15,35 @@ export type Received = {
   };
 };
 
-export type Receiver = {
+export type WebhookReceiver = {
   port: number;
-  received: Received[];
+  received: ReceivedWebhook[];
   /** Decides the status of an answer; 204 unless set. */
-  answerWith(decide: (received: Received) => number): void;
+  setResponder(chooseStatus: (received: ReceivedWebhook) => number): void;
   close(): Promise<void>;
 };
 
 /** A stranger that takes webhooks on loopback. */
-export const openReceiver = async (): Promise<Receiver> => {
-  const received: Received[] = [];
-  let decide: (received: Received) => number = () => 204;
+export const startReceiver = async (): Promise<WebhookReceiver> => {
+  const received: ReceivedWebhook[] = [];
+  let chooseStatus: (received: ReceivedWebhook) => number = () => 204;
   const server = createServer((req, res) => {
     const chunks: Buffer[] = [];
     req.on("data", (chunk: Buffer) => chunks.push(chunk));
     req.on("end", () => {
-      const raw = Buffer.concat(chunks);
-      const body = JSON.parse(raw.toString("utf8")) as Received["body"];
-      const one = { path: req.url ?? "", headers: req.headers, raw, body };
-      received.push(one);
-      res.writeHead(decide(one)).end();
+      const rawBody = Buffer.concat(chunks);
+      const body = JSON.parse(rawBody.toString("utf8")) as ReceivedWebhook["body"];
+      const webhook = { path: req.url ?? "", headers: req.headers, rawBody, body };
+      received.push(webhook);
+      res.writeHead(chooseStatus(webhook)).end();
     });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
     port: (server.address() as AddressInfo).port,
     received,
-    answerWith: (next) => {
-      decide = next;
+    setResponder: (newChooseStatus) => {
+      chooseStatus = newChooseStatus;
     },
     close: () =>
       new Promise((resolve) => {
@@ -54,11 +54,12 @@ export const openReceiver = async (): Promise<Receiver> => {
 };
 
 /** Verifies a delivery as an integrator would, from the raw bytes (rule HOOK-12). */
-export const isSignedWith = (secret: string, { headers, raw }: Received): boolean => {
-  const signed = `${String(headers["service-timestamp"])}.${raw.toString("utf8")}`;
-  const expected = `v1=${createHmac("sha256", secret).update(signed).digest("hex")}`;
-  const given = String(headers["service-signature"]);
+export const isSignedWith = (secret: string, { headers, rawBody }: ReceivedWebhook): boolean => {
+  const signedPayload = `${String(headers["service-timestamp"])}.${rawBody.toString("utf8")}`;
+  const expectedSignature = `v1=${createHmac("sha256", secret).update(signedPayload).digest("hex")}`;
+  const receivedSignature = String(headers["service-signature"]);
   return (
-    given.length === expected.length && timingSafeEqual(Buffer.from(given), Buffer.from(expected))
+    receivedSignature.length === expectedSignature.length &&
+    timingSafeEqual(Buffer.from(receivedSignature), Buffer.from(expectedSignature))
   );
 };

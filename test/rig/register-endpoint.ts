@@ -7,11 +7,11 @@ export const registerEndpoint = async (
   { cookie }: Merchant,
   url: string,
 ): Promise<{ id: string; secret: string }> => {
-  const answer = await call(`${baseUrl}/console/api/webhook-endpoints`, {
+  const response = await call(`${baseUrl}/console/api/webhook-endpoints`, {
     method: "POST",
     headers: { cookie },
     body: { url, name: url },
   });
-  if (answer.status !== 201) throw new Error(`no endpoint: ${JSON.stringify(answer.body)}`);
-  return { id: String(answer.body["id"]), secret: String(answer.body["secret"]) };
+  if (response.status !== 201) throw new Error(`no endpoint: ${JSON.stringify(response.body)}`);
+  return { id: String(response.body["id"]), secret: String(response.body["secret"]) };
 };

@@ -6,15 +6,15 @@ const bytesPerKib = 1_024;
  * How much of a process's memory is in RAM now, in bytes, as Linux counts it; throws once the
  * process is gone.
  */
-export const residentBytesOf = (pid: number): number => readBytes(pid, "VmRSS");
+export const readResidentBytes = (pid: number): number => readStatusBytes(pid, "VmRSS");
 
 /**
  * How much of a process's RAM is its own, in bytes; throws once the process is gone. The kernel can
  * drop the rest, which are pages of program files, before a pod reaches its limit.
  */
-export const anonymousBytesOf = (pid: number): number => readBytes(pid, "RssAnon");
+export const readAnonymousBytes = (pid: number): number => readStatusBytes(pid, "RssAnon");
 
-const readBytes = (pid: number, field: string): number => {
+const readStatusBytes = (pid: number, field: string): number => {
   const status = readFileSync(`/proc/${pid}/status`, "utf8");
   return Number(new RegExp(`^${field}:\\s+(\\d+) kB$`, "m").exec(status)?.[1]) * bytesPerKib;
 };
@@ -22,11 +22,14 @@ const readBytes = (pid: number, field: string): number => {
 const sampleMs = 50;
 
 /** Measures a process's memory until it is stopped; then returns the most that it had. */
-export const watchMemory = (pid: number, bytesOf: (pid: number) => number = residentBytesOf) => {
-  let most = bytesOf(pid);
+export const watchMemory = (
+  pid: number,
+  readMemoryBytes: (pid: number) => number = readResidentBytes,
+) => {
+  let maxBytes = readMemoryBytes(pid);
   const timer = setInterval(() => {
     try {
-      most = Math.max(most, bytesOf(pid));
+      maxBytes = Math.max(maxBytes, readMemoryBytes(pid));
     } catch {
       // The process is gone: whoever waits for it will report that.
       clearInterval(timer);
@@ -35,7 +38,7 @@ export const watchMemory = (pid: number, bytesOf: (pid: number) => number = resi
   return {
     stop: (): number => {
       clearInterval(timer);
-      return most;
+      return maxBytes;
     },
   };
 };

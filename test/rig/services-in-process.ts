@@ -2,9 +2,9 @@ import { authKeysConfig, authKeysMigration, createAuthKeys } from "@payment-link
 import { type ServiceName, createIngress } from "@payment-links/deploy/ingress";
 import { createInternalApp, listen } from "@payment-links/http";
 import { createLinksApi, linksApiConfig, linksApiMigration } from "@payment-links/links-api";
-import type { Ground } from "@payment-links/process";
-import { openTestGround } from "@payment-links/process/testing";
-import { readConfig } from "@payment-links/runtime";
+import type { ServiceContext } from "@payment-links/process";
+import { createTestContext } from "@payment-links/process/testing";
+import { parseConfig } from "@payment-links/runtime";
 import {
   createSettlementListener,
   settlementListenerConfig,
@@ -15,13 +15,13 @@ import {
   webhookDispatcherConfig,
   webhookDispatcherMigration,
 } from "@payment-links/webhook-dispatcher";
-import { sealingKey } from "./shop-env.ts";
+import { sealingKeyEntry } from "./shop-env.ts";
 
 const host = "127.0.0.1";
-const env = { WEBHOOK_SECRET_KEYS: sealingKey };
+const env = { WEBHOOK_SECRET_KEYS: sealingKeyEntry };
 
 /** The outside world of these tests: every host name leads to one public address. */
-const outside = { resolve: () => Promise.resolve(["93.184.216.34"]), random: () => 0 };
+const externalDependencies = { resolve: () => Promise.resolve(["93.184.216.34"]), random: () => 0 };
 
 /**
  * The four services in this process behind one origin, over real databases, with one clock that
@@ -29,39 +29,47 @@ const outside = { resolve: () => Promise.resolve(["93.184.216.34"]), random: () 
  * alone. Limits, if given, apply to all services but auth-keys. A browser needs a port that its page's
  * origin names.
  */
-export const openServicesInProcess = async (
-  more: Partial<Pick<Ground, "limits" | "baseUrl">> = {},
+export const startServicesInProcess = async (
+  overrides: Partial<Pick<ServiceContext, "limits" | "baseUrl">> = {},
 ) => {
-  const { baseUrl } = more;
-  const auth = await openTestGround({
+  const { baseUrl } = overrides;
+  const authContext = await createTestContext({
     name: "auth-keys",
     migration: authKeysMigration,
-    change: baseUrl === undefined ? {} : { baseUrl },
+    overrides: baseUrl === undefined ? {} : { baseUrl },
   });
-  const authKeys = createAuthKeys(auth.ground, readConfig(authKeysConfig, env));
-  const change = { clock: auth.clock, ask: authKeys.ask, ...more };
-  const links = await openTestGround({ name: "links-api", migration: linksApiMigration, change });
-  const settlements = await openTestGround({
+  const authKeys = createAuthKeys(authContext.context, parseConfig(authKeysConfig, env));
+  const contextOverrides = {
+    clock: authContext.clock,
+    requestIntrospection: authKeys.requestIntrospection,
+    ...overrides,
+  };
+  const linksContext = await createTestContext({
+    name: "links-api",
+    migration: linksApiMigration,
+    overrides: contextOverrides,
+  });
+  const settlementsContext = await createTestContext({
     name: "settlement-listener",
     migration: settlementListenerMigration,
-    change,
+    overrides: contextOverrides,
   });
-  const webhooks = await openTestGround({
+  const webhooksContext = await createTestContext({
     name: "webhook-dispatcher",
     migration: webhookDispatcherMigration,
-    change,
+    overrides: contextOverrides,
   });
   const services = {
     "auth-keys": authKeys,
-    "links-api": createLinksApi(links.ground, readConfig(linksApiConfig, env)),
+    "links-api": createLinksApi(linksContext.context, parseConfig(linksApiConfig, env)),
     "settlement-listener": createSettlementListener(
-      settlements.ground,
-      readConfig(settlementListenerConfig, env),
+      settlementsContext.context,
+      parseConfig(settlementListenerConfig, env),
     ),
     "webhook-dispatcher": createWebhookDispatcher(
-      webhooks.ground,
-      readConfig(webhookDispatcherConfig, env),
-      outside,
+      webhooksContext.context,
+      parseConfig(webhookDispatcherConfig, env),
+      externalDependencies,
     ),
   };
   const handler = createIngress({
@@ -71,39 +79,39 @@ export const openServicesInProcess = async (
     "webhook-dispatcher": services["webhook-dispatcher"].app,
   });
   const port = baseUrl === undefined ? 0 : Number(new URL(baseUrl).port);
-  const open = await listen({ handler, host, port, variable: "PORT" });
+  const publicListener = await listen({ handler, host, port, portVariable: "PORT" });
   const internalApp = createInternalApp({
     services: [authKeys],
     isDraining: () => false,
     hostNames: [host],
-    log: auth.ground.log,
+    log: authContext.context.log,
   });
-  const internal = await listen({
+  const internalListener = await listen({
     handler: internalApp,
     host,
     port: 0,
-    variable: "INTERNAL_PORT",
+    portVariable: "INTERNAL_PORT",
   });
-  const grounds = {
-    "auth-keys": auth,
-    "links-api": links,
-    "settlement-listener": settlements,
-    "webhook-dispatcher": webhooks,
+  const contexts = {
+    "auth-keys": authContext,
+    "links-api": linksContext,
+    "settlement-listener": settlementsContext,
+    "webhook-dispatcher": webhooksContext,
   };
   return {
-    baseUrl: `http://${host}:${open.port}`,
-    internalUrl: `http://${host}:${internal.port}`,
-    clock: auth.clock,
+    baseUrl: `http://${host}:${publicListener.port}`,
+    internalUrl: `http://${host}:${internalListener.port}`,
+    clock: authContext.clock,
     /** The superuser's connection to a service's database. */
-    adminUrlOf: (service: ServiceName) => grounds[service].database.adminUrl,
+    getAdminUrl: (service: ServiceName) => contexts[service].database.adminUrl,
     /** What the services have written into their logs. */
-    logLines: () => Object.values(grounds).flatMap(({ logLines }) => logLines),
+    logLines: () => Object.values(contexts).flatMap(({ logLines }) => logLines),
     publicRoutes: Object.values(services).flatMap(({ publicRoutes }) => publicRoutes),
     internalRoutes: Object.values(services).flatMap(({ internalRoutes }) => internalRoutes),
     close: async () => {
-      await Promise.all([open.close(), internal.close()]);
+      await Promise.all([publicListener.close(), internalListener.close()]);
       await Promise.all(Object.values(services).map((service) => service.stop()));
-      await Promise.all(Object.values(grounds).map((ground) => ground.close()));
+      await Promise.all(Object.values(contexts).map((testContext) => testContext.close()));
     },
   };
 };

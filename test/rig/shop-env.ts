@@ -1,15 +1,15 @@
 /** The payment provider whose notices whole-set tests send. */
-export const acme = { provider: "acme", secret: "whsec_c2V0dGxlbWVudC1ub3RpY2VzLXRlc3Q=" };
+export const acmeProvider = { provider: "acme", secret: "whsec_c2V0dGxlbWVudC1ub3RpY2VzLXRlc3Q=" };
 
 /** The key that seals webhook secrets in whole-set tests. */
-export const sealingKey = `test=${Buffer.alloc(32, 7).toString("base64")}`;
+export const sealingKeyEntry = `test=${Buffer.alloc(32, 7).toString("base64")}`;
 
 /**
  * The settings by which `acme` is a payment provider, and `receiver.test` a receiver on loopback.
  */
-export const shopEnv = (receiver: { port: number }) => ({
-  SETTLEMENT_PROVIDER_SECRETS: `${acme.provider}=${acme.secret}`,
-  WEBHOOK_SECRET_KEYS: sealingKey,
+export const buildShopEnv = (receiver: { port: number }) => ({
+  SETTLEMENT_PROVIDER_SECRETS: `${acmeProvider.provider}=${acmeProvider.secret}`,
+  WEBHOOK_SECRET_KEYS: sealingKeyEntry,
   WEBHOOK_HOST_OVERRIDES: `receiver.test=http://127.0.0.1:${receiver.port}`,
 });
 

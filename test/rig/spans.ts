@@ -39,14 +39,14 @@ const Export = z.object({
 });
 
 /** Reads spans that were exported as OTLP/JSON, one export behind the other. */
-export const readSpans = (received: string): Span[] =>
+export const parseSpans = (received: string): Span[] =>
   received
     .split(/(?=\{"resourceSpans":)/)
     .filter((text) => text !== "")
     .flatMap((text) => Export.parse(JSON.parse(text)).resourceSpans)
     .flatMap(({ resource, scopeSpans }) => {
-      const named = resource.attributes.find(({ key }) => key === "service.name");
-      const service = named?.value.stringValue ?? "";
+      const serviceAttribute = resource.attributes.find(({ key }) => key === "service.name");
+      const service = serviceAttribute?.value.stringValue ?? "";
       return scopeSpans.flatMap(({ spans }) =>
         spans.map(({ startTimeUnixNano: startMs, endTimeUnixNano: endMs, ...span }) => ({
           ...span,

@@ -2,58 +2,58 @@ import { injectDelay } from "@payment-links/runtime/testing/inject-delay";
 import { waitUntil } from "@payment-links/runtime/testing";
 
 /** One call of a caller, which throws where its answer is not what it should be. */
-type Turn = { name: string; take: () => Promise<void> };
+type LoadCall = { name: string; run: () => Promise<void> };
 
 /** What a load has seen so far. */
 export type SteadyLoad = {
   sentCount(): number;
   /** Each call whose answer was not what it should be, in words. */
-  faults(): readonly string[];
+  failures(): readonly string[];
   /** Sends no more, and waits for the answers under way. */
   stop(): Promise<void>;
 };
 
-const pauseMs = 5;
+const tickMs = 5;
 /** A machine that is too busy gets fewer calls, so that those which fail do so for another reason. */
-const underWayMax = 6;
+const inFlightMax = 6;
 
 /** Takes the turns one after the other, so many each second as long as the answers keep up. */
-export const startSteadyLoad = (perSecond: number, turns: readonly Turn[]): SteadyLoad => {
-  const faults: string[] = [];
+export const startSteadyLoad = (perSecond: number, calls: readonly LoadCall[]): SteadyLoad => {
+  const failures: string[] = [];
   let sentCount = 0;
-  let underWay = 0;
-  const ending = new AbortController();
-  const take = async ({ name, take }: Turn) => {
-    underWay += 1;
+  let inFlightCount = 0;
+  const abortController = new AbortController();
+  const runCall = async ({ name, run }: LoadCall) => {
+    inFlightCount += 1;
     const sentAt = new Date().toISOString();
     try {
-      await take();
+      await run();
     } catch (error) {
-      faults.push(`${sentAt} ${name}: ${String(error)}`);
+      failures.push(`${sentAt} ${name}: ${String(error)}`);
     }
-    underWay -= 1;
+    inFlightCount -= 1;
   };
-  const keepOn = async () => {
-    let dueSince = performance.now();
-    while (!ending.signal.aborted) {
-      const now = performance.now();
-      for (; dueSince < now; dueSince += 1000 / perSecond) {
-        const turn = turns[sentCount % turns.length];
-        if (underWay >= underWayMax || turn === undefined) continue;
+  const sendCalls = async () => {
+    let nextDueAt = performance.now();
+    while (!abortController.signal.aborted) {
+      const nowMs = performance.now();
+      for (; nextDueAt < nowMs; nextDueAt += 1000 / perSecond) {
+        const nextCall = calls[sentCount % calls.length];
+        if (inFlightCount >= inFlightMax || nextCall === undefined) continue;
         sentCount += 1;
-        void take(turn);
+        void runCall(nextCall);
       }
-      await injectDelay("load pace", pauseMs);
+      await injectDelay("load pace", tickMs);
     }
   };
-  const running = keepOn();
+  const sendLoop = sendCalls();
   return {
     sentCount: () => sentCount,
-    faults: () => faults,
+    failures: () => failures,
     stop: async () => {
-      ending.abort();
-      await running;
-      await waitUntil("the answers under way", () => underWay === 0);
+      abortController.abort();
+      await sendLoop;
+      await waitUntil("the answers under way", () => inFlightCount === 0);
     },
   };
 };

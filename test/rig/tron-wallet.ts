@@ -1,7 +1,12 @@
 import { TronWeb, utils } from "tronweb";
 import { type Hex, keccak256, toFunctionSelector } from "viem";
-import { tronFromHex } from "@payment-links/contracts";
-import { type Answer, WalletError, askNodeAt, openAsked } from "./wallet.ts";
+import { tronAddressFromHex } from "@payment-links/contracts";
+import {
+  type WalletMethodHandler,
+  WalletError,
+  createNodeClient,
+  createRecordedWallet,
+} from "./wallet.ts";
 
 type TronWalletOptions = {
   name?: string;
@@ -14,9 +19,9 @@ type TronWalletOptions = {
   /** The end of the first block's hash, of the network that the wallet is on at first. */
   chainNumber: number;
   /** What a transaction of the wallet's lasts; a minute, as tronweb makes it, if not given. */
-  lastsMs?: number;
+  lifetimeMs?: number;
   /** Has `window.tronLink` alone, as TronLink had before TIP-6963. */
-  isOld?: boolean;
+  isLegacy?: boolean;
   /** The origin that its `tronWeb` asks from within the page, as TronLink's does; not the page if not given. */
   nodeOrigin?: string;
 };
@@ -29,12 +34,12 @@ type Transaction = {
 
 /** More than any call of these tests takes; it is not estimated, as a payment may be meant to fail. */
 const gas = "0x7a120";
-const coinsInSun = 1_000_000_000;
+const balanceSun = 1_000_000_000;
 const sunPerEnergy = 100;
 /** What any transaction takes on an EVM node besides its execution, which alone Tron counts as energy. */
-const gasOfTransaction = 21_000;
+const intrinsicGas = 21_000;
 
-const bytes4 = (selector: string): Hex => toFunctionSelector(`function ${selector}`);
+const toSelector = (selector: string): Hex => toFunctionSelector(`function ${selector}`);
 
 /** The methods of `tronWeb` that a page may ask. */
 const methods = [
@@ -59,48 +64,48 @@ type Call = {
   fee_limit: number;
 };
 
-const evmForm = (hex: string): string => `0x${hex.replace(/^41/, "")}`;
-const dataOf = ({ function_selector: selector, parameter }: Call): Hex =>
-  `${bytes4(selector)}${parameter}`;
-const inHex = (text: string): string => Buffer.from(text).toString("hex");
+const toEvmAddress = (hex: string): string => `0x${hex.replace(/^41/, "")}`;
+const encodeCallData = ({ function_selector: selector, parameter }: Call): Hex =>
+  `${toSelector(selector)}${parameter}`;
+const toHex = (text: string): string => Buffer.from(text).toString("hex");
 
 /**
  * A person's wallet for Tron over the local one. Its `tronWeb` is tronweb's own, and asks here what it asks
  * a node by HTTP; what it sends is a transaction of the EVM node behind, whose hash is the id. It has no
  * energy, and coins enough for all.
  */
-export const openTronWallet = ({
+export const createTronWallet = ({
   nodeUrl,
   evmUrl,
   account,
   chainNumber,
-  lastsMs = 60_000,
-  isOld = false,
+  lifetimeMs = 60_000,
+  isLegacy = false,
   nodeOrigin,
   ...options
 }: TronWalletOptions) => {
-  const base58 = tronFromHex(account);
-  const ask = askNodeAt(nodeUrl);
-  const askEvm = askNodeAt(evmUrl);
-  let onChain = chainNumber;
-  let isOpen = false;
-  const signed = new Map<string, unknown>();
-  const timeOf = async (tag: string): Promise<number> => {
-    const block = await ask("eth_getBlockByNumber", [tag, false]);
+  const base58 = tronAddressFromHex(account);
+  const callNode = createNodeClient(nodeUrl);
+  const callEvmNode = createNodeClient(evmUrl);
+  let currentChainNumber = chainNumber;
+  let isConnected = false;
+  const signedTransactions = new Map<string, unknown>();
+  const readBlockTimeMs = async (tag: string): Promise<number> => {
+    const block = await callNode("eth_getBlockByNumber", [tag, false]);
     return Number((block as { timestamp: string }).timestamp) * 1_000;
   };
 
-  const make = async (call: Call) => {
-    const timestamp = await timeOf("latest");
+  const buildTransaction = async (call: Call) => {
+    const timestamp = await readBlockTimeMs("latest");
     const { contract_address, owner_address, fee_limit } = call;
-    const value = { data: dataOf(call).slice(2), owner_address, contract_address };
+    const value = { data: encodeCallData(call).slice(2), owner_address, contract_address };
     const type = "TriggerSmartContract";
     const type_url = `type.googleapis.com/protocol.${type}`;
     const raw_data = {
       contract: [{ parameter: { value, type_url }, type }],
       ref_block_bytes: "1a2b",
       ref_block_hash: "0011223344556677",
-      expiration: timestamp + lastsMs,
+      expiration: timestamp + lifetimeMs,
       timestamp,
       fee_limit,
     };
@@ -112,111 +117,122 @@ export const openTronWallet = ({
 
   /** Signs what the node behind is to carry out; answers its hash. */
   const signEvm = async (to: string, data: string): Promise<string> => {
-    const nonce = await askEvm("eth_getTransactionCount", [account, "pending"]);
-    const gasPrice = await askEvm("eth_gasPrice", []);
+    const nonce = await callEvmNode("eth_getTransactionCount", [account, "pending"]);
+    const gasPrice = await callEvmNode("eth_gasPrice", []);
     const call = { from: account, to, data, gas, nonce, gasPrice };
-    const raw = (await askEvm("eth_signTransaction", [call])) as Hex;
-    const id = keccak256(raw).slice(2);
-    signed.set(id, raw);
+    const rawTransaction = (await callEvmNode("eth_signTransaction", [call])) as Hex;
+    const id = keccak256(rawTransaction).slice(2);
+    signedTransactions.set(id, rawTransaction);
     return id;
   };
 
-  const nodeAnswers: Record<string, (asked: never) => unknown> = {
-    "wallet/getblockbynum": () => ({ blockID: onChain.toString(16).padStart(64, "0") }),
+  const nodeHandlers: Record<string, (request: never) => unknown> = {
+    "wallet/getblockbynum": () => ({ blockID: currentChainNumber.toString(16).padStart(64, "0") }),
     "walletsolidity/getnowblock": async () => ({
-      block_header: { raw_data: { timestamp: await timeOf("finalized") } },
+      block_header: { raw_data: { timestamp: await readBlockTimeMs("finalized") } },
     }),
-    "wallet/getaccount": () => ({ balance: coinsInSun }),
+    "wallet/getaccount": () => ({ balance: balanceSun }),
     "wallet/getaccountresource": () => ({}),
     "wallet/getchainparameters": () => ({
       chainParameter: [{ key: "getEnergyFee", value: sunPerEnergy }],
     }),
-    "wallet/triggerconstantcontract": async (asked: Call) => {
-      const [from, to] = [evmForm(asked.owner_address), evmForm(asked.contract_address)];
-      const call = { from, to, data: dataOf(asked) };
+    "wallet/triggerconstantcontract": async (request: Call) => {
+      const [from, to] = [
+        toEvmAddress(request.owner_address),
+        toEvmAddress(request.contract_address),
+      ];
+      const call = { from, to, data: encodeCallData(request) };
       try {
-        const result = String(await ask("eth_call", [call, "latest"])).slice(2);
-        const used = Number(await ask("eth_estimateGas", [call])) - gasOfTransaction;
-        return { result: { result: true }, constant_result: [result], energy_used: used };
+        const result = String(await callNode("eth_call", [call, "latest"])).slice(2);
+        const energyUsed = Number(await callNode("eth_estimateGas", [call])) - intrinsicGas;
+        return { result: { result: true }, constant_result: [result], energy_used: energyUsed };
       } catch {
-        return { result: { result: true, message: inHex("REVERT opcode executed") } };
+        return { result: { result: true, message: toHex("REVERT opcode executed") } };
       }
     },
-    "wallet/triggersmartcontract": async (asked: Call) => ({
+    "wallet/triggersmartcontract": async (request: Call) => ({
       result: { result: true },
-      transaction: await make(asked),
+      transaction: await buildTransaction(request),
     }),
     "wallet/broadcasttransaction": async ({ txID: txid, raw_data }: Transaction) => {
-      if ((await timeOf("latest")) >= raw_data.expiration) {
+      if ((await readBlockTimeMs("latest")) >= raw_data.expiration) {
         return { code: "TRANSACTION_EXPIRATION_ERROR", txid };
       }
-      await askEvm("eth_sendRawTransaction", [signed.get(txid)]);
+      await callEvmNode("eth_sendRawTransaction", [signedTransactions.get(txid)]);
       return { result: true, txid };
     },
     "wallet/gettransactioninfobyid": async ({ value: id }: { value: string }) => {
-      const receipt = await ask("eth_getTransactionReceipt", [id]);
+      const receipt = await callNode("eth_getTransactionReceipt", [id]);
       if (receipt === null) return {};
-      const isDone = (receipt as { status: string }).status === "0x1";
-      return { id, receipt: { result: isDone ? "SUCCESS" : "REVERT" } };
+      const hasSucceeded = (receipt as { status: string }).status === "0x1";
+      return { id, receipt: { result: hasSucceeded ? "SUCCESS" : "REVERT" } };
     },
   };
   const web = new TronWeb({ fullHost: "http://127.0.0.1:1" });
   web.setAddress(base58);
-  const answerNode = async (path: string, asked: unknown): Promise<never> => {
-    const how = nodeAnswers[path];
-    if (how === undefined) throw new Error(`the local Tron has no ${path}`);
-    return (await how(asked as never)) as never;
+  const handleNodeRequest = async (path: string, request: unknown): Promise<never> => {
+    const handler = nodeHandlers[path];
+    if (handler === undefined) throw new Error(`the local Tron has no ${path}`);
+    return (await handler(request as never)) as never;
   };
-  web.fullNode.request = answerNode;
-  web.solidityNode.request = answerNode;
+  web.fullNode.request = handleNodeRequest;
+  web.solidityNode.request = handleNodeRequest;
 
-  const own: Record<string, Answer> = {
-    isOpen: () => isOpen,
+  const ownMethods: Record<string, WalletMethodHandler> = {
+    isOpen: () => isConnected,
     eth_requestAccounts: () => {
-      isOpen = true;
+      isConnected = true;
       return [base58];
     },
     tron_requestAccounts: () => {
-      isOpen = true;
+      isConnected = true;
       return { code: 200, message: "User allowed the request." };
     },
     wallet_switchEthereumChain: ([to]) => {
-      onChain = Number((to as { chainId: string }).chainId);
+      currentChainNumber = Number((to as { chainId: string }).chainId);
       return null;
     },
     "transactionBuilder.triggerSmartContract": async (params) => {
-      const all = params as Parameters<typeof web.transactionBuilder.triggerSmartContract>;
-      const { transaction, ...made } = await web.transactionBuilder.triggerSmartContract(...all);
+      const args = params as Parameters<typeof web.transactionBuilder.triggerSmartContract>;
+      const { transaction, ...result } = await web.transactionBuilder.triggerSmartContract(...args);
       const value = transaction.raw_data.contract[0]?.parameter.value;
       const { contract_address, data } = value as { contract_address: string; data: string };
-      const txID = await signEvm(evmForm(contract_address), `0x${data}`);
-      return { ...made, transaction: { ...transaction, txID } };
+      const txID = await signEvm(toEvmAddress(contract_address), `0x${data}`);
+      return { ...result, transaction: { ...transaction, txID } };
     },
     "trx.sign": ([transaction]) => ({ ...(transaction as Transaction), signature: ["00"] }),
   };
-  const answer = (method: string, params: readonly unknown[]): unknown => {
-    const how = own[method];
-    if (how !== undefined) return how(params);
+  const handleRequest = (method: string, params: readonly unknown[]): unknown => {
+    const handler = ownMethods[method];
+    if (handler !== undefined) return handler(params);
     if (!methods.includes(method)) throw new WalletError(4200, `no such method ${method}`);
-    const [room = "", name = ""] = method.split(".");
-    const rooms = web as unknown as Record<string, Record<string, (...all: unknown[]) => unknown>>;
-    return rooms[room]?.[name]?.(...params);
+    const [namespace = "", name = ""] = method.split(".");
+    const namespaces = web as unknown as Record<
+      string,
+      Record<string, (...args: unknown[]) => unknown>
+    >;
+    return namespaces[namespace]?.[name]?.(...params);
   };
-  const wallet = openAsked({ ...options, answer });
+  const wallet = createRecordedWallet({ ...options, callMethod: handleRequest });
   return {
     ...wallet,
     base58,
-    tron: { account: base58, methods, isOld, ...(nodeOrigin !== undefined && { nodeOrigin }) },
+    tron: {
+      account: base58,
+      methods,
+      isOld: isLegacy,
+      ...(nodeOrigin !== undefined && { nodeOrigin }),
+    },
     /** What its node answers by HTTP. */
-    answerNode,
+    handleNodeRequest,
     /** What it was asked to sign, in order. */
-    toSign: () =>
-      wallet.asked
+    listSigningRequests: () =>
+      wallet.requests
         .filter(({ method }) => method === "trx.sign")
         .map(({ params }) => (params?.[0] ?? {}) as Transaction),
     /** How often it was asked to send something. */
     countSent: () =>
-      wallet.asked.filter(({ method }) => method === "trx.sendRawTransaction").length,
+      wallet.requests.filter(({ method }) => method === "trx.sendRawTransaction").length,
   };
 };
-export type TronWallet = ReturnType<typeof openTronWallet>;
+export type TronWallet = ReturnType<typeof createTronWallet>;

@@ -1,16 +1,22 @@
 import { afterEach, beforeEach, expect } from "@jest/globals";
 import { devnet } from "@payment-links/contracts";
 import { waitUntil } from "@payment-links/runtime/testing";
-import { type Payer, clickPay, countAsked, mayPay, paymentsOf } from "./open-checkout.ts";
+import {
+  type Payer,
+  clickPay,
+  countPaymentRequests,
+  canPay,
+  listPaymentRequests,
+} from "./create-checkout.ts";
 import { useCheckout } from "./use-checkout.ts";
-import { type Answer, failWith, never } from "./wallet.ts";
+import { type WalletMethodHandler, failWith, neverRespond } from "./wallet.ts";
 
 /** Known to the node; before each test it has tokens, and allows nothing. */
 export const account = "0x15d34AAf54267DB7D7c367839AAf71A00a2C6A65";
-export const units = 1_000_000n;
+export const baseUnitsPerToken = 1_000_000n;
 
 /** Who is told why nothing was paid: by what the wallet answers to which method, and in which words. */
-export const refusals: [string, string, Answer, string][] = [
+export const walletRejections: [string, string, WalletMethodHandler, string][] = [
   [
     "who declines",
     "wallet_sendCalls",
@@ -41,71 +47,71 @@ export const refusals: [string, string, Answer, string][] = [
 export const noBatchCodes = [-32601, 4200, 5700, 5710, 5740, 5750, 5760];
 
 /** What says nothing of a batch, when the wallet is asked how it stands. */
-export const emptyAnswers: [string, Answer][] = [
+export const emptyStatusResponses: [string, WalletMethodHandler][] = [
   ["of which it knows nothing", failWith(5730)],
   ["of which its node says nothing", failWith(-32603)],
-  ["of which it never answers", never],
+  ["of which it never answers", neverRespond],
   ["of which it says what nobody understands", () => ({ status: "PENDING" })],
 ];
 
 /** The checkout, and what tests do with payers whose wallets carry out several calls as one. */
 export const useBatches = () => {
   const rig = useCheckout();
-  const allow = (words: string) =>
-    rig.chain.ask("eth_sendTransaction", [
+  const approveAllowance = (abiAmount: string) =>
+    rig.chain.callRpc("eth_sendTransaction", [
       {
         from: account,
-        to: rig.chain.addressOf("usdc"),
-        data: `0x095ea7b3${devnet.erc20FeeProxy.slice(2).padStart(64, "0")}${words.padStart(64, "0")}`,
+        to: rig.chain.getTokenAddress("usdc"),
+        data: `0x095ea7b3${devnet.erc20FeeProxy.slice(2).padStart(64, "0")}${abiAmount.padStart(64, "0")}`,
       },
     ]);
 
   beforeEach(async () => {
-    await rig.mint(account, 25n * units);
-    await allow("0");
+    await rig.mint(account, 25n * baseUnitsPerToken);
+    await approveAllowance("0");
   });
   afterEach(async () => {
-    await rig.chain.ask("evm_setAutomine", [true]);
+    await rig.chain.callRpc("evm_setAutomine", [true]);
     await rig.chain.mine();
   });
 
-  const openPayer = (batching: "supported" | "ready" = "supported") =>
-    rig.openPayer({ toAmount: "25", account, batching });
+  const createPayer = (batching: "supported" | "ready" = "supported") =>
+    rig.createPayer({ toAmount: "25", account, batching });
 
   /** No button pays, nor after a reload, and the wallet was asked once. */
   const expectNoSecondPayment = async (tab: Payer): Promise<void> => {
-    expect(await mayPay(tab)).toBe(false);
-    expect(await tab.text()).not.toMatch(/nothing was paid/i);
+    expect(await canPay(tab)).toBe(false);
+    expect(await tab.readText()).not.toMatch(/nothing was paid/i);
     await tab.page.reload();
-    await tab.see("o not pay again");
-    expect(await mayPay(tab)).toBe(false);
-    expect(countAsked(tab)).toBe(1);
+    await tab.waitForText("o not pay again");
+    expect(await canPay(tab)).toBe(false);
+    expect(countPaymentRequests(tab)).toBe(1);
   };
 
   /** Has a batch sent that waits for a block; answers its id and its transaction. */
-  const payUnmined = async (tab: Payer): Promise<[string, `0x${string}`]> => {
-    tab.wallet.decide("wallet_sendCalls", async (params) => {
-      await rig.chain.ask("evm_setAutomine", [false]);
-      return tab.wallet.answer("wallet_sendCalls", params);
+  const sendUnminedBatch = async (tab: Payer): Promise<[string, `0x${string}`]> => {
+    tab.wallet.setHandler("wallet_sendCalls", async (params) => {
+      await rig.chain.callRpc("evm_setAutomine", [false]);
+      return tab.wallet.callMethod("wallet_sendCalls", params);
     });
     await tab.goTo(tab.link.pageUrl);
     await clickPay(tab);
-    await tab.see("Your wallet has taken the payment.");
+    await tab.waitForText("Your wallet has taken the payment.");
     const [[id, hash] = ["", ""]] = tab.wallet.batchHashes;
     return [id, `0x${hash.slice(2)}`];
   };
 
   const expectOneTransaction = async (batching: "supported" | "ready"): Promise<void> => {
-    const payer = await openPayer(batching);
+    const payer = await createPayer(batching);
     await payer.goTo(payer.link.pageUrl);
     const url = `${rig.system.publicUrl}/checkout/payment-links/${payer.link.id}`;
     const { instructions } = (await (await fetch(url)).json()) as {
       instructions: { steps: { to: string; data: string }[] };
     };
     await clickPay(payer);
-    await payer.see("A payment of 25 USDC was seen and is being confirmed.");
-    expect(payer.wallet.sent()).toEqual([]);
-    expect(payer.wallet.batches()).toEqual([
+    await payer.waitForText("A payment of 25 USDC was seen and is being confirmed.");
+    expect(payer.wallet.listSentTransactions()).toEqual([]);
+    expect(payer.wallet.listBatches()).toEqual([
       {
         version: "2.0.0",
         id: expect.stringMatching(/^0x[0-9a-f]{64}$/),
@@ -116,51 +122,55 @@ export const useBatches = () => {
       },
     ]);
     await rig.chain.mine(3);
-    await payer.see("This payment link has been paid.");
+    await payer.waitForText("This payment link has been paid.");
   };
 
-  const expectToldWhy = async (method: string, answer: Answer, words: string): Promise<void> => {
-    const payer = await openPayer();
-    payer.wallet.decide(method, answer);
+  const expectRejectionExplained = async (
+    method: string,
+    walletResponse: WalletMethodHandler,
+    expectedText: string,
+  ): Promise<void> => {
+    const payer = await createPayer();
+    payer.wallet.setHandler(method, walletResponse);
     await payer.goTo(payer.link.pageUrl);
     await clickPay(payer);
-    await payer.see(words);
-    expect(await mayPay(payer)).toBe(true);
-    expect(payer.wallet.sent()).toEqual([]);
+    await payer.waitForText(expectedText);
+    expect(await canPay(payer)).toBe(true);
+    expect(payer.wallet.listSentTransactions()).toEqual([]);
   };
 
-  const expectOneAfterTheOther = async (code: number): Promise<void> => {
-    const payer = await openPayer();
-    payer.wallet.decide("wallet_sendCalls", failWith(code));
+  const expectSequentialPayments = async (code: number): Promise<void> => {
+    const payer = await createPayer();
+    payer.wallet.setHandler("wallet_sendCalls", failWith(code));
     await payer.goTo(payer.link.pageUrl);
     await clickPay(payer);
-    await payer.see("Do not pay again. Transaction 0x");
-    expect(payer.wallet.sent()).toHaveLength(2);
-    expect(paymentsOf(payer.wallet)).toHaveLength(1);
+    await payer.waitForText("Do not pay again. Transaction 0x");
+    expect(payer.wallet.listSentTransactions()).toHaveLength(2);
+    expect(listPaymentRequests(payer.wallet)).toHaveLength(1);
   };
 
-  const expectNotOffered = async (answer: Answer): Promise<void> => {
-    const tab = await openPayer();
-    let asked = 0;
-    tab.wallet.decide("wallet_getCallsStatus", (params) => {
-      asked += 1;
-      return answer(params);
+  const expectPaymentNotOffered = async (walletResponse: WalletMethodHandler): Promise<void> => {
+    const tab = await createPayer();
+    let requestCount = 0;
+    tab.wallet.setHandler("wallet_getCallsStatus", (params) => {
+      requestCount += 1;
+      return walletResponse(params);
     });
     await tab.goTo(tab.link.pageUrl);
     await clickPay(tab);
-    await waitUntil("the question how it stands", () => asked > 0);
+    await waitUntil("the question how it stands", () => requestCount > 0);
     await expectNoSecondPayment(tab);
   };
 
   return {
     rig,
-    allow,
-    openPayer,
-    payUnmined,
+    approveAllowance,
+    createPayer,
+    sendUnminedBatch,
     expectNoSecondPayment,
     expectOneTransaction,
-    expectToldWhy,
-    expectOneAfterTheOther,
-    expectNotOffered,
+    expectRejectionExplained,
+    expectSequentialPayments,
+    expectPaymentNotOffered,
   };
 };

@@ -3,33 +3,33 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach } from "@jest/globals";
 import { waitUntil } from "@payment-links/runtime/testing";
-import { type Child, startChild, waitReady } from "./child.ts";
+import { type Child, startChild, waitUntilReady } from "./child.ts";
 import { findFreePorts } from "./free-port.ts";
 
 /** A new data folder and new ports for each test, and the all-in-one processes that it starts there. */
 export const useDataFolder = () => {
   let children: Child[] = [];
-  const folder = {
+  const dataFolder = {
     dataDir: "",
     port: 0,
     internalPort: 0,
     baseUrl: "",
     internalUrl: "",
     start: (env: Record<string, string> = {}, args = ["--no-devnet"]): Child => {
-      const common = {
-        DATA_DIR: folder.dataDir,
-        PORT: String(folder.port),
-        INTERNAL_PORT: String(folder.internalPort),
+      const commonEnv = {
+        DATA_DIR: dataFolder.dataDir,
+        PORT: String(dataFolder.port),
+        INTERNAL_PORT: String(dataFolder.internalPort),
         LOG_LEVEL: "warn",
       };
-      const child = startChild("deploy/src/main.ts", { ...common, ...env }, args);
+      const child = startChild("deploy/src/main.ts", { ...commonEnv, ...env }, args);
       children.push(child);
       return child;
     },
     /** Starts it and waits until it says that it is ready. */
     startAndWait: async (env: Record<string, string> = {}, args?: string[]): Promise<Child> => {
-      const child = folder.start(env, args);
-      await waitReady(child, folder.internalPort);
+      const child = dataFolder.start(env, args);
+      await waitUntilReady(child, dataFolder.internalPort);
       await waitUntil("the all-in-one says that it is ready", () => {
         if (!child.isRunning()) throw new Error(child.output());
         return child.output().includes("Payment Links is ready");
@@ -38,16 +38,16 @@ export const useDataFolder = () => {
     },
   };
   beforeEach(async () => {
-    folder.dataDir = await mkdtemp(join(tmpdir(), "payment-links-"));
-    await chmod(folder.dataDir, 0o755);
-    [folder.port = 0, folder.internalPort = 0] = await findFreePorts(2);
-    folder.baseUrl = `http://127.0.0.1:${folder.port}`;
-    folder.internalUrl = `http://127.0.0.1:${folder.internalPort}`;
+    dataFolder.dataDir = await mkdtemp(join(tmpdir(), "payment-links-"));
+    await chmod(dataFolder.dataDir, 0o755);
+    [dataFolder.port = 0, dataFolder.internalPort = 0] = await findFreePorts(2);
+    dataFolder.baseUrl = `http://127.0.0.1:${dataFolder.port}`;
+    dataFolder.internalUrl = `http://127.0.0.1:${dataFolder.internalPort}`;
   });
   afterEach(async () => {
-    await Promise.all(children.map((child) => child.end("SIGTERM")));
+    await Promise.all(children.map((child) => child.terminate("SIGTERM")));
     children = [];
-    await rm(folder.dataDir, { recursive: true, force: true });
+    await rm(dataFolder.dataDir, { recursive: true, force: true });
   });
-  return folder;
+  return dataFolder;
 };

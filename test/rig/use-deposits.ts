@@ -2,41 +2,41 @@ import { afterEach, expect } from "@jest/globals";
 import { Client } from "pg";
 import { getAddress } from "viem";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
-import { type ConsolePerson as Person, useConsole } from "./use-console.ts";
+import { type ConsoleUser, useConsole } from "./use-console.ts";
 
-const address = getAddress("0xa0cf798816d4b9b9866b5330eea46a18382f251e");
+const payoutAddress = getAddress("0xa0cf798816d4b9b9866b5330eea46a18382f251e");
 const description = "<b>Order</b> \u202e7 ".repeat(5);
 
 /** The console, and what tests do with owners to whose address money comes. */
 export const useDeposits = () => {
   const system = useConsole();
   const links = useRig(async () => {
-    const database = new Client({ connectionString: system.adminUrlOf("links-api") });
+    const database = new Client({ connectionString: system.getAdminUrl("links-api") });
     await database.connect();
     return { database, close: () => database.end() };
   });
   afterEach(() => links.database.query("DELETE FROM links_api.deposits"));
 
   /** Somebody who can be paid, with a link of 25 USDC. */
-  const openShop = async (name: string, german = false): Promise<Person> => {
-    const person = await system.signUp(name, {
+  const createShop = async (name: string, isGerman = false): Promise<ConsoleUser> => {
+    const user = await system.signUp(name, {
       viewport: { width: 320, height: 640 },
-      ...(german ? { locale: "de-DE" } : {}),
+      ...(isGerman ? { locale: "de-DE" } : {}),
     });
     const post = async (path: string, data: object): Promise<void> => {
-      const answer = await person.context.request.post(`${system.origin}/console/api/${path}`, {
+      const response = await user.context.request.post(`${system.origin}/console/api/${path}`, {
         data,
         headers: { origin: system.origin },
       });
-      expect([path, answer.ok()]).toEqual([path, true]);
+      expect([path, response.ok()]).toEqual([path, true]);
     };
-    await post("wallets", { walletAddress: address, tokenId: "usdc-base" });
+    await post("wallets", { walletAddress: payoutAddress, tokenId: "usdc-base" });
     await post("payment-links", { toAmount: "25", description });
-    return person;
+    return user;
   };
 
   /** The listener has told of deposits to the newest link's owner: none of these services hears. */
-  const giveDeposits = async (
+  const insertDeposits = async (
     amounts: readonly string[],
     /** The link's own token if not given. */
     tokenAddress?: string,
@@ -56,7 +56,7 @@ export const useDeposits = () => {
           amount,
           tokenAddress ?? link.token_address,
           link.chain_id,
-          address,
+          payoutAddress,
           getAddress(`0x${"ab".repeat(20)}`),
           `0x${"cd".repeat(32)}`,
           new Date(link.created_at.getTime() + (amounts.length - index) * 60_000),
@@ -66,8 +66,8 @@ export const useDeposits = () => {
   };
 
   return {
-    openShop,
-    giveDeposits,
-    query: (text: string) => links.database.query(text),
+    createShop,
+    insertDeposits,
+    runQuery: (text: string) => links.database.query(text),
   };
 };

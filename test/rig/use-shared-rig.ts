@@ -1,6 +1,6 @@
 import { beforeAll } from "@jest/globals";
-import { membersOf } from "@payment-links/runtime/testing/use-rig";
-import { openShared } from "../jest/shared-rigs.ts";
+import { createLazyProxy } from "@payment-links/runtime/testing/use-rig";
+import { getSharedRig } from "../jest/shared-rigs.ts";
 
 /**
  * What all test files of a folder use, one file after the other: opened by the first of them, closed
@@ -8,11 +8,11 @@ import { openShared } from "../jest/shared-rigs.ts";
  */
 export const useSharedRig = <Rig extends { close(): unknown }>(
   name: string,
-  open: () => Promise<Rig>,
+  createRig: () => Promise<Rig>,
 ): Rig => {
   let rig: Rig | undefined;
   beforeAll(async () => {
-    rig = await openShared(name, open);
+    rig = await getSharedRig(name, createRig);
   });
-  return membersOf(() => rig);
+  return createLazyProxy(() => rig);
 };

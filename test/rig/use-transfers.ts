@@ -1,18 +1,18 @@
 import { afterEach, beforeEach, expect } from "@jest/globals";
 import { randomBytes } from "node:crypto";
 import { devnet } from "@payment-links/contracts";
-import { type Checkout, type Payer, clickPay, mayPay } from "./open-checkout.ts";
+import { type Checkout, type Payer, clickPay, canPay } from "./create-checkout.ts";
 import { useOwnCheckout } from "./use-checkout.ts";
 import { failWith } from "./wallet.ts";
 
 /** Known to the node; before each test it has tokens, allows nothing and has no code. */
 export const account = "0x15d34AAf54267DB7D7c367839AAf71A00a2C6A65";
-const units = 1_000_000n;
+const baseUnitsPerToken = 1_000_000n;
 
-type Order = Partial<Parameters<Checkout["openPayer"]>[0]>;
+type PayerOptions = Partial<Parameters<Checkout["createPayer"]>[0]>;
 
 /** What a wallet answers that refuses, and what its payer is told. */
-export const refusals: [number, string][] = [
+export const walletRejections: [number, string][] = [
   [4001, "You declined in your wallet. Nothing was paid; you can try again."],
   [
     4100,
@@ -24,68 +24,71 @@ export const refusals: [number, string][] = [
 export const useTransfers = () => {
   const rig = useOwnCheckout({ readsTransfers: true });
   beforeEach(async () => {
-    await rig.chain.ask("anvil_setCode", [account, "0x"]);
-    await rig.mint(account, 25n * units);
+    await rig.chain.callRpc("anvil_setCode", [account, "0x"]);
+    await rig.mint(account, 25n * baseUnitsPerToken);
     const spender = devnet.erc20FeeProxy.slice(2).padStart(64, "0");
     const data = `0x095ea7b3${spender}${"0".repeat(64)}`;
-    const to = rig.chain.addressOf("usdc");
-    await rig.chain.ask("eth_sendTransaction", [{ from: account, to, data }]);
+    const tokenAddress = rig.chain.getTokenAddress("usdc");
+    await rig.chain.callRpc("eth_sendTransaction", [{ from: account, to: tokenAddress, data }]);
   });
   afterEach(async () => {
-    await rig.chain.ask("evm_setAutomine", [true]);
+    await rig.chain.callRpc("evm_setAutomine", [true]);
     await rig.chain.mine();
   });
 
   /** Somebody in front of a link whose owner's address the watcher knows. */
-  const openPayer = async (order: Order = {}): Promise<Payer> => {
-    const payer = await rig.openPayer({ toAmount: "25", account, ...order });
-    await rig.system.hearsOf(payer.link.to);
+  const createPayer = async (options: PayerOptions = {}): Promise<Payer> => {
+    const payer = await rig.createPayer({ toAmount: "25", account, ...options });
+    await rig.system.waitForOwnerAddress(payer.link.to);
     return payer;
   };
 
-  const kindsOf = (payer: Payer) =>
+  const listPaymentKinds = (payer: Payer) =>
     payer.wallet
-      .sent()
+      .listSentTransactions()
       .map(({ data }) => (data.startsWith("0xa9059cbb") ? "direct" : "by contract"));
 
-  const expectToldWhy = async (code: number, words: string): Promise<void> => {
-    const payer = await openPayer();
-    payer.wallet.decide("eth_sendTransaction", failWith(code));
+  const expectRejectionExplained = async (code: number, expectedText: string): Promise<void> => {
+    const payer = await createPayer();
+    payer.wallet.setHandler("eth_sendTransaction", failWith(code));
     await payer.goTo(payer.link.pageUrl);
     await clickPay(payer);
-    await payer.see(words);
-    expect(await mayPay(payer)).toBe(true);
+    await payer.waitForText(expectedText);
+    expect(await canPay(payer)).toBe(true);
     await payer.page.reload();
-    expect(await payer.text()).not.toMatch(/do not pay again|was asked/i);
-    expect(await mayPay(payer)).toBe(true);
-    payer.wallet.decide("eth_sendTransaction");
+    expect(await payer.readText()).not.toMatch(/do not pay again|was asked/i);
+    expect(await canPay(payer)).toBe(true);
+    payer.wallet.setHandler("eth_sendTransaction");
     await clickPay(payer);
-    await payer.see("Do not pay again");
-    expect(kindsOf(payer)).toEqual(["direct", "direct"]);
+    await payer.waitForText("Do not pay again");
+    expect(listPaymentKinds(payer)).toEqual(["direct", "direct"]);
   };
 
-  const expectKinds = async (
+  const expectPaymentKinds = async (
     payer: Payer,
-    kinds: readonly string[],
-    batches = 0,
+    expectedKinds: readonly string[],
+    expectedBatchCount = 0,
   ): Promise<void> => {
     await payer.goTo(payer.link.pageUrl);
     await clickPay(payer);
-    await payer.see("Do not pay again");
-    expect([kindsOf(payer), payer.wallet.batches().length]).toEqual([kinds, batches]);
+    await payer.waitForText("Do not pay again");
+    expect([listPaymentKinds(payer), payer.wallet.listBatches().length]).toEqual([
+      expectedKinds,
+      expectedBatchCount,
+    ]);
   };
 
   /** An account with tokens and coins that has never sent a transaction. */
-  const openFreshAccount = async (): Promise<string> => {
-    const fresh = `0x${randomBytes(20).toString("hex")}`;
-    await rig.chain.ask("anvil_impersonateAccount", [fresh]);
-    await rig.chain.ask("anvil_setBalance", [fresh, "0xde0b6b3a7640000"]);
-    const words = [fresh.slice(2), (25n * units).toString(16)];
-    const data = `0x40c10f19${words.map((word) => word.padStart(64, "0")).join("")}`;
-    const to = rig.chain.addressOf("usdc");
-    await rig.chain.ask("eth_sendTransaction", [{ from: account, to, data }]);
-    return fresh;
+  const createFreshAccount = async (): Promise<string> => {
+    const freshAccount = `0x${randomBytes(20).toString("hex")}`;
+    await rig.chain.callRpc("anvil_impersonateAccount", [freshAccount]);
+    await rig.chain.callRpc("anvil_setBalance", [freshAccount, "0xde0b6b3a7640000"]);
+    const abiWords = [freshAccount.slice(2), (25n * baseUnitsPerToken).toString(16)];
+    const data = `0x40c10f19${abiWords.map((abiWord) => abiWord.padStart(64, "0")).join("")}`;
+    const tokenAddress = rig.chain.getTokenAddress("usdc");
+    await rig.chain.callRpc("eth_sendTransaction", [{ from: account, to: tokenAddress, data }]);
+    return freshAccount;
   };
 
-  return { rig, openPayer, openFreshAccount, expectKinds, expectToldWhy };
+  return { rig, createPayer, createFreshAccount, expectPaymentKinds, expectRejectionExplained };
 };

@@ -8,18 +8,18 @@ const stepsMax = 200;
  * show that it has the focus.
  */
 export const walkByKeyboard = async (page: Page): Promise<string[]> => {
-  await page.evaluate(begin);
-  const expected = Number(await page.evaluate("window.walk.wanted.length"));
+  await page.evaluate(startWalkScript);
+  const expectedCount = Number(await page.evaluate("window.walk.wanted.length"));
   // A date takes several steps: day, month, year and its calendar.
-  for (let step = 0, reached = 0; step < stepsMax && reached < expected; step += 1) {
+  for (let step = 0, reachedCount = 0; step < stepsMax && reachedCount < expectedCount; step += 1) {
     await page.keyboard.press("Tab");
-    reached = Number(await page.evaluate("window.walk.note()"));
+    reachedCount = Number(await page.evaluate("window.walk.note()"));
   }
   return page.evaluate<string[]>("window.walk.findFaults()");
 };
 
 // It runs in the page. What is not drawn, or is behind a dialog, need not be reached.
-const begin = `(() => {
+const startWalkScript = `(() => {
   const root = document.querySelector("dialog:modal") ?? document.body;
   const selector = "a[href], button, input, select, textarea, summary, [tabindex]";
   const isForScripts = (one) => !one.matches("a, button, input, select, textarea, summary") &&
@@ -73,7 +73,7 @@ export const doubleText = async (page: Page): Promise<void> => {
 };
 
 /** Words that are cut off, or stand beyond the window's edge. What is hidden on purpose is clipped. */
-export const findCutText = (page: Page): Promise<string[]> =>
+export const findClippedText = (page: Page): Promise<string[]> =>
   page.evaluate<string[]>(`[...document.querySelectorAll("body *")].flatMap((one) => {
     const text = [...one.childNodes].some(({ nodeType, data }) => nodeType === 3 && data.trim());
     if (!text || !one.checkVisibility({ visibilityProperty: true })) return [];

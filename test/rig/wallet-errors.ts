@@ -1,12 +1,12 @@
 import { expect } from "@jest/globals";
 import { evmErrorResponses } from "../../services/links-api/src/testing/wallet-error-responses.ts";
-import { type Checkout, clickPay, mayPay, paymentsOf } from "./open-checkout.ts";
+import { type Checkout, clickPay, canPay, listPaymentRequests } from "./create-checkout.ts";
 import { failWithResponse } from "./wallet.ts";
 
-type Response = (typeof evmErrorResponses)[number];
+type WalletErrorResponse = (typeof evmErrorResponses)[number];
 
 /** What the page says of each kind of error before or instead of a payment. */
-export const walletErrorWords: Readonly<Record<Response["kind"], string>> = {
+export const walletErrorTexts: Readonly<Record<WalletErrorResponse["kind"], string>> = {
   rejected: "You declined in your wallet. Nothing was paid; you can try again.",
   busy: "Your wallet has an open question. Answer it there, then try again.",
   locked: "Your wallet does not let this page use your account.",
@@ -20,48 +20,48 @@ export const walletErrorWords: Readonly<Record<Response["kind"], string>> = {
 };
 
 /** What wallets answered to a method, by whose answer it is; all of them, or those of the wallets named. */
-export const findResponses = (
+export const findErrorResponses = (
   method: string,
   wallets?: readonly string[],
-): [string, Response][] => {
-  const found = evmErrorResponses.filter(
+): [string, WalletErrorResponse][] => {
+  const matchedResponses = evmErrorResponses.filter(
     (response) =>
       response.method === method && (wallets === undefined || wallets.includes(response.wallet)),
   );
-  if (wallets !== undefined && found.length < wallets.length)
+  if (wallets !== undefined && matchedResponses.length < wallets.length)
     throw new Error("a wallet is missing");
-  return found.map((response) => [response.wallet, response]);
+  return matchedResponses.map((response) => [response.wallet, response]);
 };
 
 /** The wallet answers the payment with an error; the button works as soon as the page says why. */
-export const expectPayableAtOnce = async (
+export const expectPayableImmediately = async (
   rig: Checkout,
   error: unknown,
-  words: string,
+  expectedText: string,
 ): Promise<void> => {
-  const payer = await rig.openPayer({ toAmount: "25" });
-  payer.wallet.decide("eth_sendTransaction", failWithResponse(error));
+  const payer = await rig.createPayer({ toAmount: "25" });
+  payer.wallet.setHandler("eth_sendTransaction", failWithResponse(error));
   await payer.goTo(payer.link.pageUrl);
   await clickPay(payer);
-  await payer.see(words);
-  expect(await mayPay(payer)).toBe(true);
-  expect(await payer.text()).not.toMatch(/do not pay again|was asked for this payment/i);
-  payer.wallet.decide("eth_sendTransaction");
+  await payer.waitForText(expectedText);
+  expect(await canPay(payer)).toBe(true);
+  expect(await payer.readText()).not.toMatch(/do not pay again|was asked for this payment/i);
+  payer.wallet.setHandler("eth_sendTransaction");
   await clickPay(payer);
-  await payer.see("Do not pay again");
-  expect(paymentsOf(payer.wallet)).toHaveLength(2);
+  await payer.waitForText("Do not pay again");
+  expect(listPaymentRequests(payer.wallet)).toHaveLength(2);
 };
 
 /** The wallet may have sent the payment: no button pays, nor after a reload. */
-export const expectCareful = async (rig: Checkout, error: unknown): Promise<void> => {
-  const payer = await rig.openPayer({ toAmount: "25" });
-  payer.wallet.decide("eth_sendTransaction", failWithResponse(error));
+export const expectNoRetryOffered = async (rig: Checkout, error: unknown): Promise<void> => {
+  const payer = await rig.createPayer({ toAmount: "25" });
+  payer.wallet.setHandler("eth_sendTransaction", failWithResponse(error));
   await payer.goTo(payer.link.pageUrl);
   await clickPay(payer);
-  await payer.see(walletErrorWords.unknown);
-  expect(await mayPay(payer)).toBe(false);
-  expect(await payer.text()).not.toMatch(/nothing was (?:paid|sent)/i);
+  await payer.waitForText(walletErrorTexts.unknown);
+  expect(await canPay(payer)).toBe(false);
+  expect(await payer.readText()).not.toMatch(/nothing was (?:paid|sent)/i);
   await payer.page.reload();
-  await payer.see(walletErrorWords.unknown);
-  expect(await mayPay(payer)).toBe(false);
+  await payer.waitForText(walletErrorTexts.unknown);
+  expect(await canPay(payer)).toBe(false);
 };

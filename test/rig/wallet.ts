@@ -3,11 +3,11 @@ import type { BrowserContext } from "playwright-core";
 import { type Hex, encodeFunctionData, parseAbi } from "viem";
 import { call } from "./client.ts";
 
-type Asked = { method: string; params?: readonly unknown[] };
-export type Answer = (params: readonly unknown[]) => unknown;
+type WalletRequest = { method: string; params?: readonly unknown[] };
+export type WalletMethodHandler = (params: readonly unknown[]) => unknown;
 
 /** How a wallet carries out several calls as one (EIP-5792). */
-export type Batching = {
+export type BatchSupport = {
   /** Whether its account does so already, or has to be upgraded first. */
   status: "supported" | "ready";
   /** The contract that the account delegates to (EIP-7702). */
@@ -24,7 +24,7 @@ type WalletOptions = {
   /** When it makes itself known; at once if not given. */
   announceAfterMs?: number;
   /** If not given, it knows nothing of batches. */
-  batching?: Batching;
+  batching?: BatchSupport;
 };
 
 /** What a wallet says instead of an answer (EIP-1193). */
@@ -55,78 +55,86 @@ const batchAccount = parseAbi([
 const batchGas = "0xf4240";
 const delegation = "0xef0100";
 
-export type AskNode = (method: string, params: readonly unknown[]) => Promise<unknown>;
+export type CallNode = (method: string, params: readonly unknown[]) => Promise<unknown>;
 
 /**
  * A wallet's batches over a real node: its account delegates to a contract, and the calls are one
  * transaction of the account to itself.
  */
-const openBatches = (askNode: AskNode, account: string, batching: Batching | undefined) => {
-  const hashes = new Map<string, string>();
-  const known = (): Batching => {
+const createBatches = (callNode: CallNode, account: string, batching: BatchSupport | undefined) => {
+  const hashesByBatchId = new Map<string, string>();
+  const requireBatching = (): BatchSupport => {
     if (batching === undefined) throw new WalletError(-32601, "no such method");
     return batching;
   };
   return {
-    hashes,
-    own: {
+    hashesByBatchId,
+    handlers: {
       wallet_getCapabilities: ([, chainIds]) => {
         const [chainId = ""] = chainIds as readonly string[];
-        return { [chainId]: { atomic: { status: known().status } } };
+        return { [chainId]: { atomic: { status: requireBatching().status } } };
       },
-      wallet_sendCalls: async ([wanted]) => {
-        const { id = crypto.randomUUID(), calls } = wanted as Batch;
-        const code = `${delegation}${known().delegate.slice(2)}`;
-        await askNode("anvil_setCode", [account, code]);
+      wallet_sendCalls: async ([request]) => {
+        const { id = crypto.randomUUID(), calls } = request as Batch;
+        const accountCode = `${delegation}${requireBatching().delegate.slice(2)}`;
+        await callNode("anvil_setCode", [account, accountCode]);
         const batch = calls.map(({ to, data, value }) => ({ to, data, value: BigInt(value) }));
         const data = encodeFunctionData({ abi: batchAccount, args: [batch] });
-        const sent = { from: account, to: account, data, gas: batchGas };
-        hashes.set(id, String(await askNode("eth_sendTransaction", [sent])));
+        const transaction = { from: account, to: account, data, gas: batchGas };
+        hashesByBatchId.set(id, String(await callNode("eth_sendTransaction", [transaction])));
         return { id };
       },
       wallet_getCallsStatus: async ([id]) => {
-        const hash = hashes.get(String(id));
+        const hash = hashesByBatchId.get(String(id));
         if (hash === undefined) throw new WalletError(5730, "no such batch");
-        const receipt = await askNode("eth_getTransactionReceipt", [hash]);
+        const receipt = await callNode("eth_getTransactionReceipt", [hash]);
         if (receipt === null) return { id, status: 100 };
-        const isDone = (receipt as { status: string }).status === "0x1";
-        return { id, status: isDone ? 200 : 500, receipts: [receipt] };
+        const hasSucceeded = (receipt as { status: string }).status === "0x1";
+        return { id, status: hasSucceeded ? 200 : 500, receipts: [receipt] };
       },
-    } satisfies Record<string, Answer>,
+    } satisfies Record<string, WalletMethodHandler>,
   };
 };
 
-const hex = (chainId: string): string => `0x${BigInt(chainId).toString(16)}`;
+const toHex = (chainId: string): string => `0x${BigInt(chainId).toString(16)}`;
 
-type AskedOptions = {
+type RecordedWalletOptions = {
   name?: string;
   /** When it makes itself known; at once if not given. */
   announceAfterMs?: number;
   /** How it answers without the test's decision. */
-  answer: (method: string, params: readonly unknown[]) => unknown;
+  callMethod: (method: string, params: readonly unknown[]) => unknown;
 };
 
 /**
  * A wallet, whatever its chain. It answers what it is asked unless the test decides how a method is
  * answered, fails or hangs, and remembers all it was asked.
  */
-export const openAsked = ({ name = "Test Wallet", announceAfterMs = 0, answer }: AskedOptions) => {
-  const asked: Asked[] = [];
-  const decided = new Map<string, Answer>();
+export const createRecordedWallet = ({
+  name = "Test Wallet",
+  announceAfterMs = 0,
+  callMethod,
+}: RecordedWalletOptions) => {
+  const requests: WalletRequest[] = [];
+  const handlers = new Map<string, WalletMethodHandler>();
   return {
     info: { uuid: crypto.randomUUID(), name, icon: "data:image/gif;base64,R0lGODlhAQABAAAAACw=" },
     announceAfterMs,
-    asked,
-    answer,
+    requests,
+    callMethod,
     /** Decides how it answers a method from now on; without a decision, as by itself. */
-    decide: (method: string, how?: Answer): void => {
-      if (how === undefined) decided.delete(method);
-      else decided.set(method, how);
+    setHandler: (method: string, handler?: WalletMethodHandler): void => {
+      if (handler === undefined) handlers.delete(method);
+      else handlers.set(method, handler);
     },
-    request: async ({ method, params = [] }: Asked) => {
-      asked.push({ method, params });
+    handleRequest: async ({ method, params = [] }: WalletRequest) => {
+      requests.push({ method, params });
       try {
-        return { result: await (decided.get(method) ?? ((all) => answer(method, all)))(params) };
+        return {
+          result: await (handlers.get(method) ?? ((allParams) => callMethod(method, allParams)))(
+            params,
+          ),
+        };
       } catch (error) {
         if (error instanceof WalletResponse) return { error: error.response };
         const code = error instanceof WalletError ? error.code : -32603;
@@ -137,34 +145,34 @@ export const openAsked = ({ name = "Test Wallet", announceAfterMs = 0, answer }:
 };
 
 /** A wallet that a browser can be given; one for Tron is put into the page as TronLink is. */
-export type GivenWallet = ReturnType<typeof openAsked> & {
+export type InstalledWallet = ReturnType<typeof createRecordedWallet> & {
   tron?: { account: string; methods: readonly string[]; isOld: boolean; nodeOrigin?: string };
 };
 
 /** Asks a node, whose error is the wallet's. */
-export const askNodeAt =
-  (nodeUrl: string): AskNode =>
+export const createNodeClient =
+  (nodeUrl: string): CallNode =>
   async (method, params) => {
     const body = { jsonrpc: "2.0", id: 1, method, params };
-    const answer = await call(nodeUrl, { method: "POST", body });
-    const error = answer.body["error"] as { code: number; message: string } | undefined;
+    const response = await call(nodeUrl, { method: "POST", body });
+    const error = response.body["error"] as { code: number; message: string } | undefined;
     if (error !== undefined) throw new WalletError(error.code, error.message);
-    return answer.body["result"];
+    return response.body["result"];
   };
 
 /** A person's wallet over a real node of an EVM chain. */
-export const openWallet = ({
+export const createWallet = ({
   nodeUrl,
   account,
-  chainId: firstChainId,
+  chainId: initialChainId,
   batching,
   ...options
 }: WalletOptions) => {
-  let chainId = hex(firstChainId);
-  const askNode = askNodeAt(nodeUrl);
-  const batches = openBatches(askNode, account, batching);
-  const own: Record<string, Answer> = {
-    ...batches.own,
+  let chainId = toHex(initialChainId);
+  const callNode = createNodeClient(nodeUrl);
+  const batchWallet = createBatches(callNode, account, batching);
+  const ownHandlers: Record<string, WalletMethodHandler> = {
+    ...batchWallet.handlers,
     eth_requestAccounts: () => [account],
     eth_accounts: () => [account],
     eth_chainId: () => chainId,
@@ -173,58 +181,62 @@ export const openWallet = ({
       return null;
     },
   };
-  const answer = (method: string, params: readonly unknown[]): unknown =>
-    (own[method] ?? ((all) => askNode(method, all)))(params);
-  const wallet = openAsked({ ...options, answer });
+  const callMethod = (method: string, params: readonly unknown[]): unknown =>
+    (ownHandlers[method] ?? ((allParams) => callNode(method, allParams)))(params);
+  const wallet = createRecordedWallet({ ...options, callMethod });
   return {
     ...wallet,
     /** What it was asked to send, in order. */
-    sent: () =>
-      wallet.asked
+    listSentTransactions: () =>
+      wallet.requests
         .filter(({ method }) => method === "eth_sendTransaction")
         .map(({ params }) => (params?.[0] ?? {}) as { to: string; data: string; value: string }),
     /** The batches that it was asked to carry out, as it was asked. */
-    batches: () =>
-      wallet.asked
+    listBatches: () =>
+      wallet.requests
         .filter(({ method }) => method === "wallet_sendCalls")
         .map(({ params }) => (params?.[0] ?? {}) as Batch),
     /** In which transaction its batches are, by their ids; a test may tell it of another. */
-    batchHashes: batches.hashes,
+    batchHashes: batchWallet.hashesByBatchId,
   };
 };
-export type TestWallet = ReturnType<typeof openWallet>;
+export type TestWallet = ReturnType<typeof createWallet>;
 
 /** A wallet's answer that is an error. */
 export const failWith =
-  (code: number, message = "no"): Answer =>
+  (code: number, message = "no"): WalletMethodHandler =>
   () => {
     throw new WalletError(code, message);
   };
 
 /** A wallet's answer that is an error of any form. */
 export const failWithResponse =
-  (response: unknown): Answer =>
+  (response: unknown): WalletMethodHandler =>
   () => {
     throw new WalletResponse(response);
   };
 
 /** A wallet's answer that never comes. */
-export const never: Answer = () => new Promise(() => undefined);
+export const neverRespond: WalletMethodHandler = () => new Promise(() => undefined);
 
 /** Puts wallets into all pages of a context, each announced by EIP-6963, those for Tron by TIP-6963. */
-export const giveWallets = async (
+export const installWallets = async (
   context: BrowserContext,
-  wallets: readonly GivenWallet[],
+  wallets: readonly InstalledWallet[],
 ): Promise<void> => {
   if (wallets.length === 0) return;
-  await context.exposeFunction("askWallet", (index: number, asked: Asked) =>
-    wallets[index]?.request(asked),
+  await context.exposeFunction("askWallet", (index: number, request: WalletRequest) =>
+    wallets[index]?.handleRequest(request),
   );
-  const known = wallets.map(({ info, announceAfterMs, tron }) => ({ info, announceAfterMs, tron }));
-  if (known.some(({ tron }) => tron?.nodeOrigin !== undefined)) {
+  const announcements = wallets.map(({ info, announceAfterMs, tron }) => ({
+    info,
+    announceAfterMs,
+    tron,
+  }));
+  if (announcements.some(({ tron }) => tron?.nodeOrigin !== undefined)) {
     await context.addInitScript({ path: tronWebFile });
   }
-  await context.addInitScript(`(${inPage})(${JSON.stringify(known)})`);
+  await context.addInitScript(`(${installInPageScript})(${JSON.stringify(announcements)})`);
 };
 
 /** The file for browsers, which its package does not name. */
@@ -233,7 +245,7 @@ const tronWebFile = fileURLToPath(
 );
 
 // It runs in the page, before the page's own script.
-const inPage = `(known) => {
+const installInPageScript = `(known) => {
   const openTronWeb = (request, { account, methods, nodeOrigin }) => {
     if (nodeOrigin) {
       const web = new TronWeb.TronWeb({ fullHost: nodeOrigin });

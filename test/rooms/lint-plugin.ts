@@ -1,28 +1,28 @@
 import { relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
-import { findBreach } from "./find-breach.ts";
+import { findImportViolation } from "./find-import-violation.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
-type Importing = { source: { value?: unknown } | null };
+type ImportNode = { source: { value?: unknown } | null };
 type Context = {
   physicalFilename: string;
-  report(fault: { node: Importing; message: string }): void;
+  report(problem: { node: ImportNode; message: string }): void;
 };
 
 const create = (context: Context) => {
   const path = relative(root, context.physicalFilename).split(sep).join("/");
-  const judge = (node: Importing) => {
+  const checkImport = (node: ImportNode) => {
     if (typeof node.source?.value !== "string") return;
-    const message = findBreach(path, node.source.value);
+    const message = findImportViolation(path, node.source.value);
     if (message !== undefined) context.report({ node, message });
   };
   return {
-    ImportDeclaration: judge,
-    ExportNamedDeclaration: judge,
-    ExportAllDeclaration: judge,
-    ImportExpression: judge,
-    TSImportType: judge,
+    ImportDeclaration: checkImport,
+    ExportNamedDeclaration: checkImport,
+    ExportAllDeclaration: checkImport,
+    ImportExpression: checkImport,
+    TSImportType: checkImport,
   };
 };
 

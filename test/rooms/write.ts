@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { projectRoot } from "../rig/child.ts";
-import { withArrowsChart } from "./arrows-chart.ts";
+import { updateDependencyCharts } from "./dependency-chart.ts";
 
 const readme = join(projectRoot, "README.md");
-writeFileSync(readme, withArrowsChart(readFileSync(readme, "utf8")));
+writeFileSync(readme, updateDependencyCharts(readFileSync(readme, "utf8")));

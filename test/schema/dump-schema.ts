@@ -1,7 +1,7 @@
 import { Client } from "pg";
 
 /** The parts of a schema, each a query with a column `line` that goes into the dump as it is. */
-const parts = {
+const queries = {
   functions: `
     SELECT rtrim(pg_get_functiondef(oid), E'\\n') || E';\\n' AS line
     FROM pg_proc WHERE pronamespace = $1::regnamespace ORDER BY proname`,
@@ -74,8 +74,8 @@ export const dumpSchema = async (adminUrl: string, schema: string): Promise<stri
     // With this search path, names within the schema are written without it.
     await client.query("SELECT set_config('search_path', $1, false)", [schema]);
     let dump = "";
-    for (const part of Object.values(parts)) {
-      const { rows } = await client.query<{ line: string }>(part, [schema]);
+    for (const query of Object.values(queries)) {
+      const { rows } = await client.query<{ line: string }>(query, [schema]);
       dump += `${rows.map(({ line }) => line).join("\n")}\n\n`;
     }
     return `${dump

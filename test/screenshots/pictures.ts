@@ -3,7 +3,7 @@ import { readFileSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { projectRoot } from "../rig/child.ts";
 
-const picturesFolder = ".github/pictures";
+const picturesDirectory = ".github/pictures";
 
 /** The pictures by name; `main.ts` takes each of them. */
 export const pictures = ["checkout-phone", "checkout-computer", "overview", "webhook-log"] as const;
@@ -12,10 +12,10 @@ export type Picture = (typeof pictures)[number];
 /** How large a picture may be: a README is read on phones, too. */
 export const pictureBytesMax = 150_000;
 
-export const pathOfPicture = (picture: Picture): string => `${picturesFolder}/${picture}.png`;
+export const getPicturePath = (picture: Picture): string => `${picturesDirectory}/${picture}.png`;
 
 /** The file that tells of which sources the pictures were taken. */
-export const digestFile = join(projectRoot, picturesFolder, "sources.sha256");
+export const digestFile = join(projectRoot, picturesDirectory, "sources.sha256");
 
 /** What draws the pages in the pictures, and what they are taken with. */
 const sources = [
@@ -34,7 +34,7 @@ const listFiles = (path: string): string[] =>
     : readdirSync(join(projectRoot, path)).flatMap((name) => listFiles(`${path}/${name}`));
 
 /** Tells what the pictures show apart from what it was, or will be, at another time. */
-export const digestPictured = (): string => {
+export const computeSourcesDigest = (): string => {
   const hash = createHash("sha256");
   const files = sources.flatMap(listFiles).filter((file) => !file.endsWith(".test.ts"));
   for (const file of files.toSorted()) {

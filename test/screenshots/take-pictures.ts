@@ -1,75 +1,88 @@
 import type { BrowserContextOptions } from "playwright-core";
 import { devnet } from "@payment-links/contracts";
 import { waitUntil } from "@payment-links/runtime/testing";
-import { type Chromium, type Person, type Tab, openChromium } from "../rig/chromium.ts";
-import { openWallet } from "../rig/wallet.ts";
-import type { openShop } from "./open-shop.ts";
+import { type Chromium, type BrowserUser, type Tab, launchChromium } from "../rig/chromium.ts";
+import { createWallet } from "../rig/wallet.ts";
+import type { createShop } from "./create-shop.ts";
 import type { Picture } from "./pictures.ts";
 
-type Shop = Awaited<ReturnType<typeof openShop>>;
+type Shop = Awaited<ReturnType<typeof createShop>>;
 
-const phone = { viewport: { width: 390, height: 844 }, deviceScaleFactor: 2 };
-const computer = { viewport: { width: 1280, height: 800 } };
+const phoneOptions = { viewport: { width: 390, height: 844 }, deviceScaleFactor: 2 };
+const computerOptions = { viewport: { width: 1280, height: 800 } };
 
 /** Takes each picture in a browser that has the shop's own day, light colours and English words. */
 export const takePictures = async (
   program: string,
   shop: Shop,
 ): Promise<Record<Picture, Buffer>> => {
-  const chromium = await openChromium(program);
+  const chromium = await launchChromium(program);
   try {
     return {
-      "checkout-phone": await takeCheckout(chromium, shop, { ...phone, isMobile: true }),
-      "checkout-computer": await takeCheckout(chromium, shop, computer),
-      ...(await takeConsole(chromium, shop)),
+      "checkout-phone": await captureCheckout(chromium, shop, { ...phoneOptions, isMobile: true }),
+      "checkout-computer": await captureCheckout(chromium, shop, computerOptions),
+      ...(await captureConsole(chromium, shop)),
     };
   } finally {
     await chromium.close();
   }
 };
 
-type Options = BrowserContextOptions & Pick<Parameters<Chromium["openPerson"]>[0], "wallets">;
+type Options = BrowserContextOptions &
+  Pick<Parameters<Chromium["createBrowserUser"]>[0], "wallets">;
 
-const openPerson = async (chromium: Chromium, shop: Shop, options: Options): Promise<Person> => {
-  const own = { colorScheme: "light", locale: "en-US", timezoneId: "UTC" } as const;
-  const person = await chromium.openPerson({ origin: shop.baseUrl, ...own, ...options });
-  await person.context.clock.setFixedTime(shop.now);
-  return person;
+const createUser = async (
+  chromium: Chromium,
+  shop: Shop,
+  options: Options,
+): Promise<BrowserUser> => {
+  const defaultOptions = { colorScheme: "light", locale: "en-US", timezoneId: "UTC" } as const;
+  const user = await chromium.createBrowserUser({
+    origin: shop.baseUrl,
+    ...defaultOptions,
+    ...options,
+  });
+  await user.context.clock.setFixedTime(shop.now);
+  return user;
 };
 
-const take = async ({ faults }: Person, { page }: Tab): Promise<Buffer> => {
-  if (faults.length > 0) throw new Error(`a page was stopped: ${faults.join(", ")}`);
+const takeScreenshot = async ({ violations }: BrowserUser, { page }: Tab): Promise<Buffer> => {
+  if (violations.length > 0) throw new Error(`a page was stopped: ${violations.join(", ")}`);
   return page.screenshot({ animations: "disabled", caret: "hide" });
 };
 
-const takeCheckout = async (chromium: Chromium, shop: Shop, options: Options): Promise<Buffer> => {
+const captureCheckout = async (
+  chromium: Chromium,
+  shop: Shop,
+  options: Options,
+): Promise<Buffer> => {
   const account = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
-  const wallet = openWallet({ nodeUrl: shop.nodeUrl, account, chainId: devnet.chainId });
-  const person = await openPerson(chromium, shop, { ...options, wallets: [wallet] });
-  const tab = await person.openTab();
+  const wallet = createWallet({ nodeUrl: shop.nodeUrl, account, chainId: devnet.chainId });
+  const user = await createUser(chromium, shop, { ...options, wallets: [wallet] });
+  const tab = await user.openTab();
   await tab.goTo(shop.linkUrl);
-  await tab.see("Pay 25 USDC");
-  return take(person, tab);
+  await tab.waitForText("Pay 25 USDC");
+  return takeScreenshot(user, tab);
 };
 
-const takeConsole = async (chromium: Chromium, shop: Shop) => {
-  const person = await openPerson(chromium, shop, computer);
-  const cookies = shop.cookie.split("; ").map((pair) => pair.split("="));
-  await person.context.addCookies(
+const captureConsole = async (chromium: Chromium, shop: Shop) => {
+  const user = await createUser(chromium, shop, computerOptions);
+  const cookies = shop.cookie.split("; ").map((cookiePair) => cookiePair.split("="));
+  await user.context.addCookies(
     cookies.map(([name = "", value = ""]) => ({ name, value, url: shop.baseUrl })),
   );
-  const tab = await person.openTab();
+  const tab = await user.openTab();
   await tab.goTo(`${shop.baseUrl}/console`);
-  await tab.see("Received in the last 30 days");
-  await tab.see("All endpoints answer.");
-  const overview = await take(person, tab);
+  await tab.waitForText("Received in the last 30 days");
+  await tab.waitForText("All endpoints answer.");
+  const overview = await takeScreenshot(user, tab);
   await tab.goTo(`${shop.baseUrl}/console/webhooks/${shop.endpointId}`);
   // What the shop's receiver refused on the last day waits; all before it has been delivered.
   const rows = tab.page.getByRole("row");
-  const countOf = (state: string) => rows.filter({ hasText: state }).count();
-  const isThere = async () =>
-    (await countOf("Delivered")) === 9 && (await countOf("Waiting")) === 1;
-  await waitUntil("the log", isThere);
-  await tab.page.setViewportSize({ ...computer.viewport, height: 900 });
-  return { overview, "webhook-log": await take(person, tab) };
+  const countRows = (status: string) => rows.filter({ hasText: status }).count();
+  const hasExpectedRows = async () =>
+    (await countRows("Delivered")) === 9 && (await countRows("Waiting")) === 1;
+  await waitUntil("the log", hasExpectedRows);
+  await tab.page.setViewportSize({ ...computerOptions.viewport, height: 900 });
+  return { overview, "webhook-log": await takeScreenshot(user, tab) };
 };

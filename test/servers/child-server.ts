@@ -19,14 +19,14 @@ export type ServerContext = {
 export type RunningServer = {
   readonly url: string;
   /** Another address of it, under the name by which tests read it. */
-  readonly more?: Readonly<Record<string, string>>;
+  readonly extraUrls?: Readonly<Record<string, string>>;
   /** Resolves once it is gone; more calls do nothing. */
   readonly stop: () => Promise<void>;
   /**
    * Stops it in order and keeps its data; answers a function that starts it again at the same
    * address.
    */
-  readonly interrupt: () => Promise<() => Promise<void>>;
+  readonly stopTemporarily: () => Promise<() => Promise<void>>;
 };
 
 /** Starts one server; resolves once it is ready. */
@@ -49,59 +49,62 @@ const startAttemptsMax = 3;
 export const runServer = async (
   command: ServerCommand,
   context: ServerContext,
-): Promise<Omit<RunningServer, "url" | "more">> => {
-  let stop = await launch(command, context);
+): Promise<Omit<RunningServer, "url" | "extraUrls">> => {
+  let stop = await launchServer(command, context);
   return {
     stop: () => stop(),
-    interrupt: async () => {
+    stopTemporarily: async () => {
       await stop();
       return async () => {
-        stop = await launch(command, context);
+        stop = await launchServer(command, context);
       };
     },
   };
 };
 
-const launch = async (
+const launchServer = async (
   { name, command, args, readyText, readyMsMax }: ServerCommand,
   { directory, report, signal }: ServerContext,
 ): Promise<RunningServer["stop"]> => {
   const child = spawn(command, args, { cwd: directory, stdio: ["ignore", "pipe", "pipe"] });
-  const gone = new Promise<void>((resolve) => child.once("close", () => resolve()));
-  const ready = Promise.withResolvers<void>();
-  const tail: string[] = [];
+  const closed = new Promise<void>((resolve) => child.once("close", () => resolve()));
+  const readyPromise = Promise.withResolvers<void>();
+  const lastLines: string[] = [];
   for (const stream of [child.stdout, child.stderr]) {
     createInterface(stream).on("line", (line) => {
-      tail.push(line);
-      if (tail.length > tailLines) tail.shift();
-      if (line.includes(readyText)) ready.resolve();
+      lastLines.push(line);
+      if (lastLines.length > tailLines) lastLines.shift();
+      if (line.includes(readyText)) readyPromise.resolve();
     });
   }
-  const fail = (what: string, cause?: unknown) =>
-    ready.reject(new Error(`${name} ${what}; the last it said:\n${tail.join("\n")}`, { cause }));
-  const timer = setTimeout(() => fail(`was not ready within ${readyMsMax} ms`), readyMsMax);
-  signal.addEventListener("abort", () => fail("is not waited for any longer"));
-  child.once("error", (cause) => fail("did not start", cause));
-  child.once("close", () => fail("ended before it was ready"));
+  const failStart = (description: string, cause?: unknown) =>
+    readyPromise.reject(
+      new Error(`${name} ${description}; the last it said:\n${lastLines.join("\n")}`, { cause }),
+    );
+  const timer = setTimeout(() => failStart(`was not ready within ${readyMsMax} ms`), readyMsMax);
+  signal.addEventListener("abort", () => failStart("is not waited for any longer"));
+  child.once("error", (cause) => failStart("did not start", cause));
+  child.once("close", () => failStart("ended before it was ready"));
 
   let isStopping = false;
   const stop = async () => {
     isStopping = true;
     child.kill("SIGTERM");
-    const killer = setTimeout(() => child.kill("SIGKILL"), stopMsMax);
-    await gone;
-    clearTimeout(killer);
+    const killTimer = setTimeout(() => child.kill("SIGKILL"), stopMsMax);
+    await closed;
+    clearTimeout(killTimer);
   };
   try {
-    await ready.promise;
+    await readyPromise.promise;
   } catch (error) {
     await stop();
     throw error;
   } finally {
     clearTimeout(timer);
   }
-  child.once("close", (code, killedBy) => {
-    if (!isStopping) report(`${name} ended by itself (${killedBy ?? code})\n${tail.join("\n")}`);
+  child.once("close", (code, signalName) => {
+    if (!isStopping)
+      report(`${name} ended by itself (${signalName ?? code})\n${lastLines.join("\n")}`);
   });
   return stop;
 };
@@ -116,7 +119,7 @@ export const startOnFreePorts = async (
 ): Promise<RunningServer> => {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await start(await freePorts(portCount));
+      return await start(await findFreePorts(portCount));
     } catch (error) {
       const isPortTaken = /already in use|already allocated/i.test(String(error));
       if (!isPortTaken || attempt === startAttemptsMax) throw error;
@@ -125,14 +128,14 @@ export const startOnFreePorts = async (
 };
 
 // All are held before any is given back, so that they differ.
-const freePorts = async (count: number): Promise<readonly number[]> => {
-  const holders = Array.from({ length: count }, () => createServer().listen(0, "127.0.0.1"));
-  await Promise.all(holders.map((holder) => once(holder, "listening")));
-  const ports = holders.map((holder) => {
-    const address = holder.address();
+const findFreePorts = async (count: number): Promise<readonly number[]> => {
+  const portHolders = Array.from({ length: count }, () => createServer().listen(0, "127.0.0.1"));
+  await Promise.all(portHolders.map((portHolder) => once(portHolder, "listening")));
+  const ports = portHolders.map((portHolder) => {
+    const address = portHolder.address();
     if (address === null || typeof address === "string") throw new Error("a TCP server has a port");
     return address.port;
   });
-  await Promise.all(holders.map((holder) => once(holder.close(), "close")));
+  await Promise.all(portHolders.map((portHolder) => once(portHolder.close(), "close")));
   return ports;
 };

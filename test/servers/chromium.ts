@@ -1,18 +1,18 @@
 import { chromium } from "playwright-core";
-import { bringChromium } from "../rig/bring-chromium.ts";
+import { ensureChromium } from "../rig/ensure-chromium.ts";
 import { launchOptions } from "../rig/chromium.ts";
 import type { StartServer } from "./child-server.ts";
 
 /** How to start one Chromium that all test files share; undefined where none can be brought. */
-export const findChromium = async (): Promise<StartServer | undefined> => {
-  const executablePath = await bringChromium();
+export const findChromiumServer = async (): Promise<StartServer | undefined> => {
+  const executablePath = await ensureChromium();
   if (executablePath === undefined) return undefined;
   return async () => {
     const server = await chromium.launchServer({ ...launchOptions, executablePath });
     return {
       url: server.wsEndpoint(),
       stop: () => server.close(),
-      interrupt: async () => {
+      stopTemporarily: async () => {
         throw new Error("no test stops the shared Chromium");
       },
     };

@@ -6,44 +6,50 @@
 // path of a socket over which `switch.ts` stops and starts them one by one; none if absent.
 // oxlint-disable-next-line reliability/no-fixed-wait -- it keeps the process until the end
 import { setTimeout as sleep } from "node:timers/promises";
-import { listenForSwitches } from "./listen-for-switches.ts";
-import { readServerNames, startServers } from "./start-servers.ts";
+import { startControlSocket } from "./control-socket.ts";
+import { parseServerNames, startServers } from "./start-servers.ts";
 import type { ServerUrls } from "./start-servers.ts";
 
 /** The longest time that a timer can have: 24 days. */
-const foreverMs = 2 ** 31 - 1;
+const timerMsMax = 2 ** 31 - 1;
 
 const startedAt = performance.now();
 const report = (line: string) => {
-  const elapsed = ((performance.now() - startedAt) / 1000).toFixed(1);
-  process.stderr.write(`[${elapsed.padStart(5)} s] ${line}\n`);
+  const elapsedSeconds = ((performance.now() - startedAt) / 1000).toFixed(1);
+  process.stderr.write(`[${elapsedSeconds.padStart(5)} s] ${line}\n`);
 };
 
-const given: ServerUrls = Object.fromEntries(
+const existingUrls: ServerUrls = Object.fromEntries(
   ["DATABASE_URL", "KAFKA_BROKERS", "REDIS_URL", "CHROMIUM_URL"]
     .map((name) => [name, process.env[name]])
     .filter(([, value]) => value),
 );
 
-const end = new AbortController();
-process.on("SIGINT", () => end.abort());
-process.on("SIGTERM", () => end.abort());
-if (process.connected) process.once("disconnect", () => end.abort());
+const abortController = new AbortController();
+process.on("SIGINT", () => abortController.abort());
+process.on("SIGTERM", () => abortController.abort());
+if (process.connected) process.once("disconnect", () => abortController.abort());
 
 try {
   const host = process.env["SERVERS_HOST"] || undefined;
-  const named = readServerNames(process.argv.slice(2));
-  const wanted = named.length > 0 ? { wanted: named } : {};
-  const servers = await startServers({ given, ...wanted, report, signal: end.signal, host });
+  const requestedNames = parseServerNames(process.argv.slice(2));
+  const selection = requestedNames.length > 0 ? { serverNames: requestedNames } : {};
+  const servers = await startServers({
+    existingUrls,
+    ...selection,
+    report,
+    signal: abortController.signal,
+    host,
+  });
   const socketPath = process.env["SERVERS_SOCKET"] || undefined;
-  const closeSwitches =
-    socketPath === undefined ? undefined : await listenForSwitches(socketPath, servers.servers);
+  const closeControlSocket =
+    socketPath === undefined ? undefined : await startControlSocket(socketPath, servers.servers);
   process.stdout.write(`${JSON.stringify(servers.urls)}\n`);
-  await sleep(foreverMs, undefined, { signal: end.signal }).catch(() => undefined);
-  await closeSwitches?.();
+  await sleep(timerMsMax, undefined, { signal: abortController.signal }).catch(() => undefined);
+  await closeControlSocket?.();
   await servers.stop();
 } catch (error) {
-  if (!end.signal.aborted) {
+  if (!abortController.signal.aborted) {
     report(error instanceof Error ? error.message : String(error));
     process.exitCode = 1;
   }

@@ -1,5 +1,5 @@
 import { rm, writeFile } from "node:fs/promises";
-import { openEmbeddedPostgres } from "../../deploy/src/embedded-postgres.ts";
+import { startEmbeddedPostgres } from "../../deploy/src/embedded-postgres.ts";
 import type { StartServer } from "./child-server.ts";
 
 /**
@@ -13,9 +13,9 @@ export const startPostgres: StartServer = async ({ directory, host, report }) =>
     full_page_writes: "off",
     // Each test file opens pools of its own, and every service of the whole set has several.
     max_connections: "300",
-    ...(host === undefined ? {} : await listenAt(host, `${directory}.pg_hba.conf`)),
+    ...(host === undefined ? {} : await buildListenSettings(host, `${directory}.pg_hba.conf`)),
   };
-  let postgres = await openEmbeddedPostgres({ directory, report, settings });
+  let postgres = await startEmbeddedPostgres({ directory, report, settings });
   const stop = async () => {
     await postgres.stop();
     // It may lie elsewhere than asked for, where nobody else would remove it.
@@ -23,20 +23,23 @@ export const startPostgres: StartServer = async ({ directory, host, report }) =>
   };
   const url = new URL(postgres.url);
   const port = Number(url.port);
-  const interrupt = async () => {
+  const stopTemporarily = async () => {
     await postgres.stop();
     return async () => {
-      postgres = await openEmbeddedPostgres({ directory, port, report, settings });
+      postgres = await startEmbeddedPostgres({ directory, port, report, settings });
     };
   };
   url.hostname = host ?? url.hostname;
-  return { url: url.href, stop, interrupt };
+  return { url: url.href, stop, stopTemporarily };
 };
 
 /**
  * Settings that let in clients from other addresses than loopback, with a password like everyone.
  */
-const listenAt = async (host: string, hbaFile: string): Promise<Record<string, string>> => {
+const buildListenSettings = async (
+  host: string,
+  hbaFile: string,
+): Promise<Record<string, string>> => {
   await writeFile(hbaFile, "host all all all scram-sha-256\n", { mode: 0o644 });
   return { listen_addresses: host, hba_file: hbaFile };
 };

@@ -2,17 +2,17 @@ import { execFile } from "node:child_process";
 import { chmod, mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { bringJavaAndMaven } from "./bring-java.ts";
+import { ensureJavaAndMaven } from "./ensure-java.ts";
 import { runServer, startOnFreePorts } from "./child-server.ts";
 import type { ServerContext, StartServer } from "./child-server.ts";
 import { fetchWithMaven, isInMavenCache } from "./maven-cache.ts";
-import { hasDocker, hasMaven, hasRedis, whatToInstall } from "./programs.ts";
+import { hasDocker, hasMaven, hasRedis, installInstructions } from "./programs.ts";
 
 const run = promisify(execFile);
 
 const image = "redis:7-alpine";
 const pullMsMax = 300_000;
-const ready = { readyText: "Ready to accept connections", readyMsMax: 180_000 } as const;
+const readyOptions = { readyText: "Ready to accept connections", readyMsMax: 180_000 } as const;
 
 /**
  * This machine's Redis program, for a test that kills a Redis of its own; undefined if there is
@@ -20,8 +20,8 @@ const ready = { readyText: "Ready to accept connections", readyMsMax: 180_000 } 
  */
 export const findRedisProgram = async (context: ServerContext): Promise<string | undefined> => {
   if (await hasRedis()) return "redis-server";
-  const canFetch = (await isInMavenCache("redis")) || (await hasMaven());
-  return canFetch ? fetchRedis(context) : undefined;
+  const canDownload = (await isInMavenCache("redis")) || (await hasMaven());
+  return canDownload ? downloadRedis(context) : undefined;
 };
 
 /**
@@ -29,14 +29,14 @@ export const findRedisProgram = async (context: ServerContext): Promise<string |
  */
 export const findRedis = async (): Promise<StartServer> => {
   if (await hasRedis()) return startProgram("redis-server");
-  if ((await isInMavenCache("redis")) || (await hasMaven())) return startFetched;
+  if ((await isInMavenCache("redis")) || (await hasMaven())) return startDownloaded;
   if (await hasDocker()) return startContainer;
-  if (await bringJavaAndMaven()) return startFetched;
-  throw new Error(whatToInstall);
+  if (await ensureJavaAndMaven()) return startDownloaded;
+  throw new Error(installInstructions);
 };
 
-const startFetched: StartServer = async (context) =>
-  await startProgram(await fetchRedis(context))(context);
+const startDownloaded: StartServer = async (context) =>
+  await startProgram(await downloadRedis(context))(context);
 
 const startProgram =
   (command: string): StartServer =>
@@ -45,9 +45,9 @@ const startProgram =
     await mkdir(directory);
     return await startOnFreePorts(1, async ([port = 0]) => {
       // Without a password Redis refuses everybody who does not connect over loopback.
-      const reach = ["--bind", host, "--protected-mode", "no"];
-      const args = [...settings(port), ...reach, "--dir", directory];
-      const server = await runServer({ name: "Redis", command, args, ...ready }, context);
+      const bindArgs = ["--bind", host, "--protected-mode", "no"];
+      const args = [...buildSettings(port), ...bindArgs, "--dir", directory];
+      const server = await runServer({ name: "Redis", command, args, ...readyOptions }, context);
       return { ...server, url: `redis://${host}:${port}` };
     });
   };
@@ -58,9 +58,15 @@ const startContainer: StartServer = async (context) => {
   const { signal } = context;
   await run("docker", ["pull", "--quiet", image], { timeout: pullMsMax, signal });
   return await startOnFreePorts(1, async ([port = 0]) => {
-    const container = ["run", "--rm", "--publish", `127.0.0.1:${port}:${port}`, image];
-    const args = [...container, "redis-server", ...settings(port), "--protected-mode", "no"];
-    const command = { name: "Redis", command: "docker", args, ...ready };
+    const containerArgs = ["run", "--rm", "--publish", `127.0.0.1:${port}:${port}`, image];
+    const args = [
+      ...containerArgs,
+      "redis-server",
+      ...buildSettings(port),
+      "--protected-mode",
+      "no",
+    ];
+    const command = { name: "Redis", command: "docker", args, ...readyOptions };
     return { ...(await runServer(command, context)), url: `redis://127.0.0.1:${port}` };
   });
 };
@@ -69,7 +75,7 @@ const startContainer: StartServer = async (context) => {
 const databaseCount = 1_024;
 
 // Nothing is kept: tests about a lost Redis lose it on purpose.
-const settings = (port: number): readonly string[] => [
+const buildSettings = (port: number): readonly string[] => [
   "--port",
   String(port),
   "--save",
@@ -80,7 +86,7 @@ const settings = (port: number): readonly string[] => [
   String(databaseCount),
 ];
 
-const fetchRedis = async (context: ServerContext): Promise<string> => {
+const downloadRedis = async (context: ServerContext): Promise<string> => {
   const directory = await fetchWithMaven("redis", context);
   const suffix = `-${process.platform}-${process.arch === "x64" ? "amd64" : process.arch}`;
   const name = (await readdir(directory)).find((entry) => entry.endsWith(suffix));

@@ -2,7 +2,7 @@ import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { RunningServer, StartServer } from "./child-server.ts";
-import { findChromium } from "./chromium.ts";
+import { findChromiumServer } from "./chromium.ts";
 import { findKafka } from "./kafka.ts";
 import { startPostgres } from "./postgres.ts";
 import { findRedis } from "./redis.ts";
@@ -29,33 +29,33 @@ export type TestServers = {
 };
 
 type Options = {
-  given: ServerUrls;
+  existingUrls: ServerUrls;
   /** Which servers to start; those that the product needs if not given. */
-  wanted?: readonly ServerName[];
+  serverNames?: readonly ServerName[];
   report: (line: string) => void;
   signal: AbortSignal;
   host?: string | undefined;
 };
 
-type ServerName = keyof typeof kinds;
+type ServerName = keyof typeof serverKinds;
 
-const kinds = {
+const serverKinds = {
   postgres: { title: "Postgres", variable: "DATABASE_URL", find: async () => startPostgres },
   kafka: { title: "Kafka", variable: "KAFKA_BROKERS", find: findKafka },
   redis: { title: "Redis", variable: "REDIS_URL", find: findRedis },
-  chromium: { title: "Chromium", variable: "CHROMIUM_URL", find: findChromium },
+  chromium: { title: "Chromium", variable: "CHROMIUM_URL", find: findChromiumServer },
 } as const;
 
 /** What the product itself needs. */
 const productServers = ["postgres", "kafka", "redis"] as const satisfies readonly ServerName[];
-const allNames = [...productServers, "chromium"] as const satisfies readonly ServerName[];
+const allServerNames = [...productServers, "chromium"] as const satisfies readonly ServerName[];
 const progressMs = 5_000;
 
 /** The servers that are named, in words as `switch.ts` takes them. */
-export const readServerNames = (words: readonly string[]): ServerName[] =>
-  words.map((word) => {
-    const name = allNames.find((one) => one === word);
-    if (name === undefined) throw new Error(`no server is called ${word}`);
+export const parseServerNames = (requestedNames: readonly string[]): ServerName[] =>
+  requestedNames.map((requestedName) => {
+    const name = allServerNames.find((serverName) => serverName === requestedName);
+    if (name === undefined) throw new Error(`no server is called ${requestedName}`);
     return name;
   });
 
@@ -65,22 +65,25 @@ export const readServerNames = (words: readonly string[]): ServerName[] =>
  * never stopped. Aborting `signal` ends a start that is under way.
  */
 export const startServers = async (options: Options): Promise<TestServers> => {
-  const { given, wanted = productServers, report, signal, host } = options;
+  const { existingUrls, serverNames = productServers, report, signal, host } = options;
   // All are looked for before any is started: if something must be installed, that is said at once.
-  const found: [ServerName, StartServer][] = [];
-  for (const name of wanted) {
-    const url = given[kinds[name].variable];
-    const start = url ? takeAsGiven(url) : await kinds[name].find();
-    if (start !== undefined) found.push([name, start]);
+  const serversToStart: [ServerName, StartServer][] = [];
+  for (const name of serverNames) {
+    const url = existingUrls[serverKinds[name].variable];
+    const start = url ? useExistingServer(url) : await serverKinds[name].find();
+    if (start !== undefined) serversToStart.push([name, start]);
   }
 
   const directory = await mkdtemp(join(tmpdir(), "payment-links-test-"));
   // If root starts it, Postgres runs as another user, who must be able to enter.
   await chmod(directory, 0o711);
   const pending = new Set<string>();
-  const ticker = setInterval(() => report(`waiting for ${[...pending].join(", ")}`), progressMs);
-  const begin = async ([name, start]: [ServerName, StartServer]) => {
-    const { title } = kinds[name];
+  const progressTimer = setInterval(
+    () => report(`waiting for ${[...pending].join(", ")}`),
+    progressMs,
+  );
+  const startServer = async ([name, start]: [ServerName, StartServer]) => {
+    const { title } = serverKinds[name];
     const startedAt = performance.now();
     pending.add(title);
     const context = { directory: join(directory, title), report, signal };
@@ -89,22 +92,28 @@ export const startServers = async (options: Options): Promise<TestServers> => {
     report(`${title} serves (${((performance.now() - startedAt) / 1000).toFixed(1)} s)`);
     return [name, server] as const;
   };
-  const starting = found.map(begin);
+  const startPromises = serversToStart.map(startServer);
   const stop = async () => {
-    const started = (await Promise.allSettled(starting)).filter(
-      (one) => one.status === "fulfilled",
+    const startResults = (await Promise.allSettled(startPromises)).filter(
+      (result) => result.status === "fulfilled",
     );
-    const stopped = await Promise.allSettled(started.map(({ value: [, one] }) => one.stop()));
+    const stopResults = await Promise.allSettled(
+      startResults.map(({ value: [, server] }) => server.stop()),
+    );
     await rm(directory, { recursive: true, force: true });
-    for (const one of stopped) if (one.status === "rejected") report(String(one.reason));
+    for (const result of stopResults)
+      if (result.status === "rejected") report(String(result.reason));
   };
 
   try {
-    const servers = await Promise.all(starting);
+    const servers = await Promise.all(startPromises);
     return {
       urls: Object.assign(
         {},
-        ...servers.map(([name, { url, more }]) => ({ [kinds[name].variable]: url, ...more })),
+        ...servers.map(([name, { url, extraUrls }]) => ({
+          [serverKinds[name].variable]: url,
+          ...extraUrls,
+        })),
       ),
       servers: Object.fromEntries(servers),
       stop,
@@ -113,16 +122,16 @@ export const startServers = async (options: Options): Promise<TestServers> => {
     await stop();
     throw error;
   } finally {
-    clearInterval(ticker);
+    clearInterval(progressTimer);
   }
 };
 
-const takeAsGiven =
+const useExistingServer =
   (url: string): StartServer =>
   async () => ({
     url,
     stop: async () => {},
-    interrupt: async () => {
+    stopTemporarily: async () => {
       throw new Error("a server that was given is not ours to stop");
     },
   });

@@ -4,11 +4,11 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 
-const socket = connect(process.env["SERVERS_SOCKET"] ?? "");
-await once(socket, "connect");
-socket.write(`${process.argv.slice(2).join(" ")}\n`);
-const answer = (await text(socket)).trim();
-if (answer !== "done") {
-  process.stderr.write(`${answer}\n`);
+const controlSocket = connect(process.env["SERVERS_SOCKET"] ?? "");
+await once(controlSocket, "connect");
+controlSocket.write(`${process.argv.slice(2).join(" ")}\n`);
+const result = (await text(controlSocket)).trim();
+if (result !== "done") {
+  process.stderr.write(`${result}\n`);
   process.exitCode = 1;
 }

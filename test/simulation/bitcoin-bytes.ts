@@ -1,8 +1,8 @@
 import { hash } from "node:crypto";
-import type { Block, Spending, Transaction } from "./block.ts";
+import type { Block, TransactionBody, Transaction } from "./block.ts";
 
 /** Bitcoin's first block, by which its nodes are known. */
-export const genesis = {
+export const genesisBlock = {
   hash: "000000000019d6689c085ae165831e934ff763ae46a2a6c172b3f1b60a8ce26f",
   bytes: Buffer.from(
     "01000000000000000000000000000000000000000000000000000000000000000000" +
@@ -17,124 +17,141 @@ export const genesis = {
     "hex",
   ),
 };
-const headerBytes = 80;
+const headerLength = 80;
 
 const doubleHash = (bytes: Buffer): Buffer =>
   hash("sha256", hash("sha256", bytes, "buffer"), "buffer");
 /** Hashes are told backwards. */
-const toId = (hashed: Buffer): string => Buffer.from(hashed).reverse().toString("hex");
-const fromId = (id: string): Buffer => Buffer.from(id, "hex").reverse();
+const toHexId = (digest: Buffer): string => Buffer.from(digest).reverse().toString("hex");
+const fromHexId = (id: string): Buffer => Buffer.from(id, "hex").reverse();
 
-const number32 = (value: number): Buffer => {
+const encodeUint32 = (value: number): Buffer => {
   const bytes = Buffer.alloc(4);
   bytes.writeUInt32LE(value);
   return bytes;
 };
-const number64 = (value: number): Buffer => {
+const encodeUint64 = (value: number): Buffer => {
   const bytes = Buffer.alloc(8);
   bytes.writeBigUInt64LE(BigInt(value));
   return bytes;
 };
 /** A number of things that follow (CompactSize). */
-const count = (value: number): Buffer => {
+const encodeCompactSize = (value: number): Buffer => {
   if (value < 0xfd) return Buffer.from([value]);
-  if (value > 0xff_ff) return Buffer.concat([Buffer.from([0xfe]), number32(value)]);
+  if (value > 0xff_ff) return Buffer.concat([Buffer.from([0xfe]), encodeUint32(value)]);
   return Buffer.from([0xfd, value % 256, Math.floor(value / 256)]);
 };
-const counted = (bytes: Buffer): Buffer => Buffer.concat([count(bytes.length), bytes]);
-const list = (items: readonly Buffer[]): Buffer => Buffer.concat([count(items.length), ...items]);
+const encodeVarBytes = (bytes: Buffer): Buffer =>
+  Buffer.concat([encodeCompactSize(bytes.length), bytes]);
+const encodeVector = (items: readonly Buffer[]): Buffer =>
+  Buffer.concat([encodeCompactSize(items.length), ...items]);
 
-const version = number32(2);
-const lockTime = number32(0);
-const sequence = number32(0xff_ff_ff_fd);
-const witnessOf = (ballastBytes: number): Buffer =>
-  list([
-    counted(Buffer.alloc(71, 0x30)),
-    counted(Buffer.alloc(33, 0x02)),
-    ...(ballastBytes === 0 ? [] : [counted(Buffer.alloc(ballastBytes, 0x01))]),
+const version = encodeUint32(2);
+const lockTime = encodeUint32(0);
+const sequence = encodeUint32(0xff_ff_ff_fd);
+const encodeWitness = (paddingBytes: number): Buffer =>
+  encodeVector([
+    encodeVarBytes(Buffer.alloc(71, 0x30)),
+    encodeVarBytes(Buffer.alloc(33, 0x02)),
+    ...(paddingBytes === 0 ? [] : [encodeVarBytes(Buffer.alloc(paddingBytes, 0x01))]),
   ]);
 
-const bodyOf = ({ inputs, outputs }: Spending): Buffer =>
+const encodeInputsAndOutputs = ({ inputs, outputs }: TransactionBody): Buffer =>
   Buffer.concat([
-    list(
+    encodeVector(
       inputs.map((outpoint) => {
         const [id = "", index] = outpoint.split(":");
-        return Buffer.concat([fromId(id), number32(Number(index)), count(0), sequence]);
+        return Buffer.concat([
+          fromHexId(id),
+          encodeUint32(Number(index)),
+          encodeCompactSize(0),
+          sequence,
+        ]);
       }),
     ),
-    list(
-      outputs.map(({ script, units }) =>
-        Buffer.concat([number64(units), counted(Buffer.from(script, "hex"))]),
+    encodeVector(
+      outputs.map(({ script, baseUnits }) =>
+        Buffer.concat([encodeUint64(baseUnits), encodeVarBytes(Buffer.from(script, "hex"))]),
       ),
     ),
   ]);
 
 /** A transaction with its witnesses (BIP 144). The first witness holds the ballast. */
-export const bytesOfTransaction = ({
-  ballastBytes = 0,
-  ...spending
-}: Spending & { ballastBytes?: number }): Buffer =>
+export const serializeTransaction = ({
+  paddingBytes = 0,
+  ...transactionBody
+}: TransactionBody & { paddingBytes?: number }): Buffer =>
   Buffer.concat([
     version,
     Buffer.from([0, 1]),
-    bodyOf(spending),
-    ...spending.inputs.map((_, index) => witnessOf(index === 0 ? ballastBytes : 0)),
+    encodeInputsAndOutputs(transactionBody),
+    ...transactionBody.inputs.map((_, index) => encodeWitness(index === 0 ? paddingBytes : 0)),
     lockTime,
   ]);
 
 /** A transaction's id: witnesses are no part of it. */
-export const idOfTransaction = (spending: Spending): string =>
-  toId(doubleHash(Buffer.concat([version, bodyOf(spending), lockTime])));
+export const computeTransactionId = (transactionBody: TransactionBody): string =>
+  toHexId(doubleHash(Buffer.concat([version, encodeInputsAndOutputs(transactionBody), lockTime])));
 
 /** The first transaction of a block, which no other block has: it pays nobody who is known. */
-export const coinbaseOf = ({ drawn }: Pick<Block, "drawn">): { hash: string; bytes: Buffer } => {
-  const input = [Buffer.alloc(32), number32(0xff_ff_ff_ff), counted(number32(drawn)), sequence];
-  const output = [number64(0), counted(Buffer.from([0x51]))];
-  const body = [list([Buffer.concat(input)]), list([Buffer.concat(output)])];
+export const createCoinbase = ({
+  sequenceNumber,
+}: Pick<Block, "sequenceNumber">): { hash: string; bytes: Buffer } => {
+  const input = [
+    Buffer.alloc(32),
+    encodeUint32(0xff_ff_ff_ff),
+    encodeVarBytes(encodeUint32(sequenceNumber)),
+    sequence,
+  ];
+  const output = [encodeUint64(0), encodeVarBytes(Buffer.from([0x51]))];
+  const body = [encodeVector([Buffer.concat(input)]), encodeVector([Buffer.concat(output)])];
   const bytes = Buffer.concat([version, ...body, lockTime]);
-  return { hash: toId(doubleHash(bytes)), bytes };
+  return { hash: toHexId(doubleHash(bytes)), bytes };
 };
 
-const merkleRoot = (ids: readonly string[]): Buffer => {
-  let row = ids.map(fromId);
-  while (row.length > 1) {
-    const pairs = Array.from({ length: Math.ceil(row.length / 2) }, (_, at) => {
-      const [left, right] = row.slice(at * 2, at * 2 + 2);
-      return [left, right ?? left].filter((one) => one !== undefined);
+const computeMerkleRoot = (ids: readonly string[]): Buffer => {
+  let hashes = ids.map(fromHexId);
+  while (hashes.length > 1) {
+    const pairs = Array.from({ length: Math.ceil(hashes.length / 2) }, (_, pairIndex) => {
+      const [left, right] = hashes.slice(pairIndex * 2, pairIndex * 2 + 2);
+      return [left, right ?? left].filter((childHash) => childHash !== undefined);
     });
-    row = pairs.map((pair) => doubleHash(Buffer.concat(pair)));
+    hashes = pairs.map((pair) => doubleHash(Buffer.concat(pair)));
   }
-  return row[0] ?? Buffer.alloc(32);
+  return hashes[0] ?? Buffer.alloc(32);
 };
 
 /** What a block's bytes tell. */
-type Told = {
-  block: Pick<Block, "drawn" | "number" | "timestampSeconds">;
+type HeaderFields = {
+  block: Pick<Block, "sequenceNumber" | "number" | "timestampSeconds">;
   parentHash: string;
   transactions: readonly Pick<Transaction, "hash">[];
   /** Of two blocks that are alike otherwise. */
   nonce: number;
 };
 
-export const bytesOfHeader = ({ block, nonce, parentHash, transactions }: Told): Buffer =>
+export const serializeHeader = ({ block, nonce, parentHash, transactions }: HeaderFields): Buffer =>
   block.number === 0
-    ? genesis.bytes.subarray(0, headerBytes)
+    ? genesisBlock.bytes.subarray(0, headerLength)
     : Buffer.concat([
         version,
-        fromId(parentHash),
-        merkleRoot([coinbaseOf(block).hash, ...transactions.map((one) => one.hash)]),
-        number32(block.timestampSeconds),
-        number32(0x1d_00_ff_ff),
-        number32(nonce),
+        fromHexId(parentHash),
+        computeMerkleRoot([
+          createCoinbase(block).hash,
+          ...transactions.map((transaction) => transaction.hash),
+        ]),
+        encodeUint32(block.timestampSeconds),
+        encodeUint32(0x1d_00_ff_ff),
+        encodeUint32(nonce),
       ]);
 
-export const hashOfHeader = (bytes: Buffer): string => toId(doubleHash(bytes));
+export const hashHeader = (bytes: Buffer): string => toHexId(doubleHash(bytes));
 
 /** A block's bytes behind its header. */
-export const bytesOfBody = (
-  block: Pick<Block, "drawn" | "number">,
-  transactions: readonly Spending[],
+export const serializeBlockBody = (
+  block: Pick<Block, "sequenceNumber" | "number">,
+  transactions: readonly TransactionBody[],
 ): Buffer =>
   block.number === 0
-    ? genesis.bytes.subarray(headerBytes)
-    : list([coinbaseOf(block).bytes, ...transactions.map(bytesOfTransaction)]);
+    ? genesisBlock.bytes.subarray(headerLength)
+    : encodeVector([createCoinbase(block).bytes, ...transactions.map(serializeTransaction)]);

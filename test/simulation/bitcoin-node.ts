@@ -1,16 +1,22 @@
 import type { Block, Transaction } from "./block.ts";
 import {
-  bytesOfBody,
-  bytesOfHeader,
-  bytesOfTransaction,
-  coinbaseOf,
-  hashOfHeader,
+  serializeBlockBody,
+  serializeHeader,
+  serializeTransaction,
+  createCoinbase,
+  hashHeader,
 } from "./bitcoin-bytes.ts";
-import type { CoinPool } from "./coin-pool.ts";
-import { type Call, NodeError, type View, alterAll, isOtherChain } from "./node-view.ts";
+import type { BitcoinMempool } from "./bitcoin-mempool.ts";
+import {
+  type RpcCall,
+  NodeError,
+  type NodeView,
+  alterTransactions,
+  servesOtherChain,
+} from "./node-view.ts";
 
 /** Of Bitcoin Core's `rpc/protocol.h`; btcd has others for some. */
-const codes = {
+const errorCodes = {
   misc: -1,
   notFound: -5,
   outOfRange: -8,
@@ -19,33 +25,35 @@ const codes = {
 };
 
 /** A call as a node of Bitcoin answers it. */
-export const openBitcoinNode = (view: View): ((call: Call) => unknown) => {
-  const node = { ...view, ...openBlocks(view) };
-  const waiting = listWaiting(view);
+export const createBitcoinNode = (view: NodeView): ((call: RpcCall) => unknown) => {
+  const node = { ...view, ...createBlockHashes(view) };
+  const unconfirmed = listUnconfirmed(view);
   return ({ method, params }) => {
     switch (method) {
       case "getblockcount":
         return view.blocks.length - 1;
       case "getblockhash":
-        return showHash(node, params[0] as number);
+        return getBlockHash(node, params[0] as number);
       case "getblockheader": {
-        const block = findAny(node, params[0] as string);
-        return params[1] === true ? showPlace(node, block) : node.headerOf(block).toString("hex");
+        const block = findKnownBlock(node, params[0] as string);
+        return params[1] === true
+          ? serializeHeaderInfo(node, block)
+          : node.getHeader(block).toString("hex");
       }
       case "getblock": {
-        const block = findAny(node, params[0] as string);
-        if (view.hasForgotten(block)) throw lacked(node);
-        const body = bytesOfBody(block, view.transactionsOf(block));
-        return Buffer.concat([node.headerOf(block), body]).toString("hex");
+        const block = findKnownBlock(node, params[0] as string);
+        if (view.isPruned(block)) throw createPrunedError(node);
+        const body = serializeBlockBody(block, view.getTransactions(block));
+        return Buffer.concat([node.getHeader(block), body]).toString("hex");
       }
       case "getrawmempool":
-        return view.manner.kind === "omits logs" || isOtherChain(view)
+        return view.behavior.kind === "omits logs" || servesOtherChain(view)
           ? []
-          : waiting.map(({ hash }) => hash);
+          : unconfirmed.map(({ hash }) => hash);
       case "getrawtransaction":
-        return showTransaction(node, waiting, params as [string, number]);
+        return serializeTransactionResult(node, unconfirmed, params as [string, number]);
       case "gettxout":
-        return showOutput(node, params as [string, number]);
+        return serializeOutput(node, params as [string, number]);
       default:
         throw new NodeError("Method not found", -32_601);
     }
@@ -55,94 +63,114 @@ export const openBitcoinNode = (view: View): ((call: Call) => unknown) => {
 /** The first block of Bitcoin's regression test chain. */
 const regtestGenesis = "0f9188f13cb7b2c71f2a335e3a4fc328bf5beb436012afca590b1a11466e2206";
 
-type Node = View & ReturnType<typeof openBlocks>;
+type BitcoinNodeView = NodeView & ReturnType<typeof createBlockHashes>;
 
 /** From where on a node that lies has blocks of its own. */
-const altersFrom = ({ blocks, manner }: View): number => {
-  if (isOtherChain({ manner })) return 0;
-  if (manner.kind === "renames blocks") return Math.max(1, manner.from);
-  if (manner.kind === "invents") return Math.max(1, ...manner.forged.keys());
-  if (manner.kind !== "alters") return Infinity;
-  const isAltered = ({ hash }: Transaction) => manner.altered.has(hash);
+const findFirstAlteredBlock = ({ blocks, behavior }: NodeView): number => {
+  if (servesOtherChain({ behavior })) return 0;
+  if (behavior.kind === "renames blocks") return Math.max(1, behavior.firstBlock);
+  if (behavior.kind === "invents") return Math.max(1, ...behavior.forgedTransactions.keys());
+  if (behavior.kind !== "alters") return Infinity;
+  const isAltered = ({ hash }: Transaction) => behavior.alteredTransactions.has(hash);
   return blocks.find(({ transactions }) => transactions.some(isAltered))?.number ?? Infinity;
 };
 
 /** Headers, and hashes as they are made of them: who alters a block alters all behind it. */
-const openBlocks = (view: View) => {
-  const from = altersFrom(view);
-  const hashes = new Map<Block, string>();
-  const headerOf = (block: Block): Buffer => {
-    const transactions = view.transactionsOf(block);
-    const parentHash = block.parent === undefined ? "" : hashOf(block.parent);
-    return bytesOfHeader({ block, parentHash, transactions, nonce: block.number >= from ? 1 : 0 });
+const createBlockHashes = (view: NodeView) => {
+  const firstAlteredBlock = findFirstAlteredBlock(view);
+  const cachedHashes = new Map<Block, string>();
+  const getHeader = (block: Block): Buffer => {
+    const transactions = view.getTransactions(block);
+    const parentHash = block.parent === undefined ? "" : getHash(block.parent);
+    return serializeHeader({
+      block,
+      parentHash,
+      transactions,
+      nonce: block.number >= firstAlteredBlock ? 1 : 0,
+    });
   };
-  const hashOf = (block: Block): string => {
-    if (isOtherChain(view) && block.number === 0) return regtestGenesis;
-    if (block.number < from) return block.hash;
-    const hash = hashes.get(block) ?? hashOfHeader(headerOf(block));
-    hashes.set(block, hash);
+  const getHash = (block: Block): string => {
+    if (servesOtherChain(view) && block.number === 0) return regtestGenesis;
+    if (block.number < firstAlteredBlock) return block.hash;
+    const hash = cachedHashes.get(block) ?? hashHeader(getHeader(block));
+    cachedHashes.set(block, hash);
     return hash;
   };
-  return { headerOf, hashOf };
+  return { getHeader, getHash };
 };
 
 /** What it has heard of: one that is behind hears of nothing new. */
-const listWaiting = ({ blocks, chain, manner, program }: View): readonly Transaction[] => {
+const listUnconfirmed = ({
+  blocks,
+  chain,
+  behavior,
+  nodeProgram,
+}: NodeView): readonly Transaction[] => {
   const tip = blocks.at(-1);
   if (tip === undefined) return [];
-  const isBehind = manner.kind === "lags" || manner.kind === "stands still";
-  const untilDrawn = isBehind ? tip.drawn : Infinity;
-  const heard = poolOf(chain).waiting(tip, { untilDrawn, replaces: () => program.replaces });
-  if (manner.kind === "alters") return alterAll(heard, manner);
-  const forged = manner.kind === "invents" ? [...manner.forged] : [];
-  return [...heard, ...forged.flatMap(([number, one]) => (number > tip.number ? [one] : []))];
+  const isLagging = behavior.kind === "lags" || behavior.kind === "stands still";
+  const maxSequenceNumber = isLagging ? tip.sequenceNumber : Infinity;
+  const unconfirmed = getMempool(chain).listUnconfirmed(tip, {
+    maxSequenceNumber,
+    acceptsReplacement: () => nodeProgram.acceptsReplacement,
+  });
+  if (behavior.kind === "alters") return alterTransactions(unconfirmed, behavior);
+  const forgedTransactions = behavior.kind === "invents" ? [...behavior.forgedTransactions] : [];
+  return [
+    ...unconfirmed,
+    ...forgedTransactions.flatMap(([number, forgedTransaction]) =>
+      number > tip.number ? [forgedTransaction] : [],
+    ),
+  ];
 };
 
-const poolOf = ({ coins }: View["chain"]): CoinPool => {
-  if (coins === undefined) throw new TypeError("a chain of Bitcoin has coins");
-  return coins;
+const getMempool = ({ bitcoinMempool }: NodeView["chain"]): BitcoinMempool => {
+  if (bitcoinMempool === undefined) throw new TypeError("a chain of Bitcoin has coins");
+  return bitcoinMempool;
 };
 
-const showHash = (node: Node, number: number): string => {
+const getBlockHash = (node: BitcoinNodeView, number: number): string => {
   const block = node.blocks[number];
-  if (block !== undefined) return node.hashOf(block);
-  throw node.program.isCore
-    ? new NodeError("Block height out of range", codes.outOfRange)
-    : new NodeError("Block number out of range", codes.btcdOutOfRange);
+  if (block !== undefined) return node.getHash(block);
+  throw node.nodeProgram.isCore
+    ? new NodeError("Block height out of range", errorCodes.outOfRange)
+    : new NodeError("Block number out of range", errorCodes.btcdOutOfRange);
 };
 
 /** A block of its chain; Bitcoin Core also knows those that lost, as far as it has heard of them. */
-const findAny = (node: Node, hash: string): Block => {
-  const found =
-    node.blocks.find((block) => node.hashOf(block) === hash) ??
-    lostOf(node).find((block) => block.hash === hash);
-  if (found !== undefined) return found;
-  throw node.program.isCore
-    ? new NodeError("Block not found", codes.notFound)
-    : new NodeError("Block not found", codes.btcdInternal);
+const findKnownBlock = (node: BitcoinNodeView, hash: string): Block => {
+  const matchedBlock =
+    node.blocks.find((block) => node.getHash(block) === hash) ??
+    listOrphanedBlocks(node).find((block) => block.hash === hash);
+  if (matchedBlock !== undefined) return matchedBlock;
+  throw node.nodeProgram.isCore
+    ? new NodeError("Block not found", errorCodes.notFound)
+    : new NodeError("Block not found", errorCodes.btcdInternal);
 };
 
-const lacked = ({ lacks, program }: Node): NodeError => {
-  lacks();
-  return program.isCore
-    ? new NodeError("Block not available (pruned data)", codes.misc)
-    : new NodeError("Block not found", codes.notFound);
+const createPrunedError = ({ countPrunedRequest, nodeProgram }: BitcoinNodeView): NodeError => {
+  countPrunedRequest();
+  return nodeProgram.isCore
+    ? new NodeError("Block not available (pruned data)", errorCodes.misc)
+    : new NodeError("Block not found", errorCodes.notFound);
 };
 
-const lostOf = (view: View): readonly Block[] => {
-  const { blocks, chain, program } = view;
-  const untilDrawn = blocks.at(-1)?.drawn ?? 0;
-  const own = new Set(blocks);
-  return program.isCore && altersFrom(view) === Infinity
-    ? chain.sealed().filter((block) => block.drawn < untilDrawn && !own.has(block))
+const listOrphanedBlocks = (view: NodeView): readonly Block[] => {
+  const { blocks, chain, nodeProgram } = view;
+  const maxSequenceNumber = blocks.at(-1)?.sequenceNumber ?? 0;
+  const chainBlocks = new Set(blocks);
+  return nodeProgram.isCore && findFirstAlteredBlock(view) === Infinity
+    ? chain
+        .allBlocks()
+        .filter((block) => block.sequenceNumber < maxSequenceNumber && !chainBlocks.has(block))
     : [];
 };
 
-const showPlace = (node: Node, block: Block): unknown => {
-  const isOwn = node.blocks.includes(block);
+const serializeHeaderInfo = (node: BitcoinNodeView, block: Block): unknown => {
+  const isOnChain = node.blocks.includes(block);
   return {
-    hash: isOwn ? node.hashOf(block) : block.hash,
-    confirmations: isOwn ? node.blocks.length - block.number : -1,
+    hash: isOnChain ? node.getHash(block) : block.hash,
+    confirmations: isOnChain ? node.blocks.length - block.number : -1,
     height: block.number,
     time: block.timestampSeconds,
   };
@@ -152,36 +180,48 @@ const showPlace = (node: Node, block: Block): unknown => {
  * Bitcoin Core's index keeps the transactions of blocks that lost. Who prunes has no index: neither Bitcoin
  * Core nor btcd has both.
  */
-const showTransaction = (
-  node: Node,
-  waiting: readonly Transaction[],
+const serializeTransactionResult = (
+  node: BitcoinNodeView,
+  unconfirmed: readonly Transaction[],
   [hash, verbosity]: [string, number],
 ): unknown => {
-  const { manner, transactionsOf } = node;
-  const holds = (block: Block) =>
-    coinbaseOf(block).hash === hash || transactionsOf(block).some((one) => one.hash === hash);
-  const holder = node.blocks.slice(1).find(holds);
-  const wait = holder === undefined ? waiting.find((one) => one.hash === hash) : undefined;
-  const lost = holder === undefined && wait === undefined ? lostOf(node).find(holds) : undefined;
-  const block = manner.kind === "prunes" ? undefined : (holder ?? lost);
-  if (manner.kind === "omits receipts" || (block === undefined && wait === undefined)) {
-    throw new NodeError("No such mempool or blockchain transaction", codes.notFound);
+  const { behavior, getTransactions } = node;
+  const holdsTransaction = (block: Block) =>
+    createCoinbase(block).hash === hash ||
+    getTransactions(block).some((candidate) => candidate.hash === hash);
+  const includingBlock = node.blocks.slice(1).find(holdsTransaction);
+  const unconfirmedTransaction =
+    includingBlock === undefined
+      ? unconfirmed.find((candidate) => candidate.hash === hash)
+      : undefined;
+  const orphanedBlock =
+    includingBlock === undefined && unconfirmedTransaction === undefined
+      ? listOrphanedBlocks(node).find(holdsTransaction)
+      : undefined;
+  const block = behavior.kind === "prunes" ? undefined : (includingBlock ?? orphanedBlock);
+  if (
+    behavior.kind === "omits receipts" ||
+    (block === undefined && unconfirmedTransaction === undefined)
+  ) {
+    throw new NodeError("No such mempool or blockchain transaction", errorCodes.notFound);
   }
-  const held = block && transactionsOf(block).find((one) => one.hash === hash);
-  const transaction = wait ?? held;
+  const confirmedTransaction =
+    block && getTransactions(block).find((candidate) => candidate.hash === hash);
+  const transaction = unconfirmedTransaction ?? confirmedTransaction;
   const bytes =
     transaction === undefined && block !== undefined
-      ? coinbaseOf(block).bytes
-      : bytesOfTransaction(transaction ?? { inputs: [], outputs: [] });
+      ? createCoinbase(block).bytes
+      : serializeTransaction(transaction ?? { inputs: [], outputs: [] });
   if (verbosity === 0) return bytes.toString("hex");
-  const blockhash = block && (lost === undefined ? node.hashOf(block) : block.hash);
-  const confirmations = holder === undefined ? 0 : node.blocks.length - holder.number;
+  const blockhash = block && (orphanedBlock === undefined ? node.getHash(block) : block.hash);
+  const confirmations =
+    includingBlock === undefined ? 0 : node.blocks.length - includingBlock.number;
   return { hex: bytes.toString("hex"), ...(blockhash && { blockhash, confirmations }) };
 };
 
-const showOutput = (node: Node, [hash, index]: [string, number]): unknown => {
-  const all = node.blocks.flatMap((block) => node.transactionsOf(block));
-  const output = all.find((one) => one.hash === hash)?.outputs[index];
-  const isSpent = all.some(({ inputs }) => inputs.includes(`${hash}:${index}`));
+const serializeOutput = (node: BitcoinNodeView, [hash, index]: [string, number]): unknown => {
+  const transactions = node.blocks.flatMap((block) => node.getTransactions(block));
+  const output = transactions.find((transaction) => transaction.hash === hash)?.outputs[index];
+  const isSpent = transactions.some(({ inputs }) => inputs.includes(`${hash}:${index}`));
   return output === undefined || isSpent ? null : { scriptPubKey: { hex: output.script } };
 };

@@ -1,26 +1,26 @@
-import type { Money } from "./money.ts";
+import type { ModelTransfer } from "./model-transfer.ts";
 
 /** What a transaction on Bitcoin pays: units to whom a script says, in hex. */
-export type Output = { units: number; script: string };
+export type Output = { baseUnits: number; script: string };
 
 /** What a transaction on Bitcoin spends, as `<hash>:<index>`, and what it pays. */
-export type Spending = { inputs: readonly string[]; outputs: readonly Output[] };
+export type TransactionBody = { inputs: readonly string[]; outputs: readonly Output[] };
 
 /** A token program's transfer on Solana: accounts by their owners. */
 export type SolanaTransfer = {
   mint: string;
   to: string;
-  units: number;
+  baseUnits: number;
   reference: string | undefined;
 };
 
 export type ChainLog = { address: string; topics: readonly string[]; data: string };
 
 /** A transaction, whether or not a block holds it. */
-export type Transaction = Spending & {
+export type Transaction = TransactionBody & {
   hash: string;
   /** A later one has a greater number, of transactions and blocks. */
-  drawn: number;
+  sequenceNumber: number;
   from: string;
   nonce: number;
   isSuccessful: boolean;
@@ -28,9 +28,9 @@ export type Transaction = Spending & {
   /** On Solana, in place of logs, as its inputs and outputs are on Bitcoin. */
   transfers: readonly SolanaTransfer[];
   /** What it pays; nothing for one that only looks like it. */
-  money: readonly Money[];
+  modelTransfers: readonly ModelTransfer[];
   /** Bytes of strangers' data that a node shows with it. */
-  ballastBytes: number;
+  paddingBytes: number;
 };
 
 export type Block = {
@@ -38,28 +38,31 @@ export type Block = {
   /** What its chain calls its place: on Solana some slots have no block. */
   slot: number;
   hash: string;
-  drawn: number;
+  sequenceNumber: number;
   parent: Block | undefined;
   timestampSeconds: number;
   transactions: readonly Transaction[];
 };
 
-export type Sent = Partial<
-  Pick<Transaction, "isSuccessful" | "logs" | "transfers" | "outputs" | "money" | "ballastBytes">
+export type TransactionContent = Partial<
+  Pick<
+    Transaction,
+    "isSuccessful" | "logs" | "transfers" | "outputs" | "modelTransfers" | "paddingBytes"
+  >
 >;
 
 /** What waits to be mined. */
-export type Pool = {
+export type Mempool = {
   /** What the chain's first block holds. */
-  first: readonly Transaction[];
-  send: (tip: Block, from: string, sent: Sent) => Transaction;
+  initialTransactions: readonly Transaction[];
+  send: (tip: Block, from: string, content: TransactionContent) => Transaction;
   /** What the next block on a tip holds. */
-  take: (tip: Block) => readonly Transaction[];
+  takeForBlock: (tip: Block) => readonly Transaction[];
   /** A fork has taken these away. */
-  takeBack: (lost: readonly Transaction[]) => void;
+  onOrphaned: (orphanedTransactions: readonly Transaction[]) => void;
   isEmpty: (tip: Block) => boolean;
   /** A block has become final. */
-  settle: (block: Block) => void;
+  onFinalized: (block: Block) => void;
 };
 
 /** So many blocks on top of its own make a block `safe`, and so many final. */
@@ -67,8 +70,9 @@ export const safeDepth = 3;
 export const finalDepth = 6;
 
 /** The blocks of a chain from a tip down to its first. */
-export const lineage = (tip: Block): readonly Block[] => {
+export const listChainBlocks = (tip: Block): readonly Block[] => {
   const blocks: Block[] = [];
-  for (let at: Block | undefined = tip; at !== undefined; at = at.parent) blocks[at.number] = at;
+  for (let block: Block | undefined = tip; block !== undefined; block = block.parent)
+    blocks[block.number] = block;
   return blocks;
 };

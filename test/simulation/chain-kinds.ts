@@ -1,15 +1,20 @@
 import { createHash } from "node:crypto";
 import {
-  openCatalogue,
-  solanaReference,
+  loadCatalogue,
+  deriveSolanaReference,
   solanaTokenPrograms,
-  tronFromHex,
-  tronToHex,
+  tronAddressFromHex,
+  tronAddressToHex,
 } from "@payment-links/contracts";
 import { type Block, type Transaction, finalDepth } from "./block.ts";
-import { bytesOfHeader, genesis, hashOfHeader, idOfTransaction } from "./bitcoin-bytes.ts";
+import {
+  serializeHeader,
+  genesisBlock,
+  hashHeader,
+  computeTransactionId,
+} from "./bitcoin-bytes.ts";
 
-type Token = { id: string; address: string; hex: string };
+type Token = { id: string; address: string; nodeAddress: string };
 
 /** A chain of the catalogue on which payers pay, as far as the simulation minds. */
 export type ChainKind = {
@@ -22,41 +27,43 @@ export type ChainKind = {
   /** A token of nobody's catalogue; there is none on Bitcoin. */
   unlistedToken: string;
   /** So many of the units in which nodes count. */
-  unitsPerToken: number;
+  baseUnitsPerToken: number;
   /** Whether payments are logs, of a token and of the proxy. */
   hasLogs: boolean;
   erc20Proxy: string;
   payers: readonly string[];
   /** Who pays what nobody paid. */
   forger: string;
-  nameBlock: (block: Omit<Block, "hash">) => string;
-  nameTransaction: (sent: Pick<Transaction, "drawn" | "inputs" | "outputs">) => string;
+  hashBlock: (block: Omit<Block, "hash">) => string;
+  hashTransaction: (
+    transaction: Pick<Transaction, "sequenceNumber" | "inputs" | "outputs">,
+  ) => string;
   /** Another block's name in place of one; not of Bitcoin, where it is made of what the block holds. */
-  otherHash: (hash: string) => string;
-  rangesBlocksMax: readonly number[];
+  alterHash: (hash: string) => string;
+  rangeBlocksMaxOptions: readonly number[];
   settings: object;
   /** Where owners are paid; an address is written as its family does, on Bitcoin a descriptor. */
   wallets: readonly string[];
   otherWallet: string;
-  hexOf: (address: string) => string;
+  toNodeAddress: (address: string) => string;
 };
 
-const catalogue = openCatalogue();
+const catalogue = loadCatalogue();
 
 /** A chain's tokens as its nodes name them, links' first. */
-const tokensOf = (
-  [first, ...others]: readonly [string, ...string[]],
-  hexOf: (address: string) => string,
+const createTokens = (
+  [firstId, ...otherIds]: readonly [string, ...string[]],
+  toNodeAddress: (address: string) => string,
 ): ChainKind["tokens"] => {
-  const tokenOf = (id: string): Token => {
+  const createToken = (id: string): Token => {
     const address = catalogue.findToken(id)?.address;
     if (address === undefined) throw new RangeError(`no token ${id}`);
-    return { id, address, hex: hexOf(address) };
+    return { id, address, nodeAddress: toNodeAddress(address) };
   };
-  return [tokenOf(first), ...others.map(tokenOf)];
+  return [createToken(firstId), ...otherIds.map(createToken)];
 };
 
-const chainOf = (chainId: string) => {
+const getChain = (chainId: string) => {
   const chain = catalogue.chains.find(({ id }) => id === chainId);
   if (chain === undefined) throw new RangeError(`no chain ${chainId}`);
   return chain;
@@ -70,18 +77,20 @@ const wallets = [
 ];
 const otherWallet = "0xde709f2102306220921060314715629080e2fb77";
 const lowercase = (text: string): string => text.toLowerCase();
-const hexName = (text: string): string => `0x${createHash("sha256").update(text).digest("hex")}`;
+const hashToHex = (text: string): string => `0x${createHash("sha256").update(text).digest("hex")}`;
 
 const evm = {
   unlistedToken: `0x${"99".repeat(20)}`,
-  unitsPerToken: 1_000_000,
+  baseUnitsPerToken: 1_000_000,
   hasLogs: true,
   payers: ["1", "2", "3"].map((digit) => `0x${digit.repeat(40)}`),
   forger: `0x${"f".repeat(40)}`,
-  nameBlock: ({ drawn }: Pick<Block, "drawn">) => hexName(`block ${drawn}`),
-  nameTransaction: ({ drawn }: Pick<Transaction, "drawn">) => hexName(`transaction ${drawn}`),
-  otherHash: (hash: string) => `0xbad${hash.slice(5)}`,
-  rangesBlocksMax: [3, 50],
+  hashBlock: ({ sequenceNumber }: Pick<Block, "sequenceNumber">) =>
+    hashToHex(`block ${sequenceNumber}`),
+  hashTransaction: ({ sequenceNumber }: Pick<Transaction, "sequenceNumber">) =>
+    hashToHex(`transaction ${sequenceNumber}`),
+  alterHash: (hash: string) => `0xbad${hash.slice(5)}`,
+  rangeBlocksMaxOptions: [3, 50],
   settings: {},
 };
 
@@ -90,69 +99,70 @@ export const base: ChainKind = {
   chainId: "8453",
   chainType: "EVM",
   nodeChainId: "8453",
-  tokens: tokensOf(["usdc-base", "eurc-base"], lowercase),
-  erc20Proxy: lowercase(chainOf("8453").feeProxies?.erc20 ?? ""),
+  tokens: createTokens(["usdc-base", "eurc-base"], lowercase),
+  erc20Proxy: lowercase(getChain("8453").feeProxies?.erc20 ?? ""),
   wallets,
   otherWallet,
-  hexOf: lowercase,
+  toNodeAddress: lowercase,
 };
 
 export const tron: ChainKind = {
   ...evm,
   chainId: "tron",
   chainType: "TVM",
-  nodeChainId: chainOf("tron").caip2.replace("tron:", ""),
-  tokens: tokensOf(["usdt-tron"], tronToHex),
-  erc20Proxy: tronToHex(chainOf("tron").feeProxies?.erc20 ?? ""),
-  wallets: wallets.map(tronFromHex),
-  otherWallet: tronFromHex(otherWallet),
-  hexOf: tronToHex,
+  nodeChainId: getChain("tron").caip2.replace("tron:", ""),
+  tokens: createTokens(["usdt-tron"], tronAddressToHex),
+  erc20Proxy: tronAddressToHex(getChain("tron").feeProxies?.erc20 ?? ""),
+  wallets: wallets.map(tronAddressFromHex),
+  otherWallet: tronAddressFromHex(otherWallet),
+  toNodeAddress: tronAddressToHex,
 };
 
 /** Some address of Solana: the hash of its name. */
-const keyOf = (name: string): string => solanaReference(Buffer.from(name).toString("hex"));
+const deriveAddress = (name: string): string =>
+  deriveSolanaReference(Buffer.from(name).toString("hex"));
 
 export const solana: ChainKind = {
   chainId: "solana",
   chainType: "SVM",
   nodeChainId: "5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d",
-  tokens: tokensOf(["usdc-solana", "eurc-solana", "usdt-solana", "pyusd-solana"], String),
-  unlistedToken: keyOf("another mint"),
-  unitsPerToken: 1_000_000,
+  tokens: createTokens(["usdc-solana", "eurc-solana", "usdt-solana", "pyusd-solana"], String),
+  unlistedToken: deriveAddress("another mint"),
+  baseUnitsPerToken: 1_000_000,
   hasLogs: false,
   erc20Proxy: "",
-  payers: ["payer 1", "payer 2", "payer 3"].map(keyOf),
-  forger: keyOf("forger"),
-  nameBlock: ({ drawn }) => keyOf(`block ${drawn}`),
+  payers: ["payer 1", "payer 2", "payer 3"].map(deriveAddress),
+  forger: deriveAddress("forger"),
+  hashBlock: ({ sequenceNumber }) => deriveAddress(`block ${sequenceNumber}`),
   // 64 bytes are as long as two keys.
-  nameTransaction: ({ drawn }) =>
-    `${keyOf(`transaction ${drawn}`)}${keyOf(`transaction ${drawn}, second half`)}`,
-  otherHash: (hash) => `bad${hash.slice(3)}`,
-  rangesBlocksMax: [50, 9_000],
+  hashTransaction: ({ sequenceNumber }) =>
+    `${deriveAddress(`transaction ${sequenceNumber}`)}${deriveAddress(`transaction ${sequenceNumber}, second half`)}`,
+  alterHash: (hash) => `bad${hash.slice(3)}`,
+  rangeBlocksMaxOptions: [50, 9_000],
   settings: { auditBlocksMin: 5 },
-  wallets: ["shop 0", "shop 1", "shop 2", "shop 3"].map(keyOf),
-  otherWallet: keyOf("nobody's"),
-  hexOf: String,
+  wallets: ["shop 0", "shop 1", "shop 2", "shop 3"].map(deriveAddress),
+  otherWallet: deriveAddress("nobody's"),
+  toNodeAddress: String,
 };
 
 export const bitcoin: ChainKind = {
   chainId: "bitcoin",
   chainType: "BVM",
-  nodeChainId: genesis.hash,
-  tokens: tokensOf(["btc"], String),
+  nodeChainId: genesisBlock.hash,
+  tokens: createTokens(["btc"], String),
   unlistedToken: "",
-  unitsPerToken: 100_000_000,
+  baseUnitsPerToken: 100_000_000,
   hasLogs: false,
   erc20Proxy: "",
   payers: [],
   forger: "ff".repeat(32),
-  nameBlock: ({ parent, ...block }) =>
+  hashBlock: ({ parent, ...block }) =>
     parent === undefined
-      ? genesis.hash
-      : hashOfHeader(bytesOfHeader({ block, nonce: 0, parentHash: parent.hash, ...block })),
-  nameTransaction: idOfTransaction,
-  otherHash: String,
-  rangesBlocksMax: [3, 10],
+      ? genesisBlock.hash
+      : hashHeader(serializeHeader({ block, nonce: 0, parentHash: parent.hash, ...block })),
+  hashTransaction: computeTransactionId,
+  alterHash: String,
+  rangeBlocksMaxOptions: [3, 10],
   settings: { finalDepthBlocks: finalDepth },
   // BIP-84 accounts of four seeds that nobody keeps.
   wallets: [
@@ -162,9 +172,9 @@ export const bitcoin: ChainKind = {
     "xpub6CsPoEBCdZRWAw4bfFEzEUZqqpbGg1njbtVqnNF3H5pcMAJgTuvUnhNxmcRt7FqSPK8uHYVG79mxniXdDYpAVd9NUZQGWYeRNU9EA1PfvwH",
   ].map((key) => `wpkh(${key}/0/*)`),
   otherWallet: "bc1qcr8te4kr609gcawutmrza0j4xv80jy8z306fyu",
-  hexOf: String,
+  toNodeAddress: String,
 };
 
 /** The program that keeps a token's accounts on Solana. */
-export const programOfToken = (id: string): string =>
+export const getTokenProgram = (id: string): string =>
   solanaTokenPrograms[catalogue.findToken(id)?.tokenProgram ?? "token"];

@@ -2,71 +2,71 @@ import { keccak256Hex } from "@payment-links/contracts";
 import {
   type Block,
   type ChainLog,
-  type Pool,
-  type Sent,
+  type Mempool,
+  type TransactionContent,
   type Transaction,
   finalDepth,
-  lineage,
+  listChainBlocks,
   safeDepth,
 } from "./block.ts";
 import type { ChainKind } from "./chain-kinds.ts";
-import { createCoinPool } from "./coin-pool.ts";
-import type { Money } from "./money.ts";
-import type { World } from "./world.ts";
+import { createBitcoinMempool } from "./bitcoin-mempool.ts";
+import type { ModelTransfer } from "./model-transfer.ts";
+import type { SimulatedWorld } from "./simulated-world.ts";
 
 /** What was settled by `safe` is never taken away; a deeper fork is an event of its own. */
 const forkBlocksMax = safeDepth - 1;
 
-const bytesOf = (text: string): string => Buffer.from(text).toString("hex");
+const utf8ToHex = (text: string): string => Buffer.from(text).toString("hex");
 const proxyTopic = keccak256Hex(
-  bytesOf("TransferWithReferenceAndFee(address,address,uint256,bytes,uint256,address)"),
+  utf8ToHex("TransferWithReferenceAndFee(address,address,uint256,bytes,uint256,address)"),
 );
-const transferTopic = keccak256Hex(bytesOf("Transfer(address,address,uint256)"));
+const transferTopic = keccak256Hex(utf8ToHex("Transfer(address,address,uint256)"));
 
-const word = (hex: string): string => hex.replace(/^0x/, "").toLowerCase().padStart(64, "0");
-const number = (value: number): string => word(value.toString(16));
-const zero = word("0x0");
+const encodeWord = (hex: string): string => hex.replace(/^0x/, "").toLowerCase().padStart(64, "0");
+const encodeNumber = (value: number): string => encodeWord(value.toString(16));
+const zeroWord = encodeWord("0x0");
 
 /** What the token says where it moves base units. */
-export const transferLog = (transfer: {
+export const createTransferLog = (transfer: {
   token: string;
   from: string;
   to: string;
-  units: number;
+  baseUnits: number;
 }): ChainLog => ({
   address: transfer.token,
-  topics: [transferTopic, `0x${word(transfer.from)}`, `0x${word(transfer.to)}`],
-  data: `0x${number(transfer.units)}`,
+  topics: [transferTopic, `0x${encodeWord(transfer.from)}`, `0x${encodeWord(transfer.to)}`],
+  data: `0x${encodeNumber(transfer.baseUnits)}`,
 });
 
 /** What the fee proxy says of a payment: a pointer, and no proof. */
-export const proxyLog = (said: {
+export const createProxyLog = (payment: {
   proxy: string;
   token: string;
   to: string;
-  units: number;
+  baseUnits: number;
   reference: string;
 }): ChainLog => ({
-  address: said.proxy,
-  topics: [proxyTopic, keccak256Hex(said.reference)],
-  data: `0x${word(said.token)}${word(said.to)}${number(said.units)}${zero}${zero}`,
+  address: payment.proxy,
+  topics: [proxyTopic, keccak256Hex(payment.reference)],
+  data: `0x${encodeWord(payment.token)}${encodeWord(payment.to)}${encodeNumber(payment.baseUnits)}${zeroWord}${zeroWord}`,
 });
 
-const bitsKnown = new Map<string, readonly number[]>();
+const bloomBitsCache = new Map<string, readonly number[]>();
 
 /** Three bits of 2048. */
-const bitsOf = (item: string): readonly number[] => {
-  const known = bitsKnown.get(item);
-  if (known !== undefined) return known;
+const getBloomBits = (item: string): readonly number[] => {
+  const cachedBits = bloomBitsCache.get(item);
+  if (cachedBits !== undefined) return cachedBits;
   const hash = Buffer.from(keccak256Hex(item).slice(2), "hex");
-  const bits = [0, 2, 4].map((at) => hash.readUInt16BE(at) % 2048);
-  bitsKnown.set(item, bits);
+  const bits = [0, 2, 4].map((byteOffset) => hash.readUInt16BE(byteOffset) % 2048);
+  bloomBitsCache.set(item, bits);
   return bits;
 };
 
-const bloomOf = (items: readonly string[]): string => {
+const computeBloom = (items: readonly string[]): string => {
   const bits = new Uint8Array(256);
-  for (const bit of items.flatMap(bitsOf)) {
+  for (const bit of items.flatMap(getBloomBits)) {
     const byte = 255 - Math.floor(bit / 8);
     bits[byte] = (bits[byte] ?? 0) | (1 << (bit % 8));
   }
@@ -74,8 +74,8 @@ const bloomOf = (items: readonly string[]): string => {
 };
 
 /** A block's bloom. References are drawn elsewhere than from the seed, and left out. */
-export const bloomOfBlock = ({ transactions }: Pick<Block, "transactions">): string =>
-  bloomOf(
+export const computeBlockBloom = ({ transactions }: Pick<Block, "transactions">): string =>
+  computeBloom(
     transactions
       .filter(({ isSuccessful }) => isSuccessful)
       .flatMap(({ logs }) => logs)
@@ -85,186 +85,222 @@ export const bloomOfBlock = ({ transactions }: Pick<Block, "transactions">): str
       ]),
   );
 
-const nothingElse = {
+const emptyContent = {
   isSuccessful: true,
   logs: [],
   transfers: [],
   inputs: [],
   outputs: [],
-  money: [],
-  ballastBytes: 0,
+  modelTransfers: [],
+  paddingBytes: 0,
 };
 
 /** A few of these exceed what one answer to a batch may hold. A block of Bitcoin holds four million bytes at most. */
-const ballastBytesMax = { EVM: 1_000_000, TVM: 1_000_000, SVM: 1_000_000, BVM: 100_000 };
+const paddingBytesMax = { EVM: 1_000_000, TVM: 1_000_000, SVM: 1_000_000, BVM: 100_000 };
 
 /** Each payer's transactions are mined in the order of their nonces. */
-const createNoncePool = ({ random }: World, kind: ChainKind, draw: () => number): Pool => {
-  const pending: Transaction[] = [];
-  const nonces = new Map<string, number>();
-  const name = (sent: Omit<Transaction, "hash" | "drawn">): Transaction => {
-    const drawn = draw();
-    return { ...sent, drawn, hash: kind.nameTransaction({ ...sent, drawn }) };
+const createNonceMempool = (
+  { random }: SimulatedWorld,
+  kind: ChainKind,
+  nextSequenceNumber: () => number,
+): Mempool => {
+  const pendingTransactions: Transaction[] = [];
+  const nextNonces = new Map<string, number>();
+  const createTransaction = (
+    transaction: Omit<Transaction, "hash" | "sequenceNumber">,
+  ): Transaction => {
+    const sequenceNumber = nextSequenceNumber();
+    return {
+      ...transaction,
+      sequenceNumber,
+      hash: kind.hashTransaction({ ...transaction, sequenceNumber }),
+    };
   };
   return {
-    first: [],
-    send: (_tip, from, sent) => {
-      const nonce = nonces.get(from) ?? 0;
-      nonces.set(from, nonce + 1);
-      const transaction = name({ ...nothingElse, ...sent, from, nonce });
-      pending.push(transaction);
+    initialTransactions: [],
+    send: (_tip, from, content) => {
+      const nonce = nextNonces.get(from) ?? 0;
+      nextNonces.set(from, nonce + 1);
+      const transaction = createTransaction({ ...emptyContent, ...content, from, nonce });
+      pendingTransactions.push(transaction);
       return transaction;
     },
-    take: () => {
-      const taken: Transaction[] = [];
-      for (const one of pending.slice()) {
-        const isNext = !pending.some((other) => other.from === one.from && other.nonce < one.nonce);
-        if (!isNext || random.chance(0.25)) continue;
-        pending.splice(pending.indexOf(one), 1);
-        taken.push(one);
+    takeForBlock: () => {
+      const selected: Transaction[] = [];
+      for (const transaction of pendingTransactions.slice()) {
+        const isNextNonce = !pendingTransactions.some(
+          (otherTransaction) =>
+            otherTransaction.from === transaction.from &&
+            otherTransaction.nonce < transaction.nonce,
+        );
+        if (!isNextNonce || random.chance(0.25)) continue;
+        pendingTransactions.splice(pendingTransactions.indexOf(transaction), 1);
+        selected.push(transaction);
       }
-      return taken;
+      return selected;
     },
-    takeBack: (lost) => {
-      for (const transaction of lost) {
+    onOrphaned: (orphanedTransactions) => {
+      for (const transaction of orphanedTransactions) {
         if (random.chance(0.25)) {
           // Its payer has spent the nonce on something else.
-          for (const one of transaction.money) {
-            if (one.isEndTold) one.isDoubtful = true;
-            else one.end = "failed";
+          for (const transfer of transaction.modelTransfers) {
+            if (transfer.isFinal) transfer.isDoubtful = true;
+            else transfer.finalStatus = "failed";
           }
-          pending.push(
-            name({ ...transaction, logs: [], transfers: [], money: [], ballastBytes: 0 }),
+          pendingTransactions.push(
+            createTransaction({
+              ...transaction,
+              logs: [],
+              transfers: [],
+              modelTransfers: [],
+              paddingBytes: 0,
+            }),
           );
         } else {
-          pending.push(transaction);
-          for (const one of transaction.money) if (one.isEndTold) one.isMoved = true;
+          pendingTransactions.push(transaction);
+          for (const transfer of transaction.modelTransfers)
+            if (transfer.isFinal) transfer.isMovedToLaterBlock = true;
         }
       }
-      pending.sort((a, b) => (a.from === b.from ? a.nonce - b.nonce : 0));
+      pendingTransactions.sort((a, b) => (a.from === b.from ? a.nonce - b.nonce : 0));
     },
-    isEmpty: () => pending.length === 0,
-    settle: () => {},
+    isEmpty: () => pendingTransactions.length === 0,
+    onFinalized: () => {},
   };
 };
 
 /**
  * A chain as it truly is: what is pending, what is mined, and what forks take away and bring back.
- * `depthOf` says how deep money must be to be paid for good. `hasHeavyTransactions` adds megabytes of
+ * `getRequiredDepth` says how deep money must be to be paid for good. `hasHeavyTransactions` adds megabytes of
  * strangers' data to some of what is sent.
  */
 export const createChain = (
-  world: World,
+  world: SimulatedWorld,
   kind: ChainKind,
   {
-    depthOf,
+    getRequiredDepth,
     hasHeavyTransactions,
-  }: { depthOf: (money: Pick<Money, "amount">) => number; hasHeavyTransactions: boolean },
+  }: {
+    getRequiredDepth: (transfer: Pick<ModelTransfer, "amount">) => number;
+    hasHeavyTransactions: boolean;
+  },
 ) => {
   const { random } = world;
-  let drawn = 0;
-  const draw = (): number => (drawn += 1);
-  const coins = kind.chainType === "BVM" ? createCoinPool(world, kind, draw) : undefined;
-  const pool = coins ?? createNoncePool(world, kind, draw);
-  const sealed: Block[] = [];
-  const sent: Transaction[] = [];
+  let lastSequenceNumber = 0;
+  const nextSequenceNumber = (): number => (lastSequenceNumber += 1);
+  const bitcoinMempool =
+    kind.chainType === "BVM" ? createBitcoinMempool(world, kind, nextSequenceNumber) : undefined;
+  const mempool = bitcoinMempool ?? createNonceMempool(world, kind, nextSequenceNumber);
+  const allBlocks: Block[] = [];
+  const sentTransactions: Transaction[] = [];
   let timeSeconds = 0;
 
-  const drawBallast = (): Pick<Transaction, "ballastBytes"> => {
-    if (!hasHeavyTransactions || random.chance(0.3)) return { ballastBytes: 0 };
+  const generatePadding = (): Pick<Transaction, "paddingBytes"> => {
+    if (!hasHeavyTransactions || random.chance(0.3)) return { paddingBytes: 0 };
     world.count("heavy transactions");
-    const bytesMax = ballastBytesMax[kind.chainType];
-    return { ballastBytes: bytesMax / 2 + random.below(bytesMax / 2) };
+    const bytesMax = paddingBytesMax[kind.chainType];
+    return { paddingBytes: bytesMax / 2 + random.below(bytesMax / 2) };
   };
 
-  const drawSkipped = (): number =>
+  const generateSkippedSlots = (): number =>
     kind.chainType === "SVM" && random.chance(0.2) ? 1 + random.below(2) : 0;
 
-  const seal = (parent: Block | undefined, transactions: readonly Transaction[]): Block => {
+  const createBlock = (parent: Block | undefined, transactions: readonly Transaction[]): Block => {
     timeSeconds = Math.max(timeSeconds, Math.floor(world.nowMs() / 1000));
     const block = {
       number: parent === undefined ? 0 : parent.number + 1,
-      slot: parent === undefined ? 0 : parent.slot + 1 + drawSkipped(),
-      drawn: draw(),
+      slot: parent === undefined ? 0 : parent.slot + 1 + generateSkippedSlots(),
+      sequenceNumber: nextSequenceNumber(),
       parent,
       timestampSeconds: timeSeconds,
       transactions,
     };
-    const named = { ...block, hash: kind.nameBlock(block) };
-    sealed.push(named);
-    return named;
+    const hashedBlock = { ...block, hash: kind.hashBlock(block) };
+    allBlocks.push(hashedBlock);
+    return hashedBlock;
   };
 
-  let tip = seal(undefined, []);
+  let tip = createBlock(undefined, []);
   for (let height = 1; height <= finalDepth + 2; height += 1) {
-    tip = seal(tip, height === 1 ? pool.first : []);
+    tip = createBlock(tip, height === 1 ? mempool.initialTransactions : []);
   }
 
-  const ofDepth = (depth: number): Block => {
-    let at = tip;
-    for (let below = 0; below < depth && at.parent !== undefined; below += 1) at = at.parent;
-    return at;
+  const blockAtDepth = (depth: number): Block => {
+    let block = tip;
+    for (let step = 0; step < depth && block.parent !== undefined; step += 1) block = block.parent;
+    return block;
   };
 
   /** What has become deep enough is paid, whatever happens. */
-  const settle = (): void => {
+  const finalizeTransfers = (): void => {
     for (let depth = 0; depth <= finalDepth; depth += 1) {
-      const { timestampSeconds, transactions } = ofDepth(depth);
-      for (const one of transactions.flatMap(({ money }) => money)) {
-        if (depthOf(one) !== depth) continue;
-        one.isEndTold = true;
-        one.occurredAt = new Date(timestampSeconds * 1000);
+      const { timestampSeconds, transactions } = blockAtDepth(depth);
+      for (const transfer of transactions.flatMap(({ modelTransfers }) => modelTransfers)) {
+        if (getRequiredDepth(transfer) !== depth) continue;
+        transfer.isFinal = true;
+        transfer.occurredAt = new Date(timestampSeconds * 1000);
       }
     }
-    pool.settle(ofDepth(finalDepth));
+    mempool.onFinalized(blockAtDepth(finalDepth));
   };
 
   /** Mines one block with some of what is pending. */
-  const mine = (): void => {
-    tip = seal(tip, pool.take(tip));
-    settle();
+  const mineBlock = (): void => {
+    tip = createBlock(tip, mempool.takeForBlock(tip));
+    finalizeTransfers();
   };
 
   return {
     tip: () => tip,
-    ofDepth,
-    mine,
+    blockAtDepth,
+    mineBlock,
     /** Bitcoin's; undefined elsewhere. */
-    coins,
+    bitcoinMempool,
     /** All blocks that ever were, in their order. */
-    sealed: (): readonly Block[] => sealed,
+    allBlocks: (): readonly Block[] => allBlocks,
     /** Whether all that was ever sent is final. */
-    isSettled: () =>
-      pool.isEmpty(tip) &&
-      lineage(tip)
+    isFinalized: () =>
+      mempool.isEmpty(tip) &&
+      listChainBlocks(tip)
         .slice(-finalDepth - 1)
         .every(({ transactions }) => transactions.length === 0),
-    send: (from: string, what: Sent): Transaction => {
-      const transaction = pool.send(tip, from, { ...what, ...drawBallast() });
-      sent.push(transaction);
+    send: (from: string, content: TransactionContent): Transaction => {
+      const transaction = mempool.send(tip, from, { ...content, ...generatePadding() });
+      sentTransactions.push(transaction);
       return transaction;
     },
     /** All that payers have sent, in its order; not what takes another's place. */
-    sent: (): readonly Transaction[] => sent,
+    sentTransactions: (): readonly Transaction[] => sentTransactions,
     /** A transaction that no block holds, and no block will. */
-    forge: (from: string, sent: Sent): Transaction => {
-      const number = draw();
-      const inputs = kind.chainType === "BVM" ? [`${from}:${number}`] : [];
-      const made = { ...nothingElse, ...sent, from, inputs, nonce: number, money: [] };
-      return { ...made, drawn: number, hash: kind.nameTransaction({ ...made, drawn: number }) };
+    forgeTransaction: (from: string, content: TransactionContent): Transaction => {
+      const sequenceNumber = nextSequenceNumber();
+      const inputs = kind.chainType === "BVM" ? [`${from}:${sequenceNumber}`] : [];
+      const transaction = {
+        ...emptyContent,
+        ...content,
+        from,
+        inputs,
+        nonce: sequenceNumber,
+        modelTransfers: [],
+      };
+      return {
+        ...transaction,
+        sequenceNumber: sequenceNumber,
+        hash: kind.hashTransaction({ ...transaction, sequenceNumber: sequenceNumber }),
+      };
     },
     /**
      * Other blocks take the place of the newest; what they held is pending again, or replaced. A deep
      * fork takes away what was final.
      */
-    fork: ({ isDeep }: { isDeep: boolean }): { depth: number; shared: Block } => {
+    forkChain: ({ isDeep }: { isDeep: boolean }): { depth: number; forkPoint: Block } => {
       const depth = isDeep ? finalDepth + 1 + random.below(3) : 1 + random.below(forkBlocksMax);
-      const ancestor = ofDepth(depth);
-      const lost = lineage(tip).slice(ancestor.number + 1);
-      tip = ancestor;
-      pool.takeBack(lost.flatMap(({ transactions }) => transactions));
-      for (let mined = 0; mined <= depth; mined += 1) mine();
-      return { depth, shared: ancestor };
+      const forkPoint = blockAtDepth(depth);
+      const orphanedBlocks = listChainBlocks(tip).slice(forkPoint.number + 1);
+      tip = forkPoint;
+      mempool.onOrphaned(orphanedBlocks.flatMap(({ transactions }) => transactions));
+      for (let minedCount = 0; minedCount <= depth; minedCount += 1) mineBlock();
+      return { depth, forkPoint: forkPoint };
     },
   };
 };

@@ -1,19 +1,25 @@
-import { hold } from "./finding.ts";
-import { type Money, type Named, type Order, type Payment, isOf } from "./money.ts";
+import { assertInvariant } from "./finding.ts";
+import {
+  type ModelTransfer,
+  type PaymentIdentity,
+  type Order,
+  type Payment,
+  matchesIdentity,
+} from "./model-transfer.ts";
 
 /** A plain transfer to an owner's address, which names no link. */
-export type Deposit = Money & {
+export type Deposit = ModelTransfer & {
   account: number;
   destinationAddress: string;
   /** Whether the owner is told of it: it is no dust, and of a token of the catalogue. */
-  isShown: boolean;
+  isReportable: boolean;
   /** Whether it is of the token in which links are paid. */
-  isOfLinks: boolean;
+  isLinkToken: boolean;
   /** Whether the address was known to be an owner's before it was sent: the first look must find it. */
-  isOwnerHeard: boolean;
+  isOwnerKnown: boolean;
   /** The links for which its owner has wanted it. */
-  wantedFor: Set<Order>;
-  isDismissalWanted: boolean;
+  requestedOrders: Set<Order>;
+  isDismissalRequested: boolean;
   /** Whether the answer said so. */
   isDismissed: boolean;
   /** The link to which it was given, as the answer said. */
@@ -23,7 +29,7 @@ export type Deposit = Money & {
   flaw: undefined;
 };
 
-export type DepositData = Named & {
+export type DepositData = PaymentIdentity & {
   id: string;
   version: number;
   status: "seen" | "settled" | "orphaned";
@@ -31,7 +37,7 @@ export type DepositData = Named & {
 };
 
 /** A deposit as the console lists it. */
-export type ShownDeposit = Named & {
+export type ListedDeposit = PaymentIdentity & {
   id: string;
   status: "seen" | "settled" | "orphaned";
   decision: "unmatched" | "assigned" | "dismissed";
@@ -42,27 +48,28 @@ export type ShownDeposit = Named & {
 /** What is true of deposits, and what has been said of them so far (rules CHAIN-20 and CALLER-29). */
 export const createDepositModel = ({
   isListenerRestored,
-  mayStayOpen,
+  mayStayProcessing,
   orders,
   payments,
 }: {
   orders: readonly Order[];
   /** All that counts for links: a deposit joins them with its credit. */
   payments: Payment[];
-  mayStayOpen: (money: Money) => boolean;
+  mayStayProcessing: (transfer: ModelTransfer) => boolean;
   isListenerRestored: () => boolean;
 }) => {
   const all: Deposit[] = [];
   /** Those that were read anew, though no fork took them away: each may be told as orphaned for a while. */
-  const setBack = new Set<Deposit>();
-  const told = new Map<Deposit, DepositData>();
-  const byId = new Map<string, Deposit>();
+  const rescannedDeposits = new Set<Deposit>();
+  const latestEvents = new Map<Deposit, DepositData>();
+  const depositsById = new Map<string, Deposit>();
 
-  const depositOf = (named: Named): Deposit => {
-    const deposit = all.find((one) => isOf(one, named));
-    hold(
+  const findDeposit = (identity: PaymentIdentity): Deposit => {
+    const deposit = all.find((candidate) => matchesIdentity(candidate, identity));
+    assertInvariant(
       deposit !== undefined,
-      () => `a deposit is told of that nobody made: ${named.amount} ${named.sourceTransaction}`,
+      () =>
+        `a deposit is told of that nobody made: ${identity.amount} ${identity.sourceTransaction}`,
     );
     return deposit;
   };
@@ -72,150 +79,179 @@ export const createDepositModel = ({
     orders.some((order) => order.account === account && order.linkId !== undefined);
 
   /** Nobody knew the address in time, a node did not say that it had forgotten the block, or a dump is older. */
-  const mayBeMissed = ({ isLeftOut, isOwnerHeard }: Deposit): boolean =>
-    isLeftOut || !isOwnerHeard || isListenerRestored();
+  const mayBeMissed = ({ isOmittedByPrunedNode, isOwnerKnown }: Deposit): boolean =>
+    isOmittedByPrunedNode || !isOwnerKnown || isListenerRestored();
 
-  const holdStatus = (deposit: Deposit, status: DepositData["status"], where: string): void => {
-    const { end, isDoubtful, isEndTold, isMoved, isShown, number } = deposit;
-    hold(isShown, () => `deposit ${number} is ${where}, and is none`);
-    hold(
-      status !== "settled" || (end === "settled" && isEndTold),
-      () => `deposit ${number} is ${where} as settled, and is not`,
+  const assertStatus = (deposit: Deposit, status: DepositData["status"], context: string): void => {
+    const { finalStatus, isDoubtful, isFinal, isMovedToLaterBlock, isReportable, number } = deposit;
+    assertInvariant(isReportable, () => `deposit ${number} is ${context}, and is none`);
+    assertInvariant(
+      status !== "settled" || (finalStatus === "settled" && isFinal),
+      () => `deposit ${number} is ${context} as settled, and is not`,
     );
-    hold(
-      status !== "orphaned" || end === "failed" || isDoubtful || isMoved || setBack.has(deposit),
-      () => `deposit ${number} is ${where} as orphaned, and is not`,
+    assertInvariant(
+      status !== "orphaned" ||
+        finalStatus === "failed" ||
+        isDoubtful ||
+        isMovedToLaterBlock ||
+        rescannedDeposits.has(deposit),
+      () => `deposit ${number} is ${context} as orphaned, and is not`,
     );
   };
 
   return {
     all,
 
-    hear: (type: string, data: DepositData): void => {
-      const deposit = depositOf(data);
+    receiveEvent: (type: string, data: DepositData): void => {
+      const deposit = findDeposit(data);
       const { number } = deposit;
       const { destinationAddress, id, status, version } = data;
-      hold(type === `deposit.${status}`, () => `deposit ${number}: ${type} tells of ${status}`);
-      hold(
+      assertInvariant(
+        type === `deposit.${status}`,
+        () => `deposit ${number}: ${type} tells of ${status}`,
+      );
+      assertInvariant(
         destinationAddress === deposit.destinationAddress,
         () => `deposit ${number} is told of at another's address`,
       );
-      const before = told.get(deposit);
-      hold(
-        (byId.get(id) ?? deposit) === deposit && (before?.id ?? id) === id,
+      const previousEvent = latestEvents.get(deposit);
+      assertInvariant(
+        (depositsById.get(id) ?? deposit) === deposit && (previousEvent?.id ?? id) === id,
         () => `deposit ${number} is told under two ids, or another one's`,
       );
-      byId.set(id, deposit);
-      told.set(deposit, data);
-      holdStatus(deposit, status, "told");
-      if (before === undefined || isListenerRestored()) return;
-      const isAgain = version === before.version && status === before.status;
-      hold(
-        isAgain || version > before.version,
-        () => `deposit ${number}: version ${version} after ${before.version}`,
+      depositsById.set(id, deposit);
+      latestEvents.set(deposit, data);
+      assertStatus(deposit, status, "told");
+      if (previousEvent === undefined || isListenerRestored()) return;
+      const isDuplicate = version === previousEvent.version && status === previousEvent.status;
+      assertInvariant(
+        isDuplicate || version > previousEvent.version,
+        () => `deposit ${number}: version ${version} after ${previousEvent.version}`,
       );
       // It is told once, unless its chain takes it away and gives it back.
-      const isStep = status !== before.status && status !== "seen";
-      hold(isAgain || isStep, () => `deposit ${number} is told as ${status} once more`);
+      const isNewStatus = status !== previousEvent.status && status !== "seen";
+      assertInvariant(
+        isDuplicate || isNewStatus,
+        () => `deposit ${number} is told as ${status} once more`,
+      );
     },
 
     /** An operator has the watch begin anew at a block that may be deeper than the fork was. */
-    resumed: (): void => {
-      for (const deposit of all) if (deposit.isEndTold) setBack.add(deposit);
+    onWatchResumed: (): void => {
+      for (const deposit of all) if (deposit.isFinal) rescannedDeposits.add(deposit);
     },
 
     /** A link has the credit of a payment, which may be a deposit. */
-    credited: (transaction: Named, linkId: string): void => {
-      const deposit = all.find((one) => isOf(one, transaction));
+    onCredited: (identity: PaymentIdentity, linkId: string): void => {
+      const deposit = all.find((candidate) => matchesIdentity(candidate, identity));
       if (deposit === undefined) return;
       const { number } = deposit;
-      const order = orders.find((one) => one.linkId === linkId);
-      hold(
-        order !== undefined && deposit.wantedFor.has(order),
+      const order = orders.find((candidate) => candidate.linkId === linkId);
+      assertInvariant(
+        order !== undefined && deposit.requestedOrders.has(order),
         () => `deposit ${number} counts for link ${order?.number}, and nobody wanted that`,
       );
-      hold(
+      assertInvariant(
         deposit.order === undefined || deposit.order === order,
         () => `deposit ${number} counts for two links: ${deposit.order?.number}, ${order.number}`,
       );
-      hold(order.account === deposit.account, () => `deposit ${number} counts for another's link`);
-      hold(deposit.isOfLinks, () => `deposit ${number} counts in another token`);
-      holdStatus(deposit, "settled", "credited");
+      assertInvariant(
+        order.account === deposit.account,
+        () => `deposit ${number} counts for another's link`,
+      );
+      assertInvariant(deposit.isLinkToken, () => `deposit ${number} counts in another token`);
+      assertStatus(deposit, "settled", "credited");
       if (deposit.order !== undefined) return;
       deposit.order = order;
       payments.push(Object.assign(deposit, { order }));
     },
 
     /** What an owner sees of their deposits, at any time. */
-    listed: (account: number, shown: readonly ShownDeposit[]): readonly Deposit[] =>
-      shown.map((one) => {
-        const deposit = depositOf(one);
-        hold(
+    assertListed: (account: number, listedDeposits: readonly ListedDeposit[]): readonly Deposit[] =>
+      listedDeposits.map((listedDeposit) => {
+        const deposit = findDeposit(listedDeposit);
+        assertInvariant(
           deposit.account === account,
           () => `deposit ${deposit.number} is listed for another account`,
         );
-        holdStatus(deposit, one.status, "listed");
+        assertStatus(deposit, listedDeposit.status, "listed");
         return deposit;
       }),
 
     /**
      * Holds an account's lists against what is true, once all is quiet. Of deposits that came before
-     * the address was known, only `isReadAgain` says that they must be there.
+     * the address was known, only `isRescanned` says that they must be there.
      */
-    holdLists: (
+    assertLists: (
       account: number,
-      shown: readonly ShownDeposit[],
-      { isReadAgain }: { isReadAgain: boolean },
+      listedDeposits: readonly ListedDeposit[],
+      { isRescanned }: { isRescanned: boolean },
     ): void => {
-      for (const deposit of all.filter((one) => one.account === account && one.isShown)) {
-        const { assignedTo, isDismissalWanted, isDoubtful, isEndTold, isMoved, number } = deposit;
-        const rows = shown.filter((one) => isOf(deposit, one));
-        hold(rows.length < 2, () => `deposit ${number} is listed ${rows.length} times`);
+      for (const deposit of all.filter(
+        (candidate) => candidate.account === account && candidate.isReportable,
+      )) {
+        const {
+          assignedTo,
+          isDismissalRequested,
+          isDoubtful,
+          isFinal,
+          isMovedToLaterBlock,
+          number,
+        } = deposit;
+        const rows = listedDeposits.filter((listedDeposit) =>
+          matchesIdentity(deposit, listedDeposit),
+        );
+        assertInvariant(rows.length < 2, () => `deposit ${number} is listed ${rows.length} times`);
         const [row] = rows;
         const linkId = row?.paymentLinkId ?? undefined;
-        hold(
+        assertInvariant(
           deposit.order?.linkId === linkId &&
             (row?.decision === "assigned") === (linkId !== undefined),
           () => `deposit ${number} is listed as ${row?.decision}, not for ${deposit.order?.number}`,
         );
-        hold(
+        assertInvariant(
           assignedTo === undefined || assignedTo === deposit.order,
           () => `deposit ${number} was given to link ${assignedTo?.number}, and does not count`,
         );
-        hold(
-          row?.decision !== "dismissed" || isDismissalWanted,
+        assertInvariant(
+          row?.decision !== "dismissed" || isDismissalRequested,
           () => `deposit ${number} is dismissed, and nobody wanted that`,
         );
-        hold(
+        assertInvariant(
           row?.decision !== "unmatched" || !deposit.isDismissed,
           () => `deposit ${number} was dismissed, and is listed as if not`,
         );
-        const isOpenEnd =
-          isDoubtful || (!isEndTold && mayStayOpen(deposit)) || (isMoved && isListenerRestored());
-        if (isOpenEnd) continue;
-        if (!isEndTold) {
-          hold(
+        const canStayUndecided =
+          isDoubtful ||
+          (!isFinal && mayStayProcessing(deposit)) ||
+          (isMovedToLaterBlock && isListenerRestored());
+        if (canStayUndecided) continue;
+        if (!isFinal) {
+          assertInvariant(
             row === undefined || row.status === "orphaned",
             () => `deposit ${number} is listed as ${row?.status}, and came to nothing`,
           );
           continue;
         }
-        const isDue = (isReadAgain && isOwner(account)) || !mayBeMissed(deposit);
+        const mustBeSettled = (isRescanned && isOwner(account)) || !mayBeMissed(deposit);
         // Nobody knows of what was seen once the listener was restored to before that.
-        if (!isDue && row?.status === "seen" && isListenerRestored()) continue;
+        if (!mustBeSettled && row?.status === "seen" && isListenerRestored()) continue;
         // What was taken away is found again as what is new is: nodes that leave out its block hide it.
-        hold(
-          isDue ? row?.status === "settled" : row?.status !== "seen",
+        assertInvariant(
+          mustBeSettled ? row?.status === "settled" : row?.status !== "seen",
           () => `deposit ${number} is listed as ${row?.status}, and is settled`,
         );
       }
     },
 
     /** Whether the first look may have missed any. */
-    mayLackAny: (): boolean =>
+    mayHaveMissedAny: (): boolean =>
       all.some(
         (deposit) =>
-          deposit.isShown && deposit.isEndTold && isOwner(deposit.account) && mayBeMissed(deposit),
+          deposit.isReportable &&
+          deposit.isFinal &&
+          isOwner(deposit.account) &&
+          mayBeMissed(deposit),
       ),
   };
 };

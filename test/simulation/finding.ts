@@ -4,9 +4,9 @@ export class Finding extends Error {
 }
 
 /** Throws a {@link Finding} unless this holds. */
-export const hold: (isTrue: boolean, otherwise: () => string) => asserts isTrue = (
-  isTrue,
-  otherwise,
-) => {
-  if (!isTrue) throw new Finding(otherwise());
+export const assertInvariant: (
+  isTrue: boolean,
+  describeViolation: () => string,
+) => asserts isTrue = (isTrue, describeViolation) => {
+  if (!isTrue) throw new Finding(describeViolation());
 };

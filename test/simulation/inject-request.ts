@@ -3,22 +3,22 @@ import type { Socket } from "node:net";
 import { Duplex } from "node:stream";
 import type { RequestListener } from "node:http";
 
-export type Sent = {
+export type InjectedRequest = {
   method: "GET" | "POST" | "PATCH" | "DELETE";
   path: string;
   headers?: Record<string, string>;
   body?: string;
 };
 
-export type Received = { status: number; text: string };
+export type InjectedResponse = { status: number; text: string };
 
-type Passing = (...args: unknown[]) => unknown;
+type AnyFunction = (...args: unknown[]) => unknown;
 
 /** Hands a request to an app without a socket, so that nothing of it waits for the machine. */
 export const injectRequest = (
   app: RequestListener,
-  { method, path, headers = {}, body = "" }: Sent,
-): Promise<Received> =>
+  { method, path, headers = {}, body = "" }: InjectedRequest,
+): Promise<InjectedResponse> =>
   new Promise((resolve) => {
     const socket = new Duplex({
       read: () => {},
@@ -43,18 +43,18 @@ export const injectRequest = (
     const res = new ServerResponse(req);
     res.assignSocket(socket);
     const chunks: Buffer[] = [];
-    const keep = (chunk: unknown) => {
+    const collectChunk = (chunk: unknown) => {
       if (typeof chunk === "string" || Buffer.isBuffer(chunk)) chunks.push(Buffer.from(chunk));
     };
-    const [write, end] = [res.write.bind(res), res.end.bind(res)] as Passing[];
+    const [originalWrite, originalEnd] = [res.write.bind(res), res.end.bind(res)] as AnyFunction[];
     Object.assign(res, {
       write: (...args: unknown[]) => {
-        keep(args[0]);
-        return write?.(...args);
+        collectChunk(args[0]);
+        return originalWrite?.(...args);
       },
       end: (...args: unknown[]) => {
-        keep(args[0]);
-        return end?.(...args);
+        collectChunk(args[0]);
+        return originalEnd?.(...args);
       },
     });
     res.once("finish", () => {

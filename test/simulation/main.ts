@@ -9,9 +9,9 @@ import { once } from "node:events";
 import { createWriteStream } from "node:fs";
 import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
-import { openBenchPostgres } from "../bench/bench-postgres.ts";
-import { chainsPlayed } from "./episode/ways.ts";
-import { type Simulation, seedsFrom, simulate, tellFinding } from "./simulate.ts";
+import { startBenchPostgres } from "../bench/bench-postgres.ts";
+import { simulatedChainIds } from "./episode/chain-watch-config.ts";
+import { type SimulationResult, seedsFrom, simulate, formatFinding } from "./simulate.ts";
 
 /** What one process plays: every so many-th episode of a run, or the seeds that are listed. */
 type Part = {
@@ -22,7 +22,7 @@ type Part = {
   endsAtMs: number;
 };
 
-const say = (line: string) => process.stdout.write(`${line}\n`);
+const printLine = (line: string) => process.stdout.write(`${line}\n`);
 const seedsMax = 2 ** 40;
 const secondMs = 1_000;
 
@@ -41,74 +41,81 @@ const { values } = parseArgs({
   },
 });
 
-if (values.chain !== undefined && !chainsPlayed.includes(values.chain)) {
-  throw new RangeError(`--chain is one of ${chainsPlayed.join(", ")}`);
+if (values.chain !== undefined && !simulatedChainIds.includes(values.chain)) {
+  throw new RangeError(`--chain is one of ${simulatedChainIds.join(", ")}`);
 }
 
-const play = (
+const runPart = (
   { endsAtMs, episodesMax, listedSeeds, seed, stride }: Part,
-  isOver: () => boolean,
-): Promise<Simulation> => {
-  const trace = values.trace === undefined ? undefined : createWriteStream(values.trace);
-  let startedAt = process.cpuUsage();
+  shouldStop: () => boolean,
+): Promise<SimulationResult> => {
+  const traceStream = values.trace === undefined ? undefined : createWriteStream(values.trace);
+  let cpuUsageAtStart = process.cpuUsage();
   return simulate({
     seeds: listedSeeds ?? seedsFrom(seed, { chainId: values.chain, stride }),
-    isOver,
-    keepsGoing: values["keep-going"],
-    goesOn: ({ episodes }) => episodes < episodesMax && Date.now() < endsAtMs,
-    ...(trace === undefined ? {} : { heard: (line: string) => void trace.write(`${line}\n`) }),
-    played: ({ digest, finding, seed: played, steps }) => {
-      const { system, user } = process.cpuUsage(startedAt);
-      startedAt = process.cpuUsage();
+    shouldStop,
+    continuesAfterFinding: values["keep-going"],
+    shouldContinue: ({ episodes }) => episodes < episodesMax && Date.now() < endsAtMs,
+    ...(traceStream === undefined
+      ? {}
+      : { onTraceLine: (line: string) => void traceStream.write(`${line}\n`) }),
+    onEpisodeEnd: ({ digest, finding, seed: finishedSeed, steps }) => {
+      const { system, user } = process.cpuUsage(cpuUsageAtStart);
+      cpuUsageAtStart = process.cpuUsage();
       if (!values.verbose) return;
       const cpuMs = Math.round((system + user) / 1_000);
-      const line = `${played}: ${steps} steps, ${cpuMs} ms of CPU in Node, ${digest}`;
-      say(finding === undefined ? line : `${line}, found: ${finding.split("\n", 1)[0]}`);
+      const line = `${finishedSeed}: ${steps} steps, ${cpuMs} ms of CPU in Node, ${digest}`;
+      printLine(finding === undefined ? line : `${line}, found: ${finding.split("\n", 1)[0]}`);
     },
   });
 };
 
-const playBeside = (child: ChildProcess): Promise<Simulation> =>
+const waitForChild = (child: ChildProcess): Promise<SimulationResult> =>
   new Promise((resolve, reject) => {
-    child.once("message", (simulation) => resolve(simulation as Simulation));
+    child.once("message", (result) => resolve(result as SimulationResult));
     child.once("exit", () => reject(new Error("a process of the simulation has ended")));
   });
 
 /** Plays a run in several processes; where one finds something, the others end at once. */
-const playBy = async (processCount: number, run: Part): Promise<readonly Simulation[]> => {
-  if (processCount === 1) return [await play(run, () => false)];
+const runInProcesses = async (
+  processCount: number,
+  fullRun: Part,
+): Promise<readonly SimulationResult[]> => {
+  if (processCount === 1) return [await runPart(fullRun, () => false)];
   const args = [...process.argv.slice(2), "--part"];
   const children = Array.from({ length: processCount }, (_, index) => {
     const child = fork(import.meta.filename, args, { serialization: "advanced" });
-    const episodesMax = Math.ceil((run.episodesMax - index) / processCount);
-    const listedSeeds = run.listedSeeds?.filter((_, at) => at % processCount === index);
-    const part = { seed: run.seed + index, stride: processCount, listedSeeds, episodesMax };
-    child.send({ ...run, ...part });
+    const episodesMax = Math.ceil((fullRun.episodesMax - index) / processCount);
+    const listedSeeds = fullRun.listedSeeds?.filter(
+      (_, seedIndex) => seedIndex % processCount === index,
+    );
+    const part = { seed: fullRun.seed + index, stride: processCount, listedSeeds, episodesMax };
+    child.send({ ...fullRun, ...part });
     return child;
   });
   return Promise.all(
     children.map(async (child) => {
-      const simulation = await playBeside(child);
-      const isOver = simulation.found !== undefined && !values["keep-going"];
-      const others = isOver ? children : [];
-      for (const other of others) if (other.connected) other.send("over");
-      return simulation;
+      const result = await waitForChild(child);
+      const shouldStop = result.failedEpisode !== undefined && !values["keep-going"];
+      const childrenToStop = shouldStop ? children : [];
+      for (const childToStop of childrenToStop) if (childToStop.connected) childToStop.send("over");
+      return result;
     }),
   );
 };
 
-const playPart = async (): Promise<void> => {
+const runPartAsChild = async (): Promise<void> => {
   const [part] = (await once(process, "message")) as [Part];
-  let isOver = false;
+  let shouldStop = false;
   process.on("message", () => {
-    isOver = true;
+    shouldStop = true;
   });
   process.once("disconnect", () => process.exit());
-  const simulation = await play(part, () => isOver);
-  process.send?.(simulation, () => process.exit());
+  const result = await runPart(part, () => shouldStop);
+  process.send?.(result, () => process.exit());
 };
 
-const lead = async (): Promise<void> => {
+const runAndReport = async (): Promise<void> => {
   const listedSeeds = values.seeds?.split(",").map(Number);
   const episodesMax = Number(values.episodes ?? listedSeeds?.length ?? Infinity);
   const minutes = Number(values.minutes ?? (episodesMax === Infinity ? 1 : Infinity));
@@ -117,27 +124,30 @@ const lead = async (): Promise<void> => {
     values.trace === undefined ? Number(values.processes ?? availableParallelism()) : 1;
   // Autovacuum would lock a table for a moment, whenever it likes, and no episode could be played again.
   const settings = { max_connections: "500", fsync: "off", autovacuum: "off" };
-  const postgres = await openBenchPostgres(settings);
+  const postgres = await startBenchPostgres(settings);
   const startedAtMs = Date.now();
-  if (listedSeeds === undefined) say(`the first seed is ${seed}`);
+  if (listedSeeds === undefined) printLine(`the first seed is ${seed}`);
   const endsAtMs = startedAtMs + minutes * 60 * secondMs;
-  const run = { seed, stride: 1, listedSeeds, episodesMax, endsAtMs };
-  const simulations = await playBy(Math.min(processes, episodesMax), run);
+  const fullRun = { seed, stride: 1, listedSeeds, episodesMax, endsAtMs };
+  const results = await runInProcesses(Math.min(processes, episodesMax), fullRun);
   const counts = new Map<string, number>();
-  for (const each of simulations) {
-    for (const [what, count] of each.counts) counts.set(what, (counts.get(what) ?? 0) + count);
+  for (const result of results) {
+    for (const [event, count] of result.counts) counts.set(event, (counts.get(event) ?? 0) + count);
   }
-  for (const what of [...counts.keys()].sort()) say(`  ${what}: ${counts.get(what) ?? 0}`);
-  const found = simulations.map((each) => each.found).find((one) => one !== undefined);
-  if (found !== undefined) say(tellFinding(found));
-  const sum = (numbers: readonly number[]) => numbers.reduce((total, each) => total + each, 0);
-  const episodes = sum(simulations.map((each) => each.episodes));
-  const steps = sum(simulations.map((each) => each.steps));
+  for (const event of [...counts.keys()].sort()) printLine(`  ${event}: ${counts.get(event) ?? 0}`);
+  const failedEpisode = results
+    .map((result) => result.failedEpisode)
+    .find((candidate) => candidate !== undefined);
+  if (failedEpisode !== undefined) printLine(formatFinding(failedEpisode));
+  const sumNumbers = (numbers: readonly number[]) =>
+    numbers.reduce((total, value) => total + value, 0);
+  const episodes = sumNumbers(results.map((result) => result.episodes));
+  const steps = sumNumbers(results.map((result) => result.steps));
   const seconds = Math.round((Date.now() - startedAtMs) / secondMs);
-  const findings = found === undefined ? "nothing found" : "something found";
-  say(`${episodes} episodes, ${steps} steps, ${seconds} s: ${findings}`);
+  const findings = failedEpisode === undefined ? "nothing found" : "something found";
+  printLine(`${episodes} episodes, ${steps} steps, ${seconds} s: ${findings}`);
   await postgres.close();
-  process.exit(found === undefined ? 0 : 1);
+  process.exit(failedEpisode === undefined ? 0 : 1);
 };
 
-await (values.part ? playPart() : lead());
+await (values.part ? runPartAsChild() : runAndReport());

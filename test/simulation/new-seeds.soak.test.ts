@@ -1,7 +1,7 @@
 import { randomInt } from "node:crypto";
 import { expect, test } from "@jest/globals";
-import { listMissingKinds } from "./kinds.ts";
-import { seedsFrom, simulate, tellFinding } from "./simulate.ts";
+import { listMissingEvents } from "./required-events.ts";
+import { seedsFrom, simulate, formatFinding } from "./simulate.ts";
 
 const seedsMax = 2 ** 40;
 /** Fewer episodes could lack a kind of trouble by chance. */
@@ -13,12 +13,12 @@ test(
   async () => {
     const firstSeed = randomInt(seedsMax);
     process.stderr.write(`the first seed is ${firstSeed}\n`);
-    const { counts, found } = await simulate({
+    const { counts, failedEpisode } = await simulate({
       seeds: seedsFrom(firstSeed),
-      goesOn: ({ episodes }) => episodes < episodesMin,
+      shouldContinue: ({ episodes }) => episodes < episodesMin,
     });
-    if (found !== undefined) throw new Error(tellFinding(found));
-    expect(listMissingKinds(counts)).toEqual([]);
+    if (failedEpisode !== undefined) throw new Error(formatFinding(failedEpisode));
+    expect(listMissingEvents(counts)).toEqual([]);
   },
   testMsMax,
 );

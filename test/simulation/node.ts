@@ -1,151 +1,160 @@
-import { openCatalogue } from "@payment-links/contracts";
+import { loadCatalogue } from "@payment-links/contracts";
 import { type Block, type ChainLog, type Transaction, finalDepth, safeDepth } from "./block.ts";
-import { type Chain, bloomOfBlock } from "./chain.ts";
+import { type Chain, computeBlockBloom } from "./chain.ts";
 import {
-  type Call,
-  type Manner,
+  type RpcCall,
+  type NodeBehavior,
   NodeError,
   type Provider,
-  type View,
+  type NodeView,
   findBlock,
   findTransaction,
-  isOtherChain,
-  openView,
+  servesOtherChain,
+  createNodeView,
 } from "./node-view.ts";
-import { openBitcoinNode } from "./bitcoin-node.ts";
-import { answerSolanaCall } from "./solana-node.ts";
+import { createBitcoinNode } from "./bitcoin-node.ts";
+import { handleSolanaCall } from "./solana-node.ts";
 import { type ChainKind, base, tron } from "./chain-kinds.ts";
-import type { World } from "./world.ts";
+import type { SimulatedWorld } from "./simulated-world.ts";
 
 /** The answer of an HTTP request; `never` if it does not come. */
-export type NodeAnswer = { word: string; status: number; body: string } | "never";
+export type NodeResponse = { traceText: string; status: number; body: string } | "never";
 
-const hex = (value: number): string => `0x${value.toString(16)}`;
-const word = (value: number): string => value.toString(16).padStart(64, "0");
+const toQuantity = (value: number): string => `0x${value.toString(16)}`;
+const encodeWord = (value: number): string => value.toString(16).padStart(64, "0");
 
 /** geth's refusal, as EIP-4444 has it. */
-const pruned = () => new NodeError("pruned history unavailable", 4444);
+const createPrunedError = () => new NodeError("pruned history unavailable", 4444);
 /** java-tron's refusal of parameters. */
-const invalidParams = (message: string) => new NodeError(message, -32_602);
-const notThere = (method: string) =>
+const createInvalidParamsError = (message: string) => new NodeError(message, -32_602);
+const createMethodNotFoundError = (method: string) =>
   new NodeError(`the method ${method} does not exist/is not available`, -32_601);
-const tronBusy = {
+const tronBusyResponse = {
   Error: "class java.lang.IllegalAccessException : lack of computing resources",
 };
 const tronRangeMax = 5_000;
 const zeroBloom = `0x${"0".repeat(512)}`;
 
 /** The HTTP side of a provider: JSON-RPC over the chain as it sees it. */
-export const answerAsNode = (
-  { chain, kind, world }: { chain: Chain; kind: ChainKind; world: World },
-  { manner, program }: Provider,
+export const handleNodeRequest = (
+  { chain, kind, world }: { chain: Chain; kind: ChainKind; world: SimulatedWorld },
+  { behavior, nodeProgram }: Provider,
   text: string,
-): NodeAnswer => {
-  const asked = JSON.parse(text) as Call | Call[];
-  const calls = Array.isArray(asked) ? asked : [asked];
+): NodeResponse => {
+  const request = JSON.parse(text) as RpcCall | RpcCall[];
+  const calls = Array.isArray(request) ? request : [request];
   const methods = [...new Set(calls.map(({ method }) => method.replace("eth_", "")))].join();
-  world.count(`a node ${manner.kind}`);
-  if (manner.kind === "is silent") return "never";
-  if (manner.kind === "refuses") {
-    const isTronBusy = kind === tron && manner.status === 429;
-    const [status, body] = isTronBusy ? [200, JSON.stringify(tronBusy)] : [manner.status, ""];
-    return { word: `${methods} ${manner.status}`, status, body };
+  world.count(`a node ${behavior.kind}`);
+  if (behavior.kind === "is silent") return "never";
+  if (behavior.kind === "refuses") {
+    const isTronBusy = kind === tron && behavior.status === 429;
+    const [status, body] = isTronBusy
+      ? [200, JSON.stringify(tronBusyResponse)]
+      : [behavior.status, ""];
+    return { traceText: `${methods} ${behavior.status}`, status, body };
   }
-  const view = openView({ chain, kind, world }, { manner, program }, calls);
-  const answerCall = answererOf(kind)(view);
+  const view = createNodeView({ chain, kind, world }, { behavior, nodeProgram }, calls);
+  const handleCall = getCallHandlerFactory(kind)(view);
   const replies = calls.map((call) => {
     try {
-      return { jsonrpc: "2.0", id: call.id, result: answerCall(call) };
+      return { jsonrpc: "2.0", id: call.id, result: handleCall(call) };
     } catch (error) {
       if (!(error instanceof NodeError)) throw error;
       return { jsonrpc: "2.0", id: call.id, error: { code: error.code, message: error.message } };
     }
   });
   return {
-    word: `${calls.length} ${methods}`,
+    traceText: `${calls.length} ${methods}`,
     status: 200,
-    body: JSON.stringify(Array.isArray(asked) ? replies : replies[0]),
+    body: JSON.stringify(Array.isArray(request) ? replies : replies[0]),
   };
 };
 
-const answererOf = ({ chainType }: ChainKind): ((view: View) => (call: Call) => unknown) => {
+const getCallHandlerFactory = ({
+  chainType,
+}: ChainKind): ((view: NodeView) => (call: RpcCall) => unknown) => {
   switch (chainType) {
     case "EVM":
     case "TVM":
-      return (view) => (call) => answerEvmCall(view, call);
+      return (view) => (call) => handleEvmCall(view, call);
     case "SVM":
-      return (view) => (call) => answerSolanaCall(view, call);
+      return (view) => (call) => handleSolanaCall(view, call);
     case "BVM":
-      return openBitcoinNode;
+      return createBitcoinNode;
   }
 };
 
-const answerEvmCall = (view: View, { method, params }: Call): unknown => {
+const handleEvmCall = (view: NodeView, { method, params }: RpcCall): unknown => {
   const head = view.blocks.length - 1;
   switch (method) {
     case "eth_chainId":
-      return isOtherChain(view) ? hex(1) : hex(Number(view.kind.nodeChainId));
+      return servesOtherChain(view) ? toQuantity(1) : toQuantity(Number(view.kind.nodeChainId));
     case "eth_blockNumber":
-      return hex(head);
+      return toQuantity(head);
     case "eth_getBlockByNumber":
       if (view.kind === tron && params[0] === "safe") {
-        throw invalidParams("TAG safe not supported");
+        throw createInvalidParamsError("TAG safe not supported");
       }
-      return showBlock(view, view.blocks[readNumber(params[0], head)]);
+      return serializeBlock(view, view.blocks[resolveBlockNumber(params[0], head)]);
     case "eth_getBlockByHash":
-      return showBlock(view, findBlock(view, params[0]));
+      return serializeBlock(view, findBlock(view, params[0]));
     case "eth_getLogs":
-      return showLogs(view, params[0] as LogFilter);
+      return findLogs(view, params[0] as LogFilter);
     case "eth_getTransactionReceipt":
-      return showReceipt(view, params[0]);
+      return findReceipt(view, params[0]);
     case "eth_getBlockReceipts":
-      return showReceipts(view, params[0]);
+      return listReceipts(view, params[0]);
     case "eth_getTransactionByHash":
-      return showTransaction(view, params[0]);
+      return serializeTransaction(view, params[0]);
     case "eth_getTransactionCount":
-      if (view.kind === tron) throw notThere(method);
-      return hex(countSent(view, String(params[0]), readNumber(params[1], head)));
+      if (view.kind === tron) throw createMethodNotFoundError(method);
+      return toQuantity(
+        countSentTransactions(view, String(params[0]), resolveBlockNumber(params[1], head)),
+      );
     case "eth_getCode":
-      return isOtherChain(view) ? "0x" : "0x6001";
+      return servesOtherChain(view) ? "0x" : "0x6001";
     case "eth_call":
-      if (isOtherChain(view)) return "0x";
-      return showToken(view.kind, params[0] as { to: string; data: string });
+      if (servesOtherChain(view)) return "0x";
+      return callTokenMethod(view.kind, params[0] as { to: string; data: string });
     default:
-      throw notThere(method);
+      throw createMethodNotFoundError(method);
   }
 };
 
-const readNumber = (tag: unknown, head: number): number => {
+const resolveBlockNumber = (tag: unknown, head: number): number => {
   if (tag === "latest" || tag === "pending") return head;
   if (tag === "safe") return Math.max(0, head - safeDepth);
   if (tag === "finalized") return Math.max(0, head - finalDepth);
   return Number(tag);
 };
 
-const showBlock = (view: View, block: Block | undefined): unknown => {
+const serializeBlock = (view: NodeView, block: Block | undefined): unknown => {
   if (block === undefined) return null;
-  const isBodyKept = view.manner.kind !== "prunes" || view.manner.older !== "refused";
-  if (!isBodyKept && view.hasForgotten(block)) throw pruned();
+  const answersPrunedBlocks =
+    view.behavior.kind !== "prunes" || view.behavior.olderBlocks !== "refused";
+  if (!answersPrunedBlocks && view.isPruned(block)) throw createPrunedError();
   return {
-    number: hex(block.number),
-    hash: view.hashOf(block),
-    parentHash: block.parent === undefined ? `0x${word(0)}` : view.hashOf(block.parent),
-    timestamp: hex(block.timestampSeconds),
-    logsBloom: showBloom(view, block),
-    transactions: view.transactionsOf(block).map((transaction) => transaction.hash),
+    number: toQuantity(block.number),
+    hash: view.getHash(block),
+    parentHash: block.parent === undefined ? `0x${encodeWord(0)}` : view.getHash(block.parent),
+    timestamp: toQuantity(block.timestampSeconds),
+    logsBloom: serializeBloom(view, block),
+    transactions: view.getTransactions(block).map((transaction) => transaction.hash),
   };
 };
 
-const showBloom = (view: View, block: Block): string =>
+const serializeBloom = (view: NodeView, block: Block): string =>
   view.kind === tron
     ? zeroBloom
-    : bloomOfBlock({ transactions: isHiding(view.manner) ? [] : view.transactionsOf(block) });
+    : computeBlockBloom({
+        transactions: hidesBlooms(view.behavior) ? [] : view.getTransactions(block),
+      });
 
-const isHiding = (manner: Manner): boolean =>
-  manner.kind === "omits logs" && manner.upTo !== "answers";
+const hidesBlooms = (behavior: NodeBehavior): boolean =>
+  behavior.kind === "omits logs" && behavior.omittedFrom !== "answers";
 
-const hidesReceipts = (manner: Manner): boolean =>
-  manner.kind === "omits logs" && manner.upTo === "receipts";
+const hidesReceipts = (behavior: NodeBehavior): boolean =>
+  behavior.kind === "omits logs" && behavior.omittedFrom === "receipts";
 
 type LogFilter = {
   fromBlock?: string;
@@ -155,143 +164,168 @@ type LogFilter = {
   topics?: readonly (string | readonly string[] | null)[];
 };
 
-const listBlocks = (view: View, { blockHash, fromBlock, toBlock }: LogFilter): readonly Block[] => {
+const listBlocks = (
+  view: NodeView,
+  { blockHash, fromBlock, toBlock }: LogFilter,
+): readonly Block[] => {
   if (blockHash === undefined) {
     const head = view.blocks.length - 1;
-    const [from, to] = [readNumber(fromBlock, head), readNumber(toBlock, head)];
-    if (view.kind === tron && from > to) throw invalidParams("please verify: fromBlock <= toBlock");
+    const [from, to] = [resolveBlockNumber(fromBlock, head), resolveBlockNumber(toBlock, head)];
+    if (view.kind === tron && from > to)
+      throw createInvalidParamsError("please verify: fromBlock <= toBlock");
     if (view.kind === tron && Math.min(to, head) - from > tronRangeMax) {
-      throw invalidParams(`exceed max block range: ${tronRangeMax}`);
+      throw createInvalidParamsError(`exceed max block range: ${tronRangeMax}`);
     }
     return view.blocks.slice(from, to + 1);
   }
   const block = findBlock(view, blockHash);
   if (block === undefined) {
-    throw view.kind === tron ? invalidParams("invalid blockHash") : new NodeError("unknown block");
+    throw view.kind === tron
+      ? createInvalidParamsError("invalid blockHash")
+      : new NodeError("unknown block");
   }
   return [block];
 };
 
-const showLogs = (view: View, filter: LogFilter): unknown => {
-  const { manner } = view;
-  const asked = listBlocks(view, filter);
-  if (manner.kind === "omits logs") return [];
-  const older = manner.kind === "prunes" ? manner.older : "told";
-  if (older === "refused" && asked.some(view.hasForgotten)) {
-    view.lacks();
-    throw pruned();
+const findLogs = (view: NodeView, filter: LogFilter): unknown => {
+  const { behavior } = view;
+  const requestedBlocks = listBlocks(view, filter);
+  if (behavior.kind === "omits logs") return [];
+  const olderBlocks = behavior.kind === "prunes" ? behavior.olderBlocks : "told";
+  if (olderBlocks === "refused" && requestedBlocks.some(view.isPruned)) {
+    view.countPrunedRequest();
+    throw createPrunedError();
   }
-  const blocks = older === "left out" ? view.leaveOut(asked) : asked;
-  const matches = (wanted: string | readonly string[] | null | undefined, found = ""): boolean =>
-    wanted === null || wanted === undefined || [wanted].flat().includes(found);
+  const blocks = olderBlocks === "left out" ? view.omitPruned(requestedBlocks) : requestedBlocks;
+  const matchesFilter = (
+    expectedValues: string | readonly string[] | null | undefined,
+    value = "",
+  ): boolean =>
+    expectedValues === null ||
+    expectedValues === undefined ||
+    [expectedValues].flat().includes(value);
   return blocks.flatMap((block) =>
-    placeLogs(view, block)
-      .filter(({ log }) => matches(filter.address, log.address))
+    serializeLogs(view, block)
+      .filter(({ log }) => matchesFilter(filter.address, log.address))
       .filter(({ log }) =>
-        (filter.topics ?? []).every((topic, at) => matches(topic, log.topics[at])),
+        (filter.topics ?? []).every((topic, topicIndex) =>
+          matchesFilter(topic, log.topics[topicIndex]),
+        ),
       )
-      .map(({ shown }) => shown),
+      .map(({ serializedLog }) => serializedLog),
   );
 };
 
 /** What strangers wrote beside a payment, in a contract that nobody asks for. */
-const ballastLog = (bytes: number): ChainLog => ({
+const createPaddingLog = (bytes: number): ChainLog => ({
   address: `0x${"5a".repeat(20)}`,
   topics: [],
   data: `0x${"00".repeat(bytes)}`,
 });
 
-const logsOf = ({ ballastBytes, isSuccessful, logs }: Transaction): readonly ChainLog[] => {
+const listLogs = ({ paddingBytes, isSuccessful, logs }: Transaction): readonly ChainLog[] => {
   if (!isSuccessful) return [];
-  return ballastBytes === 0 ? logs : [...logs, ballastLog(ballastBytes)];
+  return paddingBytes === 0 ? logs : [...logs, createPaddingLog(paddingBytes)];
 };
 
-const placeLogs = (view: View, block: Block): { log: ChainLog; shown: object }[] => {
+const serializeLogs = (
+  view: NodeView,
+  block: Block,
+): { log: ChainLog; serializedLog: object }[] => {
   let logIndex = -1;
-  return view.transactionsOf(block).flatMap((transaction, index) =>
-    logsOf(transaction).map((log) => {
+  return view.getTransactions(block).flatMap((transaction, index) =>
+    listLogs(transaction).map((log) => {
       logIndex += 1;
-      const shown = {
+      const serializedLog = {
         ...log,
-        blockNumber: hex(block.number),
-        blockHash: view.hashOf(block),
+        blockNumber: toQuantity(block.number),
+        blockHash: view.getHash(block),
         transactionHash: transaction.hash,
-        transactionIndex: hex(index),
-        logIndex: hex(logIndex),
+        transactionIndex: toQuantity(index),
+        logIndex: toQuantity(logIndex),
         removed: false,
       };
-      return { log, shown };
+      return { log, serializedLog };
     }),
   );
 };
 
-const receiptOf = (view: View, block: Block, transaction: Transaction): unknown => ({
+const serializeReceipt = (view: NodeView, block: Block, transaction: Transaction): unknown => ({
   transactionHash: transaction.hash,
-  blockNumber: hex(block.number),
-  blockHash: view.hashOf(block),
+  blockNumber: toQuantity(block.number),
+  blockHash: view.getHash(block),
   status: transaction.isSuccessful ? "0x1" : "0x0",
   from: transaction.from,
-  logs: hidesReceipts(view.manner)
+  logs: hidesReceipts(view.behavior)
     ? []
-    : placeLogs(view, block)
-        .map(({ shown }) => shown)
-        .filter((shown) => Reflect.get(shown, "transactionHash") === transaction.hash),
+    : serializeLogs(view, block)
+        .map(({ serializedLog }) => serializedLog)
+        .filter(
+          (serializedLog) => Reflect.get(serializedLog, "transactionHash") === transaction.hash,
+        ),
 });
 
-const showReceipt = (view: View, hash: unknown): unknown => {
-  const found = findTransaction(view, hash);
-  if (found === undefined || view.manner.kind === "omits receipts") return null;
-  return receiptOf(view, found.block, found.transaction);
+const findReceipt = (view: NodeView, hash: unknown): unknown => {
+  const transactionInBlock = findTransaction(view, hash);
+  if (transactionInBlock === undefined || view.behavior.kind === "omits receipts") return null;
+  return serializeReceipt(view, transactionInBlock.block, transactionInBlock.transaction);
 };
 
-const showReceipts = (view: View, asked: unknown): unknown => {
+const listReceipts = (view: NodeView, blockIdentifier: unknown): unknown => {
   const head = view.blocks.length - 1;
-  const named = typeof asked === "string" ? asked : Reflect.get(asked as object, "blockHash");
+  const numberOrHash =
+    typeof blockIdentifier === "string"
+      ? blockIdentifier
+      : Reflect.get(blockIdentifier as object, "blockHash");
   const block =
-    String(named).length === 66 ? findBlock(view, named) : view.blocks[readNumber(named, head)];
-  if (block === undefined || view.manner.kind === "omits receipts") return null;
-  if (view.hasForgotten(block)) throw pruned();
-  return view.transactionsOf(block).map((transaction) => receiptOf(view, block, transaction));
+    String(numberOrHash).length === 66
+      ? findBlock(view, numberOrHash)
+      : view.blocks[resolveBlockNumber(numberOrHash, head)];
+  if (block === undefined || view.behavior.kind === "omits receipts") return null;
+  if (view.isPruned(block)) throw createPrunedError();
+  return view
+    .getTransactions(block)
+    .map((transaction) => serializeReceipt(view, block, transaction));
 };
 
-const showTransaction = (view: View, hash: unknown): unknown => {
-  const found = findTransaction(view, hash);
-  if (found === undefined || view.manner.kind === "omits receipts") return null;
-  const { block, transaction } = found;
+const serializeTransaction = (view: NodeView, hash: unknown): unknown => {
+  const transactionInBlock = findTransaction(view, hash);
+  if (transactionInBlock === undefined || view.behavior.kind === "omits receipts") return null;
+  const { block, transaction } = transactionInBlock;
   return {
     hash: transaction.hash,
-    nonce: view.kind === tron ? `0x${"0".repeat(16)}` : hex(transaction.nonce),
+    nonce: view.kind === tron ? `0x${"0".repeat(16)}` : toQuantity(transaction.nonce),
     from: transaction.from,
     // No calldata that names a link.
     to: transaction.logs[0]?.address ?? null,
     input: "0x",
-    blockNumber: hex(block.number),
-    blockHash: view.hashOf(block),
+    blockNumber: toQuantity(block.number),
+    blockHash: view.getHash(block),
   };
 };
 
-const countSent = (view: View, address: string, toBlock: number): number => {
+const countSentTransactions = (view: NodeView, address: string, toBlock: number): number => {
   const block = view.blocks[toBlock];
-  if (block !== undefined && view.hasForgotten(block)) throw new NodeError("missing trie node");
+  if (block !== undefined && view.isPruned(block)) throw new NodeError("missing trie node");
   return view.blocks
     .slice(0, toBlock + 1)
-    .flatMap((block) => view.transactionsOf(block))
+    .flatMap((block) => view.getTransactions(block))
     .filter(({ from }) => from === address.toLowerCase()).length;
 };
 
-const catalogue = openCatalogue();
+const catalogue = loadCatalogue();
 const decimalsSelector = "0x313ce567";
 
 /** A token's decimals, or its symbol as an ABI string. */
-const showToken = (kind: ChainKind, { to, data }: { to: string; data: string }): string => {
-  const known = kind.tokens.find((one) => one.hex === to.toLowerCase());
-  const token = known === undefined ? undefined : catalogue.findToken(known.id);
+const callTokenMethod = (kind: ChainKind, { to, data }: { to: string; data: string }): string => {
+  const matchedToken = kind.tokens.find((candidate) => candidate.nodeAddress === to.toLowerCase());
+  const token = matchedToken === undefined ? undefined : catalogue.findToken(matchedToken.id);
   if (token === undefined) {
     throw kind === base
       ? new NodeError("execution reverted")
       : new NodeError("Smart contract is not exist.", -32_600);
   }
-  if (data.startsWith(decimalsSelector)) return `0x${word(token.decimals)}`;
+  if (data.startsWith(decimalsSelector)) return `0x${encodeWord(token.decimals)}`;
   const text = Buffer.from(token.symbol).toString("hex").padEnd(64, "0");
-  return `0x${word(32)}${word(token.symbol.length)}${text}`;
+  return `0x${encodeWord(32)}${encodeWord(token.symbol.length)}${text}`;
 };

@@ -2,49 +2,49 @@ import type { EventEmitter } from "node:events";
 import type { Socket } from "node:net";
 import { Client } from "pg";
 import {
-  type Act,
-  type Fate,
-  type Outcome,
-  type Owner,
-  type Wait,
-  type World,
-  currentOwner,
-  never,
-} from "./world.ts";
+  type PendingAction,
+  type CrashPoint,
+  type ActionResult,
+  type SimProcess,
+  type LockWait,
+  type SimulatedWorld,
+  currentProcess,
+  waitForever,
+} from "./simulated-world.ts";
 
-type Query = (this: Client, ...args: unknown[]) => Promise<Result>;
+type QueryFunction = (this: Client, ...args: unknown[]) => Promise<QueryResult>;
 type Row = { pid: number; blockedBy?: readonly number[]; isForRow?: boolean };
-type Result = { rowCount: number | null; rows: Row[] };
-type Plain = (this: Client) => Promise<void>;
+type QueryResult = { rowCount: number | null; rows: Row[] };
+type SessionFunction = (this: Client) => Promise<void>;
 
 const prototype = Object.create(Client.prototype) as Readonly<Record<string, unknown>>;
 
-const real = {
-  query: prototype["query"] as Query,
-  connect: prototype["connect"] as Plain,
-  end: prototype["end"] as Plain,
+const originals = {
+  query: prototype["query"] as QueryFunction,
+  connect: prototype["connect"] as SessionFunction,
+  end: prototype["end"] as SessionFunction,
 };
 
 /** A session as it is seen from here. */
-type Session = { owner: Owner; pid: number; isInTransaction: boolean };
+type Session = { simProcess: SimProcess; pid: number; isInTransaction: boolean };
 
 const sessions = new WeakMap<Client, Session>();
 /** The sessions that listen: each service has a schema and a channel of its own. */
-const listening = new WeakSet<Client>();
+const listeningClients = new WeakSet<Client>();
 /** Whose sessions those are whose commit nobody waits for any more, until they have committed. */
-const postgres: Owner = { name: "Postgres", isDead: false, clients: new Set() };
+const lateCommitProcess: SimProcess = { name: "Postgres", isDead: false, clients: new Set() };
 /** All processes that have had a session. */
-const owners = new Set<Owner>();
+const connectedProcesses = new Set<SimProcess>();
 const pollMs = 1;
-const goneMsMax = 30_000;
+const sessionEndMsMax = 30_000;
 
-const wait = globalThis.setTimeout;
+const realSetTimeout = globalThis.setTimeout;
 
 /** Between the services' code and their sessions: each statement waits for the world's leave. */
 export const postgresSeam = {
-  world: undefined as World | undefined,
+  world: undefined as SimulatedWorld | undefined,
   /** The superuser's session, by which the world looks at the others. */
-  lookout: undefined as Client | undefined,
+  monitorClient: undefined as Client | undefined,
 
   install: (): void => {
     Object.assign(Client.prototype, { query, connect, end });
@@ -54,73 +54,73 @@ export const postgresSeam = {
    * Which sessions wait for a lock, where each of them waits for one that does not: of those that wait
    * for one another Postgres will end one.
    */
-  findWaiting: async (): Promise<ReadonlyMap<number, Wait>> => {
-    const rows = await ask(
+  findBlockedSessions: async (): Promise<ReadonlyMap<number, LockWait>> => {
+    const rows = await queryAsMonitor(
       `SELECT pid, pg_blocking_pids(pid) AS "blockedBy", bool_or(locktype <> 'advisory') AS "isForRow"
        FROM pg_locks WHERE NOT granted AND waitstart < clock_timestamp() - interval '5 milliseconds'
        GROUP BY pid`,
     );
-    const found = new Map(
+    const blockedSessions = new Map(
       rows.map(({ pid, blockedBy = [], isForRow = false }) => [pid, { blockedBy, isForRow }]),
     );
-    const waiting = new Map(found);
-    for (let before = -1; before !== waiting.size;) {
-      before = waiting.size;
-      for (const [pid, { blockedBy }] of waiting) {
-        if (blockedBy.every((other) => !waiting.has(other))) waiting.delete(pid);
+    const deadlocked = new Map(blockedSessions);
+    for (let sizeBefore = -1; sizeBefore !== deadlocked.size;) {
+      sizeBefore = deadlocked.size;
+      for (const [pid, { blockedBy }] of deadlocked) {
+        if (blockedBy.every((otherPid) => !deadlocked.has(otherPid))) deadlocked.delete(pid);
       }
     }
-    return waiting.size > 0 ? new Map() : found;
+    return deadlocked.size > 0 ? new Map() : blockedSessions;
   },
 
   /** Whether some commit, whose locks others may wait for, is yet to take effect. */
-  isLate: (): boolean => postgres.clients.size > 0,
+  hasLateCommit: (): boolean => lateCommitProcess.clients.size > 0,
 
   /** Ends what is yet to be committed: before whatever nobody could do beside it. */
-  cutLate: (): Promise<void> => postgresSeam.cut(postgres),
+  terminateLateCommits: (): Promise<void> => postgresSeam.terminateSessions(lateCommitProcess),
 
   /** Cuts all sessions of a process that was killed; ends once Postgres has undone their work. */
-  cut: async (owner: Owner): Promise<void> => {
-    for (const client of owner.clients) {
-      silence(client);
-      await terminate(pidOf(client));
+  terminateSessions: async (simProcess: SimProcess): Promise<void> => {
+    for (const client of simProcess.clients) {
+      detachSocket(client);
+      await terminateBackend(getPid(client));
     }
-    owner.clients.clear();
-    postgresSeam.world?.released();
+    simProcess.clients.clear();
+    postgresSeam.world?.markLocksReleased();
   },
 };
 
-const ask = async (text: string, values: unknown[] = []): Promise<Row[]> => {
-  const { lookout } = postgresSeam;
-  if (lookout === undefined) throw new Error("nobody looks at the sessions");
-  return (await real.query.call(lookout, text, values)).rows;
+const queryAsMonitor = async (text: string, values: unknown[] = []): Promise<Row[]> => {
+  const { monitorClient } = postgresSeam;
+  if (monitorClient === undefined) throw new Error("nobody looks at the sessions");
+  return (await originals.query.call(monitorClient, text, values)).rows;
 };
 
-const pidOf = (client: Client): number => (client as unknown as { processID: number }).processID;
+const getPid = (client: Client): number => (client as unknown as { processID: number }).processID;
 
-const terminate = async (pid: number): Promise<void> => {
-  await ask("SELECT pg_terminate_backend($1)", [pid]);
-  await untilGone(pid);
+const terminateBackend = async (pid: number): Promise<void> => {
+  await queryAsMonitor("SELECT pg_terminate_backend($1)", [pid]);
+  await waitUntilGone(pid);
 };
 
-const untilGone = async (pid: number): Promise<void> => {
-  const until = performance.now() + goneMsMax;
-  while (performance.now() < until) {
-    const rows = await ask("SELECT FROM pg_stat_get_activity($1)", [pid]);
+const waitUntilGone = async (pid: number): Promise<void> => {
+  const deadlineMs = performance.now() + sessionEndMsMax;
+  while (performance.now() < deadlineMs) {
+    const rows = await queryAsMonitor("SELECT FROM pg_stat_get_activity($1)", [pid]);
     if (rows.length === 0) return;
     await new Promise((resolve) => {
-      wait(resolve, pollMs);
+      realSetTimeout(resolve, pollMs);
     });
   }
   throw new Error("a session does not end");
 };
 
-const connectionOf = (client: Client): EventEmitter & { stream: Socket } =>
+const getConnection = (client: Client): EventEmitter & { stream: Socket } =>
   (client as unknown as { connection: EventEmitter & { stream: Socket } }).connection;
 
 /** What comes over a socket of a process that is no more reaches nobody. */
-const silence = (client: Client): void => {
-  const { stream } = connectionOf(client);
+const detachSocket = (client: Client): void => {
+  const { stream } = getConnection(client);
   for (const name of ["data", "error", "end", "close"]) stream.removeAllListeners(name);
   stream.on("error", () => {});
   stream.destroy();
@@ -131,29 +131,29 @@ const settings = `
 `;
 
 function connect(this: Client): Promise<void> {
-  const owner = currentOwner();
+  const simProcess = currentProcess();
   const { world } = postgresSeam;
-  if (owner === undefined || world === undefined) return real.connect.call(this);
-  if (owner.isDead) return never();
+  if (simProcess === undefined || world === undefined) return originals.connect.call(this);
+  if (simProcess.isDead) return waitForever();
   return new Promise((resolve, reject) => {
-    world.park({
-      owner,
+    world.schedule({
+      simProcess,
       kind: "connect",
-      what: "",
-      fates: ["crash before"],
-      perform: async (): Promise<Outcome> => {
+      description: "",
+      crashPoints: ["crash before"],
+      perform: async (): Promise<ActionResult> => {
         try {
-          await real.connect.call(this);
-          await real.query.call(this, settings);
+          await originals.connect.call(this);
+          await originals.query.call(this, settings);
           // What others tell comes when the world lets it, not when the socket brings it.
-          connectionOf(this).removeAllListeners("notification");
-          owners.add(owner);
-          sessions.set(this, { owner, pid: pidOf(this), isInTransaction: false });
-          owner.clients.add(this);
-          this.once("end", () => owner.clients.delete(this));
-          return { word: "ok", deliver: resolve };
+          getConnection(this).removeAllListeners("notification");
+          connectedProcesses.add(simProcess);
+          sessions.set(this, { simProcess, pid: getPid(this), isInTransaction: false });
+          simProcess.clients.add(this);
+          this.once("end", () => simProcess.clients.delete(this));
+          return { traceText: "ok", deliver: resolve };
         } catch (error) {
-          return { word: "failed", deliver: () => reject(error) };
+          return { traceText: "failed", deliver: () => reject(error) };
         }
       },
     });
@@ -163,67 +163,76 @@ function connect(this: Client): Promise<void> {
 function query(this: Client, ...args: unknown[]): Promise<unknown> {
   const session = sessions.get(this);
   const { world } = postgresSeam;
-  if (session === undefined || world === undefined) return real.query.apply(this, args);
-  const { owner, pid } = session;
-  if (owner.isDead) return never();
-  if (postgres.clients.has(this)) return Promise.reject(silent());
-  const text = textOf(args);
-  unshareLocks(args, text);
+  if (session === undefined || world === undefined) return originals.query.apply(this, args);
+  const { simProcess, pid } = session;
+  if (simProcess.isDead) return waitForever();
+  if (lateCommitProcess.clients.has(this)) return Promise.reject(createTimeoutError());
+  const text = getQueryText(args);
+  spreadAdvisoryLocks(args, text);
   return new Promise((resolve, reject) => {
-    world.park({
-      owner,
+    world.schedule({
+      simProcess,
       kind: "sql",
-      what: text,
-      fates: fatesOf(this, text),
+      description: text,
+      crashPoints: getCrashPoints(this, text),
       pid: () => pid,
-      cancel: () => ask("SELECT pg_cancel_backend($1)", [pid]),
-      perform: async (fate: Fate): Promise<Outcome> => {
-        if (fate === "late") {
-          owner.clients.delete(this);
-          commitLate(world, this, args);
-          return { word: "silence", deliver: () => reject(silent()) };
+      cancel: () => queryAsMonitor("SELECT pg_cancel_backend($1)", [pid]),
+      perform: async (crashPoint: CrashPoint): Promise<ActionResult> => {
+        if (crashPoint === "late") {
+          simProcess.clients.delete(this);
+          scheduleLateCommit(world, this, args);
+          return { traceText: "silence", deliver: () => reject(createTimeoutError()) };
         }
-        if (fate === "fail before") await lose(this, owner, pid);
-        const outcome = await real.query.apply(this, args).then(
-          (result) => {
-            if (/\bLISTEN\b/.test(text)) listening.add(this);
-            if (/\bpg_notify\b/.test(text)) tellListening(world, owner);
+        if (crashPoint === "fail before") await dropSession(this, simProcess, pid);
+        const actionResult = await originals.query.apply(this, args).then(
+          (queryResult) => {
+            if (/\bLISTEN\b/.test(text)) listeningClients.add(this);
+            if (/\bpg_notify\b/.test(text)) notifyListeners(world, simProcess);
             return {
-              word: `${result.rowCount ?? "ok"}`,
-              releases: isRelease(session, text),
-              deliver: () => resolve(result),
+              traceText: `${queryResult.rowCount ?? "ok"}`,
+              releasesLocks: mayReleaseLocks(session, text),
+              deliver: () => resolve(queryResult),
             };
           },
           (error: unknown) => {
             session.isInTransaction = !/^ROLLBACK|^COMMIT/.test(text) && session.isInTransaction;
-            return { word: wordOf(error), releases: true, deliver: () => reject(error) };
+            return {
+              traceText: describeError(error),
+              releasesLocks: true,
+              deliver: () => reject(error),
+            };
           },
         );
-        if (fate !== "fail after") return outcome;
-        await lose(this, owner, pid);
+        if (crashPoint !== "fail after") return actionResult;
+        await dropSession(this, simProcess, pid);
         const error = new Error("Connection terminated unexpectedly");
-        return { word: `${outcome.word}, lost`, releases: true, deliver: () => reject(error) };
+        return {
+          traceText: `${actionResult.traceText}, lost`,
+          releasesLocks: true,
+          deliver: () => reject(error),
+        };
       },
     });
   });
 }
 
-const serviceOf = ({ name }: Owner): string => name.split(" ", 1)[0] ?? "";
+const getServiceName = ({ name }: SimProcess): string => name.split(" ", 1)[0] ?? "";
 
 /** A notification reaches each session of the service that listens, some time later. */
-const tellListening = (world: World, from: Owner): void => {
-  for (const owner of owners) {
-    if (owner.isDead) owners.delete(owner);
-    if (owner.isDead || serviceOf(owner) !== serviceOf(from)) continue;
-    for (const client of owner.clients) {
-      if (!listening.has(client)) continue;
-      world.park({
-        owner,
+const notifyListeners = (world: SimulatedWorld, notifyingProcess: SimProcess): void => {
+  for (const simProcess of connectedProcesses) {
+    if (simProcess.isDead) connectedProcesses.delete(simProcess);
+    if (simProcess.isDead || getServiceName(simProcess) !== getServiceName(notifyingProcess))
+      continue;
+    for (const client of simProcess.clients) {
+      if (!listeningClients.has(client)) continue;
+      world.schedule({
+        simProcess,
         kind: "notification",
-        what: "",
-        fates: ["crash before"],
+        description: "",
+        crashPoints: ["crash before"],
         perform: () =>
-          Promise.resolve({ word: "ok", deliver: () => client.emit("notification", {}) }),
+          Promise.resolve({ traceText: "ok", deliver: () => client.emit("notification", {}) }),
       });
     }
   }
@@ -235,85 +244,89 @@ const locksMax = 2 ** 31 - 1;
  * Names of one kind share a few locks, and most names are drawn anew each time that a seed is played:
  * two must not wait for each other by chance.
  */
-const unshareLocks = ([first, second]: unknown[], text: string): void => {
-  const values = typeof first === "string" ? second : (first as { values?: unknown[] }).values;
+const spreadAdvisoryLocks = ([firstArgument, secondArgument]: unknown[], text: string): void => {
+  const values =
+    typeof firstArgument === "string"
+      ? secondArgument
+      : (firstArgument as { values?: unknown[] }).values;
   if (Array.isArray(values) && /abs\(hashtext\(name\) % \$1\)/.test(text)) values[0] = locksMax;
 };
 
 /** Nobody hears of a lost connection while a pool is opened: there it ends the process. */
-const fatesOf = (client: Client, text: string): readonly Fate[] => {
+const getCrashPoints = (client: Client, text: string): readonly CrashPoint[] => {
   if (client.listenerCount("error") === 0) return ["crash before", "crash after"];
-  const fates = ["fail before", "fail after", "crash before", "crash after"] as const;
-  return text.startsWith("COMMIT") ? [...fates, "late"] : fates;
+  const crashPoints = ["fail before", "fail after", "crash before", "crash after"] as const;
+  return text.startsWith("COMMIT") ? [...crashPoints, "late"] : crashPoints;
 };
 
 /** What the deadline of a statement says. */
-const silent = (): Error =>
+const createTimeoutError = (): Error =>
   Object.assign(new Error("the database was silent"), { code: "ETIMEDOUT" });
 
 /** Less than a statement waits: whoever waits for this one's locks gets them. */
 const lateMsMax = 4_000;
 
 /** Postgres has the commit, and is slow: it takes effect some time later, whoever lives by then. */
-const commitLate = (world: World, client: Client, args: unknown[]): void => {
-  const pid = pidOf(client);
-  postgres.clients.add(client);
-  const act: Act = {
-    owner: postgres,
+const scheduleLateCommit = (world: SimulatedWorld, client: Client, args: unknown[]): void => {
+  const pid = getPid(client);
+  lateCommitProcess.clients.add(client);
+  const action: PendingAction = {
+    simProcess: lateCommitProcess,
     kind: "late commit",
-    what: "",
-    fates: [],
+    description: "",
+    crashPoints: [],
     pid: () => pid,
-    perform: async (): Promise<Outcome> => {
-      const isThere = postgres.clients.delete(client);
-      if (!isThere) return { word: "cut", deliver: () => {} };
-      const word = await real.query.apply(client, args).then(() => "ok", wordOf);
-      await real.end.call(client);
-      await untilGone(pid);
-      return { word, releases: true, deliver: () => {} };
+    perform: async (): Promise<ActionResult> => {
+      const isPending = lateCommitProcess.clients.delete(client);
+      if (!isPending) return { traceText: "cut", deliver: () => {} };
+      const traceText = await originals.query.apply(client, args).then(() => "ok", describeError);
+      await originals.end.call(client);
+      await waitUntilGone(pid);
+      return { traceText, releasesLocks: true, deliver: () => {} };
     },
   };
   const dueMs = world.nowMs() + 1 + world.random.below(lateMsMax);
-  world.addTimer(postgres, dueMs, () => world.park(act));
+  world.addTimer(lateCommitProcess, dueMs, () => world.schedule(action));
 };
 
 async function end(this: Client): Promise<void> {
   const session = sessions.get(this);
   const { world } = postgresSeam;
-  if (session === undefined || world === undefined) return real.end.call(this);
-  if (session.owner.isDead) return never();
-  if (postgres.clients.has(this)) return;
-  await world.during(async () => {
-    await real.end.call(this);
-    await untilGone(session.pid);
+  if (session === undefined || world === undefined) return originals.end.call(this);
+  if (session.simProcess.isDead) return waitForever();
+  if (lateCommitProcess.clients.has(this)) return;
+  await world.pauseWhile(async () => {
+    await originals.end.call(this);
+    await waitUntilGone(session.pid);
   });
-  world.released();
+  world.markLocksReleased();
 }
 
 /** The session ends, as where the network or the server fails, unless its own process has ended it before. */
-const lose = async (client: Client, { clients }: Owner, pid: number): Promise<void> => {
+const dropSession = async (client: Client, { clients }: SimProcess, pid: number): Promise<void> => {
   if (!clients.has(client)) return;
-  const ended = new Promise((resolve) => {
+  const endPromise = new Promise((resolve) => {
     client.once("end", resolve);
   });
-  await terminate(pid);
-  await ended;
+  await terminateBackend(pid);
+  await endPromise;
 };
 
 const textCharactersMax = 90;
 
-const textOf = ([first]: unknown[]): string => {
-  const text = typeof first === "string" ? first : (first as { text: string }).text;
+const getQueryText = ([firstArgument]: unknown[]): string => {
+  const text =
+    typeof firstArgument === "string" ? firstArgument : (firstArgument as { text: string }).text;
   return text.replaceAll(/\s+/g, " ").trim().slice(0, textCharactersMax);
 };
 
-const wordOf = (error: unknown): string => {
+const describeError = (error: unknown): string => {
   const { code, message } = error as { code?: string; message: string };
   return code ?? message.slice(0, 60);
 };
 
 /** Whether a statement that succeeded may have let go of locks; keeps whether a transaction is open. */
-const isRelease = (session: Session, text: string): boolean => {
+const mayReleaseLocks = (session: Session, text: string): boolean => {
   if (/^(?:START TRANSACTION|BEGIN)/.test(text)) {
     session.isInTransaction = true;
     return false;

@@ -3,7 +3,7 @@ export type Random = {
   /** From 0 to 1, without 1. */
   next(): number;
   /** A whole number from 0 to `below` - 1. */
-  below(below: number): number;
+  below(bound: number): number;
   /** True with this probability. */
   chance(probability: number): boolean;
   /** One of a list that is not empty. */
@@ -15,17 +15,17 @@ const range = 2 ** 32;
 /** sfc32 by Chris Doty-Humphrey, which passes PractRand: 128 bits of state, all from one number. */
 export const createRandom = (seed: number): Random => {
   let [a, b, c, counter] = [0x9e3779b9, Math.trunc(seed / range), seed >>> 0, 1];
-  const draw = (): number => {
-    const sum = (((a + b) | 0) + counter) | 0;
+  const nextUint32 = (): number => {
+    const output = (((a + b) | 0) + counter) | 0;
     counter = (counter + 1) | 0;
     a = b ^ (b >>> 9);
     b = (c + (c << 3)) | 0;
     c = (c << 21) | (c >>> 11);
-    c = (c + sum) | 0;
-    return sum >>> 0;
+    c = (c + output) | 0;
+    return output >>> 0;
   };
-  for (let warm = 0; warm < 15; warm += 1) draw();
-  const next = (): number => draw() / range;
+  for (let warmUpRound = 0; warmUpRound < 15; warmUpRound += 1) nextUint32();
+  const next = (): number => nextUint32() / range;
   const below = (bound: number): number => Math.floor(next() * bound);
   return {
     next,

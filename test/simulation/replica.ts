@@ -1,10 +1,10 @@
 import type { RequestListener } from "node:http";
 import { type Service, createInternalApp } from "@payment-links/http";
 import { createLinksApi, linksApiConfig, linksApiMigration } from "@payment-links/links-api";
-import { openPool } from "@payment-links/postgres";
-import type { Ground } from "@payment-links/process";
+import { connectPool } from "@payment-links/postgres";
+import type { ServiceContext } from "@payment-links/process";
 import { createLocalLimiter } from "@payment-links/rate-limit";
-import { openLog, openMetrics, readConfig } from "@payment-links/runtime";
+import { createLog, createMetrics, parseConfig } from "@payment-links/runtime";
 import {
   createSettlementListener,
   settlementListenerConfig,
@@ -16,7 +16,7 @@ import {
   webhookDispatcherMigration,
 } from "@payment-links/webhook-dispatcher";
 import type { SimBus } from "./sim-bus.ts";
-import { type Owner, type World, runAs } from "./world.ts";
+import { type SimProcess, type SimulatedWorld, runAs } from "./simulated-world.ts";
 
 export const serviceNames = ["links-api", "settlement-listener", "webhook-dispatcher"] as const;
 export type ServiceName = (typeof serviceNames)[number];
@@ -28,42 +28,42 @@ export const migrations = {
 };
 
 /** What every process of an episode stands on. */
-export type Stage = {
-  world: World;
+export type ReplicaContext = {
+  world: SimulatedWorld;
   bus: SimBus;
   urlOf: (role: string) => string;
-  ask: Ground["ask"];
-  catalogue: Ground["catalogue"];
+  requestIntrospection: ServiceContext["requestIntrospection"];
+  catalogue: ServiceContext["catalogue"];
   env: Readonly<Record<ServiceName, Readonly<Record<string, string>>>>;
   /** What a service logs as a warning or worse; not part of what is replayed. */
-  logged: (line: string) => void;
+  onLogLine: (line: string) => void;
 };
 
 /** One process of a service, from its start until it is killed. */
 export type Replica = {
   name: ServiceName;
-  owner: Owner;
+  simProcess: SimProcess;
   /** Its faces, once it has started; undefined before that, and where it could not. */
   app: RequestListener | undefined;
   internalApp: RequestListener | undefined;
   hasFailed: boolean;
 };
 
-const plenty = { tokensPerSecond: 1_000_000, burst: 1_000_000 };
+const unlimitedRate = { tokensPerSecond: 1_000_000, burst: 1_000_000 };
 const connectionsMax = 6;
 
-const create = (
+const createService = (
   name: ServiceName,
-  ground: Ground,
+  context: ServiceContext,
   env: Readonly<Record<string, string>>,
 ): Service => {
   switch (name) {
     case "links-api":
-      return createLinksApi(ground, readConfig(linksApiConfig, env));
+      return createLinksApi(context, parseConfig(linksApiConfig, env));
     case "settlement-listener":
-      return createSettlementListener(ground, readConfig(settlementListenerConfig, env));
+      return createSettlementListener(context, parseConfig(settlementListenerConfig, env));
     case "webhook-dispatcher":
-      return createWebhookDispatcher(ground, readConfig(webhookDispatcherConfig, env), {
+      return createWebhookDispatcher(context, parseConfig(webhookDispatcherConfig, env), {
         resolve: () => Promise.resolve(["93.184.216.34"]),
         random: Math.random,
       });
@@ -71,40 +71,45 @@ const create = (
 };
 
 /** Starts a process; it is up once its `app` is there. */
-export const startReplica = (stage: Stage, name: ServiceName, number: number): Replica => {
-  const { world } = stage;
-  const owner: Owner = { name: `${name} ${number}`, isDead: false, clients: new Set() };
+export const startReplica = (
+  replicaContext: ReplicaContext,
+  name: ServiceName,
+  number: number,
+): Replica => {
+  const { world } = replicaContext;
+  const simProcess: SimProcess = { name: `${name} ${number}`, isDead: false, clients: new Set() };
   const replica: Replica = {
     name,
-    owner,
+    simProcess,
     app: undefined,
     internalApp: undefined,
     hasFailed: false,
   };
-  const start = async (): Promise<void> => {
-    const clock = world.clockOf(owner);
-    const url = stage.urlOf(migrations[name].schema);
-    const write = (line: string) => void (owner.isDead || stage.logged(`${owner.name} ${line}`));
-    const log = openLog({ service: name, level: "warn" }, { write });
-    const pool = await openPool({ url, applicationName: owner.name, connectionsMax, log });
-    const ground: Ground = {
+  const startService = async (): Promise<void> => {
+    const clock = world.createClock(simProcess);
+    const url = replicaContext.urlOf(migrations[name].schema);
+    const write = (line: string) =>
+      void (simProcess.isDead || replicaContext.onLogLine(`${simProcess.name} ${line}`));
+    const log = createLog({ service: name, level: "warn" }, { write });
+    const pool = await connectPool({ url, applicationName: simProcess.name, connectionsMax, log });
+    const context: ServiceContext = {
       pool,
       databaseUrl: url,
-      bus: stage.bus.of(owner),
+      bus: replicaContext.bus.createBus(simProcess),
       clock,
       log,
-      metrics: openMetrics(name),
+      metrics: createMetrics(name),
       limiter: createLocalLimiter({ clock }),
-      limits: { perKey: plenty, perAddress: plenty },
+      limits: { perKey: unlimitedRate, perAddress: unlimitedRate },
       trustedProxies: [],
-      ask: stage.ask,
-      askSolana: () => Promise.reject(new Error("no payer pays on Solana")),
-      askUsedAddresses: () => Promise.reject(new Error("nobody adds a wallet")),
-      catalogue: stage.catalogue,
+      requestIntrospection: replicaContext.requestIntrospection,
+      fetchSolanaAccountState: () => Promise.reject(new Error("no payer pays on Solana")),
+      fetchUsedAddresses: () => Promise.reject(new Error("nobody adds a wallet")),
+      catalogue: replicaContext.catalogue,
       baseUrl: "http://127.0.0.1:8080",
       checkoutUrl: "https://pay.example",
     };
-    const service = create(name, ground, stage.env[name]);
+    const service = createService(name, context, replicaContext.env[name]);
     const internalApp = createInternalApp({
       services: [service],
       isDraining: () => false,
@@ -115,9 +120,9 @@ export const startReplica = (stage: Stage, name: ServiceName, number: number): R
     replica.app = service.app;
     replica.internalApp = internalApp;
   };
-  runAs(owner, start).catch((error: unknown) => {
+  runAs(simProcess, startService).catch((error: unknown) => {
     replica.hasFailed = true;
-    stage.logged(`${owner.name} could not start: ${String(error)}`);
+    replicaContext.onLogLine(`${simProcess.name} could not start: ${String(error)}`);
   });
   return replica;
 };

@@ -2,29 +2,37 @@ import { syncBuiltinESMExports } from "node:module";
 import timersPromises from "node:timers/promises";
 import { Agent, type Dispatcher } from "undici";
 import { postgresSeam } from "./postgres-seam.ts";
-import { type Owner, type World, currentOwner, never } from "./world.ts";
+import {
+  type SimProcess,
+  type SimulatedWorld,
+  currentProcess,
+  waitForever,
+} from "./simulated-world.ts";
 
 /** What strangers answer: nodes of a chain, and receivers of webhooks. */
-export type Strangers = {
+export type Adversaries = {
   /** A word for the trace, and the status; undefined: no connection; `never`: it says nothing. */
-  receive: (call: {
+  receiveWebhook: (call: {
     origin: string;
     path: string;
     headers: Readonly<Record<string, string>>;
     body: string;
-  }) => { word: string; status: number | undefined | "never" };
+  }) => { traceText: string; status: number | undefined | "never" };
   /** A node's answer to a JSON-RPC request; `never` if it says nothing. */
-  ask: (host: string, body: string) => { word: string; status: number; body: string } | "never";
+  handleRpcRequest: (
+    host: string,
+    body: string,
+  ) => { traceText: string; status: number; body: string } | "never";
 };
 
-type Scene = { world: World; strangers: Strangers };
+type SimulationScope = { world: SimulatedWorld; adversaries: Adversaries };
 
-let scene: Scene | undefined;
+let scope: SimulationScope | undefined;
 
 /** Sets the world that the replaced parts of the machine belong to from now on. */
-export const enter = (next: Scene | undefined): void => {
-  scene = next;
-  postgresSeam.world = next?.world;
+export const setScope = (nextScope: SimulationScope | undefined): void => {
+  scope = nextScope;
+  postgresSeam.world = nextScope?.world;
 };
 
 /** A timer of a process: it goes by the world's clock. */
@@ -48,7 +56,7 @@ class WorldTimer {
   }
 }
 
-const real = {
+const originals = {
   setTimeout: globalThis.setTimeout,
   clearTimeout: globalThis.clearTimeout,
   setInterval: globalThis.setInterval,
@@ -61,103 +69,114 @@ const real = {
   dispatch: Reflect.get(Agent.prototype, "dispatch"),
 };
 
-const asker = (): { world: World; strangers: Strangers; owner: Owner } | undefined => {
-  const owner = currentOwner();
-  return owner === undefined || scene === undefined ? undefined : { ...scene, owner };
+const getCaller = ():
+  | { world: SimulatedWorld; adversaries: Adversaries; simProcess: SimProcess }
+  | undefined => {
+  const simProcess = currentProcess();
+  return simProcess === undefined || scope === undefined ? undefined : { ...scope, simProcess };
 };
 
 const startTimer = (
-  world: World,
-  owner: Owner,
+  world: SimulatedWorld,
+  simProcess: SimProcess,
   { ms, isRepeated, run }: { ms: number; isRepeated: boolean; run: () => void },
 ): WorldTimer => {
-  const handle = new WorldTimer();
-  const arm = () => {
-    const timer = world.addTimer(owner, world.nowMs() + Math.max(ms, 1), () => {
-      if (isRepeated) arm();
+  const worldTimer = new WorldTimer();
+  const scheduleNext = () => {
+    const timer = world.addTimer(simProcess, world.nowMs() + Math.max(ms, 1), () => {
+      if (isRepeated) scheduleNext();
       run();
     });
-    handle.cancel = () => world.removeTimer(timer);
+    worldTimer.cancel = () => world.removeTimer(timer);
   };
-  arm();
-  return handle;
+  scheduleNext();
+  return worldTimer;
 };
 
-type AnyTimer = (run: (...args: unknown[]) => void, ms?: number, ...args: unknown[]) => unknown;
+type TimerFunction = (
+  run: (...args: unknown[]) => void,
+  ms?: number,
+  ...args: unknown[]
+) => unknown;
 
-const timerBy =
-  (isRepeated: boolean, fallback: AnyTimer): AnyTimer =>
+const createTimerFunction =
+  (isRepeated: boolean, original: TimerFunction): TimerFunction =>
   (run, ms = 0, ...args) => {
-    const asked = asker();
-    if (asked === undefined) return fallback(run, ms, ...args);
-    return startTimer(asked.world, asked.owner, { ms, isRepeated, run: () => run(...args) });
+    const caller = getCaller();
+    if (caller === undefined) return original(run, ms, ...args);
+    return startTimer(caller.world, caller.simProcess, { ms, isRepeated, run: () => run(...args) });
   };
 
-const clearBy =
-  (fallback: (timer: never) => void) =>
+const createClearFunction =
+  (original: (timer: never) => void) =>
   (timer: unknown): void => {
     if (timer instanceof WorldTimer) timer.cancel();
-    else fallback(timer as never);
+    else original(timer as never);
   };
 
 const sleep = (ms = 0, value?: unknown): Promise<unknown> => {
-  const asked = asker();
-  if (asked === undefined) return real.sleep(ms, value);
+  const caller = getCaller();
+  if (caller === undefined) return originals.sleep(ms, value);
   return new Promise((resolve) => {
-    startTimer(asked.world, asked.owner, { ms, isRepeated: false, run: () => resolve(value) });
+    startTimer(caller.world, caller.simProcess, {
+      ms,
+      isRepeated: false,
+      run: () => resolve(value),
+    });
   });
 };
 
 /** Others' turn: it holds the world still, so that nothing goes on meanwhile. */
 const nextTurn = (value?: unknown): Promise<unknown> => {
-  const asked = asker();
-  const wait = () => real.nextTurn(value);
-  return asked === undefined ? wait() : asked.world.during(wait);
+  const caller = getCaller();
+  const waitForTurn = () => originals.nextTurn(value);
+  return caller === undefined ? waitForTurn() : caller.world.pauseWhile(waitForTurn);
 };
 
-const abortAfter = (ms: number): AbortSignal => {
-  const asked = asker();
-  if (asked === undefined) return real.abortTimeout(ms);
+const createTimeoutSignal = (ms: number): AbortSignal => {
+  const caller = getCaller();
+  if (caller === undefined) return originals.abortTimeout(ms);
   const controller = new AbortController();
   const abort = () => controller.abort(new DOMException("late", "TimeoutError"));
-  startTimer(asked.world, asked.owner, { ms, isRepeated: false, run: abort });
+  startTimer(caller.world, caller.simProcess, { ms, isRepeated: false, run: abort });
   return controller.signal;
 };
 
 /** Questions to nodes of a chain end here: nobody else is asked by `fetch`. */
-const fetchNode = (input: URL, init: RequestInit = {}): Promise<Response> => {
-  const asked = asker();
-  if (asked === undefined) return real.fetch(input, init);
-  const { owner, strangers, world } = asked;
-  if (owner.isDead) return never();
+const fetchFromNode = (input: URL, init: RequestInit = {}): Promise<Response> => {
+  const caller = getCaller();
+  if (caller === undefined) return originals.fetch(input, init);
+  const { simProcess, adversaries, world } = caller;
+  if (simProcess.isDead) return waitForever();
   const { promise, resolve, reject } = Promise.withResolvers<Response>();
   const { signal } = init;
-  const giveUp = () => reject(signal?.reason);
-  if (signal?.aborted === true) giveUp();
-  signal?.addEventListener("abort", giveUp, { once: true });
+  const rejectAborted = () => reject(signal?.reason);
+  if (signal?.aborted === true) rejectAborted();
+  signal?.addEventListener("abort", rejectAborted, { once: true });
   // Otherwise the signal keeps a response of megabytes until its timer fires.
   const respond = (response: Response) => {
-    signal?.removeEventListener("abort", giveUp);
+    signal?.removeEventListener("abort", rejectAborted);
     resolve(response);
   };
   const host = input.hostname;
-  world.park({
-    owner,
+  world.schedule({
+    simProcess,
     kind: "rpc",
-    what: host,
-    fates: ["fail before", "fail after", "crash before", "crash after"],
-    perform: async (fate) => {
-      const broken = {
-        word: "no connection",
+    description: host,
+    crashPoints: ["fail before", "fail after", "crash before", "crash after"],
+    perform: async (crashPoint) => {
+      const connectionFailure = {
+        traceText: "no connection",
         deliver: () => reject(new TypeError("fetch failed")),
       };
-      if (fate === "fail before") return broken;
-      const answer = strangers.ask(host, init.body as string);
-      if (answer === "never") return { word: "silence", deliver: () => {} };
-      const { body, status, word } = answer;
+      if (crashPoint === "fail before") return connectionFailure;
+      const rpcResponse = adversaries.handleRpcRequest(host, init.body as string);
+      if (rpcResponse === "never") return { traceText: "silence", deliver: () => {} };
+      const { body, status, traceText } = rpcResponse;
       const headers = { "content-length": String(Buffer.byteLength(body)) };
-      if (fate === "fail after") return { ...broken, word: `${word}, lost` };
-      return { word, deliver: () => respond(new Response(body, { status, headers })) };
+      if (crashPoint === "fail after")
+        return { ...connectionFailure, traceText: `${traceText}, lost` };
+      return { traceText, deliver: () => respond(new Response(body, { status, headers })) };
     },
   });
   return promise;
@@ -194,40 +213,40 @@ const dispatch = function (
   options: Dispatcher.DispatchOptions,
   handler: Dispatcher.DispatchHandler,
 ): boolean {
-  const asked = asker();
-  if (asked === undefined) return real.dispatch.call(this, options, handler);
-  const { owner, strangers, world } = asked;
-  let isOver = false;
+  const caller = getCaller();
+  if (caller === undefined) return originals.dispatch.call(this, options, handler);
+  const { simProcess, adversaries, world } = caller;
+  let isFinished = false;
   const controller = new CallController((reason) => {
-    if (isOver) return;
-    isOver = true;
+    if (isFinished) return;
+    isFinished = true;
     handler.onResponseError?.(controller, reason);
   });
   handler.onRequestStart?.(controller, {});
   if (controller.aborted) return true;
   const headers = options.headers as Record<string, string>;
-  world.park({
-    owner,
+  world.schedule({
+    simProcess,
     kind: "webhook",
-    what: headers["host"] ?? "",
-    fates: ["crash before", "crash after"],
+    description: headers["host"] ?? "",
+    crashPoints: ["crash before", "crash after"],
     perform: async () => {
-      if (isOver) return { word: "gave up", deliver: () => {} };
-      const { status, word } = strangers.receive({
+      if (isFinished) return { traceText: "gave up", deliver: () => {} };
+      const { status, traceText } = adversaries.receiveWebhook({
         origin: headers["host"] ?? "",
         path: options.path,
         headers,
         body: options.body as string,
       });
-      return { word, deliver: () => answer(status) };
+      return { traceText, deliver: () => sendResponse(status) };
     },
   });
-  const answer = (status: number | undefined | "never"): void => {
-    if (isOver || status === "never") return;
-    isOver = true;
+  const sendResponse = (status: number | undefined | "never"): void => {
+    if (isFinished || status === "never") return;
+    isFinished = true;
     if (status === undefined) {
-      const refused = Object.assign(new Error("refused"), { code: "ECONNREFUSED" });
-      handler.onResponseError?.(controller, refused);
+      const connectionError = Object.assign(new Error("refused"), { code: "ECONNREFUSED" });
+      handler.onResponseError?.(controller, connectionError);
       return;
     }
     handler.onResponseStart?.(controller, status, {}, "");
@@ -242,19 +261,24 @@ const dispatch = function (
  * real thing.
  */
 export const installSeams = (): void => {
-  const { setTimeout: first, setInterval: again, clearTimeout: end, clearInterval: stop } = real;
+  const {
+    setTimeout: originalSetTimeout,
+    setInterval: originalSetInterval,
+    clearTimeout: originalClearTimeout,
+    clearInterval: originalClearInterval,
+  } = originals;
   Object.assign(globalThis, {
-    setTimeout: timerBy(false, first as AnyTimer),
-    setInterval: timerBy(true, again as AnyTimer),
-    clearTimeout: clearBy(end),
-    clearInterval: clearBy(stop),
-    fetch: fetchNode,
+    setTimeout: createTimerFunction(false, originalSetTimeout as TimerFunction),
+    setInterval: createTimerFunction(true, originalSetInterval as TimerFunction),
+    clearTimeout: createClearFunction(originalClearTimeout),
+    clearInterval: createClearFunction(originalClearInterval),
+    fetch: fetchFromNode,
   });
   Math.random = () => {
-    const asked = asker();
-    return asked === undefined ? real.random() : asked.world.random.next();
+    const caller = getCaller();
+    return caller === undefined ? originals.random() : caller.world.random.next();
   };
-  AbortSignal.timeout = abortAfter;
+  AbortSignal.timeout = createTimeoutSignal;
   Agent.prototype.dispatch = dispatch;
   Object.assign(timersPromises, { setTimeout: sleep, setImmediate: nextTurn });
   syncBuiltinESMExports();

@@ -1,68 +1,72 @@
 import type {
   BatchHandler,
   Bus,
-  HandledRecords,
+  BatchResult,
   OutgoingRecord,
   PartitionLog,
   Position,
   PositionStore,
   ReceivedRecord,
 } from "@payment-links/bus";
-import { type Owner, type World, never, runAs } from "./world.ts";
+import { type SimProcess, type SimulatedWorld, waitForever, runAs } from "./simulated-world.ts";
 
 const partitionCount = 3;
 const batchRecordsMax = 6;
 const firstWaitMs = 100;
 const waitMsMax = 5_000;
 
-type Place = { topic: string; partition: number };
+type TopicPartition = { topic: string; partition: number };
 
 type Member = {
-  owner: Owner;
+  simProcess: SimProcess;
   group: string;
   topics: readonly string[];
-  handle: BatchHandler;
-  positions: PositionStore | undefined;
+  handleBatch: BatchHandler;
+  positionStore: PositionStore | undefined;
   isStopped: boolean;
 };
 
 /** A group's reading of one partition, by the member that has it now. */
-type Reading = Place & {
+type PartitionAssignment = TopicPartition & {
   member: Member;
   /** Where it reads next; undefined until its group's own position has been read. */
   position: number | undefined;
   /** Whose offsets its records have. */
   log: PartitionLog | undefined;
   /** Another record than the one that was applied lies before its position. */
-  isLost: boolean;
+  isLogLost: boolean;
   isBusy: boolean;
-  failures: number;
+  failureCount: number;
   notBeforeMs: number;
-  gone: AbortController;
-  idle: () => void;
+  revocation: AbortController;
+  onIdle: () => void;
 };
 
-type Group = { committed: Map<string, number>; members: Member[]; readings: Reading[] };
+type Group = {
+  committed: Map<string, number>;
+  members: Member[];
+  assignments: PartitionAssignment[];
+};
 
-const nameOf = ({ topic, partition }: Place): string => `${topic}/${partition}`;
+const toPartitionKey = ({ topic, partition }: TopicPartition): string => `${topic}/${partition}`;
 
 /** What the bus shows to whoever watches the world. */
-export type BusWatch = {
-  kept: (record: OutgoingRecord) => void;
+export type BusObserver = {
+  onPublished: (record: OutgoingRecord) => void;
   /** It may have been heard before. */
-  lost: (record: ReceivedRecord) => void;
+  onLost: (record: ReceivedRecord) => void;
 };
 
 /**
  * A broker of the simulation's own: it keeps the bus' contract and nothing beyond. Records of a key stay
  * in order and come at least once; between keys, groups and members anything may happen.
  */
-export const createSimBus = (world: World, watch: BusWatch) => {
+export const createSimBus = (world: SimulatedWorld, observer: BusObserver) => {
   const logs = new Map<string, ReceivedRecord[]>();
   const groups = new Map<string, Group>();
-  const partitionOf = new Map<string, number>();
-  const shownAtMs = new WeakMap<ReceivedRecord, number>();
-  let isAway = false;
+  const partitionsByKey = new Map<string, number>();
+  const visibleAtMs = new WeakMap<ReceivedRecord, number>();
+  let isBrokerDown = false;
   let lagMsMax = 0;
   /** One group receives the records of one topic so much later. */
   let delay: { group: string; topic: string; ms: number } | undefined;
@@ -70,272 +74,305 @@ export const createSimBus = (world: World, watch: BusWatch) => {
 
   const clusterId = (): string => `cluster-${clusterNumber}`;
 
-  const logOf = (place: Place): ReceivedRecord[] => {
-    const log = logs.get(nameOf(place)) ?? [];
-    logs.set(nameOf(place), log);
+  const getLog = (topicPartition: TopicPartition): ReceivedRecord[] => {
+    const log = logs.get(toPartitionKey(topicPartition)) ?? [];
+    logs.set(toPartitionKey(topicPartition), log);
     return log;
   };
 
   /** By a key's first appearance: its text is drawn, and must choose nothing. */
   const findPartition = (key: string): number => {
-    const known = partitionOf.get(key) ?? partitionOf.size % partitionCount;
-    partitionOf.set(key, known);
-    return known;
+    const knownPartition = partitionsByKey.get(key) ?? partitionsByKey.size % partitionCount;
+    partitionsByKey.set(key, knownPartition);
+    return knownPartition;
   };
 
-  const keepAt = (partition: number, { topic, key, headers, value }: OutgoingRecord): void => {
-    const place = { topic, partition };
-    const log = logOf(place);
+  const appendToPartition = (
+    partition: number,
+    { topic, key, headers, value }: OutgoingRecord,
+  ): void => {
+    const topicPartition = { topic, partition };
+    const log = getLog(topicPartition);
     const offset = String(log.length);
-    const kept = { ...place, offset, key, headers };
-    const before = log.at(-1);
-    const atMs = world.nowMs() + (lagMsMax > 0 ? world.random.below(lagMsMax) : 0);
-    const record = { ...kept, value: Buffer.from(value) };
-    shownAtMs.set(record, Math.max(atMs, before === undefined ? 0 : (shownAtMs.get(before) ?? 0)));
+    const recordWithoutValue = { ...topicPartition, offset, key, headers };
+    const previousRecord = log.at(-1);
+    const earliestVisibleAtMs = world.nowMs() + (lagMsMax > 0 ? world.random.below(lagMsMax) : 0);
+    const record = { ...recordWithoutValue, value: Buffer.from(value) };
+    visibleAtMs.set(
+      record,
+      Math.max(
+        earliestVisibleAtMs,
+        previousRecord === undefined ? 0 : (visibleAtMs.get(previousRecord) ?? 0),
+      ),
+    );
     log.push(record);
   };
 
   /** How many records from a place on a group's consumers can see by now. */
-  const countShown = (group: string, place: Place, from: number): number => {
-    const log = logOf(place);
-    const isDelayed = delay?.group === group && delay.topic === place.topic;
+  const countVisible = (
+    group: string,
+    topicPartition: TopicPartition,
+    startOffset: number,
+  ): number => {
+    const log = getLog(topicPartition);
+    const isDelayed = delay?.group === group && delay.topic === topicPartition.topic;
     const nowMs = world.nowMs() - (isDelayed ? (delay?.ms ?? 0) : 0);
-    let end = from;
-    for (let next = log[end]; next !== undefined; next = log[end]) {
-      if ((shownAtMs.get(next) ?? 0) > nowMs) break;
-      end += 1;
+    let endOffset = startOffset;
+    for (let nextRecord = log[endOffset]; nextRecord !== undefined; nextRecord = log[endOffset]) {
+      if ((visibleAtMs.get(nextRecord) ?? 0) > nowMs) break;
+      endOffset += 1;
     }
-    return end - from;
+    return endOffset - startOffset;
   };
 
-  const keep = (record: OutgoingRecord): void => {
-    if (record.toEveryPartition === true) {
+  const appendRecord = (record: OutgoingRecord): void => {
+    if (record.sendToEveryPartition === true) {
       const headers = { ...record.headers, partitions: String(partitionCount) };
       for (let partition = 0; partition < partitionCount; partition += 1) {
-        keepAt(partition, { ...record, headers });
+        appendToPartition(partition, { ...record, headers });
       }
     } else {
-      keepAt(findPartition(record.key), record);
+      appendToPartition(findPartition(record.key), record);
     }
-    watch.kept(record);
+    observer.onPublished(record);
   };
 
-  const publish = (owner: Owner, records: readonly OutgoingRecord[]): Promise<void> => {
-    if (owner.isDead) return never();
+  const publish = (simProcess: SimProcess, records: readonly OutgoingRecord[]): Promise<void> => {
+    if (simProcess.isDead) return waitForever();
     return new Promise((resolve, reject) => {
-      world.park({
-        owner,
+      world.schedule({
+        simProcess,
         kind: "publish",
-        what: `${records.length} to ${[...new Set(records.map(({ topic }) => topic))].join()}`,
-        fates: ["fail before", "fail after", "crash before", "crash after"],
-        perform: async (fate) => {
-          const refuse = (word: string) => {
+        description: `${records.length} to ${[...new Set(records.map(({ topic }) => topic))].join()}`,
+        crashPoints: ["fail before", "fail after", "crash before", "crash after"],
+        perform: async (crashPoint) => {
+          const rejectPublish = (traceText: string) => {
             const error = new Error("the broker does not acknowledge");
-            return { word, deliver: () => reject(error) };
+            return { traceText, deliver: () => reject(error) };
           };
-          if (isAway) return refuse("the broker is away");
-          if (fate === "fail before") return refuse("kept nothing");
+          if (isBrokerDown) return rejectPublish("the broker is away");
+          if (crashPoint === "fail before") return rejectPublish("kept nothing");
           // Some of a batch may have been kept, in some partitions whole, in others not.
-          const isKept = (record: OutgoingRecord) =>
-            fate !== "fail after" ||
-            record.toEveryPartition === true ||
-            findPartition(record.key) !== lost;
-          const lost = world.random.below(partitionCount + 1);
-          for (const record of records) if (isKept(record)) keep(record);
-          if (fate === "fail after") return refuse("kept some");
-          return { word: "kept", deliver: resolve };
+          const isStored = (record: OutgoingRecord) =>
+            crashPoint !== "fail after" ||
+            record.sendToEveryPartition === true ||
+            findPartition(record.key) !== lostPartition;
+          const lostPartition = world.random.below(partitionCount + 1);
+          for (const record of records) if (isStored(record)) appendRecord(record);
+          if (crashPoint === "fail after") return rejectPublish("kept some");
+          return { traceText: "kept", deliver: resolve };
         },
       });
     });
   };
 
-  const begin = (group: Group): void => {
-    for (const reading of group.readings) goBack(group, reading);
+  const startAssignments = (group: Group): void => {
+    for (const assignment of group.assignments) rewind(group, assignment);
   };
 
   /** Shares the partitions of a group's topics among its members anew. */
   const rebalance = (group: Group): void => {
-    for (const reading of group.readings) {
-      reading.gone.abort("rebalanced");
-      reading.idle();
+    for (const assignment of group.assignments) {
+      assignment.revocation.abort("rebalanced");
+      assignment.onIdle();
     }
     const { members } = group;
     const topics = members[0]?.topics ?? [];
-    const turn = members.length === 0 ? 0 : world.random.below(members.length);
-    group.readings = topics.flatMap((topic) =>
+    const startIndex = members.length === 0 ? 0 : world.random.below(members.length);
+    group.assignments = topics.flatMap((topic) =>
       Array.from({ length: partitionCount }, (_, partition) => ({ topic, partition })).flatMap(
-        (place, index): Reading[] => {
-          const member = members[(turn + index) % members.length];
+        (topicPartition, index): PartitionAssignment[] => {
+          const member = members[(startIndex + index) % members.length];
           if (member === undefined) return [];
           return [
             {
-              ...place,
+              ...topicPartition,
               member,
               position: undefined,
               log: undefined,
-              isLost: false,
+              isLogLost: false,
               isBusy: false,
-              failures: 0,
+              failureCount: 0,
               notBeforeMs: 0,
-              gone: new AbortController(),
-              idle: () => {},
+              revocation: new AbortController(),
+              onIdle: () => {},
             },
           ];
         },
       ),
     );
-    begin(group);
+    startAssignments(group);
   };
 
   /**
    * Puts a member where its group's position says, as long as the log has that; at the beginning where it
    * has not. A group without positions is where it was written down to be.
    */
-  const findPosition = async (group: Group, reading: Reading): Promise<Position> => {
-    const { member, partition, topic } = reading;
-    const offset = Math.min(group.committed.get(nameOf(reading)) ?? 0, logOf(reading).length);
-    const first = { clusterId: clusterId(), resetCount: 0, nextOffset: BigInt(offset) };
-    if (member.positions === undefined) return first;
-    const from = (await member.positions.read(topic)).get(partition);
-    const isLost =
-      from !== undefined &&
-      (from.clusterId !== clusterId() ||
-        Number(from.nextOffset) > logOf(reading).length ||
-        reading.isLost);
-    if (isLost) world.count("positions reset");
-    if (isLost && reading.isLost) world.count("a log had grown again");
-    if (from !== undefined && !isLost) return from;
-    const to =
-      from === undefined ? first : { ...first, resetCount: from.resetCount + 1, nextOffset: 0n };
-    if (!(await member.positions.replace({ topic, partition }, { from, to }))) {
+  const findPosition = async (group: Group, assignment: PartitionAssignment): Promise<Position> => {
+    const { member, partition, topic } = assignment;
+    const offset = Math.min(
+      group.committed.get(toPartitionKey(assignment)) ?? 0,
+      getLog(assignment).length,
+    );
+    const initialPosition = { clusterId: clusterId(), resetCount: 0, nextOffset: BigInt(offset) };
+    if (member.positionStore === undefined) return initialPosition;
+    const storedPosition = (await member.positionStore.read(topic)).get(partition);
+    const isPositionLost =
+      storedPosition !== undefined &&
+      (storedPosition.clusterId !== clusterId() ||
+        Number(storedPosition.nextOffset) > getLog(assignment).length ||
+        assignment.isLogLost);
+    if (isPositionLost) world.count("positions reset");
+    if (isPositionLost && assignment.isLogLost) world.count("a log had grown again");
+    if (storedPosition !== undefined && !isPositionLost) return storedPosition;
+    const newPosition =
+      storedPosition === undefined
+        ? initialPosition
+        : { ...initialPosition, resetCount: storedPosition.resetCount + 1, nextOffset: 0n };
+    if (
+      !(await member.positionStore.replace(
+        { topic, partition },
+        { from: storedPosition, to: newPosition },
+      ))
+    ) {
       throw new Error("the position has just moved");
     }
-    return to;
+    return newPosition;
   };
 
-  const place = async (group: Group, reading: Reading): Promise<void> => {
-    const { gone, member, partition, topic } = reading;
-    const clock = world.clockOf(member.owner);
-    for (let failures = 1; !gone.signal.aborted; failures += 1) {
+  const seekToPosition = async (group: Group, assignment: PartitionAssignment): Promise<void> => {
+    const { revocation, member, partition, topic } = assignment;
+    const clock = world.createClock(member.simProcess);
+    for (let attemptCount = 1; !revocation.signal.aborted; attemptCount += 1) {
       try {
-        const position = await findPosition(group, reading);
-        if (gone.signal.aborted) return;
-        member.positions?.begin({ topic, partition }, position);
+        const position = await findPosition(group, assignment);
+        if (revocation.signal.aborted) return;
+        member.positionStore?.onSeek({ topic, partition }, position);
         const { lastRecord, nextOffset } = position;
-        reading.position = Number(nextOffset) - (lastRecord === undefined ? 0 : 1);
-        reading.log = position;
-        reading.isLost = false;
+        assignment.position = Number(nextOffset) - (lastRecord === undefined ? 0 : 1);
+        assignment.log = position;
+        assignment.isLogLost = false;
         return;
       } catch {
-        const waitMs = Math.min(firstWaitMs * 2 ** failures, waitMsMax);
-        await clock.until(new Date(clock.now().getTime() + waitMs), gone.signal);
+        const waitMs = Math.min(firstWaitMs * 2 ** attemptCount, waitMsMax);
+        await clock.sleepUntil(new Date(clock.now().getTime() + waitMs), revocation.signal);
       }
     }
   };
 
-  const goBack = (group: Group, reading: Reading): void => {
-    reading.position = undefined;
-    runAs(reading.member.owner, () => void place(group, reading));
+  const rewind = (group: Group, assignment: PartitionAssignment): void => {
+    assignment.position = undefined;
+    runAs(assignment.member.simProcess, () => void seekToPosition(group, assignment));
   };
 
-  const handOver = (group: Group, reading: Reading): void => {
-    const { member } = reading;
-    const at = reading.position ?? 0;
-    const countMax = Math.min(batchRecordsMax, countShown(member.group, reading, at));
+  const deliverBatch = (group: Group, assignment: PartitionAssignment): void => {
+    const { member } = assignment;
+    const startOffset = assignment.position ?? 0;
+    const countMax = Math.min(batchRecordsMax, countVisible(member.group, assignment, startOffset));
     const count = 1 + world.random.below(countMax);
-    const { log } = reading;
-    const records = logOf(reading)
-      .slice(at, at + count)
+    const { log } = assignment;
+    const records = getLog(assignment)
+      .slice(startOffset, startOffset + count)
       .map((record) => (log === undefined ? record : { ...record, log }));
-    const commitsAtOnce = world.random.chance(0.7);
-    reading.isBusy = true;
-    const settled = ({ goBack: reason, handledCount }: HandledRecords) => {
-      reading.isBusy = false;
+    const commitsImmediately = world.random.chance(0.7);
+    assignment.isBusy = true;
+    const onBatchHandled = ({ rewindReason: reason, handledCount }: BatchResult) => {
+      assignment.isBusy = false;
       if (reason !== undefined) {
         world.count("a position was behind");
-        reading.isLost = reason === "log_lost";
-        goBack(group, reading);
+        assignment.isLogLost = reason === "log_lost";
+        rewind(group, assignment);
       } else if (handledCount === 0) {
-        reading.failures += 1;
-        const waitMs = Math.min(firstWaitMs * 2 ** reading.failures, waitMsMax);
-        reading.notBeforeMs = world.nowMs() + waitMs;
+        assignment.failureCount += 1;
+        const waitMs = Math.min(firstWaitMs * 2 ** assignment.failureCount, waitMsMax);
+        assignment.notBeforeMs = world.nowMs() + waitMs;
       } else {
-        reading.failures = 0;
-        reading.position = at + handledCount;
+        assignment.failureCount = 0;
+        assignment.position = startOffset + handledCount;
         // A place that is not written down yet is lost with its member: what follows comes again.
-        if (commitsAtOnce && !reading.gone.signal.aborted) {
-          group.committed.set(nameOf(reading), reading.position);
+        if (commitsImmediately && !assignment.revocation.signal.aborted) {
+          group.committed.set(toPartitionKey(assignment), assignment.position);
         }
       }
-      reading.idle();
+      assignment.onIdle();
     };
-    runAs(member.owner, () => member.handle(records, reading.gone.signal)).then(
-      (handled) => settled(handled),
-      () => settled({ handledCount: 0 }),
+    runAs(member.simProcess, () => member.handleBatch(records, assignment.revocation.signal)).then(
+      (batchResult) => onBatchHandled(batchResult),
+      () => onBatchHandled({ handledCount: 0 }),
     );
   };
 
-  const leave = (member: Member): void => {
+  const removeMember = (member: Member): void => {
     const group = groups.get(member.group);
     member.isStopped = true;
     if (group === undefined || !group.members.includes(member)) return;
-    group.members = group.members.filter((other) => other !== member);
+    group.members = group.members.filter((otherMember) => otherMember !== member);
     rebalance(group);
   };
 
   return {
     /** The bus as a process sees it. */
-    of: (owner: Owner): Bus => ({
+    createBus: (simProcess: SimProcess): Bus => ({
       sendTimeoutMs: 2_000,
       pollMs: 1_000,
-      publish: (records) => publish(owner, records),
-      subscribe: async ({ group: name, topics, handle, positions }) => {
-        if (owner.isDead) return never();
+      publish: (records) => publish(simProcess, records),
+      subscribe: async ({ group: name, topics, handle: handleBatch, positionStore }) => {
+        if (simProcess.isDead) return waitForever();
         const group: Group = groups.get(name) ?? {
           committed: new Map(),
           members: [],
-          readings: [],
+          assignments: [],
         };
         groups.set(name, group);
-        const member: Member = { owner, group: name, topics, handle, positions, isStopped: false };
+        const member: Member = {
+          simProcess,
+          group: name,
+          topics,
+          handleBatch,
+          positionStore,
+          isStopped: false,
+        };
         group.members.push(member);
         rebalance(group);
-        return { stop: async () => leave(member) };
+        return { stop: async () => removeMember(member) };
       },
       close: async () => {},
     }),
     /** The records that could be handed over now, as things that may happen next. */
-    offers: (): readonly { what: string; begin: () => void }[] =>
+    listDeliverableBatches: (): readonly { description: string; deliver: () => void }[] =>
       [...groups].flatMap(([name, group]) =>
-        group.readings
+        group.assignments
           .filter(
-            (reading) =>
-              !isAway &&
-              !reading.isBusy &&
-              reading.notBeforeMs <= world.nowMs() &&
-              reading.position !== undefined &&
-              countShown(name, reading, reading.position) > 0,
+            (assignment) =>
+              !isBrokerDown &&
+              !assignment.isBusy &&
+              assignment.notBeforeMs <= world.nowMs() &&
+              assignment.position !== undefined &&
+              countVisible(name, assignment, assignment.position) > 0,
           )
-          .map((reading) => ({
-            what: `${name} hears ${nameOf(reading)} from ${reading.position ?? 0}`,
-            begin: () => handOver(group, reading),
+          .map((assignment) => ({
+            description: `${name} hears ${toPartitionKey(assignment)} from ${assignment.position ?? 0}`,
+            deliver: () => deliverBatch(group, assignment),
           })),
       ),
     /** A member of some group goes and comes: everybody reads on from what was written down. */
-    rebalanceAny: (): void => {
-      const all = [...groups.values()].filter(({ members }) => members.length > 0);
-      if (all.length > 0) rebalance(world.random.pick(all));
+    rebalanceRandomGroup: (): void => {
+      const nonEmptyGroups = [...groups.values()].filter(({ members }) => members.length > 0);
+      if (nonEmptyGroups.length > 0) rebalance(world.random.pick(nonEmptyGroups));
     },
     /** A process was killed: its members are gone. */
-    drop: (owner: Owner): void => {
+    removeProcess: (simProcess: SimProcess): void => {
       for (const group of groups.values()) {
-        for (const member of group.members.filter((one) => one.owner === owner)) leave(member);
+        for (const member of group.members.filter(
+          (candidate) => candidate.simProcess === simProcess,
+        ))
+          removeMember(member);
       }
     },
-    setAway: (value: boolean): void => {
-      isAway = value;
+    setBrokerDown: (value: boolean): void => {
+      isBrokerDown = value;
     },
-    isAway: () => isAway,
+    isBrokerDown: () => isBrokerDown,
     /** From now on consumers see what is kept up to so much later. */
     setLag: (value: number): void => {
       lagMsMax = value;
@@ -345,23 +382,23 @@ export const createSimBus = (world: World, watch: BusWatch) => {
       delay = value;
     },
     /** The broker is another one, or has forgotten the newest records: all join it anew. */
-    loseLog: (): void => {
-      const isOther = world.random.chance(0.5);
-      if (isOther) clusterNumber += 1;
+    truncateLogs: (): void => {
+      const isNewCluster = world.random.chance(0.5);
+      if (isNewCluster) clusterNumber += 1;
       for (const log of logs.values()) {
-        const kept = isOther ? 0 : world.random.below(log.length + 1);
-        for (const lost of log.splice(kept)) watch.lost(lost);
+        const retainedCount = isNewCluster ? 0 : world.random.below(log.length + 1);
+        for (const lostRecord of log.splice(retainedCount)) observer.onLost(lostRecord);
       }
       for (const group of groups.values()) {
-        if (isOther) group.committed.clear();
+        if (isNewCluster) group.committed.clear();
         rebalance(group);
       }
     },
     /** Whether each group has handled all there is. */
-    isRead: (): boolean =>
+    isFullyConsumed: (): boolean =>
       [...groups.values()].every((group) =>
-        group.readings.every(
-          (reading) => !reading.isBusy && reading.position === logOf(reading).length,
+        group.assignments.every(
+          (assignment) => !assignment.isBusy && assignment.position === getLog(assignment).length,
         ),
       ),
   };

@@ -10,22 +10,22 @@ export const knownLocalChains = {
   "local-evm": {
     catalogueData: devnetSeed,
     stateFile: "devnet.json",
-    open: async (options) => (await import("./open-local-evm.ts")).openLocalEvm(options),
+    start: async (options) => (await import("./start-local-evm.ts")).startLocalEvm(options),
   },
   "local-solana": {
     catalogueData: localSolanaSeed,
     stateFile: "local-solana.jsonl",
-    open: async (options) => (await import("./open-local-solana.ts")).openLocalSolana(options),
+    start: async (options) => (await import("./start-local-solana.ts")).startLocalSolana(options),
   },
   "local-tron": {
     catalogueData: localTronSeed,
     stateFile: "local-tron.json",
-    open: async (options) => (await import("./open-local-tron.ts")).openLocalTron(options),
+    start: async (options) => (await import("./start-local-tron.ts")).startLocalTron(options),
   },
   "local-bitcoin": {
     catalogueData: localBitcoinSeed,
     stateFile: "local-bitcoin.jsonl",
-    open: async (options) => (await import("./open-local-bitcoin.ts")).openLocalBitcoin(options),
+    start: async (options) => (await import("./start-local-bitcoin.ts")).startLocalBitcoin(options),
   },
 } as const satisfies Record<string, KnownLocalChain>;
 
@@ -35,12 +35,12 @@ export type LocalChainName = keyof typeof knownLocalChains;
 export const localChainNames = Object.keys(knownLocalChains) as readonly LocalChainName[];
 
 /** The id in the catalogue of the chain of a name. */
-export const chainIdOf = (name: LocalChainName): string => chainOf(name).id;
+export const getChainId = (name: LocalChainName): string => getChain(name).id;
 
 /** How people call the chain of a name. */
-export const titleOf = (name: LocalChainName): string => chainOf(name).name;
+export const getChainTitle = (name: LocalChainName): string => getChain(name).name;
 
-const chainOf = (name: LocalChainName) => {
+const getChain = (name: LocalChainName) => {
   const [chain] = knownLocalChains[name].catalogueData.chains;
   if (chain === undefined) throw new Error(`${name} has no chain`);
   return chain;

@@ -2,10 +2,10 @@ import type { CatalogueData } from "@payment-links/contracts";
 import type { Log } from "@payment-links/runtime";
 
 /** One call of a payer's to a contract; addresses and data in hex. */
-export type LocalCall = { to: string; value: bigint; data: string };
+export type ContractCall = { to: string; value: bigint; data: string };
 
 /** What is paid on a local chain, each in the form of the chain's family. */
-export type LocalOrder = {
+export type LocalPayment = {
   /** The owner's address, or on Bitcoin the link's. */
   destination: string;
   tokenAddress: string;
@@ -13,7 +13,7 @@ export type LocalOrder = {
   /** On Solana the key that names the link. */
   reference?: string | undefined;
   /** On EVM and Tron what a payer's wallet sends, in this order. */
-  calls?: readonly LocalCall[];
+  calls?: readonly ContractCall[];
 };
 
 /** A chain for development that runs in this process or beside it, and ends with it. */
@@ -26,7 +26,7 @@ export type LocalChain = {
    * Pays as a payer would, from an account that holds plenty, and answers the transaction. A block has
    * it within a second, and it becomes final by itself in seconds.
    */
-  pay(order: LocalOrder): Promise<string>;
+  pay(payment: LocalPayment): Promise<string>;
   /** Ends it within a bound, its state kept; more calls do nothing. */
   close(): Promise<void>;
 };
@@ -41,5 +41,5 @@ export type KnownLocalChain = {
   /** Where its state is kept in the data folder. */
   stateFile: string;
   /** Opens it; throws where its programs are not installed. */
-  open(options: LocalChainOptions): Promise<LocalChain>;
+  start(options: LocalChainOptions): Promise<LocalChain>;
 };

@@ -1,4 +1,4 @@
-import { type CatalogueData, devnet, tronFromHex } from "@payment-links/contracts";
+import { type CatalogueData, devnet, tronAddressFromHex } from "@payment-links/contracts";
 
 const testUsdc = {
   decimals: 6,
@@ -39,7 +39,7 @@ export const localSolanaSeed: CatalogueData = {
 };
 
 /** The EVM chain id of the node behind the local Tron's front. */
-export const localTronNumber = 1338;
+export const localTronChainId = 1338;
 
 /** The local Tron and its one token: the contracts of the devnet, by Tron's names of their addresses. */
 export const localTronSeed: CatalogueData = {
@@ -49,8 +49,12 @@ export const localTronSeed: CatalogueData = {
       name: "Local Tron",
       symbol: "TRX",
       chainType: "TVM",
-      caip2: `tron:0x${localTronNumber.toString(16)}`,
-      feeProxies: { erc20: tronFromHex(devnet.erc20FeeProxy), ethereum: null, firstBlock: 0 },
+      caip2: `tron:0x${localTronChainId.toString(16)}`,
+      feeProxies: {
+        erc20: tronAddressFromHex(devnet.erc20FeeProxy),
+        ethereum: null,
+        firstBlock: 0,
+      },
       isTestNetwork: true,
     },
   ],
@@ -59,7 +63,7 @@ export const localTronSeed: CatalogueData = {
       ...testUsdc,
       id: "usdc-local-tron",
       chainId: "local-tron",
-      address: tronFromHex(devnet.token),
+      address: tronAddressFromHex(devnet.token),
       source: "deployed by the development chain itself",
     },
   ],

@@ -1,9 +1,9 @@
 import { request } from "undici";
 import * as z from "zod";
-import { Decimal, Refusal, body, nullable, required, text } from "@payment-links/contracts";
-import { type InternalRoute, answerJson, readBody } from "@payment-links/http";
+import { Decimal, ApiError, body, nullable, required, text } from "@payment-links/contracts";
+import { type InternalRoute, sendJson, readJsonBody } from "@payment-links/http";
 import type { ReadEndedLink } from "@payment-links/links-api";
-import type { LocalChain, LocalOrder } from "./local-chain.ts";
+import type { LocalChain, LocalPayment } from "./local-chain.ts";
 
 const PaymentRequest = body({
   paymentLinkId: required(text({ lengthMin: 1, lengthMax: 100 })),
@@ -37,7 +37,7 @@ const ErrorBody = z.object({
   errors: z.array(z.object({ code: z.string(), message: z.string() })).min(1),
 });
 
-type Payer = {
+type PaymentRouteOptions = {
   chains: readonly LocalChain[];
   /** Where this process's own checkout is. */
   publicUrl: string;
@@ -49,70 +49,73 @@ type Payer = {
  * instructions that the checkout gives to anyone. A link that has ended is paid as well, by those that it
  * would have, so that a payment too many or too late can be tried. What cannot be paid is 409, with the reason.
  */
-export const payLinkRoute = (payer: Payer): InternalRoute => ({
+export const createPayLinkRoute = (options: PaymentRouteOptions): InternalRoute => ({
   method: "post",
   path: "/internal/devnet/payments",
   handle: async (req, res) => {
-    const wanted = await readBody(req, PaymentRequest);
-    const { chain, order, amount } = await planPayment(payer, wanted);
-    const transactionHash = await chain.pay(order).catch((error: unknown) => {
-      throw cannotPay(
+    const paymentRequest = await readJsonBody(req, PaymentRequest);
+    const { chain, payment, amount } = await planPayment(options, paymentRequest);
+    const transactionHash = await chain.pay(payment).catch((error: unknown) => {
+      throw createCannotPayError(
         `${chain.chainId}: ${error instanceof Error ? error.message : String(error)}`,
       );
     });
-    answerJson(res, 200, { transactionHash, amount, paymentLinkId: wanted.paymentLinkId });
+    sendJson(res, 200, { transactionHash, amount, paymentLinkId: paymentRequest.paymentLinkId });
   },
 });
 
-type Plan = { chain: LocalChain; order: LocalOrder; amount: string };
+type PaymentPlan = { chain: LocalChain; payment: LocalPayment; amount: string };
 
 const endReasons = new Set(["completed", "expired", "inactive"]);
 
 const planPayment = async (
-  { chains, publicUrl, readEndedLink }: Payer,
-  wanted: PaymentRequest,
-): Promise<Plan> => {
-  const link = await askCheckout(publicUrl, wanted);
-  const { paymentLinkId, amount: wish } = wanted;
+  { chains, publicUrl, readEndedLink }: PaymentRouteOptions,
+  paymentRequest: PaymentRequest,
+): Promise<PaymentPlan> => {
+  const link = await fetchCheckoutLink(publicUrl, paymentRequest);
+  const { paymentLinkId, amount: requestedAmount } = paymentRequest;
   const { destinationAddress, token, instructions, reason } = endReasons.has(link.reason ?? "")
     ? CheckoutLink.parse(
         // The checkout has just accepted the amount.
-        await readEndedLink(paymentLinkId, wish === null ? undefined : new Decimal(wish)),
+        await readEndedLink(
+          paymentLinkId,
+          requestedAmount === null ? undefined : new Decimal(requestedAmount),
+        ),
       )
     : link;
   const chain = chains.find(({ chainId }) => chainId === token.chain.id);
   if (chain === undefined) {
     const ids = chains.map(({ chainId }) => chainId).join(", ");
-    throw cannotPay(
+    throw createCannotPayError(
       `the link is paid in ${token.symbol} on ${token.chain.name}, which is none of the local chains ` +
         `that run here (${ids}); its owner needs a default wallet on one of these`,
     );
   }
-  if (instructions === null) throw cannotPay(`the link takes no payment: ${reason}`);
+  if (instructions === null) throw createCannotPayError(`the link takes no payment: ${reason}`);
   const { amount, amountBaseUnits, reference, steps } = instructions;
-  const order = {
+  const payment = {
     destination: destinationAddress,
     tokenAddress: token.address,
     amountBaseUnits: BigInt(amountBaseUnits),
     reference,
     calls: steps.map((step) => ({ ...step, value: BigInt(step.value) })),
   };
-  return { chain, order, amount };
+  return { chain, payment, amount };
 };
 
 const timeoutMs = 30_000;
 
-const askCheckout = async (publicUrl: string, { paymentLinkId, amount }: PaymentRequest) => {
+const fetchCheckoutLink = async (publicUrl: string, { paymentLinkId, amount }: PaymentRequest) => {
   const url = new URL(`${publicUrl}/checkout/payment-links/${encodeURIComponent(paymentLinkId)}`);
   if (amount !== null) url.searchParams.set("amount", amount);
-  const answer = await request(url, { headersTimeout: timeoutMs, bodyTimeout: timeoutMs });
-  const told: unknown = await answer.body.json();
-  if (answer.statusCode === 200) return CheckoutLink.parse(told);
+  const response = await request(url, { headersTimeout: timeoutMs, bodyTimeout: timeoutMs });
+  const responseBody: unknown = await response.body.json();
+  if (response.statusCode === 200) return CheckoutLink.parse(responseBody);
   // Not the checkout's own status: a 404 would say that no local chain runs here.
-  throw new Refusal(conflict, ErrorBody.parse(told).errors);
+  throw new ApiError(conflictStatus, ErrorBody.parse(responseBody).errors);
 };
 
-const conflict = 409;
+const conflictStatus = 409;
 
-const cannotPay = (message: string): Refusal =>
-  new Refusal(conflict, [{ code: "DEVNET_CANNOT_PAY", message }]);
+const createCannotPayError = (message: string): ApiError =>
+  new ApiError(conflictStatus, [{ code: "DEVNET_CANNOT_PAY", message }]);

@@ -2,72 +2,83 @@ import { types } from "node:util";
 import { type Pool, type Transaction, transact } from "@payment-links/postgres";
 import type { Clock, Log } from "@payment-links/runtime";
 import { applyEvents } from "./apply-events.ts";
-import type { EventReading, Reading } from "./cloud-event.ts";
-import { parkRecord, parkedBehind } from "./dead-letters.ts";
+import type { ParsedEvent, ParsedRecord } from "./cloud-event.ts";
+import { storeDeadLetter, blockedReason } from "./dead-letters.ts";
 import { classifyFailure } from "./failure.ts";
-import { type Mark, keepMark } from "./marks.ts";
-import { countOutboxRowsMade } from "./outbox.ts";
-import { findParkedKeys, keysOf, storableKey } from "./parked-keys.ts";
-import { type GroupPositions, type Moved, PositionBehind } from "./positions.ts";
-import type { AfterCommit } from "./reaction.ts";
+import { type Watermark, saveWatermark } from "./watermarks.ts";
+import { getCreatedOutboxRowCount } from "./outbox.ts";
+import { findBlockedKeys, getStorableKeys, toStorableKey } from "./blocked-keys.ts";
+import { type GroupPositions, type MoveResult, PositionBehindError } from "./positions.ts";
+import type { AfterCommitHook } from "./event-handlers.ts";
 import { retryAt } from "./retry-at.ts";
 
 /** What became of a chunk once its transaction was committed. */
-export type ChunkOutcome = {
-  applied: readonly EventReading[];
-  repeatedCount: number;
+export type ChunkResult = {
+  appliedEvents: readonly ParsedEvent[];
+  duplicateCount: number;
   ignoredCount: number;
-  parkedCount: number;
+  deadLetterCount: number;
   /** What the handlers want done now. */
-  afterCommits: readonly AfterCommit[];
+  afterCommitHooks: readonly AfterCommitHook[];
   /** Whether it may have written to the outbox. */
-  hasTold: boolean;
+  hasPublished: boolean;
 };
 
 /** Records of one partition that follow one another, to be settled as far as the signal lets them. */
 export type Chunk = {
-  readings: readonly Reading[];
+  parsedRecords: readonly ParsedRecord[];
   signal: AbortSignal;
   /** Called after each commit with the number of its records that it settled. */
-  settled: (count: number) => void;
+  onProcessed: (count: number) => void;
 };
 
 /** A consumer as its chunks see it. */
-export type Applier = {
+export type ConsumerContext = {
   pool: Pool;
   group: string;
   positions: GroupPositions;
   clock: Clock;
   log: Log;
   /** Called after each commit, for each partition that it settled records of. */
-  committed: (readings: readonly Reading[], outcome: ChunkOutcome) => void;
-  waited: () => void;
+  onCommitted: (parsedRecords: readonly ParsedRecord[], result: ChunkResult) => void;
+  onWait: () => void;
 };
 
-const unknownTriesMax = 5;
+const unknownFailureAttemptsMax = 5;
 
-const settled = ({ committed }: Applier, chunk: Chunk, outcome: ChunkOutcome): void => {
-  chunk.settled(chunk.readings.length);
-  committed(chunk.readings, outcome);
+const reportProcessed = (
+  { onCommitted }: ConsumerContext,
+  chunk: Chunk,
+  result: ChunkResult,
+): void => {
+  chunk.onProcessed(chunk.parsedRecords.length);
+  onCommitted(chunk.parsedRecords, result);
 };
 
 /**
  * Settles chunks of several partitions in one transaction, if nothing is wrong with them. Answers
  * whether it did; if not, nothing has happened.
  */
-export const applyChunks = async (applier: Applier, chunks: readonly Chunk[]): Promise<boolean> => {
-  let outcomes: readonly ChunkOutcome[];
+export const applyChunks = async (
+  context: ConsumerContext,
+  chunks: readonly Chunk[],
+): Promise<boolean> => {
+  let results: readonly ChunkResult[];
   try {
-    outcomes = await applyTogether(
-      applier,
-      chunks.map(({ readings }) => readings),
+    results = await applyInOneTransaction(
+      context,
+      chunks.map(({ parsedRecords }) => parsedRecords),
     );
   } catch (error) {
-    const told = { err: error, partitions: chunks.length };
-    applier.log.warn(told, "partitions could not be applied together; each is applied by itself");
+    const logFields = { err: error, partitions: chunks.length };
+    context.log.warn(
+      logFields,
+      "partitions could not be applied together; each is applied by itself",
+    );
     return false;
   }
-  for (const [at, chunk] of chunks.entries()) settled(applier, chunk, outcomes[at] ?? nothingDone);
+  for (const [index, chunk] of chunks.entries())
+    reportProcessed(context, chunk, results[index] ?? emptyResult);
   return true;
 };
 
@@ -78,219 +89,245 @@ export const applyChunks = async (applier: Applier, chunks: readonly Chunk[]): P
  * waits for a database that is away. The same transaction moves the group's position. Throws only if
  * that lies before these records, if the signal aborts during a wait, or at a defect of ours.
  */
-export const applyChunk = async (applier: Applier, chunk: Chunk): Promise<void> => {
-  const { readings, signal } = chunk;
-  const [first, ...others] = readings;
+export const applyChunk = async (context: ConsumerContext, chunk: Chunk): Promise<void> => {
+  const { parsedRecords, signal } = chunk;
+  const [first, ...remainingRecords] = parsedRecords;
   if (first === undefined || signal.aborted) return;
-  if (others.length === 0) return applySingly(applier, chunk, first);
+  if (remainingRecords.length === 0) return applySingleRecord(context, chunk, first);
   try {
-    return settled(applier, chunk, await outlast(applier, signal, () => applyOne(applier, chunk)));
+    return reportProcessed(
+      context,
+      chunk,
+      await retryTransient(context, signal, () => applyWholeChunk(context, chunk)),
+    );
   } catch (error) {
-    if (signal.aborted || error instanceof PositionBehind) throw error;
-    applier.log.warn({ err: error }, "a chunk failed; its halves are applied one after the other");
+    if (signal.aborted || error instanceof PositionBehindError) throw error;
+    context.log.warn({ err: error }, "a chunk failed; its halves are applied one after the other");
   }
-  const half = Math.ceil(readings.length / 2);
-  await applyChunk(applier, { ...chunk, readings: readings.slice(0, half) });
-  await applyChunk(applier, { ...chunk, readings: readings.slice(half) });
+  const half = Math.ceil(parsedRecords.length / 2);
+  await applyChunk(context, { ...chunk, parsedRecords: parsedRecords.slice(0, half) });
+  await applyChunk(context, { ...chunk, parsedRecords: parsedRecords.slice(half) });
 };
 
-const applySingly = async (applier: Applier, chunk: Chunk, reading: Reading): Promise<void> => {
+const applySingleRecord = async (
+  context: ConsumerContext,
+  chunk: Chunk,
+  parsedRecord: ParsedRecord,
+): Promise<void> => {
   const { signal } = chunk;
-  for (let tries = 1; ; tries += 1) {
+  for (let attempt = 1; ; attempt += 1) {
     try {
-      return settled(
-        applier,
+      return reportProcessed(
+        context,
         chunk,
-        await outlast(applier, signal, () => applyOne(applier, chunk)),
+        await retryTransient(context, signal, () => applyWholeChunk(context, chunk)),
       );
     } catch (error) {
-      if (signal.aborted || error instanceof PositionBehind) throw error;
-      if (classifyFailure(error) === "permanent" || tries >= unknownTriesMax) {
-        return setAside(applier, chunk, reading, error);
+      if (signal.aborted || error instanceof PositionBehindError) throw error;
+      if (classifyFailure(error) === "permanent" || attempt >= unknownFailureAttemptsMax) {
+        return deadLetterRecord(context, chunk, parsedRecord, error);
       }
-      await pause(applier, signal, { error, failures: tries });
+      await waitBeforeRetry(context, signal, { error, failures: attempt });
       if (signal.aborted) throw error;
     }
   }
 };
 
 /** A failure here is not the record's fault, so it is tried for ever. */
-const setAside = async (
-  applier: Applier,
+const deadLetterRecord = async (
+  context: ConsumerContext,
   chunk: Chunk,
-  reading: Reading,
+  parsedRecord: ParsedRecord,
   error: unknown,
 ): Promise<void> => {
-  const reason = tell(error);
-  const { topic, partition, offset } = reading.record;
-  applier.log.error({ err: error, topic, partition, offset }, "a record is set aside");
-  const outcome = await outlast(
-    applier,
+  const reason = formatError(error);
+  const { topic, partition, offset } = parsedRecord.record;
+  context.log.error({ err: error, topic, partition, offset }, "a record is set aside");
+  const result = await retryTransient(
+    context,
     chunk.signal,
-    () => parkAlone(applier, reading, reason),
-    (error) => !(error instanceof PositionBehind),
+    () => storeSingleDeadLetter(context, parsedRecord, reason),
+    (error) => !(error instanceof PositionBehindError),
   );
-  settled(applier, chunk, outcome);
+  reportProcessed(context, chunk, result);
 };
 
-const tell = (error: unknown): string =>
+const formatError = (error: unknown): string =>
   types.isNativeError(error)
     ? `${error.name}: ${error.message}`
     : "a value that is no error was thrown";
 
 /** Runs work again after each passing failure; gives up only when the signal aborts. */
-const outlast = async <Result>(
-  applier: Applier,
+const retryTransient = async <Result>(
+  context: ConsumerContext,
   signal: AbortSignal,
-  work: () => Promise<Result>,
-  isPassing = (error: unknown) => classifyFailure(error) === "transient",
+  operation: () => Promise<Result>,
+  isRetryable = (error: unknown) => classifyFailure(error) === "transient",
 ): Promise<Result> => {
   for (let failures = 1; ; failures += 1) {
     try {
-      return await work();
+      return await operation();
     } catch (error) {
-      if (!isPassing(error)) throw error;
-      await pause(applier, signal, { error, failures });
+      if (!isRetryable(error)) throw error;
+      await waitBeforeRetry(context, signal, { error, failures });
       if (signal.aborted) throw error;
     }
   }
 };
 
-const pause = async (
-  { clock, log, waited }: Applier,
+const waitBeforeRetry = async (
+  { clock, log, onWait }: ConsumerContext,
   signal: AbortSignal,
   { error, failures }: { error: unknown; failures: number },
 ): Promise<void> => {
-  waited();
+  onWait();
   log.warn({ err: error, failures }, "records could not be applied yet; the consumer waits");
-  await clock.until(retryAt(clock, failures), signal);
+  await clock.sleepUntil(retryAt(clock, failures), signal);
 };
 
-const nothingDone: ChunkOutcome = {
-  applied: [],
-  repeatedCount: 0,
+const emptyResult: ChunkResult = {
+  appliedEvents: [],
+  duplicateCount: 0,
   ignoredCount: 0,
-  parkedCount: 0,
-  afterCommits: [],
-  hasTold: false,
+  deadLetterCount: 0,
+  afterCommitHooks: [],
+  hasPublished: false,
 };
 
-const applyOne = async (applier: Applier, { readings }: Chunk): Promise<ChunkOutcome> =>
-  (await applyTogether(applier, [readings]))[0] ?? nothingDone;
+const applyWholeChunk = async (
+  context: ConsumerContext,
+  { parsedRecords }: Chunk,
+): Promise<ChunkResult> =>
+  (await applyInOneTransaction(context, [parsedRecords]))[0] ?? emptyResult;
 
-const applyTogether = (
-  applier: Applier,
-  chunks: readonly (readonly Reading[])[],
-): Promise<ChunkOutcome[]> =>
-  settle(applier, chunks, async (tx, parts) => {
-    const sifted: Sifted[] = [];
-    for (const part of parts) sifted.push(await sift(applier, tx, part));
-    const applied = sifted.flatMap(({ outcome }) => outcome.applied);
-    const afterCommits = await applyEvents(tx, applier.group, applied);
-    for (const { mark } of sifted) {
-      if (mark !== undefined) await keepMark(tx, applier.group, mark);
+const applyInOneTransaction = (
+  context: ConsumerContext,
+  chunks: readonly (readonly ParsedRecord[])[],
+): Promise<ChunkResult[]> =>
+  commitChunks(context, chunks, async (tx, parts) => {
+    const classifiedParts: ClassifiedPart[] = [];
+    for (const part of parts) classifiedParts.push(await classifyRecords(context, tx, part));
+    const appliedEvents = classifiedParts.flatMap(({ result }) => result.appliedEvents);
+    const afterCommitHooks = await applyEvents(tx, context.group, appliedEvents);
+    for (const { watermark } of classifiedParts) {
+      if (watermark !== undefined) await saveWatermark(tx, context.group, watermark);
     }
     // What is to be done after the commit is to be done once.
-    return sifted.map(({ outcome }, at) => (at === 0 ? { ...outcome, afterCommits } : outcome));
+    return classifiedParts.map(({ result }, index) =>
+      index === 0 ? { ...result, afterCommitHooks } : result,
+    );
   });
 
 /** Records of one partition that lie behind the group's position, which was moved behind them. */
-type Part = { fresh: readonly Reading[]; moved: Moved };
+type ChunkPart = { newRecords: readonly ParsedRecord[]; moveResult: MoveResult };
 
-type Sifted = { outcome: ChunkOutcome; mark: Mark | undefined };
+type ClassifiedPart = { result: ChunkResult; watermark: Watermark | undefined };
 
 /** Finds what is to be applied, and parks what must wait. */
-const sift = async (
-  { group, clock }: Applier,
+const classifyRecords = async (
+  { group, clock }: ConsumerContext,
   tx: Transaction,
-  { fresh, moved }: Part,
-): Promise<Sifted> => {
-  const relevant = fresh.filter((reading) => reading.kind !== "ignored");
-  const ignoredCount = fresh.length - relevant.length;
-  const topic = relevant[0]?.record.topic;
-  if (topic === undefined) return { outcome: { ...nothingDone, ignoredCount }, mark: undefined };
-  const parkedKeys =
-    moved.parkedKeys ?? (await findParkedKeys(tx, { group, topic, readings: relevant }));
-  const applied: EventReading[] = [];
-  let parkedCount = 0;
-  let repeatedCount = 0;
-  const park = async (reading: Reading, reason: string) => {
-    const isNew = await parkRecord(tx, { group, reading, reason, parkedAt: clock.now() });
-    const key = storableKey(reading.record.key);
-    if (key !== undefined) parkedKeys.add(key);
-    if (isNew) parkedCount += 1;
-    else repeatedCount += 1;
+  { newRecords, moveResult }: ChunkPart,
+): Promise<ClassifiedPart> => {
+  const relevantRecords = newRecords.filter((parsedRecord) => parsedRecord.kind !== "ignored");
+  const ignoredCount = newRecords.length - relevantRecords.length;
+  const topic = relevantRecords[0]?.record.topic;
+  if (topic === undefined)
+    return { result: { ...emptyResult, ignoredCount }, watermark: undefined };
+  const blockedKeys =
+    moveResult.blockedKeys ??
+    (await findBlockedKeys(tx, { group, topic, parsedRecords: relevantRecords }));
+  const appliedEvents: ParsedEvent[] = [];
+  let deadLetterCount = 0;
+  let duplicateCount = 0;
+  const deadLetter = async (parsedRecord: ParsedRecord, reason: string) => {
+    const isNew = await storeDeadLetter(tx, {
+      group,
+      parsedRecord,
+      reason,
+      deadLetteredAt: clock.now(),
+    });
+    const key = toStorableKey(parsedRecord.record.key);
+    if (key !== undefined) blockedKeys.add(key);
+    if (isNew) deadLetterCount += 1;
+    else duplicateCount += 1;
   };
-  let mark: Mark | undefined;
-  for (const reading of relevant) {
-    if (reading.kind === "mark") {
-      mark = reading;
+  let watermark: Watermark | undefined;
+  for (const parsedRecord of relevantRecords) {
+    if (parsedRecord.kind === "mark") {
+      watermark = parsedRecord;
       continue;
     }
-    const key = storableKey(reading.record.key);
-    if (reading.kind === "unreadable") {
-      await park(reading, reading.reason);
-    } else if (key !== undefined && parkedKeys.has(key)) {
-      await park(reading, parkedBehind);
+    const key = toStorableKey(parsedRecord.record.key);
+    if (parsedRecord.kind === "unreadable") {
+      await deadLetter(parsedRecord, parsedRecord.reason);
+    } else if (key !== undefined && blockedKeys.has(key)) {
+      await deadLetter(parsedRecord, blockedReason);
     } else {
-      applied.push(reading);
+      appliedEvents.push(parsedRecord);
     }
   }
-  const outcome = { ...nothingDone, applied, ignoredCount, parkedCount, repeatedCount };
-  return { outcome, mark };
+  const result = { ...emptyResult, appliedEvents, ignoredCount, deadLetterCount, duplicateCount };
+  return { result, watermark };
 };
 
-const parkAlone = async (
-  applier: Applier,
-  lone: Reading,
+const storeSingleDeadLetter = async (
+  context: ConsumerContext,
+  parsedRecord: ParsedRecord,
   reason: string,
-): Promise<ChunkOutcome> => {
-  const { group, clock } = applier;
-  const [outcome] = await settle(applier, [[lone]], async (tx, [part]) => {
-    const [reading] = part?.fresh ?? [];
-    if (reading === undefined) return [nothingDone];
-    const isNew = await parkRecord(tx, { group, reading, reason, parkedAt: clock.now() });
-    return [{ ...nothingDone, ...(isNew ? { parkedCount: 1 } : { repeatedCount: 1 }) }];
+): Promise<ChunkResult> => {
+  const { group, clock } = context;
+  const [result] = await commitChunks(context, [[parsedRecord]], async (tx, [part]) => {
+    const [newRecord] = part?.newRecords ?? [];
+    if (newRecord === undefined) return [emptyResult];
+    const isNew = await storeDeadLetter(tx, {
+      group,
+      parsedRecord: newRecord,
+      reason,
+      deadLetteredAt: clock.now(),
+    });
+    return [{ ...emptyResult, ...(isNew ? { deadLetterCount: 1 } : { duplicateCount: 1 }) }];
   });
-  return outcome ?? nothingDone;
+  return result ?? emptyResult;
 };
 
 /**
  * Runs work on those records that lie behind the group's positions, and moves these, in one
  * transaction. The others were applied by a member that had them before.
  */
-const settle = async (
-  { pool, positions }: Applier,
-  chunks: readonly (readonly Reading[])[],
-  work: (tx: Transaction, parts: readonly Part[]) => Promise<ChunkOutcome[]>,
-): Promise<ChunkOutcome[]> => {
-  if (chunks.every(isNothing)) {
-    return chunks.map((readings) => ({ ...nothingDone, ignoredCount: readings.length }));
+const commitChunks = async (
+  { pool, positions }: ConsumerContext,
+  chunks: readonly (readonly ParsedRecord[])[],
+  operation: (tx: Transaction, parts: readonly ChunkPart[]) => Promise<ChunkResult[]>,
+): Promise<ChunkResult[]> => {
+  if (chunks.every(isNoop)) {
+    return chunks.map((parsedRecords) => ({ ...emptyResult, ignoredCount: parsedRecords.length }));
   }
-  const runs = chunks.map((readings) => ({
-    records: readings.map(({ record }) => record),
-    keys: keysOf(readings),
+  const recordRuns = chunks.map((parsedRecords) => ({
+    records: parsedRecords.map(({ record }) => record),
+    keys: getStorableKeys(parsedRecords),
   }));
-  const madeBefore = countOutboxRowsMade();
-  const { outcomes, moves } = await transact(pool, async (tx) => {
-    const moves = await positions.move(tx, runs);
-    const parts = moves.map((moved, at) => ({
-      fresh: chunks[at]?.slice(moved.appliedCount) ?? [],
-      moved,
+  const outboxRowCountBefore = getCreatedOutboxRowCount();
+  const { results, moveResults } = await transact(pool, async (tx) => {
+    const moveResults = await positions.move(tx, recordRuns);
+    const parts = moveResults.map((moved, index) => ({
+      newRecords: chunks[index]?.slice(moved.appliedCount) ?? [],
+      moveResult: moved,
     }));
-    return { outcomes: await work(tx, parts), moves };
+    return { results: await operation(tx, parts), moveResults };
   });
-  const hasMade = countOutboxRowsMade() !== madeBefore;
-  return outcomes.map((outcome, at) => {
-    const [moved, first] = [moves[at], runs[at]?.records[0]];
-    if (moved === undefined || first === undefined) return outcome;
-    if (moved.position !== undefined) positions.committed(first, moved.position);
-    const repeatedCount = outcome.repeatedCount + moved.appliedCount;
-    const hasTold = outcome.parkedCount > 0 || (hasMade && at === 0);
-    return { ...outcome, hasTold, repeatedCount };
+  const hasWrittenOutbox = getCreatedOutboxRowCount() !== outboxRowCountBefore;
+  return results.map((result, index) => {
+    const [moveResult, firstRecord] = [moveResults[index], recordRuns[index]?.records[0]];
+    if (moveResult === undefined || firstRecord === undefined) return result;
+    if (moveResult.position !== undefined) positions.onCommitted(firstRecord, moveResult.position);
+    const duplicateCount = result.duplicateCount + moveResult.appliedCount;
+    const hasPublished = result.deadLetterCount > 0 || (hasWrittenOutbox && index === 0);
+    return { ...result, hasPublished, duplicateCount };
   });
 };
 
 /** Nothing of it is to be applied, and there is no position to move. */
-const isNothing = (readings: readonly Reading[]): boolean =>
-  readings[0]?.record.log === undefined && readings.every(({ kind }) => kind === "ignored");
+const isNoop = (parsedRecords: readonly ParsedRecord[]): boolean =>
+  parsedRecords[0]?.record.log === undefined &&
+  parsedRecords.every(({ kind }) => kind === "ignored");

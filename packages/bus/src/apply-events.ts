@@ -1,9 +1,9 @@
 import { type Span, SpanKind, SpanStatusCode } from "@opentelemetry/api";
 import type { Transaction } from "@payment-links/postgres";
-import { continueTrace, tracer } from "@payment-links/runtime";
-import type { EventReading } from "./cloud-event.ts";
-import type { AfterCommit, ChunkHandler, EventHandler } from "./reaction.ts";
-import { linksTo } from "./trace-links.ts";
+import { extractTraceContext, tracer } from "@payment-links/runtime";
+import type { ParsedEvent } from "./cloud-event.ts";
+import type { AfterCommitHook, ChunkHandler, EventHandler } from "./event-handlers.ts";
+import { createSpanLinks } from "./span-links.ts";
 
 /**
  * Runs the handlers in the order of the events. A handler that takes many gets each run of its
@@ -12,52 +12,51 @@ import { linksTo } from "./trace-links.ts";
 export const applyEvents = async (
   tx: Transaction,
   group: string,
-  events: readonly EventReading[],
-): Promise<readonly AfterCommit[]> => {
-  const afterCommits: AfterCommit[] = [];
-  let run: EventReading[] = [];
-  const endRun = async () => {
-    const [first] = run;
+  events: readonly ParsedEvent[],
+): Promise<readonly AfterCommitHook[]> => {
+  const afterCommitHooks: AfterCommitHook[] = [];
+  let pendingEvents: ParsedEvent[] = [];
+  const applyPendingEvents = async () => {
+    const [first] = pendingEvents;
     if (first === undefined) return;
-    const ended = run;
-    run = [];
-    const { reaction } = first;
-    if ("apply" in reaction) return applyAlone(tx, group, first, reaction.apply);
-    const afterCommit = await applyTogether(tx, group, ended, reaction.applyTogether);
-    if (afterCommit !== undefined) afterCommits.push(afterCommit);
+    const runEvents = pendingEvents;
+    pendingEvents = [];
+    const { handler } = first;
+    if ("apply" in handler) return applyEvent(tx, group, first, handler.apply);
+    const afterCommitHook = await applyChunkEvents(tx, group, runEvents, handler.applyChunk);
+    if (afterCommitHook !== undefined) afterCommitHooks.push(afterCommitHook);
   };
   for (const event of events) {
-    const handler = togetherHandler(event);
-    if (handler === undefined || handler !== togetherHandler(run[0])) await endRun();
-    run.push(event);
+    const chunkHandler = getChunkHandler(event);
+    if (chunkHandler === undefined || chunkHandler !== getChunkHandler(pendingEvents[0]))
+      await applyPendingEvents();
+    pendingEvents.push(event);
   }
-  await endRun();
-  return afterCommits;
+  await applyPendingEvents();
+  return afterCommitHooks;
 };
 
-const togetherHandler = (event: EventReading | undefined): ChunkHandler | undefined =>
-  event !== undefined && "applyTogether" in event.reaction
-    ? event.reaction.applyTogether
-    : undefined;
+const getChunkHandler = (event: ParsedEvent | undefined): ChunkHandler | undefined =>
+  event !== undefined && "applyChunk" in event.handler ? event.handler.applyChunk : undefined;
 
 /** A span that continues the event's own trace. */
-const applyAlone = (
+const applyEvent = (
   tx: Transaction,
   group: string,
-  event: EventReading,
+  event: ParsedEvent,
   apply: EventHandler,
 ): Promise<void> => {
   const { record, envelope, traceparent, data } = event;
   const attributes = {
-    ...attributesOf(group, event),
+    ...createSpanAttributes(group, event),
     "messaging.destination.partition.id": String(record.partition),
     "messaging.message.id": envelope.id,
   };
   return tracer.startActiveSpan(
     `process ${record.topic}`,
     { kind: SpanKind.CONSUMER, attributes },
-    continueTrace(traceparent),
-    (span) => ending(span, () => apply(tx, data, envelope)),
+    extractTraceContext(traceparent),
+    (span) => runInSpan(span, () => apply(tx, data, envelope)),
   );
 };
 
@@ -65,38 +64,38 @@ const applyAlone = (
  * One span for all events, with links to their traces. What an event causes continues that event's
  * trace.
  */
-const applyTogether = (
+const applyChunkEvents = (
   tx: Transaction,
   group: string,
-  events: readonly EventReading[],
+  events: readonly ParsedEvent[],
   apply: ChunkHandler,
-): Promise<AfterCommit | void> => {
+): Promise<AfterCommitHook | void> => {
   const [first] = events;
   if (first === undefined) return Promise.resolve();
-  const links = linksTo(events.map(({ traceparent }) => traceparent));
+  const links = createSpanLinks(events.map(({ traceparent }) => traceparent));
   const attributes = {
-    ...attributesOf(group, first),
+    ...createSpanAttributes(group, first),
     "messaging.batch.message_count": events.length,
   };
   return tracer.startActiveSpan(
     `process ${first.record.topic}`,
     { kind: SpanKind.CONSUMER, attributes, links, root: true },
-    (span) => ending(span, () => apply(tx, events)),
+    (span) => runInSpan(span, () => apply(tx, events)),
   );
 };
 
-const attributesOf = (group: string, { record }: EventReading) => ({
+const createSpanAttributes = (group: string, { record }: ParsedEvent) => ({
   "messaging.operation.type": "process",
   "messaging.destination.name": record.topic,
   "messaging.consumer.group.name": group,
 });
 
-const ending = async <Out>(span: Span, work: () => Promise<Out>): Promise<Out> => {
+const runInSpan = async <Result>(span: Span, operation: () => Promise<Result>): Promise<Result> => {
   try {
-    return await work();
+    return await operation();
   } catch (error) {
-    const type = error instanceof Error ? error.name : "unknown";
-    span.setAttribute("error.type", type).setStatus({ code: SpanStatusCode.ERROR });
+    const errorType = error instanceof Error ? error.name : "unknown";
+    span.setAttribute("error.type", errorType).setStatus({ code: SpanStatusCode.ERROR });
     throw error;
   } finally {
     span.end();

@@ -5,7 +5,7 @@ export type OutgoingRecord = {
   headers: Record<string, string>;
   value: string;
   /** It goes to each partition of its topic, whatever its key. */
-  toEveryPartition?: boolean;
+  sendToEveryPartition?: boolean;
 };
 
 /** A record as it arrived: a stranger's bytes until they are read. */
@@ -23,7 +23,7 @@ export type ReceivedRecord = {
 };
 
 /** A partition of a topic. */
-export type Place = { topic: string; partition: number };
+export type TopicPartition = { topic: string; partition: number };
 
 /**
  * A partition's log as a group reads it: of one cluster, and after so many resets, where the log had
@@ -46,9 +46,12 @@ export type PositionStore = {
   /** The positions of a topic, by partition. */
   read(topic: string): Promise<ReadonlyMap<number, Position>>;
   /** Sets a position, unless it is not the given one any more. Answers whether it is set. */
-  replace(place: Place, change: { from: Position | undefined; to: Position }): Promise<boolean>;
+  replace(
+    topicPartition: TopicPartition,
+    update: { from: Position | undefined; to: Position },
+  ): Promise<boolean>;
   /** Told where a member begins to read. */
-  begin(place: Place, position: Position): void;
+  onSeek(topicPartition: TopicPartition, position: Position): void;
 };
 
 /** A member of a group that is being handed records. */
@@ -61,7 +64,7 @@ export type Subscription = {
  * How many records are done, counted from the first. `goBack`: the group's position lies before them, so
  * that the member must go back to it; or their log is not the one that the position was kept for.
  */
-export type HandledRecords = { handledCount: number; goBack?: "behind" | "log_lost" };
+export type BatchResult = { handledCount: number; rewindReason?: "behind" | "log_lost" };
 
 /**
  * Handles records of one partition in order. What is not done comes again. It may hear a record
@@ -71,7 +74,7 @@ export type HandledRecords = { handledCount: number; goBack?: "behind" | "log_lo
 export type BatchHandler = (
   records: readonly ReceivedRecord[],
   signal: AbortSignal,
-) => Promise<HandledRecords>;
+) => Promise<BatchResult>;
 
 /**
  * Where events go between services. Kafka and the local adapter keep the same contract: records of
@@ -88,16 +91,16 @@ export type Bus = {
    * new starts at the first record there is. A handler that throws gets the same records again,
    * after growing waits, however long that takes.
    */
-  subscribe(subscription: {
+  subscribe(options: {
     group: string;
     topics: readonly string[];
     handle: BatchHandler;
-    positions?: PositionStore;
+    positionStore?: PositionStore;
     /**
      * How long after a batch was begun the next one may come, for who is in no hurry: what comes
      * meanwhile comes together. None if left out; a bus that keeps nothing does not wait.
      */
-    restMs?: number;
+    batchIntervalMs?: number;
   }): Promise<Subscription>;
   /** How long a send may still be under way after its sender has died or given up. */
   readonly sendTimeoutMs: number;

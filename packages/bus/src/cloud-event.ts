@@ -1,8 +1,8 @@
 import { isUtf8 } from "node:buffer";
 import * as z from "zod";
 import type { OutgoingRecord, ReceivedRecord } from "./bus.ts";
-import { type Mark, readMark } from "./marks.ts";
-import type { Envelope, Reaction } from "./reaction.ts";
+import { type Watermark, parseWatermark } from "./watermarks.ts";
+import type { Envelope, RegisteredHandler } from "./event-handlers.ts";
 
 /** An event as it lies in the outbox. */
 export type StoredEvent = {
@@ -34,27 +34,29 @@ export const toRecord = (event: StoredEvent, source: string): OutgoingRecord => 
 });
 
 /** What a record turned out to be to one consumer. */
-export type Reading =
+export type ParsedRecord =
   | {
       kind: "event";
       record: ReceivedRecord;
       envelope: Envelope;
       traceparent: string | undefined;
       data: unknown;
-      reaction: Reaction;
+      handler: RegisteredHandler;
     }
   /** Not an event: what its sender had committed until then lies before it. */
-  | ({ kind: "mark" } & Mark)
+  | ({ kind: "mark" } & Watermark)
   /** This consumer does not react to its type. */
   | { kind: "ignored"; record: ReceivedRecord }
   | { kind: "unreadable"; record: ReceivedRecord; reason: string };
 
-export type EventReading = Extract<Reading, { kind: "event" }>;
+export type ParsedEvent = Extract<ParsedRecord, { kind: "event" }>;
 
 /** The reactions of one consumer, by topic and type. Throws if a type has two. */
-export const indexReactions = (reactions: readonly Reaction[]): ReadonlyMap<string, Reaction> => {
-  const index = new Map(reactions.map((reaction) => [nameOf(reaction.event), reaction]));
-  if (index.size !== reactions.length) throw new Error("two reactions to one event type");
+export const indexHandlers = (
+  handlers: readonly RegisteredHandler[],
+): ReadonlyMap<string, RegisteredHandler> => {
+  const index = new Map(handlers.map((handler) => [toEventTypeKey(handler.event), handler]));
+  if (index.size !== handlers.length) throw new Error("two reactions to one event type");
   return index;
 };
 
@@ -63,26 +65,30 @@ export const indexReactions = (reactions: readonly Reaction[]): ReadonlyMap<stri
  * unknown fields are dropped. For a record that cannot be read it answers the reason; it never
  * throws.
  */
-export const readRecord = (
+export const parseRecord = (
   record: ReceivedRecord,
-  reactions: ReadonlyMap<string, Reaction>,
-): Reading => {
-  const unreadable = (reason: string): Reading => ({ kind: "unreadable", record, reason });
+  handlers: ReadonlyMap<string, RegisteredHandler>,
+): ParsedRecord => {
+  const createUnreadable = (reason: string): ParsedRecord => ({
+    kind: "unreadable",
+    record,
+    reason,
+  });
   const type = record.headers["ce_type"];
-  if (type === undefined) return unreadable("the header ce_type is missing");
-  const mark = readMark(record);
-  if (mark !== undefined) return { kind: "mark", ...mark };
-  const reaction = reactions.get(nameOf({ topic: record.topic, type }));
-  if (reaction === undefined) return { kind: "ignored", record };
+  if (type === undefined) return createUnreadable("the header ce_type is missing");
+  const watermark = parseWatermark(record);
+  if (watermark !== undefined) return { kind: "mark", ...watermark };
+  const handler = handlers.get(toEventTypeKey({ topic: record.topic, type }));
+  if (handler === undefined) return { kind: "ignored", record };
 
-  const headers = Headers.safeParse(record.headers);
-  if (!headers.success) return unreadable(`headers: ${explain(headers.error)}`);
-  if (record.value === undefined) return unreadable("the value is missing");
-  if (!isUtf8(record.value)) return unreadable("the value is not UTF-8");
+  const headers = CloudEventHeaders.safeParse(record.headers);
+  if (!headers.success) return createUnreadable(`headers: ${formatIssues(headers.error)}`);
+  if (record.value === undefined) return createUnreadable("the value is missing");
+  if (!isUtf8(record.value)) return createUnreadable("the value is not UTF-8");
   const json = parseJson(record.value.toString("utf8"));
-  if (json === undefined) return unreadable("the value is not JSON");
-  const data = reaction.event.data.safeParse(json);
-  if (!data.success) return unreadable(`data: ${explain(data.error)}`);
+  if (json === undefined) return createUnreadable("the value is not JSON");
+  const data = handler.event.data.safeParse(json);
+  if (!data.success) return createUnreadable(`data: ${formatIssues(data.error)}`);
 
   const { ce_id: id, ce_time: occurredAt, traceparent } = headers.data;
   return {
@@ -91,16 +97,17 @@ export const readRecord = (
     envelope: { id, type, key: record.key ?? "", occurredAt },
     traceparent,
     data: data.data,
-    reaction,
+    handler,
   };
 };
 
-const nameOf = ({ topic, type }: { topic: string; type: string }): string => `${topic}/${type}`;
+const toEventTypeKey = ({ topic, type }: { topic: string; type: string }): string =>
+  `${topic}/${type}`;
 
 const year10000Ms = Date.UTC(10_000, 0);
 
 /** What Postgres would refuse to store is refused here, where that blocks nothing. */
-const Headers = z.object({
+const CloudEventHeaders = z.object({
   ce_id: z.string().regex(/^[\x21-\x7e]{1,200}$/),
   ce_time: z.iso
     .datetime({ offset: true })
@@ -122,7 +129,7 @@ const parseJson = (text: string): unknown => {
 const issuesMax = 3;
 
 /** Paths and expectations only: a value could hold a secret. */
-const explain = (error: z.ZodError): string =>
+const formatIssues = (error: z.ZodError): string =>
   error.issues
     .slice(0, issuesMax)
     .map((issue) => `${issue.path.join(".")}: ${issue.message}`)

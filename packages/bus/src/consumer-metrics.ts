@@ -1,15 +1,15 @@
 import type { Clock, Metrics } from "@payment-links/runtime";
-import type { ChunkOutcome } from "./apply-chunk.ts";
-import { counter, gauge, histogram } from "./metrics.ts";
+import type { ChunkResult } from "./apply-chunk.ts";
+import { getOrCreateCounter, getOrCreateGauge, getOrCreateHistogram } from "./metrics.ts";
 
 /** What a consumer tells of itself. */
 export type ConsumerMetrics = {
-  committed(topic: string, outcome: ChunkOutcome): void;
+  recordCommitted(topic: string, result: ChunkResult): void;
   /** The database was away, or a failed record is tried again. */
-  waited(): void;
-  parked(count: number): void;
+  recordWait(): void;
+  setDeadLetterCount(count: number): void;
   /** Undefined: it is not known; then the last that was known, or its start, stands. */
-  heardUntil(topic: string, instant: Date | undefined): void;
+  setReceivedUntil(topic: string, instant: Date | undefined): void;
 };
 
 /**
@@ -24,67 +24,68 @@ export const createConsumerMetrics = (
   metrics: Metrics,
   { group, clock }: { group: string; clock: Clock },
 ): ConsumerMetrics => {
-  const eventsTotal = counter(metrics, {
+  const eventsCounter = getOrCreateCounter(metrics, {
     name: "payment_links_consumer_events_total",
     help: "Records a group is done with: applied, repeated, ignored (unknown type) or parked.",
     labelNames: ["group", "topic", "outcome"],
   });
-  const deadLettersTotal = counter(metrics, {
+  const deadLettersCounter = getOrCreateCounter(metrics, {
     name: "payment_links_dead_letters_total",
     help: "Records set aside: they, or one of the same key before, could not be applied.",
     labelNames: ["group", "topic"],
   });
-  const parkedRows = gauge(metrics, {
+  const deadLettersGauge = getOrCreateGauge(metrics, {
     name: "payment_links_dead_letters_parked",
     help: "Records that are set aside now and wait for an operator.",
     labelNames: ["group"],
   });
-  const lag = histogram(metrics, {
+  const lagHistogram = getOrCreateHistogram(metrics, {
     name: "payment_links_consumer_lag_seconds",
     help: "Time from an event's happening to its application.",
     labelNames: ["group", "topic"],
     buckets: lagBuckets,
   });
-  const progress = gauge(metrics, {
+  const progressGauge = getOrCreateGauge(metrics, {
     name: "payment_links_consumer_last_progress_timestamp_seconds",
     help: "When a group was last done with records of a topic.",
     labelNames: ["group", "topic"],
   });
-  const waitsTotal = counter(metrics, {
+  const waitsCounter = getOrCreateCounter(metrics, {
     name: "payment_links_consumer_waits_total",
     help: "Waits because the database was away or a record failed and is tried again.",
     labelNames: ["group"],
   });
-  const heard = gauge(metrics, {
+  const receivedUntilGauge = getOrCreateGauge(metrics, {
     name: "payment_links_consumer_heard_until_timestamp_seconds",
     help: "Up to when a group has heard all that a topic's sender had committed, by its marks.",
     labelNames: ["group", "topic"],
   });
   const startedAt = clock.now();
-  const heardUntil = new Map<string, Date>();
+  const receivedUntilByTopic = new Map<string, Date>();
   return {
-    committed: (topic, outcome) => {
+    recordCommitted: (topic, result) => {
       const nowMs = clock.now().getTime();
-      for (const { envelope } of outcome.applied) {
+      for (const { envelope } of result.appliedEvents) {
         const lagMs = Math.max(0, nowMs - envelope.occurredAt.getTime());
-        lag.observe({ group, topic }, lagMs / 1_000);
+        lagHistogram.observe({ group, topic }, lagMs / 1_000);
       }
-      const count = (outcomeName: string, by: number) => {
-        if (by > 0) eventsTotal.inc({ group, topic, outcome: outcomeName }, by);
+      const incrementOutcome = (outcomeName: string, amount: number) => {
+        if (amount > 0) eventsCounter.inc({ group, topic, outcome: outcomeName }, amount);
       };
-      count("applied", outcome.applied.length);
-      count("repeated", outcome.repeatedCount);
-      count("ignored", outcome.ignoredCount);
-      count("parked", outcome.parkedCount);
-      if (outcome.parkedCount > 0) deadLettersTotal.inc({ group, topic }, outcome.parkedCount);
-      progress.set({ group, topic }, nowMs / 1_000);
+      incrementOutcome("applied", result.appliedEvents.length);
+      incrementOutcome("repeated", result.duplicateCount);
+      incrementOutcome("ignored", result.ignoredCount);
+      incrementOutcome("parked", result.deadLetterCount);
+      if (result.deadLetterCount > 0)
+        deadLettersCounter.inc({ group, topic }, result.deadLetterCount);
+      progressGauge.set({ group, topic }, nowMs / 1_000);
     },
-    waited: () => waitsTotal.inc({ group }),
-    parked: (count) => parkedRows.set({ group }, count),
-    heardUntil: (topic, instant) => {
-      const known = instant ?? heardUntil.get(topic) ?? startedAt;
-      heardUntil.set(topic, known);
-      heard.set({ group, topic }, known.getTime() / 1_000);
+    recordWait: () => waitsCounter.inc({ group }),
+    setDeadLetterCount: (count) => deadLettersGauge.set({ group }, count),
+    setReceivedUntil: (topic, instant) => {
+      const receivedUntil = instant ?? receivedUntilByTopic.get(topic) ?? startedAt;
+      receivedUntilByTopic.set(topic, receivedUntil);
+      receivedUntilGauge.set({ group, topic }, receivedUntil.getTime() / 1_000);
     },
   };
 };

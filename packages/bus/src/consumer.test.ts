@@ -4,104 +4,117 @@ import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { Client } from "pg";
 import { sql } from "slonik";
 import * as z from "zod";
-import { refuse } from "@payment-links/contracts";
-import { createHeldClock, openMetrics, systemClock } from "@payment-links/runtime";
+import { createApiError } from "@payment-links/contracts";
+import { createFakeClock, createMetrics, systemClock } from "@payment-links/runtime";
 import { countLockWaits } from "@payment-links/postgres/testing";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { type Consumer, type ConsumerOptions, startConsumer } from "./consumer.ts";
 import { discardDeadLetter, listDeadLetters } from "./dead-letters.ts";
-import { findHeardUntil } from "./marks.ts";
-import { outgoing, publish } from "./outbox.ts";
-import { type EventHandler, type Reaction, on } from "./reaction.ts";
+import { findReceivedUntil } from "./watermarks.ts";
+import { createOutgoingEvent, publish } from "./outbox.ts";
+import { type EventHandler, type RegisteredHandler, on } from "./event-handlers.ts";
 import { replayDeadLetters } from "./replay.ts";
 import {
-  type HandBus,
-  createHandBus,
+  type ManualBus,
+  createManualBus,
   eventually,
-  fresh,
-  openTestSchema,
-  quietLog,
+  createUniqueName,
+  createTestSchema,
+  silentLog,
   readEffects,
-  received,
-  testEvent,
-  testRecord,
+  toReceivedRecord,
+  createTestEventType,
+  createTestRecord,
   writeEffect,
 } from "./testing/rig.ts";
 
 const topic = "things.v1";
 
-const database = useRig(openTestSchema);
-let bus: HandBus;
+const database = useRig(createTestSchema);
+let bus: ManualBus;
 let group: string;
-let metrics = openMetrics("test");
+let metrics = createMetrics("test");
 const consumers: Consumer[] = [];
 
 beforeEach(() => {
-  bus = createHandBus();
-  group = fresh("group");
-  metrics = openMetrics("test");
+  bus = createManualBus();
+  group = createUniqueName("group");
+  metrics = createMetrics("test");
 });
 afterEach(async () => {
   await Promise.all(consumers.splice(0).map((consumer) => consumer.stop()));
 });
 
-type Apply = EventHandler<ReturnType<typeof testEvent>>;
+type ThingHandler = EventHandler<ReturnType<typeof createTestEventType>>;
 
-const write: Apply = (tx, { step }, { key }) => writeEffect(tx, { key, step });
+const writeStep: ThingHandler = (tx, { step }, { key }) => writeEffect(tx, { key, step });
 
-const react = (apply: Apply = write): Reaction[] => [on(testEvent(topic), apply)];
+const createHandlers = (apply: ThingHandler = writeStep): RegisteredHandler[] => [
+  on(createTestEventType(topic), apply),
+];
 
-const start = async (apply?: Apply, more: Partial<ConsumerOptions> = {}): Promise<Consumer> => {
+const startTestConsumer = async (
+  apply?: ThingHandler,
+  overrides: Partial<ConsumerOptions> = {},
+): Promise<Consumer> => {
   const consumer = await startConsumer({
     bus,
     group,
     metrics,
     pool: database.pool,
-    reactions: react(apply),
+    handlers: createHandlers(apply),
     clock: systemClock,
-    log: quietLog,
-    ...more,
+    log: silentLog,
+    ...overrides,
   });
   consumers.push(consumer);
   return consumer;
 };
 
 /** Keys are the test's own, so that tests share the tables. */
-const keys = () => ({ a: fresh("a"), b: fresh("b"), bad: fresh("bad") });
+const createKeys = () => ({
+  a: createUniqueName("a"),
+  b: createUniqueName("b"),
+  bad: createUniqueName("bad"),
+});
 
-const event = (key: string, step: number) => received(testRecord(topic, { key, step }));
+const createEventRecord = (key: string, step: number) =>
+  toReceivedRecord(createTestRecord(topic, { key, step }));
 
 /** A record of a log to which one can come back, at an offset. */
-const at = (offset: number, record: ReturnType<typeof event>) => ({
+const placeAtOffset = (offset: number, record: ReturnType<typeof createEventRecord>) => ({
   ...record,
   offset: String(offset),
   log: { clusterId: "cluster", resetCount: 0 },
 });
 
-const parked = () => listDeadLetters({ pool: database.pool, group });
+const listDeadLettersOfGroup = () => listDeadLetters({ pool: database.pool, group });
 
-const replay = (apply?: Apply, only: { key?: string; afterSeq?: string } = {}) =>
-  replayDeadLetters({ pool: database.pool, group, reactions: react(apply), ...only });
+const replayGroup = (apply?: ThingHandler, filter: { key?: string; afterSeq?: string } = {}) =>
+  replayDeadLetters({ pool: database.pool, group, handlers: createHandlers(apply), ...filter });
 
-const effectsOf = (key: string) => readEffects(database.pool, key);
+const readEffectsOf = (key: string) => readEffects(database.pool, key);
 
 describe("a consumer", () => {
   test("lets unknown types and unknown fields through (rule EVENT-4)", async () => {
-    const { a } = keys();
-    await start();
-    const { handledCount } = await bus.handOver([
-      received(testRecord(topic, { key: a, step: 1, type: "thing.invented" }), {
+    const { a } = createKeys();
+    await startTestConsumer();
+    const { handledCount } = await bus.deliver([
+      toReceivedRecord(createTestRecord(topic, { key: a, step: 1, type: "thing.invented" }), {
         value: undefined,
       }),
-      received({ ...testRecord(topic, { key: a, step: 2 }), value: '{"step":2,"colour":"red"}' }),
+      toReceivedRecord({
+        ...createTestRecord(topic, { key: a, step: 2 }),
+        value: '{"step":2,"colour":"red"}',
+      }),
     ]);
     expect(handledCount).toBe(2);
-    expect(await effectsOf(a)).toEqual([`${a}:2`]);
-    expect(await parked()).toEqual([]);
+    expect(await readEffectsOf(a)).toEqual([`${a}:2`]);
+    expect(await listDeadLettersOfGroup()).toEqual([]);
   });
 
-  const valid = testRecord(topic, { key: "k", step: 1 }).headers;
+  const valid = createTestRecord(topic, { key: "k", step: 1 }).headers;
   test.each([
     ["no headers", { headers: {} }, "the header ce_type is missing"],
     ["no id", { headers: { ...valid, ce_id: "" } }, /^headers: ce_id/],
@@ -114,15 +127,18 @@ describe("a consumer", () => {
     ["data of another shape", { value: Buffer.from('{"step":"one"}') }, /^data: step/],
   ])(
     "sets a record with %s aside, and goes on (rules EVENT-4 and KEEP-6)",
-    async (_, changes, reason) => {
-      const { a, bad } = keys();
-      await start();
-      const broken = received(testRecord(topic, { key: bad, step: 1 }), changes);
-      await bus.handOver([broken, event(bad, 2), event(a, 1)]);
-      await bus.handOver([broken, event(bad, 3)]);
-      expect(await effectsOf(a)).toEqual([`${a}:1`]);
-      expect(await effectsOf(bad)).toEqual([]);
-      expect((await parked()).map((letter) => letter.reason)).toEqual([
+    async (_, overrides, reason) => {
+      const { a, bad } = createKeys();
+      await startTestConsumer();
+      const brokenRecord = toReceivedRecord(
+        createTestRecord(topic, { key: bad, step: 1 }),
+        overrides,
+      );
+      await bus.deliver([brokenRecord, createEventRecord(bad, 2), createEventRecord(a, 1)]);
+      await bus.deliver([brokenRecord, createEventRecord(bad, 3)]);
+      expect(await readEffectsOf(a)).toEqual([`${a}:1`]);
+      expect(await readEffectsOf(bad)).toEqual([]);
+      expect((await listDeadLettersOfGroup()).map((deadLetter) => deadLetter.reason)).toEqual([
         typeof reason === "string" ? reason : expect.stringMatching(reason),
         "parked behind an earlier record of the same key",
         "parked behind an earlier record of the same key",
@@ -131,18 +147,22 @@ describe("a consumer", () => {
   );
 
   test("sets aside what Postgres could not store as it is, and keeps its bytes", async () => {
-    const { a } = keys();
-    await start();
+    const { a } = createKeys();
+    await startTestConsumer();
     const value = Buffer.from([0, 1, 0xfe]);
     const headers = { ...valid, "odd\0": "\0" };
-    await bus.handOver([
-      received(testRecord(topic, { key: a, step: 1 }), { key: `${a}\0`, headers, value }),
-      received(testRecord(topic, { key: a, step: 1 }), { key: undefined, value }),
-      received(testRecord(topic, { key: a, step: 1 }), { key: undefined }),
-      event(a, 2),
+    await bus.deliver([
+      toReceivedRecord(createTestRecord(topic, { key: a, step: 1 }), {
+        key: `${a}\0`,
+        headers,
+        value,
+      }),
+      toReceivedRecord(createTestRecord(topic, { key: a, step: 1 }), { key: undefined, value }),
+      toReceivedRecord(createTestRecord(topic, { key: a, step: 1 }), { key: undefined }),
+      createEventRecord(a, 2),
     ]);
-    const [first] = await parked();
-    expect(first?.key).toBe(`${a}\uFFFD`);
+    const [firstDeadLetter] = await listDeadLettersOfGroup();
+    expect(firstDeadLetter?.key).toBe(`${a}\uFFFD`);
     const { rows } = await database.admin.query<{ value: Buffer }>(
       "SELECT value FROM dead_letters WHERE consumer = $1",
       [group],
@@ -150,84 +170,99 @@ describe("a consumer", () => {
     expect(rows.map((row) => row.value)).toEqual([value, value]);
     // Records without a key have no order: the good one was applied, although a bad one came first.
     expect(await readEffects(database.pool, "")).toContain(":1");
-    expect(await effectsOf(a)).toEqual([`${a}:2`]);
+    expect(await readEffectsOf(a)).toEqual([`${a}:2`]);
   });
 
-  const badValue = Buffer.from('{"step":"one"}');
+  const invalidValue = Buffer.from('{"step":"one"}');
   const manyHeaders = Object.fromEntries(
     Array.from({ length: 5_000 }, (_, index) => [`x-${index}`, "x"]),
   );
   test.each([
-    ["a key that no index holds", { key: randomBytes(20_000).toString("hex"), value: badValue }],
+    [
+      "a key that no index holds",
+      { key: randomBytes(20_000).toString("hex"), value: invalidValue },
+    ],
     [
       "a time that SQL writes otherwise",
       { headers: { ...valid, ce_time: "9999-12-31T23:00:00-05:00" } },
     ],
     [
       "a header that no message holds",
-      { headers: { ...valid, odd: "x".repeat(2_000_000) }, value: badValue },
+      { headers: { ...valid, odd: "x".repeat(2_000_000) }, value: invalidValue },
     ],
-    ["more headers than anybody reads", { headers: { ...manyHeaders, ...valid }, value: badValue }],
-  ])("sets a record with %s aside within its bounds, and goes on", async (_, changes) => {
-    const { a, bad } = keys();
-    await start();
-    const broken = received(testRecord(topic, { key: bad, step: 1 }), changes);
-    await bus.handOver([broken, event(a, 1)]);
-    expect(await effectsOf(a)).toEqual([`${a}:1`]);
-    expect(await parked()).toHaveLength(1);
+    [
+      "more headers than anybody reads",
+      { headers: { ...manyHeaders, ...valid }, value: invalidValue },
+    ],
+  ])("sets a record with %s aside within its bounds, and goes on", async (_, overrides) => {
+    const { a, bad } = createKeys();
+    await startTestConsumer();
+    const brokenRecord = toReceivedRecord(
+      createTestRecord(topic, { key: bad, step: 1 }),
+      overrides,
+    );
+    await bus.deliver([brokenRecord, createEventRecord(a, 1)]);
+    expect(await readEffectsOf(a)).toEqual([`${a}:1`]);
+    expect(await listDeadLettersOfGroup()).toHaveLength(1);
     const { rows } = await database.admin.query<{ value: string }>(
       "SELECT value FROM outbox WHERE type = 'dead_letter.parked' ORDER BY seq DESC LIMIT 1",
     );
     expect(rows[0]?.value.length).toBeLessThan(64 * 1024);
-    expect(await replay()).toMatchObject({ replayedCount: 0, failures: [{ topic }] });
+    expect(await replayGroup()).toMatchObject({ replayedCount: 0, failures: [{ topic }] });
   });
 
   test.each([
-    ["a refusal", () => refuse("NOT_FOUND")],
+    ["a refusal", () => createApiError("NOT_FOUND")],
     ["a broken invariant", () => new assert.AssertionError({ message: "an invariant broke" })],
-  ])("sets %s aside at once, and undoes what its handler had begun", async (_, makeError) => {
-    const { a, bad } = keys();
-    let tries = 0;
-    await start(async (tx, data, envelope) => {
-      await write(tx, data, envelope);
+  ])("sets %s aside at once, and undoes what its handler had begun", async (_, createError) => {
+    const { a, bad } = createKeys();
+    let attemptCount = 0;
+    await startTestConsumer(async (tx, data, envelope) => {
+      await writeStep(tx, data, envelope);
       if (envelope.key !== bad) return;
-      tries += 1;
-      throw makeError();
+      attemptCount += 1;
+      throw createError();
     });
-    await bus.handOver([event(a, 1), event(bad, 1), event(a, 2)]);
-    expect(await effectsOf(bad)).toEqual([]);
-    expect(await effectsOf(a)).toEqual([`${a}:1`, `${a}:2`]);
+    await bus.deliver([
+      createEventRecord(a, 1),
+      createEventRecord(bad, 1),
+      createEventRecord(a, 2),
+    ]);
+    expect(await readEffectsOf(bad)).toEqual([]);
+    expect(await readEffectsOf(a)).toEqual([`${a}:1`, `${a}:2`]);
     // Once with its chunk, once with half of it, once alone.
-    expect(tries).toBe(3);
-    expect(await parked()).toHaveLength(1);
+    expect(attemptCount).toBe(3);
+    expect(await listDeadLettersOfGroup()).toHaveLength(1);
   });
 
   test("tries what fails for an unknown reason a few times before it is set aside", async () => {
-    const { a, bad } = keys();
-    const tries: Record<string, number> = {};
-    await start(async (tx, data, envelope) => {
-      const count = (tries[envelope.key] = (tries[envelope.key] ?? 0) + 1);
+    const { a, bad } = createKeys();
+    const attemptCount: Record<string, number> = {};
+    await startTestConsumer(async (tx, data, envelope) => {
+      const count = (attemptCount[envelope.key] = (attemptCount[envelope.key] ?? 0) + 1);
       if (envelope.key === bad || count <= 3) throw new TypeError("not yet");
-      await write(tx, data, envelope);
+      await writeStep(tx, data, envelope);
     });
-    await bus.handOver([event(a, 1)]);
-    await bus.handOver([event(bad, 1)]);
-    expect(await effectsOf(a)).toEqual([`${a}:1`]);
-    expect(tries[bad]).toBe(5);
-    expect((await parked()).map(({ key }) => key)).toEqual([bad]);
+    await bus.deliver([createEventRecord(a, 1)]);
+    await bus.deliver([createEventRecord(bad, 1)]);
+    expect(await readEffectsOf(a)).toEqual([`${a}:1`]);
+    expect(attemptCount[bad]).toBe(5);
+    expect((await listDeadLettersOfGroup()).map(({ key }) => key)).toEqual([bad]);
   });
 
   test("tells of a dead letter on a topic of its own, with reason and place (rule KEEP-6)", async () => {
-    const { bad } = keys();
-    await start(() => Promise.reject(refuse("NOT_FOUND")));
-    const record = received(testRecord(topic, { key: bad, step: 7 }), { partition: 4 });
-    await bus.handOver([record]);
+    const { bad } = createKeys();
+    await startTestConsumer(() => Promise.reject(createApiError("NOT_FOUND")));
+    const record = toReceivedRecord(createTestRecord(topic, { key: bad, step: 7 }), {
+      partition: 4,
+    });
+    await bus.deliver([record]);
     const { rows } = await database.admin.query<{ topic: string; type: string; value: string }>(
       "SELECT topic, type, value FROM outbox WHERE key = $1",
       [bad],
     );
-    expect(rows.map(({ topic: to, type }) => ({ to, type }))).toEqual([
-      { to: `${topic}.dead-letter`, type: "dead_letter.parked" },
+    expect(rows.map((row) => ({ topic: row.topic, type: row.type }))).toEqual([
+      { topic: `${topic}.dead-letter`, type: "dead_letter.parked" },
     ]);
     expect(JSON.parse(rows[0]?.value ?? "")).toEqual({
       group,
@@ -239,86 +274,101 @@ describe("a consumer", () => {
       eventType: "thing.changed",
       headers: record.headers,
       value: '{"step":7}',
-      reason: "Refusal: NOT_FOUND",
+      reason: "ApiError: NOT_FOUND",
     });
   });
 
   test("waits out a database that fails in the middle, and sets nothing aside", async () => {
-    const { a, b } = keys();
-    let kills = 0;
-    await start(async (tx, data, envelope) => {
-      await write(tx, data, envelope);
-      if (kills >= 3) return;
-      kills += 1;
+    const { a, b } = createKeys();
+    let killCount = 0;
+    await startTestConsumer(async (tx, data, envelope) => {
+      await writeStep(tx, data, envelope);
+      if (killCount >= 3) return;
+      killCount += 1;
       const { pid } = await tx.one(sql.type(z.object({ pid: z.number() }))`
         SELECT pg_backend_pid() AS pid
       `);
       await database.admin.query("SELECT pg_terminate_backend($1)", [pid]);
     });
-    const { handledCount } = await bus.handOver([event(a, 1), event(b, 1), event(a, 2)]);
-    expect({ handledCount, kills }).toEqual({ handledCount: 3, kills: 3 });
-    expect(await effectsOf(a)).toEqual([`${a}:1`, `${a}:2`]);
-    expect(await effectsOf(b)).toEqual([`${b}:1`]);
-    expect(await parked()).toEqual([]);
+    const { handledCount } = await bus.deliver([
+      createEventRecord(a, 1),
+      createEventRecord(b, 1),
+      createEventRecord(a, 2),
+    ]);
+    expect({ handledCount, kills: killCount }).toEqual({ handledCount: 3, kills: 3 });
+    expect(await readEffectsOf(a)).toEqual([`${a}:1`, `${a}:2`]);
+    expect(await readEffectsOf(b)).toEqual([`${b}:1`]);
+    expect(await listDeadLettersOfGroup()).toEqual([]);
   });
 
   test("waits however long the database is away, and can be stopped meanwhile (rule KEEP-6)", async () => {
-    const { a, b } = keys();
-    const clock = createHeldClock(new Date());
-    let tries = 0;
-    await start(
+    const { a, b } = createKeys();
+    const clock = createFakeClock(new Date());
+    let attemptCount = 0;
+    await startTestConsumer(
       (tx, data, envelope) => {
-        if (envelope.key === a) return write(tx, data, envelope);
-        tries += 1;
+        if (envelope.key === a) return writeStep(tx, data, envelope);
+        attemptCount += 1;
         return Promise.reject(Object.assign(new Error("away"), { code: "ECONNREFUSED" }));
       },
       { clock },
     );
-    const stopping = new AbortController();
-    const first = Array.from({ length: 250 }, (_, step) => event(a, step));
-    const handled = bus.handOver([...first, event(b, 1), event(b, 2)], stopping.signal);
+    const stopController = new AbortController();
+    const blockedBatch = Array.from({ length: 250 }, (_, step) => createEventRecord(a, step));
+    const handling = bus.deliver(
+      [...blockedBatch, createEventRecord(b, 1), createEventRecord(b, 2)],
+      stopController.signal,
+    );
     await eventually(
       () => {
         clock.advance(5_000);
-        return tries;
+        return attemptCount;
       },
       (count) => count > 20,
     );
-    stopping.abort();
-    expect(await handled).toEqual({ handledCount: 250 });
-    expect(await effectsOf(b)).toEqual([]);
-    expect(await parked()).toEqual([]);
+    stopController.abort();
+    expect(await handling).toEqual({ handledCount: 250 });
+    expect(await readEffectsOf(b)).toEqual([]);
+    expect(await listDeadLettersOfGroup()).toEqual([]);
   });
 
   test("tells after a commit that told others something, and only then", async () => {
-    const { a, b, bad } = keys();
-    const told = testEvent(fresh("told"));
-    let commits = 0;
-    await start(
+    const { a, b, bad } = createKeys();
+    const publishedEvent = createTestEventType(createUniqueName("told"));
+    let commitCount = 0;
+    await startTestConsumer(
       async (tx, data, envelope) => {
-        if (envelope.key === bad) throw refuse("NOT_FOUND");
+        if (envelope.key === bad) throw createApiError("NOT_FOUND");
         if (envelope.key !== a) return;
-        await publish(tx, [outgoing(told, { key: a, occurredAt: new Date(), data })]);
+        await publish(tx, [
+          createOutgoingEvent(publishedEvent, { key: a, occurredAt: new Date(), data }),
+        ]);
       },
-      { afterCommit: () => (commits += 1) },
+      { afterCommit: () => (commitCount += 1) },
     );
-    await bus.handOver([event(b, 1)]);
-    expect(commits).toBe(0);
-    await bus.handOver([event(a, 1)]);
-    expect(commits).toBe(1);
+    await bus.deliver([createEventRecord(b, 1)]);
+    expect(commitCount).toBe(0);
+    await bus.deliver([createEventRecord(a, 1)]);
+    expect(commitCount).toBe(1);
     // It is set aside, which is told as well.
-    await bus.handOver([event(bad, 1)]);
-    expect(commits).toBe(2);
+    await bus.deliver([createEventRecord(bad, 1)]);
+    expect(commitCount).toBe(2);
   });
 
   test("counts what became of the records, and how late they were", async () => {
-    const { a, bad } = keys();
-    await start((tx, data, envelope) =>
-      envelope.key === bad ? Promise.reject(refuse("NOT_FOUND")) : write(tx, data, envelope),
+    const { a, bad } = createKeys();
+    await startTestConsumer((tx, data, envelope) =>
+      envelope.key === bad
+        ? Promise.reject(createApiError("NOT_FOUND"))
+        : writeStep(tx, data, envelope),
     );
-    const record = event(a, 1);
-    await bus.handOver([record, event(bad, 1)].map((one, index) => at(index, one)));
-    await bus.handOver([at(0, record)]);
+    const record = createEventRecord(a, 1);
+    await bus.deliver(
+      [record, createEventRecord(bad, 1)].map((eventRecord, index) =>
+        placeAtOffset(index, eventRecord),
+      ),
+    );
+    await bus.deliver([placeAtOffset(0, record)]);
     const text = await metrics.metrics();
     const labels = `group="${group}",topic="${topic}"`;
     for (const outcome of ["applied", "repeated", "parked"]) {
@@ -331,14 +381,14 @@ describe("a consumer", () => {
     expect(text).toMatch(/last_progress_timestamp_seconds\{.*\} \d{10}/);
     await eventually(
       () => metrics.getSingleMetricAsString("payment_links_dead_letters_parked"),
-      (gauge) => gauge.includes("} 1"),
+      (metricText) => metricText.includes("} 1"),
     );
   });
 });
 
 describe("the marks of a topic's sender", () => {
-  const mark = (minute: number, partition: number) =>
-    received(
+  const createWatermark = (minute: number, partition: number) =>
+    toReceivedRecord(
       {
         topic,
         key: "outbox.mark",
@@ -351,49 +401,49 @@ describe("the marks of a topic's sender", () => {
       },
       { partition },
     );
-  const heardUntil = async () =>
-    (await findHeardUntil(database.pool, { group, topic }))?.toISOString().slice(14, 16);
+  const readReceivedUntilMinute = async () =>
+    (await findReceivedUntil(database.pool, { group, topic }))?.toISOString().slice(14, 16);
 
   test("tell until when all was heard: in every partition, and never back", async () => {
-    await start();
-    await bus.handOver([mark(2, 0)]);
-    expect(await heardUntil()).toBeUndefined();
-    await bus.handOver([mark(3, 1)]);
-    expect(await heardUntil()).toBe("02");
-    await bus.handOver([mark(1, 0), mark(4, 0)]);
-    await bus.handOver([mark(1, 1)]);
-    expect(await heardUntil()).toBe("03");
+    await startTestConsumer();
+    await bus.deliver([createWatermark(2, 0)]);
+    expect(await readReceivedUntilMinute()).toBeUndefined();
+    await bus.deliver([createWatermark(3, 1)]);
+    expect(await readReceivedUntilMinute()).toBe("02");
+    await bus.deliver([createWatermark(1, 0), createWatermark(4, 0)]);
+    await bus.deliver([createWatermark(1, 1)]);
+    expect(await readReceivedUntilMinute()).toBe("03");
   });
 
   test("count for nothing while anything of the topic is parked", async () => {
-    const { bad } = keys();
-    await start(() => Promise.reject(refuse("NOT_FOUND")));
-    await bus.handOver([mark(1, 0)]);
-    await bus.handOver([mark(1, 1)]);
-    await bus.handOver([event(bad, 1), mark(2, 0)]);
-    await bus.handOver([mark(2, 1)]);
-    expect(await heardUntil()).toBeUndefined();
-    await replay(write);
-    expect(await heardUntil()).toBe("01");
-    await bus.handOver([mark(3, 0)]);
-    await bus.handOver([mark(3, 1)]);
-    expect(await heardUntil()).toBe("03");
+    const { bad } = createKeys();
+    await startTestConsumer(() => Promise.reject(createApiError("NOT_FOUND")));
+    await bus.deliver([createWatermark(1, 0)]);
+    await bus.deliver([createWatermark(1, 1)]);
+    await bus.deliver([createEventRecord(bad, 1), createWatermark(2, 0)]);
+    await bus.deliver([createWatermark(2, 1)]);
+    expect(await readReceivedUntilMinute()).toBeUndefined();
+    await replayGroup(writeStep);
+    expect(await readReceivedUntilMinute()).toBe("01");
+    await bus.deliver([createWatermark(3, 0)]);
+    await bus.deliver([createWatermark(3, 1)]);
+    expect(await readReceivedUntilMinute()).toBe("03");
   });
 });
 
 describe("a record that comes again", () => {
   test("is set aside once, wherever it lies now", async () => {
-    const { bad } = keys();
-    await start(() => Promise.reject(refuse("NOT_FOUND")));
-    const records = [event(bad, 1), event(bad, 2)];
-    await bus.handOver(records);
-    await bus.handOver(records.map((record, index) => ({ ...record, offset: `${900 + index}` })));
-    expect(await parked()).toHaveLength(2);
+    const { bad } = createKeys();
+    await startTestConsumer(() => Promise.reject(createApiError("NOT_FOUND")));
+    const records = [createEventRecord(bad, 1), createEventRecord(bad, 2)];
+    await bus.deliver(records);
+    await bus.deliver(records.map((record, index) => ({ ...record, offset: `${900 + index}` })));
+    expect(await listDeadLettersOfGroup()).toHaveLength(2);
   });
 });
 
 describe("a consumer's position (rule KEEP-5)", () => {
-  const positionOf = async () => {
+  const readPositions = async () => {
     const { rows } = await database.admin.query<{ at: string }>(
       "SELECT cluster_id || ':' || next_offset AS at FROM positions WHERE consumer = $1",
       [group],
@@ -407,152 +457,175 @@ describe("a consumer's position (rule KEEP-5)", () => {
     ]);
 
   test("moves with what is applied, parked or ignored, in the same transaction", async () => {
-    const { a, bad } = keys();
-    await start(async (tx, data, envelope) => {
-      await write(tx, data, envelope);
-      if (envelope.key === bad) throw refuse("NOT_FOUND");
+    const { a, bad } = createKeys();
+    await startTestConsumer(async (tx, data, envelope) => {
+      await writeStep(tx, data, envelope);
+      if (envelope.key === bad) throw createApiError("NOT_FOUND");
       const { rows } = await database.admin.query(
         "SELECT FROM positions WHERE consumer = $1 AND next_offset > 7",
         [group],
       );
       expect(rows).toEqual([]);
     });
-    await bus.handOver([at(7, event(a, 1))]);
-    expect(await positionOf()).toEqual(["cluster:8"]);
-    await bus.handOver([at(9, event(bad, 1))]);
-    expect(await positionOf()).toEqual(["cluster:10"]);
-    const ignored = received(testRecord(topic, { key: a, step: 1, type: "thing.invented" }));
-    await bus.handOver([at(10, ignored)]);
-    expect(await positionOf()).toEqual(["cluster:11"]);
+    await bus.deliver([placeAtOffset(7, createEventRecord(a, 1))]);
+    expect(await readPositions()).toEqual(["cluster:8"]);
+    await bus.deliver([placeAtOffset(9, createEventRecord(bad, 1))]);
+    expect(await readPositions()).toEqual(["cluster:10"]);
+    const ignoredRecord = toReceivedRecord(
+      createTestRecord(topic, { key: a, step: 1, type: "thing.invented" }),
+    );
+    await bus.deliver([placeAtOffset(10, ignoredRecord)]);
+    expect(await readPositions()).toEqual(["cluster:11"]);
   });
 
   test("moves, and says which keys have parked records, by one statement of the transaction", async () => {
-    const { a, bad } = keys();
-    await start(async (tx, data, envelope) => {
-      if (envelope.key === bad) throw refuse("NOT_FOUND");
-      await write(tx, data, envelope);
+    const { a, bad } = createKeys();
+    await startTestConsumer(async (tx, data, envelope) => {
+      if (envelope.key === bad) throw createApiError("NOT_FOUND");
+      await writeStep(tx, data, envelope);
     });
-    await bus.handOver([at(1, event(bad, 1))]);
-    const statements = listStatements();
-    await bus.handOver([at(2, event(bad, 2)), at(3, event(a, 1))]);
+    await bus.deliver([placeAtOffset(1, createEventRecord(bad, 1))]);
+    const recorder = recordStatements();
+    await bus.deliver([
+      placeAtOffset(2, createEventRecord(bad, 2)),
+      placeAtOffset(3, createEventRecord(a, 1)),
+    ]);
     // What is written and counted besides is none of the position's business.
-    expect(statements.stop().filter((text) => !/INSERT|count\(/.test(text))).toEqual([
+    expect(recorder.stop().filter((text) => !/INSERT|count\(/.test(text))).toEqual([
       "START TRANSACTION",
       expect.stringMatching(/^WITH moved AS/),
       "COMMIT",
     ]);
-    expect((await parked()).map(({ reason }) => reason)).toEqual([
+    expect((await listDeadLettersOfGroup()).map(({ reason }) => reason)).toEqual([
       expect.any(String),
       "parked behind an earlier record of the same key",
     ]);
-    expect(await effectsOf(a)).toEqual([`${a}:1`]);
+    expect(await readEffectsOf(a)).toEqual([`${a}:1`]);
   });
 
   test("stays where it was if what lies before it could not be applied yet", async () => {
-    const { a } = keys();
-    const clock = createHeldClock(new Date());
-    let tries = 0;
-    await start(
+    const { a } = createKeys();
+    const clock = createFakeClock(new Date());
+    let attemptCount = 0;
+    await startTestConsumer(
       async (tx, data, envelope) => {
-        if (data.step === 1) return write(tx, data, envelope);
-        tries += 1;
+        if (data.step === 1) return writeStep(tx, data, envelope);
+        attemptCount += 1;
         throw Object.assign(new Error("away"), { code: "ECONNREFUSED" });
       },
       { clock },
     );
-    await bus.handOver([at(3, event(a, 1))]);
-    const stopping = new AbortController();
-    const handled = bus.handOver([at(4, event(a, 2))], stopping.signal);
+    await bus.deliver([placeAtOffset(3, createEventRecord(a, 1))]);
+    const stopController = new AbortController();
+    const handling = bus.deliver(
+      [placeAtOffset(4, createEventRecord(a, 2))],
+      stopController.signal,
+    );
     await eventually(
-      () => tries,
+      () => attemptCount,
       (count) => count > 0,
     );
-    stopping.abort();
-    expect(await handled).toEqual({ handledCount: 0 });
-    expect(await positionOf()).toEqual(["cluster:4"]);
+    stopController.abort();
+    expect(await handling).toEqual({ handledCount: 0 });
+    expect(await readPositions()).toEqual(["cluster:4"]);
   });
 
   test("keeps what another member applied meanwhile from being applied again", async () => {
-    const { a } = keys();
-    const other = createHandBus();
-    const applied: number[] = [];
-    const slowly: Apply = async (tx, data, envelope) => {
+    const { a } = createKeys();
+    const otherBus = createManualBus();
+    const appliedSteps: number[] = [];
+    const writeSlowly: ThingHandler = async (tx, data, envelope) => {
       const isOtherWaiting = async () => (await countLockWaits(tx)) === 1;
       if (data.step === 2) await waitUntil("the other member waits", isOtherWaiting);
-      await write(tx, data, envelope);
-      applied.push(data.step);
+      await writeStep(tx, data, envelope);
+      appliedSteps.push(data.step);
     };
-    await start(slowly);
-    await start(slowly, { bus: other });
-    const records = [1, 2, 3].map((step) => at(step, event(a, step)));
-    await bus.handOver(records.slice(0, 1));
-    const both = [bus.handOver(records.slice(1)), other.handOver(records)];
-    expect(await Promise.all(both)).toEqual([{ handledCount: 2 }, { handledCount: 3 }]);
-    expect(applied).toEqual([1, 2, 3]);
-    expect(await positionOf()).toEqual(["cluster:4"]);
+    await startTestConsumer(writeSlowly);
+    await startTestConsumer(writeSlowly, { bus: otherBus });
+    const records = [1, 2, 3].map((step) => placeAtOffset(step, createEventRecord(a, step)));
+    await bus.deliver(records.slice(0, 1));
+    const handlings = [bus.deliver(records.slice(1)), otherBus.deliver(records)];
+    expect(await Promise.all(handlings)).toEqual([{ handledCount: 2 }, { handledCount: 3 }]);
+    expect(appliedSteps).toEqual([1, 2, 3]);
+    expect(await readPositions()).toEqual(["cluster:4"]);
   });
 
   test("shows a member what another was parking, for whom it waited", async () => {
-    const { a, bad } = keys();
-    await start();
-    await bus.handOver([at(1, event(a, 1))]);
-    const records = [at(2, event(bad, 1)), at(3, event(bad, 2))];
+    const { a, bad } = createKeys();
+    await startTestConsumer();
+    await bus.deliver([placeAtOffset(1, createEventRecord(a, 1))]);
+    const records = [
+      placeAtOffset(2, createEventRecord(bad, 1)),
+      placeAtOffset(3, createEventRecord(bad, 2)),
+    ];
     // Another member parks the first and is about to commit.
-    const former = new Client({ connectionString: database.url });
-    await former.connect();
-    await former.query("BEGIN");
-    await former.query("UPDATE positions SET next_offset = 3 WHERE consumer = $1", [group]);
-    await former.query(
+    const formerClient = new Client({ connectionString: database.url });
+    await formerClient.connect();
+    await formerClient.query("BEGIN");
+    await formerClient.query("UPDATE positions SET next_offset = 3 WHERE consumer = $1", [group]);
+    await formerClient.query(
       `INSERT INTO dead_letters (consumer, topic, partition, record_offset, key, headers, reason,
          parked_at)
        VALUES ($1, $2, 0, 2, $3, '{}', 'bad', now())`,
       [group, topic, bad],
     );
-    const handled = bus.handOver(records);
+    const handling = bus.deliver(records);
     await waitUntil("it waits", async () => (await countLockWaits(database.pool)) === 1);
-    await former.query("COMMIT");
-    await former.end();
-    await handled;
-    expect(await effectsOf(bad)).toEqual([]);
-    expect((await parked()).map(({ offset, reason }) => [offset, reason])).toEqual([
+    await formerClient.query("COMMIT");
+    await formerClient.end();
+    await handling;
+    expect(await readEffectsOf(bad)).toEqual([]);
+    expect((await listDeadLettersOfGroup()).map(({ offset, reason }) => [offset, reason])).toEqual([
       ["2", "bad"],
       ["3", "parked behind an earlier record of the same key"],
     ]);
   });
 
   test("sends a member back whose database has lost what it had committed", async () => {
-    const { a } = keys();
-    await start();
-    await bus.handOver([at(1, event(a, 1)), at(2, event(a, 2))]);
+    const { a } = createKeys();
+    await startTestConsumer();
+    await bus.deliver([
+      placeAtOffset(1, createEventRecord(a, 1)),
+      placeAtOffset(2, createEventRecord(a, 2)),
+    ]);
     await setPosition(1);
-    expect(await bus.handOver([at(3, event(a, 3))])).toEqual({ handledCount: 0, goBack: "behind" });
-    expect(await effectsOf(a)).toEqual([`${a}:1`, `${a}:2`]);
-    expect(await positionOf()).toEqual(["cluster:1"]);
-    expect(await parked()).toEqual([]);
+    expect(await bus.deliver([placeAtOffset(3, createEventRecord(a, 3))])).toEqual({
+      handledCount: 0,
+      rewindReason: "behind",
+    });
+    expect(await readEffectsOf(a)).toEqual([`${a}:1`, `${a}:2`]);
+    expect(await readPositions()).toEqual(["cluster:1"]);
+    expect(await listDeadLettersOfGroup()).toEqual([]);
   });
 
   test("stays at a reset if what a member holds is of the log before it", async () => {
-    const { a } = keys();
-    await start();
-    await bus.handOver([at(0, event(a, 1))]);
+    const { a } = createKeys();
+    await startTestConsumer();
+    await bus.deliver([placeAtOffset(0, createEventRecord(a, 1))]);
     // The broker has lost its log. This member joins again and begins anew, with a batch still in hand.
     await database.admin.query(
       "UPDATE positions SET next_offset = 0, reset_count = 1 WHERE consumer = $1",
       [group],
     );
-    bus.begin({ topic, partition: 0 }, { clusterId: "cluster", resetCount: 1, nextOffset: 0n });
-    const late = [at(1, event(a, 2)), at(2, event(a, 3))];
-    expect(await bus.handOver(late)).toEqual({ handledCount: 0, goBack: "behind" });
-    expect(await effectsOf(a)).toEqual([`${a}:1`]);
-    expect(await positionOf()).toEqual(["cluster:0"]);
+    bus.onSeek({ topic, partition: 0 }, { clusterId: "cluster", resetCount: 1, nextOffset: 0n });
+    const lateRecords = [
+      placeAtOffset(1, createEventRecord(a, 2)),
+      placeAtOffset(2, createEventRecord(a, 3)),
+    ];
+    expect(await bus.deliver(lateRecords)).toEqual({ handledCount: 0, rewindReason: "behind" });
+    expect(await readEffectsOf(a)).toEqual([`${a}:1`]);
+    expect(await readPositions()).toEqual(["cluster:0"]);
   });
 
   test("moves behind what cannot be read only where that is set aside, also in a log made anew", async () => {
-    const { a, b } = keys();
-    await start();
-    const unreadable = (key: string) => ({ ...event(key, 1), value: Buffer.from("{") });
-    const first = at(0, unreadable(a));
-    await bus.handOver([first, at(1, unreadable(a))]);
+    const { a, b } = createKeys();
+    await startTestConsumer();
+    const createUnreadableRecord = (key: string) => ({
+      ...createEventRecord(key, 1),
+      value: Buffer.from("{"),
+    });
+    const firstRecord = placeAtOffset(0, createUnreadableRecord(a));
+    await bus.deliver([firstRecord, placeAtOffset(1, createUnreadableRecord(a))]);
     // The broker has lost its log, and another record lies at the offset.
     await database.admin.query(
       `UPDATE positions SET next_offset = 0, reset_count = 1, last_offset = NULL, last_record = NULL
@@ -560,9 +633,11 @@ describe("a consumer's position (rule KEEP-5)", () => {
       [group],
     );
     const log = { clusterId: "cluster", resetCount: 1 };
-    bus.begin({ topic, partition: 0 }, { ...log, nextOffset: 0n });
-    expect(await bus.handOver([{ ...at(0, unreadable(b)), log }])).toEqual({ handledCount: 1 });
-    expect((await parked()).map(({ eventId, key }) => [eventId, key])).toEqual([
+    bus.onSeek({ topic, partition: 0 }, { ...log, nextOffset: 0n });
+    expect(await bus.deliver([{ ...placeAtOffset(0, createUnreadableRecord(b)), log }])).toEqual({
+      handledCount: 1,
+    });
+    expect((await listDeadLettersOfGroup()).map(({ eventId, key }) => [eventId, key])).toEqual([
       [null, a],
       [null, a],
       [null, b],
@@ -570,50 +645,58 @@ describe("a consumer's position (rule KEEP-5)", () => {
     // The very record once more is set aside no second time.
     await setPosition(0);
     await database.admin.query("UPDATE positions SET reset_count = 0 WHERE consumer = $1", [group]);
-    bus.begin({ topic, partition: 0 }, { ...log, resetCount: 0, nextOffset: 0n });
-    await bus.handOver([first]);
-    expect(await parked()).toHaveLength(3);
+    bus.onSeek({ topic, partition: 0 }, { ...log, resetCount: 0, nextOffset: 0n });
+    await bus.deliver([firstRecord]);
+    expect(await listDeadLettersOfGroup()).toHaveLength(3);
   });
 
   test("is given up if another record lies before it than was applied", async () => {
-    const { a } = keys();
-    await start();
-    const records = [0, 1].map((offset) => at(offset, event(a, offset)));
-    await bus.handOver(records);
+    const { a } = createKeys();
+    await startTestConsumer();
+    const records = [0, 1].map((offset) => placeAtOffset(offset, createEventRecord(a, offset)));
+    await bus.deliver(records);
     // Whoever joins begins with what was applied last.
-    const next = at(2, event(a, 2));
-    expect(await bus.handOver([...records.slice(1), next])).toEqual({ handledCount: 2 });
-    const other = [at(2, event(a, 3)), at(3, event(a, 4))];
-    expect(await bus.handOver(other)).toEqual({ handledCount: 0, goBack: "log_lost" });
-    expect(await effectsOf(a)).toEqual([0, 1, 2].map((step) => `${a}:${step}`));
-    expect(await positionOf()).toEqual(["cluster:3"]);
+    const nextRecord = placeAtOffset(2, createEventRecord(a, 2));
+    expect(await bus.deliver([...records.slice(1), nextRecord])).toEqual({ handledCount: 2 });
+    const otherRecords = [
+      placeAtOffset(2, createEventRecord(a, 3)),
+      placeAtOffset(3, createEventRecord(a, 4)),
+    ];
+    expect(await bus.deliver(otherRecords)).toEqual({ handledCount: 0, rewindReason: "log_lost" });
+    expect(await readEffectsOf(a)).toEqual([0, 1, 2].map((step) => `${a}:${step}`));
+    expect(await readPositions()).toEqual(["cluster:3"]);
   });
 
   test("knows no record before it where an older release has moved it", async () => {
-    const { a } = keys();
-    await start();
-    await bus.handOver([at(0, event(a, 0))]);
+    const { a } = createKeys();
+    await startTestConsumer();
+    await bus.deliver([placeAtOffset(0, createEventRecord(a, 0))]);
     await setPosition(2);
-    bus.begin({ topic, partition: 0 }, { clusterId: "cluster", resetCount: 0, nextOffset: 2n });
-    expect(await bus.handOver([at(1, event(a, 1)), at(2, event(a, 2))])).toEqual({
+    bus.onSeek({ topic, partition: 0 }, { clusterId: "cluster", resetCount: 0, nextOffset: 2n });
+    expect(
+      await bus.deliver([
+        placeAtOffset(1, createEventRecord(a, 1)),
+        placeAtOffset(2, createEventRecord(a, 2)),
+      ]),
+    ).toEqual({
       handledCount: 2,
     });
-    expect(await effectsOf(a)).toEqual([`${a}:0`, `${a}:2`]);
+    expect(await readEffectsOf(a)).toEqual([`${a}:0`, `${a}:2`]);
   });
 
   test("is kept for no bus to which nobody can come back", async () => {
-    await start();
-    await bus.handOver([event(keys().a, 1)]);
-    expect(await positionOf()).toEqual([]);
+    await startTestConsumer();
+    await bus.deliver([createEventRecord(createKeys().a, 1)]);
+    expect(await readPositions()).toEqual([]);
   });
 });
 
 describe("records of several partitions that come together", () => {
-  const inPartition = (partition: number, record: ReturnType<typeof event>) => ({
-    ...at(1, record),
+  const placeInPartition = (partition: number, record: ReturnType<typeof createEventRecord>) => ({
+    ...placeAtOffset(1, record),
     partition,
   });
-  const positions = async () => {
+  const readPartitionOffsets = async () => {
     const { rows } = await database.admin.query<{ partition: number; at: string }>(
       "SELECT partition, next_offset AS at FROM positions WHERE consumer = $1 ORDER BY partition",
       [group],
@@ -622,245 +705,263 @@ describe("records of several partitions that come together", () => {
   };
 
   test("are applied in one transaction, which one statement moves all their positions in", async () => {
-    const { a, b } = keys();
-    await start();
-    const begun = [0, 1, 2].map((partition) => ({ topic, partition }));
-    for (const place of begun) {
-      const begin = { clusterId: "cluster", resetCount: 0, nextOffset: 0n };
+    const { a, b } = createKeys();
+    await startTestConsumer();
+    const topicPartitions = [0, 1, 2].map((partition) => ({ topic, partition }));
+    for (const topicPartition of topicPartitions) {
+      const startPosition = { clusterId: "cluster", resetCount: 0, nextOffset: 0n };
       await database.admin.query(
         `INSERT INTO positions (consumer, topic, partition, cluster_id, reset_count, next_offset)
          VALUES ($1, $2, $3, 'cluster', 0, 0)`,
-        [group, topic, place.partition],
+        [group, topic, topicPartition.partition],
       );
-      bus.begin(place, begin);
+      bus.onSeek(topicPartition, startPosition);
     }
-    const statements = listStatements();
-    const handled = await Promise.all([
-      bus.handOver([inPartition(2, event(a, 2))]),
-      bus.handOver([inPartition(0, event(b, 1))]),
-      bus.handOver([inPartition(1, event(a, 1))]),
+    const recorder = recordStatements();
+    const handling = await Promise.all([
+      bus.deliver([placeInPartition(2, createEventRecord(a, 2))]),
+      bus.deliver([placeInPartition(0, createEventRecord(b, 1))]),
+      bus.deliver([placeInPartition(1, createEventRecord(a, 1))]),
     ]);
-    expect(statements.stop().filter((text) => !/INSERT|count\(/.test(text))).toEqual([
+    expect(recorder.stop().filter((text) => !/INSERT|count\(/.test(text))).toEqual([
       "START TRANSACTION",
       expect.stringMatching(/^WITH moved AS/),
       "COMMIT",
     ]);
-    expect(handled).toEqual([{ handledCount: 1 }, { handledCount: 1 }, { handledCount: 1 }]);
-    expect(await effectsOf(a)).toEqual([`${a}:1`, `${a}:2`]);
-    expect(await effectsOf(b)).toEqual([`${b}:1`]);
-    expect(await positions()).toEqual(["0:2", "1:2", "2:2"]);
+    expect(handling).toEqual([{ handledCount: 1 }, { handledCount: 1 }, { handledCount: 1 }]);
+    expect(await readEffectsOf(a)).toEqual([`${a}:1`, `${a}:2`]);
+    expect(await readEffectsOf(b)).toEqual([`${b}:1`]);
+    expect(await readPartitionOffsets()).toEqual(["0:2", "1:2", "2:2"]);
   });
 
   test("one that cannot be applied is set aside alone", async () => {
-    const { a, b, bad } = keys();
-    await start(async (tx, data, envelope) => {
-      await write(tx, data, envelope);
-      if (envelope.key === bad) throw refuse("NOT_FOUND");
+    const { a, b, bad } = createKeys();
+    await startTestConsumer(async (tx, data, envelope) => {
+      await writeStep(tx, data, envelope);
+      if (envelope.key === bad) throw createApiError("NOT_FOUND");
     });
-    const handled = await Promise.all([
-      bus.handOver([inPartition(0, event(a, 1))]),
-      bus.handOver([inPartition(1, event(bad, 1))]),
-      bus.handOver([inPartition(2, event(b, 1))]),
+    const handling = await Promise.all([
+      bus.deliver([placeInPartition(0, createEventRecord(a, 1))]),
+      bus.deliver([placeInPartition(1, createEventRecord(bad, 1))]),
+      bus.deliver([placeInPartition(2, createEventRecord(b, 1))]),
     ]);
-    expect(handled).toEqual([{ handledCount: 1 }, { handledCount: 1 }, { handledCount: 1 }]);
-    expect([await effectsOf(a), await effectsOf(b)]).toEqual([[`${a}:1`], [`${b}:1`]]);
-    expect(await effectsOf(bad)).toEqual([]);
-    expect((await parked()).map(({ partition, offset }) => [partition, offset])).toEqual([
-      [1, "1"],
-    ]);
-    expect(await positions()).toEqual(["0:2", "1:2", "2:2"]);
+    expect(handling).toEqual([{ handledCount: 1 }, { handledCount: 1 }, { handledCount: 1 }]);
+    expect([await readEffectsOf(a), await readEffectsOf(b)]).toEqual([[`${a}:1`], [`${b}:1`]]);
+    expect(await readEffectsOf(bad)).toEqual([]);
+    expect(
+      (await listDeadLettersOfGroup()).map(({ partition, offset }) => [partition, offset]),
+    ).toEqual([[1, "1"]]);
+    expect(await readPartitionOffsets()).toEqual(["0:2", "1:2", "2:2"]);
   });
 
   test("one that waits holds up its own partition alone", async () => {
-    const { a, bad } = keys();
-    await start(
+    const { a, bad } = createKeys();
+    await startTestConsumer(
       async (tx, data, envelope) => {
         if (envelope.key === bad) throw Object.assign(new Error("away"), { code: "ECONNREFUSED" });
-        await write(tx, data, envelope);
+        await writeStep(tx, data, envelope);
       },
-      { clock: createHeldClock(new Date()) },
+      { clock: createFakeClock(new Date()) },
     );
-    const stopping = new AbortController();
-    const waiting = bus.handOver([inPartition(0, event(bad, 1))], stopping.signal);
-    const handled = bus.handOver([inPartition(1, event(a, 1))]);
-    expect(await handled).toEqual({ handledCount: 1 });
-    stopping.abort();
-    expect(await waiting).toEqual({ handledCount: 0 });
-    expect(await positions()).toEqual(["1:2"]);
+    const stopController = new AbortController();
+    const blockedHandling = bus.deliver(
+      [placeInPartition(0, createEventRecord(bad, 1))],
+      stopController.signal,
+    );
+    const handling = bus.deliver([placeInPartition(1, createEventRecord(a, 1))]);
+    expect(await handling).toEqual({ handledCount: 1 });
+    stopController.abort();
+    expect(await blockedHandling).toEqual({ handledCount: 0 });
+    expect(await readPartitionOffsets()).toEqual(["1:2"]);
   });
 
   test("only the partition goes back whose position lies before its records", async () => {
-    const { a, b } = keys();
-    await start();
+    const { a, b } = createKeys();
+    await startTestConsumer();
     await Promise.all([
-      bus.handOver([inPartition(0, event(a, 1))]),
-      bus.handOver([inPartition(1, event(b, 1))]),
+      bus.deliver([placeInPartition(0, createEventRecord(a, 1))]),
+      bus.deliver([placeInPartition(1, createEventRecord(b, 1))]),
     ]);
     await database.admin.query(
       "UPDATE positions SET next_offset = 1 WHERE consumer = $1 AND partition = 1",
       [group],
     );
-    const next = (partition: number, record: ReturnType<typeof event>) => ({
-      ...at(2, record),
+    const createNextRecord = (partition: number, record: ReturnType<typeof createEventRecord>) => ({
+      ...placeAtOffset(2, record),
       partition,
     });
-    const handled = await Promise.all([
-      bus.handOver([next(0, event(a, 2))]),
-      bus.handOver([next(1, event(b, 2))]),
+    const handling = await Promise.all([
+      bus.deliver([createNextRecord(0, createEventRecord(a, 2))]),
+      bus.deliver([createNextRecord(1, createEventRecord(b, 2))]),
     ]);
-    expect(handled).toEqual([{ handledCount: 1 }, { handledCount: 0, goBack: "behind" }]);
-    expect(await positions()).toEqual(["0:3", "1:1"]);
+    expect(handling).toEqual([{ handledCount: 1 }, { handledCount: 0, rewindReason: "behind" }]);
+    expect(await readPartitionOffsets()).toEqual(["0:3", "1:1"]);
   });
 });
 
 describe("the replay of dead letters (rule KEEP-6)", () => {
-  const whole = { failures: [], isCutShort: false, nextAfterSeq: null };
-  const refuseAll: Apply = () => Promise.reject(refuse("NOT_FOUND"));
+  const completeResult = { failures: [], isCutShort: false, nextAfterSeq: null };
+  const rejectAll: ThingHandler = () => Promise.reject(createApiError("NOT_FOUND"));
 
   test("applies what was parked in order, once, and lets the key go on", async () => {
-    const { a, bad } = keys();
-    await start((tx, data, envelope) =>
-      envelope.key === bad ? refuseAll(tx, data, envelope) : write(tx, data, envelope),
+    const { a, bad } = createKeys();
+    await startTestConsumer((tx, data, envelope) =>
+      envelope.key === bad ? rejectAll(tx, data, envelope) : writeStep(tx, data, envelope),
     );
-    const records = [1, 2, 3].map((step) => event(bad, step));
-    await bus.handOver([...records, event(a, 1)]);
-    expect(await replay()).toEqual({ replayedCount: 3, ...whole });
-    expect(await replay()).toEqual({ replayedCount: 0, ...whole });
-    await start();
-    await bus.handOver([...records, event(bad, 4)]);
-    expect(await effectsOf(bad)).toEqual([1, 2, 3, 4].map((step) => `${bad}:${step}`));
+    const records = [1, 2, 3].map((step) => createEventRecord(bad, step));
+    await bus.deliver([...records, createEventRecord(a, 1)]);
+    expect(await replayGroup()).toEqual({ replayedCount: 3, ...completeResult });
+    expect(await replayGroup()).toEqual({ replayedCount: 0, ...completeResult });
+    await startTestConsumer();
+    await bus.deliver([...records, createEventRecord(bad, 4)]);
+    expect(await readEffectsOf(bad)).toEqual([1, 2, 3, 4].map((step) => `${bad}:${step}`));
   });
 
   test("stops a key at its first failure and goes on with the others", async () => {
-    const { a, bad } = keys();
-    await start(refuseAll);
-    await bus.handOver([1, 2, 3].flatMap((step) => [event(bad, step), event(a, step)]));
-    const { replayedCount, failures } = await replay((tx, data, envelope) =>
+    const { a, bad } = createKeys();
+    await startTestConsumer(rejectAll);
+    await bus.deliver(
+      [1, 2, 3].flatMap((step) => [createEventRecord(bad, step), createEventRecord(a, step)]),
+    );
+    const { replayedCount, failures } = await replayGroup((tx, data, envelope) =>
       envelope.key === bad && data.step === 2
-        ? refuseAll(tx, data, envelope)
-        : write(tx, data, envelope),
+        ? rejectAll(tx, data, envelope)
+        : writeStep(tx, data, envelope),
     );
     expect({ replayedCount, failures }).toMatchObject({
       replayedCount: 4,
       failures: [{ key: bad, topic, reason: "NOT_FOUND" }],
     });
-    expect(await effectsOf(bad)).toEqual([`${bad}:1`]);
-    expect(await effectsOf(a)).toEqual([1, 2, 3].map((step) => `${a}:${step}`));
-    expect((await parked()).map(({ key }) => key)).toEqual([bad, bad]);
+    expect(await readEffectsOf(bad)).toEqual([`${bad}:1`]);
+    expect(await readEffectsOf(a)).toEqual([1, 2, 3].map((step) => `${a}:${step}`));
+    expect((await listDeadLettersOfGroup()).map(({ key }) => key)).toEqual([bad, bad]);
   });
 
   test("replays one key alone where one is named", async () => {
-    const { a, b } = keys();
-    await start(refuseAll);
-    await bus.handOver([event(a, 1), event(b, 1)]);
-    expect(await replay(write, { key: b })).toMatchObject({ replayedCount: 1 });
-    expect((await parked()).map(({ key }) => key)).toEqual([a]);
+    const { a, b } = createKeys();
+    await startTestConsumer(rejectAll);
+    await bus.deliver([createEventRecord(a, 1), createEventRecord(b, 1)]);
+    expect(await replayGroup(writeStep, { key: b })).toMatchObject({ replayedCount: 1 });
+    expect((await listDeadLettersOfGroup()).map(({ key }) => key)).toEqual([a]);
   });
 
   test("comes to those behind a thousand hopeless lanes, from where the one before it ended", async () => {
-    const { a } = keys();
-    await start(refuseAll);
-    const hopeless = Array.from({ length: 1_000 }, () => event(fresh("hopeless"), 1));
-    await bus.handOver([...hopeless, event(a, 1)]);
-    const pick: Apply = (tx, data, envelope) =>
-      envelope.key === a ? write(tx, data, envelope) : refuseAll(tx, data, envelope);
-    const first = await replay(pick);
-    expect(first).toMatchObject({ replayedCount: 0, isCutShort: true });
-    const second = await replay(pick, { afterSeq: first.nextAfterSeq ?? "" });
-    expect(second).toEqual({ replayedCount: 1, ...whole });
-    expect(await effectsOf(a)).toEqual([`${a}:1`]);
+    const { a } = createKeys();
+    await startTestConsumer(rejectAll);
+    const failingRecords = Array.from({ length: 1_000 }, () =>
+      createEventRecord(createUniqueName("hopeless"), 1),
+    );
+    await bus.deliver([...failingRecords, createEventRecord(a, 1)]);
+    const writeOnlyA: ThingHandler = (tx, data, envelope) =>
+      envelope.key === a ? writeStep(tx, data, envelope) : rejectAll(tx, data, envelope);
+    const firstResult = await replayGroup(writeOnlyA);
+    expect(firstResult).toMatchObject({ replayedCount: 0, isCutShort: true });
+    const secondResult = await replayGroup(writeOnlyA, {
+      afterSeq: firstResult.nextAfterSeq ?? "",
+    });
+    expect(secondResult).toEqual({ replayedCount: 1, ...completeResult });
+    expect(await readEffectsOf(a)).toEqual([`${a}:1`]);
   });
 
   test("goes on behind a record that was discarded, which is kept with the reason", async () => {
-    const { bad } = keys();
-    await start(refuseAll);
-    await bus.handOver([event(bad, 1), event(bad, 2)]);
-    const [first] = await parked();
-    const discard = (seq = first?.seq ?? "") =>
-      discardDeadLetter(database.pool, { group, seq, because: "a test", now: new Date() });
+    const { bad } = createKeys();
+    await startTestConsumer(rejectAll);
+    await bus.deliver([createEventRecord(bad, 1), createEventRecord(bad, 2)]);
+    const [firstDeadLetter] = await listDeadLettersOfGroup();
+    const discard = (seq = firstDeadLetter?.seq ?? "") =>
+      discardDeadLetter(database.pool, { group, seq, reason: "a test", now: new Date() });
     expect([await discard(), await discard()]).toEqual([true, false]);
-    expect(await replay()).toEqual({ replayedCount: 1, ...whole });
-    expect(await effectsOf(bad)).toEqual([`${bad}:2`]);
+    expect(await replayGroup()).toEqual({ replayedCount: 1, ...completeResult });
+    expect(await readEffectsOf(bad)).toEqual([`${bad}:2`]);
     const { rows } = await database.admin.query(
       "SELECT seq, key, discarded_because AS because FROM discarded_letters WHERE consumer = $1",
       [group],
     );
-    expect(rows).toEqual([{ seq: first?.seq, key: bad, because: "a test" }]);
+    expect(rows).toEqual([{ seq: firstDeadLetter?.seq, key: bad, because: "a test" }]);
   });
 
   test("applies once what was unreadable when it came and came again since", async () => {
-    const { bad } = keys();
-    const stricter = on({ ...testEvent(topic), data: z.object({ step: z.int().max(5) }) }, () =>
-      Promise.resolve(),
+    const { bad } = createKeys();
+    const strictHandler = on(
+      { ...createTestEventType(topic), data: z.object({ step: z.int().max(5) }) },
+      () => Promise.resolve(),
     );
-    const first = await start(write, { reactions: [stricter] });
-    const record = event(bad, 6);
-    await bus.handOver([record]);
-    await first.stop();
-    expect(await parked()).toHaveLength(1);
-    await start();
-    await bus.handOver([record]);
-    await replay();
-    expect(await effectsOf(bad)).toEqual([`${bad}:6`]);
-    expect(await parked()).toEqual([]);
+    const firstConsumer = await startTestConsumer(writeStep, { handlers: [strictHandler] });
+    const record = createEventRecord(bad, 6);
+    await bus.deliver([record]);
+    await firstConsumer.stop();
+    expect(await listDeadLettersOfGroup()).toHaveLength(1);
+    await startTestConsumer();
+    await bus.deliver([record]);
+    await replayGroup();
+    expect(await readEffectsOf(bad)).toEqual([`${bad}:6`]);
+    expect(await listDeadLettersOfGroup()).toEqual([]);
   });
 
   test("a record that arrives during a replay of its key is applied after it", async () => {
-    const { a, bad } = keys();
-    const first = await start(refuseAll);
-    await bus.handOver([event(bad, 1), event(bad, 2)]);
-    await first.stop();
-    const [replaying, applying] = [createGate(), createGate()];
-    await start(async (tx, data, envelope) => {
-      if (envelope.key === a) await applying.pass();
-      await write(tx, data, envelope);
+    const { a, bad } = createKeys();
+    const firstConsumer = await startTestConsumer(rejectAll);
+    await bus.deliver([createEventRecord(bad, 1), createEventRecord(bad, 2)]);
+    await firstConsumer.stop();
+    const [replayLatch, applyLatch] = [createLatch(), createLatch()];
+    await startTestConsumer(async (tx, data, envelope) => {
+      if (envelope.key === a) await applyLatch.waitForRelease();
+      await writeStep(tx, data, envelope);
     });
-    const replayed = replay(async (tx, data, envelope) => {
-      if (data.step === 2) await replaying.pass();
-      await write(tx, data, envelope);
+    const replayPromise = replayGroup(async (tx, data, envelope) => {
+      if (data.step === 2) await replayLatch.waitForRelease();
+      await writeStep(tx, data, envelope);
     });
-    await replaying.reached;
-    const handled = bus.handOver([event(a, 1), event(bad, 3)]);
+    await replayLatch.reached;
+    const handling = bus.deliver([createEventRecord(a, 1), createEventRecord(bad, 3)]);
     // The replay goes on once the newcomer waits for it, or has looked without waiting.
-    let hasLooked = false;
-    void applying.reached.then(() => (hasLooked = true));
+    let hasChecked = false;
+    void applyLatch.reached.then(() => (hasChecked = true));
     await waitUntil(
       "the newcomer waits, or has looked",
-      async () => hasLooked || (await countLockWaits(database.pool)) === 1,
+      async () => hasChecked || (await countLockWaits(database.pool)) === 1,
     );
-    replaying.open();
-    await replayed;
-    applying.open();
-    await handled;
-    expect(await effectsOf(bad)).toEqual([1, 2, 3].map((step) => `${bad}:${step}`));
-    expect(await parked()).toEqual([]);
+    replayLatch.release();
+    await replayPromise;
+    applyLatch.release();
+    await handling;
+    expect(await readEffectsOf(bad)).toEqual([1, 2, 3].map((step) => `${bad}:${step}`));
+    expect(await listDeadLettersOfGroup()).toEqual([]);
   });
 });
 
 /** A place where a handler waits until the test lets it pass. */
-const createGate = () => {
-  const { promise: reached, resolve: reach } = Promise.withResolvers<void>();
-  const { promise: opened, resolve: open } = Promise.withResolvers<void>();
-  const pass = (): Promise<void> => {
-    reach();
-    return opened;
+const createLatch = () => {
+  const { promise: reached, resolve: signalReached } = Promise.withResolvers<void>();
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  const waitForRelease = (): Promise<void> => {
+    signalReached();
+    return released;
   };
-  return { reached, open, pass };
+  return { reached, release, waitForRelease };
 };
 
 /** Lists what all connections of this process send to Postgres, until it is stopped. */
-const listStatements = (): { stop: () => string[] } => {
-  const query: unknown = Reflect.get(Client.prototype, "query");
-  const texts: string[] = [];
-  Client.prototype.query = function listing(this: Client, ...given: unknown[]): unknown {
-    const [first] = given;
-    texts.push((typeof first === "string" ? first : (first as { text: string }).text).trim());
-    return Reflect.apply(query as () => unknown, this, given);
+const recordStatements = (): { stop: () => string[] } => {
+  const originalQuery: unknown = Reflect.get(Client.prototype, "query");
+  const statements: string[] = [];
+  Client.prototype.query = function recordQuery(
+    this: Client,
+    ...queryArguments: unknown[]
+  ): unknown {
+    const [firstArgument] = queryArguments;
+    statements.push(
+      (typeof firstArgument === "string"
+        ? firstArgument
+        : (firstArgument as { text: string }).text
+      ).trim(),
+    );
+    return Reflect.apply(originalQuery as () => unknown, this, queryArguments);
   } as Client["query"];
   return {
     stop: () => {
-      Client.prototype.query = query as Client["query"];
-      return texts;
+      Client.prototype.query = originalQuery as Client["query"];
+      return statements;
     },
   };
 };

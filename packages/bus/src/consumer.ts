@@ -4,18 +4,18 @@ import {
   type Clock,
   type Log,
   type Metrics,
-  continueTrace,
+  extractTraceContext,
   startLoop,
 } from "@payment-links/runtime";
-import type { Applier, ChunkOutcome } from "./apply-chunk.ts";
+import type { ConsumerContext, ChunkResult } from "./apply-chunk.ts";
 import type { BatchHandler, Bus } from "./bus.ts";
-import { indexReactions, readRecord } from "./cloud-event.ts";
+import { indexHandlers, parseRecord } from "./cloud-event.ts";
 import { createConsumerMetrics } from "./consumer-metrics.ts";
-import { countParked } from "./dead-letters.ts";
-import { chunkRecordsMax, gatherChunks } from "./gather-chunks.ts";
-import { findHeardUntil } from "./marks.ts";
-import { PositionBehind, createPositions } from "./positions.ts";
-import type { Reaction } from "./reaction.ts";
+import { countDeadLetters } from "./dead-letters.ts";
+import { chunkRecordsMax, createChunkBatcher } from "./chunk-batcher.ts";
+import { findReceivedUntil } from "./watermarks.ts";
+import { PositionBehindError, createGroupPositions } from "./positions.ts";
+import type { RegisteredHandler } from "./event-handlers.ts";
 
 export type ConsumerOptions = {
   bus: Bus;
@@ -25,7 +25,7 @@ export type ConsumerOptions = {
    * changes.
    */
   group: string;
-  reactions: readonly Reaction[];
+  handlers: readonly RegisteredHandler[];
   metrics: Metrics;
   log: Log;
   clock: Clock;
@@ -35,9 +35,9 @@ export type ConsumerOptions = {
    * Awaited before each transaction. It ends once the service can take another one, and always within a
    * bound of its own. Meanwhile the records wait on the bus.
    */
-  pace?: () => Promise<void>;
+  waitForCapacity?: () => Promise<void>;
   /** How long after records were taken the next ones are, at the soonest; at once if left out. */
-  restMs?: number;
+  batchIntervalMs?: number;
 };
 
 /** A running consumer. */
@@ -46,7 +46,7 @@ export type Consumer = {
   stop(): Promise<void>;
 };
 
-const upkeepEveryMs = 60_000;
+const maintenanceIntervalMs = 60_000;
 
 /**
  * Starts to apply the events of the reactions' topics, each exactly once in effect: the transaction
@@ -55,75 +55,88 @@ const upkeepEveryMs = 60_000;
  * KEEP-6).
  */
 export const startConsumer = async (options: ConsumerOptions): Promise<Consumer> => {
-  const { bus, pool, group, reactions, clock, log, afterCommit } = options;
-  const index = indexReactions(reactions);
-  const topics = [...new Set(reactions.map((reaction) => reaction.event.topic))];
+  const { bus, pool, group, handlers, clock, log, afterCommit } = options;
+  const handlerIndex = indexHandlers(handlers);
+  const topics = [...new Set(handlers.map((handler) => handler.event.topic))];
   const metrics = createConsumerMetrics(options.metrics, { group, clock });
-  const positions = createPositions({ pool, group, waited: () => metrics.waited() });
+  const groupPositions = createGroupPositions({ pool, group, onWait: () => metrics.recordWait() });
 
-  const upkeep = startLoop({
+  const maintenanceLoop = startLoop({
     name: `dead letters of ${group}`,
     clock,
     log,
-    waitMs: upkeepEveryMs,
+    waitMs: maintenanceIntervalMs,
     run: async () => {
-      metrics.parked(await countParked(pool, group));
+      metrics.setDeadLetterCount(await countDeadLetters(pool, group));
       for (const topic of topics) {
-        metrics.heardUntil(topic, await findHeardUntil(pool, { group, topic }));
+        metrics.setReceivedUntil(topic, await findReceivedUntil(pool, { group, topic }));
       }
     },
   });
 
-  const applier: Applier = {
+  const context: ConsumerContext = {
     pool,
     group,
-    positions,
+    positions: groupPositions,
     clock,
     log,
-    waited: () => metrics.waited(),
-    committed: ([first], outcome) => {
-      if (first !== undefined) metrics.committed(first.record.topic, outcome);
-      if (outcome.parkedCount > 0) upkeep.wake();
-      for (const act of outcome.afterCommits) act();
-      if (log.isLevelEnabled("debug")) tellApplied(log, group, outcome);
-      if (outcome.hasTold) afterCommit?.();
+    onWait: () => metrics.recordWait(),
+    onCommitted: ([first], result) => {
+      if (first !== undefined) metrics.recordCommitted(first.record.topic, result);
+      if (result.deadLetterCount > 0) maintenanceLoop.wake();
+      for (const hook of result.afterCommitHooks) hook();
+      if (log.isLevelEnabled("debug")) logAppliedEvents(log, group, result);
+      if (result.hasPublished) afterCommit?.();
     },
   };
-  const gatherer = gatherChunks(applier, options.pace);
+  const batcher = createChunkBatcher(context, options.waitForCapacity);
 
   const handle: BatchHandler = async (records, signal) => {
     let handledCount = 0;
-    const settled = (count: number) => {
+    const onProcessed = (count: number) => {
       handledCount += count;
     };
     try {
-      for (let at = 0; at < records.length && !signal.aborted; at += chunkRecordsMax) {
-        const chunk = records.slice(at, at + chunkRecordsMax);
-        const readings = chunk.map((record) => readRecord(record, index));
-        await gatherer.apply({ readings, signal, settled });
+      for (
+        let startIndex = 0;
+        startIndex < records.length && !signal.aborted;
+        startIndex += chunkRecordsMax
+      ) {
+        const chunk = records.slice(startIndex, startIndex + chunkRecordsMax);
+        const parsedRecords = chunk.map((record) => parseRecord(record, handlerIndex));
+        await batcher.apply({ parsedRecords, signal, onProcessed });
       }
     } catch (error) {
-      if (error instanceof PositionBehind) return { handledCount, goBack: error.reason };
+      if (error instanceof PositionBehindError) return { handledCount, rewindReason: error.reason };
       if (!signal.aborted) throw error;
     }
     return { handledCount };
   };
 
-  const { restMs = 0 } = options;
-  const subscription = await bus.subscribe({ group, topics, handle, positions, restMs });
+  const { batchIntervalMs = 0 } = options;
+  const subscription = await bus.subscribe({
+    group,
+    topics,
+    handle,
+    positionStore: groupPositions,
+    batchIntervalMs,
+  });
   return {
     stop: async () => {
       await subscription.stop();
-      await upkeep.stop();
+      await maintenanceLoop.stop();
     },
   };
 };
 
 /** One line per event with the event's own trace, even if many events are applied at once. */
-const tellApplied = (log: Log, group: string, { applied }: ChunkOutcome): void => {
-  for (const { record, envelope, traceparent } of applied) {
-    const traceId = trace.getSpanContext(continueTrace(traceparent))?.traceId;
-    const line = { group, topic: record.topic, event_id: envelope.id };
-    log.debug(traceId === undefined ? line : { ...line, trace_id: traceId }, "an event is applied");
+const logAppliedEvents = (log: Log, group: string, { appliedEvents }: ChunkResult): void => {
+  for (const { record, envelope, traceparent } of appliedEvents) {
+    const traceId = trace.getSpanContext(extractTraceContext(traceparent))?.traceId;
+    const logFields = { group, topic: record.topic, event_id: envelope.id };
+    log.debug(
+      traceId === undefined ? logFields : { ...logFields, trace_id: traceId },
+      "an event is applied",
+    );
   }
 };

@@ -2,37 +2,42 @@ import { isUtf8 } from "node:buffer";
 import * as z from "zod";
 import { sql } from "slonik";
 import { newId } from "@payment-links/contracts";
-import { type Db, nothing } from "@payment-links/postgres";
+import { type Db, sqlVoid } from "@payment-links/postgres";
 import type { ReceivedRecord } from "./bus.ts";
-import type { Reading } from "./cloud-event.ts";
-import { storableKey } from "./parked-keys.ts";
+import type { ParsedRecord } from "./cloud-event.ts";
+import { toStorableKey } from "./blocked-keys.ts";
 
 /** The topic that tells the world of a topic's dead letters. */
-export const deadLetterTopic = (topic: string): string => `${topic}.dead-letter`;
+export const getDeadLetterTopic = (topic: string): string => `${topic}.dead-letter`;
 
 /** Why a record without a fault of its own is parked. */
-export const parkedBehind = "parked behind an earlier record of the same key";
+export const blockedReason = "parked behind an earlier record of the same key";
 
-export type Parking = { group: string; reading: Reading; reason: string; parkedAt: Date };
+export type NewDeadLetter = {
+  group: string;
+  parsedRecord: ParsedRecord;
+  reason: string;
+  deadLetteredAt: Date;
+};
 
-const reasonCharactersMax = 1_000;
+const reasonLengthMax = 1_000;
 
 /**
  * Sets a record aside in the caller's transaction. It writes a row for the replay, and by the
  * outbox a record on the dead-letter topic, with the reason and the place. Answers false if the
  * record was set aside before.
  */
-export const parkRecord = async (tx: Db, parking: Parking): Promise<boolean> => {
-  const { group, reading, parkedAt } = parking;
-  const { record } = reading;
-  const reason = storableText(parking.reason).slice(0, reasonCharactersMax);
-  const eventId = reading.kind === "event" ? reading.envelope.id : null;
-  const name = eventId ?? nameUnread(record);
-  const headers = storableHeaders(record.headers);
+export const storeDeadLetter = async (tx: Db, deadLetter: NewDeadLetter): Promise<boolean> => {
+  const { group, parsedRecord, deadLetteredAt } = deadLetter;
+  const { record } = parsedRecord;
+  const reason = toStorableText(deadLetter.reason).slice(0, reasonLengthMax);
+  const eventId = parsedRecord.kind === "event" ? parsedRecord.envelope.id : null;
+  const recordId = eventId ?? createUnparsedId(record);
+  const headers = toStorableHeaders(record.headers);
   const eventType = headers["ce_type"] || null;
-  const key = storableKey(record.key);
-  const told = { group, reason, ...placeOf(record), eventId, eventType, headers };
-  const { rowCount } = await tx.query(nothing`
+  const key = toStorableKey(record.key);
+  const payload = { group, reason, ...getRecordLocation(record), eventId, eventType, headers };
+  const { rowCount } = await tx.query(sqlVoid`
     WITH parked AS (
       INSERT INTO dead_letters (
         consumer, topic, partition, record_offset, key, event_id, event_type, headers, value,
@@ -40,67 +45,73 @@ export const parkRecord = async (tx: Db, parking: Parking): Promise<boolean> => 
       )
       SELECT
         ${group}, ${record.topic}, ${record.partition}, ${record.offset}::int8, ${key ?? null},
-        ${name}, ${eventType}, ${sql.jsonb(headers)},
+        ${recordId}, ${eventType}, ${sql.jsonb(headers)},
         ${record.value === undefined ? null : sql.binary(record.value)}, ${reason},
-        ${sql.timestamp(parkedAt)}
+        ${sql.timestamp(deadLetteredAt)}
       WHERE NOT EXISTS (
         SELECT FROM dead_letters
-        WHERE consumer = ${group} AND event_id = ${name}::text AND topic = ${record.topic}
+        WHERE consumer = ${group} AND event_id = ${recordId}::text AND topic = ${record.topic}
       )
       ON CONFLICT DO NOTHING
       RETURNING seq
     )
     INSERT INTO outbox (id, topic, key, type, occurred_at, traceparent, value)
-    SELECT ${newId("evt")}, ${deadLetterTopic(record.topic)}, ${key ?? ""}, 'dead_letter.parked',
-      ${sql.timestamp(parkedAt)}, ${headers["traceparent"] ?? null},
-      ${JSON.stringify({ ...told, key: key ?? null, value: shownValue(record.value) })}
+    SELECT ${newId("evt")}, ${getDeadLetterTopic(record.topic)}, ${key ?? ""}, 'dead_letter.parked',
+      ${sql.timestamp(deadLetteredAt)}, ${headers["traceparent"] ?? null},
+      ${JSON.stringify({ ...payload, key: key ?? null, value: toTextValue(record.value) })}
     FROM parked
   `);
   return rowCount > 0;
 };
 
-const unread = "unread:";
+const unparsedPrefix = "unread:";
 
 /**
  * What could not be read is known by its place in its log: in a log that was made anew the place is another
  * record's.
  */
-const nameUnread = ({ log, offset, partition }: ReceivedRecord): string | null =>
-  log === undefined ? null : `${unread}${log.clusterId} ${log.resetCount} ${partition} ${offset}`;
+const createUnparsedId = ({ log, offset, partition }: ReceivedRecord): string | null =>
+  log === undefined
+    ? null
+    : `${unparsedPrefix}${log.clusterId} ${log.resetCount} ${partition} ${offset}`;
 
 /** Null where it could not be read. */
-const eventIdOf = sql.fragment`CASE WHEN event_id NOT LIKE ${`${unread}%`} THEN event_id END`;
+const selectEventId = sql.fragment`CASE WHEN event_id NOT LIKE ${`${unparsedPrefix}%`} THEN event_id END`;
 
-const placeOf = ({ topic, partition, offset }: ReceivedRecord) => ({ topic, partition, offset });
+const getRecordLocation = ({ topic, partition, offset }: ReceivedRecord) => ({
+  topic,
+  partition,
+  offset,
+});
 
-const storableText = (text: string): string => text.replaceAll("\0", "\uFFFD");
+const toStorableText = (text: string): string => text.replaceAll("\0", "\uFFFD");
 
 const headersMax = 32;
-const headerCharactersMax = 1_000;
+const headerLengthMax = 1_000;
 
 /**
  * The headers that a replay needs come first; of strange ones there may be any number, of any
  * length, and the dead letter must not be too large to be sent.
  */
-const storableHeaders = (headers: ReceivedRecord["headers"]): Record<string, string> => {
-  const isStrange = (name: string) => !name.startsWith("ce_") && name !== "traceparent";
+const toStorableHeaders = (headers: ReceivedRecord["headers"]): Record<string, string> => {
+  const isExtraHeader = (name: string) => !name.startsWith("ce_") && name !== "traceparent";
   const names = Object.keys(headers)
-    .toSorted((a, b) => Number(isStrange(a)) - Number(isStrange(b)))
+    .toSorted((a, b) => Number(isExtraHeader(a)) - Number(isExtraHeader(b)))
     .slice(0, headersMax);
-  const bound = (text: string): string =>
-    storableText(text).slice(0, headerCharactersMax).toWellFormed();
-  return Object.fromEntries(names.map((name) => [bound(name), bound(headers[name] ?? "")]));
+  const truncate = (text: string): string =>
+    toStorableText(text).slice(0, headerLengthMax).toWellFormed();
+  return Object.fromEntries(names.map((name) => [truncate(name), truncate(headers[name] ?? "")]));
 };
 
 /** A record on the dead-letter topic must not be too large to be sent. */
-const shownBytesMax = 64 * 1024;
+const valueBytesMax = 64 * 1024;
 
-const shownValue = (value: Buffer | undefined): string | null =>
-  value !== undefined && value.length <= shownBytesMax && isUtf8(value)
+const toTextValue = (value: Buffer | undefined): string | null =>
+  value !== undefined && value.length <= valueBytesMax && isUtf8(value)
     ? value.toString("utf8")
     : null;
 
-const ParkedRow = z.object({
+const StoredDeadLetter = z.object({
   seq: z.string(),
   topic: z.string(),
   partition: z.number(),
@@ -111,10 +122,10 @@ const ParkedRow = z.object({
   headers: z.record(z.string(), z.string()),
   value: z.instanceof(Buffer).nullable(),
 });
-export type ParkedRow = z.output<typeof ParkedRow>;
+export type StoredDeadLetter = z.output<typeof StoredDeadLetter>;
 
 /** A parked record, as it arrived. */
-export const toReceived = (row: ParkedRow): ReceivedRecord => ({
+export const toReceivedRecord = (row: StoredDeadLetter): ReceivedRecord => ({
   topic: row.topic,
   partition: row.partition,
   offset: row.offset,
@@ -124,17 +135,17 @@ export const toReceived = (row: ParkedRow): ReceivedRecord => ({
 });
 
 /** Records that are parked together: one key of one topic, or one record without a key. */
-export type ParkedLane = { topic: string; key: string | null; firstSeq: string };
+export type DeadLetterLane = { topic: string; key: string | null; firstSeq: string };
 
 const LaneRow = z.object({ topic: z.string(), key: z.string().nullable(), firstSeq: z.string() });
 
 /** The lanes that a group has parked, by their oldest record, from behind `afterSeq` on. */
-export const findLanes = (
+export const findDeadLetterLanes = (
   db: Db,
-  wanted: { group: string; key: string | undefined; afterSeq: string; lanesMax: number },
-): Promise<readonly ParkedLane[]> => {
-  const { group, afterSeq, lanesMax } = wanted;
-  const key = wanted.key ?? null;
+  filter: { group: string; key: string | undefined; afterSeq: string; lanesMax: number },
+): Promise<readonly DeadLetterLane[]> => {
+  const { group, afterSeq, lanesMax } = filter;
+  const key = filter.key ?? null;
   return db.any(sql.type(LaneRow)`
     SELECT topic, key, min(seq) AS "firstSeq" FROM dead_letters
     WHERE consumer = ${group} AND (${key}::text IS NULL OR key = ${key})
@@ -145,31 +156,31 @@ export const findLanes = (
 };
 
 /** Takes the oldest parked record of a lane for this transaction; undefined if none is left. */
-export const takeFirst = async (
+export const deleteFirstDeadLetter = async (
   tx: Db,
-  { group, lane }: { group: string; lane: ParkedLane },
-): Promise<ParkedRow | undefined> =>
-  (await tx.maybeOne(sql.type(ParkedRow)`
+  { group, lane }: { group: string; lane: DeadLetterLane },
+): Promise<StoredDeadLetter | undefined> =>
+  (await tx.maybeOne(sql.type(StoredDeadLetter)`
     DELETE FROM dead_letters WHERE seq = (
       SELECT seq FROM dead_letters
-      WHERE consumer = ${group} AND topic = ${lane.topic} AND ${isOfLane(lane)}
+      WHERE consumer = ${group} AND topic = ${lane.topic} AND ${matchLane(lane)}
       ORDER BY seq LIMIT 1
       FOR UPDATE
     )
     RETURNING seq, topic, partition, record_offset AS "offset", key,
-      ${eventIdOf} AS "eventId", headers, value
+      ${selectEventId} AS "eventId", headers, value
   `)) ?? undefined;
 
-const isOfLane = ({ key, firstSeq }: ParkedLane) =>
+const matchLane = ({ key, firstSeq }: DeadLetterLane) =>
   key === null ? sql.fragment`seq = ${firstSeq}::int8` : sql.fragment`key = ${key}`;
 
 /** Writes down why a parked record failed again. */
-export const updateReason = async (
+export const updateDeadLetterReason = async (
   db: Db,
   { seq, reason }: { seq: string; reason: string },
 ): Promise<void> => {
-  await db.query(nothing`
-    UPDATE dead_letters SET reason = ${storableText(reason).slice(0, reasonCharactersMax)}
+  await db.query(sqlVoid`
+    UPDATE dead_letters SET reason = ${toStorableText(reason).slice(0, reasonLengthMax)}
     WHERE seq = ${seq}::int8
   `);
 };
@@ -180,15 +191,15 @@ export const updateReason = async (
  */
 export const discardDeadLetter = async (
   db: Db,
-  letter: { group: string; seq: string; because: string; now: Date },
+  options: { group: string; seq: string; reason: string; now: Date },
 ): Promise<boolean> => {
-  const { rowCount } = await db.query(nothing`
+  const { rowCount } = await db.query(sqlVoid`
     WITH discarded AS (
-      DELETE FROM dead_letters WHERE consumer = ${letter.group} AND seq = ${letter.seq}::int8
+      DELETE FROM dead_letters WHERE consumer = ${options.group} AND seq = ${options.seq}::int8
       RETURNING *
     )
     INSERT INTO discarded_letters
-    SELECT discarded.*, ${sql.timestamp(letter.now)}, ${letter.because} FROM discarded
+    SELECT discarded.*, ${sql.timestamp(options.now)}, ${options.reason} FROM discarded
   `);
   return rowCount > 0;
 };
@@ -196,7 +207,7 @@ export const discardDeadLetter = async (
 const CountRow = z.object({ parkedCount: z.number() });
 
 /** How many records a group has parked. */
-export const countParked = async (db: Db, group: string): Promise<number> => {
+export const countDeadLetters = async (db: Db, group: string): Promise<number> => {
   const row = await db.one(sql.type(CountRow)`
     SELECT count(*)::int AS "parkedCount" FROM dead_letters WHERE consumer = ${group}
   `);
@@ -217,7 +228,7 @@ const DeadLetterRow = z.object({
 });
 export type DeadLetter = z.output<typeof DeadLetterRow>;
 
-const listedMax = 1_000;
+const limitMax = 1_000;
 
 /** Lists the parked records of a service's schema in order of parking, for its operators. */
 export const listDeadLetters = (options: {
@@ -229,9 +240,9 @@ export const listDeadLetters = (options: {
 }): Promise<readonly DeadLetter[]> =>
   options.pool.any(sql.type(DeadLetterRow)`
     SELECT seq, consumer AS "group", topic, partition, record_offset AS "offset", key,
-      ${eventIdOf} AS "eventId", event_type AS "eventType", reason, parked_at AS "parkedAt"
+      ${selectEventId} AS "eventId", event_type AS "eventType", reason, parked_at AS "parkedAt"
     FROM dead_letters
     WHERE seq > ${options.afterSeq ?? "0"}::int8
       AND (${options.group ?? null}::text IS NULL OR consumer = ${options.group ?? null})
-    ORDER BY seq LIMIT ${Math.min(options.limit ?? 100, listedMax)}
+    ORDER BY seq LIMIT ${Math.min(options.limit ?? 100, limitMax)}
   `);

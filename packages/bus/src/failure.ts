@@ -12,8 +12,8 @@ import {
   TupleMovedToAnotherPartitionError,
 } from "slonik";
 import * as z from "zod";
-import { Refusal } from "@payment-links/contracts";
-import { type Cause, causesOf } from "@payment-links/postgres";
+import { ApiError } from "@payment-links/contracts";
+import { type ErrorCause, listCauses } from "@payment-links/postgres";
 
 /**
  * Why a record could not be applied. `transient`: the database or the way to it failed, which will
@@ -23,7 +23,7 @@ export type FailureClass = "transient" | "permanent" | "unknown";
 
 /** Tells what kind of failure an error is. */
 export const classifyFailure = (error: unknown): FailureClass => {
-  for (const cause of causesOf(error)) {
+  for (const cause of listCauses(error)) {
     if (isPermanent(cause)) return "permanent";
     if (isTransient(cause)) return "transient";
   }
@@ -31,7 +31,7 @@ export const classifyFailure = (error: unknown): FailureClass => {
 };
 
 const permanentErrors = [
-  Refusal,
+  ApiError,
   AssertionError,
   z.ZodError,
   SchemaValidationError,
@@ -40,8 +40,8 @@ const permanentErrors = [
 ];
 
 /** State 22: a value that its column cannot hold. */
-const isPermanent = ({ error, code }: Cause): boolean =>
-  permanentErrors.some((kind) => error instanceof kind) || code.startsWith("22");
+const isPermanent = ({ error, code }: ErrorCause): boolean =>
+  permanentErrors.some((errorClass) => error instanceof errorClass) || code.startsWith("22");
 
 const transientErrors = [
   BackendTerminatedError,
@@ -69,13 +69,14 @@ const transientCodes = new Set([
  * transaction, 40 serialization and deadlock, 53 no resources left, 55P03 lock not available, 57
  * cancelled or shut down, 58 the server's own system.
  */
-const transientStates = /^(?:08|40|53|57|58)|^(?:25006|25P03|25P04|55P03)$/;
+const transientStatePattern = /^(?:08|40|53|57|58)|^(?:25006|25P03|25P04|55P03)$/;
 
 /** slonik's driver throws plain errors if a connection died between two statements. */
-const deadConnection = /^Client (?:is|has) |^Connection pool |connection timeout|timeout expired/i;
+const deadConnectionPattern =
+  /^Client (?:is|has) |^Connection pool |connection timeout|timeout expired/i;
 
-const isTransient = ({ error, code }: Cause): boolean =>
-  transientErrors.some((kind) => error instanceof kind) ||
+const isTransient = ({ error, code }: ErrorCause): boolean =>
+  transientErrors.some((errorClass) => error instanceof errorClass) ||
   transientCodes.has(code) ||
-  transientStates.test(code) ||
-  deadConnection.test(error.message);
+  transientStatePattern.test(code) ||
+  deadConnectionPattern.test(error.message);

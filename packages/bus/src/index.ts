@@ -1,10 +1,10 @@
-export { type Deed, auditEvent, publishAudit } from "./audit-event.ts";
+export { type AuditEvent, createAuditEvent, publishAuditEvent } from "./audit-event.ts";
 export type {
   BatchHandler,
   Bus,
-  HandledRecords,
+  BatchResult,
   OutgoingRecord,
-  Place,
+  TopicPartition,
   PartitionLog,
   Position,
   PositionStore,
@@ -15,41 +15,46 @@ export { type Consumer, type ConsumerOptions, startConsumer } from "./consumer.t
 export { type DeadLetter, discardDeadLetter, listDeadLetters } from "./dead-letters.ts";
 export { type FailureClass, classifyFailure } from "./failure.ts";
 export { type KafkaBus, type KafkaBusOptions, createKafkaBus } from "./kafka-bus.ts";
-export { grantKafkaUse } from "./kafka-acls.ts";
+export { grantKafkaAccess } from "./kafka-acls.ts";
 export type { KafkaConnection } from "./kafka-client.ts";
 export { ensureTopics } from "./kafka-topics.ts";
 export { createLocalBus } from "./local-bus.ts";
-export { findHeardUntil } from "./marks.ts";
+export { findReceivedUntil } from "./watermarks.ts";
 export {
   type OutboxRow,
   type OutgoingEvent,
-  outboxRow,
-  outgoing,
+  toOutboxRow,
+  createOutgoingEvent,
   publish,
-  writeOutbox,
+  insertOutboxRows,
 } from "./outbox.ts";
 export {
-  type AfterCommit,
+  type AfterCommitHook,
   type ChunkEvent,
   type ChunkHandler,
   type Envelope,
   type EventHandler,
-  type Reaction,
+  type RegisteredHandler,
   on,
-  onTogether,
-} from "./reaction.ts";
-export { prefixTopics, prefixUse, withTopicPrefix } from "./topic-prefix.ts";
+  onChunk,
+} from "./event-handlers.ts";
+export { prefixTopics, prefixUsage, withTopicPrefix } from "./topic-prefix.ts";
 export { type Relay, type RelayOptions, createRelay } from "./relay.ts";
 export {
   type Republish,
-  type Republishing,
-  askToRepublish,
+  type RepublishSource,
+  requestRepublish,
   findRepublish,
   republishPage,
-  startRepublishing,
+  startRepublishLoop,
 } from "./republish.ts";
 export { type ReplayOptions, type ReplayResult, replayDeadLetters } from "./replay.ts";
-export { type Told, isNewerThanKept, keptTold, toldBy } from "./told.ts";
+export {
+  type LatestPublished,
+  isNewerThanStored,
+  setLatestPublished,
+  toLatestPublished,
+} from "./latest-published.ts";
 
 /** The SQL files that every service applies before its own. */
 export const busMigrations = new URL("../migrations/", import.meta.url);

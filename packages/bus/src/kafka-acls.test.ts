@@ -1,81 +1,93 @@
 import { afterEach, beforeAll, describe, expect, test } from "@jest/globals";
-import { openMetrics } from "@payment-links/runtime";
+import { createMetrics } from "@payment-links/runtime";
 import type { Bus } from "./bus.ts";
-import { deadLetterTopic } from "./dead-letters.ts";
-import { grantKafkaUse } from "./kafka-acls.ts";
+import { getDeadLetterTopic } from "./dead-letters.ts";
+import { grantKafkaAccess } from "./kafka-acls.ts";
 import { createKafkaBus } from "./kafka-bus.ts";
-import { openKafka } from "./kafka-client.ts";
+import { createKafkaClient } from "./kafka-client.ts";
 import { ensureTopics } from "./kafka-topics.ts";
 import { waitUntil } from "@payment-links/runtime/testing";
-import { eventually, fresh, quietLog } from "./testing/rig.ts";
-import { testBrokers, testSaslConnection } from "./testing/test-brokers.ts";
+import { eventually, createUniqueName, silentLog } from "./testing/rig.ts";
+import { getTestBrokers, getTestSaslConnection } from "./testing/test-brokers.ts";
 
 const user = "links-api";
-const told = { clientId: "acl-test", log: quietLog };
-const asUser = testSaslConnection(user);
-const asStranger = testSaslConnection("webhook-dispatcher");
-const withUsers = asUser === undefined || asStranger === undefined ? describe.skip : describe;
+const clientOptions = { clientId: "acl-test", log: silentLog };
+const userConnection = getTestSaslConnection(user);
+const otherUserConnection = getTestSaslConnection("webhook-dispatcher");
+const describeWithUsers =
+  userConnection === undefined || otherUserConnection === undefined ? describe.skip : describe;
 
-const opened: Bus[] = [];
+const openedBuses: Bus[] = [];
 afterEach(async () => {
-  await Promise.all(opened.splice(0).map((bus) => bus.close()));
+  await Promise.all(openedBuses.splice(0).map((bus) => bus.close()));
 });
 
-withUsers("a service's user, where a cluster asks who calls", () => {
-  const [own, heard, foreign] = [fresh("own"), fresh("heard"), fresh("foreign")];
-  const group = fresh("group");
+describeWithUsers("a service's user, where a cluster asks who calls", () => {
+  const [ownTopic, consumedTopic, foreignTopic] = [
+    createUniqueName("own"),
+    createUniqueName("heard"),
+    createUniqueName("foreign"),
+  ];
+  const group = createUniqueName("group");
 
-  const openAs = (connection: typeof asUser) => {
+  const createBusAs = (connection: typeof userConnection) => {
     if (connection === undefined) throw new Error("a describe that is not skipped has users");
-    const bus = createKafkaBus({ ...told, ...connection, metrics: openMetrics("test") });
-    opened.push(bus);
+    const bus = createKafkaBus({ ...clientOptions, ...connection, metrics: createMetrics("test") });
+    openedBuses.push(bus);
     return bus;
   };
-  const publish = (connection: typeof asUser, topic: string) =>
-    openAs(connection).publish([{ topic, key: "key", value: "{}", headers: {} }]);
+  const publish = (connection: typeof userConnection, topic: string) =>
+    createBusAs(connection).publish([{ topic, key: "key", value: "{}", headers: {} }]);
 
   beforeAll(async () => {
-    const brokers = testBrokers();
-    const settings = { partitions: 3, config: {} };
-    const topics = { [own]: settings, [heard]: settings, [foreign]: settings };
-    await ensureTopics({ ...told, brokers, replicationFactor: 1, topics });
-    const use = { group, writes: [own], hears: [heard] };
-    const grant = () => grantKafkaUse({ ...told, brokers, principal: `User:${user}`, use });
-    await grant();
+    const brokers = getTestBrokers();
+    const topicSettings = { partitions: 3, config: {} };
+    const topics = {
+      [ownTopic]: topicSettings,
+      [consumedTopic]: topicSettings,
+      [foreignTopic]: topicSettings,
+    };
+    await ensureTopics({ ...clientOptions, brokers, replicationFactor: 1, topics });
+    const usage = { group, produces: [ownTopic], consumes: [consumedTopic] };
+    const grantAccess = () =>
+      grantKafkaAccess({ ...clientOptions, brokers, principal: `User:${user}`, usage });
+    await grantAccess();
     // As at each deployment.
-    await grant();
+    await grantAccess();
   });
 
   test("writes its own topics and the dead letters of those that it hears", async () => {
     // Brokers hear of what was granted a moment after it was.
-    const isTaken = (topic: string) =>
-      publish(asUser, topic).then(
+    const isAccepted = (topic: string) =>
+      publish(userConnection, topic).then(
         () => true,
         () => false,
       );
-    await waitUntil("its own is taken", () => isTaken(own));
-    await waitUntil("a dead letter is taken", () => isTaken(deadLetterTopic(heard)));
+    await waitUntil("its own is taken", () => isAccepted(ownTopic));
+    await waitUntil("a dead letter is taken", () => isAccepted(getDeadLetterTopic(consumedTopic)));
   });
 
   test.each([
-    ["what it hears", heard],
-    ["what others do", foreign],
-    ["the dead letters of others", deadLetterTopic(foreign)],
-  ])("does not write %s", async (_what, topic) => {
-    await expect(publish(asUser, topic)).rejects.toThrow(/[Nn]ot authorized/);
+    ["what it hears", consumedTopic],
+    ["what others do", foreignTopic],
+    ["the dead letters of others", getDeadLetterTopic(foreignTopic)],
+  ])("does not write %s", async (_description, topic) => {
+    await expect(publish(userConnection, topic)).rejects.toThrow(/[Nn]ot authorized/);
   });
 
   test("hears its topics as its group", async () => {
     const keys: (string | undefined)[] = [];
-    await openAs(asUser).subscribe({
+    await createBusAs(userConnection).subscribe({
       group,
-      topics: [heard],
+      topics: [consumedTopic],
       handle: async (records) => {
         keys.push(...records.map(({ key }) => key));
         return { handledCount: records.length };
       },
     });
-    await openKafkaAsOperator().publish([{ topic: heard, key: "told", value: "{}", headers: {} }]);
+    await createOperatorBus().publish([
+      { topic: consumedTopic, key: "told", value: "{}", headers: {} },
+    ]);
     await eventually(
       () => keys,
       ([key]) => key === "told",
@@ -83,31 +95,31 @@ withUsers("a service's user, where a cluster asks who calls", () => {
   });
 
   test("joins no group of others, and reads no topic that it does not hear", async () => {
-    if (asUser === undefined) return;
-    const admin = openKafka({ ...told, ...asUser }).admin();
+    if (userConnection === undefined) return;
+    const admin = createKafkaClient({ ...clientOptions, ...userConnection }).admin();
     await admin.connect();
     try {
       // kafkajs asks who coordinates the group first, and is refused that.
-      await expect(admin.fetchOffsets({ groupId: fresh("others") })).rejects.toThrow(
+      await expect(admin.fetchOffsets({ groupId: createUniqueName("others") })).rejects.toThrow(
         /authoriz|group coordinator/,
       );
-      await expect(admin.fetchTopicOffsets(foreign)).rejects.toThrow(/authoriz|does not host/);
+      await expect(admin.fetchTopicOffsets(foreignTopic)).rejects.toThrow(/authoriz|does not host/);
     } finally {
       await admin.disconnect();
     }
   });
 
   test("has nothing of what was granted to another", async () => {
-    await expect(publish(asStranger, own)).rejects.toThrow(/authoriz/);
+    await expect(publish(otherUserConnection, ownTopic)).rejects.toThrow(/authoriz/);
   });
 
-  const openKafkaAsOperator = () => {
+  const createOperatorBus = () => {
     const bus = createKafkaBus({
-      ...told,
-      brokers: testBrokers(),
-      metrics: openMetrics("test"),
+      ...clientOptions,
+      brokers: getTestBrokers(),
+      metrics: createMetrics("test"),
     });
-    opened.push(bus);
+    openedBuses.push(bus);
     return bus;
   };
 });

@@ -1,21 +1,25 @@
 import kafkajs, { type AclEntry } from "kafkajs";
-import { deadLetterTopic } from "./dead-letters.ts";
-import { type KafkaConnection, openKafka } from "./kafka-client.ts";
+import { getDeadLetterTopic } from "./dead-letters.ts";
+import { type KafkaConnection, createKafkaClient } from "./kafka-client.ts";
 
 const {
-  AclOperationTypes: operations,
-  AclPermissionTypes: permissions,
-  AclResourceTypes: resources,
-  ResourcePatternTypes: patterns,
+  AclOperationTypes: aclOperations,
+  AclPermissionTypes: aclPermissions,
+  AclResourceTypes: aclResources,
+  ResourcePatternTypes: aclPatterns,
 } = kafkajs;
 
 /** What a service does on a cluster, by the names that its topics and its group have there. */
-export type KafkaUse = { group: string; writes: readonly string[]; hears: readonly string[] };
+export type KafkaUsage = {
+  group: string;
+  produces: readonly string[];
+  consumes: readonly string[];
+};
 
 type GrantOptions = KafkaConnection & {
   /** Kafka's name of who gets it: `User:links-api`. */
   principal: string;
-  use: KafkaUse;
+  usage: KafkaUsage;
 };
 
 /**
@@ -24,38 +28,42 @@ type GrantOptions = KafkaConnection & {
  * harm; what was granted before stays. It needs a connection that may alter the cluster, and throws
  * what Kafka answers if that is refused.
  */
-export const grantKafkaUse = async ({ principal, use, ...rest }: GrantOptions): Promise<void> => {
-  const admin = openKafka(rest).admin();
+export const grantKafkaAccess = async ({
+  principal,
+  usage,
+  ...connection
+}: GrantOptions): Promise<void> => {
+  const admin = createKafkaClient(connection).admin();
   await admin.connect();
   try {
     await admin.createAcls({
-      acl: aclsOf(use).map((acl) => ({ ...everywhere, principal, ...acl })),
+      acl: toAcls(usage).map((acl) => ({ ...aclDefaults, principal, ...acl })),
     });
   } finally {
     await admin.disconnect();
   }
 };
 
-const everywhere = {
+const aclDefaults = {
   host: "*",
-  permissionType: permissions.ALLOW,
-  resourcePatternType: patterns.LITERAL,
+  permissionType: aclPermissions.ALLOW,
+  resourcePatternType: aclPatterns.LITERAL,
 };
 
 type Acl = Pick<AclEntry, "resourceType" | "resourceName" | "operation">;
 
 /** Reading and writing include describing. */
-const aclsOf = ({ group, writes, hears }: KafkaUse): Acl[] => {
-  const onTopics = (names: readonly string[], operation: AclEntry["operation"]) =>
-    names.map((resourceName) => ({ resourceType: resources.TOPIC, resourceName, operation }));
-  const asGroup = {
-    resourceType: resources.GROUP,
+const toAcls = ({ group, produces, consumes }: KafkaUsage): Acl[] => {
+  const createTopicAcls = (names: readonly string[], operation: AclEntry["operation"]) =>
+    names.map((resourceName) => ({ resourceType: aclResources.TOPIC, resourceName, operation }));
+  const groupAcl = {
+    resourceType: aclResources.GROUP,
     resourceName: group,
-    operation: operations.READ,
+    operation: aclOperations.READ,
   };
   return [
-    ...onTopics([...writes, ...hears.map(deadLetterTopic)], operations.WRITE),
-    ...onTopics(hears, operations.READ),
-    ...(hears.length === 0 ? [] : [asGroup]),
+    ...createTopicAcls([...produces, ...consumes.map(getDeadLetterTopic)], aclOperations.WRITE),
+    ...createTopicAcls(consumes, aclOperations.READ),
+    ...(consumes.length === 0 ? [] : [groupAcl]),
   ];
 };

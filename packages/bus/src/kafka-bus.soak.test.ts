@@ -1,17 +1,17 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
 import type { Admin } from "kafkajs";
-import { openMetrics } from "@payment-links/runtime";
+import { createMetrics } from "@payment-links/runtime";
 import { injectDelay } from "@payment-links/runtime/testing/inject-delay";
 import { type KafkaBus, createKafkaBus } from "./kafka-bus.ts";
-import { openKafka } from "./kafka-client.ts";
+import { createKafkaClient } from "./kafka-client.ts";
 import { ensureTopics } from "./kafka-topics.ts";
-import { eventually, fresh, quietLog, testRecord } from "./testing/rig.ts";
-import { testBrokers } from "./testing/test-brokers.ts";
+import { eventually, createUniqueName, silentLog, createTestRecord } from "./testing/rig.ts";
+import { getTestBrokers } from "./testing/test-brokers.ts";
 
-const connection = { brokers: testBrokers(), clientId: "bus-test", log: quietLog };
+const connection = { brokers: getTestBrokers(), clientId: "bus-test", log: silentLog };
 
 describe("Kafka bus", () => {
-  const admin: Admin = openKafka(connection).admin();
+  const admin: Admin = createKafkaClient(connection).admin();
   let bus: KafkaBus | undefined;
 
   beforeAll(() => admin.connect());
@@ -19,36 +19,39 @@ describe("Kafka bus", () => {
   afterAll(() => admin.disconnect());
 
   test("a handler that takes longer than the session keeps its partitions", async () => {
-    const topic = fresh("topic");
+    const topic = createUniqueName("topic");
     const topics = { [topic]: { partitions: 1, config: {} } };
     await ensureTopics({ ...connection, replicationFactor: 1, topics });
-    bus = createKafkaBus({ ...connection, metrics: openMetrics("test") });
-    const group = fresh("group");
-    const { promise: gate, resolve: openGate } = Promise.withResolvers<void>();
-    let handedOver = 0;
-    const aborted: boolean[] = [];
+    bus = createKafkaBus({ ...connection, metrics: createMetrics("test") });
+    const group = createUniqueName("group");
+    const { promise: latch, resolve: releaseLatch } = Promise.withResolvers<void>();
+    let deliveryCount = 0;
+    const abortedFlags: boolean[] = [];
     await bus.subscribe({
       group,
       topics: [topic],
       handle: async (records, signal) => {
-        handedOver += records.length;
-        await gate;
-        aborted.push(signal.aborted);
+        deliveryCount += records.length;
+        await latch;
+        abortedFlags.push(signal.aborted);
         return { handledCount: records.length };
       },
     });
-    await bus.publish([testRecord(topic, { key: "a", step: 1 })]);
+    await bus.publish([createTestRecord(topic, { key: "a", step: 1 })]);
     await eventually(
-      () => handedOver,
+      () => deliveryCount,
       (count) => count === 1,
     );
     // The session lasts 15 s; only time itself can show that it was kept alive.
     await injectDelay("slow work", 18_000);
-    openGate();
+    releaseLatch();
     await eventually(
       () => admin.fetchOffsets({ groupId: group, topics: [topic] }),
-      ([committed]) => committed?.partitions[0]?.offset === "1",
+      ([committedOffsets]) => committedOffsets?.partitions[0]?.offset === "1",
     );
-    expect({ handedOver, aborted }).toEqual({ handedOver: 1, aborted: [false] });
+    expect({ deliveryCount, abortedFlags }).toEqual({
+      deliveryCount: 1,
+      abortedFlags: [false],
+    });
   });
 });

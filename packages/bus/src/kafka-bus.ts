@@ -8,7 +8,7 @@ import {
 import { createKafkaProducer } from "./kafka-producer.ts";
 
 export type KafkaBusOptions = KafkaConnection &
-  Pick<KafkaConsumerOptions, "metrics" | "positionsEveryMs" | "silenceMsMax">;
+  Pick<KafkaConsumerOptions, "metrics" | "positionCheckIntervalMs" | "silenceMsMax">;
 
 /** The bus over Kafka, which can tell a consumer that hangs from brokers that are away. */
 export type KafkaBus = Bus & {

@@ -9,7 +9,7 @@ import {
   logLevel,
 } from "kafkajs";
 import type { Log } from "@payment-links/runtime";
-import { quietIdleConnections } from "./kafka-idle.ts";
+import { patchKafkaIdlePolling } from "./patch-kafka-idle.ts";
 
 const connectTimeoutMs = 2_000;
 export const requestTimeoutMs = 5_000;
@@ -25,11 +25,11 @@ export type KafkaConnection = {
 };
 
 /** Opens a kafkajs client; nothing is connected yet. */
-export const openKafka = (
+export const createKafkaClient = (
   { brokers, clientId, log, ssl, sasl }: KafkaConnection,
-  more: Pick<KafkaConfig, "retry" | "socketFactory"> = {},
+  overrides: Pick<KafkaConfig, "retry" | "socketFactory"> = {},
 ): Kafka => {
-  quietIdleConnections(log);
+  patchKafkaIdlePolling(log);
   return new Kafka({
     brokers: [...brokers],
     clientId,
@@ -37,10 +37,10 @@ export const openKafka = (
     requestTimeout: requestTimeoutMs,
     retry: { initialRetryTime: 100, maxRetryTime: 2_000, retries: 8 },
     logLevel: logLevel.INFO,
-    logCreator: () => writeTo(log),
+    logCreator: () => createLogWriter(log),
     ...(ssl === undefined ? {} : { ssl }),
     ...(sasl === undefined ? {} : { sasl }),
-    ...more,
+    ...overrides,
   });
 };
 
@@ -49,7 +49,7 @@ export const openKafka = (
  * balance, coordinators that load, topics that exist. Our own lines tell what matters, so these are
  * debug.
  */
-const protocolNoise = new RegExp(
+const protocolNoisePattern = new RegExp(
   [
     "rebalanc",
     "coordinator",
@@ -71,28 +71,29 @@ const protocolNoise = new RegExp(
   "i",
 );
 
-const writeTo =
+const createLogWriter =
   (log: Log) =>
   ({ namespace, level, log: entry }: LogEntry): void => {
-    const line = `kafkajs ${namespace}: ${entry.message}`;
-    if (isQuiet(level) || protocolNoise.test(entry.message)) log.debug(line);
-    else log.warn(line);
+    const message = `kafkajs ${namespace}: ${entry.message}`;
+    if (isDebugLevel(level) || protocolNoisePattern.test(entry.message)) log.debug(message);
+    else log.warn(message);
   };
 
-const isQuiet = (level: logLevel): boolean => level === logLevel.INFO || level === logLevel.DEBUG;
+const isDebugLevel = (level: logLevel): boolean =>
+  level === logLevel.INFO || level === logLevel.DEBUG;
 
 /** Sockets that can all be cut at once. After that no new one is made. */
-export type CuttableSockets = { factory: ISocketFactory; cut: () => void };
+export type DestroyableSockets = { factory: ISocketFactory; destroyAll: () => void };
 
 const keepAliveDelayMs = 60_000;
 
 /** Makes sockets as kafkajs itself does, and remembers them. */
-export const createCuttableSockets = (): CuttableSockets => {
+export const createDestroyableSockets = (): DestroyableSockets => {
   const sockets = new Set<net.Socket>();
-  let isCut = false;
+  let areDestroyed = false;
   return {
     factory: ({ host, port, ssl, onConnect }) => {
-      if (isCut) throw new Error("this producer was given up");
+      if (areDestroyed) throw new Error("this producer was given up");
       const socket = ssl
         ? tls.connect(
             { host, port, ...(net.isIP(host) ? {} : { servername: host }), ...ssl },
@@ -105,8 +106,8 @@ export const createCuttableSockets = (): CuttableSockets => {
       socket.once("close", () => sockets.delete(socket));
       return socket;
     },
-    cut: () => {
-      isCut = true;
+    destroyAll: () => {
+      areDestroyed = true;
       // With an error, because kafkajs notices no other end, and its requests would wait for their
       // time-outs.
       for (const socket of sockets) socket.destroy(new Error("this producer was given up"));

@@ -1,28 +1,28 @@
 import { createRequire } from "node:module";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
 import type { OffsetsByTopicPartition } from "kafkajs";
-import { type Metrics, openMetrics, systemClock } from "@payment-links/runtime";
+import { type Metrics, createMetrics, systemClock } from "@payment-links/runtime";
 import type { Bus } from "./bus.ts";
 import { startConsumer } from "./consumer.ts";
 import { createKafkaBus } from "./kafka-bus.ts";
-import { openKafka } from "./kafka-client.ts";
+import { createKafkaClient } from "./kafka-client.ts";
 import { ensureTopics } from "./kafka-topics.ts";
-import { on } from "./reaction.ts";
+import { on } from "./event-handlers.ts";
 import {
   type TestSchema,
   eventually,
-  fresh,
-  labelOf,
-  openTestSchema,
-  quietLog,
+  createUniqueName,
+  formatLabel,
+  createTestSchema,
+  silentLog,
   readEffects,
-  testEvent,
-  testRecord,
+  createTestEventType,
+  createTestRecord,
   writeEffect,
 } from "./testing/rig.ts";
-import { testBrokers } from "./testing/test-brokers.ts";
+import { getTestBrokers } from "./testing/test-brokers.ts";
 
-const connection = { brokers: testBrokers(), clientId: "commits-test", log: quietLog };
+const connection = { brokers: getTestBrokers(), clientId: "commits-test", log: silentLog };
 
 type Commit = OffsetsByTopicPartition & { groupId: string };
 type Join = { groupId: string; memberId: string };
@@ -34,12 +34,12 @@ type Broker = {
 
 const require = createRequire(import.meta.url);
 const broker = (require("kafkajs/src/broker/index.js") as { prototype: Broker }).prototype;
-const original = {
+const originalMethods = {
   offsetCommit: Reflect.get(broker, "offsetCommit"),
   joinGroup: Reflect.get(broker, "joinGroup"),
 };
 
-type Requests = {
+type BrokerRequests = {
   /** How many commits were begun. */
   commitCount: number;
   /** The last offsets that were sent, by group, topic and partition. */
@@ -49,7 +49,7 @@ type Requests = {
   /** Called where a member asks to join its group anew. */
   onRejoin: (groupId: string) => void;
 };
-let requests: Requests;
+let requests: BrokerRequests;
 
 beforeEach(() => {
   requests = {
@@ -58,159 +58,170 @@ beforeEach(() => {
     onCommit: async () => {},
     onRejoin: () => {},
   };
-  broker.offsetCommit = async function commit(this: Broker, given) {
+  broker.offsetCommit = async function commitOffsets(this: Broker, request) {
     requests.commitCount += 1;
     await requests.onCommit();
-    for (const { topic, partitions } of given.topics) {
+    for (const { topic, partitions } of request.topics) {
       for (const { partition, offset } of partitions) {
-        requests.committed.set(`${given.groupId}/${topic}/${partition}`, Number(offset));
+        requests.committed.set(`${request.groupId}/${topic}/${partition}`, Number(offset));
       }
     }
-    return original.offsetCommit.call(this, given);
+    return originalMethods.offsetCommit.call(this, request);
   };
-  broker.joinGroup = function join(this: Broker, given) {
-    if (given.memberId !== "") requests.onRejoin(given.groupId);
-    return original.joinGroup.call(this, given);
+  broker.joinGroup = function joinGroup(this: Broker, request) {
+    if (request.memberId !== "") requests.onRejoin(request.groupId);
+    return originalMethods.joinGroup.call(this, request);
   };
 });
 
 afterEach(() => {
-  Object.assign(broker, original);
+  Object.assign(broker, originalMethods);
 });
 
 describe("offsets over Kafka", () => {
-  const admin = openKafka(connection).admin();
-  const opened: Bus[] = [];
+  const admin = createKafkaClient(connection).admin();
+  const createdBuses: Bus[] = [];
 
   beforeAll(() => admin.connect());
   afterAll(() => admin.disconnect());
   afterEach(async () => {
-    await Promise.all(opened.splice(0).map((bus) => bus.close()));
+    await Promise.all(createdBuses.splice(0).map((bus) => bus.close()));
   });
 
-  const openBus = (metrics = openMetrics("test")): Bus => {
+  const createTestBus = (metrics = createMetrics("test")): Bus => {
     const bus = createKafkaBus({ ...connection, metrics });
-    opened.push(bus);
+    createdBuses.push(bus);
     return bus;
   };
 
-  const prepare = async (partitions = 1) => {
-    const [topic, group] = [fresh("topic"), fresh("group")];
+  const createTopicAndGroup = async (partitions = 1) => {
+    const [topic, group] = [createUniqueName("topic"), createUniqueName("group")];
     const topics = { [topic]: { partitions, config: {} } };
     await ensureTopics({ ...connection, replicationFactor: 1, topics });
     return { topic, group };
   };
 
   /** Joins the group, and keeps what the member hears. */
-  const join = async ({ topic, group }: { topic: string; group: string }, bus = openBus()) => {
+  const joinTestGroup = async (
+    { topic, group }: { topic: string; group: string },
+    bus = createTestBus(),
+  ) => {
     const labels: string[] = [];
     const subscription = await bus.subscribe({
       group,
       topics: [topic],
       handle: async (records) => {
-        labels.push(...records.map(labelOf));
+        labels.push(...records.map(formatLabel));
         return { handledCount: records.length };
       },
     });
-    const hears = (label: string) =>
+    const waitForLabel = (label: string) =>
       eventually(
         () => labels,
         () => labels.includes(label),
       );
-    return { ...subscription, labels, hears };
+    return { ...subscription, labels, waitForLabel };
   };
 
-  const committedIn = async ({ topic, group }: { topic: string; group: string }) => {
-    const [found] = await admin.fetchOffsets({ groupId: group, topics: [topic] });
-    return found?.partitions.map(({ offset }) => Number(offset));
+  const readCommittedOffsets = async ({ topic, group }: { topic: string; group: string }) => {
+    const [groupOffsets] = await admin.fetchOffsets({ groupId: group, topics: [topic] });
+    return groupOffsets?.partitions.map(({ offset }) => Number(offset));
   };
 
   test("records are fetched and handled while a commit hangs, and no other is begun", async () => {
-    const place = await prepare();
-    const { promise: gate, resolve: openGate } = Promise.withResolvers<void>();
-    requests.onCommit = () => gate;
-    const [sender, member] = [openBus(), await join(place)];
+    const topicAndGroup = await createTopicAndGroup();
+    const { promise: latch, resolve: releaseLatch } = Promise.withResolvers<void>();
+    requests.onCommit = () => latch;
+    const [senderBus, member] = [createTestBus(), await joinTestGroup(topicAndGroup)];
     let step = 0;
-    const sendAndHear = async () => {
+    const publishAndWait = async () => {
       step += 1;
-      await sender.publish([testRecord(place.topic, { key: "a", step })]);
-      await member.hears(`a:${step}`);
+      await senderBus.publish([createTestRecord(topicAndGroup.topic, { key: "a", step })]);
+      await member.waitForLabel(`a:${step}`);
     };
-    while (requests.commitCount === 0) await sendAndHear();
-    for (let more = 0; more < 20; more += 1) await sendAndHear();
+    while (requests.commitCount === 0) await publishAndWait();
+    for (let round = 0; round < 20; round += 1) await publishAndWait();
     expect(requests.commitCount).toBe(1);
-    openGate();
+    releaseLatch();
     await eventually(
-      () => committedIn(place),
+      () => readCommittedOffsets(topicAndGroup),
       (committed) => committed?.[0] === step,
     );
     expect(requests.commitCount).toBeLessThan(step / 2);
   });
 
   test("a member that stops has committed what it handled", async () => {
-    const place = await prepare();
-    const [sender, member] = [openBus(), await join(place)];
+    const topicAndGroup = await createTopicAndGroup();
+    const [senderBus, member] = [createTestBus(), await joinTestGroup(topicAndGroup)];
     for (const step of [1, 2, 3]) {
-      await sender.publish([testRecord(place.topic, { key: "a", step })]);
-      await member.hears(`a:${step}`);
+      await senderBus.publish([createTestRecord(topicAndGroup.topic, { key: "a", step })]);
+      await member.waitForLabel(`a:${step}`);
     }
     await member.stop();
-    expect(await committedIn(place)).toEqual([3]);
+    expect(await readCommittedOffsets(topicAndGroup)).toEqual([3]);
   });
 
   test("a member that stops while a commit hangs ends, and commits all the same", async () => {
-    const place = await prepare();
+    const topicAndGroup = await createTopicAndGroup();
     requests.onCommit = () => new Promise(() => {});
-    const [sender, member] = [openBus(), await join(place)];
+    const [senderBus, member] = [createTestBus(), await joinTestGroup(topicAndGroup)];
     let step = 0;
     while (requests.commitCount === 0) {
       step += 1;
-      await sender.publish([testRecord(place.topic, { key: "a", step })]);
-      await member.hears(`a:${step}`);
+      await senderBus.publish([createTestRecord(topicAndGroup.topic, { key: "a", step })]);
+      await member.waitForLabel(`a:${step}`);
     }
     requests.onCommit = async () => {};
     await member.stop();
-    expect(await committedIn(place)).toEqual([step]);
+    expect(await readCommittedOffsets(topicAndGroup)).toEqual([step]);
   });
 
   test("before it joins anew, a member commits what it handled; the next one hears none of that", async () => {
-    const place = await prepare(2);
-    const [sender, first] = [openBus(), await join(place)];
-    let known: { heard: number; committed: number } | undefined;
+    const topicAndGroup = await createTopicAndGroup(2);
+    const [senderBus, firstMember] = [createTestBus(), await joinTestGroup(topicAndGroup)];
+    let countsAtRejoin: { receivedCount: number; committedCount: number } | undefined;
     requests.onRejoin = (groupId) => {
-      if (groupId !== place.group) return;
-      const committed = [...requests.committed.values()].reduce((sum, offset) => sum + offset, 0);
-      known ??= { heard: first.labels.length, committed };
+      if (groupId !== topicAndGroup.group) return;
+      const committedCount = [...requests.committed.values()].reduce(
+        (sum, offset) => sum + offset,
+        0,
+      );
+      countsAtRejoin ??= { receivedCount: firstMember.labels.length, committedCount };
     };
     let step = 0;
-    const sendOn = async () => {
+    const publishNextStep = async () => {
       step += 1;
-      await sender.publish(
-        ["a", "b", "c", "d"].map((key) => testRecord(place.topic, { key, step })),
+      await senderBus.publish(
+        ["a", "b", "c", "d"].map((key) => createTestRecord(topicAndGroup.topic, { key, step })),
       );
     };
-    await sendOn();
-    await first.hears("a:1");
-    const second = await join(place);
-    while (second.labels.length === 0) await sendOn();
-    expect(known?.committed).toBe(known?.heard);
-    expect(second.labels.filter((label) => first.labels.includes(label))).toEqual([]);
+    await publishNextStep();
+    await firstMember.waitForLabel("a:1");
+    const secondMember = await joinTestGroup(topicAndGroup);
+    while (secondMember.labels.length === 0) await publishNextStep();
+    expect(countsAtRejoin?.committedCount).toBe(countsAtRejoin?.receivedCount);
+    expect(secondMember.labels.filter((label) => firstMember.labels.includes(label))).toEqual([]);
   });
 
   test("a failed commit is counted and tried again; after five another member takes its place", async () => {
-    const place = await prepare();
-    const metrics = openMetrics("test");
+    const topicAndGroup = await createTopicAndGroup();
+    const metrics = createMetrics("test");
     requests.onCommit = () => Promise.reject(new Error("refused"));
-    const [sender, member] = [openBus(), await join(place, openBus(metrics))];
-    await sender.publish([testRecord(place.topic, { key: "a", step: 1 })]);
+    const [senderBus, member] = [
+      createTestBus(),
+      await joinTestGroup(topicAndGroup, createTestBus(metrics)),
+    ];
+    await senderBus.publish([createTestRecord(topicAndGroup.topic, { key: "a", step: 1 })]);
     await eventually(
-      () => valueOf(metrics, "payment_links_bus_consumer_crashes_total"),
+      () => readMetricValue(metrics, "payment_links_bus_consumer_crashes_total"),
       (crashes) => crashes === 1,
     );
-    expect(await valueOf(metrics, "payment_links_bus_offset_commit_failures_total")).toBe(5);
+    expect(await readMetricValue(metrics, "payment_links_bus_offset_commit_failures_total")).toBe(
+      5,
+    );
     requests.onCommit = async () => {};
     await eventually(
-      () => committedIn(place),
+      () => readCommittedOffsets(topicAndGroup),
       (committed) => committed?.[0] === 1,
     );
     expect(member.labels).toEqual(["a:1", "a:1"]);
@@ -220,50 +231,52 @@ describe("offsets over Kafka", () => {
     let database: TestSchema;
 
     beforeAll(async () => {
-      database = await openTestSchema();
+      database = await createTestSchema();
     });
     afterAll(() => database.close());
 
     test("what a member handled and never committed takes effect once", async () => {
-      const place = await prepare();
+      const topicAndGroup = await createTopicAndGroup();
       requests.onCommit = () => Promise.reject(new Error("the member has died"));
-      const [key, sender] = [fresh("key"), openBus()];
-      const handled: number[] = [];
-      const start = () =>
+      const [key, senderBus] = [createUniqueName("key"), createTestBus()];
+      const handledSteps: number[] = [];
+      const startTestConsumer = () =>
         startConsumer({
-          bus: openBus(),
+          bus: createTestBus(),
           pool: database.pool,
-          group: place.group,
-          reactions: [
-            on(testEvent(place.topic), async (tx, { step }) => {
-              handled.push(step);
+          group: topicAndGroup.group,
+          handlers: [
+            on(createTestEventType(topicAndGroup.topic), async (tx, { step }) => {
+              handledSteps.push(step);
               await writeEffect(tx, { key, step });
             }),
           ],
           clock: systemClock,
-          log: quietLog,
-          metrics: openMetrics("test"),
+          log: silentLog,
+          metrics: createMetrics("test"),
         });
-      const has = (...steps: number[]) =>
+      const waitForEffects = (...steps: number[]) =>
         eventually(
           () => readEffects(database.pool, key),
           (effects) => effects.length === steps.length,
         );
-      const dying = await start();
-      await sender.publish([1, 2].map((step) => testRecord(place.topic, { key, step })));
-      await has(1, 2);
-      await dying.stop();
-      expect(await committedIn(place)).toEqual([-1]);
-      const next = await start();
-      await sender.publish([testRecord(place.topic, { key, step: 3 })]);
-      await has(1, 2, 3);
-      await next.stop();
-      expect(handled).toEqual([1, 2, 3]);
+      const dyingConsumer = await startTestConsumer();
+      await senderBus.publish(
+        [1, 2].map((step) => createTestRecord(topicAndGroup.topic, { key, step })),
+      );
+      await waitForEffects(1, 2);
+      await dyingConsumer.stop();
+      expect(await readCommittedOffsets(topicAndGroup)).toEqual([-1]);
+      const nextConsumer = await startTestConsumer();
+      await senderBus.publish([createTestRecord(topicAndGroup.topic, { key, step: 3 })]);
+      await waitForEffects(1, 2, 3);
+      await nextConsumer.stop();
+      expect(handledSteps).toEqual([1, 2, 3]);
     });
   });
 });
 
-const valueOf = async (metrics: Metrics, name: string): Promise<number | undefined> => {
-  const found = await metrics.getSingleMetric(name)?.get();
-  return found?.values[0]?.value;
+const readMetricValue = async (metrics: Metrics, name: string): Promise<number | undefined> => {
+  const metric = await metrics.getSingleMetric(name)?.get();
+  return metric?.values[0]?.value;
 };

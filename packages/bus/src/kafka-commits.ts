@@ -1,7 +1,7 @@
 import type { EachBatchPayload, OffsetsByTopicPartition } from "kafkajs";
 import type { Counter } from "prom-client";
 import type { Log } from "@payment-links/runtime";
-import type { Place } from "./bus.ts";
+import type { TopicPartition } from "./bus.ts";
 import { retryMs } from "./retry-at.ts";
 
 /** Commits a member's offsets beside its fetching. */
@@ -10,31 +10,31 @@ export type KafkaCommits = {
    * Takes a batch in. What it answers is to be told how far the batch's partition is handled, and
    * heeds nothing once the group has been joined anew.
    */
-  enter(batch: EachBatchPayload): (nextOffset: bigint) => void;
+  trackBatch(batch: EachBatchPayload): (nextOffset: bigint) => void;
   /** Commits what is not committed yet. Ends when Kafka has answered, and throws nothing. */
   flush(): Promise<void>;
   /** Told at each join: what is not committed is up to whoever has the partitions now. */
-  joined(): void;
+  onJoin(): void;
   /** Commits nothing more in the background. */
-  end(): void;
+  stop(): void;
 };
 
 export type KafkaCommitsOptions = {
   group: string;
   log: Log;
-  failures: Counter;
+  failureCounter: Counter;
   /** Called when commits have failed so often in a row that another member should try. */
-  giveUp: (error: unknown) => void;
+  onGiveUp: (error: unknown) => void;
 };
 
 /**
  * A broker answers a connection's requests one after the other, so a commit behind each batch would
  * hold up the next fetch. Kafka's offsets may lag: positions lie with the state.
  */
-const commitEveryMs = 1_000;
-const failuresMax = 5;
+const commitIntervalMs = 1_000;
+const consecutiveFailuresMax = 5;
 
-type Reached = Place & { offset: string };
+type HandledOffset = TopicPartition & { offset: string };
 
 /**
  * Commits once a second how far a member has come, one commit at a time. A commit that fails is
@@ -42,36 +42,37 @@ type Reached = Place & { offset: string };
  * under way: it goes over the same connection, and so lands after it.
  */
 export const createKafkaCommits = (options: KafkaCommitsOptions): KafkaCommits => {
-  const { group, log, failures, giveUp } = options;
+  const { group, log, failureCounter, onGiveUp } = options;
   /** What is handled and not known to be committed, by partition. */
-  const open = new Map<string, Reached>();
+  const pendingOffsets = new Map<string, HandledOffset>();
   let commit: ((offsets: OffsetsByTopicPartition) => Promise<void>) | undefined;
   let joinCount = 0;
-  let failuresInRow = 0;
-  let isEnded = false;
+  let consecutiveFailures = 0;
+  let isStopped = false;
   let timer: NodeJS.Timeout | undefined;
 
   const flush = async (): Promise<void> => {
-    const sent = new Map(open);
-    if (sent.size === 0 || commit === undefined) return;
-    const ofJoin = joinCount;
+    const sentOffsets = new Map(pendingOffsets);
+    if (sentOffsets.size === 0 || commit === undefined) return;
+    const joinAtStart = joinCount;
     try {
-      await commit(byTopic([...sent.values()]));
-      if (ofJoin === joinCount) failuresInRow = 0;
-      for (const [name, reached] of sent) if (open.get(name) === reached) open.delete(name);
+      await commit(groupByTopic([...sentOffsets.values()]));
+      if (joinAtStart === joinCount) consecutiveFailures = 0;
+      for (const [partitionKey, handledOffset] of sentOffsets)
+        if (pendingOffsets.get(partitionKey) === handledOffset) pendingOffsets.delete(partitionKey);
     } catch (error) {
-      failures.inc({ group });
-      if (ofJoin !== joinCount) return;
-      failuresInRow += 1;
-      const told = { err: error, group, failures: failuresInRow };
-      log.warn(told, "offsets could not be committed; they are committed again");
-      if (failuresInRow >= failuresMax && !isEnded) giveUp(error);
+      failureCounter.inc({ group });
+      if (joinAtStart !== joinCount) return;
+      consecutiveFailures += 1;
+      const logFields = { err: error, group, failures: consecutiveFailures };
+      log.warn(logFields, "offsets could not be committed; they are committed again");
+      if (consecutiveFailures >= consecutiveFailuresMax && !isStopped) onGiveUp(error);
     }
   };
 
   const schedule = () => {
-    if (isEnded || timer !== undefined || open.size === 0) return;
-    const waitMs = failuresInRow === 0 ? commitEveryMs : retryMs(failuresInRow);
+    if (isStopped || timer !== undefined || pendingOffsets.size === 0) return;
+    const waitMs = consecutiveFailures === 0 ? commitIntervalMs : retryMs(consecutiveFailures);
     timer = setTimeout(() => {
       void flush().finally(() => {
         timer = undefined;
@@ -81,32 +82,36 @@ export const createKafkaCommits = (options: KafkaCommitsOptions): KafkaCommits =
   };
 
   return {
-    enter: (payload) => {
+    trackBatch: (payload) => {
       const { topic, partition } = payload.batch;
-      const ofJoin = joinCount;
+      const joinAtStart = joinCount;
       // It commits for the whole member, and also while that stops, unlike the consumer's own.
       commit = (offsets) => payload.commitOffsetsIfNecessary(offsets);
       return (nextOffset) => {
-        if (ofJoin !== joinCount) return;
-        open.set(`${topic}/${partition}`, { topic, partition, offset: String(nextOffset) });
+        if (joinAtStart !== joinCount) return;
+        pendingOffsets.set(`${topic}/${partition}`, {
+          topic,
+          partition,
+          offset: String(nextOffset),
+        });
         schedule();
       };
     },
     flush,
-    joined: () => {
+    onJoin: () => {
       joinCount += 1;
-      failuresInRow = 0;
-      open.clear();
+      consecutiveFailures = 0;
+      pendingOffsets.clear();
     },
-    end: () => {
-      isEnded = true;
+    stop: () => {
+      isStopped = true;
       clearTimeout(timer);
     },
   };
 };
 
-const byTopic = (reached: readonly Reached[]): OffsetsByTopicPartition => ({
-  topics: Object.entries(Object.groupBy(reached, ({ topic }) => topic)).map(
+const groupByTopic = (handledOffsets: readonly HandledOffset[]): OffsetsByTopicPartition => ({
+  topics: Object.entries(Object.groupBy(handledOffsets, ({ topic }) => topic)).map(
     ([topic, partitions = []]) => ({
       topic,
       partitions: partitions.map(({ partition, offset }) => ({ partition, offset })),

@@ -2,13 +2,13 @@ import type { Consumer, EachBatchPayload, IHeaders, KafkaMessage } from "kafkajs
 import type { Counter, Gauge } from "prom-client";
 import { type Metrics, afterMs, systemClock } from "@payment-links/runtime";
 import type { BatchHandler, PositionStore, ReceivedRecord, Subscription } from "./bus.ts";
-import { type ConsumerPulse, createConsumerPulse } from "./consumer-pulse.ts";
-import { endsWithin } from "./ends-within.ts";
-import { handOver } from "./hand-over.ts";
-import { type KafkaConnection, openKafka } from "./kafka-client.ts";
+import { type ConsumerLiveness, createConsumerLiveness } from "./consumer-liveness.ts";
+import { settlesWithin } from "./settles-within.ts";
+import { deliverRecords } from "./deliver-records.ts";
+import { type KafkaConnection, createKafkaClient } from "./kafka-client.ts";
 import { type KafkaCommits, createKafkaCommits } from "./kafka-commits.ts";
-import { type KafkaPlaces, followPositions } from "./kafka-places.ts";
-import { counter, gauge } from "./metrics.ts";
+import { type KafkaPositions, trackPositions } from "./kafka-positions.ts";
+import { getOrCreateCounter, getOrCreateGauge } from "./metrics.ts";
 import { retryAt } from "./retry-at.ts";
 
 /** What a member of a group is made of. */
@@ -17,14 +17,14 @@ export type KafkaConsumerOptions = KafkaConnection & {
   /** How long it may give no sign of life before it is replaced; 60 s by default. */
   silenceMsMax?: number;
   /** How often it is looked whether the group's positions are where it left them; 60 s by default. */
-  positionsEveryMs?: number;
+  positionCheckIntervalMs?: number;
   group: string;
   topics: readonly string[];
   handle: BatchHandler;
   /** Where it begins at each join; without them Kafka's own offsets say so. */
-  positions?: PositionStore;
+  positionStore?: PositionStore;
   /** How long after a batch was begun the next fetch may be, at the soonest. */
-  restMs?: number;
+  batchIntervalMs?: number;
 };
 
 /** A member of a group over Kafka. */
@@ -35,7 +35,7 @@ export type KafkaSubscription = Subscription & {
 };
 
 const sessionTimeoutMs = 15_000;
-const heartbeatMs = 2_000;
+const heartbeatIntervalMs = 2_000;
 /**
  * A fetch answers as soon as there is a record. This bounds how long a stop waits for it, and by how much a
  * member hears later that its group joins anew. Each fetch wakes an idle process: with half of this
@@ -43,11 +43,11 @@ const heartbeatMs = 2_000;
  */
 const fetchWaitMs = 1_000;
 /** All that a fetch brings is handed over at once, as what comes together is applied together. */
-const partitionsAtOnceMax = 64;
+const concurrentPartitionsMax = 64;
 const silenceMsMaxDefault = 60_000;
-const positionsEveryMsDefault = 60_000;
+const positionCheckIntervalMsDefault = 60_000;
 /** How often a consumer is checked within the time for which it may be silent. */
-const looksPerSilence = 12;
+const checksPerSilence = 12;
 const stopTimeoutMs = 20_000;
 /**
  * Only a few: a longer failure is a crash, and after a crash the consumer is tried again for ever.
@@ -55,17 +55,17 @@ const stopTimeoutMs = 20_000;
 const retry = { initialRetryTime: 100, maxRetryTime: 2_000, retries: 5 };
 
 /** What the running consumer and its batches share. */
-type Parts = {
+type ConsumerState = {
   options: KafkaConsumerOptions;
-  stopping: AbortController;
-  batches: Set<AbortController>;
+  stopController: AbortController;
+  batchControllers: Set<AbortController>;
   /** By the clock's `elapsedMs`. */
-  lastSignAtMs: number;
+  lastActivityAtMs: number;
   silenceMsMax: number;
-  pulse: ConsumerPulse;
-  fetched: Gauge;
-  resets: Counter;
-  commitFailures: Counter;
+  liveness: ConsumerLiveness;
+  lastFetchGauge: Gauge;
+  resetCounter: Counter;
+  commitFailureCounter: Counter;
 };
 
 /**
@@ -74,69 +74,69 @@ type Parts = {
  */
 export const createKafkaConsumer = (options: KafkaConsumerOptions): KafkaSubscription => {
   const { group, log, silenceMsMax = silenceMsMaxDefault } = options;
-  const parts: Parts = {
+  const state: ConsumerState = {
     options,
-    stopping: new AbortController(),
-    batches: new Set(),
-    lastSignAtMs: 0,
+    stopController: new AbortController(),
+    batchControllers: new Set(),
+    lastActivityAtMs: 0,
     silenceMsMax,
-    pulse: createConsumerPulse({ silenceMsMax }),
-    fetched: gauge(options.metrics, {
+    liveness: createConsumerLiveness({ silenceMsMax }),
+    lastFetchGauge: getOrCreateGauge(options.metrics, {
       name: "payment_links_bus_consumer_last_fetch_timestamp_seconds",
       help: "When a consumer last asked the broker for records and was answered, also with none.",
       labelNames: ["group"],
     }),
-    resets: counter(options.metrics, {
+    resetCounter: getOrCreateCounter(options.metrics, {
       name: "payment_links_bus_positions_reset_total",
       help: "Partitions whose log did not have what comes next: read again from their beginning.",
       labelNames: ["group", "reason"],
     }),
-    commitFailures: counter(options.metrics, {
+    commitFailureCounter: getOrCreateCounter(options.metrics, {
       name: "payment_links_bus_offset_commit_failures_total",
       help: "Commits of a group's offsets that failed and are tried again.",
       labelNames: ["group"],
     }),
   };
   // A consumer that never comes so far has stopped as well.
-  parts.fetched.set({ group }, systemClock.now().getTime() / 1_000);
-  const crashes = counter(options.metrics, {
+  state.lastFetchGauge.set({ group }, systemClock.now().getTime() / 1_000);
+  const crashCounter = getOrCreateCounter(options.metrics, {
     name: "payment_links_bus_consumer_crashes_total",
     help: "Consumers that crashed or fell silent and were replaced.",
     labelNames: ["group"],
   });
-  const ended = supervise(parts, crashes);
-  const asking = askWhileSilent(parts);
+  const supervised = supervise(state, crashCounter);
+  const brokerProbeTimer = probeBrokersWhileSilent(state);
   return {
     group,
-    isStalled: () => !parts.stopping.signal.aborted && parts.pulse.isStalled(),
+    isStalled: () => !state.stopController.signal.aborted && state.liveness.isStalled(),
     stop: async () => {
-      clearInterval(asking);
-      parts.stopping.abort();
-      for (const batch of parts.batches) batch.abort();
-      if (!(await endsWithin(ended, stopTimeoutMs))) {
+      clearInterval(brokerProbeTimer);
+      state.stopController.abort();
+      for (const batchController of state.batchControllers) batchController.abort();
+      if (!(await settlesWithin(supervised, stopTimeoutMs))) {
         log.warn({ group }, "a consumer did not stop in time; it is left behind");
       }
     },
   };
 };
 
-const supervise = async (parts: Parts, crashes: Counter): Promise<void> => {
-  const { options, pulse, silenceMsMax, stopping } = parts;
+const supervise = async (state: ConsumerState, crashCounter: Counter): Promise<void> => {
+  const { options, liveness, silenceMsMax, stopController } = state;
   const { group, log } = options;
   let failures = 0;
-  while (!stopping.signal.aborted) {
+  while (!stopController.signal.aborted) {
     const startedAtMs = systemClock.elapsedMs();
-    const { error, isSilence = false } = await runOnce(parts);
-    if (error === undefined || stopping.signal.aborted) return;
+    const { error, isSilent = false } = await runConsumerOnce(state);
+    if (error === undefined || stopController.signal.aborted) return;
     // An error is a sign of life: a fresh process could do no more than this one does.
-    if (!isSilence) pulse.beat();
-    crashes.inc({ group });
+    if (!isSilent) liveness.recordActivity();
+    crashCounter.inc({ group });
     if (systemClock.elapsedMs() - startedAtMs > silenceMsMax) failures = 0;
     failures += 1;
-    const told = { err: error, group, failures };
-    if (isRefused(error)) log.error(told, "Kafka refuses a consumer; it is tried again");
-    else log.warn(told, "a consumer crashed; another takes its place");
-    await systemClock.until(retryAt(systemClock, failures), stopping.signal);
+    const logFields = { err: error, group, failures };
+    if (isNonRetriable(error)) log.error(logFields, "Kafka refuses a consumer; it is tried again");
+    else log.warn(logFields, "a consumer crashed; another takes its place");
+    await systemClock.sleepUntil(retryAt(systemClock, failures), stopController.signal);
   }
 };
 
@@ -144,97 +144,107 @@ const supervise = async (parts: Parts, crashes: Counter): Promise<void> => {
  * Asks the brokers for metadata while the consumer is silent, on a connection of its own. That
  * tells a consumer that hangs from brokers that are away.
  */
-const askWhileSilent = ({ options, pulse, silenceMsMax }: Parts): NodeJS.Timeout => {
-  let isAsking = false;
-  const ask = async () => {
-    const admin = openKafka(options, { retry: { retries: 0 } }).admin();
+const probeBrokersWhileSilent = ({
+  options,
+  liveness,
+  silenceMsMax,
+}: ConsumerState): NodeJS.Timeout => {
+  let isProbing = false;
+  const probeBrokers = async () => {
+    const admin = createKafkaClient(options, { retry: { retries: 0 } }).admin();
     try {
       await admin.connect();
       await admin.describeCluster();
-      pulse.brokerAnswered();
+      liveness.recordBrokerResponse();
     } catch (error) {
-      pulse.brokerFailed();
+      liveness.recordBrokerFailure();
       options.log.debug({ err: error }, "the brokers were asked for metadata and did not answer");
     } finally {
-      await endsWithin(admin.disconnect(), stopTimeoutMs);
-      isAsking = false;
+      await settlesWithin(admin.disconnect(), stopTimeoutMs);
+      isProbing = false;
     }
   };
   return setInterval(() => {
-    if (isAsking || pulse.silentMs() < silenceMsMax / 2) return;
-    isAsking = true;
-    void ask();
-  }, silenceMsMax / looksPerSilence);
+    if (isProbing || liveness.getSilentMs() < silenceMsMax / 2) return;
+    isProbing = true;
+    void probeBrokers();
+  }, silenceMsMax / checksPerSilence);
 };
 
-type Crash = { error?: Error; isSilence?: boolean };
+type Crash = { error?: Error; isSilent?: boolean };
 
-const crashOf = (error: unknown): Crash => ({
+const toCrash = (error: unknown): Crash => ({
   error: error instanceof Error ? error : new Error("kafkajs threw no error"),
 });
 
 /** Runs one kafkajs consumer until it crashes, falls silent or must stop. */
-const runOnce = async (parts: Parts): Promise<Crash> => {
-  const { options, stopping } = parts;
+const runConsumerOnce = async (state: ConsumerState): Promise<Crash> => {
+  const { options, stopController } = state;
   const { promise: crashed, resolve: crash } = Promise.withResolvers<Crash>();
-  const consumer = openKafka(options, { retry }).consumer({
+  const consumer = createKafkaClient(options, { retry }).consumer({
     groupId: options.group,
     sessionTimeout: sessionTimeoutMs,
-    heartbeatInterval: heartbeatMs,
+    heartbeatInterval: heartbeatIntervalMs,
     maxWaitTimeInMs: fetchWaitMs,
     allowAutoTopicCreation: false,
     retry: { ...retry, restartOnFailure: async () => false },
   });
   consumer.on(consumer.events.CRASH, ({ payload }) => crash({ error: payload.error }));
-  const givenUp = new AbortController();
-  const giveUp = () => crash({});
-  stopping.signal.addEventListener("abort", giveUp, { once: true });
-  const watch = watchForSilence(parts, consumer, crash);
-  const commits = followCommits(parts, consumer, crash);
+  const abandonController = new AbortController();
+  const onStop = () => crash({});
+  stopController.signal.addEventListener("abort", onStop, { once: true });
+  const silenceTimer = watchForSilence(state, consumer, crash);
+  const commits = trackCommits(state, consumer, crash);
   try {
     await consumer.connect();
-    if (!stopping.signal.aborted) await join(parts, { consumer, commits }, givenUp.signal);
+    if (!stopController.signal.aborted)
+      await joinGroup(state, { consumer, commits }, abandonController.signal);
     return await crashed;
   } catch (error) {
-    return crashOf(error);
+    return toCrash(error);
   } finally {
-    clearInterval(watch);
-    givenUp.abort();
-    stopping.signal.removeEventListener("abort", giveUp);
-    commits.end();
+    clearInterval(silenceTimer);
+    abandonController.abort();
+    stopController.signal.removeEventListener("abort", onStop);
+    commits.stop();
     // Sent before the member can leave. Batches under way commit by themselves, and are waited for.
-    if (stopping.signal.aborted) void commits.flush();
-    await endsWithin(consumer.disconnect(), stopTimeoutMs);
+    if (stopController.signal.aborted) void commits.flush();
+    await settlesWithin(consumer.disconnect(), stopTimeoutMs);
   }
 };
 
 /**
  * Ends once the group is joined: kafkajs loses track of a consumer that is stopped while it joins.
  */
-const join = async (
-  parts: Parts,
+const joinGroup = async (
+  state: ConsumerState,
   { consumer, commits }: { consumer: Consumer; commits: KafkaCommits },
   signal: AbortSignal,
 ): Promise<void> => {
-  const { options, resets } = parts;
-  const { group, positions, positionsEveryMs = positionsEveryMsDefault, topics } = options;
-  const places =
-    positions &&
-    followPositions({
+  const { options, resetCounter } = state;
+  const {
+    group,
+    positionStore,
+    positionCheckIntervalMs = positionCheckIntervalMsDefault,
+    topics,
+  } = options;
+  const kafkaPositions =
+    positionStore &&
+    trackPositions({
       connection: options,
       group,
       consumer,
-      positions,
-      resets,
-      lookEveryMs: positionsEveryMs,
+      positions: positionStore,
+      resetCounter,
+      checkIntervalMs: positionCheckIntervalMs,
       signal,
     });
   await consumer.subscribe({ topics: [...topics], fromBeginning: true });
   await consumer.run({
     autoCommit: false,
     eachBatchAutoResolve: false,
-    partitionsConsumedConcurrently: partitionsAtOnceMax,
-    eachBatch: (payload) => handleBatch(parts, { places, commits }, payload),
+    partitionsConsumedConcurrently: concurrentPartitionsMax,
+    eachBatch: (payload) => handleBatch(state, { kafkaPositions, commits }, payload),
   });
 };
 
@@ -242,19 +252,19 @@ const join = async (
  * Offsets are committed beside the fetching, and before the member joins anew: kafkajs first says
  * that it will, and the request to join goes over the same connection as the commit.
  */
-const followCommits = (
-  { options, commitFailures }: Parts,
+const trackCommits = (
+  { options, commitFailureCounter }: ConsumerState,
   consumer: Consumer,
   crash: (crash: Crash) => void,
 ): KafkaCommits => {
   const commits = createKafkaCommits({
     group: options.group,
     log: options.log,
-    failures: commitFailures,
-    giveUp: (error) => crash(crashOf(error)),
+    failureCounter: commitFailureCounter,
+    onGiveUp: (error) => crash(toCrash(error)),
   });
   consumer.on(consumer.events.REBALANCING, () => void commits.flush());
-  consumer.on(consumer.events.GROUP_JOIN, () => commits.joined());
+  consumer.on(consumer.events.GROUP_JOIN, () => commits.onJoin());
   return commits;
 };
 
@@ -262,23 +272,27 @@ const followCommits = (
  * A consumer can stay joined and yet fetch nothing more. One that neither fetches nor handles for a
  * minute is replaced. That is harmless if only the brokers are away.
  */
-const watchForSilence = (parts: Parts, consumer: Consumer, crash: (crash: Crash) => void) => {
-  parts.lastSignAtMs = systemClock.elapsedMs();
+const watchForSilence = (
+  state: ConsumerState,
+  consumer: Consumer,
+  crash: (crash: Crash) => void,
+) => {
+  state.lastActivityAtMs = systemClock.elapsedMs();
   consumer.on(consumer.events.FETCH, () => {
-    parts.lastSignAtMs = systemClock.elapsedMs();
-    parts.pulse.beat();
-    parts.fetched.set({ group: parts.options.group }, systemClock.now().getTime() / 1_000);
+    state.lastActivityAtMs = systemClock.elapsedMs();
+    state.liveness.recordActivity();
+    state.lastFetchGauge.set({ group: state.options.group }, systemClock.now().getTime() / 1_000);
   });
-  consumer.on(consumer.events.HEARTBEAT, () => parts.pulse.beat());
+  consumer.on(consumer.events.HEARTBEAT, () => state.liveness.recordActivity());
   return setInterval(() => {
-    if (parts.batches.size > 0) parts.lastSignAtMs = systemClock.elapsedMs();
-    if (systemClock.elapsedMs() - parts.lastSignAtMs < parts.silenceMsMax) return;
-    crash({ error: new Error("the consumer fell silent"), isSilence: true });
-  }, parts.silenceMsMax / looksPerSilence);
+    if (state.batchControllers.size > 0) state.lastActivityAtMs = systemClock.elapsedMs();
+    if (systemClock.elapsedMs() - state.lastActivityAtMs < state.silenceMsMax) return;
+    crash({ error: new Error("the consumer fell silent"), isSilent: true });
+  }, state.silenceMsMax / checksPerSilence);
 };
 
 /** kafkajs calls this non-retriable, but it is only an outage. */
-const outages = new Set([
+const outageErrorNames = new Set([
   "KafkaJSGroupCoordinatorNotFound",
   "KafkaJSLockTimeout",
   "KafkaJSNumberOfRetriesExceeded",
@@ -288,12 +302,16 @@ const outages = new Set([
 const causesMax = 5;
 
 /** Whether Kafka says that the same try would fail again, such as for a wrong password. */
-const isRefused = (error: Error): boolean => {
-  let root: Error = error;
-  for (let depth = 0; depth < causesMax && root.cause instanceof Error; depth += 1) {
-    root = root.cause;
+const isNonRetriable = (error: Error): boolean => {
+  let rootCause: Error = error;
+  for (let depth = 0; depth < causesMax && rootCause.cause instanceof Error; depth += 1) {
+    rootCause = rootCause.cause;
   }
-  return "retriable" in root && root.retriable === false && !outages.has(root.name);
+  return (
+    "retriable" in rootCause &&
+    rootCause.retriable === false &&
+    !outageErrorNames.has(rootCause.name)
+  );
 };
 
 /**
@@ -302,53 +320,63 @@ const isRefused = (error: Error): boolean => {
  * kafkajs then joins again.
  */
 const handleBatch = async (
-  parts: Parts,
-  { places, commits }: { places: KafkaPlaces | undefined; commits: KafkaCommits },
+  state: ConsumerState,
+  {
+    kafkaPositions,
+    commits,
+  }: { kafkaPositions: KafkaPositions | undefined; commits: KafkaCommits },
   payload: EachBatchPayload,
 ): Promise<void> => {
   const { batch } = payload;
   const { topic, partition } = batch;
-  const { handle, log, restMs = 0 } = parts.options;
-  const restedAtMs = systemClock.elapsedMs() + restMs;
-  const entered = places?.enter(batch, batch.messages[0]?.offset ?? "0");
-  if (places !== undefined && entered === undefined) return;
+  const { handle, log, batchIntervalMs = 0 } = state.options;
+  const nextBatchAtMs = systemClock.elapsedMs() + batchIntervalMs;
+  const acceptedBatch = kafkaPositions?.acceptBatch(batch, batch.messages[0]?.offset ?? "0");
+  if (kafkaPositions !== undefined && acceptedBatch === undefined) return;
   const records = batch.messages.map((message) => ({
-    ...toReceived(message, topic, partition),
-    ...(entered === undefined ? {} : { log: entered.log }),
+    ...toReceivedRecord(message, topic, partition),
+    ...(acceptedBatch === undefined ? {} : { log: acceptedBatch.log }),
   }));
-  const reached = commits.enter(payload);
-  const ending = new AbortController();
-  let lostBy: unknown;
-  const beat = setInterval(() => {
+  const trackHandledOffset = commits.trackBatch(payload);
+  const abortController = new AbortController();
+  let heartbeatError: unknown;
+  const heartbeatTimer = setInterval(() => {
     payload.heartbeat().catch((error: unknown) => {
-      lostBy = error;
-      ending.abort();
+      heartbeatError = error;
+      abortController.abort();
     });
-  }, heartbeatMs);
-  parts.batches.add(ending);
-  if (parts.stopping.signal.aborted || !payload.isRunning()) ending.abort();
+  }, heartbeatIntervalMs);
+  state.batchControllers.add(abortController);
+  if (state.stopController.signal.aborted || !payload.isRunning()) abortController.abort();
   try {
-    const handled = ({ offset }: ReceivedRecord) => {
+    const onHandled = ({ offset }: ReceivedRecord) => {
       payload.resolveOffset(offset);
       const nextOffset = BigInt(offset) + 1n;
-      entered?.reached(nextOffset);
-      reached(nextOffset);
+      acceptedBatch?.onHandled(nextOffset);
+      trackHandledOffset(nextOffset);
     };
-    const { goBack } = await handOver({ records, handle, signal: ending.signal, log, handled });
-    if (goBack !== undefined) places?.goBack(batch, goBack);
-    const leftMs = restedAtMs - systemClock.elapsedMs();
-    if (leftMs > 0) await systemClock.until(afterMs(systemClock, leftMs), ending.signal);
+    const { rewindReason } = await deliverRecords({
+      records,
+      handle,
+      signal: abortController.signal,
+      log,
+      onHandled,
+    });
+    if (rewindReason !== undefined) kafkaPositions?.rewind(batch, rewindReason);
+    const remainingMs = nextBatchAtMs - systemClock.elapsedMs();
+    if (remainingMs > 0)
+      await systemClock.sleepUntil(afterMs(systemClock, remainingMs), abortController.signal);
     // The member is about to lose its partitions: once this batch ends, it may be too late.
-    if (ending.signal.aborted) await commits.flush();
+    if (abortController.signal.aborted) await commits.flush();
   } finally {
-    clearInterval(beat);
-    entered?.left();
-    parts.batches.delete(ending);
+    clearInterval(heartbeatTimer);
+    acceptedBatch?.onDone();
+    state.batchControllers.delete(abortController);
   }
-  if (lostBy !== undefined) throw lostBy;
+  if (heartbeatError !== undefined) throw heartbeatError;
 };
 
-const toReceived = (
+const toReceivedRecord = (
   { key, headers, value, offset }: KafkaMessage,
   topic: string,
   partition: number,
@@ -357,16 +385,16 @@ const toReceived = (
   partition,
   offset,
   key: key?.toString("utf8") ?? undefined,
-  headers: readHeaders(headers),
+  headers: parseHeaders(headers),
   value: value ?? undefined,
 });
 
 /** A header may come twice and may be bytes. The last one counts, as text. */
-const readHeaders = (headers: IHeaders | undefined): Record<string, string> => {
-  const texts: Record<string, string> = {};
-  for (const [name, given] of Object.entries(headers ?? {})) {
-    const value = Array.isArray(given) ? given.at(-1) : given;
-    if (value !== undefined) texts[name] = value.toString();
+const parseHeaders = (headers: IHeaders | undefined): Record<string, string> => {
+  const textHeaders: Record<string, string> = {};
+  for (const [name, headerValue] of Object.entries(headers ?? {})) {
+    const value = Array.isArray(headerValue) ? headerValue.at(-1) : headerValue;
+    if (value !== undefined) textHeaders[name] = value.toString();
   }
-  return texts;
+  return textHeaders;
 };

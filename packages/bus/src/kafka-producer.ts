@@ -1,13 +1,13 @@
 import { type Kafka, Partitioners, type Producer } from "kafkajs";
 import type { OutgoingRecord } from "./bus.ts";
 import {
-  type CuttableSockets,
+  type DestroyableSockets,
   type KafkaConnection,
-  createCuttableSockets,
-  openKafka,
+  createDestroyableSockets,
+  createKafkaClient,
   requestTimeoutMs,
 } from "./kafka-client.ts";
-import { markPartitionsHeader } from "./marks.ts";
+import { partitionCountHeader } from "./watermarks.ts";
 
 /** Sends records in order, one send at a time. */
 export type KafkaProducer = {
@@ -16,7 +16,7 @@ export type KafkaProducer = {
   close(): void;
 };
 
-type Connected = { producer: Producer; sockets: CuttableSockets; kafka: Kafka };
+type ProducerConnection = { producer: Producer; sockets: DestroyableSockets; kafka: Kafka };
 
 const sendTimeoutMs = 10_000;
 /** By default a broker takes 1 MiB in a batch, and a whole send may go to one partition. */
@@ -31,22 +31,22 @@ const recordOverheadBytes = 512;
  * one comes after it.
  */
 export const createKafkaProducer = (connection: KafkaConnection): KafkaProducer => {
-  let current: Promise<Connected> | undefined;
-  let cutCurrent = () => {};
-  let tail: Promise<unknown> = Promise.resolve();
+  let currentConnection: Promise<ProducerConnection> | undefined;
+  let destroyCurrentSockets = () => {};
+  let lastSend: Promise<unknown> = Promise.resolve();
   /** They never change (rule EVENT-1). */
   const partitionCounts = new Map<string, number>();
 
-  const countIn = async (kafka: Kafka, topic: string): Promise<number> => {
-    const known = partitionCounts.get(topic) ?? (await countPartitions(kafka, topic));
-    partitionCounts.set(topic, known);
-    return known;
+  const getPartitionCount = async (kafka: Kafka, topic: string): Promise<number> => {
+    const partitionCount = partitionCounts.get(topic) ?? (await countPartitions(kafka, topic));
+    partitionCounts.set(topic, partitionCount);
+    return partitionCount;
   };
 
-  const connect = async (): Promise<Connected> => {
-    const sockets = createCuttableSockets();
-    cutCurrent = sockets.cut;
-    const kafka = openKafka(connection, {
+  const connect = async (): Promise<ProducerConnection> => {
+    const sockets = createDestroyableSockets();
+    destroyCurrentSockets = sockets.destroyAll;
+    const kafka = createKafkaClient(connection, {
       socketFactory: sockets.factory,
       // kafkajs needs at least one. Within one send the numbers stay with their records.
       retry: { initialRetryTime: 100, retries: 1 },
@@ -61,32 +61,34 @@ export const createKafkaProducer = (connection: KafkaConnection): KafkaProducer 
     return { producer, sockets, kafka };
   };
 
-  const sendAll = async (records: readonly OutgoingRecord[]): Promise<void> => {
-    const { producer, kafka } = await (current ??= connect());
-    for (const part of splitByBytes(await spread(records, (topic) => countIn(kafka, topic)))) {
+  const sendInBatches = async (records: readonly OutgoingRecord[]): Promise<void> => {
+    const { producer, kafka } = await (currentConnection ??= connect());
+    for (const batch of splitByBytes(
+      await expandToPartitions(records, (topic) => getPartitionCount(kafka, topic)),
+    )) {
       await producer.sendBatch({
         acks: -1,
         timeout: requestTimeoutMs,
-        topicMessages: groupByTopic(part),
+        topicMessages: groupByTopic(batch),
       });
     }
   };
 
-  const giveUp = () => {
-    cutCurrent();
-    current = undefined;
+  const discardProducer = () => {
+    destroyCurrentSockets();
+    currentConnection = undefined;
   };
 
-  const send = async (records: readonly OutgoingRecord[]): Promise<void> => {
+  const sendWithTimeout = async (records: readonly OutgoingRecord[]): Promise<void> => {
     const { promise: timedOut, reject } = Promise.withResolvers<never>();
     const timer = setTimeout(
       () => reject(new Error("Kafka did not answer in time")),
       sendTimeoutMs,
     );
     try {
-      await Promise.race([sendAll(records), timedOut]);
+      await Promise.race([sendInBatches(records), timedOut]);
     } catch (error) {
-      giveUp();
+      discardProducer();
       throw error;
     } finally {
       clearTimeout(timer);
@@ -96,34 +98,34 @@ export const createKafkaProducer = (connection: KafkaConnection): KafkaProducer 
   return {
     sendTimeoutMs,
     send: (records) => {
-      const sent = tail.then(() => send(records));
-      tail = sent.catch(() => {});
-      return sent;
+      const sendPromise = lastSend.then(() => sendWithTimeout(records));
+      lastSend = sendPromise.catch(() => {});
+      return sendPromise;
     },
-    close: giveUp,
+    close: discardProducer,
   };
 };
 
-type PlacedRecord = OutgoingRecord & { partition?: number };
+type PartitionedRecord = OutgoingRecord & { partition?: number };
 
 /** Puts a record that is for every partition into each of them. */
-const spread = async (
+const expandToPartitions = async (
   records: readonly OutgoingRecord[],
-  countIn: (topic: string) => Promise<number>,
-): Promise<PlacedRecord[]> => {
-  const placed: PlacedRecord[] = [];
+  getPartitionCount: (topic: string) => Promise<number>,
+): Promise<PartitionedRecord[]> => {
+  const partitionedRecords: PartitionedRecord[] = [];
   for (const record of records) {
-    if (record.toEveryPartition !== true) {
-      placed.push(record);
+    if (record.sendToEveryPartition !== true) {
+      partitionedRecords.push(record);
       continue;
     }
-    const partitionCount = await countIn(record.topic);
-    const headers = { ...record.headers, [markPartitionsHeader]: String(partitionCount) };
+    const partitionCount = await getPartitionCount(record.topic);
+    const headers = { ...record.headers, [partitionCountHeader]: String(partitionCount) };
     for (let partition = 0; partition < partitionCount; partition += 1) {
-      placed.push({ ...record, headers, partition });
+      partitionedRecords.push({ ...record, headers, partition });
     }
   }
-  return placed;
+  return partitionedRecords;
 };
 
 const countPartitions = async (kafka: Kafka, topic: string): Promise<number> => {
@@ -139,22 +141,22 @@ const countPartitions = async (kafka: Kafka, topic: string): Promise<number> => 
   }
 };
 
-const splitByBytes = (records: readonly PlacedRecord[]): PlacedRecord[][] => {
-  const parts: PlacedRecord[][] = [];
-  let bytes = sendBytesMax;
+const splitByBytes = (records: readonly PartitionedRecord[]): PartitionedRecord[][] => {
+  const batches: PartitionedRecord[][] = [];
+  let batchBytes = sendBytesMax;
   for (const record of records) {
     const recordBytes = Buffer.byteLength(record.value) + recordOverheadBytes;
-    if (bytes + recordBytes > sendBytesMax) {
-      parts.push([]);
-      bytes = 0;
+    if (batchBytes + recordBytes > sendBytesMax) {
+      batches.push([]);
+      batchBytes = 0;
     }
-    parts.at(-1)?.push(record);
-    bytes += recordBytes;
+    batches.at(-1)?.push(record);
+    batchBytes += recordBytes;
   }
-  return parts;
+  return batches;
 };
 
-const groupByTopic = (records: readonly PlacedRecord[]) =>
+const groupByTopic = (records: readonly PartitionedRecord[]) =>
   Object.entries(Object.groupBy(records, ({ topic }) => topic)).map(([topic, messages = []]) => ({
     topic,
     messages: messages.map(({ key, value, headers, partition }) => ({

@@ -1,8 +1,8 @@
 import { setTimeout } from "node:timers/promises";
 import type { Admin } from "kafkajs";
 import { topicSettings } from "@payment-links/contracts";
-import { deadLetterTopic } from "./dead-letters.ts";
-import { type KafkaConnection, openKafka } from "./kafka-client.ts";
+import { getDeadLetterTopic } from "./dead-letters.ts";
+import { type KafkaConnection, createKafkaClient } from "./kafka-client.ts";
 
 type TopicSettings = Readonly<
   Record<string, { partitions: number; config: Readonly<Record<string, string>> }>
@@ -20,60 +20,61 @@ export const ensureTopics = async (
   options: KafkaConnection & { replicationFactor: number; topics?: TopicSettings },
 ): Promise<string[]> => {
   const { replicationFactor } = options;
-  const admin = openKafka(options).admin();
+  const admin = createKafkaClient(options).admin();
   await admin.connect();
   try {
-    const known = new Set(await admin.listTopics());
-    const missing = withDeadLetters(options.topics ?? topicSettings).filter(
-      ({ topic }) => !known.has(topic),
+    const existingTopics = new Set(await admin.listTopics());
+    const missingTopics = addDeadLetterTopics(options.topics ?? topicSettings).filter(
+      ({ topic }) => !existingTopics.has(topic),
     );
-    if (missing.length === 0) return [];
+    if (missingTopics.length === 0) return [];
     await admin.createTopics({
       timeout: createTimeoutMs,
       // kafkajs' own wait gives up if the broker has not heard of the topic yet.
       waitForLeaders: false,
-      topics: missing.map(({ topic, partitions, config }) => ({
+      topics: missingTopics.map(({ topic, partitions, config }) => ({
         topic,
         numPartitions: partitions,
         replicationFactor,
-        configEntries: Object.entries({ ...config, ...durability(replicationFactor) }).map(
-          ([name, value]) => ({ name, value }),
-        ),
+        configEntries: Object.entries({
+          ...config,
+          ...createDurabilityConfig(replicationFactor),
+        }).map(([name, value]) => ({ name, value })),
       })),
     });
-    const names = missing.map(({ topic }) => topic);
-    await waitUntilServed(admin, names);
+    const names = missingTopics.map(({ topic }) => topic);
+    await waitForPartitionLeaders(admin, names);
     return names;
   } finally {
     await admin.disconnect();
   }
 };
 
-const servedPollMs = 100;
+const leaderPollMs = 100;
 
 /**
  * Waits until every partition has a leader: a broker hears of a new topic a moment after it is
  * made.
  */
-const waitUntilServed = async (admin: Admin, topics: string[]): Promise<void> => {
-  const endsAtMs = performance.now() + createTimeoutMs;
+const waitForPartitionLeaders = async (admin: Admin, topics: string[]): Promise<void> => {
+  const deadlineMs = performance.now() + createTimeoutMs;
   for (;;) {
     try {
-      const { topics: known } = await admin.fetchTopicMetadata({ topics });
-      const partitions = known.flatMap((topic) => topic.partitions);
+      const { topics: topicMetadata } = await admin.fetchTopicMetadata({ topics });
+      const partitions = topicMetadata.flatMap((topic) => topic.partitions);
       if (partitions.every(({ leader }) => leader >= 0)) return;
     } catch (error) {
-      if (performance.now() > endsAtMs) throw error;
+      if (performance.now() > deadlineMs) throw error;
     }
-    if (performance.now() > endsAtMs) throw new Error("new topics have no leaders yet");
-    await setTimeout(servedPollMs);
+    if (performance.now() > deadlineMs) throw new Error("new topics have no leaders yet");
+    await setTimeout(leaderPollMs);
   }
 };
 
-const withDeadLetters = (topics: TopicSettings) =>
+const addDeadLetterTopics = (topics: TopicSettings) =>
   Object.entries(topics).flatMap(([topic, { partitions, config }]) => [
     { topic, partitions, config },
-    { topic: deadLetterTopic(topic), partitions: 1, config: deadLetterConfig },
+    { topic: getDeadLetterTopic(topic), partitions: 1, config: deadLetterConfig },
   ]);
 
 const deadLetterConfig = {
@@ -82,5 +83,5 @@ const deadLetterConfig = {
 };
 
 /** `acks=all` promises no more than this: two of three replicas have the record. */
-const durability = (replicationFactor: number): Record<string, string> =>
+const createDurabilityConfig = (replicationFactor: number): Record<string, string> =>
   replicationFactor >= 3 ? { "min.insync.replicas": "2" } : {};

@@ -1,19 +1,19 @@
 import type { Log } from "@payment-links/runtime";
 import type { BatchHandler, Bus, OutgoingRecord, ReceivedRecord } from "./bus.ts";
-import { endsWithin } from "./ends-within.ts";
-import { handOver } from "./hand-over.ts";
+import { settlesWithin } from "./settles-within.ts";
+import { deliverRecords } from "./deliver-records.ts";
 
-type Member = { handle: BatchHandler; stopping: AbortController };
+type GroupMember = { handle: BatchHandler; stopController: AbortController };
 
 /**
  * A group handles one batch at a time, in the order of publishing, so every key keeps its order.
  */
 type Group = {
   topics: ReadonlySet<string>;
-  members: Member[];
+  members: GroupMember[];
   /** Whose turn it is, and when the last batch will have been handled. */
-  turn: number;
-  tail: Promise<void>;
+  nextMemberIndex: number;
+  lastDelivery: Promise<void>;
 };
 
 const stopTimeoutMs = 20_000;
@@ -31,7 +31,7 @@ export const createLocalBus = (options: { groups?: readonly string[]; log?: Log 
   const groups = new Map<string, Group>();
   const offsets = new Map<string, bigint>();
 
-  const receive = ({ topic, key, headers, value }: OutgoingRecord): ReceivedRecord => {
+  const toReceivedRecord = ({ topic, key, headers, value }: OutgoingRecord): ReceivedRecord => {
     const offset = offsets.get(topic) ?? 0n;
     offsets.set(topic, offset + 1n);
     return {
@@ -44,97 +44,100 @@ export const createLocalBus = (options: { groups?: readonly string[]; log?: Log 
     };
   };
 
-  const stop = async (group: Group, member: Member): Promise<void> => {
-    group.members = group.members.filter((other) => other !== member);
-    member.stopping.abort();
-    await endsWithin(group.tail, stopTimeoutMs);
+  const stop = async (group: Group, member: GroupMember): Promise<void> => {
+    group.members = group.members.filter((otherMember) => otherMember !== member);
+    member.stopController.abort();
+    await settlesWithin(group.lastDelivery, stopTimeoutMs);
   };
 
   return {
     sendTimeoutMs: 0,
     pollMs,
     publish: async (records) => {
-      const absent = options.groups?.find((name) => !groups.has(name));
-      if (absent !== undefined) throw new Error(`the group ${absent} has not joined the bus yet`);
-      const received = records.map(receive);
-      const deliveries = [...groups].map(([name, group]) =>
-        deliver({ name, group, received, log }),
+      const missingGroup = options.groups?.find((groupName) => !groups.has(groupName));
+      if (missingGroup !== undefined)
+        throw new Error(`the group ${missingGroup} has not joined the bus yet`);
+      const receivedRecords = records.map(toReceivedRecord);
+      const deliveries = [...groups].map(([groupName, group]) =>
+        deliver({ groupName, group, receivedRecords, log }),
       );
-      const failed = (await Promise.allSettled(deliveries)).find(isRejected);
-      if (failed !== undefined) throw failed.reason;
+      const rejection = (await Promise.allSettled(deliveries)).find(isRejected);
+      if (rejection !== undefined) throw rejection.reason;
     },
-    subscribe: async ({ group: name, topics, handle }) => {
-      const group = groups.get(name) ?? {
+    subscribe: async ({ group: groupName, topics, handle }) => {
+      const group = groups.get(groupName) ?? {
         topics: new Set(topics),
         members: [],
-        turn: 0,
-        tail: Promise.resolve(),
+        nextMemberIndex: 0,
+        lastDelivery: Promise.resolve(),
       };
-      if (!isSame(group.topics, topics)) {
-        throw new Error(`the members of group ${name} hear different topics`);
+      if (!hasSameTopics(group.topics, topics)) {
+        throw new Error(`the members of group ${groupName} hear different topics`);
       }
-      groups.set(name, group);
-      const member: Member = { handle, stopping: new AbortController() };
+      groups.set(groupName, group);
+      const member: GroupMember = { handle, stopController: new AbortController() };
       group.members.push(member);
       return { stop: () => stop(group, member) };
     },
     close: async () => {
-      const all = [...groups.values()];
-      await Promise.all(all.flatMap((group) => group.members.map((member) => stop(group, member))));
+      const allGroups = [...groups.values()];
+      await Promise.all(
+        allGroups.flatMap((group) => group.members.map((member) => stop(group, member))),
+      );
     },
   };
 };
 
-const isSame = (known: ReadonlySet<string>, topics: readonly string[]): boolean =>
-  known.size === new Set(topics).size && topics.every((topic) => known.has(topic));
+const hasSameTopics = (knownTopics: ReadonlySet<string>, topics: readonly string[]): boolean =>
+  knownTopics.size === new Set(topics).size && topics.every((topic) => knownTopics.has(topic));
 
 const isRejected = (result: PromiseSettledResult<void>) => result.status === "rejected";
 
-type Delivery = {
-  name: string;
+type GroupDelivery = {
+  groupName: string;
   group: Group;
-  received: readonly ReceivedRecord[];
+  receivedRecords: readonly ReceivedRecord[];
   log: Log | undefined;
 };
 
-const deliver = (delivery: Delivery): Promise<void> => {
-  const { group, received } = delivery;
-  const heard = received.filter(({ topic }) => group.topics.has(topic));
-  if (heard.length === 0) return Promise.resolve();
-  const delivered = deliverAfter(group.tail, delivery, heard);
+const deliver = (delivery: GroupDelivery): Promise<void> => {
+  const { group, receivedRecords } = delivery;
+  const subscribedRecords = receivedRecords.filter(({ topic }) => group.topics.has(topic));
+  if (subscribedRecords.length === 0) return Promise.resolve();
+  const deliveryPromise = deliverAfter(group.lastDelivery, delivery, subscribedRecords);
   // The next batch follows even if this one was not handled: its sender sends it again.
-  group.tail = delivered.catch(() => {});
-  return delivered;
+  group.lastDelivery = deliveryPromise.catch(() => {});
+  return deliveryPromise;
 };
 
 const deliverAfter = async (
-  earlier: Promise<void>,
-  delivery: Delivery,
-  heard: readonly ReceivedRecord[],
+  previousDelivery: Promise<void>,
+  delivery: GroupDelivery,
+  subscribedRecords: readonly ReceivedRecord[],
 ): Promise<void> => {
-  await earlier;
-  for (const records of Object.values(Object.groupBy(heard, ({ topic }) => topic))) {
+  await previousDelivery;
+  for (const records of Object.values(Object.groupBy(subscribedRecords, ({ topic }) => topic))) {
     if (records !== undefined) await deliverTopic(delivery, records);
   }
 };
 
 /** Members take turns. What one leaves when it stops, the next one handles. */
 const deliverTopic = async (
-  { name, group, log }: Delivery,
+  { groupName, group, log }: GroupDelivery,
   records: readonly ReceivedRecord[],
 ): Promise<void> => {
-  for (let doneCount = 0; doneCount < records.length;) {
-    const member = group.members[group.turn % group.members.length];
-    if (member === undefined) throw new Error(`the group ${name} has left the bus`);
-    group.turn += 1;
-    const rest = records.slice(doneCount);
-    const { handle, stopping } = member;
-    const { handledCount } = await handOver({
-      records: rest,
+  for (let handledTotal = 0; handledTotal < records.length;) {
+    const member = group.members[group.nextMemberIndex % group.members.length];
+    if (member === undefined) throw new Error(`the group ${groupName} has left the bus`);
+    group.nextMemberIndex += 1;
+    const remainingRecords = records.slice(handledTotal);
+    const { handle, stopController } = member;
+    const { handledCount } = await deliverRecords({
+      records: remainingRecords,
       handle,
-      signal: stopping.signal,
+      signal: stopController.signal,
       log,
     });
-    doneCount += handledCount;
+    handledTotal += handledCount;
   }
 };

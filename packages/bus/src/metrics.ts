@@ -14,24 +14,34 @@ import type { Metrics } from "@payment-links/runtime";
  */
 
 /** Opens a counter; a second opening finds the first. */
-export const counter = (metrics: Metrics, configuration: CounterConfiguration<string>): Counter => {
-  const known = metrics.getSingleMetric(configuration.name);
-  return known instanceof Counter ? known : new Counter({ ...configuration, registers: [metrics] });
+export const getOrCreateCounter = (
+  metrics: Metrics,
+  configuration: CounterConfiguration<string>,
+): Counter => {
+  const existing = metrics.getSingleMetric(configuration.name);
+  return existing instanceof Counter
+    ? existing
+    : new Counter({ ...configuration, registers: [metrics] });
 };
 
 /** Opens a gauge; a second opening finds the first. */
-export const gauge = (metrics: Metrics, configuration: GaugeConfiguration<string>): Gauge => {
-  const known = metrics.getSingleMetric(configuration.name);
-  return known instanceof Gauge ? known : new Gauge({ ...configuration, registers: [metrics] });
+export const getOrCreateGauge = (
+  metrics: Metrics,
+  configuration: GaugeConfiguration<string>,
+): Gauge => {
+  const existing = metrics.getSingleMetric(configuration.name);
+  return existing instanceof Gauge
+    ? existing
+    : new Gauge({ ...configuration, registers: [metrics] });
 };
 
 /** Opens a histogram; a second opening finds the first. */
-export const histogram = (
+export const getOrCreateHistogram = (
   metrics: Metrics,
   configuration: HistogramConfiguration<string>,
 ): Histogram => {
-  const known = metrics.getSingleMetric(configuration.name);
-  return known instanceof Histogram
-    ? known
+  const existing = metrics.getSingleMetric(configuration.name);
+  return existing instanceof Histogram
+    ? existing
     : new Histogram({ ...configuration, registers: [metrics] });
 };

@@ -1,20 +1,26 @@
 import { createHash } from "node:crypto";
 import * as z from "zod";
 import { sql } from "slonik";
-import { type Db, type Pool, type Transaction, NothingRow } from "@payment-links/postgres";
-import type { PartitionLog, Place, Position, PositionStore, ReceivedRecord } from "./bus.ts";
-import { selectParkedKeys } from "./parked-keys.ts";
+import { type Db, type Pool, type Transaction, VoidRow } from "@payment-links/postgres";
+import type {
+  PartitionLog,
+  TopicPartition,
+  Position,
+  PositionStore,
+  ReceivedRecord,
+} from "./bus.ts";
+import { selectBlockedKeys } from "./blocked-keys.ts";
 
 /**
  * Thrown where a consumer has come further than its database knows: commits were lost, as when a
  * standby takes over that lagged behind. What it holds comes too early. Thrown also where what it
  * holds is of a log that the group no longer reads, and where that log is not the one it was.
  */
-export class PositionBehind extends Error {
-  override readonly name = "PositionBehind";
+export class PositionBehindError extends Error {
+  override readonly name = "PositionBehindError";
   readonly reason: "behind" | "log_lost";
 
-  constructor(message: string, reason: PositionBehind["reason"] = "behind") {
+  constructor(message: string, reason: PositionBehindError["reason"] = "behind") {
     super(message);
     this.reason = reason;
   }
@@ -28,19 +34,19 @@ export type GroupPositions = PositionStore & {
    * then holds. Where positions are those that are known, one statement moves all of them and says
    * which keys have parked records.
    */
-  move(tx: Transaction, runs: readonly Run[]): Promise<Moved[]>;
+  move(tx: Transaction, runs: readonly RecordRun[]): Promise<MoveResult[]>;
   /** Remembers a position that is committed. */
-  committed(place: Place, position: Position): void;
+  onCommitted(topicPartition: TopicPartition, position: Position): void;
 };
 
 /** Records of one partition that follow one another, and their keys. */
-type Run = { records: readonly ReceivedRecord[]; keys: readonly string[] };
+type RecordRun = { records: readonly ReceivedRecord[]; keys: readonly string[] };
 
-/** `parkedKeys` is undefined where they were not asked for yet. */
-export type Moved = {
+/** `blockedKeys` is undefined where they were not asked for yet. */
+export type MoveResult = {
   appliedCount: number;
   position: Position | undefined;
-  parkedKeys?: Set<string>;
+  blockedKeys?: Set<string>;
 };
 
 const PositionRow = z.object({
@@ -52,26 +58,29 @@ const PositionRow = z.object({
 const PartitionRow = z.object({ partition: z.int(), ...PositionRow.shape });
 
 /** Keeps the positions of a group in its service's schema. */
-export const createPositions = (options: {
+export const createGroupPositions = (options: {
   pool: Pool;
   group: string;
   /** Called where they cannot be read yet. */
-  waited: () => void;
+  onWait: () => void;
 }): GroupPositions => {
-  const { pool, group, waited } = options;
-  const known = new Map<string, Position>();
+  const { pool, group, onWait } = options;
+  const knownPositions = new Map<string, Position>();
   return {
     read: (topic) =>
-      read(pool, group, topic).catch((error: unknown) => {
-        waited();
+      readPositions(pool, group, topic).catch((error: unknown) => {
+        onWait();
         throw error;
       }),
-    replace: (place, { from, to }) => replace(pool, group, { place, from, to }),
-    begin: (place, position) => void known.set(nameOf(place), position),
-    move: (tx, runs) => move(tx, { group, known, runs }),
-    committed: (place, position) => {
-      const before = known.get(nameOf(place));
-      if (before === undefined || isBehind(before, position)) known.set(nameOf(place), position);
+    replace: (topicPartition, { from, to }) =>
+      replacePosition(pool, group, { topicPartition, from, to }),
+    onSeek: (topicPartition, position) =>
+      void knownPositions.set(toPartitionKey(topicPartition), position),
+    move: (tx, runs) => movePositions(tx, { group, knownPositions, runs }),
+    onCommitted: (topicPartition, position) => {
+      const knownPosition = knownPositions.get(toPartitionKey(topicPartition));
+      if (knownPosition === undefined || isBehind(knownPosition, position))
+        knownPositions.set(toPartitionKey(topicPartition), position);
     },
   };
 };
@@ -82,7 +91,7 @@ const columns = sql.fragment`
   CASE WHEN last_offset = next_offset - 1 THEN last_record END AS "lastRecord"
 `;
 
-const read = async (
+const readPositions = async (
   db: Db,
   group: string,
   topic: string,
@@ -94,7 +103,7 @@ const read = async (
   return new Map(rows.map(({ partition, ...row }) => [partition, toPosition(row)]));
 };
 
-const nameOf = ({ topic, partition }: Place): string => `${topic}/${partition}`;
+const toPartitionKey = ({ topic, partition }: TopicPartition): string => `${topic}/${partition}`;
 
 const toPosition = ({
   lastRecord,
@@ -107,90 +116,112 @@ const toPosition = ({
 });
 
 /** Names a record well enough to know it again: by its event's id, or by what it holds. */
-const nameRecord = ({ headers, value }: ReceivedRecord): string =>
+const hashRecord = ({ headers, value }: ReceivedRecord): string =>
   createHash("sha256")
     .update(headers["ce_id"] ?? value ?? "")
     .digest("base64url");
 
-const isOneLog = (one: PartitionLog, other: PartitionLog): boolean =>
-  one.clusterId === other.clusterId && one.resetCount === other.resetCount;
+const isSameLog = (log: PartitionLog, otherLog: PartitionLog): boolean =>
+  log.clusterId === otherLog.clusterId && log.resetCount === otherLog.resetCount;
 
 /** Whether one position lies before another. Those of two logs cannot be compared. */
-const isBehind = (one: Position, other: Position): boolean =>
-  !isOneLog(one, other) || one.nextOffset < other.nextOffset;
+const isBehind = (position: Position, otherPosition: Position): boolean =>
+  !isSameLog(position, otherPosition) || position.nextOffset < otherPosition.nextOffset;
 
-type Move = Run & {
-  place: Place;
-  to: Required<Position>;
+type PositionMove = RecordRun & {
+  topicPartition: TopicPartition;
+  nextPosition: Required<Position>;
   /** Where this process knows the position to be, in the log that the records are of. */
-  here: Position | undefined;
+  knownPosition: Position | undefined;
 };
 
-const move = async (
+const movePositions = async (
   tx: Transaction,
-  options: { group: string; known: ReadonlyMap<string, Position>; runs: readonly Run[] },
-): Promise<Moved[]> => {
-  const { group, known, runs } = options;
-  const moves = runs.map((run) => readMove(run, known));
-  const advanced = await advance(
+  options: {
+    group: string;
+    knownPositions: ReadonlyMap<string, Position>;
+    runs: readonly RecordRun[];
+  },
+): Promise<MoveResult[]> => {
+  const { group, knownPositions, runs } = options;
+  const moves = runs.map((run) => planMove(run, knownPositions));
+  const blockedKeysByPartition = await advanceKnownPositions(
     tx,
     group,
-    moves.filter((one) => one !== undefined).filter(isNext),
+    moves.filter((move) => move !== undefined).filter(followsKnownPosition),
   );
-  const moved: Moved[] = [];
-  for (const one of moves) {
-    const parkedKeys = one && advanced.get(nameOf(one.place));
-    if (one === undefined) moved.push({ appliedCount: 0, position: undefined });
-    else if (parkedKeys === undefined) moved.push(await moveFromElsewhere(tx, group, one));
-    else moved.push({ appliedCount: 0, position: one.to, parkedKeys });
+  const moved: MoveResult[] = [];
+  for (const positionMove of moves) {
+    const blockedKeys =
+      positionMove && blockedKeysByPartition.get(toPartitionKey(positionMove.topicPartition));
+    if (positionMove === undefined) moved.push({ appliedCount: 0, position: undefined });
+    else if (blockedKeys === undefined)
+      moved.push(await moveLockedPosition(tx, group, positionMove));
+    else moved.push({ appliedCount: 0, position: positionMove.nextPosition, blockedKeys });
   }
   return moved;
 };
 
 /** Undefined where the bus keeps nothing to come back to. */
-const readMove = (run: Run, known: ReadonlyMap<string, Position>): Move | undefined => {
+const planMove = (
+  run: RecordRun,
+  knownPositions: ReadonlyMap<string, Position>,
+): PositionMove | undefined => {
   const [first, last] = [run.records[0], run.records.at(-1)];
   if (first?.log === undefined || last === undefined) return undefined;
   const { log, partition, topic } = first;
-  const place = { topic, partition };
-  const at = known.get(nameOf(place));
-  const here = at !== undefined && isOneLog(at, log) ? at : undefined;
-  const to = { ...log, nextOffset: BigInt(last.offset) + 1n, lastRecord: nameRecord(last) };
-  return { ...run, place, to, here };
+  const topicPartition = { topic, partition };
+  const candidate = knownPositions.get(toPartitionKey(topicPartition));
+  const knownPosition =
+    candidate !== undefined && isSameLog(candidate, log) ? candidate : undefined;
+  const nextPosition = {
+    ...log,
+    nextOffset: BigInt(last.offset) + 1n,
+    lastRecord: hashRecord(last),
+  };
+  return { ...run, topicPartition, nextPosition, knownPosition };
 };
 
-const isNext = ({ here, records: [first] }: Move): boolean =>
-  here !== undefined && BigInt(first?.offset ?? 0) >= here.nextOffset;
+const followsKnownPosition = ({ knownPosition, records: [first] }: PositionMove): boolean =>
+  knownPosition !== undefined && BigInt(first?.offset ?? 0) >= knownPosition.nextOffset;
 
 /** Moves a position that another member may have moved, or that is not known here yet. */
-const moveFromElsewhere = async (
+const moveLockedPosition = async (
   tx: Transaction,
   group: string,
-  { here, place, records, to }: Move,
-): Promise<Moved> => {
-  const kept = await lock(tx, group, place);
-  if (here !== undefined && (kept === undefined || isBehind(kept, here))) {
-    throw new PositionBehind("the database knows less than this consumer has committed");
+  { knownPosition, topicPartition, records, nextPosition }: PositionMove,
+): Promise<MoveResult> => {
+  const storedPosition = await lockPosition(tx, group, topicPartition);
+  if (
+    knownPosition !== undefined &&
+    (storedPosition === undefined || isBehind(storedPosition, knownPosition))
+  ) {
+    throw new PositionBehindError("the database knows less than this consumer has committed");
   }
-  if (kept !== undefined && !isOneLog(kept, to)) {
-    throw new PositionBehind("the group reads another log than these records are of");
+  if (storedPosition !== undefined && !isSameLog(storedPosition, nextPosition)) {
+    throw new PositionBehindError("the group reads another log than these records are of");
   }
-  const applied = kept?.nextOffset ?? 0n;
-  const before = records.find(({ offset }) => BigInt(offset) === applied - 1n);
-  const lastRecord = kept?.lastRecord;
-  if (before !== undefined && lastRecord !== undefined && nameRecord(before) !== lastRecord) {
-    throw new PositionBehind(
+  const appliedOffset = storedPosition?.nextOffset ?? 0n;
+  const previousRecord = records.find(({ offset }) => BigInt(offset) === appliedOffset - 1n);
+  const lastRecord = storedPosition?.lastRecord;
+  if (
+    previousRecord !== undefined &&
+    lastRecord !== undefined &&
+    hashRecord(previousRecord) !== lastRecord
+  ) {
+    throw new PositionBehindError(
       "another record lies before the position than was applied",
       "log_lost",
     );
   }
-  if (to.nextOffset <= applied) return { appliedCount: records.length, position: kept };
-  await write(tx, group, { place, position: to });
-  const fresh = records.findIndex(({ offset }) => BigInt(offset) >= applied);
-  return { appliedCount: fresh, position: to };
+  if (nextPosition.nextOffset <= appliedOffset)
+    return { appliedCount: records.length, position: storedPosition };
+  await writePosition(tx, group, { topicPartition, position: nextPosition });
+  const firstNewIndex = records.findIndex(({ offset }) => BigInt(offset) >= appliedOffset);
+  return { appliedCount: firstNewIndex, position: nextPosition };
 };
 
-const ParkedRow = z.object({
+const BlockedKeyRow = z.object({
   topic: z.string(),
   partition: z.int(),
   key: z.string().nullable(),
@@ -202,30 +233,30 @@ const ParkedRow = z.object({
  * writing and asking, and sees what was parked: who parks moves the position with it, so all that was
  * parked before this position was committed before it was known here.
  */
-const advance = async (
+const advanceKnownPositions = async (
   tx: Transaction,
   group: string,
-  moves: readonly Move[],
+  moves: readonly PositionMove[],
 ): Promise<ReadonlyMap<string, Set<string>>> => {
-  const advanced = new Map<string, Set<string>>();
-  if (moves.length === 0) return advanced;
-  const steps = moves.map(({ here, place, to }) => [
-    place.topic,
-    place.partition,
-    to.clusterId,
-    to.resetCount,
-    String(here?.nextOffset),
-    String(to.nextOffset),
-    to.lastRecord,
+  const blockedKeysByPartition = new Map<string, Set<string>>();
+  if (moves.length === 0) return blockedKeysByPartition;
+  const stepRows = moves.map(({ knownPosition, topicPartition, nextPosition }) => [
+    topicPartition.topic,
+    topicPartition.partition,
+    nextPosition.clusterId,
+    nextPosition.resetCount,
+    String(knownPosition?.nextOffset),
+    String(nextPosition.nextOffset),
+    nextPosition.lastRecord,
   ]);
-  const keys = moves.flatMap(({ keys, place }) =>
-    keys.map((key) => [place.topic, place.partition, key]),
+  const keys = moves.flatMap(({ keys, topicPartition }) =>
+    keys.map((key) => [topicPartition.topic, topicPartition.partition, key]),
   );
-  const rows = await tx.any(sql.prepared("advance_positions", ParkedRow)`
+  const blockedKeyRows = await tx.any(sql.prepared("advance_positions", BlockedKeyRow)`
     WITH moved AS (
       UPDATE positions AS kept SET next_offset = step.next_offset,
         last_offset = step.next_offset - 1, last_record = step.last_record
-      FROM ${sql.unnest(steps, ["text", "int4", "text", "int4", "int8", "int8", "text"])} AS step
+      FROM ${sql.unnest(stepRows, ["text", "int4", "text", "int4", "int8", "int8", "text"])} AS step
         (topic, partition, cluster_id, reset_count, from_offset, next_offset, last_record)
       WHERE kept.consumer = ${group} AND kept.topic = step.topic
         AND kept.partition = step.partition AND kept.cluster_id = step.cluster_id
@@ -233,26 +264,26 @@ const advance = async (
       RETURNING kept.topic, kept.partition
     )
     SELECT moved.topic, moved.partition, parked.key
-    FROM moved LEFT JOIN LATERAL (${selectParkedKeys({ group, keys })}) AS parked
+    FROM moved LEFT JOIN LATERAL (${selectBlockedKeys({ group, keys })}) AS parked
       ON parked.topic = moved.topic AND parked.partition = moved.partition
   `);
-  for (const { topic, partition, key } of rows) {
-    const name = nameOf({ topic, partition });
-    const parked = advanced.get(name) ?? new Set();
-    if (key !== null) parked.add(key);
-    advanced.set(name, parked);
+  for (const { topic, partition, key } of blockedKeyRows) {
+    const partitionKey = toPartitionKey({ topic, partition });
+    const blockedKeys = blockedKeysByPartition.get(partitionKey) ?? new Set();
+    if (key !== null) blockedKeys.add(key);
+    blockedKeysByPartition.set(partitionKey, blockedKeys);
   }
-  return advanced;
+  return blockedKeysByPartition;
 };
 
 /**
  * The lock makes members take turns that hold the same records, as they may after a rebalance. The
  * later one then finds how far the other came.
  */
-const lock = async (
+const lockPosition = async (
   tx: Transaction,
   group: string,
-  { topic, partition }: Place,
+  { topic, partition }: TopicPartition,
 ): Promise<Position | undefined> => {
   const row = await tx.maybeOne(sql.prepared("lock_position", PositionRow)`
     SELECT ${columns} FROM positions
@@ -263,16 +294,16 @@ const lock = async (
 };
 
 /** Never backwards, where two members begin a partition at once. */
-const write = async (
+const writePosition = async (
   tx: Transaction,
   group: string,
-  { place, position }: { place: Place; position: Required<Position> },
+  { topicPartition, position }: { topicPartition: TopicPartition; position: Required<Position> },
 ): Promise<void> => {
   const { clusterId, lastRecord, nextOffset, resetCount } = position;
-  await tx.query(sql.prepared("write_position", NothingRow)`
+  await tx.query(sql.prepared("write_position", VoidRow)`
     INSERT INTO positions AS kept
       (consumer, topic, partition, cluster_id, reset_count, next_offset, last_offset, last_record)
-    VALUES (${group}, ${place.topic}, ${place.partition}, ${clusterId}, ${resetCount},
+    VALUES (${group}, ${topicPartition.topic}, ${topicPartition.partition}, ${clusterId}, ${resetCount},
             ${String(nextOffset)}::int8, ${String(nextOffset - 1n)}::int8, ${lastRecord})
     ON CONFLICT (consumer, topic, partition) DO UPDATE SET next_offset = excluded.next_offset,
       last_offset = excluded.last_offset, last_record = excluded.last_record
@@ -280,22 +311,26 @@ const write = async (
   `);
 };
 
-const replace = async (
+const replacePosition = async (
   db: Db,
   group: string,
-  { place, from, to }: { place: Place; from: Position | undefined; to: Position },
+  {
+    topicPartition,
+    from,
+    to,
+  }: { topicPartition: TopicPartition; from: Position | undefined; to: Position },
 ): Promise<boolean> => {
-  const { topic, partition } = place;
+  const { topic, partition } = topicPartition;
   const nextOffset = String(to.nextOffset);
   const { rowCount } =
     from === undefined
-      ? await db.query(sql.type(NothingRow)`
+      ? await db.query(sql.type(VoidRow)`
           INSERT INTO positions (consumer, topic, partition, cluster_id, reset_count, next_offset)
           VALUES (${group}, ${topic}, ${partition}, ${to.clusterId}, ${to.resetCount},
                   ${nextOffset}::int8)
           ON CONFLICT DO NOTHING
         `)
-      : await db.query(sql.type(NothingRow)`
+      : await db.query(sql.type(VoidRow)`
           UPDATE positions SET cluster_id = ${to.clusterId}, reset_count = ${to.resetCount},
             next_offset = ${nextOffset}::int8, last_offset = NULL, last_record = NULL
           WHERE consumer = ${group} AND topic = ${topic} AND partition = ${partition}

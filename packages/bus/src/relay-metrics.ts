@@ -1,26 +1,26 @@
 import type { Clock, Metrics } from "@payment-links/runtime";
-import { counter, gauge } from "./metrics.ts";
+import { getOrCreateCounter, getOrCreateGauge } from "./metrics.ts";
 
 /** What the relay tells of itself. The age grows between two looks. */
 export type RelayMetrics = {
   /** A claim was read: the oldest rows, and whether they are all of them. */
-  found(rows: readonly { occurredAt: Date }[], areAll: boolean): void;
+  recordUnsentRows(rows: readonly { occurredAt: Date }[], isComplete: boolean): void;
   /** It tried for the lead, and saw when the oldest event occurred; where none waits, all is told. */
-  looked(oldestAt: Date | undefined): void;
-  measured(unsentCount: number, oldestAt: Date | undefined): void;
-  sent(count: number): void;
-  failed(): void;
-  stopped(): void;
+  recordOldestEvent(oldestAt: Date | undefined): void;
+  recordMeasurement(unsentCount: number, oldestAt: Date | undefined): void;
+  recordSent(count: number): void;
+  recordFailure(): void;
+  reset(): void;
 };
 
 /** Opens the relay's metrics. */
 export const createRelayMetrics = (metrics: Metrics, clock: Clock): RelayMetrics => {
   let oldestAt: Date | undefined;
-  const unsent = gauge(metrics, {
+  const unsentGauge = getOrCreateGauge(metrics, {
     name: "payment_links_outbox_unsent_rows",
     help: "Events that wait in the outbox; counted up to 10 000.",
   });
-  gauge(metrics, {
+  getOrCreateGauge(metrics, {
     name: "payment_links_outbox_oldest_unsent_age_seconds",
     help: "How long the oldest event has waited in the outbox; 0 where none waits.",
     collect() {
@@ -28,32 +28,32 @@ export const createRelayMetrics = (metrics: Metrics, clock: Clock): RelayMetrics
       this.set(Math.max(0, ageMs / 1_000));
     },
   });
-  const sentTotal = counter(metrics, {
+  const sentCounter = getOrCreateCounter(metrics, {
     name: "payment_links_outbox_sent_total",
     help: "Events sent and acknowledged.",
   });
-  const failuresTotal = counter(metrics, {
+  const failuresCounter = getOrCreateCounter(metrics, {
     name: "payment_links_outbox_failures_total",
     help: "Turns of the relay that failed, at the bus or at Postgres.",
   });
   return {
-    found: (rows, areAll) => {
+    recordUnsentRows: (rows, isComplete) => {
       oldestAt = rows[0]?.occurredAt;
-      if (areAll) unsent.set(rows.length);
+      if (isComplete) unsentGauge.set(rows.length);
     },
-    looked: (oldest) => {
-      oldestAt = oldest;
-      if (oldest === undefined) unsent.set(0);
+    recordOldestEvent: (newOldestAt) => {
+      oldestAt = newOldestAt;
+      if (newOldestAt === undefined) unsentGauge.set(0);
     },
-    measured: (unsentCount, oldest) => {
-      oldestAt = oldest;
-      unsent.set(unsentCount);
+    recordMeasurement: (unsentCount, newOldestAt) => {
+      oldestAt = newOldestAt;
+      unsentGauge.set(unsentCount);
     },
-    sent: (count) => sentTotal.inc(count),
-    failed: () => failuresTotal.inc(),
-    stopped: () => {
+    recordSent: (count) => sentCounter.inc(count),
+    recordFailure: () => failuresCounter.inc(),
+    reset: () => {
       oldestAt = undefined;
-      unsent.set(0);
+      unsentGauge.set(0);
     },
   };
 };

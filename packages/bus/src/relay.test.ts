@@ -3,75 +3,77 @@ import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { Client } from "pg";
-import { type Metrics, createHeldClock, openMetrics, systemClock } from "@payment-links/runtime";
-import { openTcpProxy } from "@payment-links/runtime/testing/tcp-proxy";
+import { type Metrics, createFakeClock, createMetrics, systemClock } from "@payment-links/runtime";
+import { startTcpProxy } from "@payment-links/runtime/testing/tcp-proxy";
 import { closeAfterEach, useRig } from "@payment-links/runtime/testing/use-rig";
 import { startConsumer } from "./consumer.ts";
 import { createLocalBus } from "./local-bus.ts";
-import { outgoing, publish } from "./outbox.ts";
-import { on } from "./reaction.ts";
+import { createOutgoingEvent, publish } from "./outbox.ts";
+import { on } from "./event-handlers.ts";
 import { type Relay, type RelayOptions, createRelay } from "./relay.ts";
 import {
-  type HandBus,
-  createHandBus,
+  type ManualBus,
+  createManualBus,
   eventually,
-  fresh,
-  labelOf,
-  openTestSchema,
-  quietLog,
+  createUniqueName,
+  formatLabel,
+  createTestSchema,
+  silentLog,
   readEffects,
-  testEvent,
+  createTestEventType,
   writeEffect,
 } from "./testing/rig.ts";
 
 const topic = "things.v1";
-const event = testEvent(topic);
+const event = createTestEventType(topic);
 
-const database = useRig(openTestSchema);
-let bus: HandBus;
+const database = useRig(createTestSchema);
+let bus: ManualBus;
 const relays: Relay[] = [];
 
 beforeEach(async () => {
-  bus = createHandBus();
+  bus = createManualBus();
   await database.admin.query("TRUNCATE outbox; UPDATE relay_lead SET holder = NULL");
 });
 afterEach(async () => {
   await Promise.all(relays.splice(0).map((relay) => relay.stop()));
 });
-const keep = closeAfterEach();
+const closeAfterTest = closeAfterEach();
 
-const start = (more: Partial<RelayOptions> = {}): Relay => {
+const startTestRelay = (overrides: Partial<RelayOptions> = {}): Relay => {
   const relay = createRelay({
     databaseUrl: database.url,
     bus,
     service: "tester",
-    metrics: openMetrics("test"),
-    log: quietLog,
-    ...more,
+    metrics: createMetrics("test"),
+    log: silentLog,
+    ...overrides,
   });
   relays.push(relay);
   return relay;
 };
 
-const write = (key: string, ...steps: number[]) =>
+const publishSteps = (key: string, ...steps: number[]) =>
   database.pool.transaction((tx) =>
     publish(
       tx,
-      steps.map((step) => outgoing(event, { key, occurredAt: new Date(), data: { step } })),
+      steps.map((step) =>
+        createOutgoingEvent(event, { key, occurredAt: new Date(), data: { step } }),
+      ),
     ),
   );
 
-const labels = (sent = bus.sent) =>
-  sent.flat().map(({ key, value }) => labelOf({ key, value: Buffer.from(value) }));
+const getSentLabels = (batches = bus.sentBatches) =>
+  batches.flat().map(({ key, value }) => formatLabel({ key, value: Buffer.from(value) }));
 
-const unsentCount = async (): Promise<number> => {
+const countUnsent = async (): Promise<number> => {
   const { rows } = await database.admin.query<{ count: number }>(
     "SELECT count(*)::int AS count FROM outbox",
   );
   return rows[0]?.count ?? -1;
 };
 
-const leaders = async (): Promise<number[]> => {
+const findLeaderPids = async (): Promise<number[]> => {
   const { rows } = await database.admin.query<{ pid: number }>(
     `SELECT pid FROM pg_locks JOIN pg_database ON pg_database.oid = database
      WHERE locktype = 'advisory' AND granted AND datname = current_database()`,
@@ -79,7 +81,7 @@ const leaders = async (): Promise<number[]> => {
   return rows.map((row) => row.pid);
 };
 
-const relayPids = async (): Promise<number[]> => {
+const findRelayPids = async (): Promise<number[]> => {
   const { rows } = await database.admin.query<{ pid: number }>(
     `SELECT pid FROM pg_stat_activity
      WHERE application_name = 'tester relay' AND datname = current_database()`,
@@ -95,25 +97,27 @@ const findHolder = async (): Promise<string | null | undefined> => {
 };
 
 /** What a relay tells of the outbox. */
-const unsentAt = async (metrics: Metrics): Promise<{ rows: number; ageSeconds: number }> => {
+const readUnsentMetrics = async (
+  metrics: Metrics,
+): Promise<{ rows: number; ageSeconds: number }> => {
   const text = await metrics.metrics();
-  const valueOf = (name: string) => Number(new RegExp(`${name}\\{.*} (.*)`).exec(text)?.[1]);
+  const readMetric = (name: string) => Number(new RegExp(`${name}\\{.*} (.*)`).exec(text)?.[1]);
   return {
-    rows: valueOf("outbox_unsent_rows"),
-    ageSeconds: valueOf("outbox_oldest_unsent_age_seconds"),
+    rows: readMetric("outbox_unsent_rows"),
+    ageSeconds: readMetric("outbox_oldest_unsent_age_seconds"),
   };
 };
 
-const isEmptied = () => eventually(unsentCount, (count) => count === 0);
+const waitUntilEmpty = () => eventually(countUnsent, (count) => count === 0);
 
 describe("the relay", () => {
   test("sends events in order as CloudEvents, and deletes what is acknowledged (rules EVENT-4 and KEEP-4)", async () => {
-    await write("a", 1, 2);
-    await write("b", 1);
-    start();
-    await isEmptied();
-    expect(labels()).toEqual(["a:1", "a:2", "b:1"]);
-    expect(bus.sent[0]?.[0]).toEqual({
+    await publishSteps("a", 1, 2);
+    await publishSteps("b", 1);
+    startTestRelay();
+    await waitUntilEmpty();
+    expect(getSentLabels()).toEqual(["a:1", "a:2", "b:1"]);
+    expect(bus.sentBatches[0]?.[0]).toEqual({
       topic,
       key: "a",
       headers: {
@@ -129,129 +133,129 @@ describe("the relay", () => {
   });
 
   test("sends a row with a lower number that is committed later (rule KEEP-4)", async () => {
-    start();
-    const late = new Client({ connectionString: database.url });
-    await late.connect();
-    await late.query("BEGIN");
-    await late.query(
+    startTestRelay();
+    const lateClient = new Client({ connectionString: database.url });
+    await lateClient.connect();
+    await lateClient.query("BEGIN");
+    await lateClient.query(
       `INSERT INTO outbox (id, topic, key, type, occurred_at, value)
        VALUES ('evt_late', $1, 'late', 'thing.changed', now(), '{"step":1}')`,
       [topic],
     );
-    await write("early", 1);
-    await eventually(labels, (sent) => sent.length === 1);
-    await isEmptied();
-    await late.query("COMMIT");
-    await late.end();
-    await eventually(labels, (sent) => sent.length === 2);
-    expect(labels()).toEqual(["early:1", "late:1"]);
+    await publishSteps("early", 1);
+    await eventually(getSentLabels, (labels) => labels.length === 1);
+    await waitUntilEmpty();
+    await lateClient.query("COMMIT");
+    await lateClient.end();
+    await eventually(getSentLabels, (labels) => labels.length === 2);
+    expect(getSentLabels()).toEqual(["early:1", "late:1"]);
   });
 
   test("sends more than one claim holds, in order", async () => {
     const steps = Array.from({ length: 1_234 }, (_, step) => step);
-    await write("a", ...steps);
-    start();
-    await isEmptied();
-    expect(bus.sent.map((claim) => claim.length)).toEqual([500, 500, 234]);
-    expect(labels()).toEqual(steps.map((step) => `a:${step}`));
+    await publishSteps("a", ...steps);
+    startTestRelay();
+    await waitUntilEmpty();
+    expect(bus.sentBatches.map((batch) => batch.length)).toEqual([500, 500, 234]);
+    expect(getSentLabels()).toEqual(steps.map((step) => `a:${step}`));
   });
 
   test("is told at once what another process has committed", async () => {
     Object.assign(bus, { pollMs: 300_000 });
-    start();
-    await eventually(leaders, (pids) => pids.length === 1);
-    const follower = start();
-    await eventually(relayPids, (pids) => pids.length === 2);
+    startTestRelay();
+    await eventually(findLeaderPids, (pids) => pids.length === 1);
+    const follower = startTestRelay();
+    await eventually(findRelayPids, (pids) => pids.length === 2);
     for (const step of [1, 2, 3]) {
-      await write("a", step);
+      await publishSteps("a", step);
       follower.wake();
-      await eventually(labels, (sent) => sent.length === step);
+      await eventually(getSentLabels, (labels) => labels.length === step);
     }
-    expect(labels()).toEqual(["a:1", "a:2", "a:3"]);
+    expect(getSentLabels()).toEqual(["a:1", "a:2", "a:3"]);
   });
 
   test("looks by itself where a process cannot tell what it has committed", async () => {
-    start();
-    const [leader] = await eventually(leaders, (pids) => pids.length === 1);
-    const follower = start();
-    const pids = await eventually(relayPids, (found) => found.length === 2);
+    startTestRelay();
+    const [leader] = await eventually(findLeaderPids, (pids) => pids.length === 1);
+    const follower = startTestRelay();
+    const pids = await eventually(findRelayPids, (pids) => pids.length === 2);
     await database.admin.query("SELECT pg_terminate_backend($1)", [
       pids.find((pid) => pid !== leader),
     ]);
-    await write("a", 1);
+    await publishSteps("a", 1);
     follower.wake();
-    await isEmptied();
-    expect(labels()).toEqual(["a:1"]);
+    await waitUntilEmpty();
+    expect(getSentLabels()).toEqual(["a:1"]);
   });
 
   test("deletes nothing that was committed while it was sending (rule KEEP-4)", async () => {
     bus.onPublish = async () => {
-      if (bus.sent.length < 3) await write("during", bus.sent.length);
+      if (bus.sentBatches.length < 3) await publishSteps("during", bus.sentBatches.length);
     };
-    await write("a", 1);
-    start();
-    await eventually(labels, (sent) => sent.length === 4);
-    await isEmptied();
-    expect(labels()).toEqual(["a:1", "during:0", "during:1", "during:2"]);
+    await publishSteps("a", 1);
+    startTestRelay();
+    await eventually(getSentLabels, (labels) => labels.length === 4);
+    await waitUntilEmpty();
+    expect(getSentLabels()).toEqual(["a:1", "during:0", "during:1", "during:2"]);
   });
 
   test("sends the whole claim again after a failure, until the bus has kept it", async () => {
-    let failures = 0;
-    const attempted: string[][] = [];
+    let failureCount = 0;
+    const attemptedLabels: string[][] = [];
     bus.onPublish = async (records) => {
-      attempted.push(labels([[...records]]));
-      if (failures++ < 3) throw new Error("the bus is away");
+      attemptedLabels.push(getSentLabels([[...records]]));
+      if (failureCount++ < 3) throw new Error("the bus is away");
     };
-    await write("a", 1, 2);
-    start();
+    await publishSteps("a", 1, 2);
+    startTestRelay();
     await eventually(
-      () => failures,
+      () => failureCount,
       (count) => count === 1,
     );
-    await write("a", 3);
-    await isEmptied();
-    expect(attempted[0]).toEqual(["a:1", "a:2"]);
-    expect(labels()).toEqual(["a:1", "a:2", "a:3"]);
+    await publishSteps("a", 3);
+    await waitUntilEmpty();
+    expect(attemptedLabels[0]).toEqual(["a:1", "a:2"]);
+    expect(getSentLabels()).toEqual(["a:1", "a:2", "a:3"]);
   });
 
   test("does not hurry a bus that fails, however often it is woken", async () => {
-    const clock = createHeldClock(new Date());
-    let attempts = 0;
+    const clock = createFakeClock(new Date());
+    let attemptCount = 0;
     bus.onPublish = async () => {
-      attempts += 1;
+      attemptCount += 1;
       throw new Error("the bus is away");
     };
-    await write("a", 1);
-    const relay = start({ clock });
+    await publishSteps("a", 1);
+    const relay = startTestRelay({ clock });
     await eventually(
-      () => attempts,
+      () => attemptCount,
       (count) => count === 1,
     );
-    for (let wakes = 0; wakes < 100; wakes += 1) {
+    for (let wakeCount = 0; wakeCount < 100; wakeCount += 1) {
       relay.wake();
       await new Promise((resolve) => setImmediate(resolve));
     }
-    expect(attempts).toBe(1);
+    expect(attemptCount).toBe(1);
     await eventually(
       () => {
         clock.advance(100);
-        return attempts;
+        return attemptCount;
       },
       (count) => count === 2,
     );
   });
 
   test("tries again as soon where the machine's clock is set back meanwhile", async () => {
-    const clock = createHeldClock(new Date());
-    let attempts = 0;
+    const clock = createFakeClock(new Date());
+    let attemptCount = 0;
     bus.onPublish = async () => {
-      attempts += 1;
-      if (attempts === 1) throw new Error("the bus is away");
+      attemptCount += 1;
+      if (attemptCount === 1) throw new Error("the bus is away");
     };
-    await write("a", 1);
-    const relay = start({ clock });
+    await publishSteps("a", 1);
+    const relay = startTestRelay({ clock });
     await eventually(
-      () => attempts,
+      () => attemptCount,
       (count) => count === 1,
     );
     clock.setBack(3_600_000);
@@ -259,209 +263,211 @@ describe("the relay", () => {
       () => {
         clock.advance(100);
         relay.wake();
-        return attempts;
+        return attemptCount;
       },
       (count) => count === 2,
     );
   });
 
   test("sends at once when it is woken, without a poll", async () => {
-    const relay = start({ clock: createHeldClock(new Date()) });
-    await eventually(leaders, (pids) => pids.length === 1);
-    await write("a", 1);
+    const relay = startTestRelay({ clock: createFakeClock(new Date()) });
+    await eventually(findLeaderPids, (pids) => pids.length === 1);
+    await publishSteps("a", 1);
     relay.wake();
-    await eventually(labels, (sent) => sent.length > 0);
-    expect(labels()).toEqual(["a:1"]);
+    await eventually(getSentLabels, (labels) => labels.length > 0);
+    expect(getSentLabels()).toEqual(["a:1"]);
   });
 
   test("deletes a few that were acknowledged with its next look, or when it stops", async () => {
-    const relay = start({ clock: createHeldClock(new Date()) });
-    await eventually(leaders, (pids) => pids.length === 1);
-    await write("a", 1, 2);
+    const relay = startTestRelay({ clock: createFakeClock(new Date()) });
+    await eventually(findLeaderPids, (pids) => pids.length === 1);
+    await publishSteps("a", 1, 2);
     relay.wake();
-    await eventually(labels, (sent) => sent.length > 0);
+    await eventually(getSentLabels, (labels) => labels.length > 0);
     relay.wake();
-    await isEmptied();
-    await write("a", 3);
+    await waitUntilEmpty();
+    await publishSteps("a", 3);
     await relay.stop();
-    expect(await unsentCount()).toBe(0);
-    expect(labels()).toEqual(["a:1", "a:2", "a:3"]);
+    expect(await countUnsent()).toBe(0);
+    expect(getSentLabels()).toEqual(["a:1", "a:2", "a:3"]);
   });
 
   test("sends each event once where several relays run (rule KEEP-4)", async () => {
-    const buses = [createHandBus(), createHandBus(), createHandBus()];
-    const all = buses.map((each) => start({ bus: each }));
+    const buses = [createManualBus(), createManualBus(), createManualBus()];
+    const startedRelays = buses.map((relayBus) => startTestRelay({ bus: relayBus }));
     const steps = Array.from({ length: 40 }, (_, step) => step);
     for (const step of steps) {
-      await write("a", step);
-      for (const relay of all) relay.wake();
+      await publishSteps("a", step);
+      for (const relay of startedRelays) relay.wake();
     }
-    await isEmptied();
-    expect(buses.map((each) => labels(each.sent)).filter((sent) => sent.length > 0)).toEqual([
-      steps.map((step) => `a:${step}`),
-    ]);
+    await waitUntilEmpty();
+    expect(
+      buses
+        .map((relayBus) => getSentLabels(relayBus.sentBatches))
+        .filter((labels) => labels.length > 0),
+    ).toEqual([steps.map((step) => `a:${step}`)]);
   });
 
   test("loses nothing when the leader's connection is cut, again and again", async () => {
-    const buses = [createHandBus(), createHandBus(), createHandBus()];
-    for (const each of buses) start({ bus: each });
-    const all = () => buses.flatMap((each) => labels(each.sent));
+    const buses = [createManualBus(), createManualBus(), createManualBus()];
+    for (const relayBus of buses) startTestRelay({ bus: relayBus });
+    const getAllLabels = () => buses.flatMap((relayBus) => getSentLabels(relayBus.sentBatches));
     for (let step = 0; step < 6; step += 1) {
-      const [pid, ...others] = await eventually(leaders, (pids) => pids.length === 1);
-      expect(others).toEqual([]);
-      await write("a", 2 * step);
+      const [pid, ...otherPids] = await eventually(findLeaderPids, (pids) => pids.length === 1);
+      expect(otherPids).toEqual([]);
+      await publishSteps("a", 2 * step);
       await database.admin.query("SELECT pg_terminate_backend($1)", [pid]);
-      await write("a", 2 * step + 1);
-      await isEmptied();
+      await publishSteps("a", 2 * step + 1);
+      await waitUntilEmpty();
     }
-    const steps = Array.from({ length: 12 }, (_, step) => `a:${step}`);
-    expect(new Set(all())).toEqual(new Set(steps));
+    const expectedLabels = Array.from({ length: 12 }, (_, step) => `a:${step}`);
+    expect(new Set(getAllLabels())).toEqual(new Set(expectedLabels));
   });
 
   test("loses no event to which a standby that lagged gives the number of one that was sent", async () => {
-    const clock = createHeldClock(new Date());
-    const relay = start({ clock });
+    const clock = createFakeClock(new Date());
+    const relay = startTestRelay({ clock });
     await eventually(findHolder, (holder) => holder !== null);
     // A fail-over to a standby that has not heard of that commit: its number is free again. The relay's
     // first turn, if it is still under way, may have deleted the row by itself.
-    let freed: string | undefined;
+    let freedSeq: string | undefined;
     let steps = 0;
-    while (freed === undefined && steps < 5) {
+    while (freedSeq === undefined && steps < 5) {
       steps += 1;
-      await write("a", steps);
+      await publishSteps("a", steps);
       relay.wake();
-      await eventually(labels, (sent) => sent.length === steps);
+      await eventually(getSentLabels, (labels) => labels.length === steps);
       const { rows } = await database.admin.query<{ seq: string }>(
         "DELETE FROM outbox RETURNING seq",
       );
-      freed = rows[0]?.seq;
+      freedSeq = rows[0]?.seq;
     }
-    await database.admin.query(`ALTER TABLE outbox ALTER COLUMN seq RESTART WITH ${freed}`);
-    await write("b", 1, 2);
-    for (const pid of await relayPids()) {
+    await database.admin.query(`ALTER TABLE outbox ALTER COLUMN seq RESTART WITH ${freedSeq}`);
+    await publishSteps("b", 1, 2);
+    for (const pid of await findRelayPids()) {
       await database.admin.query("SELECT pg_terminate_backend($1)", [pid]);
     }
     await eventually(
       () => {
         clock.advance(1_000);
         relay.wake();
-        return unsentCount();
+        return countUnsent();
       },
       (count) => count === 0,
     );
-    expect(labels().slice(steps)).toEqual(["b:1", "b:2"]);
+    expect(getSentLabels().slice(steps)).toEqual(["b:1", "b:2"]);
   });
 
   test("that follows one which was killed first lets the dead one's send run out", async () => {
-    const clock = createHeldClock(new Date());
-    bus = createHandBus(10_000);
+    const clock = createFakeClock(new Date());
+    bus = createManualBus(10_000);
     await database.admin.query("UPDATE relay_lead SET holder = 'killed'");
-    await write("a", 1);
-    start({ clock });
-    await eventually(leaders, (pids) => pids.length === 1);
+    await publishSteps("a", 1);
+    startTestRelay({ clock });
+    await eventually(findLeaderPids, (pids) => pids.length === 1);
     clock.advance(10_000);
-    await write("a", 2);
-    expect(bus.sent).toEqual([]);
+    await publishSteps("a", 2);
+    expect(bus.sentBatches).toEqual([]);
     await eventually(
       () => {
         clock.advance(500);
-        return labels();
+        return getSentLabels();
       },
-      (sent) => sent.length === 2,
+      (labels) => labels.length === 2,
     );
   });
 
   test.each(["UPDATE relay_lead", "SET synchronous_commit", "LISTEN"])(
     "lets a dead one's send run out also where its own take-over breaks off at %s",
     async (statement) => {
-      const clock = createHeldClock(new Date());
-      bus = createHandBus(10_000);
+      const clock = createFakeClock(new Date());
+      bus = createManualBus(10_000);
       await database.admin.query("UPDATE relay_lead SET holder = 'killed'");
-      await write("a", 1);
+      await publishSteps("a", 1);
       const url = new URL(database.url);
-      const proxy = await openTcpProxy(url);
-      keep({ close: () => proxy.kill() });
-      proxy.loseAnswerTo(statement);
+      const proxy = await startTcpProxy(url);
+      closeAfterTest({ close: () => proxy.kill() });
+      proxy.dropResponseTo(statement);
       url.port = String(proxy.port);
-      start({ clock, databaseUrl: url.href });
+      startTestRelay({ clock, databaseUrl: url.href });
       await eventually(findHolder, (holder) => holder !== "killed");
-      await eventually(relayPids, (pids) => pids.length === 0);
+      await eventually(findRelayPids, (pids) => pids.length === 0);
       await eventually(
         async () => {
-          const pids = await leaders();
+          const pids = await findLeaderPids();
           if (pids.length === 0) clock.advance(100);
           return pids;
         },
         (pids) => pids.length === 1,
       );
-      const ledAtMs = clock.elapsedMs();
+      const leadershipAcquiredAtMs = clock.elapsedMs();
       await eventually(
         () => {
           clock.advance(500);
-          return labels();
+          return getSentLabels();
         },
-        (sent) => sent.length === 1,
+        (labels) => labels.length === 1,
       );
-      expect(clock.elapsedMs() - ledAtMs).toBeGreaterThan(10_000);
+      expect(clock.elapsedMs() - leadershipAcquiredAtMs).toBeGreaterThan(10_000);
     },
   );
 
   test("that follows one which was stopped sends at once", async () => {
-    bus = createHandBus(10_000);
-    const clock = createHeldClock(new Date());
-    const first = start({ clock });
-    await eventually(leaders, (pids) => pids.length === 1);
-    await write("a", 1);
-    await first.stop();
-    expect(labels()).toEqual(["a:1"]);
-    await write("a", 2);
-    start({ clock });
-    await eventually(labels, (sent) => sent.length > 1);
-    expect(labels()).toEqual(["a:1", "a:2"]);
+    bus = createManualBus(10_000);
+    const clock = createFakeClock(new Date());
+    const firstRelay = startTestRelay({ clock });
+    await eventually(findLeaderPids, (pids) => pids.length === 1);
+    await publishSteps("a", 1);
+    await firstRelay.stop();
+    expect(getSentLabels()).toEqual(["a:1"]);
+    await publishSteps("a", 2);
+    startTestRelay({ clock });
+    await eventually(getSentLabels, (labels) => labels.length > 1);
+    expect(getSentLabels()).toEqual(["a:1", "a:2"]);
   });
 
   test("that loses its connection and leads again does not wait for itself", async () => {
     // Far longer than it may take on a busy machine.
-    bus = createHandBus(120_000);
-    await write("a", 1);
-    start();
+    bus = createManualBus(120_000);
+    await publishSteps("a", 1);
+    startTestRelay();
     // Only a take-over that is complete is known to have followed nobody's send.
-    await isEmptied();
-    const [pid] = await leaders();
+    await waitUntilEmpty();
+    const [pid] = await findLeaderPids();
     await database.admin.query("SELECT pg_terminate_backend($1)", [pid]);
-    await write("a", 2);
-    await eventually(labels, (sent) => sent.length === 2);
+    await publishSteps("a", 2);
+    await eventually(getSentLabels, (labels) => labels.length === 2);
   });
 
   test("stops although the bus hangs, and leaves what it could not send", async () => {
     bus.onPublish = () => new Promise(() => {});
-    await write("a", 1);
-    const relay = start();
-    await eventually(leaders, (pids) => pids.length === 1);
+    await publishSteps("a", 1);
+    const relay = startTestRelay();
+    await eventually(findLeaderPids, (pids) => pids.length === 1);
     await relay.stop();
-    expect(await unsentCount()).toBe(1);
+    expect(await countUnsent()).toBe(1);
     const { rows } = await database.admin.query("SELECT holder FROM relay_lead");
     expect(rows).toEqual([{ holder: expect.any(String) }]);
   });
 
   test("that stops just after a failed send does not hand over: the next must let that one run out", async () => {
-    const clock = createHeldClock(new Date());
-    const attempt = Promise.withResolvers<void>();
+    const clock = createFakeClock(new Date());
+    const publishAttempt = Promise.withResolvers<void>();
     bus.onPublish = async () => {
-      attempt.resolve();
+      publishAttempt.resolve();
       throw new Error("the bus is away");
     };
-    await write("a", 1);
-    const relay = start({ clock });
-    await attempt.promise;
+    await publishSteps("a", 1);
+    const relay = startTestRelay({ clock });
+    await publishAttempt.promise;
     await relay.stop();
     const { rows } = await database.admin.query("SELECT holder FROM relay_lead");
     expect(rows).toEqual([{ holder: expect.any(String) }]);
   });
 
   test("killed between sending and deleting sends again, which changes nothing (rule KEEP-8)", async () => {
-    const group = fresh("group");
-    await write("a", 1, 2);
+    const group = createUniqueName("group");
+    await publishSteps("a", 1, 2);
     const child = spawn(
       process.execPath,
       [
@@ -475,126 +481,126 @@ describe("the relay", () => {
     const [, signal] = (await once(child, "exit")) as [number | null, string | null];
     expect(signal).toBe("SIGKILL");
     expect(await readEffects(database.pool, "a")).toEqual(["a:1", "a:2"]);
-    expect(await unsentCount()).toBe(2);
+    expect(await countUnsent()).toBe(2);
 
-    const local = createLocalBus({ groups: [group] });
-    const metrics = openMetrics("test");
+    const localBus = createLocalBus({ groups: [group] });
+    const metrics = createMetrics("test");
     const consumer = await startConsumer({
-      bus: local,
+      bus: localBus,
       pool: database.pool,
       group,
       metrics,
-      log: quietLog,
+      log: silentLog,
       clock: systemClock,
-      reactions: [on(event, (tx, { step }, { key }) => writeEffect(tx, { key, step }))],
+      handlers: [on(event, (tx, { step }, { key }) => writeEffect(tx, { key, step }))],
     });
-    start({ bus: local });
-    await isEmptied();
+    startTestRelay({ bus: localBus });
+    await waitUntilEmpty();
     await consumer.stop();
     expect(await readEffects(database.pool, "a")).toEqual(["a:1", "a:2"]);
   });
 
   test("says each minute that all is sent, and only then (rule EVENT-2)", async () => {
-    const clock = createHeldClock(new Date("2026-11-22T10:00:00.000Z"));
+    const clock = createFakeClock(new Date("2026-11-22T10:00:00.000Z"));
     bus.onPublish = () => Promise.reject(new Error("the bus is away"));
-    await write("a", 1);
-    start({ clock, markedTopics: [topic] });
-    let tries = 0;
+    await publishSteps("a", 1);
+    startTestRelay({ clock, watermarkTopics: [topic] });
+    let attemptCount = 0;
     bus.onPublish = (records) => {
-      tries += 1;
+      attemptCount += 1;
       expect(records.map(({ headers }) => headers["ce_type"])).not.toContain("outbox.mark");
       return Promise.reject(new Error("the bus is away"));
     };
     await eventually(
       () => {
         clock.advance(30_000);
-        return tries;
+        return attemptCount;
       },
       (count) => count > 3,
     );
     bus.onPublish = async () => {};
-    const marks = () =>
-      bus.sent.flat().filter(({ headers }) => headers["ce_type"] === "outbox.mark");
+    const getWatermarks = () =>
+      bus.sentBatches.flat().filter(({ headers }) => headers["ce_type"] === "outbox.mark");
     await eventually(
       () => {
         clock.advance(5_000);
-        return bus.sent.length;
+        return bus.sentBatches.length;
       },
       (count) => count > 1,
     );
-    expect(bus.sent[0]?.map(({ key }) => key)).toEqual(["a"]);
-    const [first] = marks();
-    expect(first).toMatchObject({ topic, toEveryPartition: true });
+    expect(bus.sentBatches[0]?.map(({ key }) => key)).toEqual(["a"]);
+    const [firstWatermark] = getWatermarks();
+    expect(firstWatermark).toMatchObject({ topic, sendToEveryPartition: true });
     // A few sent events are deleted by the next look, which waits for the held clock.
     await eventually(
       () => {
         clock.advance(5_000);
-        return unsentCount();
+        return countUnsent();
       },
       (count) => count === 0,
     );
-    const before = marks().length;
+    const watermarkCountBefore = getWatermarks().length;
     clock.advance(60_000);
     await eventually(
-      () => marks().length,
-      (count) => count > before,
+      () => getWatermarks().length,
+      (count) => count > watermarkCountBefore,
     );
   });
 
   test("that stands by forgets at its next look what the leader has sent", async () => {
-    const clock = createHeldClock(new Date());
+    const clock = createFakeClock(new Date());
     Object.assign(bus, { pollMs: 1_000 });
-    await write("a", 1);
-    start({ clock });
-    await eventually(labels, (sent) => sent.length === 1);
+    await publishSteps("a", 1);
+    startTestRelay({ clock });
+    await eventually(getSentLabels, (labels) => labels.length === 1);
     clock.advance(900);
-    const metrics = openMetrics("test");
-    start({ clock, metrics });
+    const metrics = createMetrics("test");
+    startTestRelay({ clock, metrics });
     await eventually(
-      () => unsentAt(metrics),
+      () => readUnsentMetrics(metrics),
       ({ rows }) => rows === 1,
     );
     clock.advance(100);
-    await isEmptied();
+    await waitUntilEmpty();
     for (let passedMs = 0; passedMs < 4_500; passedMs += 500) clock.advance(500);
     await eventually(
-      () => unsentAt(metrics),
+      () => readUnsentMetrics(metrics),
       ({ rows, ageSeconds }) => rows === 0 && ageSeconds === 0,
     );
   });
 
   test("tells how much waits also where the machine's clock is set back meanwhile", async () => {
-    const clock = createHeldClock(new Date());
+    const clock = createFakeClock(new Date());
     bus.onPublish = () => Promise.reject(new Error("the bus is away"));
-    await write("a", 1);
-    start({ clock });
-    await eventually(leaders, (pids) => pids.length === 1);
-    const metrics = openMetrics("test");
-    start({ clock, metrics });
-    const tells = (wanted: number) =>
+    await publishSteps("a", 1);
+    startTestRelay({ clock });
+    await eventually(findLeaderPids, (pids) => pids.length === 1);
+    const metrics = createMetrics("test");
+    startTestRelay({ clock, metrics });
+    const waitForUnsentRows = (expectedRows: number) =>
       eventually(
         () => {
           clock.advance(500);
-          return unsentAt(metrics);
+          return readUnsentMetrics(metrics);
         },
-        ({ rows }) => rows === wanted,
+        ({ rows }) => rows === expectedRows,
       );
-    await tells(1);
+    await waitForUnsentRows(1);
     clock.setBack(24 * 3_600_000);
-    await write("a", 2, 3);
-    await tells(3);
+    await publishSteps("a", 2, 3);
+    await waitForUnsentRows(3);
   });
 
   test("tells how much waits and for how long, leading or not", async () => {
-    const clock = createHeldClock(new Date());
-    const [leading, standing] = [openMetrics("test"), openMetrics("test")];
+    const clock = createFakeClock(new Date());
+    const [leaderMetrics, standbyMetrics] = [createMetrics("test"), createMetrics("test")];
     bus.onPublish = () => Promise.reject(new Error("the bus is away"));
-    await write("a", 1, 2, 3);
-    const leader = start({ clock, metrics: leading });
-    const [leaderPid] = await eventually(leaders, (pids) => pids.length === 1);
-    const standby = start({ clock, metrics: standing });
+    await publishSteps("a", 1, 2, 3);
+    const leader = startTestRelay({ clock, metrics: leaderMetrics });
+    const [leaderPid] = await eventually(findLeaderPids, (pids) => pids.length === 1);
+    const standby = startTestRelay({ clock, metrics: standbyMetrics });
     clock.advance(60_000);
-    for (const metrics of [leading, standing]) {
+    for (const metrics of [leaderMetrics, standbyMetrics]) {
       await eventually(
         () => {
           clock.advance(10);
@@ -609,18 +615,18 @@ describe("the relay", () => {
     await eventually(
       () => {
         clock.advance(1_000);
-        return unsentCount();
+        return countUnsent();
       },
       (count) => count === 0,
     );
     await eventually(
-      () => leading.metrics(),
+      () => leaderMetrics.metrics(),
       (text) =>
         /unsent_rows\{.*} 0/.test(text) &&
         /unsent_age_seconds\{.*} 0/.test(text) &&
         /sent_total\{.*} 3/.test(text),
     );
-    expect(await leaders()).toEqual([leaderPid]);
+    expect(await findLeaderPids()).toEqual([leaderPid]);
     await Promise.all([leader.stop(), standby.stop()]);
   });
 });

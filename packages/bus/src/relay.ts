@@ -13,12 +13,12 @@ import {
 } from "@payment-links/runtime";
 import type { Bus } from "./bus.ts";
 import { type StoredEvent, toRecord } from "./cloud-event.ts";
-import { endsWithin } from "./ends-within.ts";
-import { markRecord } from "./marks.ts";
-import { type Candidate, type Lead, createCandidate } from "./relay-lead.ts";
+import { settlesWithin } from "./settles-within.ts";
+import { createWatermarkRecord } from "./watermarks.ts";
+import { type Candidate, type Leadership, createCandidate } from "./relay-leadership.ts";
 import { type RelayMetrics, createRelayMetrics } from "./relay-metrics.ts";
 import { retryMs } from "./retry-at.ts";
-import { linksTo } from "./trace-links.ts";
+import { createSpanLinks } from "./span-links.ts";
 
 /** Carries events from the outbox to the bus. */
 export type Relay = {
@@ -38,12 +38,12 @@ export type RelayOptions = {
   log: Log;
   clock?: Clock;
   /** Topics in which it says each minute that everything committed until then lies before. */
-  markedTopics?: readonly string[];
+  watermarkTopics?: readonly string[];
 };
 
-const claimRowsMax = 500;
-const standbyMs = 1_000;
-const measureEveryMs = 5_000;
+const batchRowsMax = 500;
+const standbyPollMs = 1_000;
+const measureIntervalMs = 5_000;
 /**
  * Under load, when a claim holds more than a few rows, the next one waits this long and so carries
  * more. A lone event never waits. Real time, not the clock's.
@@ -51,11 +51,11 @@ const measureEveryMs = 5_000;
 const lingerMs = 20;
 const lingerRowsMin = 5;
 /** A leader that was cut off may have begun its last send just after it lost the lock. */
-const takeoverSlackMs = 1_000;
-const lastFlushMs = 5_000;
-const markEveryMs = 60_000;
+const takeoverMarginMs = 1_000;
+const finalFlushTimeoutMs = 5_000;
+const watermarkIntervalMs = 60_000;
 
-type Row = StoredEvent & { seq: string };
+type UnsentRow = StoredEvent & { seq: string };
 
 /**
  * Starts the relay of one service's schema. Only one of the running relays leads. It reads the
@@ -71,40 +71,49 @@ export const createRelay = (options: RelayOptions): Relay => {
     databaseUrl: options.databaseUrl,
     applicationName: `${service} relay`,
     log,
-    told: () => loop.wake(),
-    looked: (oldestAt) => {
+    onNotification: () => loop.wake(),
+    onOutboxChecked: (oldestAt) => {
       state.hasUnsent = oldestAt !== undefined;
-      metrics.looked(oldestAt);
+      metrics.recordOldestEvent(oldestAt);
     },
   });
   const metrics = createRelayMetrics(options.metrics, clock);
   const state: RelayState = {
     failures: 0,
     measuredAtMs: -Infinity,
-    restUntilMs: clock.elapsedMs(),
-    markedAtMs: -Infinity,
-    hasCommitted: false,
+    pausedUntilMs: clock.elapsedMs(),
+    watermarksSentAtMs: -Infinity,
+    hasUnannouncedEvents: false,
     hasUnsent: false,
-    lead: undefined,
-    sentSeqs: [],
+    leadership: undefined,
+    acknowledgedSeqs: [],
   };
-  const { markedTopics = [] } = options;
-  const relay: RelayParts = { bus, candidate, clock, log, markedTopics, metrics, service, state };
+  const { watermarkTopics = [] } = options;
+  const context: RelayContext = {
+    bus,
+    candidate,
+    clock,
+    log,
+    watermarkTopics,
+    metrics,
+    service,
+    state,
+  };
 
   const loop: Loop = startLoop({
     name: "outbox relay",
     clock,
     log,
     waitMs: bus.pollMs,
-    run: () => step(relay),
+    run: () => runRelayStep(context),
   });
-  let stopped: Promise<void> | undefined;
+  let stopPromise: Promise<void> | undefined;
   return {
     wake: () => {
-      state.hasCommitted = true;
+      state.hasUnannouncedEvents = true;
       loop.wake();
     },
-    stop: () => (stopped ??= stop(relay, loop)),
+    stop: () => (stopPromise ??= stopRelay(context, loop)),
   };
 };
 
@@ -113,24 +122,24 @@ type RelayState = {
   /** When it was last counted how much is unsent, by the clock's elapsed time. */
   measuredAtMs: number;
   /** Neither a poll nor a wake sends before this, by the clock's elapsed time. */
-  restUntilMs: number;
+  pausedUntilMs: number;
   /** When the last marks were sent, by the clock's elapsed time. */
-  markedAtMs: number;
+  watermarksSentAtMs: number;
   /** Whether this process has committed events that the leader may not know of. */
-  hasCommitted: boolean;
+  hasUnannouncedEvents: boolean;
   /** Whether an event waited when this relay last tried for the lead. */
   hasUnsent: boolean;
-  lead: Lead | undefined;
+  leadership: Leadership | undefined;
   /** The few rows that were acknowledged last: they go with the next look for others. */
-  sentSeqs: readonly string[];
+  acknowledgedSeqs: readonly string[];
 };
 
-type RelayParts = {
+type RelayContext = {
   bus: Bus;
   candidate: Candidate;
   clock: Clock;
   log: Log;
-  markedTopics: readonly string[];
+  watermarkTopics: readonly string[];
   metrics: RelayMetrics;
   service: string;
   state: RelayState;
@@ -140,51 +149,51 @@ type RelayParts = {
  * One turn: be or become the leader and send one claim. Answers whether there is more, or when to
  * look again.
  */
-const step = async (relay: RelayParts): Promise<boolean | Date | void> => {
-  const { bus, candidate, clock, log, metrics, state } = relay;
-  const rest = (waitMs: number): Date => {
-    state.restUntilMs = clock.elapsedMs() + waitMs;
+const runRelayStep = async (context: RelayContext): Promise<boolean | Date | void> => {
+  const { bus, candidate, clock, log, metrics, state } = context;
+  const pauseFor = (waitMs: number): Date => {
+    state.pausedUntilMs = clock.elapsedMs() + waitMs;
     return afterMs(clock, waitMs);
   };
-  if (state.hasCommitted) await tellLeader(relay);
-  const restMs = state.restUntilMs - clock.elapsedMs();
-  if (restMs > 0) return afterMs(clock, restMs);
+  if (state.hasUnannouncedEvents) await notifyLeader(context);
+  const remainingPauseMs = state.pausedUntilMs - clock.elapsedMs();
+  if (remainingPauseMs > 0) return afterMs(clock, remainingPauseMs);
   try {
-    const lead = await candidate.take();
-    const isNew = lead !== state.lead;
-    state.lead = lead;
+    const leadership = await candidate.tryAcquire();
+    const isNewLeadership = leadership !== state.leadership;
+    state.leadership = leadership;
     // Another connection may be to another primary, which gives the same numbers to other events.
-    if (isNew) state.sentSeqs = [];
-    if (lead === undefined) {
-      if (state.hasUnsent) await measure(relay);
-      return rest(standbyMs);
+    if (isNewLeadership) state.acknowledgedSeqs = [];
+    if (leadership === undefined) {
+      if (state.hasUnsent) await measureOutbox(context);
+      return pauseFor(standbyPollMs);
     }
-    if (isNew) log.info({ isHandedOver: lead.isHandedOver }, "this relay leads");
-    if (isNew && !lead.isHandedOver && bus.sendTimeoutMs > 0) {
-      return rest(bus.sendTimeoutMs + takeoverSlackMs);
+    if (isNewLeadership) log.info({ isHandedOver: leadership.isHandedOver }, "this relay leads");
+    if (isNewLeadership && !leadership.isHandedOver && bus.sendTimeoutMs > 0) {
+      return pauseFor(bus.sendTimeoutMs + takeoverMarginMs);
     }
-    const lookedAt = clock.now();
-    const sentCount = await sendClaim(relay, lead.client);
-    if (sentCount < claimRowsMax) await sendMarks(relay, lookedAt);
+    const checkedAt = clock.now();
+    const sentCount = await sendBatch(context, leadership.client);
+    if (sentCount < batchRowsMax) await sendWatermarks(context, checkedAt);
     state.failures = 0;
-    if (sentCount === claimRowsMax) return true;
+    if (sentCount === batchRowsMax) return true;
     if (sentCount >= lingerRowsMin) await setTimeout(lingerMs);
     return;
   } catch (error) {
     state.failures += 1;
-    metrics.failed();
+    metrics.recordFailure();
     log.warn({ err: error, failures: state.failures }, "events could not be sent; they wait");
-    await measure(relay);
-    return rest(retryMs(state.failures));
+    await measureOutbox(context);
+    return pauseFor(retryMs(state.failures));
   }
 };
 
 /** A leader needs no telling, and one that cannot be told looks by itself before long. */
-const tellLeader = async ({ candidate, log, state }: RelayParts): Promise<void> => {
-  state.hasCommitted = false;
-  if (state.lead !== undefined) return;
+const notifyLeader = async ({ candidate, log, state }: RelayContext): Promise<void> => {
+  state.hasUnannouncedEvents = false;
+  if (state.leadership !== undefined) return;
   try {
-    await candidate.tellLeader();
+    await candidate.notifyLeader();
   } catch (error) {
     log.warn({ err: error }, "the leading relay could not be told of events; it looks by itself");
   }
@@ -194,62 +203,73 @@ const tellLeader = async ({ candidate, log, state }: RelayParts): Promise<void> 
  * One look at the outbox, which deletes the few rows that were acknowledged before, and one publish;
  * more than a few are deleted behind it at once. Answers how many events were sent.
  */
-const sendClaim = async (relay: RelayParts, client: Client): Promise<number> => {
-  const { bus, candidate, metrics, service, state } = relay;
-  const isFirst = state.sentSeqs.length === 0;
-  const look = isFirst ? selectUnsent : { ...deleteSentAndSelect, values: [state.sentSeqs] };
-  const rows = await candidate.query<Row>(client, look);
-  state.sentSeqs = [];
-  metrics.found(rows, rows.length < claimRowsMax);
+const sendBatch = async (context: RelayContext, client: Client): Promise<number> => {
+  const { bus, candidate, metrics, service, state } = context;
+  const isFirstBatch = state.acknowledgedSeqs.length === 0;
+  const query = isFirstBatch
+    ? selectUnsentQuery
+    : { ...deleteAcknowledgedAndSelectQuery, values: [state.acknowledgedSeqs] };
+  const rows = await candidate.query<UnsentRow>(client, query);
+  state.acknowledgedSeqs = [];
+  metrics.recordUnsentRows(rows, rows.length < batchRowsMax);
   if (rows.length === 0) return 0;
   const records = rows.map((row) => toRecord(row, service));
-  await traceSend(rows, () => bus.publish(records));
-  state.sentSeqs = rows.map((row) => row.seq);
-  if (rows.length >= lingerRowsMin) await deleteSent(relay, client);
-  metrics.sent(rows.length);
-  if (rows.length === claimRowsMax) await measure(relay);
-  else metrics.found([], true);
+  await sendInSpan(rows, () => bus.publish(records));
+  state.acknowledgedSeqs = rows.map((row) => row.seq);
+  if (rows.length >= lingerRowsMin) await deleteAcknowledged(context, client);
+  metrics.recordSent(rows.length);
+  if (rows.length === batchRowsMax) await measureOutbox(context);
+  else metrics.recordUnsentRows([], true);
   return rows.length;
 };
 
 /** All that was committed when the outbox was looked at has been sent, as one claim held it all. */
-const sendMarks = async (relay: RelayParts, lookedAt: Date): Promise<void> => {
-  const { bus, clock, markedTopics, service, state } = relay;
-  if (markedTopics.length === 0 || clock.elapsedMs() - state.markedAtMs < markEveryMs) return;
-  await bus.publish(markedTopics.map((topic) => markRecord(topic, service, lookedAt)));
-  state.markedAtMs = clock.elapsedMs();
+const sendWatermarks = async (context: RelayContext, checkedAt: Date): Promise<void> => {
+  const { bus, clock, watermarkTopics, service, state } = context;
+  if (
+    watermarkTopics.length === 0 ||
+    clock.elapsedMs() - state.watermarksSentAtMs < watermarkIntervalMs
+  )
+    return;
+  await bus.publish(
+    watermarkTopics.map((topic) => createWatermarkRecord(topic, service, checkedAt)),
+  );
+  state.watermarksSentAtMs = clock.elapsedMs();
 };
 
-const deleteSent = async ({ candidate, state }: RelayParts, client: Client): Promise<void> => {
-  if (state.sentSeqs.length === 0) return;
-  await candidate.query(client, { ...deleteRows, values: [state.sentSeqs] });
-  state.sentSeqs = [];
+const deleteAcknowledged = async (
+  { candidate, state }: RelayContext,
+  client: Client,
+): Promise<void> => {
+  if (state.acknowledgedSeqs.length === 0) return;
+  await candidate.query(client, { ...deleteAcknowledgedQuery, values: [state.acknowledgedSeqs] });
+  state.acknowledgedSeqs = [];
 };
 
-const deleteRows = {
+const deleteAcknowledgedQuery = {
   name: "delete-sent",
   text: "DELETE FROM outbox WHERE seq = ANY($1::bigint[])",
 };
 
 const columns = `seq, id, topic, key, type, occurred_at AS "occurredAt", traceparent, value`;
 
-const selectUnsent = {
+const selectUnsentQuery = {
   name: "select-unsent",
-  text: `SELECT ${columns} FROM outbox ORDER BY seq LIMIT ${claimRowsMax}`,
+  text: `SELECT ${columns} FROM outbox ORDER BY seq LIMIT ${batchRowsMax}`,
 };
 
 /** A statement does not see what it deletes itself as deleted. */
-const deleteSentAndSelect = {
+const deleteAcknowledgedAndSelectQuery = {
   name: "delete-sent-and-select",
   text: `
-    WITH deleted AS (${deleteRows.text})
-    SELECT ${columns} FROM outbox WHERE seq <> ALL($1::bigint[]) ORDER BY seq LIMIT ${claimRowsMax}
+    WITH deleted AS (${deleteAcknowledgedQuery.text})
+    SELECT ${columns} FROM outbox WHERE seq <> ALL($1::bigint[]) ORDER BY seq LIMIT ${batchRowsMax}
   `,
 };
 
 /** The span of a send, linked to the traces of its events; none if nothing is traced. */
-const traceSend = async (rows: readonly Row[], send: () => Promise<void>): Promise<void> => {
-  const links = linksTo(rows.map(({ traceparent }) => traceparent));
+const sendInSpan = async (rows: readonly UnsentRow[], send: () => Promise<void>): Promise<void> => {
+  const links = createSpanLinks(rows.map(({ traceparent }) => traceparent));
   if (links.length === 0) return send();
   const span = tracer.startSpan("send outbox", {
     kind: SpanKind.PRODUCER,
@@ -275,51 +295,59 @@ const traceSend = async (rows: readonly Row[], send: () => Promise<void>): Promi
  * leader that hangs; since when, they see each time they try for the lead. The count stops at a bound
  * that alarms anyway.
  */
-const measure = async ({ candidate, clock, log, metrics, state }: RelayParts): Promise<void> => {
+const measureOutbox = async ({
+  candidate,
+  clock,
+  log,
+  metrics,
+  state,
+}: RelayContext): Promise<void> => {
   const nowMs = clock.elapsedMs();
   const client = candidate.client();
-  if (client === undefined || nowMs - state.measuredAtMs < measureEveryMs) return;
+  if (client === undefined || nowMs - state.measuredAtMs < measureIntervalMs) return;
   state.measuredAtMs = nowMs;
   try {
-    const [found] = await candidate.query<Measure>(client, selectMeasure);
-    if (found !== undefined) metrics.measured(found.unsentCount, found.oldestAt ?? undefined);
+    const [measurement] = await candidate.query<OutboxMeasurement>(client, selectMeasurementQuery);
+    if (measurement !== undefined)
+      metrics.recordMeasurement(measurement.unsentCount, measurement.oldestAt ?? undefined);
   } catch (error) {
     log.warn({ err: error }, "the outbox could not be measured");
   }
 };
 
-type Measure = { oldestAt: Date | null; unsentCount: number };
+type OutboxMeasurement = { oldestAt: Date | null; unsentCount: number };
 
-const selectMeasure = {
+const selectMeasurementQuery = {
   text: `
     SELECT (SELECT occurred_at FROM outbox ORDER BY seq LIMIT 1) AS "oldestAt",
       (SELECT count(*)::int FROM (SELECT FROM outbox LIMIT 10000) AS counted) AS "unsentCount"
   `,
 };
 
-const stop = async (relay: RelayParts, loop: Loop): Promise<void> => {
-  const { bus, candidate, clock, log, metrics, state } = relay;
-  const isEnded = await endsWithin(loop.stop(), bus.sendTimeoutMs + lastFlushMs);
-  const isFlushed = isEnded && (await endsWithin(flush(relay), lastFlushMs));
-  if (!isFlushed) log.warn("the relay stops with events unsent; they stay in the outbox");
-  metrics.stopped();
+const stopRelay = async (context: RelayContext, loop: Loop): Promise<void> => {
+  const { bus, candidate, clock, log, metrics, state } = context;
+  const hasLoopStopped = await settlesWithin(loop.stop(), bus.sendTimeoutMs + finalFlushTimeoutMs);
+  const hasFlushed =
+    hasLoopStopped && (await settlesWithin(flushOutbox(context), finalFlushTimeoutMs));
+  if (!hasFlushed) log.warn("the relay stops with events unsent; they stay in the outbox");
+  metrics.reset();
   // While it rests, its own send has just failed, or the dead leader's may still be under way.
-  const isClean = isFlushed && clock.elapsedMs() >= state.restUntilMs;
-  state.lead = undefined;
-  await candidate.leave(isClean).catch((error: unknown) => {
+  const isCleanStop = hasFlushed && clock.elapsedMs() >= state.pausedUntilMs;
+  state.leadership = undefined;
+  await candidate.resign(isCleanStop).catch((error: unknown) => {
     log.warn({ err: error }, "the relay could not hand its lead over");
   });
 };
 
-const flush = async (relay: RelayParts): Promise<void> => {
-  const client = relay.state.lead?.client;
-  if (client === undefined || client !== relay.candidate.client()) return;
-  if (relay.clock.elapsedMs() < relay.state.restUntilMs) return;
+const flushOutbox = async (context: RelayContext): Promise<void> => {
+  const client = context.state.leadership?.client;
+  if (client === undefined || client !== context.candidate.client()) return;
+  if (context.clock.elapsedMs() < context.state.pausedUntilMs) return;
   try {
-    while ((await sendClaim(relay, client)) === claimRowsMax);
-    await deleteSent(relay, client);
+    while ((await sendBatch(context, client)) === batchRowsMax);
+    await deleteAcknowledged(context, client);
   } catch (error) {
-    relay.state.restUntilMs = relay.clock.elapsedMs() + retryMs(1);
-    relay.log.warn({ err: error }, "the last events could not be sent; they stay in the outbox");
+    context.state.pausedUntilMs = context.clock.elapsedMs() + retryMs(1);
+    context.log.warn({ err: error }, "the last events could not be sent; they stay in the outbox");
   }
 };

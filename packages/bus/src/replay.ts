@@ -1,14 +1,20 @@
 import { type Pool, transact } from "@payment-links/postgres";
 import { applyEvents } from "./apply-events.ts";
-import { indexReactions, readRecord } from "./cloud-event.ts";
-import { type ParkedLane, findLanes, takeFirst, toReceived, updateReason } from "./dead-letters.ts";
+import { indexHandlers, parseRecord } from "./cloud-event.ts";
+import {
+  type DeadLetterLane,
+  findDeadLetterLanes,
+  deleteFirstDeadLetter,
+  toReceivedRecord,
+  updateDeadLetterReason,
+} from "./dead-letters.ts";
 import { classifyFailure } from "./failure.ts";
-import type { AfterCommit, Reaction } from "./reaction.ts";
+import type { AfterCommitHook, RegisteredHandler } from "./event-handlers.ts";
 
 export type ReplayOptions = {
   pool: Pool;
   group: string;
-  reactions: readonly Reaction[];
+  handlers: readonly RegisteredHandler[];
   /** Only what is parked under this key. */
   key?: string | undefined;
   /** Only lanes whose oldest record was parked after this one: where an earlier replay ended. */
@@ -32,8 +38,8 @@ const lanesMax = 1_000;
 const recordsMax = 10_000;
 
 type Failure = { seq: string; reason: string };
-type Done = { afterCommits: readonly AfterCommit[] };
-type Step = Done | "empty" | Failure;
+type ReplayedStep = { afterCommitHooks: readonly AfterCommitHook[] };
+type StepResult = ReplayedStep | "empty" | Failure;
 
 /**
  * Runs parked records again through the handlers of the group that parked them, in order per key.
@@ -43,51 +49,51 @@ type Step = Done | "empty" | Failure;
  */
 export const replayDeadLetters = async (options: ReplayOptions): Promise<ReplayResult> => {
   const { pool, group, key, afterSeq = "0" } = options;
-  const index = indexReactions(options.reactions);
-  const lanes = await findLanes(pool, { group, key, afterSeq, lanesMax });
+  const handlerIndex = indexHandlers(options.handlers);
+  const lanes = await findDeadLetterLanes(pool, { group, key, afterSeq, lanesMax });
   const failures: ReplayResult["failures"][number][] = [];
   let replayedCount = 0;
-  let doneSeq = afterSeq;
+  let lastSeq = afterSeq;
   for (const lane of lanes) {
     while (replayedCount < recordsMax) {
-      const step = await replayFirst({ pool, group, lane, index });
-      if (step === "empty") break;
-      if ("reason" in step) {
-        failures.push({ topic: lane.topic, key: lane.key, ...step });
+      const stepResult = await replayFirstDeadLetter({ pool, group, lane, handlerIndex });
+      if (stepResult === "empty") break;
+      if ("reason" in stepResult) {
+        failures.push({ topic: lane.topic, key: lane.key, ...stepResult });
         break;
       }
       replayedCount += 1;
-      for (const act of step.afterCommits) act();
+      for (const hook of stepResult.afterCommitHooks) hook();
       options.afterCommit?.();
     }
-    if (replayedCount < recordsMax) doneSeq = lane.firstSeq;
+    if (replayedCount < recordsMax) lastSeq = lane.firstSeq;
   }
   const isCutShort = lanes.length === lanesMax || replayedCount >= recordsMax;
-  return { replayedCount, failures, isCutShort, nextAfterSeq: isCutShort ? doneSeq : null };
+  return { replayedCount, failures, isCutShort, nextAfterSeq: isCutShort ? lastSeq : null };
 };
 
-const replayFirst = async (options: {
+const replayFirstDeadLetter = async (options: {
   pool: Pool;
   group: string;
-  lane: ParkedLane;
-  index: ReadonlyMap<string, Reaction>;
-}): Promise<Step> => {
-  const { pool, group, lane, index } = options;
-  let takenSeq = lane.firstSeq;
+  lane: DeadLetterLane;
+  handlerIndex: ReadonlyMap<string, RegisteredHandler>;
+}): Promise<StepResult> => {
+  const { pool, group, lane, handlerIndex } = options;
+  let currentSeq = lane.firstSeq;
   try {
     return await transact(pool, async (tx) => {
-      const row = await takeFirst(tx, { group, lane });
+      const row = await deleteFirstDeadLetter(tx, { group, lane });
       if (row === undefined) return "empty";
-      takenSeq = row.seq;
-      const reading = readRecord(toReceived(row), index);
-      if (reading.kind === "unreadable") throw new Error(reading.reason);
-      if (reading.kind !== "event") return { afterCommits: [] };
-      return { afterCommits: await applyEvents(tx, group, [reading]) };
+      currentSeq = row.seq;
+      const parsedRecord = parseRecord(toReceivedRecord(row), handlerIndex);
+      if (parsedRecord.kind === "unreadable") throw new Error(parsedRecord.reason);
+      if (parsedRecord.kind !== "event") return { afterCommitHooks: [] };
+      return { afterCommitHooks: await applyEvents(tx, group, [parsedRecord]) };
     });
   } catch (error) {
     if (classifyFailure(error) === "transient") throw error;
     const reason = error instanceof Error ? error.message : "a value that is no error was thrown";
-    await updateReason(pool, { seq: takenSeq, reason });
-    return { seq: takenSeq, reason };
+    await updateDeadLetterReason(pool, { seq: currentSeq, reason });
+    return { seq: currentSeq, reason };
   }
 };

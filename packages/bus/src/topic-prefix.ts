@@ -1,5 +1,5 @@
 import type { Bus, PositionStore } from "./bus.ts";
-import type { KafkaUse } from "./kafka-acls.ts";
+import type { KafkaUsage } from "./kafka-acls.ts";
 
 /**
  * A bus whose topics and groups have a prefix on the broker, but not in the services, so that
@@ -9,9 +9,9 @@ export const withTopicPrefix = (bus: Bus, prefix: string): Bus => ({
   ...bus,
   publish: (records) =>
     bus.publish(records.map((record) => ({ ...record, topic: prefix + record.topic }))),
-  subscribe: ({ group, topics, handle, positions, ...rest }) =>
+  subscribe: ({ group, topics, handle, positionStore, ...otherOptions }) =>
     bus.subscribe({
-      ...rest,
+      ...otherOptions,
       group: prefix + group,
       topics: topics.map((topic) => prefix + topic),
       handle: (records, signal) =>
@@ -19,16 +19,18 @@ export const withTopicPrefix = (bus: Bus, prefix: string): Bus => ({
           records.map((record) => ({ ...record, topic: record.topic.slice(prefix.length) })),
           signal,
         ),
-      ...(positions === undefined ? {} : { positions: withoutPrefix(positions, prefix) }),
+      ...(positionStore === undefined
+        ? {}
+        : { positionStore: stripTopicPrefix(positionStore, prefix) }),
     }),
 });
 
-const withoutPrefix = (positions: PositionStore, prefix: string): PositionStore => ({
-  read: (topic) => positions.read(topic.slice(prefix.length)),
-  replace: ({ topic, partition }, change) =>
-    positions.replace({ topic: topic.slice(prefix.length), partition }, change),
-  begin: ({ topic, partition }, position) =>
-    positions.begin({ topic: topic.slice(prefix.length), partition }, position),
+const stripTopicPrefix = (positionStore: PositionStore, prefix: string): PositionStore => ({
+  read: (topic) => positionStore.read(topic.slice(prefix.length)),
+  replace: ({ topic, partition }, update) =>
+    positionStore.replace({ topic: topic.slice(prefix.length), partition }, update),
+  onSeek: ({ topic, partition }, position) =>
+    positionStore.onSeek({ topic: topic.slice(prefix.length), partition }, position),
 });
 
 /** The settings of topics, under their prefixed names on the cluster. */
@@ -39,8 +41,11 @@ export const prefixTopics = <Settings>(
   Object.fromEntries(Object.entries(topics).map(([topic, settings]) => [prefix + topic, settings]));
 
 /** What a service does on the cluster, under the prefixed names. */
-export const prefixUse = ({ group, writes, hears }: KafkaUse, prefix: string): KafkaUse => ({
+export const prefixUsage = (
+  { group, produces, consumes }: KafkaUsage,
+  prefix: string,
+): KafkaUsage => ({
   group: prefix + group,
-  writes: writes.map((topic) => prefix + topic),
-  hears: hears.map((topic) => prefix + topic),
+  produces: produces.map((topic) => prefix + topic),
+  consumes: consumes.map((topic) => prefix + topic),
 });

@@ -2,20 +2,25 @@ import { type Server, createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { context } from "@opentelemetry/api";
-import { continueTrace, openMetrics, openTracing, systemClock } from "@payment-links/runtime";
+import {
+  extractTraceContext,
+  createMetrics,
+  startTracing,
+  systemClock,
+} from "@payment-links/runtime";
 import { startConsumer } from "./consumer.ts";
-import { outgoing, publish } from "./outbox.ts";
-import { on } from "./reaction.ts";
+import { createOutgoingEvent, publish } from "./outbox.ts";
+import { on } from "./event-handlers.ts";
 import { createRelay } from "./relay.ts";
 import {
   type TestSchema,
-  createHandBus,
+  createManualBus,
   eventually,
-  fresh,
-  openTestSchema,
-  quietLog,
-  received,
-  testEvent,
+  createUniqueName,
+  createTestSchema,
+  silentLog,
+  toReceivedRecord,
+  createTestEventType,
 } from "./testing/rig.ts";
 
 const traceId = "0af7651916cd43dd8448eb211c80319c";
@@ -26,7 +31,7 @@ describe("a trace", () => {
   let collector: Server;
   let closeTracing = async () => {};
   let database: TestSchema;
-  const running: { stop(): Promise<void> }[] = [];
+  const runningProcesses: { stop(): Promise<void> }[] = [];
 
   beforeAll(async () => {
     collector = createServer((req, res) => {
@@ -38,11 +43,11 @@ describe("a trace", () => {
     process.env["OTEL_EXPORTER_OTLP_ENDPOINT"] = `http://127.0.0.1:${port}`;
     process.env["OTEL_METRICS_EXPORTER"] = "none";
     process.env["OTEL_LOGS_EXPORTER"] = "none";
-    closeTracing = await openTracing("bus", true);
-    database = await openTestSchema();
+    closeTracing = await startTracing("bus", true);
+    database = await createTestSchema();
   });
   afterAll(async () => {
-    await Promise.all(running.map((each) => each.stop()));
+    await Promise.all(runningProcesses.map((runningProcess) => runningProcess.stop()));
     await database.close();
     collector.closeAllConnections();
     collector.close();
@@ -50,45 +55,45 @@ describe("a trace", () => {
 
   test("goes from a request by outbox and consumer to the events published there (rule EVENT-4)", async () => {
     const { pool } = database;
-    const bus = createHandBus();
-    const event = testEvent("things.v1");
-    const change = (key: string) =>
-      outgoing(event, { key, occurredAt: new Date(), data: { step: 1 } });
+    const bus = createManualBus();
+    const event = createTestEventType("things.v1");
+    const createChangedEvent = (key: string) =>
+      createOutgoingEvent(event, { key, occurredAt: new Date(), data: { step: 1 } });
     const consumer = await startConsumer({
       bus,
       pool,
-      group: fresh("group"),
-      metrics: openMetrics("test"),
-      log: quietLog,
+      group: createUniqueName("group"),
+      metrics: createMetrics("test"),
+      log: silentLog,
       clock: systemClock,
-      reactions: [on(event, (tx) => publish(tx, [change("second")]))],
+      handlers: [on(event, (tx) => publish(tx, [createChangedEvent("second")]))],
     });
     const relay = createRelay({
       databaseUrl: database.url,
       bus,
       service: "tester",
-      metrics: openMetrics("test"),
-      log: quietLog,
+      metrics: createMetrics("test"),
+      log: silentLog,
     });
-    running.push(consumer, relay);
-    await context.with(continueTrace(traceparent), () =>
-      pool.transaction((tx) => publish(tx, [change("first")])),
+    runningProcesses.push(consumer, relay);
+    await context.with(extractTraceContext(traceparent), () =>
+      pool.transaction((tx) => publish(tx, [createChangedEvent("first")])),
     );
     const [first] = await eventually(
-      () => bus.sent.flat(),
+      () => bus.sentBatches.flat(),
       (records) => records.length === 1,
     );
     expect(first?.headers["traceparent"]).toBe(traceparent);
-    if (first !== undefined) await bus.handOver([received(first)]);
+    if (first !== undefined) await bus.deliver([toReceivedRecord(first)]);
     const [, second] = await eventually(
-      () => bus.sent.flat(),
+      () => bus.sentBatches.flat(),
       (records) => records.length === 2,
     );
     expect(second?.headers["traceparent"]).toMatch(new RegExp(`^00-${traceId}-`));
     expect(second?.headers["traceparent"]).not.toBe(traceparent);
     await closeTracing();
-    const text = exported.join("");
-    expect(text).toContain("process things.v1");
-    expect(text).toContain("send outbox");
+    const exportedText = exported.join("");
+    expect(exportedText).toContain("process things.v1");
+    expect(exportedText).toContain("send outbox");
   });
 });

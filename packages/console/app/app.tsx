@@ -1,47 +1,47 @@
 import type { ComponentType } from "react";
 import { Route, Routes } from "react-router";
-import type { Arrival } from "./ceremonies/arrival.ts";
+import type { InitialUrlParams } from "./ceremonies/initial-url-params.ts";
 import { Banners } from "./frame/banners.tsx";
 import { Frame } from "./frame/frame.tsx";
 import { PresenceDialog } from "./frame/presence-dialog.tsx";
-import { SessionGate } from "./frame/session-gate.tsx";
-import { onDemand } from "./ui/on-demand.tsx";
+import { RequireSession } from "./frame/require-session.tsx";
+import { createLazyComponent } from "./ui/lazy-component.tsx";
 import { Card, Page } from "./ui/page.tsx";
 import { texts } from "./ui/texts.ts";
 
 /** Every view, each fetched when it is first wanted. */
 const views: Readonly<Record<string, ComponentType>> = {
-  "/": onDemand(() => import("./pages/overview/overview.tsx")),
-  "/links": onDemand(() => import("./pages/links/links.tsx")),
-  "/links/new": onDemand(() => import("./pages/links/new-link.tsx")),
-  "/links/:id": onDemand(() => import("./pages/links/one-link.tsx")),
-  "/deposits": onDemand(() => import("./pages/deposits/deposits.tsx")),
-  "/keys": onDemand(() => import("./pages/keys/keys.tsx")),
-  "/webhooks": onDemand(() => import("./pages/webhooks/webhooks.tsx")),
-  "/webhooks/:id": onDemand(() => import("./pages/webhooks/one-endpoint.tsx")),
-  "/account/:part?": onDemand(() => import("./pages/account/account.tsx")),
+  "/": createLazyComponent(() => import("./pages/overview/overview.tsx")),
+  "/links": createLazyComponent(() => import("./pages/links/links.tsx")),
+  "/links/new": createLazyComponent(() => import("./pages/links/new-link.tsx")),
+  "/links/:id": createLazyComponent(() => import("./pages/links/link-details.tsx")),
+  "/deposits": createLazyComponent(() => import("./pages/deposits/deposits.tsx")),
+  "/keys": createLazyComponent(() => import("./pages/keys/keys.tsx")),
+  "/webhooks": createLazyComponent(() => import("./pages/webhooks/webhooks.tsx")),
+  "/webhooks/:id": createLazyComponent(() => import("./pages/webhooks/endpoint-details.tsx")),
+  "/account/:part?": createLazyComponent(() => import("./pages/account/account.tsx")),
 };
 
 /** The console: whoever is not signed in gets the way in, everybody else the view of the address. */
-export const App = ({ arrival }: { arrival: Arrival }) => (
+export const App = ({ initialUrlParams }: { initialUrlParams: InitialUrlParams }) => (
   <>
     <Banners />
-    <SessionGate arrival={arrival}>
+    <RequireSession initialUrlParams={initialUrlParams}>
       <Frame>
         <Routes>
           {Object.entries(views).map(([path, View]) => (
             <Route key={path} path={path} element={<View />} />
           ))}
-          <Route path="*" element={<Nowhere />} />
+          <Route path="*" element={<NotFound />} />
         </Routes>
       </Frame>
       <PresenceDialog />
-    </SessionGate>
+    </RequireSession>
   </>
 );
 
-const Nowhere = () => (
-  <Page title={texts.nowhere}>
+const NotFound = () => (
+  <Page title={texts.notFoundTitle}>
     <Card>
       <p>{texts.notFound}</p>
     </Card>

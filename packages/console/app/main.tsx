@@ -6,14 +6,14 @@ import { createRoot } from "react-dom/client";
 import { BrowserRouter } from "react-router";
 import { queryClient } from "./api/query.ts";
 import { App } from "./app.tsx";
-import { takeArrival } from "./ceremonies/arrival.ts";
-import { reloadOnLostChunk } from "./frame/stale-tab.ts";
+import { consumeInitialUrlParams } from "./ceremonies/initial-url-params.ts";
+import { reloadOnChunkLoadError } from "./frame/stale-tab.ts";
 import { language } from "./ui/language.ts";
-import { ignoreSecondClicks } from "./ui/second-clicks.ts";
+import { installDoubleClickFilter } from "./ui/double-clicks.ts";
 
-const arrival = takeArrival();
-reloadOnLostChunk();
-ignoreSecondClicks();
+const initialUrlParams = consumeInitialUrlParams();
+reloadOnChunkLoadError();
+installDoubleClickFilter();
 document.documentElement.lang = language;
 const root = document.querySelector("#console");
 if (root === null) throw new Error("the page has no place for the console");
@@ -21,7 +21,7 @@ createRoot(root).render(
   <StrictMode>
     <QueryClientProvider client={queryClient}>
       <BrowserRouter basename="/console">
-        <App arrival={arrival} />
+        <App initialUrlParams={initialUrlParams} />
       </BrowserRouter>
     </QueryClientProvider>
   </StrictMode>,

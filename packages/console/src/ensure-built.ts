@@ -6,8 +6,8 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { consoleDirectory } from "./console-directory.ts";
 
-const folder = fileURLToPath(new URL("..", import.meta.url));
-const root = fileURLToPath(new URL("../../..", import.meta.url));
+const packageDirectory = fileURLToPath(new URL("..", import.meta.url));
+const repositoryRoot = fileURLToPath(new URL("../../..", import.meta.url));
 const buildMsMax = 300_000;
 
 /** The file that tells of which sources the console was built. */
@@ -25,8 +25,8 @@ type BuildOptions = {
 export const ensureConsoleBuilt = async ({ env, report }: BuildOptions): Promise<void> => {
   if (isBuilt()) return;
   report("building the console");
-  await promisify(execFile)(process.execPath, [join(folder, "build.ts")], {
-    cwd: folder,
+  await promisify(execFile)(process.execPath, [join(packageDirectory, "build.ts")], {
+    cwd: packageDirectory,
     // React has another build for every other value.
     env: { ...env, NODE_ENV: "production" },
     timeout: buildMsMax,
@@ -42,15 +42,22 @@ const isBuilt = (): boolean =>
 /** Tells the sources apart from any others: what is built, and by which versions of what. */
 export const digestSources = (): string => {
   const hash = createHash("sha256");
-  const sources = readdirSync(join(folder, "app"), { recursive: true, withFileTypes: true })
+  const sources = readdirSync(join(packageDirectory, "app"), {
+    recursive: true,
+    withFileTypes: true,
+  })
     .filter((entry) => entry.isFile() && !entry.name.endsWith(".test.ts"))
     .map((entry) => join(entry.parentPath, entry.name));
-  const rest = ["vite.config.ts", "build.ts", "package.json"].map((name) => join(folder, name));
-  const shared = ["package-lock.json", "tsconfig.json"].map((name) => join(root, name));
-  const files = [...sources, ...rest, ...shared];
+  const packageFiles = ["vite.config.ts", "build.ts", "package.json"].map((name) =>
+    join(packageDirectory, name),
+  );
+  const rootFiles = ["package-lock.json", "tsconfig.json"].map((name) =>
+    join(repositoryRoot, name),
+  );
+  const files = [...sources, ...packageFiles, ...rootFiles];
   for (const file of files.toSorted()) {
     hash
-      .update(`${relative(folder, file)}\0`)
+      .update(`${relative(packageDirectory, file)}\0`)
       .update(readFileSync(file))
       .update("\0");
   }

@@ -41,5 +41,5 @@ export const Account = z.object({
 export type Account = z.output<typeof Account>;
 
 /** The wallet that new links settle to, if the owner has chosen one. */
-export const defaultWallet = (account: Account): Wallet | undefined =>
+export const findDefaultWallet = (account: Account): Wallet | undefined =>
   account.wallets.find((wallet) => wallet.isDefault);

@@ -1,27 +1,29 @@
 import { describe, expect, test } from "@jest/globals";
 import { createHash } from "node:crypto";
 import * as fc from "fast-check";
-import { hashSecret, isApiKey, mintApiKey, shownKeyLength } from "./api-key.ts";
-import { propertyRuns } from "./testing/property-runs.ts";
+import { hashSecret, isApiKey, generateApiKey, apiKeyPrefixLength } from "./api-key.ts";
+import { getPropertyRunOptions } from "./testing/property-runs.ts";
 
 const base62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
 describe("mintApiKey (rule CALLER-2)", () => {
   test.each(["live", "test"] as const)("makes a %s key of its shape, which is valid", (mode) => {
-    const key = mintApiKey(mode);
+    const key = generateApiKey(mode);
     expect(key).toMatch(new RegExp(`^plk_${mode}_[0-9A-Za-z]{36}$`));
     expect(isApiKey(key)).toBe(true);
   });
 
   test("draws each of the 62 characters equally often", () => {
     const counts = new Map<string, number>();
-    const keys = 4000;
-    for (let made = 0; made < keys; made += 1) {
-      const random = mintApiKey("live").slice("plk_live_".length, -6);
+    const keyCount = 4000;
+    for (let index = 0; index < keyCount; index += 1) {
+      const random = generateApiKey("live").slice("plk_live_".length, -6);
       for (const character of random) counts.set(character, (counts.get(character) ?? 0) + 1);
     }
-    const expected = (keys * 30) / base62.length;
-    const squares = [...base62].map((c) => ((counts.get(c) ?? 0) - expected) ** 2 / expected);
+    const expected = (keyCount * 30) / base62.length;
+    const squares = [...base62].map(
+      (character) => ((counts.get(character) ?? 0) - expected) ** 2 / expected,
+    );
     // Chi-square with 61 degrees of freedom: above 128 once in a million fair runs.
     expect(squares.reduce((sum, square) => sum + square)).toBeLessThan(128);
   });
@@ -36,41 +38,46 @@ describe("isApiKey (rule CALLER-2)", () => {
   test("refuses a key with any one character changed, wherever it stands", () => {
     const character = fc.constantFrom(...base62, "_", "-", " ");
     fc.assert(
-      fc.property(fc.nat({ max: 44 }), character, (place, changed) => {
-        const key = mintApiKey("live");
-        fc.pre(key[place] !== changed);
-        expect(isApiKey(key.slice(0, place) + changed + key.slice(place + 1))).toBe(false);
+      fc.property(fc.nat({ max: 44 }), character, (position, replacement) => {
+        const key = generateApiKey("live");
+        fc.pre(key[position] !== replacement);
+        expect(isApiKey(key.slice(0, position) + replacement + key.slice(position + 1))).toBe(
+          false,
+        );
       }),
-      propertyRuns({ soak: 5_000 }),
+      getPropertyRunOptions({ soak: 5_000 }),
     );
   });
 
   test("refuses a key with two neighbours swapped, one lost, or one more", () => {
-    const key = mintApiKey("live");
-    for (let place = 0; place < key.length; place += 1) {
-      const [a = "", b = ""] = [key[place], key[place + 1]];
-      const swapped = key.slice(0, place) + b + a + key.slice(place + 2);
+    const key = generateApiKey("live");
+    for (let position = 0; position < key.length; position += 1) {
+      const [a = "", b = ""] = [key[position], key[position + 1]];
+      const swapped = key.slice(0, position) + b + a + key.slice(position + 2);
       if (a !== b && b !== "") expect(isApiKey(swapped)).toBe(false);
-      expect(isApiKey(key.slice(0, place) + key.slice(place + 1))).toBe(false);
-      expect(isApiKey(`${key.slice(0, place)}0${key.slice(place)}`)).toBe(false);
+      expect(isApiKey(key.slice(0, position) + key.slice(position + 1))).toBe(false);
+      expect(isApiKey(`${key.slice(0, position)}0${key.slice(position)}`)).toBe(false);
     }
   });
 
-  test.each(["", "plk_live_", "plk_prod_", `${mintApiKey("live")}\n`, ` ${mintApiKey("live")}`])(
-    "refuses %j",
-    (text) => {
-      expect(isApiKey(text)).toBe(false);
-    },
-  );
+  test.each([
+    "",
+    "plk_live_",
+    "plk_prod_",
+    `${generateApiKey("live")}\n`,
+    ` ${generateApiKey("live")}`,
+  ])("refuses %j", (text) => {
+    expect(isApiKey(text)).toBe(false);
+  });
 });
 
 describe("what is kept of a key", () => {
   test("is its SHA-256 (rule CALLER-2)", () => {
-    const key = mintApiKey("test");
+    const key = generateApiKey("test");
     expect(hashSecret(key)).toEqual(createHash("sha256").update(key, "utf8").digest());
   });
 
   test("and, to be shown, its prefix with four random characters", () => {
-    expect(shownKeyLength).toBe("plk_live_".length + 4);
+    expect(apiKeyPrefixLength).toBe("plk_live_".length + 4);
   });
 });

@@ -1,26 +1,30 @@
 import { beforeAll, describe, expect, test } from "@jest/globals";
 import { bech32, bech32m } from "@scure/base";
-import { address as oracle, initEccLib, networks, payments } from "bitcoinjs-lib";
+import { address as bitcoinjsAddress, initEccLib, networks, payments } from "bitcoinjs-lib";
 import fc from "fast-check";
 import * as ecc from "tiny-secp256k1";
-import { type BitcoinChainId, bitcoinScript, readBitcoinAddress } from "./bitcoin-address.ts";
-import { misspelt } from "./testing/misspelt.ts";
-import { propertyRuns } from "./testing/property-runs.ts";
+import {
+  type BitcoinChainId,
+  toBitcoinScriptPubKey,
+  parseBitcoinAddress,
+} from "./bitcoin-address.ts";
+import { misspellings } from "./testing/misspellings.ts";
+import { getPropertyRunOptions } from "./testing/property-runs.ts";
 
 beforeAll(() => initEccLib(ecc));
 
-const chains = {
+const networksByChainId = {
   bitcoin: networks.bitcoin,
   "bitcoin-testnet4": networks.testnet,
   "local-bitcoin": networks.regtest,
 };
-const chainIds = Object.keys(chains) as BitcoinChainId[];
+const chainIds = Object.keys(networksByChainId) as BitcoinChainId[];
 const kinds = ["p2pkh", "p2sh", "p2wpkh", "p2wsh", "p2tr"] as const;
 
-type Drawn = { chainId: BitcoinChainId; kind: (typeof kinds)[number]; bytes: Uint8Array };
+type RandomScript = { chainId: BitcoinChainId; kind: (typeof kinds)[number]; bytes: Uint8Array };
 
-const addressOf = ({ chainId, kind, bytes }: Drawn): string => {
-  const network = chains[chainId];
+const addressOf = ({ chainId, kind, bytes }: RandomScript): string => {
+  const network = networksByChainId[chainId];
   const hash = bytes.subarray(0, 20);
   const { address } = {
     p2pkh: () => payments.p2pkh({ hash, network }),
@@ -33,7 +37,7 @@ const addressOf = ({ chainId, kind, bytes }: Drawn): string => {
   return address;
 };
 
-const drawn: fc.Arbitrary<Drawn> = fc
+const randomScript: fc.Arbitrary<RandomScript> = fc
   .record({
     chainId: fc.constantFrom(...chainIds),
     kind: fc.constantFrom(...kinds),
@@ -43,9 +47,9 @@ const drawn: fc.Arbitrary<Drawn> = fc
   .filter(({ bytes }) => bytes.subarray(0, 20).some((byte) => byte !== 0));
 
 /** Whether the oracle takes it too. Of later witness versions it only warns: it is not asked about these. */
-const isTaken = (chainId: BitcoinChainId, typed: string): boolean => {
+const isAcceptedByBitcoinjs = (chainId: BitcoinChainId, input: string): boolean => {
   try {
-    oracle.toOutputScript(typed, chains[chainId]);
+    bitcoinjsAddress.toOutputScript(input, networksByChainId[chainId]);
     return true;
   } catch {
     return false;
@@ -55,49 +59,53 @@ const isTaken = (chainId: BitcoinChainId, typed: string): boolean => {
 describe("an address of Bitcoin", () => {
   test("pays the script that bitcoinjs says, in random addresses of five kinds and three networks", () => {
     fc.assert(
-      fc.property(drawn, (one) => {
-        const { chainId } = one;
-        const address = addressOf(one);
-        expect(readBitcoinAddress(chainId, address)).toEqual({ address });
-        const script = Buffer.from(oracle.toOutputScript(address, chains[chainId]));
-        expect(bitcoinScript(chainId, address)).toBe(script.toString("hex"));
+      fc.property(randomScript, (sample) => {
+        const { chainId } = sample;
+        const address = addressOf(sample);
+        expect(parseBitcoinAddress(chainId, address)).toEqual({ address });
+        const script = Buffer.from(
+          bitcoinjsAddress.toOutputScript(address, networksByChainId[chainId]),
+        );
+        expect(toBitcoinScriptPubKey(chainId, address)).toBe(script.toString("hex"));
       }),
-      propertyRuns({ soak: 10_000 }),
+      getPropertyRunOptions({ soak: 10_000 }),
     );
   });
 
   test("that is misspelt is refused wherever bitcoinjs refuses it", () => {
-    const misspeltAddress = drawn.chain((one) =>
+    const misspelledAddress = randomScript.chain((sample) =>
       fc.record({
-        chainId: fc.constant(one.chainId),
-        typed: misspelt(fc.constant(addressOf(one))),
+        chainId: fc.constant(sample.chainId),
+        typed: misspellings(fc.constant(addressOf(sample))),
       }),
     );
     fc.assert(
-      fc.property(misspeltAddress, ({ chainId, typed }) => {
-        expect("address" in readBitcoinAddress(chainId, typed)).toBe(isTaken(chainId, typed));
+      fc.property(misspelledAddress, ({ chainId, typed: input }) => {
+        expect("address" in parseBitcoinAddress(chainId, input)).toBe(
+          isAcceptedByBitcoinjs(chainId, input),
+        );
       }),
-      propertyRuns({ soak: 10_000 }),
+      getPropertyRunOptions({ soak: 10_000 }),
     );
   });
 
   test("of another network is told apart, but for the old forms that test networks share", () => {
     fc.assert(
-      fc.property(drawn, fc.constantFrom(...chainIds), (one, other) => {
-        const address = addressOf(one);
-        const isShared = isTaken(other, address);
-        expect(readBitcoinAddress(other, address)).toEqual(
-          isShared ? { address } : { fault: "network" },
+      fc.property(randomScript, fc.constantFrom(...chainIds), (sample, otherChainId) => {
+        const address = addressOf(sample);
+        const isValidOnOtherNetwork = isAcceptedByBitcoinjs(otherChainId, address);
+        expect(parseBitcoinAddress(otherChainId, address)).toEqual(
+          isValidOnOtherNetwork ? { address } : { fault: "network" },
         );
       }),
-      propertyRuns({ soak: 1_000 }),
+      getPropertyRunOptions({ soak: 1_000 }),
     );
   });
 
-  const segwit = (coder: typeof bech32, version: number, bytes: Uint8Array): string =>
+  const encodeSegwit = (coder: typeof bech32, version: number, bytes: Uint8Array): string =>
     coder.encode("bc", [version, ...bech32.toWords(bytes)]);
   const filled = (length: number, value = 7): Uint8Array => new Uint8Array(length).fill(value);
-  const onCurve = Buffer.from(
+  const pointOnCurve = Buffer.from(
     "79be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798",
     "hex",
   );
@@ -110,25 +118,25 @@ describe("an address of Bitcoin", () => {
     ],
     ["in mixed case", "bc1Qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4", { fault: "malformed" }],
     ["with one letter wrong", "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t5", { fault: "checksum" }],
-    ["of version 0 in bech32m", segwit(bech32m, 0, filled(20)), { fault: "checksum" }],
-    ["of version 1 in bech32", segwit(bech32, 1, onCurve), { fault: "checksum" }],
+    ["of version 0 in bech32m", encodeSegwit(bech32m, 0, filled(20)), { fault: "checksum" }],
+    ["of version 1 in bech32", encodeSegwit(bech32, 1, pointOnCurve), { fault: "checksum" }],
     [
       "of version 2, which anybody could spend",
-      segwit(bech32m, 2, filled(32)),
+      encodeSegwit(bech32m, 2, filled(32)),
       { fault: "checksum" },
     ],
     [
       "of taproot with a key that is none",
-      segwit(bech32m, 1, filled(32, 0xff)),
+      encodeSegwit(bech32m, 1, filled(32, 0xff)),
       { fault: "checksum" },
     ],
     ["of an anchor, which anybody can spend", "bc1pfeessrawgf", { fault: "checksum" }],
-    ["of a zero hash", segwit(bech32, 0, filled(20, 0)), { fault: "unspendable" }],
+    ["of a zero hash", encodeSegwit(bech32, 0, filled(20, 0)), { fault: "unspendable" }],
     ["of a zero hash in the old form", "1111111111111111111114oLvT2", { fault: "unspendable" }],
     ["of Tron", "TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t", { fault: "checksum" }],
     ["of Litecoin", "ltc1qw508d6qejxtdg4y5r3zarvary0c5xw7kgmn4n9", { fault: "malformed" }],
     ["of a million characters", `bc1${"q".repeat(1_000_000)}`, { fault: "malformed" }],
-  ])("%s", (_name, typed, expected) => {
-    expect(readBitcoinAddress("bitcoin", typed)).toEqual(expected);
+  ])("%s", (_name, input, expected) => {
+    expect(parseBitcoinAddress("bitcoin", input)).toEqual(expected);
   });
 });

@@ -1,6 +1,6 @@
 import { bytesToHex } from "@noble/hashes/utils.js";
 import { Address, OutScript } from "@scure/btc-signer";
-import { type AddressReading, decoded, isZero } from "./address-reading.ts";
+import { type AddressParseResult, tryDecode, isAllZeroBytes } from "./address-parse-result.ts";
 
 /** The networks of Bitcoin by the ids of their chains in the catalogue. */
 export const bitcoinNetworks = {
@@ -18,7 +18,7 @@ const chainIds = Object.keys(bitcoinNetworks).filter(isBitcoinChainId);
 
 /** Longer than any address; base58 takes time with the square of the length. */
 const lengthMax = 90;
-const plausible =
+const addressPattern =
   /^(?:[1-9A-HJ-NP-Za-km-z]{26,35}|(?:bc|tb|bcrt)1[a-z0-9]{6,87}|(?:BC|TB|BCRT)1[A-Z0-9]{6,87})$/;
 
 /**
@@ -26,37 +26,38 @@ const plausible =
  * Bech32 is answered in lower case. Witness versions that are not used yet are refused, as anybody
  * could spend from them.
  */
-export const readBitcoinAddress = (chainId: BitcoinChainId, typed: string): AddressReading => {
-  if (typed.length > lengthMax) return { fault: "malformed" };
-  const script = scriptOf(chainId, typed);
+export const parseBitcoinAddress = (chainId: BitcoinChainId, input: string): AddressParseResult => {
+  if (input.length > lengthMax) return { fault: "malformed" };
+  const script = decodeScriptPubKey(chainId, input);
   if (script !== undefined) {
-    const isSpendable = !isZero(programOf(script));
-    return isSpendable ? { address: foldBech32(typed) } : { fault: "unspendable" };
+    const isSpendable = !isAllZeroBytes(extractProgram(script));
+    return isSpendable ? { address: normalizeBech32(input) } : { fault: "unspendable" };
   }
-  if (chainIds.some((other) => scriptOf(other, typed) !== undefined)) return { fault: "network" };
-  return { fault: plausible.test(typed) ? "checksum" : "malformed" };
+  if (chainIds.some((otherChainId) => decodeScriptPubKey(otherChainId, input) !== undefined))
+    return { fault: "network" };
+  return { fault: addressPattern.test(input) ? "checksum" : "malformed" };
 };
 
 /** The scriptPubKey of an address, in hex. Throws if it is none of that network. */
-export const bitcoinScript = (chainId: BitcoinChainId, address: string): string => {
-  const script = address.length > lengthMax ? undefined : scriptOf(chainId, address);
+export const toBitcoinScriptPubKey = (chainId: BitcoinChainId, address: string): string => {
+  const script = address.length > lengthMax ? undefined : decodeScriptPubKey(chainId, address);
   if (script === undefined) throw new Error("this is no address of that network of Bitcoin");
   return bytesToHex(script);
 };
 
 /** An address of bech32 in capitals, as QR codes have it, in lower case; any other as it is. */
-export const foldBech32 = (address: string): string =>
+export const normalizeBech32 = (address: string): string =>
   /^(?:BC|TB|BCRT)1[A-Z0-9]+$/.test(address) ? address.toLowerCase() : address;
 
-const scriptOf = (chainId: BitcoinChainId, address: string): Uint8Array | undefined =>
-  decoded(() => {
-    const target = Address(bitcoinNetworks[chainId]).decode(address);
+const decodeScriptPubKey = (chainId: BitcoinChainId, address: string): Uint8Array | undefined =>
+  tryDecode(() => {
+    const output = Address(bitcoinNetworks[chainId]).decode(address);
     // Anybody can spend what is paid to an anchor.
-    return target.type === "p2a" ? undefined : OutScript.encode(target);
+    return output.type === "p2a" ? undefined : OutScript.encode(output);
   });
 
 /** The hash or key in a script of one of the five forms, between its opcodes. */
-const programOf = (script: Uint8Array): Uint8Array => {
+const extractProgram = (script: Uint8Array): Uint8Array => {
   if (script[0] === 0x76) return script.subarray(3, 23);
   return script[0] === 0xa9 ? script.subarray(2, 22) : script.subarray(2);
 };

@@ -7,60 +7,60 @@ import fc from "fast-check";
 import * as ecc from "tiny-secp256k1";
 import type { BitcoinChainId } from "./bitcoin-address.ts";
 import {
-  bitcoinAddresses,
-  bitcoinKeyId,
+  deriveBitcoinAddresses,
+  computeBitcoinKeyId,
   isBitcoinDescriptor,
-  readBitcoinKey,
+  parseBitcoinKey,
 } from "./bitcoin-key.ts";
-import { descriptorChecksum } from "./descriptor-checksum.ts";
-import { misspelt } from "./testing/misspelt.ts";
-import { propertyRuns } from "./testing/property-runs.ts";
+import { computeDescriptorChecksum } from "./descriptor-checksum.ts";
+import { misspellings } from "./testing/misspellings.ts";
+import { getPropertyRunOptions } from "./testing/property-runs.ts";
 
 beforeAll(() => initEccLib(ecc));
 
 const bip32 = BIP32Factory(ecc);
 const base58check = createBase58check(sha256);
-const chains = {
+const networksByChainId = {
   bitcoin: networks.bitcoin,
   "bitcoin-testnet4": networks.testnet,
   "local-bitcoin": networks.regtest,
 };
-type Oracle = ReturnType<typeof bip32.fromSeed>;
+type ReferenceKey = ReturnType<typeof bip32.fromSeed>;
 
-const kinds = {
+const scriptKinds = {
   pkh: {
     purpose: 44,
-    write: (key: string) => `pkh(${key}/0/*)`,
-    pay: (pubkey: Uint8Array, network: typeof networks.bitcoin) =>
+    formatDescriptor: (key: string) => `pkh(${key}/0/*)`,
+    createPayment: (pubkey: Uint8Array, network: typeof networks.bitcoin) =>
       payments.p2pkh({ pubkey, network }),
   },
   "sh(wpkh": {
     purpose: 49,
-    write: (key: string) => `sh(wpkh(${key}/0/*))`,
-    pay: (pubkey: Uint8Array, network: typeof networks.bitcoin) =>
+    formatDescriptor: (key: string) => `sh(wpkh(${key}/0/*))`,
+    createPayment: (pubkey: Uint8Array, network: typeof networks.bitcoin) =>
       payments.p2sh({ redeem: payments.p2wpkh({ pubkey, network }), network }),
   },
   wpkh: {
     purpose: 84,
-    write: (key: string) => `wpkh(${key}/0/*)`,
-    pay: (pubkey: Uint8Array, network: typeof networks.bitcoin) =>
+    formatDescriptor: (key: string) => `wpkh(${key}/0/*)`,
+    createPayment: (pubkey: Uint8Array, network: typeof networks.bitcoin) =>
       payments.p2wpkh({ pubkey, network }),
   },
   tr: {
     purpose: 86,
-    write: (key: string) => `tr(${key}/0/*)`,
-    pay: (pubkey: Uint8Array, network: typeof networks.bitcoin) =>
+    formatDescriptor: (key: string) => `tr(${key}/0/*)`,
+    createPayment: (pubkey: Uint8Array, network: typeof networks.bitcoin) =>
       payments.p2tr({ internalPubkey: pubkey.subarray(1), network }),
   },
 };
-type Kind = keyof typeof kinds;
-const kindNames = Object.keys(kinds) as Kind[];
-const chainIds = Object.keys(chains) as BitcoinChainId[];
+type ScriptKind = keyof typeof scriptKinds;
+const scriptKindNames = Object.keys(scriptKinds) as ScriptKind[];
+const chainIds = Object.keys(networksByChainId) as BitcoinChainId[];
 
-const seeded = (seed: Uint8Array, chainId: BitcoinChainId, kind: Kind): Oracle =>
+const deriveAccount = (seed: Uint8Array, chainId: BitcoinChainId, kind: ScriptKind): ReferenceKey =>
   bip32
-    .fromSeed(seed, chains[chainId])
-    .derivePath(`m/${kinds[kind].purpose}'/${chainId === "bitcoin" ? 0 : 1}'/0'`);
+    .fromSeed(seed, networksByChainId[chainId])
+    .derivePath(`m/${scriptKinds[kind].purpose}'/${chainId === "bitcoin" ? 0 : 1}'/0'`);
 
 const withVersion = (key: string, version: string): string =>
   base58check.encode(
@@ -68,36 +68,42 @@ const withVersion = (key: string, version: string): string =>
   );
 
 const seed = new Uint8Array(32).fill(7);
-const account = seeded(seed, "bitcoin", "wpkh");
+const account = deriveAccount(seed, "bitcoin", "wpkh");
 const xpub = account.neutered().toBase58();
 const zpub = withVersion(xpub, "04b24746");
-const testAccount = seeded(seed, "bitcoin-testnet4", "wpkh");
+const testAccount = deriveAccount(seed, "bitcoin-testnet4", "wpkh");
 const tpub = testAccount.neutered().toBase58();
 
 describe("the receiving addresses of an account", () => {
   test("are those of bip32 and bitcoinjs, of random accounts, of four kinds and three networks", () => {
-    const drawn = fc.record({
+    const randomAccount = fc.record({
       seed: fc.uint8Array({ minLength: 32, maxLength: 32 }),
-      kind: fc.constantFrom(...kindNames),
+      kind: fc.constantFrom(...scriptKindNames),
       chainId: fc.constantFrom(...chainIds),
       from: fc.nat(0x7f_ff_ff_00),
     });
     fc.assert(
-      fc.property(drawn, ({ seed, kind, chainId, from }) => {
-        const oracle = seeded(seed, chainId, kind).neutered();
-        const reading = readBitcoinKey(chainId, kinds[kind].write(oracle.toBase58()));
-        if (!("descriptor" in reading)) throw new Error(`refused: ${reading.fault}`);
-        const receiving = oracle.derive(0);
+      fc.property(randomAccount, ({ seed, kind, chainId, from: startIndex }) => {
+        const referenceKey = deriveAccount(seed, chainId, kind).neutered();
+        const result = parseBitcoinKey(
+          chainId,
+          scriptKinds[kind].formatDescriptor(referenceKey.toBase58()),
+        );
+        if (!("descriptor" in result)) throw new Error(`refused: ${result.fault}`);
+        const receivingChain = referenceKey.derive(0);
         const expected = Array.from(
           { length: 40 },
-          (_, step) =>
-            kinds[kind].pay(receiving.derive(from + step).publicKey, chains[chainId]).address,
+          (_, offset) =>
+            scriptKinds[kind].createPayment(
+              receivingChain.derive(startIndex + offset).publicKey,
+              networksByChainId[chainId],
+            ).address,
         );
-        expect(bitcoinAddresses(chainId, reading.descriptor, { from, count: 40 })).toEqual(
-          expected,
-        );
+        expect(
+          deriveBitcoinAddresses(chainId, result.descriptor, { startIndex, count: 40 }),
+        ).toEqual(expected);
       }),
-      propertyRuns({ commit: 10, soak: 250 }),
+      getPropertyRunOptions({ commit: 10, soak: 250 }),
     );
   });
 
@@ -105,63 +111,65 @@ describe("the receiving addresses of an account", () => {
   test("are those of the BIPs' own examples", () => {
     const bip84 =
       "zpub6rFR7y4Q2AijBEqTUquhVz398htDFrtymD9xYYfG1m4wAcvPhXNfE3EfH1r1ADqtfSdVCToUG868RvUUkgDKf31mGDtKsAYz2oz2AGutZYs";
-    const read = readBitcoinKey("bitcoin", bip84);
-    if (!("descriptor" in read)) throw new Error("refused");
-    expect(bitcoinAddresses("bitcoin", read.descriptor, { from: 0, count: 2 })).toEqual([
+    const result = parseBitcoinKey("bitcoin", bip84);
+    if (!("descriptor" in result)) throw new Error("refused");
+    expect(
+      deriveBitcoinAddresses("bitcoin", result.descriptor, { startIndex: 0, count: 2 }),
+    ).toEqual([
       "bc1qcr8te4kr609gcawutmrza0j4xv80jy8z306fyu",
       "bc1qnjg0jd8228aq7egyzacy8cys3knf9xvrerkf9g",
     ]);
     const bip86 =
       "xpub6BgBgsespWvERF3LHQu6CnqdvfEvtMcQjYrcRzx53QJjSxarj2afYWcLteoGVky7D3UKDP9QyrLprQ3VCECoY49yfdDEHGCtMMj92pReUsQ";
-    expect(bitcoinAddresses("bitcoin", `tr(${bip86}/0/*)`, { from: 0, count: 1 })).toEqual([
-      "bc1p5cyxnuxmeuwuvkwfem96lqzszd02n6xdcjrs20cac6yqjjwudpxqkedrcr",
-    ]);
+    expect(
+      deriveBitcoinAddresses("bitcoin", `tr(${bip86}/0/*)`, { startIndex: 0, count: 1 }),
+    ).toEqual(["bc1p5cyxnuxmeuwuvkwfem96lqzszd02n6xdcjrs20cac6yqjjwudpxqkedrcr"]);
   });
 });
 
 describe("one key", () => {
   const path = "[d34db33f/84h/0h/0h]";
-  const full = `wpkh(${path}${xpub}/<0;1>/*)`;
+  const fullDescriptor = `wpkh(${path}${xpub}/<0;1>/*)`;
   test.each([
     zpub,
     `wpkh(${xpub}/0/*)`,
     `wpkh(${path}${xpub}/0/*)`,
     `wpkh([D34DB33F/84'/0'/0']${xpub}/0/*)`,
-    full,
-    `${full}#${descriptorChecksum(full)}`,
-  ])("is one descriptor and one row of addresses, however it is written: %s", (typed) => {
+    fullDescriptor,
+    `${fullDescriptor}#${computeDescriptorChecksum(fullDescriptor)}`,
+  ])("is one descriptor and one row of addresses, however it is written: %s", (input) => {
     const descriptor = `wpkh(${xpub}/0/*)`;
-    expect(readBitcoinKey("bitcoin", typed)).toEqual({ descriptor });
+    expect(parseBitcoinKey("bitcoin", input)).toEqual({ descriptor });
     expect(isBitcoinDescriptor(descriptor)).toBe(true);
-    expect(bitcoinKeyId("bitcoin", descriptor)).toMatch(/^[0-9a-f]{64}$/);
+    expect(computeBitcoinKeyId("bitcoin", descriptor)).toMatch(/^[0-9a-f]{64}$/);
   });
 
   test("has the same row of addresses with another parent's fingerprint, and another in another kind or network", () => {
     const bytes = base58check.decode(xpub);
     bytes.set([1, 2, 3, 4], 5);
     const forged = base58check.encode(bytes);
-    const own = bitcoinKeyId("bitcoin", `wpkh(${xpub}/0/*)`);
-    expect(bitcoinKeyId("bitcoin", `wpkh(${forged}/0/*)`)).toBe(own);
-    const others = [
-      bitcoinKeyId("bitcoin", `tr(${xpub}/0/*)`),
-      bitcoinKeyId("bitcoin-testnet4", `wpkh(${tpub}/0/*)`),
-      bitcoinKeyId("local-bitcoin", `wpkh(${tpub}/0/*)`),
+    const keyId = computeBitcoinKeyId("bitcoin", `wpkh(${xpub}/0/*)`);
+    expect(computeBitcoinKeyId("bitcoin", `wpkh(${forged}/0/*)`)).toBe(keyId);
+    const otherKeyIds = [
+      computeBitcoinKeyId("bitcoin", `tr(${xpub}/0/*)`),
+      computeBitcoinKeyId("bitcoin-testnet4", `wpkh(${tpub}/0/*)`),
+      computeBitcoinKeyId("local-bitcoin", `wpkh(${tpub}/0/*)`),
     ];
-    expect(new Set([own, ...others]).size).toBe(4);
+    expect(new Set([keyId, ...otherKeyIds]).size).toBe(4);
   });
 
   test("says its kind by its prefix (SLIP-132)", () => {
-    const read = (chainId: BitcoinChainId, key: string) => readBitcoinKey(chainId, key);
-    expect(read("bitcoin", xpub)).toEqual({ descriptor: `pkh(${xpub}/0/*)` });
-    expect(read("bitcoin", withVersion(xpub, "049d7cb2"))).toEqual({
+    const parseKey = (chainId: BitcoinChainId, key: string) => parseBitcoinKey(chainId, key);
+    expect(parseKey("bitcoin", xpub)).toEqual({ descriptor: `pkh(${xpub}/0/*)` });
+    expect(parseKey("bitcoin", withVersion(xpub, "049d7cb2"))).toEqual({
       descriptor: `sh(wpkh(${xpub}/0/*))`,
     });
     for (const chainId of ["bitcoin-testnet4", "local-bitcoin"] as const) {
-      expect(read(chainId, tpub)).toEqual({ descriptor: `pkh(${tpub}/0/*)` });
-      expect(read(chainId, withVersion(tpub, "044a5262"))).toEqual({
+      expect(parseKey(chainId, tpub)).toEqual({ descriptor: `pkh(${tpub}/0/*)` });
+      expect(parseKey(chainId, withVersion(tpub, "044a5262"))).toEqual({
         descriptor: `sh(wpkh(${tpub}/0/*))`,
       });
-      expect(read(chainId, withVersion(tpub, "045f1cf6"))).toEqual({
+      expect(parseKey(chainId, withVersion(tpub, "045f1cf6"))).toEqual({
         descriptor: `wpkh(${tpub}/0/*)`,
       });
     }
@@ -169,9 +177,9 @@ describe("one key", () => {
 });
 
 describe("what is no account's public key", () => {
-  const other = `wpkh(${xpub}/0/*)`;
+  const validDescriptor = `wpkh(${xpub}/0/*)`;
   const root = bip32.fromSeed(seed);
-  const at = (path: string): string => root.derivePath(path).neutered().toBase58();
+  const deriveAt = (path: string): string => root.derivePath(path).neutered().toBase58();
   test.each([
     ["nothing", "", "malformed"],
     ["an address", "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4", "malformed"],
@@ -179,9 +187,9 @@ describe("what is no account's public key", () => {
     ["a test network's descriptor", `wpkh(${tpub}/0/*)`, "network"],
     ["another coin's origin", `wpkh([d34db33f/84h/1h/0h]${xpub}/0/*)`, "network"],
     ["a wallet's own root", root.neutered().toBase58(), "depth"],
-    ["the key of a purpose", at("m/84'"), "depth"],
-    ["the key of the addresses", at("m/84'/0'/0'/0"), "depth"],
-    ["an account that is not hardened", at("m/84'/0'/0"), "depth"],
+    ["the key of a purpose", deriveAt("m/84'"), "depth"],
+    ["the key of the addresses", deriveAt("m/84'/0'/0'/0"), "depth"],
+    ["an account that is not hardened", deriveAt("m/84'/0'/0"), "depth"],
     ["an origin of two steps", `wpkh([d34db33f/84h/0h]${xpub}/0/*)`, "depth"],
     ["an origin that is not hardened", `wpkh([d34db33f/84/0/0]${xpub}/0/*)`, "depth"],
     ["an origin of another kind", `wpkh([d34db33f/86h/0h/0h]${xpub}/0/*)`, "kind"],
@@ -194,9 +202,13 @@ describe("what is no account's public key", () => {
     ["addresses of no account", `wpkh(${xpub}/*)`, "path"],
     ["no path", `wpkh(${xpub})`, "path"],
     ["hardened addresses", `wpkh(${xpub}/0/*h)`, "path"],
-    ["a wrong checksum", `${other}#qqqqqqqq`, "checksum"],
-    ["an empty checksum", `${other}#`, "checksum"],
-    ["two checksums", `${other}#${descriptorChecksum(other)}#`, "malformed"],
+    ["a wrong checksum", `${validDescriptor}#qqqqqqqq`, "checksum"],
+    ["an empty checksum", `${validDescriptor}#`, "checksum"],
+    [
+      "two checksums",
+      `${validDescriptor}#${computeDescriptorChecksum(validDescriptor)}#`,
+      "malformed",
+    ],
     [
       "one letter wrong",
       `${xpub.slice(0, 50)}${xpub[50] === "a" ? "b" : "a"}${xpub.slice(51)}`,
@@ -208,35 +220,44 @@ describe("what is no account's public key", () => {
     ["a blank before it", ` ${zpub}`, "malformed"],
     ["a zero-width space in it", `${zpub.slice(0, 9)}\u200B${zpub.slice(9)}`, "malformed"],
     ["a million characters", "z".repeat(1_000_000), "malformed"],
-  ])("is refused: %s", (_name, typed, fault) => {
-    expect(readBitcoinKey("bitcoin", typed)).toEqual({ fault });
+  ])("is refused: %s", (_name, input, fault) => {
+    expect(parseBitcoinKey("bitcoin", input)).toEqual({ fault });
   });
 
   test("is refused where the point is none of the curve", () => {
     const bytes = base58check.decode(zpub);
     bytes.fill(0xff, 46);
-    expect(readBitcoinKey("bitcoin", base58check.encode(bytes))).toEqual({ fault: "malformed" });
+    expect(parseBitcoinKey("bitcoin", base58check.encode(bytes))).toEqual({ fault: "malformed" });
   });
 
   test("is refused with anything misspelt", () => {
     fc.assert(
       fc.property(
-        misspelt(fc.constantFrom(zpub, xpub, `${other}#${descriptorChecksum(other)}`)),
-        (typed) => {
-          const isRight = [zpub, xpub, other, `${other}#${descriptorChecksum(other)}`].includes(
-            typed,
-          );
-          expect("descriptor" in readBitcoinKey("bitcoin", typed)).toBe(isRight);
+        misspellings(
+          fc.constantFrom(
+            zpub,
+            xpub,
+            `${validDescriptor}#${computeDescriptorChecksum(validDescriptor)}`,
+          ),
+        ),
+        (input) => {
+          const isValid = [
+            zpub,
+            xpub,
+            validDescriptor,
+            `${validDescriptor}#${computeDescriptorChecksum(validDescriptor)}`,
+          ].includes(input);
+          expect("descriptor" in parseBitcoinKey("bitcoin", input)).toBe(isValid);
         },
       ),
-      propertyRuns({ soak: 2_000 }),
+      getPropertyRunOptions({ soak: 2_000 }),
     );
   });
 });
 
 describe("a checksum of a descriptor", () => {
   test("is that of BIP-380", () => {
-    expect(descriptorChecksum("raw(deadbeef)")).toBe("89f8spxm");
-    expect(descriptorChecksum("raw(dëadbeef)")).toBeUndefined();
+    expect(computeDescriptorChecksum("raw(deadbeef)")).toBe("89f8spxm");
+    expect(computeDescriptorChecksum("raw(dëadbeef)")).toBeUndefined();
   });
 });

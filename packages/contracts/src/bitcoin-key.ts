@@ -3,9 +3,9 @@ import { bytesToHex, concatBytes, utf8ToBytes } from "@noble/hashes/utils.js";
 import { createBase58check } from "@scure/base";
 import { HDKey } from "@scure/bip32";
 import { p2pkh, p2sh, p2tr, p2wpkh } from "@scure/btc-signer";
-import { decoded } from "./address-reading.ts";
+import { tryDecode } from "./address-parse-result.ts";
 import { type BitcoinChainId, bitcoinNetworks } from "./bitcoin-address.ts";
-import { descriptorChecksum } from "./descriptor-checksum.ts";
+import { computeDescriptorChecksum } from "./descriptor-checksum.ts";
 import { mayBePrivateKey } from "./private-key.ts";
 
 /**
@@ -23,27 +23,27 @@ export type BitcoinKeyFault =
   | "private_key";
 
 /** A descriptor in its one form, or what is wrong with what was typed. */
-export type BitcoinKeyReading = { descriptor: string } | { fault: BitcoinKeyFault };
+export type BitcoinKeyParseResult = { descriptor: string } | { fault: BitcoinKeyFault };
 
-type Kind = "pkh" | "sh(wpkh" | "wpkh" | "tr";
-type Version = { kind: Kind; isMain: boolean };
+type ScriptKind = "pkh" | "sh(wpkh" | "wpkh" | "tr";
+type KeyVersion = { kind: ScriptKind; isMainnet: boolean };
 
 /** BIP-32's own public versions and those of SLIP-132 that are for one key. */
-const versions: Readonly<Record<number, Version>> = {
-  0x04_88_b2_1e: { kind: "pkh", isMain: true },
-  0x04_9d_7c_b2: { kind: "sh(wpkh", isMain: true },
-  0x04_b2_47_46: { kind: "wpkh", isMain: true },
-  0x04_35_87_cf: { kind: "pkh", isMain: false },
-  0x04_4a_52_62: { kind: "sh(wpkh", isMain: false },
-  0x04_5f_1c_f6: { kind: "wpkh", isMain: false },
+const singleSigVersions: Readonly<Record<number, KeyVersion>> = {
+  0x04_88_b2_1e: { kind: "pkh", isMainnet: true },
+  0x04_9d_7c_b2: { kind: "sh(wpkh", isMainnet: true },
+  0x04_b2_47_46: { kind: "wpkh", isMainnet: true },
+  0x04_35_87_cf: { kind: "pkh", isMainnet: false },
+  0x04_4a_52_62: { kind: "sh(wpkh", isMainnet: false },
+  0x04_5f_1c_f6: { kind: "wpkh", isMainnet: false },
 };
 /** SLIP-132's versions of keys that are one of several signers' (Ypub, Zpub, Upub, Vpub). */
-const sharedVersions = new Set([0x02_95_b4_3f, 0x02_aa_7e_d3, 0x02_42_89_ef, 0x02_57_54_83]);
+const multisigVersions = new Set([0x02_95_b4_3f, 0x02_aa_7e_d3, 0x02_42_89_ef, 0x02_57_54_83]);
 
-const plainVersions = { main: 0x04_88_b2_1e, test: 0x04_35_87_cf };
+const bip32Versions = { mainnet: 0x04_88_b2_1e, testnet: 0x04_35_87_cf };
 
 /** By kind, the purpose of an account's path (BIP-44, 49, 84, 86). */
-const purposes: Readonly<Record<Kind, string>> = {
+const purposes: Readonly<Record<ScriptKind, string>> = {
   pkh: "44",
   "sh(wpkh": "49",
   wpkh: "84",
@@ -52,11 +52,12 @@ const purposes: Readonly<Record<Kind, string>> = {
 
 /** Longer than any descriptor of one key. */
 const lengthMax = 300;
-const keyForm = /^[a-zA-Z]pub[1-9A-HJ-NP-Za-km-z]{100,115}$/;
-const descriptorForm = /^(pkh|wpkh|tr|sh\(wpkh)\((?:\[([^\]]*)\])?([a-zA-Z0-9]+)([^()#]*)\)(\))?$/;
-const originForm = /^[0-9a-fA-F]{8}((?:\/\d{1,10}['h]?)*)$/;
+const extendedKeyPattern = /^[a-zA-Z]pub[1-9A-HJ-NP-Za-km-z]{100,115}$/;
+const descriptorPattern =
+  /^(pkh|wpkh|tr|sh\(wpkh)\((?:\[([^\]]*)\])?([a-zA-Z0-9]+)([^()#]*)\)(\))?$/;
+const originPattern = /^[0-9a-fA-F]{8}((?:\/\d{1,10}['h]?)*)$/;
 const accountDepth = 3;
-const hardened = 0x80_00_00_00;
+const hardenedIndexMin = 0x80_00_00_00;
 const base58check = createBase58check(sha256);
 
 /**
@@ -64,107 +65,121 @@ const base58check = createBase58check(sha256);
  * upub, vpub on test networks), or a descriptor of one. Answers the descriptor of its receiving
  * addresses without origin and checksum, the same for every way of writing one key.
  */
-export const readBitcoinKey = (chainId: BitcoinChainId, typed: string): BitcoinKeyReading => {
-  if (mayBePrivateKey(typed)) return { fault: "private_key" };
-  if (typed.length > lengthMax) return { fault: "malformed" };
-  return keyForm.test(typed) ? readKey(chainId, typed) : readDescriptor(chainId, typed);
+export const parseBitcoinKey = (chainId: BitcoinChainId, input: string): BitcoinKeyParseResult => {
+  if (mayBePrivateKey(input)) return { fault: "private_key" };
+  if (input.length > lengthMax) return { fault: "malformed" };
+  return extendedKeyPattern.test(input)
+    ? parseExtendedKey(chainId, input)
+    : parseInputDescriptor(chainId, input);
 };
 
-const readKey = (chainId: BitcoinChainId, typed: string, stated?: Kind): BitcoinKeyReading => {
-  const bytes = decoded(() => base58check.decode(typed));
+const parseExtendedKey = (
+  chainId: BitcoinChainId,
+  input: string,
+  descriptorKind?: ScriptKind,
+): BitcoinKeyParseResult => {
+  const bytes = tryDecode(() => base58check.decode(input));
   if (bytes === undefined) return { fault: "checksum" };
   if (bytes.length !== 78) return { fault: "malformed" };
-  const number = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0);
-  const version = versions[number];
-  if (version === undefined) return { fault: sharedVersions.has(number) ? "kind" : "malformed" };
+  const versionNumber = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0);
+  const version = singleSigVersions[versionNumber];
+  if (version === undefined)
+    return { fault: multisigVersions.has(versionNumber) ? "kind" : "malformed" };
   // Within a descriptor only BIP-32's own versions stand, as the descriptor says the kind.
-  if (stated !== undefined && version.kind !== "pkh") return { fault: "kind" };
-  const isMain = chainId === "bitcoin";
-  if (version.isMain !== isMain) return { fault: "network" };
-  const own = isMain ? plainVersions.main : plainVersions.test;
-  new DataView(bytes.buffer, bytes.byteOffset).setUint32(0, own);
-  const text = base58check.encode(bytes);
-  const key = decoded(() => parseKey(text));
+  if (descriptorKind !== undefined && version.kind !== "pkh") return { fault: "kind" };
+  const isMainnet = chainId === "bitcoin";
+  if (version.isMainnet !== isMainnet) return { fault: "network" };
+  const bip32Version = isMainnet ? bip32Versions.mainnet : bip32Versions.testnet;
+  new DataView(bytes.buffer, bytes.byteOffset).setUint32(0, bip32Version);
+  const encodedKey = base58check.encode(bytes);
+  const key = tryDecode(() => createHdKey(encodedKey));
   if (key === undefined) return { fault: "malformed" };
-  if (key.depth !== accountDepth || key.index < hardened) return { fault: "depth" };
-  return { descriptor: writeDescriptor(stated ?? version.kind, text) };
+  if (key.depth !== accountDepth || key.index < hardenedIndexMin) return { fault: "depth" };
+  return { descriptor: formatDescriptor(descriptorKind ?? version.kind, encodedKey) };
 };
 
-const writeDescriptor = (kind: Kind, key: string): string =>
+const formatDescriptor = (kind: ScriptKind, key: string): string =>
   `${kind}(${key}/0/*)${kind === "sh(wpkh" ? ")" : ""}`;
 
-const isKind = (text: string): text is Kind => Object.hasOwn(purposes, text);
+const isKind = (text: string): text is ScriptKind => Object.hasOwn(purposes, text);
 
-const readDescriptor = (chainId: BitcoinChainId, typed: string): BitcoinKeyReading => {
-  const [body = "", checksum, ...more] = typed.split("#");
-  if (more.length > 0) return { fault: "malformed" };
-  if (checksum !== undefined && checksum !== descriptorChecksum(body)) return { fault: "checksum" };
-  const [, kind = "", origin, key = "", path, second] = descriptorForm.exec(body) ?? [];
+const parseInputDescriptor = (chainId: BitcoinChainId, input: string): BitcoinKeyParseResult => {
+  const [body = "", checksum, ...extraParts] = input.split("#");
+  if (extraParts.length > 0) return { fault: "malformed" };
+  if (checksum !== undefined && checksum !== computeDescriptorChecksum(body))
+    return { fault: "checksum" };
+  const [, kind = "", origin, key = "", path, closingParenthesis] =
+    descriptorPattern.exec(body) ?? [];
   if (!isKind(kind)) return { fault: /^[a-z_]+\(/.test(body) ? "kind" : "malformed" };
-  if ((kind === "sh(wpkh") !== (second === ")")) return { fault: "malformed" };
-  if (!keyForm.test(key)) return { fault: "malformed" };
+  if ((kind === "sh(wpkh") !== (closingParenthesis === ")")) return { fault: "malformed" };
+  if (!extendedKeyPattern.test(key)) return { fault: "malformed" };
   if (path !== "/0/*" && path !== "/<0;1>/*") return { fault: "path" };
   const fault = origin === undefined ? undefined : findOriginFault(chainId, kind, origin);
-  return fault === undefined ? readKey(chainId, key, kind) : { fault };
+  return fault === undefined ? parseExtendedKey(chainId, key, kind) : { fault };
 };
 
 /** The path that a wallet says it came by must be the one that this kind of account has. */
 const findOriginFault = (
   chainId: BitcoinChainId,
-  kind: Kind,
+  kind: ScriptKind,
   origin: string,
 ): BitcoinKeyFault | undefined => {
-  const [, path] = originForm.exec(origin) ?? [];
+  const [, path] = originPattern.exec(origin) ?? [];
   if (path === undefined) return "malformed";
-  const [purpose, coin, account, ...more] = path.split("/").slice(1);
-  if (account === undefined || more.length > 0) return "depth";
-  if ([purpose, coin, account].some((step) => !/['h]$/.test(step ?? ""))) return "depth";
+  const [purpose, coin, account, ...extraParts] = path.split("/").slice(1);
+  if (account === undefined || extraParts.length > 0) return "depth";
+  if ([purpose, coin, account].some((component) => !/['h]$/.test(component ?? ""))) return "depth";
   if (purpose?.slice(0, -1) !== purposes[kind]) return "kind";
   return coin?.slice(0, -1) === (chainId === "bitcoin" ? "0" : "1") ? undefined : "network";
 };
 
-const parseKey = (text: string): HDKey =>
-  HDKey.fromExtendedKey(text, {
-    public: text.startsWith("x") ? plainVersions.main : plainVersions.test,
+const createHdKey = (encodedKey: string): HDKey =>
+  HDKey.fromExtendedKey(encodedKey, {
+    public: encodedKey.startsWith("x") ? bip32Versions.mainnet : bip32Versions.testnet,
     // No private key has it: only public ones are read here.
     private: 0,
   });
 
-const storedForm = /^(pkh|wpkh|tr|sh\(wpkh)\(([xt]pub[1-9A-HJ-NP-Za-km-z]{100,115})\/0\/\*\)\)?$/;
+const storedDescriptorPattern =
+  /^(pkh|wpkh|tr|sh\(wpkh)\(([xt]pub[1-9A-HJ-NP-Za-km-z]{100,115})\/0\/\*\)\)?$/;
 
-/** Whether a wallet's address is a descriptor as {@link readBitcoinKey} answers it. */
-export const isBitcoinDescriptor = (text: string): boolean => storedForm.test(text);
+/** Whether a wallet's address is a descriptor as {@link parseBitcoinKey} answers it. */
+export const isBitcoinDescriptor = (text: string): boolean => storedDescriptorPattern.test(text);
 
-const parseDescriptor = (descriptor: string): { kind: Kind; account: HDKey } => {
-  const [, kind = "", key = ""] = storedForm.exec(descriptor) ?? [];
+const parseStoredDescriptor = (descriptor: string): { kind: ScriptKind; account: HDKey } => {
+  const [, kind = "", key = ""] = storedDescriptorPattern.exec(descriptor) ?? [];
   if (!isKind(kind)) throw new Error("this is no descriptor of an account of Bitcoin");
-  return { kind, account: parseKey(key) };
+  return { kind, account: createHdKey(key) };
 };
 
 /** The receiving addresses of a descriptor, from an index on. Throws if it is not one of ours. */
-export const bitcoinAddresses = (
+export const deriveBitcoinAddresses = (
   chainId: BitcoinChainId,
   descriptor: string,
-  { from, count }: { from: number; count: number },
+  { startIndex, count }: { startIndex: number; count: number },
 ): string[] => {
-  const { kind, account } = parseDescriptor(descriptor);
-  const receiving = account.deriveChild(0);
-  return Array.from({ length: count }, (_, step) => {
-    const { publicKey } = receiving.deriveChild(from + step);
+  const { kind, account } = parseStoredDescriptor(descriptor);
+  const receivingChain = account.deriveChild(0);
+  return Array.from({ length: count }, (_, offset) => {
+    const { publicKey } = receivingChain.deriveChild(startIndex + offset);
     if (publicKey === null) throw new Error("an extended public key derived no public key");
-    return addressOf(chainId, kind, publicKey);
+    return deriveAddress(chainId, kind, publicKey);
   });
 };
 
-const addressOf = (chainId: BitcoinChainId, kind: Kind, publicKey: Uint8Array): string => {
+const deriveAddress = (
+  chainId: BitcoinChainId,
+  kind: ScriptKind,
+  publicKey: Uint8Array,
+): string => {
   const network = bitcoinNetworks[chainId];
-  const pays = {
+  const createPayment = {
     pkh: () => p2pkh(publicKey, network),
     "sh(wpkh": () => p2sh(p2wpkh(publicKey, network), network),
     wpkh: () => p2wpkh(publicKey, network),
     tr: () => p2tr(publicKey.subarray(1), undefined, network),
-  } satisfies Record<Kind, () => { address?: string }>;
-  const { address } = pays[kind]();
+  } satisfies Record<ScriptKind, () => { address?: string }>;
+  const { address } = createPayment[kind]();
   if (address === undefined) throw new Error("a script of one key has no address");
   return address;
 };
@@ -173,8 +188,8 @@ const addressOf = (chainId: BitcoinChainId, kind: Kind, publicKey: Uint8Array): 
  * Names the row of addresses that a descriptor stands for: the same whoever's wallet it is and
  * whatever fingerprint was written into the key, so that no two links ever share an address.
  */
-export const bitcoinKeyId = (chainId: BitcoinChainId, descriptor: string): string => {
-  const { kind, account } = parseDescriptor(descriptor);
+export const computeBitcoinKeyId = (chainId: BitcoinChainId, descriptor: string): string => {
+  const { kind, account } = parseStoredDescriptor(descriptor);
   const { chainCode, publicKey } = account;
   if (chainCode === null || publicKey === null) throw new Error("an extended key lacks its key");
   return bytesToHex(sha256(concatBytes(utf8ToBytes(`${chainId} ${kind} `), chainCode, publicKey)));

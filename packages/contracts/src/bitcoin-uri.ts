@@ -1,7 +1,7 @@
 import { type Decimal, formatAmount } from "./money.ts";
-import { queryText } from "./query-text.ts";
+import { buildQueryString } from "./query-string.ts";
 
-type Request = {
+type PaymentRequest = {
   address: string;
   /** In BTC. */
   amount: Decimal;
@@ -13,8 +13,8 @@ type Request = {
  * A payment request of BIP-21. The address stays in lower case: capitals are right too and take less
  * room in a QR code of several modes, but ours are of one.
  */
-export const bitcoinUri = ({ address, amount, label, message }: Request): string => {
-  const query = queryText([
+export const buildBitcoinUri = ({ address, amount, label, message }: PaymentRequest): string => {
+  const query = buildQueryString([
     ["amount", formatAmount(amount)],
     ["label", label],
     ["message", message],

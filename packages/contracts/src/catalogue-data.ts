@@ -11,12 +11,12 @@ const FeeProxies = z.object({
 });
 
 /** What is looked up stands in place of `{}`. */
-const path = z.string().regex(/^\/[\w/#-]*\{\}(?:\?[\w=&-]+)?$/);
+const urlPathTemplate = z.string().regex(/^\/[\w/#-]*\{\}(?:\?[\w=&-]+)?$/);
 
 const Explorer = z.object({
   url: z.string().regex(/^https:\/\/[\w.-]+(?:\/[\w-]+)*$/),
   /** Where below it a transaction and an address are; the paths of EIP-3091 where not given. */
-  paths: z.object({ transactions: path, addresses: path }).optional(),
+  paths: z.object({ transactions: urlPathTemplate, addresses: urlPathTemplate }).optional(),
   source: z.string().min(1),
   verifiedOn: z.iso.date(),
 });

@@ -15,7 +15,7 @@ const explorers: Readonly<Record<string, string>> = {
   "11155111": "https://sepolia.etherscan.io",
 };
 
-const explorerOf = (id: string) => {
+const getExplorerFields = (id: string) => {
   const url = explorers[id];
   const source = "ethereum-lists/chains, _data/chains, explorers";
   return url === undefined ? {} : { explorer: { url, source, verifiedOn: "2026-11-22" } };
@@ -37,96 +37,105 @@ const publicRpcUrls: Readonly<Record<string, string>> = {
   "11155111": "https://ethereum-sepolia-rpc.publicnode.com",
 };
 
-const publicNodeOf = (id: string) => {
+const getPublicRpcUrlFields = (id: string) => {
   const publicRpcUrl = publicRpcUrls[id];
   return publicRpcUrl === undefined ? {} : { publicRpcUrl };
 };
 
-const chain = (id: string, name: string, symbol: string, feeProxies?: FeeProxies) => ({
+const createChain = (id: string, name: string, symbol: string, feeProxies?: FeeProxies) => ({
   id,
   name,
   symbol,
   chainType: "EVM" as const,
   caip2: `eip155:${id}`,
-  ...explorerOf(id),
-  ...publicNodeOf(id),
+  ...getExplorerFields(id),
+  ...getPublicRpcUrlFields(id),
   ...(feeProxies === undefined ? {} : { feeProxies }),
 });
 
 const isTestNetwork = true;
 
 /** Their paths are not those of EIP-3091; they are read from the links that each makes itself. */
-const otherExplorer = (url: string, paths: { transactions: string; addresses: string }) => ({
-  explorer: { url, paths, source: "the explorer's own links", verifiedOn: verifiedAlsoOn },
+const createNonEip3091Explorer = (
+  url: string,
+  paths: { transactions: string; addresses: string },
+) => ({
+  explorer: { url, paths, source: "the explorer's own links", verifiedOn: laterVerifiedOn },
 });
-const tronscan = (url: string) =>
-  otherExplorer(url, { transactions: "/#/transaction/{}", addresses: "/#/address/{}" });
+const createTronscanExplorer = (url: string) =>
+  createNonEip3091Explorer(url, { transactions: "/#/transaction/{}", addresses: "/#/address/{}" });
 /** TronLink's published sources have the nodes that Tron's own documents name for each network. */
-const tronGrid = (origin: string) => ({
+const createTronGridNodes = (origin: string) => ({
   walletNodes: {
     origins: [origin],
     source: "Tron's documents, connect to the TRON network",
-    verifiedOn: verifiedAlsoOn,
+    verifiedOn: laterVerifiedOn,
   },
 });
-const solanaExplorer = (cluster: string) =>
-  otherExplorer("https://explorer.solana.com", {
+const createSolanaExplorer = (cluster: string) =>
+  createNonEip3091Explorer("https://explorer.solana.com", {
     transactions: `/tx/{}${cluster}`,
     addresses: `/address/{}${cluster}`,
   });
-const mempoolSpace = (url: string) =>
-  otherExplorer(url, { transactions: "/tx/{}", addresses: "/address/{}" });
+const createMempoolSpaceExplorer = (url: string) =>
+  createNonEip3091Explorer(url, { transactions: "/tx/{}", addresses: "/address/{}" });
 
-const circle = "Circle, USDC and EURC contract addresses page";
-const tether = "Tether, supported protocols page";
-const paxos = "PayPal and Paxos, PYUSD contract addresses page";
+const circleSource = "Circle, USDC and EURC contract addresses page";
+const tetherSource = "Tether, supported protocols page";
+const paxosSource = "PayPal and Paxos, PYUSD contract addresses page";
 const verifiedOn = "2026-11-21";
-const verifiedAlsoOn = "2026-11-23";
+const laterVerifiedOn = "2026-11-23";
 
-const stable = (
+const createStablecoin = (
   id: string,
   chainId: string,
   address: string,
-  more: { symbol: string; name: string; decimals?: number; currencyCode?: string; source: string },
+  details: {
+    symbol: string;
+    name: string;
+    decimals?: number;
+    currencyCode?: string;
+    source: string;
+  },
 ) => ({
   id,
   chainId,
   address,
-  decimals: more.decimals ?? 6,
-  symbol: more.symbol,
-  name: more.name,
+  decimals: details.decimals ?? 6,
+  symbol: details.symbol,
+  name: details.name,
   isNative: false,
   isStablecoin: true,
-  currencyCode: more.currencyCode ?? "USD",
+  currencyCode: details.currencyCode ?? "USD",
   commodityCode: null,
-  source: more.source,
+  source: details.source,
   verifiedOn,
 });
 
-const usdc = { symbol: "USDC", name: "USD Coin", source: circle };
-const eurc = { symbol: "EURC", name: "EURC", currencyCode: "EUR", source: circle };
-const pyusd = { symbol: "PYUSD", name: "PayPal USD", source: paxos };
-const usdt = { symbol: "USDT", name: "Tether USD", source: tether };
+const usdc = { symbol: "USDC", name: "USD Coin", source: circleSource };
+const eurc = { symbol: "EURC", name: "EURC", currencyCode: "EUR", source: circleSource };
+const pyusd = { symbol: "PYUSD", name: "PayPal USD", source: paxosSource };
+const usdt = { symbol: "USDT", name: "Tether USD", source: tetherSource };
 
 /** Their addresses were held against public code as well, as these families' addresses are new here. */
-const recent = <Entry>(entries: readonly Entry[]) =>
-  entries.map((entry) => ({ ...entry, verifiedOn: verifiedAlsoOn }));
+const withLaterVerification = <Entry>(entries: readonly Entry[]) =>
+  entries.map((entry) => ({ ...entry, verifiedOn: laterVerifiedOn }));
 
 /** Read in the sources: none of these asks how long its calldata is, but for the least. */
-const takingSuffix = <Entry>(entry: Entry, source: string) => ({
+const withSuffixSupport = <Entry>(entry: Entry, source: string) => ({
   ...entry,
-  takesSuffix: { source, verifiedOn: verifiedAlsoOn },
+  takesSuffix: { source, verifiedOn: laterVerifiedOn },
 });
-const ofCircle = <Entry>(entry: Entry) =>
-  takingSuffix(
+const asCircleToken = <Entry>(entry: Entry) =>
+  withSuffixSupport(
     entry,
     "circlefin/stablecoin-evm: FiatTokenV1 transfer, which no later version replaces, behind a proxy that hands all calldata on",
   );
 
-const ofSplToken = <Entry>(entry: Entry) => ({ ...entry, tokenProgram: "token" as const });
-const ofToken2022 = <Entry>(entry: Entry) => ({ ...entry, tokenProgram: "token-2022" as const });
+const asSplToken = <Entry>(entry: Entry) => ({ ...entry, tokenProgram: "token" as const });
+const asToken2022 = <Entry>(entry: Entry) => ({ ...entry, tokenProgram: "token-2022" as const });
 
-const bitcoin = (id: string, chainId: string) => ({
+const createBitcoinCoin = (id: string, chainId: string) => ({
   id,
   chainId,
   address: "BTC",
@@ -138,7 +147,7 @@ const bitcoin = (id: string, chainId: string) => ({
   currencyCode: null,
   commodityCode: null,
   source: "Bitcoin Core, 100,000,000 base units to a coin",
-  verifiedOn: verifiedAlsoOn,
+  verifiedOn: laterVerifiedOn,
 });
 
 const uniswapList = "Uniswap, default token list 22.21.0";
@@ -146,7 +155,7 @@ const avalancheBridge = "avaxskills.com, bridged assets of the Avalanche Bridge,
 const bridgedUsdc = { symbol: "USDC.e", name: "Bridged USD Coin", source: uniswapList };
 
 /** A token that payers mistake for another one of its chain: links never take it. */
-const lookalike = (lookalikeOf: string, token: ReturnType<typeof stable>) => ({
+const createLookalike = (lookalikeOf: string, token: ReturnType<typeof createStablecoin>) => ({
   ...token,
   lookalikeOf,
   verifiedOn: "2026-11-28",
@@ -161,45 +170,45 @@ export const seed: CatalogueData = {
     // The proxies are Request Network's, by the address tables of @requestnetwork/smart-contracts
     // 0.48.0 (ERC20FeeProxy 0.1.0, on Polygon 0.2.0, and EthereumFeeProxy 0.2.0), read on
     // 2026-11-21; a test compares them. The first block is the older one of the two.
-    chain("1", "Ethereum", "ETH", {
+    createChain("1", "Ethereum", "ETH", {
       erc20: "0x370DE27fdb7D1Ff1e1BaA7D11c5820a324Cf623C",
       ethereum: "0xfCFBcfc4f5A421089e3Df45455F7f4985FE2D6a8",
       firstBlock: 10_774_767,
     }),
-    chain("10", "OP Mainnet", "ETH", {
+    createChain("10", "OP Mainnet", "ETH", {
       erc20: "0x399F5EE127ce7432E4921a61b8CF52b0af52cbfE",
       ethereum: "0xe11BF2fDA23bF0A98365e1A4c04A87C9339e8687",
       firstBlock: 34_638_587,
     }),
-    chain("137", "Polygon PoS", "POL", {
+    createChain("137", "Polygon PoS", "POL", {
       erc20: "0x0DfbEe143b42B41eFC5A6F87bFD1fFC78c2f0aC9",
       ethereum: "0xfCFBcfc4f5A421089e3Df45455F7f4985FE2D6a8",
       firstBlock: 17_427_742,
     }),
-    chain("8453", "Base", "ETH", {
+    createChain("8453", "Base", "ETH", {
       erc20: "0x1892196E80C4c17ea5100Da765Ab48c1fE2Fb814",
       ethereum: "0xd9C3889eB8DA6ce449bfFE3cd194d08A436e96f2",
       firstBlock: 10_827_264,
     }),
-    chain("42161", "Arbitrum One", "ETH", {
+    createChain("42161", "Arbitrum One", "ETH", {
       erc20: "0x0DfbEe143b42B41eFC5A6F87bFD1fFC78c2f0aC9",
       ethereum: "0xfCFBcfc4f5A421089e3Df45455F7f4985FE2D6a8",
       firstBlock: 5_309_741,
     }),
-    chain("43114", "Avalanche C-Chain", "AVAX", {
+    createChain("43114", "Avalanche C-Chain", "AVAX", {
       erc20: "0x0DfbEe143b42B41eFC5A6F87bFD1fFC78c2f0aC9",
       ethereum: "0xfCFBcfc4f5A421089e3Df45455F7f4985FE2D6a8",
       firstBlock: 11_671_431,
     }),
     {
-      ...chain("11155111", "Sepolia", "ETH", {
+      ...createChain("11155111", "Sepolia", "ETH", {
         erc20: "0x399F5EE127ce7432E4921a61b8CF52b0af52cbfE",
         ethereum: "0xe11BF2fDA23bF0A98365e1A4c04A87C9339e8687",
         firstBlock: 4_733_361,
       }),
       isTestNetwork,
     },
-    { ...chain("84532", "Base Sepolia", "ETH"), isTestNetwork },
+    { ...createChain("84532", "Base Sepolia", "ETH"), isTestNetwork },
     // Tron's proxies are in @requestnetwork/smart-contracts only since 0.53: read on 2026-11-23 in the
     // sources of Request Network's payment detector for Tron and of its index for Substreams.
     {
@@ -213,8 +222,8 @@ export const seed: CatalogueData = {
         ethereum: null,
         firstBlock: 79_216_121,
       },
-      ...tronscan("https://tronscan.org"),
-      ...tronGrid("https://api.trongrid.io"),
+      ...createTronscanExplorer("https://tronscan.org"),
+      ...createTronGridNodes("https://api.trongrid.io"),
     },
     {
       id: "tron-nile",
@@ -227,8 +236,8 @@ export const seed: CatalogueData = {
         ethereum: null,
         firstBlock: 63_208_782,
       },
-      ...tronscan("https://nile.tronscan.org"),
-      ...tronGrid("https://nile.trongrid.io"),
+      ...createTronscanExplorer("https://nile.tronscan.org"),
+      ...createTronGridNodes("https://nile.trongrid.io"),
       isTestNetwork,
     },
     {
@@ -237,7 +246,7 @@ export const seed: CatalogueData = {
       symbol: "SOL",
       chainType: "SVM",
       caip2: "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp",
-      ...solanaExplorer(""),
+      ...createSolanaExplorer(""),
     },
     {
       id: "solana-devnet",
@@ -245,7 +254,7 @@ export const seed: CatalogueData = {
       symbol: "SOL",
       chainType: "SVM",
       caip2: "solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1",
-      ...solanaExplorer("?cluster=devnet"),
+      ...createSolanaExplorer("?cluster=devnet"),
       isTestNetwork,
     },
     {
@@ -254,7 +263,7 @@ export const seed: CatalogueData = {
       symbol: "BTC",
       chainType: "BVM",
       caip2: "bip122:000000000019d6689c085ae165831e93",
-      ...mempoolSpace("https://mempool.space"),
+      ...createMempoolSpaceExplorer("https://mempool.space"),
     },
     {
       id: "bitcoin-testnet4",
@@ -262,62 +271,118 @@ export const seed: CatalogueData = {
       symbol: "BTC",
       chainType: "BVM",
       caip2: "bip122:00000000da84f2bafbbc53dee25a72ae",
-      ...mempoolSpace("https://mempool.space/testnet4"),
+      ...createMempoolSpaceExplorer("https://mempool.space/testnet4"),
       isTestNetwork,
     },
   ],
   tokens: [
-    ofCircle(stable("usdc-base", "8453", "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913", usdc)),
-    ofCircle(stable("usdc-ethereum", "1", "0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48", usdc)),
-    ofCircle(stable("usdc-optimism", "10", "0x0b2C639c533813f4Aa9D7837CAf62653d097Ff85", usdc)),
-    ofCircle(stable("usdc-polygon", "137", "0x3c499c542cEF5E3811e1192ce70d8cC03d5c3359", usdc)),
-    ofCircle(stable("usdc-arbitrum", "42161", "0xaf88d065e77c8cC2239327C5EDb3A432268e5831", usdc)),
-    ofCircle(stable("usdc-avalanche", "43114", "0xB97EF9Ef8734C71904D8002F8b6Bc66Dd9c48a6E", usdc)),
-    ofCircle(
-      stable("usdc-sepolia", "11155111", "0x1c7D4B196Cb0C7B01d743Fbc6116a902379C7238", usdc),
+    asCircleToken(
+      createStablecoin("usdc-base", "8453", "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913", usdc),
     ),
-    ofCircle(
-      stable("usdc-base-sepolia", "84532", "0x036CbD53842c5426634e7929541eC2318f3dCF7e", usdc),
+    asCircleToken(
+      createStablecoin("usdc-ethereum", "1", "0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48", usdc),
     ),
-    ofCircle(stable("eurc-base", "8453", "0x60a3E35Cc302bFA44Cb288Bc5a4F316Fdb1adb42", eurc)),
-    ofCircle(stable("eurc-ethereum", "1", "0x1aBaEA1f7C830bD89Acc67eC4af516284b1bC33c", eurc)),
+    asCircleToken(
+      createStablecoin("usdc-optimism", "10", "0x0b2C639c533813f4Aa9D7837CAf62653d097Ff85", usdc),
+    ),
+    asCircleToken(
+      createStablecoin("usdc-polygon", "137", "0x3c499c542cEF5E3811e1192ce70d8cC03d5c3359", usdc),
+    ),
+    asCircleToken(
+      createStablecoin(
+        "usdc-arbitrum",
+        "42161",
+        "0xaf88d065e77c8cC2239327C5EDb3A432268e5831",
+        usdc,
+      ),
+    ),
+    asCircleToken(
+      createStablecoin(
+        "usdc-avalanche",
+        "43114",
+        "0xB97EF9Ef8734C71904D8002F8b6Bc66Dd9c48a6E",
+        usdc,
+      ),
+    ),
+    asCircleToken(
+      createStablecoin(
+        "usdc-sepolia",
+        "11155111",
+        "0x1c7D4B196Cb0C7B01d743Fbc6116a902379C7238",
+        usdc,
+      ),
+    ),
+    asCircleToken(
+      createStablecoin(
+        "usdc-base-sepolia",
+        "84532",
+        "0x036CbD53842c5426634e7929541eC2318f3dCF7e",
+        usdc,
+      ),
+    ),
+    asCircleToken(
+      createStablecoin("eurc-base", "8453", "0x60a3E35Cc302bFA44Cb288Bc5a4F316Fdb1adb42", eurc),
+    ),
+    asCircleToken(
+      createStablecoin("eurc-ethereum", "1", "0x1aBaEA1f7C830bD89Acc67eC4af516284b1bC33c", eurc),
+    ),
     {
-      ...takingSuffix(
-        stable("usdt-ethereum", "1", "0xdAC17F958D2ee523a2206206994597C13D831ec7", usdt),
+      ...withSuffixSupport(
+        createStablecoin("usdt-ethereum", "1", "0xdAC17F958D2ee523a2206206994597C13D831ec7", usdt),
         "TetherToken as Etherscan verified it: onlyPayloadSize refuses what is shorter, and no more",
       ),
       // Its `approve` refuses to go from one allowance to another that are both above 0.
       approveResetsFirst: true,
     },
-    stable("usdt-avalanche", "43114", "0x9702230A8Ea53601f5cD2dc00fDBc13d4dF4A8c7", usdt),
-    ...recent([
-      stable("usdt-tron", "tron", "TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t", usdt),
-      stable("usdt-tron-nile", "tron-nile", "TXYZopYRdj2D9XRtbG411XZZ3kM5VkAeBf", {
+    createStablecoin("usdt-avalanche", "43114", "0x9702230A8Ea53601f5cD2dc00fDBc13d4dF4A8c7", usdt),
+    ...withLaterVerification([
+      createStablecoin("usdt-tron", "tron", "TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t", usdt),
+      createStablecoin("usdt-tron-nile", "tron-nile", "TXYZopYRdj2D9XRtbG411XZZ3kM5VkAeBf", {
         ...usdt,
         source: "the test USDT that Nile's own faucet gives",
       }),
-      ofSplToken(
-        stable("usdc-solana", "solana", "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v", usdc),
+      asSplToken(
+        createStablecoin(
+          "usdc-solana",
+          "solana",
+          "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v",
+          usdc,
+        ),
       ),
-      ofSplToken(
-        stable("usdt-solana", "solana", "Es9vMFrzaCERmJfrF4H2FYD4KCoNkY11McCe8BenwNYB", usdt),
+      asSplToken(
+        createStablecoin(
+          "usdt-solana",
+          "solana",
+          "Es9vMFrzaCERmJfrF4H2FYD4KCoNkY11McCe8BenwNYB",
+          usdt,
+        ),
       ),
-      ofSplToken(
-        stable("eurc-solana", "solana", "HzwqbKZw8HxMN6bF2yFZNrht3c2iXXzpKcFu7uBEDKtr", eurc),
+      asSplToken(
+        createStablecoin(
+          "eurc-solana",
+          "solana",
+          "HzwqbKZw8HxMN6bF2yFZNrht3c2iXXzpKcFu7uBEDKtr",
+          eurc,
+        ),
       ),
-      ofToken2022(
-        stable("pyusd-solana", "solana", "2b1kV6DkPAnxd5ixfnxCpjxmKwqjjaYmCZfHsFu24GXo", pyusd),
+      asToken2022(
+        createStablecoin(
+          "pyusd-solana",
+          "solana",
+          "2b1kV6DkPAnxd5ixfnxCpjxmKwqjjaYmCZfHsFu24GXo",
+          pyusd,
+        ),
       ),
-      ofSplToken(
-        stable(
+      asSplToken(
+        createStablecoin(
           "usdc-solana-devnet",
           "solana-devnet",
           "4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU",
           usdc,
         ),
       ),
-      ofToken2022(
-        stable(
+      asToken2022(
+        createStablecoin(
           "pyusd-solana-devnet",
           "solana-devnet",
           "CXk2AMBfi3TwaEL2468s6zP8xq9NxTXjp9gjMgzeUynM",
@@ -325,38 +390,53 @@ export const seed: CatalogueData = {
         ),
       ),
     ]),
-    bitcoin("btc", "bitcoin"),
-    bitcoin("btc-testnet4", "bitcoin-testnet4"),
-    lookalike(
+    createBitcoinCoin("btc", "bitcoin"),
+    createBitcoinCoin("btc-testnet4", "bitcoin-testnet4"),
+    createLookalike(
       "usdc-polygon",
-      stable("usdce-polygon", "137", "0x2791Bca1f2de4661ED88A30C99A7a9449Aa84174", bridgedUsdc),
+      createStablecoin(
+        "usdce-polygon",
+        "137",
+        "0x2791Bca1f2de4661ED88A30C99A7a9449Aa84174",
+        bridgedUsdc,
+      ),
     ),
-    lookalike(
+    createLookalike(
       "usdc-arbitrum",
-      stable("usdce-arbitrum", "42161", "0xFF970A61A04b1cA14834A43f5dE4533eBDDB5CC8", bridgedUsdc),
+      createStablecoin(
+        "usdce-arbitrum",
+        "42161",
+        "0xFF970A61A04b1cA14834A43f5dE4533eBDDB5CC8",
+        bridgedUsdc,
+      ),
     ),
-    lookalike(
+    createLookalike(
       "usdc-optimism",
-      stable("usdce-optimism", "10", "0x7F5c764cBc14f9669B88837ca1490cCa17c31607", bridgedUsdc),
+      createStablecoin(
+        "usdce-optimism",
+        "10",
+        "0x7F5c764cBc14f9669B88837ca1490cCa17c31607",
+        bridgedUsdc,
+      ),
     ),
-    lookalike(
+    createLookalike(
       "usdc-avalanche",
-      stable("usdce-avalanche", "43114", "0xA7D7079b0FEaD91F3e65f86E8915Cb59c1a4C664", {
+      createStablecoin("usdce-avalanche", "43114", "0xA7D7079b0FEaD91F3e65f86E8915Cb59c1a4C664", {
         ...bridgedUsdc,
         source: avalancheBridge,
       }),
     ),
-    lookalike(
+    createLookalike(
       "usdc-base",
-      stable("usdbc-base", "8453", "0xd9aAEc86B65D86f6A7B5B1b0c42FFA531710b6CA", {
+      createStablecoin("usdbc-base", "8453", "0xd9aAEc86B65D86f6A7B5B1b0c42FFA531710b6CA", {
         symbol: "USDbC",
         name: "USD Base Coin",
         source: uniswapList,
       }),
     ),
-    lookalike(
+    createLookalike(
       "usdt-avalanche",
-      stable("usdte-avalanche", "43114", "0xc7198437980c041c805A1EDcbA50c1Ce5db95118", {
+      createStablecoin("usdte-avalanche", "43114", "0xc7198437980c041c805A1EDcbA50c1Ce5db95118", {
         symbol: "USDT.e",
         name: "Bridged Tether USD",
         source: avalancheBridge,
@@ -369,7 +449,7 @@ export const seed: CatalogueData = {
 export const devnetSeed: CatalogueData = {
   chains: [
     {
-      ...chain(devnet.chainId, "Local devnet", "ETH", {
+      ...createChain(devnet.chainId, "Local devnet", "ETH", {
         erc20: devnet.erc20FeeProxy,
         ethereum: devnet.ethereumFeeProxy,
         firstBlock: 0,
@@ -378,8 +458,8 @@ export const devnetSeed: CatalogueData = {
     },
   ],
   tokens: [
-    takingSuffix(
-      stable(devnet.tokenId, devnet.chainId, devnet.token, {
+    withSuffixSupport(
+      createStablecoin(devnet.tokenId, devnet.chainId, devnet.token, {
         symbol: "USDC",
         name: "Test USD Coin",
         source: "deployed by the development chain itself",

@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createCatalogue, explorerUrl, openCatalogue, showToken } from "./catalogue.ts";
+import { createCatalogue, buildExplorerUrl, loadCatalogue, serializeToken } from "./catalogue.ts";
 import { CatalogueData } from "./catalogue-data.ts";
 import { devnetSeed, seed } from "./catalogue-seed.ts";
 import { devnet } from "./devnet.ts";
@@ -13,16 +13,16 @@ import { isAddress } from "@solana/kit";
 import { TronWeb } from "tronweb";
 
 const usdcOnBase = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913";
-const [base, solana] = ["8453", "solana"].map((id) => seed.chains.find((c) => c.id === id));
+const [base, solana] = ["8453", "solana"].map((id) => seed.chains.find((chain) => chain.id === id));
 const [token, solanaToken] = ["usdc-base", "usdc-solana"].map((id) =>
-  seed.tokens.find((t) => t.id === id),
+  seed.tokens.find((candidate) => candidate.id === id),
 );
-const bridged = seed.tokens.find((t) => t.id === "usdbc-base");
-if (!base || !solana || !token || !solanaToken || !bridged)
+const bridgedToken = seed.tokens.find((candidate) => candidate.id === "usdbc-base");
+if (!base || !solana || !token || !solanaToken || !bridgedToken)
   throw new Error("the seed lacks what tests need");
 
 describe("the seed", () => {
-  const catalogue = openCatalogue();
+  const catalogue = loadCatalogue();
 
   test("keeps to its own schema", () => {
     expect(CatalogueData.parse(seed)).toEqual(seed);
@@ -41,7 +41,7 @@ describe("the seed", () => {
   );
 
   test("has an explorer for each EVM chain but the development chain, with source and date", () => {
-    const { chains } = openCatalogue(undefined, [devnetSeed]);
+    const { chains } = loadCatalogue(undefined, [devnetSeed]);
     const evmChains = chains.filter(({ chainType }) => chainType === "EVM");
     for (const { id, explorer } of evmChains) {
       if (id === devnet.chainId) {
@@ -57,7 +57,7 @@ describe("the seed", () => {
 
   // A wallet is asked to add the network with this node, and MetaMask takes https alone.
   test("has a public node without a key for each EVM chain but the development chain (rule CALLER-31)", () => {
-    const { chains } = openCatalogue(undefined, [devnetSeed]);
+    const { chains } = loadCatalogue(undefined, [devnetSeed]);
     const evmChains = chains.filter(({ chainType }) => chainType === "EVM");
     for (const { id, publicRpcUrl } of evmChains) {
       if (id === devnet.chainId) expect(publicRpcUrl).toBeUndefined();
@@ -103,23 +103,23 @@ describe("the seed", () => {
   // Their package here knows no Tron yet: the addresses and blocks are those of the sources of its
   // later version, held here a second time.
   test("has the fee proxies of Tron, as TronWeb reads them", () => {
-    const proxies = seed.chains
+    const tronProxies = seed.chains
       .filter(({ chainType }) => chainType === "TVM")
       .map(({ id, feeProxies }) => [id, feeProxies?.erc20, feeProxies?.firstBlock]);
-    expect(proxies).toEqual([
+    expect(tronProxies).toEqual([
       ["tron", "TCUDPYnS9dH3WvFEaE7wN7vnDa51J4R4fd", 79_216_121],
       ["tron-nile", "THK5rNmrvCujhmrXa5DB1dASepwXTr9cJs", 63_208_782],
     ]);
-    for (const [, address] of proxies) expect(TronWeb.isAddress(address)).toBe(true);
+    for (const [, address] of tronProxies) expect(TronWeb.isAddress(address)).toBe(true);
   });
 
   test("has addresses that their families' own libraries take, and Solana's programs", () => {
-    const of = (chainType: string) =>
+    const tokensOfFamily = (chainType: string) =>
       catalogue.tokens.filter((entry) => entry.chain.chainType === chainType);
-    for (const { address } of of("TVM")) expect(TronWeb.isAddress(address)).toBe(true);
-    for (const { address } of of("SVM")) expect(isAddress(address)).toBe(true);
+    for (const { address } of tokensOfFamily("TVM")) expect(TronWeb.isAddress(address)).toBe(true);
+    for (const { address } of tokensOfFamily("SVM")) expect(isAddress(address)).toBe(true);
     // Which program keeps a mint is on chain; PYUSD alone is one of Token-2022.
-    expect(of("SVM").map(({ id, tokenProgram }) => [id, tokenProgram])).toEqual([
+    expect(tokensOfFamily("SVM").map(({ id, tokenProgram }) => [id, tokenProgram])).toEqual([
       ["usdc-solana", "token"],
       ["usdt-solana", "token"],
       ["eurc-solana", "token"],
@@ -127,15 +127,17 @@ describe("the seed", () => {
       ["usdc-solana-devnet", "token"],
       ["pyusd-solana-devnet", "token-2022"],
     ]);
-    expect(of("BVM").map(({ id, address, decimals }) => [id, address, decimals])).toEqual([
+    expect(
+      tokensOfFamily("BVM").map(({ id, address, decimals }) => [id, address, decimals]),
+    ).toEqual([
       ["btc", "BTC", 8],
       ["btc-testnet4", "BTC", 8],
     ]);
   });
 
   test("has every chain of the four families that is named in rule API-24, each with an explorer (rule API-24)", () => {
-    const others = seed.chains.filter(({ chainType }) => chainType !== "EVM");
-    expect(others.map(({ id, isTestNetwork }) => [id, isTestNetwork ?? false])).toEqual([
+    const nonEvmChains = seed.chains.filter(({ chainType }) => chainType !== "EVM");
+    expect(nonEvmChains.map(({ id, isTestNetwork }) => [id, isTestNetwork ?? false])).toEqual([
       ["tron", false],
       ["tron-nile", true],
       ["solana", false],
@@ -143,13 +145,13 @@ describe("the seed", () => {
       ["bitcoin", false],
       ["bitcoin-testnet4", true],
     ]);
-    for (const { explorer } of others) expect(explorer?.paths?.transactions).toContain("{}");
+    for (const { explorer } of nonEvmChains) expect(explorer?.paths?.transactions).toContain("{}");
   });
 
   test("has on the wire the fields of rule API-7, and no others", () => {
-    const shown = showToken({ ...token, chain: base }, "https://pay.example");
-    expect(TokenData.strict().parse(shown)).toEqual(shown);
-    expect(shown.chain.logo).toBe("https://pay.example/checkout/logos/8453.svg");
+    const serializedToken = serializeToken({ ...token, chain: base }, "https://pay.example");
+    expect(TokenData.strict().parse(serializedToken)).toEqual(serializedToken);
+    expect(serializedToken.chain.logo).toBe("https://pay.example/checkout/logos/8453.svg");
   });
 });
 
@@ -169,8 +171,8 @@ const readDeployments = async (file: string) => {
 
 // Guards money: behind the calldata of a contract that was not read, a reference may be refused or lost.
 test("only tokens whose contract was read take a suffix, each with source and date", () => {
-  const taking = seed.tokens.filter(({ takesSuffix }) => takesSuffix !== undefined);
-  expect(taking.map(({ id }) => id).toSorted()).toEqual([
+  const tokensWithSuffix = seed.tokens.filter(({ takesSuffix }) => takesSuffix !== undefined);
+  expect(tokensWithSuffix.map(({ id }) => id).toSorted()).toEqual([
     "eurc-base",
     "eurc-ethereum",
     "usdc-arbitrum",
@@ -183,7 +185,7 @@ test("only tokens whose contract was read take a suffix, each with source and da
     "usdc-sepolia",
     "usdt-ethereum",
   ]);
-  for (const { takesSuffix } of taking) {
+  for (const { takesSuffix } of tokensWithSuffix) {
     expect(takesSuffix?.source).toMatch(/FiatTokenV1|TetherToken/);
     expect(new Date(takesSuffix?.verifiedOn ?? "").getTime()).toBeLessThanOrEqual(Date.now());
   }
@@ -191,8 +193,8 @@ test("only tokens whose contract was read take a suffix, each with source and da
 
 describe("the development chain", () => {
   test("is in the catalogue only where it is asked for, beside the seed", () => {
-    expect(openCatalogue().findToken(devnet.tokenId)).toBeUndefined();
-    const catalogue = openCatalogue(undefined, [devnetSeed]);
+    expect(loadCatalogue().findToken(devnet.tokenId)).toBeUndefined();
+    const catalogue = loadCatalogue(undefined, [devnetSeed]);
     expect(catalogue.findTokenByAddress(devnet.chainId, devnet.token)).toMatchObject({
       id: devnet.tokenId,
       decimals: 6,
@@ -207,7 +209,7 @@ describe("the development chain", () => {
 });
 
 describe("finding a token by its address", () => {
-  const catalogue = openCatalogue();
+  const catalogue = loadCatalogue();
 
   test("has no regard to case on an EVM chain", () => {
     for (const address of [usdcOnBase.toLowerCase(), `0x${usdcOnBase.slice(2).toUpperCase()}`]) {
@@ -217,8 +219,8 @@ describe("finding a token by its address", () => {
 
   test("has regard to case on every other chain, where case tells addresses apart", () => {
     expect(catalogue.findTokenByAddress("solana", solanaToken.address)?.id).toBe("usdc-solana");
-    const lower = solanaToken.address.toLowerCase();
-    expect(catalogue.findTokenByAddress("solana", lower)).toBeUndefined();
+    const lowercased = solanaToken.address.toLowerCase();
+    expect(catalogue.findTokenByAddress("solana", lowercased)).toBeUndefined();
   });
 
   test.each([
@@ -236,10 +238,10 @@ describe("finding a token by its address", () => {
 });
 
 describe("where an explorer shows a transaction", () => {
-  const { chains } = openCatalogue();
-  const urlOf = (id: string, transaction: string) => {
+  const { chains } = loadCatalogue();
+  const findExplorerUrl = (id: string, transactionHash: string) => {
     const chain = chains.find((entry) => entry.id === id);
-    return chain === undefined ? undefined : explorerUrl(chain, transaction);
+    return chain === undefined ? undefined : buildExplorerUrl(chain, transactionHash);
   };
   const hash = "ab".repeat(32);
   const signature = "5".repeat(88);
@@ -252,8 +254,8 @@ describe("where an explorer shows a transaction", () => {
     ["solana-devnet", signature, `https://explorer.solana.com/tx/${signature}?cluster=devnet`],
     ["bitcoin", hash, `https://mempool.space/tx/${hash}`],
     ["bitcoin-testnet4", hash, `https://mempool.space/testnet4/tx/${hash}`],
-  ])("%s, %s: %s", (id, transaction, url) => {
-    expect(urlOf(id, transaction)).toBe(url);
+  ])("%s, %s: %s", (id, transactionHash, url) => {
+    expect(findExplorerUrl(id, transactionHash)).toBe(url);
   });
 
   test.each([
@@ -264,8 +266,8 @@ describe("where an explorer shows a transaction", () => {
     ["bitcoin", `0x${hash}`],
     ["tron", ""],
     ["84532", "javascript:alert(1)"],
-  ])("%s: nowhere for %s, which is no transaction of it", (id, transaction) => {
-    expect(urlOf(id, transaction)).toBeUndefined();
+  ])("%s: nowhere for %s, which is no transaction of it", (id, transactionHash) => {
+    expect(findExplorerUrl(id, transactionHash)).toBeUndefined();
   });
 });
 
@@ -275,16 +277,16 @@ const [tronToken, bitcoinToken] = ["usdt-tron", "btc"].map((id) =>
   seed.tokens.find((entry) => entry.id === id),
 );
 if (!tron || !bitcoin || !tronToken || !bitcoinToken) throw new Error("the seed lacks a family");
-const all = { chains: [base, solana, tron, bitcoin], tokens: [] };
+const allChainsData = { chains: [base, solana, tron, bitcoin], tokens: [] };
 
-const feeProxies = (erc20: string, ethereum: string | null = null) => ({
+const createFeeProxies = (erc20: string, ethereum: string | null = null) => ({
   erc20,
   ethereum,
   firstBlock: 0,
 });
 
 describe("a look-alike (rule CHAIN-27)", () => {
-  const catalogue = openCatalogue();
+  const catalogue = loadCatalogue();
 
   // Guards money: a link that asked for one would take money that its owner did not ask for.
   test("is recognized by its address, and is no token that a link or a wallet can have", () => {
@@ -337,42 +339,45 @@ describe("wrong data is refused", () => {
     ["no address", { ...data, tokens: [{ ...token, address: "0x12" }] }, /no EIP-55 address/],
     [
       "a fee proxy without its checksum",
-      { ...data, chains: [{ ...base, feeProxies: feeProxies(usdcOnBase.toLowerCase()) }, solana] },
+      {
+        ...data,
+        chains: [{ ...base, feeProxies: createFeeProxies(usdcOnBase.toLowerCase()) }, solana],
+      },
       /the fee proxies of chain 8453/,
     ],
     [
       "a fee proxy for native coins that is no address",
-      { ...data, chains: [{ ...base, feeProxies: feeProxies(usdcOnBase, "0x12") }, solana] },
+      { ...data, chains: [{ ...base, feeProxies: createFeeProxies(usdcOnBase, "0x12") }, solana] },
       /the fee proxies of chain 8453/,
     ],
     [
       "fee proxies on a chain of another family",
-      { ...data, chains: [base, { ...solana, feeProxies: feeProxies(usdcOnBase) }] },
+      { ...data, chains: [base, { ...solana, feeProxies: createFeeProxies(usdcOnBase) }] },
       /the fee proxies of chain solana/,
     ],
     [
       "a mint with a letter too many",
-      { ...all, tokens: [{ ...solanaToken, address: `${solanaToken.address}11` }] },
+      { ...allChainsData, tokens: [{ ...solanaToken, address: `${solanaToken.address}11` }] },
       /usdc-solana has no address of Solana/,
     ],
     [
       "a token of Tron in hex",
-      { ...all, tokens: [{ ...tronToken, address: `0x${"ab".repeat(20)}` }] },
+      { ...allChainsData, tokens: [{ ...tronToken, address: `0x${"ab".repeat(20)}` }] },
       /usdt-tron has no address of Tron/,
     ],
     [
       "a token on Bitcoin",
-      { ...all, tokens: [{ ...bitcoinToken, isNative: false }] },
+      { ...allChainsData, tokens: [{ ...bitcoinToken, isNative: false }] },
       /btc has no place on Bitcoin/,
     ],
     [
       "a coin under another name",
-      { ...all, tokens: [{ ...bitcoinToken, address: "bitcoin" }] },
+      { ...allChainsData, tokens: [{ ...bitcoinToken, address: "bitcoin" }] },
       /btc has no place on Bitcoin/,
     ],
     [
       "a program of Solana elsewhere",
-      { ...all, tokens: [{ ...tronToken, tokenProgram: "token" as const }] },
+      { ...allChainsData, tokens: [{ ...tronToken, tokenProgram: "token" as const }] },
       /usdt-tron is kept by no program/,
     ],
     [
@@ -386,43 +391,43 @@ describe("wrong data is refused", () => {
     [
       "a suffix behind a coin",
       {
-        ...all,
+        ...allChainsData,
         tokens: [{ ...bitcoinToken, takesSuffix: { source: "x", verifiedOn: "2026-11-23" } }],
       },
       /btc has no calldata/,
     ],
     [
       "a network of Bitcoin that nobody knows",
-      { ...all, chains: [{ ...bitcoin, id: "bitcoin-testnet" }] },
+      { ...allChainsData, chains: [{ ...bitcoin, id: "bitcoin-testnet" }] },
       /bitcoin-testnet is no network/,
     ],
     [
       "an EVM proxy on Tron",
-      { ...all, chains: [{ ...tron, feeProxies: feeProxies(usdcOnBase) }] },
+      { ...allChainsData, chains: [{ ...tron, feeProxies: createFeeProxies(usdcOnBase) }] },
       /the fee proxies of chain tron/,
     ],
     [
       "a proxy for coins on Tron",
       {
-        ...all,
-        chains: [{ ...tron, feeProxies: feeProxies(tronToken.address, tronToken.address) }],
+        ...allChainsData,
+        chains: [{ ...tron, feeProxies: createFeeProxies(tronToken.address, tronToken.address) }],
       },
       /the fee proxies of chain tron/,
     ],
     ["a doubled token", { ...data, tokens: [solanaToken, solanaToken] }, /usdc-solana twice/],
     [
       "a look-alike of no token",
-      { ...data, tokens: [token, { ...bridged, lookalikeOf: "usdc" }] },
+      { ...data, tokens: [token, { ...bridgedToken, lookalikeOf: "usdc" }] },
       /usdbc-base is a look-alike of no token/,
     ],
     [
       "a look-alike of another chain's token",
-      { ...data, tokens: [token, solanaToken, { ...bridged, lookalikeOf: "usdc-solana" }] },
+      { ...data, tokens: [token, solanaToken, { ...bridgedToken, lookalikeOf: "usdc-solana" }] },
       /usdbc-base is a look-alike of no token/,
     ],
     [
       "a look-alike of itself",
-      { ...data, tokens: [token, { ...bridged, lookalikeOf: "usdbc-base" }] },
+      { ...data, tokens: [token, { ...bridgedToken, lookalikeOf: "usdbc-base" }] },
       /usdbc-base is a look-alike of no token/,
     ],
     [
@@ -438,7 +443,7 @@ describe("wrong data is refused", () => {
     ],
     [
       "a look-alike that takes a suffix",
-      { ...data, tokens: [token, { ...bridged, takesSuffix: token.takesSuffix }] },
+      { ...data, tokens: [token, { ...bridgedToken, takesSuffix: token.takesSuffix }] },
       /usdbc-base is a look-alike of no token/,
     ],
     [
@@ -446,38 +451,43 @@ describe("wrong data is refused", () => {
       { ...data, tokens: [token, { ...token, id: "usdc-base-again" }] },
       /usdc-base-again twice/,
     ],
-  ])("%s", (_name, wrong, message) => {
-    expect(() => createCatalogue(wrong)).toThrow(message);
+  ])("%s", (_name, invalidData, message) => {
+    expect(() => createCatalogue(invalidData)).toThrow(message);
   });
 });
 
 describe("CATALOGUE_FILE", () => {
-  let folder = "";
+  let directory = "";
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), "catalogue-"));
+    directory = await mkdtemp(join(tmpdir(), "catalogue-"));
   });
-  afterAll(() => rm(folder, { recursive: true }));
+  afterAll(() => rm(directory, { recursive: true }));
 
-  const write = async (name: string, text: string): Promise<string> => {
-    await writeFile(join(folder, name), text);
-    return join(folder, name);
+  const writeCatalogueFile = async (name: string, text: string): Promise<string> => {
+    await writeFile(join(directory, name), text);
+    return join(directory, name);
   };
 
   test("replaces the seed whole (rule CHAIN-12)", async () => {
-    const own = { chains: [solana], tokens: [{ ...solanaToken, id: "our-usdc" }] };
-    const catalogue = openCatalogue(await write("own.json", JSON.stringify(own)));
+    const customData = { chains: [solana], tokens: [{ ...solanaToken, id: "our-usdc" }] };
+    const catalogue = loadCatalogue(
+      await writeCatalogueFile("own.json", JSON.stringify(customData)),
+    );
     expect(catalogue.tokens.map((entry) => entry.id)).toEqual(["our-usdc"]);
     expect(catalogue.findToken("usdc-base")).toBeUndefined();
   });
 
   test("replaces the seed, and stands beside the development chain where that is asked for", async () => {
-    const own = { chains: [{ ...base, feeProxies: feeProxies(usdcOnBase) }], tokens: [token] };
-    const file = await write("own-devnet.json", JSON.stringify(own));
-    const catalogue = openCatalogue(file, [devnetSeed]);
+    const customData = {
+      chains: [{ ...base, feeProxies: createFeeProxies(usdcOnBase) }],
+      tokens: [token],
+    };
+    const file = await writeCatalogueFile("own-devnet.json", JSON.stringify(customData));
+    const catalogue = loadCatalogue(file, [devnetSeed]);
     expect(catalogue.tokens.map(({ id }) => id)).toEqual([token.id, devnet.tokenId]);
-    expect(catalogue.chains[0]?.feeProxies).toEqual(feeProxies(usdcOnBase));
-    const again = await write("own-devnet.json", JSON.stringify(catalogue));
-    expect(openCatalogue(again, [devnetSeed]).tokens).toHaveLength(2);
+    expect(catalogue.chains[0]?.feeProxies).toEqual(createFeeProxies(usdcOnBase));
+    const rewrittenFile = await writeCatalogueFile("own-devnet.json", JSON.stringify(catalogue));
+    expect(loadCatalogue(rewrittenFile, [devnetSeed]).tokens).toHaveLength(2);
   });
 
   test.each([
@@ -512,11 +522,11 @@ describe("CATALOGUE_FILE", () => {
       /broken\.json(.|\n)*verifiedOn/,
     ],
   ])("given %s, throws and names the file", async (_name, text, message) => {
-    const file = await write("broken.json", text);
-    expect(() => openCatalogue(file)).toThrow(message);
+    const file = await writeCatalogueFile("broken.json", text);
+    expect(() => loadCatalogue(file)).toThrow(message);
   });
 
   test("given a file that is not there, throws and names it", () => {
-    expect(() => openCatalogue(join(folder, "none.json"))).toThrow(/none\.json cannot be used/);
+    expect(() => loadCatalogue(join(directory, "none.json"))).toThrow(/none\.json cannot be used/);
   });
 });

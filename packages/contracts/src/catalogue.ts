@@ -4,10 +4,10 @@ import type { ChainType } from "./account.ts";
 import { type CatalogueChain, CatalogueData } from "./catalogue-data.ts";
 import { seed } from "./catalogue-seed.ts";
 import { isBitcoinChainId } from "./bitcoin-address.ts";
-import { readAddress } from "./chain-address.ts";
+import { parseAddress } from "./chain-address.ts";
 import type { TokenData } from "./payment-link.ts";
 
-const evmChainId = /^[1-9]\d*$/;
+const evmChainIdPattern = /^[1-9]\d*$/;
 
 /** A token with its chain. */
 export type CatalogueToken = CatalogueData["tokens"][number] & { chain: CatalogueChain };
@@ -30,14 +30,15 @@ export type Catalogue = {
  * development chains. Throws where the file cannot be read or its data is wrong; the message names
  * the file.
  */
-export const openCatalogue = (
+export const loadCatalogue = (
   file?: string,
   localChains: readonly CatalogueData[] = [],
 ): Catalogue => {
-  const open = (data: CatalogueData) => createCatalogue(localChains.reduce(addBeside, data));
-  if (file === undefined) return open(seed);
+  const createWithLocalChains = (data: CatalogueData) =>
+    createCatalogue(localChains.reduce(addLocalChains, data));
+  if (file === undefined) return createWithLocalChains(seed);
   try {
-    return open(CatalogueData.parse(JSON.parse(readFileSync(file, "utf8"))));
+    return createWithLocalChains(CatalogueData.parse(JSON.parse(readFileSync(file, "utf8"))));
   } catch (error) {
     const reason = error instanceof z.ZodError ? z.prettifyError(error) : String(error);
     throw new Error(`the catalogue ${file} cannot be used: ${reason}`, { cause: error });
@@ -45,10 +46,13 @@ export const openCatalogue = (
 };
 
 /** A file that already has a development chain decides what is on it. */
-const addBeside = (data: CatalogueData, local: CatalogueData): CatalogueData =>
-  local.chains.some(({ id }) => data.chains.some((chain) => chain.id === id))
+const addLocalChains = (data: CatalogueData, localData: CatalogueData): CatalogueData =>
+  localData.chains.some(({ id }) => data.chains.some((chain) => chain.id === id))
     ? data
-    : { chains: [...data.chains, ...local.chains], tokens: [...data.tokens, ...local.tokens] };
+    : {
+        chains: [...data.chains, ...localData.chains],
+        tokens: [...data.tokens, ...localData.tokens],
+      };
 
 /**
  * Builds a catalogue from data. Throws on: a doubled chain, token or address; a token on an unknown
@@ -60,7 +64,7 @@ export const createCatalogue = (data: CatalogueData): Catalogue => {
   const chains = new Map<string, CatalogueChain>();
   for (const chain of data.chains) {
     if (chains.has(chain.id)) throw new Error(`catalogue: chain ${chain.id} twice`);
-    const isMisnamed = !evmChainId.test(chain.id) || chain.caip2 !== `eip155:${chain.id}`;
+    const isMisnamed = !evmChainIdPattern.test(chain.id) || chain.caip2 !== `eip155:${chain.id}`;
     if (chain.chainType === "EVM" && isMisnamed) {
       throw new Error(`catalogue: chain ${chain.id} is not named by its decimal EVM chain id`);
     }
@@ -70,31 +74,34 @@ export const createCatalogue = (data: CatalogueData): Catalogue => {
     checkFeeProxies(chain);
     chains.set(chain.id, chain);
   }
-  const byId = new Map<string, CatalogueToken>();
-  const byAddress = new Map<string, CatalogueToken>();
+  const tokensById = new Map<string, CatalogueToken>();
+  const tokensByAddress = new Map<string, CatalogueToken>();
   for (const token of data.tokens) {
     const chain = chains.get(token.chainId);
     if (chain === undefined) throw new Error(`catalogue: ${token.id} is on an unknown chain`);
     checkToken(token, chain);
     const key = addressKey(chain, token.address);
-    if (byId.has(token.id) || byAddress.has(key)) throw new Error(`catalogue: ${token.id} twice`);
+    if (tokensById.has(token.id) || tokensByAddress.has(key))
+      throw new Error(`catalogue: ${token.id} twice`);
     const entry = { ...token, chain };
-    byId.set(token.id, entry);
-    byAddress.set(key, entry);
+    tokensById.set(token.id, entry);
+    tokensByAddress.set(key, entry);
   }
-  const all = [...byId.values()];
-  for (const token of all) checkLookalike(token, byId);
-  const accepted = new Map(
-    all.filter(({ lookalikeOf }) => lookalikeOf === undefined).map((token) => [token.id, token]),
+  const allTokens = [...tokensById.values()];
+  for (const token of allTokens) checkLookalike(token, tokensById);
+  const acceptedTokens = new Map(
+    allTokens
+      .filter(({ lookalikeOf }) => lookalikeOf === undefined)
+      .map((token) => [token.id, token]),
   );
   return {
     chains: data.chains,
-    tokens: [...accepted.values()],
-    lookalikes: all.filter(({ lookalikeOf }) => lookalikeOf !== undefined),
-    findToken: (tokenId) => accepted.get(tokenId),
+    tokens: [...acceptedTokens.values()],
+    lookalikes: allTokens.filter(({ lookalikeOf }) => lookalikeOf !== undefined),
+    findToken: (tokenId) => acceptedTokens.get(tokenId),
     findTokenByAddress: (chainId, address) => {
       const chain = chains.get(chainId);
-      return chain === undefined ? undefined : byAddress.get(addressKey(chain, address));
+      return chain === undefined ? undefined : tokensByAddress.get(addressKey(chain, address));
     },
   };
 };
@@ -104,44 +111,45 @@ const checkLookalike = (
   tokens: ReadonlyMap<string, CatalogueToken>,
 ): void => {
   if (lookalikeOf === undefined) return;
-  const original = tokens.get(lookalikeOf);
-  const isRight =
+  const originalToken = tokens.get(lookalikeOf);
+  const isValid =
     (chain.chainType === "EVM" || chain.chainType === "TVM") &&
-    original?.chainId === chain.id &&
-    original.lookalikeOf === undefined &&
+    originalToken?.chainId === chain.id &&
+    originalToken.lookalikeOf === undefined &&
     !isNative &&
     takesSuffix === undefined;
-  if (!isRight) throw new Error(`catalogue: ${id} is a look-alike of no token of its chain`);
+  if (!isValid) throw new Error(`catalogue: ${id} is a look-alike of no token of its chain`);
 };
 
 const checkFeeProxies = (chain: CatalogueChain): void => {
   if (chain.feeProxies === undefined) return;
   const { erc20, ethereum } = chain.feeProxies;
   const isEvm = chain.chainType === "EVM";
-  const isRight =
+  const isValid =
     (isEvm || chain.chainType === "TVM") &&
     isCanonical(chain, erc20) &&
     (ethereum === null || (isEvm && isCanonical(chain, ethereum)));
-  if (!isRight) {
+  if (!isValid) {
     throw new Error(`catalogue: the fee proxies of chain ${chain.id} are no addresses of it`);
   }
 };
 
 const checkToken = (token: CatalogueData["tokens"][number], chain: CatalogueChain): void => {
-  const isSymbol = chain.chainType !== "EVM" && token.isNative;
-  const isRight = isSymbol
+  const isAddressedBySymbol = chain.chainType !== "EVM" && token.isNative;
+  const isValid = isAddressedBySymbol
     ? token.address === chain.symbol
     : chain.chainType !== "BVM" && isCanonical(chain, token.address);
-  if (!isRight) throw new Error(`catalogue: ${token.id} has no ${addressForms[chain.chainType]}`);
+  if (!isValid)
+    throw new Error(`catalogue: ${token.id} has no ${addressFormNames[chain.chainType]}`);
   if (token.takesSuffix !== undefined && (token.isNative || chain.chainType !== "EVM")) {
     throw new Error(`catalogue: ${token.id} has no calldata that could take a suffix`);
   }
-  if (token.tokenProgram !== undefined && (isSymbol || chain.chainType !== "SVM")) {
+  if (token.tokenProgram !== undefined && (isAddressedBySymbol || chain.chainType !== "SVM")) {
     throw new Error(`catalogue: ${token.id} is kept by no program of Solana`);
   }
 };
 
-const addressForms: Readonly<Record<ChainType, string>> = {
+const addressFormNames: Readonly<Record<ChainType, string>> = {
   EVM: "EIP-55 address",
   SVM: "address of Solana",
   TVM: "address of Tron",
@@ -149,25 +157,26 @@ const addressForms: Readonly<Record<ChainType, string>> = {
 };
 
 const isCanonical = (chain: CatalogueChain, address: string): boolean => {
-  const reading = readAddress(chain, address);
-  return "address" in reading && reading.address === address;
+  const result = parseAddress(chain, address);
+  return "address" in result && result.address === address;
 };
 
 const addressKey = (chain: CatalogueChain, address: string): string =>
   `${chain.id}/${chain.chainType === "EVM" ? address.toLowerCase() : address}`;
 
 /** Where a chain's explorer shows a transaction; undefined where it has none, or for no hash of a transaction. */
-export const explorerUrl = (
+export const buildExplorerUrl = (
   { chainType, explorer }: Pick<CatalogueChain, "chainType" | "explorer">,
-  transaction: string,
+  transactionHash: string,
 ): string | undefined => {
-  if (explorer === undefined || !transactionForms[chainType].test(transaction)) return undefined;
+  if (explorer === undefined || !transactionHashPatterns[chainType].test(transactionHash))
+    return undefined;
   // Tron's nodes write 0x before a hash where they speak Ethereum's dialect, its explorers do not.
-  const shown = chainType === "TVM" ? transaction.replace(/^0x/, "") : transaction;
-  return explorer.url + (explorer.paths?.transactions ?? "/tx/{}").replace("{}", shown);
+  const explorerHash = chainType === "TVM" ? transactionHash.replace(/^0x/, "") : transactionHash;
+  return explorer.url + (explorer.paths?.transactions ?? "/tx/{}").replace("{}", explorerHash);
 };
 
-const transactionForms: Readonly<Record<ChainType, RegExp>> = {
+const transactionHashPatterns: Readonly<Record<ChainType, RegExp>> = {
   EVM: /^0x[0-9a-f]{64}$/i,
   SVM: /^[1-9A-HJ-NP-Za-km-z]{64,88}$/,
   TVM: /^(?:0x)?[0-9a-f]{64}$/i,
@@ -175,7 +184,7 @@ const transactionForms: Readonly<Record<ChainType, RegExp>> = {
 };
 
 /** Shows a catalogue token as the wire wants it (rules API-7, API-8). */
-export const showToken = (token: CatalogueToken, checkoutUrl: string): TokenData => ({
+export const serializeToken = (token: CatalogueToken, checkoutUrl: string): TokenData => ({
   address: token.address,
   decimals: token.decimals,
   symbol: token.symbol,

@@ -1,33 +1,33 @@
 import type { ChainType } from "./account.ts";
-import type { AddressReading } from "./address-reading.ts";
-import { foldBech32, isBitcoinChainId, readBitcoinAddress } from "./bitcoin-address.ts";
+import type { AddressParseResult } from "./address-parse-result.ts";
+import { normalizeBech32, isBitcoinChainId, parseBitcoinAddress } from "./bitcoin-address.ts";
 import { hasValidEip55, isEvmAddress, toEip55 } from "./evm-address.ts";
-import { readSolanaAddress } from "./solana-address.ts";
-import { readTronAddress } from "./tron-address.ts";
+import { parseSolanaAddress } from "./solana-address.ts";
+import { parseTronAddress } from "./tron-address.ts";
 
 type Chain = { id: string; chainType: ChainType };
 
 /** Reads an address as a person typed it, into the one form of its chain's family. */
-export const readAddress = (chain: Chain, typed: string): AddressReading => {
+export const parseAddress = (chain: Chain, input: string): AddressParseResult => {
   switch (chain.chainType) {
     case "EVM":
-      return readEvmAddress(typed);
+      return parseEvmAddress(input);
     case "SVM":
-      return readSolanaAddress(typed);
+      return parseSolanaAddress(input);
     case "TVM":
-      return readTronAddress(typed);
+      return parseTronAddress(input);
     case "BVM":
       if (!isBitcoinChainId(chain.id))
         throw new Error(`chain ${chain.id} is no network of Bitcoin`);
-      return readBitcoinAddress(chain.id, typed);
+      return parseBitcoinAddress(chain.id, input);
   }
 };
 
 /** EIP-55: a mixed-case address carries a checksum in its case. */
-const readEvmAddress = (typed: string): AddressReading => {
-  if (!isEvmAddress(typed)) return { fault: "malformed" };
-  if (!hasValidEip55(typed)) return { fault: "checksum" };
-  return /^0x0+$/.test(typed) ? { fault: "unspendable" } : { address: toEip55(typed) };
+const parseEvmAddress = (input: string): AddressParseResult => {
+  if (!isEvmAddress(input)) return { fault: "malformed" };
+  if (!hasValidEip55(input)) return { fault: "checksum" };
+  return /^0x0+$/.test(input) ? { fault: "unspendable" } : { address: toEip55(input) };
 };
 
 /**
@@ -39,5 +39,5 @@ export const isSameAddress = (chainType: ChainType, a: string, b: string): boole
 
 const foldCase = (chainType: ChainType, address: string): string => {
   if (chainType === "EVM") return address.toLowerCase();
-  return chainType === "BVM" ? foldBech32(address) : address;
+  return chainType === "BVM" ? normalizeBech32(address) : address;
 };

@@ -11,32 +11,33 @@ const generator = [
 ];
 
 /** The eight characters behind the `#` of a descriptor (BIP-380); undefined if it has a strange character. */
-export const descriptorChecksum = (descriptor: string): string | undefined => {
+export const computeDescriptorChecksum = (descriptor: string): string | undefined => {
   let state = 1n;
   const groups: number[] = [];
   for (const character of descriptor) {
-    const place = inputCharset.indexOf(character);
-    if (place === -1) return undefined;
-    state = mix(state, place & 31);
-    groups.push(place >> 5);
-    if (groups.length === 3) state = mix(state, takeGroups(groups));
+    const position = inputCharset.indexOf(character);
+    if (position === -1) return undefined;
+    state = updateState(state, position & 31);
+    groups.push(position >> 5);
+    if (groups.length === 3) state = updateState(state, drainGroups(groups));
   }
-  if (groups.length > 0) state = mix(state, takeGroups(groups));
-  for (let step = 0; step < 8; step += 1) state = mix(state, 0);
+  if (groups.length > 0) state = updateState(state, drainGroups(groups));
+  for (let round = 0; round < 8; round += 1) state = updateState(state, 0);
   state ^= 1n;
   return Array.from({ length: 8 }, (_, index) =>
     checksumCharset.charAt(Number((state >> BigInt(5 * (7 - index))) & 31n)),
   ).join("");
 };
 
-const takeGroups = (groups: number[]): number =>
+const drainGroups = (groups: number[]): number =>
   groups.splice(0).reduce((sum, group) => sum * 3 + group, 0);
 
-const mix = (state: bigint, value: number): bigint => {
-  const top = state >> 35n;
+const updateState = (state: bigint, value: number): bigint => {
+  const highBits = state >> 35n;
   const shifted = ((state & 0x7_ffff_ffffn) << 5n) ^ BigInt(value);
   return generator.reduce(
-    (mixed, word, bit) => (((top >> BigInt(bit)) & 1n) === 1n ? mixed ^ word : mixed),
+    (nextState, generatorWord, bit) =>
+      ((highBits >> BigInt(bit)) & 1n) === 1n ? nextState ^ generatorWord : nextState,
     shifted,
   );
 };

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "@jest/globals";
 import * as z from "zod";
 import * as events from "./events.ts";
-import { linkTexts } from "./link-texts.ts";
+import { pickLinkTexts } from "./link-texts.ts";
 import { Decimal } from "./money.ts";
 
 const at = new Date("2026-11-21T10:00:00.123Z");
-const huge = `${"9".repeat(60)}.${"9".repeat(18)}`;
+const largeAmount = `${"9".repeat(60)}.${"9".repeat(18)}`;
 
 const account = {
   id: "user_1",
@@ -36,11 +36,11 @@ const link = {
   version: 2,
   userId: "user_1",
   status: "active" as const,
-  toAmount: new Decimal(huge),
+  toAmount: new Decimal(largeAmount),
   receivedAmount: new Decimal("0.000000000000000001"),
   currentUsage: 1,
   maxUsage: null,
-  ...linkTexts({ description: 'a "quoted" \u2028 line' }),
+  ...pickLinkTexts({ description: 'a "quoted" \u2028 line' }),
   expirationDate: at,
   destinationAddress: "0x1",
   chainId: "8453",
@@ -66,7 +66,7 @@ const settlement = {
   sourceId: "payment 1",
   paymentLinkId: "plink_1",
   status: "settled" as const,
-  amount: new Decimal(huge),
+  amount: new Decimal(largeAmount),
   tokenAddress: "0x2",
   chainId: "8453",
   destinationAddress: "0x1",
@@ -76,7 +76,7 @@ const settlement = {
   blockNumber: 21_000_000,
 };
 
-const advance = {
+const chainAdvance = {
   chainId: "8453",
   headBlock: 21_000_007,
   settledTo: 20_999_995,
@@ -88,7 +88,7 @@ const deposit = {
   id: "dep_1",
   version: 1,
   status: "settled" as const,
-  amount: new Decimal(huge),
+  amount: new Decimal(largeAmount),
   tokenAddress: "0x2",
   chainId: "8453",
   destinationAddress: "0x1",
@@ -111,26 +111,26 @@ const audit = {
   detail: { enabled: false },
 };
 
-const reserved = { chainId: "bitcoin", addresses: ["bc1qone", "bc1qother"] };
+const reservedAddresses = { chainId: "bitcoin", addresses: ["bc1qone", "bc1qother"] };
 
-const sample = (type: string): object => {
+const sampleData = (type: string): object => {
   if (type.startsWith("audit.")) return audit;
   if (type.startsWith("account.")) return account;
   if (type.startsWith("owner_images.")) {
     const { id, version, profileImage, backgroundImage } = account;
     return { id, version, profileImage, backgroundImage };
   }
-  if (type === "settlement.chain_advanced") return advance;
+  if (type === "settlement.chain_advanced") return chainAdvance;
   if (type.startsWith("settlement.")) return settlement;
   if (type.startsWith("deposit.")) return deposit;
-  if (type === "bitcoin_addresses.reserved") return reserved;
+  if (type === "bitcoin_addresses.reserved") return reservedAddresses;
   return type === "payment_link.transaction.succeeded" ? { link, transaction } : { link };
 };
 
 const isEventType = (value: unknown): value is events.EventType =>
   typeof value === "object" && value !== null && "topic" in value && "data" in value;
-const exported: readonly unknown[] = Object.values(events);
-const eventTypes = exported.filter(isEventType);
+const exportedValues: readonly unknown[] = Object.values(events);
+const eventTypes = exportedValues.filter(isEventType);
 
 describe("event types", () => {
   test("are the eighteen of rule EVENT-2, each on its topic (rule EVENT-2)", () => {
@@ -159,17 +159,17 @@ describe("event types", () => {
   test.each(eventTypes.map((eventType) => [eventType.type, eventType.data] as const))(
     "%s goes over the wire as JSON and comes back the same, to the last digit (rule KEEP-9)",
     (type, data) => {
-      const wire = JSON.stringify(z.encode(data, sample(type)));
+      const wire = JSON.stringify(z.encode(data, sampleData(type)));
       expect(wire).not.toMatch(/\d[eE][+-]?\d+[",}]/);
-      expect(z.decode(data, JSON.parse(wire))).toEqual(sample(type));
+      expect(z.decode(data, JSON.parse(wire))).toEqual(sampleData(type));
     },
   );
 
   test.each(eventTypes.map((eventType) => [eventType.type, eventType.data] as const))(
     "%s with a field that a later version adds is read (rule EVENT-4)",
     (type, data) => {
-      const wire = JSON.parse(JSON.stringify(z.encode(data, sample(type))));
-      expect(z.decode(data, { ...wire, addedLater: 1 })).toEqual(sample(type));
+      const wire = JSON.parse(JSON.stringify(z.encode(data, sampleData(type))));
+      expect(z.decode(data, { ...wire, addedLater: 1 })).toEqual(sampleData(type));
     },
   );
 
@@ -182,9 +182,9 @@ describe("event types", () => {
     ["a payment reference of 15 bytes", { paymentReference: "0".repeat(30) }],
     ["an instant that is none", { dateCreated: "2026-02-30T00:00:00Z" }],
     ["no id", { id: "" }],
-  ])("a link's state with %s is not taken for one", (_name, wrong) => {
+  ])("a link's state with %s is not taken for one", (_name, invalidFields) => {
     const wire = JSON.parse(JSON.stringify(z.encode(events.PaymentLinkState, link)));
-    expect(events.PaymentLinkState.safeDecode({ ...wire, ...wrong }).success).toBe(false);
+    expect(events.PaymentLinkState.safeDecode({ ...wire, ...invalidFields }).success).toBe(false);
   });
 });
 

@@ -19,32 +19,32 @@ export type Topic = (typeof topics)[keyof typeof topics];
 /** How a topic keeps its records. Its partitions never change: that would move keys. */
 export const topicSettings: Record<Topic, { partitions: number; config: Record<string, string> }> =
   {
-    [topics.accounts]: compacted(),
-    [topics.ownerImages]: compacted(),
-    [topics.paymentLinks]: compacted(),
-    [topics.settlements]: keptFor(90),
+    [topics.accounts]: createCompactedTopicSettings(),
+    [topics.ownerImages]: createCompactedTopicSettings(),
+    [topics.paymentLinks]: createCompactedTopicSettings(),
+    [topics.settlements]: createRetainedTopicSettings(90),
     // A stream; what is kept is auth-keys' table.
-    [topics.audit]: keptFor(90),
+    [topics.audit]: createRetainedTopicSettings(90),
   };
 
-type TopicUse = { writes: readonly Topic[]; hears: readonly Topic[] };
+type TopicUsage = { produces: readonly Topic[]; consumes: readonly Topic[] };
 
 /** Which topics each service writes and hears. Whoever hears one writes its dead letters as well. */
-export const topicUse = {
+export const topicUsage = {
   "auth-keys": {
-    writes: [topics.accounts, topics.ownerImages, topics.audit],
-    hears: [topics.audit],
+    produces: [topics.accounts, topics.ownerImages, topics.audit],
+    consumes: [topics.audit],
   },
   "links-api": {
-    writes: [topics.paymentLinks, topics.audit],
-    hears: [topics.accounts, topics.settlements],
+    produces: [topics.paymentLinks, topics.audit],
+    consumes: [topics.accounts, topics.settlements],
   },
-  "settlement-listener": { writes: [topics.settlements], hears: [topics.paymentLinks] },
+  "settlement-listener": { produces: [topics.settlements], consumes: [topics.paymentLinks] },
   "webhook-dispatcher": {
-    writes: [topics.audit],
-    hears: [topics.ownerImages, topics.paymentLinks],
+    produces: [topics.audit],
+    consumes: [topics.ownerImages, topics.paymentLinks],
   },
-} as const satisfies Record<string, TopicUse>;
+} as const satisfies Record<string, TopicUsage>;
 
 export const linkStatuses = ["active", "completed", "inactive"] as const;
 export const LinkStatus = z.enum(linkStatuses);
@@ -123,7 +123,7 @@ export const SettlementState = z.object({
 export type SettlementState = z.output<typeof SettlementState>;
 
 /** How many blocks on top of its own a payment of such an amount or more needs. */
-export const NeededByAmount = z.array(z.object({ from: Amount, blocks: BlockNumber }));
+export const ConfirmationsByAmount = z.array(z.object({ from: Amount, blocks: BlockNumber }));
 
 /** How far a chain is, told while payments on it wait to be settled (rule EVENT-9). */
 export const ChainAdvance = z.object({
@@ -135,7 +135,7 @@ export const ChainAdvance = z.object({
   /** How many blocks the policy wants on top of a payment's own; null where a tag of the chain decides. */
   neededBlocks: BlockNumber.nullable(),
   /** Where larger amounts need more than that (Bitcoin). */
-  neededByAmount: NeededByAmount.optional(),
+  neededByAmount: ConfirmationsByAmount.optional(),
   at: Instant,
 });
 export type ChainAdvance = z.output<typeof ChainAdvance>;
@@ -180,14 +180,14 @@ export type EventType<Data extends z.ZodType = z.ZodType> = {
   readonly data: Data;
 };
 
-const eventType = <Data extends z.ZodType>(topic: Topic, type: string, data: Data) =>
+const defineEventType = <Data extends z.ZodType>(topic: Topic, type: string, data: Data) =>
   ({ topic, type, data }) as const satisfies EventType<Data>;
 
 const LinkEvent = z.object({ link: PaymentLinkState });
 const LinkPaymentEvent = z.object({ link: PaymentLinkState, transaction: LinkTransaction });
 
-export const accountUpdated = eventType(topics.accounts, "account.updated", Account);
-export const accountSnapshot = eventType(topics.accounts, "account.snapshot", Account);
+export const accountUpdated = defineEventType(topics.accounts, "account.updated", Account);
+export const accountSnapshot = defineEventType(topics.accounts, "account.snapshot", Account);
 
 /** An account's images, without anything else of the account (rule EVENT-10). */
 export const OwnerImages = Account.pick({
@@ -198,74 +198,90 @@ export const OwnerImages = Account.pick({
 });
 export type OwnerImages = z.output<typeof OwnerImages>;
 
-export const ownerImagesUpdated = eventType(
+export const ownerImagesUpdated = defineEventType(
   topics.ownerImages,
   "owner_images.updated",
   OwnerImages,
 );
-export const ownerImagesSnapshot = eventType(
+export const ownerImagesSnapshot = defineEventType(
   topics.ownerImages,
   "owner_images.snapshot",
   OwnerImages,
 );
 
-export const auditRecorded = eventType(topics.audit, "audit.recorded", AuditRecord);
+export const auditRecorded = defineEventType(topics.audit, "audit.recorded", AuditRecord);
 
-export const linkCreated = eventType(topics.paymentLinks, "payment_link.created", LinkEvent);
-export const linkTransactionSucceeded = eventType(
+export const linkCreated = defineEventType(topics.paymentLinks, "payment_link.created", LinkEvent);
+export const linkTransactionSucceeded = defineEventType(
   topics.paymentLinks,
   "payment_link.transaction.succeeded",
   LinkPaymentEvent,
 );
-export const linkCompleted = eventType(topics.paymentLinks, "payment_link.completed", LinkEvent);
-export const linkDeactivated = eventType(
+export const linkCompleted = defineEventType(
+  topics.paymentLinks,
+  "payment_link.completed",
+  LinkEvent,
+);
+export const linkDeactivated = defineEventType(
   topics.paymentLinks,
   "payment_link.deactivated",
   LinkEvent,
 );
-export const linkSnapshot = eventType(topics.paymentLinks, "payment_link.snapshot", LinkEvent);
+export const linkSnapshot = defineEventType(
+  topics.paymentLinks,
+  "payment_link.snapshot",
+  LinkEvent,
+);
 
-export const bitcoinAddressesReserved = eventType(
+export const bitcoinAddressesReserved = defineEventType(
   topics.paymentLinks,
   "bitcoin_addresses.reserved",
   ReservedAddresses,
 );
 
-export const settlementProcessing = eventType(
+export const settlementProcessing = defineEventType(
   topics.settlements,
   "settlement.processing",
   SettlementState,
 );
-export const settlementSettled = eventType(
+export const settlementSettled = defineEventType(
   topics.settlements,
   "settlement.settled",
   SettlementState,
 );
-export const settlementFailed = eventType(topics.settlements, "settlement.failed", SettlementState);
-export const chainAdvanced = eventType(
+export const settlementFailed = defineEventType(
+  topics.settlements,
+  "settlement.failed",
+  SettlementState,
+);
+export const chainAdvanced = defineEventType(
   topics.settlements,
   "settlement.chain_advanced",
   ChainAdvance,
 );
 
-export const depositSeen = eventType(topics.settlements, "deposit.seen", DepositState);
-export const depositSettled = eventType(topics.settlements, "deposit.settled", DepositState);
-export const depositOrphaned = eventType(topics.settlements, "deposit.orphaned", DepositState);
+export const depositSeen = defineEventType(topics.settlements, "deposit.seen", DepositState);
+export const depositSettled = defineEventType(topics.settlements, "deposit.settled", DepositState);
+export const depositOrphaned = defineEventType(
+  topics.settlements,
+  "deposit.orphaned",
+  DepositState,
+);
 
-function compacted() {
+function createCompactedTopicSettings() {
   return {
     partitions: 12,
-    config: { "cleanup.policy": "compact", "min.compaction.lag.ms": days(14) },
+    config: { "cleanup.policy": "compact", "min.compaction.lag.ms": daysToMs(14) },
   };
 }
 
-function keptFor(dayCount: number) {
+function createRetainedTopicSettings(dayCount: number) {
   return {
     partitions: 12,
-    config: { "cleanup.policy": "delete", "retention.ms": days(dayCount) },
+    config: { "cleanup.policy": "delete", "retention.ms": daysToMs(dayCount) },
   };
 }
 
-function days(count: number): string {
-  return String(count * 24 * 60 * 60 * 1000);
+function daysToMs(dayCount: number): string {
+  return String(dayCount * 24 * 60 * 60 * 1000);
 }

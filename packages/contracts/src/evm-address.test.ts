@@ -48,7 +48,7 @@ describe("isEvmAddress", () => {
 });
 
 test("keccak256Hex is Keccak-256 and not SHA3-256, with or without 0x", () => {
-  const ofNothing = "0xc5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470";
-  expect(keccak256Hex("0x")).toBe(ofNothing);
-  expect(keccak256Hex("")).toBe(ofNothing);
+  const emptyHash = "0xc5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470";
+  expect(keccak256Hex("0x")).toBe(emptyHash);
+  expect(keccak256Hex("")).toBe(emptyHash);
 });

@@ -1,26 +1,26 @@
 import { keccak_256 } from "@noble/hashes/sha3.js";
 import { bytesToHex, hexToBytes, utf8ToBytes } from "@noble/hashes/utils.js";
 
-const evmAddress = /^0x[0-9a-fA-F]{40}$/;
+const evmAddressPattern = /^0x[0-9a-fA-F]{40}$/;
 
 /** Whether a text is 20 bytes of hex, whatever its case. */
-export const isEvmAddress = (text: string): boolean => evmAddress.test(text);
+export const isEvmAddress = (text: string): boolean => evmAddressPattern.test(text);
 
 /** Writes an EVM address in its EIP-55 form. The text must be an EVM address. */
 export const toEip55 = (address: string): string => {
   const lower = address.slice(2).toLowerCase();
   const hash = bytesToHex(keccak_256(utf8ToBytes(lower)));
-  const shown = [...lower].map((digit, index) =>
+  const checksummedDigits = [...lower].map((digit, index) =>
     Number.parseInt(hash.charAt(index), 16) >= 8 ? digit.toUpperCase() : digit,
   );
-  return `0x${shown.join("")}`;
+  return `0x${checksummedDigits.join("")}`;
 };
 
 /** Whether a mixed-case address carries a right EIP-55 checksum; one case throughout carries none. */
 export const hasValidEip55 = (address: string): boolean => {
   const digits = address.slice(2);
-  const oneCase = digits === digits.toLowerCase() || digits === digits.toUpperCase();
-  return oneCase || toEip55(address) === address;
+  const isSingleCase = digits === digits.toLowerCase() || digits === digits.toUpperCase();
+  return isSingleCase || toEip55(address) === address;
 };
 
 /** keccak256 of hex bytes (with or without 0x), as 0x-prefixed hex. */

@@ -6,8 +6,8 @@ import { address as bitcoinOracle, initEccLib, networks } from "bitcoinjs-lib";
 import * as ecc from "tiny-secp256k1";
 import { TronWeb } from "tronweb";
 import { isAddress as isViemAddress } from "viem";
-import { readAddress } from "./chain-address.ts";
-import { type Difference, findUnexplained, spoilText } from "./testing/hostile-texts.ts";
+import { parseAddress } from "./chain-address.ts";
+import { type ExpectedDifference, findUnexplained, corruptText } from "./testing/hostile-texts.ts";
 
 const { warn } = console;
 beforeAll(() => {
@@ -21,36 +21,36 @@ afterAll(() => {
 
 const base58check = createBase58check(sha256);
 const filled = (length: number, value = 7): Uint8Array => new Uint8Array(length).fill(value);
-const count = (length: number): number[] => Array.from({ length }, (_, index) => index);
+const range = (length: number): number[] => Array.from({ length }, (_, index) => index);
 
 /** Right checksums over what is no address: every version, every length, another checksum. */
 const base58checkForms = (version: number, bodies: readonly Uint8Array[]): [string, string][] => [
-  ...count(256)
-    .filter((other) => other !== version)
-    .flatMap((other) =>
-      bodies.map((body, at): [string, string] => [
-        `version: ${other}, body ${at}`,
-        base58check.encode(Uint8Array.of(other, ...body)),
+  ...range(256)
+    .filter((otherVersion) => otherVersion !== version)
+    .flatMap((otherVersion) =>
+      bodies.map((body, index): [string, string] => [
+        `version: ${otherVersion}, body ${index}`,
+        base58check.encode(Uint8Array.of(otherVersion, ...body)),
       ]),
     ),
-  ...count(60)
+  ...range(60)
     .filter((length) => length !== 20)
     .map((length): [string, string] => [
       `bytes: ${length}`,
       base58check.encode(Uint8Array.of(version, ...filled(length))),
     ]),
-  ["checksum: of one hash", base58.encode(withOneHash(Uint8Array.of(version, ...filled(20))))],
+  ["checksum: of one hash", base58.encode(withSingleSha256(Uint8Array.of(version, ...filled(20))))],
   ["checksum: none", base58.encode(Uint8Array.of(version, ...filled(20)))],
   ["checksum: zero", base58.encode(Uint8Array.of(version, ...filled(20), 0, 0, 0, 0))],
   ["hash: zero", base58check.encode(Uint8Array.of(version, ...filled(20, 0)))],
 ];
-const withOneHash = (bytes: Uint8Array): Uint8Array =>
+const withSingleSha256 = (bytes: Uint8Array): Uint8Array =>
   Uint8Array.of(...bytes, ...sha256(bytes).subarray(0, 4));
 
 /** Every version of a witness with lengths around the right ones, in both codes and of strange networks. */
-const segwitForms = (own: string): [string, string][] =>
-  [own, "bc", "tb", "bcrt", "ltc", "BC", ""].flatMap((prefix) =>
-    count(18).flatMap((version) =>
+const segwitForms = (networkPrefix: string): [string, string][] =>
+  [networkPrefix, "bc", "tb", "bcrt", "ltc", "BC", ""].flatMap((prefix) =>
+    range(18).flatMap((version) =>
       [1, 2, 19, 20, 21, 31, 32, 33, 40, 41].flatMap((length): [string, string][] =>
         (["bech32", "bech32m"] as const).flatMap((name): [string, string][] => {
           const coder = name === "bech32" ? bech32 : bech32m;
@@ -78,70 +78,76 @@ const isBitcoinAddress =
     }
   };
 
-const zero: Difference = {
-  of: /^hash: zero$/,
+const zeroHash: ExpectedDifference = {
+  appliesTo: /^hash: zero$/,
   ours: "refused",
-  why: "Nobody has the key of twenty zero bytes: what is paid there is lost.",
+  reason: "Nobody has the key of twenty zero bytes: what is paid there is lost.",
 };
-const later: Difference = {
-  of: /^witness: /,
+const laterWitnessVersion: ExpectedDifference = {
+  appliesTo: /^witness: /,
   ours: "refused",
-  why: "Witness versions from 2 on mean nothing yet (BIP-141), and a version-1 program of another length than 32 bytes neither (BIP-341): anybody may spend what is paid there. bitcoinjs only warns.",
+  reason:
+    "Witness versions from 2 on mean nothing yet (BIP-141), and a version-1 program of another length than 32 bytes neither (BIP-341): anybody may spend what is paid there. bitcoinjs only warns.",
 };
 
-type Codec = {
+type AddressFamily = {
   name: string;
-  chain: Parameters<typeof readAddress>[0];
-  right: string;
-  more: readonly [string, string][];
-  theirs: (text: string) => boolean;
-  differences: readonly Difference[];
+  chain: Parameters<typeof parseAddress>[0];
+  validAddress: string;
+  extraTexts: readonly [string, string][];
+  isAcceptedByLibrary: (text: string) => boolean;
+  differences: readonly ExpectedDifference[];
 };
 
-const bitcoin = (id: "bitcoin" | "bitcoin-testnet4", right: string, version: number): Codec => {
-  const isMain = id === "bitcoin";
-  const prefix = isMain ? "bc" : "tb";
+const bitcoin = (
+  id: "bitcoin" | "bitcoin-testnet4",
+  validAddress: string,
+  version: number,
+): AddressFamily => {
+  const isMainnet = id === "bitcoin";
+  const prefix = isMainnet ? "bc" : "tb";
   return {
-    name: `Bitcoin, ${id}, ${right}`,
+    name: `Bitcoin, ${id}, ${validAddress}`,
     chain: { id, chainType: "BVM" },
-    right,
-    more: [...base58checkForms(version, [filled(20)]), ...segwitForms(prefix)],
-    theirs: isBitcoinAddress(isMain ? networks.bitcoin : networks.testnet),
-    differences: [zero, later],
+    validAddress,
+    extraTexts: [...base58checkForms(version, [filled(20)]), ...segwitForms(prefix)],
+    isAcceptedByLibrary: isBitcoinAddress(isMainnet ? networks.bitcoin : networks.testnet),
+    differences: [zeroHash, laterWitnessVersion],
   };
 };
 
-const codecs: readonly Codec[] = [
+const addressFamilies: readonly AddressFamily[] = [
   {
     name: "Tron",
     chain: { id: "tron", chainType: "TVM" },
-    right: "TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t",
-    more: base58checkForms(0x41, [filled(20)]),
-    theirs: (text) => TronWeb.isAddress(text),
+    validAddress: "TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t",
+    extraTexts: base58checkForms(0x41, [filled(20)]),
+    isAcceptedByLibrary: (text) => TronWeb.isAddress(text),
     differences: [
-      zero,
+      zeroHash,
       {
-        of: /^stranger: an address of Tron in hex$/,
+        appliesTo: /^stranger: an address of Tron in hex$/,
         ours: "refused",
-        why: "The hex form has no checksum, and no wallet shows it: one wrong digit would pay a stranger.",
+        reason:
+          "The hex form has no checksum, and no wallet shows it: one wrong digit would pay a stranger.",
       },
     ],
   },
   {
     name: "Solana",
     chain: { id: "solana", chainType: "SVM" },
-    right: "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v",
-    more: count(70).flatMap((length): [string, string][] => [
+    validAddress: "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v",
+    extraTexts: range(70).flatMap((length): [string, string][] => [
       [`bytes: ${length}`, base58.encode(filled(length))],
       [`bytes: ${length} of 0xff`, base58.encode(filled(length, 0xff))],
       [`bytes: ${length} of zero`, "1".repeat(length)],
     ]),
-    theirs: isSolanaAddress,
+    isAcceptedByLibrary: isSolanaAddress,
     differences: [
       {
-        of: /^bytes: 32 of zero$/,
+        appliesTo: /^bytes: 32 of zero$/,
         ours: "refused",
-        why: "It is the system program, whose token account nobody can spend from.",
+        reason: "It is the system program, whose token account nobody can spend from.",
       },
     ],
   },
@@ -155,34 +161,41 @@ const codecs: readonly Codec[] = [
   {
     name: "EVM",
     chain: { id: "8453", chainType: "EVM" },
-    right: "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913",
-    more: [
-      ...count(80).map((digits): [string, string] => [
+    validAddress: "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913",
+    extraTexts: [
+      ...range(80).map((digits): [string, string] => [
         `bytes: ${digits} digits`,
         `0x${"a".repeat(digits)}`,
       ]),
       ["bytes: zero", `0x${"0".repeat(40)}`],
       ["bytes: capitals", "0x833589FCD6EDB6E08F4C7C32D4F71B54BDA02913"],
     ],
-    theirs: (text) => isViemAddress(text),
+    isAcceptedByLibrary: (text) => isViemAddress(text),
     differences: [
-      { ...zero, of: /^bytes: zero$/ },
+      { ...zeroHash, appliesTo: /^bytes: zero$/ },
       {
-        of: /^(?:case|bytes): capitals$/,
+        appliesTo: /^(?:case|bytes): capitals$/,
         ours: "taken",
-        why: "EIP-55 lets an address of one case go without a checksum, capitals too; viem takes small letters alone. We show it in its EIP-55 form, to be compared.",
+        reason:
+          "EIP-55 lets an address of one case go without a checksum, capitals too; viem takes small letters alone. We show it in its EIP-55 form, to be compared.",
       },
     ],
   },
 ];
 
 describe("hostile addresses have the verdict of the family's own library", () => {
-  test.each(codecs)("$name", ({ chain, right, more, theirs, differences }) => {
-    expect(readAddress(chain, right)).toEqual({ address: right });
-    const texts = new Map([...spoilText(right), ...more]);
-    const ours = (text: string): boolean => "address" in readAddress(chain, text);
-    const found = findUnexplained(texts, differences, { ours, theirs });
-    expect(found).toMatchObject({ unexplained: [], idle: [] });
-    expect(found.refusedCount).toBeGreaterThanOrEqual(200);
-  });
+  test.each(addressFamilies)(
+    "$name",
+    ({ chain, validAddress, extraTexts, isAcceptedByLibrary, differences }) => {
+      expect(parseAddress(chain, validAddress)).toEqual({ address: validAddress });
+      const texts = new Map([...corruptText(validAddress), ...extraTexts]);
+      const isAcceptedByUs = (text: string): boolean => "address" in parseAddress(chain, text);
+      const report = findUnexplained(texts, differences, {
+        ours: isAcceptedByUs,
+        theirs: isAcceptedByLibrary,
+      });
+      expect(report).toMatchObject({ unexplained: [], unusedDifferences: [] });
+      expect(report.rejectedCount).toBeGreaterThanOrEqual(200);
+    },
+  );
 });

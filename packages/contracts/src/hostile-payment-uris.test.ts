@@ -1,14 +1,17 @@
 import { describe, expect, test } from "@jest/globals";
 import { assertIsAddress } from "@solana/kit";
 import { decode as decodeBip21, encode as encodeBip21 } from "bip21";
-import { bitcoinUri } from "./bitcoin-uri.ts";
+import { buildBitcoinUri } from "./bitcoin-uri.ts";
 import { Decimal, fitsDecimals, parseDecimal } from "./money.ts";
-import { solanaPayUrl, solanaRequestUrl } from "./solana-pay-url.ts";
 import {
-  type Difference,
+  buildSolanaTransferRequestUrl,
+  buildSolanaTransactionRequestUrl,
+} from "./solana-pay-url.ts";
+import {
+  type ExpectedDifference,
   type HostileTexts,
   findUnexplained,
-  spoilText,
+  corruptText,
 } from "./testing/hostile-texts.ts";
 
 // No page of ours has a URI of EIP-681: it cannot carry a reference, so a QR code of an EVM link is its page's.
@@ -17,9 +20,9 @@ const recipient = "9WzDXwBbmkg8ZTbNMqUxvQRAyrZzDsGYdLVL9zYtAWWM";
 const splToken = "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v";
 const reference = "Es9vMFrzaCERmJfrF4H2FYD4KCoNkY11McCe8BenwNYB";
 const address = "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4";
-const right = "20.5";
+const validAmount = "20.5";
 
-const wholeParts = ["0", "1", "20", "007", "1000", "21000000", "1".repeat(78), "9".repeat(400)];
+const integerParts = ["0", "1", "20", "007", "1000", "21000000", "1".repeat(78), "9".repeat(400)];
 const fractions = ["", ".", ".0", ".5", ".50", ".00000001", ".000000001", ".000000000000000000001"];
 const exponents = [
   "",
@@ -38,12 +41,12 @@ const signs = ["", "+", "-", "--", "+-", "\u2212", "\uFF0B"];
 
 /** Amounts as nobody should type them. */
 const amounts: HostileTexts = new Map([
-  ...spoilText(right),
+  ...corruptText(validAmount),
   ...signs.flatMap((sign) =>
-    wholeParts.flatMap((whole) =>
+    integerParts.flatMap((integerPart) =>
       fractions.flatMap((fraction) =>
         exponents.map((exponent): [string, string] => {
-          const text = sign + whole + fraction + exponent;
+          const text = sign + integerPart + fraction + exponent;
           return [`number: ${text}`, text];
         }),
       ),
@@ -51,7 +54,7 @@ const amounts: HostileTexts = new Map([
   ),
   ...signs.flatMap((sign) =>
     [".5", ".", "", "e3", ".e3", "Infinity", "inf", "NaN", "sNaN1"].map(
-      (rest): [string, string] => [`number: ${sign}${rest}`, sign + rest],
+      (unsignedText): [string, string] => [`number: ${sign}${unsignedText}`, sign + unsignedText],
     ),
   ),
   ...[
@@ -84,42 +87,43 @@ const amounts: HostileTexts = new Map([
 
 /** Texts as strangers put them into a link: what is written of them has to arrive as it was, and nothing besides. */
 const texts: HostileTexts = new Map([
-  ...spoilText("Alice's Shop & Café #7"),
-  ...spoilText("amount=0&reference=x"),
+  ...corruptText("Alice's Shop & Café #7"),
+  ...corruptText("amount=0&reference=x"),
 ]);
 
 /** What is typed as the amount of a link, and can be paid in a token of so many places. */
-const readAmount = (typed: string, places: number): Decimal | undefined => {
-  const amount = parseDecimal(typed);
+const parseAmount = (input: string, decimals: number): Decimal | undefined => {
+  const amount = parseDecimal(input);
   if (typeof amount === "string" || !amount.isPositive() || amount.isZero()) return undefined;
-  return fitsDecimals(amount, places) ? amount : undefined;
+  return fitsDecimals(amount, decimals) ? amount : undefined;
 };
 
-const tooFine = (places: number): Difference => ({
-  of: (text) => {
+const tooManyDecimals = (decimals: number): ExpectedDifference => ({
+  appliesTo: (text) => {
     const amount = parseDecimal(text);
-    return typeof amount !== "string" && !fitsDecimals(amount, places);
+    return typeof amount !== "string" && !fitsDecimals(amount, decimals);
   },
   ours: "refused",
-  why: "The token has no smaller part: a wallet would round it, and the link would not be paid exactly.",
+  reason:
+    "The token has no smaller part: a wallet would round it, and the link would not be paid exactly.",
 });
-const tooLong: Difference = {
-  of: (text) => parseDecimal(text) === "decimal_max_digits",
+const tooManyDigits: ExpectedDifference = {
+  appliesTo: (text) => parseDecimal(text) === "decimal_max_digits",
   ours: "refused",
-  why: "No uint256 holds it (rule API-14); nobody owns as much.",
+  reason: "No uint256 holds it (rule API-14); nobody owns as much.",
 };
 
 describe("a request of BIP-21", () => {
-  const rows: readonly Difference[] = [
-    tooFine(8),
-    tooLong,
+  const expectedDifferences: readonly ExpectedDifference[] = [
+    tooManyDecimals(8),
+    tooManyDigits,
     {
-      of: /^(?:notation: 0[xbo]|stranger: an address of EVM$)/,
+      appliesTo: /^(?:notation: 0[xbo]|stranger: an address of EVM$)/,
       ours: "refused",
-      why: "JavaScript's Number reads hex, octal and binary; an amount is decimal (BIP-21).",
+      reason: "JavaScript's Number reads hex, octal and binary; an amount is decimal (BIP-21).",
     },
   ];
-  const theirs = (amount: string): boolean => {
+  const isAcceptedByLibrary = (amount: string): boolean => {
     try {
       // Its types want a number; a text is what a page has.
       encodeBip21(address, { amount: amount as never });
@@ -130,26 +134,29 @@ describe("a request of BIP-21", () => {
   };
 
   test("has an amount wherever bitcoinjs' library takes it, but for what is told here", () => {
-    const ours = (typed: string): boolean => readAmount(typed, 8) !== undefined;
-    const found = findUnexplained(amounts, rows, { ours, theirs });
-    expect(found).toMatchObject({ unexplained: [], idle: [] });
-    expect(found.refusedCount).toBeGreaterThanOrEqual(200);
+    const isAcceptedByUs = (input: string): boolean => parseAmount(input, 8) !== undefined;
+    const report = findUnexplained(amounts, expectedDifferences, {
+      ours: isAcceptedByUs,
+      theirs: isAcceptedByLibrary,
+    });
+    expect(report).toMatchObject({ unexplained: [], unusedDifferences: [] });
+    expect(report.rejectedCount).toBeGreaterThanOrEqual(200);
   });
 
   test("is read by that library as it was meant, of all hostile amounts that are taken and all hostile texts", () => {
-    for (const typed of amounts.values()) {
-      const amount = readAmount(typed, 8);
+    for (const input of amounts.values()) {
+      const amount = parseAmount(input, 8);
       if (amount === undefined) continue;
-      const uri = bitcoinUri({ address, amount });
+      const uri = buildBitcoinUri({ address, amount });
       expect(uri).toMatch(/\?amount=(?:0|[1-9]\d*)(?:\.\d{0,7}[1-9])?$/);
       expect(decodeBip21(uri)).toEqual({ address, options: { amount: amount.toNumber() } });
     }
     expect(new Set(texts.values()).size).toBeGreaterThanOrEqual(300);
     for (const label of texts.values()) {
-      const uri = bitcoinUri({ address, amount: new Decimal("0.5"), label, message: label });
-      const said =
+      const uri = buildBitcoinUri({ address, amount: new Decimal("0.5"), label, message: label });
+      const expectedTexts =
         label === "" ? {} : { label: label.toWellFormed(), message: label.toWellFormed() };
-      expect(decodeBip21(uri)).toEqual({ address, options: { amount: 0.5, ...said } });
+      expect(decodeBip21(uri)).toEqual({ address, options: { amount: 0.5, ...expectedTexts } });
     }
   });
 });
@@ -158,98 +165,117 @@ describe("a request of BIP-21", () => {
  * Reads a transfer request as Solana Pay's specification has it: keys that @solana/kit takes, and an
  * amount without sign and exponent. Its own library needs another major version of that kit.
  */
-const readTransferRequest = (uri: string) => {
+const parseTransferRequest = (uri: string) => {
   const url = new URL(uri);
-  const keyOf = (text: string | null): string => {
+  const parsePublicKey = (text: string | null): string => {
     assertIsAddress(text ?? "");
     return text ?? "";
   };
   const amount = url.searchParams.get("amount") ?? "";
   if (!/^\d+(?:\.\d+)?$/.test(amount)) throw new Error("this is no amount");
   return {
-    recipient: keyOf(url.pathname),
+    recipient: parsePublicKey(url.pathname),
     amount,
-    splToken: keyOf(url.searchParams.get("spl-token")),
-    references: url.searchParams.getAll("reference").map(keyOf),
+    splToken: parsePublicKey(url.searchParams.get("spl-token")),
+    references: url.searchParams.getAll("reference").map(parsePublicKey),
     label: url.searchParams.get("label") ?? "",
     memo: url.searchParams.get("memo") ?? "",
-    names: [...url.searchParams.keys()],
+    parameterNames: [...url.searchParams.keys()],
   };
 };
 
 describe("a transfer request of Solana Pay", () => {
-  const places = 6;
-  const rows: readonly Difference[] = [
-    tooFine(places),
-    tooLong,
+  const decimals = 6;
+  const expectedDifferences: readonly ExpectedDifference[] = [
+    tooManyDecimals(decimals),
+    tooManyDigits,
     {
-      of: (text) => readAmount(text, places) !== undefined,
+      appliesTo: (text) => parseAmount(text, decimals) !== undefined,
       ours: "taken",
-      why: "We take a sign, an exponent, blanks around it and a point at either end from who makes a link, and write none of them: the wallet reads a plain decimal.",
+      reason:
+        "We take a sign, an exponent, blanks around it and a point at either end from who makes a link, and write none of them: the wallet reads a plain decimal.",
     },
     {
-      of: /^number: 0+\.?0*$/,
+      appliesTo: /^number: 0+\.?0*$/,
       ours: "refused",
-      why: "Solana Pay lets a request ask for nothing; a payment of nothing is none here.",
+      reason: "Solana Pay lets a request ask for nothing; a payment of nothing is none here.",
     },
   ];
-  const order = { recipient, splToken, reference };
-  const theirs = (amount: string): boolean => {
+  const request = { recipient, splToken, reference };
+  const isAcceptedByLibrary = (amount: string): boolean => {
     try {
       const query = `amount=${encodeURIComponent(amount)}&spl-token=${splToken}`;
-      return readTransferRequest(`solana:${recipient}?${query}`).amount === amount;
+      return parseTransferRequest(`solana:${recipient}?${query}`).amount === amount;
     } catch {
       return false;
     }
   };
 
   test("has an amount wherever its specification takes it, but for what is told here", () => {
-    const ours = (typed: string): boolean => readAmount(typed, places) !== undefined;
-    const found = findUnexplained(amounts, rows, { ours, theirs });
-    expect(found).toMatchObject({ unexplained: [], idle: [] });
-    expect(found.refusedCount).toBeGreaterThanOrEqual(200);
+    const isAcceptedByUs = (input: string): boolean => parseAmount(input, decimals) !== undefined;
+    const report = findUnexplained(amounts, expectedDifferences, {
+      ours: isAcceptedByUs,
+      theirs: isAcceptedByLibrary,
+    });
+    expect(report).toMatchObject({ unexplained: [], unusedDifferences: [] });
+    expect(report.rejectedCount).toBeGreaterThanOrEqual(200);
   });
 
   test("is read as it was meant, of all hostile amounts that are taken and all hostile texts", () => {
-    for (const typed of amounts.values()) {
-      const amount = readAmount(typed, places);
+    for (const input of amounts.values()) {
+      const amount = parseAmount(input, decimals);
       if (amount === undefined) continue;
-      const read = readTransferRequest(solanaPayUrl({ ...order, amount }));
-      expect(read).toMatchObject({ recipient, splToken, references: [reference] });
-      expect(new Decimal(read.amount).eq(amount)).toBe(true);
+      const parsedRequest = parseTransferRequest(
+        buildSolanaTransferRequestUrl({ ...request, amount }),
+      );
+      expect(parsedRequest).toMatchObject({ recipient, splToken, references: [reference] });
+      expect(new Decimal(parsedRequest.amount).eq(amount)).toBe(true);
     }
     for (const label of texts.values()) {
-      const uri = solanaPayUrl({ ...order, amount: new Decimal("0.5"), label, memo: label });
-      const said = label.toWellFormed();
-      const read = {
+      const uri = buildSolanaTransferRequestUrl({
+        ...request,
+        amount: new Decimal("0.5"),
+        label,
+        memo: label,
+      });
+      const expectedTexts = label.toWellFormed();
+      const parsedRequest = {
         amount: "0.5",
         recipient,
         splToken,
         references: [reference],
-        label: said,
-        memo: said,
+        label: expectedTexts,
+        memo: expectedTexts,
       };
-      const names = ["amount", "spl-token", "reference", ...(said === "" ? [] : ["label", "memo"])];
-      expect(readTransferRequest(uri)).toEqual({ ...read, names });
+      const expectedNames = [
+        "amount",
+        "spl-token",
+        "reference",
+        ...(expectedTexts === "" ? [] : ["label", "memo"]),
+      ];
+      expect(parseTransferRequest(uri)).toEqual({
+        ...parsedRequest,
+        parameterNames: expectedNames,
+      });
     }
   });
 });
 
 describe("a transaction request of Solana Pay", () => {
   /** A path that is no key is the address to ask; an encoded one is decoded whole. */
-  const readLink = (uri: string): URL => {
+  const parseRequestUrl = (uri: string): URL => {
     const path = uri.slice("solana:".length);
-    const link = new URL(
+    const requestUrl = new URL(
       /[:%]/.test(path) && !path.includes(":") ? decodeURIComponent(path) : path,
     );
-    if (link.protocol !== "https:") throw new Error("it is not https");
-    return link;
+    if (requestUrl.protocol !== "https:") throw new Error("it is not https");
+    return requestUrl;
   };
 
   test("asks the very address it was written of, over https, or is not written, in hundreds of hostile ones", () => {
-    const addresses = new Set([
-      ...spoilText("https://pay.example/checkout/solana/plink_1").values(),
-      ...spoilText("https://pay.example/x?amount=1&y=%20#z").values(),
+    const hostileUrls = new Set([
+      ...corruptText("https://pay.example/checkout/solana/plink_1").values(),
+      ...corruptText("https://pay.example/x?amount=1&y=%20#z").values(),
       ...[
         "http:",
         "HTTPS:",
@@ -262,19 +288,19 @@ describe("a transaction request of Solana Pay", () => {
         "solana:",
       ].map((scheme) => `${scheme}//pay.example/x`),
     ]);
-    let refusedCount = 0;
-    for (const typed of addresses) {
-      const url = URL.parse(typed);
+    let rejectedCount = 0;
+    for (const input of hostileUrls) {
+      const url = URL.parse(input);
       if (url?.protocol !== "https:") {
-        refusedCount += 1;
-        expect(() => solanaRequestUrl(typed)).toThrow("https");
+        rejectedCount += 1;
+        expect(() => buildSolanaTransactionRequestUrl(input)).toThrow("https");
         continue;
       }
-      const uri = solanaRequestUrl(typed);
+      const uri = buildSolanaTransactionRequestUrl(input);
       expect(uri).toMatch(/^solana:[\x21-\x7e]+$/);
-      expect(readLink(uri).href).toBe(url.href);
+      expect(parseRequestUrl(uri).href).toBe(url.href);
     }
-    expect(addresses.size).toBeGreaterThanOrEqual(400);
-    expect(refusedCount).toBeGreaterThanOrEqual(50);
+    expect(hostileUrls.size).toBeGreaterThanOrEqual(400);
+    expect(rejectedCount).toBeGreaterThanOrEqual(50);
   });
 });

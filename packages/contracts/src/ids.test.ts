@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import { TypeID } from "typeid-js";
-import { Id, idOfNames, idOfUuid, isId, newId, uuidOfId } from "./ids.ts";
+import { Id, createDeterministicId, uuidToId, isId, newId, idToUuid } from "./ids.ts";
 
 describe("newId", () => {
   test.each([
@@ -35,26 +35,35 @@ describe("newId", () => {
   });
 });
 
-describe("uuidOfId", () => {
+describe("idToUuid", () => {
   test("is the UUID of which the id was made, and refuses what is no id", () => {
     const uuid = "0193a4b8-2f00-7abc-8def-0123456789ab";
-    expect(uuidOfId(idOfUuid("aud", uuid))).toBe(uuid);
-    expect(() => uuidOfId("aud_8zzzzzzzzzzzzzzzzzzzzzzzzz")).toThrow();
-    expect(() => uuidOfId("aud")).toThrow();
+    expect(idToUuid(uuidToId("aud", uuid))).toBe(uuid);
+    expect(() => idToUuid("aud_8zzzzzzzzzzzzzzzzzzzzzzzzz")).toThrow();
+    expect(() => idToUuid("aud")).toThrow();
   });
 });
 
-describe("idOfNames", () => {
+describe("createDeterministicId", () => {
   test("is the same for the same names, for ever (rule API-24)", () => {
-    const id = idOfNames("tx", ["evm:8453", "0xab:plink_1:0", "plink_1"]);
+    const id = createDeterministicId("tx", ["evm:8453", "0xab:plink_1:0", "plink_1"]);
     expect(id).toBe("tx_3es6cj0xmjh8v95z30ce30x174");
     expect(isId("tx", id)).toBe(true);
   });
 
   test("is another for every other division, order or number of names, and valid for each", () => {
-    const names = [["ab", "c"], ["a", "bc"], ["c", "ab"], ["abc"], ["ab", "c", ""], ['ab","c']];
-    const many = Array.from({ length: 1_000 }, (_, index) => [String(index)]);
-    const ids = [...names, ...many].map((one) => idOfNames("tx", one));
+    const namePartsList = [
+      ["ab", "c"],
+      ["a", "bc"],
+      ["c", "ab"],
+      ["abc"],
+      ["ab", "c", ""],
+      ['ab","c'],
+    ];
+    const manyNameParts = Array.from({ length: 1_000 }, (_, index) => [String(index)]);
+    const ids = [...namePartsList, ...manyNameParts].map((nameParts) =>
+      createDeterministicId("tx", nameParts),
+    );
     expect(new Set(ids).size).toBe(ids.length);
     for (const id of ids) {
       expect(isId("tx", id)).toBe(true);
@@ -64,9 +73,9 @@ describe("idOfNames", () => {
   });
 });
 
-describe("idOfUuid", () => {
+describe("uuidToId", () => {
   test("keeps to the published example of TypeID 0.3", () => {
-    const id = idOfUuid("aud", "0188bac7-4afa-78aa-bc3b-bd1eef28d881");
+    const id = uuidToId("aud", "0188bac7-4afa-78aa-bc3b-bd1eef28d881");
     expect(id).toBe("aud_01h2xcejqtf2nbrexx3vqjhp41");
     expect(isId("aud", id)).toBe(true);
   });

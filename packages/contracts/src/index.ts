@@ -2,8 +2,8 @@ export { AccountChange, type OwnAccount, accountOperations } from "./api/account
 export {
   ApiKeyChange,
   type ApiKeyData,
-  RotationBody,
-  apiKeyBody,
+  RotateApiKeyBody,
+  createApiKeyBody,
   apiKeyOperations,
   overlapSecondsDefault,
 } from "./api/api-keys.ts";
@@ -23,10 +23,10 @@ export {
   DepositsQuery,
   depositDecisions,
   depositOperations,
-  type likelihoods,
+  type likelyLinkReasons,
 } from "./api/deposits.ts";
 export { OwnPaymentsFilter, exportOperations } from "./api/exports.ts";
-export { type Operation, refusalsOf } from "./api/operation.ts";
+export { type Operation, listApiErrorCodes } from "./api/operation.ts";
 export {
   type Overview,
   OverviewQuery,
@@ -35,9 +35,9 @@ export {
 } from "./api/overview.ts";
 export {
   NewPasskey,
-  PasskeyAnswer,
+  PasskeyAssertion,
   PasskeyChange,
-  type PasskeyCreation,
+  type PasskeyCreationOptions,
   type PasskeyData,
   passkeyOperations,
 } from "./api/passkeys.ts";
@@ -47,19 +47,19 @@ export {
   CheckoutQuery,
   SolanaTransactionBody,
   type CheckoutTransaction,
-  FirstIndexBody,
-  LinkStoryQuery,
+  FirstAddressIndexBody,
+  LinkTimelineQuery,
   OwnLinksFilter,
   OwnLinksQuery,
   type OwnPaymentData,
   type PaymentData,
-  type StoryEntry,
+  type TimelineEntry,
   checkoutOperations,
   consoleLinkOperations,
   type noInstructionsReasons,
   type paymentWays,
   publicLinkOperations,
-  storyKinds,
+  timelineEntryKinds,
   unappliedReasons,
 } from "./api/payment-links.ts";
 export {
@@ -69,19 +69,19 @@ export {
   PresenceBody,
   type SessionData,
   SignInBody,
-  SignInLinkQuestion,
+  SignInLinkRequest,
   StartOidcQuery,
   identityOperations,
   sessionOperations,
   signInMethods,
   signInOperations,
 } from "./api/sessions.ts";
-export { type OwnWallet, WalletChange, walletBody, walletOperations } from "./api/wallets.ts";
+export { type OwnWallet, WalletChange, createWalletBody, walletOperations } from "./api/wallets.ts";
 export {
   type DeliveryAttempt,
   type DeliveryData,
   type DeliveryDetail,
-  EndpointBody,
+  CreateEndpointBody,
   EndpointChange,
   LinkDeliveriesQuery,
   type LinkDeliveryData,
@@ -92,8 +92,8 @@ export {
   type endpointOutcomes,
   webhookEndpointOperations,
 } from "./api/webhook-endpoints.ts";
-export { Account, ChainType, Wallet, chainTypes, defaultWallet } from "./account.ts";
-export type { AddressFault, AddressReading } from "./address-reading.ts";
+export { Account, ChainType, Wallet, chainTypes, findDefaultWallet } from "./account.ts";
+export type { AddressFault, AddressParseResult } from "./address-parse-result.ts";
 export {
   type Actor,
   type AuditAction,
@@ -102,36 +102,42 @@ export {
   auditActorKinds,
 } from "./audit.ts";
 export { isAddressOrCidr } from "./cidr.ts";
-export { type ApiKeyMode, hashSecret, isApiKey, mintApiKey, shownKeyLength } from "./api-key.ts";
+export {
+  type ApiKeyMode,
+  hashSecret,
+  isApiKey,
+  generateApiKey,
+  apiKeyPrefixLength,
+} from "./api-key.ts";
 export {
   type BitcoinChainId,
-  bitcoinScript,
+  toBitcoinScriptPubKey,
   isBitcoinChainId,
-  readBitcoinAddress,
+  parseBitcoinAddress,
 } from "./bitcoin-address.ts";
 export {
   type BitcoinKeyFault,
-  bitcoinAddresses,
-  bitcoinKeyId,
+  deriveBitcoinAddresses,
+  computeBitcoinKeyId,
   isBitcoinDescriptor,
-  readBitcoinKey,
+  parseBitcoinKey,
 } from "./bitcoin-key.ts";
-export { bitcoinUri } from "./bitcoin-uri.ts";
+export { buildBitcoinUri } from "./bitcoin-uri.ts";
 export {
   type Catalogue,
   type CatalogueToken,
   createCatalogue,
-  explorerUrl,
-  openCatalogue,
-  showToken,
+  buildExplorerUrl,
+  loadCatalogue,
+  serializeToken,
 } from "./catalogue.ts";
 export { type CatalogueChain, CatalogueData } from "./catalogue-data.ts";
-export { isSameAddress, readAddress } from "./chain-address.ts";
+export { isSameAddress, parseAddress } from "./chain-address.ts";
 export { devnetSeed } from "./catalogue-seed.ts";
 export { devnet } from "./devnet.ts";
 export {
   type ChainAdvance,
-  NeededByAmount,
+  ConfirmationsByAmount,
   DepositState,
   DepositStatus,
   type EventType,
@@ -164,24 +170,32 @@ export {
   settlementProcessing,
   settlementSettled,
   topicSettings,
-  topicUse,
+  topicUsage,
   topics,
 } from "./events.ts";
 export { hasValidEip55, isEvmAddress, keccak256Hex, toEip55 } from "./evm-address.ts";
-export { Id, type IdPrefix, idOfNames, idOfUuid, isId, newId, uuidOfId } from "./ids.ts";
+export {
+  Id,
+  type IdPrefix,
+  createDeterministicId,
+  uuidToId,
+  isId,
+  newId,
+  idToUuid,
+} from "./ids.ts";
 export { Instant, parseInstant } from "./instant.ts";
 export {
-  IntrospectionAnswer,
-  IntrospectionQuestion,
+  IntrospectionResponse,
+  IntrospectionRequest,
   type SessionService,
   sessionServices,
 } from "./introspection.ts";
-export { chainSource } from "./chain-source.ts";
-export { type RpcUrls, chainIdForm, parseHosts, parseRpcUrls } from "./rpc-urls.ts";
+export { getChainSource } from "./chain-source.ts";
+export { type RpcUrls, chainIdPattern, parseHosts, parseRpcUrls } from "./rpc-urls.ts";
 export { mayBePrivateKey } from "./private-key.ts";
-export { referenceHashOf } from "./reference-hash.ts";
+export { computeReferenceHash } from "./reference-hash.ts";
 export { parseJson } from "./json.ts";
-export { LinkTexts, linkTexts } from "./link-texts.ts";
+export { LinkTexts, pickLinkTexts } from "./link-texts.ts";
 export {
   Amount,
   Decimal,
@@ -190,7 +204,7 @@ export {
   formatAmount,
   parseDecimal,
 } from "./money.ts";
-export { checkoutPageUrl, ownerImagePath, transactionPageUrl } from "./pages.ts";
+export { buildCheckoutPageUrl, buildOwnerImagePath, buildTransactionPageUrl } from "./pages.ts";
 export {
   ChainData,
   type CreateLinkBody,
@@ -206,50 +220,57 @@ export {
   pageSize,
 } from "./payment-link.ts";
 export {
-  type ErrorEntry,
-  Refusal,
-  type RefusalCode,
-  refusalCodes,
-  refuse,
-  refuseStale,
-  statusOf,
-} from "./refusal.ts";
+  type ApiErrorEntry,
+  ApiError,
+  type ApiErrorCode,
+  apiErrorCodes,
+  createApiError,
+  createReauthenticationError,
+  getApiErrorStatus,
+} from "./api-error.ts";
 export { type Scope, scopes } from "./scope.ts";
 export {
-  readBase58,
-  readSolanaAddress,
-  solanaReference,
-  solanaReferenceHash,
+  decodeBase58,
+  parseSolanaAddress,
+  deriveSolanaReference,
+  toSolanaReferenceHash,
 } from "./solana-address.ts";
-export { SignUp, defaultSignUp } from "./sign-up.ts";
-export { smallestDeposit } from "./smallest-deposit.ts";
-export { solanaTokenAccount, solanaTokenPrograms } from "./solana-token-account.ts";
-export { solanaPayUrl, solanaRequestUrl } from "./solana-pay-url.ts";
+export { SignUp, getDefaultSignUp } from "./sign-up.ts";
+export { getSmallestDeposit } from "./smallest-deposit.ts";
+export { deriveAssociatedTokenAccount, solanaTokenPrograms } from "./solana-token-account.ts";
 export {
-  type AskUsedAddresses,
+  buildSolanaTransferRequestUrl,
+  buildSolanaTransactionRequestUrl,
+} from "./solana-pay-url.ts";
+export {
+  type FetchUsedAddresses,
   UsedAddresses,
-  UsedAddressesQuestion,
-  askedAddressesMax,
+  UsedAddressesRequest,
+  requestedAddressesMax,
 } from "./used-addresses.ts";
-export { type AskSolana, SolanaFacts, SolanaFactsQuestion } from "./solana-facts.ts";
-export { readTronAddress, tronFromHex, tronToHex } from "./tron-address.ts";
 export {
-  type Reader,
+  type FetchSolanaAccountState,
+  SolanaAccountState,
+  SolanaAccountStateRequest,
+} from "./solana-account-state.ts";
+export { parseTronAddress, tronAddressFromHex, tronAddressToHex } from "./tron-address.ts";
+export {
+  type Parser,
   type ValidationCode,
   body,
   bool,
-  changed,
+  optional,
   dateTime,
   futureDateTime,
   integer,
-  invalid,
+  createValidationError,
   list,
   nullable,
   oneOf,
   orNull,
   parameter,
   positiveDecimal,
-  read,
+  parseInput,
   required,
   text,
   validationMessages,

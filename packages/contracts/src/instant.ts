@@ -6,7 +6,7 @@ export const Instant = z.codec(z.iso.datetime(), z.date(), {
   encode: (instant) => instant.toISOString(),
 });
 
-const isoText =
+const isoPattern =
   /^(\d{4})-(\d{2})-(\d{2})(?:[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d+))?)?([Zz]|[+-]\d{2}:?\d{2})?)?$/;
 
 // Beyond these years ISO 8601 needs a sign and six digits, which our own events do not carry.
@@ -18,10 +18,10 @@ const latestMs = Date.parse("9999-12-31T23:59:59.999Z");
  * impossible calendar day, 24:00, a leap second, or a year outside 0001 to 9999 in UTC.
  */
 export const parseInstant = (text: string): Date | undefined => {
-  const match = isoText.exec(text);
+  const match = isoPattern.exec(text);
   if (match === null) return undefined;
-  const part = (index: number): number => Number(match[index] ?? 0);
-  const [year, month, day, hour, minute, second] = [1, 2, 3, 4, 5, 6].map(part) as [
+  const parseComponent = (index: number): number => Number(match[index] ?? 0);
+  const [year, month, day, hour, minute, second] = [1, 2, 3, 4, 5, 6].map(parseComponent) as [
     number,
     number,
     number,
@@ -30,18 +30,18 @@ export const parseInstant = (text: string): Date | undefined => {
     number,
   ];
   if (hour > 23 || minute > 59 || second > 59) return undefined;
-  const millis = Number((match[7] ?? "").padEnd(3, "0").slice(0, 3));
-  const local = new Date(0);
-  local.setUTCFullYear(year, month - 1, day);
-  if (local.getUTCMonth() !== month - 1 || local.getUTCDate() !== day) return undefined;
-  local.setUTCHours(hour, minute, second, millis);
-  const offsetMinutes = readOffsetMinutes(match[8]);
+  const milliseconds = Number((match[7] ?? "").padEnd(3, "0").slice(0, 3));
+  const localTime = new Date(0);
+  localTime.setUTCFullYear(year, month - 1, day);
+  if (localTime.getUTCMonth() !== month - 1 || localTime.getUTCDate() !== day) return undefined;
+  localTime.setUTCHours(hour, minute, second, milliseconds);
+  const offsetMinutes = parseOffsetMinutes(match[8]);
   if (offsetMinutes === undefined) return undefined;
-  const instant = new Date(local.getTime() - offsetMinutes * 60_000);
+  const instant = new Date(localTime.getTime() - offsetMinutes * 60_000);
   return instant.getTime() < earliestMs || instant.getTime() > latestMs ? undefined : instant;
 };
 
-const readOffsetMinutes = (text: string | undefined): number | undefined => {
+const parseOffsetMinutes = (text: string | undefined): number | undefined => {
   if (text === undefined || text.toUpperCase() === "Z") return 0;
   const hours = Number(text.slice(1, 3));
   const minutes = Number(text.slice(-2));

@@ -18,20 +18,20 @@ const addressCharsMax = 64;
  * is from where a key is used. `service` is the service that received a session's token; auth-keys if not
  * given.
  */
-export const IntrospectionQuestion = z.object({
+export const IntrospectionRequest = z.object({
   kind: z.enum(["api-key", "session"]),
   hash: z.string().regex(/^[0-9a-f]{64}$/),
   address: z.string().max(addressCharsMax).optional(),
   service: z.enum(sessionServices).optional(),
 });
-export type IntrospectionQuestion = z.output<typeof IntrospectionQuestion>;
+export type IntrospectionRequest = z.output<typeof IntrospectionRequest>;
 
 /**
  * What auth-keys answers. `found: false` means unknown, revoked or deactivated. An expired
  * credential is still found: each service judges `expiresAt` by its own clock, at every use.
  * `bucketId` names the rate bucket: keys rotated from one another share one.
  */
-export const IntrospectionAnswer = z.discriminatedUnion("found", [
+export const IntrospectionResponse = z.discriminatedUnion("found", [
   z.object({ found: z.literal(false) }),
   z.object({
     found: z.literal(true),
@@ -53,4 +53,4 @@ export const IntrospectionAnswer = z.discriminatedUnion("found", [
     }),
   }),
 ]);
-export type IntrospectionAnswer = z.output<typeof IntrospectionAnswer>;
+export type IntrospectionResponse = z.output<typeof IntrospectionResponse>;

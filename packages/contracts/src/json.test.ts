@@ -1,7 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import { JsonNumber, parseJson } from "./json.ts";
 
-const sourceOf = (value: unknown): string => {
+const getNumberSource = (value: unknown): string => {
   if (!(value instanceof JsonNumber)) throw new Error("not a number");
   return value.source;
 };
@@ -17,7 +17,7 @@ describe("parseJson", () => {
     "-0.0",
     "9".repeat(400),
   ])("keeps the number %.30s as it was written", (source) => {
-    expect(sourceOf(parseJson(source))).toBe(source);
+    expect(getNumberSource(parseJson(source))).toBe(source);
     expect(parseJson(`{"a":[{"b":${source}}]}`)).toEqual({ a: [{ b: new JsonNumber(source) }] });
   });
 

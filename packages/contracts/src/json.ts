@@ -14,14 +14,14 @@ type ReviverContext = { source?: string };
  */
 export const parseJson = (text: string): unknown => {
   try {
-    return JSON.parse(text, keepSource);
+    return JSON.parse(text, preserveNumberSource);
   } catch (error) {
     if (error instanceof SyntaxError) throw error;
     throw new SyntaxError("JSON is nested too deeply", { cause: error });
   }
 };
 
-const keepSource = (_key: string, value: unknown, context?: ReviverContext): unknown => {
+const preserveNumberSource = (_key: string, value: unknown, context?: ReviverContext): unknown => {
   if (typeof value !== "number") return value;
   if (context?.source === undefined) throw new Error("JSON.parse gave a number without its source");
   return new JsonNumber(context.source);

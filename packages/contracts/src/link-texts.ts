@@ -12,9 +12,9 @@ export const LinkTexts = z.object({
 });
 export type LinkTexts = z.output<typeof LinkTexts>;
 
-type GivenTexts = { [Name in keyof LinkTexts]?: LinkTexts[Name] | undefined };
+type PartialLinkTexts = { [Name in keyof LinkTexts]?: LinkTexts[Name] | undefined };
 
 /** Takes the texts of an order or a link, null where there are none. */
-export const linkTexts = ({ description = null }: GivenTexts): LinkTexts => ({
+export const pickLinkTexts = ({ description = null }: PartialLinkTexts): LinkTexts => ({
   description,
 });

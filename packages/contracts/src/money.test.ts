@@ -9,10 +9,10 @@ import {
   formatAmount,
   parseDecimal,
 } from "./money.ts";
-import { propertyRuns } from "./testing/property-runs.ts";
-import { cpuMsOf } from "./testing/cpu-time.ts";
+import { getPropertyRunOptions } from "./testing/property-runs.ts";
+import { measureCpuMs } from "./testing/cpu-time.ts";
 
-const shown = (text: string): string => {
+const parseAndFormat = (text: string): string => {
   const value = parseDecimal(text);
   return typeof value === "string" ? value : formatAmount(value);
 };
@@ -38,7 +38,7 @@ describe("parseDecimal", () => {
     ["-0", "0"],
     ["0e5", "0"],
   ])("reads %j as %s", (text, amount) => {
-    expect(shown(text)).toBe(amount);
+    expect(parseAndFormat(text)).toBe(amount);
   });
 
   test.each([
@@ -62,13 +62,13 @@ describe("parseDecimal", () => {
     "∞",
     "ten",
   ])("refuses %j, which is no decimal", (text) => {
-    expect(shown(text)).toBe("decimal_parsing");
+    expect(parseAndFormat(text)).toBe("decimal_parsing");
   });
 
   test.each(["NaN", "nan", "sNaN", "-sNaN", "NaN123", "inf", "-Infinity", "+INF"])(
     "refuses %s, which is not finite",
     (text) => {
-      expect(shown(text)).toBe("finite_number");
+      expect(parseAndFormat(text)).toBe("finite_number");
     },
   );
 
@@ -83,7 +83,7 @@ describe("parseDecimal", () => {
     ["101 places", "1e-101", false],
     ["zeros that are not significant", `${"0".repeat(500)}1.${"0".repeat(500)}`, true],
   ])("given %s, holds the limit of 78 digits (rule API-14)", (_name, text, isAccepted) => {
-    expect(shown(text) !== "decimal_max_digits").toBe(isAccepted);
+    expect(parseAndFormat(text) !== "decimal_max_digits").toBe(isAccepted);
   });
 
   test.each([
@@ -94,7 +94,7 @@ describe("parseDecimal", () => {
     "0e99999999999",
     `1e${"9".repeat(60_000)}`,
   ])("refuses an absurd exponent at once: %.30s (rule API-14)", (text) => {
-    const cpuMs = cpuMsOf(() => expect(shown(text)).toBe("decimal_max_digits"));
+    const cpuMs = measureCpuMs(() => expect(parseAndFormat(text)).toBe("decimal_max_digits"));
     expect(cpuMs).toBeLessThan(500);
   });
 
@@ -106,8 +106,8 @@ describe("parseDecimal", () => {
     ["blanks", `1${" ".repeat(60_000)}x`],
     ["signs", "-".repeat(60_000)],
   ])("refuses 60 kB of %s at the cost of less than half a second", (_name, text) => {
-    const cpuMs = cpuMsOf(() =>
-      expect(["decimal_max_digits", "decimal_parsing"]).toContain(shown(text)),
+    const cpuMs = measureCpuMs(() =>
+      expect(["decimal_max_digits", "decimal_parsing"]).toContain(parseAndFormat(text)),
     );
     expect(cpuMs).toBeLessThan(500);
   });
@@ -115,14 +115,14 @@ describe("parseDecimal", () => {
   test("reads every amount that formatAmount writes as the same amount (rule API-12)", () => {
     const digits = fc.bigInt({ min: 0n, max: 10n ** 78n - 1n });
     fc.assert(
-      fc.property(digits, fc.integer({ min: 0, max: 36 }), (units, places) => {
-        const amount = new Decimal(`${units}e-${places}`);
+      fc.property(digits, fc.integer({ min: 0, max: 36 }), (baseUnits, decimals) => {
+        const amount = new Decimal(`${baseUnits}e-${decimals}`);
         const text = formatAmount(amount);
         expect(text).toMatch(/^(0|[1-9]\d*)(\.\d*[1-9])?$/);
-        expect(shown(text)).toBe(text);
+        expect(parseAndFormat(text)).toBe(text);
         expect(new Decimal(text).equals(amount)).toBe(true);
       }),
-      propertyRuns({ soak: 1_000 }),
+      getPropertyRunOptions({ soak: 1_000 }),
     );
   });
 });
@@ -176,8 +176,8 @@ describe("a token's decimals", () => {
     ["0.1", 0, false],
     ["1e-18", 18, true],
     ["1e-19", 18, false],
-  ])("%s with %i decimals: fits is %s", (text, decimals, fits) => {
-    expect(fitsDecimals(new Decimal(text), decimals)).toBe(fits);
+  ])("%s with %i decimals: fits is %s", (text, decimals, isFitting) => {
+    expect(fitsDecimals(new Decimal(text), decimals)).toBe(isFitting);
   });
 
   test.each([
@@ -187,7 +187,7 @@ describe("a token's decimals", () => {
     ["1e60", 18, false],
     ["1e59", 18, true],
     ["0.000001", 6, true],
-  ])("%s with %i decimals: fits 78 base-unit digits is %s", (text, decimals, fits) => {
-    expect(fitsBaseUnits(new Decimal(text), decimals)).toBe(fits);
+  ])("%s with %i decimals: fits 78 base-unit digits is %s", (text, decimals, isFitting) => {
+    expect(fitsBaseUnits(new Decimal(text), decimals)).toBe(isFitting);
   });
 });

@@ -20,36 +20,36 @@ const baseUnitDigitsMax = 78;
 /**
  * No token has that many places. A finer amount could neither be stored nor carried in an event.
  */
-const placesMax = 100;
+const decimalPlacesMax = 100;
 
 const exponentDigitsMax = 6;
-const plainAmount = /^(0|[1-9]\d*)(\.\d*[1-9])?$/;
+const plainAmountPattern = /^(0|[1-9]\d*)(\.\d*[1-9])?$/;
 // There is one way to match each text. With `\d+\.?\d*` a long run of digits would be tried in
 // every split.
-const decimalText = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE]([+-]?\d+))?$/;
-const nonFiniteText = /^[+-]?(?:s?nan\d*|inf(?:inity)?)$/i;
+const decimalPattern = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE]([+-]?\d+))?$/;
+const nonFinitePattern = /^[+-]?(?:s?nan\d*|inf(?:inity)?)$/i;
 
 /** Writes an amount as the wire wants it: plain decimal, no exponent, no trailing zeros. */
 export const formatAmount = (amount: Decimal): string => amount.toFixed();
 
 /** An amount between our own services and rows: a plain decimal string on the wire, a Decimal in memory. */
 export const Amount = z.codec(
-  z.string().max(200).regex(plainAmount),
+  z.string().max(200).regex(plainAmountPattern),
   z.custom<Decimal>((value) => DecimalBase.isDecimal(value)),
   { decode: (text) => new Decimal(text), encode: formatAmount },
 );
 
-export type DecimalProblem = "decimal_parsing" | "finite_number" | "decimal_max_digits";
+export type DecimalErrorCode = "decimal_parsing" | "finite_number" | "decimal_max_digits";
 
 /**
  * Reads a stranger's decimal, as pydantic does: surrounding blanks, a sign and an exponent are
  * allowed. An exponent that no token amount can have is refused before any work proportional to it
  * (rule API-14).
  */
-export const parseDecimal = (text: string): Decimal | DecimalProblem => {
+export const parseDecimal = (text: string): Decimal | DecimalErrorCode => {
   const trimmed = text.trim();
-  if (nonFiniteText.test(trimmed)) return "finite_number";
-  const match = decimalText.exec(trimmed);
+  if (nonFinitePattern.test(trimmed)) return "finite_number";
+  const match = decimalPattern.exec(trimmed);
   if (match === null) return "decimal_parsing";
   const exponentDigits = match[1]?.replace(/^[+-]?0*/, "") ?? "";
   if (exponentDigits.length > exponentDigitsMax) return "decimal_max_digits";
@@ -57,7 +57,7 @@ export const parseDecimal = (text: string): Decimal | DecimalProblem => {
   const isTooLong =
     value.precision() > baseUnitDigitsMax ||
     value.e >= baseUnitDigitsMax ||
-    value.decimalPlaces() > placesMax;
+    value.decimalPlaces() > decimalPlacesMax;
   return isTooLong ? "decimal_max_digits" : value;
 };
 

@@ -3,26 +3,26 @@ import * as z from "zod";
 import { parseJson } from "./json.ts";
 import { ListLinksQuery, createLinkBody, pageSize } from "./payment-link.ts";
 import * as shapes from "./payment-link.ts";
-import { Refusal } from "./refusal.ts";
-import { read } from "./validation.ts";
+import { ApiError } from "./api-error.ts";
+import { parseInput } from "./validation.ts";
 
-const body = createLinkBody(() => new Date("2026-11-21T10:00:00Z"));
+const createBody = createLinkBody(() => new Date("2026-11-21T10:00:00Z"));
 
-const codesOf = (schema: z.ZodType, input: unknown): unknown => {
+const getErrorCodes = (schema: z.ZodType, input: unknown): unknown => {
   try {
-    read(schema, input);
+    parseInput(schema, input);
     return "accepted";
   } catch (error) {
-    if (error instanceof Refusal) return error.entries.map((entry) => entry.code).join(" ");
+    if (error instanceof ApiError) return error.entries.map((entry) => entry.code).join(" ");
     throw error;
   }
 };
 
 describe("the body of create (rule API-3)", () => {
   test("reads what is left out as null", () => {
-    const { toAmount, ...others } = read(body, { toAmount: "25" });
+    const { toAmount, ...otherFields } = parseInput(createBody, { toAmount: "25" });
     expect(toAmount.toFixed()).toBe("25");
-    expect(others).toEqual({ description: null, maxUsage: null, expirationDate: null });
+    expect(otherFields).toEqual({ description: null, maxUsage: null, expirationDate: null });
   });
 
   test.each([
@@ -42,12 +42,12 @@ describe("the body of create (rule API-3)", () => {
       '{"expirationDate":1,"maxUsage":"x","description":1,"toAmount":null}',
       "decimal_type string_type int_parsing datetime_type",
     ],
-  ])("%.60s: %s", (json, answer) => {
-    expect(codesOf(body, parseJson(json))).toBe(answer);
+  ])("%.60s: %s", (json, expectedCodes) => {
+    expect(getErrorCodes(createBody, parseJson(json))).toBe(expectedCodes);
   });
 
   test("is documented by the schema that checks it", () => {
-    const { $defs } = z.toJSONSchema(body, { io: "input" });
+    const { $defs } = z.toJSONSchema(createBody, { io: "input" });
     expect($defs?.["NewPaymentLink"]).toMatchObject({
       required: ["toAmount"],
       properties: {
@@ -76,8 +76,8 @@ describe("the query of list (rule API-4)", () => {
     [{ status: "expired" }, "enum"],
     [{ status: ["active", "active"] }, "enum"],
     [{ offset: "x", status: "x" }, "enum int_parsing"],
-  ])("%j: %s", (query, answer) => {
-    expect(codesOf(ListLinksQuery, query)).toBe(answer);
+  ])("%j: %s", (query, expectedCodes) => {
+    expect(getErrorCodes(ListLinksQuery, query)).toBe(expectedCodes);
   });
 
   test("is documented without null, which a query cannot say", () => {
@@ -91,7 +91,7 @@ describe("the query of list (rule API-4)", () => {
 
 // The fields of rule API-7, in their order.
 describe("the shapes of the answers", () => {
-  const link =
+  const linkFields =
     "id userId toAmount destinationAddress url dateCreated token status description maxUsage " +
     "receivedAmount expirationDate transactionUrl";
   test.each([
@@ -102,7 +102,7 @@ describe("the shapes of the answers", () => {
       "address decimals symbol name logo isNative isStablecoin currencyCode commodityCode chain " +
         "priceUsd isVerified",
     ],
-    ["PaymentLinkData", shapes.PaymentLinkData, link],
+    ["PaymentLinkData", shapes.PaymentLinkData, linkFields],
     ["PaymentLinkCreationData", shapes.PaymentLinkCreationData, "id url"],
     ["PaymentLinkPage", shapes.PaymentLinkPage, "data limit offset nextOffset"],
     [
@@ -116,13 +116,19 @@ describe("the shapes of the answers", () => {
       "id handle username dateCreated wallet profileImage bio backgroundImage backgroundColour " +
         "links isMooveUser contact badges",
     ],
-    ["RetrievedPaymentLink", shapes.RetrievedPaymentLink, `${link} user`],
-  ] as const)("%s has every field of its table, each always present", (_name, shape, fields) => {
-    const schema = z.toJSONSchema(shape, { io: "output" });
-    const own = schema.$ref === undefined ? schema : schema.$defs?.[schema.$ref.slice(8)];
-    expect(Object.keys(own?.properties ?? {}).sort()).toEqual(fields.split(" ").sort());
-    expect(own?.required?.length).toBe(fields.split(" ").length);
-  });
+    ["RetrievedPaymentLink", shapes.RetrievedPaymentLink, `${linkFields} user`],
+  ] as const)(
+    "%s has every field of its table, each always present",
+    (_name, responseSchema, fields) => {
+      const schema = z.toJSONSchema(responseSchema, { io: "output" });
+      const resolvedSchema =
+        schema.$ref === undefined ? schema : schema.$defs?.[schema.$ref.slice(8)];
+      expect(Object.keys(resolvedSchema?.properties ?? {}).sort()).toEqual(
+        fields.split(" ").sort(),
+      );
+      expect(resolvedSchema?.required?.length).toBe(fields.split(" ").length);
+    },
+  );
 
   test("a page has ten links", () => {
     expect(pageSize).toBe(10);

@@ -1,9 +1,12 @@
 import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { bitcoinUri } from "./bitcoin-uri.ts";
+import { buildBitcoinUri } from "./bitcoin-uri.ts";
 import { Decimal } from "./money.ts";
-import { solanaPayUrl, solanaRequestUrl } from "./solana-pay-url.ts";
-import { propertyRuns } from "./testing/property-runs.ts";
+import {
+  buildSolanaTransferRequestUrl,
+  buildSolanaTransactionRequestUrl,
+} from "./solana-pay-url.ts";
+import { getPropertyRunOptions } from "./testing/property-runs.ts";
 
 const recipient = "9WzDXwBbmkg8ZTbNMqUxvQRAyrZzDsGYdLVL9zYtAWWM";
 const splToken = "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v";
@@ -12,7 +15,7 @@ const address = "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4";
 const amount = new Decimal("0.000001");
 
 /** What a wallet reads: the platform's own parser of URLs. */
-const parse = (uri: string) => {
+const parseUri = (uri: string) => {
   const url = new URL(uri);
   const entries = [...url.searchParams.entries()];
   return { scheme: url.protocol, path: url.pathname, hash: url.hash, entries };
@@ -36,43 +39,65 @@ const texts = fc.oneof(
     "بائع",
   ),
 );
-const plain = (text: string): string => text.toWellFormed();
+const wellFormed = (text: string): string => text.toWellFormed();
 const amounts = fc
   .tuple(fc.bigInt({ min: 1n, max: 10n ** 24n }), fc.nat(18))
-  .map(([units, places]) => new Decimal(units.toString()).div(new Decimal(10).pow(places)));
+  .map(([baseUnits, decimals]) =>
+    new Decimal(baseUnits.toString()).div(new Decimal(10).pow(decimals)),
+  );
 
 describe("a transfer request of Solana Pay", () => {
   test("has the fields of its specification, in their order", () => {
     const label = "Alice's Shop";
     const message = "Order 7 & 8";
     expect(
-      solanaPayUrl({ recipient, amount, splToken, reference, label, message, memo: "plink_1" }),
+      buildSolanaTransferRequestUrl({
+        recipient,
+        amount,
+        splToken,
+        reference,
+        label,
+        message,
+        memo: "plink_1",
+      }),
     ).toBe(
       `solana:${recipient}?amount=0.000001&spl-token=${splToken}&reference=${reference}` +
         "&label=Alice's%20Shop&message=Order%207%20%26%208&memo=plink_1",
     );
-    expect(solanaPayUrl({ recipient, amount: new Decimal("1e3"), reference, label: "" })).toBe(
-      `solana:${recipient}?amount=1000&reference=${reference}`,
-    );
+    expect(
+      buildSolanaTransferRequestUrl({
+        recipient,
+        amount: new Decimal("1e3"),
+        reference,
+        label: "",
+      }),
+    ).toBe(`solana:${recipient}?amount=1000&reference=${reference}`);
   });
 
   test("carries any text and amount through to the wallet, and nothing besides", () => {
     fc.assert(
       fc.property(texts, texts, amounts, (label, message, amount) => {
-        const uri = solanaPayUrl({ recipient, amount, splToken, reference, label, message });
+        const uri = buildSolanaTransferRequestUrl({
+          recipient,
+          amount,
+          splToken,
+          reference,
+          label,
+          message,
+        });
         expect(uri).toMatch(/^[\x21-\x7e]+$/);
-        const { scheme, path, hash, entries } = parse(uri);
+        const { scheme, path, hash, entries } = parseUri(uri);
         expect([scheme, path, hash]).toEqual(["solana:", recipient, ""]);
         const expected = [
           ["amount", amount.toFixed()],
           ["spl-token", splToken],
           ["reference", reference],
-          ["label", plain(label)],
-          ["message", plain(message)],
+          ["label", wellFormed(label)],
+          ["message", wellFormed(message)],
         ].filter(([, value]) => value !== "");
         expect(entries).toEqual(expected);
       }),
-      propertyRuns({ soak: 2_000 }),
+      getPropertyRunOptions({ soak: 2_000 }),
     );
   });
 });
@@ -80,16 +105,16 @@ describe("a transfer request of Solana Pay", () => {
 describe("a transaction request of Solana Pay", () => {
   test("stands as it is without a query, and encoded whole with one", () => {
     const url = "https://pay.example/checkout/solana/plink_1";
-    expect(solanaRequestUrl(url)).toBe(`solana:${url}`);
-    const encoded = solanaRequestUrl(`${url}?amount=1&x=a%20b`);
-    expect(encoded).toBe(`solana:${encodeURIComponent(`${url}?amount=1&x=a%20b`)}`);
-    expect(decodeURIComponent(encoded.slice("solana:".length))).toBe(`${url}?amount=1&x=a%20b`);
+    expect(buildSolanaTransactionRequestUrl(url)).toBe(`solana:${url}`);
+    const encodedUri = buildSolanaTransactionRequestUrl(`${url}?amount=1&x=a%20b`);
+    expect(encodedUri).toBe(`solana:${encodeURIComponent(`${url}?amount=1&x=a%20b`)}`);
+    expect(decodeURIComponent(encodedUri.slice("solana:".length))).toBe(`${url}?amount=1&x=a%20b`);
   });
 
   test.each(["http://pay.example/x", "javascript:alert(1)", "pay.example", ""])(
     "goes to https alone, never to %j",
     (url) => {
-      expect(() => solanaRequestUrl(url)).toThrow("https");
+      expect(() => buildSolanaTransactionRequestUrl(url)).toThrow("https");
     },
   );
 });
@@ -97,7 +122,7 @@ describe("a transaction request of Solana Pay", () => {
 describe("a request of BIP-21", () => {
   test("has amount in bitcoins, then the texts", () => {
     const label = "Alice & Bob";
-    expect(bitcoinUri({ address, amount, label, message: "100%" })).toBe(
+    expect(buildBitcoinUri({ address, amount, label, message: "100%" })).toBe(
       `bitcoin:${address}?amount=0.000001&label=Alice%20%26%20Bob&message=100%25`,
     );
   });
@@ -105,18 +130,18 @@ describe("a request of BIP-21", () => {
   test("carries any text and amount through to the wallet, and nothing besides", () => {
     fc.assert(
       fc.property(texts, texts, amounts, (label, message, amount) => {
-        const uri = bitcoinUri({ address, amount, label, message });
+        const uri = buildBitcoinUri({ address, amount, label, message });
         expect(uri).toMatch(/^[\x21-\x7e]+$/);
-        const { scheme, path, hash, entries } = parse(uri);
+        const { scheme, path, hash, entries } = parseUri(uri);
         expect([scheme, path, hash]).toEqual(["bitcoin:", address, ""]);
         const expected = [
           ["amount", amount.toFixed()],
-          ["label", plain(label)],
-          ["message", plain(message)],
+          ["label", wellFormed(label)],
+          ["message", wellFormed(message)],
         ].filter(([, value]) => value !== "");
         expect(entries).toEqual(expected);
       }),
-      propertyRuns({ soak: 2_000 }),
+      getPropertyRunOptions({ soak: 2_000 }),
     );
   });
 });

@@ -5,9 +5,9 @@ import { WIF } from "@scure/btc-signer";
 import { BIP32Factory } from "bip32";
 import fc from "fast-check";
 import * as ecc from "tiny-secp256k1";
-import { readBitcoinKey } from "./bitcoin-key.ts";
+import { parseBitcoinKey } from "./bitcoin-key.ts";
 import { mayBePrivateKey } from "./private-key.ts";
-import { propertyRuns } from "./testing/property-runs.ts";
+import { getPropertyRunOptions } from "./testing/property-runs.ts";
 
 const base58check = createBase58check(sha256);
 const root = BIP32Factory(ecc).fromSeed(new Uint8Array(32).fill(7));
@@ -18,13 +18,16 @@ const withVersion = (version: string): string =>
   base58check.encode(
     Uint8Array.of(...Buffer.from(version, "hex"), ...base58check.decode(xprv).subarray(4)),
   );
-const key = new Uint8Array(32).fill(9);
-const wif = WIF().encode(key);
-const testWif = WIF({ bech32: "tb", pubKeyHash: 0x6f, scriptHash: 0xc4, wif: 0xef }).encode(key);
-const uncompressed = base58check.encode(Uint8Array.of(0x80, ...key));
-const words = "legal winner thank year wave sausage worth useful legal winner thank yellow";
+const privateKey = new Uint8Array(32).fill(9);
+const wif = WIF().encode(privateKey);
+const testWif = WIF({ bech32: "tb", pubKeyHash: 0x6f, scriptHash: 0xc4, wif: 0xef }).encode(
+  privateKey,
+);
+const uncompressedWif = base58check.encode(Uint8Array.of(0x80, ...privateKey));
+const recoveryPhrase =
+  "legal winner thank year wave sausage worth useful legal winner thank yellow";
 
-const secrets: [string, string][] = [
+const privateKeyTexts: [string, string][] = [
   ["xprv", xprv],
   ["yprv", withVersion("049d7878")],
   ["zprv", withVersion("04b2430c")],
@@ -42,44 +45,49 @@ const secrets: [string, string][] = [
   ["a descriptor of a WIF", `wpkh(${wif})`],
   ["WIF", wif],
   ["WIF of a test network", testWif],
-  ["WIF, uncompressed", uncompressed],
+  ["WIF, uncompressed", uncompressedWif],
   ["WIF with a letter wrong", `${wif.slice(0, -1)}1`],
   ["32 bytes in hex", "0b".repeat(32)],
   ["32 bytes in hex with 0x", `0x${"AB".repeat(32)}`],
   ["64 bytes of Solana", base58.encode(new Uint8Array(64).fill(7))],
   ["64 numbers of Solana", JSON.stringify([...new Uint8Array(64).fill(201)])],
-  ["12 words", words],
-  ["24 words", `${words} ${words}`],
-  ["12 words in capitals", words.toUpperCase()],
+  ["12 words", recoveryPhrase],
+  ["24 words", `${recoveryPhrase} ${recoveryPhrase}`],
+  ["12 words in capitals", recoveryPhrase.toUpperCase()],
   [
     "12 words in lines with numbers",
-    words
+    recoveryPhrase
       .split(" ")
-      .map((word, at) => `${at + 1}. ${word}`)
+      .map((word, index) => `${index + 1}. ${word}`)
       .join("\n"),
   ],
-  ["12 words with commas", words.replaceAll(" ", ", ")],
+  ["12 words with commas", recoveryPhrase.replaceAll(" ", ", ")],
   ["12 words of Japanese", Array.from({ length: 12 }, () => "あいこくしん").join("\u3000")],
 ];
 
 describe("a private key", () => {
-  test.each(secrets)("is known in the form of %s, and no fault repeats it", (_name, text) => {
-    expect(mayBePrivateKey(text)).toBe(true);
-    expect(readBitcoinKey("bitcoin", text)).toEqual({ fault: "private_key" });
-  });
+  test.each(privateKeyTexts)(
+    "is known in the form of %s, and no fault repeats it",
+    (_name, text) => {
+      expect(mayBePrivateKey(text)).toBe(true);
+      expect(parseBitcoinKey("bitcoin", text)).toEqual({ fault: "private_key" });
+    },
+  );
 
   test("is not seen in random public keys and addresses, whatever letters they have", () => {
     const bytes = fc.uint8Array({ minLength: 74, maxLength: 74 });
     fc.assert(
-      fc.property(bytes, (drawn) => {
-        const key = base58check.encode(Uint8Array.of(0x04, 0x88, 0xb2, 0x1e, ...drawn));
-        const tron = base58check.encode(Uint8Array.of(0x41, ...drawn.subarray(0, 20)));
-        const solana = base58.encode(drawn.subarray(0, 32));
-        for (const text of [key, `wpkh(${key}/0/*)`, tron, solana]) {
+      fc.property(bytes, (randomBytes) => {
+        const extendedPublicKey = base58check.encode(
+          Uint8Array.of(0x04, 0x88, 0xb2, 0x1e, ...randomBytes),
+        );
+        const tron = base58check.encode(Uint8Array.of(0x41, ...randomBytes.subarray(0, 20)));
+        const solana = base58.encode(randomBytes.subarray(0, 32));
+        for (const text of [extendedPublicKey, `wpkh(${extendedPublicKey}/0/*)`, tron, solana]) {
           expect([text, mayBePrivateKey(text)]).toEqual([text, false]);
         }
       }),
-      propertyRuns({ soak: 10_000 }),
+      getPropertyRunOptions({ soak: 10_000 }),
     );
   });
 

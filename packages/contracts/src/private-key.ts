@@ -2,7 +2,7 @@
 const lengthMax = 4096;
 const wordsMin = 12;
 
-const forms: readonly RegExp[] = [
+const privateKeyPatterns: readonly RegExp[] = [
   // An extended private key (BIP-32, SLIP-132), alone or within a descriptor. Where base58 goes on before
   // it, these letters are chance, and so they are in what is no longer than an address.
   /(?:^|[^1-9A-HJ-NP-Za-km-z])[a-z]prv[1-9A-HJ-NP-Za-km-z]{45}/i,
@@ -22,16 +22,20 @@ const forms: readonly RegExp[] = [
  */
 export const mayBePrivateKey = (text: string): boolean => {
   if (text.length > lengthMax) return false;
-  const plain = text
+  const normalizedText = text
     .normalize("NFKC")
     .replaceAll(/\p{Cf}/gu, "")
     .trim();
-  const unspaced = plain.replaceAll(/\s/gu, "");
-  return forms.some((form) => form.test(plain) || form.test(unspaced)) || areWords(plain);
+  const textWithoutSpaces = normalizedText.replaceAll(/\s/gu, "");
+  return (
+    privateKeyPatterns.some(
+      (pattern) => pattern.test(normalizedText) || pattern.test(textWithoutSpaces),
+    ) || isWordList(normalizedText)
+  );
 };
 
 /** Any twelve words, whatever their language; lists with numbers before each word too. */
-const areWords = (text: string): boolean => {
+const isWordList = (text: string): boolean => {
   const words = text.split(/[\s.,;:)]+/u).filter((word) => !/^\d*$/.test(word));
   return words.length >= wordsMin && words.every((word) => /^[\p{L}\p{M}]{1,20}$/u.test(word));
 };

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "@jest/globals";
 import { keccak256Hex } from "./evm-address.ts";
-import { referenceHashOf } from "./reference-hash.ts";
+import { computeReferenceHash } from "./reference-hash.ts";
 
-describe("referenceHashOf", () => {
+describe("computeReferenceHash", () => {
   const paymentReference = "00112233445566778899aabbccddeeff";
   const link = {
     paymentReference,
@@ -12,13 +12,13 @@ describe("referenceHashOf", () => {
   test.each(["EVM", "TVM", "SVM"] as const)(
     "%s: hashes the link's payment reference",
     (chainType) => {
-      expect(referenceHashOf(chainType, link)).toBe(keccak256Hex(paymentReference));
+      expect(computeReferenceHash(chainType, link)).toBe(keccak256Hex(paymentReference));
     },
   );
 
   test("BVM: hashes the text of the link's own address", () => {
     const text = Buffer.from(link.destinationAddress, "utf8").toString("hex");
-    expect(referenceHashOf("BVM", link)).toBe(keccak256Hex(text));
-    expect(referenceHashOf("BVM", link)).not.toBe(keccak256Hex(paymentReference));
+    expect(computeReferenceHash("BVM", link)).toBe(keccak256Hex(text));
+    expect(computeReferenceHash("BVM", link)).not.toBe(keccak256Hex(paymentReference));
   });
 });

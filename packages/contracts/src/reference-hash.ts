@@ -7,7 +7,7 @@ import { keccak256Hex } from "./evm-address.ts";
  * names the link, the hash of its payment reference: a topic of the fee proxy's event (EVM, TVM) or
  * Solana Pay's key (SVM). On Bitcoin the link's own address, as text.
  */
-export const referenceHashOf = (
+export const computeReferenceHash = (
   chainType: ChainType,
   link: { paymentReference: string; destinationAddress: string },
 ): string =>

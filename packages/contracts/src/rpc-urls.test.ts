@@ -3,10 +3,10 @@ import { parseHosts, parseRpcUrls } from "./rpc-urls.ts";
 
 describe("parseRpcUrls", () => {
   test("keeps the order of a chain's providers, whatever stands between them", () => {
-    const urls = parseRpcUrls(
+    const createUrls = parseRpcUrls(
       " 1=https://a.example/k1, 8453=http://b.example ,1=https://c.example/?k=v,tron-nile=https://d.example",
     );
-    expect(urls).toEqual(
+    expect(createUrls).toEqual(
       new Map([
         ["1", ["https://a.example/k1", "https://c.example/?k=v"]],
         ["8453", ["http://b.example"]],
@@ -43,8 +43,8 @@ describe("parseRpcUrls", () => {
     ["another name of the loopback host", "http://127.0.0.1:8545", "http://localhost:8545/v2"],
   ])(
     "one provider that is spelled in two ways, by %s, does not count as two (rule CHAIN-31)",
-    (_, one, other) => {
-      const { fault } = parseRpcUrls(`10=${one},1=${one},1=https://b.example,1=${other}`) as {
+    (_, url, otherUrl) => {
+      const { fault } = parseRpcUrls(`10=${url},1=${url},1=https://b.example,1=${otherUrl}`) as {
         fault: string;
       };
       expect(fault).toMatch(
@@ -55,23 +55,23 @@ describe("parseRpcUrls", () => {
   );
 
   test("nodes on different ports of the loopback host are different providers", () => {
-    const urls = parseRpcUrls(
+    const createUrls = parseRpcUrls(
       "1=http://127.0.0.1:8545,1=http://127.0.0.1:8546,1=http://[::1]:8547",
     );
-    expect(urls).toBeInstanceOf(Map);
+    expect(createUrls).toBeInstanceOf(Map);
   });
 
   test("a declared host may stand before independent providers, each of them once (rule CHAIN-31)", () => {
-    const declared = new Set(["gateway.example"]);
-    const [one, other] = ["https://gateway.example/a", "https://Gateway.example/b"];
-    const urls = parseRpcUrls(`1=${one},1=${other}`, declared);
-    expect(urls).toEqual(new Map([["1", [one, other]]]));
-    expect(parseRpcUrls(`1=${one},1=https://gateway.example:443/a`, declared)).toEqual({
+    const independentHosts = new Set(["gateway.example"]);
+    const [url, otherUrl] = ["https://gateway.example/a", "https://Gateway.example/b"];
+    const createUrls = parseRpcUrls(`1=${url},1=${otherUrl}`, independentHosts);
+    expect(createUrls).toEqual(new Map([["1", [url, otherUrl]]]));
+    expect(parseRpcUrls(`1=${url},1=https://gateway.example:443/a`, independentHosts)).toEqual({
       fault: "entry 2 of 2 stands there twice",
     });
-    expect(parseRpcUrls("1=https://b.example/a,1=https://b.example/b", declared)).toHaveProperty(
-      "fault",
-    );
+    expect(
+      parseRpcUrls("1=https://b.example/a,1=https://b.example/b", independentHosts),
+    ).toHaveProperty("fault");
   });
 
   test("hosts are read as they are compared", () => {
@@ -91,11 +91,16 @@ describe("parseRpcUrls", () => {
   );
 
   test("the providers of a chain and the entries are bounded", () => {
-    const urls = (count: number, step: 0 | 1) =>
-      Array.from({ length: count }, (_, n) => `${1 + n * step}=https://e${n}.example`).join(",");
-    expect(parseRpcUrls(urls(8, 0))).toBeInstanceOf(Map);
-    expect(parseRpcUrls(urls(9, 0))).toEqual({ fault: "entry 9 of 9 is the chain's 9th provider" });
-    expect(parseRpcUrls(urls(100, 1))).toBeInstanceOf(Map);
-    expect(parseRpcUrls(urls(101, 1))).toEqual({ fault: "has more than 100 entries" });
+    const createUrls = (count: number, step: 0 | 1) =>
+      Array.from(
+        { length: count },
+        (_, index) => `${1 + index * step}=https://e${index}.example`,
+      ).join(",");
+    expect(parseRpcUrls(createUrls(8, 0))).toBeInstanceOf(Map);
+    expect(parseRpcUrls(createUrls(9, 0))).toEqual({
+      fault: "entry 9 of 9 is the chain's 9th provider",
+    });
+    expect(parseRpcUrls(createUrls(100, 1))).toBeInstanceOf(Map);
+    expect(parseRpcUrls(createUrls(101, 1))).toEqual({ fault: "has more than 100 entries" });
   });
 });

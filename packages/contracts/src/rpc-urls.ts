@@ -1,7 +1,7 @@
 /** A chain's id as settings name it: the decimal chain id of EVM, or a name. */
-export const chainIdForm = /^(?:[1-9]\d{0,19}|[a-z][a-z0-9-]{0,39})$/;
+export const chainIdPattern = /^(?:[1-9]\d{0,19}|[a-z][a-z0-9-]{0,39})$/;
 
-const entry = /^([^=]+)=(.+)$/s;
+const entryPattern = /^([^=]+)=(.+)$/s;
 const entriesMax = 100;
 const urlsPerChainMax = 8;
 
@@ -22,45 +22,47 @@ export const parseRpcUrls = (
   const urls = new Map<string, string[]>();
   /** The entry that first named each host of a chain, and each URL. */
   const firstEntries = new Map<string, number>();
-  for (const [index, part] of entries.entries()) {
-    const fault = (text: string) => ({ fault: `entry ${index + 1} of ${entries.length} ${text}` });
-    const [, chainId, url] = entry.exec(part) ?? [];
-    if (chainId === undefined || url === undefined || !chainIdForm.test(chainId))
-      return fault("is not <chain id>=<url>");
-    const parsed = readHttpUrl(url);
-    if (parsed === undefined) return fault("is not an http or https URL");
-    const ofChain = urls.get(chainId) ?? [];
-    if (firstEntries.has(`${chainId} ${parsed.href}`)) return fault("stands there twice");
-    firstEntries.set(`${chainId} ${parsed.href}`, index + 1);
-    const host = `${chainId} ${hostOf(parsed)}`;
-    const firstEntry = firstEntries.get(host);
-    if (firstEntry !== undefined && !independentHosts.has(nameOf(parsed))) {
-      return fault(
+  for (const [index, entry] of entries.entries()) {
+    const createFault = (problem: string) => ({
+      fault: `entry ${index + 1} of ${entries.length} ${problem}`,
+    });
+    const [, chainId, url] = entryPattern.exec(entry) ?? [];
+    if (chainId === undefined || url === undefined || !chainIdPattern.test(chainId))
+      return createFault("is not <chain id>=<url>");
+    const parsedUrl = parseHttpUrl(url);
+    if (parsedUrl === undefined) return createFault("is not an http or https URL");
+    const chainUrls = urls.get(chainId) ?? [];
+    if (firstEntries.has(`${chainId} ${parsedUrl.href}`)) return createFault("stands there twice");
+    firstEntries.set(`${chainId} ${parsedUrl.href}`, index + 1);
+    const hostKey = `${chainId} ${getProviderHost(parsedUrl)}`;
+    const firstEntry = firstEntries.get(hostKey);
+    if (firstEntry !== undefined && !independentHosts.has(normalizeHostname(parsedUrl))) {
+      return createFault(
         `has the host of entry ${firstEntry}, and two URLs of one provider are no two providers; ` +
           "list the host in INDEPENDENT_RPC_HOSTS if independent providers share it",
       );
     }
-    firstEntries.set(host, firstEntry ?? index + 1);
-    if (ofChain.length === urlsPerChainMax) {
-      return fault(`is the chain's ${urlsPerChainMax + 1}th provider`);
+    firstEntries.set(hostKey, firstEntry ?? index + 1);
+    if (chainUrls.length === urlsPerChainMax) {
+      return createFault(`is the chain's ${urlsPerChainMax + 1}th provider`);
     }
-    urls.set(chainId, [...ofChain, url]);
+    urls.set(chainId, [...chainUrls, url]);
   }
   return urls;
 };
 
-const hostForm = /^(?:[^\s/?#@\\:[\]]+|\[[\d.:a-f]+\])$/i;
+const hostPattern = /^(?:[^\s/?#@\\:[\]]+|\[[\d.:a-f]+\])$/i;
 
 /** Reads `<host>,…`, without ports, in the form in which hosts are compared. Returns what is wrong by place. */
 export const parseHosts = (text: string): ReadonlySet<string> | { fault: string } => {
   const entries = splitList(text);
   const hosts = new Set<string>();
   for (const [index, entry] of entries.entries()) {
-    const url = hostForm.test(entry) ? URL.parse(`http://${entry}/`) : null;
+    const url = hostPattern.test(entry) ? URL.parse(`http://${entry}/`) : null;
     if (url === null) {
       return { fault: `entry ${index + 1} of ${entries.length} is not a host name without a port` };
     }
-    hosts.add(nameOf(url));
+    hosts.add(normalizeHostname(url));
   }
   return hosts;
 };
@@ -68,22 +70,22 @@ export const parseHosts = (text: string): ReadonlySet<string> | { fault: string 
 const splitList = (text: string): string[] =>
   text
     .split(",")
-    .map((part) => part.trim())
-    .filter((part) => part !== "");
+    .map((item) => item.trim())
+    .filter((item) => item !== "");
 
-const readHttpUrl = (text: string): URL | undefined => {
+const parseHttpUrl = (text: string): URL | undefined => {
   const url = URL.parse(text);
   return url !== null && /^https?:$/.test(url.protocol) ? url : undefined;
 };
 
 /** The parser has already turned the name into lower case and numbers into an address. */
-const nameOf = ({ hostname }: URL): string => hostname.replace(/\.$/, "");
+const normalizeHostname = ({ hostname }: URL): string => hostname.replace(/\.$/, "");
 
-const loopbackName = /^(?:localhost|.*\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
+const loopbackPattern = /^(?:localhost|.*\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
 /** Many nodes share the loopback host: there the port tells them apart. */
-const hostOf = (url: URL): string => {
-  const name = nameOf(url);
-  if (!loopbackName.test(name)) return name;
+const getProviderHost = (url: URL): string => {
+  const hostname = normalizeHostname(url);
+  if (!loopbackPattern.test(hostname)) return hostname;
   return `loopback:${url.port || (url.protocol === "https:" ? "443" : "80")}`;
 };

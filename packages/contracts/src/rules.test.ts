@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "@jest/globals";
 import { consoleOperations } from "./api/console.ts";
-import { openCatalogue } from "./catalogue.ts";
+import { loadCatalogue } from "./catalogue.ts";
 import { validationMessages } from "./validation.ts";
 import {
   ChainData,
@@ -12,31 +12,31 @@ import {
   UserWalletData,
 } from "./payment-link.ts";
 
-const page = readFileSync(new URL("../RULES.md", import.meta.url), "utf8");
-const source = (file: string) => readFileSync(new URL(file, import.meta.url), "utf8");
+const rulesPage = readFileSync(new URL("../RULES.md", import.meta.url), "utf8");
+const readSource = (file: string) => readFileSync(new URL(file, import.meta.url), "utf8");
 
-const rowsBehind = (rule: string): string[][] =>
-  (page.split(`- **${rule.replace("rule ", "")}** `)[1] ?? "")
+const parseRuleTable = (rule: string): string[][] =>
+  (rulesPage.split(`- **${rule.replace("rule ", "")}** `)[1] ?? "")
     .replace(/\n(?:- \*\*|#).*/s, "")
     .split("\n")
     .filter((line) => line.startsWith("| "))
     .slice(2)
     .map((line) => line.split("|").map((cell) => cell.trim()));
 
-const wordsIn = (cell = ""): string[] =>
+const extractCodeWords = (cell = ""): string[] =>
   [...cell.matchAll(/`(\w+)`/g)].map(([, word = ""]) => word);
 
 describe("the page of rules", () => {
   test("names every refusal under its status, and no other (rule ERROR-2)", () => {
-    const told = rowsBehind("rule ERROR-2").flatMap(([, statuses = "", codes]) =>
-      wordsIn(codes).map((code) => ({ code, statuses: statuses.split(", ") })),
+    const documented = parseRuleTable("rule ERROR-2").flatMap(([, statuses = "", codes]) =>
+      extractCodeWords(codes).map((code) => ({ code, statuses: statuses.split(", ") })),
     );
-    const made = [...source("refusal.ts").matchAll(/^ {2}"?(\w+)"?: \[(\d{3}), "/gm)];
-    expect(told.map(({ code }) => code).toSorted()).toEqual(
-      made.map(([, code = ""]) => code).toSorted(),
+    const implemented = [...readSource("api-error.ts").matchAll(/^ {2}"?(\w+)"?: \[(\d{3}), "/gm)];
+    expect(documented.map(({ code }) => code).toSorted()).toEqual(
+      implemented.map(([, code = ""]) => code).toSorted(),
     );
-    for (const [, code, status] of made) {
-      expect([code, told.find((row) => row.code === code)?.statuses]).toEqual([
+    for (const [, code, status] of implemented) {
+      expect([code, documented.find((row) => row.code === code)?.statuses]).toEqual([
         code,
         expect.arrayContaining([status]),
       ]);
@@ -44,32 +44,34 @@ describe("the page of rules", () => {
   });
 
   test("names every validation code, and no other (rule VALID-2)", () => {
-    const told = rowsBehind("rule VALID-2").flatMap(([, codes]) => wordsIn(codes));
-    const made = Object.keys(validationMessages);
-    expect(told.toSorted()).toEqual(made.toSorted());
+    const documented = parseRuleTable("rule VALID-2").flatMap(([, codes]) =>
+      extractCodeWords(codes),
+    );
+    const implemented = Object.keys(validationMessages);
+    expect(documented.toSorted()).toEqual(implemented.toSorted());
   });
 
   test("names every field of `/v1`, in order (rule API-7)", () => {
-    const rows = rowsBehind("rule API-7");
-    const told = (shape: string) => {
-      const [, , fields = ""] = rows.find(([, name]) => name === shape) ?? [];
-      return wordsIn(fields.replaceAll(/ \([^)]*\)/g, ""));
+    const rows = parseRuleTable("rule API-7");
+    const documented = (shapeName: string) => {
+      const [, , fields = ""] = rows.find(([, name]) => name === shapeName) ?? [];
+      return extractCodeWords(fields.replaceAll(/ \([^)]*\)/g, ""));
     };
-    expect(told("link")).toEqual(Object.keys(PaymentLinkData.shape));
-    expect([...told("link"), "user"]).toEqual(Object.keys(RetrievedPaymentLink.shape));
-    expect(told("`token`")).toEqual(Object.keys(TokenData.shape));
-    expect(told("`chain`")).toEqual(Object.keys(ChainData.shape));
-    expect(told("`user`")).toEqual(Object.keys(UserData.shape));
-    expect(told("`wallet`")).toEqual(Object.keys(UserWalletData.shape));
+    expect(documented("link")).toEqual(Object.keys(PaymentLinkData.shape));
+    expect([...documented("link"), "user"]).toEqual(Object.keys(RetrievedPaymentLink.shape));
+    expect(documented("`token`")).toEqual(Object.keys(TokenData.shape));
+    expect(documented("`chain`")).toEqual(Object.keys(ChainData.shape));
+    expect(documented("`user`")).toEqual(Object.keys(UserData.shape));
+    expect(documented("`wallet`")).toEqual(Object.keys(UserWalletData.shape));
   });
 
   test("names what each call of the console begins with (rule CALLER-6)", () => {
-    const told = rowsBehind("rule CALLER-6").flatMap(([, names = ""]) =>
+    const documented = parseRuleTable("rule CALLER-6").flatMap(([, names = ""]) =>
       [...names.matchAll(/`([\w.-]+)`/g)].map(([, name = ""]) => name),
     );
-    const served = consoleOperations({ catalogue: openCatalogue(), now: () => new Date() })
+    const servedNames = consoleOperations({ catalogue: loadCatalogue(), now: () => new Date() })
       .map(({ path }) => /^\/console\/api\/([^/]+)/.exec(path)?.[1])
       .filter((name) => name !== undefined);
-    expect(told.toSorted()).toEqual([...new Set(served)].toSorted());
+    expect(documented.toSorted()).toEqual([...new Set(servedNames)].toSorted());
   });
 });

@@ -5,5 +5,5 @@ export const SignUp = z.enum(["open", "closed", "oidc"]);
 export type SignUp = z.output<typeof SignUp>;
 
 /** Returns for whom signing in opens an account where `SIGN_UP` is not set (rule CALLER-37). */
-export const defaultSignUp = (nodeEnv: string): SignUp =>
+export const getDefaultSignUp = (nodeEnv: string): SignUp =>
   nodeEnv === "production" ? "closed" : "open";

@@ -1,13 +1,13 @@
 import { type Decimal, formatAmount } from "./money.ts";
-import { queryText } from "./query-text.ts";
+import { buildQueryString } from "./query-string.ts";
 
-type Transfer = {
+type TransferRequest = {
   /** The owner's wallet, never its token account. */
   recipient: string;
   amount: Decimal;
   /** The mint; undefined for SOL itself. */
   splToken?: string | undefined;
-  /** The key that the wallet adds to the transfer, by which it is found (`solanaReference`). */
+  /** The key that the wallet adds to the transfer, by which it is found (`deriveSolanaReference`). */
   reference: string;
   label?: string | undefined;
   message?: string | undefined;
@@ -15,9 +15,9 @@ type Transfer = {
 };
 
 /** Solana Pay's transfer request: the wallet makes the transaction by itself. */
-export const solanaPayUrl = (transfer: Transfer): string => {
+export const buildSolanaTransferRequestUrl = (transfer: TransferRequest): string => {
   const { recipient, amount, splToken, reference, label, message, memo } = transfer;
-  const query = queryText([
+  const query = buildQueryString([
     ["amount", formatAmount(amount)],
     ["spl-token", splToken],
     ["reference", reference],
@@ -32,8 +32,8 @@ export const solanaPayUrl = (transfer: Transfer): string => {
  * Solana Pay's transaction request: the wallet asks that https address for the transaction. An address
  * with a query is encoded whole, so that its parameters are not taken for the protocol's own.
  */
-export const solanaRequestUrl = (url: string): string => {
-  const parsed = URL.parse(url);
-  if (parsed?.protocol !== "https:") throw new Error("a transaction request goes to https");
-  return `solana:${/[?#]/.test(parsed.href) ? encodeURIComponent(parsed.href) : parsed.href}`;
+export const buildSolanaTransactionRequestUrl = (url: string): string => {
+  const parsedUrl = URL.parse(url);
+  if (parsedUrl?.protocol !== "https:") throw new Error("a transaction request goes to https");
+  return `solana:${/[?#]/.test(parsedUrl.href) ? encodeURIComponent(parsedUrl.href) : parsedUrl.href}`;
 };

@@ -6,21 +6,21 @@ import {
   getAddressEncoder,
   getProgramDerivedAddress,
 } from "@solana/kit";
-import { solanaTokenAccount, solanaTokenPrograms } from "./solana-token-account.ts";
+import { deriveAssociatedTokenAccount, solanaTokenPrograms } from "./solana-token-account.ts";
 
-const drawn = (name: string): Address =>
+const deriveAddress = (name: string): Address =>
   getAddressDecoder().decode(createHash("sha256").update(name).digest());
 
 describe("an owner's usual token account", () => {
   test("is the one that Solana's own library derives, for both programs", async () => {
     for (let index = 0; index < 40; index += 1) {
-      const [owner, mint] = [drawn(`owner ${index}`), drawn(`mint ${index}`)];
+      const [owner, mint] = [deriveAddress(`owner ${index}`), deriveAddress(`mint ${index}`)];
       const program = Object.values(solanaTokenPrograms)[index % 2] as Address;
       const [expected] = await getProgramDerivedAddress({
         programAddress: "ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL" as Address,
         seeds: [owner, program, mint].map((key) => getAddressEncoder().encode(key)),
       });
-      expect(solanaTokenAccount({ owner, mint, program })).toBe(expected);
+      expect(deriveAssociatedTokenAccount({ owner, mint, program })).toBe(expected);
     }
   });
 });

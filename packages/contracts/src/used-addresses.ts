@@ -4,18 +4,18 @@ const chainIdCharsMax = 40;
 const addressCharsMax = 100;
 
 /** The most addresses that one question names. */
-export const askedAddressesMax = 100;
+export const requestedAddressesMax = 100;
 
 /** What links-api asks settlement-listener about addresses of Bitcoin that no link has. */
-export const UsedAddressesQuestion = z.object({
+export const UsedAddressesRequest = z.object({
   chainId: z.string().min(1).max(chainIdCharsMax),
-  addresses: z.array(z.string().max(addressCharsMax)).min(1).max(askedAddressesMax),
+  addresses: z.array(z.string().max(addressCharsMax)).min(1).max(requestedAddressesMax),
 });
-export type UsedAddressesQuestion = z.output<typeof UsedAddressesQuestion>;
+export type UsedAddressesRequest = z.output<typeof UsedAddressesRequest>;
 
 /** Those of the addresses that some transaction has paid, in a block or in the mempool. */
 export const UsedAddresses = z.object({ usedAddresses: z.array(z.string()) });
 export type UsedAddresses = z.output<typeof UsedAddresses>;
 
 /** Asks a node which addresses were used; rejects if no node can tell. */
-export type AskUsedAddresses = (question: UsedAddressesQuestion) => Promise<UsedAddresses>;
+export type FetchUsedAddresses = (request: UsedAddressesRequest) => Promise<UsedAddresses>;

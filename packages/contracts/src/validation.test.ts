@@ -3,26 +3,26 @@ import * as fc from "fast-check";
 import * as z from "zod";
 import { parseJson } from "./json.ts";
 import { formatAmount } from "./money.ts";
-import { Refusal } from "./refusal.ts";
-import * as v from "./validation.ts";
-import { propertyRuns } from "./testing/property-runs.ts";
+import { ApiError } from "./api-error.ts";
+import * as validation from "./validation.ts";
+import { getPropertyRunOptions } from "./testing/property-runs.ts";
 
 /** Reads one JSON text as a field; answers the value, or the codes of the refusal. */
-const readAs = (field: z.ZodType, json: string | undefined): unknown => {
+const parseField = (field: z.ZodType, json: string | undefined): unknown => {
   try {
     const input = parseJson(json === undefined ? "{}" : `{"value":${json}}`);
-    return v.read(v.body({ value: field }), input)["value"];
+    return validation.parseInput(validation.body({ value: field }), input)["value"];
   } catch (error) {
-    if (error instanceof Refusal) return error.entries.map((entry) => entry.code).join(" ");
+    if (error instanceof ApiError) return error.entries.map((entry) => entry.code).join(" ");
     throw error;
   }
 };
 
 const now = new Date("2026-11-21T10:00:00Z");
-const decimal = v.required(v.positiveDecimal);
-const string = v.required(v.text({ lengthMin: 1, lengthMax: 5 }));
-const integer = v.required(v.integer({ min: 1, max: 2_147_483_647 }));
-const future = v.required(v.futureDateTime(() => now));
+const decimal = validation.required(validation.positiveDecimal);
+const string = validation.required(validation.text({ lengthMin: 1, lengthMax: 5 }));
+const integer = validation.required(validation.integer({ min: 1, max: 2_147_483_647 }));
+const future = validation.required(validation.futureDateTime(() => now));
 
 describe("a positive decimal (rule VALID-2)", () => {
   test.each([
@@ -32,7 +32,7 @@ describe("a positive decimal (rule VALID-2)", () => {
     ["1e3", "1000"],
     ["1e-100", `0.${"0".repeat(99)}1`],
   ])("reads %s exactly", (json, amount) => {
-    const value = readAs(decimal, json);
+    const value = parseField(decimal, json);
     expect(formatAmount(value as Parameters<typeof formatAmount>[0])).toBe(amount);
   });
 
@@ -56,7 +56,7 @@ describe("a positive decimal (rule VALID-2)", () => {
     ["-1e999999999", "decimal_max_digits"],
     [`"${"9".repeat(79)}"`, "decimal_max_digits"],
   ])("%s is %s", (json, code) => {
-    expect(readAs(decimal, json)).toBe(code);
+    expect(parseField(decimal, json)).toBe(code);
   });
 });
 
@@ -67,7 +67,7 @@ describe("a string (rule VALID-2)", () => {
     // Five code points, ten UTF-16 units, twenty bytes.
     ['"😀😀😀😀😀"', "😀😀😀😀😀"],
   ])("reads %s", (json, value) => {
-    expect(readAs(string, json)).toBe(value);
+    expect(parseField(string, json)).toBe(value);
   });
 
   test.each([
@@ -82,7 +82,7 @@ describe("a string (rule VALID-2)", () => {
     ['"a\\u0000"', "string_pattern_mismatch"],
     ['"\\ud800"', "string_pattern_mismatch"],
   ])("%s is %s", (json, code) => {
-    expect(readAs(string, json)).toBe(code);
+    expect(parseField(string, json)).toBe(code);
   });
 });
 
@@ -98,7 +98,7 @@ describe("an integer (rule VALID-2)", () => {
     ['"007"', 7],
     ['"5.00"', 5],
   ])("reads %s as %d", (json, value) => {
-    expect(readAs(integer, json)).toBe(value);
+    expect(parseField(integer, json)).toBe(value);
   });
 
   test.each([
@@ -132,7 +132,7 @@ describe("an integer (rule VALID-2)", () => {
     ["9".repeat(400), "less_than_equal"],
     [`"${"9".repeat(400)}"`, "less_than_equal"],
   ])("%.40s is %s", (json, code) => {
-    expect(readAs(integer, json)).toBe(code);
+    expect(parseField(integer, json)).toBe(code);
   });
 });
 
@@ -144,7 +144,7 @@ describe("a date-time in the future (rule VALID-2)", () => {
     ['"2026-11-22"', "2026-11-22T00:00:00.000Z"],
     ['"9999-12-31"', "9999-12-31T00:00:00.000Z"],
   ])("reads %s", (json, instant) => {
-    expect(readAs(future, json)).toEqual(new Date(instant));
+    expect(parseField(future, json)).toEqual(new Date(instant));
   });
 
   test.each([
@@ -162,12 +162,12 @@ describe("a date-time in the future (rule VALID-2)", () => {
     ['"2026-11-21"', "datetime_future"],
     ['"0001-01-01"', "datetime_future"],
   ])("%s is %s", (json, code) => {
-    expect(readAs(future, json)).toBe(code);
+    expect(parseField(future, json)).toBe(code);
   });
 });
 
 describe("a closed list of words (rule VALID-2)", () => {
-  const word = v.required(v.oneOf(["active", "completed"]));
+  const wordField = validation.required(validation.oneOf(["active", "completed"]));
   test.each([
     ['"active"', "active"],
     [undefined, "missing"],
@@ -178,8 +178,8 @@ describe("a closed list of words (rule VALID-2)", () => {
     ["null", "enum"],
     ["1", "enum"],
     ['["active"]', "enum"],
-  ])("%s: %s", (json, answer) => {
-    expect(readAs(word, json)).toBe(answer);
+  ])("%s: %s", (json, expected) => {
+    expect(parseField(wordField, json)).toBe(expected);
   });
 });
 
@@ -191,13 +191,15 @@ describe("a boolean (rule VALID-2)", () => {
     ["null", "bool_type"],
     ["1", "bool_type"],
     ['"true"', "bool_type"],
-  ])("%s: %s", (json, answer) => {
-    expect(readAs(v.required(v.bool), json)).toBe(answer);
+  ])("%s: %s", (json, expected) => {
+    expect(parseField(validation.required(validation.bool), json)).toBe(expected);
   });
 });
 
 describe("a list (rule VALID-2)", () => {
-  const list = v.required(v.list(v.text({ lengthMax: 3 }), { itemsMin: 1, itemsMax: 2 }));
+  const list = validation.required(
+    validation.list(validation.text({ lengthMax: 3 }), { itemsMin: 1, itemsMax: 2 }),
+  );
   test.each([
     ['["a"]', ["a"]],
     ['["a","b"]', ["a", "b"]],
@@ -211,13 +213,13 @@ describe("a list (rule VALID-2)", () => {
     ['["abcd","abcd"]', "string_too_long string_too_long"],
     // It is refused as a whole: what a stranger hears is no longer than the list may be.
     ["[1,2,3]", "too_long"],
-  ])("%s: %j", (json, answer) => {
-    expect(readAs(list, json)).toEqual(answer);
+  ])("%s: %j", (json, expected) => {
+    expect(parseField(list, json)).toEqual(expected);
   });
 });
 
 describe("a URL (rule VALID-2)", () => {
-  const url = v.required(v.webUrl({ lengthMax: 40 }));
+  const url = validation.required(validation.webUrl({ lengthMax: 40 }));
   test.each([
     ['"https://example.com/a.png"', "https://example.com/a.png"],
     ['"HTTP://EXAMPLE.com"', "http://example.com/"],
@@ -233,43 +235,43 @@ describe("a URL (rule VALID-2)", () => {
     ['"https://:pass@example.com"', "url_parsing"],
     ['"https://"', "url_parsing"],
     ["1", "string_type"],
-  ])("%s: %s", (json, answer) => {
-    expect(readAs(url, json)).toBe(answer);
+  ])("%s: %s", (json, expected) => {
+    expect(parseField(url, json)).toBe(expected);
   });
 });
 
 describe("what may be left out", () => {
-  const text = v.text({ lengthMax: 5 });
+  const text = validation.text({ lengthMax: 5 });
   test.each([
-    ["nullable", v.nullable(text), undefined, null],
-    ["nullable", v.nullable(text), "null", null],
-    ["nullable", v.nullable(text), '"a"', "a"],
-    ["nullable", v.nullable(text), "1", "string_type"],
-    ["changed", v.changed(text), undefined, undefined],
-    ["changed", v.changed(text), "null", "string_type"],
-    ["changed or null", v.changed(v.orNull(text)), "null", null],
-    ["changed or null", v.changed(v.orNull(text)), undefined, undefined],
-    ["parameter", v.parameter(text), undefined, undefined],
-    ["parameter", v.parameter(text), "1", "string_type"],
-  ])("%s, given %3$j", (_name, field, json, answer) => {
-    expect(readAs(field, json)).toBe(answer);
+    ["nullable", validation.nullable(text), undefined, null],
+    ["nullable", validation.nullable(text), "null", null],
+    ["nullable", validation.nullable(text), '"a"', "a"],
+    ["nullable", validation.nullable(text), "1", "string_type"],
+    ["changed", validation.optional(text), undefined, undefined],
+    ["changed", validation.optional(text), "null", "string_type"],
+    ["changed or null", validation.optional(validation.orNull(text)), "null", null],
+    ["changed or null", validation.optional(validation.orNull(text)), undefined, undefined],
+    ["parameter", validation.parameter(text), undefined, undefined],
+    ["parameter", validation.parameter(text), "1", "string_type"],
+  ])("%s, given %3$j", (_name, field, json, expected) => {
+    expect(parseField(field, json)).toBe(expected);
   });
 });
 
 /** What the documents say of a field. */
-const schemaOf = (field: z.ZodType): unknown => {
-  const { $schema: _dialect, ...schema } = z.toJSONSchema(field, { io: "input" });
+const toFieldSchema = (field: z.ZodType): unknown => {
+  const { $schema: _schemaDialect, ...schema } = z.toJSONSchema(field, { io: "input" });
   return schema;
 };
 
 describe("what a reader's schema says", () => {
-  const amount = z.fromJSONSchema(v.positiveDecimal.schema);
-  const isDescribed = (text: string) => amount.safeParse(text).success;
+  const amount = z.fromJSONSchema(validation.positiveDecimal.schema);
+  const matchesSchema = (text: string) => amount.safeParse(text).success;
   /** Whether only the number of digits, which no pattern can count, stands against a text. */
-  const isRead = (text: string): boolean => {
-    const reading = v.positiveDecimal.read(text);
+  const matchesParser = (text: string): boolean => {
+    const result = validation.positiveDecimal.parse(text);
     const isPositive = !text.trim().startsWith("-");
-    return typeof reading === "object" || (reading === "decimal_max_digits" && isPositive);
+    return typeof result === "object" || (result === "decimal_max_digits" && isPositive);
   };
 
   test.each([
@@ -301,35 +303,43 @@ describe("what a reader's schema says", () => {
     "٥",
     "\u001c1",
   ])("of an amount, given %j, is what the reader does", (text) => {
-    expect(isDescribed(text)).toBe(isRead(text));
+    expect(matchesSchema(text)).toBe(matchesParser(text));
   });
 
   test("of an amount is what the reader does, for any text of its letters", () => {
-    const letters = fc.constantFrom(..."0012.+-eE \t");
+    const characters = fc.constantFrom(..."0012.+-eE \t");
     fc.assert(
-      fc.property(fc.string({ unit: letters, maxLength: 8 }), (text) => {
-        expect([text, isDescribed(text)]).toEqual([text, isRead(text)]);
+      fc.property(fc.string({ unit: characters, maxLength: 8 }), (text) => {
+        expect([text, matchesSchema(text)]).toEqual([text, matchesParser(text)]);
       }),
-      propertyRuns({ soak: 2_000 }),
+      getPropertyRunOptions({ soak: 2_000 }),
     );
   });
 
   test("holds the reader's own bounds, and null only where null is read", () => {
-    const name = v.text({ lengthMin: 1, lengthMax: 5 });
+    const name = validation.text({ lengthMin: 1, lengthMax: 5 });
     const nameSchema = { type: "string", minLength: 1, maxLength: 5, pattern: "^[^\\x00]*$" };
     const orNullSchema = { anyOf: [nameSchema, { type: "null" }] };
-    expect(schemaOf(v.required(name))).toEqual(nameSchema);
-    expect(schemaOf(v.changed(name))).toEqual(nameSchema);
-    expect(schemaOf(v.parameter(name))).toEqual(nameSchema);
-    expect(schemaOf(v.changed(v.orNull(name)))).toEqual(orNullSchema);
-    expect(schemaOf(v.nullable(name))).toEqual({ ...orNullSchema, default: null });
-    expect(schemaOf(v.required(v.list(v.integer({ min: 1, max: 3 }), { itemsMax: 2 })))).toEqual({
+    expect(toFieldSchema(validation.required(name))).toEqual(nameSchema);
+    expect(toFieldSchema(validation.optional(name))).toEqual(nameSchema);
+    expect(toFieldSchema(validation.parameter(name))).toEqual(nameSchema);
+    expect(toFieldSchema(validation.optional(validation.orNull(name)))).toEqual(orNullSchema);
+    expect(toFieldSchema(validation.nullable(name))).toEqual({ ...orNullSchema, default: null });
+    expect(
+      toFieldSchema(
+        validation.required(
+          validation.list(validation.integer({ min: 1, max: 3 }), { itemsMax: 2 }),
+        ),
+      ),
+    ).toEqual({
       type: "array",
       items: { type: "integer", minimum: 1, maximum: 3 },
       minItems: 0,
       maxItems: 2,
     });
-    expect(schemaOf(v.required(v.oneOf(["a", "b"])).describe("A word."))).toEqual({
+    expect(
+      toFieldSchema(validation.required(validation.oneOf(["a", "b"])).describe("A word.")),
+    ).toEqual({
       type: "string",
       enum: ["a", "b"],
       description: "A word.",
@@ -337,32 +347,46 @@ describe("what a reader's schema says", () => {
   });
 
   test("makes a field of a body required only where leaving it out is refused", () => {
-    const schema = v.body({
-      a: v.required(v.bool),
-      b: v.nullable(v.bool),
-      c: v.changed(v.bool),
-      d: v.parameter(v.bool),
-      e: v.body({}),
-      f: v.body({}).optional(),
+    const schema = validation.body({
+      a: validation.required(validation.bool),
+      b: validation.nullable(validation.bool),
+      c: validation.optional(validation.bool),
+      d: validation.parameter(validation.bool),
+      e: validation.body({}),
+      f: validation.body({}).optional(),
     });
-    expect(schemaOf(schema)).toMatchObject({ type: "object", required: ["a", "e"] });
+    expect(toFieldSchema(schema)).toMatchObject({ type: "object", required: ["a", "e"] });
   });
 });
 
 describe("read", () => {
-  const schema = v.body({ b: integer, a: string, c: v.nullable(v.bool) });
-  const codes = (input: unknown, as: z.ZodType = schema): unknown => {
+  const schema = validation.body({
+    b: integer,
+    a: string,
+    c: validation.nullable(validation.bool),
+  });
+  const getErrorCodes = (input: unknown, checkedSchema: z.ZodType = schema): unknown => {
     try {
-      return v.read(as, input);
+      return validation.parseInput(checkedSchema, input);
     } catch (error) {
-      return error instanceof Refusal ? [error.status, ...error.entries.map((e) => e.code)] : error;
+      return error instanceof ApiError
+        ? [error.status, ...error.entries.map((e) => e.code)]
+        : error;
     }
   };
 
   test("tells a list's problems where its field stands, one entry each, in the order of the list", () => {
-    const words = v.orNull(v.list(v.text({ lengthMax: 1 }), { itemsMax: 3 }));
-    const lists = v.body({ a: v.changed(words), b: v.nullable(words), c: integer });
-    expect(codes(parseJson('{"c":0,"b":["ab","b","ab"],"a":[1,"ab"]}'), lists)).toEqual([
+    const wordsField = validation.orNull(
+      validation.list(validation.text({ lengthMax: 1 }), { itemsMax: 3 }),
+    );
+    const listSchema = validation.body({
+      a: validation.optional(wordsField),
+      b: validation.nullable(wordsField),
+      c: integer,
+    });
+    expect(
+      getErrorCodes(parseJson('{"c":0,"b":["ab","b","ab"],"a":[1,"ab"]}'), listSchema),
+    ).toEqual([
       422,
       "string_type",
       "string_too_long",
@@ -373,19 +397,19 @@ describe("read", () => {
   });
 
   test("tells every problem, one entry each, in the order of the schema's fields (rule VALID-1)", () => {
-    expect(codes(parseJson('{"c":1,"a":1,"b":1.5}'))).toEqual([
+    expect(getErrorCodes(parseJson('{"c":1,"a":1,"b":1.5}'))).toEqual([
       422,
       "int_from_float",
       "string_type",
       "bool_type",
     ]);
-    expect(codes({})).toEqual([422, "missing", "missing"]);
+    expect(getErrorCodes({})).toEqual([422, "missing", "missing"]);
   });
 
   test.each([["null"], ["[]"], ['"text"'], ["1"], ["true"]])("%s is no object", (json) => {
-    expect(codes(parseJson(json))).toEqual([422, "model_attributes_type"]);
-    const outer = v.body({ inner: schema, may: schema.optional() });
-    expect(codes(parseJson(`{"inner":${json},"may":${json}}`), outer)).toEqual([
+    expect(getErrorCodes(parseJson(json))).toEqual([422, "model_attributes_type"]);
+    const outerSchema = validation.body({ inner: schema, may: schema.optional() });
+    expect(getErrorCodes(parseJson(`{"inner":${json},"may":${json}}`), outerSchema)).toEqual([
       422,
       "model_attributes_type",
       "model_attributes_type",
@@ -393,19 +417,19 @@ describe("read", () => {
   });
 
   test("nothing is no object", () => {
-    expect(codes(undefined)).toEqual([422, "model_attributes_type"]);
+    expect(getErrorCodes(undefined)).toEqual([422, "model_attributes_type"]);
   });
 
   test("ignores fields that it does not know, __proto__ among them", () => {
     const input = parseJson('{"b":1,"a":"x","d":1,"__proto__":{"c":true}}');
-    expect(codes(input)).toEqual({ b: 1, a: "x", c: null });
+    expect(getErrorCodes(input)).toEqual({ b: 1, a: "x", c: null });
   });
 
   test("says the failed rule in a sentence that names no field and repeats no value (rule VALID-1)", () => {
-    const codes = Object.keys(v.validationMessages) as v.ValidationCode[];
-    const refusal = v.invalid(...codes);
-    expect(refusal.status).toBe(422);
-    expect(refusal.entries.map(({ code }) => code)).toEqual(codes);
-    for (const { message } of refusal.entries) expect(message).toMatch(/^[A-Z][^"']*\.$/);
+    const codes = Object.keys(validation.validationMessages) as validation.ValidationCode[];
+    const apiError = validation.createValidationError(...codes);
+    expect(apiError.status).toBe(422);
+    expect(apiError.entries.map(({ code }) => code)).toEqual(codes);
+    for (const { message } of apiError.entries) expect(message).toMatch(/^[A-Z][^"']*\.$/);
   });
 });

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { type Decimal, parseDecimal } from "./money.ts";
 import { parseInstant } from "./instant.ts";
 import { JsonNumber } from "./json.ts";
-import { Refusal } from "./refusal.ts";
+import { ApiError } from "./api-error.ts";
 
 /**
  * The validation codes that a caller can be told (rule VALID-2). A message states the failed rule and
@@ -42,20 +42,23 @@ export const validationMessages = {
 export type ValidationCode = keyof typeof validationMessages;
 
 /** Makes the 422 that tells one problem per code, in order. */
-export const invalid = (...codes: ValidationCode[]): Refusal =>
-  new Refusal(
+export const createValidationError = (...codes: ValidationCode[]): ApiError =>
+  new ApiError(
     422,
     codes.map((code) => ({ message: validationMessages[code], code })),
   );
 
 /** Reads a stranger's input. Only here does a schema's failure become the caller's fault (422). */
-export const read = <S extends z.ZodType>(schema: S, input: unknown): z.output<S> => {
+export const parseInput = <Schema extends z.ZodType>(
+  schema: Schema,
+  input: unknown,
+): z.output<Schema> => {
   const result = schema.safeParse(input);
   if (result.success) return result.data;
-  throw invalid(...result.error.issues.map(codeOfIssue));
+  throw createValidationError(...result.error.issues.map(toValidationCode));
 };
 
-const codeOfIssue = (issue: z.core.$ZodIssue): ValidationCode => {
+const toValidationCode = (issue: z.core.$ZodIssue): ValidationCode => {
   const code: unknown = issue.code === "custom" ? issue.params?.["code"] : undefined;
   return typeof code === "string" && code in validationMessages
     ? (code as ValidationCode)
@@ -63,7 +66,7 @@ const codeOfIssue = (issue: z.core.$ZodIssue): ValidationCode => {
 };
 
 /** What a field's reader answers: the value, or the code of the rule that failed; a list's may be several. */
-type Reading<Out> = { value: Out } | ValidationCode | ValidationCode[];
+type ParseResult<Output> = { value: Output } | ValidationCode | ValidationCode[];
 
 type JsonSchema = Record<string, unknown>;
 
@@ -71,61 +74,65 @@ type JsonSchema = Record<string, unknown>;
  * Reads one value of a stranger's, and says as a JSON Schema what it takes. The schema refuses nothing
  * that the reader takes; some rules, such as a date's being in the future, it cannot tell.
  */
-export type Reader<Out> = {
+export type Parser<Output> = {
   schema: JsonSchema;
-  read: (input: unknown) => Reading<Out>;
+  parse: (input: unknown) => ParseResult<Output>;
 };
 
-const field = <Out>(reader: Reader<Out>) =>
+const createField = <Output>(parser: Parser<Output>) =>
   z
     .unknown()
-    .transform((input, context): Out => {
-      const reading = reader.read(input);
-      if (isValue(reading)) return reading.value;
-      for (const code of [reading].flat()) {
+    .transform((input, context): Output => {
+      const result = parser.parse(input);
+      if (isParsed(result)) return result.value;
+      for (const code of [result].flat()) {
         context.issues.push({ code: "custom", input, params: { code } });
       }
       return z.NEVER;
     })
-    .meta(reader.schema);
+    .meta(parser.schema);
 
-const isValue = <Out>(reading: Reading<Out>): reading is { value: Out } =>
-  typeof reading === "object" && !Array.isArray(reading);
+const isParsed = <Output>(result: ParseResult<Output>): result is { value: Output } =>
+  typeof result === "object" && !Array.isArray(result);
 
 /** A field that must be there. */
-export const required = <Out>({ schema, read: readValue }: Reader<Out>) =>
-  field({ schema, read: (input) => (input === undefined ? "missing" : readValue(input)) });
+export const required = <Output>({ schema, parse: parseValue }: Parser<Output>) =>
+  createField({ schema, parse: (input) => (input === undefined ? "missing" : parseValue(input)) });
 
 /** A field that may be left out or null; both read as null. */
-export const nullable = <Out>(reader: Reader<Out>) => field(orNull(reader)).prefault(null);
+export const nullable = <Output>(parser: Parser<Output>) =>
+  createField(orNull(parser)).prefault(null);
 
 /** A query parameter that may be left out, which reads as undefined; a query knows no null. */
-export const parameter = <Out>(reader: Reader<Out>) => field(reader).optional();
+export const parameter = <Output>(parser: Parser<Output>) => createField(parser).optional();
 
 /** A field of a change: left out reads as undefined, which leaves the thing as it is. */
-export const changed = <Out>({ schema, read: readValue }: Reader<Out>) =>
-  field<Out | undefined>({
+export const optional = <Output>({ schema, parse: parseValue }: Parser<Output>) =>
+  createField<Output | undefined>({
     schema,
-    read: (input) => (input === undefined ? { value: undefined } : readValue(input)),
+    parse: (input) => (input === undefined ? { value: undefined } : parseValue(input)),
   }).optional();
 
 /** A reader that also takes null, for a change that clears a value. */
-export const orNull = <Out>({ schema, read: readValue }: Reader<Out>): Reader<Out | null> => ({
+export const orNull = <Output>({
+  schema,
+  parse: parseValue,
+}: Parser<Output>): Parser<Output | null> => ({
   schema: { anyOf: [schema, { type: "null" }] },
-  read: (input) => (input === null ? { value: null } : readValue(input)),
+  parse: (input) => (input === null ? { value: null } : parseValue(input)),
 });
 
-const positiveDigits = "([0-9]*[1-9][0-9]*(\\.[0-9]*)?|0*\\.[0-9]*[1-9][0-9]*)";
+const positiveDigitsPattern = "([0-9]*[1-9][0-9]*(\\.[0-9]*)?|0*\\.[0-9]*[1-9][0-9]*)";
 
 /** A decimal above 0, from a string or from a JSON number's own source text. */
-export const positiveDecimal: Reader<Decimal> = {
+export const positiveDecimal: Parser<Decimal> = {
   schema: {
     anyOf: [
-      { type: "string", pattern: `^\\s*\\+?${positiveDigits}([eE][+-]?[0-9]+)?\\s*$` },
+      { type: "string", pattern: `^\\s*\\+?${positiveDigitsPattern}([eE][+-]?[0-9]+)?\\s*$` },
       { type: "number", exclusiveMinimum: 0, exclusiveMaximum: 1e78 },
     ],
   },
-  read: (input) => {
+  parse: (input) => {
     const source = input instanceof JsonNumber ? input.source : input;
     if (typeof source !== "string") return "decimal_type";
     const value = parseDecimal(source);
@@ -137,14 +144,14 @@ export const positiveDecimal: Reader<Decimal> = {
 type TextBounds = { lengthMin?: number; lengthMax: number };
 
 /** A string; lengths count Unicode code points. NUL, which Postgres cannot hold, is refused. */
-export const text = ({ lengthMin = 0, lengthMax }: TextBounds): Reader<string> => ({
+export const text = ({ lengthMin = 0, lengthMax }: TextBounds): Parser<string> => ({
   schema: {
     type: "string",
     ...(lengthMin === 0 ? {} : { minLength: lengthMin }),
     maxLength: lengthMax,
     pattern: "^[^\\x00]*$",
   },
-  read: (input) => {
+  parse: (input) => {
     if (typeof input !== "string") return "string_type";
     const length = [...input].length;
     if (length > lengthMax) return "string_too_long";
@@ -155,15 +162,15 @@ export const text = ({ lengthMin = 0, lengthMax }: TextBounds): Reader<string> =
   },
 });
 
-const integerText = /^[+-]?\d+(\.0+)?$/;
+const integerPattern = /^[+-]?\d+(\.0+)?$/;
 
 /** An integer within bounds, from a JSON number or, as query parameters have it, its text. */
-export const integer = ({ min, max }: { min: number; max: number }): Reader<number> => ({
+export const integer = ({ min, max }: { min: number; max: number }): Parser<number> => ({
   schema: { type: "integer", minimum: min, maximum: max },
-  read: (input) => {
+  parse: (input) => {
     if (!(input instanceof JsonNumber) && typeof input !== "string") return "int_type";
     const source = input instanceof JsonNumber ? input.source : input.trim();
-    if (typeof input === "string" && !integerText.test(source)) return "int_parsing";
+    if (typeof input === "string" && !integerPattern.test(source)) return "int_parsing";
     const value = Number(source);
     // As pydantic has it: 1e400 is a float without end, four hundred digits are a large integer.
     if (!Number.isFinite(value) && /[.e]/i.test(source)) return "finite_number";
@@ -174,43 +181,43 @@ export const integer = ({ min, max }: { min: number; max: number }): Reader<numb
 });
 
 /** A boolean. */
-export const bool: Reader<boolean> = {
+export const bool: Parser<boolean> = {
   schema: { type: "boolean" },
-  read: (input) => (typeof input === "boolean" ? { value: input } : "bool_type"),
+  parse: (input) => (typeof input === "boolean" ? { value: input } : "bool_type"),
 };
 
 /** One of a closed list of words. */
-export const oneOf = <const Word extends string>(words: readonly Word[]): Reader<Word> => ({
-  schema: { type: "string", enum: [...words] },
-  read: (input) => {
-    const word = words.find((candidate) => candidate === input);
-    return word === undefined ? "enum" : { value: word };
+export const oneOf = <const Value extends string>(values: readonly Value[]): Parser<Value> => ({
+  schema: { type: "string", enum: [...values] },
+  parse: (input) => {
+    const match = values.find((candidate) => candidate === input);
+    return match === undefined ? "enum" : { value: match };
   },
 });
 
 type ListBounds = { itemsMin?: number; itemsMax: number };
 
 /** A list of values; each that fails gives its code, but a list out of bounds is one problem. */
-export const list = <Out>(
-  item: Reader<Out>,
+export const list = <Output>(
+  itemParser: Parser<Output>,
   { itemsMin = 0, itemsMax }: ListBounds,
-): Reader<Out[]> => ({
-  schema: { type: "array", items: item.schema, minItems: itemsMin, maxItems: itemsMax },
-  read: (input) => {
+): Parser<Output[]> => ({
+  schema: { type: "array", items: itemParser.schema, minItems: itemsMin, maxItems: itemsMax },
+  parse: (input) => {
     if (!Array.isArray(input)) return "list_type";
     if (input.length > itemsMax) return "too_long";
     if (input.length < itemsMin) return "too_short";
-    const readings = input.map((given) => item.read(given));
-    const codes = readings.flatMap((reading) => (isValue(reading) ? [] : reading));
+    const results = input.map((element) => itemParser.parse(element));
+    const codes = results.flatMap((result) => (isParsed(result) ? [] : result));
     if (codes.length > 0) return codes;
-    return { value: readings.filter(isValue).map(({ value }) => value) };
+    return { value: results.filter(isParsed).map(({ value }) => value) };
   },
 });
 
 /** An ISO 8601 date-time; without an offset it is UTC. */
-export const dateTime: Reader<Date> = {
+export const dateTime: Parser<Date> = {
   schema: { type: "string", format: "date-time" },
-  read: (input) => {
+  parse: (input) => {
     if (typeof input !== "string") return "datetime_type";
     const value = parseInstant(input);
     return value === undefined ? "datetime_from_date_parsing" : { value };
@@ -218,30 +225,30 @@ export const dateTime: Reader<Date> = {
 };
 
 /** An ISO 8601 date-time after the clock's now. */
-export const futureDateTime = (now: () => Date): Reader<Date> => ({
+export const futureDateTime = (now: () => Date): Parser<Date> => ({
   schema: dateTime.schema,
-  read: (input) => {
-    const reading = dateTime.read(input);
-    if (!isValue(reading)) return reading;
-    return reading.value > now() ? reading : "datetime_future";
+  parse: (input) => {
+    const result = dateTime.parse(input);
+    if (!isParsed(result)) return result;
+    return result.value > now() ? result : "datetime_future";
   },
 });
 
 /** An absolute http or https URL without credentials, in its normal form within a length. */
-export const webUrl = ({ lengthMax }: { lengthMax: number }): Reader<string> => {
-  const bounded = text({ lengthMax });
+export const webUrl = ({ lengthMax }: { lengthMax: number }): Parser<string> => {
+  const boundedText = text({ lengthMax });
   return {
     schema: { type: "string", format: "uri", maxLength: lengthMax },
-    read: (input) => {
-      const reading = bounded.read(input);
-      if (!isValue(reading)) return reading;
-      const url = URL.canParse(reading.value) ? new URL(reading.value) : undefined;
-      const accepted =
+    parse: (input) => {
+      const result = boundedText.parse(input);
+      if (!isParsed(result)) return result;
+      const url = URL.canParse(result.value) ? new URL(result.value) : undefined;
+      const isAccepted =
         url !== undefined &&
         /^https?:$/.test(url.protocol) &&
         url.username === "" &&
         url.password === "";
-      if (!accepted) return "url_parsing";
+      if (!isAccepted) return "url_parsing";
       // What is kept is the normal form, in which other alphabets are longer.
       return url.href.length > lengthMax ? "string_too_long" : { value: url.href };
     },
@@ -251,8 +258,8 @@ export const webUrl = ({ lengthMax }: { lengthMax: number }): Reader<string> => 
 /** An object body, or an object in one; unknown fields are ignored (rule API-16). */
 export const body = <Shape extends z.ZodRawShape>(shape: Shape) =>
   // To zod, what is preprocessed may be left out: only `nonoptional` describes it as required.
-  z.preprocess(withoutNumber, z.object(shape)).nonoptional();
+  z.preprocess(unwrapJsonNumber, z.object(shape)).nonoptional();
 
 /** A number as its text, because to zod a {@link JsonNumber} is an object. */
-const withoutNumber = (input: unknown): unknown =>
+const unwrapJsonNumber = (input: unknown): unknown =>
   input instanceof JsonNumber ? input.source : input;

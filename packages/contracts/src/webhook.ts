@@ -52,9 +52,9 @@ const WebhookLink = z.object({
 });
 export type WebhookLink = z.output<typeof WebhookLink>;
 
-const data = "The link as it stands when this attempt is sent.";
+const dataDescription = "The link as it stands when this attempt is sent.";
 
-const head = {
+const envelopeFields = {
   id: z.string().meta({ description: "As in the header: what repeats are known by." }),
   createdAt: wireInstant.meta({
     description: "When the payment was applied, not when this was sent.",
@@ -65,16 +65,18 @@ const head = {
 export const webhookBodies = {
   "payment_link.transaction.succeeded": z
     .object({
-      ...head,
+      ...envelopeFields,
       type: z.literal("payment_link.transaction.succeeded"),
-      data: WebhookLink.extend({ transaction: WebhookTransaction }).meta({ description: data }),
+      data: WebhookLink.extend({ transaction: WebhookTransaction }).meta({
+        description: dataDescription,
+      }),
     })
     .meta({ id: "TransactionSucceededWebhook" }),
   "payment_link.completed": z
     .object({
-      ...head,
+      ...envelopeFields,
       type: z.literal("payment_link.completed"),
-      data: WebhookLink.meta({ description: data }),
+      data: WebhookLink.meta({ description: dataDescription }),
     })
     .meta({ id: "CompletedWebhook" }),
 } as const satisfies Record<WebhookType, z.ZodObject>;
@@ -82,7 +84,7 @@ export const webhookBodies = {
 /** What every delivery is, those of types to come as well (rule HOOK-7): what a receiver parses first. */
 export const AnyWebhook = z
   .object({
-    ...head,
+    ...envelopeFields,
     type: z.string().meta({
       description:
         "The set is open: new types may be added, and a receiver ignores what it knows not.",

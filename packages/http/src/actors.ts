@@ -4,17 +4,17 @@ import type { Actor } from "@payment-links/contracts";
 const userAgentCharsMax = 300;
 
 /** From where a request comes, for the audit log. */
-export const placeOf = (req: Request): Pick<Actor, "address" | "userAgent"> => ({
+export const getRequestOrigin = (req: Request): Pick<Actor, "address" | "userAgent"> => ({
   address: req.ip ?? null,
   userAgent: req.get("user-agent")?.slice(0, userAgentCharsMax) ?? null,
 });
 
 /** The person behind a session, for the audit log. */
-export const personActor = (
+export const createSessionActor = (
   req: Request,
   { id, method = null }: { id: string; method?: string | null | undefined },
 ): Actor => ({
   actor: { kind: "session", id, operator: null },
   method,
-  ...placeOf(req),
+  ...getRequestOrigin(req),
 });

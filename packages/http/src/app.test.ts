@@ -2,18 +2,18 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { mock } from "node:test";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
-import { mintApiKey, refuse } from "@payment-links/contracts";
+import { generateApiKey, createApiError } from "@payment-links/contracts";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { provokedTimeoutMs } from "@payment-links/runtime/testing/time-limits";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
-import { answerJson } from "./answer-json.ts";
-import { readBytes } from "./read-request.ts";
+import { sendJson } from "./send-json.ts";
+import { readBodyBytes } from "./parse-request.ts";
 import { keyRoute, publicRoute } from "./route.ts";
-import { call, callRaw, codesOf } from "./testing/client.ts";
+import { sendRequest, sendRaw, getErrorCodes } from "./testing/client.ts";
 import { type StartedApp, startApp } from "./testing/start-app.ts";
 
 /** More than the kernel accepts at once. */
-const wholeBytes = 30 * 1024 * 1024;
+const largeResponseBytes = 30 * 1024 * 1024;
 
 const routes = [
   publicRoute({ method: "get", path: "/things", handle: (_req, res) => void res.json({ ok: 1 }) }),
@@ -23,13 +23,13 @@ const routes = [
   publicRoute({
     method: "get",
     path: "/refused",
-    handle: () => Promise.reject(refuse("PAYMENT_LINK_NOT_ACTIVE")),
+    handle: () => Promise.reject(createApiError("PAYMENT_LINK_NOT_ACTIVE")),
   }),
   publicRoute({
     method: "get",
     path: "/open",
     isForAnyOrigin: true,
-    handle: () => Promise.reject(refuse("PAYMENT_LINK_NOT_ACTIVE")),
+    handle: () => Promise.reject(createApiError("PAYMENT_LINK_NOT_ACTIVE")),
   }),
   publicRoute({
     method: "get",
@@ -41,14 +41,14 @@ const routes = [
   publicRoute({
     method: "get",
     path: "/broken-list",
-    failure: "CANNOT_FIND_PAYMENT_LINK",
+    unexpectedError: "CANNOT_FIND_PAYMENT_LINK",
     handle: () => Promise.reject(new TypeError("lost")),
   }),
   publicRoute({
     method: "get",
     path: "/page",
-    answerRefusal: (refusal, _req, res) => void res.status(refusal.status).send("<h1>No</h1>"),
-    handle: () => Promise.reject(refuse("NOT_FOUND")),
+    sendApiError: (apiError, _req, res) => void res.status(apiError.status).send("<h1>No</h1>"),
+    handle: () => Promise.reject(createApiError("NOT_FOUND")),
   }),
   publicRoute({
     method: "get",
@@ -63,88 +63,88 @@ const routes = [
     method: "get",
     path: "/whole",
     handle: async (_req, res) => {
-      res.end(Buffer.alloc(wholeBytes, "x"));
+      res.end(Buffer.alloc(largeResponseBytes, "x"));
       throw new Error("failed after the answer");
     },
   }),
 ];
 
-const answerMsMax = provokedTimeoutMs(50);
+const responseMsMax = provokedTimeoutMs(50);
 /** No other timer of the process has this time. */
-const uploadMsMax = 3_600_123;
+const uploadResponseMsMax = 3_600_123;
 /** How often a request is looked at until it is whole. */
-const wholePollMs = 50;
-const uploadWork = Promise.withResolvers<void>();
+const completionPollMs = 50;
+const uploadCompletion = Promise.withResolvers<void>();
 const slowRoutes = [
   publicRoute({
     method: "get",
     path: "/late",
-    answerMsMax,
+    responseMsMax,
     handle: async (_req, res) => {
       await new Promise((resolve) => res.once("close", resolve));
-      answerJson(res, 200, { late: true });
+      sendJson(res, 200, { late: true });
     },
   }),
   publicRoute({
     method: "get",
     path: "/late-list",
-    answerMsMax,
-    failure: "CANNOT_FIND_PAYMENT_LINK",
+    responseMsMax,
+    unexpectedError: "CANNOT_FIND_PAYMENT_LINK",
     handle: () => new Promise(() => {}),
   }),
   publicRoute({
     method: "post",
     path: "/upload",
-    answerMsMax: uploadMsMax,
+    responseMsMax: uploadResponseMsMax,
     handle: async (req, res) => {
-      const { length } = await readBytes(req);
-      await uploadWork.promise;
-      answerJson(res, 200, { bytes: length });
+      const { length } = await readBodyBytes(req);
+      await uploadCompletion.promise;
+      sendJson(res, 200, { bytes: length });
     },
   }),
 ];
 
 /** The paths whose handlers wait until their client has gone. */
-const leftAsked = new Set<string>();
-const onceLeft = (path: string, error: Error) =>
+const startedPaths = new Set<string>();
+const createDisconnectRoute = (path: string, error: Error) =>
   publicRoute({
     method: "get",
     path,
     handle: async (_req, res) => {
-      const isClosed = once(res, "close");
-      leftAsked.add(path);
-      await isClosed;
+      const closed = once(res, "close");
+      startedPaths.add(path);
+      await closed;
       throw error;
     },
   });
-const leftRoutes = [
-  onceLeft("/left", refuse("SERVICE_UNAVAILABLE")),
-  onceLeft("/left-broken", new Error("broken after all")),
+const disconnectRoutes = [
+  createDisconnectRoute("/left", createApiError("SERVICE_UNAVAILABLE")),
+  createDisconnectRoute("/left-broken", new Error("broken after all")),
 ];
 
-const app = useRig(() => startApp({ routes: [...routes, ...slowRoutes, ...leftRoutes] }));
-beforeEach(() => void (app.logged.length = 0));
+const app = useRig(() => startApp({ routes: [...routes, ...slowRoutes, ...disconnectRoutes] }));
+beforeEach(() => void (app.logLines.length = 0));
 
-const get = (path: string, headers: Record<string, string> = {}) =>
-  call({ port: app.port, path, headers });
+const sendGet = (path: string, headers: Record<string, string> = {}) =>
+  sendRequest({ port: app.port, path, headers });
 
 describe("a request", () => {
   test("gets an id, and the server does not say what it is made of (rule ERROR-1)", async () => {
-    const { headers } = await get("/things");
+    const { headers } = await sendGet("/things");
     expect(headers["x-request-id"]).toMatch(/^[0-9a-f-]{36}$/);
     expect(headers).not.toHaveProperty("x-powered-by");
     expect(headers).not.toHaveProperty("etag");
   });
 
   test("gets its own id, whatever it says itself", async () => {
-    const { headers } = await get("/things", { "x-request-id": "mine" });
+    const { headers } = await sendGet("/things", { "x-request-id": "mine" });
     expect(headers["x-request-id"]).not.toBe("mine");
   });
 
   test.each(["/nowhere", "/things/1", "/%", "/broken"])(
     "to %s gets an id although it fails (rule ERROR-1)",
     async (path) => {
-      expect((await get(path)).headers["x-request-id"]).toMatch(/^[0-9a-f-]{36}$/);
+      expect((await sendGet(path)).headers["x-request-id"]).toMatch(/^[0-9a-f-]{36}$/);
     },
   );
 });
@@ -164,10 +164,10 @@ describe("an address that does not exist", () => {
     `/${"x".repeat(14_000)}`,
     "/?__proto__[a]=b",
   ])("%.20s is answered 404 with the envelope (rule ERROR-5)", async (path) => {
-    const answer = await get(path);
-    expect([answer.status, codesOf(answer)]).toEqual([404, "NOT_FOUND"]);
-    expect(answer.headers["content-type"]).toBe("application/json; charset=utf-8");
-    expect(app.logged.join("")).not.toContain('"level":"error"');
+    const response = await sendGet(path);
+    expect([response.status, getErrorCodes(response)]).toEqual([404, "NOT_FOUND"]);
+    expect(response.headers["content-type"]).toBe("application/json; charset=utf-8");
+    expect(app.logLines.join("")).not.toContain('"level":"error"');
   });
 });
 
@@ -181,11 +181,14 @@ describe("a method that an address does not have", () => {
     ["HEAD", "/things/1", "PATCH, DELETE"],
     ["OPTIONS", "/things/1", "PATCH, DELETE"],
     ["POST", "/refused", "GET, HEAD"],
-  ])("%s %s is answered 405 with Allow: %s (rule ERROR-5)", async (method, path, allow) => {
-    const answer = await call({ port: app.port, method, path });
-    expect([answer.status, answer.headers.allow]).toEqual([405, allow]);
-    if (method !== "HEAD") expect(codesOf(answer)).toBe("METHOD_NOT_ALLOWED");
-  });
+  ])(
+    "%s %s is answered 405 with Allow: %s (rule ERROR-5)",
+    async (method, path, allowedMethods) => {
+      const response = await sendRequest({ port: app.port, method, path });
+      expect([response.status, response.headers.allow]).toEqual([405, allowedMethods]);
+      if (method !== "HEAD") expect(getErrorCodes(response)).toBe("METHOD_NOT_ALLOWED");
+    },
+  );
 
   test.each([
     ["OPTIONS", "/things"],
@@ -193,7 +196,7 @@ describe("a method that an address does not have", () => {
     ["GET", "/refused"],
     ["GET", "/nowhere"],
   ])("grants no other site anything, nor does any: %s %s", async (method, path) => {
-    const { headers } = await call({
+    const { headers } = await sendRequest({
       port: app.port,
       method,
       path,
@@ -203,18 +206,18 @@ describe("a method that an address does not have", () => {
   });
 
   test("a route for any origin says so in each answer, refusals too, and before a browser calls", async () => {
-    const told = async (method: string, path: string) => {
-      const { status, headers } = await call({ port: app.port, method, path });
+    const getCorsHeaders = async (method: string, path: string) => {
+      const { status, headers } = await sendRequest({ port: app.port, method, path });
       const names = Object.keys(headers).filter((name) => name.startsWith("access-control"));
       return [status, headers["access-control-allow-origin"], names.length];
     };
-    expect(await told("GET", "/open")).toEqual([409, "*", 1]);
-    expect(await told("OPTIONS", "/open")).toEqual([204, "*", 4]);
-    expect(await told("PATCH", "/open")).toEqual([405, undefined, 0]);
+    expect(await getCorsHeaders("GET", "/open")).toEqual([409, "*", 1]);
+    expect(await getCorsHeaders("OPTIONS", "/open")).toEqual([204, "*", 4]);
+    expect(await getCorsHeaders("PATCH", "/open")).toEqual([405, undefined, 0]);
   });
 
   test("HEAD is answered as GET, without the body", async () => {
-    const { status, text, headers } = await call({
+    const { status, text, headers } = await sendRequest({
       port: app.port,
       method: "HEAD",
       path: "/things",
@@ -225,19 +228,21 @@ describe("a method that an address does not have", () => {
 
 describe("an error", () => {
   test("that is a refusal is answered as it says, and is no error in the log", async () => {
-    const answer = await get("/refused");
-    expect([answer.status, codesOf(answer)]).toEqual([409, "PAYMENT_LINK_NOT_ACTIVE"]);
-    expect(app.logged.join("")).not.toContain('"level":"error"');
+    const response = await sendGet("/refused");
+    expect([response.status, getErrorCodes(response)]).toEqual([409, "PAYMENT_LINK_NOT_ACTIVE"]);
+    expect(app.logLines.join("")).not.toContain('"level":"error"');
   });
 
   test("that is ours is answered 500 without detail, and logged once with the request's id (rule ERROR-1)", async () => {
-    const answer = await get("/broken");
-    expect([answer.status, codesOf(answer)]).toEqual([500, "INTERNAL_ERROR"]);
-    expect(answer.text).not.toContain("hunter2");
-    const [line, ...more] = app.logged.filter((text) => text.includes('"level":"error"'));
-    expect(more).toEqual([]);
-    expect(JSON.parse(line ?? "")).toMatchObject({
-      request_id: answer.headers["x-request-id"],
+    const response = await sendGet("/broken");
+    expect([response.status, getErrorCodes(response)]).toEqual([500, "INTERNAL_ERROR"]);
+    expect(response.text).not.toContain("hunter2");
+    const [logLine, ...otherLines] = app.logLines.filter((text) =>
+      text.includes('"level":"error"'),
+    );
+    expect(otherLines).toEqual([]);
+    expect(JSON.parse(logLine ?? "")).toMatchObject({
+      request_id: response.headers["x-request-id"],
       route: "/broken",
       status: 500,
       err: { type: "Error" },
@@ -245,25 +250,25 @@ describe("an error", () => {
   });
 
   test("is answered by the code that its route names for failures", async () => {
-    const answer = await get("/broken-list");
-    expect([answer.status, codesOf(answer)]).toEqual([404, "CANNOT_FIND_PAYMENT_LINK"]);
-    expect(app.logged.join("")).toContain('"level":"error"');
+    const response = await sendGet("/broken-list");
+    expect([response.status, getErrorCodes(response)]).toEqual([404, "CANNOT_FIND_PAYMENT_LINK"]);
+    expect(app.logLines.join("")).toContain('"level":"error"');
   });
 
   test("on a page is answered as the page wants it", async () => {
-    const answer = await get("/page");
-    expect([answer.status, answer.text]).toEqual([404, "<h1>No</h1>"]);
+    const response = await sendGet("/page");
+    expect([response.status, response.text]).toEqual([404, "<h1>No</h1>"]);
   });
 
   test("half-way through an answer breaks the connection, so that no half passes for whole", async () => {
-    await expect(get("/half")).rejects.toThrow(/aborted|ECONNRESET|socket hang up/);
-    expect(app.logged.join("")).toContain("failed half-way");
+    await expect(sendGet("/half")).rejects.toThrow(/aborted|ECONNRESET|socket hang up/);
+    expect(app.logLines.join("")).toContain("failed half-way");
   });
 
   test("after the answer is logged, and the answer arrives whole", async () => {
-    const answer = await get("/whole");
-    expect(answer.text).toHaveLength(wholeBytes);
-    expect(app.logged.join("")).toContain("failed after the answer");
+    const response = await sendGet("/whole");
+    expect(response.text).toHaveLength(largeResponseBytes);
+    expect(app.logLines.join("")).toContain("failed after the answer");
   });
 });
 
@@ -272,26 +277,26 @@ describe("an answer that does not come in time", () => {
     ["/late", 503, "SERVICE_UNAVAILABLE"],
     ["/late-list", 404, "CANNOT_FIND_PAYMENT_LINK"],
   ])("is given up: %s is answered %i %s, and logged (rule ERROR-3)", async (path, status, code) => {
-    const answer = await get(path);
-    expect([answer.status, codesOf(answer)]).toEqual([status, code]);
-    expect(app.logged.join("")).toContain("there is no answer after 50 ms");
-    expect((await get("/things")).status).toBe(200);
+    const response = await sendGet(path);
+    expect([response.status, getErrorCodes(response)]).toEqual([status, code]);
+    expect(app.logLines.join("")).toContain("there is no answer after 50 ms");
+    expect((await sendGet("/things")).status).toBe(200);
   });
 
   test("is not what a slow client's request is taken for: the time begins once it is whole", async () => {
-    const timers = mock.method(globalThis, "setTimeout");
-    const begunCount = (ms: number) =>
-      timers.mock.calls.filter(({ arguments: [, delayMs] }) => delayMs === ms).length;
+    const setTimeoutMock = mock.method(globalThis, "setTimeout");
+    const countTimers = (ms: number) =>
+      setTimeoutMock.mock.calls.filter(({ arguments: [, delayMs] }) => delayMs === ms).length;
     const socket = connect(app.port, "127.0.0.1");
     let text = "";
     socket.on("data", (bytes) => (text += bytes.toString()));
     socket.write("POST /upload HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\nab");
-    await waitUntil("its half is looked at again", () => begunCount(wholePollMs) > 2);
-    expect(begunCount(uploadMsMax)).toBe(0);
+    await waitUntil("its half is looked at again", () => countTimers(completionPollMs) > 2);
+    expect(countTimers(uploadResponseMsMax)).toBe(0);
     socket.write("cd");
-    await waitUntil("the time begins", () => begunCount(uploadMsMax) === 1);
-    timers.mock.restore();
-    uploadWork.resolve();
+    await waitUntil("the time begins", () => countTimers(uploadResponseMsMax) === 1);
+    setTimeoutMock.mock.restore();
+    uploadCompletion.resolve();
     await waitUntil("it is answered", () => text.includes("}"));
     socket.destroy();
     expect(text).toContain('{"bytes":4}');
@@ -299,36 +304,38 @@ describe("an answer that does not come in time", () => {
 });
 
 describe("an answer that nobody waits for any more", () => {
-  const leave = async (path: string) => {
+  const disconnect = async (path: string) => {
     const socket = connect(app.port, "127.0.0.1");
     socket.write(`GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`);
-    await waitUntil("it is asked", () => leftAsked.delete(path));
+    await waitUntil("it is asked", () => startedPaths.delete(path));
     socket.destroy();
-    await waitUntil("it is over", () => app.logged.some((line) => line.includes("was answered")));
-    return app.logged.join("");
+    await waitUntil("it is over", () =>
+      app.logLines.some((logLine) => logLine.includes("was answered")),
+    );
+    return app.logLines.join("");
   };
 
   test("is no error in the log where it is a refusal, though it says that we cannot", async () => {
-    const text = await leave("/left");
+    const text = await disconnect("/left");
     expect(text).toContain("a client went away");
     expect(text).toMatch(/"status":499,"msg":"a request was answered"/);
     expect(text).not.toContain('"level":"error"');
   });
 
   test("is one where the fault is ours", async () => {
-    const text = await leave("/left-broken");
+    const text = await disconnect("/left-broken");
     expect(text).toContain('"level":"error"');
     expect(text).toContain("broken after all");
   });
 });
 
 describe("secrets", () => {
-  let gated: StartedApp;
-  const key = mintApiKey("live");
-  afterEach(() => gated.close());
+  let secretApp: StartedApp;
+  const apiKey = generateApiKey("live");
+  afterEach(() => secretApp.close());
 
   test("never stand in the log or the metrics, whatever fails and wherever they were sent (rule KEEP-7)", async () => {
-    gated = await startApp({
+    secretApp = await startApp({
       routes: [
         keyRoute({
           method: "get",
@@ -339,33 +346,33 @@ describe("secrets", () => {
           },
         }),
       ],
-      holders: { [key]: { scopes: ["payment_link:read"] } },
+      credentials: { [apiKey]: { scopes: ["payment_link:read"] } },
       logLevel: "trace",
     });
-    const unknown = mintApiKey("test");
+    const unknownKey = generateApiKey("test");
     const cookie = "session=cookie-hunter2";
-    for (const sent of [key, unknown, `${key}x`]) {
-      await call({
-        port: gated.port,
-        path: `/secret/${key}?key=${key}`,
-        headers: { "x-api-key": sent, cookie, authorization: `Bearer ${key}` },
+    for (const sentKey of [apiKey, unknownKey, `${apiKey}x`]) {
+      await sendRequest({
+        port: secretApp.port,
+        path: `/secret/${apiKey}?key=${apiKey}`,
+        headers: { "x-api-key": sentKey, cookie, authorization: `Bearer ${apiKey}` },
       });
     }
-    const text = gated.logged.join("") + (await gated.metrics.metrics());
+    const text = secretApp.logLines.join("") + (await secretApp.metrics.metrics());
     expect(text).toContain("the query failed");
-    for (const secret of [key, unknown, "hunter2"]) expect(text).not.toContain(secret);
+    for (const secret of [apiKey, unknownKey, "hunter2"]) expect(text).not.toContain(secret);
   });
 });
 
 describe("what is no request", () => {
-  const statusAndCode = (answer: string): string => {
-    const [head = "", text = ""] = answer.split("\r\n\r\n");
-    const { errors } = JSON.parse(text) as { errors: { code: string }[] };
-    expect(head).toContain("Connection: close");
-    expect(head).toContain(`Content-Length: ${text.length}`);
-    expect(head).toContain("X-Content-Type-Options: nosniff");
-    expect(head).toContain("Cache-Control: no-store");
-    return `${head.split("\r\n")[0]} ${errors.map((entry) => entry.code).join(" ")}`;
+  const parseStatusAndCode = (response: string): string => {
+    const [headText = "", bodyText = ""] = response.split("\r\n\r\n");
+    const { errors } = JSON.parse(bodyText) as { errors: { code: string }[] };
+    expect(headText).toContain("Connection: close");
+    expect(headText).toContain(`Content-Length: ${bodyText.length}`);
+    expect(headText).toContain("X-Content-Type-Options: nosniff");
+    expect(headText).toContain("Cache-Control: no-store");
+    return `${headText.split("\r\n")[0]} ${errors.map((entry) => entry.code).join(" ")}`;
   };
 
   test.each([
@@ -396,20 +403,20 @@ describe("what is no request", () => {
       `GET / HTTP/1.1\r\nHost: a\r\nCookie: ${"x".repeat(20_000)}\r\n\r\n`,
       "HTTP/1.1 431 Request Header Fields Too Large REQUEST_HEADERS_TOO_LARGE",
     ],
-  ])("%s is answered %3$s, and the connection ends", async (_name, text, expected) => {
-    expect(statusAndCode(await callRaw(app.port, text))).toBe(expected);
+  ])("%s is answered %3$s, and the connection ends", async (_name, responseText, expected) => {
+    expect(parseStatusAndCode(await sendRaw(app.port, responseText))).toBe(expected);
   });
 
   // RFC 9110, section 10.1.1: it may be refused, but whoever asks for it would lose a call that can be served.
   test("what a client expects that nobody knows stops no call", async () => {
     const text = "GET /things HTTP/1.1\r\nHost: a\r\nExpect: wonders\r\nConnection: close\r\n\r\n";
-    expect(await callRaw(app.port, text)).toContain("HTTP/1.1 200 OK");
+    expect(await sendRaw(app.port, text)).toContain("HTTP/1.1 200 OK");
   });
 });
 
 describe("what a browser is told of every answer", () => {
   const routes = [
-    publicRoute({ method: "get", path: "/data", handle: (_req, res) => answerJson(res, 200, {}) }),
+    publicRoute({ method: "get", path: "/data", handle: (_req, res) => sendJson(res, 200, {}) }),
     publicRoute({
       method: "get",
       path: "/none",
@@ -427,13 +434,20 @@ describe("what a browser is told of every answer", () => {
       const started = await startApp({ routes, baseUrl });
       try {
         for (const path of paths) {
-          const { headers } = await call({ port: started.port, path });
+          const { headers } = await sendRequest({ port: started.port, path });
           expect([path, headers["x-content-type-options"]]).toEqual([path, "nosniff"]);
           expect([path, headers["strict-transport-security"]]).toEqual([path, hsts]);
           expect([path, headers["cache-control"]]).toEqual([path, "no-store"]);
         }
-        const post = await call({ port: started.port, path: "/data", method: "POST" });
-        expect([post.status, post.headers["x-content-type-options"]]).toEqual([405, "nosniff"]);
+        const postResponse = await sendRequest({
+          port: started.port,
+          path: "/data",
+          method: "POST",
+        });
+        expect([postResponse.status, postResponse.headers["x-content-type-options"]]).toEqual([
+          405,
+          "nosniff",
+        ]);
       } finally {
         await started.close();
       }

@@ -5,23 +5,27 @@ import express, {
   type Request,
   type Response,
 } from "express";
-import { type Refusal, type RefusalCode, refuse } from "@payment-links/contracts";
+import { type ApiError, type ApiErrorCode, createApiError } from "@payment-links/contracts";
 import { IdentityUnavailable } from "@payment-links/identity";
-import { type Log, type Metrics, joinTrace } from "@payment-links/runtime";
-import { type Gate, admit } from "./admit.ts";
-import { answerRefusal, refusalOf } from "./answer-error.ts";
-import { clientGone, createRequestTimer, type RequestTimer } from "./request-metrics.ts";
+import { type Log, type Metrics, joinTraceById } from "@payment-links/runtime";
+import { type RequestAuthorizer, authorizeRequest } from "./authorize-request.ts";
+import { sendApiError, toApiError } from "./send-api-error.ts";
+import {
+  clientClosedRequestStatus,
+  createRequestTimer,
+  type RequestTimer,
+} from "./request-metrics.ts";
 import type { Method, Route } from "./route.ts";
-import { inServerSpan } from "./server-span.ts";
-import { trustProxySetting } from "./trusted-proxies.ts";
-import { warnOfUntrustedProxy } from "./warn-of-untrusted-proxy.ts";
-import { usualHeaders } from "./usual-headers.ts";
+import { runInServerSpan } from "./server-span.ts";
+import { parseTrustedProxies } from "./trusted-proxies.ts";
+import { createUntrustedProxyWarning } from "./untrusted-proxy-warning.ts";
+import { defaultHeaders } from "./default-headers.ts";
 
 export type AppOptions = {
   routes: readonly Route[];
   /** How an address where nothing is is answered; with the error envelope if not given. */
-  answerUnknown?: Route["answerRefusal"] | undefined;
-  gate: Gate;
+  sendNotFound?: Route["sendApiError"] | undefined;
+  authorizer: RequestAuthorizer;
   /** CIDRs whose `X-Forwarded-For` is believed; none by default. */
   trustedProxies: readonly string[];
   log: Log;
@@ -37,80 +41,86 @@ export const createApp = (options: AppOptions): Express => {
   app.disable("x-powered-by");
   app.disable("etag");
   app.set("query parser", "simple");
-  app.set("trust proxy", trustProxySetting(options.trustedProxies));
+  app.set("trust proxy", parseTrustedProxies(options.trustedProxies));
   const isTrusted: (address: string, hop: number) => boolean = app.get("trust proxy fn");
-  app.use(warnOfUntrustedProxy(options.log, (address) => isTrusted(address, 0)));
+  app.use(createUntrustedProxyWarning(options.log, (address) => isTrusted(address, 0)));
   const timer = createRequestTimer(options.metrics);
-  const { answerUnknown = answerPlainly } = options;
+  const { sendNotFound = sendPlainError } = options;
   for (const route of options.routes) {
     app[route.method](route.path, serveRoute(options, timer, route));
   }
-  for (const [path, methods] of methodsByPath(options.routes)) {
-    const open = options.routes.filter((route) => route.path === path && route.isForAnyOrigin);
-    if (open.length > 0) app.options(path, answerPreflight(options, timer, { path, methods }));
+  for (const [path, methods] of groupMethodsByPath(options.routes)) {
+    const anyOriginRoutes = options.routes.filter(
+      (route) => route.path === path && route.isForAnyOrigin,
+    );
+    if (anyOriginRoutes.length > 0)
+      app.options(path, sendPreflight(options, timer, { path, methods }));
     // What lies below a catch-all has methods that it does not know.
     if (path.includes("*")) continue;
-    app.all(path, refuseMethod(options, timer, { path, methods }));
+    app.all(path, rejectMethod(options, timer, { path, methods }));
   }
   app.use((req, res) => {
-    timer.time(req, res, "unmatched");
-    beginAnswer(options, res);
-    answerUnknown(refuse("NOT_FOUND"), req, res);
+    timer.start(req, res, "unmatched");
+    startResponse(options, res);
+    sendNotFound(createApiError("NOT_FOUND"), req, res);
   });
-  app.use(answerStrayError(options, timer));
+  app.use(sendUnhandledError(options, timer));
   return app;
 };
 
 /** Just over the time that one statement of the database may take. */
-const answerMsMaxUsual = 5_500;
+const defaultResponseMsMax = 5_500;
 
 /** A caller waited for as long as a route lets it. What was begun goes on; nobody hears its answer. */
-class AnswerLateError extends Error {
-  override readonly name = "AnswerLateError";
+class ResponseTimeoutError extends Error {
+  override readonly name = "ResponseTimeoutError";
 }
 
 const serveRoute = (options: AppOptions, timer: RequestTimer, route: Route) => {
-  const failure = route.failure ?? "INTERNAL_ERROR";
+  const unexpectedError = route.unexpectedError ?? "INTERNAL_ERROR";
   return async (req: Request, res: Response): Promise<void> => {
-    const count = timer.time(req, res, route.path);
-    const requestId = beginAnswer(options, res);
+    const recordRequest = timer.start(req, res, route.path);
+    const requestId = startResponse(options, res);
     // A refusal as well: otherwise a page would hear of none.
     if (route.isForAnyOrigin === true) res.setHeader("Access-Control-Allow-Origin", "*");
-    const parent = joinTrace(req.get("traceparent"));
-    await inServerSpan({ req, res, route, parent }, async () => {
+    const parent = joinTraceById(req.get("traceparent"));
+    await runInServerSpan({ req, res, route, parent }, async () => {
       try {
-        await answerInTime(req, route, async () => {
-          const caller = await admit(options.gate, route, req, res);
+        await respondWithinTimeout(req, route, async () => {
+          const caller = await authorizeRequest(options.authorizer, route, req, res);
           await route.handle(req, res, caller);
         });
-        if (route.isEndless === true && !res.closed) count();
+        if (route.isEndless === true && !res.closed) recordRequest();
       } catch (error) {
-        answerError(options, { error, failure, route, requestId }, req, res);
+        sendError(options, { error, unexpectedError, route, requestId }, req, res);
       }
-      const line = { request_id: requestId, route: route.path, status: res.statusCode };
-      options.log.debug(line, "a request was answered");
+      const logFields = { request_id: requestId, route: route.path, status: res.statusCode };
+      options.log.debug(logFields, "a request was answered");
     });
   };
 };
 
 /** How long after its last byte a request is seen to be whole. */
-const wholePollMs = 50;
+const completionPollMs = 50;
 
 /** The time that a client takes to send its request is not ours; the server bounds it. */
-const answerInTime = async (
+const respondWithinTimeout = async (
   req: Request,
-  { answerMsMax: waitMs = answerMsMaxUsual }: Route,
-  answer: () => Promise<void>,
+  { responseMsMax = defaultResponseMsMax }: Route,
+  handle: () => Promise<void>,
 ): Promise<void> => {
-  const late = Promise.withResolvers<never>();
-  const giveUp = () => late.reject(new AnswerLateError(`there is no answer after ${waitMs} ms`));
-  const look = () => {
-    timer = req.complete ? setTimeout(giveUp, waitMs) : setTimeout(look, wholePollMs);
+  const timeout = Promise.withResolvers<never>();
+  const rejectWithTimeout = () =>
+    timeout.reject(new ResponseTimeoutError(`there is no answer after ${responseMsMax} ms`));
+  const checkCompletion = () => {
+    timer = req.complete
+      ? setTimeout(rejectWithTimeout, responseMsMax)
+      : setTimeout(checkCompletion, completionPollMs);
   };
   // Mostly it is answered by then.
-  let timer = setTimeout(look, wholePollMs);
+  let timer = setTimeout(checkCompletion, completionPollMs);
   try {
-    await Promise.race([answer(), late.promise]);
+    await Promise.race([handle(), timeout.promise]);
   } finally {
     clearTimeout(timer);
   }
@@ -120,67 +130,75 @@ const answerInTime = async (
  * Gives the request an id, which its answer and its log lines carry, and the answer what holds for
  * every one of ours.
  */
-const beginAnswer = ({ gate }: AppOptions, res: Response): string => {
+const startResponse = ({ authorizer }: AppOptions, res: Response): string => {
   const requestId = randomUUID();
   res.setHeader("X-Request-Id", requestId);
-  res.set(usualHeaders);
+  res.set(defaultHeaders);
   // The cookie's policy knows whether browsers reach us by https.
-  if (gate.cookie.isSecure) res.setHeader("Strict-Transport-Security", hsts);
+  if (authorizer.cookie.isSecure)
+    res.setHeader("Strict-Transport-Security", strictTransportSecurity);
   return requestId;
 };
 
 /** A year, for this host alone: what else the domain serves is not ours to decide. */
-const hsts = "max-age=31536000";
+const strictTransportSecurity = "max-age=31536000";
 
-type Failed = { error: unknown; failure: RefusalCode; route?: Route; requestId: string };
+type RequestFailure = {
+  error: unknown;
+  unexpectedError: ApiErrorCode;
+  route?: Route;
+  requestId: string;
+};
 
-const answerError = (
-  { log, answerUnknown = answerPlainly }: AppOptions,
-  { error, failure, route, requestId }: Failed,
+const sendError = (
+  { log, sendNotFound = sendPlainError }: AppOptions,
+  { error, unexpectedError, route, requestId }: RequestFailure,
   req: Request,
   res: Response,
 ): void => {
-  const told = refusalOf(error);
-  const isOthers = error instanceof IdentityUnavailable || error instanceof AnswerLateError;
-  const isAway = isOthers && failure === "INTERNAL_ERROR";
-  const refusal = told ?? refuse(isAway ? "SERVICE_UNAVAILABLE" : failure);
-  const isOurFault = told === undefined || refusal.status >= 500;
-  const line = { request_id: requestId, route: route?.path, status: refusal.status };
+  const knownError = toApiError(error);
+  const isDependencyFailure =
+    error instanceof IdentityUnavailable || error instanceof ResponseTimeoutError;
+  const isUnavailable = isDependencyFailure && unexpectedError === "INTERNAL_ERROR";
+  const apiError =
+    knownError ?? createApiError(isUnavailable ? "SERVICE_UNAVAILABLE" : unexpectedError);
+  const isServerError = knownError === undefined || apiError.status >= 500;
+  const logFields = { request_id: requestId, route: route?.path, status: apiError.status };
   // Whatever else fails is ours, and told although nobody waits for the answer.
-  const isUnheard = told !== undefined && res.closed && !res.headersSent;
-  if (isUnheard || (req.destroyed && !req.complete)) {
-    log.debug({ ...line, codes: told?.message }, "a client went away");
-    if (!res.headersSent) res.statusCode = clientGone;
+  const isUndeliverable = knownError !== undefined && res.closed && !res.headersSent;
+  if (isUndeliverable || (req.destroyed && !req.complete)) {
+    log.debug({ ...logFields, codes: knownError?.message }, "a client went away");
+    if (!res.headersSent) res.statusCode = clientClosedRequestStatus;
     res.destroy();
     return;
   }
-  if (isOurFault) log.error({ ...line, err: error }, "a request failed");
-  else log.debug({ ...line, codes: refusal.message }, "a request was refused");
+  if (isServerError) log.error({ ...logFields, err: error }, "a request failed");
+  else log.debug({ ...logFields, codes: apiError.message }, "a request was refused");
   if (res.headersSent) {
     // Half an answer must not look whole. A whole answer stands, even if something failed after it.
     if (!res.writableEnded) res.destroy();
     return;
   }
-  const answer = route === undefined ? answerUnknown : (route.answerRefusal ?? answerPlainly);
-  answer(refusal, req, res);
+  const send = route === undefined ? sendNotFound : (route.sendApiError ?? sendPlainError);
+  send(apiError, req, res);
 };
 
-const answerPlainly = (refusal: Refusal, _req: Request, res: Response): void =>
-  answerRefusal(refusal, res);
+const sendPlainError = (apiError: ApiError, _req: Request, res: Response): void =>
+  sendApiError(apiError, res);
 
-const answerStrayError =
+const sendUnhandledError =
   (options: AppOptions, timer: RequestTimer): ErrorRequestHandler =>
   (error: unknown, req: Request, res: Response, _next) => {
-    timer.time(req, res, "unmatched");
-    const failed = {
+    timer.start(req, res, "unmatched");
+    const requestFailure = {
       error,
-      failure: "INTERNAL_ERROR",
-      requestId: beginAnswer(options, res),
+      unexpectedError: "INTERNAL_ERROR",
+      requestId: startResponse(options, res),
     } as const;
-    answerError(options, failed, req, res);
+    sendError(options, requestFailure, req, res);
   };
 
-const methodsByPath = (routes: readonly Route[]): Map<string, Method[]> => {
+const groupMethodsByPath = (routes: readonly Route[]): Map<string, Method[]> => {
   const paths = new Map<string, Method[]>();
   for (const { path, method } of routes) paths.set(path, [...(paths.get(path) ?? []), method]);
   return paths;
@@ -189,15 +207,15 @@ const methodsByPath = (routes: readonly Route[]): Map<string, Method[]> => {
 const preflightSecondsMax = "86400";
 
 /** Tells a browser what pages of other origins may ask. It asks before each call with a JSON body. */
-const answerPreflight =
+const sendPreflight =
   (
     options: AppOptions,
     timer: RequestTimer,
     { path, methods }: { path: string; methods: readonly Method[] },
   ) =>
   (req: Request, res: Response): void => {
-    timer.time(req, res, path);
-    beginAnswer(options, res);
+    timer.start(req, res, path);
+    startResponse(options, res);
     res.setHeader("Access-Control-Allow-Origin", "*");
     res.setHeader(
       "Access-Control-Allow-Methods",
@@ -208,19 +226,19 @@ const answerPreflight =
     res.status(204).end();
   };
 
-const refuseMethod = (
+const rejectMethod = (
   options: AppOptions,
   timer: RequestTimer,
   { path, methods }: { path: string; methods: readonly Method[] },
 ) => {
-  const names = methods.map((method) => method.toUpperCase());
-  const allow = names.includes("GET")
-    ? ["GET", "HEAD", ...names.filter((n) => n !== "GET")]
-    : names;
+  const methodNames = methods.map((method) => method.toUpperCase());
+  const allowedMethods = methodNames.includes("GET")
+    ? ["GET", "HEAD", ...methodNames.filter((methodName) => methodName !== "GET")]
+    : methodNames;
   return (req: Request, res: Response): void => {
-    timer.time(req, res, path);
-    beginAnswer(options, res);
-    res.setHeader("Allow", allow.join(", "));
-    answerRefusal(refuse("METHOD_NOT_ALLOWED"), res);
+    timer.start(req, res, path);
+    startResponse(options, res);
+    res.setHeader("Allow", allowedMethods.join(", "));
+    sendApiError(createApiError("METHOD_NOT_ALLOWED"), res);
   };
 };

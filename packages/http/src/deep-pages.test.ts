@@ -1,138 +1,145 @@
 import { describe, expect, test } from "@jest/globals";
 import type { Response } from "express";
-import { createHeldClock, openMetrics } from "@payment-links/runtime";
+import { createFakeClock, createMetrics } from "@payment-links/runtime";
 import { createDeepPages, deepOffsetMin } from "./deep-pages.ts";
 
 /** One service's deep pages, whose reading a test holds. */
-const open = () => {
-  const clock = createHeldClock(new Date("2026-11-21T10:00:00Z"));
-  const metrics = openMetrics("test");
-  const pages = createDeepPages({ clock, metrics });
-  const reading: string[] = [];
-  const ends = new Map<string, (fault?: Error) => void>();
+const createDeepPagesRig = () => {
+  const clock = createFakeClock(new Date("2026-11-21T10:00:00Z"));
+  const metrics = createMetrics("test");
+  const deepPages = createDeepPages({ clock, metrics });
+  const readingAccounts: string[] = [];
+  const finishByAccount = new Map<string, (error?: Error) => void>();
   /** Has an account ask for a page; answers its outcome, and when to try again if it is refused. */
-  const ask = async (accountId: string, offset = deepOffsetMin) => {
+  const requestPage = async (accountId: string, offset = deepOffsetMin) => {
     const headers: Record<string, string> = {};
     const setHeader = (name: string, value: string) => void (headers[name] = value);
-    const work = () =>
+    const readPage = () =>
       new Promise<string>((resolve, reject) => {
-        reading.push(accountId);
-        ends.set(accountId, (fault) => (fault === undefined ? resolve("read") : reject(fault)));
+        readingAccounts.push(accountId);
+        finishByAccount.set(accountId, (error) =>
+          error === undefined ? resolve("read") : reject(error),
+        );
       });
     const res = { setHeader } as unknown as Response;
-    const outcome = pages.read(res, { accountId, offset }, work).catch((error: unknown) => {
+    const result = deepPages.read(res, { accountId, offset }, readPage).catch((error: unknown) => {
       const message = error instanceof Error ? error.message : "";
       return [message, ...Object.entries(headers).flat()].join(" ");
     });
-    await settled();
-    return { outcome };
+    await flushImmediates();
+    return { result };
   };
-  const end = async (accountId: string, fault?: Error): Promise<void> => {
-    ends.get(accountId)?.(fault);
-    await settled();
+  const finishReading = async (accountId: string, error?: Error): Promise<void> => {
+    finishByAccount.get(accountId)?.(error);
+    await flushImmediates();
   };
-  return { ask, clock, end, metrics, reading };
+  return { requestPage, clock, finishReading, metrics, readingAccounts };
 };
 
-const refused = "429 Retry-After 1";
+const rejection = "429 Retry-After 1";
 
 /** Lets everything run that only waits for its turn. */
-const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+const flushImmediates = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe("deep pages (rule API-26)", () => {
   test("are read one at a time, in the order in which accounts ask", async () => {
-    const { ask, end, reading } = open();
-    const asked = [await ask("a"), await ask("b"), await ask("c")];
-    expect(reading).toEqual(["a"]);
-    await end("a");
-    expect(reading).toEqual(["a", "b"]);
-    await end("b");
-    await end("c");
-    for (const { outcome } of asked) expect(await outcome).toBe("read");
+    const { requestPage, finishReading, readingAccounts } = createDeepPagesRig();
+    const requests = [await requestPage("a"), await requestPage("b"), await requestPage("c")];
+    expect(readingAccounts).toEqual(["a"]);
+    await finishReading("a");
+    expect(readingAccounts).toEqual(["a", "b"]);
+    await finishReading("b");
+    await finishReading("c");
+    for (const { result } of requests) expect(await result).toBe("read");
   });
 
   test("let every other page by", async () => {
-    const { ask, end, reading } = open();
-    const asked = [await ask("a"), await ask("b", deepOffsetMin - 1), await ask("a", 0)];
-    expect(reading).toEqual(["a", "b", "a"]);
-    expect(asked).toHaveLength(3);
-    await end("b");
-    expect(await asked[1]?.outcome).toBe("read");
+    const { requestPage, finishReading, readingAccounts } = createDeepPagesRig();
+    const requests = [
+      await requestPage("a"),
+      await requestPage("b", deepOffsetMin - 1),
+      await requestPage("a", 0),
+    ];
+    expect(readingAccounts).toEqual(["a", "b", "a"]);
+    expect(requests).toHaveLength(3);
+    await finishReading("b");
+    expect(await requests[1]?.result).toBe("read");
   });
 
   test("are one for each account: a second is refused at once, and a later one is read", async () => {
-    const { ask, end, metrics } = open();
-    const first = await ask("a");
-    const waits = await ask("b");
-    for (const again of ["a", "a", "b", "b"]) {
-      expect(await (await ask(again)).outcome).toBe(refused);
+    const { requestPage, finishReading, metrics } = createDeepPagesRig();
+    const firstRequest = await requestPage("a");
+    const waitingRequest = await requestPage("b");
+    for (const retriedAccount of ["a", "a", "b", "b"]) {
+      expect(await (await requestPage(retriedAccount)).result).toBe(rejection);
     }
-    await end("a");
-    await end("b");
-    expect([await first.outcome, await waits.outcome]).toEqual(["read", "read"]);
-    const again = await ask("a");
-    await end("a");
-    expect(await again.outcome).toBe("read");
-    const told = await metrics.metrics();
-    expect(told).toMatch(/payment_links_deep_pages_total\{.*outcome="read".*\} 3/);
-    expect(told).toMatch(/payment_links_deep_pages_total\{.*outcome="refused".*\} 4/);
+    await finishReading("a");
+    await finishReading("b");
+    expect([await firstRequest.result, await waitingRequest.result]).toEqual(["read", "read"]);
+    const retriedAccount = await requestPage("a");
+    await finishReading("a");
+    expect(await retriedAccount.result).toBe("read");
+    const metricsText = await metrics.metrics();
+    expect(metricsText).toMatch(/payment_links_deep_pages_total\{.*outcome="read".*\} 3/);
+    expect(metricsText).toMatch(/payment_links_deep_pages_total\{.*outcome="refused".*\} 4/);
   });
 
   test("wait for three seconds at most, and pass nobody's turn on to who has gone", async () => {
-    const { ask, clock, end, reading } = open();
-    const first = await ask("a");
-    const impatient = await ask("b");
+    const { requestPage, clock, finishReading, readingAccounts } = createDeepPagesRig();
+    const firstRequest = await requestPage("a");
+    const earlyRequest = await requestPage("b");
     clock.advance(1_000);
-    const patient = await ask("c");
+    const laterRequest = await requestPage("c");
     clock.advance(1_999);
-    await settled();
+    await flushImmediates();
     clock.advance(1);
-    expect(await impatient.outcome).toBe(refused);
-    await end("a", new Error("gone"));
-    expect(await first.outcome).toBe("gone");
-    expect(reading).toEqual(["a"]);
+    expect(await earlyRequest.result).toBe(rejection);
+    await finishReading("a", new Error("gone"));
+    expect(await firstRequest.result).toBe("gone");
+    expect(readingAccounts).toEqual(["a"]);
     clock.advance(1_000);
-    expect(await patient.outcome).toBe(refused);
-    const late = await ask("d");
+    expect(await laterRequest.result).toBe(rejection);
+    const lateRequest = await requestPage("d");
     clock.advance(2_000);
-    await settled();
-    expect(reading).toEqual(["a", "d"]);
-    await end("d");
-    expect(await late.outcome).toBe("read");
+    await flushImmediates();
+    expect(readingAccounts).toEqual(["a", "d"]);
+    await finishReading("d");
+    expect(await lateRequest.result).toBe("read");
   });
 
   test("leave half of the time to others: a turn is followed by a rest as long as it took", async () => {
-    const { ask, clock, end, reading } = open();
-    const first = await ask("a");
-    const second = await ask("b");
+    const { requestPage, clock, finishReading, readingAccounts } = createDeepPagesRig();
+    const firstRequest = await requestPage("a");
+    const secondRequest = await requestPage("b");
     clock.advance(400);
-    await end("a");
-    expect(await first.outcome).toBe("read");
+    await finishReading("a");
+    expect(await firstRequest.result).toBe("read");
     clock.advance(399);
-    await settled();
-    expect(reading).toEqual(["a"]);
+    await flushImmediates();
+    expect(readingAccounts).toEqual(["a"]);
     clock.advance(1);
-    await settled();
-    expect(reading).toEqual(["a", "b"]);
-    await end("b");
-    expect(await second.outcome).toBe("read");
+    await flushImmediates();
+    expect(readingAccounts).toEqual(["a", "b"]);
+    await finishReading("b");
+    expect(await secondRequest.result).toBe("read");
   });
 
   test("that fail give their turn on", async () => {
-    const { ask, end } = open();
-    const [first, second] = [await ask("a"), await ask("b")];
-    await end("a", new Error("no database"));
-    expect(await first.outcome).toBe("no database");
-    await end("b");
-    expect(await second.outcome).toBe("read");
+    const { requestPage, finishReading } = createDeepPagesRig();
+    const [firstRequest, secondRequest] = [await requestPage("a"), await requestPage("b")];
+    await finishReading("a", new Error("no database"));
+    expect(await firstRequest.result).toBe("no database");
+    await finishReading("b");
+    expect(await secondRequest.result).toBe("read");
   });
 
   test("queue in bounded number", async () => {
-    const { ask, end } = open();
-    const asked = [];
-    for (let index = 0; index <= 100; index += 1) asked.push(await ask(`account ${index}`));
-    expect(await (await ask("one more")).outcome).toBe(refused);
-    for (let index = 0; index <= 100; index += 1) await end(`account ${index}`);
-    for (const { outcome } of asked) expect(await outcome).toBe("read");
+    const { requestPage, finishReading } = createDeepPagesRig();
+    const requests = [];
+    for (let index = 0; index <= 100; index += 1)
+      requests.push(await requestPage(`account ${index}`));
+    expect(await (await requestPage("one more")).result).toBe(rejection);
+    for (let index = 0; index <= 100; index += 1) await finishReading(`account ${index}`);
+    for (const { result } of requests) expect(await result).toBe("read");
   });
 });

@@ -1,39 +1,39 @@
 import { createHash } from "node:crypto";
 import type { Request, Response } from "express";
 import { Counter, Gauge } from "prom-client";
-import { refuse } from "@payment-links/contracts";
+import { createApiError } from "@payment-links/contracts";
 import { addressBucketId } from "@payment-links/rate-limit";
 import { type Clock, type Metrics, afterMs } from "@payment-links/runtime";
-import { setApart } from "./connections.ts";
+import { exemptConnection } from "./connections.ts";
 
 /** How often streams are looked after. */
-const beatMs = 1_000;
+const heartbeatIntervalMs = 1_000;
 /** No reader, and no proxy between, hears nothing for longer. */
 const silenceMsMax = 15_000;
 /** Streams end between these, each at a time of its own, so that they spread over new processes. */
-const lifetimeMs = { least: 10 * 60_000, most: 15 * 60_000 };
+const lifetimeMs = { min: 10 * 60_000, max: 15 * 60_000 };
 /** How long a browser waits until it comes again, each a time of its own. */
-const retryMs = { least: 1_000, most: 3_000 };
+const retryMs = { min: 1_000, max: 3_000 };
 /** A reader for whom more than this waits reads no more. */
-const waitingBytesMax = 64 * 1024;
+const bufferedBytesMax = 64 * 1024;
 /** An ended stream's last bytes have so long to be taken. */
-const endMsMax = 10_000;
+const closeMsMax = 10_000;
 /**
  * A stop ends streams by turns, so that others open them as they come: a few each turn, or as many more
  * as end all within five seconds.
  */
-const draining = { turnMs: 100, streamsMin: 20, turnsMax: 50 };
+const drainBatching = { batchIntervalMs: 100, batchSizeMin: 20, batchesMax: 50 };
 const retryAfterSeconds = 10;
 
 /** How a subject stands, and the mark by which it is known later whether it still stands so. */
-export type Look = { mark: string; state: object };
+export type Snapshot = { fingerprint: string; state: object };
 
 /** What is followed: a thing, as one kind of follower sees it. */
-export type Subject = {
+export type StreamSubject = {
   /** Equal for all who are told the same. */
   key: string;
   /** The mark is read before the state: then no change can fall between the two. */
-  look: () => Promise<Look>;
+  readSnapshot: () => Promise<Snapshot>;
 };
 
 /** Server-sent events: each stream tells how a subject stands, at once and whenever that has changed. */
@@ -42,14 +42,14 @@ export type EventStreams = {
    * Answers with a stream of a subject. Throws 503 or 429, and says when to try again, if the process or
    * the caller's address has all the streams that it may have; and what the look throws.
    */
-  open(req: Request, res: Response, subject: Subject): Promise<void>;
+  startStream(req: Request, res: Response, subject: StreamSubject): Promise<void>;
   /** The mark of everything that is followed, as last told. */
-  marks(): readonly { key: string; mark: string }[];
+  listFingerprints(): readonly { key: string; fingerprint: string }[];
   /** Looks at a subject that seems to have changed, and tells those who follow it. */
-  tell(key: string): Promise<void>;
-  readonly beatMs: number;
-  /** Done each `beatMs`: silent streams are told that they live, and those that lived long enough end. */
-  beat(): void;
+  publishUpdate(key: string): Promise<void>;
+  readonly heartbeatIntervalMs: number;
+  /** Done each `heartbeatIntervalMs`: silent streams are told that they live, and those that lived long enough end. */
+  sendHeartbeats(): void;
   /**
    * Ends all within five seconds, a few at a time; they hear of changes until then. Whoever comes later
    * is told how things stand, and to come again.
@@ -61,22 +61,27 @@ type EventStreamsOptions = {
   clock: Clock;
   metrics: Metrics;
   /** Streams at once, of this process and of one source address (an IPv6 /64). */
-  limits: { inAll: number; perAddress: number };
+  limits: { total: number; perAddress: number };
 };
 
 type Stream = {
   res: Response;
   /** The id of the state that was told last. */
-  toldId: string;
+  lastEventId: string;
   /** By the clock's `elapsedMs`. */
   writtenAtMs: number;
   endsAtMs: number;
 };
 
-type Followed = { look: Subject["look"]; mark: string; streams: Set<Stream> };
+type FollowedSubject = {
+  readSnapshot: StreamSubject["readSnapshot"];
+  fingerprint: string;
+  streams: Set<Stream>;
+};
 
 type Counters = ReturnType<typeof createCounters>;
-type Given = { clock: Clock; counters: Counters };
+type StreamContext = { clock: Clock; counters: Counters };
+type StreamRegistry = { followedSubjects: Map<string, FollowedSubject>; streams: Set<Stream> };
 
 /** Makes the one place of a process in which its event streams are. */
 export const createEventStreams = ({
@@ -84,97 +89,109 @@ export const createEventStreams = ({
   metrics,
   limits,
 }: EventStreamsOptions): EventStreams => {
-  const followed = new Map<string, Followed>();
+  const followedSubjects = new Map<string, FollowedSubject>();
   const streams = new Set<Stream>();
   let isDraining = false;
   const counters = createCounters(metrics, () => streams.size);
-  const given = { clock, counters };
-  const take = createPlaces(limits, counters);
-  const openTogether = gatherWork();
-
-  const join = (stream: Stream, { key, look }: Subject, mark: string): void => {
-    const subject = followed.get(key) ?? { look, mark, streams: new Set() };
-    // Whoever looked first may come last: then nobody knows which of the two was later.
-    if (subject.mark !== mark) subject.mark = "";
-    followed.set(key, subject);
-    subject.streams.add(stream);
-    streams.add(stream);
-    stream.res.once("close", () => {
-      streams.delete(stream);
-      subject.streams.delete(stream);
-      if (subject.streams.size === 0 && followed.get(key) === subject) followed.delete(key);
-    });
-  };
+  const context = { clock, counters };
+  const reserveSlot = createStreamSlots(limits, counters);
+  const batchReads = createWorkBatcher();
 
   return {
-    open: async (req, res, subject) => {
+    startStream: async (req, res, subject) => {
       // Whoever has left already says so no more, and would keep a place for ever.
       if (res.destroyed) return;
-      res.once("close", take(req, res));
-      const { mark, state } = await openTogether(subject.look);
+      res.once("close", reserveSlot(req, res));
+      const { fingerprint, state } = await batchReads(subject.readSnapshot);
       if (res.destroyed) return;
       writeHead(res);
       if (req.method === "HEAD") return void res.end();
-      const { id, text } = eventOf(state);
-      const now = clock.elapsedMs();
-      const endsAtMs = now + drawn(lifetimeMs);
-      const stream: Stream = { res, toldId: id, writtenAtMs: now, endsAtMs };
-      join(stream, subject, mark);
-      const retry = `retry: ${drawn(retryMs)}\n`;
-      write(given, stream, req.get("last-event-id") === id ? `${retry}\n` : `${retry}${text}`);
-      if (isDraining) end(given, stream, "drain");
+      const { id, text } = formatEvent(state);
+      const nowMs = clock.elapsedMs();
+      const endsAtMs = nowMs + randomBetween(lifetimeMs);
+      const stream: Stream = { res, lastEventId: id, writtenAtMs: nowMs, endsAtMs };
+      subscribe({ followedSubjects, streams }, stream, subject, fingerprint);
+      const retry = `retry: ${randomBetween(retryMs)}\n`;
+      writeEvent(
+        context,
+        stream,
+        req.get("last-event-id") === id ? `${retry}\n` : `${retry}${text}`,
+      );
+      if (isDraining) endStream(context, stream, "drain");
     },
-    marks: () => [...followed].map(([key, { mark }]) => ({ key, mark })),
-    tell: async (key) => {
-      const subject = followed.get(key);
+    listFingerprints: () =>
+      [...followedSubjects].map(([key, { fingerprint }]) => ({ key, fingerprint })),
+    publishUpdate: async (key) => {
+      const subject = followedSubjects.get(key);
       if (subject === undefined) return;
       // Whoever comes during the look may have seen what is newer, or older: the next look is for them.
-      const present = new Set(subject.streams);
-      const { mark, state } = await subject.look();
-      const isToldToAll = [...subject.streams].every((stream) => present.has(stream));
-      subject.mark = isToldToAll ? mark : "";
-      const { id, text } = eventOf(state);
-      for (const stream of present) {
-        if (stream.toldId === id || stream.res.writableEnded || stream.res.destroyed) continue;
-        stream.toldId = id;
-        write(given, stream, text);
+      const presentStreams = new Set(subject.streams);
+      const { fingerprint, state } = await subject.readSnapshot();
+      const isCurrentForAll = [...subject.streams].every((stream) => presentStreams.has(stream));
+      subject.fingerprint = isCurrentForAll ? fingerprint : "";
+      const { id, text } = formatEvent(state);
+      for (const stream of presentStreams) {
+        if (stream.lastEventId === id || stream.res.writableEnded || stream.res.destroyed) continue;
+        stream.lastEventId = id;
+        writeEvent(context, stream, text);
       }
     },
-    beatMs,
-    beat: () => {
-      for (const stream of streams) lookAfter(given, stream);
+    heartbeatIntervalMs,
+    sendHeartbeats: () => {
+      for (const stream of streams) maintainStream(context, stream);
     },
     drain: () => {
       if (isDraining) return;
       isDraining = true;
-      void endByTurns(given, streams);
+      void endInBatches(context, streams);
     },
   };
 };
 
+/** Adds a stream to its subject's followers, until it is closed. */
+const subscribe = (
+  { followedSubjects, streams }: StreamRegistry,
+  stream: Stream,
+  { key, readSnapshot }: StreamSubject,
+  fingerprint: string,
+): void => {
+  const subject = followedSubjects.get(key) ?? { readSnapshot, fingerprint, streams: new Set() };
+  // Whoever looked first may come last: then nobody knows which of the two was later.
+  if (subject.fingerprint !== fingerprint) subject.fingerprint = "";
+  followedSubjects.set(key, subject);
+  subject.streams.add(stream);
+  streams.add(stream);
+  stream.res.once("close", () => {
+    streams.delete(stream);
+    subject.streams.delete(stream);
+    if (subject.streams.size === 0 && followedSubjects.get(key) === subject)
+      followedSubjects.delete(key);
+  });
+};
+
 /** Counts the streams of each address; answers how to take a place, which answers how to give it back. */
-const createPlaces = (
-  { inAll, perAddress }: EventStreamsOptions["limits"],
+const createStreamSlots = (
+  { total, perAddress }: EventStreamsOptions["limits"],
   { refused }: Counters,
 ) => {
-  const takenBy = new Map<string, number>();
-  let takenCount = 0;
+  const slotCountByAddress = new Map<string, number>();
+  let slotCount = 0;
   return (req: Request, res: Response): (() => void) => {
     const address = addressBucketId(req.ip ?? "");
-    const ownCount = takenBy.get(address) ?? 0;
-    const isFull = takenCount >= inAll;
-    if (isFull || ownCount >= perAddress) {
+    const addressCount = slotCountByAddress.get(address) ?? 0;
+    const isFull = slotCount >= total;
+    if (isFull || addressCount >= perAddress) {
       refused.inc({ bound: isFull ? "process" : "address" });
       res.setHeader("Retry-After", String(retryAfterSeconds));
-      throw refuse(isFull ? "SERVICE_UNAVAILABLE" : "429");
+      throw createApiError(isFull ? "SERVICE_UNAVAILABLE" : "429");
     }
-    takenCount += 1;
-    takenBy.set(address, ownCount + 1);
+    slotCount += 1;
+    slotCountByAddress.set(address, addressCount + 1);
     return () => {
-      takenCount -= 1;
-      const left = (takenBy.get(address) ?? 1) - 1;
-      if (left === 0) takenBy.delete(address);
-      else takenBy.set(address, left);
+      slotCount -= 1;
+      const remainingCount = (slotCountByAddress.get(address) ?? 1) - 1;
+      if (remainingCount === 0) slotCountByAddress.delete(address);
+      else slotCountByAddress.set(address, remainingCount);
     };
   };
 };
@@ -183,18 +200,18 @@ const createPlaces = (
  * Has work that comes while other work is under way wait for that, and then begin all at once: the fewer
  * are the statements that read for many. Who comes alone waits for nobody.
  */
-const gatherWork = () => {
-  let underWay: Promise<unknown> = Promise.resolve();
-  let start: Promise<void> | undefined;
-  return async <Result>(work: () => Promise<Result>): Promise<Result> => {
-    start ??= underWay.then(() => {
-      start = undefined;
+const createWorkBatcher = () => {
+  let pendingWork: Promise<unknown> = Promise.resolve();
+  let nextStart: Promise<void> | undefined;
+  return async <Result>(operation: () => Promise<Result>): Promise<Result> => {
+    nextStart ??= pendingWork.then(() => {
+      nextStart = undefined;
     });
-    await start;
-    const working = work();
+    await nextStart;
+    const running = operation();
     // Without their results, or each would keep all those before it.
-    underWay = Promise.allSettled([underWay, working]).then(() => undefined);
-    return working;
+    pendingWork = Promise.allSettled([pendingWork, running]).then(() => undefined);
+    return running;
   };
 };
 
@@ -204,12 +221,12 @@ const writeHead = (res: Response): void => {
   res.setHeader("X-Accel-Buffering", "no");
   // A stream's connection is its own, so that nothing of it is left once it has ended.
   res.setHeader("Connection", "close");
-  setApart(res);
+  exemptConnection(res);
 };
 
-const write = ({ clock, counters }: Given, stream: Stream, text: string): void => {
+const writeEvent = ({ clock, counters }: StreamContext, stream: Stream, text: string): void => {
   const { res } = stream;
-  if (res.writableLength > waitingBytesMax) {
+  if (res.writableLength > bufferedBytesMax) {
     counters.ended.inc({ why: "slow" });
     res.destroy();
     return;
@@ -218,55 +235,64 @@ const write = ({ clock, counters }: Given, stream: Stream, text: string): void =
   stream.writtenAtMs = clock.elapsedMs();
 };
 
-const end = ({ clock, counters }: Given, stream: Stream, why: "lifetime" | "drain"): void => {
+const endStream = (
+  { clock, counters }: StreamContext,
+  stream: Stream,
+  reason: "lifetime" | "drain",
+): void => {
   if (stream.res.writableEnded) return;
-  counters.ended.inc({ why });
+  counters.ended.inc({ why: reason });
   stream.endsAtMs = clock.elapsedMs();
   stream.res.end();
 };
 
-const never = new AbortController().signal;
+const neverAborted = new AbortController().signal;
 
-const endByTurns = async (given: Given, open: ReadonlySet<Stream>): Promise<void> => {
-  const { turnMs, streamsMin, turnsMax } = draining;
-  const atOnce = Math.max(streamsMin, Math.ceil(open.size / turnsMax));
+const endInBatches = async (
+  context: StreamContext,
+  openStreams: ReadonlySet<Stream>,
+): Promise<void> => {
+  const { batchIntervalMs, batchSizeMin, batchesMax } = drainBatching;
+  const batchSize = Math.max(batchSizeMin, Math.ceil(openStreams.size / batchesMax));
   // Whoever comes from now on is ended at once, so that nobody joins these.
-  const leaving = [...open];
-  while (leaving.length > 0) {
-    for (const stream of leaving.splice(0, atOnce)) {
-      if (open.has(stream)) end(given, stream, "drain");
+  const remainingStreams = [...openStreams];
+  while (remainingStreams.length > 0) {
+    for (const stream of remainingStreams.splice(0, batchSize)) {
+      if (openStreams.has(stream)) endStream(context, stream, "drain");
     }
-    if (leaving.length > 0) await given.clock.until(afterMs(given.clock, turnMs), never);
+    if (remainingStreams.length > 0)
+      await context.clock.sleepUntil(afterMs(context.clock, batchIntervalMs), neverAborted);
   }
 };
 
-const lookAfter = (given: Given, stream: Stream): void => {
+const maintainStream = (context: StreamContext, stream: Stream): void => {
   const { endsAtMs, res, writtenAtMs } = stream;
-  const now = given.clock.elapsedMs();
+  const nowMs = context.clock.elapsedMs();
   if (res.writableEnded) {
-    if (now >= endsAtMs + endMsMax) res.destroy();
-  } else if (now >= endsAtMs) end(given, stream, "lifetime");
-  else if (now >= writtenAtMs + silenceMsMax - beatMs) write(given, stream, ":\n\n");
+    if (nowMs >= endsAtMs + closeMsMax) res.destroy();
+  } else if (nowMs >= endsAtMs) endStream(context, stream, "lifetime");
+  else if (nowMs >= writtenAtMs + silenceMsMax - heartbeatIntervalMs)
+    writeEvent(context, stream, ":\n\n");
 };
 
 /** A state's id is made of the state alone, so that every process knows what a reader was told. */
-const eventOf = (state: object): { id: string; text: string } => {
+const formatEvent = (state: object): { id: string; text: string } => {
   const data = JSON.stringify(state);
   const id = createHash("sha256").update(data).digest("base64url").slice(0, 16);
   return { id, text: `id: ${id}\nevent: state\ndata: ${data}\n\n` };
 };
 
-const drawn = ({ least, most }: { least: number; most: number }): number =>
-  Math.round(least + Math.random() * (most - least));
+const randomBetween = ({ min, max }: { min: number; max: number }): number =>
+  Math.round(min + Math.random() * (max - min));
 
-const createCounters = (metrics: Metrics, countOpen: () => number) => {
+const createCounters = (metrics: Metrics, countOpenStreams: () => number) => {
   const registers = [metrics];
   const open = new Gauge({
     name: "payment_links_event_streams",
     help: "Event streams that are open",
     registers,
     collect() {
-      this.set(countOpen());
+      this.set(countOpenStreams());
     },
   });
   const refused = new Counter({

@@ -1,27 +1,27 @@
 import type { Request, Response } from "express";
 import { Counter, Gauge } from "prom-client";
-import { Refusal, refuse } from "@payment-links/contracts";
+import { ApiError, createApiError } from "@payment-links/contracts";
 import { addressBucketId } from "@payment-links/rate-limit";
 import type { Clock, Metrics } from "@payment-links/runtime";
-import { type StreamedFile, answerFile } from "./answer-file.ts";
-import { type ReadingPace, createReadingPace } from "./reading-pace.ts";
-import { createTurns } from "./turns.ts";
+import { type StreamedFile, sendFile } from "./send-file.ts";
+import { type TransferRateMonitor, createTransferRateMonitor } from "./transfer-rate-monitor.ts";
+import { createSlotQueue } from "./slot-queue.ts";
 
 /** How long a route lets an export take. */
 export const exportMsMax = 60 * 60_000;
 
 /** Exports at a time in a process: of one account, of one source address (an IPv6 /64), and in total. */
-const limits = { perAccount: 2, perAddress: 8, inAll: 60 };
+const limits = { perAccount: 2, perAddress: 8, total: 60 };
 /** How fast a reader must take an export (rule CALLER-35). */
-const paceLimit = { bytesPerSecond: 8 * 1024, graceMs: 30_000 };
+const minimumRate = { bytesPerSecond: 8 * 1024, graceMs: 30_000 };
 /** An export whose reader is so far behind that rate makes room for a new one. */
 const stalledMsMin = 5_000;
 /** How long an export waits for its turn to read, for example while Postgres is slow. */
-const turnWaitMsMax = 30_000;
+const slotWaitMsMax = 30_000;
 const retryAfterSeconds = 10;
 
 /** Reads one part of an export in its turn, on the connection that exports have. */
-export type ReadPart<Db> = <Part>(read: (db: Db) => Promise<Part>) => Promise<Part>;
+export type ReadPart<Db> = <Part>(readFromDatabase: (db: Db) => Promise<Part>) => Promise<Part>;
 
 /** Files of any length that people download, each read part by part. */
 export type Exports<Db> = {
@@ -33,7 +33,7 @@ export type Exports<Db> = {
     req: Request,
     res: Response,
     accountId: string,
-    prepare: (readPart: ReadPart<Db>) => Promise<StreamedFile>,
+    prepareFile: (readPart: ReadPart<Db>) => Promise<StreamedFile>,
   ): Promise<void>;
   /** Closes the connection that exports have. */
   close(): Promise<void>;
@@ -45,20 +45,20 @@ type ExportDatabase<Db> = { get(): Promise<Db>; end(): Promise<void> };
 type ExportsOptions<Db> = { clock: Clock; metrics: Metrics; database: ExportDatabase<Db> };
 
 /** How an export ended: the values of the metric's label. */
-type Outcome = "whole" | "left" | "refused" | "failed" | "slow" | "displaced";
+type ExportOutcome = "whole" | "left" | "refused" | "failed" | "slow" | "displaced";
 
 type Export = {
   accountId: string;
   address: string;
-  pace: ReadingPace;
-  heldBytes: () => number;
+  transferRate: TransferRateMonitor;
+  getBufferedBytes: () => number;
   /** Ends it before its time. */
-  end: (outcome: Outcome) => void;
+  endExport: (outcome: ExportOutcome) => void;
 };
 
 /** The reader is gone, so nothing more is read for it. */
-class ReaderLeftError extends Error {
-  override readonly name = "ReaderLeftError";
+class ClientDisconnectedError extends Error {
+  override readonly name = "ClientDisconnectedError";
 }
 
 /**
@@ -70,54 +70,64 @@ export const createExports = <Db>({
   metrics,
   database,
 }: ExportsOptions<Db>): Exports<Db> => {
-  const underWay = new Set<Export>();
-  const turns = createTurns(clock);
-  const { ended } = createMetrics(metrics, underWay);
+  const activeExports = new Set<Export>();
+  const slots = createSlotQueue(clock);
+  const { ended } = createExportMetrics(metrics, activeExports);
 
   const createReadPart =
     (res: Response): ReadPart<Db> =>
-    async (read) => {
-      const end = await turns.begin({ waitMsMax: turnWaitMsMax, waitingMax: limits.inAll });
-      if (end === undefined) throw refuseForNow(res, "SERVICE_UNAVAILABLE");
+    async (readFromDatabase) => {
+      const release = await slots.acquire({ waitMsMax: slotWaitMsMax, waitersMax: limits.total });
+      if (release === undefined) throw createRetryableError(res, "SERVICE_UNAVAILABLE");
       try {
-        if (res.destroyed) throw new ReaderLeftError();
-        return await read(await database.get());
+        if (res.destroyed) throw new ClientDisconnectedError();
+        return await readFromDatabase(await database.get());
       } finally {
-        end();
+        release();
       }
     };
 
   return {
-    send: async (req, res, accountId, prepare) => {
+    send: async (req, res, accountId, prepareFile) => {
       if (res.destroyed) return;
       const address = addressBucketId(req.ip ?? "");
-      if (!makeRoom(underWay, accountId, address)) {
+      if (!evictForExport(activeExports, accountId, address)) {
         ended.inc({ outcome: "refused" });
-        throw refuseForNow(res, "429");
+        throw createRetryableError(res, "429");
       }
-      let outcome: Outcome | undefined;
+      let outcome: ExportOutcome | undefined;
       let remainingBytes = 0;
-      const end = (endedAs: Outcome): void => {
-        outcome ??= endedAs;
-        underWay.delete(own);
+      const endExport = (exportOutcome: ExportOutcome): void => {
+        outcome ??= exportOutcome;
+        activeExports.delete(currentExport);
         res.destroy();
       };
-      const pace = createReadingPace({ ...paceLimit, clock, onTooSlow: () => end("slow") });
-      const heldBytes = () => remainingBytes + res.writableLength;
-      const own: Export = { accountId, address, pace, heldBytes, end };
-      const onRemaining = (byteCount: number): void => {
+      const transferRate = createTransferRateMonitor({
+        ...minimumRate,
+        clock,
+        onTooSlow: () => endExport("slow"),
+      });
+      const getBufferedBytes = () => remainingBytes + res.writableLength;
+      const currentExport: Export = {
+        accountId,
+        address,
+        transferRate,
+        getBufferedBytes,
+        endExport,
+      };
+      const onRemainingBytes = (byteCount: number): void => {
         remainingBytes = byteCount;
       };
-      underWay.add(own);
+      activeExports.add(currentExport);
       try {
-        const file = await prepare(createReadPart(res));
-        const isWhole = await answerFile(req, res, file, { pace, onRemaining });
-        outcome ??= isWhole ? "whole" : "left";
+        const file = await prepareFile(createReadPart(res));
+        const isComplete = await sendFile(req, res, file, { transferRate, onRemainingBytes });
+        outcome ??= isComplete ? "whole" : "left";
       } catch (error) {
-        outcome ??= outcomeOf(error);
-        if (!(error instanceof ReaderLeftError)) throw error;
+        outcome ??= toOutcome(error);
+        if (!(error instanceof ClientDisconnectedError)) throw error;
       } finally {
-        underWay.delete(own);
+        activeExports.delete(currentExport);
         ended.inc({ outcome: outcome ?? "failed" });
       }
     },
@@ -129,38 +139,46 @@ export const createExports = <Db>({
  * Whether there is room for another export. Where a share is used up, the most stalled export of that share
  * ends; one whose reader keeps up never does.
  */
-const makeRoom = (underWay: ReadonlySet<Export>, accountId: string, address: string): boolean => {
-  const shares: readonly [number, (one: Export) => boolean][] = [
-    [limits.perAccount, (one) => one.accountId === accountId],
-    [limits.perAddress, (one) => one.address === address],
-    [limits.inAll, () => true],
+const evictForExport = (
+  activeExports: ReadonlySet<Export>,
+  accountId: string,
+  address: string,
+): boolean => {
+  const shareLimits: readonly [number, (activeExport: Export) => boolean][] = [
+    [limits.perAccount, (activeExport) => activeExport.accountId === accountId],
+    [limits.perAddress, (activeExport) => activeExport.address === address],
+    [limits.total, () => true],
   ];
-  for (const [countMax, isOfShare] of shares) {
-    const members = [...underWay].filter(isOfShare);
-    if (members.length < countMax) continue;
-    const stalled = findMostStalled(members);
-    if (stalled === undefined) return false;
-    stalled.end("displaced");
+  for (const [countMax, belongsToShare] of shareLimits) {
+    const shareExports = [...activeExports].filter(belongsToShare);
+    if (shareExports.length < countMax) continue;
+    const mostStalled = findMostStalled(shareExports);
+    if (mostStalled === undefined) return false;
+    mostStalled.endExport("displaced");
   }
   return true;
 };
 
-const findMostStalled = (members: readonly Export[]): Export | undefined => {
-  const stalled = members.filter(({ pace }) => pace.behindMs() >= stalledMsMin);
-  return stalled.toSorted((a, b) => b.pace.behindMs() - a.pace.behindMs())[0];
+const findMostStalled = (shareExports: readonly Export[]): Export | undefined => {
+  const stalledExports = shareExports.filter(
+    ({ transferRate }) => transferRate.getLagMs() >= stalledMsMin,
+  );
+  return stalledExports.toSorted(
+    (a, b) => b.transferRate.getLagMs() - a.transferRate.getLagMs(),
+  )[0];
 };
 
-const refuseForNow = (res: Response, code: "429" | "SERVICE_UNAVAILABLE"): Refusal => {
+const createRetryableError = (res: Response, code: "429" | "SERVICE_UNAVAILABLE"): ApiError => {
   if (!res.headersSent) res.setHeader("Retry-After", String(retryAfterSeconds));
-  return refuse(code);
+  return createApiError(code);
 };
 
-const outcomeOf = (error: unknown): Outcome => {
-  if (error instanceof ReaderLeftError) return "left";
-  return error instanceof Refusal && error.status < 500 ? "refused" : "failed";
+const toOutcome = (error: unknown): ExportOutcome => {
+  if (error instanceof ClientDisconnectedError) return "left";
+  return error instanceof ApiError && error.status < 500 ? "refused" : "failed";
 };
 
-const createMetrics = (metrics: Metrics, underWay: ReadonlySet<Export>) => {
+const createExportMetrics = (metrics: Metrics, activeExports: ReadonlySet<Export>) => {
   const registers = [metrics];
   const states = new Gauge({
     name: "payment_links_exports_under_way",
@@ -168,9 +186,11 @@ const createMetrics = (metrics: Metrics, underWay: ReadonlySet<Export>) => {
     labelNames: ["state"] as const,
     registers,
     collect() {
-      const waitingCount = [...underWay].filter(({ pace }) => pace.isWaiting()).length;
+      const waitingCount = [...activeExports].filter(({ transferRate }) =>
+        transferRate.isWaitingForReader(),
+      ).length;
       this.set({ state: "waiting" }, waitingCount);
-      this.set({ state: "reading" }, underWay.size - waitingCount);
+      this.set({ state: "reading" }, activeExports.size - waitingCount);
     },
   });
   const heldBytes = new Gauge({
@@ -178,7 +198,9 @@ const createMetrics = (metrics: Metrics, underWay: ReadonlySet<Export>) => {
     help: "Bytes of exports that were read and that their readers have not taken.",
     registers,
     collect() {
-      this.set([...underWay].reduce((sum, one) => sum + one.heldBytes(), 0));
+      this.set(
+        [...activeExports].reduce((sum, activeExport) => sum + activeExport.getBufferedBytes(), 0),
+      );
     },
   });
   const ended = new Counter({

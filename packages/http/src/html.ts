@@ -10,9 +10,9 @@ type HtmlValue = string | number | Html | readonly Html[] | undefined;
 
 /** Writes HTML. Values are escaped for text and for quoted attributes; undefined writes nothing. */
 export const html = (parts: TemplateStringsArray, ...values: readonly HtmlValue[]): Html =>
-  new Html(parts.reduce((text, part, index) => text + write(values[index - 1]) + part));
+  new Html(parts.reduce((text, part, index) => text + renderValue(values[index - 1]) + part));
 
-const write = (value: HtmlValue): string => {
+const renderValue = (value: HtmlValue): string => {
   if (value === undefined) return "";
   if (value instanceof Html) return value.text;
   if (typeof value === "object") return value.map((item) => item.text).join("");

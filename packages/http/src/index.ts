@@ -1,52 +1,57 @@
-export { personActor, placeOf } from "./actors.ts";
-export { type Gate, writeFreshMs } from "./admit.ts";
-export { type Document, answerDocument } from "./answer-document.ts";
-export { answerRefusal } from "./answer-error.ts";
-export { answerJson } from "./answer-json.ts";
+export { createSessionActor, getRequestOrigin } from "./actors.ts";
+export { type RequestAuthorizer, writeMaxAgeMs } from "./authorize-request.ts";
+export { type HtmlDocument, sendDocument } from "./send-document.ts";
+export { sendApiError } from "./send-api-error.ts";
+export { sendJson } from "./send-json.ts";
 export { type AppOptions, createApp } from "./app.ts";
-export { type Language, type Translated, chooseLanguage } from "./choose-language.ts";
-export { type CsvForm, csvForm } from "./csv-form.ts";
+export { type Language, type Translated, negotiateLanguage } from "./negotiate-language.ts";
+export { type CsvFormatter, createCsvFormatter } from "./csv-formatter.ts";
 export { type DeepPages, createDeepPages } from "./deep-pages.ts";
-export { type EventStreams, type Look, type Subject, createEventStreams } from "./event-streams.ts";
+export {
+  type EventStreams,
+  type Snapshot,
+  type StreamSubject,
+  createEventStreams,
+} from "./event-streams.ts";
 export { type Exports, type ReadPart, createExports, exportMsMax } from "./exports.ts";
 export { fillHtml } from "./fill-html.ts";
 export { Html, html } from "./html.ts";
 export { type InternalRoute, createInternalApp } from "./internal-app.ts";
-export { type Listening, PortTakenError, listen } from "./listen.ts";
+export { type HttpListener, PortInUseError, listen } from "./listen.ts";
 export {
   bodyBytesMax,
   checkBodyHeaders,
-  readBody,
-  readBytes,
-  readJson,
-  readParam,
-  readQuery,
-} from "./read-request.ts";
+  readJsonBody,
+  readBodyBytes,
+  parseJsonBody,
+  parsePathParameter,
+  parseQuery,
+} from "./parse-request.ts";
 export { type Route, keyRoute, publicRoute, sessionRoute } from "./route.ts";
 export {
-  type InternalPort,
+  type InternalListener,
   type ServeConfig,
   type Service,
-  asHostName,
-  drainMsMax,
-  openInternalPort,
-  serve,
+  toHostName,
+  getDrainMsMax,
+  startInternalListener,
+  startListeners,
   serveConfig,
 } from "./serve.ts";
 export {
   type CookiePolicy,
   type SessionTokens,
-  cookiePolicy,
-  endedSessionCookies,
-  hostCookie,
+  createCookiePolicy,
+  serializeExpiredSessionCookies,
+  serializeHostCookie,
   isInsecureOrigin,
   isLocalOrigin,
   readCookie,
   readSessionToken,
-  refuseOtherSites,
-  sessionCookies,
-  sessionPaths,
-  sessionTokenFor,
+  rejectCrossSiteRequest,
+  serializeSessionCookies,
+  sessionCookiePaths,
+  getSessionToken,
 } from "./session-cookie.ts";
-export { showPage } from "./show-page.ts";
-export { writePart } from "./write-part.ts";
+export { serializePage } from "./serialize-page.ts";
+export { formatPart } from "./format-part.ts";

@@ -7,18 +7,18 @@ import express, {
   type Request,
   type Response,
 } from "express";
-import { refuse } from "@payment-links/contracts";
+import { createApiError } from "@payment-links/contracts";
 import {
   type Log,
   type Metrics,
-  exposeMetrics,
+  renderMetrics,
   metricsContentType,
-  continueTrace,
+  extractTraceContext,
 } from "@payment-links/runtime";
-import { answerRefusal, refusalOf } from "./answer-error.ts";
+import { sendApiError, toApiError } from "./send-api-error.ts";
 import type { Method } from "./route.ts";
-import { inServerSpan } from "./server-span.ts";
-import { usualHeaders } from "./usual-headers.ts";
+import { runInServerSpan } from "./server-span.ts";
+import { defaultHeaders } from "./default-headers.ts";
 
 /** What other services and operators call under `/internal/…`, which no ingress reaches. */
 export type InternalRoute = {
@@ -40,9 +40,9 @@ export type InternalAppOptions = {
   processMetrics?: readonly Metrics[];
   isDraining: () => boolean;
   /** What the process waits for before it can start, in words; undefined once it has started. */
-  waitsFor?: () => string | undefined;
+  getStartupWaitReason?: () => string | undefined;
   /** Why only a new process would help, in words; undefined while this one lives. */
-  whyStalled?: () => string | undefined;
+  getStallReason?: () => string | undefined;
   /**
    * The bearers that `/internal/…` accepts, of services and of operators (rule OPS-2). Where there
    * are none of either kind, as on a loopback address, it asks for none.
@@ -63,28 +63,28 @@ export const createInternalApp = (options: InternalAppOptions): Express => {
   app.disable("etag");
   app.use(probePaths, rejectBrowsers(options));
   app.get("/livez", (_req, res) => {
-    const reason = options.whyStalled?.();
+    const reason = options.getStallReason?.();
     if (reason === undefined) return void res.type("text").send("ok\n");
     options.log.error({ reason }, "this process should be replaced");
     res.status(503).type("text").send(`stalled: ${reason}\n`);
   });
-  app.get("/readyz", createReadiness(options));
+  app.get("/readyz", createReadinessHandler(options));
   app.get("/metrics", async (_req, res) => {
-    const own = options.services.map((service) => service.metrics);
-    const text = await exposeMetrics([...own, ...(options.processMetrics ?? [])]);
+    const serviceMetrics = options.services.map((service) => service.metrics);
+    const text = await renderMetrics([...serviceMetrics, ...(options.processMetrics ?? [])]);
     res.setHeader("Content-Type", metricsContentType);
     res.send(text);
   });
   // An answer may hold a sign-in link.
   app.use((_req, res, next) => {
-    res.set(usualHeaders);
+    res.set(defaultHeaders);
     next();
   });
   for (const route of options.services.flatMap((service) => service.internalRoutes)) {
-    app[route.method](route.path, serveInternal(options, route));
+    app[route.method](route.path, serveInternalRoute(options, route));
   }
-  app.use((_req, res) => answerRefusal(refuse("NOT_FOUND"), res));
-  app.use(answerStrayError(options.log));
+  app.use((_req, res) => sendApiError(createApiError("NOT_FOUND"), res));
+  app.use(sendUnhandledError(options.log));
   return app;
 };
 
@@ -92,15 +92,15 @@ export const createInternalApp = (options: InternalAppOptions): Express => {
 const checkTimeoutMs = 2_500;
 
 /** Answers whether the process takes traffic, and why not; the log tells each change once. */
-const createReadiness = (options: InternalAppOptions) => {
-  let told: string | undefined;
+const createReadinessHandler = (options: InternalAppOptions) => {
+  let loggedReason: string | undefined;
   return async (_req: Request, res: Response): Promise<void> => {
-    const { reason, error } = await whyNotReady(options);
-    if (reason !== told) {
+    const { reason, error } = await findNotReadyReason(options);
+    if (reason !== loggedReason) {
       if (reason === undefined) options.log.info("ready again");
       else
         options.log.warn({ reason, ...(error === undefined ? {} : { err: error }) }, "not ready");
-      told = reason;
+      loggedReason = reason;
     }
     res
       .status(reason === undefined ? 200 : 503)
@@ -109,15 +109,17 @@ const createReadiness = (options: InternalAppOptions) => {
   };
 };
 
-type NotReady = { reason?: string; error?: unknown };
+type ReadinessProblem = { reason?: string; error?: unknown };
 
-const whyNotReady = async (options: InternalAppOptions): Promise<NotReady> => {
+const findNotReadyReason = async (options: InternalAppOptions): Promise<ReadinessProblem> => {
   if (options.isDraining()) return { reason: "it is draining" };
-  const awaited = options.waitsFor?.();
-  if (awaited !== undefined) return { reason: `it waits to start: ${awaited}` };
-  const checks = options.services.map(async ({ name, isReady }): Promise<NotReady> => {
+  const waitReason = options.getStartupWaitReason?.();
+  if (waitReason !== undefined) return { reason: `it waits to start: ${waitReason}` };
+  const checks = options.services.map(async ({ name, isReady }): Promise<ReadinessProblem> => {
     try {
-      return (await within(checkTimeoutMs, isReady())) ? {} : { reason: `${name} is not ready` };
+      return (await withTimeout(checkTimeoutMs, isReady()))
+        ? {}
+        : { reason: `${name} is not ready` };
     } catch (error) {
       return { reason: `${name} cannot reach what it needs`, error };
     }
@@ -125,25 +127,25 @@ const whyNotReady = async (options: InternalAppOptions): Promise<NotReady> => {
   return (await Promise.all(checks)).find(({ reason }) => reason !== undefined) ?? {};
 };
 
-const within = async (limitMs: number, check: Promise<boolean>): Promise<boolean> => {
-  const { promise: timedOut, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new Error(`no answer within ${limitMs} ms`)), limitMs);
+const withTimeout = async (timeoutMs: number, check: Promise<boolean>): Promise<boolean> => {
+  const { promise: timeout, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
   try {
-    return await Promise.race([check, timedOut]);
+    return await Promise.race([check, timeout]);
   } finally {
     clearTimeout(timer);
   }
 };
 
-const serveInternal =
+const serveInternalRoute =
   (options: InternalAppOptions, route: InternalRoute) => async (req: Request, res: Response) => {
-    const parent = continueTrace(req.get("traceparent"));
-    await inServerSpan({ req, res, route, parent }, async () => {
+    const parent = extractTraceContext(req.get("traceparent"));
+    await runInServerSpan({ req, res, route, parent }, async () => {
       try {
-        refuseStrangers(options, route, req);
+        requireInternalCaller(options, route, req);
         await route.handle(req, res);
       } catch (error) {
-        answerError(options.log, error, route.path, res);
+        sendError(options.log, error, route.path, res);
       }
       options.log.debug(
         { route: route.path, status: res.statusCode },
@@ -152,17 +154,17 @@ const serveInternal =
     });
   };
 
-const answerError = (log: Log, error: unknown, route: string, res: Response): void => {
-  const refusal = refusalOf(error) ?? refuse("INTERNAL_ERROR");
-  if (refusal.status >= 500) log.error({ err: error, route }, "an internal call failed");
-  if (!res.headersSent) answerRefusal(refusal, res);
+const sendError = (log: Log, error: unknown, route: string, res: Response): void => {
+  const apiError = toApiError(error) ?? createApiError("INTERNAL_ERROR");
+  if (apiError.status >= 500) log.error({ err: error, route }, "an internal call failed");
+  if (!res.headersSent) sendApiError(apiError, res);
   else if (!res.writableEnded) res.destroy();
 };
 
-const answerStrayError =
+const sendUnhandledError =
   (log: Log): ErrorRequestHandler =>
   (error: unknown, _req: Request, res: Response, _next) =>
-    answerError(log, error, "unmatched", res);
+    sendError(log, error, "unmatched", res);
 
 const noTokens = { services: [], operators: [] };
 
@@ -171,10 +173,10 @@ const isFromBrowser = ({ headers }: Request): boolean =>
   headers.origin !== undefined || headers["sec-fetch-site"] !== undefined;
 
 /** The host by which a request calls, without its port; empty if it names none. */
-const hostNameOf = ({ headers: { host = "" } }: Request): string =>
+const getHostName = ({ headers: { host = "" } }: Request): string =>
   host.replace(/:\d+$/, "").toLowerCase();
 
-const isAddress = (hostName: string): boolean =>
+const isIpAddress = (hostName: string): boolean =>
   isIP(hostName.replace(/^\[([\da-f:.]+)\]$/, "$1")) !== 0;
 
 /**
@@ -185,27 +187,29 @@ const isAddress = (hostName: string): boolean =>
 const rejectBrowsers =
   ({ hostNames }: InternalAppOptions) =>
   (req: Request, res: Response, next: NextFunction): void => {
-    const hostName = hostNameOf(req);
-    const isKnown = hostName === "" || isAddress(hostName) || hostNames.includes(hostName);
-    if (isKnown && !isFromBrowser(req)) next();
-    else answerRefusal(refuse("FORBIDDEN"), res);
+    const hostName = getHostName(req);
+    const isKnownHost = hostName === "" || isIpAddress(hostName) || hostNames.includes(hostName);
+    if (isKnownHost && !isFromBrowser(req)) next();
+    else sendApiError(createApiError("FORBIDDEN"), res);
   };
 
 /** A browser is no operator, nor is a caller by a name that was rebound to this address. */
-const refuseStrangers = (
+const requireInternalCaller = (
   { tokens = noTokens, hostNames }: InternalAppOptions,
   { isForServices }: InternalRoute,
   req: Request,
 ): void => {
   const { authorization = "" } = req.headers;
-  if (isFromBrowser(req) || !hostNames.includes(hostNameOf(req))) throw refuse("FORBIDDEN");
+  if (isFromBrowser(req) || !hostNames.includes(getHostName(req)))
+    throw createApiError("FORBIDDEN");
   if (tokens.services.length + tokens.operators.length === 0) return;
-  const accepted = isForServices ? tokens.services : tokens.operators;
-  if (!accepted.some((token) => isSame(authorization, `Bearer ${token}`))) {
-    throw refuse("UNAUTHENTICATED");
+  const acceptedTokens = isForServices ? tokens.services : tokens.operators;
+  if (!acceptedTokens.some((token) => isEqualConstantTime(authorization, `Bearer ${token}`))) {
+    throw createApiError("UNAUTHENTICATED");
   }
 };
 
-const isSame = (a: string, b: string): boolean => timingSafeEqual(digest(a), digest(b));
+const isEqualConstantTime = (a: string, b: string): boolean =>
+  timingSafeEqual(sha256(a), sha256(b));
 
-const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
+const sha256 = (text: string): Buffer => createHash("sha256").update(text).digest();

@@ -2,7 +2,11 @@ import { type RequestListener, createServer } from "node:http";
 import { type AddressInfo, type Server, Server as NetServer, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Clock, afterMs, systemClock } from "@payment-links/runtime";
-import { answerBrokenRequest, answerHostless, isHostless } from "./broken-request.ts";
+import {
+  sendMalformedRequestError,
+  sendMissingHostError,
+  lacksHostHeader,
+} from "./malformed-request.ts";
 import type { ConnectionState } from "./connection-progress.ts";
 import {
   type ConnectionLimits,
@@ -12,54 +16,54 @@ import {
   sweepMs,
 } from "./connections.ts";
 
-export type Listening = {
+export type HttpListener = {
   port: number;
   /** From now on each answer tells its client to send nothing more on this connection. */
   drain: () => void;
   /** Stops listening, and resolves once every answer under way is out and its connection ended. */
   close: () => Promise<void>;
   /** How many connections are open, by what they do. */
-  connections: () => Record<ConnectionState, number>;
+  countConnections: () => Record<ConnectionState, number>;
   /** How many connections the server ended or refused, by reason. */
-  endedConnections: () => ReadonlyMap<EndReason, number>;
+  countEndedConnections: () => ReadonlyMap<EndReason, number>;
 };
 
 const closeMsMax = 10_000;
-const pollMs = 10;
+const closePollMs = 10;
 /**
  * How long idle connections are kept at the end: a quarter of a second, because a request may be on
  * its way. It is counted in looks, because a busy process hears of requests late.
  */
-const idlePolls = 25;
+const idlePollsMax = 25;
 
 /** Somebody else holds the port. The message says which port, and which variable changes it. */
-export class PortTakenError extends Error {}
+export class PortInUseError extends Error {}
 
 type ListenOptions = {
   handler: RequestListener;
   host: string;
   port: number;
-  variable: string;
+  portVariable: string;
   limits?: Partial<ConnectionLimits>;
   /** Whether the limits per address do not apply to an address, as for a trusted proxy. */
   isExempt?: (address: string) => boolean;
   /** The address of a connection's client. */
-  addressOf?: (socket: Socket) => string | undefined;
+  getClientAddress?: (socket: Socket) => string | undefined;
   clock?: Clock;
 };
 
 /** An unread body takes up to 64 KiB, a head up to 16 KiB. */
 export const connectionLimits: ConnectionLimits = {
-  inAll: 2_500,
+  total: 2_500,
   perAddress: 256,
-  unreadBodiesInAll: 1_000,
+  unreadBodiesTotal: 1_000,
   unreadBodiesPerAddress: 64,
 };
 /**
  * Requests that a client may send on one connection before the first of them is answered. Node parses
  * each that arrives, and keeps 2 KB of it until then.
  */
-const pipelinedMax = 10;
+const pipelinedRequestsMax = 10;
 /**
  * Connections that wait to be taken. All readers of a process that stops come to another within two
  * seconds; whom a full queue drops tries again after 1, 3, 7, 15 s. Linux lets it be 4,096 by itself.
@@ -73,51 +77,52 @@ const timeouts = {
   keepAliveTimeout: 65_000,
 };
 
-/** Listens, and resolves once connections are accepted. Throws PortTakenError. */
+/** Listens, and resolves once connections are accepted. Throws PortInUseError. */
 export const listen = async ({
   handler,
   host,
   port,
-  variable,
+  portVariable,
   limits,
   isExempt = () => false,
-  addressOf = (socket) => socket.remoteAddress,
+  getClientAddress = (socket) => socket.remoteAddress,
   clock = systemClock,
-}: ListenOptions): Promise<Listening> => {
+}: ListenOptions): Promise<HttpListener> => {
   const connections = createConnections({
     limits: { ...connectionLimits, ...limits },
     isExempt,
-    addressOf,
+    getClientAddress,
     clock,
   });
   let isDraining = false;
-  const serve: RequestListener = (req, res) =>
-    isHostless(req) ? answerHostless(res) : handler(req, res);
+  const serveRequest: RequestListener = (req, res) =>
+    lacksHostHeader(req) ? sendMissingHostError(res) : handler(req, res);
   const server = createServer({ ...timeouts, requireHostHeader: false }, (req, res) => {
     const { socket } = req;
     // The parser goes on to the end of what it was given.
     if (socket.destroyed) return;
-    const before = connections.answersOf(socket).at(-1);
-    const answers = connections.begin(req, res);
+    const previousResponse = connections.getPendingResponses(socket).at(-1);
+    const pendingResponses = connections.registerRequest(req, res);
     if (isDraining) res.setHeader("Connection", "close");
-    if (before === undefined) serve(req, res);
-    else if (answers.length > pipelinedMax) socket.destroy();
-    else before.once("close", () => void (socket.destroyed || serve(req, res)));
+    if (previousResponse === undefined) serveRequest(req, res);
+    else if (pendingResponses.length > pipelinedRequestsMax) socket.destroy();
+    else previousResponse.once("close", () => void (socket.destroyed || serveRequest(req, res)));
   });
   // What a client expects and nobody knows is passed over (RFC 9110, section 10.1.1).
   server.on("checkExpectation", (req, res) => server.emit("request", req, res));
   server.on("connection", connections.accept);
   server.on("clientError", (error: Error, stream) => {
     const socket = stream as Socket;
-    answerBrokenRequest(error, socket, connections.answersOf(socket));
+    sendMalformedRequestError(error, socket, connections.getPendingResponses(socket));
   });
-  await start(server, { host, port, variable });
-  const isClosed = new AbortController();
-  void sweepUntil(isClosed.signal, clock, connections);
+  await startListening(server, { host, port, portVariable });
+  const closeAbort = new AbortController();
+  void endSlowConnectionsUntil(closeAbort.signal, clock, connections);
   const drain = () => {
     isDraining = true;
-    for (const { answers } of connections.open().values()) {
-      for (const res of answers) if (!res.headersSent) res.setHeader("Connection", "close");
+    for (const { pendingResponses } of connections.getOpenConnections().values()) {
+      for (const res of pendingResponses)
+        if (!res.headersSent) res.setHeader("Connection", "close");
     }
   };
   return {
@@ -125,39 +130,39 @@ export const listen = async ({
     drain,
     close: async () => {
       drain();
-      await close(server, connections);
-      isClosed.abort();
+      await closeServer(server, connections);
+      closeAbort.abort();
     },
-    connections: connections.states,
-    endedConnections: connections.ended,
+    countConnections: connections.countStates,
+    countEndedConnections: connections.getEndCounts,
   };
 };
 
-const sweepUntil = async (
+const endSlowConnectionsUntil = async (
   signal: AbortSignal,
   clock: Clock,
   connections: Connections,
 ): Promise<void> => {
   for (;;) {
-    await clock.until(afterMs(clock, sweepMs), signal);
+    await clock.sleepUntil(afterMs(clock, sweepMs), signal);
     if (signal.aborted) return;
-    connections.sweep();
+    connections.endSlowConnections();
   }
 };
 
-const start = (
+const startListening = (
   server: Server,
-  { host, port, variable }: Omit<ListenOptions, "handler">,
+  { host, port, portVariable }: Omit<ListenOptions, "handler">,
 ): Promise<void> =>
   new Promise((resolve, reject) => {
-    const fail = (error: NodeJS.ErrnoException) => {
-      const isTaken = error.code === "EADDRINUSE";
-      const text = `Port ${port} on ${host} is taken; free it, or set ${variable} to another.`;
-      reject(isTaken ? new PortTakenError(text) : error);
+    const rejectStart = (error: NodeJS.ErrnoException) => {
+      const isPortInUse = error.code === "EADDRINUSE";
+      const message = `Port ${port} on ${host} is taken; free it, or set ${portVariable} to another.`;
+      reject(isPortInUse ? new PortInUseError(message) : error);
     };
-    server.once("error", fail);
+    server.once("error", rejectStart);
     server.listen({ host, port, backlog: backlogMax }, () => {
-      server.off("error", fail);
+      server.off("error", rejectStart);
       resolve();
     });
   });
@@ -167,16 +172,16 @@ const start = (
  * the last bytes of an answer unsent. So only the listening ends here. Each connection ends after
  * its answer, or after the grace.
  */
-const close = async (server: Server, connections: Connections): Promise<void> => {
+const closeServer = async (server: Server, connections: Connections): Promise<void> => {
   NetServer.prototype.close.call(server);
   const startedAt = performance.now();
-  const open = connections.open();
-  for (let polls = 0; open.size > 0; polls += 1) {
+  const openConnections = connections.getOpenConnections();
+  for (let polls = 0; openConnections.size > 0; polls += 1) {
     const isOverdue = performance.now() - startedAt >= closeMsMax;
-    for (const [socket, { answers }] of open) {
+    for (const [socket, { pendingResponses }] of openConnections) {
       if (isOverdue) socket.destroy();
-      else if (polls >= idlePolls && answers.length === 0) socket.destroySoon();
+      else if (polls >= idlePollsMax && pendingResponses.length === 0) socket.destroySoon();
     }
-    await sleep(pollMs);
+    await sleep(closePollMs);
   }
 };

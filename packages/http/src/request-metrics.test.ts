@@ -4,11 +4,11 @@ import { connect } from "node:net";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { publicRoute } from "./route.ts";
-import { call } from "./testing/client.ts";
+import { sendRequest } from "./testing/client.ts";
 import { startApp } from "./testing/start-app.ts";
 
-let begun = () => {};
-let finish = () => {};
+let onSlowStarted = () => {};
+let finishSlow = () => {};
 
 const app = useRig(() =>
   startApp({
@@ -20,63 +20,63 @@ const app = useRig(() =>
         path: "/slow",
         handle: (_req, res) =>
           new Promise<void>((resolve) => {
-            finish = () => {
+            finishSlow = () => {
               res.json({});
               resolve();
             };
-            begun();
+            onSlowStarted();
           }),
       }),
     ],
   }),
 );
 
-const counts = async (): Promise<string[]> => {
+const readCountSeries = async (): Promise<string[]> => {
   const text = await app.metrics.getSingleMetricAsString("http_server_request_duration_seconds");
   return text.split("\n").filter((line) => line.includes("_seconds_count{"));
 };
 
 describe("the request metrics", () => {
   test("name the method, the route's pattern and the status", async () => {
-    await call({ port: app.port, path: "/things/1" });
+    await sendRequest({ port: app.port, path: "/things/1" });
     const labels =
       'http_request_method="GET",http_route="/things/:id",http_response_status_code="200"';
-    expect(await counts()).toEqual([expect.stringMatching(`${labels}} 1$`)]);
+    expect(await readCountSeries()).toEqual([expect.stringMatching(`${labels}} 1$`)]);
   });
 
   test("grow by no series, however many paths and methods are tried", async () => {
     const methods = ["GET", "POST", "PROPFIND", "MKCOL", "REPORT", "PURGE"];
-    const send = async (round: number) => {
+    const sendAll = async (round: number) => {
       for (const method of methods) {
         const path = `/${round}/%${round}?q=${round}`;
-        await call({ port: app.port, method, path });
-        await call({ port: app.port, method, path: `/things/${round}` });
+        await sendRequest({ port: app.port, method, path });
+        await sendRequest({ port: app.port, method, path: `/things/${round}` });
       }
     };
-    await send(0);
-    const before = await counts();
-    for (let round = 1; round <= 20; round += 1) await send(round);
-    const after = await counts();
-    expect(after).toHaveLength(before.length);
+    await sendAll(0);
+    const seriesBefore = await readCountSeries();
+    for (let round = 1; round <= 20; round += 1) await sendAll(round);
+    const seriesAfter = await readCountSeries();
+    expect(seriesAfter).toHaveLength(seriesBefore.length);
     // 404 and 405 and 200, for GET, POST and all others.
-    expect(after).toHaveLength(6);
-    expect(after.join("\n")).toMatch(/"_OTHER",http_route="unmatched"/);
+    expect(seriesAfter).toHaveLength(6);
+    expect(seriesAfter.join("\n")).toMatch(/"_OTHER",http_route="unmatched"/);
   });
 
   test("count a client that does not wait for its answer as 499, not as a success", async () => {
-    const isBegun = new Promise<void>((resolve) => {
-      begun = resolve;
+    const slowStarted = new Promise<void>((resolve) => {
+      onSlowStarted = resolve;
     });
     const socket = connect(app.port, "127.0.0.1");
     socket.write("GET /slow HTTP/1.1\r\nHost: a\r\n\r\n");
-    await isBegun;
+    await slowStarted;
     socket.destroy();
     await once(socket, "close");
     await waitUntil("it is counted", async () =>
-      (await counts()).some((line) => line.includes("/slow")),
+      (await readCountSeries()).some((line) => line.includes("/slow")),
     );
-    finish();
-    const slow = (await counts()).find((line) => line.includes("/slow"));
-    expect(slow).toContain('http_response_status_code="499"');
+    finishSlow();
+    const slowSeries = (await readCountSeries()).find((line) => line.includes("/slow"));
+    expect(slowSeries).toContain('http_response_status_code="499"');
   });
 });

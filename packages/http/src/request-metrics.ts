@@ -3,17 +3,17 @@ import { Histogram } from "prom-client";
 import type { Metrics } from "@payment-links/runtime";
 
 const knownMethods = new Set(["GET", "HEAD", "POST", "PATCH", "DELETE", "PUT", "OPTIONS"]);
-const millisPerSecond = 1000;
+const msPerSecond = 1000;
 
 /** Counted, never sent: the client went away before its answer (as in nginx). */
-export const clientGone = 499;
+export const clientClosedRequestStatus = 499;
 
 export type RequestTimer = {
   /**
    * Counts the request under its route once its answer is out, or once it is told that it may be counted
    * by now: an endless answer's end says nothing of how soon it began.
    */
-  time(req: Request, res: Response, route: string): () => void;
+  start(req: Request, res: Response, route: string): () => void;
 };
 
 /** Times requests by method, route and status, as the OpenTelemetry HTTP conventions name them. */
@@ -27,22 +27,22 @@ export const createRequestTimer = (metrics: Metrics): RequestTimer => {
     registers: [metrics],
   });
   return {
-    time: (req, res, route) => {
+    start: (req, res, route) => {
       const startedAt = performance.now();
-      const count = () => {
-        res.off("close", count);
+      const recordRequest = () => {
+        res.off("close", recordRequest);
         duration.observe(
           {
             http_request_method: knownMethods.has(req.method) ? req.method : "_OTHER",
             http_route: route,
             // The client did not wait for an answer, so there is no status.
-            http_response_status_code: res.headersSent ? res.statusCode : clientGone,
+            http_response_status_code: res.headersSent ? res.statusCode : clientClosedRequestStatus,
           },
-          (performance.now() - startedAt) / millisPerSecond,
+          (performance.now() - startedAt) / msPerSecond,
         );
       };
-      res.once("close", count);
-      return count;
+      res.once("close", recordRequest);
+      return recordRequest;
     },
   };
 };

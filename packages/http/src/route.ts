@@ -1,5 +1,5 @@
 import type { Request, Response } from "express";
-import type { Operation, Refusal, RefusalCode, Scope } from "@payment-links/contracts";
+import type { Operation, ApiError, ApiErrorCode, Scope } from "@payment-links/contracts";
 import type { Caller } from "@payment-links/identity";
 import type { Limit } from "@payment-links/rate-limit";
 
@@ -9,7 +9,7 @@ export type Method = Operation["method"];
 type CallerRule = { by: "anyone" } | { by: "api-key"; scope: Scope } | { by: "session" };
 
 /** A limit of its own, or a multiple of the limit that addresses have for other routes. */
-export type OwnLimit = { policy: string; limit: Limit } | { policy: string; times: number };
+export type RouteLimit = { policy: string; limit: Limit } | { policy: string; factor: number };
 
 /** One entry of a service's route table, which serves it and limits it. */
 export type Route = {
@@ -20,30 +20,33 @@ export type Route = {
   /** Whether a session's person must have proven lately to be there (rule CALLER-19). */
   needsPresence?: boolean;
   /** A bucket per source address in place of the usual one. */
-  ownLimit?: OwnLimit;
+  routeLimit?: RouteLimit;
   /** The code for an error that is no refusal; INTERNAL_ERROR if not given. */
-  failure?: RefusalCode;
+  unexpectedError?: ApiErrorCode;
   /** How long a caller waits at most for the answer; 5.5 s if not given. */
-  answerMsMax?: number;
+  responseMsMax?: number;
   /** Whether the answer has begun, and does not end, once it is handled: it is timed up to there. */
   isEndless?: boolean;
   /** Whether pages of any origin may call and read it, without credentials (CORS). */
   isForAnyOrigin?: boolean;
   /** How a page answers a refusal; the error envelope if not given. */
-  answerRefusal?: (refusal: Refusal, req: Request, res: Response) => void;
+  sendApiError?: (apiError: ApiError, req: Request, res: Response) => void;
   handle: (req: Request, res: Response, caller: Caller | undefined) => Promise<void> | void;
 };
 
-type Rest = Pick<Route, "method" | "path" | "failure" | "answerMsMax" | "answerRefusal">;
+type CommonRouteFields = Pick<
+  Route,
+  "method" | "path" | "unexpectedError" | "responseMsMax" | "sendApiError"
+>;
 
-type PublicRoute = Rest & {
-  ownLimit?: OwnLimit;
+type PublicRoute = CommonRouteFields & {
+  routeLimit?: RouteLimit;
   isEndless?: boolean;
   isForAnyOrigin?: boolean;
   handle: (req: Request, res: Response) => Promise<void> | void;
 };
 
-type CallerRoute = Rest & {
+type CallerRoute = CommonRouteFields & {
   handle: (req: Request, res: Response, caller: Caller) => Promise<void> | void;
 };
 
@@ -57,7 +60,7 @@ export const publicRoute = (route: PublicRoute): Route => ({
 export const keyRoute = ({ scope, handle, ...route }: CallerRoute & { scope: Scope }): Route => ({
   ...route,
   caller: { by: "api-key", scope },
-  handle: (req, res, caller) => handle(req, res, known(caller)),
+  handle: (req, res, caller) => handle(req, res, requireCaller(caller)),
 });
 
 /** A console route: a signed-in person, from our own site; limited per source address. */
@@ -67,10 +70,10 @@ export const sessionRoute = ({
 }: CallerRoute & Pick<Route, "needsPresence">): Route => ({
   ...route,
   caller: { by: "session" },
-  handle: (req, res, caller) => handle(req, res, known(caller)),
+  handle: (req, res, caller) => handle(req, res, requireCaller(caller)),
 });
 
-const known = (caller: Caller | undefined): Caller => {
+const requireCaller = (caller: Caller | undefined): Caller => {
   if (caller === undefined) throw new Error("a route was handled without its caller");
   return caller;
 };

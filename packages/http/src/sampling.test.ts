@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { activeTraceparent, openTracing } from "@payment-links/runtime";
+import { getActiveTraceparent, startTracing } from "@payment-links/runtime";
 import { publicRoute } from "./route.ts";
-import { call } from "./testing/client.ts";
+import { sendRequest } from "./testing/client.ts";
 import { type StartedApp, startApp } from "./testing/start-app.ts";
 
 const traceId = "0af7651916cd43dd8448eb211c80319c";
@@ -24,10 +24,10 @@ beforeAll(async () => {
   process.env["OTEL_LOGS_EXPORTER"] = "none";
   process.env["OTEL_TRACES_SAMPLER"] = "parentbased_traceidratio";
   process.env["OTEL_TRACES_SAMPLER_ARG"] = "0";
-  closeTracing = await openTracing("test", true);
+  closeTracing = await startTracing("test", true);
   const path = "/thing";
   const handle = (_req: unknown, res: { json: (body: object) => unknown }) =>
-    void res.json({ traceparent: activeTraceparent() });
+    void res.json({ traceparent: getActiveTraceparent() });
   app = await startApp({ routes: [publicRoute({ method: "get", path, handle })] });
 });
 afterAll(async () => {
@@ -37,7 +37,7 @@ afterAll(async () => {
 
 test("a stranger's traceparent fills no collector: the operator's sampling decides", async () => {
   const headers = { traceparent: `00-${traceId}-b7ad6b7169203331-01` };
-  const { text } = await call({ port: app.port, path: "/thing", headers });
+  const { text } = await sendRequest({ port: app.port, path: "/thing", headers });
   expect(text).toMatch(new RegExp(`"00-${traceId}-[0-9a-f]{16}-00"`));
   await closeTracing();
   expect(exportedCount).toBe(0);

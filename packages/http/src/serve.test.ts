@@ -2,24 +2,30 @@ import { afterEach, describe, expect, test } from "@jest/globals";
 import { Agent } from "node:http";
 import { Gauge } from "prom-client";
 import * as z from "zod";
-import { refuse } from "@payment-links/contracts";
+import { createApiError } from "@payment-links/contracts";
 import {
   type Metrics,
   addProcessMetrics,
-  createHeldClock,
+  createFakeClock,
   createStopList,
-  openLog,
-  openMetrics,
+  createLog,
+  createMetrics,
 } from "@payment-links/runtime";
 import type { InternalRoute } from "./internal-app.ts";
-import { readBody, readParam } from "./read-request.ts";
-import { type ServeConfig, type Service, openInternalPort, serve, serveConfig } from "./serve.ts";
-import { call, callRaw, codesOf } from "./testing/client.ts";
+import { readJsonBody, parsePathParameter } from "./parse-request.ts";
+import {
+  type ServeConfig,
+  type Service,
+  startInternalListener,
+  startListeners,
+  serveConfig,
+} from "./serve.ts";
+import { sendRequest, sendRaw, getErrorCodes } from "./testing/client.ts";
 
-const logged: string[] = [];
-const log = openLog(
+const logLines: string[] = [];
+const log = createLog(
   { service: "test", level: "debug" },
-  { write: (line) => void logged.push(line) },
+  { write: (line) => void logLines.push(line) },
 );
 
 const internalRoutes: InternalRoute[] = [
@@ -33,17 +39,17 @@ const internalRoutes: InternalRoute[] = [
   {
     method: "post",
     path: "/internal/things",
-    handle: async (req, res) => void res.json(await readBody(req, z.object({}))),
+    handle: async (req, res) => void res.json(await readJsonBody(req, z.object({}))),
   },
   {
     method: "get",
     path: "/internal/refused",
-    handle: () => Promise.reject(refuse("HANDLE_TAKEN")),
+    handle: () => Promise.reject(createApiError("HANDLE_TAKEN")),
   },
   {
     method: "get",
     path: "/internal/named/:name",
-    handle: (req, res) => void res.json({ name: readParam(req, "name") }),
+    handle: (req, res) => void res.json({ name: parsePathParameter(req, "name") }),
   },
   {
     method: "get",
@@ -52,8 +58,8 @@ const internalRoutes: InternalRoute[] = [
   },
 ];
 
-const service = (more: Partial<Service> = {}): Service => {
-  const metrics = more.metrics ?? openMetrics(more.name ?? "links-api");
+const createTestService = (overrides: Partial<Service> = {}): Service => {
+  const metrics = overrides.metrics ?? createMetrics(overrides.name ?? "links-api");
   const gauge = new Gauge({ name: "payment_links_up", help: "Up", registers: [metrics] });
   gauge.set(1);
   return {
@@ -65,36 +71,36 @@ const service = (more: Partial<Service> = {}): Service => {
     isReady: () => Promise.resolve(true),
     start: () => Promise.resolve(),
     stop: () => Promise.resolve(),
-    ...more,
+    ...overrides,
   };
 };
 
-let stop = async () => {};
-afterEach(() => stop());
+let stopAll = async () => {};
+afterEach(() => stopAll());
 
 /** A stop list that ends with its test, and the clock by which it waits. */
-const openStopList = () => {
+const createTestStopList = () => {
   const stopList = createStopList();
-  const clock = createHeldClock(new Date("2026-11-21T10:00:00Z"));
-  stop = async () => {
-    const ticking = setInterval(() => clock.advance(1_000), 1);
+  const clock = createFakeClock(new Date("2026-11-21T10:00:00Z"));
+  stopAll = async () => {
+    const clockInterval = setInterval(() => clock.advance(1_000), 1);
     await stopList.stopAll(log);
-    clearInterval(ticking);
+    clearInterval(clockInterval);
   };
   return { stopList, clock };
 };
 
-const start = async (
+const startTestProcess = async (
   environment: Record<string, string> = {},
-  services: Service[] = [service()],
+  services: Service[] = [createTestService()],
   processMetrics: Metrics[] = [],
   trustedProxies: string[] = [],
 ) => {
-  logged.length = 0;
-  const { clock, stopList } = openStopList();
+  logLines.length = 0;
+  const { clock, stopList } = createTestStopList();
   const config = serveConfig.parse({ PORT: "0", INTERNAL_PORT: "0", ...environment });
   const app: Service["app"] = (_req, res) => void res.end("public");
-  const ports = await serve({
+  const ports = await startListeners({
     config,
     app,
     services,
@@ -107,40 +113,43 @@ const start = async (
   return { ...ports, stopList, clock };
 };
 
-const publicFace = () => ({ app: service().app });
+const createPublicOptions = () => ({ app: createTestService().app });
 
-const openInternal = async () => {
-  logged.length = 0;
-  const { clock, stopList } = openStopList();
+const startTestInternalListener = async () => {
+  logLines.length = 0;
+  const { clock, stopList } = createTestStopList();
   const config = serveConfig.parse({ PORT: "0", INTERNAL_PORT: "0" });
-  const options = { config, names: ["links-api"], trustedProxies: [], stopList, clock, log };
-  const internal = await openInternalPort(options);
-  return { stopList, internal };
+  const options = { config, serviceNames: ["links-api"], trustedProxies: [], stopList, clock, log };
+  const internalListener = await startInternalListener(options);
+  return { stopList, internalListener };
 };
 
-const token = "a-token-of-16-characters";
-const nextToken = "another-one-of-them";
-const servicesToken = "that-of-the-services";
-const tokens = { OPERATOR_TOKEN: `${token}, ${nextToken}`, INTERNAL_TOKEN: servicesToken };
+const operatorToken = "a-token-of-16-characters";
+const nextOperatorToken = "another-one-of-them";
+const serviceToken = "that-of-the-services";
+const tokens = {
+  OPERATOR_TOKEN: `${operatorToken}, ${nextOperatorToken}`,
+  INTERNAL_TOKEN: serviceToken,
+};
 
 describe("the two faces of a process (rule OPS-2)", () => {
   test("public calls reach no internal address, and internal ones no public address", async () => {
-    const { port, internalPort } = await start();
-    expect((await call({ port, path: "/internal/things" })).text).toBe("public");
-    const answer = await call({ port: internalPort, path: "/v1/payment-link" });
-    expect([answer.status, codesOf(answer)]).toEqual([404, "NOT_FOUND"]);
+    const { port, internalPort } = await startTestProcess();
+    expect((await sendRequest({ port, path: "/internal/things" })).text).toBe("public");
+    const response = await sendRequest({ port: internalPort, path: "/v1/payment-link" });
+    expect([response.status, getErrorCodes(response)]).toEqual([404, "NOT_FOUND"]);
   });
 
   test("/livez, /readyz and /metrics answer scrapers and kubelets, which call by an IP address", async () => {
-    const services = ["links-api", "auth-keys"].map((name) => service({ name }));
-    const ofProcess = openMetrics("payment-links");
-    addProcessMetrics(ofProcess);
-    const { internalPort } = await start(tokens, services, [ofProcess]);
+    const services = ["links-api", "auth-keys"].map((name) => createTestService({ name }));
+    const processRegistry = createMetrics("payment-links");
+    addProcessMetrics(processRegistry);
+    const { internalPort } = await startTestProcess(tokens, services, [processRegistry]);
     const headers = { host: "10.1.2.3:8081" };
-    const get = (path: string) => call({ port: internalPort, path, headers });
-    expect((await get("/livez")).text).toBe("ok\n");
-    expect((await get("/readyz")).text).toBe("ready\n");
-    const metrics = await get("/metrics");
+    const sendGet = (path: string) => sendRequest({ port: internalPort, path, headers });
+    expect((await sendGet("/livez")).text).toBe("ok\n");
+    expect((await sendGet("/readyz")).text).toBe("ready\n");
+    const metrics = await sendGet("/metrics");
     expect(metrics.headers["content-type"]).toBe("text/plain; version=0.0.4; charset=utf-8");
     expect(metrics.text).toContain('payment_links_up{service="links-api"} 1');
     expect(metrics.text).toContain('payment_links_up{service="auth-keys"} 1');
@@ -149,21 +158,27 @@ describe("the two faces of a process (rule OPS-2)", () => {
   });
 });
 
-const probe = async (port: number, path: string): Promise<string> => {
-  const { status, text } = await call({ port, path });
+const sendProbe = async (port: number, path: string): Promise<string> => {
+  const { status, text } = await sendRequest({ port, path });
   return `${status} ${text}`;
 };
 
 describe("/livez", () => {
   test("fails while only a new process would help, says why, and heals with it", async () => {
-    const { stopList, internal } = await openInternal();
+    const { stopList, internalListener } = await startTestInternalListener();
     let reason: string | undefined;
-    await internal.open({ ...publicFace(), services: [service()], whyStalled: () => reason });
-    expect(await probe(internal.port, "/livez")).toBe("200 ok\n");
+    await internalListener.startPublicListener({
+      ...createPublicOptions(),
+      services: [createTestService()],
+      getStallReason: () => reason,
+    });
+    expect(await sendProbe(internalListener.port, "/livez")).toBe("200 ok\n");
     reason = "a consumer hangs";
-    expect(await probe(internal.port, "/livez")).toBe("503 stalled: a consumer hangs\n");
+    expect(await sendProbe(internalListener.port, "/livez")).toBe(
+      "503 stalled: a consumer hangs\n",
+    );
     reason = undefined;
-    expect(await probe(internal.port, "/livez")).toBe("200 ok\n");
+    expect(await sendProbe(internalListener.port, "/livez")).toBe("200 ok\n");
     await stopList.stopAll(log);
   });
 });
@@ -178,81 +193,97 @@ describe("/readyz", () => {
     ],
     ["a check never ends", () => new Promise<boolean>(() => {}), "cannot reach what it needs"],
   ])("says so when %s, while /livez stays as it is", async (_name, isReady, reason) => {
-    const { internalPort } = await start({}, [service(), service({ name: "other", isReady })]);
-    expect(await probe(internalPort, "/readyz")).toBe(`503 not ready: other ${reason}\n`);
-    expect(await probe(internalPort, "/livez")).toBe("200 ok\n");
+    const { internalPort } = await startTestProcess({}, [
+      createTestService(),
+      createTestService({ name: "other", isReady }),
+    ]);
+    expect(await sendProbe(internalPort, "/readyz")).toBe(`503 not ready: other ${reason}\n`);
+    expect(await sendProbe(internalPort, "/livez")).toBe("200 ok\n");
   });
 
   test("is told to the log when it changes, not with every probe", async () => {
-    let isAway = true;
+    let isDatabaseDown = true;
     const isReady = () =>
-      isAway ? Promise.reject(new Error("the database is away")) : Promise.resolve(true);
-    const { internalPort } = await start({}, [service({ isReady })]);
-    const lines = () => logged.filter((line) => /"msg":"(?:not ready|ready again)"/.test(line));
-    for (let probes = 0; probes < 3; probes += 1) await probe(internalPort, "/readyz");
-    expect(lines()).toHaveLength(1);
-    expect(lines().join("")).toContain("the database is away");
-    isAway = false;
-    for (let probes = 0; probes < 3; probes += 1) await probe(internalPort, "/readyz");
-    expect(lines()).toHaveLength(2);
+      isDatabaseDown ? Promise.reject(new Error("the database is away")) : Promise.resolve(true);
+    const { internalPort } = await startTestProcess({}, [createTestService({ isReady })]);
+    const getReadinessLogLines = () =>
+      logLines.filter((line) => /"msg":"(?:not ready|ready again)"/.test(line));
+    for (let probes = 0; probes < 3; probes += 1) await sendProbe(internalPort, "/readyz");
+    expect(getReadinessLogLines()).toHaveLength(1);
+    expect(getReadinessLogLines().join("")).toContain("the database is away");
+    isDatabaseDown = false;
+    for (let probes = 0; probes < 3; probes += 1) await sendProbe(internalPort, "/readyz");
+    expect(getReadinessLogLines()).toHaveLength(2);
   });
 
   test("while the process starts says what it waits for, and nobody is served yet", async () => {
-    const { internal, stopList } = await openInternal();
-    internal.waitFor("its schema");
-    internal.waitFor("its schema");
-    expect(await probe(internal.port, "/readyz")).toBe(
+    const { internalListener, stopList } = await startTestInternalListener();
+    internalListener.setStartupWaitReason("its schema");
+    internalListener.setStartupWaitReason("its schema");
+    expect(await sendProbe(internalListener.port, "/readyz")).toBe(
       "503 not ready: it waits to start: its schema\n",
     );
-    expect(await probe(internal.port, "/livez")).toBe("200 ok\n");
-    expect((await call({ port: internal.port, path: "/metrics" })).status).toBe(200);
-    expect((await call({ port: internal.port, path: "/internal/things" })).status).toBe(404);
-    expect(logged.filter((line) => line.includes('"the start waits"'))).toHaveLength(1);
-    await internal.open({ ...publicFace(), services: [service()] });
-    expect(await probe(internal.port, "/readyz")).toBe("200 ready\n");
-    expect((await call({ port: internal.port, path: "/internal/things" })).status).toBe(200);
+    expect(await sendProbe(internalListener.port, "/livez")).toBe("200 ok\n");
+    expect((await sendRequest({ port: internalListener.port, path: "/metrics" })).status).toBe(200);
+    expect(
+      (await sendRequest({ port: internalListener.port, path: "/internal/things" })).status,
+    ).toBe(404);
+    expect(logLines.filter((line) => line.includes('"the start waits"'))).toHaveLength(1);
+    await internalListener.startPublicListener({
+      ...createPublicOptions(),
+      services: [createTestService()],
+    });
+    expect(await sendProbe(internalListener.port, "/readyz")).toBe("200 ready\n");
+    expect(
+      (await sendRequest({ port: internalListener.port, path: "/internal/things" })).status,
+    ).toBe(200);
     await stopList.stopAll(log);
   });
 
   test("a process that is stopped while it starts frees its internal port", async () => {
-    const { internal, stopList } = await openInternal();
+    const { internalListener, stopList } = await startTestInternalListener();
     await stopList.stopAll(log);
-    await expect(probe(internal.port, "/livez")).rejects.toThrow("ECONNREFUSED");
+    await expect(sendProbe(internalListener.port, "/livez")).rejects.toThrow("ECONNREFUSED");
   });
 
   test("while draining says not ready, and public calls are still served and told to leave", async () => {
-    const { port, internalPort, stopList, clock } = await start({ DRAIN_DELAY_SECONDS: "8" });
+    const { port, internalPort, stopList, clock } = await startTestProcess({
+      DRAIN_DELAY_SECONDS: "8",
+    });
     const headers = { connection: "keep-alive" };
-    expect((await call({ port, headers })).headers.connection).toBe("keep-alive");
+    expect((await sendRequest({ port, headers })).headers.connection).toBe("keep-alive");
     const stopping = stopList.stopAll(log);
-    const told = await call({ port: internalPort, path: "/readyz", headers });
-    expect([told.status, told.text]).toEqual([503, "not ready: it is draining\n"]);
-    expect(told.headers.connection).toBe("close");
-    const answer = await call({ port, headers });
-    expect([answer.text, answer.headers.connection]).toEqual(["public", "close"]);
+    const readyResponse = await sendRequest({ port: internalPort, path: "/readyz", headers });
+    expect([readyResponse.status, readyResponse.text]).toEqual([
+      503,
+      "not ready: it is draining\n",
+    ]);
+    expect(readyResponse.headers.connection).toBe("close");
+    const response = await sendRequest({ port, headers });
+    expect([response.text, response.headers.connection]).toEqual(["public", "close"]);
     clock.advance(8_000);
     await stopping;
-    await expect(call({ port })).rejects.toThrow("ECONNREFUSED");
-    await expect(call({ port: internalPort })).rejects.toThrow("ECONNREFUSED");
+    await expect(sendRequest({ port })).rejects.toThrow("ECONNREFUSED");
+    await expect(sendRequest({ port: internalPort })).rejects.toThrow("ECONNREFUSED");
   });
 });
 
 describe("a stop of which balancers hear late", () => {
-  const startStop = async ({ silentMs = 0 } = {}) => {
-    const started = await start({ ...tokens, DRAIN_DELAY_SECONDS: "8" });
-    started.clock.advance(silentMs);
+  const startStopping = async ({ quietMs = 0 } = {}) => {
+    const started = await startTestProcess({ ...tokens, DRAIN_DELAY_SECONDS: "8" });
+    started.clock.advance(quietMs);
     let isStopped = false;
     const stopping = started.stopList.stopAll(log).then(() => (isStopped = true));
     const { port, internalPort } = started;
-    const authorization = `Bearer ${servicesToken}`;
+    const authorization = `Bearer ${serviceToken}`;
     return {
       ...started,
       stopping,
       isStopped: () => isStopped,
       /** Each over a connection of its own, as the ones whom a balancer still sends. */
-      callPublic: async () => (await call({ port })).text,
+      callPublic: async () => (await sendRequest({ port })).text,
       callInternal: async (path: string) =>
-        (await call({ port: internalPort, path, headers: { authorization } })).status,
+        (await sendRequest({ port: internalPort, path, headers: { authorization } })).status,
     };
   };
 
@@ -262,7 +293,7 @@ describe("a stop of which balancers hear late", () => {
     clock,
     isStopped,
     stopping,
-  }: Awaited<ReturnType<typeof startStop>>) => {
+  }: Awaited<ReturnType<typeof startStopping>>) => {
     clock.advance(7_999);
     expect(await callInternal("/readyz")).toBe(503);
     expect(isStopped()).toBe(false);
@@ -272,19 +303,19 @@ describe("a stop of which balancers hear late", () => {
   };
 
   test("goes on taking new connections until no call has come for the drain delay", async () => {
-    const it = await startStop();
-    const { callPublic, clock } = it;
+    const stoppingProcess = await startStopping();
+    const { callPublic, clock } = stoppingProcess;
     clock.advance(5_000);
     expect(await callPublic()).toBe("public");
-    await expectStopAfterDelay(it);
+    await expectStopAfterDelay(stoppingProcess);
   });
 
   test("waits for that, too, where nobody has called for long", async () => {
-    await expectStopAfterDelay(await startStop({ silentMs: 3_600_000 }));
+    await expectStopAfterDelay(await startStopping({ quietMs: 3_600_000 }));
   });
 
   test("ends after twice the drain delay, whoever still calls", async () => {
-    const { clock, stopping, callPublic } = await startStop();
+    const { clock, stopping, callPublic } = await startStopping();
     for (const _ of [1, 2, 3]) {
       clock.advance(5_000);
       expect(await callPublic()).toBe("public");
@@ -295,7 +326,7 @@ describe("a stop of which balancers hear late", () => {
   });
 
   test("counts what services ask on the internal port", async () => {
-    const { clock, stopping, callInternal, callPublic } = await startStop();
+    const { clock, stopping, callInternal, callPublic } = await startStopping();
     clock.advance(5_000);
     expect(await callInternal("/internal/question")).toBe(200);
     clock.advance(7_999);
@@ -307,7 +338,7 @@ describe("a stop of which balancers hear late", () => {
   });
 
   test("counts no probe and no scrape", async () => {
-    const { clock, stopping, callInternal, callPublic } = await startStop();
+    const { clock, stopping, callInternal, callPublic } = await startStopping();
     clock.advance(7_000);
     const paths = ["/livez", "/readyz", "/metrics"];
     expect(await Promise.all(paths.map(callInternal))).toEqual([200, 503, 200]);
@@ -320,10 +351,12 @@ describe("a stop of which balancers hear late", () => {
 describe("a service that holds answers open", () => {
   test("is told when the stop begins, so that they end before the drain delay is over", async () => {
     let isDrained = false;
-    const holding = service({ drain: () => void (isDrained = true) });
-    const { port, stopList, clock } = await start({ DRAIN_DELAY_SECONDS: "8" }, [holding]);
+    const drainableService = createTestService({ drain: () => void (isDrained = true) });
+    const { port, stopList, clock } = await startTestProcess({ DRAIN_DELAY_SECONDS: "8" }, [
+      drainableService,
+    ]);
     const stopping = stopList.stopAll(log);
-    expect((await call({ port })).text).toBe("public");
+    expect((await sendRequest({ port })).text).toBe("public");
     expect(isDrained).toBe(true);
     clock.advance(8_000);
     await stopping;
@@ -348,21 +381,21 @@ describe.each(["/livez", "/readyz", "/metrics"])("%s (rule OPS-11)", (path) => {
     ["from a page of the same origin", { "sec-fetch-site": "same-origin" }, 403],
     ["from a page of another site", { "sec-fetch-site": "cross-site" }, 403],
   ])("called %s", async (_name, headers, status) => {
-    const { internalPort } = await start({ INTERNAL_HOSTNAMES: "Links.internal" });
-    const answer = await call({ port: internalPort, path, headers });
-    expect(answer.status).toBe(status);
-    if (status === 403) expect(codesOf(answer)).toBe("FORBIDDEN");
+    const { internalPort } = await startTestProcess({ INTERNAL_HOSTNAMES: "Links.internal" });
+    const response = await sendRequest({ port: internalPort, path, headers });
+    expect(response.status).toBe(status);
+    if (status === 403) expect(getErrorCodes(response)).toBe("FORBIDDEN");
   });
 
   test("answers a load balancer that sends HTTP/1.0 without a host", async () => {
-    const { internalPort } = await start();
-    expect(await callRaw(internalPort, `GET ${path} HTTP/1.0\r\n\r\n`)).toContain("200 OK");
+    const { internalPort } = await startTestProcess();
+    expect(await sendRaw(internalPort, `GET ${path} HTTP/1.0\r\n\r\n`)).toContain("200 OK");
   });
 
   test("answers by the service's name while the service waits to start", async () => {
-    const { internal, stopList } = await openInternal();
+    const { internalListener, stopList } = await startTestInternalListener();
     const headers = { host: "links-api:8081" };
-    const { status } = await call({ port: internal.port, path, headers });
+    const { status } = await sendRequest({ port: internalListener.port, path, headers });
     expect(status).toBe(path === "/readyz" ? 503 : 200);
     await stopList.stopAll(log);
   });
@@ -387,10 +420,10 @@ describe("an internal call (rule OPS-2)", () => {
     ["from a page of the same origin", { "sec-fetch-site": "same-origin" }, 403],
     ["typed in by a person", { "sec-fetch-site": "none" }, 403],
   ])("%s", async (_name, headers, status) => {
-    const { internalPort } = await start({ INTERNAL_HOSTNAMES: "Links.internal" });
-    const answer = await call({ port: internalPort, path: "/internal/things", headers });
-    expect(answer.status).toBe(status);
-    if (status === 403) expect(codesOf(answer)).toBe("FORBIDDEN");
+    const { internalPort } = await startTestProcess({ INTERNAL_HOSTNAMES: "Links.internal" });
+    const response = await sendRequest({ port: internalPort, path: "/internal/things", headers });
+    expect(response.status).toBe(status);
+    if (status === 403) expect(getErrorCodes(response)).toBe("FORBIDDEN");
   });
 
   test.each([
@@ -401,78 +434,86 @@ describe("an internal call (rule OPS-2)", () => {
   ])(
     "to %s with %j: nobody guesses the answer's type or keeps it",
     async (path, headers, status) => {
-      const { internalPort } = await start();
-      const answer = await call({ port: internalPort, path, headers });
-      const { "cache-control": keeping, "x-content-type-options": guessing } = answer.headers;
-      expect([answer.status, keeping, guessing]).toEqual([status, "no-store", "nosniff"]);
+      const { internalPort } = await startTestProcess();
+      const response = await sendRequest({ port: internalPort, path, headers });
+      const { "cache-control": cacheControl, "x-content-type-options": contentTypeOptions } =
+        response.headers;
+      expect([response.status, cacheControl, contentTypeOptions]).toEqual([
+        status,
+        "no-store",
+        "nosniff",
+      ]);
     },
   );
 
   test("by no name, as HTTP/1.0 allows, is refused", async () => {
-    const { internalPort } = await start();
-    expect(await callRaw(internalPort, "GET /internal/things HTTP/1.0\r\n\r\n")).toContain(
+    const { internalPort } = await startTestProcess();
+    expect(await sendRaw(internalPort, "GET /internal/things HTTP/1.0\r\n\r\n")).toContain(
       '"code":"FORBIDDEN"',
     );
   });
 
-  const wrongTokens: [string, string | undefined][] = [
+  const wrongTokenCases: [string, string | undefined][] = [
     ["no token", undefined],
     ["an empty one", "Bearer "],
-    ["a part of it", `Bearer ${token.slice(0, -1)}`],
-    ["more than it", `Bearer ${token}x`],
-    ["another case of it", `Bearer ${token.toUpperCase()}`],
-    ["another scheme", `Basic ${token}`],
-    ["the bare token", token],
-    ["both, as they are configured", `Bearer ${token},${nextToken}`],
-    ["the token of the services", `Bearer ${servicesToken}`],
+    ["a part of it", `Bearer ${operatorToken.slice(0, -1)}`],
+    ["more than it", `Bearer ${operatorToken}x`],
+    ["another case of it", `Bearer ${operatorToken.toUpperCase()}`],
+    ["another scheme", `Basic ${operatorToken}`],
+    ["the bare token", operatorToken],
+    ["both, as they are configured", `Bearer ${operatorToken},${nextOperatorToken}`],
+    ["the token of the services", `Bearer ${serviceToken}`],
   ];
   test.each([
-    ["the token", `Bearer ${token}`, 200],
-    ["the one that comes after it", `Bearer ${nextToken}`, 200],
-    ...wrongTokens.map(([name, authorization]) => [name, authorization, 401] as const),
+    ["the token", `Bearer ${operatorToken}`, 200],
+    ["the one that comes after it", `Bearer ${nextOperatorToken}`, 200],
+    ...wrongTokenCases.map(([name, authorization]) => [name, authorization, 401] as const),
   ])("of an operator, given %s", async (_name, authorization, status) => {
-    const { internalPort } = await start(tokens);
+    const { internalPort } = await startTestProcess(tokens);
     const headers = authorization === undefined ? {} : { authorization };
-    const answer = await call({ port: internalPort, path: "/internal/things", headers });
-    expect(answer.status).toBe(status);
-    if (status === 401) expect(codesOf(answer)).toBe("UNAUTHENTICATED");
+    const response = await sendRequest({ port: internalPort, path: "/internal/things", headers });
+    expect(response.status).toBe(status);
+    if (status === 401) expect(getErrorCodes(response)).toBe("UNAUTHENTICATED");
   });
 
   test.each([
-    ["of the services", servicesToken, 200],
-    ["of operators", token, 401],
-  ])("of a service, given the token %s", async (_name, given, status) => {
-    const { internalPort } = await start(tokens);
-    const headers = { authorization: `Bearer ${given}` };
-    const answer = await call({ port: internalPort, path: "/internal/question", headers });
-    expect(answer.status).toBe(status);
+    ["of the services", serviceToken, 200],
+    ["of operators", operatorToken, 401],
+  ])("of a service, given the token %s", async (_name, sentToken, status) => {
+    const { internalPort } = await startTestProcess(tokens);
+    const headers = { authorization: `Bearer ${sentToken}` };
+    const response = await sendRequest({ port: internalPort, path: "/internal/question", headers });
+    expect(response.status).toBe(status);
   });
 
   test.each([
     ["INTERNAL_TOKEN", "/internal/question", "/internal/things"],
     ["OPERATOR_TOKEN", "/internal/things", "/internal/question"],
-  ])("where only %s is set, opens %s to it and %s to nobody", async (name, own, others) => {
-    const { internalPort: port } = await start({ [name]: token });
-    const headers = { authorization: `Bearer ${token}` };
-    expect((await call({ port, path: own, headers })).status).toBe(200);
-    expect((await call({ port, path: own })).status).toBe(401);
-    expect((await call({ port, path: others, headers })).status).toBe(401);
-    expect((await call({ port, path: others })).status).toBe(401);
-  });
+  ])(
+    "where only %s is set, opens %s to it and %s to nobody",
+    async (name, allowedPath, forbiddenPath) => {
+      const { internalPort: port } = await startTestProcess({ [name]: operatorToken });
+      const headers = { authorization: `Bearer ${operatorToken}` };
+      expect((await sendRequest({ port, path: allowedPath, headers })).status).toBe(200);
+      expect((await sendRequest({ port, path: allowedPath })).status).toBe(401);
+      expect((await sendRequest({ port, path: forbiddenPath, headers })).status).toBe(401);
+      expect((await sendRequest({ port, path: forbiddenPath })).status).toBe(401);
+    },
+  );
 
   test("reads a JSON body by the same rules as public ones", async () => {
-    const { internalPort } = await start();
-    const post = (body: string) =>
-      call({
+    const { internalPort } = await startTestProcess();
+    const sendPost = (body: string) =>
+      sendRequest({
         port: internalPort,
         path: "/internal/things",
         headers: { "content-type": "application/json" },
         body,
       });
-    expect((await post("{}")).status).toBe(200);
-    expect(codesOf(await post("{"))).toBe("json_invalid");
-    expect(codesOf(await post("x".repeat(100_000)))).toBe("PAYLOAD_TOO_LARGE");
-    expect(logged.join("")).not.toContain('"level":"error"');
+    expect((await sendPost("{}")).status).toBe(200);
+    expect(getErrorCodes(await sendPost("{"))).toBe("json_invalid");
+    expect(getErrorCodes(await sendPost("x".repeat(100_000)))).toBe("PAYLOAD_TOO_LARGE");
+    expect(logLines.join("")).not.toContain('"level":"error"');
   });
 
   test.each([
@@ -483,49 +524,54 @@ describe("an internal call (rule OPS-2)", () => {
     ["/internal/named/a%00b", 404, "NOT_FOUND"],
     ["/%ff", 404, "NOT_FOUND"],
   ])("to %s is answered %i with the envelope", async (path, status, code) => {
-    const { internalPort } = await start();
-    const answer = await call({ port: internalPort, path });
-    expect([answer.status, codesOf(answer)]).toEqual([status, code]);
-    expect(answer.text).not.toContain("hunter2");
-    expect(logged.join("").includes('"level":"error"')).toBe(status === 500);
+    const { internalPort } = await startTestProcess();
+    const response = await sendRequest({ port: internalPort, path });
+    expect([response.status, getErrorCodes(response)]).toEqual([status, code]);
+    expect(response.text).not.toContain("hunter2");
+    expect(logLines.join("").includes('"level":"error"')).toBe(status === 500);
   });
 });
 
 describe("connections of a process", () => {
   const connectIdle = async (port: number) => {
     const agent = new Agent({ keepAlive: true });
-    await call({ port, agent });
+    await sendRequest({ port, agent });
     return agent;
   };
-  const openCount = (text: string) =>
+  const parseOpenCount = (text: string) =>
     Number(
       /^payment_links_connections\{listener="public",state="idle".*\} (\d+)$/m.exec(text)?.[1],
     );
 
   test("are counted in its metrics, and have a limit per address (rule OPS-10)", async () => {
-    const { port, internalPort } = await start({ CONNECTIONS_PER_IP_MAX: "2" });
+    const { port, internalPort } = await startTestProcess({ CONNECTIONS_PER_IP_MAX: "2" });
     const agents: Agent[] = [];
     for (let count = 0; count < 3; count += 1) agents.push(await connectIdle(port));
-    const { text } = await call({ port: internalPort, path: "/metrics" });
+    const { text } = await sendRequest({ port: internalPort, path: "/metrics" });
     for (const agent of agents) agent.destroy();
-    expect(openCount(text)).toBe(2);
+    expect(parseOpenCount(text)).toBe(2);
     expect(text).toMatch(/_ended_total\{listener="public",reason="evicted_idle".*\} 1$/m);
     expect(text).toMatch(/_ended_total\{listener="internal",reason="evicted_idle".*\} 0$/m);
   });
 
   test("of a trusted proxy have no limit per address (rule OPS-10)", async () => {
     const environment = { CONNECTIONS_PER_IP_MAX: "2" };
-    const { port, internalPort } = await start(environment, [service()], [], ["127.0.0.0/8"]);
+    const { port, internalPort } = await startTestProcess(
+      environment,
+      [createTestService()],
+      [],
+      ["127.0.0.0/8"],
+    );
     const agents: Agent[] = [];
     for (let count = 0; count < 5; count += 1) agents.push(await connectIdle(port));
-    const { text } = await call({ port: internalPort, path: "/metrics" });
+    const { text } = await sendRequest({ port: internalPort, path: "/metrics" });
     for (const agent of agents) agent.destroy();
-    expect(openCount(text)).toBe(5);
+    expect(parseOpenCount(text)).toBe(5);
   });
 });
 
 describe("the configuration of the ports (rule OPS-2)", () => {
-  const faults = (environment: Record<string, string>): string[] =>
+  const listInvalidNames = (environment: Record<string, string>): string[] =>
     serveConfig.safeParse(environment).error?.issues.map((issue) => issue.path.join(".")) ?? [];
 
   test("has loopback addresses for defaults", () => {
@@ -543,20 +589,20 @@ describe("the configuration of the ports (rule OPS-2)", () => {
 
   test.each([
     [{ INTERNAL_HOST: "0.0.0.0" }, ["INTERNAL_TOKEN", "OPERATOR_TOKEN"]],
-    [{ INTERNAL_HOST: "::", OPERATOR_TOKEN: token }, ["INTERNAL_TOKEN"]],
-    [{ INTERNAL_HOST: "10.1.2.3", INTERNAL_TOKEN: token }, ["OPERATOR_TOKEN"]],
+    [{ INTERNAL_HOST: "::", OPERATOR_TOKEN: operatorToken }, ["INTERNAL_TOKEN"]],
+    [{ INTERNAL_HOST: "10.1.2.3", INTERNAL_TOKEN: operatorToken }, ["OPERATOR_TOKEN"]],
     [{ INTERNAL_HOST: "0.0.0.0", ...tokens }, []],
-    [{ ...tokens, INTERNAL_TOKEN: `${servicesToken},${nextToken}` }, ["OPERATOR_TOKEN"]],
+    [{ ...tokens, INTERNAL_TOKEN: `${serviceToken},${nextOperatorToken}` }, ["OPERATOR_TOKEN"]],
     [{ INTERNAL_HOST: "::1" }, []],
     [{ INTERNAL_HOST: "localhost" }, []],
     [{ INTERNAL_TOKEN: "too short" }, ["INTERNAL_TOKEN"]],
-    [{ OPERATOR_TOKEN: `${token},too short` }, ["OPERATOR_TOKEN"]],
+    [{ OPERATOR_TOKEN: `${operatorToken},too short` }, ["OPERATOR_TOKEN"]],
     [{ OPERATOR_TOKEN: " , " }, ["OPERATOR_TOKEN"]],
     [{ PORT: "http" }, ["PORT"]],
     [{ DRAIN_DELAY_SECONDS: "61" }, ["DRAIN_DELAY_SECONDS"]],
     [{ CONNECTIONS_MAX: "0" }, ["CONNECTIONS_MAX"]],
     [{ CONNECTIONS_PER_IP_MAX: "many" }, ["CONNECTIONS_PER_IP_MAX"]],
-  ])("%j: faults %j", (environment, names) => {
-    expect(faults(environment)).toEqual(names);
+  ])("%j: faults %j", (environment, expectedNames) => {
+    expect(listInvalidNames(environment)).toEqual(expectedNames);
   });
 });

@@ -11,10 +11,10 @@ import {
   TokenList,
 } from "@payment-links/runtime";
 import { type InternalRoute, createInternalApp } from "./internal-app.ts";
-import { createLateCallers, drainMsMaxOf } from "./late-callers.ts";
-import { measureConnections } from "./connection-metrics.ts";
-import { type Listening, connectionLimits, listen } from "./listen.ts";
-import { isInNetworks, networksOf } from "./networks.ts";
+import { createRequestDrain, toDrainMsMax } from "./request-drain.ts";
+import { registerConnectionMetrics } from "./connection-metrics.ts";
+import { type HttpListener, connectionLimits, listen } from "./listen.ts";
+import { isInNetworks, createNetworkList } from "./network-list.ts";
 import type { Route } from "./route.ts";
 
 /** A service as a process runs it; the all-in-one runs four of them. */
@@ -51,32 +51,32 @@ export const serveConfig = z
     OPERATOR_TOKEN: TokenList.optional(),
     INTERNAL_HOSTNAMES: CommaList.default([]),
     DRAIN_DELAY_SECONDS: z.coerce.number().min(0).max(60).default(0),
-    CONNECTIONS_MAX: ConnectionCount.default(connectionLimits.inAll),
+    CONNECTIONS_MAX: ConnectionCount.default(connectionLimits.total),
     CONNECTIONS_PER_IP_MAX: ConnectionCount.default(connectionLimits.perAddress),
   })
   .superRefine((config, context) => {
-    const { INTERNAL_TOKEN: ofServices, OPERATOR_TOKEN: ofOperators } = config;
-    const complain = (name: "INTERNAL_TOKEN" | "OPERATOR_TOKEN", message: string) =>
+    const { INTERNAL_TOKEN: serviceTokens, OPERATOR_TOKEN: operatorTokens } = config;
+    const addIssue = (name: "INTERNAL_TOKEN" | "OPERATOR_TOKEN", message: string) =>
       context.addIssue({ code: "custom", path: [name], message });
-    const missing = "is required where INTERNAL_HOST is not a loopback address";
-    const isOpen = !loopback.has(config.INTERNAL_HOST);
-    if (isOpen && ofServices === undefined) complain("INTERNAL_TOKEN", missing);
-    if (isOpen && ofOperators === undefined) complain("OPERATOR_TOKEN", missing);
-    if (ofOperators?.some((token) => ofServices?.includes(token))) {
-      complain("OPERATOR_TOKEN", "has a value of INTERNAL_TOKEN, which opens less");
+    const missingMessage = "is required where INTERNAL_HOST is not a loopback address";
+    const isNotLoopback = !loopback.has(config.INTERNAL_HOST);
+    if (isNotLoopback && serviceTokens === undefined) addIssue("INTERNAL_TOKEN", missingMessage);
+    if (isNotLoopback && operatorTokens === undefined) addIssue("OPERATOR_TOKEN", missingMessage);
+    if (operatorTokens?.some((token) => serviceTokens?.includes(token))) {
+      addIssue("OPERATOR_TOKEN", "has a value of INTERNAL_TOKEN, which opens less");
     }
   });
 export type ServeConfig = z.output<typeof serveConfig>;
 
-const drainDelayMsOf = (config: ServeConfig): number => config.DRAIN_DELAY_SECONDS * 1000;
+const getDrainDelayMs = (config: ServeConfig): number => config.DRAIN_DELAY_SECONDS * 1000;
 
 /** How long a stopping process goes on taking connections at most. */
-export const drainMsMax = (config: ServeConfig): number => drainMsMaxOf(drainDelayMsOf(config));
+export const getDrainMsMax = (config: ServeConfig): number => toDrainMsMax(getDrainDelayMs(config));
 
-type InternalPortOptions = {
+type InternalListenerOptions = {
   config: ServeConfig;
   /** The names of the services that will run here, by which probes may call before they have started. */
-  names?: readonly string[];
+  serviceNames?: readonly string[];
   /** Addresses and CIDRs to which the limit of connections per address does not apply. */
   trustedProxies: readonly string[];
   stopList: StopList;
@@ -84,112 +84,123 @@ type InternalPortOptions = {
   log: Log;
 };
 
-type OpenOptions = {
+type PublicListenerOptions = {
   app: RequestListener;
   services: readonly Service[];
   /** What is told of the process itself, where it runs several services. */
   processMetrics?: readonly Metrics[];
   /** Why only a new process would help, in words; undefined while this one lives. */
-  whyStalled?: () => string | undefined;
+  getStallReason?: () => string | undefined;
 };
 
 /** The face that a process has from its first second. */
-export type InternalPort = {
+export type InternalListener = {
   port: number;
   /** Says what the start waits for, in words: `/readyz` tells it, and the log tells it once. */
-  waitFor: (what: string) => void;
+  setStartupWaitReason: (reason: string) => void;
   /**
    * Serves both faces, once the services have started. The stop list gets the orderly end: not
    * ready; the drain delay, in which load balancers notice and clients leave with their answers, and
    * as long again at most while somebody still calls; no new connections; the last answers.
    */
-  open: (options: OpenOptions) => Promise<{ port: number }>;
+  startPublicListener: (options: PublicListenerOptions) => Promise<{ port: number }>;
 };
 
 /** Opens the internal port of a process that is about to start: alive, not ready. */
-export const openInternalPort = async (options: InternalPortOptions): Promise<InternalPort> => {
-  const { clock, config, log, names = [], stopList } = options;
-  const limits = { inAll: config.CONNECTIONS_MAX, perAddress: config.CONNECTIONS_PER_IP_MAX };
-  const proxies = networksOf(options.trustedProxies);
+export const startInternalListener = async (
+  options: InternalListenerOptions,
+): Promise<InternalListener> => {
+  const { clock, config, log, serviceNames = [], stopList } = options;
+  const limits = { total: config.CONNECTIONS_MAX, perAddress: config.CONNECTIONS_PER_IP_MAX };
+  const trustedProxyNetworks = createNetworkList(options.trustedProxies);
   let isDraining = false;
-  let awaited: string | undefined = "its services start";
-  const createApp = (given: Omit<OpenOptions, "app">) =>
+  let startupWaitReason: string | undefined = "its services start";
+  const createApp = (publicOptions: Omit<PublicListenerOptions, "app">) =>
     createInternalApp({
-      ...given,
+      ...publicOptions,
       isDraining: () => isDraining,
-      waitsFor: () => awaited,
+      getStartupWaitReason: () => startupWaitReason,
       tokens: { services: config.INTERNAL_TOKEN ?? [], operators: config.OPERATOR_TOKEN ?? [] },
-      hostNames: hostNamesOf(config, [...names, ...given.services.map(({ name }) => name)]),
+      hostNames: listHostNames(config, serviceNames, publicOptions.services),
       log,
     });
   let app = createApp({ services: [] });
-  const lateCallers = createLateCallers(clock);
-  const internal = await listen({
+  const requestDrain = createRequestDrain(clock);
+  const internalListener = await listen({
     handler: (req, res) => {
       // Kubelets and scrapers ask for as long as the process lives.
-      if (req.url?.startsWith("/internal/")) lateCallers.called();
+      if (req.url?.startsWith("/internal/")) requestDrain.recordRequest();
       app(req, res);
     },
     host: config.INTERNAL_HOST,
     port: config.INTERNAL_PORT,
-    variable: "INTERNAL_PORT",
+    portVariable: "INTERNAL_PORT",
     limits,
     clock,
   });
-  stopList.add("internal port", () => internal.close());
+  stopList.add("internal port", () => internalListener.close());
   return {
-    port: internal.port,
-    waitFor: (what) => {
-      if (what !== awaited) log.warn({ reason: what }, "the start waits");
-      awaited = what;
+    port: internalListener.port,
+    setStartupWaitReason: (reason) => {
+      if (reason !== startupWaitReason) log.warn({ reason: reason }, "the start waits");
+      startupWaitReason = reason;
     },
-    open: async (given) => {
-      const open: Listening = await listen({
+    startPublicListener: async (publicOptions) => {
+      const publicListener: HttpListener = await listen({
         handler: (req, res) => {
-          lateCallers.called();
-          given.app(req, res);
+          requestDrain.recordRequest();
+          publicOptions.app(req, res);
         },
         host: config.HOST,
         port: config.PORT,
-        variable: "PORT",
+        portVariable: "PORT",
         limits,
-        isExempt: (address) => isInNetworks(proxies, address),
+        isExempt: (address) => isInNetworks(trustedProxyNetworks, address),
         clock,
       });
-      const metrics = given.processMetrics?.[0] ?? given.services[0]?.metrics;
-      if (metrics !== undefined) measureConnections(metrics, { public: open, internal });
+      const metrics = publicOptions.processMetrics?.[0] ?? publicOptions.services[0]?.metrics;
+      if (metrics !== undefined)
+        registerConnectionMetrics(metrics, { public: publicListener, internal: internalListener });
       stopList.add("ports", async () => {
         isDraining = true;
-        open.drain();
-        internal.drain();
-        for (const service of given.services) service.drain?.();
-        await lateCallers.left(drainDelayMsOf(config));
-        await open.close();
+        publicListener.drain();
+        internalListener.drain();
+        for (const service of publicOptions.services) service.drain?.();
+        await requestDrain.waitUntilQuiet(getDrainDelayMs(config));
+        await publicListener.close();
         // Now, while everything that its calls need is still there.
-        await internal.close();
+        await internalListener.close();
       });
-      app = createApp(given);
-      awaited = undefined;
-      return { port: open.port };
+      app = createApp(publicOptions);
+      startupWaitReason = undefined;
+      return { port: publicListener.port };
     },
   };
 };
 
 /** Serves both faces of a process whose services have started. */
-export const serve = async (
-  options: InternalPortOptions & OpenOptions,
+export const startListeners = async (
+  options: InternalListenerOptions & PublicListenerOptions,
 ): Promise<{ port: number; internalPort: number }> => {
-  const names = options.services.map(({ name }) => name);
-  const internal = await openInternalPort({ ...options, names });
-  const { port } = await internal.open(options);
-  return { port, internalPort: internal.port };
+  const serviceNames = options.services.map(({ name }) => name);
+  const internalListener = await startInternalListener({ ...options, serviceNames });
+  const { port } = await internalListener.startPublicListener(options);
+  return { port, internalPort: internalListener.port };
 };
 
-const hostNamesOf = (config: ServeConfig, names: readonly string[]): string[] =>
+const listHostNames = (
+  config: ServeConfig,
+  serviceNames: readonly string[],
+  services: readonly Service[],
+): string[] =>
   ["localhost", "127.0.0.1", "::1", config.INTERNAL_HOST]
-    .concat(names, config.INTERNAL_HOSTNAMES)
-    .map(asHostName);
+    .concat(
+      serviceNames,
+      services.map(({ name }) => name),
+      config.INTERNAL_HOSTNAMES,
+    )
+    .map(toHostName);
 
 /** A name as in a `Host` header or a URL, where an IPv6 address has brackets. */
-export const asHostName = (name: string): string =>
+export const toHostName = (name: string): string =>
   (isIPv6(name) ? `[${name}]` : name).toLowerCase();

@@ -9,7 +9,7 @@ import {
 import type { Request, Response } from "express";
 import { tracer } from "@payment-links/runtime";
 
-type Serving = {
+type ServedRequest = {
   req: Request;
   res: Response;
   route: { method: string; path: string };
@@ -18,8 +18,8 @@ type Serving = {
 };
 
 /** Answers a request within a span of its route. */
-export const inServerSpan = async (
-  { req, res, route, parent }: Serving,
+export const runInServerSpan = async (
+  { req, res, route, parent }: ServedRequest,
   handle: () => Promise<void>,
 ): Promise<void> => {
   const attributes = { "http.route": route.path, "http.request.method": req.method };

@@ -1,21 +1,21 @@
 import { describe, expect, test } from "@jest/globals";
 import type { Request } from "express";
-import { Refusal } from "@payment-links/contracts";
+import { ApiError } from "@payment-links/contracts";
 import {
-  cookiePolicy,
-  endedSessionCookies,
+  createCookiePolicy,
+  serializeExpiredSessionCookies,
   isInsecureOrigin,
   readSessionToken,
-  refuseOtherSites,
-  sessionCookies,
-  sessionPaths,
+  rejectCrossSiteRequest,
+  serializeSessionCookies,
+  sessionCookiePaths,
 } from "./session-cookie.ts";
 
-const https = cookiePolicy("https://pay.example");
-const http = cookiePolicy("http://127.0.0.1:8080");
+const httpsPolicy = createCookiePolicy("https://pay.example");
+const httpPolicy = createCookiePolicy("http://127.0.0.1:8080");
 
 /** As much of a request as these functions look at. */
-const request = (headers: Record<string, string>, method = "GET") =>
+const createRequest = (headers: Record<string, string>, method = "GET") =>
   ({ headers, method }) as unknown as Request;
 
 const tokens = {
@@ -27,47 +27,50 @@ const tokens = {
 
 describe("the session cookie (rule CALLER-8)", () => {
   test("on https is secure, out of the reach of scripts, and bound to the host by another", () => {
-    const lines = sessionCookies(https, tokens, 3600);
-    expect(lines[0]).toBe(
+    const cookieLines = serializeSessionCookies(httpsPolicy, tokens, 3600);
+    expect(cookieLines[0]).toBe(
       "__Secure-session=a%20token; Max-Age=3600; Path=/console/api/session; HttpOnly; Secure; SameSite=Lax",
     );
-    expect(lines.at(-1)).toBe(
+    expect(cookieLines.at(-1)).toBe(
       "__Host-session=host; Max-Age=3600; Path=/; HttpOnly; Secure; SameSite=Lax",
     );
   });
 
   test("on a loopback http origin is the same under other names, and not secure", () => {
-    const lines = sessionCookies(http, tokens, 3600);
-    expect(lines[0]).toBe(
+    const cookieLines = serializeSessionCookies(httpPolicy, tokens, 3600);
+    expect(cookieLines[0]).toBe(
       "session=a%20token; Max-Age=3600; Path=/console/api/session; HttpOnly; SameSite=Lax",
     );
-    expect(lines.filter((line) => /host|secure/i.test(line))).toEqual([]);
+    expect(cookieLines.filter((cookieLine) => /host|secure/i.test(cookieLine))).toEqual([]);
   });
 
   test("is another for each service, at its own paths alone (rule CALLER-40)", () => {
     const paths = new Map<string, string[]>();
-    for (const line of sessionCookies(http, tokens, 1)) {
-      const [pair = "", , path = ""] = line.split("; ");
+    for (const cookieLine of serializeSessionCookies(httpPolicy, tokens, 1)) {
+      const [pair = "", , path = ""] = cookieLine.split("; ");
       paths.set(pair, [...(paths.get(pair) ?? []), path.replace("Path=", "")]);
     }
     expect([...paths]).toEqual([
-      ["session=a%20token", sessionPaths["auth-keys"]],
-      ["session-links=links", sessionPaths["links-api"]],
-      ["session-webhooks=webhooks", sessionPaths["webhook-dispatcher"]],
+      ["session=a%20token", sessionCookiePaths["auth-keys"]],
+      ["session-links=links", sessionCookiePaths["links-api"]],
+      ["session-webhooks=webhooks", sessionCookiePaths["webhook-dispatcher"]],
     ]);
   });
 
   test("with no time ends the session in the browser, at every path", () => {
-    const lines = endedSessionCookies(https);
-    expect(lines.length).toBe(sessionCookies(https, tokens, 1).length);
-    for (const line of lines) expect(line).toMatch(/^[\w-]+=; Max-Age=0; Path=\//);
+    const cookieLines = serializeExpiredSessionCookies(httpsPolicy);
+    expect(cookieLines.length).toBe(serializeSessionCookies(httpsPolicy, tokens, 1).length);
+    for (const cookieLine of cookieLines)
+      expect(cookieLine).toMatch(/^[\w-]+=; Max-Age=0; Path=\//);
   });
 
   test("reads back the token that it was given", () => {
     for (const token of ["plain", 'a b;c=d,e"f', "é😀", "100%"]) {
-      const set = sessionCookies(https, { ...tokens, "auth-keys": token }, 1);
-      const cookie = [set[0], set.at(-1)].map((line) => line?.split(";")[0]).join("; ");
-      expect(readSessionToken(request({ cookie }), https)).toBe(`host.${token}`);
+      const setCookies = serializeSessionCookies(httpsPolicy, { ...tokens, "auth-keys": token }, 1);
+      const cookie = [setCookies[0], setCookies.at(-1)]
+        .map((cookieLine) => cookieLine?.split(";")[0])
+        .join("; ");
+      expect(readSessionToken(createRequest({ cookie }), httpsPolicy)).toBe(`host.${token}`);
     }
   });
 
@@ -83,7 +86,7 @@ describe("the session cookie (rule CALLER-8)", () => {
     ["the http names", "session=t; __Host-session=h", undefined],
     ["another case", "__secure-session=t; __host-session=h", undefined],
   ])("on https, given %s", (_name, cookie, token) => {
-    expect(readSessionToken(request({ cookie }), https)).toBe(token);
+    expect(readSessionToken(createRequest({ cookie }), httpsPolicy)).toBe(token);
   });
 
   test.each([
@@ -101,7 +104,7 @@ describe("the session cookie (rule CALLER-8)", () => {
     ["3000 cookies before it", `${"a=b;".repeat(3000)}session=t`, "t"],
   ])("given %s", (_name, cookie, token) => {
     const headers = cookie === undefined ? {} : { cookie };
-    expect(readSessionToken(request(headers), http)).toBe(token);
+    expect(readSessionToken(createRequest(headers), httpPolicy)).toBe(token);
   });
 });
 
@@ -122,53 +125,55 @@ describe("isInsecureOrigin (rule CALLER-8)", () => {
 });
 
 describe("a request from a browser (rule CALLER-6)", () => {
-  const codeOf = (headers: Record<string, string>, method: string): string => {
+  const getResult = (headers: Record<string, string>, method: string): string => {
     try {
-      refuseOtherSites(request(headers, method), https);
+      rejectCrossSiteRequest(createRequest(headers, method), httpsPolicy);
       return "accepted";
     } catch (error) {
-      return error instanceof Refusal ? `${error.status} ${error.message}` : String(error);
+      return error instanceof ApiError ? `${error.status} ${error.message}` : String(error);
     }
   };
-  const refused = "403 CROSS_SITE_REQUEST";
-  const own = "https://pay.example";
-  const evil = "https://evil.example";
+  const rejection = "403 CROSS_SITE_REQUEST";
+  const ownOrigin = "https://pay.example";
+  const foreignOrigin = "https://evil.example";
 
   test.each([
     // Fetch Metadata decides if it is sent: a page cannot forge it.
     [{ "sec-fetch-site": "same-origin" }, "accepted", "accepted"],
-    [{ "sec-fetch-site": "same-origin", origin: own }, "accepted", "accepted"],
+    [{ "sec-fetch-site": "same-origin", origin: ownOrigin }, "accepted", "accepted"],
     // So a form of ours says it, because our pages send no referrer.
     [{ "sec-fetch-site": "same-origin", origin: "null" }, "accepted", "accepted"],
-    [{ "sec-fetch-site": "none" }, "accepted", refused],
-    [{ "sec-fetch-site": "same-site", origin: "https://other.pay.example" }, refused, refused],
-    [{ "sec-fetch-site": "same-site" }, refused, refused],
-    [{ "sec-fetch-site": "cross-site", origin: evil }, refused, refused],
-    [{ "sec-fetch-site": "cross-site", origin: own }, refused, refused],
-    [{ "sec-fetch-site": "cross-site" }, refused, refused],
-    [{ "sec-fetch-site": "Same-Origin" }, refused, refused],
-    [{ "sec-fetch-site": "same-origin, cross-site" }, refused, refused],
-    [{ "sec-fetch-site": "" }, refused, refused],
+    [{ "sec-fetch-site": "none" }, "accepted", rejection],
+    [{ "sec-fetch-site": "same-site", origin: "https://other.pay.example" }, rejection, rejection],
+    [{ "sec-fetch-site": "same-site" }, rejection, rejection],
+    [{ "sec-fetch-site": "cross-site", origin: foreignOrigin }, rejection, rejection],
+    [{ "sec-fetch-site": "cross-site", origin: ownOrigin }, rejection, rejection],
+    [{ "sec-fetch-site": "cross-site" }, rejection, rejection],
+    [{ "sec-fetch-site": "Same-Origin" }, rejection, rejection],
+    [{ "sec-fetch-site": "same-origin, cross-site" }, rejection, rejection],
+    [{ "sec-fetch-site": "" }, rejection, rejection],
     // Without it, the origin does.
-    [{ origin: own }, "accepted", "accepted"],
-    [{ origin: evil }, refused, refused],
-    [{ origin: "null" }, refused, refused],
-    [{ origin: "http://pay.example" }, refused, refused],
-    [{ origin: "https://pay.example:8443" }, refused, refused],
-    [{ origin: "https://pay.example.evil.example" }, refused, refused],
-    [{ origin: "" }, refused, refused],
+    [{ origin: ownOrigin }, "accepted", "accepted"],
+    [{ origin: foreignOrigin }, rejection, rejection],
+    [{ origin: "null" }, rejection, rejection],
+    [{ origin: "http://pay.example" }, rejection, rejection],
+    [{ origin: "https://pay.example:8443" }, rejection, rejection],
+    [{ origin: "https://pay.example.evil.example" }, rejection, rejection],
+    [{ origin: "" }, rejection, rejection],
     // A client that is no browser sends neither.
     [{}, "accepted", "accepted"],
-  ])("%j: reading is %s, changing is %s", (headers, reading, changing) => {
+  ])("%j: reading is %s, changing is %s", (headers, readResult, writeResult) => {
     for (const method of ["GET", "HEAD"])
-      expect([method, codeOf(headers, method)]).toEqual([method, reading]);
+      expect([method, getResult(headers, method)]).toEqual([method, readResult]);
     for (const method of ["POST", "PATCH", "DELETE", "PUT"]) {
-      expect([method, codeOf(headers, method)]).toEqual([method, changing]);
+      expect([method, getResult(headers, method)]).toEqual([method, writeResult]);
     }
   });
 
   test("is held against the origin alone, whatever path the base URL has", () => {
-    const policy = cookiePolicy("https://PAY.example:443/base");
-    expect(() => refuseOtherSites(request({ origin: own }, "POST"), policy)).not.toThrow();
+    const policy = createCookiePolicy("https://PAY.example:443/base");
+    expect(() =>
+      rejectCrossSiteRequest(createRequest({ origin: ownOrigin }, "POST"), policy),
+    ).not.toThrow();
   });
 });

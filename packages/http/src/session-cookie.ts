@@ -1,6 +1,6 @@
 import { parseCookie, stringifySetCookie } from "cookie";
 import type { Request } from "express";
-import { type SessionService, refuse, sessionServices } from "@payment-links/contracts";
+import { type SessionService, createApiError, sessionServices } from "@payment-links/contracts";
 
 const loopbackHosts = new Set(["localhost", "127.0.0.1", "[::1]"]);
 
@@ -18,7 +18,7 @@ export type SessionTokens = Record<SessionService | "host", string>;
  * origin's routing (rule OPS-1). A cookie's path covers whole segments only, so `deposits.csv` needs its
  * own.
  */
-export const sessionPaths: Readonly<Record<SessionService, readonly string[]>> = {
+export const sessionCookiePaths: Readonly<Record<SessionService, readonly string[]>> = {
   "auth-keys": [
     "session",
     "sessions",
@@ -29,7 +29,7 @@ export const sessionPaths: Readonly<Record<SessionService, readonly string[]>> =
     "tokens",
     "api-keys",
     "audit-log",
-  ].map(underConsole),
+  ].map(toConsolePath),
   "links-api": [
     "payment-links",
     "payment-links.csv",
@@ -37,11 +37,11 @@ export const sessionPaths: Readonly<Record<SessionService, readonly string[]>> =
     "deposits",
     "deposits.csv",
     "overview",
-  ].map(underConsole),
-  "webhook-dispatcher": ["webhook-endpoints", "webhook-deliveries"].map(underConsole),
+  ].map(toConsolePath),
+  "webhook-dispatcher": ["webhook-endpoints", "webhook-deliveries"].map(toConsolePath),
 };
 
-function underConsole(segment: string): string {
+function toConsolePath(segment: string): string {
   return `/console/api/${segment}`;
 }
 
@@ -65,16 +65,16 @@ export const isLocalOrigin = (baseUrl: string): boolean =>
   new URL(baseUrl).protocol === "http:" && !isInsecureOrigin(baseUrl);
 
 /** Derives the name and flags of a service's session cookie from the origin that browsers use. */
-export const cookiePolicy = (
+export const createCookiePolicy = (
   baseUrl: string,
   service: SessionService = "auth-keys",
 ): CookiePolicy => {
   const url = new URL(baseUrl);
   const isSecure = url.protocol === "https:";
-  return { name: nameOf(service, isSecure), isSecure, origin: url.origin };
+  return { name: getCookieName(service, isSecure), isSecure, origin: url.origin };
 };
 
-const nameOf = (service: SessionService, isSecure: boolean): string =>
+const getCookieName = (service: SessionService, isSecure: boolean): string =>
   `${isSecure ? "__Secure-" : ""}${cookieNames[service]}`;
 
 /** The value of a request's cookie, if it carries one of that name. */
@@ -85,51 +85,60 @@ export const readCookie = (req: Request, name: string): string | undefined => {
 
 /** The session token that a request carries for this service, if any. */
 export const readSessionToken = (req: Request, policy: CookiePolicy): string | undefined => {
-  const own = readCookie(req, policy.name);
-  if (!policy.isSecure || own === undefined) return own;
-  const host = readCookie(req, hostCookieName);
-  return host === undefined ? undefined : joinTokens(host, own);
+  const serviceToken = readCookie(req, policy.name);
+  if (!policy.isSecure || serviceToken === undefined) return serviceToken;
+  const hostToken = readCookie(req, hostCookieName);
+  return hostToken === undefined ? undefined : joinTokens(hostToken, serviceToken);
 };
 
 /** The session token that a service will read from the cookies of these tokens. */
-export const sessionTokenFor = (
+export const getSessionToken = (
   service: SessionService,
   { isSecure }: CookiePolicy,
   tokens: SessionTokens,
 ): string => (isSecure ? joinTokens(tokens.host, tokens[service]) : tokens[service]);
 
-const joinTokens = (host: string, own: string): string => `${host}.${own}`;
+const joinTokens = (hostToken: string, serviceToken: string): string =>
+  `${hostToken}.${serviceToken}`;
 
 /** The `Set-Cookie` value of a cookie that the whole host gets, under a name of its own. */
-export const hostCookie = (
+export const serializeHostCookie = (
   { isSecure }: CookiePolicy,
   { name, value, maxAgeSeconds }: { name: string; value: string; maxAgeSeconds: number },
-): string => cookieLine({ name, value, maxAgeSeconds, isSecure, path: "/" });
+): string => serializeCookie({ name, value, maxAgeSeconds, isSecure, path: "/" });
 
 /** The `Set-Cookie` values that keep a session: of each service, the one of auth-keys first. */
-export const sessionCookies = (
+export const serializeSessionCookies = (
   policy: CookiePolicy,
   tokens: SessionTokens,
   maxAgeSeconds: number,
 ): string[] => {
   const { isSecure } = policy;
-  const ofServices = sessionServices.flatMap((service) => {
-    const cookie = { name: nameOf(service, isSecure), value: tokens[service], maxAgeSeconds };
-    return sessionPaths[service].map((path) => cookieLine({ ...cookie, isSecure, path }));
+  const serviceCookies = sessionServices.flatMap((service) => {
+    const cookie = {
+      name: getCookieName(service, isSecure),
+      value: tokens[service],
+      maxAgeSeconds,
+    };
+    return sessionCookiePaths[service].map((path) =>
+      serializeCookie({ ...cookie, isSecure, path }),
+    );
   });
-  const ofHost = { name: hostCookieName, value: tokens.host, maxAgeSeconds };
-  return isSecure ? [...ofServices, hostCookie(policy, ofHost)] : ofServices;
+  const hostCookieFields = { name: hostCookieName, value: tokens.host, maxAgeSeconds };
+  return isSecure
+    ? [...serviceCookies, serializeHostCookie(policy, hostCookieFields)]
+    : serviceCookies;
 };
 
 /** The `Set-Cookie` values that end a session in the browser. */
-export const endedSessionCookies = (policy: CookiePolicy): string[] =>
-  sessionCookies(
+export const serializeExpiredSessionCookies = (policy: CookiePolicy): string[] =>
+  serializeSessionCookies(
     policy,
     { "auth-keys": "", "links-api": "", "webhook-dispatcher": "", host: "" },
     0,
   );
 
-type CookieLine = {
+type CookieFields = {
   name: string;
   value: string;
   path: string;
@@ -137,7 +146,7 @@ type CookieLine = {
   maxAgeSeconds: number;
 };
 
-const cookieLine = ({ name, value, path, isSecure, maxAgeSeconds }: CookieLine): string =>
+const serializeCookie = ({ name, value, path, isSecure, maxAgeSeconds }: CookieFields): string =>
   stringifySetCookie({
     name,
     value,
@@ -152,14 +161,14 @@ const cookieLine = ({ name, value, path, isSecure, maxAgeSeconds }: CookieLine):
  * Refuses what another site's page makes a browser send (Fetch Metadata, then Origin). A client
  * that sends neither is no browser.
  */
-export const refuseOtherSites = (req: Request, policy: CookiePolicy): void => {
-  const site = req.headers["sec-fetch-site"];
-  if (site !== undefined) {
-    const isRead = req.method === "GET" || req.method === "HEAD";
-    const isOwn = site === "same-origin" || (site === "none" && isRead);
-    if (!isOwn) throw refuse("CROSS_SITE_REQUEST");
+export const rejectCrossSiteRequest = (req: Request, policy: CookiePolicy): void => {
+  const fetchSite = req.headers["sec-fetch-site"];
+  if (fetchSite !== undefined) {
+    const isSafeMethod = req.method === "GET" || req.method === "HEAD";
+    const isSameSite = fetchSite === "same-origin" || (fetchSite === "none" && isSafeMethod);
+    if (!isSameSite) throw createApiError("CROSS_SITE_REQUEST");
     return;
   }
   const origin = req.headers.origin;
-  if (origin !== undefined && origin !== policy.origin) throw refuse("CROSS_SITE_REQUEST");
+  if (origin !== undefined && origin !== policy.origin) throw createApiError("CROSS_SITE_REQUEST");
 };

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { type Server, createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { activeTraceparent, openTracing } from "@payment-links/runtime";
+import { getActiveTraceparent, startTracing } from "@payment-links/runtime";
 import { publicRoute } from "./route.ts";
-import { call } from "./testing/client.ts";
+import { sendRequest } from "./testing/client.ts";
 import { type StartedApp, startApp } from "./testing/start-app.ts";
 
 const traceId = "0af7651916cd43dd8448eb211c80319c";
@@ -11,13 +11,13 @@ const headers = { traceparent: `00-${traceId}-b7ad6b7169203331-01` };
 
 let app: StartedApp;
 let collector: Server;
-let exported = "";
+let exportedText = "";
 let closeTracing = async () => {};
 
 beforeAll(async () => {
   collector = createServer((req, res) => {
     req.on("data", (chunk: Buffer) => {
-      exported += chunk.toString("latin1");
+      exportedText += chunk.toString("latin1");
     });
     req.on("end", () => res.end());
   });
@@ -26,7 +26,7 @@ beforeAll(async () => {
   process.env["OTEL_EXPORTER_OTLP_ENDPOINT"] = `http://127.0.0.1:${port}`;
   process.env["OTEL_METRICS_EXPORTER"] = "none";
   process.env["OTEL_LOGS_EXPORTER"] = "none";
-  closeTracing = await openTracing("test", true);
+  closeTracing = await startTracing("test", true);
   app = await startApp({
     routes: [
       publicRoute({
@@ -34,7 +34,7 @@ beforeAll(async () => {
         path: "/things/:id",
         handle: async (_req, res) => {
           await new Promise((resolve) => setImmediate(resolve));
-          res.json({ traceparent: activeTraceparent() });
+          res.json({ traceparent: getActiveTraceparent() });
         },
       }),
       publicRoute({
@@ -53,19 +53,23 @@ afterAll(async () => {
 
 describe("with tracing on", () => {
   test("a request goes on in the trace of its caller, or in one of its own", async () => {
-    const traceOf = async (sent: Record<string, string>): Promise<string | undefined> => {
-      const { text } = await call({ port: app.port, path: "/things/1", headers: sent });
+    const getTraceId = async (sentHeaders: Record<string, string>): Promise<string | undefined> => {
+      const { text } = await sendRequest({
+        port: app.port,
+        path: "/things/1",
+        headers: sentHeaders,
+      });
       const { traceparent } = JSON.parse(text) as { traceparent?: string };
       return traceparent?.split("-")[1];
     };
-    expect(await traceOf(headers)).toBe(traceId);
-    const own = await traceOf({});
-    expect(own).toMatch(/^[0-9a-f]{32}$/);
-    expect(own).not.toBe(traceId);
+    expect(await getTraceId(headers)).toBe(traceId);
+    const ownTraceId = await getTraceId({});
+    expect(ownTraceId).toMatch(/^[0-9a-f]{32}$/);
+    expect(ownTraceId).not.toBe(traceId);
   });
 
   test("a caller who asks not to be traced is traced all the same, as we sample", async () => {
-    const { text } = await call({
+    const { text } = await sendRequest({
       port: app.port,
       path: "/things/1",
       headers: { traceparent: `00-${traceId}-b7ad6b7169203331-00` },
@@ -74,17 +78,17 @@ describe("with tracing on", () => {
   });
 
   test("the log line of a failure carries the trace", async () => {
-    app.logged.length = 0;
-    await call({ port: app.port, path: "/broken", headers });
-    const line = app.logged.find((text) => text.includes("a request failed"));
-    expect(JSON.parse(line ?? "")).toMatchObject({ trace_id: traceId });
+    app.logLines.length = 0;
+    await sendRequest({ port: app.port, path: "/broken", headers });
+    const logLine = app.logLines.find((text) => text.includes("a request failed"));
+    expect(JSON.parse(logLine ?? "")).toMatchObject({ trace_id: traceId });
   });
 
   test("a span is named by the route's pattern, never by what was asked for", async () => {
-    await call({ port: app.port, path: "/things/plink_hunter2?q=hunter2", headers });
+    await sendRequest({ port: app.port, path: "/things/plink_hunter2?q=hunter2", headers });
     await closeTracing();
-    expect(exported).toContain("GET /things/:id");
-    expect(exported).toContain("http.response.status_code");
-    expect(exported).not.toContain("hunter2");
+    expect(exportedText).toContain("GET /things/:id");
+    expect(exportedText).toContain("http.response.status_code");
+    expect(exportedText).not.toContain("hunter2");
   });
 });

@@ -7,10 +7,10 @@ import { ConfigError } from "@payment-links/runtime";
  * number would mean a count of hops, and a client could come by another way. A name would stand for
  * whole networks.
  */
-export const trustProxySetting = (cidrs: readonly string[]): string[] => {
-  const wrong = cidrs.findIndex((cidr) => !isAddressOrCidr(cidr));
-  if (wrong !== -1) {
-    throw new ConfigError(`TRUSTED_PROXIES: value ${wrong + 1} is no address and no CIDR`);
+export const parseTrustedProxies = (cidrs: readonly string[]): string[] => {
+  const invalidIndex = cidrs.findIndex((cidr) => !isAddressOrCidr(cidr));
+  if (invalidIndex !== -1) {
+    throw new ConfigError(`TRUSTED_PROXIES: value ${invalidIndex + 1} is no address and no CIDR`);
   }
   return [...cidrs];
 };

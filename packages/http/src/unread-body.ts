@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import { bodyBytesMax } from "./read-request.ts";
+import { bodyBytesMax } from "./parse-request.ts";
 
 /** How much more of a body is read and dropped, and for how long, before the connection ends. */
 const discardBytesMax = 16 * 1024 * 1024;
@@ -9,7 +9,7 @@ const discardMsMax = 2_000;
  * Whether a request is answered before a large body, or one of unknown length, has arrived. Node
  * itself reads the rest of a small one, and the connection stays.
  */
-export const leavesLargeBody = (req: IncomingMessage): boolean => {
+export const hasLargeUnreadBody = (req: IncomingMessage): boolean => {
   if (req.complete) return false;
   const { "content-length": length, "transfer-encoding": encoding } = req.headers;
   return encoding !== undefined || Number(length ?? 0) > bodyBytesMax;
@@ -18,16 +18,16 @@ export const leavesLargeBody = (req: IncomingMessage): boolean => {
 /** Reads and drops what a client still sends, within bounds. */
 export const discardBody = (req: IncomingMessage): Promise<void> =>
   new Promise((resolve) => {
-    let bytes = 0;
-    const count = (chunk: Buffer) => {
-      bytes += chunk.length;
-      if (bytes > discardBytesMax) end();
+    let discardedBytes = 0;
+    const countChunk = (chunk: Buffer) => {
+      discardedBytes += chunk.length;
+      if (discardedBytes > discardBytesMax) stopReading();
     };
-    const end = () => {
+    const stopReading = () => {
       clearTimeout(timer);
-      req.off("data", count).off("close", end).pause();
+      req.off("data", countChunk).off("close", stopReading).pause();
       resolve();
     };
-    const timer = setTimeout(end, discardMsMax);
-    req.on("data", count).once("close", end).resume();
+    const timer = setTimeout(stopReading, discardMsMax);
+    req.on("data", countChunk).once("close", stopReading).resume();
   });

@@ -1,4 +1,8 @@
-import type { Account, IntrospectionAnswer, IntrospectionQuestion } from "@payment-links/contracts";
+import type {
+  Account,
+  IntrospectionResponse,
+  IntrospectionRequest,
+} from "@payment-links/contracts";
 
 /** Who is calling: the account, with its wallets and version, and the credential that was shown. */
 export type Caller = {
@@ -23,14 +27,16 @@ export type Caller = {
 
 /**
  * Asks auth-keys one question. It settles within a time of its own and throws if there is no
- * answer: `BadAnswer` if auth-keys did reply, so that this one question may be at fault, and any
+ * answer: `InvalidIntrospectionResponse` if auth-keys did reply, so that this one question may be at fault, and any
  * other error if auth-keys could not be reached.
  */
-export type Ask = (question: IntrospectionQuestion) => Promise<IntrospectionAnswer>;
+export type RequestIntrospection = (
+  request: IntrospectionRequest,
+) => Promise<IntrospectionResponse>;
 
 /** auth-keys replied, but its answer cannot be read. */
-export class BadAnswer extends Error {
-  override readonly name = "BadAnswer";
+export class InvalidIntrospectionResponse extends Error {
+  override readonly name = "InvalidIntrospectionResponse";
 }
 
 /** Nobody can tell who is calling: auth-keys does not answer, and no earlier answer may be used. */

@@ -3,61 +3,62 @@ import type { Clock, Metrics } from "@payment-links/runtime";
 
 /** The metrics of the questions to auth-keys. */
 export type IdentityMetrics = {
-  questions: Counter<"kind" | "outcome">;
-  questionSeconds: Histogram<"kind">;
-  staleAnswers: Counter<"kind">;
+  requests: Counter<"kind" | "outcome">;
+  requestSeconds: Histogram<"kind">;
+  staleResponses: Counter<"kind">;
   /** Tells that auth-keys answered a question, or did not. */
-  reached(): void;
-  failed(): void;
+  recordSuccess(): void;
+  recordFailure(): void;
 };
 
 /**
  * How long a failure stands for auth-keys being away: nobody may ask again, and so learn that it is back.
  * A little less than the alert waits for.
  */
-const awayMs = 4 * 60_000;
+const unreachableMsMax = 4 * 60_000;
 
 /** Registers the metrics of a service's questions; `kind` is `api-key` or `session`. */
-export const openIdentityMetrics = (metrics: Metrics, clock: Clock): IdentityMetrics => ({
-  questions: new Counter({
+export const createIdentityMetrics = (metrics: Metrics, clock: Clock): IdentityMetrics => ({
+  requests: new Counter({
     name: "payment_links_identity_questions_total",
     help: "Questions to auth-keys by outcome: found, not_found, failed.",
     labelNames: ["kind", "outcome"],
     registers: [metrics],
   }),
-  questionSeconds: new Histogram({
+  requestSeconds: new Histogram({
     name: "payment_links_identity_question_duration_seconds",
     help: "How long auth-keys took to answer, or to fail to.",
     labelNames: ["kind"],
     buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 3],
     registers: [metrics],
   }),
-  staleAnswers: new Counter({
+  staleResponses: new Counter({
     name: "payment_links_identity_stale_answers_total",
     help: "Calls let through or refused by an older answer, as auth-keys gave no new one.",
     labelNames: ["kind"],
     registers: [metrics],
   }),
-  ...openUnreachable(metrics, clock),
+  ...createUnreachableGauge(metrics, clock),
 });
 
-const openUnreachable = (metrics: Metrics, clock: Clock) => {
+const createUnreachableGauge = (metrics: Metrics, clock: Clock) => {
   let failedAtMs: number | undefined;
   const gauge = new Gauge({
     name: "payment_links_identity_unreachable",
     help: "1 while auth-keys gives no answers: the last question failed, less than 4 minutes ago.",
     registers: [],
     collect() {
-      const isAway = failedAtMs !== undefined && clock.elapsedMs() - failedAtMs < awayMs;
-      this.set(isAway ? 1 : 0);
+      const isUnreachable =
+        failedAtMs !== undefined && clock.elapsedMs() - failedAtMs < unreachableMsMax;
+      this.set(isUnreachable ? 1 : 0);
     },
   });
   metrics.registerMetric(gauge);
   return {
-    reached: () => {
+    recordSuccess: () => {
       failedAtMs = undefined;
     },
-    failed: () => {
+    recordFailure: () => {
       failedAtMs = clock.elapsedMs();
     },
   };

@@ -1,4 +1,9 @@
-export { type Ask, BadAnswer, type Caller, IdentityUnavailable } from "./caller.ts";
-export { createHttpAsk } from "./http-ask.ts";
+export {
+  type RequestIntrospection,
+  InvalidIntrospectionResponse,
+  type Caller,
+  IdentityUnavailable,
+} from "./caller.ts";
+export { createIntrospectionClient } from "./introspection-client.ts";
 export { type Identity, createIdentity } from "./identity.ts";
 export { presenceMsMax, requirePresence } from "./require-presence.ts";

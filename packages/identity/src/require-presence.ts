@@ -1,4 +1,4 @@
-import { refuseStale } from "@payment-links/contracts";
+import { createReauthenticationError } from "@payment-links/contracts";
 import type { Caller } from "./caller.ts";
 
 /** For so long a proof of presence counts (rule CALLER-19). */
@@ -9,6 +9,6 @@ export const presenceMsMax = 10 * 60 * 1000;
  * proven to be there in the last ten minutes. Where nothing is known of a proof, there was none.
  */
 export const requirePresence = ({ credential: { presence } }: Caller, now: Date): void => {
-  const end = (presence?.provenAt.getTime() ?? -Infinity) + presenceMsMax;
-  if (now.getTime() >= end) throw refuseStale(presence?.methods ?? []);
+  const presenceEndsAtMs = (presence?.provenAt.getTime() ?? -Infinity) + presenceMsMax;
+  if (now.getTime() >= presenceEndsAtMs) throw createReauthenticationError(presence?.methods ?? []);
 };

@@ -6,21 +6,21 @@ type QueryResult = Awaited<ReturnType<DriverClient["query"]>>;
 type DriverClient = Awaited<ReturnType<Awaited<ReturnType<DriverFactory>>["createClient"]>>;
 
 /** No answer came in time: the database is frozen, or the way to it swallows what is sent. */
-class DatabaseSilentError extends Error {
-  override readonly name = "DatabaseSilentError";
+class StatementDeadlineError extends Error {
+  override readonly name = "StatementDeadlineError";
   readonly code = "ETIMEDOUT";
 }
 
 /** How much longer than Postgres' own limit we wait: it should be the one to say so. */
 const graceMs = 500;
 
-const patience = new AsyncLocalStorage<number>();
+const statementMsOverride = new AsyncLocalStorage<number>();
 
 /** Runs work whose statements may take longer than usual. */
 export const withStatementMsMax = <Result>(
   statementMsMax: number,
-  work: () => Promise<Result>,
-): Promise<Result> => patience.run(statementMsMax, work);
+  operation: () => Promise<Result>,
+): Promise<Result> => statementMsOverride.run(statementMsMax, operation);
 
 /**
  * slonik's driver with a deadline of ours for every statement. Postgres' own `statement_timeout`
@@ -31,24 +31,24 @@ export const createDeadlineDriver = (statementMsMax: number): DriverFactory => {
   const createDriver = createPgDriverFactory();
   return async (options) => {
     const driver = await createDriver(options);
-    return { createClient: async () => withDeadline(await driver.createClient(), statementMsMax) };
+    return { createClient: async () => addDeadlines(await driver.createClient(), statementMsMax) };
   };
 };
 
-const withDeadline = (client: DriverClient, statementMsMax: number): DriverClient => {
-  let silence: DatabaseSilentError | undefined;
+const addDeadlines = (client: DriverClient, statementMsMax: number): DriverClient => {
+  let deadlineError: StatementDeadlineError | undefined;
   return {
     ...client,
     query: (sql, values, options) => {
-      if (silence !== undefined) return Promise.reject(silence);
+      if (deadlineError !== undefined) return Promise.reject(deadlineError);
       const { promise, resolve, reject } = Promise.withResolvers<QueryResult>();
-      const waitMs = (patience.getStore() ?? statementMsMax) + graceMs;
+      const deadlineMs = (statementMsOverride.getStore() ?? statementMsMax) + graceMs;
       const timer = setTimeout(() => {
-        silence = new DatabaseSilentError(`the database was silent for ${waitMs} ms`);
-        reject(silence);
+        deadlineError = new StatementDeadlineError(`the database was silent for ${deadlineMs} ms`);
+        reject(deadlineError);
         // With a statement under way, it cuts the socket.
         client.destroy().catch(() => {});
-      }, waitMs);
+      }, deadlineMs);
       client.query(sql, values, options).then(
         (result) => {
           clearTimeout(timer);

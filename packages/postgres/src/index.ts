@@ -1,10 +1,10 @@
-export { type Cause, causesOf } from "./causes-of.ts";
-export { documentRows } from "./document-rows.ts";
+export { type ErrorCause, listCauses } from "./list-causes.ts";
+export { createJsonRecordset } from "./json-recordset.ts";
 export { type Migration, migrate } from "./migrate.ts";
 export { type LazyPool, createLazyPool } from "./lazy-pool.ts";
-export { openMigratedPool } from "./open-migrated-pool.ts";
-export { NothingRow, nothing } from "./nothing.ts";
+export { connectMigratedPool } from "./connect-migrated-pool.ts";
+export { VoidRow, sqlVoid } from "./sql-void.ts";
 export { ping } from "./ping.ts";
-export { type Pool, openPool } from "./pool.ts";
-export { readClock } from "./read-clock.ts";
-export { type Db, type Transaction, patiently, transact } from "./transact.ts";
+export { type Pool, connectPool } from "./pool.ts";
+export { readDatabaseTime } from "./read-database-time.ts";
+export { type Db, type Transaction, withStatementTimeout, transact } from "./transact.ts";

@@ -1,4 +1,4 @@
-import { type Pool, type PoolOptions, openPool } from "./pool.ts";
+import { type Pool, type PoolOptions, connectPool } from "./pool.ts";
 
 /** A pool that is opened when it is first needed. */
 export type LazyPool = {
@@ -10,19 +10,19 @@ export type LazyPool = {
 
 /** Creates a pool that nothing connects before its first use, for work that must not delay a start. */
 export const createLazyPool = (options: PoolOptions): LazyPool => {
-  let opening: Promise<Pool> | undefined;
-  const open = async (): Promise<Pool> => {
+  let connecting: Promise<Pool> | undefined;
+  const connect = async (): Promise<Pool> => {
     try {
-      return await openPool(options);
+      return await connectPool(options);
     } catch (error) {
-      opening = undefined;
+      connecting = undefined;
       throw error;
     }
   };
   return {
-    get: () => (opening ??= open()),
+    get: () => (connecting ??= connect()),
     end: async () => {
-      const pool = await opening?.catch(() => undefined);
+      const pool = await connecting?.catch(() => undefined);
       await pool?.end();
     },
   };

@@ -22,7 +22,7 @@ export type Migration = {
 type SqlFile = { name: string; sql: string; checksum: string };
 
 /** Only one runner at a time per database, on whatever machine. */
-const migrationLock = 7_203_115;
+const migrationLockId = 7_203_115;
 const lockTimeoutMs = 60_000;
 
 /**
@@ -31,7 +31,7 @@ const lockTimeoutMs = 60_000;
  * file was edited after it had been applied, or if a file fails. The message names the file.
  */
 export const migrate = async (migration: Migration): Promise<string[]> => {
-  const files = await readFolders(migration.folders);
+  const files = await readMigrationFiles(migration.folders);
   const client = new Client({
     connectionString: migration.adminUrl,
     application_name: "migrate",
@@ -44,9 +44,9 @@ export const migrate = async (migration: Migration): Promise<string[]> => {
   await client.connect();
   try {
     await client.query(`SET lock_timeout = ${lockTimeoutMs}`);
-    await client.query("SELECT pg_advisory_lock($1)", [migrationLock]);
+    await client.query("SELECT pg_advisory_lock($1)", [migrationLockId]);
     await prepareSchema(client, migration);
-    return await applyFiles(client, migration, files);
+    return await applyMissingFiles(client, migration, files);
   } finally {
     await client.end();
   }
@@ -54,9 +54,9 @@ export const migrate = async (migration: Migration): Promise<string[]> => {
 
 /** The names of the files that make a schema, in the order in which they are applied. */
 export const listMigrations = async (folders: readonly URL[]): Promise<string[]> =>
-  (await readFolders(folders)).map(({ name }) => name);
+  (await readMigrationFiles(folders)).map(({ name }) => name);
 
-const readFolders = async (folders: readonly URL[]): Promise<SqlFile[]> => {
+const readMigrationFiles = async (folders: readonly URL[]): Promise<SqlFile[]> => {
   const files: SqlFile[] = [];
   for (const folder of folders) {
     const path = fileURLToPath(folder);
@@ -74,8 +74,8 @@ const readFolders = async (folders: readonly URL[]): Promise<SqlFile[]> => {
 const prepareSchema = async (client: Client, { role, schema }: Migration): Promise<void> => {
   const roleName = client.escapeIdentifier(role.name);
   const schemaName = client.escapeIdentifier(schema);
-  const known = await client.query("SELECT 1 FROM pg_roles WHERE rolname = $1", [role.name]);
-  if (known.rowCount === 0) await client.query(`CREATE ROLE ${roleName} LOGIN`);
+  const existingRole = await client.query("SELECT 1 FROM pg_roles WHERE rolname = $1", [role.name]);
+  if (existingRole.rowCount === 0) await client.query(`CREATE ROLE ${roleName} LOGIN`);
   if (role.password !== undefined) {
     const password = client.escapeLiteral(role.password);
     await client.query(`ALTER ROLE ${roleName} LOGIN PASSWORD ${password}`);
@@ -101,7 +101,7 @@ const prepareSchema = async (client: Client, { role, schema }: Migration): Promi
   `);
 };
 
-const applyFiles = async (
+const applyMissingFiles = async (
   client: Client,
   { schema }: Migration,
   files: readonly SqlFile[],
@@ -109,18 +109,18 @@ const applyFiles = async (
   const { rows } = await client.query<{ name: string; checksum: string }>(
     "SELECT name, checksum FROM migrations",
   );
-  const applied = new Map(rows.map((row) => [row.name, row.checksum]));
-  const fresh: string[] = [];
+  const appliedChecksums = new Map(rows.map((row) => [row.name, row.checksum]));
+  const appliedNames: string[] = [];
   for (const file of files) {
-    const checksum = applied.get(file.name);
+    const checksum = appliedChecksums.get(file.name);
     if (checksum === file.checksum) continue;
     if (checksum !== undefined) {
       throw new Error(`migration ${schema}/${file.name} was edited after it had been applied`);
     }
     await applyFile(client, schema, file);
-    fresh.push(file.name);
+    appliedNames.push(file.name);
   }
-  return fresh;
+  return appliedNames;
 };
 
 const applyFile = async (client: Client, schema: string, file: SqlFile): Promise<void> => {

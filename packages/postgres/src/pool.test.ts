@@ -1,38 +1,40 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { createSqlTag, sql } from "slonik";
 import * as z from "zod";
-import { openLog } from "@payment-links/runtime";
+import { createLog } from "@payment-links/runtime";
 import { waitUntil } from "@payment-links/runtime/testing";
-import { openTcpProxy } from "@payment-links/runtime/testing/tcp-proxy";
+import { startTcpProxy } from "@payment-links/runtime/testing/tcp-proxy";
 import { ampleTimeoutMs, provokedTimeoutMs } from "@payment-links/runtime/testing/time-limits";
-import { type Pool, openPool } from "./pool.ts";
+import { type Pool, connectPool } from "./pool.ts";
 import { type TestDatabase, createTestDatabase } from "./testing.ts";
-import { type Db, patiently, transact } from "./transact.ts";
+import { type Db, withStatementTimeout, transact } from "./transact.ts";
 
-const { type: row } = createSqlTag();
-const nothing = z.object({}).strict();
+const { type: typedSql } = createSqlTag();
+const VoidRow = z.object({}).strict();
 
 let database: TestDatabase;
 let pool: Pool;
-const written: string[] = [];
-const log = openLog(
+const logLines: string[] = [];
+const log = createLog(
   { service: "test", level: "info" },
-  { write: (text) => void written.push(text) },
+  { write: (text) => void logLines.push(text) },
 );
 
-const open = (more: { connectionsMax?: number; statementTimeoutMs?: number } = {}) =>
-  openPool({
+const connectTestPool = (
+  overrides: { connectionsMax?: number; statementTimeoutMs?: number } = {},
+) =>
+  connectPool({
     url: database.adminUrl,
     applicationName: "pool test",
     connectionsMax: 4,
     log,
-    ...more,
+    ...overrides,
   });
 
 beforeAll(async () => {
   database = await createTestDatabase([]);
-  pool = await open();
-  await pool.query(row(nothing)`CREATE TABLE things (id text PRIMARY KEY, amount numeric)`);
+  pool = await connectTestPool();
+  await pool.query(typedSql(VoidRow)`CREATE TABLE things (id text PRIMARY KEY, amount numeric)`);
 });
 
 afterAll(async () => {
@@ -42,24 +44,24 @@ afterAll(async () => {
 
 describe("a plan that is kept", () => {
   test("made while a table was small, does not read all of it when it has grown", async () => {
-    await pool.query(row(nothing)`CREATE TABLE grown (id text PRIMARY KEY)`);
-    const grow = (from: number, to: number) =>
-      pool.query(row(nothing)`
-        INSERT INTO grown SELECT 'id' || n FROM generate_series(${from}::int, ${to}::int) AS n
+    await pool.query(typedSql(VoidRow)`CREATE TABLE grown (id text PRIMARY KEY)`);
+    const insertRows = (fromNumber: number, toNumber: number) =>
+      pool.query(typedSql(VoidRow)`
+        INSERT INTO grown SELECT 'id' || n FROM generate_series(${fromNumber}::int, ${toNumber}::int) AS n
       `);
-    await grow(1, 50);
-    await pool.query(row(nothing)`ANALYZE grown`);
-    const find = (db: Db) =>
+    await insertRows(1, 50);
+    await pool.query(typedSql(VoidRow)`ANALYZE grown`);
+    const findRow = (db: Db) =>
       db.any(sql.prepared("find_grown", z.object({ id: z.string() }))`
         SELECT id FROM grown WHERE id = ${"id7"}
       `);
     const readCount = await pool.connect(async (connection) => {
       // Postgres keeps the sixth plan.
-      for (let at = 0; at < 8; at += 1) await find(connection);
-      await grow(51, 10_000);
+      for (let attempt = 0; attempt < 8; attempt += 1) await findRow(connection);
+      await insertRows(51, 10_000);
       return connection.transaction(async (tx) => {
-        await find(tx);
-        return tx.oneFirst(row(z.object({ count: z.coerce.number() }))`
+        await findRow(tx);
+        return tx.oneFirst(typedSql(z.object({ count: z.coerce.number() }))`
           SELECT pg_stat_get_xact_tuples_returned('grown'::regclass) AS count
         `);
       });
@@ -81,21 +83,23 @@ describe("types", () => {
     "%s goes in as text and comes out as the same text, as %s and in a list",
     async (text, type) => {
       const cast = sql.identifier([type]);
-      const read = await pool.one(row(z.object({ one: z.string(), list: z.array(z.string()) }))`
+      const readRow = await pool.one(typedSql(
+        z.object({ one: z.string(), list: z.array(z.string()) }),
+      )`
       SELECT ${text}::${cast} AS one, ARRAY[${text}::${cast}] AS list
     `);
-      expect(read).toEqual({ one: text, list: [text] });
+      expect(readRow).toEqual({ one: text, list: [text] });
     },
   );
 
   test("timestamptz is a Date to the millisecond, in and out, whatever the session's zone", async () => {
     const at = new Date("2026-11-21T10:00:00.123Z");
     const Row = z.object({ at: z.date(), text: z.string() });
-    const read = await pool.one(row(Row)`
+    const readRow = await pool.one(typedSql(Row)`
       SELECT ${sql.timestamp(at)} AS at,
         to_char(${sql.timestamp(at)} AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS.MS') AS text
     `);
-    expect(read).toEqual({ at, text: "2026-11-21 10:00:00.123" });
+    expect(readRow).toEqual({ at, text: "2026-11-21 10:00:00.123" });
   });
 
   test("bytes, booleans, small integers and null are what they are", async () => {
@@ -105,43 +109,43 @@ describe("types", () => {
       count: z.int(),
       none: z.null(),
     });
-    const read = await pool.one(row(Row)`
+    const readRow = await pool.one(typedSql(Row)`
       SELECT '\\x00ff'::bytea AS bytes, true AS yes, 7::int AS count, NULL AS none
     `);
-    expect([...read.bytes]).toEqual([0, 255]);
-    expect(read).toMatchObject({ yes: true, count: 7, none: null });
+    expect([...readRow.bytes]).toEqual([0, 255]);
+    expect(readRow).toMatchObject({ yes: true, count: 7, none: null });
   });
 });
 
 describe("rows", () => {
   test("are decoded by the schema of their query", async () => {
     const Row = z.object({ count: z.string().transform(Number) });
-    expect(await pool.any(row(Row)`SELECT 5::int8 AS count`)).toEqual([{ count: 5 }]);
+    expect(await pool.any(typedSql(Row)`SELECT 5::int8 AS count`)).toEqual([{ count: 5 }]);
   });
 
   test("that breach it throw; the log tells the column and the rule, never the value", async () => {
-    const wrong = pool.any(
-      row(z.object({ amount: z.string() }))`SELECT 5 AS amount, 'hunter2' AS s`,
+    const invalidQuery = pool.any(
+      typedSql(z.object({ amount: z.string() }))`SELECT 5 AS amount, 'hunter2' AS s`,
     );
-    const error: unknown = await wrong.catch((reason: unknown) => reason);
+    const error: unknown = await invalidQuery.catch((reason: unknown) => reason);
     expect(error).toMatchObject({ name: "Error", message: expect.stringContaining("schema") });
-    written.length = 0;
+    logLines.length = 0;
     log.error({ err: error }, "a request failed");
-    expect(written.join("")).toContain("amount: Invalid input: expected string, received number");
-    expect(written.join("")).not.toContain("hunter2");
+    expect(logLines.join("")).toContain("amount: Invalid input: expected string, received number");
+    expect(logLines.join("")).not.toContain("hunter2");
   });
 });
 
 describe("errors in the log", () => {
   test("tell what was breached without the statement's values", async () => {
     const insert = () =>
-      pool.query(row(nothing)`INSERT INTO things (id) VALUES (${"plk_live_hunter2"})`);
+      pool.query(typedSql(VoidRow)`INSERT INTO things (id) VALUES (${"plk_live_hunter2"})`);
     await insert();
     const error: unknown = await insert().catch((reason: unknown) => reason);
-    written.length = 0;
+    logLines.length = 0;
     log.error({ err: error }, "a request failed");
-    expect(written.join("")).toContain("things_pkey");
-    expect(written.join("")).not.toContain("hunter2");
+    expect(logLines.join("")).toContain("things_pkey");
+    expect(logLines.join("")).not.toContain("hunter2");
   });
 });
 
@@ -149,7 +153,7 @@ describe("the session", () => {
   test("is named after the application and cuts statements off", async () => {
     const Row = z.object({ name: z.string(), timeout: z.string(), idle: z.string() });
     expect(
-      await pool.one(row(Row)`
+      await pool.one(typedSql(Row)`
         SELECT current_setting('application_name') AS name,
           current_setting('statement_timeout') AS timeout,
           current_setting('idle_in_transaction_session_timeout') AS idle
@@ -158,81 +162,93 @@ describe("the session", () => {
   });
 
   test("given a statement over its time, fails it and goes on with the next", async () => {
-    const hasty = await open({ statementTimeoutMs: provokedTimeoutMs(500), connectionsMax: 1 });
-    const slow = hasty.any(row(z.object({ slept: z.unknown() }))`SELECT pg_sleep(3600) AS slept`);
-    await expect(slow).rejects.toThrow(/timeout/i);
-    expect(await hasty.oneFirst(row(z.object({ one: z.int() }))`SELECT 1 AS one`)).toBe(1);
-    await hasty.end();
+    const shortTimeoutPool = await connectTestPool({
+      statementTimeoutMs: provokedTimeoutMs(500),
+      connectionsMax: 1,
+    });
+    const slowQuery = shortTimeoutPool.any(
+      typedSql(z.object({ slept: z.unknown() }))`SELECT pg_sleep(3600) AS slept`,
+    );
+    await expect(slowQuery).rejects.toThrow(/timeout/i);
+    expect(
+      await shortTimeoutPool.oneFirst(typedSql(z.object({ one: z.int() }))`SELECT 1 AS one`),
+    ).toBe(1);
+    await shortTimeoutPool.end();
   });
 
   test("given a transaction that fails, keeps nothing of it and leaves the connection clean", async () => {
-    const single = await open({ connectionsMax: 1 });
-    const failing = single.transaction(async (tx) => {
-      await tx.query(row(nothing)`INSERT INTO things (id) VALUES ('rolled back')`);
+    const singleConnectionPool = await connectTestPool({ connectionsMax: 1 });
+    const failingTransaction = singleConnectionPool.transaction(async (tx) => {
+      await tx.query(typedSql(VoidRow)`INSERT INTO things (id) VALUES ('rolled back')`);
       throw new Error("changed my mind");
     });
-    await expect(failing).rejects.toThrow("changed my mind");
-    expect(await single.exists(row(nothing)`SELECT FROM things WHERE id = 'rolled back'`)).toBe(
-      false,
-    );
-    await single.end();
+    await expect(failingTransaction).rejects.toThrow("changed my mind");
+    expect(
+      await singleConnectionPool.exists(
+        typedSql(VoidRow)`SELECT FROM things WHERE id = 'rolled back'`,
+      ),
+    ).toBe(false);
+    await singleConnectionPool.end();
   });
 });
 
 describe("a database that falls silent", () => {
-  const openBehindProxy = async () => {
-    const proxy = await openTcpProxy(new URL(database.adminUrl));
+  const connectBehindProxy = async () => {
+    const proxy = await startTcpProxy(new URL(database.adminUrl));
     const url = new URL(database.adminUrl);
     url.port = String(proxy.port);
-    const silenced = await openPool({
+    const proxiedPool = await connectPool({
       url: url.href,
       applicationName: "silenced",
       connectionsMax: 2,
       statementTimeoutMs: provokedTimeoutMs(200),
       log,
     });
-    const ask = () => silenced.oneFirst(row(z.object({ one: z.int() }))`SELECT 1 AS one`);
+    const runQuery = () =>
+      proxiedPool.oneFirst(typedSql(z.object({ one: z.int() }))`SELECT 1 AS one`);
     const close = async () => {
-      await silenced.end();
+      await proxiedPool.end();
       await proxy.kill();
     };
-    return { proxy, pool: silenced, ask, close };
+    return { proxy, pool: proxiedPool, runQuery, close };
   };
 
   test("fails whoever asks, and is asked on new connections once it is back", async () => {
-    const { proxy, ask, close } = await openBehindProxy();
-    await Promise.all([ask(), ask()]);
+    const { proxy, runQuery, close } = await connectBehindProxy();
+    await Promise.all([runQuery(), runQuery()]);
     proxy.stall();
-    const asked = await Promise.allSettled(Array.from({ length: 6 }, ask));
-    expect(asked.map(({ status }) => status)).toEqual(Array.from({ length: 6 }, () => "rejected"));
-    const connectionsBefore = proxy.connections();
-    await proxy.pass();
-    expect(await Promise.all([ask(), ask()])).toEqual([1, 1]);
-    expect(proxy.connections()).toBeGreaterThan(connectionsBefore);
+    const queryResults = await Promise.allSettled(Array.from({ length: 6 }, runQuery));
+    expect(queryResults.map(({ status }) => status)).toEqual(
+      Array.from({ length: 6 }, () => "rejected"),
+    );
+    const connectionsBefore = proxy.connectionCount();
+    await proxy.forward();
+    expect(await Promise.all([runQuery(), runQuery()])).toEqual([1, 1]);
+    expect(proxy.connectionCount()).toBeGreaterThan(connectionsBefore);
     await close();
   });
 
   test("in the middle of a transaction fails it", async () => {
-    const { proxy, pool: silenced, ask, close } = await openBehindProxy();
-    const failing = transact(silenced, async (tx) => {
-      await tx.query(row(nothing)`INSERT INTO things (id) VALUES ('half')`);
+    const { proxy, pool: proxiedPool, runQuery, close } = await connectBehindProxy();
+    const failingTransaction = transact(proxiedPool, async (tx) => {
+      await tx.query(typedSql(VoidRow)`INSERT INTO things (id) VALUES ('half')`);
       proxy.stall();
-      await tx.query(row(nothing)`INSERT INTO things (id) VALUES ('whole')`);
+      await tx.query(typedSql(VoidRow)`INSERT INTO things (id) VALUES ('whole')`);
     });
-    await expect(failing).rejects.toThrow();
-    await proxy.pass();
-    expect(await ask()).toBe(1);
-    expect(await pool.exists(row(nothing)`SELECT FROM things WHERE id = 'half'`)).toBe(false);
+    await expect(failingTransaction).rejects.toThrow();
+    await proxy.forward();
+    expect(await runQuery()).toBe(1);
+    expect(await pool.exists(typedSql(VoidRow)`SELECT FROM things WHERE id = 'half'`)).toBe(false);
     await close();
   });
 
   test("is not what a statement is taken for that may take its time", async () => {
-    const { pool: silenced, close } = await openBehindProxy();
+    const { pool: proxiedPool, close } = await connectBehindProxy();
     const Slept = z.object({ slept: z.unknown() });
-    await transact(silenced, (tx) =>
-      patiently(tx, ampleTimeoutMs, () =>
+    await transact(proxiedPool, (tx) =>
+      withStatementTimeout(tx, ampleTimeoutMs, () =>
         // oxlint-disable-next-line reliability/no-fixed-wait -- longer than silence is waited for
-        tx.any(row(Slept)`SELECT pg_sleep(0.9) AS slept`),
+        tx.any(typedSql(Slept)`SELECT pg_sleep(0.9) AS slept`),
       ),
     );
     await close();
@@ -240,9 +256,9 @@ describe("a database that falls silent", () => {
 });
 
 describe("the pool", () => {
-  const backends = async (name: string): Promise<number> => {
+  const countBackends = async (name: string): Promise<number> => {
     const Row = z.object({ count: z.string() });
-    const count = await pool.oneFirst(row(Row)`
+    const count = await pool.oneFirst(typedSql(Row)`
       SELECT count(*) AS count FROM pg_stat_activity
       WHERE application_name = ${name} AND datname = current_database()
     `);
@@ -250,24 +266,24 @@ describe("the pool", () => {
   };
 
   test("never opens more connections than it may, and serves everybody all the same", async () => {
-    const small = await openPool({
+    const smallPool = await connectPool({
       url: database.adminUrl,
       applicationName: "small pool",
       connectionsMax: 2,
       log,
     });
-    let most = 0;
-    const asked = Array.from({ length: 20 }, async () => {
-      await small.any(row(z.object({ one: z.int() }))`SELECT 1 AS one`);
-      most = Math.max(most, await backends("small pool"));
+    let backendCountMax = 0;
+    const queryResults = Array.from({ length: 20 }, async () => {
+      await smallPool.any(typedSql(z.object({ one: z.int() }))`SELECT 1 AS one`);
+      backendCountMax = Math.max(backendCountMax, await countBackends("small pool"));
     });
-    await Promise.all(asked);
-    expect(most).toBeLessThanOrEqual(2);
-    await small.end();
+    await Promise.all(queryResults);
+    expect(backendCountMax).toBeLessThanOrEqual(2);
+    await smallPool.end();
   });
 
   test("given that all its connections are cut, idle and busy, goes on with new ones", async () => {
-    const victim = await openPool({
+    const terminatedPool = await connectPool({
       url: database.adminUrl,
       applicationName: "victim",
       connectionsMax: 3,
@@ -275,44 +291,45 @@ describe("the pool", () => {
       log,
     });
     const Slept = z.object({ slept: z.unknown() });
-    const ask = () => victim.oneFirst(row(z.object({ one: z.int() }))`SELECT 1 AS one`);
-    await Promise.all([ask(), ask(), ask()]);
-    const busy = victim
-      .any(row(Slept)`SELECT pg_sleep(3600) AS slept`)
+    const runQuery = () =>
+      terminatedPool.oneFirst(typedSql(z.object({ one: z.int() }))`SELECT 1 AS one`);
+    await Promise.all([runQuery(), runQuery(), runQuery()]);
+    const busyQuery = terminatedPool
+      .any(typedSql(Slept)`SELECT pg_sleep(3600) AS slept`)
       .catch((error: unknown) => error);
     await waitUntil("it is busy", () =>
-      pool.exists(row(nothing)`
+      pool.exists(typedSql(VoidRow)`
         SELECT FROM pg_stat_activity
         WHERE application_name = 'victim' AND datname = current_database()
           AND wait_event = 'PgSleep'
       `),
     );
-    await pool.any(row(z.object({ done: z.boolean() }))`
+    await pool.any(typedSql(z.object({ done: z.boolean() }))`
       SELECT pg_terminate_backend(pid) AS done FROM pg_stat_activity
       WHERE application_name = 'victim' AND datname = current_database()
     `);
-    expect(await busy).toMatchObject({ message: expect.stringMatching(/terminated/) });
+    expect(await busyQuery).toMatchObject({ message: expect.stringMatching(/terminated/) });
     // Each cut connection may fail one query, if the pool has not yet noticed its end.
     await waitUntil("the pool has noticed", async () => {
-      const outcomes = await Promise.allSettled([ask(), ask(), ask()]);
-      return outcomes.every(({ status }) => status === "fulfilled");
+      const results = await Promise.allSettled([runQuery(), runQuery(), runQuery()]);
+      return results.every(({ status }) => status === "fulfilled");
     });
-    const answers = await Promise.all(Array.from({ length: 10 }, ask));
-    expect(answers).toEqual(Array.from({ length: 10 }, () => 1));
-    await victim.end();
-    await waitUntil("no session is left", async () => (await backends("victim")) === 0);
+    const queryResults = await Promise.all(Array.from({ length: 10 }, runQuery));
+    expect(queryResults).toEqual(Array.from({ length: 10 }, () => 1));
+    await terminatedPool.end();
+    await waitUntil("no session is left", async () => (await countBackends("victim")) === 0);
   });
 
   test("given a database that is not there, does not open", async () => {
     const url = new URL(database.adminUrl);
     url.pathname = "/none";
     const options = { url: url.href, applicationName: "none", connectionsMax: 1, log };
-    await expect(openPool(options)).rejects.toThrow(/does not exist/);
+    await expect(connectPool(options)).rejects.toThrow(/does not exist/);
   });
 
   test("given an sslmode that it cannot keep, does not open, rather than without TLS", async () => {
     const url = `${database.adminUrl}?sslmode=verify-full`;
     const options = { url, applicationName: "tls", connectionsMax: 1, log };
-    await expect(openPool(options)).rejects.toThrow(/sslmode/);
+    await expect(connectPool(options)).rejects.toThrow(/sslmode/);
   });
 });

@@ -11,7 +11,7 @@ import { createDeadlineDriver } from "./deadline-driver.ts";
 export type Pool = DatabasePool;
 
 /** Every row is checked against the schema of its query, so SQL that drifts fails here, loudly. */
-const checkRows: Interceptor = {
+const validateRows: Interceptor = {
   name: "check-rows",
   transformRow: ({ resultParser }, query, row) => {
     if (resultParser === undefined) return row;
@@ -32,7 +32,7 @@ const describeIssues = (issues: readonly Issue[]): string =>
   issues.map(({ message, path = [] }) => `${path.map(String).join(".")}: ${message}`).join("; ");
 
 /** How long a connection that ends may take to say goodbye before it is cut. */
-const goodbyeMs = 200;
+const terminationTimeoutMs = 200;
 
 /** A process that has just started on a busy machine reads the server's response seconds late. */
 export const connectTimeoutMs = 5_000;
@@ -52,9 +52,9 @@ export type PoolOptions = {
  * temporary tables, session locks) is forbidden. Numbers inside `jsonb` are floats, so amounts
  * there are strings.
  */
-export const openPool = async (options: PoolOptions): Promise<Pool> => {
+export const connectPool = async (options: PoolOptions): Promise<Pool> => {
   const statementTimeoutMs = options.statementTimeoutMs ?? 5_000;
-  const pool = await createPool(withSettings(options.url, options.applicationName), {
+  const pool = await createPool(addConnectionSettings(options.url, options.applicationName), {
     driverFactory: createDeadlineDriver(statementTimeoutMs),
     maxPoolSize: options.connectionsMax,
     statementTimeout: statementTimeoutMs,
@@ -63,9 +63,9 @@ export const openPool = async (options: PoolOptions): Promise<Pool> => {
     connectionTimeout: connectTimeoutMs,
     // Whoever asked tries again, and knows for how long that is worth it.
     connectionRetryLimit: 0,
-    gracefulTerminationTimeout: goodbyeMs,
+    gracefulTerminationTimeout: terminationTimeoutMs,
     typeParsers: [],
-    interceptors: [checkRows],
+    interceptors: [validateRows],
     resetConnection: async () => {},
   });
   pool.on("error", (error) => options.log.warn({ err: error }, "a pooled connection failed"));
@@ -77,13 +77,16 @@ export const openPool = async (options: PoolOptions): Promise<Pool> => {
  * reading all of it is cheapest. Every statement here finds its rows by an index, so that it costs the
  * same when the table has grown a thousandfold before anybody looks at it again.
  */
-const byIndex = "-c enable_seqscan=off";
+const disableSequentialScans = "-c enable_seqscan=off";
 
 /** What the URL itself says of a setting comes behind ours, and so counts. */
-const withSettings = (url: string, applicationName: string): string => {
-  const named = new URL(url);
-  const { searchParams } = named;
+const addConnectionSettings = (url: string, applicationName: string): string => {
+  const connectionUrl = new URL(url);
+  const { searchParams } = connectionUrl;
   searchParams.set("application_name", applicationName);
-  searchParams.set("options", [byIndex, searchParams.get("options") ?? ""].join(" ").trim());
-  return named.href;
+  searchParams.set(
+    "options",
+    [disableSequentialScans, searchParams.get("options") ?? ""].join(" ").trim(),
+  );
+  return connectionUrl.href;
 };

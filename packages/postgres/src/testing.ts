@@ -13,7 +13,7 @@ export type TestDatabase = {
   /** The superuser's connection to this database. */
   adminUrl: string;
   /** The connection of a service's own role. */
-  urlOf(role: string): string;
+  getRoleUrl(role: string): string;
   drop(): Promise<void>;
 };
 
@@ -21,7 +21,7 @@ type Schema = Pick<Migration, "schema" | "folders">;
 
 const rolePassword = "test";
 /** Roles belong to the whole server: two test files must not make them at once. */
-const templateLock = 7_203_116;
+const templateLockId = 7_203_116;
 
 /**
  * Makes a database of its own on the test server (`DATABASE_URL`, a superuser) that holds the given
@@ -31,12 +31,13 @@ export const createTestDatabase = async (schemas: readonly Schema[]): Promise<Te
   const serverUrl = process.env["DATABASE_URL"];
   if (serverUrl === undefined) throw new Error("tests need DATABASE_URL; run them by npm test");
   const name = `test_${randomBytes(8).toString("hex")}`;
-  const adminUrl = withPath(serverUrl, name);
-  const drop = () => onServer(serverUrl, (client) => dropDatabase(client, name));
-  await onServer(serverUrl, async (client) => {
-    const template = schemas.length === 0 ? "template1" : await findTemplate(client, schemas);
+  const adminUrl = withDatabaseName(serverUrl, name);
+  const drop = () => withClient(serverUrl, (client) => dropDatabase(client, name));
+  await withClient(serverUrl, async (client) => {
+    const templateName =
+      schemas.length === 0 ? "template1" : await findOrCreateTemplate(client, schemas);
     // Copied by blocks, which the default would do, it takes five times as long.
-    await client.query(`CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY FILE_COPY`);
+    await client.query(`CREATE DATABASE ${name} TEMPLATE ${templateName} STRATEGY FILE_COPY`);
   });
   try {
     // A copy lacks what is known by a database's name: a role's settings in it, and rights to it.
@@ -50,7 +51,7 @@ export const createTestDatabase = async (schemas: readonly Schema[]): Promise<Te
   }
   return {
     adminUrl,
-    urlOf: (role) => {
+    getRoleUrl: (role) => {
       const url = new URL(adminUrl);
       url.username = role;
       url.password = rolePassword;
@@ -64,34 +65,41 @@ export const createTestDatabase = async (schemas: readonly Schema[]): Promise<Te
  * Answers what a query finds in a schema that held rows before one of its own migrations, the last
  * folder's file `before`, and was then brought up to date.
  */
-export const upgradeFilled = async (
+export const queryAfterUpgrade = async (
   { schema, folders }: Schema,
-  { before, fill, query }: { before: string; fill: string; query: string },
+  {
+    firstNewFile,
+    insertSql,
+    querySql,
+  }: { firstNewFile: string; insertSql: string; querySql: string },
 ): Promise<readonly unknown[]> => {
-  const own = folders.at(-1);
-  if (own === undefined) throw new Error("a schema without migrations cannot be upgraded");
-  const older = await mkdtemp(join(tmpdir(), "payment-links-migrations-"));
+  const ownFolder = folders.at(-1);
+  if (ownFolder === undefined) throw new Error("a schema without migrations cannot be upgraded");
+  const olderFolder = await mkdtemp(join(tmpdir(), "payment-links-migrations-"));
   const database = await createTestDatabase([]);
   try {
-    for (const name of (await readdir(own)).filter((file) => file < before)) {
-      await copyFile(new URL(name, own), join(older, name));
+    for (const name of (await readdir(ownFolder)).filter((file) => file < firstNewFile)) {
+      await copyFile(new URL(name, ownFolder), join(olderFolder, name));
     }
-    const common = {
+    const commonOptions = {
       adminUrl: database.adminUrl,
       schema,
       role: { name: schema, password: "test" },
     };
-    await migrate({ ...common, folders: [...folders.slice(0, -1), pathToFileURL(`${older}/`)] });
-    const inSchema = (text: string) =>
-      onServer(database.adminUrl, async (client) => {
+    await migrate({
+      ...commonOptions,
+      folders: [...folders.slice(0, -1), pathToFileURL(`${olderFolder}/`)],
+    });
+    const runInSchema = (statement: string) =>
+      withClient(database.adminUrl, async (client) => {
         await client.query(`SET search_path = ${schema}`);
-        return client.query(text);
+        return client.query(statement);
       });
-    await inSchema(fill);
-    await migrate({ ...common, folders });
-    return (await inSchema(query)).rows;
+    await runInSchema(insertSql);
+    await migrate({ ...commonOptions, folders });
+    return (await runInSchema(querySql)).rows;
   } finally {
-    await rm(older, { recursive: true, force: true });
+    await rm(olderFolder, { recursive: true, force: true });
     await database.drop();
   }
 };
@@ -112,37 +120,42 @@ export const countLockWaits = (db: Db): Promise<number> =>
   `);
 
 /** The database that holds these schemas and not a row; made by whoever needs it first. */
-const findTemplate = async (server: Client, schemas: readonly Schema[]): Promise<string> => {
-  const template = `template_${await hashOf(schemas)}`;
-  const isThere = async () => {
-    const found = await server.query("SELECT FROM pg_database WHERE datname = $1", [template]);
-    return found.rowCount === 1;
+const findOrCreateTemplate = async (
+  client: Client,
+  schemas: readonly Schema[],
+): Promise<string> => {
+  const templateName = `template_${await hashSchemas(schemas)}`;
+  const templateExists = async () => {
+    const matched = await client.query("SELECT FROM pg_database WHERE datname = $1", [
+      templateName,
+    ]);
+    return matched.rowCount === 1;
   };
-  if (await isThere()) return template;
-  await server.query("SELECT pg_advisory_lock($1)", [templateLock]);
-  if (!(await isThere())) await makeTemplate(server, template, schemas);
-  await server.query("SELECT pg_advisory_unlock($1)", [templateLock]);
-  return template;
+  if (await templateExists()) return templateName;
+  await client.query("SELECT pg_advisory_lock($1)", [templateLockId]);
+  if (!(await templateExists())) await createTemplate(client, templateName, schemas);
+  await client.query("SELECT pg_advisory_unlock($1)", [templateLockId]);
+  return templateName;
 };
 
-const makeTemplate = async (server: Client, template: string, schemas: readonly Schema[]) => {
+const createTemplate = async (client: Client, templateName: string, schemas: readonly Schema[]) => {
   // A maker that was killed left it half done; only a whole one gets the name.
-  const unfinished = `${template}_unfinished`;
-  await dropDatabase(server, unfinished);
-  await server.query(`CREATE DATABASE ${unfinished}`);
-  const adminUrl = withPath(process.env["DATABASE_URL"] ?? "", unfinished);
+  const unfinishedName = `${templateName}_unfinished`;
+  await dropDatabase(client, unfinishedName);
+  await client.query(`CREATE DATABASE ${unfinishedName}`);
+  const adminUrl = withDatabaseName(process.env["DATABASE_URL"] ?? "", unfinishedName);
   for (const { schema, folders } of schemas) {
     await migrate({ adminUrl, schema, folders, role: { name: schema, password: rolePassword } });
     // Tests analyze tables as autovacuum would. Without the right to, Postgres passes them over.
-    await server.query(`GRANT pg_maintain TO ${schema}`);
+    await client.query(`GRANT pg_maintain TO ${schema}`);
   }
   // What somebody is connected to cannot be copied.
-  await server.query(`ALTER DATABASE ${unfinished} ALLOW_CONNECTIONS false`);
-  await server.query(`ALTER DATABASE ${unfinished} RENAME TO ${template}`);
+  await client.query(`ALTER DATABASE ${unfinishedName} ALLOW_CONNECTIONS false`);
+  await client.query(`ALTER DATABASE ${unfinishedName} RENAME TO ${templateName}`);
 };
 
 /** The same for the same schemas, made by the same migrations and the same code. */
-const hashOf = async (schemas: readonly Schema[]): Promise<string> => {
+const hashSchemas = async (schemas: readonly Schema[]): Promise<string> => {
   const hash = createHash("sha256");
   for (const name of ["migrate.ts", "testing.ts"]) {
     hash.update(await readFile(new URL(name, import.meta.url)));
@@ -158,25 +171,25 @@ const hashOf = async (schemas: readonly Schema[]): Promise<string> => {
   return hash.digest("hex").slice(0, 32);
 };
 
-const dropDatabase = async (server: Client, name: string): Promise<void> => {
-  await server.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+const dropDatabase = async (client: Client, name: string): Promise<void> => {
+  await client.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
 };
 
-const withPath = (serverUrl: string, database: string): string => {
+const withDatabaseName = (serverUrl: string, database: string): string => {
   const url = new URL(serverUrl);
   url.pathname = `/${database}`;
   return url.href;
 };
 
-const onServer = async <Result>(
+const withClient = async <Result>(
   serverUrl: string,
-  work: (server: Client) => Promise<Result>,
+  operation: (client: Client) => Promise<Result>,
 ): Promise<Result> => {
-  const server = new Client({ connectionString: serverUrl });
-  await server.connect();
+  const client = new Client({ connectionString: serverUrl });
+  await client.connect();
   try {
-    return await work(server);
+    return await operation(client);
   } finally {
-    await server.end();
+    await client.end();
   }
 };

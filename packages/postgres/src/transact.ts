@@ -1,6 +1,6 @@
 import { type CommonQueryMethods, type DatabaseTransactionConnection, sql } from "slonik";
 import * as z from "zod";
-import { Refusal } from "@payment-links/contracts";
+import { ApiError } from "@payment-links/contracts";
 import { withStatementMsMax } from "./deadline-driver.ts";
 import type { Pool } from "./pool.ts";
 
@@ -17,14 +17,14 @@ export type Transaction = DatabaseTransactionConnection;
  */
 export const transact = async <Result>(
   pool: Pool,
-  work: (tx: Transaction) => Promise<Result>,
+  operation: (tx: Transaction) => Promise<Result>,
 ): Promise<Result> => {
   const outcome = await pool.connect(async (connection) => {
     try {
-      return { result: await connection.transaction(work) };
+      return { result: await connection.transaction(operation) };
     } catch (error) {
       // By now it is rolled back. What slonik does not see thrown, it does not answer for.
-      if (error instanceof Refusal) return { refusal: error };
+      if (error instanceof ApiError) return { refusal: error };
       throw error;
     }
   });
@@ -35,13 +35,13 @@ export const transact = async <Result>(
 const SettingRow = z.object({ setting: z.string() });
 
 /** Gives the statements of a part of a transaction more time than statements have otherwise. */
-export const patiently = async <Result>(
+export const withStatementTimeout = async <Result>(
   tx: Transaction,
   statementMsMax: number,
-  work: () => Promise<Result>,
+  operation: () => Promise<Result>,
 ): Promise<Result> => {
   await tx.one(sql.type(SettingRow)`
     SELECT set_config('statement_timeout', ${String(statementMsMax)}, true) AS setting
   `);
-  return withStatementMsMax(statementMsMax, work);
+  return withStatementMsMax(statementMsMax, operation);
 };

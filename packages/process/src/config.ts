@@ -7,7 +7,7 @@ import {
   type Log,
   OriginUrl,
   RateLimit,
-  Switch,
+  BooleanFlag,
   logLevels,
 } from "@payment-links/runtime";
 
@@ -19,8 +19,8 @@ const commonConfig = z
   .object({
     BASE_URL: OriginUrl.optional(),
     CHECKOUT_URL: OriginUrl.optional(),
-    ALLOW_INSECURE_COOKIE: Switch.default(false),
-    PUBLISHED_ON_LOOPBACK: Switch.default(false),
+    ALLOW_INSECURE_COOKIE: BooleanFlag.default(false),
+    PUBLISHED_ON_LOOPBACK: BooleanFlag.default(false),
     RATE_LIMIT_PER_KEY: RateLimit.prefault("10:100"),
     RATE_LIMIT_PER_IP: RateLimit.prefault("20:200"),
     TRUSTED_PROXIES: CommaList.refine((proxies) => proxies.every(isAddressOrCidr), {
@@ -34,8 +34,8 @@ const commonConfig = z
     NODE_ENV: z.string().default("development"),
   })
   .superRefine((config, context) => {
-    const { BASE_URL: baseUrl, ALLOW_INSECURE_COOKIE: isAllowed } = config;
-    if (baseUrl === undefined || isAllowed || !isInsecureOrigin(baseUrl)) return;
+    const { BASE_URL: baseUrl, ALLOW_INSECURE_COOKIE: isInsecureCookieAllowed } = config;
+    if (baseUrl === undefined || isInsecureCookieAllowed || !isInsecureOrigin(baseUrl)) return;
     context.addIssue({
       code: "custom",
       path: ["BASE_URL"],
@@ -55,8 +55,8 @@ const isLoopbackHost = (host: string): boolean =>
  * clear (rule CALLER-39).
  */
 export const publicConfig = commonConfig.and(serveConfig).superRefine((config, context) => {
-  const { ALLOW_INSECURE_COOKIE: isAllowed, BASE_URL: baseUrl, HOST: host } = config;
-  if (isAllowed || config.PUBLISHED_ON_LOOPBACK || isLoopbackHost(host)) return;
+  const { ALLOW_INSECURE_COOKIE: isInsecureCookieAllowed, BASE_URL: baseUrl, HOST: host } = config;
+  if (isInsecureCookieAllowed || config.PUBLISHED_ON_LOOPBACK || isLoopbackHost(host)) return;
   if (baseUrl !== undefined && !isLocalOrigin(baseUrl)) return;
   context.addIssue({
     code: "custom",
@@ -70,28 +70,28 @@ export const publicConfig = commonConfig.and(serveConfig).superRefine((config, c
 });
 
 /** Warns, at every start, of what the configuration allows although it should not (rule CALLER-8). */
-export const warnOfInsecureCookie = (
-  { ALLOW_INSECURE_COOKIE: isAllowed }: CommonConfig,
+export const warnAboutInsecureCookie = (
+  { ALLOW_INSECURE_COOKIE: isInsecureCookieAllowed }: CommonConfig,
   log: Log,
 ): void => {
-  if (isAllowed) log.warn("ALLOW_INSECURE_COOKIE is set: sessions can be stolen");
+  if (isInsecureCookieAllowed) log.warn("ALLOW_INSECURE_COOKIE is set: sessions can be stolen");
 };
 
-const broker = /^(?:[^\s:/@]+|\[[\da-fA-F:.]+\]):\d{1,5}$/;
+const brokerPattern = /^(?:[^\s:/@]+|\[[\da-fA-F:.]+\]):\d{1,5}$/;
 
 /** How to reach the brokers. */
 export const kafkaConfig = z
   .object({
     KAFKA_BROKERS: CommaList.refine((brokers) => brokers.length > 0, {
       error: "has no value",
-    }).refine((brokers) => brokers.every((one) => broker.test(one)), {
+    }).refine((brokers) => brokers.every((broker) => brokerPattern.test(broker)), {
       error: "each value must be <host>:<port>",
     }),
     KAFKA_TOPIC_PREFIX: z
       .string()
       .regex(/^[a-z0-9._-]{0,40}$/)
       .default(""),
-    KAFKA_SSL: Switch.default(false),
+    KAFKA_SSL: BooleanFlag.default(false),
     KAFKA_SASL_MECHANISM: z.enum(["plain", "scram-sha-256", "scram-sha-512"]).optional(),
     KAFKA_SASL_USERNAME: z.string().default(""),
     KAFKA_SASL_PASSWORD: z.string().default(""),
@@ -111,10 +111,10 @@ export const kafkaConfig = z
 export type KafkaConfig = z.output<typeof kafkaConfig>;
 
 /** A `%` of a password is `%25` in its URL; written as it is, it would end the start without a name. */
-const isDecodable = (text: string): boolean => {
+const isDecodable = (url: string): boolean => {
   try {
-    const { password, pathname, username } = new URL(text);
-    for (const part of [username, password, pathname]) decodeURIComponent(part);
+    const { password, pathname, username } = new URL(url);
+    for (const component of [username, password, pathname]) decodeURIComponent(component);
     return true;
   } catch {
     return false;

@@ -1,6 +1,6 @@
 import { type Exports, createExports } from "@payment-links/http";
 import { type Pool, createLazyPool } from "@payment-links/postgres";
-import type { Ground } from "./ground.ts";
+import type { ServiceContext } from "./service-context.ts";
 
 /** One part of one export is read at a time. */
 const connectionsMax = 1;
@@ -10,7 +10,7 @@ const connectionsMax = 1;
  * for the first export. The service closes it when it stops.
  */
 export const createServiceExports = (
-  { clock, databaseUrl, log, metrics }: Ground,
+  { clock, databaseUrl, log, metrics }: ServiceContext,
   service: string,
 ): Exports<Pool> => {
   const applicationName = `${service} exports`;

@@ -2,11 +2,11 @@ import {
   type Consumer,
   type ConsumerOptions,
   type Relay,
-  type Republishing,
+  type RepublishSource,
   createRelay,
   replayDeadLetters,
   startConsumer,
-  startRepublishing,
+  startRepublishLoop,
 } from "@payment-links/bus";
 import { sessionServices } from "@payment-links/contracts";
 import {
@@ -14,19 +14,19 @@ import {
   type InternalRoute,
   type Route,
   type Service,
-  cookiePolicy,
+  createCookiePolicy,
   createApp,
 } from "@payment-links/http";
 import { type Identity, createIdentity } from "@payment-links/identity";
 import { ping } from "@payment-links/postgres";
 import { type Loop, startLoop } from "@payment-links/runtime";
-import { compareClocks } from "./compare-clocks.ts";
-import { deadLetterRoutes } from "./dead-letter-routes.ts";
-import type { Ground } from "./ground.ts";
-import { republishRoutes } from "./republish-routes.ts";
+import { createClockComparisonJob } from "./clock-comparison-job.ts";
+import { createDeadLetterRoutes } from "./dead-letter-routes.ts";
+import type { ServiceContext } from "./service-context.ts";
+import { createRepublishRoutes } from "./republish-routes.ts";
 
 /** What runs in the background, again and again, for as long as its service does. */
-export type Job = {
+export type BackgroundJob = {
   name: string;
   /** How long to wait after a run. */
   waitMs: number;
@@ -38,17 +38,17 @@ export type Job = {
 export type ServiceParts = {
   publicRoutes: readonly Route[];
   /** How it answers an address where nothing is; the error envelope if not given. */
-  answerUnknown?: AppOptions["answerUnknown"];
+  sendNotFound?: AppOptions["sendNotFound"];
   internalRoutes: readonly InternalRoute[];
   /** Who calls; without one, auth-keys is asked. */
   identity?: Identity;
   /** What it does at events; without any it hears none. */
-  hearing?: Pick<ConsumerOptions, "reactions" | "pace" | "restMs">;
-  jobs?: readonly Job[];
+  consumerOptions?: Pick<ConsumerOptions, "handlers" | "waitForCapacity" | "batchIntervalMs">;
+  backgroundJobs?: readonly BackgroundJob[];
   /** Topics that it alone says, in which others must know up to when they have heard all. */
-  markedTopics?: readonly string[];
+  watermarkTopics?: readonly string[];
   /** What operators can have it tell again. */
-  republishing?: Republishing;
+  republishSource?: RepublishSource;
   /** Begins what is like nobody else's, before all the rest. What it throws keeps the service from starting. */
   start?: () => Promise<void> | void;
   /**
@@ -59,7 +59,7 @@ export type ServiceParts = {
   /** Ends that again: at once, while the consumer still leaves its group. */
   stop?: () => Promise<void>;
   /** Done once all has ended that could ask for more of it. */
-  last?: () => Promise<void>;
+  afterStop?: () => Promise<void>;
 };
 
 /**
@@ -68,70 +68,64 @@ export type ServiceParts = {
  * events has been committed.
  */
 export const createService = (
-  ground: Ground,
+  context: ServiceContext,
   name: string,
-  wire: (wakeRelay: () => void) => ServiceParts,
+  buildParts: (wakeRelay: () => void) => ServiceParts,
 ): Service => {
-  const { bus, clock, databaseUrl, log, metrics, pool } = ground;
+  const { bus, clock, databaseUrl, log, metrics, pool } = context;
   let relay: Relay | undefined;
   let consumer: Consumer | undefined;
-  let leaving: Promise<void> | undefined;
-  let jobs: readonly Loop[] = [];
-  let republisher: Loop | undefined;
+  let consumerStopped: Promise<void> | undefined;
+  let jobLoops: readonly Loop[] = [];
+  let republishLoop: Loop | undefined;
   const wakeRelay = () => relay?.wake();
-  const leave = () => (leaving ??= consumer?.stop());
-  const own = wire(wakeRelay);
-  const told = { metrics, log, clock };
-  const comparing = compareClocks(ground);
-  const { republishing } = own;
-  const hearing = own.hearing && { ...own.hearing, pool, group: name, afterCommit: wakeRelay };
+  const stopConsumer = () => (consumerStopped ??= consumer?.stop());
+  const parts = buildParts(wakeRelay);
+  const telemetry = { metrics, log, clock };
+  const clockComparisonJob = createClockComparisonJob(context);
+  const { republishSource } = parts;
+  const consumerOptions = parts.consumerOptions && {
+    ...parts.consumerOptions,
+    pool,
+    group: name,
+    afterCommit: wakeRelay,
+  };
   return {
     name,
     metrics,
-    app: createPublicApp(ground, name, own),
-    publicRoutes: own.publicRoutes,
-    internalRoutes: [
-      ...own.internalRoutes,
-      ...(hearing === undefined
-        ? []
-        : deadLetterRoutes({
-            pool,
-            clock,
-            log,
-            service: name,
-            replay: (wanted) => replayDeadLetters({ ...hearing, ...wanted }),
-          })),
-      ...(republishing === undefined
-        ? []
-        : republishRoutes({
-            what: republishing.what,
-            pool,
-            clock,
-            log,
-            asked: () => republisher?.wake(),
-          })),
-    ],
+    app: createPublicApp(context, name, parts),
+    publicRoutes: parts.publicRoutes,
+    internalRoutes: createInternalRoutes({
+      context,
+      name,
+      parts,
+      consumerOptions,
+      wakeRepublishLoop: () => republishLoop?.wake(),
+    }),
     isReady: () => ping(pool),
     start: async () => {
-      await own.start?.();
-      const { markedTopics = [] } = own;
-      relay = createRelay({ databaseUrl, bus, service: name, markedTopics, ...told });
-      jobs = [...(own.jobs ?? []), comparing].map((job) => startLoop({ ...job, clock, log }));
-      republisher =
-        republishing &&
-        startRepublishing({ pool, republishing, clock, log, afterCommit: wakeRelay });
-      if (hearing !== undefined) consumer = await startConsumer({ ...hearing, bus, ...told });
+      await parts.start?.();
+      const { watermarkTopics = [] } = parts;
+      relay = createRelay({ databaseUrl, bus, service: name, watermarkTopics, ...telemetry });
+      jobLoops = [...(parts.backgroundJobs ?? []), clockComparisonJob].map((job) =>
+        startLoop({ ...job, clock, log }),
+      );
+      republishLoop =
+        republishSource &&
+        startRepublishLoop({ pool, source: republishSource, clock, log, afterCommit: wakeRelay });
+      if (consumerOptions !== undefined)
+        consumer = await startConsumer({ ...consumerOptions, bus, ...telemetry });
     },
     drain: () => {
-      own.drain?.();
-      leave()?.catch(() => {});
+      parts.drain?.();
+      stopConsumer()?.catch(() => {});
     },
     stop: async () => {
-      const loops = [...jobs, republisher].map((loop) => loop?.stop());
+      const loops = [...jobLoops, republishLoop].map((loop) => loop?.stop());
       // The relay goes last, whatever fails before it.
       try {
-        await Promise.all([own.stop?.(), leave(), ...loops]);
-        await own.last?.();
+        await Promise.all([parts.stop?.(), stopConsumer(), ...loops]);
+        await parts.afterStop?.();
       } finally {
         await relay?.stop();
       }
@@ -139,18 +133,54 @@ export const createService = (
   };
 };
 
-const createPublicApp = (ground: Ground, name: string, own: ServiceParts) => {
-  const { answerUnknown, identity, publicRoutes } = own;
-  const { baseUrl, limiter, limits, log, metrics, trustedProxies } = ground;
-  const service = sessionServices.find((one) => one === name);
+type InternalRoutesOptions = {
+  context: ServiceContext;
+  name: string;
+  parts: ServiceParts;
+  consumerOptions: Pick<ConsumerOptions, "pool" | "group" | "handlers" | "afterCommit"> | undefined;
+  wakeRepublishLoop: () => void;
+};
+
+const createInternalRoutes = ({
+  context: { clock, log, pool },
+  name,
+  parts: { internalRoutes, republishSource },
+  consumerOptions,
+  wakeRepublishLoop,
+}: InternalRoutesOptions): readonly InternalRoute[] => [
+  ...internalRoutes,
+  ...(consumerOptions === undefined
+    ? []
+    : createDeadLetterRoutes({
+        pool,
+        clock,
+        log,
+        service: name,
+        replay: (replayOptions) => replayDeadLetters({ ...consumerOptions, ...replayOptions }),
+      })),
+  ...(republishSource === undefined
+    ? []
+    : createRepublishRoutes({
+        resource: republishSource.resource,
+        pool,
+        clock,
+        log,
+        onRequested: wakeRepublishLoop,
+      })),
+];
+
+const createPublicApp = (context: ServiceContext, name: string, parts: ServiceParts) => {
+  const { sendNotFound, identity, publicRoutes } = parts;
+  const { baseUrl, limiter, limits, log, metrics, trustedProxies } = context;
+  const service = sessionServices.find((serviceName) => serviceName === name);
   return createApp({
     routes: publicRoutes,
-    answerUnknown,
-    gate: {
+    sendNotFound,
+    authorizer: {
       limiter,
       limits,
-      identity: identity ?? createIdentity({ ...ground, service }),
-      cookie: cookiePolicy(baseUrl, service),
+      identity: identity ?? createIdentity({ ...context, service }),
+      cookie: createCookiePolicy(baseUrl, service),
     },
     trustedProxies,
     log,

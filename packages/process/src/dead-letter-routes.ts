@@ -5,21 +5,21 @@ import {
   discardDeadLetter,
   listDeadLetters,
 } from "@payment-links/bus";
-import { body, integer, refuse, required, text } from "@payment-links/contracts";
-import { type InternalRoute, answerJson, readBody, readQuery } from "@payment-links/http";
+import { body, integer, createApiError, required, text } from "@payment-links/contracts";
+import { type InternalRoute, sendJson, readJsonBody, parseQuery } from "@payment-links/http";
 import type { Pool } from "@payment-links/postgres";
 import type { Clock, Log } from "@payment-links/runtime";
 
-type DeadLetterRoutes = {
+type DeadLetterRouteOptions = {
   service: string;
   pool: Pool;
   clock: Clock;
   log: Log;
   /** Runs the service's dead letters again through its own handlers, in order per key. */
-  replay: (wanted: Pick<ReplayOptions, "key" | "afterSeq">) => Promise<ReplayResult>;
+  replay: (replayOptions: Pick<ReplayOptions, "key" | "afterSeq">) => Promise<ReplayResult>;
 };
 
-const pageRows = 100;
+const pageSize = 100;
 
 /**
  * The internal routes of a service that consumes events. `GET /internal/dead-letters/<service>` lists
@@ -27,7 +27,9 @@ const pageRows = 100;
  * what is parked under `key`, or the lanes behind `afterSeq`. `POST …/discard` gives up the record
  * `seq` for good and keeps it with the reason; 404 if there is none.
  */
-export const deadLetterRoutes = (options: DeadLetterRoutes): readonly InternalRoute[] => {
+export const createDeadLetterRoutes = (
+  options: DeadLetterRouteOptions,
+): readonly InternalRoute[] => {
   const { clock, log, pool, replay, service } = options;
   const path = `/internal/dead-letters/${service}` as const;
   return [
@@ -35,26 +37,31 @@ export const deadLetterRoutes = (options: DeadLetterRoutes): readonly InternalRo
       method: "get",
       path,
       handle: async (req, res) => {
-        const { afterSeq } = readQuery(req, ListQuery);
-        const data = await listDeadLetters({ pool, group: service, afterSeq, limit: pageRows });
-        const nextAfterSeq = data.length < pageRows ? null : (data.at(-1)?.seq ?? null);
-        answerJson(res, 200, { data, nextAfterSeq });
+        const { afterSeq } = parseQuery(req, ListQuery);
+        const data = await listDeadLetters({ pool, group: service, afterSeq, limit: pageSize });
+        const nextAfterSeq = data.length < pageSize ? null : (data.at(-1)?.seq ?? null);
+        sendJson(res, 200, { data, nextAfterSeq });
       },
     },
     {
       method: "post",
       path: `${path}/replay`,
-      handle: async (req, res) => answerJson(res, 200, await replay(readQuery(req, ReplayQuery))),
+      handle: async (req, res) => sendJson(res, 200, await replay(parseQuery(req, ReplayQuery))),
     },
     {
       method: "post",
       path: `${path}/discard`,
       handle: async (req, res) => {
-        const { seq, reason } = await readBody(req, DiscardRequest);
-        const letter = { group: service, seq: String(seq), because: reason, now: clock.now() };
-        if (!(await discardDeadLetter(pool, letter))) throw refuse("NOT_FOUND");
+        const { seq, reason } = await readJsonBody(req, DiscardRequest);
+        const discardOptions = {
+          group: service,
+          seq: String(seq),
+          reason: reason,
+          now: clock.now(),
+        };
+        if (!(await discardDeadLetter(pool, discardOptions))) throw createApiError("NOT_FOUND");
         log.warn({ group: service, seq, reason }, "a dead letter was discarded");
-        answerJson(res, 200, { seq: String(seq) });
+        sendJson(res, 200, { seq: String(seq) });
       },
     },
   ];

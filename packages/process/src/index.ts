@@ -1,6 +1,6 @@
-export { type CommonConfig, publicConfig, warnOfInsecureCookie } from "./config.ts";
+export { type CommonConfig, publicConfig, warnAboutInsecureCookie } from "./config.ts";
 export { createServiceExports } from "./create-service-exports.ts";
-export { type Job, type ServiceParts, createService } from "./create-service.ts";
-export type { Ground } from "./ground.ts";
+export { type BackgroundJob, type ServiceParts, createService } from "./create-service.ts";
+export type { ServiceContext } from "./service-context.ts";
 export { runPrepare } from "./prepare.ts";
 export { runProcess } from "./run-process.ts";

@@ -3,7 +3,7 @@ import type { Log } from "@payment-links/runtime";
 import type { KafkaConfig } from "./config.ts";
 
 /** How a process reaches the brokers, as its environment says. */
-export const kafkaConnection = (
+export const createKafkaConnection = (
   config: KafkaConfig,
   clientId: string,
   log: Log,

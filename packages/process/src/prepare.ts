@@ -1,10 +1,10 @@
 import * as z from "zod";
-import { ensureTopics, grantKafkaUse, prefixTopics, prefixUse } from "@payment-links/bus";
-import { topicSettings, topicUse } from "@payment-links/contracts";
+import { ensureTopics, grantKafkaAccess, prefixTopics, prefixUsage } from "@payment-links/bus";
+import { topicSettings, topicUsage } from "@payment-links/contracts";
 import { type Migration, migrate } from "@payment-links/postgres";
-import { ConfigError, type Environment, openLog, readConfig } from "@payment-links/runtime";
+import { ConfigError, type Environment, createLog, parseConfig } from "@payment-links/runtime";
 import { LogLevel, PostgresUrl, kafkaConfig } from "./config.ts";
-import { kafkaConnection } from "./kafka-connection.ts";
+import { createKafkaConnection } from "./kafka-connection.ts";
 
 const prepareConfig = z
   .object({
@@ -25,24 +25,24 @@ const prepareConfig = z
  * clear message, and an unusable configuration with code 2.
  */
 export const runPrepare = async (
-  name: keyof typeof topicUse,
+  name: keyof typeof topicUsage,
   { schema, folders }: Pick<Migration, "schema" | "folders">,
   environment: Environment,
 ): Promise<void> => {
-  const log = openLog({ service: name, level: environment["LOG_LEVEL"] || "info" });
+  const log = createLog({ service: name, level: environment["LOG_LEVEL"] || "info" });
   try {
-    const config = readConfig(prepareConfig, environment);
-    const own = new URL(config.DATABASE_URL);
+    const config = parseConfig(prepareConfig, environment);
+    const serviceDatabaseUrl = new URL(config.DATABASE_URL);
     const applied = await migrate({
       adminUrl: config.MIGRATION_DATABASE_URL,
       schema,
       folders,
       role: {
-        name: decodeURIComponent(own.username),
-        password: decodeURIComponent(own.password),
+        name: decodeURIComponent(serviceDatabaseUrl.username),
+        password: decodeURIComponent(serviceDatabaseUrl.password),
       },
     });
-    const connection = kafkaConnection(config, name, log);
+    const connection = createKafkaConnection(config, name, log);
     const topics = await ensureTopics({
       ...connection,
       replicationFactor: config.KAFKA_REPLICATION_FACTOR,
@@ -50,14 +50,14 @@ export const runPrepare = async (
     });
     const { KAFKA_GRANT_USERNAME: user, KAFKA_TOPIC_PREFIX: prefix } = config;
     if (user !== undefined) {
-      const use = prefixUse({ group: name, ...topicUse[name] }, prefix);
-      await grantKafkaUse({ ...connection, principal: `User:${user}`, use });
+      const usage = prefixUsage({ group: name, ...topicUsage[name] }, prefix);
+      await grantKafkaAccess({ ...connection, principal: `User:${user}`, usage });
     }
     log.info({ schema, applied, topics, isGranted: user !== undefined }, "prepared");
   } catch (error) {
-    const isPlain = error instanceof ConfigError;
-    if (isPlain) process.stderr.write(`${error.message}\n`);
+    const isExpectedError = error instanceof ConfigError;
+    if (isExpectedError) process.stderr.write(`${error.message}\n`);
     else log.fatal({ err: error }, "the service could not be prepared");
-    process.exit(isPlain ? 2 : 1);
+    process.exit(isExpectedError ? 2 : 1);
   }
 };

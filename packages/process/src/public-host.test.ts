@@ -1,17 +1,17 @@
 import { describe, expect, test } from "@jest/globals";
-import { ConfigError, readConfig } from "@payment-links/runtime";
+import { ConfigError, parseConfig } from "@payment-links/runtime";
 import { processConfig } from "./config.ts";
 
-const needed = {
+const requiredConfig = {
   DATABASE_URL: "postgres://tiny:test@127.0.0.1:9/tiny",
   KAFKA_BROKERS: "127.0.0.1:9",
   REDIS_URL: "redis://127.0.0.1:9",
 };
 
 /** What is wrong with the configuration of a process; undefined if nothing is. */
-const faultOf = (environment: Record<string, string>): string | undefined => {
+const getConfigError = (environment: Record<string, string>): string | undefined => {
   try {
-    readConfig(processConfig, { ...needed, ...environment });
+    parseConfig(processConfig, { ...requiredConfig, ...environment });
     return undefined;
   } catch (error) {
     if (error instanceof ConfigError) return error.message;
@@ -28,10 +28,10 @@ describe("a HOST that other machines reach (rule CALLER-39)", () => {
     { HOST: "::", BASE_URL: "http://[::1]:8080" },
     { HOST: "shop.example.com", BASE_URL: "http://127.0.0.1:8080" },
   ])("stops the start next to a BASE_URL of this machine, with %j", (environment) => {
-    const fault = faultOf(environment);
-    expect(fault).toMatch(/^The configuration cannot be used:\n {2}BASE_URL: /);
-    expect(fault).toContain("set PUBLISHED_ON_LOOPBACK=1");
-    expect(fault).not.toContain(environment.HOST);
+    const message = getConfigError(environment);
+    expect(message).toMatch(/^The configuration cannot be used:\n {2}BASE_URL: /);
+    expect(message).toContain("set PUBLISHED_ON_LOOPBACK=1");
+    expect(message).not.toContain(environment.HOST);
   });
 
   test.each([
@@ -46,13 +46,13 @@ describe("a HOST that other machines reach (rule CALLER-39)", () => {
     ],
     ["insecure cookies are allowed", { HOST: "0.0.0.0", ALLOW_INSECURE_COOKIE: "1" }],
   ])("is accepted where %s", (_, environment) => {
-    expect(faultOf(environment)).toBeUndefined();
+    expect(getConfigError(environment)).toBeUndefined();
   });
 
   test.each([{}, { HOST: "127.0.0.2" }, { HOST: "localhost" }, { HOST: "::1" }])(
     "does not include the loopback addresses, with %j",
     (environment) => {
-      expect(faultOf(environment)).toBeUndefined();
+      expect(getConfigError(environment)).toBeUndefined();
     },
   );
 });

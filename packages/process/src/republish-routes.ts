@@ -1,16 +1,16 @@
-import { type Republish, askToRepublish, findRepublish } from "@payment-links/bus";
-import { refuse } from "@payment-links/contracts";
-import { type InternalRoute, answerJson } from "@payment-links/http";
+import { type Republish, requestRepublish, findRepublish } from "@payment-links/bus";
+import { createApiError } from "@payment-links/contracts";
+import { type InternalRoute, sendJson } from "@payment-links/http";
 import type { Pool } from "@payment-links/postgres";
 import type { Clock, Log } from "@payment-links/runtime";
 
-type RepublishRoutes = {
-  what: string;
+type RepublishRouteOptions = {
+  resource: string;
   pool: Pool;
   clock: Clock;
   log: Log;
   /** Called once it was asked for. */
-  asked: () => void;
+  onRequested: () => void;
 };
 
 /**
@@ -19,33 +19,36 @@ type RepublishRoutes = {
  * time, and begins anew where it is asked for meanwhile. `GET` tells how far it is; 404 if nobody has
  * asked yet.
  */
-export const republishRoutes = (options: RepublishRoutes): readonly InternalRoute[] => {
-  const { asked, clock, log, pool, what } = options;
-  const path = `/internal/republish/${what}` as const;
+export const createRepublishRoutes = (options: RepublishRouteOptions): readonly InternalRoute[] => {
+  const { onRequested, clock, log, pool, resource } = options;
+  const path = `/internal/republish/${resource}` as const;
   return [
     {
       method: "post",
       path,
       handle: async (_req, res) => {
-        const republish = await askToRepublish(pool, what, clock.now());
-        log.info({ what, ...show(republish) }, "everything is to be told again");
-        asked();
-        answerJson(res, 202, show(republish));
+        const republish = await requestRepublish(pool, resource, clock.now());
+        log.info(
+          { what: resource, ...serializeRepublish(republish) },
+          "everything is to be told again",
+        );
+        onRequested();
+        sendJson(res, 202, serializeRepublish(republish));
       },
     },
     {
       method: "get",
       path,
       handle: async (_req, res) => {
-        const republish = await findRepublish(pool, what);
-        if (republish === undefined) throw refuse("NOT_FOUND");
-        answerJson(res, 200, show(republish));
+        const republish = await findRepublish(pool, resource);
+        if (republish === undefined) throw createApiError("NOT_FOUND");
+        sendJson(res, 200, serializeRepublish(republish));
       },
     },
   ];
 };
 
-const show = ({ askedAt, endedAt, publishedCount }: Republish) => ({
+const serializeRepublish = ({ askedAt, endedAt, publishedCount }: Republish) => ({
   publishedCount,
   askedAt: askedAt.toISOString(),
   endedAt: endedAt?.toISOString() ?? null,

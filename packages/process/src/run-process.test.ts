@@ -2,27 +2,27 @@ import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { randomBytes } from "node:crypto";
 import { Agent, request } from "node:http";
 import { busMigrations, ensureTopics, prefixTopics } from "@payment-links/bus";
-import { testBrokers } from "@payment-links/bus/testing";
+import { getTestBrokers } from "@payment-links/bus/testing";
 import { topicSettings } from "@payment-links/contracts";
 import { migrate } from "@payment-links/postgres";
 import { type TestDatabase, createTestDatabase } from "@payment-links/postgres/testing";
 import { claimRedisDatabase } from "@payment-links/rate-limit/testing/claim-redis-database";
-import { openLog } from "@payment-links/runtime";
-import { openTcpProxy } from "@payment-links/runtime/testing/tcp-proxy";
+import { createLog } from "@payment-links/runtime";
+import { startTcpProxy } from "@payment-links/runtime/testing/tcp-proxy";
 import { provokedTimeoutMs } from "@payment-links/runtime/testing/time-limits";
 import { findFreePorts } from "@payment-links/runtime/testing/free-port";
 import { waitUntil } from "@payment-links/runtime/testing";
-import { type Tiny, startTiny } from "./testing/start-tiny.ts";
+import { type TinyProcess, startTinyProcess } from "./testing/start-tiny-process.ts";
 
-const log = openLog({ service: "test", level: "silent" });
-const brokers = testBrokers();
+const log = createLog({ service: "test", level: "silent" });
+const brokers = getTestBrokers();
 const redisUrl = await claimRedisDatabase();
 const schema = "tiny";
 /** A closed port on loopback stands for a server that is away. */
-const away = "127.0.0.1:9";
+const unreachableAddress = "127.0.0.1:9";
 
 let database: TestDatabase;
-let started: Tiny[] = [];
+let startedProcesses: TinyProcess[] = [];
 /** Ends what a test began, even if the test failed in between. */
 const cleanUps: (() => unknown)[] = [];
 
@@ -32,8 +32,8 @@ beforeEach(async () => {
 
 afterEach(async () => {
   for (const cleanUp of cleanUps.splice(0)) await cleanUp();
-  await Promise.all(started.map((running) => running.stop()));
-  started = [];
+  await Promise.all(startedProcesses.map((startedProcess) => startedProcess.stop()));
+  startedProcesses = [];
   await database.drop();
 });
 
@@ -45,104 +45,108 @@ const migrateTiny = () =>
     folders: [busMigrations],
   });
 
-const start = async (environment: Record<string, string> = {}): Promise<Tiny> => {
+const startTestProcess = async (environment: Record<string, string> = {}): Promise<TinyProcess> => {
   const [port = 0, internalPort = 0] = await findFreePorts(2);
   const env = {
-    DATABASE_URL: database.urlOf(schema),
-    KAFKA_BROKERS: away,
-    REDIS_URL: `redis://${away}`,
+    DATABASE_URL: database.getRoleUrl(schema),
+    KAFKA_BROKERS: unreachableAddress,
+    REDIS_URL: `redis://${unreachableAddress}`,
     ...environment,
   };
-  const tiny = await startTiny(env, { port, internalPort });
-  started.push(tiny);
+  const tiny = await startTinyProcess(env, { port, internalPort });
+  startedProcesses.push(tiny);
   return tiny;
 };
 
-const isReady = (tiny: Tiny) => async () => (await tiny.probe("/readyz")) === "200 ready";
+const isReady = (tiny: TinyProcess) => async () => (await tiny.probe("/readyz")) === "200 ready";
 
-const waitReady = async (tiny: Tiny, what = "it is ready") => {
-  let answer: string | undefined;
+const waitUntilReady = async (tiny: TinyProcess, description = "it is ready") => {
+  let response: string | undefined;
   await waitUntil(
     () =>
-      `${what}; it answered ${answer}, and wrote last:\n${tiny.linesWith("").slice(-5).join("\n")}`,
+      `${description}; it answered ${response}, and wrote last:\n${tiny.findLogLines("").slice(-5).join("\n")}`,
     async () => {
-      answer = await tiny.probe("/readyz");
-      return answer === "200 ready";
+      response = await tiny.probe("/readyz");
+      return response === "200 ready";
     },
   );
 };
 
 /** Counts the looks at a process, and those at which it did not live. */
-const watchLife = (tiny: Tiny) => {
+const monitorLiveness = (tiny: TinyProcess) => {
   const failures: string[] = [];
-  let looks = 0;
+  let probeCount = 0;
   const timer = setInterval(async () => {
-    const answer = await tiny.probe("/livez");
-    looks += 1;
-    if (answer !== "200 ok") failures.push(String(answer));
+    const response = await tiny.probe("/livez");
+    probeCount += 1;
+    if (response !== "200 ok") failures.push(String(response));
   }, 100);
   cleanUps.push(() => clearInterval(timer));
-  return { failures, looks: () => looks };
+  return { failures, getProbeCount: () => probeCount };
 };
 
 describe("a process", () => {
   test("that meets no schema waits, alive and not ready, and goes on when it is there", async () => {
-    const tiny = await start();
+    const tiny = await startTestProcess();
     const reason = await waitUntil("the reason", async () => {
-      const answer = await tiny.probe("/readyz");
-      return answer !== undefined && /migrations make it/.test(answer) && answer;
+      const response = await tiny.probe("/readyz");
+      return response !== undefined && /migrations make it/.test(response) && response;
     });
     expect(reason).toMatch(/^503 not ready: it waits to start: (?:the role of|schema) tiny/);
     expect(await tiny.probe("/livez")).toBe("200 ok");
     await migrateTiny();
-    await waitReady(tiny);
-    expect(tiny.linesWith('"addressWaitMs":1500')).toHaveLength(1);
-    const waits = tiny.linesWith('"the start waits"');
-    expect(new Set(waits.map((line) => line.replace(/.*"reason":/, ""))).size).toBe(waits.length);
+    await waitUntilReady(tiny);
+    expect(tiny.findLogLines('"addressWaitMs":1500')).toHaveLength(1);
+    const waitLines = tiny.findLogLines('"the start waits"');
+    expect(new Set(waitLines.map((line) => line.replace(/.*"reason":/, ""))).size).toBe(
+      waitLines.length,
+    );
     expect(await tiny.stop()).toBe(0);
   });
 
   test("whose Kafka, Redis and Postgres are away lives on, and is ready again by itself", async () => {
     await migrateTiny();
-    const url = new URL(database.urlOf(schema));
-    const proxy = await openTcpProxy(url);
+    const url = new URL(database.getRoleUrl(schema));
+    const proxy = await startTcpProxy(url);
     url.port = String(proxy.port);
     cleanUps.push(() => proxy.kill());
     await proxy.kill();
-    const tiny = await start({ DATABASE_URL: url.href });
-    const life = watchLife(tiny);
+    const tiny = await startTestProcess({ DATABASE_URL: url.href });
+    const liveness = monitorLiveness(tiny);
     await waitUntil("it waits for its database", async () =>
       /database cannot be reached/.test((await tiny.probe("/readyz")) ?? ""),
     );
-    await proxy.pass();
-    await waitReady(tiny, "it is ready, without Kafka and Redis");
+    await proxy.forward();
+    await waitUntilReady(tiny, "it is ready, without Kafka and Redis");
     await proxy.kill();
     await waitUntil("it is not ready", async () => !(await isReady(tiny)()));
     expect(await tiny.probe("/readyz")).toBe("503 not ready: tiny cannot reach what it needs");
-    await proxy.pass();
-    await waitReady(tiny, "it is ready again");
-    expect(life.looks()).toBeGreaterThan(5);
-    expect(life.failures).toEqual([]);
+    await proxy.forward();
+    await waitUntilReady(tiny, "it is ready again");
+    expect(liveness.getProbeCount()).toBeGreaterThan(5);
+    expect(liveness.failures).toEqual([]);
     expect(tiny.isRunning()).toBe(true);
     expect(await tiny.stop()).toBe(0);
   });
 
   test("that is stopped while it waits ends at once with 0", async () => {
-    const tiny = await start({ DATABASE_URL: `postgres://tiny:test@${away}/tiny` });
+    const tiny = await startTestProcess({
+      DATABASE_URL: `postgres://tiny:test@${unreachableAddress}/tiny`,
+    });
     expect(await tiny.stop()).toBe(0);
   });
 
   test("tells its service what its variables say, each in its place, and counts its own resources", async () => {
     await migrateTiny();
-    const tiny = await start({
+    const tiny = await startTestProcess({
       BASE_URL: "https://pay.example.com",
       CHECKOUT_URL: "https://checkout.example.com",
       RATE_LIMIT_PER_KEY: "1:20",
       RATE_LIMIT_PER_IP: "3:40",
       TRUSTED_PROXIES: "10.0.0.0/8,192.0.2.1",
     });
-    await waitReady(tiny);
-    const [line = "{}"] = tiny.linesWith('"msg":"told"');
+    await waitUntilReady(tiny);
+    const [line = "{}"] = tiny.findLogLines('"msg":"told"');
     expect(JSON.parse(line)).toMatchObject({
       baseUrl: "https://pay.example.com",
       checkoutUrl: "https://checkout.example.com",
@@ -157,21 +161,21 @@ describe("a process", () => {
 
   test("that meets a fault which nobody catches says so and ends with 1", async () => {
     await migrateTiny();
-    const tiny = await start();
-    await waitReady(tiny);
+    const tiny = await startTestProcess();
+    await waitUntilReady(tiny);
     process.kill(tiny.pid, "SIGUSR2");
     await waitUntil("it has ended", () => !tiny.isRunning());
     expect(await tiny.stop()).toBe(1);
-    expect(tiny.linesWith("nobody catches this")).toHaveLength(1);
-    expect(JSON.parse(tiny.linesWith("nobody catches this")[0] ?? "{}")).toMatchObject({
+    expect(tiny.findLogLines("nobody catches this")).toHaveLength(1);
+    expect(JSON.parse(tiny.findLogLines("nobody catches this")[0] ?? "{}")).toMatchObject({
       level: "fatal",
     });
   });
 
   test("that is frozen answers no probe, and does not end for it once it goes on", async () => {
     await migrateTiny();
-    const tiny = await start({ KAFKA_BROKERS: brokers.join(",") });
-    await waitReady(tiny);
+    const tiny = await startTestProcess({ KAFKA_BROKERS: brokers.join(",") });
+    await waitUntilReady(tiny);
     process.kill(tiny.pid, "SIGSTOP");
     cleanUps.push(() => process.kill(tiny.pid, "SIGCONT"));
     expect(await tiny.probe("/livez", provokedTimeoutMs(1_000))).toBeUndefined();
@@ -191,70 +195,78 @@ describe("a process", () => {
       REDIS_URL: redisUrl,
       DRAIN_DELAY_SECONDS: String(drainDelayMs / 1_000),
     };
-    const leaving = await start(environment);
-    const staying = await start(environment);
-    await waitUntil("both are ready", async () => (await isReady(leaving)()) && isReady(staying)());
-    const load = startLoad([leaving, staying]);
+    const stoppingProcess = await startTestProcess(environment);
+    const remainingProcess = await startTestProcess(environment);
+    await waitUntil(
+      "both are ready",
+      async () => (await isReady(stoppingProcess)()) && isReady(remainingProcess)(),
+    );
+    const load = startLoad([stoppingProcess, remainingProcess]);
     await waitUntil(
       "load on both",
-      () => load.answered(leaving) > 50 && load.answered(staying) > 50,
+      () =>
+        load.getResponseCount(stoppingProcess) > 50 && load.getResponseCount(remainingProcess) > 50,
     );
-    expect(await leaving.stop()).toBe(0);
-    await waitUntil("load on the other alone", () => load.keysSince() > 100);
-    const { failures, keys } = await load.end();
+    expect(await stoppingProcess.stop()).toBe(0);
+    await waitUntil("load on the other alone", () => load.countKeysSinceChange() > 100);
+    const { failures, keys } = await load.stop();
     expect(failures).toEqual([]);
     // A member that had not left its group would keep its partitions for the session's 15 s.
     await waitUntil("every event is heard", () => {
-      const heard = [leaving, staying].flatMap((tiny) => tiny.linesWith('"msg":"heard"')).join();
-      return keys.every((key) => heard.includes(key));
+      const handledLog = [stoppingProcess, remainingProcess]
+        .flatMap((tiny) => tiny.findLogLines('"msg":"heard"'))
+        .join();
+      return keys.every((key) => handledLog.includes(key));
     });
   });
 });
 
 const drainDelayMs = 4_000;
 const clientsPerProcess = 2;
-const oneConnection = { keepAlive: true, maxSockets: 1 };
+const agentOptions = { keepAlive: true, maxSockets: 1 };
 const requestsPerConnection = 10;
-const balancerLooksEveryMs = 100;
+const balancerPollMs = 100;
 /** As on a busy node: later than the drain delay, and so much before its end that a busy machine may be late too. */
-const balancerLateMs = drainDelayMs * 1.5;
+const balancerLagMs = drainDelayMs * 1.5;
 
 /**
  * Clients behind a balancer as Kubernetes has it: a new connection goes to a process that was ready some
  * seconds ago, and stays there for some requests or until an answer ends it. A request that fails is not
  * tried again.
  */
-const startLoad = (processes: readonly Tiny[]) => {
+const startLoad = (processes: readonly TinyProcess[]) => {
   const failures: string[] = [];
   const keys: string[] = [];
-  const answers = new Map<Tiny, number>();
-  let ready = [...processes];
-  const ending = new AbortController();
-  let keysAtChange = 0;
-  const readyAt = new Map<Tiny, number>();
-  const balancing = setInterval(async () => {
-    const isIn = await Promise.all(processes.map((tiny) => isReady(tiny)()));
+  const responseCounts = new Map<TinyProcess, number>();
+  let readyProcesses = [...processes];
+  const stopController = new AbortController();
+  let keyCountAtChange = 0;
+  const lastReadyAtMs = new Map<TinyProcess, number>();
+  const balancerTimer = setInterval(async () => {
+    const readiness = await Promise.all(processes.map((tiny) => isReady(tiny)()));
     const nowMs = performance.now();
-    processes.forEach((tiny, at) => isIn[at] && readyAt.set(tiny, nowMs));
-    const isKnown = (tiny: Tiny) => nowMs - (readyAt.get(tiny) ?? nowMs) < balancerLateMs;
-    ready = processes.filter(isKnown);
-    if (ready.length === processes.length) keysAtChange = keys.length;
-  }, balancerLooksEveryMs);
-  const client = async (turn: number): Promise<void> => {
-    let agent = new Agent(oneConnection);
-    let tiny: Tiny | undefined;
-    for (let sent = turn; !ending.signal.aborted; sent += 1) {
-      if (tiny === undefined || sent % requestsPerConnection === 0) {
+    processes.forEach((tiny, index) => readiness[index] && lastReadyAtMs.set(tiny, nowMs));
+    const isConsideredReady = (tiny: TinyProcess) =>
+      nowMs - (lastReadyAtMs.get(tiny) ?? nowMs) < balancerLagMs;
+    readyProcesses = processes.filter(isConsideredReady);
+    if (readyProcesses.length === processes.length) keyCountAtChange = keys.length;
+  }, balancerPollMs);
+  const runClient = async (clientIndex: number): Promise<void> => {
+    let agent = new Agent(agentOptions);
+    let tiny: TinyProcess | undefined;
+    for (let requestIndex = clientIndex; !stopController.signal.aborted; requestIndex += 1) {
+      if (tiny === undefined || requestIndex % requestsPerConnection === 0) {
         agent.destroy();
-        agent = new Agent(oneConnection);
-        tiny = ready[Math.floor(sent / requestsPerConnection) % ready.length];
+        agent = new Agent(agentOptions);
+        tiny =
+          readyProcesses[Math.floor(requestIndex / requestsPerConnection) % readyProcesses.length];
       }
       if (tiny === undefined) throw new Error("nobody is ready");
       try {
-        const { key, isLast } = await send(tiny.port, agent);
+        const { key, isLastResponse } = await sendRequest(tiny.port, agent);
         keys.push(key);
-        answers.set(tiny, (answers.get(tiny) ?? 0) + 1);
-        if (isLast) tiny = undefined;
+        responseCounts.set(tiny, (responseCounts.get(tiny) ?? 0) + 1);
+        if (isLastResponse) tiny = undefined;
       } catch (error) {
         failures.push(String(error));
         tiny = undefined;
@@ -262,39 +274,39 @@ const startLoad = (processes: readonly Tiny[]) => {
     }
     agent.destroy();
   };
-  const clients = Array.from({ length: clientsPerProcess * processes.length }, (_, at) =>
-    client(at),
+  const clients = Array.from({ length: clientsPerProcess * processes.length }, (_, index) =>
+    runClient(index),
   );
-  const end = async () => {
-    ending.abort();
+  const stop = async () => {
+    stopController.abort();
     await Promise.all(clients);
-    clearInterval(balancing);
+    clearInterval(balancerTimer);
     return { failures, keys };
   };
-  cleanUps.push(end);
+  cleanUps.push(stop);
   return {
-    end,
-    answered: (tiny: Tiny) => answers.get(tiny) ?? 0,
+    stop,
+    getResponseCount: (tiny: TinyProcess) => responseCounts.get(tiny) ?? 0,
     /** Answers since the last look at which all were ready. */
-    keysSince: () => keys.length - keysAtChange,
+    countKeysSinceChange: () => keys.length - keyCountAtChange,
   };
 };
 
-type Sent = { key: string; isLast: boolean };
+type RequestResult = { key: string; isLastResponse: boolean };
 
-const send = (port: number, agent: Agent): Promise<Sent> =>
+const sendRequest = (port: number, agent: Agent): Promise<RequestResult> =>
   new Promise((resolve, reject) => {
-    const sent = request({ host: "127.0.0.1", port, agent, method: "POST" }, (res) => {
-      let text = "";
+    const clientRequest = request({ host: "127.0.0.1", port, agent, method: "POST" }, (res) => {
+      let responseText = "";
       res.setEncoding("utf8");
-      res.on("data", (chunk: string) => (text += chunk));
+      res.on("data", (chunk: string) => (responseText += chunk));
       res.on("error", reject);
       res.on("end", () => {
-        const isLast = res.headers.connection === "close";
-        if (res.statusCode === 200) resolve({ key: text, isLast });
+        const isLastResponse = res.headers.connection === "close";
+        if (res.statusCode === 200) resolve({ key: responseText, isLastResponse });
         else reject(new Error(`answered ${res.statusCode}`));
       });
     });
-    sent.on("error", reject);
-    sent.end("x".repeat(2_000));
+    clientRequest.on("error", reject);
+    clientRequest.end("x".repeat(2_000));
   });

@@ -11,8 +11,8 @@ describe("addressBucketId", () => {
     ["0000:0000:0000:0000:0000:ffff:cb00:7107", "203.0.113.7"],
     ["::ffff:102:304", "1.2.3.4"],
     ["::ffff:0.0.0.0", "0.0.0.0"],
-  ])("%s is the IPv4 address %s", (ip, id) => {
-    expect(addressBucketId(ip)).toBe(id);
+  ])("%s is the IPv4 address %s", (ip, expectedId) => {
+    expect(addressBucketId(ip)).toBe(expectedId);
   });
 
   test.each([
@@ -27,8 +27,8 @@ describe("addressBucketId", () => {
     ["::fffe:203.0.113.7", "0:0:0:0::/64"],
     ["1::ffff:203.0.113.7", "1:0:0:0::/64"],
     ["::1:ffff:cb00:7107", "0:0:0:0::/64"],
-  ])("%s counts in the network %s", (ip, id) => {
-    expect(addressBucketId(ip)).toBe(id);
+  ])("%s counts in the network %s", (ip, expectedId) => {
+    expect(addressBucketId(ip)).toBe(expectedId);
   });
 
   test("ten thousand addresses of one /64 share one bucket (rule API-22)", () => {

@@ -11,14 +11,14 @@ export const addressBucketId = (ip: string): string => {
   if (family === 4) return ip;
   if (family === 0) return "no-address";
   const { parts } = ipaddr.IPv6.parse(ip);
-  if (isMapped(parts)) return parts.slice(6).flatMap(octets).join(".");
-  return `${parts.slice(0, 4).map(hex).join(":")}::/64`;
+  if (isIpv4Mapped(parts)) return parts.slice(6).flatMap(toOctets).join(".");
+  return `${parts.slice(0, 4).map(toHex).join(":")}::/64`;
 };
 
 /** The bits decide, because the caller chooses the notation. */
-const isMapped = (parts: readonly number[]): boolean =>
-  parts.slice(0, 5).every((part) => part === 0) && parts[5] === 0xff_ff;
+const isIpv4Mapped = (groups: readonly number[]): boolean =>
+  groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xff_ff;
 
-const octets = (part: number): number[] => [part >> 8, part & 0xff];
+const toOctets = (group: number): number[] => [group >> 8, group & 0xff];
 
-const hex = (part: number): string => part.toString(16);
+const toHex = (group: number): string => group.toString(16);

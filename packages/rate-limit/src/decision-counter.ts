@@ -2,7 +2,7 @@ import { Counter } from "prom-client";
 import type { Metrics } from "@payment-links/runtime";
 import type { Bucket, Decision } from "./limiter.ts";
 
-type Tally = { allowed: number; refused: number };
+type DecisionCounts = { allowed: number; rejected: number };
 
 const policiesMax = 16;
 
@@ -11,18 +11,18 @@ const policiesMax = 16;
  * policies, that kept a request out. They are plain numbers that are handed over at a scrape,
  * because every request counts.
  */
-export const countDecisions = (
+export const createDecisionCounter = (
   metrics: Metrics,
 ): ((buckets: readonly Bucket[], decision: Decision) => void) => {
-  const tallies = new Map<string, Tally>();
-  const tallyOf = (policy: string): Tally => {
-    const known = tallies.get(policy);
-    if (known !== undefined) return known;
+  const countsByPolicy = new Map<string, DecisionCounts>();
+  const findCounts = (policy: string): DecisionCounts => {
+    const existingCounts = countsByPolicy.get(policy);
+    if (existingCounts !== undefined) return existingCounts;
     // Policies are words of the code. One that came from outside would make no new series.
-    if (tallies.size >= policiesMax && policy !== "other") return tallyOf("other");
-    const tally = { allowed: 0, refused: 0 };
-    tallies.set(policy, tally);
-    return tally;
+    if (countsByPolicy.size >= policiesMax && policy !== "other") return findCounts("other");
+    const counts = { allowed: 0, rejected: 0 };
+    countsByPolicy.set(policy, counts);
+    return counts;
   };
   const counter = new Counter({
     name: "payment_links_rate_limit_decisions_total",
@@ -31,9 +31,9 @@ export const countDecisions = (
     registers: [],
     collect() {
       this.reset();
-      for (const [policy, { allowed, refused }] of tallies) {
+      for (const [policy, { allowed, rejected }] of countsByPolicy) {
         this.inc({ policy, decision: "allowed" }, allowed);
-        this.inc({ policy, decision: "refused" }, refused);
+        this.inc({ policy, decision: "refused" }, rejected);
       }
     },
   });
@@ -41,8 +41,8 @@ export const countDecisions = (
   return (buckets, decision) => {
     for (let index = 0; index < buckets.length; index += 1) {
       const policy = buckets[index]?.policy ?? "other";
-      if (decision.isAllowed) tallyOf(policy).allowed += 1;
-      else if (decision.states[index]?.isAllowed === false) tallyOf(policy).refused += 1;
+      if (decision.isAllowed) findCounts(policy).allowed += 1;
+      else if (decision.states[index]?.isAllowed === false) findCounts(policy).rejected += 1;
     }
   };
 };

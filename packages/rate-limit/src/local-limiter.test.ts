@@ -1,16 +1,16 @@
 import { describe, expect, test } from "@jest/globals";
 import * as fc from "fast-check";
-import { createHeldClock, openMetrics } from "@payment-links/runtime";
+import { createFakeClock, createMetrics } from "@payment-links/runtime";
 import type { Bucket, Decision } from "./limiter.ts";
 import { createLocalLimiter } from "./local-limiter.ts";
 import { createBucketModel } from "./testing/bucket-model.ts";
 import { arbitraryBuckets } from "./testing/arbitrary-bucket.ts";
 
-const start = new Date("2026-11-21T10:00:00Z");
+const startedAt = new Date("2026-11-21T10:00:00Z");
 
-const open = (bucketsMax?: number) => {
-  const clock = createHeldClock(start);
-  const metrics = openMetrics("test");
+const createTestLimiter = (bucketsMax?: number) => {
+  const clock = createFakeClock(startedAt);
+  const metrics = createMetrics("test");
   const limiter = createLocalLimiter({
     clock,
     metrics,
@@ -24,7 +24,7 @@ const open = (bucketsMax?: number) => {
   return { clock, metrics, take };
 };
 
-const bucket = (policy: string, tokensPerSecond: number, burst: number): Bucket => ({
+const createBucket = (policy: string, tokensPerSecond: number, burst: number): Bucket => ({
   policy,
   id: "one",
   limit: { tokensPerSecond, burst },
@@ -37,20 +37,22 @@ describe("createLocalLimiter", () => {
       steps: fc.array(
         fc.record({
           waitMs: fc.oneof(fc.constantFrom(0, 0, 1), fc.integer({ min: 0, max: 2_000_000 })),
-          asked: fc.integer({ min: 1, max: 7 }),
+          selectionMask: fc.integer({ min: 1, max: 7 }),
         }),
         { maxLength: 60 },
       ),
     });
     fc.assert(
       fc.property(history, ({ buckets, steps }) => {
-        const { clock, take } = open();
+        const { clock, take } = createTestLimiter();
         const model = createBucketModel();
-        for (const { waitMs, asked } of steps) {
+        for (const { waitMs, selectionMask } of steps) {
           clock.advance(waitMs);
-          const some = buckets.filter((_, index) => (asked & (1 << index)) !== 0);
+          const selectedBuckets = buckets.filter(
+            (_, index) => (selectionMask & (1 << index)) !== 0,
+          );
           const nowMicros = BigInt(clock.now().getTime()) * 1000n;
-          expect(take(...some)).toEqual(model.take(some, nowMicros));
+          expect(take(...selectedBuckets)).toEqual(model.take(selectedBuckets, nowMicros));
         }
       }),
       { numRuns: 150, seed: 20_261_128 },
@@ -58,86 +60,89 @@ describe("createLocalLimiter", () => {
   });
 
   test("a burst passes at once, then one request for each token that is refilled", () => {
-    const { clock, take } = open();
-    const key = bucket("key", 10, 100);
-    const passed = Array.from({ length: 150 }, () => take(key)).filter((one) => one.isAllowed);
-    expect(passed).toHaveLength(100);
-    expect(take(key).states).toEqual([
+    const { clock, take } = createTestLimiter();
+    const keyBucket = createBucket("key", 10, 100);
+    const allowed = Array.from({ length: 150 }, () => take(keyBucket)).filter(
+      (decision) => decision.isAllowed,
+    );
+    expect(allowed).toHaveLength(100);
+    expect(take(keyBucket).states).toEqual([
       { isAllowed: false, remaining: 0, retryAfterMs: 100, fullInMs: 10_000 },
     ]);
     clock.advance(99);
-    expect(take(key).isAllowed).toBe(false);
+    expect(take(keyBucket).isAllowed).toBe(false);
     clock.advance(1);
-    expect(take(key).isAllowed).toBe(true);
-    expect(take(key).isAllowed).toBe(false);
+    expect(take(keyBucket).isAllowed).toBe(true);
+    expect(take(keyBucket).isAllowed).toBe(false);
   });
 
   test("a request that one bucket refuses takes nothing from the others (rule API-21)", () => {
-    const { take } = open();
-    const key = bucket("key", 1, 1);
-    const address = bucket("ip", 1, 5);
-    take(key, address);
-    const refused = take(key, address);
-    expect(refused.isAllowed).toBe(false);
-    expect(refused.states.map((state) => state.isAllowed)).toEqual([false, true]);
-    expect(take(address).states[0]?.remaining).toBe(3);
+    const { take } = createTestLimiter();
+    const keyBucket = createBucket("key", 1, 1);
+    const addressBucket = createBucket("ip", 1, 5);
+    take(keyBucket, addressBucket);
+    const rejected = take(keyBucket, addressBucket);
+    expect(rejected.isAllowed).toBe(false);
+    expect(rejected.states.map((state) => state.isAllowed)).toEqual([false, true]);
+    expect(take(addressBucket).states[0]?.remaining).toBe(3);
   });
 
   test("a clock set back locks nobody out for longer than one whole refill", () => {
-    const { clock, take } = open();
-    const key = bucket("key", 10, 100);
-    for (let taken = 0; taken < 100; taken += 1) take(key);
+    const { clock, take } = createTestLimiter();
+    const keyBucket = createBucket("key", 10, 100);
+    for (let takeCount = 0; takeCount < 100; takeCount += 1) take(keyBucket);
     clock.advance(-3_600_000);
-    expect(take(key).states[0]).toMatchObject({ retryAfterMs: 100, fullInMs: 10_000 });
+    expect(take(keyBucket).states[0]).toMatchObject({ retryAfterMs: 100, fullInMs: 10_000 });
     clock.advance(10_000);
-    expect(take(key).states[0]?.remaining).toBe(99);
+    expect(take(keyBucket).states[0]?.remaining).toBe(99);
   });
 
   test("holds no more buckets than it may, and forgets the one unused for longest", () => {
-    const { take } = open(2);
+    const { take } = createTestLimiter(2);
     const limit = { tokensPerSecond: 0.001, burst: 10 };
-    const a = { policy: "key", id: "a", limit };
-    const b = { policy: "key", id: "b", limit };
-    const c = { policy: "key", id: "c", limit };
-    take(a);
-    take(b);
-    take(a);
-    take(c);
-    expect(take(a).states[0]?.remaining).toBe(7);
-    expect(take(b).states[0]?.remaining).toBe(9);
+    const bucketA = { policy: "key", id: "a", limit };
+    const bucketB = { policy: "key", id: "b", limit };
+    const bucketC = { policy: "key", id: "c", limit };
+    take(bucketA);
+    take(bucketB);
+    take(bucketA);
+    take(bucketC);
+    expect(take(bucketA).states[0]?.remaining).toBe(7);
+    expect(take(bucketB).states[0]?.remaining).toBe(9);
   });
 
   test("a flood of addresses pushes no key's bucket out", () => {
-    const { take } = open(10);
-    const key = bucket("key", 0.001, 10);
-    take(key);
-    for (let n = 0; n < 100; n += 1) take({ ...bucket("ip", 1, 5), id: `10.0.0.${n}` });
-    expect(take(key).states[0]?.remaining).toBe(8);
+    const { take } = createTestLimiter(10);
+    const keyBucket = createBucket("key", 0.001, 10);
+    take(keyBucket);
+    for (let n = 0; n < 100; n += 1) take({ ...createBucket("ip", 1, 5), id: `10.0.0.${n}` });
+    expect(take(keyBucket).states[0]?.remaining).toBe(8);
   });
 
   test("counts the tokens taken, and a refusal only for the policy that refused, at each scrape alike", async () => {
-    const { metrics, take } = open();
-    const key = bucket("key", 1, 2);
-    const address = bucket("ip", 1, 5);
-    for (let asked = 0; asked < 5; asked += 1) take(key, address);
-    const readSeries = async () =>
+    const { metrics, take } = createTestLimiter();
+    const keyBucket = createBucket("key", 1, 2);
+    const addressBucket = createBucket("ip", 1, 5);
+    for (let selectionMask = 0; selectionMask < 5; selectionMask += 1)
+      take(keyBucket, addressBucket);
+    const readDecisionSeries = async () =>
       (await metrics.metrics()).split("\n").filter((line) => line.includes("decisions_total{"));
-    const told = await readSeries();
-    const series = (policy: string, decision: string, count: number) =>
+    const seriesText = await readDecisionSeries();
+    const formatSeries = (policy: string, decision: string, count: number) =>
       "payment_links_rate_limit_decisions_total" +
       `{policy="${policy}",decision="${decision}",service="test"} ${count}`;
-    expect(told).toEqual([
-      series("key", "allowed", 2),
-      series("key", "refused", 3),
-      series("ip", "allowed", 2),
-      series("ip", "refused", 0),
+    expect(seriesText).toEqual([
+      formatSeries("key", "allowed", 2),
+      formatSeries("key", "refused", 3),
+      formatSeries("ip", "allowed", 2),
+      formatSeries("ip", "refused", 0),
     ]);
-    expect(await readSeries()).toEqual(told);
+    expect(await readDecisionSeries()).toEqual(seriesText);
   });
 
   test("makes a bounded number of series, whatever policies are named", async () => {
-    const { metrics, take } = open();
-    for (let n = 0; n < 100; n += 1) take(bucket(`policy-${n}`, 1, 2));
+    const { metrics, take } = createTestLimiter();
+    for (let n = 0; n < 100; n += 1) take(createBucket(`policy-${n}`, 1, 2));
     const text = await metrics.metrics();
     expect(text.match(/policy="[^"]+",decision="allowed"/g)).toHaveLength(17);
   });

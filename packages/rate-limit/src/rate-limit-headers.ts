@@ -18,33 +18,33 @@ export const rateLimitHeaders = (
     const state = decision.states[index];
     if (bucket === undefined || state === undefined) continue;
     const separator = index === 0 ? "" : ", ";
-    policies += separator + policyItem(bucket);
-    limits += separator + limitItem(bucket.policy, state);
+    policies += separator + formatPolicyItem(bucket);
+    limits += separator + formatLimitItem(bucket.policy, state);
     retryAfterMs = Math.max(retryAfterMs, state.retryAfterMs);
   }
   const fields: Record<string, string> = { "RateLimit-Policy": policies, RateLimit: limits };
-  if (!decision.isAllowed) fields["Retry-After"] = String(wholeSeconds(retryAfterMs));
+  if (!decision.isAllowed) fields["Retry-After"] = String(toWholeSeconds(retryAfterMs));
   return fields;
 };
 
-const limitItem = (policy: string, state: BucketState): string => {
+const formatLimitItem = (policy: string, state: BucketState): string => {
   const waitMs = state.isAllowed ? state.fullInMs : state.retryAfterMs;
-  return `${sfString(policy)};r=${state.remaining};t=${wholeSeconds(waitMs)}`;
+  return `${formatStructuredString(policy)};r=${state.remaining};t=${toWholeSeconds(waitMs)}`;
 };
 
 // A limit lives as long as the process, or as what is known of a key, so each is written only once.
-const policyItems = new WeakMap<Limit, { policy: string; item: string }>();
+const policyItemCache = new WeakMap<Limit, { policy: string; item: string }>();
 
-const policyItem = ({ policy, limit }: Bucket): string => {
-  const spelt = policyItems.get(limit);
-  if (spelt?.policy === policy) return spelt.item;
+const formatPolicyItem = ({ policy, limit }: Bucket): string => {
+  const cached = policyItemCache.get(limit);
+  if (cached?.policy === policy) return cached.item;
   const windowSeconds = Math.ceil(limit.burst / limit.tokensPerSecond);
-  const item = `${sfString(policy)};q=${limit.burst};w=${windowSeconds}`;
-  policyItems.set(limit, { policy, item });
+  const item = `${formatStructuredString(policy)};q=${limit.burst};w=${windowSeconds}`;
+  policyItemCache.set(limit, { policy, item });
   return item;
 };
 
-const wholeSeconds = (ms: number): number => Math.max(1, Math.ceil(ms / 1000));
+const toWholeSeconds = (ms: number): number => Math.max(1, Math.ceil(ms / 1000));
 
 /** A String of RFC 9651; policies are plain ASCII words. */
-const sfString = (word: string): string => `"${word}"`;
+const formatStructuredString = (text: string): string => `"${text}"`;

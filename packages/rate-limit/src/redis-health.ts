@@ -3,20 +3,20 @@ import { type Log, type Metrics, backoffMs } from "@payment-links/runtime";
 
 /** Whether to ask Redis, by how it answered. */
 export type RedisHealth = {
-  isGood(): boolean;
+  isHealthy(): boolean;
   /** A request or the connection failed. */
-  fail(error: unknown): void;
+  recordFailure(error: unknown): void;
   /** A probe was answered in time. */
-  passProbe(): void;
+  recordProbeSuccess(): void;
   /** A probe failed. */
-  failProbe(error: unknown): void;
+  recordProbeFailure(error: unknown): void;
   /** How long to wait before the next probe. */
-  probeWaitMs(): number;
+  getProbeDelayMs(): number;
 };
 
-const goodWaitMs = 1_000;
-const badBackoff = { firstMs: 100, mostMs: 1_000 };
-const goodProbesToReturn = 3;
+const healthyProbeDelayMs = 1_000;
+const probeBackoff = { initialMs: 100, maxMs: 1_000 };
+const probesToRecover = 3;
 
 /**
  * A circuit: one failure opens it, and three good probes in a row close it (one is enough at the
@@ -25,40 +25,41 @@ const goodProbesToReturn = 3;
  */
 export const createRedisHealth = (metrics: Metrics, log: Log): RedisHealth => {
   let state: "starting" | "good" | "bad" = "starting";
-  let goodProbes = 0;
-  let failuresInRow = 1;
-  const degraded = new Gauge({
+  let successfulProbes = 0;
+  let consecutiveFailures = 1;
+  const degradedGauge = new Gauge({
     name: "payment_links_rate_limit_degraded",
     help: "1 while rate limits are counted by this process alone, as Redis is away or slow.",
     registers: [metrics],
   });
-  degraded.set(1);
+  degradedGauge.set(1);
 
-  const fail = (error: unknown) => {
-    goodProbes = 0;
+  const recordFailure = (error: unknown) => {
+    successfulProbes = 0;
     if (state === "bad") return;
     log.warn({ err: error }, "Redis is away or slow: rate limits are counted by this process");
     state = "bad";
-    failuresInRow = 1;
-    degraded.set(1);
+    consecutiveFailures = 1;
+    degradedGauge.set(1);
   };
 
   return {
-    isGood: () => state === "good",
-    fail,
-    passProbe: () => {
-      goodProbes += 1;
-      failuresInRow = 1;
-      if (state === "good" || (state === "bad" && goodProbes < goodProbesToReturn)) return;
+    isHealthy: () => state === "good",
+    recordFailure,
+    recordProbeSuccess: () => {
+      successfulProbes += 1;
+      consecutiveFailures = 1;
+      if (state === "good" || (state === "bad" && successfulProbes < probesToRecover)) return;
       log.info("rate limits are counted in Redis");
       state = "good";
-      degraded.set(0);
+      degradedGauge.set(0);
     },
-    failProbe: (error) => {
-      const isRepeated = state === "bad";
-      fail(error);
-      if (isRepeated) failuresInRow += 1;
+    recordProbeFailure: (error) => {
+      const wasUnhealthy = state === "bad";
+      recordFailure(error);
+      if (wasUnhealthy) consecutiveFailures += 1;
     },
-    probeWaitMs: () => (state === "good" ? goodWaitMs : backoffMs(failuresInRow, badBackoff)),
+    getProbeDelayMs: () =>
+      state === "good" ? healthyProbeDelayMs : backoffMs(consecutiveFailures, probeBackoff),
   };
 };

@@ -2,14 +2,14 @@ import { createHash, createHmac } from "node:crypto";
 import { Redis } from "ioredis";
 import { LRUCache } from "lru-cache";
 import { type Clock, type Log, type Metrics, afterMs, startLoop } from "@payment-links/runtime";
-import { askByTurns } from "./ask-by-turns.ts";
-import { countDecisions } from "./decision-counter.ts";
+import { batchPerTick } from "./batch-per-tick.ts";
+import { createDecisionCounter } from "./decision-counter.ts";
 import type { Bucket, Decision, Limit, Limiter } from "./limiter.ts";
-import { ownBucketsMax } from "./local-limiter.ts";
-import { createOwnBuckets } from "./own-buckets.ts";
+import { localBucketsMax } from "./local-limiter.ts";
+import { createLocalBuckets } from "./local-buckets.ts";
 import { createRedisHealth } from "./redis-health.ts";
 import { takeScript } from "./take-script.ts";
-import { takeTokens, tokenMicros } from "./take-tokens.ts";
+import { takeTokens, getTokenMicros } from "./take-tokens.ts";
 
 type RedisLimiterOptions = {
   url: string;
@@ -21,16 +21,16 @@ type RedisLimiterOptions = {
   metrics: Metrics;
   log: Log;
   /** After how long without an answer this process decides; 50 ms unless given. */
-  answerTimeoutMs?: number;
+  replyTimeoutMs?: number;
 };
 
-const defaultAnswerTimeoutMs = 50;
+const defaultReplyTimeoutMs = 50;
 const connectionTimeoutMs = 500;
 /** A script keeps everybody else of Redis waiting: these take less than a millisecond. */
-const questionsMax = 100;
+const batchSizeMax = 100;
 /** Some 250 bytes each. */
-const knownKeysMax = 10_000;
-const reconnectWaitMsMax = 1_000;
+const cachedKeysMax = 10_000;
+const reconnectDelayMsMax = 1_000;
 
 /**
  * Token buckets in Redis, shared by every process that speaks to it. Without an answer within 50 ms
@@ -40,70 +40,77 @@ const reconnectWaitMsMax = 1_000;
  * until it has a token.
  */
 export const createRedisLimiter = (options: RedisLimiterOptions): Limiter => {
-  const { clock, log, metrics, replicas, answerTimeoutMs = defaultAnswerTimeoutMs } = options;
-  const redis = openRedis(options.url, Math.max(connectionTimeoutMs, answerTimeoutMs));
-  const askDebts = createAskDebts(redis, createKeyOf(options.secret), answerTimeoutMs);
-  const own = createOwnBuckets(clock, ownBucketsMax);
-  const count = countDecisions(metrics);
+  const { clock, log, metrics, replicas, replyTimeoutMs = defaultReplyTimeoutMs } = options;
+  const redis = createRedisClient(options.url, Math.max(connectionTimeoutMs, replyTimeoutMs));
+  const takeInRedis = createRedisTaker(redis, createRedisKeyMapper(options.secret), replyTimeoutMs);
+  const localBuckets = createLocalBuckets(clock, localBucketsMax);
+  const countDecision = createDecisionCounter(metrics);
   const health = createRedisHealth(metrics, log);
 
-  const takeOwn = (buckets: readonly Bucket[]): Decision =>
-    own.take(buckets.map((bucket) => ({ ...bucket, limit: partOf(bucket.limit, replicas) })));
+  const takeLocally = (buckets: readonly Bucket[]): Decision =>
+    localBuckets.take(
+      buckets.map((bucket) => ({ ...bucket, limit: divideLimit(bucket.limit, replicas) })),
+    );
 
   const takeShared = async (buckets: readonly Bucket[]): Promise<Decision> => {
-    const askedAtMs = clock.elapsedMs();
+    const requestedAtMs = clock.elapsedMs();
     try {
-      const debts = await askDebts({ buckets, untold: own.untoldDebts(buckets) });
+      const debts = await takeInRedis({
+        buckets,
+        unsyncedDebts: localBuckets.readUnsyncedDebts(buckets),
+      });
       const decision = takeTokens(buckets, debts);
-      own.adopt(buckets, decision, askedAtMs);
+      localBuckets.synchronize(buckets, decision, requestedAtMs);
       return decision;
     } catch (error) {
-      health.fail(error);
+      health.recordFailure(error);
       loop.wake();
-      return takeOwn(buckets);
+      return takeLocally(buckets);
     }
   };
 
-  const takeCounted = async (buckets: readonly Bucket[]): Promise<Decision> => {
+  const takeSharedAndCount = async (buckets: readonly Bucket[]): Promise<Decision> => {
     const decision = await takeShared(buckets);
-    count(buckets, decision);
+    countDecision(buckets, decision);
     return decision;
   };
 
-  const probe = async () => {
+  const runProbe = async () => {
     try {
       if (redis.status === "wait") await redis.connect();
-      await askDebts({ buckets: [probeBucket], untold: [0] });
-      health.passProbe();
+      await takeInRedis({ buckets: [probeBucket], unsyncedDebts: [0] });
+      health.recordProbeSuccess();
     } catch (error) {
-      health.failProbe(error);
+      health.recordProbeFailure(error);
       // The next probe must not wait behind what this connection left unanswered.
       if (redis.status === "ready") redis.disconnect(true);
     }
-    return afterMs(clock, health.probeWaitMs());
+    return afterMs(clock, health.getProbeDelayMs());
   };
-  const loop = startLoop({ name: "rate-limit-probe", clock, log, waitMs: 1_000, run: probe });
-  const onClose = () => health.fail(new Error("the connection to Redis was closed"));
-  redis.on("error", (error: unknown) => health.fail(error));
-  redis.on("close", onClose);
+  const loop = startLoop({ name: "rate-limit-probe", clock, log, waitMs: 1_000, run: runProbe });
+  const handleClose = () => health.recordFailure(new Error("the connection to Redis was closed"));
+  redis.on("error", (error: unknown) => health.recordFailure(error));
+  redis.on("close", handleClose);
   redis.on("ready", () => loop.wake());
 
   return {
     take: (buckets) => {
-      const decision = health.isGood() ? own.refusal(buckets) : takeOwn(buckets);
-      if (decision === undefined) return takeCounted(buckets);
-      count(buckets, decision);
+      const decision = health.isHealthy()
+        ? localBuckets.rejectFromMemory(buckets)
+        : takeLocally(buckets);
+      if (decision === undefined) return takeSharedAndCount(buckets);
+      countDecision(buckets, decision);
       return decision;
     },
     close: async () => {
-      redis.off("close", onClose);
+      redis.off("close", handleClose);
       if (redis.status !== "end") redis.disconnect();
       await loop.stop();
     },
   };
 };
 
-const openRedis = (url: string, commandTimeout: number): Redis =>
+const createRedisClient = (url: string, commandTimeout: number): Redis =>
   new Redis(url, {
     lazyConnect: true,
     connectTimeout: connectionTimeoutMs,
@@ -115,57 +122,65 @@ const openRedis = (url: string, commandTimeout: number): Redis =>
     enableOfflineQueue: false,
     maxRetriesPerRequest: 1,
     autoResendUnfulfilledCommands: false,
-    retryStrategy: (attempts) => Math.min(attempts * 50, reconnectWaitMsMax),
+    retryStrategy: (attempts) => Math.min(attempts * 50, reconnectDelayMsMax),
   });
 
-const scriptSha = createHash("sha1").update(takeScript).digest("hex");
+const takeScriptSha = createHash("sha1").update(takeScript).digest("hex");
 
 /** The buckets of one request, and what they owe that Redis may not know of, in µs. */
-type Question = { buckets: readonly Bucket[]; untold: readonly number[] };
+type TakeRequest = { buckets: readonly Bucket[]; unsyncedDebts: readonly number[] };
 
 /**
  * Makes the question that takes the tokens in Redis and answers each bucket's debt as it was
- * before. It throws after `answerTimeoutMs`.
+ * before. It throws after `replyTimeoutMs`.
  */
-const createAskDebts = (redis: Redis, keyOf: (bucket: Bucket) => string, answerTimeoutMs: number) =>
-  askByTurns<Question, readonly number[]>({
-    ask: async (questions) => {
-      const buckets = questions.flatMap((question) => question.buckets);
+const createRedisTaker = (
+  redis: Redis,
+  toRedisKey: (bucket: Bucket) => string,
+  replyTimeoutMs: number,
+) =>
+  batchPerTick<TakeRequest, readonly number[]>({
+    runBatch: async (requests) => {
+      const buckets = requests.flatMap((request) => request.buckets);
       const reply = await runScript(redis, buckets.length, [
-        ...buckets.map(keyOf),
-        questions.length,
-        ...questions.map((question) => question.buckets.length),
-        ...questions.flatMap(parametersOf),
+        ...buckets.map(toRedisKey),
+        requests.length,
+        ...requests.map((request) => request.buckets.length),
+        ...requests.flatMap(toScriptArguments),
       ]);
-      return splitDebts(reply, questions);
+      return splitDebts(reply, requests);
     },
-    questionsMax,
-    timeoutMs: answerTimeoutMs,
+    batchSizeMax,
+    timeoutMs: replyTimeoutMs,
   });
 
-const parametersOf = ({ buckets, untold }: Question): number[] =>
-  buckets.flatMap(({ limit }, n) => [tokenMicros(limit), limit.burst, untold[n] ?? 0]);
+const toScriptArguments = ({ buckets, unsyncedDebts }: TakeRequest): number[] =>
+  buckets.flatMap(({ limit }, index) => [
+    getTokenMicros(limit),
+    limit.burst,
+    unsyncedDebts[index] ?? 0,
+  ]);
 
-const splitDebts = (reply: unknown, questions: readonly Question[]): number[][] => {
-  const count = questions.reduce((sum, { buckets }) => sum + buckets.length, 0);
-  if (!Array.isArray(reply) || reply.length !== count || !reply.every(Number.isFinite)) {
+const splitDebts = (reply: unknown, requests: readonly TakeRequest[]): number[][] => {
+  const countDecision = requests.reduce((sum, { buckets }) => sum + buckets.length, 0);
+  if (!Array.isArray(reply) || reply.length !== countDecision || !reply.every(Number.isFinite)) {
     throw new Error("Redis answered something else than one number per bucket");
   }
-  let from = 0;
-  return questions.map(({ buckets }) => reply.slice(from, (from += buckets.length)));
+  let offset = 0;
+  return requests.map(({ buckets }) => reply.slice(offset, (offset += buckets.length)));
 };
 
 const runScript = async (
   redis: Redis,
   keyCount: number,
-  parameters: readonly (string | number)[],
+  scriptArguments: readonly (string | number)[],
 ): Promise<unknown> => {
   try {
-    return await redis.evalsha(scriptSha, keyCount, ...parameters);
+    return await redis.evalsha(takeScriptSha, keyCount, ...scriptArguments);
   } catch (error) {
-    const isUnknown = error instanceof Error && error.message.startsWith("NOSCRIPT");
-    if (!isUnknown) throw error;
-    return redis.eval(takeScript, keyCount, ...parameters);
+    const isScriptMissing = error instanceof Error && error.message.startsWith("NOSCRIPT");
+    if (!isScriptMissing) throw error;
+    return redis.eval(takeScript, keyCount, ...scriptArguments);
   }
 };
 
@@ -176,15 +191,15 @@ const keyPrefix = "{payment-links:rate-limit:v2}";
  * The id's HMAC, cut to 132 bits: whoever reads Redis could try every IPv4 address against a hash
  * without a secret.
  */
-const createKeyOf = (secret: string): ((bucket: Bucket) => string) => {
-  const keys = new LRUCache<string, string>({ max: knownKeysMax });
+const createRedisKeyMapper = (secret: string): ((bucket: Bucket) => string) => {
+  const keys = new LRUCache<string, string>({ max: cachedKeysMax });
   return ({ policy, id }) => {
-    const name = `${policy}:${id}`;
-    const known = keys.get(name);
-    if (known !== undefined) return known;
-    const sealed = createHmac("sha256", secret).update(id).digest("base64url");
-    const key = `${keyPrefix}:${policy}:${sealed.slice(0, 22)}`;
-    keys.set(name, key);
+    const bucketName = `${policy}:${id}`;
+    const cachedKey = keys.get(bucketName);
+    if (cachedKey !== undefined) return cachedKey;
+    const idHmac = createHmac("sha256", secret).update(id).digest("base64url");
+    const key = `${keyPrefix}:${policy}:${idHmac.slice(0, 22)}`;
+    keys.set(bucketName, key);
     return key;
   };
 };
@@ -196,7 +211,7 @@ const probeBucket: Bucket = {
 };
 
 /** What each of several processes grants while they cannot share. */
-const partOf = ({ tokensPerSecond, burst }: Limit, replicas: number): Limit => ({
+const divideLimit = ({ tokensPerSecond, burst }: Limit, replicas: number): Limit => ({
   tokensPerSecond: tokensPerSecond / replicas,
   burst: Math.max(1, Math.floor(burst / replicas)),
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { takeTokens, tokenMicros } from "./take-tokens.ts";
+import { takeTokens, getTokenMicros } from "./take-tokens.ts";
 
 const bucket = { policy: "key", id: "k", limit: { tokensPerSecond: 1, burst: 2 } };
 
@@ -16,7 +16,7 @@ describe("takeTokens", () => {
   });
 });
 
-describe("tokenMicros", () => {
+describe("getTokenMicros", () => {
   test.each([
     [1, 1_000_000],
     [3, 333_333],
@@ -25,7 +25,7 @@ describe("tokenMicros", () => {
   ])(
     "a token of %d per second takes %d µs: the nearest, and never nothing",
     (tokensPerSecond, micros) => {
-      expect(tokenMicros({ tokensPerSecond, burst: 1 })).toBe(micros);
+      expect(getTokenMicros({ tokensPerSecond, burst: 1 })).toBe(micros);
     },
   );
 });

@@ -13,36 +13,36 @@ export const takeTokens = (
   let isAllowed = true;
   for (let index = 0; index < buckets.length; index += 1) {
     const limit = buckets[index]?.limit;
-    if (limit !== undefined && isShort(limit, debtsMicros[index] ?? 0)) isAllowed = false;
+    if (limit !== undefined && lacksToken(limit, debtsMicros[index] ?? 0)) isAllowed = false;
   }
   const states = buckets.map(({ limit }, index) =>
-    stateOf(limit, debtsMicros[index] ?? 0, isAllowed),
+    toBucketState(limit, debtsMicros[index] ?? 0, isAllowed),
   );
   return { isAllowed, states };
 };
 
 /** How long one token of a limit takes to refill, in whole microseconds, at least one. */
-export const tokenMicros = (limit: Limit): number =>
+export const getTokenMicros = (limit: Limit): number =>
   Math.max(1, Math.round(1_000_000 / limit.tokensPerSecond));
 
 /** Whether a bucket with this debt, in microseconds, holds no whole token. */
-export const isShort = (limit: Limit, debtMicros: number): boolean =>
-  lackMicros(limit, debtMicros) > 0;
+export const lacksToken = (limit: Limit, debtMicros: number): boolean =>
+  getLackingMicros(limit, debtMicros) > 0;
 
 /** How long until the bucket holds a whole token; 0 or less when it holds one. */
-const lackMicros = (limit: Limit, debt: number): number => {
-  const token = tokenMicros(limit);
-  return debt + token - token * limit.burst;
+const getLackingMicros = (limit: Limit, debtMicros: number): number => {
+  const tokenMicros = getTokenMicros(limit);
+  return debtMicros + tokenMicros - tokenMicros * limit.burst;
 };
 
-const stateOf = (limit: Limit, debtBefore: number, isTaken: boolean): BucketState => {
-  const token = tokenMicros(limit);
-  const debt = isTaken ? debtBefore + token : debtBefore;
-  const lack = lackMicros(limit, debtBefore);
+const toBucketState = (limit: Limit, debtBeforeMicros: number, isTaken: boolean): BucketState => {
+  const tokenMicros = getTokenMicros(limit);
+  const debtMicros = isTaken ? debtBeforeMicros + tokenMicros : debtBeforeMicros;
+  const lackingMicros = getLackingMicros(limit, debtBeforeMicros);
   return {
-    isAllowed: lack <= 0,
-    remaining: Math.floor((token * limit.burst - debt) / token),
-    retryAfterMs: lack > 0 ? Math.ceil(lack / 1000) : 0,
-    fullInMs: Math.ceil(debt / 1000),
+    isAllowed: lackingMicros <= 0,
+    remaining: Math.floor((tokenMicros * limit.burst - debtMicros) / tokenMicros),
+    retryAfterMs: lackingMicros > 0 ? Math.ceil(lackingMicros / 1000) : 0,
+    fullInMs: Math.ceil(debtMicros / 1000),
   };
 };

@@ -1,8 +1,8 @@
 /** Between which bounds a wait grows. */
-export type Backoff = { firstMs: number; mostMs: number };
+export type Backoff = { initialMs: number; maxMs: number };
 
 const doublingsMax = 16;
 
 /** How long to wait after so many failures in a row: twice as long after each, up to the most. */
-export const backoffMs = (failures: number, { firstMs, mostMs }: Backoff): number =>
-  Math.min(firstMs * 2 ** Math.min(failures - 1, doublingsMax), mostMs);
+export const backoffMs = (failureCount: number, { initialMs, maxMs }: Backoff): number =>
+  Math.min(initialMs * 2 ** Math.min(failureCount - 1, doublingsMax), maxMs);

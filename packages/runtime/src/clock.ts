@@ -8,7 +8,7 @@ export type Clock = {
    * Waits until the instant is reached; ends early, without an error, when the signal aborts. How long
    * that is, is settled at the call: a machine's clock that is set back meanwhile makes it no longer.
    */
-  until(instant: Date, signal: AbortSignal): Promise<void>;
+  sleepUntil(instant: Date, signal: AbortSignal): Promise<void>;
 };
 
 const timeoutMsMax = 2 ** 31 - 1;
@@ -17,29 +17,29 @@ const timeoutMsMax = 2 ** 31 - 1;
 export const systemClock: Clock = {
   now: () => new Date(),
   elapsedMs: () => performance.now(),
-  until: async (instant, signal) => {
-    const endsAtMs = performance.now() + instant.getTime() - Date.now();
+  sleepUntil: async (instant, signal) => {
+    const deadlineMs = performance.now() + instant.getTime() - Date.now();
     while (!signal.aborted) {
-      const waitMs = endsAtMs - performance.now();
+      const waitMs = deadlineMs - performance.now();
       // Written this way round, an invalid date ends the wait instead of spinning.
       if (!(waitMs > 0)) return;
-      await wait(Math.min(waitMs, timeoutMsMax), signal);
+      await sleep(Math.min(waitMs, timeoutMsMax), signal);
     }
   },
 };
 
-const wait = (waitMs: number, signal: AbortSignal): Promise<void> =>
+const sleep = (durationMs: number, signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
-    const end = () => {
+    const finish = () => {
       clearTimeout(timer);
-      signal.removeEventListener("abort", end);
+      signal.removeEventListener("abort", finish);
       resolve();
     };
-    const timer = setTimeout(end, waitMs);
-    signal.addEventListener("abort", end, { once: true });
+    const timer = setTimeout(finish, durationMs);
+    signal.addEventListener("abort", finish, { once: true });
   });
 
-export type HeldClock = Clock & {
+export type FakeClock = Clock & {
   /** Moves time forward and wakes whoever waited for an instant now reached, the earliest first. */
   advance(byMs: number): void;
   /** Sets the time of day back, as of a machine whose clock was wrong. Nobody is woken. */
@@ -47,31 +47,31 @@ export type HeldClock = Clock & {
 };
 
 /** A clock for tests: it stands still until it is moved. */
-export const createHeldClock = (start: Date): HeldClock => {
-  let nowMs = start.getTime();
+export const createFakeClock = (startAt: Date): FakeClock => {
+  let nowMs = startAt.getTime();
   let elapsedMs = 0;
-  const waiting = new Set<{ atMs: number; wake: () => void }>();
+  const sleepers = new Set<{ wakeAtMs: number; wake: () => void }>();
   return {
     now: () => new Date(nowMs),
     elapsedMs: () => elapsedMs,
-    until: (instant, signal) => {
+    sleepUntil: (instant, signal) => {
       if (signal.aborted || !(instant.getTime() > nowMs)) return Promise.resolve();
       return new Promise((resolve) => {
         const wake = () => {
-          waiting.delete(sleeper);
+          sleepers.delete(sleeper);
           signal.removeEventListener("abort", wake);
           resolve();
         };
-        const sleeper = { atMs: elapsedMs + instant.getTime() - nowMs, wake };
-        waiting.add(sleeper);
+        const sleeper = { wakeAtMs: elapsedMs + instant.getTime() - nowMs, wake };
+        sleepers.add(sleeper);
         signal.addEventListener("abort", wake, { once: true });
       });
     },
     advance: (byMs) => {
       nowMs += byMs;
       elapsedMs += byMs;
-      const woken = [...waiting].filter((sleeper) => sleeper.atMs <= elapsedMs);
-      for (const sleeper of woken.sort((a, b) => a.atMs - b.atMs)) sleeper.wake();
+      const dueSleepers = [...sleepers].filter((sleeper) => sleeper.wakeAtMs <= elapsedMs);
+      for (const sleeper of dueSleepers.sort((a, b) => a.wakeAtMs - b.wakeAtMs)) sleeper.wake();
     },
     setBack: (byMs) => {
       nowMs -= byMs;

@@ -9,14 +9,14 @@ import {
   OriginUrl,
   Port,
   RateLimit,
-  Switch,
-  readConfig,
+  BooleanFlag,
+  parseConfig,
   readSecret,
 } from "./config.ts";
 
-const messageOf = (work: () => unknown): string => {
+const getConfigErrorMessage = (action: () => unknown): string => {
   try {
-    work();
+    action();
   } catch (error) {
     if (error instanceof ConfigError) return error.message;
     throw error;
@@ -34,14 +34,14 @@ describe("readConfig (rule OPS-4)", () => {
   });
 
   test("given an empty variable, takes it as missing", () => {
-    const config = readConfig(schema, { PORT: "", BASE_URL: "http://a", RATE: "1:1", TOKEN: "" });
+    const config = parseConfig(schema, { PORT: "", BASE_URL: "http://a", RATE: "1:1", TOKEN: "" });
     expect(config).toMatchObject({ PORT: 8080, LEVEL: "info" });
     expect(config.TOKEN).toBeUndefined();
   });
 
   test("names every fault by its variable, in one message", () => {
     const environment = { PORT: "port", RATE: "fast", LEVEL: "loud", TOKEN: "short" };
-    expect(messageOf(() => readConfig(schema, environment)).split("\n")).toEqual([
+    expect(getConfigErrorMessage(() => parseConfig(schema, environment)).split("\n")).toEqual([
       "The configuration cannot be used:",
       "  PORT: must be a port number",
       "  BASE_URL: is missing",
@@ -60,7 +60,7 @@ describe("readConfig (rule OPS-4)", () => {
       LEVEL: secret,
       TOKEN: secret,
     };
-    const message = messageOf(() => readConfig(schema, environment));
+    const message = getConfigErrorMessage(() => parseConfig(schema, environment));
     expect(message.split("\n")).toHaveLength(6);
     expect(message).not.toContain(secret);
   });
@@ -78,11 +78,11 @@ describe("the forms of variables", () => {
     [RateLimit, "0.5:1", { tokensPerSecond: 0.5, burst: 1 }],
     [CommaList, "a, b ,,c", ["a", "b", "c"]],
     [CommaList, " , ", []],
-    [Switch, "1", true],
-    [Switch, "yes", true],
-    [Switch, "false", false],
-  ])("%#: %s is %j", (form, text, value) => {
-    expect((form as z.ZodType).parse(text)).toEqual(value);
+    [BooleanFlag, "1", true],
+    [BooleanFlag, "yes", true],
+    [BooleanFlag, "false", false],
+  ])("%#: %s is %j", (schema, value, parsedValue) => {
+    expect((schema as z.ZodType).parse(value)).toEqual(parsedValue);
   });
 
   test.each([
@@ -93,20 +93,21 @@ describe("the forms of variables", () => {
       ["pay.example", "ftp://a", "https://user:pass@a", "https://a/?q", "https://a/#f", "//a"],
     ],
     ["a rate limit", RateLimit, ["10", "10:", ":10", "0:1", "1:0", "-1:5", "1:1.5", "1:1:1"]],
-    ["a switch", Switch, ["on", "2", "TRUE", " 1"]],
-  ])("%s is refused where it has another form", (_name, form, texts) => {
-    for (const text of texts) expect([text, form.safeParse(text).success]).toEqual([text, false]);
+    ["a switch", BooleanFlag, ["on", "2", "TRUE", " 1"]],
+  ])("%s is refused where it has another form", (_name, schema, values) => {
+    for (const value of values)
+      expect([value, schema.safeParse(value).success]).toEqual([value, false]);
   });
 });
 
 describe("readSecret (rule OPS-4)", () => {
-  let folder = "";
+  let directory = "";
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), "secret-"));
-    await writeFile(join(folder, "full"), "from the file\n");
-    await writeFile(join(folder, "empty"), "\n");
+    directory = await mkdtemp(join(tmpdir(), "secret-"));
+    await writeFile(join(directory, "full"), "from the file\n");
+    await writeFile(join(directory, "empty"), "\n");
   });
-  afterAll(() => rm(folder, { recursive: true }));
+  afterAll(() => rm(directory, { recursive: true }));
 
   test.each([
     ["the variable", { KEY: "value" }, "value"],
@@ -118,16 +119,21 @@ describe("readSecret (rule OPS-4)", () => {
   });
 
   test("given …_FILE, answers the file's text without its last newline", () => {
-    expect(readSecret({ KEY_FILE: join(folder, "full") }, "KEY")).toBe("from the file");
+    expect(readSecret({ KEY_FILE: join(directory, "full") }, "KEY")).toBe("from the file");
   });
 
   test.each([
     ["a file that is not there", "none", undefined, "names a file that cannot be read"],
     ["an empty file", "empty", undefined, "names an empty file"],
     ["both, of which one would be ignored", "full", "hunter2", "KEY is given too"],
-  ])("given %s, refuses by the variable's name and repeats nothing", (_name, file, KEY, fault) => {
-    const message = messageOf(() => readSecret({ KEY, KEY_FILE: join(folder, file) }, "KEY"));
-    expect(message).toContain(`KEY_FILE: ${fault}`);
-    expect(message).not.toMatch(/hunter2|from the file/);
-  });
+  ])(
+    "given %s, refuses by the variable's name and repeats nothing",
+    (_name, file, KEY, expectedReason) => {
+      const message = getConfigErrorMessage(() =>
+        readSecret({ KEY, KEY_FILE: join(directory, file) }, "KEY"),
+      );
+      expect(message).toContain(`KEY_FILE: ${expectedReason}`);
+      expect(message).not.toMatch(/hunter2|from the file/);
+    },
+  );
 });

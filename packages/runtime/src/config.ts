@@ -7,9 +7,9 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 export class ConfigError extends Error {}
 
 /** Each fault begins with the name of its variable, and repeats no value. */
-export const configError = (faults: readonly string[]): ConfigError =>
+export const createConfigError = (messages: readonly string[]): ConfigError =>
   new ConfigError(
-    ["The configuration cannot be used:", ...faults.map((fault) => `  ${fault}`)].join("\n"),
+    ["The configuration cannot be used:", ...messages.map((message) => `  ${message}`)].join("\n"),
   );
 
 /**
@@ -17,21 +17,21 @@ export const configError = (faults: readonly string[]): ConfigError =>
  * that lists every fault by its variable's name and repeats no value (rule OPS-4). Rules over
  * several variables are checked once each of them is well formed.
  */
-export const readConfig = <S extends z.ZodType>(
-  schema: S,
+export const parseConfig = <Schema extends z.ZodType>(
+  schema: Schema,
   environment: Environment,
-): z.output<S> => {
-  const given = Object.fromEntries(
+): z.output<Schema> => {
+  const definedVariables = Object.fromEntries(
     Object.entries(environment).filter(([, value]) => value !== undefined && value !== ""),
   );
-  const result = schema.safeParse(given);
+  const result = schema.safeParse(definedVariables);
   if (result.success) return result.data;
-  const faults = result.error.issues.map((issue) => {
+  const messages = result.error.issues.map((issue) => {
     const name = issue.path.join(".");
-    const isMissing = issue.code === "invalid_type" && !(name in given);
+    const isMissing = issue.code === "invalid_type" && !(name in definedVariables);
     return `${name || "configuration"}: ${isMissing ? "is missing" : issue.message}`;
   });
-  throw configError(faults);
+  throw createConfigError(messages);
 };
 
 /**
@@ -40,20 +40,20 @@ export const readConfig = <S extends z.ZodType>(
  * empty, or if both are given.
  */
 export const readSecret = (environment: Environment, name: string): string | undefined => {
-  const given = environment[name] || undefined;
-  const file = environment[`${name}_FILE`];
-  if (file === undefined || file === "") return given;
-  const fault = (text: string) => configError([`${name}_FILE: ${text}`]);
-  if (given !== undefined) throw fault(`${name} is given too; one of them must go`);
-  const content = readText(file);
-  if (content === undefined) throw fault("names a file that cannot be read");
-  if (content === "") throw fault("names an empty file");
+  const value = environment[name] || undefined;
+  const filePath = environment[`${name}_FILE`];
+  if (filePath === undefined || filePath === "") return value;
+  const createFileError = (reason: string) => createConfigError([`${name}_FILE: ${reason}`]);
+  if (value !== undefined) throw createFileError(`${name} is given too; one of them must go`);
+  const content = readTextFile(filePath);
+  if (content === undefined) throw createFileError("names a file that cannot be read");
+  if (content === "") throw createFileError("names an empty file");
   return content;
 };
 
-const readText = (file: string): string | undefined => {
+const readTextFile = (filePath: string): string | undefined => {
   try {
-    return readFileSync(file, "utf8").trim();
+    return readFileSync(filePath, "utf8").trim();
   } catch {
     return undefined;
   }
@@ -62,7 +62,7 @@ const readText = (file: string): string | undefined => {
 /** An http or https address that paths are put behind: no credentials, query, fragment, last slash. */
 export const OriginUrl = z
   .url({ protocol: /^https?$/, error: "must be an http or https URL", abort: true })
-  .refine((text) => !/[?#@]/.test(text), {
+  .refine((url) => !/[?#@]/.test(url), {
     error: "must have no credentials, query or fragment",
   })
   .transform((url) => url.replace(/\/+$/, ""));
@@ -74,12 +74,12 @@ export const Port = z
   .transform(Number)
   .refine((port) => port <= 65_535, { error: "must be at most 65535" });
 
-const rate = /^(\d{1,6}(?:\.\d{1,3})?):(\d{1,7})$/;
+const rateLimitPattern = /^(\d{1,6}(?:\.\d{1,3})?):(\d{1,7})$/;
 
 /** `<tokens per second>:<burst>` */
 export const RateLimit = z
   .string()
-  .regex(rate, { error: "must be <tokens per second>:<burst>" })
+  .regex(rateLimitPattern, { error: "must be <tokens per second>:<burst>" })
   .transform((text) => {
     const [tokensPerSecond = "", burst = ""] = text.split(":");
     return { tokensPerSecond: Number(tokensPerSecond), burst: Number(burst) };
@@ -107,6 +107,6 @@ export const TokenList = CommaList.refine((tokens) => tokens.length > 0, {
 });
 
 /** `1`, `true` or `yes` switch on, `0`, `false` or `no` off; everything else is a fault. */
-export const Switch = z
+export const BooleanFlag = z
   .enum(["0", "1", "true", "false", "yes", "no"])
-  .transform((word) => word === "1" || word === "true" || word === "yes");
+  .transform((value) => value === "1" || value === "true" || value === "yes");

@@ -1,27 +1,33 @@
-export { waitForEachAddress } from "./address-wait.ts";
+export { setConnectAttemptTimeout } from "./connect-attempt-timeout.ts";
 export { type Backoff, backoffMs } from "./backoff.ts";
-export { type Clock, type HeldClock, afterMs, createHeldClock, systemClock } from "./clock.ts";
+export { type Clock, type FakeClock, afterMs, createFakeClock, systemClock } from "./clock.ts";
 export {
   CommaList,
   TokenList,
   ConfigError,
-  configError,
+  createConfigError,
   type Environment,
   OriginUrl,
   Port,
   RateLimit,
-  Switch,
-  readConfig,
+  BooleanFlag,
+  parseConfig,
   readSecret,
 } from "./config.ts";
-export { type Log, describeError, logLevels, openLog } from "./log.ts";
+export { type Log, describeError, logLevels, createLog } from "./log.ts";
 export { type Loop, startLoop } from "./loop.ts";
 export {
   type Metrics,
   addProcessMetrics,
-  exposeMetrics,
+  renderMetrics,
   metricsContentType,
-  openMetrics,
+  createMetrics,
 } from "./metrics.ts";
-export { type StopList, crashOnUncaught, createStopList, stopOnSignal } from "./stop.ts";
-export { activeTraceparent, continueTrace, joinTrace, openTracing, tracer } from "./tracing.ts";
+export { type StopList, exitOnUncaughtError, createStopList, stopOnSignal } from "./stop.ts";
+export {
+  getActiveTraceparent,
+  extractTraceContext,
+  joinTraceById,
+  startTracing,
+  tracer,
+} from "./tracing.ts";

@@ -1,21 +1,21 @@
 import { describe, expect, test } from "@jest/globals";
-import { describeError, openLog } from "./log.ts";
+import { describeError, createLog } from "./log.ts";
 
-type Line = Record<string, unknown>;
+type LogLine = Record<string, unknown>;
 
-const capture = (level = "info") => {
+const captureLog = (level = "info") => {
   const written: string[] = [];
-  const log = openLog(
+  const log = createLog(
     { service: "links-api", level },
     { write: (text) => void written.push(text) },
   );
-  const lines = (): Line[] => written.map((text) => JSON.parse(text) as Line);
+  const lines = (): LogLine[] => written.map((text) => JSON.parse(text) as LogLine);
   return { log, written, lines };
 };
 
 describe("the log", () => {
   test("writes one JSON line per event, with its level, time and service", () => {
-    const { log, written, lines } = capture();
+    const { log, written, lines } = captureLog();
     log.info({ link_id: "plink_1" }, "a line\nwith a break");
     log.debug("below the level");
     expect(written).toHaveLength(1);
@@ -30,16 +30,19 @@ describe("the log", () => {
   });
 
   test("has no trace ids where nothing is traced", () => {
-    const { log, lines } = capture();
+    const { log, lines } = captureLog();
     log.info("a line");
     expect(lines()[0]).not.toHaveProperty("trace_id");
   });
 
   test("given a value that JSON cannot hold, writes a line all the same", () => {
-    const { log, lines } = capture();
-    const circle: Line = { name: "circle" };
-    circle["self"] = circle;
-    log.info({ circle, bytes: Buffer.alloc(3), at: new Date(0), deep: nest(20) }, "a line");
+    const { log, lines } = captureLog();
+    const circular: LogLine = { name: "circle" };
+    circular["self"] = circular;
+    log.info(
+      { circle: circular, bytes: Buffer.alloc(3), at: new Date(0), deep: createNested(20) },
+      "a line",
+    );
     expect(lines()[0]).toMatchObject({
       circle: { name: "circle", self: "[more]" },
       bytes: "[3 bytes]",
@@ -70,7 +73,7 @@ describe("redaction", () => {
     "DATABASE_URL",
     "signInUrl",
   ])("blots out %s at every depth, in lists, children and beside errors", (name) => {
-    const { log, written } = capture();
+    const { log, written } = captureLog();
     const field = { [name]: secret };
     log.info(field, "top");
     log.info({ a: { b: { c: { d: field } } } }, "deep");
@@ -82,13 +85,13 @@ describe("redaction", () => {
   });
 
   test.each(["key", "token", "secret", "password"])("blots out a child's own %s", (name) => {
-    const { log, written } = capture();
+    const { log, written } = captureLog();
     log.child({ [name]: secret }).info("a line");
     expect(written.join("")).not.toContain(secret);
   });
 
   test("leaves what only sounds like a secret", () => {
-    const { log, lines } = capture();
+    const { log, lines } = captureLog();
     const fields = {
       tokenAddress: "0x1",
       token_id: "usdc",
@@ -103,7 +106,7 @@ describe("redaction", () => {
 
 describe("an error in the log", () => {
   /** As database libraries make them: the error carries the statement and its values. */
-  const queryError = () =>
+  const createQueryError = () =>
     Object.assign(new Error("the query failed", { cause: new Error("deeper") }), {
       code: "23505",
       query: { values: ["hunter2"] },
@@ -111,8 +114,8 @@ describe("an error in the log", () => {
     });
 
   test("tells type, text, code, stack and cause, and nothing that hangs on it", () => {
-    const { log, written, lines } = capture();
-    log.error({ err: queryError() }, "a request failed");
+    const { log, written, lines } = captureLog();
+    log.error({ err: createQueryError() }, "a request failed");
     expect(lines()[0]?.["err"]).toEqual({
       type: "Error",
       message: "the query failed",
@@ -124,9 +127,9 @@ describe("an error in the log", () => {
   });
 
   test("is told the same way wherever in the line it stands", () => {
-    const { log, written, lines } = capture();
-    log.error(queryError());
-    log.error({ failures: [{ reason: queryError() }] }, "several");
+    const { log, written, lines } = captureLog();
+    log.error(createQueryError());
+    log.error({ failures: [{ reason: createQueryError() }] }, "several");
     expect(lines()[0]).toMatchObject({ msg: "the query failed", err: { code: "23505" } });
     expect(lines()[1]).toMatchObject({ failures: [{ reason: { code: "23505" } }] });
     expect(written.join("")).not.toContain("hunter2");
@@ -135,7 +138,7 @@ describe("an error in the log", () => {
   test.each([["text"], [{ password: "hunter2" }], [null], [7]])(
     "given %j, which is no error, repeats nothing of it",
     (thrown) => {
-      const { log, written } = capture();
+      const { log, written } = captureLog();
       log.error({ err: thrown }, "a request failed");
       expect(written.join("")).not.toContain("hunter2");
       expect(describeError(thrown)).toEqual({ message: "a value that is no error was thrown" });
@@ -149,4 +152,5 @@ describe("an error in the log", () => {
   });
 });
 
-const nest = (depth: number): unknown => (depth === 0 ? "bottom" : { in: nest(depth - 1) });
+const createNested = (depth: number): unknown =>
+  depth === 0 ? "bottom" : { in: createNested(depth - 1) };

@@ -6,13 +6,13 @@ export type Log = Logger;
 /** How much a log tells, from little to much; `silent` is nothing. */
 export const logLevels = ["silent", "fatal", "error", "warn", "info", "debug", "trace"] as const;
 
-const isLogLevel = (word: string): boolean => logLevels.some((level) => level === word);
+const isLogLevel = (value: string): boolean => logLevels.some((level) => level === value);
 
 /**
  * Names that can hold a secret, ignoring case, dashes and underscores. The last word counts, so
  * `tokenAddress` and `secretPrefix` are not among them.
  */
-const secretName =
+const secretNamePattern =
   /(?:secrets?|secretkeys?|passwords?|tokens?|cookies?|signatures?|authorization|apikeys?|privatekey|databaseurl|redisurl|signinurl)$|^keys?$/;
 
 const depthMax = 6;
@@ -24,7 +24,7 @@ const causesMax = 4;
  * libraries add, because a query's values would be among them. A process opens its log before it reads
  * its configuration, which then refuses a word that is no level (rule OPS-4); until then it is `info`.
  */
-export const openLog = (
+export const createLog = (
   { service, level }: { service: string; level: string },
   destination?: DestinationStream,
 ): Log =>
@@ -33,10 +33,10 @@ export const openLog = (
       level: isLogLevel(level) ? level : "info",
       base: { service },
       timestamp: pino.stdTimeFunctions.isoTime,
-      formatters: { level: (label) => ({ level: label }), log: cleanLine },
+      formatters: { level: (label) => ({ level: label }), log: redactFields },
       serializers: { err: (error: unknown) => describeError(error) },
       // A child's bindings do not pass the formatter above.
-      redact: { paths: ["key", "token", "secret", "password"], censor: blotOut },
+      redact: { paths: ["key", "token", "secret", "password"], censor: maskSecret },
       mixin: () => {
         const context = trace.getActiveSpan()?.spanContext();
         return context !== undefined && isSpanContextValid(context)
@@ -58,32 +58,36 @@ export const describeError = (error: unknown, depth = 0): Record<string, unknown
   return { type: error.name, message: error.message, ...code, stack: error.stack, ...cause };
 };
 
-const cleanLine = (line: Record<string, unknown>): Record<string, unknown> => {
+const redactFields = (fields: Record<string, unknown>): Record<string, unknown> => {
   const seen = new WeakSet();
-  const fields = Object.entries(line).map(([name, value]) => [
+  const redactedEntries = Object.entries(fields).map(([name, value]) => [
     name,
     // Its own serializer describes it.
-    name === "err" ? value : cleanField(name, value, { depth: 1, seen }),
+    name === "err" ? value : redactField(name, value, { depth: 1, seen }),
   ]);
-  return Object.fromEntries(fields);
+  return Object.fromEntries(redactedEntries);
 };
 
-type Place = { depth: number; seen: WeakSet<object> };
+type RedactionState = { depth: number; seen: WeakSet<object> };
 
-const cleanField = (name: string, value: unknown, place: Place): unknown =>
-  secretName.test(name.replace(/[-_]/g, "").toLowerCase()) ? blotOut(value) : clean(value, place);
+const redactField = (name: string, value: unknown, state: RedactionState): unknown =>
+  secretNamePattern.test(name.replace(/[-_]/g, "").toLowerCase())
+    ? maskSecret(value)
+    : redactValue(value, state);
 
-const blotOut = (value: unknown): unknown => value && "[redacted]";
+const maskSecret = (value: unknown): unknown => value && "[redacted]";
 
-const clean = (value: unknown, { depth, seen }: Place): unknown => {
+const redactValue = (value: unknown, { depth, seen }: RedactionState): unknown => {
   if (typeof value !== "object" || value === null) return value;
   if (value instanceof Error) return describeError(value);
   if (value instanceof Uint8Array) return `[${value.length} bytes]`;
   if ("toJSON" in value) return value;
   if (depth >= depthMax || seen.has(value)) return "[more]";
   seen.add(value);
-  const below = { depth: depth + 1, seen };
-  if (Array.isArray(value)) return value.map((item) => clean(item, below));
+  const childState = { depth: depth + 1, seen };
+  if (Array.isArray(value)) return value.map((item) => redactValue(item, childState));
   const entries = Object.entries(value);
-  return Object.fromEntries(entries.map(([name, inner]) => [name, cleanField(name, inner, below)]));
+  return Object.fromEntries(
+    entries.map(([name, nestedValue]) => [name, redactField(name, nestedValue, childState)]),
+  );
 };

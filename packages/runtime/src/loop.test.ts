@@ -1,12 +1,12 @@
 import { afterEach, describe, expect, test } from "@jest/globals";
-import { createHeldClock } from "./clock.ts";
-import { openLog } from "./log.ts";
+import { createFakeClock } from "./clock.ts";
+import { createLog } from "./log.ts";
 import { type Loop, startLoop } from "./loop.ts";
 
-const start = new Date("2026-11-21T10:00:00Z");
+const startAt = new Date("2026-11-21T10:00:00Z");
 
 /** Lets every promise that is ready go on. */
-const settle = () => new Promise((resolve) => setImmediate(resolve));
+const flushPromises = () => new Promise((resolve) => setImmediate(resolve));
 
 type Run = (signal: AbortSignal) => Promise<boolean | Date | void>;
 
@@ -14,188 +14,188 @@ let loop: Loop | undefined;
 afterEach(() => loop?.stop());
 
 /** A loop that waits one second after each run, on a clock that the test holds. */
-const begin = (run: Run, more: { failedWaitMsMax?: number } = {}) => {
-  const clock = createHeldClock(start);
+const startTestLoop = (run: Run, options: { backoffMsMax?: number } = {}) => {
+  const clock = createFakeClock(startAt);
   const written: string[] = [];
-  const log = openLog(
+  const log = createLog(
     { service: "test", level: "info" },
     { write: (text) => void written.push(text) },
   );
-  let runs = 0;
-  const started = startLoop({
+  let runCount = 0;
+  const startedLoop = startLoop({
     name: "job",
     clock,
     log,
     waitMs: 1000,
-    ...more,
+    ...options,
     run: (signal) => {
-      runs += 1;
+      runCount += 1;
       return run(signal);
     },
   });
-  loop = started;
-  return { clock, written, loop: started, runs: () => runs };
+  loop = startedLoop;
+  return { clock, written, loop: startedLoop, getRunCount: () => runCount };
 };
 
 /** A run that lasts until the test ends it. */
-const createGate = () => {
-  let open = () => {};
-  const passed = new Promise<void>((resolve) => {
-    open = resolve;
+const createLatch = () => {
+  let release = () => {};
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
   });
-  return { open, passed };
+  return { release, released };
 };
 
 describe("a loop", () => {
   test("runs at once, and again after each wait", async () => {
-    const { clock, runs } = begin(async () => {});
-    await settle();
-    expect(runs()).toBe(1);
+    const { clock, getRunCount } = startTestLoop(async () => {});
+    await flushPromises();
+    expect(getRunCount()).toBe(1);
     clock.advance(999);
-    await settle();
-    expect(runs()).toBe(1);
+    await flushPromises();
+    expect(getRunCount()).toBe(1);
     clock.advance(1);
-    await settle();
-    expect(runs()).toBe(2);
+    await flushPromises();
+    expect(getRunCount()).toBe(2);
   });
 
   test("given true, runs again without a wait", async () => {
-    let left = 3;
-    const { runs } = begin(async () => {
-      left -= 1;
-      return left > 0;
+    let remainingRuns = 3;
+    const { getRunCount } = startTestLoop(async () => {
+      remainingRuns -= 1;
+      return remainingRuns > 0;
     });
-    await settle();
-    expect(runs()).toBe(3);
+    await flushPromises();
+    expect(getRunCount()).toBe(3);
   });
 
   test("given an instant, runs then; but never later than its own wait", async () => {
-    const answers = [new Date(start.getTime() + 10), new Date(start.getTime() + 60_000)];
-    const { clock, runs } = begin(async () => answers.shift());
-    await settle();
+    const results = [new Date(startAt.getTime() + 10), new Date(startAt.getTime() + 60_000)];
+    const { clock, getRunCount } = startTestLoop(async () => results.shift());
+    await flushPromises();
     clock.advance(10);
-    await settle();
-    expect(runs()).toBe(2);
+    await flushPromises();
+    expect(getRunCount()).toBe(2);
     clock.advance(1000);
-    await settle();
-    expect(runs()).toBe(3);
+    await flushPromises();
+    expect(getRunCount()).toBe(3);
   });
 
   test("woken while it waits, runs at once; woken many times, still once", async () => {
-    const { loop, runs } = begin(async () => {});
-    await settle();
+    const { loop, getRunCount } = startTestLoop(async () => {});
+    await flushPromises();
     loop.wake();
     loop.wake();
     loop.wake();
-    await settle();
-    expect(runs()).toBe(2);
+    await flushPromises();
+    expect(getRunCount()).toBe(2);
   });
 
   test("woken while it runs, runs once more after that", async () => {
-    const gate = createGate();
-    const { loop, runs } = begin(() => gate.passed);
+    const latch = createLatch();
+    const { loop, getRunCount } = startTestLoop(() => latch.released);
     loop.wake();
     loop.wake();
-    await settle();
-    expect(runs()).toBe(1);
-    gate.open();
-    await settle();
-    expect(runs()).toBe(2);
+    await flushPromises();
+    expect(getRunCount()).toBe(1);
+    latch.release();
+    await flushPromises();
+    expect(getRunCount()).toBe(2);
   });
 
   test("never runs twice at a time", async () => {
-    let running = 0;
-    let most = 0;
-    const { loop } = begin(async () => {
-      running += 1;
-      most = Math.max(most, running);
-      await settle();
-      running -= 1;
+    let concurrency = 0;
+    let concurrencyMax = 0;
+    const { loop } = startTestLoop(async () => {
+      concurrency += 1;
+      concurrencyMax = Math.max(concurrencyMax, concurrency);
+      await flushPromises();
+      concurrency -= 1;
     });
-    for (let woken = 0; woken < 20; woken += 1) {
+    for (let wakeCount = 0; wakeCount < 20; wakeCount += 1) {
       loop.wake();
-      await settle();
+      await flushPromises();
     }
-    expect(most).toBe(1);
+    expect(concurrencyMax).toBe(1);
   });
 });
 
 describe("a loop whose run fails", () => {
   test("waits twice as long after each failure, up to the most, and as usual after a success", async () => {
     let isBroken = true;
-    const { clock, runs, written } = begin(
+    const { clock, getRunCount, written } = startTestLoop(
       async () => {
         if (isBroken) throw new Error("broken");
       },
-      { failedWaitMsMax: 5000 },
+      { backoffMsMax: 5000 },
     );
     for (const waitMs of [2000, 4000, 5000, 5000]) {
-      await settle();
-      const before = runs();
+      await flushPromises();
+      const runCountBefore = getRunCount();
       clock.advance(waitMs - 1);
-      await settle();
-      expect(runs()).toBe(before);
+      await flushPromises();
+      expect(getRunCount()).toBe(runCountBefore);
       clock.advance(1);
-      await settle();
-      expect(runs()).toBe(before + 1);
+      await flushPromises();
+      expect(getRunCount()).toBe(runCountBefore + 1);
     }
     expect(written).toHaveLength(5);
     expect(written[4]).toContain('"failures":5');
     isBroken = false;
     clock.advance(5000);
-    await settle();
+    await flushPromises();
     isBroken = true;
     clock.advance(1000);
-    await settle();
+    await flushPromises();
     expect(written[5]).toContain('"failures":1');
-    const before = runs();
+    const runCountBefore = getRunCount();
     clock.advance(2000);
-    await settle();
-    expect(runs()).toBe(before + 1);
+    await flushPromises();
+    expect(getRunCount()).toBe(runCountBefore + 1);
   });
 
   test("woken during the run that failed, waits all the same; woken after it, tries at once", async () => {
-    const gate = createGate();
-    const { loop, runs } = begin(async () => {
-      await gate.passed;
+    const latch = createLatch();
+    const { loop, getRunCount } = startTestLoop(async () => {
+      await latch.released;
       throw new Error("broken");
     });
     loop.wake();
-    gate.open();
-    await settle();
-    expect(runs()).toBe(1);
+    latch.release();
+    await flushPromises();
+    expect(getRunCount()).toBe(1);
     loop.wake();
-    await settle();
-    expect(runs()).toBe(2);
+    await flushPromises();
+    expect(getRunCount()).toBe(2);
   });
 });
 
 describe("stopping a loop", () => {
   test("waits for the run under way, tells it by its signal, and starts no other", async () => {
-    const gate = createGate();
+    const latch = createLatch();
     const signals: AbortSignal[] = [];
-    const { loop, runs } = begin((signal) => {
+    const { loop, getRunCount } = startTestLoop((signal) => {
       signals.push(signal);
-      return gate.passed;
+      return latch.released;
     });
     const stopping = loop.stop();
     loop.wake();
-    await settle();
+    await flushPromises();
     expect(signals[0]?.aborted).toBe(true);
-    expect(await Promise.race([stopping, settle().then(() => "still running")])).toBe(
+    expect(await Promise.race([stopping, flushPromises().then(() => "still running")])).toBe(
       "still running",
     );
-    gate.open();
+    latch.release();
     await stopping;
-    expect(runs()).toBe(1);
+    expect(getRunCount()).toBe(1);
   });
 
   test("ends a wait at once, a wait after a failure too", async () => {
-    const { loop: idle } = begin(async () => {});
-    const { loop: broken } = begin(() => Promise.reject(new Error("broken")));
-    await settle();
-    await idle.stop();
-    await broken.stop();
-    await broken.stop();
+    const { loop: idleLoop } = startTestLoop(async () => {});
+    const { loop: failingLoop } = startTestLoop(() => Promise.reject(new Error("broken")));
+    await flushPromises();
+    await idleLoop.stop();
+    await failingLoop.stop();
+    await failingLoop.stop();
   });
 });

@@ -14,9 +14,9 @@ type LoopOptions = {
   name: string;
   clock: Clock;
   log: Log;
-  /** How long to wait after a run; after a failed one the wait doubles up to `failedWaitMsMax`. */
+  /** How long to wait after a run; after a failed one the wait doubles up to `backoffMsMax`. */
   waitMs: number;
-  failedWaitMsMax?: number;
+  backoffMsMax?: number;
   /** One run. Answer `true` to be run again at once, or the instant at which there is work again. */
   run: (signal: AbortSignal) => Promise<boolean | Date | void>;
 };
@@ -24,48 +24,48 @@ type LoopOptions = {
 /** Starts a background job. An error of a run is logged, and the job goes on after a growing wait. */
 export const startLoop = (options: LoopOptions): Loop => {
   const { clock, log, name } = options;
-  const stopping = new AbortController();
-  let waiting = new AbortController();
+  const stopController = new AbortController();
+  let sleepController = new AbortController();
   let isWoken = false;
-  const backoff = { firstMs: 2 * options.waitMs, mostMs: options.failedWaitMsMax ?? 10_000 };
+  const backoff = { initialMs: 2 * options.waitMs, maxMs: options.backoffMsMax ?? 10_000 };
 
-  const rest = async (until: Date) => {
-    waiting = new AbortController();
-    if (isWoken || stopping.signal.aborted) return;
-    await clock.until(until, waiting.signal);
+  const sleep = async (wakeAt: Date) => {
+    sleepController = new AbortController();
+    if (isWoken || stopController.signal.aborted) return;
+    await clock.sleepUntil(wakeAt, sleepController.signal);
   };
 
-  const work = async () => {
+  const runUntilStopped = async () => {
     let failures = 0;
-    while (!stopping.signal.aborted) {
+    while (!stopController.signal.aborted) {
       isWoken = false;
       try {
-        const next = await options.run(stopping.signal);
+        const result = await options.run(stopController.signal);
         failures = 0;
-        if (next === true) continue;
-        const poll = afterMs(clock, options.waitMs);
-        await rest(next instanceof Date && next < poll ? next : poll);
+        if (result === true) continue;
+        const nextPollAt = afterMs(clock, options.waitMs);
+        await sleep(result instanceof Date && result < nextPollAt ? result : nextPollAt);
       } catch (error) {
         failures += 1;
         log.error({ err: error, loop: name, failures }, "a background job failed; it goes on");
         isWoken = false;
-        await rest(afterMs(clock, backoffMs(failures, backoff)));
+        await sleep(afterMs(clock, backoffMs(failures, backoff)));
       }
     }
   };
 
-  const ended = work();
+  const finished = runUntilStopped();
   return {
     wake: () => {
       if (isWoken) return;
       isWoken = true;
       // A reason of our own avoids creating an exception with its stack.
-      waiting.abort("woken");
+      sleepController.abort("woken");
     },
     stop: () => {
-      stopping.abort("stopped");
-      waiting.abort("stopped");
-      return ended;
+      stopController.abort("stopped");
+      sleepController.abort("stopped");
+      return finished;
     },
   };
 };

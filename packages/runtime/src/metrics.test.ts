@@ -2,11 +2,11 @@ import { describe, expect, test } from "@jest/globals";
 import { Counter, Gauge, Histogram } from "prom-client";
 import { waitUntil } from "./testing/wait-until.ts";
 import { injectDelay } from "./testing/inject-delay.ts";
-import { addProcessMetrics, exposeMetrics, metricsContentType, openMetrics } from "./metrics.ts";
+import { addProcessMetrics, renderMetrics, metricsContentType, createMetrics } from "./metrics.ts";
 
 /** A service with one family of each type, as every service has them. */
-const openService = (name: string, count: number) => {
-  const metrics = openMetrics(name);
+const createServiceMetrics = (name: string, count: number) => {
+  const metrics = createMetrics(name);
   const registers = [metrics];
   new Counter({
     name: "payment_links_things_total",
@@ -24,24 +24,24 @@ const openService = (name: string, count: number) => {
   return metrics;
 };
 
-const sample =
+const samplePattern =
   /^([a-z0-9_]+)(\{[a-z_]+="(?:[^"\\\n]|\\["\\n])*"(?:,[a-z_]+="(?:[^"\\\n]|\\["\\n])*")*\})? \S+$/;
 
 /** Checks a text against the Prometheus text format 0.0.4, as far as scrapers do. */
-const check = (text: string) => {
+const parseExposition = (text: string) => {
   expect(text.endsWith("\n")).toBe(true);
-  const described = new Set<string>();
+  const describedFamilies = new Set<string>();
   const series = new Set<string>();
   let family = "";
   for (const line of text.split("\n").filter((line) => line !== "")) {
-    const head = /^# (HELP|TYPE) ([a-z0-9_]+) ./.exec(line);
-    if (head !== null) {
-      const [, kind = "", name = ""] = head;
-      expect([line, described.has(kind + name)]).toEqual([line, false]);
-      described.add(kind + name);
+    const header = /^# (HELP|TYPE) ([a-z0-9_]+) ./.exec(line);
+    if (header !== null) {
+      const [, keyword = "", name = ""] = header;
+      expect([line, describedFamilies.has(keyword + name)]).toEqual([line, false]);
+      describedFamilies.add(keyword + name);
       family = name;
     } else if (!line.startsWith("# ")) {
-      expect(line).toMatch(sample);
+      expect(line).toMatch(samplePattern);
       // A family's samples follow its head, and no sample appears twice.
       expect(line.startsWith(family)).toBe(true);
       const name = line.slice(0, line.lastIndexOf(" "));
@@ -52,58 +52,60 @@ const check = (text: string) => {
   return series;
 };
 
-describe("exposeMetrics", () => {
+describe("renderMetrics", () => {
   test("given one service, is valid and carries its label on every series", async () => {
-    const series = check(await exposeMetrics([openService("links-api", 1)]));
+    const series = parseExposition(await renderMetrics([createServiceMetrics("links-api", 1)]));
     expect(series.size).toBe(7);
     for (const name of series) expect(name).toContain('service="links-api"');
   });
 
   test("given several, tells them apart by the label and heads each family once", async () => {
-    const services = ["links-api", "auth-keys", "webhook-dispatcher"];
-    const text = await exposeMetrics(services.map((name, index) => openService(name, index + 1)));
-    const series = check(text);
-    expect(series.size).toBe(7 * services.length);
+    const serviceNames = ["links-api", "auth-keys", "webhook-dispatcher"];
+    const text = await renderMetrics(
+      serviceNames.map((name, index) => createServiceMetrics(name, index + 1)),
+    );
+    const series = parseExposition(text);
+    expect(series.size).toBe(7 * serviceNames.length);
     expect(text).toContain('payment_links_age_seconds{service="links-api"} 1\n');
     expect(text).toContain('payment_links_age_seconds{service="webhook-dispatcher"} 3\n');
   });
 
   test("keeps what Node tells of its process, its start among it, beside other services", async () => {
-    const process = openMetrics("process");
-    addProcessMetrics(process);
-    const text = await exposeMetrics([process, openService("links-api", 1)]);
-    check(text);
+    const processMetrics = createMetrics("process");
+    addProcessMetrics(processMetrics);
+    const text = await renderMetrics([processMetrics, createServiceMetrics("links-api", 1)]);
+    parseExposition(text);
     expect(text).toContain('process_start_time_seconds{service="process"}');
     expect(text).toContain("nodejs_eventloop_lag_seconds");
   });
 
   test("samples the event loop so seldom that an idle process sleeps", async () => {
-    const process = openMetrics("process");
-    addProcessMetrics(process);
-    const least = process.getSingleMetric("nodejs_eventloop_lag_min_seconds");
-    const delayOf = async () => Number((await least?.get())?.values[0]?.value);
+    const processMetrics = createMetrics("process");
+    addProcessMetrics(processMetrics);
+    const minLagGauge = processMetrics.getSingleMetric("nodejs_eventloop_lag_min_seconds");
+    const readMinLagSeconds = async () => Number((await minLagGauge?.get())?.values[0]?.value);
     // Each look begins a new count of samples; a delay holds the interval between two of them.
-    const told = process.getSingleMetric("nodejs_eventloop_lag_seconds");
+    const lagGauge = processMetrics.getSingleMetric("nodejs_eventloop_lag_seconds");
     await waitUntil("a delay is sampled", async () => {
       await injectDelay("quiet period", 700);
-      await told?.get();
-      const delay = await delayOf();
-      return delay > 0 && delay < 10;
+      await lagGauge?.get();
+      const lagSeconds = await readMinLagSeconds();
+      return lagSeconds > 0 && lagSeconds < 10;
     });
-    expect(await delayOf()).toBeGreaterThan(0.45);
+    expect(await readMinLagSeconds()).toBeGreaterThan(0.45);
   });
 
   test("given a family that cannot be collected, leaves out that one and says so", async () => {
-    const metrics = openService("links-api", 1);
-    const rows = new Gauge({
+    const metrics = createServiceMetrics("links-api", 1);
+    const rowsGauge = new Gauge({
       name: "payment_links_rows",
       help: "Rows",
       registers: [],
       collect: () => Promise.reject(new Error("the database is away")),
     });
-    metrics.registerMetric(rows);
-    const text = await exposeMetrics([metrics, openService("auth-keys", 1)]);
-    expect(check(text).size).toBe(14);
+    metrics.registerMetric(rowsGauge);
+    const text = await renderMetrics([metrics, createServiceMetrics("auth-keys", 1)]);
+    expect(parseExposition(text).size).toBe(14);
     expect(text).toContain("# payment_links_rows could not be collected\n");
     expect(text).not.toContain("away");
   });

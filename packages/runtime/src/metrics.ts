@@ -3,7 +3,7 @@ import { Registry, collectDefaultMetrics } from "prom-client";
 export type Metrics = Registry;
 
 /** Opens a service's metrics; each of its series carries the label `service`. */
-export const openMetrics = (service: string): Metrics => {
+export const createMetrics = (service: string): Metrics => {
   const registry = new Registry();
   registry.setDefaultLabels({ service });
   return registry;
@@ -29,14 +29,14 @@ export const addProcessMetrics = (metrics: Metrics): void => {
  * The text of `/metrics` for the services of one process, told apart by the label `service`. Each
  * family has its HELP and TYPE once. A family that cannot be collected is left out, with a comment.
  */
-export const exposeMetrics = async (services: readonly Metrics[]): Promise<string> => {
+export const renderMetrics = async (registries: readonly Metrics[]): Promise<string> => {
   const families = new Map<string, string[]>();
-  const reading = services.flatMap((metrics) =>
-    metrics.getMetricsAsArray().map(({ name }) => readFamily(metrics, name)),
+  const pendingFamilies = registries.flatMap((metrics) =>
+    metrics.getMetricsAsArray().map(({ name }) => collectFamily(metrics, name)),
   );
-  for (const { name, head, samples } of await Promise.all(reading)) {
+  for (const { name, headerLines, samples } of await Promise.all(pendingFamilies)) {
     const lines = families.get(name);
-    if (lines === undefined) families.set(name, [...head, ...samples]);
+    if (lines === undefined) families.set(name, [...headerLines, ...samples]);
     else lines.push(...samples);
   }
   return `${[...families.values()].map((lines) => lines.join("\n")).join("\n\n")}\n`;
@@ -44,16 +44,20 @@ export const exposeMetrics = async (services: readonly Metrics[]): Promise<strin
 
 export const metricsContentType = Registry.PROMETHEUS_CONTENT_TYPE;
 
-type Family = { name: string; head: string[]; samples: string[] };
+type Family = { name: string; headerLines: string[]; samples: string[] };
 
-const readFamily = async (metrics: Metrics, name: string): Promise<Family> => {
+const collectFamily = async (metrics: Metrics, name: string): Promise<Family> => {
   try {
     const [help = "", type = "", ...samples] = (await metrics.getSingleMetricAsString(name)).split(
       "\n",
     );
-    return { name, head: [help, type], samples };
+    return { name, headerLines: [help, type], samples };
   } catch {
     // A gauge that asks a database and fails must not take the others with it.
-    return { name: `${name} failed`, head: [], samples: [`# ${name} could not be collected`] };
+    return {
+      name: `${name} failed`,
+      headerLines: [],
+      samples: [`# ${name} could not be collected`],
+    };
   }
 };

@@ -14,8 +14,8 @@ export type StopList = {
 /** Makes an empty list of things to stop. */
 export const createStopList = (): StopList => {
   const steps: StopStep[] = [];
-  let stopping: Promise<void> | undefined;
-  const run = async (log: Log) => {
+  let stopPromise: Promise<void> | undefined;
+  const runSteps = async (log: Log) => {
     for (const step of steps.reverse()) {
       try {
         await step.stop();
@@ -26,43 +26,43 @@ export const createStopList = (): StopList => {
   };
   return {
     add: (name, stop) => void steps.push({ name, stop }),
-    stopAll: (log) => (stopping ??= run(log)),
-    isStopping: () => stopping !== undefined,
+    stopAll: (log) => (stopPromise ??= runSteps(log)),
+    isStopping: () => stopPromise !== undefined,
   };
 };
 
-const hardStopMs = 25_000;
+const forcedExitMs = 25_000;
 /** One Ctrl-C arrives twice: from the terminal, and passed on by npm. */
-const sameSignalMs = 1_000;
+const duplicateSignalMs = 1_000;
 
 /**
  * Runs until SIGTERM or SIGINT, then stops in order and exits 0. It exits 1 at a second signal, or
  * if the stop takes longer than `drainMsMax` and 25 s. That is safe, because a crash at any line
  * loses nothing.
  */
-export const stopOnSignal = (list: StopList, log: Log, drainMsMax = 0): void => {
+export const stopOnSignal = (stopList: StopList, log: Log, drainMsMax = 0): void => {
   let stoppingSinceMs: number | undefined;
   const stop = (signal: string) => {
     const nowMs = performance.now();
     if (stoppingSinceMs !== undefined) {
-      if (nowMs - stoppingSinceMs > sameSignalMs) process.exit(1);
+      if (nowMs - stoppingSinceMs > duplicateSignalMs) process.exit(1);
       return;
     }
     stoppingSinceMs = nowMs;
     log.info({ signal }, "stopping");
-    setTimeout(() => process.exit(1), drainMsMax + hardStopMs).unref();
-    void list.stopAll(log).then(() => process.exit(0));
+    setTimeout(() => process.exit(1), drainMsMax + forcedExitMs).unref();
+    void stopList.stopAll(log).then(() => process.exit(0));
   };
   process.on("SIGTERM", stop);
   process.on("SIGINT", stop);
 };
 
 /** Ends the process, loudly, on an error that nobody caught: its state can no longer be trusted. */
-export const crashOnUncaught = (log: Log): void => {
-  const crash = (error: unknown) => {
+export const exitOnUncaughtError = (log: Log): void => {
+  const exitWithError = (error: unknown) => {
     log.fatal({ err: error }, "an error was not caught; the process ends");
     process.exit(1);
   };
-  process.on("uncaughtException", crash);
-  process.on("unhandledRejection", crash);
+  process.on("uncaughtException", exitWithError);
+  process.on("unhandledRejection", exitWithError);
 };

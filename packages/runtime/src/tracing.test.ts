@@ -2,26 +2,26 @@ import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { type Server, createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { context, trace } from "@opentelemetry/api";
-import { openLog } from "./log.ts";
-import { activeTraceparent, continueTrace, openTracing, tracer } from "./tracing.ts";
+import { createLog } from "./log.ts";
+import { getActiveTraceparent, extractTraceContext, startTracing, tracer } from "./tracing.ts";
 
 const traceId = "0af7651916cd43dd8448eb211c80319c";
 const traceparent = `00-${traceId}-b7ad6b7169203331-01`;
 
 describe("with tracing off", () => {
   test("nothing is loaded, no trace is named, and spans cost nothing", async () => {
-    const close = await openTracing("test", false);
-    const span = tracer.startSpan("work", {}, continueTrace(traceparent));
+    const stopTracing = await startTracing("test", false);
+    const span = tracer.startSpan("work", {}, extractTraceContext(traceparent));
     expect(span.isRecording()).toBe(false);
-    expect(activeTraceparent()).toBeUndefined();
-    await close();
+    expect(getActiveTraceparent()).toBeUndefined();
+    await stopTracing();
   });
 });
 
 describe("with tracing on", () => {
   const exported: string[] = [];
   let collector: Server;
-  let close = async () => {};
+  let stopTracing = async () => {};
 
   beforeAll(async () => {
     collector = createServer((req, res) => {
@@ -33,14 +33,14 @@ describe("with tracing on", () => {
     process.env["OTEL_EXPORTER_OTLP_ENDPOINT"] = `http://127.0.0.1:${port}`;
     process.env["OTEL_METRICS_EXPORTER"] = "none";
     process.env["OTEL_LOGS_EXPORTER"] = "none";
-    close = await openTracing("links-api", true);
+    stopTracing = await startTracing("links-api", true);
   });
   afterAll(() => new Promise((resolve) => void collector.close(resolve)));
 
   test("a span continues the trace that a traceparent names, and hands it on", () => {
-    const span = tracer.startSpan("work", {}, continueTrace(traceparent));
+    const span = tracer.startSpan("work", {}, extractTraceContext(traceparent));
     context.with(trace.setSpan(context.active(), span), () => {
-      expect(activeTraceparent()).toBe(`00-${traceId}-${span.spanContext().spanId}-01`);
+      expect(getActiveTraceparent()).toBe(`00-${traceId}-${span.spanContext().spanId}-01`);
     });
     span.end();
     expect(span.spanContext().spanId).not.toBe("b7ad6b7169203331");
@@ -48,8 +48,8 @@ describe("with tracing on", () => {
 
   test.each([undefined, "", "garbage", `00-${"0".repeat(32)}-b7ad6b7169203331-01`])(
     "given the traceparent %j, a span begins a trace of its own",
-    (wrong) => {
-      const span = tracer.startSpan("work", {}, continueTrace(wrong));
+    (invalidTraceparent) => {
+      const span = tracer.startSpan("work", {}, extractTraceContext(invalidTraceparent));
       expect(span.spanContext().traceId).toMatch(/^[0-9a-f]{32}$/);
       expect(["0".repeat(32), traceId]).not.toContain(span.spanContext().traceId);
       span.end();
@@ -58,9 +58,9 @@ describe("with tracing on", () => {
 
   test("a log line within a span carries its ids, one outside none", () => {
     const written: string[] = [];
-    const to = { write: (text: string) => void written.push(text) };
-    const log = openLog({ service: "test", level: "info" }, to);
-    const span = tracer.startSpan("work", {}, continueTrace(traceparent));
+    const destination = { write: (text: string) => void written.push(text) };
+    const log = createLog({ service: "test", level: "info" }, destination);
+    const span = tracer.startSpan("work", {}, extractTraceContext(traceparent));
     context.with(trace.setSpan(context.active(), span), () => log.info("inside"));
     log.info("outside");
     span.end();
@@ -73,10 +73,10 @@ describe("with tracing on", () => {
 
   test("closing sends every span that has ended to the OTLP endpoint", async () => {
     tracer.startSpan("the last work").end();
-    await close();
-    const sent = exported.join("");
-    expect(sent).toMatch(/^\/v1\/traces /);
-    expect(sent).toContain("the last work");
-    expect(sent).toContain("links-api");
+    await stopTracing();
+    const exportedText = exported.join("");
+    expect(exportedText).toMatch(/^\/v1\/traces /);
+    expect(exportedText).toContain("the last work");
+    expect(exportedText).toContain("links-api");
   });
 });

@@ -8,7 +8,7 @@ const flushMsMax = 3_000;
  * Answers the call that flushes for at most 3 s and stops it. Nothing is loaded while it is
  * switched off: the SDK costs start-up time, and the API's no-op spans cost nothing.
  */
-export const openTracing = async (
+export const startTracing = async (
   service: string,
   isEnabled: boolean,
 ): Promise<() => Promise<void>> => {
@@ -18,11 +18,11 @@ export const openTracing = async (
   sdk.start();
   return async () => {
     // A collector that is away would hold up the stop for ten seconds.
-    const ended = new AbortController();
-    const flushed = sdk.shutdown().finally(() => ended.abort());
+    const flushEnded = new AbortController();
+    const shutdown = sdk.shutdown().finally(() => flushEnded.abort());
     await Promise.race([
-      flushed,
-      systemClock.until(afterMs(systemClock, flushMsMax), ended.signal),
+      shutdown,
+      systemClock.sleepUntil(afterMs(systemClock, flushMsMax), flushEnded.signal),
     ]);
   };
 };
@@ -31,25 +31,25 @@ export const openTracing = async (
 export const tracer = trace.getTracer("payment-links");
 
 /** The active trace as a W3C `traceparent`, or undefined if nothing is traced. */
-export const activeTraceparent = (): string | undefined => {
+export const getActiveTraceparent = (): string | undefined => {
   const carrier: { traceparent?: string } = {};
   propagation.inject(context.active(), carrier);
   return carrier.traceparent;
 };
 
 /** The context that continues the trace of a `traceparent`. */
-export const continueTrace = (traceparent: string | undefined): Context =>
+export const extractTraceContext = (traceparent: string | undefined): Context =>
   traceparent === undefined ? ROOT_CONTEXT : propagation.extract(ROOT_CONTEXT, { traceparent });
 
 /**
  * The context that joins a stranger's trace by its id alone. Whether it is sampled is our own
  * sampler's word, about a trace of our own: a stranger can neither fill our collector nor hide.
  */
-export const joinTrace = (traceparent: string | undefined): Context => {
-  const joined = continueTrace(traceparent);
-  const theirs = trace.getSpanContext(joined);
-  if (theirs === undefined) return joined;
+export const joinTraceById = (traceparent: string | undefined): Context => {
+  const remoteContext = extractTraceContext(traceparent);
+  const remoteSpanContext = trace.getSpanContext(remoteContext);
+  if (remoteSpanContext === undefined) return remoteContext;
   // A span that never ends is never exported.
   const { traceFlags } = tracer.startSpan("sampling", { root: true }).spanContext();
-  return trace.setSpanContext(ROOT_CONTEXT, { ...theirs, traceFlags });
+  return trace.setSpanContext(ROOT_CONTEXT, { ...remoteSpanContext, traceFlags });
 };

@@ -15,8 +15,8 @@ test.each([
   expect(compareAmounts(left, right)).toBe(expected);
 });
 
-test.each<unknown>([0.3, 25n, null])("%p is no text", (wrong) => {
-  expect(() => compareAmounts(wrong as string, "1")).toThrow(RangeError);
+test.each<unknown>([0.3, 25n, null])("%p is no text", (invalidAmount) => {
+  expect(() => compareAmounts(invalidAmount as string, "1")).toThrow(RangeError);
 });
 
 test.each(["", "-1", "1e3", "0x10", " 1", "1 ", "1.", ".5", "1,5", "NaN", "١"])(

@@ -1,4 +1,4 @@
-const decimalForm = /^(\d+)(?:\.(\d+))?$/;
+const decimalPattern = /^(\d+)(?:\.(\d+))?$/;
 
 /**
  * Compares two amounts exactly: negative if `left` is less, 0 if they are equal, positive if it is more.
@@ -6,18 +6,18 @@ const decimalForm = /^(\d+)(?:\.(\d+))?$/;
  * RangeError. Numbers of JavaScript would call 0.1 + 0.2 more than 0.3.
  */
 export const compareAmounts = (left: string, right: string): number => {
-  const [leftWhole, leftFraction] = partsOf(left);
-  const [rightWhole, rightFraction] = partsOf(right);
-  const places = Math.max(leftFraction.length, rightFraction.length);
+  const [leftWhole, leftFraction] = splitAmount(left);
+  const [rightWhole, rightFraction] = splitAmount(right);
+  const fractionDigits = Math.max(leftFraction.length, rightFraction.length);
   const difference =
-    BigInt(leftWhole + leftFraction.padEnd(places, "0")) -
-    BigInt(rightWhole + rightFraction.padEnd(places, "0"));
+    BigInt(leftWhole + leftFraction.padEnd(fractionDigits, "0")) -
+    BigInt(rightWhole + rightFraction.padEnd(fractionDigits, "0"));
   if (difference === 0n) return 0;
   return difference < 0n ? -1 : 1;
 };
 
-const partsOf = (amount: string): [whole: string, fraction: string] => {
-  const [, whole, fraction = ""] = decimalForm.exec(amount) ?? [];
+const splitAmount = (amount: string): [whole: string, fraction: string] => {
+  const [, whole, fraction = ""] = decimalPattern.exec(amount) ?? [];
   // A number would have been turned into text without a word.
   if (typeof amount !== "string" || whole === undefined) {
     throw new RangeError("an amount is a plain decimal, such as 25 or 0.1");

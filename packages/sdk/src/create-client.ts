@@ -1,4 +1,4 @@
-import { type Order, call } from "./call.ts";
+import { type ApiRequest, sendRequest } from "./send-request.ts";
 import type {
   NewPaymentLink,
   PaymentLinkCreationData,
@@ -7,7 +7,7 @@ import type {
   PaymentLinksFilter,
   RetrievedPaymentLink,
 } from "./shapes.ts";
-import type { World } from "./world.ts";
+import type { Runtime } from "./runtime.ts";
 
 export type PaymentLinksOptions = {
   /** The service's origin, such as `https://pay.example.com`. */
@@ -72,51 +72,54 @@ export type PaymentLinks = {
 const defaultTimeoutMs = 10_000;
 const defaultTriesMax = 5;
 /** More links than are made while a page is asked for. */
-const knownIdsMax = 10_000;
+const seenIdsMax = 10_000;
 const timeoutMsMax = 600_000;
-const triesMaxMax = 100;
+const triesMaxLimit = 100;
 const idempotencyKeyLengthMax = 255;
-const path = "/v1/payment-link";
+const basePath = "/v1/payment-link";
 
 /** Makes a client over the given world. Throws a TypeError where the options cannot be meant. */
-export const createClient = (options: PaymentLinksOptions, world: World): PaymentLinks => {
+export const createClient = (options: PaymentLinksOptions, runtime: Runtime): PaymentLinks => {
   const { apiKey, timeoutMs = defaultTimeoutMs, triesMax = defaultTriesMax } = options;
-  const origin = originOf(options.url);
+  const origin = parseOrigin(options.url);
   // `fetch` would refuse it, too, and tell it in its error.
-  if (apiKey !== undefined && !isHeader(apiKey)) {
+  if (apiKey !== undefined && !isHeaderValue(apiKey)) {
     throw new TypeError("apiKey must be an API key, as it was shown");
   }
-  requireWithin("timeoutMs", timeoutMs, timeoutMsMax);
-  requireWithin("triesMax", triesMax, triesMaxMax);
+  requireIntegerInRange("timeoutMs", timeoutMs, timeoutMsMax);
+  requireIntegerInRange("triesMax", triesMax, triesMaxLimit);
   // Asked for at each call, so that what replaces the global `fetch` later is used.
-  const send: typeof fetch = (...request) => (options.fetch ?? fetch)(...request);
-  const caller = { origin, apiKey, timeoutMs, triesMax, fetch: send };
-  const ask = (order: Order): Promise<unknown> => call(caller, order, world);
+  const currentFetch: typeof fetch = (...fetchArguments) =>
+    (options.fetch ?? fetch)(...fetchArguments);
+  const settings = { origin, apiKey, timeoutMs, triesMax, fetch: currentFetch };
+  const send = (request: ApiRequest): Promise<unknown> => sendRequest(settings, request, runtime);
 
   const listPaymentLinks: PaymentLinks["listPaymentLinks"] = async (
     filter = {},
     { signal } = {},
   ) => {
-    const given = Object.entries(filter).filter(([, value]) => value !== undefined);
-    const query = new URLSearchParams(
-      Object.fromEntries(given.map(([name, value]) => [name, String(value)])),
-    );
-    const order = { method: "GET", path: `${path}?${query.toString()}`, signal } as const;
+    const request = { method: "GET", path: `${basePath}?${buildQuery(filter)}`, signal } as const;
     // No link is asked for by name: here the code says that the list could not be read.
-    return (await ask({ ...order, failure: "CANNOT_FIND_PAYMENT_LINK" })) as PaymentLinkPage;
+    return (await send({
+      ...request,
+      internalErrorCode: "CANNOT_FIND_PAYMENT_LINK",
+    })) as PaymentLinkPage;
   };
 
   return {
-    createPaymentLink: async (link, { idempotencyKey = world.newKey(), signal } = {}) => {
+    createPaymentLink: async (
+      link,
+      { idempotencyKey = runtime.newIdempotencyKey(), signal } = {},
+    ) => {
       if (typeof link.toAmount !== "string") throw new TypeError("toAmount must be text: '0.1'");
-      if (!isHeader(idempotencyKey) || idempotencyKey.length > idempotencyKeyLengthMax) {
+      if (!isHeaderValue(idempotencyKey) || idempotencyKey.length > idempotencyKeyLengthMax) {
         throw new TypeError(
           "idempotencyKey must be 1 to 255 printable ASCII characters, with no space at either end",
         );
       }
       const body = JSON.stringify(link);
-      const order = { method: "POST", path, body, idempotencyKey, signal } as const;
-      return (await ask(order)) as PaymentLinkCreationData;
+      const request = { method: "POST", path: basePath, body, idempotencyKey, signal } as const;
+      return (await send(request)) as PaymentLinkCreationData;
     },
     listPaymentLinks,
     retrievePaymentLink: async (id, { signal } = {}) => {
@@ -124,21 +127,25 @@ export const createClient = (options: PaymentLinksOptions, world: World): Paymen
       if (typeof id !== "string" || ["", ".", ".."].includes(id)) {
         throw new TypeError("id must be a link's: plink_…");
       }
-      const order = { method: "GET", path: `${path}/${encodeURIComponent(id)}`, signal } as const;
-      return (await ask(order)) as RetrievedPaymentLink;
+      const request = {
+        method: "GET",
+        path: `${basePath}/${encodeURIComponent(id)}`,
+        signal,
+      } as const;
+      return (await send(request)) as RetrievedPaymentLink;
     },
     eachPaymentLink: async function* (filter = {}, callOptions = {}) {
-      const knownIds = new Set<string>();
+      const seenIds = new Set<string>();
       for (let offset: number | null = 0; offset !== null;) {
         const page: PaymentLinkPage = await listPaymentLinks({ ...filter, offset }, callOptions);
         for (const link of page.data) {
-          if (knownIds.has(link.id)) continue;
-          knownIds.add(link.id);
+          if (seenIds.has(link.id)) continue;
+          seenIds.add(link.id);
           yield link;
         }
-        for (const id of knownIds) {
-          if (knownIds.size <= knownIdsMax) break;
-          knownIds.delete(id);
+        for (const id of seenIds) {
+          if (seenIds.size <= seenIdsMax) break;
+          seenIds.delete(id);
         }
         offset = page.nextOffset;
       }
@@ -146,19 +153,26 @@ export const createClient = (options: PaymentLinksOptions, world: World): Paymen
   };
 };
 
+const buildQuery = (filter: PaymentLinksFilter): string => {
+  const definedParameters = Object.entries(filter).filter(([, value]) => value !== undefined);
+  return new URLSearchParams(
+    Object.fromEntries(definedParameters.map(([name, value]) => [name, String(value)])),
+  ).toString();
+};
+
 /** Whether it is printable ASCII, with no space at either end. */
-const isHeader = (value: unknown): boolean =>
+const isHeaderValue = (value: unknown): boolean =>
   typeof value === "string" && /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.test(value);
 
-const requireWithin = (name: string, value: number, max: number): void => {
+const requireIntegerInRange = (name: string, value: number, max: number): void => {
   if (Number.isInteger(value) && value >= 1 && value <= max) return;
   throw new TypeError(`${name} must be an integer from 1 to ${max}`);
 };
 
 /** What is no address stands in no error: it may be the key, which was put here by mistake. */
-const originOf = (url: string | URL): string => {
-  const parsed = URL.canParse(String(url)) ? new URL(url) : undefined;
-  const { hash, origin, password, pathname, protocol, search, username } = parsed ?? {};
+const parseOrigin = (url: string | URL): string => {
+  const parsedUrl = URL.canParse(String(url)) ? new URL(url) : undefined;
+  const { hash, origin, password, pathname, protocol, search, username } = parsedUrl ?? {};
   const isOrigin = pathname === "/" && `${search}${hash}${username}${password}` === "";
   if (origin === undefined || !isOrigin || !/^https?:$/.test(protocol ?? "")) {
     throw new TypeError("url must be the service's origin: https://pay.example.com");

@@ -29,10 +29,10 @@ export class PaymentLinksError extends Error {
       idempotencyKey,
     }: { requestId?: string | undefined; idempotencyKey?: string | undefined },
   ) {
-    const [first] = problems;
-    const code = first?.code ?? `HTTP_${status}`;
-    const told = first?.message ?? "The answer is not one of Payment Links.";
-    super(`${code}: ${told}${requestId === undefined ? "" : ` (request ${requestId})`}`);
+    const [firstProblem] = problems;
+    const code = firstProblem?.code ?? `HTTP_${status}`;
+    const firstMessage = firstProblem?.message ?? "The answer is not one of Payment Links.";
+    super(`${code}: ${firstMessage}${requestId === undefined ? "" : ` (request ${requestId})`}`);
     this.name = "PaymentLinksError";
     this.status = status;
     this.code = code;

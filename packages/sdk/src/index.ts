@@ -1,5 +1,5 @@
 import { type PaymentLinks, type PaymentLinksOptions, createClient } from "./create-client.ts";
-import { systemWorld } from "./world.ts";
+import { systemRuntime } from "./runtime.ts";
 
 export { compareAmounts } from "./compare-amounts.ts";
 export type {
@@ -37,4 +37,4 @@ export type {
 
 /** Makes a client of one service. It holds no connection of its own and needs no end. */
 export const createPaymentLinks = (options: PaymentLinksOptions): PaymentLinks =>
-  createClient(options, systemWorld);
+  createClient(options, systemRuntime);

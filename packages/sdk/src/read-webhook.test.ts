@@ -13,21 +13,21 @@ const webhook = {
   data: { a: "é 💶" },
 };
 
-const send = ({
+const signRequest = ({
   body = JSON.stringify(webhook),
   seconds = String(nowSeconds),
-  by = secret,
+  by: signingSecret = secret,
   prefix = "Service",
 } = {}) => {
-  const digest = createHmac("sha256", by).update(`${seconds}.${body}`).digest("hex");
+  const digest = createHmac("sha256", signingSecret).update(`${seconds}.${body}`).digest("hex");
   return {
     body,
     headers: { [`${prefix}-Timestamp`]: seconds, [`${prefix}-Signature`]: `v1=${digest}` },
   };
 };
 
-const refusalOf = async (read: Promise<unknown>): Promise<string> => {
-  const error = await read.then(
+const getRejectionReason = async (pendingWebhook: Promise<unknown>): Promise<string> => {
+  const error = await pendingWebhook.then(
     () => "no error",
     (thrown: unknown) => thrown,
   );
@@ -41,93 +41,101 @@ describe("a webhook is read", () => {
       "Acme-Signature": "v1=77e457f2c35cad80cfd04d153a64955f2abfa80c4842048f049e4db39265965c",
       "Acme-Timestamp": String(nowSeconds),
     };
-    const read = readWebhook(
+    const pendingWebhook = readWebhook(
       { body: '{"a":"é 💶"}', headers },
       { secret, headerPrefix: "Acme", now },
     );
     // Genuine, and of no form that we send: the signature is judged first.
-    expect(await refusalOf(read)).toBe("body_not_understood");
+    expect(await getRejectionReason(pendingWebhook)).toBe("body_not_understood");
   });
 
   test("as it was when it came, whatever becomes of the bytes meanwhile", async () => {
-    const { body, headers } = send();
+    const { body, headers } = signRequest();
     const bytes = Buffer.from(body);
-    const reading = readWebhook({ body: bytes, headers }, { secret, now });
+    const pendingWebhook = readWebhook({ body: bytes, headers }, { secret, now });
     bytes.write("evt_2", bytes.indexOf("evt_1"));
-    expect(await reading).toEqual(webhook);
+    expect(await pendingWebhook).toEqual(webhook);
   });
 
   test("from bytes of any realm, from a part of a larger buffer, and from text", async () => {
-    const { body, headers } = send();
+    const { body, headers } = signRequest();
     const bytes = Buffer.from(`..${body}..`);
-    const part = bytes.subarray(2, bytes.length - 2);
-    const elsewhere = runInNewContext("new Uint8Array(bytes)", { bytes: [...part] }) as Uint8Array;
-    const { buffer } = Uint8Array.from(part);
-    for (const one of [part, new Uint8Array(part), elsewhere, buffer, body]) {
-      expect(await readWebhook({ body: one, headers }, { secret, now })).toEqual(webhook);
+    const slice = bytes.subarray(2, bytes.length - 2);
+    const otherRealmBytes = runInNewContext("new Uint8Array(bytes)", {
+      bytes: [...slice],
+    }) as Uint8Array;
+    const { buffer } = Uint8Array.from(slice);
+    for (const variant of [slice, new Uint8Array(slice), otherRealmBytes, buffer, body]) {
+      expect(await readWebhook({ body: variant, headers }, { secret, now })).toEqual(webhook);
     }
   });
 
   test("with the headers of fetch, of Node and of whoever writes them in another case", async () => {
-    const { body, headers } = send();
-    const inCapitals = Object.entries(headers).map(([name, value]) => [
+    const { body, headers } = signRequest();
+    const upperCaseHeaders = Object.entries(headers).map(([name, value]) => [
       name.toUpperCase(),
       [value],
     ]);
-    const inLowerCase = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]);
-    for (const one of [
+    const lowerCaseHeaders = Object.entries(headers).map(([name, value]) => [
+      name.toLowerCase(),
+      value,
+    ]);
+    for (const variant of [
       new Headers(headers),
       new Map(Object.entries(headers)) as unknown as Headers,
-      new Map(inLowerCase as [string, string][]) as unknown as Headers,
-      Object.fromEntries(inLowerCase),
-      Object.fromEntries(inCapitals),
+      new Map(lowerCaseHeaders as [string, string][]) as unknown as Headers,
+      Object.fromEntries(lowerCaseHeaders),
+      Object.fromEntries(upperCaseHeaders),
     ]) {
-      expect(await readWebhook({ body, headers: one }, { secret, now })).toEqual(webhook);
+      expect(await readWebhook({ body, headers: variant }, { secret, now })).toEqual(webhook);
     }
   });
 
   test("under either secret while one takes the other's place", async () => {
-    const next = `whsec_${"f".repeat(64)}`;
-    for (const by of [secret, next]) {
-      const request = send({ by });
-      expect(await readWebhook(request, { secret: [secret, next], now })).toEqual(webhook);
+    const newSecret = `whsec_${"f".repeat(64)}`;
+    for (const signingSecret of [secret, newSecret]) {
+      const request = signRequest({ by: signingSecret });
+      expect(await readWebhook(request, { secret: [secret, newSecret], now })).toEqual(webhook);
     }
   });
 
   test("up to its tolerance, before and after", async () => {
     for (const seconds of [nowSeconds - 299, nowSeconds + 300]) {
-      const request = send({ seconds: String(seconds) });
+      const request = signRequest({ seconds: String(seconds) });
       expect(await readWebhook(request, { secret, now })).toEqual(webhook);
     }
-    const old = send({ seconds: String(nowSeconds - 599) });
-    expect(await readWebhook(old, { secret, now, toleranceSeconds: 600 })).toEqual(webhook);
+    const oldRequest = signRequest({ seconds: String(nowSeconds - 599) });
+    expect(await readWebhook(oldRequest, { secret, now, toleranceSeconds: 600 })).toEqual(webhook);
   });
 
   test("whatever its type, which is told by `isWebhook`", async () => {
-    const request = send({ body: JSON.stringify({ ...webhook, type: "payment_link.new" }) });
-    const read = await readWebhook(request, { secret, now });
-    expect(isWebhook(read, "payment_link.completed")).toBe(false);
-    expect(isWebhook(await readWebhook(send(), { secret, now }), "payment_link.completed")).toBe(
-      true,
-    );
+    const request = signRequest({ body: JSON.stringify({ ...webhook, type: "payment_link.new" }) });
+    const receivedWebhook = await readWebhook(request, { secret, now });
+    expect(isWebhook(receivedWebhook, "payment_link.completed")).toBe(false);
+    expect(
+      isWebhook(await readWebhook(signRequest(), { secret, now }), "payment_link.completed"),
+    ).toBe(true);
   });
 });
 
 describe("a request is refused", () => {
-  const other = `whsec_${"1".repeat(64)}`;
-  const good = send();
-  const signature = good.headers["Service-Signature"] ?? "";
+  const otherSecret = `whsec_${"1".repeat(64)}`;
+  const validRequest = signRequest();
+  const signature = validRequest.headers["Service-Signature"] ?? "";
   const withSignature = (value: string | string[]) => ({
-    ...good,
-    headers: { ...good.headers, "Service-Signature": value },
+    ...validRequest,
+    headers: { ...validRequest.headers, "Service-Signature": value },
   });
 
   test.each([
-    ["another secret", send({ by: other })],
-    ["a changed body", { ...good, body: good.body.replace("evt_1", "evt_2") }],
+    ["another secret", signRequest({ by: otherSecret })],
+    ["a changed body", { ...validRequest, body: validRequest.body.replace("evt_1", "evt_2") }],
     [
       "a changed time",
-      { ...good, headers: { ...good.headers, "Service-Timestamp": `${nowSeconds + 1}` } },
+      {
+        ...validRequest,
+        headers: { ...validRequest.headers, "Service-Timestamp": `${nowSeconds + 1}` },
+      },
     ],
     ["no `v1=`", withSignature(signature.slice(3))],
     ["another version", withSignature(signature.replace("v1", "v2"))],
@@ -135,7 +143,7 @@ describe("a request is refused", () => {
     ["a part of the digest", withSignature(signature.slice(0, -2))],
     ["nothing behind `v1=`", withSignature("v1=")],
   ])("for its signature: %s", async (_why, request) => {
-    expect(await refusalOf(readWebhook(request, { secret, now }))).toBe("signature_wrong");
+    expect(await getRejectionReason(readWebhook(request, { secret, now }))).toBe("signature_wrong");
   });
 
   test.each([
@@ -146,22 +154,24 @@ describe("a request is refused", () => {
     ["another base", "0x6b01d1e0"],
     ["nothing", ""],
   ])("for its time, genuine as it is: %s", async (_why, seconds) => {
-    expect(await refusalOf(readWebhook(send({ seconds }), { secret, now }))).toBe("timestamp_off");
+    expect(await getRejectionReason(readWebhook(signRequest({ seconds }), { secret, now }))).toBe(
+      "timestamp_off",
+    );
   });
 
   test.each([
-    ["none", { body: good.body, headers: {} }],
-    ["another prefix", send({ prefix: "Acme" })],
+    ["none", { body: validRequest.body, headers: {} }],
+    ["another prefix", signRequest({ prefix: "Acme" })],
     ["twice the same", withSignature([signature, signature])],
   ])("for its headers: %s", async (_why, request) => {
-    expect(await refusalOf(readWebhook(request, { secret, now }))).toBe("header_missing");
+    expect(await getRejectionReason(readWebhook(request, { secret, now }))).toBe("header_missing");
   });
 
   test.each(["", "null", "7", "{", '{"id":"evt_1"}', '{"id":1,"type":"a"}'])(
     "for a body that none of ours is, genuine as it is: %s",
     async (body) => {
-      const read = readWebhook(send({ body }), { secret, now });
-      expect(await refusalOf(read)).toBe("body_not_understood");
+      const pendingWebhook = readWebhook(signRequest({ body }), { secret, now });
+      expect(await getRejectionReason(pendingWebhook)).toBe("body_not_understood");
     },
   );
 });
@@ -176,14 +186,19 @@ describe("what cannot be meant throws a TypeError", () => {
     ["its prefix alone", "whsec_"],
     ["what came without its prefix", secret.slice(6)],
     ["a line's end of a file", `${secret}\n`],
-  ])("%s", async (_what, wrong) => {
-    const by = typeof wrong === "string" ? wrong : "";
-    const read = readWebhook(send({ by }), { secret: wrong as string, now });
-    await expect(read).rejects.toThrow(TypeError);
+  ])("%s", async (_what, invalidSecret) => {
+    const signingSecret = typeof invalidSecret === "string" ? invalidSecret : "";
+    const pendingWebhook = readWebhook(signRequest({ by: signingSecret }), {
+      secret: invalidSecret as string,
+      now,
+    });
+    await expect(pendingWebhook).rejects.toThrow(TypeError);
   });
 
   test("a body that was parsed already", async () => {
     const body = webhook as unknown as string;
-    await expect(readWebhook({ ...send(), body }, { secret, now })).rejects.toThrow(TypeError);
+    await expect(readWebhook({ ...signRequest(), body }, { secret, now })).rejects.toThrow(
+      TypeError,
+    );
   });
 });

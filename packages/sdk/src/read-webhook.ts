@@ -56,24 +56,24 @@ export const readWebhook = async (
 ): Promise<Webhook> => {
   const { headerPrefix = defaultPrefix, toleranceSeconds = defaultToleranceSeconds } = settings;
   const { now = () => new Date() } = settings;
-  const secrets = secretsOf(settings.secret);
-  const bytes = bytesOf(body);
-  const timestamp = headerOf(headers, `${headerPrefix}-Timestamp`);
-  const signature = headerOf(headers, `${headerPrefix}-Signature`);
+  const secrets = parseSecrets(settings.secret);
+  const bytes = toBytes(body);
+  const timestamp = getSingleHeader(headers, `${headerPrefix}-Timestamp`);
+  const signature = getSingleHeader(headers, `${headerPrefix}-Signature`);
   if (timestamp === undefined || signature === undefined) {
     throw new WebhookRefusedError("header_missing");
   }
-  const isNear =
+  const isWithinTolerance =
     /^\d{1,12}$/.test(timestamp) &&
     Math.abs(now().getTime() / 1_000 - Number(timestamp)) <= toleranceSeconds;
-  if (!isNear) throw new WebhookRefusedError("timestamp_off");
-  const digest = digestOf(signature);
-  const signed = joinBytes(encoder.encode(`${timestamp}.`), bytes);
-  if (digest === undefined || !(await isSignedByAny(secrets, digest, signed))) {
+  if (!isWithinTolerance) throw new WebhookRefusedError("timestamp_off");
+  const digest = parseSignature(signature);
+  const signedPayload = concatBytes(encoder.encode(`${timestamp}.`), bytes);
+  if (digest === undefined || !(await isSignedByAnySecret(secrets, digest, signedPayload))) {
     throw new WebhookRefusedError("signature_wrong");
   }
   // The copy that was verified: whoever gave the bytes may have changed them meanwhile.
-  return parse(signed.subarray(timestamp.length + 1));
+  return parseWebhook(signedPayload.subarray(timestamp.length + 1));
 };
 
 /**
@@ -88,15 +88,18 @@ export const isWebhook = <Type extends keyof WebhookBodies>(
 const encoder = new TextEncoder();
 
 /** What is no secret, as of an unset variable, must not become a key that anybody can guess. */
-const secretsOf = (secret: string | readonly string[]): readonly string[] => {
+const parseSecrets = (secret: string | readonly string[]): readonly string[] => {
   const secrets = [secret].flat();
-  if (secrets.length === 0 || !secrets.every((one) => /^whsec_[0-9A-Za-z+/=_-]{16,}$/.test(one))) {
+  if (
+    secrets.length === 0 ||
+    !secrets.every((candidate) => /^whsec_[0-9A-Za-z+/=_-]{16,}$/.test(candidate))
+  ) {
     throw new TypeError("secret must be the endpoint's signing secret, whsec_ included");
   }
   return secrets;
 };
 
-const bytesOf = (body: ReceivedRequest["body"]): Uint8Array => {
+const toBytes = (body: ReceivedRequest["body"]): Uint8Array => {
   if (typeof body === "string") return encoder.encode(body);
   if (body instanceof ArrayBuffer) return new Uint8Array(body);
   // Not `instanceof`: the bytes may be of another realm, as in a test runner or a worker.
@@ -105,48 +108,50 @@ const bytesOf = (body: ReceivedRequest["body"]): Uint8Array => {
   throw new TypeError("body must be the bytes as they came, before anything has parsed them");
 };
 
-const joinBytes = (first: Uint8Array, second: Uint8Array): Uint8Array<ArrayBuffer> => {
-  const joined = new Uint8Array(first.length + second.length);
-  joined.set(first);
-  joined.set(second, first.length);
-  return joined;
+const concatBytes = (first: Uint8Array, second: Uint8Array): Uint8Array<ArrayBuffer> => {
+  const combined = new Uint8Array(first.length + second.length);
+  combined.set(first);
+  combined.set(second, first.length);
+  return combined;
 };
 
 /** A header that is there once; proxies and frameworks write names in any case. */
-const headerOf = (headers: ReceivedRequest["headers"], name: string): string | undefined => {
+const getSingleHeader = (headers: ReceivedRequest["headers"], name: string): string | undefined => {
   // A Map of them knows case.
   if (isFetchHeaders(headers))
     return headers.get(name) ?? headers.get(name.toLowerCase()) ?? undefined;
-  const found = Object.entries(headers).filter(([key]) => key.toLowerCase() === name.toLowerCase());
-  const values = found.flatMap(([, value]) => value ?? []);
+  const matchingHeaders = Object.entries(headers).filter(
+    ([key]) => key.toLowerCase() === name.toLowerCase(),
+  );
+  const values = matchingHeaders.flatMap(([, value]) => value ?? []);
   return values.length === 1 ? values[0] : undefined;
 };
 
 const isFetchHeaders = (headers: ReceivedRequest["headers"]): headers is Pick<Headers, "get"> =>
   typeof headers["get"] === "function";
 
-const digestOf = (signature: string): Uint8Array<ArrayBuffer> | undefined => {
+const parseSignature = (signature: string): Uint8Array<ArrayBuffer> | undefined => {
   const [, hex] = /^v1=([0-9a-f]{64})$/.exec(signature) ?? [];
   return hex === undefined
     ? undefined
     : Uint8Array.from(hex.match(/../g) ?? [], (byte) => parseInt(byte, 16));
 };
 
-const isSignedByAny = async (
+const isSignedByAnySecret = async (
   secrets: readonly string[],
   digest: Uint8Array<ArrayBuffer>,
-  signed: Uint8Array<ArrayBuffer>,
+  signedPayload: Uint8Array<ArrayBuffer>,
 ): Promise<boolean> => {
   const algorithm = { name: "HMAC", hash: "SHA-256" };
   for (const secret of secrets) {
-    const raw = encoder.encode(secret);
-    const key = await crypto.subtle.importKey("raw", raw, algorithm, false, ["verify"]);
-    if (await crypto.subtle.verify("HMAC", key, digest, signed)) return true;
+    const secretBytes = encoder.encode(secret);
+    const key = await crypto.subtle.importKey("raw", secretBytes, algorithm, false, ["verify"]);
+    if (await crypto.subtle.verify("HMAC", key, digest, signedPayload)) return true;
   }
   return false;
 };
 
-const parse = (bytes: Uint8Array): Webhook => {
+const parseWebhook = (bytes: Uint8Array): Webhook => {
   try {
     const webhook = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes)) as Webhook;
     if (typeof webhook.id === "string" && typeof webhook.type === "string") return webhook;

@@ -3,14 +3,14 @@ import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "@jest/globals";
-import { ConfigError, readConfig } from "@payment-links/runtime";
+import { ConfigError, parseConfig } from "@payment-links/runtime";
 import { authKeysConfig } from "./config.ts";
 
-const given = { OIDC_ISSUER: "https://id.example/tenant/", OIDC_CLIENT_ID: "links" };
+const oidcVariables = { OIDC_ISSUER: "https://id.example/tenant/", OIDC_CLIENT_ID: "links" };
 
-const faultOf = (environment: Record<string, string>): string => {
+const getConfigError = (environment: Record<string, string>): string => {
   try {
-    readConfig(authKeysConfig, environment);
+    parseConfig(authKeysConfig, environment);
   } catch (error) {
     if (error instanceof ConfigError) return error.message;
     throw error;
@@ -20,7 +20,7 @@ const faultOf = (environment: Record<string, string>): string => {
 
 describe("authKeysConfig", () => {
   test("without variables there are live keys and no identity provider", () => {
-    const config = readConfig(authKeysConfig, { OIDC_ISSUER: "" });
+    const config = parseConfig(authKeysConfig, { OIDC_ISSUER: "" });
     expect(config).toEqual({
       apiKeyMode: "live",
       oidc: undefined,
@@ -40,25 +40,25 @@ describe("authKeysConfig", () => {
     ["production that opens it", { NODE_ENV: "production", SIGN_UP: "open" }, "open"],
     ["development that closes it", { SIGN_UP: "closed" }, "closed"],
   ])("sign-up in %s: %j makes it %s (rule CALLER-37)", (_, environment, signUp) => {
-    expect(readConfig(authKeysConfig, environment).signUp).toBe(signUp);
+    expect(parseConfig(authKeysConfig, environment).signUp).toBe(signUp);
   });
 
   test("names the providers of chains for contract wallets, and never repeats one", () => {
-    const { rpcUrls } = readConfig(authKeysConfig, {
+    const { rpcUrls } = parseConfig(authKeysConfig, {
       SIGN_IN_RPC_URLS: "8453=https://rpc.example/key,8453=https://other.example",
     });
     expect(rpcUrls.get("8453")).toEqual(["https://rpc.example/key", "https://other.example"]);
-    const fault = faultOf({ SIGN_IN_RPC_URLS: "8453=wss://rpc.example/key" });
-    expect(fault).toContain("SIGN_IN_RPC_URLS");
-    expect(fault).not.toContain("rpc.example");
+    const configError = getConfigError({ SIGN_IN_RPC_URLS: "8453=wss://rpc.example/key" });
+    expect(configError).toContain("SIGN_IN_RPC_URLS");
+    expect(configError).not.toContain("rpc.example");
   });
 
   test("a provider that is named twice for a chain is refused, unless its host is declared (rule CHAIN-31)", () => {
     const SIGN_IN_RPC_URLS = "8453=https://rpc.example/key,8453=https://rpc.example/other";
-    expect(faultOf({ SIGN_IN_RPC_URLS })).toContain(
+    expect(getConfigError({ SIGN_IN_RPC_URLS })).toContain(
       "SIGN_IN_RPC_URLS: entry 2 of 2 has the host of entry 1",
     );
-    const { rpcUrls } = readConfig(authKeysConfig, {
+    const { rpcUrls } = parseConfig(authKeysConfig, {
       SIGN_IN_RPC_URLS,
       INDEPENDENT_RPC_HOSTS: "rpc.example",
     });
@@ -66,36 +66,41 @@ describe("authKeysConfig", () => {
   });
 
   test("takes a delay for default wallets in seconds, up to 30 days", () => {
-    const read = (WALLET_CHANGE_DELAY: string) =>
-      readConfig(authKeysConfig, { WALLET_CHANGE_DELAY }).walletDelayMs;
-    expect(read("86400")).toBe(86_400_000);
-    expect(read("2592000")).toBe(2_592_000_000);
-    for (const wrong of ["2592001", "-1", "0.5", "1d"]) expect(() => read(wrong)).toThrow();
+    const parseTestConfig = (WALLET_CHANGE_DELAY: string) =>
+      parseConfig(authKeysConfig, { WALLET_CHANGE_DELAY }).walletDelayMs;
+    expect(parseTestConfig("86400")).toBe(86_400_000);
+    expect(parseTestConfig("2592000")).toBe(2_592_000_000);
+    for (const invalidValue of ["2592001", "-1", "0.5", "1d"])
+      expect(() => parseTestConfig(invalidValue)).toThrow();
   });
 
   test("keeps the audit log for ever, or for 30 days and more", () => {
-    const read = (AUDIT_LOG_DAYS: string) => readConfig(authKeysConfig, { AUDIT_LOG_DAYS });
-    expect(readConfig(authKeysConfig, {}).auditLogDays).toBe(0);
-    for (const days of [0, 30, 36_500]) expect(read(String(days)).auditLogDays).toBe(days);
-    for (const wrong of ["1", "29", "-1", "36501", "1.5"]) {
-      expect(() => read(wrong)).toThrow(/AUDIT_LOG_DAYS/);
+    const parseTestConfig = (AUDIT_LOG_DAYS: string) =>
+      parseConfig(authKeysConfig, { AUDIT_LOG_DAYS });
+    expect(parseConfig(authKeysConfig, {}).auditLogDays).toBe(0);
+    for (const days of [0, 30, 36_500])
+      expect(parseTestConfig(String(days)).auditLogDays).toBe(days);
+    for (const invalidValue of ["1", "29", "-1", "36501", "1.5"]) {
+      expect(() => parseTestConfig(invalidValue)).toThrow(/AUDIT_LOG_DAYS/);
     }
   });
 
   test("takes a scanner's public key as a PEM file has it, on P-256 alone", () => {
-    const base64Of = (namedCurve: string) =>
+    const createPublicKeyBase64 = (namedCurve: string) =>
       generateKeyPairSync("ec", { namedCurve })
         .publicKey.export({ type: "spki", format: "der" })
         .toString("base64");
-    const read = (namedCurve: string) =>
-      readConfig(authKeysConfig, { LEAKED_KEYS_PUBLIC_KEYS: `id.1=${base64Of(namedCurve)}` });
-    expect([...read("prime256v1").leakedKeysPublicKeys.keys()]).toEqual(["id.1"]);
-    expect(() => read("secp256k1")).toThrow(ConfigError);
+    const parseTestConfig = (namedCurve: string) =>
+      parseConfig(authKeysConfig, {
+        LEAKED_KEYS_PUBLIC_KEYS: `id.1=${createPublicKeyBase64(namedCurve)}`,
+      });
+    expect([...parseTestConfig("prime256v1").leakedKeysPublicKeys.keys()]).toEqual(["id.1"]);
+    expect(() => parseTestConfig("secp256k1")).toThrow(ConfigError);
   });
 
   test("closes doors: ways in, groups of the provider, new accounts", () => {
-    const config = readConfig(authKeysConfig, {
-      ...given,
+    const config = parseConfig(authKeysConfig, {
+      ...oidcVariables,
       SIGN_UP: "oidc",
       SIGN_IN_METHODS: "oidc, link",
       OIDC_ALLOWED_GROUPS: "payments, finance team",
@@ -106,7 +111,7 @@ describe("authKeysConfig", () => {
   });
 
   test("takes an issuer as it is written, without a secret and with the usual scopes", () => {
-    expect(readConfig(authKeysConfig, given).oidc).toEqual({
+    expect(parseConfig(authKeysConfig, oidcVariables).oidc).toEqual({
       issuer: "https://id.example/tenant/",
       clientId: "links",
       clientSecret: undefined,
@@ -119,7 +124,7 @@ describe("authKeysConfig", () => {
     const file = join(mkdtempSync(join(tmpdir(), "auth-keys-")), "secret");
     writeFileSync(file, "hush\n");
     for (const secret of [{ OIDC_CLIENT_SECRET: "hush" }, { OIDC_CLIENT_SECRET_FILE: file }]) {
-      const { oidc } = readConfig(authKeysConfig, { ...given, ...secret });
+      const { oidc } = parseConfig(authKeysConfig, { ...oidcVariables, ...secret });
       expect(oidc?.clientSecret).toBe("hush");
     }
   });
@@ -127,27 +132,27 @@ describe("authKeysConfig", () => {
   test.each(["http://localhost:1", "http://127.0.0.1:1/realm", "http://[::1]:1"])(
     "takes %s, as that is this very machine",
     (issuer) => {
-      const { oidc } = readConfig(authKeysConfig, { ...given, OIDC_ISSUER: issuer });
+      const { oidc } = parseConfig(authKeysConfig, { ...oidcVariables, OIDC_ISSUER: issuer });
       expect(oidc?.issuer).toBe(issuer);
     },
   );
 
   test.each<[string, Record<string, string>, string]>([
-    ["an issuer alone", { OIDC_ISSUER: given.OIDC_ISSUER }, "OIDC_CLIENT_ID"],
+    ["an issuer alone", { OIDC_ISSUER: oidcVariables.OIDC_ISSUER }, "OIDC_CLIENT_ID"],
     ["a client alone", { OIDC_CLIENT_ID: "links" }, "OIDC_ISSUER"],
     ["a secret alone", { OIDC_CLIENT_SECRET: "hush" }, "OIDC_ISSUER"],
     ["scopes alone", { OIDC_SCOPES: "openid" }, "OIDC_ISSUER"],
-    ["plain http", { ...given, OIDC_ISSUER: "http://id.example" }, "OIDC_ISSUER"],
+    ["plain http", { ...oidcVariables, OIDC_ISSUER: "http://id.example" }, "OIDC_ISSUER"],
     [
       "http like loopback",
-      { ...given, OIDC_ISSUER: "http://localhost.evil.example" },
+      { ...oidcVariables, OIDC_ISSUER: "http://localhost.evil.example" },
       "OIDC_ISSUER",
     ],
-    ["no URL", { ...given, OIDC_ISSUER: "id.example" }, "OIDC_ISSUER"],
-    ["a query", { ...given, OIDC_ISSUER: "https://id.example/?a=b" }, "OIDC_ISSUER"],
-    ["credentials", { ...given, OIDC_ISSUER: "https://a:b@id.example" }, "OIDC_ISSUER"],
-    ["scopes without openid", { ...given, OIDC_SCOPES: "profile" }, "OIDC_SCOPES"],
-    ["scopes with two blanks", { ...given, OIDC_SCOPES: "openid  profile" }, "OIDC_SCOPES"],
+    ["no URL", { ...oidcVariables, OIDC_ISSUER: "id.example" }, "OIDC_ISSUER"],
+    ["a query", { ...oidcVariables, OIDC_ISSUER: "https://id.example/?a=b" }, "OIDC_ISSUER"],
+    ["credentials", { ...oidcVariables, OIDC_ISSUER: "https://a:b@id.example" }, "OIDC_ISSUER"],
+    ["scopes without openid", { ...oidcVariables, OIDC_SCOPES: "profile" }, "OIDC_SCOPES"],
+    ["scopes with two blanks", { ...oidcVariables, OIDC_SCOPES: "openid  profile" }, "OIDC_SCOPES"],
     ["another mode", { API_KEY_MODE: "demo" }, "API_KEY_MODE"],
     [
       "a scanner's key that is none",
@@ -155,7 +160,11 @@ describe("authKeysConfig", () => {
       "LEAKED_KEYS_PUBLIC_KEYS",
     ],
     ["groups alone", { OIDC_ALLOWED_GROUPS: "payments" }, "OIDC_ISSUER"],
-    ["an empty group", { ...given, OIDC_ALLOWED_GROUPS: "payments,," }, "OIDC_ALLOWED_GROUPS"],
+    [
+      "an empty group",
+      { ...oidcVariables, OIDC_ALLOWED_GROUPS: "payments,," },
+      "OIDC_ALLOWED_GROUPS",
+    ],
     ["another word for closed", { SIGN_UP: "nobody" }, "SIGN_UP"],
     ["new accounts by a provider that is not there", { SIGN_UP: "oidc" }, "SIGN_UP"],
     ["an unknown way in", { SIGN_IN_METHODS: "link,password" }, "SIGN_IN_METHODS"],
@@ -163,14 +172,14 @@ describe("authKeysConfig", () => {
     ["a way in that is not there", { SIGN_IN_METHODS: "link,oidc" }, "SIGN_IN_METHODS"],
     [
       "new accounts by a way in that is closed",
-      { ...given, SIGN_UP: "oidc", SIGN_IN_METHODS: "link" },
+      { ...oidcVariables, SIGN_UP: "oidc", SIGN_IN_METHODS: "link" },
       "SIGN_UP",
     ],
   ])("given %s, names the variable and no value", (_name, environment, variable) => {
-    const fault = faultOf(environment);
-    expect(fault).toContain(`  ${variable}: `);
+    const configError = getConfigError(environment);
+    expect(configError).toContain(`  ${variable}: `);
     for (const value of Object.values(environment)) {
-      if (value !== "openid") expect(fault).not.toContain(value);
+      if (value !== "openid") expect(configError).not.toContain(value);
     }
   });
 });

@@ -1,13 +1,13 @@
 import * as z from "zod";
 import {
   SignUp,
-  defaultSignUp,
+  getDefaultSignUp,
   parseHosts,
   parseRpcUrls,
   signInMethods,
 } from "@payment-links/contracts";
 import { readSecret } from "@payment-links/runtime";
-import { type ScannerKeys, parseScannerKeys } from "./domain/leaked-keys.ts";
+import { type ScannerPublicKeys, parseScannerKeys } from "./domain/leaked-keys.ts";
 import type { SignInMethod } from "./domain/session.ts";
 
 const loopbackHosts = new Set(["localhost", "127.0.0.1", "[::1]"]);
@@ -18,14 +18,14 @@ const auditLogDaysMax = 36_500;
 
 const walletDelaySecondsMax = 30 * 24 * 60 * 60;
 
-const IssuerUrl = z
+const IssuerUrlSchema = z
   .url({ protocol: /^https?$/, error: "must be an http or https URL", abort: true })
   .refine((text) => !/[?#@]/.test(text), { error: "must have no credentials, query or fragment" })
   .refine((text) => text.startsWith("https:") || loopbackHosts.has(new URL(text).hostname), {
     error: "must be https, as it says who signs in; http is for a loopback host alone",
   });
 
-const ClientText = z.string().regex(/^[\x20-\x7e]{1,255}$/, {
+const ClientCredentialText = z.string().regex(/^[\x20-\x7e]{1,255}$/, {
   error: "must be at most 255 ASCII characters",
 });
 
@@ -42,22 +42,22 @@ export type OidcClient = {
   allowedGroups: readonly string[] | undefined;
 };
 
-const words = (text: string): string[] => text.split(",").map((word) => word.trim());
+const splitList = (text: string): string[] => text.split(",").map((item) => item.trim());
 
 /** Words with commas between; none is empty and none comes twice. */
-const WordList = z
+const UniqueList = z
   .string()
-  .transform(words)
-  .refine((list) => list.every((word) => word !== "") && new Set(list).size === list.length, {
+  .transform(splitList)
+  .refine((list) => list.every((item) => item !== "") && new Set(list).size === list.length, {
     error: "must be words with commas between, none empty and none twice",
   });
 
-const isMethod = (word: string): word is SignInMethod =>
-  signInMethods.some((method) => method === word);
+const isSignInMethod = (item: string): item is SignInMethod =>
+  signInMethods.some((method) => method === item);
 
-const MethodList = WordList.refine((list) => list.every(isMethod), {
+const SignInMethodList = UniqueList.refine((list) => list.every(isSignInMethod), {
   error: `must be some of ${signInMethods.join(", ")}`,
-}).transform((list) => list.filter(isMethod));
+}).transform((list) => list.filter(isSignInMethod));
 
 const ScannerKeyList = z.string().transform((text, context) => {
   const keys = parseScannerKeys(text);
@@ -76,8 +76,8 @@ export const authKeysConfig = z
   .object({
     /** Which prefix new API keys carry: `plk_live_` or `plk_test_`. */
     API_KEY_MODE: z.enum(["live", "test"]).default("live"),
-    OIDC_ISSUER: IssuerUrl.optional(),
-    OIDC_CLIENT_ID: ClientText.optional(),
+    OIDC_ISSUER: IssuerUrlSchema.optional(),
+    OIDC_CLIENT_ID: ClientCredentialText.optional(),
     OIDC_CLIENT_SECRET: z.string().optional(),
     OIDC_CLIENT_SECRET_FILE: z.string().optional(),
     OIDC_SCOPES: z
@@ -85,9 +85,9 @@ export const authKeysConfig = z
       .regex(/^[\x21-\x7e]+( [\x21-\x7e]+)*$/, { error: "must be words with one blank between" })
       .refine((scopes) => scopes.split(" ").includes("openid"), { error: "must contain openid" })
       .optional(),
-    OIDC_ALLOWED_GROUPS: WordList.optional(),
+    OIDC_ALLOWED_GROUPS: UniqueList.optional(),
     SIGN_UP: SignUp.optional(),
-    SIGN_IN_METHODS: MethodList.optional(),
+    SIGN_IN_METHODS: SignInMethodList.optional(),
     LEAKED_KEYS_PUBLIC_KEYS: ScannerKeyList.optional(),
     SIGN_IN_RPC_URLS: z.string().optional(),
     SIGN_IN_RPC_URLS_FILE: z.string().optional(),
@@ -107,34 +107,36 @@ export const authKeysConfig = z
     NODE_ENV: z.string().default("development"),
   })
   .transform((environment, context) => {
-    const oidc = readOidc(environment, context);
-    const { API_KEY_MODE: apiKeyMode, SIGN_IN_METHODS: named } = environment;
-    const signUp = environment.SIGN_UP ?? defaultSignUp(environment.NODE_ENV);
-    const methods = named ?? signInMethods;
-    const isOidcThere = oidc !== undefined && methods.includes("oidc");
-    const fault = (variable: string) => {
+    const oidc = parseOidc(environment, context);
+    const { API_KEY_MODE: apiKeyMode, SIGN_IN_METHODS: configuredMethods } = environment;
+    const signUp = environment.SIGN_UP ?? getDefaultSignUp(environment.NODE_ENV);
+    const enabledMethods = configuredMethods ?? signInMethods;
+    const hasOidc = oidc !== undefined && enabledMethods.includes("oidc");
+    const reportMissingMethod = (variable: string) => {
       const message = "needs a way in that is not set up";
       context.addIssue({ code: "custom", path: [variable], message });
     };
-    if (named?.includes("oidc") === true && oidc === undefined) fault("SIGN_IN_METHODS");
-    if (signUp === "oidc" && !isOidcThere) fault("SIGN_UP");
-    const leakedKeysPublicKeys: ScannerKeys = environment.LEAKED_KEYS_PUBLIC_KEYS ?? new Map();
+    if (configuredMethods?.includes("oidc") === true && oidc === undefined)
+      reportMissingMethod("SIGN_IN_METHODS");
+    if (signUp === "oidc" && !hasOidc) reportMissingMethod("SIGN_UP");
+    const leakedKeysPublicKeys: ScannerPublicKeys =
+      environment.LEAKED_KEYS_PUBLIC_KEYS ?? new Map();
     const { SIGN_IN_RPC_URLS, SIGN_IN_RPC_URLS_FILE } = environment;
     const urls = readSecret({ SIGN_IN_RPC_URLS, SIGN_IN_RPC_URLS_FILE }, "SIGN_IN_RPC_URLS");
-    const refuse = (variable: string, message: string) => {
+    const reportIssue = (variable: string, message: string) => {
       context.addIssue({ code: "custom", path: [variable], message });
       return z.NEVER;
     };
     const hosts = parseHosts(environment.INDEPENDENT_RPC_HOSTS);
-    if ("fault" in hosts) return refuse("INDEPENDENT_RPC_HOSTS", hosts.fault);
+    if ("fault" in hosts) return reportIssue("INDEPENDENT_RPC_HOSTS", hosts.fault);
     const rpcUrls = parseRpcUrls(urls ?? "", hosts);
-    if ("fault" in rpcUrls) return refuse("SIGN_IN_RPC_URLS", rpcUrls.fault);
+    if ("fault" in rpcUrls) return reportIssue("SIGN_IN_RPC_URLS", rpcUrls.fault);
     const walletDelayMs = environment.WALLET_CHANGE_DELAY * 1000;
     return {
       apiKeyMode,
       oidc,
       signUp,
-      signInMethods: methods,
+      signInMethods: enabledMethods,
       leakedKeysPublicKeys,
       walletDelayMs,
       auditLogDays: environment.AUDIT_LOG_DAYS,
@@ -152,7 +154,7 @@ type OidcEnvironment = {
   OIDC_ALLOWED_GROUPS?: string[] | undefined;
 };
 
-const readOidc = (
+const parseOidc = (
   environment: OidcEnvironment,
   context: z.RefinementCtx,
 ): OidcClient | undefined => {
@@ -164,8 +166,8 @@ const readOidc = (
   if (issuer !== undefined && clientId !== undefined) {
     return { issuer, clientId, clientSecret, scopes: scopes ?? "openid profile", allowedGroups };
   }
-  const given = [issuer, clientId, clientSecret, scopes, allowedGroups];
-  if (given.every((value) => value === undefined)) return undefined;
+  const oidcSettings = [issuer, clientId, clientSecret, scopes, allowedGroups];
+  if (oidcSettings.every((value) => value === undefined)) return undefined;
   const path = [issuer === undefined ? "OIDC_ISSUER" : "OIDC_CLIENT_ID"];
   context.addIssue({ code: "custom", path, message: "is missing, while other OIDC_… are given" });
   return undefined;

@@ -1,36 +1,36 @@
 import { Counter } from "prom-client";
 import type { Metrics } from "@payment-links/runtime";
-import type { IntrospectionOutcome } from "./domain/introspection.ts";
+import type { IntrospectionResult } from "./domain/introspection.ts";
 import type { SignInMethod } from "./domain/session.ts";
 
 /**
  * The outcome of a sign-in. It failed if the fault is ours, or an identity provider is away; it was
  * left if nobody waited for its answer.
  */
-type SignInOutcome = "succeeded" | "refused" | "left" | "failed";
+type SignInResult = "succeeded" | "refused" | "left" | "failed";
 
 /** What the service counts of its own work; no label ever names an account or a credential. */
 export type Counters = {
-  introspected(kind: "api-key" | "session", outcome: IntrospectionOutcome): void;
-  signedIn(method: SignInMethod, outcome: SignInOutcome): void;
+  countIntrospection(kind: "api-key" | "session", outcome: IntrospectionResult): void;
+  countSignIn(method: SignInMethod, outcome: SignInResult): void;
 };
 
 /** Adds the service's own counters to its metrics. */
 export const createCounters = (metrics: Metrics): Counters => {
-  const introspections = new Counter({
+  const introspectionCounter = new Counter({
     name: "payment_links_introspections_total",
     help: "Questions about who is calling, by kind of credential and by what became of them",
     labelNames: ["kind", "outcome"] as const,
     registers: [metrics],
   });
-  const signIns = new Counter({
+  const signInCounter = new Counter({
     name: "payment_links_sign_ins_total",
     help: "Attempts to sign in, by method and by what became of them",
     labelNames: ["method", "outcome"] as const,
     registers: [metrics],
   });
   return {
-    introspected: (kind, outcome) => introspections.inc({ kind, outcome }),
-    signedIn: (method, outcome) => signIns.inc({ method, outcome }),
+    countIntrospection: (kind, outcome) => introspectionCounter.inc({ kind, outcome }),
+    countSignIn: (method, outcome) => signInCounter.inc({ method, outcome }),
   };
 };

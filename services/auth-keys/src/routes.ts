@@ -15,12 +15,12 @@ import {
   publicRoute,
   sessionRoute,
 } from "@payment-links/http";
-import type { Deps } from "./deps.ts";
+import type { Dependencies } from "./dependencies.ts";
 import { addPasskey } from "./http/add-passkey.ts";
 import { addWallet } from "./http/add-wallet.ts";
-import { askAboutLink } from "./http/ask-about-link.ts";
-import { answerIntrospection } from "./http/answer-introspection.ts";
-import { answerSignInRefusal } from "./http/answer-sign-in-refusal.ts";
+import { getLinkOwner } from "./http/get-link-owner.ts";
+import { introspectCredential } from "./http/introspect-credential.ts";
+import { sendSignInError } from "./http/send-sign-in-error.ts";
 import { changeAccount } from "./http/change-account.ts";
 import { changeApiKey } from "./http/change-api-key.ts";
 import { changePasskey } from "./http/change-passkey.ts";
@@ -46,14 +46,14 @@ import { listSessions } from "./http/list-sessions.ts";
 import { listSignInMethods } from "./http/list-sign-in-methods.ts";
 import { listTokens } from "./http/list-tokens.ts";
 import { listWallets } from "./http/list-wallets.ts";
-import { makeSignInLink } from "./http/make-sign-in-link.ts";
+import { createSignInLink } from "./http/create-sign-in-link.ts";
 import { provePresence } from "./http/prove-presence.ts";
 import { removePasskey } from "./http/remove-passkey.ts";
 import { revokeApiKey } from "./http/revoke-api-key.ts";
 import { revokeEverything } from "./http/revoke-everything.ts";
 import { revokeSession } from "./http/revoke-session.ts";
 import { rotateApiKey } from "./http/rotate-api-key.ts";
-import { answerFormRefusal, signInByForm } from "./http/sign-in-by-form.ts";
+import { sendFormError, signInByForm } from "./http/sign-in-by-form.ts";
 import { startOidc } from "./http/start-oidc.ts";
 import { startSession } from "./http/start-session.ts";
 import { resumeAccount, suspendAccount } from "./http/suspend-account.ts";
@@ -64,88 +64,105 @@ import { unverifyAccount, verifyAccount } from "./http/verify-account.ts";
 export const oidcCallbackPath = signInOperations.finishOidc.path;
 
 /** Three questions to the identity provider, 5 s each and one after the other; then as long as usual. */
-const oidcMsMax = 3 * 5_000 + 5_500;
+const oidcResponseMsMax = 3 * 5_000 + 5_500;
 
 /** Every public route (rule CALLER-6). */
-export const publicRoutes = (deps: Deps): readonly Route[] => {
-  const apiKeys = apiKeyOperations(() => deps.clock.now());
-  const wallets = walletOperations(deps.catalogue);
+export const createPublicRoutes = (dependencies: Dependencies): readonly Route[] => {
+  const apiKeyOperationSet = apiKeyOperations(() => dependencies.clock.now());
+  const walletOperationSet = walletOperations(dependencies.catalogue);
   return [
-    ...signInRoutes(deps),
-    sessionRoute({ ...sessionOperations.get, handle: getAccount(deps) }),
-    sessionRoute({ ...sessionOperations.end, handle: endSession(deps) }),
-    sessionRoute({ ...sessionOperations.prove, handle: provePresence(deps) }),
-    sessionRoute({ ...sessionOperations.list, handle: listSessions(deps) }),
-    sessionRoute({ ...sessionOperations.revoke, handle: revokeSession(deps) }),
-    sessionRoute({ ...identityOperations.list, handle: listIdentities(deps) }),
-    sessionRoute({ ...identityOperations.link, handle: linkIdentity(deps) }),
-    sessionRoute({ ...identityOperations.unlink, handle: unlinkIdentity(deps) }),
-    sessionRoute({ ...passkeyOperations.list, handle: listPasskeys(deps) }),
-    sessionRoute({ ...passkeyOperations.create, handle: getPasskeyCreation(deps) }),
-    sessionRoute({ ...passkeyOperations.add, handle: addPasskey(deps) }),
-    sessionRoute({ ...passkeyOperations.change, handle: changePasskey(deps) }),
-    sessionRoute({ ...passkeyOperations.remove, handle: removePasskey(deps) }),
-    sessionRoute({ ...accountOperations.get, handle: getAccount(deps) }),
-    sessionRoute({ ...accountOperations.change, handle: changeAccount(deps) }),
-    sessionRoute({ ...wallets.listTokens, handle: listTokens(deps) }),
-    sessionRoute({ ...wallets.list, handle: listWallets(deps) }),
-    sessionRoute({ ...wallets.add, handle: addWallet(deps) }),
-    sessionRoute({ ...wallets.change, handle: changeWallet(deps) }),
-    sessionRoute({ ...wallets.delete, handle: deleteWallet(deps) }),
-    sessionRoute({ ...apiKeys.list, handle: listApiKeys(deps) }),
-    sessionRoute({ ...apiKeys.create, handle: createApiKey(deps) }),
-    sessionRoute({ ...apiKeys.change, handle: changeApiKey(deps) }),
-    sessionRoute({ ...apiKeys.revoke, handle: revokeApiKey(deps) }),
-    sessionRoute({ ...apiKeys.rotate, handle: rotateApiKey(deps) }),
-    sessionRoute({ ...auditLogOperations.list, handle: listAuditLog(deps) }),
+    ...createSignInRoutes(dependencies),
+    sessionRoute({ ...sessionOperations.get, handle: getAccount(dependencies) }),
+    sessionRoute({ ...sessionOperations.end, handle: endSession(dependencies) }),
+    sessionRoute({ ...sessionOperations.provePresence, handle: provePresence(dependencies) }),
+    sessionRoute({ ...sessionOperations.list, handle: listSessions(dependencies) }),
+    sessionRoute({ ...sessionOperations.revoke, handle: revokeSession(dependencies) }),
+    sessionRoute({ ...identityOperations.list, handle: listIdentities(dependencies) }),
+    sessionRoute({ ...identityOperations.link, handle: linkIdentity(dependencies) }),
+    sessionRoute({ ...identityOperations.unlink, handle: unlinkIdentity(dependencies) }),
+    sessionRoute({ ...passkeyOperations.list, handle: listPasskeys(dependencies) }),
+    sessionRoute({
+      ...passkeyOperations.getCreationOptions,
+      handle: getPasskeyCreation(dependencies),
+    }),
+    sessionRoute({ ...passkeyOperations.add, handle: addPasskey(dependencies) }),
+    sessionRoute({ ...passkeyOperations.change, handle: changePasskey(dependencies) }),
+    sessionRoute({ ...passkeyOperations.remove, handle: removePasskey(dependencies) }),
+    sessionRoute({ ...accountOperations.get, handle: getAccount(dependencies) }),
+    sessionRoute({ ...accountOperations.change, handle: changeAccount(dependencies) }),
+    sessionRoute({ ...walletOperationSet.listTokens, handle: listTokens(dependencies) }),
+    sessionRoute({ ...walletOperationSet.list, handle: listWallets(dependencies) }),
+    sessionRoute({ ...walletOperationSet.add, handle: addWallet(dependencies) }),
+    sessionRoute({ ...walletOperationSet.change, handle: changeWallet(dependencies) }),
+    sessionRoute({ ...walletOperationSet.delete, handle: deleteWallet(dependencies) }),
+    sessionRoute({ ...apiKeyOperationSet.list, handle: listApiKeys(dependencies) }),
+    sessionRoute({ ...apiKeyOperationSet.create, handle: createApiKey(dependencies) }),
+    sessionRoute({ ...apiKeyOperationSet.change, handle: changeApiKey(dependencies) }),
+    sessionRoute({ ...apiKeyOperationSet.revoke, handle: revokeApiKey(dependencies) }),
+    sessionRoute({ ...apiKeyOperationSet.rotate, handle: rotateApiKey(dependencies) }),
+    sessionRoute({ ...auditLogOperations.list, handle: listAuditLog(dependencies) }),
     sessionRoute({
       ...auditLogOperations.export,
-      answerMsMax: exportMsMax,
-      handle: exportAuditLog(deps),
+      responseMsMax: exportMsMax,
+      handle: exportAuditLog(dependencies),
     }),
   ];
 };
 
 /** The ways into a session, which anybody may call. */
-const signInRoutes = (deps: Deps): readonly Route[] => {
-  const answerRefusal = answerSignInRefusal(deps);
-  const { finishOidc: finish, startOidc: start, ...others } = signInOperations;
+const createSignInRoutes = (dependencies: Dependencies): readonly Route[] => {
+  const sendApiError = sendSignInError(dependencies);
+  const {
+    finishOidc: finishOidcOperation,
+    startOidc: startOidcOperation,
+    ...otherOperations
+  } = signInOperations;
   return [
-    publicRoute({ ...others.start, handle: startSession(deps) }),
-    publicRoute({ ...others.askAboutLink, handle: askAboutLink(deps) }),
+    publicRoute({ ...otherOperations.start, handle: startSession(dependencies) }),
+    publicRoute({ ...otherOperations.getLinkOwner, handle: getLinkOwner(dependencies) }),
     publicRoute({
       method: "post",
       path: "/console/api/session/form",
-      answerRefusal: answerFormRefusal,
-      handle: signInByForm(deps),
+      sendApiError: sendFormError,
+      handle: signInByForm(dependencies),
     }),
-    publicRoute({ ...others.listMethods, handle: listSignInMethods(deps) }),
-    publicRoute({ ...others.getNonce, handle: getNonce(deps) }),
-    publicRoute({ ...others.getPasskeyRequest, handle: getPasskeyRequest(deps) }),
-    publicRoute({ ...start, answerMsMax: oidcMsMax, answerRefusal, handle: startOidc(deps) }),
-    publicRoute({ ...finish, answerMsMax: oidcMsMax, answerRefusal, handle: finishOidc(deps) }),
+    publicRoute({ ...otherOperations.listMethods, handle: listSignInMethods(dependencies) }),
+    publicRoute({ ...otherOperations.getNonce, handle: getNonce(dependencies) }),
+    publicRoute({ ...otherOperations.getPasskeyRequest, handle: getPasskeyRequest(dependencies) }),
+    publicRoute({
+      ...startOidcOperation,
+      responseMsMax: oidcResponseMsMax,
+      sendApiError,
+      handle: startOidc(dependencies),
+    }),
+    publicRoute({
+      ...finishOidcOperation,
+      responseMsMax: oidcResponseMsMax,
+      sendApiError,
+      handle: finishOidc(dependencies),
+    }),
   ];
 };
 
 /** Every route for the other services and for operators. */
-export const internalRoutes = (deps: Deps): readonly InternalRoute[] => [
+export const createInternalRoutes = (dependencies: Dependencies): readonly InternalRoute[] => [
   {
     method: "post",
     path: "/internal/introspect",
     isForServices: true,
-    handle: answerIntrospection(deps),
+    handle: introspectCredential(dependencies),
   },
-  { method: "post", path: "/internal/accounts", handle: createAccount(deps) },
-  { method: "post", path: "/internal/accounts/suspend", handle: suspendAccount(deps) },
-  { method: "post", path: "/internal/accounts/resume", handle: resumeAccount(deps) },
-  { method: "post", path: "/internal/accounts/verify", handle: verifyAccount(deps) },
-  { method: "post", path: "/internal/accounts/unverify", handle: unverifyAccount(deps) },
+  { method: "post", path: "/internal/accounts", handle: createAccount(dependencies) },
+  { method: "post", path: "/internal/accounts/suspend", handle: suspendAccount(dependencies) },
+  { method: "post", path: "/internal/accounts/resume", handle: resumeAccount(dependencies) },
+  { method: "post", path: "/internal/accounts/verify", handle: verifyAccount(dependencies) },
+  { method: "post", path: "/internal/accounts/unverify", handle: unverifyAccount(dependencies) },
   {
     method: "post",
     path: "/internal/accounts/revoke-everything",
-    handle: revokeEverything(deps),
+    handle: revokeEverything(dependencies),
   },
-  { method: "get", path: "/internal/audit-log", handle: listAllAudit(deps) },
-  { method: "post", path: "/internal/sign-in-links", handle: makeSignInLink(deps) },
-  { method: "post", path: "/internal/leaked-keys", handle: disableLeakedKeys(deps) },
+  { method: "get", path: "/internal/audit-log", handle: listAllAudit(dependencies) },
+  { method: "post", path: "/internal/sign-in-links", handle: createSignInLink(dependencies) },
+  { method: "post", path: "/internal/leaked-keys", handle: disableLeakedKeys(dependencies) },
 ];

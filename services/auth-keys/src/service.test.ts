@@ -1,113 +1,120 @@
 import { describe, expect, test } from "@jest/globals";
 import * as z from "zod";
 import { sql } from "slonik";
-import { openCatalogue } from "@payment-links/contracts";
-import { nothing, openPool } from "@payment-links/postgres";
+import { loadCatalogue } from "@payment-links/contracts";
+import { sqlVoid, connectPool } from "@payment-links/postgres";
 import { systemClock } from "@payment-links/runtime";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
-import type { Deps } from "./deps.ts";
-import { publicRoutes } from "./routes.ts";
-import { openRig, refusalOf, tokenOf } from "./testing/open-rig.ts";
-import { askNonce, makeWallet, prepareSiwe } from "./testing/siwe.ts";
+import type { Dependencies } from "./dependencies.ts";
+import { createPublicRoutes } from "./routes.ts";
+import { createRig, summarizeResponse, parseToken } from "./testing/create-rig.ts";
+import { fetchNonce, createWallet, prepareSiwe } from "./testing/siwe.ts";
 
 const Text = z.object({ text: z.string() });
 
-const rig = useRig(openRig);
+const rig = useRig(createRig);
 
 /**
  * Generated from the route table, so that no new route is forgotten. Making the table calls nothing
  * of the service, so these two are enough.
  */
-const sessionCalls = publicRoutes({ catalogue: openCatalogue(), clock: systemClock } as Deps)
+const sessionRequests = createPublicRoutes({
+  catalogue: loadCatalogue(),
+  clock: systemClock,
+} as Dependencies)
   .filter(({ caller }) => caller.by === "session")
   .map(({ method, path }) => [method.toUpperCase(), path.replace(":id", "some_id")] as const);
 
 describe("every route of the console (rule CALLER-6)", () => {
   test("is counted here, so that the tables below are not empty", () => {
-    expect(sessionCalls.length).toBeGreaterThan(15);
+    expect(sessionRequests.length).toBeGreaterThan(15);
   });
 
-  test.each(sessionCalls)("%s %s without a session answers 401", async (method, path) => {
-    expect(refusalOf(await rig.call(method, path))).toBe("401 UNAUTHENTICATED");
+  test.each(sessionRequests)("%s %s without a session answers 401", async (method, path) => {
+    expect(summarizeResponse(await rig.call(method, path))).toBe("401 UNAUTHENTICATED");
   });
 
-  test.each(sessionCalls)("%s %s with a made-up cookie answers 401", async (method, path) => {
+  test.each(sessionRequests)("%s %s with a made-up cookie answers 401", async (method, path) => {
     const cookie = `session=${"A".repeat(43)}`;
-    expect(refusalOf(await rig.call(method, path, { cookie }))).toBe("401 UNAUTHENTICATED");
+    expect(summarizeResponse(await rig.call(method, path, { cookie }))).toBe("401 UNAUTHENTICATED");
   });
 
-  test.each(sessionCalls)("%s %s with an API key alone answers 401", async (method, path) => {
+  test.each(sessionRequests)("%s %s with an API key alone answers 401", async (method, path) => {
     const { cookie } = await rig.signUp();
     const body = { name: "n", scopes: ["payment_link:read", "payment_link:create"] };
-    const created = await rig.call("POST", "/console/api/api-keys", { cookie, body });
-    const headers = { "x-api-key": String(created.body["key"]) };
-    expect(refusalOf(await rig.call(method, path, { headers }))).toBe("401 UNAUTHENTICATED");
+    const createdKey = await rig.call("POST", "/console/api/api-keys", { cookie, body });
+    const headers = { "x-api-key": String(createdKey.body["key"]) };
+    expect(summarizeResponse(await rig.call(method, path, { headers }))).toBe(
+      "401 UNAUTHENTICATED",
+    );
   });
 
-  test.each(sessionCalls)("%s %s refuses another site, session or not", async (method, path) => {
+  test.each(sessionRequests)("%s %s refuses another site, session or not", async (method, path) => {
     const { cookie } = await rig.signUp();
     const headers = { "sec-fetch-site": "cross-site" };
-    const answer = await rig.call(method, path, { cookie, headers });
-    expect(refusalOf(answer)).toBe("403 CROSS_SITE_REQUEST");
+    const response = await rig.call(method, path, { cookie, headers });
+    expect(summarizeResponse(response)).toBe("403 CROSS_SITE_REQUEST");
   });
 
   // At an address of numbers there are no passkeys.
-  const reads = sessionCalls.filter(
+  const readRequests = sessionRequests.filter(
     ([method, path]) => method === "GET" && !path.endsWith("/creation"),
   );
-  test.each(reads)("%s %s tells caches to keep nothing", async (method, path) => {
+  test.each(readRequests)("%s %s tells caches to keep nothing", async (method, path) => {
     const { cookie } = await rig.signUp();
-    const answer = await rig.call(method, path, { cookie });
-    expect([answer.status, answer.headers.get("cache-control")]).toEqual([200, "no-store"]);
+    const response = await rig.call(method, path, { cookie });
+    expect([response.status, response.headers.get("cache-control")]).toEqual([200, "no-store"]);
   });
 
   test("and its sign-in are limited per source address", async () => {
-    const limited = await openRig({ ipBurst: 3 });
+    const limitedRig = await createRig({ ipBurst: 3 });
     try {
-      const codes: string[] = [];
+      const results: string[] = [];
       for (let count = 0; count < 4; count += 1) {
         const body = { token: "guess" };
-        codes.push(refusalOf(await limited.call("POST", "/console/api/session", { body })));
+        results.push(
+          summarizeResponse(await limitedRig.call("POST", "/console/api/session", { body })),
+        );
       }
-      expect(codes).toEqual([...Array(3).fill("401 INVALID_SIGN_IN_TOKEN"), "429 429"]);
-      const answer = await limited.call("GET", "/console/api/account");
-      expect(answer.status).toBe(429);
-      expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
+      expect(results).toEqual([...Array(3).fill("401 INVALID_SIGN_IN_TOKEN"), "429 429"]);
+      const response = await limitedRig.call("GET", "/console/api/account");
+      expect(response.status).toBe(429);
+      expect(Number(response.headers.get("retry-after"))).toBeGreaterThan(0);
     } finally {
-      await limited.close();
+      await limitedRig.close();
     }
   });
 });
 
 describe("secrets", () => {
   test("no key, session token or sign-in token stands in a table, an event or a log line (rule KEEP-7)", async () => {
-    const { userId, token } = await rig.makeAccount({ handle: "secretive" });
+    const { userId, token } = await rig.createAccount({ handle: "secretive" });
     const cookie = await rig.signIn(token);
     const body = { name: "n", scopes: ["payment_link:read"] };
-    const created = await rig.call("POST", "/console/api/api-keys", { cookie, body });
-    const key = String(created.body["key"]);
-    const link = await rig.call("POST", "/internal/sign-in-links", { body: { userId } });
-    const unused = tokenOf(link.body["signInUrl"]);
-    const wallet = makeWallet();
-    const { siwe, browser } = await prepareSiwe(rig, wallet);
-    const { nonce } = await askNonce(rig, browser);
-    const sent = { cookie: browser, body: { siwe } };
-    await rig.call("POST", "/console/api/session", sent);
-    await rig.call("POST", "/console/api/session", sent);
+    const createdKey = await rig.call("POST", "/console/api/api-keys", { cookie, body });
+    const key = String(createdKey.body["key"]);
+    const signInLink = await rig.call("POST", "/internal/sign-in-links", { body: { userId } });
+    const unusedToken = parseToken(signInLink.body["signInUrl"]);
+    const wallet = createWallet();
+    const { siwe, browserCookie } = await prepareSiwe(rig, wallet);
+    const { nonce } = await fetchNonce(rig, browserCookie);
+    const callOptions = { cookie: browserCookie, body: { siwe } };
+    await rig.call("POST", "/console/api/session", callOptions);
+    await rig.call("POST", "/console/api/session", callOptions);
     // Refusals and failures are where secrets slip into a log.
     await rig.call("POST", "/console/api/session", { body: { token } });
-    await rig.call("POST", "/console/api/session", { body: `{"token":"${unused}` });
+    await rig.call("POST", "/console/api/session", { body: `{"token":"${unusedToken}` });
     await rig.introspect("api-key", key);
     await rig.call("GET", "/console/api/account", { headers: { "x-api-key": key } });
     const sessionToken = cookie.slice("session=".length);
-    const shown = [await dumpTables(), rig.logLines.join("\n")];
+    const exposedTexts = [await dumpTables(), rig.logLines.join("\n")];
     // It finds what may be shown, so the search itself works.
-    expect(shown[0]).toContain(key.slice(0, 13));
-    const browserToken = browser.slice("sign-in=".length);
-    const secrets = [key, token, unused, sessionToken, nonce, browserToken, siwe.signature];
+    expect(exposedTexts[0]).toContain(key.slice(0, 13));
+    const browserToken = browserCookie.slice("sign-in=".length);
+    const secrets = [key, token, unusedToken, sessionToken, nonce, browserToken, siwe.signature];
     for (const secret of secrets) {
-      for (const text of shown) {
+      for (const text of exposedTexts) {
         expect(text).not.toContain(secret);
         expect(text).not.toContain(Buffer.from(secret).toString("hex"));
         expect(text).not.toContain(Buffer.from(secret).toString("base64"));
@@ -118,52 +125,54 @@ describe("secrets", () => {
 
 describe("the audit log", () => {
   test.each([
-    ["changed", nothing`UPDATE audit_log SET action = 'nothing.happened'`],
-    ["deleted", nothing`DELETE FROM audit_log`],
+    ["changed", sqlVoid`UPDATE audit_log SET action = 'nothing.happened'`],
+    ["deleted", sqlVoid`DELETE FROM audit_log`],
   ])("cannot be %s by the service's own role", async (_name, statement) => {
-    await rig.makeAccount();
+    await rig.createAccount();
     await expect(rig.pool.query(statement)).rejects.toThrow(/append-only/);
   });
 });
 
 describe("a started service", () => {
   test("tells the bus of a change right after its commit, whole and in order", async () => {
-    const own = await openRig();
+    const ownRig = await createRig();
     try {
-      const heard: { type: string; version: number }[] = [];
-      await own.bus.subscribe({
+      const receivedEvents: { type: string; version: number }[] = [];
+      await ownRig.bus.subscribe({
         group: "listener",
         topics: ["accounts.v1"],
         handle: (records) => {
           for (const { headers, value } of records) {
             const { version } = JSON.parse(String(value));
-            heard.push({ type: headers["ce_type"] ?? "", version });
+            receivedEvents.push({ type: headers["ce_type"] ?? "", version });
           }
           return Promise.resolve({ handledCount: records.length });
         },
       });
-      await own.service.start();
-      expect(await own.service.isReady()).toBe(true);
-      const { cookie } = await own.signUp();
+      await ownRig.service.start();
+      expect(await ownRig.service.isReady()).toBe(true);
+      const { cookie } = await ownRig.signUp();
       for (const bio of ["one", "two", "three"]) {
-        await own.call("PATCH", "/console/api/account", { cookie, body: { bio } });
+        await ownRig.call("PATCH", "/console/api/account", { cookie, body: { bio } });
       }
       // The clock stands still, so nothing but the word after each commit can have sent these.
-      await waitUntil("four events are heard", () => heard.length === 4);
-      expect(heard).toEqual([1, 2, 3, 4].map((version) => ({ type: "account.updated", version })));
+      await waitUntil("four events are heard", () => receivedEvents.length === 4);
+      expect(receivedEvents).toEqual(
+        [1, 2, 3, 4].map((version) => ({ type: "account.updated", version })),
+      );
     } finally {
-      await own.close();
+      await ownRig.close();
     }
   });
 });
 
 /** Every row of every table of the service, as text. */
 const dumpTables = async (): Promise<string> => {
-  const pool = await openPool({
+  const pool = await connectPool({
     url: rig.database.adminUrl,
     applicationName: "dump",
     connectionsMax: 1,
-    log: rig.ground.log,
+    log: rig.context.log,
   });
   try {
     const names = await pool.anyFirst(sql.type(Text)`

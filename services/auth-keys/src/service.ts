@@ -1,36 +1,41 @@
 import { busMigrations } from "@payment-links/bus";
-import { type Service, cookiePolicy, createDeepPages } from "@payment-links/http";
-import { type Ask, type Identity, createIdentity } from "@payment-links/identity";
-import { type Ground, createService, createServiceExports } from "@payment-links/process";
+import { type Service, createCookiePolicy, createDeepPages } from "@payment-links/http";
+import { type RequestIntrospection, type Identity, createIdentity } from "@payment-links/identity";
+import {
+  type BackgroundJob,
+  type ServiceContext,
+  createService,
+  createServiceExports,
+} from "@payment-links/process";
 import type { AuthKeysConfig } from "./config.ts";
-import type { Deps } from "./deps.ts";
-import { contractIssuer } from "./domain/identity.ts";
+import type { Dependencies } from "./dependencies.ts";
+import { getContractIssuer } from "./domain/identity.ts";
 import { createLastUses } from "./domain/last-uses.ts";
-import { relyingPartyId } from "./domain/passkey.ts";
-import { createRefusals } from "./domain/refusals.ts";
+import { getRelyingPartyId } from "./domain/passkey.ts";
+import { createRejectedSignIns } from "./domain/rejected-sign-ins.ts";
 import type { SignInMethod } from "./domain/session.ts";
-import { evmChainIds } from "./domain/siwe.ts";
-import { keepAudit } from "./events/keep-audit.ts";
+import { getEvmChainIds } from "./domain/siwe.ts";
+import { saveAuditEvents } from "./events/save-audit-events.ts";
 import { createIntrospect } from "./introspect.ts";
-import { createContractWallets } from "./issuer/contract-wallets.ts";
+import { createContractSignatureVerifier } from "./issuer/contract-wallets.ts";
 import { type OidcIssuer, createOidcIssuer } from "./issuer/oidc-issuer.ts";
-import { applyDefaults } from "./jobs/apply-defaults.ts";
-import { keepUses } from "./jobs/keep-uses.ts";
-import { sweepAudit } from "./jobs/sweep-audit.ts";
-import { sweepEnded } from "./jobs/sweep-ended.ts";
-import { tellRefusals } from "./jobs/tell-refusals.ts";
+import { applyDueDefaults } from "./jobs/apply-due-defaults.ts";
+import { flushLastUses } from "./jobs/flush-last-uses.ts";
+import { deleteOldAuditEntries } from "./jobs/delete-old-audit-entries.ts";
+import { deleteExpiredRows } from "./jobs/delete-expired-rows.ts";
+import { flushRejectedSignIns } from "./jobs/flush-rejected-sign-ins.ts";
 import { createCounters } from "./metrics.ts";
-import { internalRoutes, oidcCallbackPath, publicRoutes } from "./routes.ts";
+import { createInternalRoutes, oidcCallbackPath, createPublicRoutes } from "./routes.ts";
 import { republishAccounts } from "./store/accounts.ts";
 
 export { authKeysConfig } from "./config.ts";
 
 /** Twice a minute, so that "last used" is never wrong by more than a minute. */
-const keepUsesEveryMs = 30_000;
-const sweepEveryMs = 60_000;
-const refusalsEveryMs = 1_000;
-const sweepAuditEveryMs = 60 * 60_000;
-const defaultsEveryMs = 10_000;
+const lastUsesIntervalMs = 30_000;
+const expiredRowsIntervalMs = 60_000;
+const rejectedSignInsIntervalMs = 1_000;
+const auditLogIntervalMs = 60 * 60_000;
+const defaultWalletsIntervalMs = 10_000;
 
 /** The service's own schema and the files that make it. */
 export const authKeysMigration = {
@@ -43,22 +48,34 @@ export const authKeysMigration = {
  * `ask` is its introspection without HTTP, for services of the same process. It does not use the
  * ground's own `ask`. Nothing runs before `start`.
  */
-export const createAuthKeys = (ground: Ground, config: AuthKeysConfig): Service & { ask: Ask } => {
-  const { baseUrl, clock, log, metrics, pool } = ground;
+export const createAuthKeys = (
+  context: ServiceContext,
+  config: AuthKeysConfig,
+): Service & { requestIntrospection: RequestIntrospection } => {
+  const { baseUrl, clock, log, metrics, pool } = context;
   const counters = createCounters(metrics);
-  const uses = { apiKeyUses: createLastUses(), sessionUses: createLastUses() };
-  const exports = createServiceExports(ground, "auth-keys");
-  const oidc = openOidc(ground, config);
-  const signInMethods = methodsOf(ground, config);
-  const contracts = [...config.rpcUrls.keys()].map(contractIssuer);
-  const issuers = { oidc: oidc?.issuer, contracts };
-  const introspect = createIntrospect({ pool, clock, counters, issuers, signInMethods, ...uses });
-  const identity = alwaysAsking(createIdentity({ ask: introspect, clock, metrics, log }));
-  const service = createService(ground, "auth-keys", (wakeRelay) => {
-    const deps: Deps = {
-      ...ground,
-      ...uses,
-      refusals: createRefusals(),
+  const lastUses = { apiKeyUses: createLastUses(), sessionUses: createLastUses() };
+  const exports = createServiceExports(context, "auth-keys");
+  const oidc = createOidc(context, config);
+  const signInMethods = getAvailableMethods(context, config);
+  const contractIssuers = [...config.rpcUrls.keys()].map(getContractIssuer);
+  const activeIssuers = { oidcIssuer: oidc?.issuer, contractIssuers };
+  const introspect = createIntrospect({
+    pool,
+    clock,
+    counters,
+    activeIssuers,
+    signInMethods,
+    ...lastUses,
+  });
+  const identity = withoutSessionCache(
+    createIdentity({ requestIntrospection: introspect, clock, metrics, log }),
+  );
+  const service = createService(context, "auth-keys", (wakeRelay) => {
+    const dependencies: Dependencies = {
+      ...context,
+      ...lastUses,
+      rejectedSignIns: createRejectedSignIns(),
       deepPages: createDeepPages({ clock, metrics }),
       exports,
       counters,
@@ -66,32 +83,26 @@ export const createAuthKeys = (ground: Ground, config: AuthKeysConfig): Service 
       introspect,
       apiKeyMode: config.apiKeyMode,
       oidc,
-      issuers,
+      activeIssuers,
       signInMethods,
       signUp: config.signUp,
       leakedKeysPublicKeys: config.leakedKeysPublicKeys,
       walletDelayMs: config.walletDelayMs,
       auditLogDays: config.auditLogDays,
-      isContractsOwn: createContractWallets({ rpcUrls: config.rpcUrls, log }),
-      cookie: cookiePolicy(baseUrl),
+      verifyContractSignature: createContractSignatureVerifier({ rpcUrls: config.rpcUrls, log }),
+      cookie: createCookiePolicy(baseUrl),
       wakeRelay,
     };
     return {
-      publicRoutes: publicRoutes(deps),
-      internalRoutes: internalRoutes(deps),
+      publicRoutes: createPublicRoutes(dependencies),
+      internalRoutes: createInternalRoutes(dependencies),
       identity,
-      republishing: republishAccounts,
-      hearing: { reactions: keepAudit },
-      jobs: [
-        { name: "last uses", waitMs: keepUsesEveryMs, run: () => keepUses(deps) },
-        { name: "default wallets", waitMs: defaultsEveryMs, run: () => applyDefaults(deps) },
-        { name: "ended sessions", waitMs: sweepEveryMs, run: () => sweepEnded(deps) },
-        { name: "refused sign-ins", waitMs: refusalsEveryMs, run: () => tellRefusals(deps) },
-        { name: "audit log", waitMs: sweepAuditEveryMs, run: () => sweepAudit(deps) },
-      ],
+      republishSource: republishAccounts,
+      consumerOptions: { handlers: saveAuditEvents },
+      backgroundJobs: createBackgroundJobs(dependencies),
       stop: () => exports.close(),
-      last: () =>
-        Promise.all([keepUses(deps), tellRefusals(deps)]).then(
+      afterStop: () =>
+        Promise.all([flushLastUses(dependencies), flushRejectedSignIns(dependencies)]).then(
           () => {},
           (error: unknown) => {
             log.warn({ err: error }, "the last uses and refusals could not be written");
@@ -99,40 +110,64 @@ export const createAuthKeys = (ground: Ground, config: AuthKeysConfig): Service 
         ),
     };
   });
-  return { ...service, ask: introspect };
+  return { ...service, requestIntrospection: introspect };
 };
+
+const createBackgroundJobs = (dependencies: Dependencies): readonly BackgroundJob[] => [
+  { name: "last uses", waitMs: lastUsesIntervalMs, run: () => flushLastUses(dependencies) },
+  {
+    name: "default wallets",
+    waitMs: defaultWalletsIntervalMs,
+    run: () => applyDueDefaults(dependencies),
+  },
+  {
+    name: "ended sessions",
+    waitMs: expiredRowsIntervalMs,
+    run: () => deleteExpiredRows(dependencies),
+  },
+  {
+    name: "refused sign-ins",
+    waitMs: rejectedSignInsIntervalMs,
+    run: () => flushRejectedSignIns(dependencies),
+  },
+  {
+    name: "audit log",
+    waitMs: auditLogIntervalMs,
+    run: () => deleteOldAuditEntries(dependencies),
+  },
+];
 
 /**
  * A question costs no more here than a kept answer would save. So a session that any replica ended
  * is dead at once.
  */
-const alwaysAsking = (identity: Identity): Identity => ({
+const withoutSessionCache = (identity: Identity): Identity => ({
   ...identity,
-  bySession: (token, fresh) => {
-    identity.forgetSession(token);
-    return identity.bySession(token, fresh);
+  authenticateSession: (token, freshness) => {
+    identity.invalidateSession(token);
+    return identity.authenticateSession(token, freshness);
   },
 });
 
 /** The ways in that are wanted, without those that this installation does not have. */
-const methodsOf = (
-  { baseUrl, catalogue }: Ground,
+const getAvailableMethods = (
+  { baseUrl, catalogue }: ServiceContext,
   { oidc, signInMethods }: AuthKeysConfig,
 ): readonly SignInMethod[] => {
-  const isThere: Record<SignInMethod, boolean> = {
+  const isAvailable: Record<SignInMethod, boolean> = {
     link: true,
-    siwe: evmChainIds(catalogue).length > 0,
+    siwe: getEvmChainIds(catalogue).length > 0,
     oidc: oidc !== undefined,
-    passkey: relyingPartyId(baseUrl) !== undefined,
+    passkey: getRelyingPartyId(baseUrl) !== undefined,
   };
-  return signInMethods.filter((method) => isThere[method]);
+  return signInMethods.filter((method) => isAvailable[method]);
 };
 
-const openOidc = (
-  { baseUrl, clock, log }: Ground,
-  { oidc: client, signInMethods }: AuthKeysConfig,
+const createOidc = (
+  { baseUrl, clock, log }: ServiceContext,
+  { oidc: oidcClient, signInMethods }: AuthKeysConfig,
 ): OidcIssuer | undefined => {
   if (!signInMethods.includes("oidc")) return undefined;
   const redirectUri = `${baseUrl}${oidcCallbackPath}`;
-  return client && createOidcIssuer({ client, redirectUri, clock, log });
+  return oidcClient && createOidcIssuer({ client: oidcClient, redirectUri, clock, log });
 };

@@ -1,27 +1,27 @@
 import { describe, expect, test } from "@jest/globals";
-import { devnetSeed, openCatalogue } from "@payment-links/contracts";
-import { ConfigError, readConfig } from "@payment-links/runtime";
-import { linksApiConfig, readSettlementChains, readTransferChains } from "./config.ts";
+import { devnetSeed, loadCatalogue } from "@payment-links/contracts";
+import { ConfigError, parseConfig } from "@payment-links/runtime";
+import { linksApiConfig, parseSettlementChains, parseTransferChains } from "./config.ts";
 
-const readChains = (text: string | undefined) =>
-  readSettlementChains(
-    readConfig(linksApiConfig, { SETTLEMENT_CHAINS: text }),
-    openCatalogue(undefined, [devnetSeed]),
+const parseChains = (value: string | undefined) =>
+  parseSettlementChains(
+    parseConfig(linksApiConfig, { SETTLEMENT_CHAINS: value }),
+    loadCatalogue(undefined, [devnetSeed]),
   );
 
 describe("EVENT_STREAMS_MAX and EVENT_STREAMS_PER_IP_MAX", () => {
   test("are 10,000 and 100 unless told otherwise", () => {
-    expect(readConfig(linksApiConfig, {}).eventStreamLimits).toEqual({
-      inAll: 10_000,
+    expect(parseConfig(linksApiConfig, {}).eventStreamLimits).toEqual({
+      total: 10_000,
       perAddress: 100,
     });
     expect(
-      readConfig(linksApiConfig, { EVENT_STREAMS_MAX: "0", EVENT_STREAMS_PER_IP_MAX: "7" }),
-    ).toMatchObject({ eventStreamLimits: { inAll: 0, perAddress: 7 } });
+      parseConfig(linksApiConfig, { EVENT_STREAMS_MAX: "0", EVENT_STREAMS_PER_IP_MAX: "7" }),
+    ).toMatchObject({ eventStreamLimits: { total: 0, perAddress: 7 } });
   });
 
-  test.each(["-1", "1.5", "many"])("given %s, refuses and names it", (text) => {
-    expect(() => readConfig(linksApiConfig, { EVENT_STREAMS_MAX: text })).toThrow(
+  test.each(["-1", "1.5", "many"])("given %s, refuses and names it", (value) => {
+    expect(() => parseConfig(linksApiConfig, { EVENT_STREAMS_MAX: value })).toThrow(
       /EVENT_STREAMS_MAX/,
     );
   });
@@ -36,7 +36,7 @@ test.each([
 ])(
   "with %j, the checkout can warn of unverified sellers: %s (rules CALLER-37 and CALLER-38)",
   (environment, isSignUpOpen) => {
-    expect(readConfig(linksApiConfig, environment).isSignUpOpen).toBe(isSignUpOpen);
+    expect(parseConfig(linksApiConfig, environment).isSignUpOpen).toBe(isSignUpOpen);
   },
 );
 
@@ -49,16 +49,16 @@ describe("SETTLEMENT_CHAINS", () => {
       "tron,tron-nile,solana,solana-devnet,bitcoin,bitcoin-testnet4",
       ["tron", "tron-nile", "solana", "solana-devnet", "bitcoin", "bitcoin-testnet4"],
     ],
-  ])("given %j, payers are told how to pay on %j", (text, chainIds) => {
-    expect([...readChains(text)]).toEqual(chainIds);
+  ])("given %j, payers are told how to pay on %j", (value, chainIds) => {
+    expect([...parseChains(value)]).toEqual(chainIds);
   });
 
   test.each(["84532", "none", "bitcoin-testnet3"])(
     "given %s, on which there are no fee proxies, refuses and names it",
     (chainId) => {
-      const read = () => readChains(`8453,${chainId}`);
-      expect(read).toThrow(ConfigError);
-      expect(read).toThrow(
+      const parse = () => parseChains(`8453,${chainId}`);
+      expect(parse).toThrow(ConfigError);
+      expect(parse).toThrow(
         `SETTLEMENT_CHAINS: the catalogue has no fee proxies on chain ${chainId}`,
       );
     },
@@ -66,17 +66,17 @@ describe("SETTLEMENT_CHAINS", () => {
 });
 
 describe("TRANSFER_CHAINS", () => {
-  const readChains = (text: string) =>
-    readTransferChains(readConfig(linksApiConfig, { TRANSFER_CHAINS: text }), openCatalogue());
+  const parseChains = (value: string) =>
+    parseTransferChains(parseConfig(linksApiConfig, { TRANSFER_CHAINS: value }), loadCatalogue());
 
   test("names EVM chains on which transfers straight to owners are read", () => {
-    expect([...readChains("")]).toEqual([]);
-    expect([...readChains("8453, 1")]).toEqual(["8453", "1"]);
+    expect([...parseChains("")]).toEqual([]);
+    expect([...parseChains("8453, 1")]).toEqual(["8453", "1"]);
   });
 
   test.each(["tron", "solana", "none"])("given %s, refuses and names it", (chainId) => {
-    const read = () => readChains(`8453,${chainId}`);
-    expect(read).toThrow(ConfigError);
-    expect(read).toThrow(`TRANSFER_CHAINS: ${chainId} is no EVM chain of the catalogue`);
+    const parse = () => parseChains(`8453,${chainId}`);
+    expect(parse).toThrow(ConfigError);
+    expect(parse).toThrow(`TRANSFER_CHAINS: ${chainId} is no EVM chain of the catalogue`);
   });
 });

@@ -3,9 +3,9 @@ import {
   type Catalogue,
   SignUp,
   WebhookHeaderPrefix,
-  defaultSignUp,
+  getDefaultSignUp,
 } from "@payment-links/contracts";
-import { CommaList, configError } from "@payment-links/runtime";
+import { CommaList, createConfigError } from "@payment-links/runtime";
 
 const StreamCount = z.coerce.number().int().min(0).max(100_000);
 
@@ -31,10 +31,10 @@ export const linksApiConfig = z
     transferChains: environment.TRANSFER_CHAINS,
     webhookHeaderPrefix: environment.WEBHOOK_HEADER_PREFIX,
     eventStreamLimits: {
-      inAll: environment.EVENT_STREAMS_MAX,
+      total: environment.EVENT_STREAMS_MAX,
       perAddress: environment.EVENT_STREAMS_PER_IP_MAX,
     },
-    isSignUpOpen: (environment.SIGN_UP ?? defaultSignUp(environment.NODE_ENV)) === "open",
+    isSignUpOpen: (environment.SIGN_UP ?? getDefaultSignUp(environment.NODE_ENV)) === "open",
   }));
 export type LinksApiConfig = z.output<typeof linksApiConfig>;
 
@@ -42,7 +42,7 @@ export type LinksApiConfig = z.output<typeof linksApiConfig>;
  * The chains on which payers are told how to pay. Throws ConfigError if one of them is not in the
  * catalogue, or has no fee proxies there and is of a family that needs them: nobody could pay on it.
  */
-export const readSettlementChains = (
+export const parseSettlementChains = (
   { settlementChains }: Pick<LinksApiConfig, "settlementChains">,
   { chains }: Pick<Catalogue, "chains">,
 ): ReadonlySet<string> => {
@@ -50,7 +50,9 @@ export const readSettlementChains = (
     const chain = chains.find(({ id }) => id === chainId);
     const needsProxies = chain?.chainType !== "SVM" && chain?.chainType !== "BVM";
     if (chain !== undefined && (chain.feeProxies !== undefined || !needsProxies)) continue;
-    throw configError([`SETTLEMENT_CHAINS: the catalogue has no fee proxies on chain ${chainId}`]);
+    throw createConfigError([
+      `SETTLEMENT_CHAINS: the catalogue has no fee proxies on chain ${chainId}`,
+    ]);
   }
   return new Set(settlementChains);
 };
@@ -59,13 +61,13 @@ export const readSettlementChains = (
  * The chains on which a transfer straight to an owner is read. Throws ConfigError if one of them is no
  * EVM chain of the catalogue: nobody reads transfers by such a list elsewhere.
  */
-export const readTransferChains = (
+export const parseTransferChains = (
   { transferChains }: Pick<LinksApiConfig, "transferChains">,
   { chains }: Pick<Catalogue, "chains">,
 ): ReadonlySet<string> => {
   for (const chainId of transferChains) {
     if (chains.some(({ id, chainType }) => id === chainId && chainType === "EVM")) continue;
-    throw configError([`TRANSFER_CHAINS: ${chainId} is no EVM chain of the catalogue`]);
+    throw createConfigError([`TRANSFER_CHAINS: ${chainId} is no EVM chain of the catalogue`]);
   }
   return new Set(transferChains);
 };

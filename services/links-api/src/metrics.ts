@@ -5,17 +5,17 @@ import type { UnappliedReason } from "./domain/payment.ts";
 
 /** What this service counts of its own work. */
 export type Counters = {
-  created(): void;
-  changed(from: LinkStatus, to: LinkStatus): void;
-  expired(count: number): void;
+  countCreatedLink(): void;
+  countStatusChange(from: LinkStatus, to: LinkStatus): void;
+  countExpiredLinks(count: number): void;
   /** A settled payment was judged. Without a reason it counts. */
-  judged(reason: UnappliedReason | undefined): void;
+  countEvaluatedPayment(reason: UnappliedReason | undefined): void;
   /** A payment that had settled was taken away by its chain. */
-  orphaned(): void;
+  countOrphanedPayment(): void;
   /** It was not found out whether a followed link has changed, or how it stands. */
-  lookFailed(): void;
+  countFailedRead(): void;
   /** A thing's version grew by more than one: events of that topic were missed. */
-  skipped(topic: string): void;
+  countVersionJump(topic: string): void;
 };
 
 /**
@@ -24,7 +24,7 @@ export type Counters = {
  */
 export const createCounters = (metrics: Metrics): Counters => {
   const registers = [metrics];
-  const created = new Counter({
+  const linksCreated = new Counter({
     name: "payment_links_created_total",
     help: "Payment links created",
     registers,
@@ -41,31 +41,31 @@ export const createCounters = (metrics: Metrics): Counters => {
     labelNames: ["outcome"] as const,
     registers,
   });
-  const orphaned = new Counter({
+  const orphanedPayments = new Counter({
     name: "payment_links_payments_orphaned_total",
     help: "Settled payments that their chain took away afterwards; their credit stays",
     registers,
   });
-  const failedLooks = new Counter({
+  const failedReads = new Counter({
     name: "payment_links_failed_looks_total",
     help: "Times that followed links could not be looked at; they are looked at again",
     registers,
   });
-  const skipped = new Counter({
+  const versionJumps = new Counter({
     name: "payment_links_version_jumps_total",
     help: "Events whose version was more than one above the last known",
     labelNames: ["topic"] as const,
     registers,
   });
   return {
-    created: () => created.inc(),
-    changed: (from, to) => {
+    countCreatedLink: () => linksCreated.inc(),
+    countStatusChange: (from, to) => {
       if (from !== to) transitions.inc({ from, to });
     },
-    expired: (count) => transitions.inc({ from: "active", to: "inactive" }, count),
-    judged: (reason) => payments.inc({ outcome: reason ?? "applied" }),
-    orphaned: () => orphaned.inc(),
-    lookFailed: () => failedLooks.inc(),
-    skipped: (topic) => skipped.inc({ topic }),
+    countExpiredLinks: (count) => transitions.inc({ from: "active", to: "inactive" }, count),
+    countEvaluatedPayment: (reason) => payments.inc({ outcome: reason ?? "applied" }),
+    countOrphanedPayment: () => orphanedPayments.inc(),
+    countFailedRead: () => failedReads.inc(),
+    countVersionJump: (topic) => versionJumps.inc({ topic }),
   };
 };

@@ -9,7 +9,7 @@ import {
   publicLinkOperations,
 } from "@payment-links/contracts";
 import { type Route, exportMsMax, keyRoute, publicRoute, sessionRoute } from "@payment-links/http";
-import type { Deps } from "./deps.ts";
+import type { Dependencies } from "./dependencies.ts";
 import { assignOwnDeposit } from "./http/assign-deposit.ts";
 import { createLink } from "./http/create-link.ts";
 import { deactivateOwnLink } from "./http/deactivate-link.ts";
@@ -22,7 +22,7 @@ import { exportPayments } from "./http/export-payments.ts";
 import { getCheckoutLink } from "./http/get-checkout-link.ts";
 import { getCheckoutTransaction } from "./http/get-checkout-transaction.ts";
 import { getConsoleLink } from "./http/get-console-link.ts";
-import { getLinkStory } from "./http/get-link-story.ts";
+import { getLinkTimeline } from "./http/get-link-timeline.ts";
 import { getLink } from "./http/get-link.ts";
 import { getOpenapi } from "./http/get-openapi.ts";
 import { getOverview } from "./http/get-overview.ts";
@@ -30,17 +30,17 @@ import { listOwnDeposits } from "./http/list-deposits.ts";
 import { listLinkPayments } from "./http/list-link-payments.ts";
 import { listOwnLinks } from "./http/list-links.ts";
 import { readCheckoutLink } from "./http/read-checkout-link.ts";
-import { suggestOwnFirstIndex } from "./http/suggest-first-index.ts";
+import { suggestOwnFirstAddressIndex } from "./http/suggest-first-address-index.ts";
 import { streamCheckoutLink } from "./http/stream-checkout-link.ts";
 import { searchOwnLinks } from "./http/search-links.ts";
-import { answerPageRefusal as answerRefusal } from "./pages/answer-page.ts";
-import { answerWalletRefusal } from "./pages/answer-wallet.ts";
-import { createConsoleFiles } from "./pages/console-files.ts";
+import { sendPageError as sendApiError } from "./pages/send-page.ts";
+import { sendWalletError } from "./pages/send-wallet-error.ts";
+import { createConsoleFilesLoader } from "./pages/console-files.ts";
 import { getAsset } from "./pages/get-asset.ts";
 import { getChainLogo } from "./pages/get-chain-logo.ts";
 import { getCheckoutPage } from "./pages/get-checkout-page.ts";
 import { getConsoleAsset, getConsoleVersion } from "./pages/get-console-asset.ts";
-import { answerConsoleRefusal, getConsolePage } from "./pages/get-console-page.ts";
+import { sendConsoleError, getConsolePage } from "./pages/get-console-page.ts";
 import { getHomePage } from "./pages/get-home-page.ts";
 import { getIcon } from "./pages/get-icon.ts";
 import { getPaymentQr } from "./pages/get-payment-qr.ts";
@@ -48,146 +48,173 @@ import { getQr } from "./pages/get-qr.ts";
 import { getRequestQr } from "./pages/get-request-qr.ts";
 import { getSolanaRequest } from "./pages/get-solana-request.ts";
 import { getTransactionPage } from "./pages/get-transaction-page.ts";
-import { makeSolanaTransaction } from "./pages/make-solana-transaction.ts";
+import { createSolanaTransaction } from "./pages/create-solana-transaction.ts";
 
-export { answerUnknown } from "./pages/answer-unknown.ts";
+export { sendNotFound } from "./pages/send-not-found.ts";
 
 /** Files: a page needs several at once, and each costs little. */
-const files = { policy: "files", times: 3 } as const;
+const fileRateLimit = { policy: "files", factor: 3 } as const;
 /** Transactions for payers: each asks a node, and a payer needs one or two. */
-const transactions = { policy: "transactions", times: 0.1 } as const;
+const transactionRateLimit = { policy: "transactions", factor: 0.1 } as const;
 
 /** Every public route. */
-export const publicRoutes = (deps: Deps): readonly Route[] => [
-  ...apiRoutes(deps),
-  ...consoleRoutes(deps),
-  ...checkoutRoutes(deps),
-  ...documentRoutes(deps),
-  ...pageRoutes(deps),
-  ...consolePageRoutes(deps),
+export const createPublicRoutes = (dependencies: Dependencies): readonly Route[] => [
+  ...createApiRoutes(dependencies),
+  ...createConsoleRoutes(dependencies),
+  ...createCheckoutRoutes(dependencies),
+  ...createDocumentRoutes(dependencies),
+  ...createPageRoutes(dependencies),
+  ...createConsolePageRoutes(dependencies),
 ];
 
-const apiRoutes = (deps: Deps): readonly Route[] => {
-  const { create, list, retrieve } = publicLinkOperations(deps.createBody);
+const createApiRoutes = (dependencies: Dependencies): readonly Route[] => {
+  const { create, list, retrieve } = publicLinkOperations(dependencies.createBody);
   return [
-    keyRoute({ ...create, scope: create.caller, handle: createLink(deps, "key") }),
-    keyRoute({ ...list, scope: list.caller, handle: listOwnLinks(deps) }),
-    publicRoute({ ...retrieve, handle: getLink(deps) }),
+    keyRoute({ ...create, scope: create.caller, handle: createLink(dependencies, "key") }),
+    keyRoute({ ...list, scope: list.caller, handle: listOwnLinks(dependencies) }),
+    publicRoute({ ...retrieve, handle: getLink(dependencies) }),
   ];
 };
 
-const consoleRoutes = (deps: Deps): readonly Route[] => {
-  const links = consoleLinkOperations(deps.createBody);
+const createConsoleRoutes = (dependencies: Dependencies): readonly Route[] => {
+  const links = consoleLinkOperations(dependencies.createBody);
   return [
-    sessionRoute({ ...overviewOperations.get, handle: getOverview(deps) }),
-    sessionRoute({ ...links.list, handle: searchOwnLinks(deps) }),
-    sessionRoute({ ...links.create, handle: createLink(deps, "person") }),
-    sessionRoute({ ...links.suggestFirstIndex, handle: suggestOwnFirstIndex(deps) }),
-    sessionRoute({ ...links.get, handle: getConsoleLink(deps) }),
-    sessionRoute({ ...links.listPayments, handle: listLinkPayments(deps) }),
+    sessionRoute({ ...overviewOperations.get, handle: getOverview(dependencies) }),
+    sessionRoute({ ...links.list, handle: searchOwnLinks(dependencies) }),
+    sessionRoute({ ...links.create, handle: createLink(dependencies, "person") }),
+    sessionRoute({
+      ...links.suggestFirstAddressIndex,
+      handle: suggestOwnFirstAddressIndex(dependencies),
+    }),
+    sessionRoute({ ...links.get, handle: getConsoleLink(dependencies) }),
+    sessionRoute({ ...links.listPayments, handle: listLinkPayments(dependencies) }),
     sessionRoute({
       ...exportOperations.links,
-      answerMsMax: exportMsMax,
-      handle: exportLinks(deps),
+      responseMsMax: exportMsMax,
+      handle: exportLinks(dependencies),
     }),
     sessionRoute({
       ...exportOperations.payments,
-      answerMsMax: exportMsMax,
-      handle: exportPayments(deps),
+      responseMsMax: exportMsMax,
+      handle: exportPayments(dependencies),
     }),
-    sessionRoute({ ...depositOperations.list, handle: listOwnDeposits(deps) }),
-    sessionRoute({ ...depositOperations.assign, handle: assignOwnDeposit(deps) }),
-    sessionRoute({ ...depositOperations.dismiss, handle: dismissOwnDeposit(deps) }),
+    sessionRoute({ ...depositOperations.list, handle: listOwnDeposits(dependencies) }),
+    sessionRoute({ ...depositOperations.assign, handle: assignOwnDeposit(dependencies) }),
+    sessionRoute({ ...depositOperations.dismiss, handle: dismissOwnDeposit(dependencies) }),
     sessionRoute({
       ...depositOperations.export,
-      answerMsMax: exportMsMax,
-      handle: exportDeposits(deps),
+      responseMsMax: exportMsMax,
+      handle: exportDeposits(dependencies),
     }),
-    sessionRoute({ ...links.getStory, handle: getLinkStory(deps) }),
-    sessionRoute({ ...links.deactivate, handle: deactivateOwnLink(deps) }),
+    sessionRoute({ ...links.getTimeline, handle: getLinkTimeline(dependencies) }),
+    sessionRoute({ ...links.deactivate, handle: deactivateOwnLink(dependencies) }),
   ];
 };
 
 /** What the checkout page needs, and anybody who pays without it. */
-const checkoutRoutes = (deps: Deps): readonly Route[] => [
-  publicRoute({ ...checkoutOperations.getLink, handle: getCheckoutLink(deps) }),
+const createCheckoutRoutes = (dependencies: Dependencies): readonly Route[] => [
+  publicRoute({ ...checkoutOperations.getLink, handle: getCheckoutLink(dependencies) }),
   publicRoute({
     ...checkoutOperations.followLink,
     isEndless: true,
-    handle: streamCheckoutLink(deps),
+    handle: streamCheckoutLink(dependencies),
   }),
-  publicRoute({ ...checkoutOperations.getTransaction, handle: getCheckoutTransaction(deps) }),
+  publicRoute({
+    ...checkoutOperations.getTransaction,
+    handle: getCheckoutTransaction(dependencies),
+  }),
   publicRoute({
     ...checkoutOperations.getSolanaRequest,
-    ...forWallets,
-    handle: getSolanaRequest(deps),
+    ...walletRouteOptions,
+    handle: getSolanaRequest(dependencies),
   }),
   publicRoute({
     ...checkoutOperations.makeSolanaTransaction,
-    ownLimit: transactions,
-    ...forWallets,
-    handle: makeSolanaTransaction(deps),
+    routeLimit: transactionRateLimit,
+    ...walletRouteOptions,
+    handle: createSolanaTransaction(dependencies),
   }),
 ];
 
 /** Some wallets are pages of their own origin. */
-const forWallets = { isForAnyOrigin: true, answerRefusal: answerWalletRefusal } as const;
+const walletRouteOptions = { isForAnyOrigin: true, sendApiError: sendWalletError } as const;
 
 /** The descriptions of the public API, and of the console with the checkout. */
-const documentRoutes = (deps: Deps): readonly Route[] => [
+const createDocumentRoutes = (dependencies: Dependencies): readonly Route[] => [
   publicRoute({
     method: "get",
     path: "/v1/openapi.json",
-    handle: getOpenapi(describePublicApi(deps)),
+    handle: getOpenapi(describePublicApi(dependencies)),
   }),
   publicRoute({
     method: "get",
     path: "/console/api/openapi.json",
-    handle: getOpenapi(describeConsoleApi(deps)),
+    handle: getOpenapi(describeConsoleApi(dependencies)),
   }),
 ];
 
-const pageRoutes = (deps: Deps): readonly Route[] => [
-  publicRoute({ method: "get", path: "/", answerRefusal, handle: getHomePage }),
-  publicRoute({ method: "get", path: "/favicon.svg", ownLimit: files, handle: getIcon }),
-  publicRoute({ method: "get", path: "/favicon.ico", ownLimit: files, handle: getIcon }),
+const createPageRoutes = (dependencies: Dependencies): readonly Route[] => [
+  publicRoute({ method: "get", path: "/", sendApiError, handle: getHomePage }),
+  publicRoute({ method: "get", path: "/favicon.svg", routeLimit: fileRateLimit, handle: getIcon }),
+  publicRoute({ method: "get", path: "/favicon.ico", routeLimit: fileRateLimit, handle: getIcon }),
   publicRoute({
     method: "get",
     path: "/@:handle/pay/:id",
-    answerRefusal,
-    handle: getCheckoutPage(deps),
+    sendApiError,
+    handle: getCheckoutPage(dependencies),
   }),
-  publicRoute({ method: "get", path: "/tx/:id", answerRefusal, handle: getTransactionPage(deps) }),
+  publicRoute({
+    method: "get",
+    path: "/tx/:id",
+    sendApiError,
+    handle: getTransactionPage(dependencies),
+  }),
   publicRoute({
     method: "get",
     path: "/checkout/assets/:name",
-    ownLimit: files,
+    routeLimit: fileRateLimit,
     handle: getAsset,
   }),
   publicRoute({
     method: "get",
     path: "/checkout/logos/:chainId.svg",
-    ownLimit: files,
-    handle: getChainLogo(deps),
+    routeLimit: fileRateLimit,
+    handle: getChainLogo(dependencies),
   }),
-  publicRoute({ method: "get", path: "/checkout/qr/:id.svg", handle: getQr(deps) }),
-  publicRoute({ method: "get", path: "/checkout/qr/:id/payment.svg", handle: getPaymentQr(deps) }),
-  publicRoute({ method: "get", path: "/checkout/qr/:id/request.svg", handle: getRequestQr(deps) }),
+  publicRoute({ method: "get", path: "/checkout/qr/:id.svg", handle: getQr(dependencies) }),
+  publicRoute({
+    method: "get",
+    path: "/checkout/qr/:id/payment.svg",
+    handle: getPaymentQr(dependencies),
+  }),
+  publicRoute({
+    method: "get",
+    path: "/checkout/qr/:id/request.svg",
+    handle: getRequestQr(dependencies),
+  }),
 ];
 
-const consolePageRoutes = (deps: Deps): readonly Route[] => {
-  const openFiles = createConsoleFiles();
-  const page = {
+const createConsolePageRoutes = (dependencies: Dependencies): readonly Route[] => {
+  const getConsoleFiles = createConsoleFilesLoader();
+  const pageRoute = {
     method: "get",
-    answerRefusal: answerConsoleRefusal,
-    handle: getConsolePage({ ...deps, openFiles }),
+    sendApiError: sendConsoleError,
+    handle: getConsolePage({ ...dependencies, getConsoleFiles }),
   } as const;
-  const file = { method: "get", ownLimit: files } as const;
+  const fileRoute = { method: "get", routeLimit: fileRateLimit } as const;
   return [
-    publicRoute({ ...file, path: "/console/assets/:name", handle: getConsoleAsset(openFiles) }),
-    publicRoute({ ...file, path: "/console/version", handle: getConsoleVersion(openFiles) }),
-    publicRoute({ ...page, path: "/console" }),
-    publicRoute({ ...page, path: "/console/*view" }),
+    publicRoute({
+      ...fileRoute,
+      path: "/console/assets/:name",
+      handle: getConsoleAsset(getConsoleFiles),
+    }),
+    publicRoute({
+      ...fileRoute,
+      path: "/console/version",
+      handle: getConsoleVersion(getConsoleFiles),
+    }),
+    publicRoute({ ...pageRoute, path: "/console" }),
+    publicRoute({ ...pageRoute, path: "/console/*view" }),
   ];
 };
 
@@ -196,6 +223,6 @@ export type ReadEndedLink = (linkId: string, amount: Decimal | undefined) => Pro
 
 /** Creates what development pays ended links by. No route answers it. */
 export const createReadEndedLink =
-  (deps: Deps): ReadEndedLink =>
+  (dependencies: Dependencies): ReadEndedLink =>
   (linkId, amount) =>
-    readCheckoutLink(deps, linkId, { amount, isEndIgnored: true });
+    readCheckoutLink(dependencies, linkId, { amount, isEndedLinkAllowed: true });

@@ -6,19 +6,27 @@ import { afterMs } from "@payment-links/runtime";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { createShiftedClock } from "@payment-links/runtime/testing/shifted-clock";
-import { openRig } from "./testing/open-rig.ts";
+import { createRig } from "./testing/create-rig.ts";
 import { sampleAccount, sampleSettlement } from "./testing/samples.ts";
 
 const { clock, shift } = createShiftedClock();
-const rig = useRig(() => openRig({ clock }));
-const heard: { type: string; key: string | undefined; data: ReturnType<typeof JSON.parse> }[] = [];
+const rig = useRig(() => createRig({ clock }));
+const receivedEvents: {
+  type: string;
+  key: string | undefined;
+  data: ReturnType<typeof JSON.parse>;
+}[] = [];
 beforeAll(async () => {
   await rig.bus.subscribe({
     group: "test",
     topics: [topics.paymentLinks],
     handle: async (records) => {
       for (const { headers, key, value } of records) {
-        heard.push({ type: headers["ce_type"] ?? "", key, data: JSON.parse(String(value)) });
+        receivedEvents.push({
+          type: headers["ce_type"] ?? "",
+          key,
+          data: JSON.parse(String(value)),
+        });
       }
       return { handledCount: records.length };
     },
@@ -26,7 +34,11 @@ beforeAll(async () => {
   await rig.service.start();
 });
 
-const say = <Event extends EventType>(event: Event, key: string, data: z.output<Event["data"]>) =>
+const publish = <Event extends EventType>(
+  event: Event,
+  key: string,
+  data: z.output<Event["data"]>,
+) =>
   rig.bus.publish([
     {
       topic: event.topic,
@@ -43,22 +55,23 @@ const say = <Event extends EventType>(event: Event, key: string, data: z.output<
   ]);
 
 const settle = (settlement: SettlementState) =>
-  say(settlementSettled, settlement.paymentLinkId, settlement);
+  publish(settlementSettled, settlement.paymentLinkId, settlement);
 
-const typesOf = (id: string) => heard.filter(({ key }) => key === id).map(({ type }) => type);
+const listEventTypes = (id: string) =>
+  receivedEvents.filter(({ key }) => key === id).map(({ type }) => type);
 
 describe("the service, started", () => {
   test("hears settlements and accounts, and tells of its links, in order", async () => {
     const account = sampleAccount();
-    const id = await rig.createLink(rig.giveKey(account), { toAmount: "25" });
+    const id = await rig.createLink(rig.createKeyHeaders(account), { toAmount: "25" });
     await settle(sampleSettlement(id, { amount: "10.5" }));
     await settle(sampleSettlement(id, { amount: "14.5" }));
-    await say(accountUpdated, account.id, { ...account, version: 2, username: "Renamed" });
+    await publish(accountUpdated, account.id, { ...account, version: 2, username: "Renamed" });
     const link = await rig.retrieve(id);
     expect(link).toMatchObject({ status: "completed", receivedAmount: "25" });
     expect(link.user.username).toBe("Renamed");
-    await waitUntil("four events", () => typesOf(id).length >= 4);
-    expect(typesOf(id)).toEqual([
+    await waitUntil("four events", () => listEventTypes(id).length >= 4);
+    expect(listEventTypes(id)).toEqual([
       "payment_link.created",
       "payment_link.transaction.succeeded",
       "payment_link.transaction.succeeded",
@@ -67,16 +80,21 @@ describe("the service, started", () => {
   });
 
   test("given a settlement of an unknown link, sets it aside, goes on, and replays it when told", async () => {
-    const lost = sampleSettlement("plink_01m7y4kb9sfvktcnzb0r3g9a0s", { amount: "1" });
-    await settle(lost);
-    const id = await rig.createLink(rig.giveKey(sampleAccount()), { toAmount: "25" });
+    const unknownLinkSettlement = sampleSettlement("plink_01m7y4kb9sfvktcnzb0r3g9a0s", {
+      amount: "1",
+    });
+    await settle(unknownLinkSettlement);
+    const id = await rig.createLink(rig.createKeyHeaders(sampleAccount()), { toAmount: "25" });
     await settle(sampleSettlement(id, { amount: "1" }));
     expect((await rig.retrieve(id)).receivedAmount).toBe("1");
 
     const path = "/internal/dead-letters/links-api";
-    const { json: listed } = await rig.internalCall(path);
-    expect(listed.data).toEqual([
-      expect.objectContaining({ topic: topics.settlements, key: lost.paymentLinkId }),
+    const { json: deadLetters } = await rig.internalCall(path);
+    expect(deadLetters.data).toEqual([
+      expect.objectContaining({
+        topic: topics.settlements,
+        key: unknownLinkSettlement.paymentLinkId,
+      }),
     ]);
     const replay = await rig.internalCall(`${path}/replay`, { method: "POST" });
     expect(replay.json).toMatchObject({ replayedCount: 0 });
@@ -85,12 +103,12 @@ describe("the service, started", () => {
 
   test("marks expired links inactive in the background, without an event (rule STATE-3)", async () => {
     const expirationDate = afterMs(clock, 3_600_000).toISOString();
-    const id = await rig.createLink(rig.giveKey(sampleAccount()), {
+    const id = await rig.createLink(rig.createKeyHeaders(sampleAccount()), {
       toAmount: "1",
       expirationDate,
     });
     shift.nowMs += 3_600_000;
-    await waitUntil("the expiry job", async () => (await rig.storedStatus(id)) === "inactive");
-    expect(typesOf(id)).toEqual(["payment_link.created"]);
+    await waitUntil("the expiry job", async () => (await rig.readStoredStatus(id)) === "inactive");
+    expect(listEventTypes(id)).toEqual(["payment_link.created"]);
   });
 });

@@ -1,16 +1,21 @@
 import { busMigrations } from "@payment-links/bus";
 import type { Service } from "@payment-links/http";
-import { type Ground, createService } from "@payment-links/process";
-import { type LinksApiConfig, readSettlementChains, readTransferChains } from "./config.ts";
-import { createDeps } from "./create-deps.ts";
-import { markedTopics } from "./events/marked-topics.ts";
-import { reactions } from "./events/reactions.ts";
-import { expireLinks } from "./jobs/expire-links.ts";
-import { forgetIdempotencyKeys } from "./jobs/forget-idempotency-keys.ts";
-import { keepEventStreams } from "./jobs/keep-event-streams.ts";
-import { tellFollowers } from "./jobs/tell-followers.ts";
-import { type ReadEndedLink, answerUnknown, createReadEndedLink, publicRoutes } from "./routes.ts";
-import { republishLinks } from "./store/links.ts";
+import { type ServiceContext, createService } from "@payment-links/process";
+import { type LinksApiConfig, parseSettlementChains, parseTransferChains } from "./config.ts";
+import { createDependencies } from "./create-dependencies.ts";
+import { watermarkTopics } from "./events/watermark-topics.ts";
+import { createEventHandlers } from "./events/event-handlers.ts";
+import { createLinkExpiryJob } from "./jobs/link-expiry-job.ts";
+import { createIdempotencyKeyCleanupJob } from "./jobs/idempotency-key-cleanup-job.ts";
+import { createEventStreamHeartbeatJob } from "./jobs/event-stream-heartbeat-job.ts";
+import { createFollowerNotificationJob } from "./jobs/follower-notification-job.ts";
+import {
+  type ReadEndedLink,
+  sendNotFound,
+  createReadEndedLink,
+  createPublicRoutes,
+} from "./routes.ts";
+import { linkRepublishSource } from "./store/links.ts";
 
 export type { ReadEndedLink } from "./routes.ts";
 export { linksApiConfig } from "./config.ts";
@@ -27,37 +32,37 @@ export const linksApiMigration = {
  * development in the same process, and no route answers it.
  */
 export const createLinksApi = (
-  ground: Ground,
+  context: ServiceContext,
   config: LinksApiConfig,
 ): Service & { readEndedLink: ReadEndedLink } => {
-  let relayWaker = () => {};
+  let wakeRelayCallback = () => {};
   const { eventStreamLimits, isSignUpOpen, webhookHeaderPrefix } = config;
-  const deps = createDeps(ground, {
-    settlementChains: readSettlementChains(config, ground.catalogue),
-    transferChains: readTransferChains(config, ground.catalogue),
+  const dependencies = createDependencies(context, {
+    settlementChains: parseSettlementChains(config, context.catalogue),
+    transferChains: parseTransferChains(config, context.catalogue),
     webhookHeaderPrefix,
     eventStreamLimits,
     isSignUpOpen,
-    wakeRelay: () => relayWaker(),
+    wakeRelay: () => wakeRelayCallback(),
   });
-  const service = createService(ground, "links-api", (wakeRelay) => {
-    relayWaker = wakeRelay;
+  const service = createService(context, "links-api", (wakeRelay) => {
+    wakeRelayCallback = wakeRelay;
     return {
-      publicRoutes: publicRoutes(deps),
-      answerUnknown,
+      publicRoutes: createPublicRoutes(dependencies),
+      sendNotFound,
       internalRoutes: [],
-      republishing: republishLinks,
-      hearing: { reactions: reactions(deps) },
-      markedTopics,
-      jobs: [
-        expireLinks(deps),
-        forgetIdempotencyKeys(deps),
-        keepEventStreams(deps),
-        tellFollowers(deps),
+      republishSource: linkRepublishSource,
+      consumerOptions: { handlers: createEventHandlers(dependencies) },
+      watermarkTopics,
+      backgroundJobs: [
+        createLinkExpiryJob(dependencies),
+        createIdempotencyKeyCleanupJob(dependencies),
+        createEventStreamHeartbeatJob(dependencies),
+        createFollowerNotificationJob(dependencies),
       ],
-      drain: () => deps.eventStreams.drain(),
-      stop: () => deps.exports.close(),
+      drain: () => dependencies.eventStreams.drain(),
+      stop: () => dependencies.exports.close(),
     };
   });
-  return { ...service, readEndedLink: createReadEndedLink(deps) };
+  return { ...service, readEndedLink: createReadEndedLink(dependencies) };
 };

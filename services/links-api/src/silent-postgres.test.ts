@@ -1,42 +1,47 @@
 import { expect, test } from "@jest/globals";
-import { openPool } from "@payment-links/postgres";
-import { serveForTest } from "@payment-links/process/testing";
-import { openMetrics, readConfig } from "@payment-links/runtime";
+import { connectPool } from "@payment-links/postgres";
+import { startTestListeners } from "@payment-links/process/testing";
+import { createMetrics, parseConfig } from "@payment-links/runtime";
 import { waitUntil } from "@payment-links/runtime/testing";
-import { openTcpProxy } from "@payment-links/runtime/testing/tcp-proxy";
+import { startTcpProxy } from "@payment-links/runtime/testing/tcp-proxy";
 import { hangLimitMs } from "@payment-links/runtime/testing/time-limits";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { createLinksApi, linksApiConfig } from "./service.ts";
-import { openRig } from "./testing/open-rig.ts";
+import { createRig } from "./testing/create-rig.ts";
 import { sampleAccount } from "./testing/samples.ts";
 
-const rig = useRig(() => openRig());
+const rig = useRig(() => createRig());
 
 /** The database's time for a statement, and ours for its answer. */
-const answerMsMax = 5_500;
-const callsEach = 5;
+const responseMsMax = 5_500;
+const callsPerOperation = 5;
 
 /** The same service on the same database, by a way that can fall silent. */
-const openBehindProxy = async () => {
-  const { ground } = rig;
-  const proxy = await openTcpProxy(new URL(ground.databaseUrl));
-  const url = new URL(ground.databaseUrl);
+const createServiceBehindProxy = async () => {
+  const { context } = rig;
+  const proxy = await startTcpProxy(new URL(context.databaseUrl));
+  const url = new URL(context.databaseUrl);
   url.port = String(proxy.port);
-  const { log } = ground;
-  const pool = await openPool({ url: url.href, applicationName: "silent", connectionsMax: 4, log });
-  const config = readConfig(linksApiConfig, {});
-  const service = createLinksApi({ ...ground, pool, metrics: openMetrics("silent") }, config);
-  const served = await serveForTest(service, ground);
+  const { log } = context;
+  const pool = await connectPool({
+    url: url.href,
+    applicationName: "silent",
+    connectionsMax: 4,
+    log,
+  });
+  const config = parseConfig(linksApiConfig, {});
+  const service = createLinksApi({ ...context, pool, metrics: createMetrics("silent") }, config);
+  const server = await startTestListeners(service, context);
   return {
     proxy,
     call: async (path: string, init: RequestInit = {}) => {
       const startedAtMs = performance.now();
-      const answer = await fetch(`${served.publicUrl}${path}`, init);
-      await answer.arrayBuffer();
-      return { status: answer.status, tookMs: performance.now() - startedAtMs };
+      const response = await fetch(`${server.publicUrl}${path}`, init);
+      await response.arrayBuffer();
+      return { status: response.status, durationMs: performance.now() - startedAtMs };
     },
     close: async () => {
-      await served.close();
+      await server.close();
       await pool.end();
       await proxy.kill();
     },
@@ -44,16 +49,16 @@ const openBehindProxy = async () => {
 };
 
 test("a database that falls silent keeps nobody waiting, and is asked again once it is back", async () => {
-  const headers = rig.giveKey(sampleAccount());
+  const headers = rig.createKeyHeaders(sampleAccount());
   const id = await rig.createLink(headers, { toAmount: "1" });
-  const { proxy, call, close } = await openBehindProxy();
-  const create = {
+  const { proxy, call, close } = await createServiceBehindProxy();
+  const createOptions = {
     method: "POST",
     headers: { ...headers, "content-type": "application/json" },
     body: '{"toAmount":"1"}',
   };
   const calls = {
-    create: () => call("/v1/payment-link", create),
+    create: () => call("/v1/payment-link", createOptions),
     list: () => call("/v1/payment-link", { headers }),
     retrieve: () => call(`/v1/payment-link/${id}`),
     checkout: () => call(`/checkout/payment-links/${id}`),
@@ -67,15 +72,15 @@ test("a database that falls silent keeps nobody waiting, and is asked again once
     ["checkout", [500, 503]],
   ] as const) {
     // The database stays silent, so each answer comes because its time is over.
-    const answers = await Promise.all(Array.from({ length: callsEach }, calls[name]));
-    for (const { status, tookMs } of answers) {
+    const responses = await Promise.all(Array.from({ length: callsPerOperation }, calls[name]));
+    for (const { status, durationMs } of responses) {
       expect(statuses).toContain(status);
-      expect(tookMs).toBeLessThan(hangLimitMs(answerMsMax));
+      expect(durationMs).toBeLessThan(hangLimitMs(responseMsMax));
     }
   }
-  await proxy.pass();
-  for (const ask of Object.values(calls)) {
-    await waitUntil("it answers again", async () => (await ask()).status === 200);
+  await proxy.forward();
+  for (const sendCall of Object.values(calls)) {
+    await waitUntil("it answers again", async () => (await sendCall()).status === 200);
   }
   await close();
 });

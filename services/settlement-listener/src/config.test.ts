@@ -2,20 +2,20 @@ import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "@jest/globals";
-import { ConfigError, readConfig } from "@payment-links/runtime";
+import { ConfigError, parseConfig } from "@payment-links/runtime";
 import { settlementListenerConfig } from "./config.ts";
 
 const secret = `whsec_${Buffer.from("s".repeat(32)).toString("base64")}`;
 
-const inFile = (text: string): string => {
-  const file = join(mkdtempSync(join(tmpdir(), "settlement-listener-")), "secrets");
-  writeFileSync(file, text);
-  return file;
+const writeTempFile = (text: string): string => {
+  const path = join(mkdtempSync(join(tmpdir(), "settlement-listener-")), "secrets");
+  writeFileSync(path, text);
+  return path;
 };
 
-const faultOf = (environment: Record<string, string>): string => {
+const getConfigError = (environment: Record<string, string>): string => {
   try {
-    readConfig(settlementListenerConfig, environment);
+    parseConfig(settlementListenerConfig, environment);
   } catch (error) {
     if (error instanceof ConfigError) return error.message;
     throw error;
@@ -25,91 +25,102 @@ const faultOf = (environment: Record<string, string>): string => {
 
 describe("settlementListenerConfig", () => {
   test("without a variable there are no providers", () => {
-    expect(readConfig(settlementListenerConfig, {}).providers.size).toBe(0);
+    expect(parseConfig(settlementListenerConfig, {}).providers.size).toBe(0);
     const empty = { SETTLEMENT_PROVIDER_SECRETS: "" };
-    expect(readConfig(settlementListenerConfig, empty).providers.size).toBe(0);
+    expect(parseConfig(settlementListenerConfig, empty).providers.size).toBe(0);
   });
 
   test.each([
     { SETTLEMENT_PROVIDER_SECRETS: `acme=${secret}` },
-    { SETTLEMENT_PROVIDER_SECRETS_FILE: inFile(`acme=${secret}\n`) },
+    { SETTLEMENT_PROVIDER_SECRETS_FILE: writeTempFile(`acme=${secret}\n`) },
   ])("reads the variable, or the file that its twin names", (environment) => {
-    const { providers } = readConfig(settlementListenerConfig, environment);
+    const { providers } = parseConfig(settlementListenerConfig, environment);
     expect([...providers.keys()]).toEqual(["acme"]);
   });
 
   test("a malformed value is told by the variable's name and never repeated", () => {
-    const fault = faultOf({ SETTLEMENT_PROVIDER_SECRETS: `acme=${secret},${secret}` });
-    expect(fault).toContain("SETTLEMENT_PROVIDER_SECRETS: entry 2 of 2");
-    expect(fault).not.toContain(secret.slice(6, 20));
+    const message = getConfigError({ SETTLEMENT_PROVIDER_SECRETS: `acme=${secret},${secret}` });
+    expect(message).toContain("SETTLEMENT_PROVIDER_SECRETS: entry 2 of 2");
+    expect(message).not.toContain(secret.slice(6, 20));
   });
 
   test("a file that cannot be read is told by the variable's name", () => {
-    const fault = faultOf({ SETTLEMENT_PROVIDER_SECRETS_FILE: "/nowhere/secrets" });
-    expect(fault).toContain("SETTLEMENT_PROVIDER_SECRETS_FILE: names a file");
+    const message = getConfigError({ SETTLEMENT_PROVIDER_SECRETS_FILE: "/nowhere/secrets" });
+    expect(message).toContain("SETTLEMENT_PROVIDER_SECRETS_FILE: names a file");
   });
 
   test("without a variable no chain is watched (rule CHAIN-9)", () => {
-    const { rpcUrls, chainOverrides } = readConfig(settlementListenerConfig, {});
+    const { rpcUrls, chainOverrides } = parseConfig(settlementListenerConfig, {});
     expect([rpcUrls.size, chainOverrides]).toEqual([0, {}]);
   });
 
   test.each([
     { EVM_RPC_URLS: "8453=https://a.example/key" },
-    { EVM_RPC_URLS_FILE: inFile("8453=https://a.example/key\n") },
+    { EVM_RPC_URLS_FILE: writeTempFile("8453=https://a.example/key\n") },
     { RPC_URLS: "8453=https://a.example/key" },
-    { RPC_URLS_FILE: inFile("8453=https://a.example/key\n") },
+    { RPC_URLS_FILE: writeTempFile("8453=https://a.example/key\n") },
   ])("reads the chains' providers, or the file that the twin names", (environment) => {
-    const { rpcUrls } = readConfig(settlementListenerConfig, environment);
+    const { rpcUrls } = parseConfig(settlementListenerConfig, environment);
     expect([...rpcUrls]).toEqual([["8453", ["https://a.example/key"]]]);
   });
 
   test("a malformed provider is told by its place, and never repeated", () => {
-    const fault = faultOf({ EVM_RPC_URLS: "8453=https://a.example/key,ftp://b.example/key" });
-    expect(fault).toContain("EVM_RPC_URLS: entry 2 of 2 is not <chain id>=<url>");
-    expect(fault).not.toContain("key");
+    const message = getConfigError({
+      EVM_RPC_URLS: "8453=https://a.example/key,ftp://b.example/key",
+    });
+    expect(message).toContain("EVM_RPC_URLS: entry 2 of 2 is not <chain id>=<url>");
+    expect(message).not.toContain("key");
   });
 
   test("the name of before goes on working beside the new one, for other chains", () => {
-    const { rpcUrls } = readConfig(settlementListenerConfig, {
+    const { rpcUrls } = parseConfig(settlementListenerConfig, {
       RPC_URLS: "tron=https://t.example",
       EVM_RPC_URLS: "1=https://a.example",
     });
     expect([...rpcUrls.keys()]).toEqual(["tron", "1"]);
-    const both = { RPC_URLS: "1=https://a.example/key", EVM_RPC_URLS: "1=https://b.example/key" };
-    expect(faultOf(both)).toContain("EVM_RPC_URLS: names chain 1, as RPC_URLS does");
-    expect(faultOf({ CHAINS_FILE: inFile("{}"), EVM_CHAINS_FILE: inFile("{}") })).toContain(
-      "EVM_CHAINS_FILE: is given beside CHAINS_FILE",
+    const duplicateUrls = {
+      RPC_URLS: "1=https://a.example/key",
+      EVM_RPC_URLS: "1=https://b.example/key",
+    };
+    expect(getConfigError(duplicateUrls)).toContain(
+      "EVM_RPC_URLS: names chain 1, as RPC_URLS does",
     );
+    expect(
+      getConfigError({ CHAINS_FILE: writeTempFile("{}"), EVM_CHAINS_FILE: writeTempFile("{}") }),
+    ).toContain("EVM_CHAINS_FILE: is given beside CHAINS_FILE");
   });
 
   test("reads what an operator sets for a chain", () => {
     const settings = { finality: { blocks: 12 }, headLagBlocks: 0, rangeBlocksMax: 5, pollMs: 50 };
-    const file = inFile(JSON.stringify({ "1": settings, "10": { finality: "safe" } }));
-    const { chainOverrides } = readConfig(settlementListenerConfig, { EVM_CHAINS_FILE: file });
+    const chainsFile = writeTempFile(JSON.stringify({ "1": settings, "10": { finality: "safe" } }));
+    const { chainOverrides } = parseConfig(settlementListenerConfig, {
+      EVM_CHAINS_FILE: chainsFile,
+    });
     expect(chainOverrides).toEqual({ "1": settings, "10": { finality: "safe" } });
   });
 
   test("one provider that is spelled in two ways is refused without its address, unless its host is declared (rule CHAIN-31)", () => {
     const RPC_URLS = "1=https://rpc.example/key-1,1=https://RPC.example:443/key-2";
-    const fault = faultOf({ RPC_URLS });
-    expect(fault).toContain("RPC_URLS: entry 2 of 2 has the host of entry 1");
-    expect(fault).not.toMatch(/rpc\.example|key-/i);
-    const config = readConfig(settlementListenerConfig, {
+    const message = getConfigError({ RPC_URLS });
+    expect(message).toContain("RPC_URLS: entry 2 of 2 has the host of entry 1");
+    expect(message).not.toMatch(/rpc\.example|key-/i);
+    const config = parseConfig(settlementListenerConfig, {
       RPC_URLS,
       INDEPENDENT_RPC_HOSTS: "rpc.example",
     });
     expect(config.rpcUrls.get("1")).toHaveLength(2);
-    expect(faultOf({ RPC_URLS, INDEPENDENT_RPC_HOSTS: "https://rpc.example" })).toContain(
+    expect(getConfigError({ RPC_URLS, INDEPENDENT_RPC_HOSTS: "https://rpc.example" })).toContain(
       "INDEPENDENT_RPC_HOSTS: entry 1 of 1 is not a host name",
     );
   });
 
   test("reads plain transfers on the chains of TRANSFER_CHAINS, whatever else is set for them", () => {
-    const file = inFile(JSON.stringify({ "1": { pollMs: 50 }, "137": { pollMs: 60 } }));
-    const { chainOverrides } = readConfig(settlementListenerConfig, {
+    const chainsFile = writeTempFile(
+      JSON.stringify({ "1": { pollMs: 50 }, "137": { pollMs: 60 } }),
+    );
+    const { chainOverrides } = parseConfig(settlementListenerConfig, {
       RPC_URLS: "1=https://a.example,10=https://b.example,137=https://c.example",
-      CHAINS_FILE: file,
+      CHAINS_FILE: chainsFile,
       TRANSFER_CHAINS: "1, 10",
     });
     expect(chainOverrides).toEqual({
@@ -121,21 +132,22 @@ describe("settlementListenerConfig", () => {
 
   // Guards money: payers are told of a way by the same variable, and nobody would look there.
   test("refuses a chain of TRANSFER_CHAINS that is not watched, or whose transfers are switched off", () => {
-    expect(faultOf({ TRANSFER_CHAINS: "1" })).toContain(
+    expect(getConfigError({ TRANSFER_CHAINS: "1" })).toContain(
       "TRANSFER_CHAINS: names chain 1, RPC_URLS does not",
     );
-    const fault = faultOf({
+    const message = getConfigError({
       RPC_URLS: "1=https://a.example",
-      CHAINS_FILE: inFile('{"1":{"findsDeposits":false}}'),
+      CHAINS_FILE: writeTempFile('{"1":{"findsDeposits":false}}'),
       TRANSFER_CHAINS: "1",
     });
-    expect(fault).toContain("CHAINS_FILE: switches findsDeposits off on chain 1");
+    expect(message).toContain("CHAINS_FILE: switches findsDeposits off on chain 1");
   });
 
-  const ofChain = (settings: object) => ({
-    CHAINS_FILE: inFile(JSON.stringify({ "1": settings })),
+  const withChainSettings = (settings: object) => ({
+    CHAINS_FILE: writeTempFile(JSON.stringify({ "1": settings })),
   });
-  const steps = (count: number) => Array.from({ length: count }, () => ({ from: "1", blocks: 1 }));
+  const createAmountTiers = (count: number) =>
+    Array.from({ length: count }, () => ({ from: "1", blocks: 1 }));
 
   test.each([
     ["finality", { blocks: 0 }, { blocks: 100_000 }, [{ blocks: -1 }, { blocks: 100_001 }]],
@@ -144,17 +156,29 @@ describe("settlementListenerConfig", () => {
     ["rangeBlocksMax", 1, 100_000, [0, 100_001]],
     ["pollMs", 50, 600_000, [49, 600_001]],
     ["auditBlocksMin", 1, 100_000, [0, 100_001]],
-    ["finalityByAmount", [], steps(20), [steps(21), [{ from: "1", blocks: -1 }]]],
+    [
+      "finalityByAmount",
+      [],
+      createAmountTiers(20),
+      [createAmountTiers(21), [{ from: "1", blocks: -1 }]],
+    ],
     ["isDisposable", false, true, ["true"]],
     ["findsDeposits", false, true, [1]],
     ["depositMinimums", {}, { "0xToken": "0.5" }, [{ "0xToken": "much" }]],
-  ])("takes %s of a chain from %j to %j, and nothing beyond", (name, least, most, beyond) => {
-    for (const value of [least, most]) {
-      const { chainOverrides } = readConfig(settlementListenerConfig, ofChain({ [name]: value }));
-      expect(JSON.parse(JSON.stringify(chainOverrides["1"]))).toEqual({ [name]: value });
-    }
-    for (const value of beyond) expect(faultOf(ofChain({ [name]: value }))).toContain(name);
-  });
+  ])(
+    "takes %s of a chain from %j to %j, and nothing beyond",
+    (name, minimum, maximum, outOfRange) => {
+      for (const value of [minimum, maximum]) {
+        const { chainOverrides } = parseConfig(
+          settlementListenerConfig,
+          withChainSettings({ [name]: value }),
+        );
+        expect(JSON.parse(JSON.stringify(chainOverrides["1"]))).toEqual({ [name]: value });
+      }
+      for (const value of outOfRange)
+        expect(getConfigError(withChainSettings({ [name]: value }))).toContain(name);
+    },
+  );
 
   test.each([
     ["{", "cannot be read as JSON"],
@@ -162,9 +186,9 @@ describe("settlementListenerConfig", () => {
     ['{"1":{"finality":"soon"}}', "finality"],
     ['{"1":{"pollms":1}}', "pollms"],
     ['{"1":{"rangeBlocksMax":0}}', "rangeBlocksMax"],
-  ])("refuses the chains' file %s with a word on what is wrong", (text, word) => {
-    const fault = faultOf({ EVM_CHAINS_FILE: inFile(text) });
-    expect(fault).toContain("EVM_CHAINS_FILE");
-    expect(fault).toContain(word);
+  ])("refuses the chains' file %s with a word on what is wrong", (text, expectedText) => {
+    const message = getConfigError({ EVM_CHAINS_FILE: writeTempFile(text) });
+    expect(message).toContain("EVM_CHAINS_FILE");
+    expect(message).toContain(expectedText);
   });
 });

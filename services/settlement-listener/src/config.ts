@@ -1,26 +1,26 @@
 import { readFileSync } from "node:fs";
 import * as z from "zod";
-import { Amount, chainIdForm, parseHosts, parseRpcUrls } from "@payment-links/contracts";
+import { Amount, chainIdPattern, parseHosts, parseRpcUrls } from "@payment-links/contracts";
 import { CommaList, RateLimit, readSecret } from "@payment-links/runtime";
 import { parseProviderSecrets } from "./domain/provider-secrets.ts";
 
-const count = (max: number) => z.int().min(0).max(max);
+const intUpTo = (max: number) => z.int().min(0).max(max);
 
 /** What an operator may set per chain id (`CHAINS_FILE`); unknown names are a fault. */
 const ChainOverrides = z.record(
-  z.string().regex(chainIdForm),
+  z.string().regex(chainIdPattern),
   z.strictObject({
     finality: z
-      .union([z.enum(["finalized", "safe"]), z.strictObject({ blocks: count(100_000) })])
+      .union([z.enum(["finalized", "safe"]), z.strictObject({ blocks: intUpTo(100_000) })])
       .exactOptional(),
-    headLagBlocks: count(10_000).exactOptional(),
-    finalDepthBlocks: count(100_000).exactOptional(),
+    headLagBlocks: intUpTo(10_000).exactOptional(),
+    finalDepthBlocks: intUpTo(100_000).exactOptional(),
     rangeBlocksMax: z.int().min(1).max(100_000).exactOptional(),
     pollMs: z.int().min(50).max(600_000).exactOptional(),
     isDisposable: z.boolean().exactOptional(),
     auditBlocksMin: z.int().min(1).max(100_000).exactOptional(),
     finalityByAmount: z
-      .array(z.strictObject({ from: Amount, blocks: count(10_000) }))
+      .array(z.strictObject({ from: Amount, blocks: intUpTo(10_000) }))
       .max(20)
       .exactOptional(),
     findsDeposits: z.boolean().exactOptional(),
@@ -49,46 +49,48 @@ export const settlementListenerConfig = z
     TRANSFER_CHAINS: CommaList.default([]),
     RATE_LIMIT_NOTICES_PER_IP: RateLimit.prefault("200:2000"),
   })
-  .transform((given, context) => {
+  .transform((variables, context) => {
     const {
       TRANSFER_CHAINS: transferChains,
       RATE_LIMIT_NOTICES_PER_IP: noticeLimit,
       ...environment
-    } = given;
-    const refuse = (variable: string, message: string) => {
+    } = variables;
+    const reject = (variable: string, message: string) => {
       context.addIssue({ code: "custom", path: [variable], message });
       return z.NEVER;
     };
-    const secrets = "SETTLEMENT_PROVIDER_SECRETS";
-    const providers = parseProviderSecrets(readSecret(environment, secrets) ?? "");
-    if ("fault" in providers) return refuse(secrets, providers.fault);
+    const secretsVariable = "SETTLEMENT_PROVIDER_SECRETS";
+    const providers = parseProviderSecrets(readSecret(environment, secretsVariable) ?? "");
+    if ("fault" in providers) return reject(secretsVariable, providers.fault);
     const hosts = parseHosts(environment.INDEPENDENT_RPC_HOSTS);
-    if ("fault" in hosts) return refuse("INDEPENDENT_RPC_HOSTS", hosts.fault);
+    if ("fault" in hosts) return reject("INDEPENDENT_RPC_HOSTS", hosts.fault);
     const rpcUrls = parseRpcUrls(readSecret(environment, "RPC_URLS") ?? "", hosts);
-    if ("fault" in rpcUrls) return refuse("RPC_URLS", rpcUrls.fault);
+    if ("fault" in rpcUrls) return reject("RPC_URLS", rpcUrls.fault);
     const evmRpcUrls = parseRpcUrls(readSecret(environment, "EVM_RPC_URLS") ?? "", hosts);
-    if ("fault" in evmRpcUrls) return refuse("EVM_RPC_URLS", evmRpcUrls.fault);
-    const doubled = [...evmRpcUrls.keys()].find((id) => rpcUrls.has(id));
-    if (doubled !== undefined) {
-      return refuse("EVM_RPC_URLS", `names chain ${doubled}, as RPC_URLS does`);
+    if ("fault" in evmRpcUrls) return reject("EVM_RPC_URLS", evmRpcUrls.fault);
+    const duplicateChainId = [...evmRpcUrls.keys()].find((id) => rpcUrls.has(id));
+    if (duplicateChainId !== undefined) {
+      return reject("EVM_RPC_URLS", `names chain ${duplicateChainId}, as RPC_URLS does`);
     }
     if (environment.CHAINS_FILE !== undefined && environment.EVM_CHAINS_FILE !== undefined) {
-      return refuse("EVM_CHAINS_FILE", "is given beside CHAINS_FILE");
+      return reject("EVM_CHAINS_FILE", "is given beside CHAINS_FILE");
     }
-    const file = environment.CHAINS_FILE === undefined ? "EVM_CHAINS_FILE" : "CHAINS_FILE";
-    const chainOverrides = readOverrides(environment[file]);
-    if ("fault" in chainOverrides) return refuse(file, chainOverrides.fault);
-    const watched = new Map([...rpcUrls, ...evmRpcUrls]);
+    const chainsFileVariable =
+      environment.CHAINS_FILE === undefined ? "EVM_CHAINS_FILE" : "CHAINS_FILE";
+    const chainOverrides = readOverrides(environment[chainsFileVariable]);
+    if ("fault" in chainOverrides) return reject(chainsFileVariable, chainOverrides.fault);
+    const allRpcUrls = new Map([...rpcUrls, ...evmRpcUrls]);
     const { byChain } = chainOverrides;
     for (const id of transferChains) {
-      if (!watched.has(id))
-        return refuse("TRANSFER_CHAINS", `names chain ${id}, RPC_URLS does not`);
-      if (byChain[id]?.findsDeposits === false) return refuse(file, unread(id));
+      if (!allRpcUrls.has(id))
+        return reject("TRANSFER_CHAINS", `names chain ${id}, RPC_URLS does not`);
+      if (byChain[id]?.findsDeposits === false)
+        return reject(chainsFileVariable, describeDisabledDeposits(id));
     }
     return {
       providers,
       noticeLimit,
-      rpcUrls: watched,
+      rpcUrls: allRpcUrls,
       transferChains,
       chainOverrides: {
         ...byChain,
@@ -100,17 +102,19 @@ export const settlementListenerConfig = z
   });
 export type SettlementListenerConfig = z.output<typeof settlementListenerConfig>;
 
-const unread = (chainId: string): string =>
+const describeDisabledDeposits = (chainId: string): string =>
   `switches findsDeposits off on chain ${chainId}, which TRANSFER_CHAINS names`;
 
-type Overrides = z.output<typeof ChainOverrides>;
+type ChainOverridesById = z.output<typeof ChainOverrides>;
 
-const readOverrides = (file: string | undefined): { byChain: Overrides } | { fault: string } => {
+const readOverrides = (
+  file: string | undefined,
+): { byChain: ChainOverridesById } | { fault: string } => {
   if (file === undefined) return { byChain: {} };
   const json = readJsonFile(file);
   if (json === undefined) return { fault: "names a file that cannot be read as JSON" };
-  const read = ChainOverrides.safeParse(json.value);
-  return read.success ? { byChain: read.data } : { fault: z.prettifyError(read.error) };
+  const parsed = ChainOverrides.safeParse(json.value);
+  return parsed.success ? { byChain: parsed.data } : { fault: z.prettifyError(parsed.error) };
 };
 
 const readJsonFile = (file: string): { value: unknown } | undefined => {

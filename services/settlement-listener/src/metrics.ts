@@ -1,6 +1,6 @@
 import { Counter, Gauge } from "prom-client";
 import type { Metrics } from "@payment-links/runtime";
-import { type Backlog, waitingCountMax } from "./store/open-payments.ts";
+import { type Backlog, backlogCountMax } from "./store/open-payments.ts";
 
 /** What became of a notice; the first four are answered 202, the others are refused. */
 export type NoticeOutcome =
@@ -19,10 +19,10 @@ export type NoticeOutcome =
  * What the service counts of its own work. Providers are those configured, so labels are bounded.
  */
 export type Counters = {
-  noticed(provider: string, outcome: NoticeOutcome): void;
+  countNotice(provider: string, outcome: NoticeOutcome): void;
   /** A sighting that contradicts what is kept, whether it moved the payment or not. */
-  contradicted(provider: string): void;
-  measured(backlog: Backlog, now: Date): void;
+  countConflict(provider: string): void;
+  setBacklog(backlog: Backlog, now: Date): void;
 };
 
 /** Adds the service's own counters to its metrics. */
@@ -40,34 +40,34 @@ export const createCounters = (metrics: Metrics): Counters => {
     labelNames: ["provider"] as const,
     registers,
   });
-  const gauge = (name: string, help: string) => new Gauge({ name, help, registers });
-  const parked = gauge(
+  const createGauge = (name: string, help: string) => new Gauge({ name, help, registers });
+  const deferredGauge = createGauge(
     "payment_links_settlement_parked_payments",
-    `Payments stored for a link that has not been heard of, counted up to ${waitingCountMax}`,
+    `Payments stored for a link that has not been heard of, counted up to ${backlogCountMax}`,
   );
-  const parkedAge = gauge(
+  const deferredAgeGauge = createGauge(
     "payment_links_settlement_oldest_parked_age_seconds",
     "How long the oldest parked payment has been waiting for its link; 0 without one",
   );
-  const processing = gauge(
+  const processingGauge = createGauge(
     "payment_links_settlement_processing_payments",
-    `Payments seen and not yet final, counted up to ${waitingCountMax}`,
+    `Payments seen and not yet final, counted up to ${backlogCountMax}`,
   );
-  const processingAge = gauge(
+  const processingAgeGauge = createGauge(
     "payment_links_settlement_oldest_processing_age_seconds",
     "How long the oldest payment has been waiting for its final notice; 0 without one",
   );
   return {
-    noticed: (provider, outcome) => notices.inc({ provider, outcome }),
-    contradicted: (provider) => conflicts.inc({ provider }),
-    measured: (backlog, now) => {
-      parked.set(backlog.parked.count);
-      parkedAge.set(ageSeconds(backlog.parked.oldestAt, now));
-      processing.set(backlog.processing.count);
-      processingAge.set(ageSeconds(backlog.processing.oldestAt, now));
+    countNotice: (provider, outcome) => notices.inc({ provider, outcome }),
+    countConflict: (provider) => conflicts.inc({ provider }),
+    setBacklog: (backlog, now) => {
+      deferredGauge.set(backlog.deferred.count);
+      deferredAgeGauge.set(getAgeSeconds(backlog.deferred.oldestAt, now));
+      processingGauge.set(backlog.processing.count);
+      processingAgeGauge.set(getAgeSeconds(backlog.processing.oldestAt, now));
     },
   };
 };
 
-const ageSeconds = (since: Date | null, now: Date): number =>
+const getAgeSeconds = (since: Date | null, now: Date): number =>
   since === null ? 0 : Math.max(0, (now.getTime() - since.getTime()) / 1000);

@@ -1,6 +1,11 @@
 import { beforeAll, describe, expect, test } from "@jest/globals";
 import { transact } from "@payment-links/postgres";
-import { outgoing, publish, type OutgoingEvent, type ReceivedRecord } from "@payment-links/bus";
+import {
+  createOutgoingEvent,
+  publish,
+  type OutgoingEvent,
+  type ReceivedRecord,
+} from "@payment-links/bus";
 import {
   type EventType,
   linkCompleted,
@@ -13,38 +18,38 @@ import {
 } from "@payment-links/contracts";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
-import { hearLink } from "./testing/hear-link.ts";
-import { openRig } from "./testing/open-rig.ts";
+import { receiveLink } from "./testing/receive-link.ts";
+import { createRig } from "./testing/create-rig.ts";
 import { readPayments } from "./testing/read-rows.ts";
 import { sampleLink, sampleNotice } from "./testing/samples.ts";
 
-const rig = useRig(openRig);
-const told: ReceivedRecord[] = [];
+const rig = useRig(createRig);
+const publishedRecords: ReceivedRecord[] = [];
 
 beforeAll(async () => {
   await rig.bus.subscribe({
     group: "test",
     topics: [topics.settlements],
     handle: async (records) => {
-      told.push(...records);
+      publishedRecords.push(...records);
       return { handledCount: records.length };
     },
   });
   await rig.service.start();
 });
 
-const valuesOf = (key: string) =>
-  told
+const getPublishedValues = (key: string) =>
+  publishedRecords
     .filter((record) => record.key === key)
     .map((record) => JSON.parse(record.value?.toString() ?? "null"));
 
 /** Lets the service hear of a link; its own outbox serves as links-api's, as the bus is one. */
-const tell = async (event: OutgoingEvent): Promise<void> => {
+const publishEvent = async (event: OutgoingEvent): Promise<void> => {
   await transact(rig.pool, (tx) => publish(tx, [event]));
 };
 
 const linkEvents = (link: ReturnType<typeof sampleLink>): [string, OutgoingEvent][] => {
-  const rest = { key: link.id, occurredAt: rig.clock.now() };
+  const envelope = { key: link.id, occurredAt: rig.clock.now() };
   const transaction = {
     id: newId("tx"),
     status: "settled" as const,
@@ -54,49 +59,49 @@ const linkEvents = (link: ReturnType<typeof sampleLink>): [string, OutgoingEvent
     sourceTransaction: null,
     dateCreated: rig.clock.now(),
   };
-  const of = (event: EventType, data: unknown): [string, OutgoingEvent] => [
+  const createEntry = (event: EventType, data: unknown): [string, OutgoingEvent] => [
     event.type,
-    outgoing(event, { ...rest, data }),
+    createOutgoingEvent(event, { ...envelope, data }),
   ];
   return [
-    of(linkCreated, { link }),
-    of(linkTransactionSucceeded, { link, transaction }),
-    of(linkCompleted, { link }),
-    of(linkDeactivated, { link }),
-    of(linkSnapshot, { link }),
+    createEntry(linkCreated, { link }),
+    createEntry(linkTransactionSucceeded, { link, transaction }),
+    createEntry(linkCompleted, { link }),
+    createEntry(linkDeactivated, { link }),
+    createEntry(linkSnapshot, { link }),
   ];
 };
 
 describe("settlement-listener", () => {
   test("a notice told before its link leaves on settlements.v1 at any first record of the link", async () => {
-    for (const place of [0, 1, 2, 3, 4]) {
+    for (const eventIndex of [0, 1, 2, 3, 4]) {
       const link = sampleLink();
       const notice = sampleNotice({ paymentLinkId: link.id });
       expect((await rig.sendText(JSON.stringify(notice))).status).toBe(202);
-      expect(valuesOf(link.id)).toEqual([]);
-      const [type, event] = linkEvents(link)[place] ?? ["", undefined];
+      expect(getPublishedValues(link.id)).toEqual([]);
+      const [type, event] = linkEvents(link)[eventIndex] ?? ["", undefined];
       if (event === undefined) throw new Error("there are five types");
-      await tell(event);
+      await publishEvent(event);
       await waitUntil(`${type} releases the payment`, async () => {
         rig.clock.advance(100);
-        return valuesOf(link.id).length > 0;
+        return getPublishedValues(link.id).length > 0;
       });
       const [payment] = await readPayments(rig.pool, notice.id);
-      expect(valuesOf(link.id)).toMatchObject([
+      expect(getPublishedValues(link.id)).toMatchObject([
         { id: payment?.id, sourceId: notice.id, version: 1 },
       ]);
-      const headers = told.find((record) => record.key === link.id)?.headers;
+      const headers = publishedRecords.find((record) => record.key === link.id)?.headers;
       expect(headers).toMatchObject({ ce_type: "settlement.settled" });
     }
   });
 
   test("a notice of a known link leaves without waiting for a poll", async () => {
     const link = sampleLink();
-    await transact(rig.pool, (tx) => hearLink(rig.clock)(tx, { link }));
+    await transact(rig.pool, (tx) => receiveLink(rig.clock)(tx, { link }));
     const notice = sampleNotice({ paymentLinkId: link.id });
     expect((await rig.sendText(JSON.stringify(notice))).status).toBe(202);
-    await waitUntil("the event leaves", async () => valuesOf(link.id).length > 0);
-    expect(valuesOf(link.id)).toMatchObject([{ sourceId: notice.id }]);
+    await waitUntil("the event leaves", async () => getPublishedValues(link.id).length > 0);
+    expect(getPublishedValues(link.id)).toMatchObject([{ sourceId: notice.id }]);
   });
 
   test("an operator sees what waits, and the metrics say how long", async () => {
@@ -136,22 +141,24 @@ describe("settlement-listener", () => {
 
   test("a record that cannot be read is set aside, listed, and can be replayed", async () => {
     const key = newId("plink");
-    const [record] = told;
+    const [record] = publishedRecords;
     if (record === undefined) throw new Error("an earlier test has heard of a record");
     const headers = { ...record.headers, ce_id: newId("evt"), ce_type: linkCreated.type };
     await rig.bus.publish([{ topic: topics.paymentLinks, key, headers, value: '{"link":1}' }]);
     const path = `${rig.internalUrl}/internal/dead-letters/settlement-listener`;
-    const list = async () => {
-      const answer = await fetch(path);
-      return ((await answer.json()) as { data: { key: string; reason: string; seq: string }[] })
+    const listDeadLetters = async () => {
+      const response = await fetch(path);
+      return ((await response.json()) as { data: { key: string; reason: string; seq: string }[] })
         .data;
     };
-    await waitUntil("it is set aside", async () => (await list()).some((one) => one.key === key));
+    await waitUntil("it is set aside", async () =>
+      (await listDeadLetters()).some((deadLetter) => deadLetter.key === key),
+    );
     const replay = await fetch(`${path}/replay`, { method: "POST" });
     expect(await replay.json()).toMatchObject({ replayedCount: 0, failures: [{ key }] });
-    const [first] = await list();
-    const behind = await fetch(`${path}?afterSeq=${first?.seq}`);
-    expect(await behind.json()).toEqual({ data: [], nextAfterSeq: null });
+    const [firstDeadLetter] = await listDeadLetters();
+    const nextPage = await fetch(`${path}?afterSeq=${firstDeadLetter?.seq}`);
+    expect(await nextPage.json()).toEqual({ data: [], nextAfterSeq: null });
   });
 
   test("is ready while its tables can be reached", async () => {

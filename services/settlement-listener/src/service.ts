@@ -1,23 +1,23 @@
 import { busMigrations } from "@payment-links/bus";
 import type { Service } from "@payment-links/http";
-import { type Ground, createService } from "@payment-links/process";
+import { type ServiceContext, createService } from "@payment-links/process";
 import type { SettlementListenerConfig } from "./config.ts";
-import type { Deps } from "./deps.ts";
-import { linkReactions } from "./events/link-reactions.ts";
-import { type Chains, openChains } from "./families/open-chains.ts";
+import type { Dependencies } from "./dependencies.ts";
+import { createLinkEventHandlers } from "./events/link-event-handlers.ts";
+import { type Chains, createChains } from "./families/create-chains.ts";
 import { createCounters } from "./metrics.ts";
 import { internalRoutes, publicRoutes } from "./routes.ts";
-import { republishPayments } from "./sightings/republish-payments.ts";
+import { paymentRepublishSource } from "./payment-reports/payment-republish-source.ts";
 import { type Backlog, readBacklog } from "./store/open-payments.ts";
 
 export { type SettlementListenerConfig, settlementListenerConfig } from "./config.ts";
 
-const measureEveryMs = 15_000;
+const backlogIntervalMs = 15_000;
 /**
  * A payment whose link is not heard of yet waits for it, so that nobody needs to hear of a link at once.
  * Together, those of a tenth of a second cost little more than one.
  */
-const hearingRestMs = 100;
+const receiveBatchIntervalMs = 100;
 
 /** The service's own schema and the files that make it. */
 export const settlementListenerMigration = {
@@ -28,43 +28,46 @@ export const settlementListenerMigration = {
 /**
  * Creates settlement-listener: it stores what providers say of payments and what it sees on chains,
  * matches them to links, and tells of them on `settlements.v1`. Nothing runs before `start`. Throws
- * ConfigError for a chain on which the catalogue knows no way of being paid. `askSolana` and
- * `askUsedAddresses` are what it tells links-api, without HTTP, for services of the same process.
+ * ConfigError for a chain on which the catalogue knows no way of being paid. `fetchSolanaAccountState` and
+ * `fetchUsedAddresses` are what it tells links-api, without HTTP, for services of the same process.
  */
 export const createSettlementListener = (
-  ground: Ground,
+  context: ServiceContext,
   config: SettlementListenerConfig,
-): Service & Pick<Chains, "askSolana" | "askUsedAddresses"> => {
-  const { clock, metrics, pool } = ground;
-  let relayWaker = () => {};
-  const chains = openChains(ground, config, () => relayWaker());
-  const service = createService(ground, "settlement-listener", (wakeRelay) => {
-    relayWaker = wakeRelay;
-    const deps: Deps = {
-      ...ground,
+): Service & Pick<Chains, "fetchSolanaAccountState" | "fetchUsedAddresses"> => {
+  const { clock, metrics, pool } = context;
+  let wakeRelayCallback = () => {};
+  const chains = createChains(context, config, () => wakeRelayCallback());
+  const service = createService(context, "settlement-listener", (wakeRelay) => {
+    wakeRelayCallback = wakeRelay;
+    const dependencies: Dependencies = {
+      ...context,
       wakeRelay,
       providers: config.providers,
       noticeLimit: config.noticeLimit,
       chainIds: chains.ids,
       watches: chains.watches,
-      askSolana: chains.askSolana,
-      askUsedAddresses: chains.askUsedAddresses,
+      fetchSolanaAccountState: chains.fetchSolanaAccountState,
+      fetchUsedAddresses: chains.fetchUsedAddresses,
       counters: createCounters(metrics),
       reportOrphanedSettled: chains.reportOrphanedSettled,
     };
     let backlog: Backlog | undefined;
     return {
-      publicRoutes: publicRoutes(deps),
-      internalRoutes: internalRoutes(deps),
-      hearing: { reactions: linkReactions(ground), restMs: hearingRestMs },
-      republishing: republishPayments,
-      jobs: [
+      publicRoutes: publicRoutes(dependencies),
+      internalRoutes: internalRoutes(dependencies),
+      consumerOptions: {
+        handlers: createLinkEventHandlers(context),
+        batchIntervalMs: receiveBatchIntervalMs,
+      },
+      republishSource: paymentRepublishSource,
+      backgroundJobs: [
         {
           name: "settlement backlog",
-          waitMs: measureEveryMs,
+          waitMs: backlogIntervalMs,
           run: async () => {
             backlog = await readBacklog(pool, backlog);
-            deps.counters.measured(backlog, clock.now());
+            dependencies.counters.setBacklog(backlog, clock.now());
           },
         },
       ],
@@ -72,6 +75,6 @@ export const createSettlementListener = (
       stop: chains.stop,
     };
   });
-  const { askSolana, askUsedAddresses } = chains;
-  return { ...service, askSolana, askUsedAddresses };
+  const { fetchSolanaAccountState, fetchUsedAddresses } = chains;
+  return { ...service, fetchSolanaAccountState, fetchUsedAddresses };
 };

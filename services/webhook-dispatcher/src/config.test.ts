@@ -2,18 +2,18 @@ import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "@jest/globals";
-import { ConfigError, readConfig } from "@payment-links/runtime";
+import { ConfigError, parseConfig } from "@payment-links/runtime";
 import { webhookDispatcherConfig } from "./config.ts";
 
 const key = Buffer.alloc(32, 7).toString("base64");
 const WEBHOOK_SECRET_KEYS = `first=${key}`;
 
-const read = (environment: Record<string, string>) =>
-  readConfig(webhookDispatcherConfig, { WEBHOOK_SECRET_KEYS, ...environment });
+const parseTestConfig = (environment: Record<string, string>) =>
+  parseConfig(webhookDispatcherConfig, { WEBHOOK_SECRET_KEYS, ...environment });
 
-const faultOf = (environment: Record<string, string>): string => {
+const configErrorOf = (environment: Record<string, string>): string => {
   try {
-    read(environment);
+    parseTestConfig(environment);
   } catch (error) {
     if (error instanceof ConfigError) return error.message;
     throw error;
@@ -22,11 +22,11 @@ const faultOf = (environment: Record<string, string>): string => {
 };
 
 const manyOverrides = (count: number): string =>
-  Array.from({ length: count }, (_, at) => `r${at}.test=http://127.0.0.1`).join();
+  Array.from({ length: count }, (_, index) => `r${index}.test=http://127.0.0.1`).join();
 
 describe("webhookDispatcherConfig", () => {
   test("needs nothing but the keys, and defaults to rules HOOK-13 and HOOK-14", () => {
-    expect(read({})).toMatchObject({
+    expect(parseTestConfig({})).toMatchObject({
       headerPrefix: "Service",
       schedule: [0, 30_000, 300_000, 1_800_000, 7_200_000, 43_200_000],
       timeoutMs: 10_000,
@@ -40,13 +40,16 @@ describe("webhookDispatcherConfig", () => {
   });
 
   test("reads the keys from the variable, or from the file that its twin names", () => {
-    expect(read({}).secretKeys.sealing).toBe("first");
+    expect(parseTestConfig({}).secretKeys.sealingKeyName).toBe("first");
     const file = join(mkdtempSync(join(tmpdir(), "webhook-dispatcher-")), "keys");
     writeFileSync(file, `filed=${key}\n`);
-    const filed = { WEBHOOK_SECRET_KEYS: "", WEBHOOK_SECRET_KEYS_FILE: file };
-    expect(read(filed).secretKeys.sealing).toBe("filed");
-    const nowhere = { WEBHOOK_SECRET_KEYS: "", WEBHOOK_SECRET_KEYS_FILE: "/nowhere/keys" };
-    expect(faultOf(nowhere)).toContain("WEBHOOK_SECRET_KEYS_FILE");
+    const fileEnvironment = { WEBHOOK_SECRET_KEYS: "", WEBHOOK_SECRET_KEYS_FILE: file };
+    expect(parseTestConfig(fileEnvironment).secretKeys.sealingKeyName).toBe("filed");
+    const missingFileEnvironment = {
+      WEBHOOK_SECRET_KEYS: "",
+      WEBHOOK_SECRET_KEYS_FILE: "/nowhere/keys",
+    };
+    expect(configErrorOf(missingFileEnvironment)).toContain("WEBHOOK_SECRET_KEYS_FILE");
   });
 
   test.each([
@@ -55,15 +58,15 @@ describe("webhookDispatcherConfig", () => {
     ["doubled", `first=${key},first=${key}`],
   ])(
     "keys that are %s are told by the variable's name, and never repeated (rule OPS-6)",
-    (_how, keys) => {
-      const fault = faultOf({ WEBHOOK_SECRET_KEYS: keys });
-      expect(fault).toContain("WEBHOOK_SECRET_KEYS: ");
-      expect(fault).not.toContain(key.slice(0, 8));
+    (_fault, keys) => {
+      const configError = configErrorOf({ WEBHOOK_SECRET_KEYS: keys });
+      expect(configError).toContain("WEBHOOK_SECRET_KEYS: ");
+      expect(configError).not.toContain(key.slice(0, 8));
     },
   );
 
   test("reads overrides, each a host and an origin (rule OPS-7)", () => {
-    const { overrides } = read({
+    const { overrides } = parseTestConfig({
       WEBHOOK_HOST_OVERRIDES:
         "receiver.test=http://127.0.0.1:9000, other.test = https://localhost:9443",
     });
@@ -71,7 +74,9 @@ describe("webhookDispatcherConfig", () => {
       ["receiver.test", "http://127.0.0.1:9000"],
       ["other.test", "https://localhost:9443"],
     ]);
-    expect(read({ WEBHOOK_HOST_OVERRIDES: manyOverrides(100) }).overrides.size).toBe(100);
+    expect(parseTestConfig({ WEBHOOK_HOST_OVERRIDES: manyOverrides(100) }).overrides.size).toBe(
+      100,
+    );
   });
 
   test.each([
@@ -84,15 +89,15 @@ describe("webhookDispatcherConfig", () => {
     ["a hundred others", manyOverrides(101)],
     ["a host twice", "a.test=http://127.0.0.1,a.test=http://127.0.0.2"],
   ])("refuses an override with %s", (_name, WEBHOOK_HOST_OVERRIDES) => {
-    expect(faultOf({ WEBHOOK_HOST_OVERRIDES })).toContain("WEBHOOK_HOST_OVERRIDES");
+    expect(configErrorOf({ WEBHOOK_HOST_OVERRIDES })).toContain("WEBHOOK_HOST_OVERRIDES");
   });
 
   test("refuses any override in production (rule OPS-7)", () => {
     const WEBHOOK_HOST_OVERRIDES = "receiver.test=http://127.0.0.1:9000";
-    expect(faultOf({ WEBHOOK_HOST_OVERRIDES, NODE_ENV: "production" })).toContain(
+    expect(configErrorOf({ WEBHOOK_HOST_OVERRIDES, NODE_ENV: "production" })).toContain(
       "NODE_ENV=production",
     );
-    expect(read({ NODE_ENV: "production" }).overrides.size).toBe(0);
+    expect(parseTestConfig({ NODE_ENV: "production" }).overrides.size).toBe(0);
   });
 
   test.each([
@@ -105,6 +110,6 @@ describe("webhookDispatcherConfig", () => {
     ["WEBHOOK_HEADER_PREFIX", "a\r\nb: c"],
     ["WEBHOOK_CONCURRENCY", "0"],
   ])("refuses %s=%j", (name, value) => {
-    expect(faultOf({ [name]: value })).toContain(name);
+    expect(configErrorOf({ [name]: value })).toContain(name);
   });
 });

@@ -2,16 +2,16 @@ import * as z from "zod";
 import { WebhookHeaderPrefix } from "@payment-links/contracts";
 import { CommaList, readSecret } from "@payment-links/runtime";
 import { attemptsMax } from "./domain/retry-schedule.ts";
-import { readSecretKeys } from "./domain/secret-keys.ts";
-import { type HostOverrides, readHostOverrides } from "./guard/host-overrides.ts";
+import { parseSecretKeys } from "./domain/secret-keys.ts";
+import { type HostOverrides, parseHostOverrides } from "./guard/host-overrides.ts";
 
 const millisPerSecond = 1000;
-const waitSecondsMax = 30 * 24 * 60 * 60;
+const retryWaitSecondsMax = 30 * 24 * 60 * 60;
 const defaultSchedule = "0,30,300,1800,7200,43200";
 
 /** `0,30,300`: how long to wait before each attempt. */
-const Schedule = CommaList.transform((entries) => entries.map(Number)).pipe(
-  z.array(z.number().min(0).max(waitSecondsMax)).min(1).max(attemptsMax),
+const RetryScheduleSeconds = CommaList.transform((entries) => entries.map(Number)).pipe(
+  z.array(z.number().min(0).max(retryWaitSecondsMax)).min(1).max(attemptsMax),
 );
 
 /**
@@ -24,7 +24,7 @@ export const webhookDispatcherConfig = z
     WEBHOOK_SECRET_KEYS_FILE: z.string().optional(),
     WEBHOOK_HEADER_PREFIX: WebhookHeaderPrefix,
     WEBHOOK_HOST_OVERRIDES: CommaList.default([]),
-    WEBHOOK_RETRY_SCHEDULE_SECONDS: Schedule.prefault(defaultSchedule),
+    WEBHOOK_RETRY_SCHEDULE_SECONDS: RetryScheduleSeconds.prefault(defaultSchedule),
     WEBHOOK_TIMEOUT_SECONDS: z.coerce.number().min(0.1).max(60).default(10),
     WEBHOOK_CONCURRENCY: z.coerce.number().int().min(1).max(5_000).default(256),
     WEBHOOK_ENDPOINT_CONCURRENCY: z.coerce.number().int().min(1).max(1_000).default(20),
@@ -38,8 +38,8 @@ export const webhookDispatcherConfig = z
       context.addIssue({ code: "custom", path: [path], message });
       return z.NEVER;
     };
-    const secretKeys = readKeys(environment, fail);
-    const overrides = readOverrides(environment, fail);
+    const secretKeys = parseKeys(environment, fail);
+    const overrides = parseOverrides(environment, fail);
     return {
       secretKeys,
       overrides,
@@ -60,9 +60,10 @@ const toMillis = (seconds: number): number => Math.round(seconds * millisPerSeco
 type Fail = (path: string, message: string) => never;
 
 const keysVariable = "WEBHOOK_SECRET_KEYS";
-const keysForm = "must be <name>=<base64 of 32 bytes>, separated by commas, each name once";
+const keysFormatMessage =
+  "must be <name>=<base64 of 32 bytes>, separated by commas, each name once";
 
-const readKeys = (
+const parseKeys = (
   environment: {
     WEBHOOK_SECRET_KEYS?: string | undefined;
     WEBHOOK_SECRET_KEYS_FILE?: string | undefined;
@@ -73,12 +74,12 @@ const readKeys = (
   if (text === undefined) {
     return fail(keysVariable, "is required: webhook secrets are sealed with it");
   }
-  return readSecretKeys(text) ?? fail(keysVariable, keysForm);
+  return parseSecretKeys(text) ?? fail(keysVariable, keysFormatMessage);
 };
 
 const overridesVariable = "WEBHOOK_HOST_OVERRIDES";
 
-const readOverrides = (
+const parseOverrides = (
   environment: { WEBHOOK_HOST_OVERRIDES: string[]; NODE_ENV: string },
   fail: Fail,
 ): HostOverrides => {
@@ -89,6 +90,6 @@ const readOverrides = (
       "goes past the public-address rule: not with NODE_ENV=production",
     );
   }
-  const overrides = readHostOverrides(entries);
+  const overrides = parseHostOverrides(entries);
   return overrides ?? fail(overridesVariable, "must be <host>=<http or https origin>, …");
 };

@@ -10,7 +10,7 @@ await runProcess(
     name: "webhook-dispatcher",
     config: webhookDispatcherConfig,
     migration: webhookDispatcherMigration,
-    create: (ground, config) => createWebhookDispatcher(ground, config),
+    create: (context, config) => createWebhookDispatcher(context, config),
   },
   process.env,
 );

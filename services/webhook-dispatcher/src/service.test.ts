@@ -1,20 +1,20 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { outgoing } from "@payment-links/bus";
+import { createOutgoingEvent } from "@payment-links/bus";
 import { linkCompleted, linkSnapshot } from "@payment-links/contracts";
 import * as z from "zod";
-import { openTracing } from "@payment-links/runtime";
+import { startTracing } from "@payment-links/runtime";
 import { waitUntil } from "@payment-links/runtime/testing";
-import { type Receiver, openReceiver } from "./testing/open-receiver.ts";
-import { type Rig, openRig } from "./testing/open-rig.ts";
+import { type Receiver, startReceiver } from "./testing/start-receiver.ts";
+import { type Rig, createRig } from "./testing/create-rig.ts";
 import { sampleLink } from "./testing/samples.ts";
 
 let receiver: Receiver;
 let rig: Rig;
 beforeAll(async () => {
-  receiver = await openReceiver();
-  rig = await openRig({
+  receiver = await startReceiver();
+  rig = await createRig({
     environment: { WEBHOOK_HOST_OVERRIDES: `receiver.test=${receiver.origin}` },
   });
   await rig.service.start();
@@ -24,7 +24,8 @@ afterAll(async () => {
   await receiver.close();
 });
 
-const metric = async (name: string): Promise<string> => rig.metrics.getSingleMetricAsString(name);
+const readMetric = async (name: string): Promise<string> =>
+  rig.metrics.getSingleMetricAsString(name);
 
 describe("metrics", () => {
   test("count attempts by outcome, and time the first of each delivery", async () => {
@@ -33,54 +34,58 @@ describe("metrics", () => {
     await rig.tellCompleted(person);
     await waitUntil("it is delivered", () => receiver.received.length === 1);
     await waitUntil("it is counted", async () =>
-      /outcome="delivered".*\} 1/.test(await metric("payment_links_webhook_attempts_total")),
+      /outcome="delivered".*\} 1/.test(await readMetric("payment_links_webhook_attempts_total")),
     );
-    expect(await metric("payment_links_webhook_first_attempt_delay_seconds")).toMatch(/_count.* 1/);
+    expect(await readMetric("payment_links_webhook_first_attempt_delay_seconds")).toMatch(
+      /_count.* 1/,
+    );
   });
 
   test("tell how much waits, and how long the oldest has been due", async () => {
-    const idle = await openRig();
-    const person = idle.signIn();
-    await idle.register(person, "https://shop.com/");
-    const { service, metrics } = await idle.startAnother({ WEBHOOK_RETRY_SCHEDULE_SECONDS: "60" });
-    await idle.tellCompleted(person);
-    await idle.tellCompleted(person);
+    const idleRig = await createRig();
+    const person = idleRig.signIn();
+    await idleRig.register(person, "https://shop.com/");
+    const { service, metrics } = await idleRig.startAnother({
+      WEBHOOK_RETRY_SCHEDULE_SECONDS: "60",
+    });
+    await idleRig.tellCompleted(person);
+    await idleRig.tellCompleted(person);
     await service.stop();
     // As a scrape reads them: all at once.
-    const queue = async () =>
+    const readQueueMetrics = async () =>
       (await metrics.metrics()).match(/_(?:oldest_due_age_seconds|pending_deliveries)\{.*\} .*/g);
-    idle.clock.advance(30_000);
-    expect(await queue()).toEqual([
+    idleRig.clock.advance(30_000);
+    expect(await readQueueMetrics()).toEqual([
       expect.stringMatching(/^_oldest_due_age_seconds.* 0$/),
       expect.stringMatching(/^_pending_deliveries.* 2$/),
     ]);
-    idle.clock.advance(75_000);
-    expect(await queue()).toEqual([
+    idleRig.clock.advance(75_000);
+    expect(await readQueueMetrics()).toEqual([
       expect.stringMatching(/^_oldest_due_age_seconds.* 45$/),
       expect.stringMatching(/^_pending_deliveries.* 2$/),
     ]);
-    await idle.close();
+    await idleRig.close();
   });
 
   test("count a jump in a link's versions, and neither its first record nor an old one", async () => {
     const link = sampleLink({ version: 5 });
-    const tell = (version: number) =>
-      rig.tell(
-        outgoing(linkSnapshot, {
+    const publishVersion = (version: number) =>
+      rig.publish(
+        createOutgoingEvent(linkSnapshot, {
           key: link.id,
           occurredAt: rig.clock.now(),
           data: { link: { ...link, version } },
         }),
       );
-    for (const version of [5, 6, 4, 7]) await tell(version);
-    expect(await metric("payment_links_link_version_jumps_total")).toMatch(/ 0$/);
-    await tell(9);
-    expect(await metric("payment_links_link_version_jumps_total")).toMatch(/ 1$/);
+    for (const version of [5, 6, 4, 7]) await publishVersion(version);
+    expect(await readMetric("payment_links_link_version_jumps_total")).toMatch(/ 0$/);
+    await publishVersion(9);
+    expect(await readMetric("payment_links_link_version_jumps_total")).toMatch(/ 1$/);
   });
 });
 
 describe("dead letters", () => {
-  const Listed = z.object({ data: z.array(z.unknown()) });
+  const DeadLetterList = z.object({ data: z.array(z.unknown()) });
   const path = "/internal/dead-letters/webhook-dispatcher";
 
   test("are listed in order, and a replay tells what cannot be applied still", async () => {
@@ -100,14 +105,15 @@ describe("dead letters", () => {
       },
     ]);
     await rig.tellCompleted(person, link);
-    const list = async () => Listed.parse(await (await fetch(rig.internalUrl + path)).json()).data;
-    expect(await list()).toMatchObject([
+    const listDeadLetters = async () =>
+      DeadLetterList.parse(await (await fetch(rig.internalUrl + path)).json()).data;
+    expect(await listDeadLetters()).toMatchObject([
       { key: link.id, eventId: null, reason: expect.stringContaining("data") },
       { key: link.id, reason: expect.stringContaining("behind") },
     ]);
     // The first can never be read, and what is behind it waits: order per link comes first.
-    const answer = await fetch(`${rig.internalUrl}${path}/replay`, { method: "POST" });
-    expect(await answer.json()).toMatchObject({ replayedCount: 0, failures: [{ key: link.id }] });
+    const response = await fetch(`${rig.internalUrl}${path}/replay`, { method: "POST" });
+    expect(await response.json()).toMatchObject({ replayedCount: 0, failures: [{ key: link.id }] });
   });
 });
 
@@ -117,7 +123,7 @@ describe("tracing", () => {
     await new Promise<void>((resolve) => collector.listen(0, "127.0.0.1", resolve));
     const { port } = collector.address() as AddressInfo;
     process.env["OTEL_EXPORTER_OTLP_ENDPOINT"] = `http://127.0.0.1:${port}`;
-    const stopTracing = await openTracing("webhook-dispatcher", true);
+    const stopTracing = await startTracing("webhook-dispatcher", true);
 
     const person = rig.signIn();
     await rig.register(person, "/traced");
@@ -125,13 +131,15 @@ describe("tracing", () => {
     const link = sampleLink({ userId: person.userId });
     const traceparent = `00-${traceId}-b7ad6b7169203331-01`;
     const occurredAt = rig.clock.now();
-    const event = outgoing(linkCompleted, { key: link.id, occurredAt, data: { link } });
-    await rig.tell(event, { traceparent });
-    const got = await waitUntil("the webhook arrives", () =>
-      receiver.received.find((one) => one.path === "/traced"),
+    const event = createOutgoingEvent(linkCompleted, { key: link.id, occurredAt, data: { link } });
+    await rig.publish(event, { traceparent });
+    const receivedWebhook = await waitUntil("the webhook arrives", () =>
+      receiver.received.find((request) => request.path === "/traced"),
     );
-    expect(got.headers["traceparent"]).toMatch(new RegExp(`^00-${traceId}-[0-9a-f]{16}-01$`));
-    expect(got.headers["traceparent"]).not.toBe(traceparent);
+    expect(receivedWebhook.headers["traceparent"]).toMatch(
+      new RegExp(`^00-${traceId}-[0-9a-f]{16}-01$`),
+    );
+    expect(receivedWebhook.headers["traceparent"]).not.toBe(traceparent);
     await stopTracing();
     delete process.env["OTEL_EXPORTER_OTLP_ENDPOINT"];
     collector.close();

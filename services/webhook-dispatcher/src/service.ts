@@ -1,21 +1,24 @@
 import { busMigrations } from "@payment-links/bus";
 import { type Service, createDeepPages } from "@payment-links/http";
-import { type Ground, createService } from "@payment-links/process";
+import { type ServiceContext, createService } from "@payment-links/process";
 import type { WebhookDispatcherConfig } from "./config.ts";
-import { startDelivering } from "./delivery/start-delivering.ts";
+import { startWebhookDelivery } from "./delivery/start-webhook-delivery.ts";
 import type { Dispatcher } from "./delivery/start-dispatcher.ts";
 import { createTargets } from "./delivery/targets.ts";
-import type { Deps } from "./deps.ts";
+import type { Dependencies } from "./dependencies.ts";
 import { linkReactions } from "./events/link-reactions.ts";
 import { ownerImageReactions } from "./events/owner-image-reactions.ts";
-import { type Outside, openOutside } from "./guard/outside.ts";
-import { type UrlRules, hostOf } from "./guard/webhook-url.ts";
-import { createImageFetch } from "./images/fetch-image.ts";
+import {
+  type ExternalDependencies,
+  createExternalDependencies,
+} from "./guard/external-dependencies.ts";
+import { type UrlRules, getHostname } from "./guard/webhook-url.ts";
+import { createImageFetcher } from "./images/fetch-image.ts";
 import { createOwnerImages } from "./images/owner-images.ts";
-import { keepLog } from "./jobs/keep-log.ts";
-import { refuseUnknownKeys } from "./jobs/refuse-unknown-keys.ts";
-import { createJumpCounter } from "./metrics.ts";
-import { internalRoutes, publicRoutes } from "./routes.ts";
+import { createDeliveryLogRetentionJob } from "./jobs/create-delivery-log-retention-job.ts";
+import { assertKnownSecretKeys } from "./jobs/assert-known-secret-keys.ts";
+import { createVersionJumpCounter } from "./metrics.ts";
+import { createInternalRoutes, createPublicRoutes } from "./routes.ts";
 
 export { type WebhookDispatcherConfig, webhookDispatcherConfig } from "./config.ts";
 
@@ -31,41 +34,50 @@ export const webhookDispatcherMigration = {
  * before `start`.
  */
 export const createWebhookDispatcher = (
-  ground: Ground,
+  context: ServiceContext,
   config: WebhookDispatcherConfig,
-  outside: Outside = openOutside(),
+  externalDependencies: ExternalDependencies = createExternalDependencies(),
 ): Service =>
-  createService(ground, "webhook-dispatcher", (wakeRelay) => {
-    const { clock, log, metrics, pool } = ground;
+  createService(context, "webhook-dispatcher", (wakeRelay) => {
+    const { clock, log, metrics, pool } = context;
     const { headerPrefix, schedule, secretKeys } = config;
-    const rules = rulesOf(ground, config);
+    const rules = createUrlRules(context, config);
     const targets = createTargets({ keys: secretKeys, rules, log });
     let dispatcher: Dispatcher | undefined;
-    const fetchImage = createImageFetch({ ...config, ...outside, rules });
+    const fetchImage = createImageFetcher({ ...config, ...externalDependencies, rules });
     const images = createOwnerImages({ fetchImage, clock, log, metrics });
     const reactions = linkReactions({
       clock,
       targets,
       dispatcher: () => dispatcher,
-      firstWaitMs: schedule[0] ?? 0,
-      countVersionJump: createJumpCounter(metrics),
+      firstAttemptDelayMs: schedule[0] ?? 0,
+      countVersionJump: createVersionJumpCounter(metrics),
     });
-    const leaveEndpoint: Deps["leaveEndpoint"] = (endpointId) => dispatcher?.leave(endpointId);
-    const { resolve } = outside;
+    const stopEndpoint: Dependencies["stopEndpoint"] = (endpointId) =>
+      dispatcher?.stopEndpoint(endpointId);
+    const { resolve } = externalDependencies;
     const deepPages = createDeepPages({ clock, metrics });
-    const own = { rules, resolve, headerPrefix, secretKeys, images, deepPages };
-    const deps = { pool, clock, log, ...own, leaveEndpoint, wakeRelay };
+    const serviceDependencies = { rules, resolve, headerPrefix, secretKeys, images, deepPages };
+    const dependencies = { pool, clock, log, ...serviceDependencies, stopEndpoint, wakeRelay };
     return {
-      publicRoutes: publicRoutes(deps),
-      internalRoutes: internalRoutes(deps),
-      hearing: {
-        reactions: [...reactions, ...ownerImageReactions],
-        pace: async () => dispatcher?.pace(),
+      publicRoutes: createPublicRoutes(dependencies),
+      internalRoutes: createInternalRoutes(dependencies),
+      consumerOptions: {
+        handlers: [...reactions, ...ownerImageReactions],
+        waitForCapacity: async () => dispatcher?.awaitCapacity(),
       },
-      jobs: [keepLog(deps, config)],
+      backgroundJobs: [createDeliveryLogRetentionJob(dependencies, config)],
       start: async () => {
-        await refuseUnknownKeys(deps);
-        dispatcher = startDelivering({ ...config, ...outside, pool, clock, log, metrics, targets });
+        await assertKnownSecretKeys(dependencies);
+        dispatcher = startWebhookDelivery({
+          ...config,
+          ...externalDependencies,
+          pool,
+          clock,
+          log,
+          metrics,
+          targets,
+        });
       },
       // At once, while the process still serves: no attempt may be under way however hard it ends.
       drain: () => void dispatcher?.stop().catch(() => {}),
@@ -74,14 +86,14 @@ export const createWebhookDispatcher = (
         await dispatcher?.stop();
       },
       // Again: a record that was committed meanwhile gives back what it had leased.
-      last: async () => dispatcher?.stop(),
+      afterStop: async () => dispatcher?.stop(),
     };
   });
 
-const rulesOf = (
-  { baseUrl, checkoutUrl }: Ground,
+const createUrlRules = (
+  { baseUrl, checkoutUrl }: ServiceContext,
   { overrides }: WebhookDispatcherConfig,
 ): UrlRules => ({
   overriddenHosts: new Set(overrides.keys()),
-  ownHosts: new Set([baseUrl, checkoutUrl].map((origin) => hostOf(new URL(origin)))),
+  ownHosts: new Set([baseUrl, checkoutUrl].map((origin) => getHostname(new URL(origin)))),
 });

@@ -1,20 +1,20 @@
 import type { Client } from "pg";
 import type { Chain } from "../chain.ts";
-import type { Dump } from "../dumps.ts";
+import type { SchemaDump } from "../dump-schema.ts";
 import type { Model } from "../model.ts";
 import type { ServiceName } from "../replica.ts";
 import type { Shop } from "../shop/shop.ts";
 import type { SimBus } from "../sim-bus.ts";
-import type { World } from "../world.ts";
-import type { Blocks } from "./blocks.ts";
-import type { Mood } from "./mood.ts";
+import type { SimulatedWorld } from "../simulated-world.ts";
+import type { BlockSchedule } from "./block-schedule.ts";
+import type { FaultProfile } from "./fault-profile.ts";
 import type { Processes } from "./processes.ts";
-import type { Providers } from "./providers.ts";
+import type { ProviderSchedule } from "./provider-schedule.ts";
 
 /** What operators know of what they did. */
-type Operators = {
+type OperatorState = {
   /** What can be restored. */
-  dumped: { name: ServiceName; dump: Dump } | undefined;
+  storedDump: { name: ServiceName; dump: SchemaDump } | undefined;
   /** Whether links-api was restored, and may lack what others have yet to tell it. */
   isRecovering: boolean;
   /** The newest block that every deep fork has left, by its slot. */
@@ -23,23 +23,23 @@ type Operators = {
 
 /** One episode: who takes part, and how far it is. */
 export type Episode = {
-  world: World;
+  world: SimulatedWorld;
   admin: Client;
-  mood: Mood;
+  faultProfile: FaultProfile;
   chain: Chain;
-  blocks: Blocks;
-  providers: Providers;
+  blockSchedule: BlockSchedule;
+  providerSchedule: ProviderSchedule;
   bus: SimBus;
   shop: Shop;
   model: Model;
   processes: Processes;
-  operators: Operators;
+  operatorState: OperatorState;
   /** Whether what can fail does. */
-  isWild: boolean;
+  isInjectingFaults: boolean;
   /** Whether all were at rest once before anything went wrong. */
-  hasBegun: boolean;
+  hasStarted: boolean;
   /** What an errand's answer came to that must not be. */
   failure: unknown;
   /** Whether to end at once. */
-  isOver: () => boolean;
+  shouldStop: () => boolean;
 };

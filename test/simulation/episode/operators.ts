@@ -1,74 +1,79 @@
-import { dumpSchema } from "../dumps.ts";
+import { dumpSchema } from "../dump-schema.ts";
 import { postgresSeam } from "../postgres-seam.ts";
 import { migrations, serviceNames } from "../replica.ts";
-import { command, republishAll } from "../shop/operators.ts";
-import { mineBurst } from "./blocks.ts";
+import { sendCommand, republishAll } from "../shop/operator-commands.ts";
+import { mineBurst } from "./block-schedule.ts";
 import type { Episode } from "./episode.ts";
-import { killAll } from "./processes.ts";
+import { killService } from "./processes.ts";
 
 /** The watch begins at the last final block at the start: a fork below that cannot be healed. */
-const forkedFromMin = 20;
+const forkHeightMin = 20;
 
 /** What operators do, and what makes them do it. */
-export const operate = async (episode: Episode): Promise<void> => {
-  const { blocks, mood, operators, world } = episode;
+export const runOperators = async (episode: Episode): Promise<void> => {
+  const { blockSchedule, faultProfile, operatorState, world } = episode;
   const { random } = world;
-  notice(episode);
-  if (operators.dumped === undefined && random.chance(mood.dump)) await takeDump(episode);
-  else if (operators.dumped !== undefined && random.chance(0.05)) await restoreDump(episode);
+  updateRecovery(episode);
+  if (operatorState.storedDump === undefined && random.chance(faultProfile.dumpChance))
+    await takeDump(episode);
+  else if (operatorState.storedDump !== undefined && random.chance(0.05))
+    await restoreDump(episode);
   // What links-api lost, and the order in which it had heard it, must not both be gone.
-  const isOrderKept = operators.dumped?.name !== "links-api" && !operators.isRecovering;
-  if (random.chance(mood.lostLog) && isOrderKept) loseLog(episode);
-  if (random.chance(mood.deepFork)) forkDeep(episode);
-  if (random.chance(mood.burst)) mineBurst(blocks);
+  const canReplayOrder =
+    operatorState.storedDump?.name !== "links-api" && !operatorState.isRecovering;
+  if (random.chance(faultProfile.logLossChance) && canReplayOrder) loseBrokerLog(episode);
+  if (random.chance(faultProfile.deepForkChance)) forkBelowFinality(episode);
+  if (random.chance(faultProfile.blockBurstChance)) mineBurst(blockSchedule);
   if (random.chance(0.5)) await resumeIfHalted(episode);
-  if (random.chance(mood.operator)) rescanOrRepublish(episode);
+  if (random.chance(faultProfile.operatorCommandChance)) rescanOrRepublishRandomly(episode);
 };
 
 /** The shop stays closed until what was restored has read again what it lacks. */
-const notice = ({ bus, operators, shop }: Episode): void => {
-  const isToldAgain = !shop.errands.some(({ what }) => what.includes("republish"));
-  if (isToldAgain && bus.isRead()) operators.isRecovering = false;
+const updateRecovery = ({ bus, operatorState, shop }: Episode): void => {
+  const isRepublished = !shop.pendingRequests.some(({ description }) =>
+    description.includes("republish"),
+  );
+  if (isRepublished && bus.isFullyConsumed()) operatorState.isRecovering = false;
 };
 
-const takeDump = async ({ admin, operators, shop, world }: Episode): Promise<void> => {
+const takeDump = async ({ admin, operatorState, shop, world }: Episode): Promise<void> => {
   const name = world.random.pick(serviceNames);
-  const isTold = shop.errands.some(
-    ({ service, what }) =>
-      service === name && /^(?:order|deactivate|notice|deposits|assign|dismiss)/.test(what),
+  const hasUnsavedRequest = shop.pendingRequests.some(
+    ({ service, description }) =>
+      service === name && /^(?:order|deactivate|notice|deposits|assign|dismiss)/.test(description),
   );
-  if (isTold || operators.isRecovering) return;
-  operators.dumped = { name, dump: await dumpSchema(admin, migrations[name].schema) };
-  world.say(`a dump of ${name}`);
+  if (hasUnsavedRequest || operatorState.isRecovering) return;
+  operatorState.storedDump = { name, dump: await dumpSchema(admin, migrations[name].schema) };
+  world.trace(`a dump of ${name}`);
 };
 
 const restoreDump = async (episode: Episode): Promise<void> => {
-  const { model, operators, processes, shop, world } = episode;
-  if (operators.dumped === undefined) return;
-  const { dump, name } = operators.dumped;
-  world.say(`a restore of ${name}`);
+  const { model, operatorState, processes, shop, world } = episode;
+  if (operatorState.storedDump === undefined) return;
+  const { dump, name } = operatorState.storedDump;
+  world.trace(`a restore of ${name}`);
   world.count(`restore of ${name}`);
-  await killAll(processes, name);
-  await postgresSeam.cutLate();
+  await killService(processes, name);
+  await postgresSeam.terminateLateCommits();
   await dump.restore();
-  model.restored(name);
-  operators.dumped = undefined;
-  operators.isRecovering ||= name === "links-api";
+  model.onServiceRestored(name);
+  operatorState.storedDump = undefined;
+  operatorState.isRecovering ||= name === "links-api";
   republishAll(shop);
 };
 
-const loseLog = ({ bus, shop, world }: Episode): void => {
-  world.say("the broker loses its log");
+const loseBrokerLog = ({ bus, shop, world }: Episode): void => {
+  world.trace("the broker loses its log");
   world.count("the broker loses its log");
-  bus.loseLog();
+  bus.truncateLogs();
   republishAll(shop);
 };
 
-const forkDeep = ({ chain, operators, world }: Episode): void => {
-  if (chain.tip().number <= forkedFromMin) return;
-  const { slot } = chain.fork({ isDeep: true }).shared;
-  operators.sharedBlock = Math.min(operators.sharedBlock ?? Infinity, slot);
-  world.say(`a deep fork from ${slot}`);
+const forkBelowFinality = ({ chain, operatorState, world }: Episode): void => {
+  if (chain.tip().number <= forkHeightMin) return;
+  const { slot } = chain.forkChain({ isDeep: true }).forkPoint;
+  operatorState.sharedBlock = Math.min(operatorState.sharedBlock ?? Infinity, slot);
+  world.trace(`a deep fork from ${slot}`);
   world.count("deep forks");
 };
 
@@ -76,23 +81,24 @@ const forkDeep = ({ chain, operators, world }: Episode): void => {
 export const resumeIfHalted = async ({
   admin,
   model,
-  operators: { sharedBlock },
+  operatorState: { sharedBlock },
   shop,
 }: Episode): Promise<void> => {
   if (sharedBlock === undefined) return;
   const { rows } = await admin.query(
     "SELECT FROM settlement_listener.watchers WHERE halted_reason IS NOT NULL",
   );
-  if (rows.length === 0 || shop.errands.some(({ what }) => what === "resume")) return;
-  model.deposits.resumed();
-  command(shop, "settlement-listener", {
-    what: "resume",
+  if (rows.length === 0 || shop.pendingRequests.some(({ description }) => description === "resume"))
+    return;
+  model.deposits.onWatchResumed();
+  sendCommand(shop, "settlement-listener", {
+    description: "resume",
     path: "/internal/settlement/resume",
     body: { chainId: shop.kind.chainId, sharedBlock },
   });
 };
 
-const rescanOrRepublish = ({ chain, shop, world }: Episode): void => {
+const rescanOrRepublishRandomly = ({ chain, shop, world }: Episode): void => {
   const fromBlock = world.random.below(chain.tip().slot);
   const toBlock = fromBlock + world.random.below(10);
   if (world.random.chance(0.5)) rescan(shop, { fromBlock, toBlock });
@@ -104,8 +110,8 @@ export const rescan = (
   shop: Episode["shop"],
   { fromBlock, toBlock }: { fromBlock: number; toBlock: number },
 ): void =>
-  command(shop, "settlement-listener", {
-    what: "rescan",
+  sendCommand(shop, "settlement-listener", {
+    description: "rescan",
     path: "/internal/settlement/rescan",
     body: { chainId: shop.kind.chainId, fromBlock, toBlock },
   });

@@ -1,15 +1,15 @@
-import { type Received, type Sent, injectRequest } from "../inject-request.ts";
+import { type InjectedResponse, type InjectedRequest, injectRequest } from "../inject-request.ts";
 import { postgresSeam } from "../postgres-seam.ts";
 import {
   type Replica,
   type ServiceName,
-  type Stage,
+  type ReplicaContext,
   serviceNames,
   startReplica,
 } from "../replica.ts";
-import { type Owner, runAs } from "../world.ts";
+import { type SimProcess, runAs } from "../simulated-world.ts";
 
-export const replicasOf: Readonly<Record<ServiceName, number>> = {
+export const replicaCounts: Readonly<Record<ServiceName, number>> = {
   "links-api": 2,
   "settlement-listener": 2,
   "webhook-dispatcher": 2,
@@ -17,87 +17,91 @@ export const replicasOf: Readonly<Record<ServiceName, number>> = {
 
 /** The processes of an episode: those that run, and those that are to run again. */
 export type Processes = {
-  stage: Stage;
+  replicaContext: ReplicaContext;
   replicas: Replica[];
   restarts: { name: ServiceName; atMs: number }[];
   /** Who waits for an answer, and is to hear of a process' death. */
-  deaths: Map<Owner, (() => void)[]>;
+  deathListeners: Map<SimProcess, (() => void)[]>;
   startedCount: number;
 };
 
-export const openProcesses = (stage: Stage): Processes => ({
-  stage,
+export const createProcesses = (replicaContext: ReplicaContext): Processes => ({
+  replicaContext,
   replicas: [],
   restarts: [],
-  deaths: new Map(),
+  deathListeners: new Map(),
   startedCount: 0,
 });
 
-const start = (processes: Processes, name: ServiceName): void => {
+const startProcess = (processes: Processes, name: ServiceName): void => {
   processes.startedCount += 1;
-  processes.replicas.push(startReplica(processes.stage, name, processes.startedCount));
+  processes.replicas.push(startReplica(processes.replicaContext, name, processes.startedCount));
 };
 
 export const startAll = (processes: Processes): void => {
   for (const name of serviceNames) {
-    for (let one = 0; one < replicasOf[name]; one += 1) start(processes, name);
+    for (let replicaNumber = 0; replicaNumber < replicaCounts[name]; replicaNumber += 1)
+      startProcess(processes, name);
   }
 };
 
 /** Ends a process in the middle of whatever it does; it runs again a while later. */
-export const kill = async (processes: Processes, owner: Owner): Promise<void> => {
-  const { deaths, replicas, restarts, stage } = processes;
-  const { bus, world } = stage;
-  const replica = replicas.find((one) => one.owner === owner);
+export const killProcess = async (processes: Processes, simProcess: SimProcess): Promise<void> => {
+  const { deathListeners, replicas, restarts, replicaContext } = processes;
+  const { bus, world } = replicaContext;
+  const replica = replicas.find((candidate) => candidate.simProcess === simProcess);
   if (replica === undefined) return;
   replicas.splice(replicas.indexOf(replica), 1);
-  owner.isDead = true;
-  world.forget(owner);
-  bus.drop(owner);
-  await postgresSeam.cut(owner);
-  deaths.get(owner)?.forEach((tell) => tell());
-  deaths.delete(owner);
+  simProcess.isDead = true;
+  world.cancelPending(simProcess);
+  bus.removeProcess(simProcess);
+  await postgresSeam.terminateSessions(simProcess);
+  deathListeners.get(simProcess)?.forEach((notifyDeath) => notifyDeath());
+  deathListeners.delete(simProcess);
   world.count(`crash of ${replica.name}`);
   restarts.push({ name: replica.name, atMs: world.nowMs() + 200 + world.random.below(8_000) });
 };
 
 /** Ends all processes of a service. */
-export const killAll = async (processes: Processes, name: ServiceName): Promise<void> => {
-  for (const { owner } of processes.replicas.filter((one) => one.name === name)) {
-    await kill(processes, owner);
+export const killService = async (processes: Processes, name: ServiceName): Promise<void> => {
+  for (const { simProcess } of processes.replicas.filter((replica) => replica.name === name)) {
+    await killProcess(processes, simProcess);
   }
 };
 
 /** Starts what has been away for long enough, and gives up what could not start. */
-export const restartDue = (processes: Processes): void => {
-  const { replicas, restarts, stage } = processes;
-  const nowMs = stage.world.nowMs();
-  for (const replica of replicas.filter((one) => one.hasFailed)) {
+export const restartDueProcesses = (processes: Processes): void => {
+  const { replicas, restarts, replicaContext } = processes;
+  const nowMs = replicaContext.world.nowMs();
+  for (const replica of replicas.filter((candidate) => candidate.hasFailed)) {
     replicas.splice(replicas.indexOf(replica), 1);
     restarts.push({ name: replica.name, atMs: nowMs + 1_000 });
   }
   for (const restart of restarts.filter(({ atMs }) => atMs <= nowMs)) {
     restarts.splice(restarts.indexOf(restart), 1);
-    start(processes, restart.name);
+    startProcess(processes, restart.name);
   }
 };
 
 /** Those of a service that have started. */
-export const upOf = ({ replicas }: Processes, name: ServiceName): readonly Replica[] =>
-  replicas.filter((one) => one.name === name && one.app !== undefined);
+export const listRunningReplicas = (
+  { replicas }: Processes,
+  name: ServiceName,
+): readonly Replica[] =>
+  replicas.filter((replica) => replica.name === name && replica.app !== undefined);
 
 /** Asks a process, whose death is an answer, too. */
-export const call = (
-  { deaths }: Processes,
+export const callReplica = (
+  { deathListeners }: Processes,
   replica: Replica,
-  { isInternal, sent }: { isInternal: boolean; sent: Sent },
-): Promise<Received> => {
+  { isInternal, request }: { isInternal: boolean; request: InjectedRequest },
+): Promise<InjectedResponse> => {
   const app = isInternal ? replica.internalApp : replica.app;
   if (app === undefined) return Promise.resolve({ status: 503, text: "not started" });
-  const { promise: died, resolve } = Promise.withResolvers<Received>();
-  const list = deaths.get(replica.owner) ?? [];
-  deaths.set(replica.owner, list);
-  list.push(() => resolve({ status: 599, text: "the process died" }));
-  const answered = runAs(replica.owner, () => injectRequest(app, sent));
-  return Promise.race([answered, died]);
+  const { promise: deathResponse, resolve } = Promise.withResolvers<InjectedResponse>();
+  const listeners = deathListeners.get(replica.simProcess) ?? [];
+  deathListeners.set(replica.simProcess, listeners);
+  listeners.push(() => resolve({ status: 599, text: "the process died" }));
+  const response = runAs(replica.simProcess, () => injectRequest(app, request));
+  return Promise.race([response, deathResponse]);
 };

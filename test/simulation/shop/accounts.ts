@@ -1,12 +1,12 @@
 import {
   type Account,
-  type IntrospectionAnswer,
+  type IntrospectionResponse,
   hashSecret,
-  mintApiKey,
+  generateApiKey,
   newId,
   scopes,
 } from "@payment-links/contracts";
-import { sampleAccount } from "@payment-links/contracts/testing/sample-account";
+import { createSampleAccount } from "@payment-links/contracts/testing/sample-account";
 import type { ChainKind } from "../chain-kinds.ts";
 
 type AccountRow = { account: Account; key: string; session: string };
@@ -14,13 +14,13 @@ type AccountRow = { account: Account; key: string; session: string };
 /** The accounts of all shops; an order names its own by its number. */
 export type Accounts = readonly AccountRow[];
 
-const newAccount = (
+const createAccount = (
   number: number,
   { chainType, tokens: [token], wallets }: ChainKind,
 ): AccountRow => ({
-  key: mintApiKey("test"),
+  key: generateApiKey("test"),
   session: newId("sess"),
-  account: sampleAccount({
+  account: createSampleAccount({
     handle: `shop${number}`,
     username: "A Shop",
     wallets: [
@@ -41,29 +41,38 @@ const newAccount = (
  * One for each wallet. Those without endpoints come late, so that addresses are heard of while a chain is
  * watched.
  */
-export const openAccounts = (kind: ChainKind): Accounts =>
-  kind.wallets.map((_, number) => newAccount(number, kind));
+export const createAccounts = (kind: ChainKind): Accounts =>
+  kind.wallets.map((_, number) => createAccount(number, kind));
 
-const accountOf = ({ accounts }: { accounts: Accounts }, number: number): AccountRow => {
-  const found = accounts[number];
-  if (found === undefined) throw new RangeError("no such account");
-  return found;
+const getAccount = ({ accounts }: { accounts: Accounts }, number: number): AccountRow => {
+  const accountRow = accounts[number];
+  if (accountRow === undefined) throw new RangeError("no such account");
+  return accountRow;
 };
 
 /** What an account sends with a call of the API, and with one of the console. */
-export const keyOf = (shop: { accounts: Accounts }, number: number): { "x-api-key": string } => ({
-  "x-api-key": accountOf(shop, number).key,
+export const getApiKeyHeader = (
+  shop: { accounts: Accounts },
+  number: number,
+): { "x-api-key": string } => ({
+  "x-api-key": getAccount(shop, number).key,
 });
-export const cookieOf = (shop: { accounts: Accounts }, number: number): { cookie: string } => {
-  const { session } = accountOf(shop, number);
+export const getCookieHeader = (
+  shop: { accounts: Accounts },
+  number: number,
+): { cookie: string } => {
+  const { session } = getAccount(shop, number);
   return { cookie: `session-links=${session}; session-webhooks=${session}` };
 };
 
-type Ask = (asked: { kind: string; hash: string }) => Promise<IntrospectionAnswer>;
+type RequestIntrospection = (request: {
+  kind: string;
+  hash: string;
+}) => Promise<IntrospectionResponse>;
 
 /** Who is calling? It is answered in place of auth-keys. */
-export const openIntrospection = (accounts: Accounts): Ask => {
-  const answers = new Map<string, IntrospectionAnswer>();
+export const createIntrospectionStub = (accounts: Accounts): RequestIntrospection => {
+  const responses = new Map<string, IntrospectionResponse>();
   for (const { account, key, session } of accounts) {
     const credential = {
       id: newId("key"),
@@ -77,12 +86,12 @@ export const openIntrospection = (accounts: Accounts): Ask => {
       ["api-key", key],
       ["session", session],
     ] as const) {
-      answers.set(`${kind} ${hashSecret(secret).toString("hex")}`, {
+      responses.set(`${kind} ${hashSecret(secret).toString("hex")}`, {
         found: true,
         account,
         credential,
       });
     }
   }
-  return async ({ hash, kind }) => answers.get(`${kind} ${hash}`) ?? { found: false };
+  return async ({ hash, kind }) => responses.get(`${kind} ${hash}`) ?? { found: false };
 };

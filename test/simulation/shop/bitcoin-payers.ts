@@ -1,102 +1,131 @@
-import { Decimal, bitcoinAddresses, bitcoinScript } from "@payment-links/contracts";
+import { Decimal, deriveBitcoinAddresses, toBitcoinScriptPubKey } from "@payment-links/contracts";
 import type { Output } from "../block.ts";
 import { bitcoin } from "../chain-kinds.ts";
-import { type Money, type Order, type Payment, freshMoney } from "../money.ts";
-import type { World } from "../world.ts";
-import { openPayment } from "./open-payment.ts";
+import {
+  type ModelTransfer,
+  type Order,
+  type Payment,
+  initialTransferState,
+} from "../model-transfer.ts";
+import type { SimulatedWorld } from "../simulated-world.ts";
+import { createPayment } from "./create-payment.ts";
 import type { Shop } from "./shop.ts";
 
-const { unitsPerToken } = bitcoin;
+const { baseUnitsPerToken } = bitcoin;
 /** So many of an account's next addresses are paid early. */
-const aheadMax = 3;
+const gapMax = 3;
 const dataScript = "6a0470617973";
 
 /** What pays an order: each link has an address of its own. */
-export const outputTo = ({ reference = "" }: Order, units: number): Output => ({
-  units,
-  script: bitcoinScript("bitcoin", reference),
+export const createOrderOutput = ({ reference = "" }: Order, baseUnits: number): Output => ({
+  baseUnits,
+  script: toBitcoinScriptPubKey("bitcoin", reference),
 });
 
-const outputToOther = (): Output => ({
-  units: unitsPerToken,
-  script: bitcoinScript("bitcoin", bitcoin.otherWallet),
+const createUnrelatedOutput = (): Output => ({
+  baseUnits: baseUnitsPerToken,
+  script: toBitcoinScriptPubKey("bitcoin", bitcoin.otherWallet),
 });
 
-type Wanted = readonly { order: Order; units: number }[];
+type PaymentRequests = readonly { order: Order; baseUnits: number }[];
 
 /** What a transaction pays links, and beside it what is no payment. */
-const make = (shop: Shop, wanted: Wanted): { outputs: Output[]; money: Payment[] } => {
+const createPayments = (
+  shop: Shop,
+  paymentRequests: PaymentRequests,
+): { outputs: Output[]; modelTransfers: Payment[] } => {
   const { random } = shop.world;
   // No two are of one amount, so that it tells one from another.
-  const parts = wanted.map(({ order, units }, index) => ({ order, units: units + index }));
-  const outputs = parts.map(({ order, units }) => outputTo(order, units));
-  const [first] = parts;
-  if (random.chance(0.3)) outputs.splice(random.below(2), 0, outputToOther());
-  if (random.chance(0.2)) outputs.push({ units: 0, script: dataScript });
-  if (random.chance(0.2) && first !== undefined) outputs.push(outputTo(first.order, 0));
-  const money = parts.map(({ order, units }) => {
-    const payment = openPayment(shop, order, { units });
+  const distinctRequests = paymentRequests.map(({ order, baseUnits }, index) => ({
+    order,
+    baseUnits: baseUnits + index,
+  }));
+  const outputs = distinctRequests.map(({ order, baseUnits }) =>
+    createOrderOutput(order, baseUnits),
+  );
+  const [firstRequest] = distinctRequests;
+  if (random.chance(0.3)) outputs.splice(random.below(2), 0, createUnrelatedOutput());
+  if (random.chance(0.2)) outputs.push({ baseUnits: 0, script: dataScript });
+  if (random.chance(0.2) && firstRequest !== undefined)
+    outputs.push(createOrderOutput(firstRequest.order, 0));
+  const payments = distinctRequests.map(({ order, baseUnits }) => {
+    const payment = createPayment(shop, order, { baseUnits });
     shop.model.payments.push(payment);
     return payment;
   });
-  shop.world.count("payments on chain", money.length);
-  return { outputs, money };
+  shop.world.count("payments on chain", payments.length);
+  return { outputs, modelTransfers: payments };
 };
 
-const drawUnits = ({ random }: World): number => (1 + random.below(12)) * (unitsPerToken / 2);
+const generateBaseUnits = ({ random }: SimulatedWorld): number =>
+  (1 + random.below(12)) * (baseUnitsPerToken / 2);
 
 /** Somebody pays an order, and perhaps others by the same transaction. */
-export const payByCoins = (shop: Shop, order: Order): void => {
+export const payOnBitcoin = (shop: Shop, order: Order): void => {
   const { chain, model, world } = shop;
   const { random } = world;
-  const known = model.orders.filter(({ reference }) => reference !== undefined);
-  const wanted = [{ order, units: drawUnits(world) }];
-  while (random.chance(0.25)) wanted.push({ order: random.pick(known), units: drawUnits(world) });
-  const made = make(shop, wanted);
-  const { hash } = chain.send("", made);
-  for (const one of made.money) one.hash = hash;
-  if (wanted.length > 1) world.count("several payments in one transaction");
+  const payableOrders = model.orders.filter(({ reference }) => reference !== undefined);
+  const paymentRequests = [{ order, baseUnits: generateBaseUnits(world) }];
+  while (random.chance(0.25))
+    paymentRequests.push({
+      order: random.pick(payableOrders),
+      baseUnits: generateBaseUnits(world),
+    });
+  const created = createPayments(shop, paymentRequests);
+  const { hash } = chain.send("", created);
+  for (const payment of created.modelTransfers) payment.hash = hash;
+  if (paymentRequests.length > 1) world.count("several payments in one transaction");
 };
 
 /** A stranger's wallet shows one of a shop's next addresses, and somebody pays it before a link has it. */
-export const payAhead = (shop: Shop): void => {
+export const payBeforeLink = (shop: Shop): void => {
   const { accounts, chain, kind, model, world } = shop;
   const { random } = world;
   const account = random.below(accounts.length);
   const usedCount = model.orders.filter((order) => order.account === account).length;
-  const place = { from: usedCount + random.below(aheadMax), count: 1 };
-  const [address = ""] = bitcoinAddresses("bitcoin", kind.wallets[account] ?? "", place);
-  const units = drawUnits(world) + model.early.length + 1;
-  const money: Money = {
-    number: 2_000 + model.early.length + 1,
-    amount: new Decimal(units).div(unitsPerToken).toFixed(),
+  const addressRange = { startIndex: usedCount + random.below(gapMax), count: 1 };
+  const [address = ""] = deriveBitcoinAddresses(
+    "bitcoin",
+    kind.wallets[account] ?? "",
+    addressRange,
+  );
+  const baseUnits = generateBaseUnits(world) + model.earlyTransfers.length + 1;
+  const transfer: ModelTransfer = {
+    number: 2_000 + model.earlyTransfers.length + 1,
+    amount: new Decimal(baseUnits).div(baseUnitsPerToken).toFixed(),
     sentAt: world.now(),
     occurredAt: world.now(),
-    ...freshMoney,
+    ...initialTransferState,
   };
-  const outputs = [{ units, script: bitcoinScript("bitcoin", address) }];
-  money.hash = chain.send("", { outputs, money: [money] }).hash;
-  model.early.push({ money, address });
-  world.say(`early money ${money.number} of ${units} to ${account}`);
+  const outputs = [{ baseUnits, script: toBitcoinScriptPubKey("bitcoin", address) }];
+  transfer.hash = chain.send("", { outputs, modelTransfers: [transfer] }).hash;
+  model.earlyTransfers.push({ transfer, address });
+  world.trace(`early money ${transfer.number} of ${baseUnits} to ${account}`);
   world.count("early money on Bitcoin");
 };
 
 /** The same once more for a higher fee, less than that, or all of it to somebody else. */
-export const replace = (shop: Shop): void => {
+export const replaceUnconfirmed = (shop: Shop): void => {
   const { chain, model, world } = shop;
-  const { coins } = chain;
-  if (coins === undefined) return;
-  const waiting = coins.waitingAll(chain.tip()).filter(({ money }) => money.length > 0);
-  if (waiting.length === 0) return;
-  const first = world.random.pick(waiting);
-  const before = model.payments.filter((one) => first.money.includes(one));
-  const wanted = world.random.pick([before, before.slice(1), []]).map(({ amount, order }) => ({
-    order,
-    units: new Decimal(amount).times(unitsPerToken).toNumber(),
-  }));
-  const made = make(shop, wanted);
-  const { hash } = coins.replace(chain.tip(), first, made);
-  for (const one of made.money) one.hash = hash;
-  world.say(`a replacement of ${before.length} payments by ${wanted.length}`);
+  const { bitcoinMempool } = chain;
+  if (bitcoinMempool === undefined) return;
+  const unconfirmedTransactions = bitcoinMempool
+    .listAllUnconfirmed(chain.tip())
+    .filter(({ modelTransfers }) => modelTransfers.length > 0);
+  if (unconfirmedTransactions.length === 0) return;
+  const replacedTransaction = world.random.pick(unconfirmedTransactions);
+  const previousPayments = model.payments.filter((payment) =>
+    replacedTransaction.modelTransfers.includes(payment),
+  );
+  const paymentRequests = world.random
+    .pick([previousPayments, previousPayments.slice(1), []])
+    .map(({ amount, order }) => ({
+      order,
+      baseUnits: new Decimal(amount).times(baseUnitsPerToken).toNumber(),
+    }));
+  const created = createPayments(shop, paymentRequests);
+  const { hash } = bitcoinMempool.replaceTransaction(chain.tip(), replacedTransaction, created);
+  for (const payment of created.modelTransfers) payment.hash = hash;
+  world.trace(`a replacement of ${previousPayments.length} payments by ${paymentRequests.length}`);
   world.count("replacements");
 };

@@ -1,11 +1,11 @@
 import { createHmac } from "node:crypto";
 import { bitcoin } from "../chain-kinds.ts";
-import { type Flaw, type Order, type Payment, freshMoney } from "../money.ts";
-import { ask, isUnanswered } from "./errands.ts";
+import { type Flaw, type Order, type Payment, initialTransferState } from "../model-transfer.ts";
+import { enqueueRequest, assertRetryable } from "./pending-requests.ts";
 import type { Shop } from "./shop.ts";
 
 /** The provider of notices, and its secret. */
-export const acme = { name: "acme", secret: "whsec_c2V0dGxlbWVudC1ub3RpY2VzLXRlc3Q=" };
+export const noticeProvider = { name: "acme", secret: "whsec_c2V0dGxlbWVudC1ub3RpY2VzLXRlc3Q=" };
 
 /** Somebody pays by a provider, which tells of it, perhaps more than once. */
 export const payByProvider = (shop: Shop, order: Order): void => {
@@ -21,54 +21,67 @@ export const payByProvider = (shop: Shop, order: Order): void => {
     flaw: random.chance(0.1) ? random.pick(flaws) : undefined,
     sentAt: occurredAt,
     occurredAt,
-    ...freshMoney,
+    ...initialTransferState,
     hash: `0x${String(number).padStart(4, "0")}`,
-    end: random.chance(0.85) ? "settled" : "failed",
+    finalStatus: random.chance(0.85) ? "settled" : "failed",
     isOnChain: false,
   };
   model.payments.push(payment);
-  if (random.chance(0.4)) tellNotice(shop, payment, "processing");
-  tellNotice(shop, payment, payment.end);
-  if (random.chance(0.2)) tellNotice(shop, payment, payment.end);
+  if (random.chance(0.4)) sendNotice(shop, payment, "processing");
+  sendNotice(shop, payment, payment.finalStatus);
+  if (random.chance(0.2)) sendNotice(shop, payment, payment.finalStatus);
 };
 
 /**
  * The provider reports settled payments that the watched chain holds as well, whichever of both comes first
  * (rule STATE-14).
  */
-export const repeatSome = (shop: Shop, countMax: number): void => {
+export const reportOnChainPayments = (shop: Shop, countMax: number): void => {
   const { model, world } = shop;
-  const open = model.payments.filter(
-    ({ end, flaw, isDoubtful, isEndTold, isForged, isOnChain, isRepeated, order }) =>
+  const reportablePayments = model.payments.filter(
+    ({
+      finalStatus,
+      flaw,
+      isDoubtful,
+      isFinal,
+      isForged,
+      isOnChain,
+      isAlsoReportedByProvider,
+      order,
+    }) =>
       isOnChain &&
-      isEndTold &&
-      end === "settled" &&
+      isFinal &&
+      finalStatus === "settled" &&
       flaw === undefined &&
       order.linkId !== undefined &&
-      !isRepeated &&
+      !isAlsoReportedByProvider &&
       !isForged &&
       !isDoubtful,
   );
-  for (const payment of open.slice(0, countMax)) {
-    payment.isRepeated = true;
+  for (const payment of reportablePayments.slice(0, countMax)) {
+    payment.isAlsoReportedByProvider = true;
     world.count("notices of payments on chain");
-    tellNotice(shop, payment, "settled");
+    sendNotice(shop, payment, "settled");
   }
 };
 
-const tellNotice = (shop: Shop, payment: Payment, status: "processing" | Payment["end"]): void => {
+const sendNotice = (
+  shop: Shop,
+  payment: Payment,
+  status: "processing" | Payment["finalStatus"],
+): void => {
   const { number } = payment;
-  ask(shop, {
-    what: `notice ${number} ${status}`,
+  enqueueRequest(shop, {
+    description: `notice ${number} ${status}`,
     service: "settlement-listener",
-    send: () => {
-      if (status !== "processing") payment.isEndTold = true;
+    createRequest: () => {
+      if (status !== "processing") payment.isFinal = true;
       const nowMs = shop.world.nowMs();
-      const body = bodyOf(shop, payment, status);
+      const body = serializeNotice(shop, payment, status);
       const id = `msg_${number}_${status}`;
       return {
         method: "POST",
-        path: `/settlement-notices/${acme.name}`,
+        path: `/settlement-notices/${noticeProvider.name}`,
         headers: {
           "webhook-id": id,
           "webhook-timestamp": String(Math.floor(nowMs / 1000)),
@@ -77,18 +90,18 @@ const tellNotice = (shop: Shop, payment: Payment, status: "processing" | Payment
         body,
       };
     },
-    answered: ({ status: answer, text }) =>
-      answer === 202 || isUnanswered(answer, text, "a notice"),
+    handleResponse: ({ status: responseStatus, text }) =>
+      responseStatus === 202 || assertRetryable(responseStatus, text, "a notice"),
   });
 };
 
-const bodyOf = (
+const serializeNotice = (
   { kind }: Shop,
   { amount, flaw, hash, number, occurredAt, order }: Payment,
   status: string,
 ): string => {
   // On Bitcoin a link has an address of its own.
-  const own = (kind === bitcoin ? order.reference : kind.wallets[order.account]) ?? "";
+  const linkAddress = (kind === bitcoin ? order.reference : kind.wallets[order.account]) ?? "";
   return JSON.stringify({
     id: `payment-${number}`,
     paymentLinkId: order.linkId,
@@ -96,7 +109,7 @@ const bodyOf = (
     amount,
     chainId: flaw === "wrong_token" ? "1" : kind.chainId,
     tokenAddress: kind.tokens[0].address,
-    destinationAddress: flaw === "wrong_destination" ? kind.otherWallet : own,
+    destinationAddress: flaw === "wrong_destination" ? kind.otherWallet : linkAddress,
     sourceTransaction: hash,
     occurredAt: occurredAt.toISOString(),
   });
@@ -104,7 +117,7 @@ const bodyOf = (
 
 /** As Standard Webhooks 1.0 has it. */
 const signNotice = (id: string, nowMs: number, body: string): string => {
-  const key = Buffer.from(acme.secret.slice("whsec_".length), "base64");
-  const signed = `${id}.${Math.floor(nowMs / 1000)}.${body}`;
-  return `v1,${createHmac("sha256", key).update(signed).digest("base64")}`;
+  const key = Buffer.from(noticeProvider.secret.slice("whsec_".length), "base64");
+  const signedPayload = `${id}.${Math.floor(nowMs / 1000)}.${body}`;
+  return `v1,${createHmac("sha256", key).update(signedPayload).digest("base64")}`;
 };

@@ -1,14 +1,14 @@
-import { hold } from "../finding.ts";
-import type { Order } from "../money.ts";
-import { cookieOf, keyOf } from "./accounts.ts";
-import { ask, isUnanswered } from "./errands.ts";
+import { assertInvariant } from "../finding.ts";
+import type { Order } from "../model-transfer.ts";
+import { getCookieHeader, getApiKeyHeader } from "./accounts.ts";
+import { enqueueRequest, assertRetryable } from "./pending-requests.ts";
 import { payOnChain } from "./payments.ts";
 import type { Shop } from "./shop.ts";
 
 /** A shop asks for a link, and its payer for the checkout. */
 export const placeOrder = (shop: Shop): void => {
   const { model } = shop;
-  const order = drawOrder(shop);
+  const order = generateOrder(shop);
   model.orders.push(order);
   const { expiresAt, maxUsage, number, toAmount } = order;
   const body = JSON.stringify({
@@ -17,36 +17,36 @@ export const placeOrder = (shop: Shop): void => {
     ...(maxUsage === null ? {} : { maxUsage }),
     ...(expiresAt === null ? {} : { expirationDate: expiresAt.toISOString() }),
   });
-  ask(shop, {
-    what: `order ${number}`,
+  enqueueRequest(shop, {
+    description: `order ${number}`,
     service: "links-api",
-    send: () => ({
+    createRequest: () => ({
       method: "POST",
       path: "/v1/payment-link",
-      headers: { ...keyOf(shop, order.account), "idempotency-key": `order-${number}` },
+      headers: { ...getApiKeyHeader(shop, order.account), "idempotency-key": `order-${number}` },
       body,
     }),
-    answered: ({ status, text }) => {
+    handleResponse: ({ status, text }) => {
       // The expiry has passed before it was ever stored.
       if (status === 422 && expiresAt !== null) {
         model.orders.splice(model.orders.indexOf(order), 1);
         return true;
       }
       if (text.includes("IDEMPOTENCY_KEY_IN_USE")) return false;
-      if (status !== 200) return isUnanswered(status, text, "an order");
+      if (status !== 200) return assertRetryable(status, text, "an order");
       const { id } = JSON.parse(text);
-      hold(
+      assertInvariant(
         order.linkId === undefined || order.linkId === id,
         () => `order ${number} became two links`,
       );
       order.linkId = id;
-      readCheckout(shop, order);
+      fetchCheckout(shop, order);
       return true;
     },
   });
 };
 
-const drawOrder = (shop: Shop): Order => {
+const generateOrder = (shop: Shop): Order => {
   const { random } = shop.world;
   shop.orderCount += 1;
   const expiresInMs = 1_000 * (5 + random.below(60));
@@ -57,29 +57,29 @@ const drawOrder = (shop: Shop): Order => {
     maxUsage: random.chance(0.3) ? 1 + random.below(3) : null,
     expiresAt: random.chance(0.2) ? new Date(shop.world.nowMs() + expiresInMs) : null,
     linkId: undefined,
-    isDeactivationAsked: false,
+    isDeactivationRequested: false,
     isDeactivated: false,
-    olderHashes: new Set(shop.knownHashes),
+    previouslyKnownHashes: new Set(shop.knownTransactionHashes),
     reference: undefined,
   };
 };
 
-type Named = Partial<Record<"paymentReference" | "reference" | "address", string>>;
+type PaymentInstructions = Partial<Record<"paymentReference" | "reference" | "address", string>>;
 
-const readCheckout = (shop: Shop, order: Order): void =>
-  ask(shop, {
-    what: `checkout ${order.number}`,
+const fetchCheckout = (shop: Shop, order: Order): void =>
+  enqueueRequest(shop, {
+    description: `checkout ${order.number}`,
     service: "links-api",
-    send: () => ({ method: "GET", path: `/checkout/payment-links/${order.linkId}` }),
-    answered: ({ status, text }) => {
-      if (status !== 200) return isUnanswered(status, text, "a checkout");
+    createRequest: () => ({ method: "GET", path: `/checkout/payment-links/${order.linkId}` }),
+    handleResponse: ({ status, text }) => {
+      if (status !== 200) return assertRetryable(status, text, "a checkout");
       const { random } = shop.world;
-      const { instructions } = JSON.parse(text) as { instructions: Named | null };
+      const { instructions } = JSON.parse(text) as { instructions: PaymentInstructions | null };
       order.reference =
         instructions?.paymentReference ?? instructions?.reference ?? instructions?.address;
       // Some payers wait for nothing: their payment is there before everybody has heard of the link.
       if (order.reference !== undefined && random.chance(0.5)) {
-        for (let paid = random.below(3); paid >= 0; paid -= 1) {
+        for (let paymentIndex = random.below(3); paymentIndex >= 0; paymentIndex -= 1) {
           payOnChain(shop, order, order.reference);
         }
       }
@@ -88,19 +88,19 @@ const readCheckout = (shop: Shop, order: Order): void =>
   });
 
 /** An owner ends a link. */
-export const deactivate = (shop: Shop, order: Order): void => {
-  order.isDeactivationAsked = true;
-  ask(shop, {
-    what: `deactivate ${order.number}`,
+export const deactivateLink = (shop: Shop, order: Order): void => {
+  order.isDeactivationRequested = true;
+  enqueueRequest(shop, {
+    description: `deactivate ${order.number}`,
     service: "links-api",
-    send: () => ({
+    createRequest: () => ({
       method: "POST",
       path: `/console/api/payment-links/${order.linkId}/deactivate`,
-      headers: cookieOf(shop, order.account),
+      headers: getCookieHeader(shop, order.account),
     }),
-    answered: ({ status, text }) => {
+    handleResponse: ({ status, text }) => {
       if (status === 200) order.isDeactivated = true;
-      return status === 200 || status === 409 || isUnanswered(status, text, "a deactivation");
+      return status === 200 || status === 409 || assertRetryable(status, text, "a deactivation");
     },
   });
 };

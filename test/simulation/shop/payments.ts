@@ -1,14 +1,14 @@
 import { bitcoin } from "../chain-kinds.ts";
-import type { Flaw, Money, Order } from "../money.ts";
-import { payByCoins } from "./bitcoin-payers.ts";
-import { drawUnits, openDeposit } from "./deposits.ts";
+import type { Flaw, ModelTransfer, Order } from "../model-transfer.ts";
+import { payOnBitcoin } from "./bitcoin-payers.ts";
+import { generateDepositBaseUnits, createDeposit } from "./deposits.ts";
 import { payByProvider } from "./notices.ts";
-import { openPayment } from "./open-payment.ts";
+import { createPayment } from "./create-payment.ts";
 import type { Shop } from "./shop.ts";
-import { showPayment } from "./transfers.ts";
+import { createPaymentEffects } from "./transfer-effects.ts";
 
 /** Somebody pays for an order, on its chain or, where `byNotice`, by the provider. */
-export const pay = (shop: Shop, order: Order, { byNotice }: { byNotice: boolean }): void => {
+export const payOrder = (shop: Shop, order: Order, { byNotice }: { byNotice: boolean }): void => {
   const { kind, world } = shop;
   if (order.reference !== undefined && (!byNotice || world.random.chance(0.5))) {
     payOnChain(shop, order, order.reference);
@@ -21,55 +21,63 @@ export const pay = (shop: Shop, order: Order, { byNotice }: { byNotice: boolean 
 export const payOnChain = (shop: Shop, order: Order, reference: string): void => {
   const { chain, kind, model, world } = shop;
   const { random } = world;
-  if (kind === bitcoin) return payByCoins(shop, order);
+  if (kind === bitcoin) return payOnBitcoin(shop, order);
   const from = random.pick(kind.payers);
-  const units = (1 + random.below(12)) * (kind.unitsPerToken / 2);
+  const baseUnits = (1 + random.below(12)) * (kind.baseUnitsPerToken / 2);
   const to = kind.wallets[order.account] ?? "";
-  const trick = random.below(12);
-  if (trick === 0) return sendDecoys(shop, { from, to, units, reference });
+  const variant = random.below(12);
+  if (variant === 0) return sendDecoys(shop, { from, to, baseUnits, reference });
   const flaws: readonly (Flaw | undefined)[] = [undefined, "wrong_token", "wrong_destination"];
-  const flaw = flaws[trick];
+  const flaw = flaws[variant];
   const [token, otherToken] = kind.tokens;
   if (flaw === "wrong_token" && otherToken === undefined) return;
   // Solana is asked for owners alone.
   if (flaw === "wrong_destination" && kind.chainType === "SVM") return;
-  const payment = openPayment(shop, order, { units, flaw });
-  const { logs, transfers } = showPayment(kind, {
+  const payment = createPayment(shop, order, { baseUnits, flaw });
+  const { logs, transfers } = createPaymentEffects(kind, {
     from,
     to: flaw === "wrong_destination" ? kind.otherWallet : to,
-    token: (flaw === "wrong_token" ? otherToken : token)?.hex ?? "",
-    units,
+    token: (flaw === "wrong_token" ? otherToken : token)?.nodeAddress ?? "",
+    baseUnits,
     reference,
   });
-  const money: Money[] = [payment];
-  if (trick === 3) {
+  const modelTransfers: ModelTransfer[] = [payment];
+  if (variant === 3) {
     // Beside it the same transaction moves more to the owner, which names no link.
-    const given = { from, to, token: token.hex, units: drawUnits(shop) };
-    const beside = openDeposit(shop, order.account, given);
-    logs.splice(random.below(3), 0, ...beside.logs);
-    transfers.splice(random.below(2), 0, ...beside.transfers);
-    money.push(beside.deposit);
+    const depositDetails = {
+      from,
+      to,
+      token: token.nodeAddress,
+      baseUnits: generateDepositBaseUnits(shop),
+    };
+    const extraDeposit = createDeposit(shop, order.account, depositDetails);
+    logs.splice(random.below(3), 0, ...extraDeposit.logs);
+    transfers.splice(random.below(2), 0, ...extraDeposit.transfers);
+    modelTransfers.push(extraDeposit.deposit);
   }
-  const { hash } = chain.send(from, { isSuccessful: true, logs, transfers, money });
-  for (const one of money) one.hash = hash;
+  const { hash } = chain.send(from, { isSuccessful: true, logs, transfers, modelTransfers });
+  for (const transfer of modelTransfers) transfer.hash = hash;
   model.payments.push(payment);
   world.count("payments on chain");
 };
 
-type Decoy = { from: string; to: string; units: number; reference: string };
+type DecoyPayment = { from: string; to: string; baseUnits: number; reference: string };
 
-const sendDecoys = ({ chain, kind, world }: Shop, { from, ...named }: Decoy): void => {
+const sendDecoys = (
+  { chain, kind, world }: Shop,
+  { from, ...otherDetails }: DecoyPayment,
+): void => {
   world.count("decoys on chain");
-  const paid = { ...named, from, token: kind.tokens[0].hex };
-  const shown = showPayment(kind, paid);
+  const payment = { ...otherDetails, from, token: kind.tokens[0].nodeAddress };
+  const paymentEffects = createPaymentEffects(kind, payment);
   if (kind.chainType === "SVM") {
     // A transfer that fails, and one to somebody who is no owner.
-    const { transfers } = showPayment(kind, { ...paid, to: kind.otherWallet });
-    chain.send(from, { isSuccessful: false, transfers: shown.transfers });
+    const { transfers } = createPaymentEffects(kind, { ...payment, to: kind.otherWallet });
+    chain.send(from, { isSuccessful: false, transfers: paymentEffects.transfers });
     chain.send(from, { isSuccessful: true, transfers });
     return;
   }
   // The proxy's event alone, and a payment in a transaction that fails.
-  chain.send(from, { isSuccessful: true, logs: shown.logs.slice(1) });
-  chain.send(from, { isSuccessful: false, logs: shown.logs });
+  chain.send(from, { isSuccessful: true, logs: paymentEffects.logs.slice(1) });
+  chain.send(from, { isSuccessful: false, logs: paymentEffects.logs });
 };

@@ -1,30 +1,37 @@
-import { systemClock, openMetrics } from "@payment-links/runtime";
+import { systemClock, createMetrics } from "@payment-links/runtime";
 import { createLocalBus, createRelay, on, startConsumer } from "../index.ts";
-import { openPool } from "@payment-links/postgres";
-import { quietLog, testEvent, writeEffect } from "./rig.ts";
+import { connectPool } from "@payment-links/postgres";
+import { silentLog, createTestEventType, writeEffect } from "./rig.ts";
 
 /*
  * A process that is killed at the worst moment: its consumer has committed what its relay sent, and
  * the relay has not yet deleted it. Started with the database's URL, the topic and the group.
  */
 const [url = "", topic = "", group = ""] = process.argv.slice(2);
-const metrics = openMetrics("killed");
-const pool = await openPool({ url, applicationName: "killed", connectionsMax: 2, log: quietLog });
+const metrics = createMetrics("killed");
+const pool = await connectPool({
+  url,
+  applicationName: "killed",
+  connectionsMax: 2,
+  log: silentLog,
+});
 const bus = createLocalBus({ groups: [group] });
 await startConsumer({
   bus,
   pool,
   group,
   metrics,
-  log: quietLog,
+  log: silentLog,
   clock: systemClock,
-  reactions: [on(testEvent(topic), (tx, { step }, { key }) => writeEffect(tx, { key, step }))],
+  handlers: [
+    on(createTestEventType(topic), (tx, { step }, { key }) => writeEffect(tx, { key, step })),
+  ],
 });
 createRelay({
   databaseUrl: url,
   service: "killed",
   metrics,
-  log: quietLog,
+  log: silentLog,
   bus: {
     ...bus,
     publish: async (records) => {

@@ -3,53 +3,54 @@ import { Client } from "pg";
 import { sql } from "slonik";
 import * as z from "zod";
 import type { EventType } from "@payment-links/contracts";
-import { type Db, type Pool, nothing, openPool } from "@payment-links/postgres";
+import { type Db, type Pool, sqlVoid, connectPool } from "@payment-links/postgres";
 import { createTestDatabase } from "@payment-links/postgres/testing";
-import { type Log, openLog } from "@payment-links/runtime";
+import { type Log, createLog } from "@payment-links/runtime";
 import { waitUntil } from "@payment-links/runtime/testing";
 import type { BatchHandler, Bus, OutgoingRecord, PositionStore, ReceivedRecord } from "../bus.ts";
 import { busMigrations } from "../index.ts";
 
 /** A log that says nothing; `LOG_LEVEL` lets a person listen. */
-export const quietLog: Log = openLog({
+export const silentLog: Log = createLog({
   service: "test",
   level: process.env["LOG_LEVEL"] ?? "silent",
 });
 
 /** A name that no other test has. */
-export const fresh = (stem: string): string => `${stem}-${randomBytes(6).toString("hex")}`;
+export const createUniqueName = (prefix: string): string =>
+  `${prefix}-${randomBytes(6).toString("hex")}`;
 
 /** Waits until what is looked at is as it shall be, and answers it; fails with what it last saw. */
 export const eventually = async <Value>(
-  look: () => Value | Promise<Value>,
-  isReached: (value: Value) => boolean,
-  limitMs?: number,
+  read: () => Value | Promise<Value>,
+  isExpected: (value: Value) => boolean,
+  timeoutMs?: number,
 ): Promise<Value> => {
-  let seen: Value;
-  const reached = async () => {
-    seen = await look();
-    return isReached(seen) && { value: seen };
+  let lastValue: Value;
+  const check = async () => {
+    lastValue = await read();
+    return isExpected(lastValue) && { value: lastValue };
   };
-  return (await waitUntil(() => `last seen: ${JSON.stringify(seen)}`, reached, limitMs)).value;
+  return (await waitUntil(() => `last seen: ${JSON.stringify(lastValue)}`, check, timeoutMs)).value;
 };
 
-const Data = z.object({ step: z.int() });
+const TestEventData = z.object({ step: z.int() });
 
 /** An event type on the test's own topic. The cast gives it the type of a real one. */
-export const testEvent = (topic: string, type = "thing.changed") =>
-  ({ topic: topic as EventType["topic"], type, data: Data }) satisfies EventType;
+export const createTestEventType = (topic: string, type = "thing.changed") =>
+  ({ topic: topic as EventType["topic"], type, data: TestEventData }) satisfies EventType;
 
 /** A record as a relay would send it. */
-export const testRecord = (
+export const createTestRecord = (
   topic: string,
-  { key, step, ...more }: { key: string; step: number; id?: string; type?: string },
+  { key, step, ...overrides }: { key: string; step: number; id?: string; type?: string },
 ): OutgoingRecord => ({
   topic,
   key,
   headers: {
     ce_specversion: "1.0",
-    ce_id: more.id ?? fresh("evt"),
-    ce_type: more.type ?? "thing.changed",
+    ce_id: overrides.id ?? createUniqueName("evt"),
+    ce_type: overrides.type ?? "thing.changed",
     ce_source: "test",
     ce_time: new Date().toISOString(),
     "content-type": "application/json",
@@ -58,18 +59,21 @@ export const testRecord = (
 });
 
 /** The key and step of a record, such as `a:1`. */
-export const labelOf = ({ key, value }: Pick<ReceivedRecord, "key" | "value">): string =>
-  `${key}:${Data.parse(JSON.parse(value?.toString() ?? "null")).step}`;
+export const formatLabel = ({ key, value }: Pick<ReceivedRecord, "key" | "value">): string =>
+  `${key}:${TestEventData.parse(JSON.parse(value?.toString() ?? "null")).step}`;
 
 /** Sends as the relay does: again and again, all of it, until the bus has kept it. */
-export const send = async (bus: Bus, records: readonly OutgoingRecord[]): Promise<void> => {
+export const publishUntilStored = async (
+  bus: Bus,
+  records: readonly OutgoingRecord[],
+): Promise<void> => {
   await eventually(
     () =>
       bus.publish(records).then(
         () => true,
         () => false,
       ),
-    (isKept) => isKept,
+    (isStored) => isStored,
   );
 };
 
@@ -84,7 +88,7 @@ export type TestSchema = {
 const schema = "bus_test";
 
 /** A database with the bus' tables and a table `effects` that handlers may write to. */
-export const openTestSchema = async (): Promise<TestSchema> => {
+export const createTestSchema = async (): Promise<TestSchema> => {
   const database = await createTestDatabase([{ schema, folders: [busMigrations] }]);
   const admin = new Client({ connectionString: database.adminUrl });
   await admin.connect();
@@ -95,12 +99,12 @@ export const openTestSchema = async (): Promise<TestSchema> => {
       UNIQUE (key, step)
     )
   `);
-  const url = database.urlOf(schema);
-  const pool = await openPool({
+  const url = database.getRoleUrl(schema);
+  const pool = await connectPool({
     url,
     applicationName: "bus test",
     connectionsMax: 10,
-    log: quietLog,
+    log: silentLog,
   });
   return {
     url,
@@ -118,7 +122,7 @@ const EffectRow = z.object({ label: z.string() });
 
 /** What a handler of these tests does: it writes a row, once for each step of a key. */
 export const writeEffect = async (tx: Db, effect: { key: string; step: number }): Promise<void> => {
-  await tx.query(nothing`
+  await tx.query(sqlVoid`
     INSERT INTO effects (key, step) VALUES (${effect.key}, ${effect.step}) ON CONFLICT DO NOTHING
   `);
 };
@@ -134,40 +138,40 @@ export const readEffects = async (db: Db, key?: string): Promise<string[]> => {
 };
 
 /** A bus that the test controls: it keeps what is sent, and the test hands records over. */
-export type HandBus = Bus & {
-  sent: OutgoingRecord[][];
+export type ManualBus = Bus & {
+  sentBatches: OutgoingRecord[][];
   /** What `publish` does besides keeping. If it throws, nothing was kept. */
   onPublish: (records: readonly OutgoingRecord[]) => Promise<void>;
-  handOver: (
+  deliver: (
     records: readonly ReceivedRecord[],
     signal?: AbortSignal,
   ) => Promise<{ handledCount: number }>;
   /** Tells the consumer where it begins, as a broker does at each join. */
-  begin: PositionStore["begin"];
+  onSeek: PositionStore["onSeek"];
 };
 
 /** Opens a bus that the test controls. */
-export const createHandBus = (sendTimeoutMs = 0): HandBus => {
+export const createManualBus = (sendTimeoutMs = 0): ManualBus => {
   let handle: BatchHandler | undefined;
-  let positions: PositionStore | undefined;
-  const bus: HandBus = {
-    sent: [],
+  let positionStore: PositionStore | undefined;
+  const bus: ManualBus = {
+    sentBatches: [],
     sendTimeoutMs,
     pollMs: 20,
     onPublish: async () => {},
     publish: async (records) => {
       await bus.onPublish(records);
-      bus.sent.push([...records]);
+      bus.sentBatches.push([...records]);
     },
     subscribe: async (subscription) => {
-      ({ handle, positions } = subscription);
+      ({ handle, positionStore } = subscription);
       return { stop: async () => {} };
     },
-    handOver: (records, signal = new AbortController().signal) => {
+    deliver: (records, signal = new AbortController().signal) => {
       if (handle === undefined) throw new Error("nobody has subscribed");
       return handle(records, signal);
     },
-    begin: (place, position) => positions?.begin(place, position),
+    onSeek: (topicPartition, position) => positionStore?.onSeek(topicPartition, position),
     close: async () => {},
   };
   return bus;
@@ -176,9 +180,9 @@ export const createHandBus = (sendTimeoutMs = 0): HandBus => {
 let lastOffset = 0;
 
 /** A record as it arrives, at a place of its own. */
-export const received = (
+export const toReceivedRecord = (
   record: OutgoingRecord,
-  changes: Partial<ReceivedRecord> = {},
+  overrides: Partial<ReceivedRecord> = {},
 ): ReceivedRecord => {
   lastOffset += 1;
   return {
@@ -186,6 +190,6 @@ export const received = (
     partition: 0,
     offset: String(lastOffset),
     value: Buffer.from(record.value),
-    ...changes,
+    ...overrides,
   };
 };

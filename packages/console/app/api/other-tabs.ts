@@ -1,19 +1,19 @@
 /** What one tab of the console tells the others of this browser. */
-type Told = "signed in" | "signed out" | "proven";
+type TabMessage = "signed in" | "signed out" | "proven";
 
 const channelName = "presence";
 
 /** Tells the other tabs. */
-export const tellOtherTabs = (told: Told): void => {
+export const notifyOtherTabs = (message: TabMessage): void => {
   const channel = new BroadcastChannel(channelName);
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- A channel has none.
-  channel.postMessage(told);
+  channel.postMessage(message);
   channel.close();
 };
 
 /** Hears what other tabs tell; answers how to hear no more. */
-export const hearOtherTabs = (hear: (told: Told) => void): (() => void) => {
+export const subscribeToOtherTabs = (onMessage: (message: TabMessage) => void): (() => void) => {
   const channel = new BroadcastChannel(channelName);
-  channel.addEventListener("message", ({ data }: MessageEvent<Told>) => hear(data));
+  channel.addEventListener("message", ({ data }: MessageEvent<TabMessage>) => onMessage(data));
   return () => channel.close();
 };

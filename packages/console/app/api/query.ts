@@ -1,6 +1,11 @@
 import { QueryClient, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { ApiError } from "./api-error.ts";
-import { type AnswerOf, type InputOf, type OperationId, call } from "./call.ts";
+import {
+  type OperationResponse,
+  type OperationInput,
+  type OperationId,
+  callOperation,
+} from "./call.ts";
 
 const triesMax = 3;
 const waitMsMax = 30_000;
@@ -9,16 +14,16 @@ const waitMsMax = 30_000;
 export const sessionKey = ["getSession"] as const;
 
 /** What the service is busy with, or does not answer, is asked again; what it refuses, is not. */
-const isWorthAnother = (error: unknown): boolean =>
+const isRetryable = (error: unknown): boolean =>
   error instanceof ApiError && (error.status === 0 || error.status === 429 || error.status >= 500);
 
 /** All that this tab knows of the service. Nothing of it is stored. */
 export const queryClient = new QueryClient({
   defaultOptions: {
     queries: {
-      retry: (count, error) => count < triesMax && isWorthAnother(error),
+      retry: (count, error) => count < triesMax && isRetryable(error),
       retryDelay: (count, error) =>
-        Math.min(waitMsMax, ((error as ApiError).waitSeconds ?? 2 ** count) * 1000),
+        Math.min(waitMsMax, ((error as ApiError).retryAfterSeconds ?? 2 ** count) * 1000),
       refetchOnWindowFocus: "always",
     },
     // A click that failed is told of at once: nothing is done later that nobody expects any more.
@@ -26,43 +31,54 @@ export const queryClient = new QueryClient({
   },
 });
 
-type QueryOptions = { isWanted?: boolean; everyMs?: number };
+type QueryOptions = { isEnabled?: boolean; refetchIntervalMs?: number };
 
 /** Reads by an operation, and again whenever that may have changed. */
-export const useCall = <Id extends OperationId>(
+export const useOperationQuery = <Id extends OperationId>(
   id: Id,
-  input: InputOf<Id>,
-  { isWanted = true, everyMs }: QueryOptions = {},
+  input: OperationInput<Id>,
+  { isEnabled = true, refetchIntervalMs }: QueryOptions = {},
 ) =>
-  useQuery<AnswerOf<Id>>({
+  useQuery<OperationResponse<Id>>({
     queryKey: [id, input],
-    queryFn: () => (call as (id: Id, input: InputOf<Id>) => Promise<AnswerOf<Id>>)(id, input),
+    queryFn: () =>
+      (callOperation as (id: Id, input: OperationInput<Id>) => Promise<OperationResponse<Id>>)(
+        id,
+        input,
+      ),
     // Another page of the same thing: until it is there, the one before stands.
-    placeholderData: (before, query) =>
-      isSameThing(query?.queryKey[1], input) ? before : undefined,
-    enabled: isWanted,
-    ...(everyMs === undefined ? {} : { refetchInterval: everyMs }),
+    placeholderData: (previousData, query) =>
+      hasSamePath(query?.queryKey[1], input) ? previousData : undefined,
+    enabled: isEnabled,
+    ...(refetchIntervalMs === undefined ? {} : { refetchInterval: refetchIntervalMs }),
   });
 
-const isSameThing = (one: unknown, other: unknown): boolean =>
-  JSON.stringify((one as Input)?.path) === JSON.stringify((other as Input)?.path);
+const hasSamePath = (leftInput: unknown, rightInput: unknown): boolean =>
+  JSON.stringify((leftInput as PathInput)?.path) ===
+  JSON.stringify((rightInput as PathInput)?.path);
 
-type Input = { path?: Readonly<Record<string, string>> } | undefined;
+type PathInput = { path?: Readonly<Record<string, string>> } | undefined;
 
 /** Changes by an operation; then what is named is read again. */
-export const useChange = <Id extends OperationId>(id: Id, ...changed: readonly OperationId[]) => {
+export const useOperationMutation = <Id extends OperationId>(
+  id: Id,
+  ...invalidatedIds: readonly OperationId[]
+) => {
   const client = useQueryClient();
-  return useMutation<AnswerOf<Id>, Error, InputOf<Id>>({
+  return useMutation<OperationResponse<Id>, Error, OperationInput<Id>>({
     mutationFn: (input) =>
-      (call as (id: Id, input: InputOf<Id>) => Promise<AnswerOf<Id>>)(id, input),
-    onSuccess: () => refresh(client, changed),
+      (callOperation as (id: Id, input: OperationInput<Id>) => Promise<OperationResponse<Id>>)(
+        id,
+        input,
+      ),
+    onSuccess: () => invalidateOperations(client, invalidatedIds),
   });
 };
 
 /** Reads again what these operations have read. */
-export const refresh = async (
+export const invalidateOperations = async (
   client: QueryClient,
-  changed: readonly OperationId[],
+  invalidatedIds: readonly OperationId[],
 ): Promise<void> => {
-  await Promise.all(changed.map((id) => client.invalidateQueries({ queryKey: [id] })));
+  await Promise.all(invalidatedIds.map((id) => client.invalidateQueries({ queryKey: [id] })));
 };

@@ -7,12 +7,12 @@ import { texts } from "./texts.ts";
 export const Banners = () => {
   const [isOnline, setOnline] = useState(navigator.onLine);
   useEffect(() => {
-    const look = () => setOnline(navigator.onLine);
-    addEventListener("online", look);
-    addEventListener("offline", look);
+    const updateOnlineState = () => setOnline(navigator.onLine);
+    addEventListener("online", updateOnlineState);
+    addEventListener("offline", updateOnlineState);
     return () => {
-      removeEventListener("online", look);
-      removeEventListener("offline", look);
+      removeEventListener("online", updateOnlineState);
+      removeEventListener("offline", updateOnlineState);
     };
   }, []);
   return (

@@ -1,13 +1,13 @@
 import type { ReactNode } from "react";
 import { Link, NavLink, useLocation } from "react-router";
-import { Action } from "../ui/form.tsx";
+import { AsyncButton } from "../ui/form.tsx";
 import styles from "./frame.module.css";
 import { useAccount, useSignOut } from "./session.ts";
-import { useFreshTab } from "./stale-tab.ts";
+import { useReloadWhenOutdated } from "./stale-tab.ts";
 import { texts } from "./texts.ts";
-import { ViewBoundary } from "./view-boundary.tsx";
+import { ViewErrorBoundary } from "./view-error-boundary.tsx";
 
-const ways = [
+const navigationItems = [
   ["/", texts.overview],
   ["/links", texts.links],
   ["/keys", texts.keys],
@@ -17,7 +17,7 @@ const ways = [
 
 /** What stands around every view of a signed-in person. */
 export const Frame = ({ children }: { children: ReactNode }) => {
-  useFreshTab();
+  useReloadWhenOutdated();
   const { pathname } = useLocation();
   const account = useAccount();
   const signOut = useSignOut();
@@ -25,15 +25,15 @@ export const Frame = ({ children }: { children: ReactNode }) => {
     <div className={styles["frame"]}>
       <header className={styles["side"]}>
         <a className={styles["skip"]} href="#main">
-          {texts.skip}
+          {texts.skipToContent}
         </a>
         <p className={styles["product"]}>{texts.product}</p>
-        <nav aria-label={texts.main}>
+        <nav aria-label={texts.mainNavigation}>
           <ul className={styles["nav"]}>
-            {ways.map(([to, text]) => (
+            {navigationItems.map(([to, label]) => (
               <li key={to}>
                 <NavLink to={to} end={to === "/"}>
-                  {text}
+                  {label}
                 </NavLink>
               </li>
             ))}
@@ -41,18 +41,18 @@ export const Frame = ({ children }: { children: ReactNode }) => {
         </nav>
         {!account.isReady && (
           <Link className={styles["missing"]} to="/">
-            {texts.missing}
+            {texts.setupIncomplete}
           </Link>
         )}
         <div className={styles["person"]}>
           <span title={account.username}>
             {texts.signedInAs} <bdi>{account.username}</bdi>
           </span>
-          <Action onPress={signOut}>{texts.signOut}</Action>
+          <AsyncButton onPress={signOut}>{texts.signOut}</AsyncButton>
         </div>
       </header>
       <main id="main" className={styles["main"]}>
-        <ViewBoundary key={pathname}>{children}</ViewBoundary>
+        <ViewErrorBoundary key={pathname}>{children}</ViewErrorBoundary>
       </main>
     </div>
   );

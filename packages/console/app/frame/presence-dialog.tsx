@@ -1,65 +1,74 @@
 import { useEffect, useSyncExternalStore } from "react";
-import { addressOf, call } from "../api/call.ts";
+import { buildOperationUrl, callOperation } from "../api/call.ts";
 import type { PresenceProof } from "../api/operations.ts";
-import { hearOtherTabs } from "../api/other-tabs.ts";
-import { type PresenceQuestion, hearQuestions, standingQuestion } from "../api/presence.ts";
-import { signByWallet } from "../ceremonies/sign-by-wallet.ts";
-import { tokenOf } from "../ceremonies/token-of.ts";
-import { signByPasskey } from "../ceremonies/use-passkey.ts";
+import { subscribeToOtherTabs } from "../api/other-tabs.ts";
+import {
+  type PresenceRequest,
+  subscribeToPresenceRequests,
+  getPresenceRequest,
+} from "../api/presence.ts";
+import { signWithWallet } from "../ceremonies/sign-with-wallet.ts";
+import { extractToken } from "../ceremonies/extract-token.ts";
+import { signWithPasskey } from "../ceremonies/sign-with-passkey.ts";
 import { Button } from "../ui/button.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { Field } from "../ui/field.tsx";
-import { Action, Form } from "../ui/form.tsx";
+import { AsyncButton, Form } from "../ui/form.tsx";
 import styles from "../ui/ui.module.css";
 import { texts } from "./texts.ts";
 
 /** Asks the person to prove to be there, while a call waits for that. */
 export const PresenceDialog = () => {
-  const question = useSyncExternalStore(hearQuestions, standingQuestion);
-  return question === undefined ? null : <Question question={question} />;
+  const request = useSyncExternalStore(subscribeToPresenceRequests, getPresenceRequest);
+  return request === undefined ? null : <PresenceRequestDialog request={request} />;
 };
 
-const Question = ({ question: { methods, end } }: { question: PresenceQuestion }) => {
+const PresenceRequestDialog = ({ request: { methods, finish } }: { request: PresenceRequest }) => {
   // A proof at the identity provider ends in a tab of its own.
-  useEffect(() => hearOtherTabs((told) => told === "proven" && end(true)), [end]);
-  const prove = async (proof: PresenceProof): Promise<void> => {
-    await call("provePresence", { body: proof });
-    end(true);
+  useEffect(
+    () => subscribeToOtherTabs((message) => message === "proven" && finish(true)),
+    [finish],
+  );
+  const submitProof = async (proof: PresenceProof): Promise<void> => {
+    await callOperation("provePresence", { body: proof });
+    finish(true);
   };
   return (
-    <Dialog title={texts.stillYou} onClose={() => end(false)}>
-      <p>{texts.why}</p>
+    <Dialog title={texts.confirmIdentityTitle} onClose={() => finish(false)}>
+      <p>{texts.confirmIdentityReason}</p>
       {methods.includes("passkey") && (
-        <Action onPress={async () => prove({ passkey: await signByPasskey() })}>
-          {texts.byPasskey}
-        </Action>
+        <AsyncButton onPress={async () => submitProof({ passkey: await signWithPasskey() })}>
+          {texts.confirmWithPasskey}
+        </AsyncButton>
       )}
       {methods.includes("siwe") && (
-        <Action onPress={async () => prove({ siwe: await signByWallet() })}>{texts.bySiwe}</Action>
+        <AsyncButton onPress={async () => submitProof({ siwe: await signWithWallet() })}>
+          {texts.confirmWithEthereum}
+        </AsyncButton>
       )}
       {methods.includes("oidc") && (
         <p>
           <a
-            href={addressOf("startOidc", { query: { prove: "true" } })}
+            href={buildOperationUrl("startOidc", { query: { prove: "true" } })}
             target="_blank"
             rel="noopener"
           >
-            {texts.byOidc}
+            {texts.confirmWithOidc}
           </a>{" "}
           <span className={styles["quiet"]}>{texts.oidcHint}</span>
         </p>
       )}
       {methods.includes("link") && (
         <Form
-          submit={texts.byLink}
-          look="plain"
-          onSubmit={({ link = "" }) => prove({ token: tokenOf(link) })}
+          submitLabel={texts.confirmWithLink}
+          variant="plain"
+          onSubmit={({ link = "" }) => submitProof({ token: extractToken(link) })}
         >
-          <Field name="link" label={texts.newLink} isRequired />
+          <Field name="link" label={texts.newSignInLink} isRequired />
         </Form>
       )}
       <div className={styles["row"]}>
-        <Button onPress={() => end(false)}>{texts.notNow}</Button>
+        <Button onPress={() => finish(false)}>{texts.notNow}</Button>
       </div>
     </Dialog>
   );

@@ -1,9 +1,9 @@
 import { useQueryClient, useQuery } from "@tanstack/react-query";
 import { createContext, useContext, useEffect } from "react";
-import { isRefused } from "../api/api-error.ts";
-import { call, sessionEnded } from "../api/call.ts";
+import { hasApiErrorCode } from "../api/api-error.ts";
+import { callOperation, sessionEvents } from "../api/call.ts";
 import type { OwnAccount } from "../api/operations.ts";
-import { hearOtherTabs, tellOtherTabs } from "../api/other-tabs.ts";
+import { subscribeToOtherTabs, notifyOtherTabs } from "../api/other-tabs.ts";
 import { sessionKey } from "../api/query.ts";
 
 /** The account that is signed in. */
@@ -16,11 +16,11 @@ export const useAccount = (): OwnAccount => {
   return account;
 };
 
-const findAccount = async (): Promise<OwnAccount | null> => {
+const fetchAccount = async (): Promise<OwnAccount | null> => {
   try {
-    return await call("getSession");
+    return await callOperation("getSession");
   } catch (error) {
-    if (isRefused(error, "UNAUTHENTICATED")) return null;
+    if (hasApiErrorCode(error, "UNAUTHENTICATED")) return null;
     throw error;
   }
 };
@@ -29,27 +29,27 @@ const findAccount = async (): Promise<OwnAccount | null> => {
 export const useSession = () => {
   const client = useQueryClient();
   useEffect(() => {
-    const end = () => client.setQueryData(sessionKey, null);
-    sessionEnded.addEventListener("ended", end);
-    const hearNoMore = hearOtherTabs((told) => {
-      if (told === "signed out") end();
-      if (told === "signed in") void client.invalidateQueries({ queryKey: sessionKey });
+    const clearSession = () => client.setQueryData(sessionKey, null);
+    sessionEvents.addEventListener("ended", clearSession);
+    const unsubscribe = subscribeToOtherTabs((message) => {
+      if (message === "signed out") clearSession();
+      if (message === "signed in") void client.invalidateQueries({ queryKey: sessionKey });
     });
     return () => {
-      sessionEnded.removeEventListener("ended", end);
-      hearNoMore();
+      sessionEvents.removeEventListener("ended", clearSession);
+      unsubscribe();
     };
   }, [client]);
-  return useQuery({ queryKey: sessionKey, queryFn: findAccount });
+  return useQuery({ queryKey: sessionKey, queryFn: fetchAccount });
 };
 
 /** Says that somebody else, or nobody, is signed in by now: nothing known before is theirs. */
-export const useNewSession = () => {
+export const useRefreshSession = () => {
   const client = useQueryClient();
   return async (): Promise<void> => {
     client.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== sessionKey[0] });
     await client.invalidateQueries({ queryKey: sessionKey });
-    tellOtherTabs("signed in");
+    notifyOtherTabs("signed in");
   };
 };
 
@@ -57,10 +57,10 @@ export const useNewSession = () => {
 export const useSignOut = () => {
   const client = useQueryClient();
   return async (): Promise<void> => {
-    await call("signOut").catch((error: unknown) => {
-      if (!isRefused(error, "UNAUTHENTICATED")) throw error;
+    await callOperation("signOut").catch((error: unknown) => {
+      if (!hasApiErrorCode(error, "UNAUTHENTICATED")) throw error;
     });
     client.setQueryData(sessionKey, null);
-    tellOtherTabs("signed out");
+    notifyOtherTabs("signed out");
   };
 };

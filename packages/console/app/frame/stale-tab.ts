@@ -1,41 +1,43 @@
 import { useEffect, useRef } from "react";
 import { useLocation } from "react-router";
 
-const reloadKey = "console reloaded at";
-const reloadMsMin = 10_000;
+const reloadedAtKey = "console reloaded at";
+const reloadIntervalMsMin = 10_000;
 
-const ownVersion = document.querySelector<HTMLMetaElement>("meta[name=console-version]")?.content;
+const loadedVersion = document.querySelector<HTMLMetaElement>(
+  "meta[name=console-version]",
+)?.content;
 
 /** Loads the page anew, but not again and again where that does not help. */
-const reload = (): void => {
-  const last = Number(sessionStorage.getItem(reloadKey) ?? 0);
-  if (Date.now() - last < reloadMsMin) return;
-  sessionStorage.setItem(reloadKey, String(Date.now()));
+const reloadOnce = (): void => {
+  const lastReloadAtMs = Number(sessionStorage.getItem(reloadedAtKey) ?? 0);
+  if (Date.now() - lastReloadAtMs < reloadIntervalMsMin) return;
+  sessionStorage.setItem(reloadedAtKey, String(Date.now()));
   location.reload();
 };
 
 /** After a deployment the files of an old page are gone: a view that cannot be fetched is that. */
-export const reloadOnLostChunk = (): void => {
+export const reloadOnChunkLoadError = (): void => {
   addEventListener("vite:preloadError", (event) => {
     event.preventDefault();
-    reload();
+    reloadOnce();
   });
 };
 
 /** A tab that is older than what is deployed reloads when the person goes to another view. */
-export const useFreshTab = (): void => {
+export const useReloadWhenOutdated = (): void => {
   const { pathname } = useLocation();
-  const seen = useRef("");
+  const lastPathname = useRef("");
   useEffect(() => {
-    if (seen.current === pathname) return undefined;
-    seen.current = pathname;
+    if (lastPathname.current === pathname) return undefined;
+    lastPathname.current = pathname;
     const controller = new AbortController();
-    const compare = async (): Promise<void> => {
-      const answer = await fetch("/console/version", { signal: controller.signal });
-      if (answer.ok && (await answer.text()) !== ownVersion) reload();
+    const checkVersion = async (): Promise<void> => {
+      const response = await fetch("/console/version", { signal: controller.signal });
+      if (response.ok && (await response.text()) !== loadedVersion) reloadOnce();
     };
     // Whoever is offline goes on with what they have.
-    compare().catch(() => undefined);
+    checkVersion().catch(() => undefined);
     return () => controller.abort();
   }, [pathname]);
 };

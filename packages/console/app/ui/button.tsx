@@ -4,10 +4,10 @@ import { Link } from "react-router";
 import styles from "./ui.module.css";
 import { texts } from "./texts.ts";
 
-type Look = "plain" | "primary" | "danger";
+type ButtonVariant = "plain" | "primary" | "danger";
 type ButtonProps = {
   children: ReactNode;
-  look?: Look;
+  variant?: ButtonVariant;
   type?: "button" | "submit";
   /** What it does is under way: it does nothing more, and says so. */
   isBusy?: boolean;
@@ -16,13 +16,13 @@ type ButtonProps = {
   onPress?: () => void;
 };
 
-const classOf = (look: Look): string =>
-  look === "plain" ? (styles["button"] ?? "") : `${styles["button"]} ${styles[look]}`;
+const getClassName = (variant: ButtonVariant): string =>
+  variant === "plain" ? (styles["button"] ?? "") : `${styles["button"]} ${styles[variant]}`;
 
 /** A button. */
 export const Button = ({
   children,
-  look = "plain",
+  variant = "plain",
   type = "button",
   isBusy = false,
   isDisabled = false,
@@ -30,7 +30,7 @@ export const Button = ({
   onPress,
 }: ButtonProps) => (
   <AriaButton
-    className={classOf(look)}
+    className={getClassName(variant)}
     type={type}
     isDisabled={isBusy || isDisabled}
     {...(label === undefined ? {} : { "aria-label": label })}
@@ -44,15 +44,15 @@ export const Button = ({
 export const ButtonLink = ({
   to,
   children,
-  look = "plain",
+  variant = "plain",
   state,
 }: {
   to: string;
   children: ReactNode;
-  look?: Look;
+  variant?: ButtonVariant;
   state?: unknown;
 }) => (
-  <Link className={classOf(look)} to={to} state={state}>
+  <Link className={getClassName(variant)} to={to} state={state}>
     {children}
   </Link>
 );

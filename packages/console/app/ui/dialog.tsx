@@ -1,7 +1,7 @@
 import { type ReactNode, useEffect, useId, useLayoutEffect, useRef } from "react";
 import { Button } from "./button.tsx";
-import { Action } from "./form.tsx";
-import { holdClicks } from "./second-clicks.ts";
+import { AsyncButton } from "./form.tsx";
+import { suppressDoubleClick } from "./double-clicks.ts";
 import { texts } from "./texts.ts";
 import styles from "./ui.module.css";
 
@@ -17,14 +17,14 @@ export const Dialog = ({ title, children, onClose }: DialogProps) => {
   const id = useId();
   const dialog = useRef<HTMLDialogElement>(null);
   useLayoutEffect(() => {
-    const shown = dialog.current;
+    const openedDialog = dialog.current;
     // Closed while it is still there, it leads the focus back to where that was.
-    return () => shown?.close();
+    return () => openedDialog?.close();
   }, []);
   useEffect(() => {
     dialog.current?.showModal();
-    holdClicks();
-    return () => void holdClicks();
+    suppressDoubleClick();
+    return () => void suppressDoubleClick();
   }, []);
   return (
     <dialog
@@ -47,25 +47,31 @@ export const Dialog = ({ title, children, onClose }: DialogProps) => {
 type ConfirmProps = {
   title: ReactNode;
   children: ReactNode;
-  confirm: string;
+  confirmLabel: string;
   onConfirm: () => Promise<unknown>;
   onClose: () => void;
 };
 
 /** Asks before something is done that cannot be taken back. */
-export const ConfirmDialog = ({ title, children, confirm, onConfirm, onClose }: ConfirmProps) => (
+export const ConfirmDialog = ({
+  title,
+  children,
+  confirmLabel,
+  onConfirm,
+  onClose,
+}: ConfirmProps) => (
   <Dialog title={title} onClose={onClose}>
     <div>{children}</div>
     <div className={styles["row"]}>
-      <Action
-        look="danger"
+      <AsyncButton
+        variant="danger"
         onPress={async () => {
           await onConfirm();
           onClose();
         }}
       >
-        {confirm}
-      </Action>
+        {confirmLabel}
+      </AsyncButton>
       <Button onPress={onClose}>{texts.cancel}</Button>
     </div>
   </Dialog>

@@ -17,17 +17,28 @@ type FieldProps = Pick<
   label: string;
   hint?: ReactNode;
   /** What is wrong with it, as far as the page can tell. */
-  fault?: string | undefined;
-  input?: ComponentProps<"input">;
+  errorMessage?: string | undefined;
+  inputProps?: ComponentProps<"input">;
   rows?: number;
 };
 
 /** A labelled field to type into. */
-export const Field = ({ label, hint, fault, input, rows, ...field }: FieldProps) => (
-  <TextField className={styles["field"] ?? ""} isInvalid={fault !== undefined} {...field}>
+export const Field = ({
+  label,
+  hint,
+  errorMessage,
+  inputProps,
+  rows,
+  ...fieldProps
+}: FieldProps) => (
+  <TextField
+    className={styles["field"] ?? ""}
+    isInvalid={errorMessage !== undefined}
+    {...fieldProps}
+  >
     <Label className={styles["label"] ?? ""}>{label}</Label>
     {rows === undefined ? (
-      <Input className={styles["input"] ?? ""} autoComplete="off" {...(input as object)} />
+      <Input className={styles["input"] ?? ""} autoComplete="off" {...(inputProps as object)} />
     ) : (
       <TextArea className={styles["input"] ?? ""} rows={rows} />
     )}
@@ -36,24 +47,26 @@ export const Field = ({ label, hint, fault, input, rows, ...field }: FieldProps)
         {hint}
       </Text>
     )}
-    <FieldError className={styles["fault"] ?? ""}>{fault}</FieldError>
+    <FieldError className={styles["fault"] ?? ""}>{errorMessage}</FieldError>
   </TextField>
 );
 
 type SelectProps = Pick<ComponentProps<"select">, "name" | "value" | "defaultValue"> & {
   label: string;
   options: readonly { value: string; text: string }[];
-  onPick?: (value: string) => void;
+  onValueChange?: (value: string) => void;
 };
 
 /** A labelled choice: the browser's own, which every phone knows how to show. */
-export const Select = ({ label, options, onPick, ...select }: SelectProps) => (
+export const Select = ({ label, options, onValueChange, ...selectProps }: SelectProps) => (
   <label className={styles["field"]}>
     <span className={styles["label"]}>{label}</span>
     <select
       className={styles["input"]}
-      {...select}
-      {...(onPick === undefined ? {} : { onChange: (event) => onPick(event.target.value) })}
+      {...selectProps}
+      {...(onValueChange === undefined
+        ? {}
+        : { onChange: (event) => onValueChange(event.target.value) })}
     >
       {options.map(({ value, text }) => (
         <option key={value} value={value}>
@@ -64,18 +77,23 @@ export const Select = ({ label, options, onPick, ...select }: SelectProps) => (
   </label>
 );
 
-type CheckProps = Pick<ComponentProps<"input">, "name" | "value" | "defaultChecked" | "checked"> & {
+type CheckboxProps = Pick<
+  ComponentProps<"input">,
+  "name" | "value" | "defaultChecked" | "checked"
+> & {
   label: ReactNode;
-  onTurn?: (isOn: boolean) => void;
+  onCheckedChange?: (isChecked: boolean) => void;
 };
 
 /** A labelled box to tick. */
-export const Check = ({ label, onTurn, ...input }: CheckProps) => (
+export const Checkbox = ({ label, onCheckedChange, ...inputProps }: CheckboxProps) => (
   <label className={styles["check"]}>
     <input
       type="checkbox"
-      {...input}
-      {...(onTurn === undefined ? {} : { onChange: (event) => onTurn(event.target.checked) })}
+      {...inputProps}
+      {...(onCheckedChange === undefined
+        ? {}
+        : { onChange: (event) => onCheckedChange(event.target.checked) })}
     />
     <span>{label}</span>
   </label>

@@ -1,116 +1,118 @@
 import { type FormEvent, type ReactNode, useRef, useState } from "react";
 import { Button } from "./button.tsx";
 import { ErrorNotice } from "./notice.tsx";
-import { holdClicks, secondMsMax } from "./second-clicks.ts";
+import { suppressDoubleClick, doubleClickMsMax } from "./double-clicks.ts";
 import styles from "./ui.module.css";
 
 type Fields = Readonly<Record<string, string>>;
 
 type FormProps = {
-  submit: string;
+  submitLabel: string;
   children: ReactNode;
   /** Does what the form is for, with what was typed; empty fields are left out. */
-  onSubmit: (fields: Fields, all: FormData) => Promise<unknown>;
+  onSubmit: (fields: Fields, formData: FormData) => Promise<unknown>;
   /** Empties the form once that is done. */
-  isEmptied?: boolean;
-  look?: "plain" | "primary";
-  cancel?: ReactNode;
+  resetsOnSuccess?: boolean;
+  variant?: "plain" | "primary";
+  cancelButton?: ReactNode;
   label?: string;
 };
 
 /** A form that sends once however often it is clicked, and says where that failed. */
 export const Form = ({
-  submit,
+  submitLabel,
   children,
   onSubmit,
-  isEmptied = false,
-  look = "primary",
-  cancel,
+  resetsOnSuccess = false,
+  variant = "primary",
+  cancelButton,
   label,
 }: FormProps) => {
-  const { isBusy, fault, act } = useAct();
-  const send = (event: FormEvent<HTMLFormElement>): void => {
+  const { isBusy, errorNotice, run } = useSingleAction();
+  const handleSubmit = (event: FormEvent<HTMLFormElement>): void => {
     event.preventDefault();
     const form = event.currentTarget;
-    void act(async () => {
-      const all = new FormData(form);
+    void run(async () => {
+      const formData = new FormData(form);
       // No form of ours sends files.
-      const typed = [...all].filter((entry): entry is [string, string] => entry[1] !== "");
-      await onSubmit(Object.fromEntries(typed), all);
-      if (isEmptied) form.reset();
+      const filledEntries = [...formData].filter(
+        (entry): entry is [string, string] => entry[1] !== "",
+      );
+      await onSubmit(Object.fromEntries(filledEntries), formData);
+      if (resetsOnSuccess) form.reset();
     });
   };
   return (
     <form
       className={styles["form"]}
-      onSubmit={send}
+      onSubmit={handleSubmit}
       {...(label === undefined ? {} : { "aria-label": label })}
     >
       {children}
-      {fault}
+      {errorNotice}
       <div className={styles["row"]}>
-        <Button type="submit" look={look} isBusy={isBusy}>
-          {submit}
+        <Button type="submit" variant={variant} isBusy={isBusy}>
+          {submitLabel}
         </Button>
-        {cancel}
+        {cancelButton}
       </div>
     </form>
   );
 };
 
 /** A button that does one thing once at a time, and says where that failed. */
-export const Action = ({
+export const AsyncButton = ({
   children,
-  look = "plain",
+  variant = "plain",
   label,
   onPress,
 }: {
   children: ReactNode;
-  look?: "plain" | "primary" | "danger";
+  variant?: "plain" | "primary" | "danger";
   label?: string;
   onPress: () => Promise<unknown>;
 }) => {
-  const { isBusy, fault, act } = useAct();
+  const { isBusy, errorNotice, run } = useSingleAction();
   return (
     <>
       <Button
-        look={look}
+        variant={variant}
         isBusy={isBusy}
-        onPress={() => void act(onPress)}
+        onPress={() => void run(onPress)}
         {...(label === undefined ? {} : { label })}
       >
         {children}
       </Button>
-      {fault}
+      {errorNotice}
     </>
   );
 };
 
 /** Does one thing at a time, and shows how the last one failed. */
-const useAct = () => {
-  const isUnderWay = useRef(false);
+const useSingleAction = () => {
+  const isRunning = useRef(false);
   const [isBusy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>();
-  const act = async (what: () => Promise<unknown>): Promise<void> => {
+  const run = async (action: () => Promise<unknown>): Promise<void> => {
     // A second click may come before the page is drawn again.
-    if (isUnderWay.current) return;
-    isUnderWay.current = true;
+    if (isRunning.current) return;
+    isRunning.current = true;
     setBusy(true);
     setError(undefined);
-    const end = (): void => {
-      isUnderWay.current = false;
+    const finish = (): void => {
+      isRunning.current = false;
       setBusy(false);
     };
-    const letClick = holdClicks();
-    const heldUntil = performance.now() + secondMsMax;
+    const allowNextClick = suppressDoubleClick();
+    const suppressedUntilMs = performance.now() + doubleClickMsMax;
     try {
-      await what();
-      setTimeout(end, heldUntil - performance.now());
+      await action();
+      setTimeout(finish, suppressedUntilMs - performance.now());
     } catch (thrown) {
       setError(thrown);
-      letClick();
-      end();
+      allowNextClick();
+      finish();
     }
   };
-  return { isBusy, act, fault: error !== undefined && <ErrorNotice error={error} /> };
+  return { isBusy, run, errorNotice: error !== undefined && <ErrorNotice error={error} /> };
 };

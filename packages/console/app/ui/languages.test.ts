@@ -3,16 +3,16 @@ import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import { expect, test } from "@jest/globals";
 
-const app = join(import.meta.dirname, "..");
-const files = readdirSync(app, { recursive: true, encoding: "utf8" })
+const appDirectory = join(import.meta.dirname, "..");
+const files = readdirSync(appDirectory, { recursive: true, encoding: "utf8" })
   .filter((name) => name.endsWith("texts.ts"))
   .toSorted();
 
 /** What a text is given to say. */
-const given = ["<one>", "<two>", "<three>"];
+const placeholders = ["<one>", "<two>", "<three>"];
 
 /** Reads all texts as a browser of these languages has them: they are chosen once, as they are loaded. */
-const reader = `
+const workerSource = `
   const { parentPort, workerData } = require("node:worker_threads");
   const { files, given, languages } = workerData;
   Object.defineProperty(navigator, "languages", { value: languages });
@@ -21,32 +21,37 @@ const reader = `
     parentPort.postMessage(JSON.stringify(modules.map(({ texts }) => texts), say)));`;
 
 const readTexts = async (...languages: string[]): Promise<Map<string, string>> => {
-  const workerData = { files: files.map((file) => join(app, file)), given, languages };
-  const told = await new Promise<string>((resolve, reject) => {
-    const worker = new Worker(reader, { eval: true, workerData });
+  const workerData = {
+    files: files.map((file) => join(appDirectory, file)),
+    given: placeholders,
+    languages,
+  };
+  const serializedTexts = await new Promise<string>((resolve, reject) => {
+    const worker = new Worker(workerSource, { eval: true, workerData });
     worker.once("message", resolve).once("error", reject);
   });
-  const texts = JSON.parse(told) as object[];
-  return new Map(texts.flatMap((one, index) => flatten(one, files[index] ?? "")));
+  const texts = JSON.parse(serializedTexts) as object[];
+  return new Map(texts.flatMap((moduleTexts, index) => flatten(moduleTexts, files[index] ?? "")));
 };
 
 const flatten = (value: unknown, name: string): [string, string][] =>
   typeof value === "string"
     ? [[name, value]]
-    : Object.entries(value as object).flatMap(([key, part]) => flatten(part, `${name} ${key}`));
+    : Object.entries(value as object).flatMap(([key, child]) => flatten(child, `${name} ${key}`));
 
 test("every language has every text, and says in it what the text is given", async () => {
   const [english, german] = await Promise.all([readTexts("en-GB"), readTexts("xx", "de-AT", "en")]);
   expect(files.length).toBeGreaterThan(7);
   expect([...german.keys()].toSorted()).toEqual([...english.keys()].toSorted());
   expect([...english, ...german].filter(([, text]) => text.trim() === "")).toEqual([]);
-  const places = (text = "") => given.filter((place) => text.includes(place));
+  const findPlaceholders = (text = "") =>
+    placeholders.filter((placeholder) => text.includes(placeholder));
   for (const [name, text] of english) {
-    expect([name, places(german.get(name))]).toEqual([name, places(text)]);
+    expect([name, findPlaceholders(german.get(name))]).toEqual([name, findPlaceholders(text)]);
   }
   // Names, and words that are the same in both.
-  const same = [...english].filter(([name, text]) => german.get(name) === text);
-  expect(same.length).toBeLessThan(english.size / 10);
+  const untranslated = [...english].filter(([name, text]) => german.get(name) === text);
+  expect(untranslated.length).toBeLessThan(english.size / 10);
 });
 
 test("whoever reads no language of the console reads English", async () => {

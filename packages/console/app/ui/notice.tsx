@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 import { Button } from "./button.tsx";
-import { errorText } from "./error-text.ts";
+import { getErrorText } from "./error-text.ts";
 import { texts } from "./texts.ts";
 import styles from "./ui.module.css";
 
@@ -14,12 +14,12 @@ export const Notice = ({ tone = "plain", children }: { tone?: Tone; children: Re
 );
 
 /** What failed, in words, and the way to try again where there is one. */
-export const ErrorNotice = ({ error, onAgain }: { error: unknown; onAgain?: () => void }) => (
+export const ErrorNotice = ({ error, onRetry }: { error: unknown; onRetry?: () => void }) => (
   <Notice tone="bad">
-    <p>{errorText(error)}</p>
-    {onAgain !== undefined && (
+    <p>{getErrorText(error)}</p>
+    {onRetry !== undefined && (
       <div>
-        <Button onPress={onAgain}>{texts.again}</Button>
+        <Button onPress={onRetry}>{texts.tryAgain}</Button>
       </div>
     )}
   </Notice>

@@ -1,6 +1,12 @@
 /** A sentence with a person's text in it, which turns round nothing beside it. */
-export const Sentence = ({ words, name }: { words: (name: string) => string; name: string }) => {
-  const [before = "", after = ""] = words(place).split(place);
+export const Sentence = ({
+  template,
+  name,
+}: {
+  template: (name: string) => string;
+  name: string;
+}) => {
+  const [before = "", after = ""] = template(placeholder).split(placeholder);
   return (
     <>
       {before}
@@ -11,4 +17,4 @@ export const Sentence = ({ words, name }: { words: (name: string) => string; nam
 };
 
 /** Stands in no sentence of ours. */
-const place = "\uffff";
+const placeholder = "\uffff";

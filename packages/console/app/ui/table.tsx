@@ -6,13 +6,13 @@ type TableProps<Row> = {
   /** Each column's title and what it shows of a row. */
   columns: readonly (readonly [title: string, cell: (row: Row) => ReactNode])[];
   /** What is said where there is no row. */
-  none?: string;
+  emptyText?: string;
 };
 
 /** A list of things, each a row, or a small card where there is no width for columns. */
-export const Table = <Row extends { id: string }>({ rows, columns, none }: TableProps<Row>) =>
-  rows.length === 0 && none !== undefined ? (
-    <p className={styles["quiet"]}>{none}</p>
+export const Table = <Row extends { id: string }>({ rows, columns, emptyText }: TableProps<Row>) =>
+  rows.length === 0 && emptyText !== undefined ? (
+    <p className={styles["quiet"]}>{emptyText}</p>
   ) : (
     <table className={styles["table"]}>
       <thead>

@@ -2,10 +2,10 @@ import * as z from "zod";
 import { scopes } from "../scope.ts";
 import { isAddressOrCidr } from "../cidr.ts";
 import {
-  type Reader,
+  type Parser,
   body,
   bool,
-  changed,
+  optional,
   futureDateTime,
   integer,
   list,
@@ -27,24 +27,24 @@ const overlapSecondsMax = 7 * 24 * 60 * 60;
 const cidrsMax = 20;
 
 /** Far above what any installation grants: that is the bound, and only auth-keys knows it. */
-const ownLimitMax = 1_000_000;
+const keyLimitMax = 1_000_000;
 
-const ownLimit = integer({ min: 1, max: ownLimitMax });
-const requestsPerMinuteNote =
+const keyLimit = integer({ min: 1, max: keyLimitMax });
+const requestsPerMinuteDescription =
   "How many requests a minute the key's bucket refills, at most what the installation grants; that where null.";
-const burstNote =
+const burstDescription =
   "How many requests the key's full bucket holds, at most what the installation grants; that where null.";
 
-const cidr: Reader<string> = {
+const cidr: Parser<string> = {
   schema: { type: "string" },
-  read: (input) => {
+  parse: (input) => {
     if (typeof input !== "string") return "string_type";
     return isAddressOrCidr(input) ? { value: input } : "string_pattern_mismatch";
   },
 };
 
 /** A new API key. */
-export const apiKeyBody = (now: () => Date) =>
+export const createApiKeyBody = (now: () => Date) =>
   body({
     name: required(text({ lengthMin: 1, lengthMax: 100 })),
     scopes: required(list(oneOf(scopes), { itemsMin: 1, itemsMax: scopesMax })),
@@ -52,15 +52,15 @@ export const apiKeyBody = (now: () => Date) =>
     cidrs: nullable(list(cidr, { itemsMin: 1, itemsMax: cidrsMax })).describe(
       "Addresses and CIDRs from which alone the key may be used; from anywhere where null.",
     ),
-    requestsPerMinute: nullable(ownLimit).describe(requestsPerMinuteNote),
-    burst: nullable(ownLimit).describe(burstNote),
+    requestsPerMinute: nullable(keyLimit).describe(requestsPerMinuteDescription),
+    burst: nullable(keyLimit).describe(burstDescription),
   }).meta({ id: "NewApiKey" });
 
 /** What changes of a key: whether it works, and its own limit. One of them at least is named. */
 export const ApiKeyChange = body({
-  active: changed(bool),
-  requestsPerMinute: changed(orNull(ownLimit)).describe(requestsPerMinuteNote),
-  burst: changed(orNull(ownLimit)).describe(burstNote),
+  active: optional(bool),
+  requestsPerMinute: optional(orNull(keyLimit)).describe(requestsPerMinuteDescription),
+  burst: optional(orNull(keyLimit)).describe(burstDescription),
 })
   .superRefine((change, context) => {
     if (Object.values(change).some((value) => value !== undefined)) return;
@@ -69,7 +69,7 @@ export const ApiKeyChange = body({
   .meta({ id: "ApiKeyChange", minProperties: 1 });
 
 /** How a key is replaced. */
-export const RotationBody = body({
+export const RotateApiKeyBody = body({
   overlapSeconds: nullable(integer({ min: 0, max: overlapSecondsMax })).describe(
     `How long the replaced key goes on working; ${overlapSecondsDefault} where null.`,
   ),
@@ -83,8 +83,12 @@ export const ApiKeyData = z
     prefix: z.string(),
     scopes: z.array(z.string()),
     cidrs: z.array(z.string()).nullable(),
-    requestsPerMinute: z.int().min(1).nullable().meta({ description: requestsPerMinuteNote }),
-    burst: z.int().min(1).nullable().meta({ description: burstNote }),
+    requestsPerMinute: z
+      .int()
+      .min(1)
+      .nullable()
+      .meta({ description: requestsPerMinuteDescription }),
+    burst: z.int().min(1).nullable().meta({ description: burstDescription }),
     expiresAt: wireInstant.nullable(),
     active: z.boolean(),
     replacedBy: z.string().nullable(),
@@ -98,57 +102,61 @@ export type ApiKeyData = z.output<typeof ApiKeyData>;
 /** A new API key, with the key itself: in this answer and never again. */
 const IssuedApiKey = ApiKeyData.extend({ key: z.string() }).meta({ id: "IssuedApiKey" });
 
-const shared = { path: "/console/api/api-keys", caller: "session", tag: "API keys" } as const;
-const one = { ...shared, path: "/console/api/api-keys/:id" } as const;
+const collectionOperation = {
+  path: "/console/api/api-keys",
+  caller: "session",
+  tag: "API keys",
+} as const;
+const itemOperation = { ...collectionOperation, path: "/console/api/api-keys/:id" } as const;
 
 /** What a signed-in person does with API keys. */
 export const apiKeyOperations = (now: () => Date) =>
   ({
     list: {
-      ...shared,
+      ...collectionOperation,
       method: "get",
       operationId: "listApiKeys",
       summary: "List the API keys that are not revoked, the newest first",
-      answers: { 200: listOf(ApiKeyData).meta({ id: "ApiKeyList" }) },
+      responses: { 200: listOf(ApiKeyData).meta({ id: "ApiKeyList" }) },
     },
     create: {
-      ...shared,
+      ...collectionOperation,
       method: "post",
       needsPresence: true,
       operationId: "createApiKey",
       summary: "Make an API key, which this answer alone shows",
-      body: apiKeyBody(now),
-      answers: { 201: IssuedApiKey },
-      refusals: ["API_KEY_LIMIT"],
+      body: createApiKeyBody(now),
+      responses: { 201: IssuedApiKey },
+      errors: ["API_KEY_LIMIT"],
     },
     change: {
-      ...one,
+      ...itemOperation,
       method: "patch",
       operationId: "changeApiKey",
       summary: "Switch an API key off, or on again, or limit it",
       description:
         "Keys rotated from one another share a rate bucket, so that a limit is all theirs.",
       body: ApiKeyChange,
-      answers: { 200: ApiKeyData },
+      responses: { 200: ApiKeyData },
       // Switching one on again, or loosening its limit, gives access; the contrary never waits.
-      refusals: ["REAUTHENTICATION_REQUIRED"],
+      errors: ["REAUTHENTICATION_REQUIRED"],
     },
     revoke: {
-      ...one,
+      ...itemOperation,
       method: "delete",
       operationId: "revokeApiKey",
       summary: "Revoke an API key, for ever",
-      answers: { 204: null },
+      responses: { 204: null },
     },
     rotate: {
-      ...one,
-      path: `${one.path}/rotate`,
+      ...itemOperation,
+      path: `${itemOperation.path}/rotate`,
       method: "post",
       needsPresence: true,
       operationId: "rotateApiKey",
       summary: "Make an API key in the place of another, which works on for a while",
-      body: RotationBody,
-      answers: { 201: IssuedApiKey },
-      refusals: ["API_KEY_NOT_ACTIVE", "API_KEY_REPLACED", "API_KEY_LIMIT"],
+      body: RotateApiKeyBody,
+      responses: { 201: IssuedApiKey },
+      errors: ["API_KEY_NOT_ACTIVE", "API_KEY_REPLACED", "API_KEY_LIMIT"],
     },
   }) as const satisfies Record<string, Operation>;

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { exportLimits } from "./exports.ts";
 import { PageQuery } from "../payment-link.ts";
-import { type Reader, dateTime, oneOf, parameter, text } from "../validation.ts";
+import { type Parser, dateTime, oneOf, parameter, text } from "../validation.ts";
 import { type Operation, pageOf, wireInstant } from "./operation.ts";
 
 /** What was done to an account, as its owner sees it. */
@@ -23,22 +23,22 @@ export const AuditEntry = z
   .meta({ id: "AuditEntry" });
 export type AuditEntry = z.output<typeof AuditEntry>;
 
-const word = text({ lengthMin: 1, lengthMax: 64 });
-const actionForm = "^[a-z_]{1,40}(\\.[a-z_]{1,40})?$";
+const shortText = text({ lengthMin: 1, lengthMax: 64 });
+const actionPattern = "^[a-z_]{1,40}(\\.[a-z_]{1,40})?$";
 
-const action: Reader<string> = {
-  schema: { type: "string", pattern: actionForm },
-  read: (input) => {
+const action: Parser<string> = {
+  schema: { type: "string", pattern: actionPattern },
+  parse: (input) => {
     if (typeof input !== "string") return "string_type";
-    return new RegExp(actionForm).test(input) ? { value: input } : "string_pattern_mismatch";
+    return new RegExp(actionPattern).test(input) ? { value: input } : "string_pattern_mismatch";
   },
 };
 
 /** Which entries are wanted; all of them where nothing is said. */
 const AuditFilter = z.object({
   action: parameter(action).describe("An action, or the kind of thing before its full stop."),
-  actor: parameter(word).describe("A session's id, or a kind of actor."),
-  target: parameter(word).describe("The id of the thing to which it was done."),
+  actor: parameter(shortText).describe("A session's id, or a kind of actor."),
+  target: parameter(shortText).describe("The id of the thing to which it was done."),
   from: parameter(dateTime).describe("The earliest time."),
   to: parameter(dateTime).describe("The first time that is too late."),
 });
@@ -67,7 +67,7 @@ export const auditLogOperations = {
     operationId: "listAuditLog",
     summary: "List what was done to the account, the newest first",
     query: AuditQuery,
-    answers: { 200: pageOf(AuditEntry).meta({ id: "AuditPage" }) },
+    responses: { 200: pageOf(AuditEntry).meta({ id: "AuditPage" }) },
   },
   export: {
     method: "get",
@@ -81,8 +81,8 @@ export const auditLogOperations = {
       "a spreadsheet would take for a formula has an apostrophe before it. " +
       exportLimits,
     query: AuditExportQuery,
-    answers: { 200: null },
-    media: ["text/csv", "application/jsonl"],
-    refusals: ["AUDIT_LOG_TOO_LONG"],
+    responses: { 200: null },
+    mediaTypes: ["text/csv", "application/jsonl"],
+    errors: ["AUDIT_LOG_TOO_LONG"],
   },
 } as const satisfies Record<string, Operation>;

@@ -13,10 +13,13 @@ import { identityOperations, sessionOperations, signInOperations } from "./sessi
 import { walletOperations } from "./wallets.ts";
 import { webhookEndpointOperations } from "./webhook-endpoints.ts";
 
-type Ground = { catalogue: Catalogue; now: () => Date };
+type OperationDependencies = { catalogue: Catalogue; now: () => Date };
 
 /** Every operation of the console and the checkout, whichever service answers it. */
-export const consoleOperations = ({ catalogue, now }: Ground): readonly Operation[] =>
+export const consoleOperations = ({
+  catalogue,
+  now,
+}: OperationDependencies): readonly Operation[] =>
   [
     signInOperations,
     sessionOperations,

@@ -4,13 +4,13 @@ import { PageQuery, TokenData } from "../payment-link.ts";
 import { body, oneOf, parameter, required } from "../validation.ts";
 import { exportLimits } from "./exports.ts";
 import { type Operation, pageOf, wireAmount, wireInstant } from "./operation.ts";
-import { PaymentData, linkId } from "./payment-links.ts";
+import { PaymentData, linkIdParser } from "./payment-links.ts";
 
 /** What its owner has decided of a deposit. */
 export const depositDecisions = ["unmatched", "assigned", "dismissed"] as const;
 
 /** Why a deposit may be meant for a link. None of them alone is a proof (rule CALLER-29). */
-export const likelihoods = ["amount", "sender", "time"] as const;
+export const likelyLinkReasons = ["amount", "sender", "time"] as const;
 
 const LikelyLink = z
   .object({
@@ -19,7 +19,7 @@ const LikelyLink = z
     remainingAmount: wireAmount,
     description: z.string().nullable(),
     dateCreated: wireInstant,
-    reasons: z.array(z.enum(likelihoods)).meta({
+    reasons: z.array(z.enum(likelyLinkReasons)).meta({
       description:
         "`amount`: it is just what remains. `sender`: another deposit of the same sender was assigned " +
         "to it. `time`: it was made within the day before.",
@@ -67,14 +67,14 @@ export const DepositData = z
   .meta({ id: "DepositData" });
 export type DepositData = z.output<typeof DepositData>;
 
-const filter = {
+const filterFields = {
   decision: parameter(oneOf(depositDecisions)).describe(
     "Those of which this was decided; the unmatched ones where nothing is said.",
   ),
 };
 
 /** The query of the list of deposits. */
-export const DepositsQuery = z.object({ ...filter, ...PageQuery.shape });
+export const DepositsQuery = z.object({ ...filterFields, ...PageQuery.shape });
 
 /** The query of the file of deposits. */
 export const DepositsFilter = z.object({
@@ -84,31 +84,35 @@ export const DepositsFilter = z.object({
 });
 
 /** Which link a deposit was for. */
-export const AssignDepositBody = body({ paymentLinkId: required(linkId) });
+export const AssignDepositBody = body({ paymentLinkId: required(linkIdParser) });
 
-const own = { caller: "session", tag: "Payment links", path: "/console/api/deposits" } as const;
+const baseOperation = {
+  caller: "session",
+  tag: "Payment links",
+  path: "/console/api/deposits",
+} as const;
 
 /** What a signed-in person does with deposits. */
 export const depositOperations = {
   list: {
-    ...own,
+    ...baseOperation,
     method: "get",
     operationId: "listDeposits",
     summary: "List the deposits, money that came without naming a link, newest first",
     query: DepositsQuery,
-    answers: { 200: pageOf(DepositData).meta({ id: "DepositPage" }) },
+    responses: { 200: pageOf(DepositData).meta({ id: "DepositPage" }) },
   },
   assign: {
-    ...own,
-    path: `${own.path}/:id/assign`,
+    ...baseOperation,
+    path: `${baseOperation.path}/:id/assign`,
     method: "post",
     operationId: "assignDeposit",
     summary: "Say for which own active link a deposit was: it becomes a payment of that link",
     body: AssignDepositBody,
-    answers: {
+    responses: {
       200: z.object({ deposit: DepositData, payment: PaymentData }).meta({ id: "AssignedDeposit" }),
     },
-    refusals: [
+    errors: [
       "DEPOSIT_ALREADY_ASSIGNED",
       "DEPOSIT_ALREADY_APPLIED",
       "DEPOSIT_NOT_SETTLED",
@@ -120,17 +124,17 @@ export const depositOperations = {
     ],
   },
   dismiss: {
-    ...own,
-    path: `${own.path}/:id/dismiss`,
+    ...baseOperation,
+    path: `${baseOperation.path}/:id/dismiss`,
     method: "post",
     operationId: "dismissDeposit",
     summary: "Take a deposit that was for no link from the list; it can still be assigned",
-    answers: { 200: DepositData },
-    refusals: ["DEPOSIT_ALREADY_ASSIGNED", "NOT_FOUND"],
+    responses: { 200: DepositData },
+    errors: ["DEPOSIT_ALREADY_ASSIGNED", "NOT_FOUND"],
   },
   export: {
-    ...own,
-    path: `${own.path}.csv`,
+    ...baseOperation,
+    path: `${baseOperation.path}.csv`,
     method: "get",
     operationId: "exportDeposits",
     summary: "Download the deposits, newest first",
@@ -140,7 +144,7 @@ export const depositOperations = {
       "fails where it is read. " +
       exportLimits,
     query: DepositsFilter,
-    answers: { 200: null },
-    media: ["text/csv"],
+    responses: { 200: null },
+    mediaTypes: ["text/csv"],
   },
 } as const satisfies Record<string, Operation>;

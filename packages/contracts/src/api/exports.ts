@@ -1,11 +1,11 @@
 import * as z from "zod";
 import { dateTime, parameter } from "../validation.ts";
 import type { Operation } from "./operation.ts";
-import { OwnLinksFilter, linkId } from "./payment-links.ts";
+import { OwnLinksFilter, linkIdParser } from "./payment-links.ts";
 
 /** Which of the own payments are wanted; all of them where nothing is said. */
 export const OwnPaymentsFilter = z.object({
-  link: parameter(linkId).describe("The id of the one link whose payments are wanted."),
+  link: parameter(linkIdParser).describe("The id of the one link whose payments are wanted."),
   from: parameter(dateTime).describe("The earliest time at which a payment was first seen."),
   to: parameter(dateTime).describe("The first time that is too late."),
 });
@@ -15,7 +15,7 @@ export const exportLimits =
   "At the limit of exports for the account, its address or the process, the response is 429 with `Retry-After`. " +
   "A reader that takes less than 8 KiB/s is cut off.";
 
-const csv = {
+const csvOperation = {
   method: "get",
   caller: "session",
   tag: "Payment links",
@@ -24,25 +24,25 @@ const csv = {
     "apostrophe before it. `X-Total-Count` tells how many rows there will be, where that is known. An " +
     "answer that is cut off lacks its end (the last chunk of HTTP/1.1): it fails where it is read. " +
     exportLimits,
-  answers: { 200: null },
-  media: ["text/csv"],
+  responses: { 200: null },
+  mediaTypes: ["text/csv"],
 } as const;
 
 /** What a signed-in person takes away as files. */
 export const exportOperations = {
   links: {
-    ...csv,
+    ...csvOperation,
     path: "/console/api/payment-links.csv",
     operationId: "exportOwnPaymentLinks",
     summary: "Download the own payment links, or those that are looked for, newest first",
     query: OwnLinksFilter,
   },
   payments: {
-    ...csv,
+    ...csvOperation,
     path: "/console/api/payments.csv",
     operationId: "exportOwnPayments",
     summary: "Download the payments on the own payment links, link by link, newest first",
     query: OwnPaymentsFilter,
-    refusals: ["NOT_FOUND"],
+    errors: ["NOT_FOUND"],
   },
 } as const satisfies Record<string, Operation>;

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { RefusalCode } from "../refusal.ts";
+import type { ApiErrorCode } from "../api-error.ts";
 import type { Scope } from "../scope.ts";
 
 /** Who may call an operation: anybody, a signed-in person, or a key with the scope. */
@@ -24,25 +24,25 @@ export type Operation = {
   body?: z.ZodType;
   acceptsIdempotencyKey?: boolean;
   /** What each status that is no refusal answers with; null is an answer without a body. */
-  answers: Readonly<Partial<Record<200 | 201 | 204 | 303, z.ZodType | null>>>;
+  responses: Readonly<Partial<Record<200 | 201 | 204 | 303, z.ZodType | null>>>;
   /** What 200 is written in, where that is not JSON; then `answers` tells no shape. */
-  media?: readonly string[];
+  mediaTypes?: readonly string[];
   /** What it is refused with, beside what its caller, its query and its body bring with them. */
-  refusals?: readonly RefusalCode[];
+  errors?: readonly ApiErrorCode[];
   /** What an error that is nobody's refusal is answered with; INTERNAL_ERROR where not given. */
-  failure?: RefusalCode;
+  unexpectedError?: ApiErrorCode;
 };
 
 /** What every body is refused with that cannot be read. */
-const bodyRefusals = ["PAYLOAD_TOO_LARGE", "UNSUPPORTED_CONTENT_ENCODING"] as const;
+const bodyErrorCodes = ["PAYLOAD_TOO_LARGE", "UNSUPPORTED_CONTENT_ENCODING"] as const;
 
-const idempotencyRefusals = [
+const idempotencyErrorCodes = [
   "IDEMPOTENCY_KEY_IN_USE",
   "IDEMPOTENCY_KEY_INVALID",
   "IDEMPOTENCY_KEY_REUSED",
 ] as const;
 
-const keyRefusals = [
+const apiKeyErrorCodes = [
   "UNAUTHENTICATED",
   "INVALID_API_KEY",
   "EXPIRED_API_KEY",
@@ -51,31 +51,37 @@ const keyRefusals = [
   "ACCOUNT_SUSPENDED",
 ] as const;
 
-const sessionRefusals = ["UNAUTHENTICATED", "CROSS_SITE_REQUEST", "ACCOUNT_SUSPENDED"] as const;
+const sessionErrorCodes = ["UNAUTHENTICATED", "CROSS_SITE_REQUEST", "ACCOUNT_SUSPENDED"] as const;
 
 /** Every code of the catalogue that an operation is refused with; validation codes come on top. */
-export const refusalsOf = (operation: Operation): readonly RefusalCode[] => {
-  const { acceptsIdempotencyKey, body, caller, failure = "INTERNAL_ERROR", refusals } = operation;
-  const isPresenceNeeded = operation.needsPresence === true;
-  const codes: readonly RefusalCode[] = [
-    ...callerRefusals(caller),
-    ...(isPresenceNeeded ? (["REAUTHENTICATION_REQUIRED"] as const) : []),
-    ...(refusals ?? []),
+export const listApiErrorCodes = (operation: Operation): readonly ApiErrorCode[] => {
+  const {
+    acceptsIdempotencyKey,
+    body,
+    caller,
+    unexpectedError = "INTERNAL_ERROR",
+    errors,
+  } = operation;
+  const needsPresence = operation.needsPresence === true;
+  const codes: readonly ApiErrorCode[] = [
+    ...listCallerErrorCodes(caller),
+    ...(needsPresence ? (["REAUTHENTICATION_REQUIRED"] as const) : []),
+    ...(errors ?? []),
     // Nothing is there, or it is another account's, or the path does not decode.
     ...(operation.path.includes(":") ? (["NOT_FOUND"] as const) : []),
-    ...(body === undefined ? [] : bodyRefusals),
-    ...(acceptsIdempotencyKey === true ? idempotencyRefusals : []),
+    ...(body === undefined ? [] : bodyErrorCodes),
+    ...(acceptsIdempotencyKey === true ? idempotencyErrorCodes : []),
     "429",
-    failure,
+    unexpectedError,
     // Nobody tells who is calling, or no answer comes in time (rule ERROR-3).
-    ...(failure === "INTERNAL_ERROR" ? (["SERVICE_UNAVAILABLE"] as const) : []),
+    ...(unexpectedError === "INTERNAL_ERROR" ? (["SERVICE_UNAVAILABLE"] as const) : []),
   ];
   return [...new Set(codes)];
 };
 
-const callerRefusals = (caller: OperationCaller): readonly RefusalCode[] => {
+const listCallerErrorCodes = (caller: OperationCaller): readonly ApiErrorCode[] => {
   if (caller === "anyone") return [];
-  return caller === "session" ? sessionRefusals : keyRefusals;
+  return caller === "session" ? sessionErrorCodes : apiKeyErrorCodes;
 };
 
 /** A number of things in an answer. */

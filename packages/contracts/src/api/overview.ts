@@ -14,7 +14,7 @@ export const OverviewQuery = z.object({
 /** Things are counted up to so many, in the overview. */
 export const overviewCountMax = 10_000;
 
-const Count = z
+const BoundedCount = z
   .object({
     count: wireCount.max(overviewCountMax),
     hasMore: z.boolean().meta({ description: "There are more; it was counted no further." }),
@@ -39,8 +39,8 @@ export const Overview = z
     tokens: z
       .array(z.object({ id: z.string(), token: TokenData }))
       .meta({ description: "The tokens of `received`." }),
-    links: z.object({ active: Count, completed: Count, inactive: Count }),
-    unapplied: Count.extend({
+    links: z.object({ active: BoundedCount, completed: BoundedCount, inactive: BoundedCount }),
+    unapplied: BoundedCount.extend({
       payments: z.array(OwnPaymentData).meta({ description: "The newest 20." }),
     }),
   })
@@ -58,6 +58,6 @@ export const overviewOperations = {
     summary:
       "Get what came in by day and token, the links by state, and the newest unapplied payments",
     query: OverviewQuery,
-    answers: { 200: Overview },
+    responses: { 200: Overview },
   },
 } as const satisfies Record<string, Operation>;

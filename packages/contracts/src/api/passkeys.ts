@@ -3,23 +3,23 @@ import { body, nullable, required, text } from "../validation.ts";
 import { type Operation, listOf, wireCount, wireInstant } from "./operation.ts";
 
 const credentialIdCharsMax = 1_400;
-const answerCharsMax = 4_000;
+const assertionCharsMax = 4_000;
 const attestationCharsMax = 16_000;
 
-const bytes = (lengthMax: number) =>
+const base64urlField = (lengthMax: number) =>
   required(text({ lengthMax })).meta({ type: "string", maxLength: lengthMax });
 
 /** What a passkey answers to a challenge, as `PublicKeyCredential.toJSON()` writes it. */
-export const PasskeyAnswer = body({
-  id: bytes(credentialIdCharsMax),
+export const PasskeyAssertion = body({
+  id: base64urlField(credentialIdCharsMax),
   response: body({
-    clientDataJSON: bytes(answerCharsMax),
-    authenticatorData: bytes(answerCharsMax),
-    signature: bytes(answerCharsMax),
+    clientDataJSON: base64urlField(assertionCharsMax),
+    authenticatorData: base64urlField(assertionCharsMax),
+    signature: base64urlField(assertionCharsMax),
     userHandle: nullable(text({ lengthMax: 200 })),
   }),
 }).meta({ id: "PasskeyAnswer" });
-export type PasskeyAnswer = z.output<typeof PasskeyAnswer>;
+export type PasskeyAssertion = z.output<typeof PasskeyAssertion>;
 
 const passkeyName = text({ lengthMin: 1, lengthMax: 100 });
 
@@ -27,10 +27,10 @@ const passkeyName = text({ lengthMin: 1, lengthMax: 100 });
 export const NewPasskey = body({
   name: required(passkeyName),
   passkey: body({
-    id: bytes(credentialIdCharsMax),
+    id: base64urlField(credentialIdCharsMax),
     response: body({
-      clientDataJSON: bytes(answerCharsMax),
-      attestationObject: bytes(attestationCharsMax),
+      clientDataJSON: base64urlField(assertionCharsMax),
+      attestationObject: base64urlField(attestationCharsMax),
     }),
   }),
 }).meta({ id: "NewPasskey" });
@@ -40,7 +40,7 @@ export type NewPasskey = z.output<typeof NewPasskey>;
 export const PasskeyChange = body({ name: required(passkeyName) }).meta({ id: "PasskeyChange" });
 
 /** What an authenticator is asked for, to sign in or to prove presence. */
-export const PasskeyRequest = z
+export const PasskeyRequestOptions = z
   .object({
     challenge: z.string(),
     rpId: z.string(),
@@ -50,7 +50,7 @@ export const PasskeyRequest = z
   .meta({ id: "PasskeyRequest" });
 
 /** What an authenticator is asked to make. */
-export const PasskeyCreation = z
+export const PasskeyCreationOptions = z
   .object({
     challenge: z.string(),
     rp: z.object({ id: z.string(), name: z.string() }),
@@ -71,7 +71,7 @@ export const PasskeyCreation = z
     timeout: wireCount.meta({ description: "Milliseconds." }),
   })
   .meta({ id: "PasskeyCreation" });
-export type PasskeyCreation = z.output<typeof PasskeyCreation>;
+export type PasskeyCreationOptions = z.output<typeof PasskeyCreationOptions>;
 
 /** A passkey as its owner sees it. */
 export const PasskeyData = z
@@ -84,53 +84,57 @@ export const PasskeyData = z
   .meta({ id: "PasskeyData" });
 export type PasskeyData = z.output<typeof PasskeyData>;
 
-const shared = { path: "/console/api/passkeys", caller: "session", tag: "Passkeys" } as const;
-const one = { ...shared, path: "/console/api/passkeys/:id" } as const;
+const collectionOperation = {
+  path: "/console/api/passkeys",
+  caller: "session",
+  tag: "Passkeys",
+} as const;
+const itemOperation = { ...collectionOperation, path: "/console/api/passkeys/:id" } as const;
 
 /** What a signed-in person does with passkeys. */
 export const passkeyOperations = {
   list: {
-    ...shared,
+    ...collectionOperation,
     method: "get",
     operationId: "listPasskeys",
     summary: "List the passkeys that sign in to the account, the oldest first",
-    answers: { 200: listOf(PasskeyData).meta({ id: "PasskeyList" }) },
+    responses: { 200: listOf(PasskeyData).meta({ id: "PasskeyList" }) },
   },
-  create: {
-    ...shared,
+  getCreationOptions: {
+    ...collectionOperation,
     path: "/console/api/passkeys/creation",
     method: "get",
     needsPresence: true,
     operationId: "getPasskeyCreation",
     summary: "Get what an authenticator is asked to make, good once, for five minutes",
-    answers: { 200: PasskeyCreation },
-    refusals: ["SIGN_IN_METHOD_UNAVAILABLE"],
+    responses: { 200: PasskeyCreationOptions },
+    errors: ["SIGN_IN_METHOD_UNAVAILABLE"],
   },
   add: {
-    ...shared,
+    ...collectionOperation,
     method: "post",
     needsPresence: true,
     operationId: "addPasskey",
     summary: "Let a passkey sign in to the account",
     body: NewPasskey,
-    answers: { 201: PasskeyData },
-    refusals: ["INVALID_PASSKEY", "PASSKEY_EXISTS", "PASSKEY_LIMIT", "SIGN_IN_METHOD_UNAVAILABLE"],
+    responses: { 201: PasskeyData },
+    errors: ["INVALID_PASSKEY", "PASSKEY_EXISTS", "PASSKEY_LIMIT", "SIGN_IN_METHOD_UNAVAILABLE"],
   },
   change: {
-    ...one,
+    ...itemOperation,
     method: "patch",
     operationId: "changePasskey",
     summary: "Name a passkey",
     body: PasskeyChange,
-    answers: { 200: PasskeyData },
+    responses: { 200: PasskeyData },
   },
   remove: {
-    ...one,
+    ...itemOperation,
     method: "delete",
     needsPresence: true,
     operationId: "removePasskey",
     summary: "Let a passkey sign in no longer, and end the other sessions that it began",
-    answers: { 204: null },
-    refusals: ["LAST_WAY_IN"],
+    responses: { 204: null },
+    errors: ["LAST_WAY_IN"],
   },
 } as const satisfies Record<string, Operation>;

@@ -10,9 +10,9 @@ import {
   RetrievedPaymentLink,
   TokenData,
 } from "../payment-link.ts";
-import { readSolanaAddress } from "../solana-address.ts";
+import { parseSolanaAddress } from "../solana-address.ts";
 import {
-  type Reader,
+  type Parser,
   body,
   dateTime,
   oneOf,
@@ -54,7 +54,7 @@ export const noInstructionsReasons = [
   "destination_not_payable",
 ] as const;
 
-const payment = {
+const paymentFields = {
   id: z.string(),
   status: PaymentStatus,
   applied: z.boolean(),
@@ -69,7 +69,7 @@ const payment = {
 /** A payment as the link's owner sees it. */
 export const PaymentData = z
   .object({
-    ...payment,
+    ...paymentFields,
     duplicateOf: z
       .string()
       .optional()
@@ -115,14 +115,14 @@ const OwnPaymentLink = PaymentLinkData.extend({
 }).meta({ id: "OwnPaymentLink" });
 
 /** A key of Bitcoin as its owner typed it, before it becomes a wallet. */
-export const FirstIndexBody = body({
+export const FirstAddressIndexBody = body({
   walletAddress: required(text({ lengthMax: 300 })).describe(
     "The account's extended public key or descriptor.",
   ),
   tokenId: required(text({ lengthMax: 100 })),
 }).meta({ id: "FirstAddressIndexQuestion" });
 
-const FirstIndexSuggestion = z
+const FirstAddressIndexSuggestion = z
   .object({
     firstAddressIndex: wireCount,
     isChecked: z.boolean().meta({
@@ -134,7 +134,7 @@ const FirstIndexSuggestion = z
 
 /** How a payment stands, for anyone who knows its id. */
 export const CheckoutTransaction = z
-  .object({ ...payment, paymentLinkId: z.string(), transactionUrl: z.string().nullable() })
+  .object({ ...paymentFields, paymentLinkId: z.string(), transactionUrl: z.string().nullable() })
   .meta({ id: "CheckoutTransaction" });
 export type CheckoutTransaction = z.output<typeof CheckoutTransaction>;
 
@@ -278,56 +278,59 @@ export const CheckoutLink = z
   .meta({ id: "CheckoutLink" });
 export type CheckoutLink = z.output<typeof CheckoutLink>;
 
-const shared = { path: "/v1/payment-link", tag: "Payment links" } as const;
+const publicOperation = { path: "/v1/payment-link", tag: "Payment links" } as const;
 
 /** The public API. */
 export const publicLinkOperations = (createBody: z.ZodType) =>
   ({
     create: {
-      ...shared,
+      ...publicOperation,
       method: "post",
       caller: "payment_link:create",
       operationId: "createPaymentLink",
       summary: "Create a payment link",
       body: createBody,
       acceptsIdempotencyKey: true,
-      answers: { 200: PaymentLinkCreationData },
-      refusals: [
+      responses: { 200: PaymentLinkCreationData },
+      errors: [
         "PAYMENT_LINK_ACCOUNT_NOT_READY",
         "INVALID_PAYMENT_LINK_AMOUNT",
         "AMOUNT_NOT_PAYABLE",
       ],
-      failure: "CANNOT_CREATE_PAYMENT_LINK",
+      unexpectedError: "CANNOT_CREATE_PAYMENT_LINK",
     },
     list: {
-      ...shared,
+      ...publicOperation,
       method: "get",
       caller: "payment_link:read",
       operationId: "listPaymentLinks",
       summary: "List payment links, newest first",
       query: ListLinksQuery,
-      answers: { 200: PaymentLinkPage },
-      refusals: ["PAYMENT_LINK_ACCOUNT_NOT_READY"],
-      failure: "CANNOT_FIND_PAYMENT_LINK",
+      responses: { 200: PaymentLinkPage },
+      errors: ["PAYMENT_LINK_ACCOUNT_NOT_READY"],
+      unexpectedError: "CANNOT_FIND_PAYMENT_LINK",
     },
     retrieve: {
-      ...shared,
+      ...publicOperation,
       path: "/v1/payment-link/:id",
       method: "get",
       caller: "anyone",
       operationId: "retrievePaymentLink",
       summary: "Retrieve a payment link with its owner's public profile",
-      answers: { 200: RetrievedPaymentLink },
-      refusals: ["CANNOT_FIND_PAYMENT_LINK"],
+      responses: { 200: RetrievedPaymentLink },
+      errors: ["CANNOT_FIND_PAYMENT_LINK"],
     },
   }) as const satisfies Record<string, Operation>;
 
-const own = {
+const consoleOperation = {
   path: "/console/api/payment-links",
   caller: "session",
   tag: "Payment links",
 } as const;
-const one = { ...own, path: "/console/api/payment-links/:id" } as const;
+const consoleItemOperation = {
+  ...consoleOperation,
+  path: "/console/api/payment-links/:id",
+} as const;
 
 /** Which of the own links are wanted; all of them where nothing is said. */
 export const OwnLinksFilter = z.object({
@@ -345,9 +348,9 @@ export const OwnLinksFilter = z.object({
 export type OwnLinksFilter = z.output<typeof OwnLinksFilter>;
 
 /** The id of a link. */
-export const linkId: Reader<string> = {
+export const linkIdParser: Parser<string> = {
   schema: { type: "string", pattern: "^plink_[0-7][0-9a-hjkmnp-tv-z]{25}$" },
-  read: (input) => {
+  parse: (input) => {
     if (typeof input !== "string") return "string_type";
     return isId("plink", input) ? { value: input } : "string_pattern_mismatch";
   },
@@ -356,7 +359,7 @@ export const linkId: Reader<string> = {
 /** The query of the console's list. */
 export const OwnLinksQuery = z.object({
   ...OwnLinksFilter.shape,
-  before: parameter(linkId).describe(
+  before: parameter(linkIdParser).describe(
     "Only links made before this one: `nextBefore` of the page before.",
   ),
   ...PageQuery.shape,
@@ -377,7 +380,7 @@ const OwnPaymentLinkPage = pageOf(PaymentLinkData)
   .meta({ id: "OwnPaymentLinkPage" });
 
 /** What can happen with a link, in the order in which things of one instant are told. */
-export const storyKinds = [
+export const timelineEntryKinds = [
   "created",
   "expired",
   "payment_seen",
@@ -387,9 +390,9 @@ export const storyKinds = [
   "payment_orphaned",
 ] as const;
 
-const StoryEntry = z
+const TimelineEntry = z
   .object({
-    kind: z.enum(storyKinds).meta({
+    kind: z.enum(timelineEntryKinds).meta({
       description:
         "A payment ends when it settles or fails: its `status`, and whether it was `applied` or for what " +
         "`reason` not, are the payment's own.",
@@ -404,11 +407,11 @@ const StoryEntry = z
     }),
   })
   .meta({ id: "StoryEntry" });
-export type StoryEntry = z.output<typeof StoryEntry>;
+export type TimelineEntry = z.output<typeof TimelineEntry>;
 
-const LinkStory = z
+const LinkTimeline = z
   .object({
-    data: z.array(StoryEntry),
+    data: z.array(TimelineEntry),
     nextAfter: z
       .string()
       .nullable()
@@ -416,94 +419,98 @@ const LinkStory = z
   })
   .meta({ id: "LinkStory" });
 
-const placeForm = `^[0-9]{1,14}\\.(${storyKinds.join("|")})\\.(tx_[0-9a-z]{26})?$`;
+const timelineCursorPattern = `^[0-9]{1,14}\\.(${timelineEntryKinds.join("|")})\\.(tx_[0-9a-z]{26})?$`;
 
 /** Time, kind and payment of an entry. */
-const place: Reader<string> = {
-  schema: { type: "string", pattern: placeForm },
-  read: (input) => {
+const timelineCursor: Parser<string> = {
+  schema: { type: "string", pattern: timelineCursorPattern },
+  parse: (input) => {
     if (typeof input !== "string") return "string_type";
-    return new RegExp(placeForm).test(input) ? { value: input } : "string_pattern_mismatch";
+    return new RegExp(timelineCursorPattern).test(input)
+      ? { value: input }
+      : "string_pattern_mismatch";
   },
 };
 
 /** The query of a link's story. */
-export const LinkStoryQuery = z.object({
-  after: parameter(place).describe("Only what happened later: `nextAfter` of the page before."),
+export const LinkTimelineQuery = z.object({
+  after: parameter(timelineCursor).describe(
+    "Only what happened later: `nextAfter` of the page before.",
+  ),
 });
 
-const getStory = {
-  ...one,
-  path: `${one.path}/story`,
+const getTimeline = {
+  ...consoleItemOperation,
+  path: `${consoleItemOperation.path}/story`,
   method: "get",
   operationId: "getPaymentLinkStory",
   summary: "Get what happened with an own payment link, in order, oldest first",
-  query: LinkStoryQuery,
-  answers: { 200: LinkStory },
+  query: LinkTimelineQuery,
+  responses: { 200: LinkTimeline },
 } as const;
 
 /** What a signed-in person does with payment links. */
 export const consoleLinkOperations = (createBody: z.ZodType) =>
   ({
     list: {
-      ...own,
+      ...consoleOperation,
       method: "get",
       operationId: "listOwnPaymentLinks",
       summary: "List the own payment links, or those that are looked for, newest first",
       query: OwnLinksQuery,
-      answers: { 200: OwnPaymentLinkPage },
-      refusals: ["PAYMENT_LINK_ACCOUNT_NOT_READY", "NOT_FOUND"],
+      responses: { 200: OwnPaymentLinkPage },
+      errors: ["PAYMENT_LINK_ACCOUNT_NOT_READY", "NOT_FOUND"],
     },
     create: {
-      ...own,
+      ...consoleOperation,
       method: "post",
       operationId: "createOwnPaymentLink",
       summary: "Create a payment link",
       body: createBody,
       acceptsIdempotencyKey: true,
-      answers: { 200: PaymentLinkCreationData },
-      refusals: [
+      responses: { 200: PaymentLinkCreationData },
+      errors: [
         "PAYMENT_LINK_ACCOUNT_NOT_READY",
         "INVALID_PAYMENT_LINK_AMOUNT",
         "AMOUNT_NOT_PAYABLE",
       ],
-      failure: "CANNOT_CREATE_PAYMENT_LINK",
+      unexpectedError: "CANNOT_CREATE_PAYMENT_LINK",
     },
-    suggestFirstIndex: {
-      ...own,
-      path: `${own.path}/first-address-index`,
+    suggestFirstAddressIndex: {
+      ...consoleOperation,
+      path: `${consoleOperation.path}/first-address-index`,
       method: "post",
       operationId: "suggestFirstAddressIndex",
       summary: "Suggest the first address of a wallet on Bitcoin that links get",
-      body: FirstIndexBody,
-      answers: { 200: FirstIndexSuggestion },
-      refusals: ["INVALID_WALLET_ADDRESS", "PRIVATE_KEY_REFUSED"],
+      body: FirstAddressIndexBody,
+      responses: { 200: FirstAddressIndexSuggestion },
+      errors: ["INVALID_WALLET_ADDRESS", "PRIVATE_KEY_REFUSED"],
     },
     get: {
-      ...one,
+      ...consoleItemOperation,
       method: "get",
       operationId: "getOwnPaymentLink",
       summary: "Get an own payment link with its newest payments",
-      answers: { 200: OwnPaymentLink },
+      responses: { 200: OwnPaymentLink },
     },
     listPayments: {
-      ...one,
-      path: `${one.path}/payments`,
+      ...consoleItemOperation,
+      path: `${consoleItemOperation.path}/payments`,
       method: "get",
       operationId: "listPayments",
       summary: "List the payments of an own payment link, newest first",
       query: PageQuery,
-      answers: { 200: pageOf(PaymentData).meta({ id: "PaymentPage" }) },
+      responses: { 200: pageOf(PaymentData).meta({ id: "PaymentPage" }) },
     },
-    getStory,
+    getTimeline,
     deactivate: {
-      ...one,
-      path: `${one.path}/deactivate`,
+      ...consoleItemOperation,
+      path: `${consoleItemOperation.path}/deactivate`,
       method: "post",
       operationId: "deactivatePaymentLink",
       summary: "Take no more payments on an active payment link, for ever",
-      answers: { 200: PaymentLinkData },
-      refusals: ["PAYMENT_LINK_NOT_ACTIVE"],
+      responses: { 200: PaymentLinkData },
+      errors: ["PAYMENT_LINK_NOT_ACTIVE"],
     },
   }) as const satisfies Record<string, Operation>;
 
@@ -521,11 +528,11 @@ export const CheckoutQuery = z.object({
 export const CheckoutEventsQuery = CheckoutQuery.pick({ sourceTransaction: true });
 
 /** An account's address on Solana. */
-const solanaAccount: Reader<string> = {
+const solanaAccount: Parser<string> = {
   schema: { type: "string", pattern: "^[1-9A-HJ-NP-Za-km-z]{32,44}$" },
-  read: (input) => {
+  parse: (input) => {
     if (typeof input !== "string") return "string_type";
-    return "address" in readSolanaAddress(input) ? { value: input } : "string_pattern_mismatch";
+    return "address" in parseSolanaAddress(input) ? { value: input } : "string_pattern_mismatch";
   },
 };
 
@@ -542,8 +549,8 @@ export const checkoutOperations = {
     operationId: "getCheckoutLink",
     summary: "Get how a payment link stands right now and how it is paid on its chain",
     query: CheckoutQuery,
-    answers: { 200: CheckoutLink },
-    refusals: ["CANNOT_FIND_PAYMENT_LINK", "INVALID_PAYMENT_LINK_AMOUNT"],
+    responses: { 200: CheckoutLink },
+    errors: ["CANNOT_FIND_PAYMENT_LINK", "INVALID_PAYMENT_LINK_AMOUNT"],
   },
   followLink: {
     method: "get",
@@ -557,9 +564,9 @@ export const checkoutOperations = {
       "`Last-Event-ID` says that it is known, and whenever it changes. A comment comes where nothing else " +
       "did for 15 seconds. The stream ends after 10 to 15 minutes, or sooner: whoever follows comes again.",
     query: CheckoutEventsQuery,
-    answers: { 200: null },
-    media: ["text/event-stream"],
-    refusals: ["CANNOT_FIND_PAYMENT_LINK"],
+    responses: { 200: null },
+    mediaTypes: ["text/event-stream"],
+    errors: ["CANNOT_FIND_PAYMENT_LINK"],
   },
   getSolanaRequest: {
     method: "get",
@@ -569,8 +576,8 @@ export const checkoutOperations = {
     operationId: "getSolanaRequest",
     summary: "Get who asks for a payment on Solana",
     description: "What a wallet shows that scanned a transaction request of Solana Pay 1.1.",
-    answers: { 200: z.object({ label: z.string(), icon: z.string() }) },
-    refusals: ["CANNOT_FIND_PAYMENT_LINK"],
+    responses: { 200: z.object({ label: z.string(), icon: z.string() }) },
+    errors: ["CANNOT_FIND_PAYMENT_LINK"],
   },
   makeSolanaTransaction: {
     method: "post",
@@ -584,8 +591,8 @@ export const checkoutOperations = {
       "Solana Pay 1.1. The transaction is unsigned, of version 0, in base64, and can be sent for about a " +
       "minute. A refusal has beside `errors` a `message` for people, by `Accept-Language`.",
     body: SolanaTransactionBody,
-    answers: { 200: z.object({ transaction: z.string(), message: z.string().optional() }) },
-    refusals: [
+    responses: { 200: z.object({ transaction: z.string(), message: z.string().optional() }) },
+    errors: [
       "CANNOT_FIND_PAYMENT_LINK",
       "PAYMENT_LINK_NOT_ACTIVE",
       "ACCOUNT_SUSPENDED",
@@ -601,6 +608,6 @@ export const checkoutOperations = {
     tag: "Checkout",
     operationId: "getCheckoutTransaction",
     summary: "Get how a payment stands right now",
-    answers: { 200: CheckoutTransaction },
+    responses: { 200: CheckoutTransaction },
   },
 } as const satisfies Record<string, Operation>;

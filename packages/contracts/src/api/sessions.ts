@@ -1,7 +1,7 @@
 import * as z from "zod";
-import { body, changed, oneOf, parameter, required, text } from "../validation.ts";
+import { body, optional, oneOf, parameter, required, text } from "../validation.ts";
 import { OwnAccount } from "./accounts.ts";
-import { PasskeyAnswer, PasskeyRequest } from "./passkeys.ts";
+import { PasskeyAssertion, PasskeyRequestOptions } from "./passkeys.ts";
 import { type Operation, listOf, wireInstant } from "./operation.ts";
 
 /** The ways into a session: an operator's one-time link, Ethereum, OpenID Connect, a passkey. */
@@ -19,24 +19,24 @@ const SiweBody = body({
   signature: required(text({ lengthMax: signatureCharsMax })),
 }).meta({ id: "SignedSiweMessage" });
 
-const proof = {
-  token: changed(text({ lengthMax: 200 })).describe("Of a one-time sign-in link."),
+const proofFields = {
+  token: optional(text({ lengthMax: 200 })).describe("Of a one-time sign-in link."),
   siwe: SiweBody.optional(),
-  passkey: PasskeyAnswer.optional(),
+  passkey: PasskeyAssertion.optional(),
 };
-const oneProof = {
+const proofMetadata = {
   description: "One of the three; where more are given, `passkey`, else `siwe`.",
   anyOf: [{ required: ["token"] }, { required: ["siwe"] }, { required: ["passkey"] }],
 };
 
 /** What becomes a session: one of these. */
-export const SignInBody = body(proof).meta({ id: "SignIn", ...oneProof });
+export const SignInBody = body(proofFields).meta({ id: "SignIn", ...proofMetadata });
 
 /** What proves that a session's person is there: one of these. */
-export const PresenceBody = body(proof).meta({ id: "PresenceProof", ...oneProof });
+export const PresenceBody = body(proofFields).meta({ id: "PresenceProof", ...proofMetadata });
 
 /** The token of a one-time sign-in link, to be told whose it is. */
-export const SignInLinkQuestion = body({
+export const SignInLinkRequest = body({
   token: required(text({ lengthMax: 200 })),
 }).meta({ id: "SignInLinkQuestion" });
 
@@ -48,14 +48,14 @@ const SignInLinkOwner = z
 /** What is linked to an account, proven as for signing in. */
 export const LinkIdentityBody = body({ siwe: SiweBody }).meta({ id: "IdentityProof" });
 
-const switches = ["true", "false"] as const;
+const booleanTexts = ["true", "false"] as const;
 
 /** The query of a sign-in with OpenID Connect. */
 export const StartOidcQuery = z.object({
-  link: parameter(oneOf(switches)).describe(
+  link: parameter(oneOf(booleanTexts)).describe(
     "Whether to link what comes back to the account that is signed in.",
   ),
-  prove: parameter(oneOf(switches)).describe(
+  prove: parameter(oneOf(booleanTexts)).describe(
     "Whether to prove presence in the session; the provider is asked to let the person sign in anew.",
   ),
 });
@@ -98,24 +98,24 @@ export const IdentityData = z
   .meta({ id: "IdentityData" });
 export type IdentityData = z.output<typeof IdentityData>;
 
-const session = "/console/api/session";
+const sessionPath = "/console/api/session";
 const tag = "Sessions";
-const browserOnly =
+const browserOnlyDescription =
   "For browsers: a person who is refused is led back to the console with `?error=<code>`.";
 
 /** The ways into a session, which anybody may call. */
 export const signInOperations = {
   start: {
     method: "post",
-    path: session,
+    path: sessionPath,
     caller: "anyone",
     tag,
     operationId: "signIn",
     summary: "Sign in by a one-time link, with Ethereum or by a passkey",
     description: "Answers the account, and the session as a cookie.",
     body: SignInBody,
-    answers: { 200: OwnAccount },
-    refusals: [
+    responses: { 200: OwnAccount },
+    errors: [
       "INVALID_SIGN_IN_TOKEN",
       "INVALID_SIWE_MESSAGE",
       "SIWE_CHAIN_UNAVAILABLE",
@@ -126,16 +126,16 @@ export const signInOperations = {
       "ACCOUNT_SUSPENDED",
     ],
   },
-  askAboutLink: {
+  getLinkOwner: {
     method: "post",
-    path: `${session}/link`,
+    path: `${sessionPath}/link`,
     caller: "anyone",
     tag,
     operationId: "askAboutSignInLink",
     summary: "Ask whom a one-time link signs in, which uses nothing up",
-    body: SignInLinkQuestion,
-    answers: { 200: SignInLinkOwner },
-    refusals: [
+    body: SignInLinkRequest,
+    responses: { 200: SignInLinkOwner },
+    errors: [
       "INVALID_SIGN_IN_TOKEN",
       "CROSS_SITE_REQUEST",
       "SIGN_IN_METHOD_UNAVAILABLE",
@@ -144,45 +144,45 @@ export const signInOperations = {
   },
   listMethods: {
     method: "get",
-    path: `${session}/methods`,
+    path: `${sessionPath}/methods`,
     caller: "anyone",
     tag,
     operationId: "listSignInMethods",
     summary: "List the ways to sign in that there are here",
-    answers: { 200: SignInMethods },
+    responses: { 200: SignInMethods },
   },
   getNonce: {
     method: "get",
-    path: `${session}/nonce`,
+    path: `${sessionPath}/nonce`,
     caller: "anyone",
     tag,
     operationId: "getNonce",
     summary: "Get a nonce for Sign-In with Ethereum, good once, for five minutes, in this browser",
     query: NonceQuery,
-    answers: { 200: Nonce },
-    refusals: ["CROSS_SITE_REQUEST", "SIGN_IN_METHOD_UNAVAILABLE", "INVALID_WALLET_ADDRESS"],
+    responses: { 200: Nonce },
+    errors: ["CROSS_SITE_REQUEST", "SIGN_IN_METHOD_UNAVAILABLE", "INVALID_WALLET_ADDRESS"],
   },
   getPasskeyRequest: {
     method: "get",
-    path: `${session}/passkey`,
+    path: `${sessionPath}/passkey`,
     caller: "anyone",
     tag,
     operationId: "getPasskeyRequest",
     summary: "Get what a passkey is asked for, good once, for five minutes, in this browser",
-    answers: { 200: PasskeyRequest },
-    refusals: ["CROSS_SITE_REQUEST", "SIGN_IN_METHOD_UNAVAILABLE"],
+    responses: { 200: PasskeyRequestOptions },
+    errors: ["CROSS_SITE_REQUEST", "SIGN_IN_METHOD_UNAVAILABLE"],
   },
   startOidc: {
     method: "get",
-    path: `${session}/oidc`,
+    path: `${sessionPath}/oidc`,
     caller: "anyone",
     tag,
     operationId: "startOidc",
     summary: "Go to the identity provider",
-    description: browserOnly,
+    description: browserOnlyDescription,
     query: StartOidcQuery,
-    answers: { 303: null },
-    refusals: [
+    responses: { 303: null },
+    errors: [
       "UNAUTHENTICATED",
       "REAUTHENTICATION_REQUIRED",
       "CROSS_SITE_REQUEST",
@@ -193,14 +193,14 @@ export const signInOperations = {
   },
   finishOidc: {
     method: "get",
-    path: `${session}/oidc/callback`,
+    path: `${sessionPath}/oidc/callback`,
     caller: "anyone",
     tag,
     operationId: "finishOidc",
     summary: "Come back from the identity provider, with its answer in the query",
-    description: browserOnly,
-    answers: { 303: null },
-    refusals: [
+    description: browserOnlyDescription,
+    responses: { 303: null },
+    errors: [
       "UNAUTHENTICATED",
       "OIDC_SIGN_IN_REFUSED",
       "REAUTHENTICATION_REQUIRED",
@@ -219,25 +219,25 @@ export const signInOperations = {
 export const sessionOperations = {
   get: {
     method: "get",
-    path: session,
+    path: sessionPath,
     caller: "session",
     tag,
     operationId: "getSession",
     summary: "Get the account that is signed in",
-    answers: { 200: OwnAccount },
+    responses: { 200: OwnAccount },
   },
   end: {
     method: "delete",
-    path: session,
+    path: sessionPath,
     caller: "session",
     tag,
     operationId: "signOut",
     summary: "Sign out",
-    answers: { 204: null },
+    responses: { 204: null },
   },
-  prove: {
+  provePresence: {
     method: "post",
-    path: `${session}/presence`,
+    path: `${sessionPath}/presence`,
     caller: "session",
     tag,
     operationId: "provePresence",
@@ -246,8 +246,8 @@ export const sessionOperations = {
       "For ten minutes the session may then change wallets, make keys and the like. " +
       "The session goes on under a new cookie; the one before is worth nothing.",
     body: PresenceBody,
-    answers: { 204: null },
-    refusals: [
+    responses: { 204: null },
+    errors: [
       "INVALID_SIGN_IN_TOKEN",
       "INVALID_SIWE_MESSAGE",
       "SIWE_CHAIN_UNAVAILABLE",
@@ -263,7 +263,7 @@ export const sessionOperations = {
     tag,
     operationId: "listSessions",
     summary: "List where the account is signed in, the newest first",
-    answers: { 200: listOf(SessionData).meta({ id: "SessionList" }) },
+    responses: { 200: listOf(SessionData).meta({ id: "SessionList" }) },
   },
   revoke: {
     method: "delete",
@@ -272,11 +272,11 @@ export const sessionOperations = {
     tag,
     operationId: "revokeSession",
     summary: "End one of the account's sessions",
-    answers: { 204: null },
+    responses: { 204: null },
   },
 } as const satisfies Record<string, Operation>;
 
-const identities = {
+const identityOperation = {
   path: "/console/api/identities",
   caller: "session",
   tag: "Identities",
@@ -285,22 +285,22 @@ const identities = {
 /** What a signed-in person does with the identities that sign in to the account. */
 export const identityOperations = {
   list: {
-    ...identities,
+    ...identityOperation,
     method: "get",
     operationId: "listIdentities",
     summary: "List what signs in to the account, besides one-time links",
-    answers: { 200: listOf(IdentityData).meta({ id: "IdentityList" }) },
+    responses: { 200: listOf(IdentityData).meta({ id: "IdentityList" }) },
   },
   link: {
-    ...identities,
+    ...identityOperation,
     method: "post",
     needsPresence: true,
     operationId: "linkIdentity",
     summary: "Let an Ethereum address sign in to the account too",
     description: "200 where it did before, 201 where it does now.",
     body: LinkIdentityBody,
-    answers: { 200: IdentityData, 201: IdentityData },
-    refusals: [
+    responses: { 200: IdentityData, 201: IdentityData },
+    errors: [
       "INVALID_SIWE_MESSAGE",
       "SIWE_CHAIN_UNAVAILABLE",
       "SIGN_IN_METHOD_UNAVAILABLE",
@@ -309,13 +309,13 @@ export const identityOperations = {
     ],
   },
   unlink: {
-    ...identities,
+    ...identityOperation,
     path: "/console/api/identities/:id",
     method: "delete",
     needsPresence: true,
     operationId: "unlinkIdentity",
     summary: "Let an identity sign in no longer, and end the other sessions that it began",
-    answers: { 204: null },
-    refusals: ["LAST_WAY_IN"],
+    responses: { 204: null },
+    errors: ["LAST_WAY_IN"],
   },
 } as const satisfies Record<string, Operation>;

@@ -2,10 +2,10 @@ import * as z from "zod";
 import type { Catalogue, CatalogueToken } from "../catalogue.ts";
 import { TokenData, UserWalletData } from "../payment-link.ts";
 import {
-  type Reader,
+  type Parser,
   body,
   bool,
-  changed,
+  optional,
   integer,
   nullable,
   required,
@@ -17,10 +17,13 @@ import { type Operation, listOf, wireCount, wireInstant } from "./operation.ts";
 const firstAddressIndexMax = 1_000_000;
 
 /** A new wallet; its token is one of the catalogue. */
-export const walletBody = ({ tokens, findToken }: Pick<Catalogue, "tokens" | "findToken">) => {
-  const knownToken: Reader<CatalogueToken> = {
+export const createWalletBody = ({
+  tokens,
+  findToken,
+}: Pick<Catalogue, "tokens" | "findToken">) => {
+  const tokenParser: Parser<CatalogueToken> = {
     schema: { type: "string", enum: tokens.map((token) => token.id) },
-    read: (input) => {
+    parse: (input) => {
       const token = typeof input === "string" ? findToken(input) : undefined;
       return token === undefined ? "enum" : { value: token };
     },
@@ -29,7 +32,7 @@ export const walletBody = ({ tokens, findToken }: Pick<Catalogue, "tokens" | "fi
     walletAddress: required(text({ lengthMax: 300 })).describe(
       "An address of the token's chain; on Bitcoin the account's extended public key or descriptor.",
     ),
-    tokenId: required(knownToken),
+    tokenId: required(tokenParser),
     firstAddressIndex: nullable(integer({ min: 0, max: firstAddressIndexMax })).describe(
       "On Bitcoin the index of the first address that links get; 0 where not given. Leave those below to your own " +
         "wallet app, so that it never shows the address of an open link. Ignored on other chains.",
@@ -40,8 +43,8 @@ export const walletBody = ({ tokens, findToken }: Pick<Catalogue, "tokens" | "fi
 
 /** Which defaults a wallet is to be; what is left out stays as it is. */
 export const WalletChange = body({
-  isDefault: changed(bool),
-  isChainDefault: changed(bool),
+  isDefault: optional(bool),
+  isChainDefault: optional(bool),
 }).meta({ id: "WalletChange" });
 
 /** A wallet as its owner sees it. */
@@ -68,36 +71,40 @@ const CatalogueEntry = z
   .object({ id: z.string(), token: TokenData })
   .meta({ id: "CatalogueEntry" });
 
-const shared = { path: "/console/api/wallets", caller: "session", tag: "Wallets" } as const;
-const one = { ...shared, path: "/console/api/wallets/:id" } as const;
+const collectionOperation = {
+  path: "/console/api/wallets",
+  caller: "session",
+  tag: "Wallets",
+} as const;
+const itemOperation = { ...collectionOperation, path: "/console/api/wallets/:id" } as const;
 
 /** What a signed-in person does with wallets. */
 export const walletOperations = (catalogue: Pick<Catalogue, "tokens" | "findToken">) =>
   ({
     listTokens: {
-      ...shared,
+      ...collectionOperation,
       method: "get",
       path: "/console/api/tokens",
       operationId: "listTokens",
       summary: "List the catalogue of tokens, from which a wallet's is chosen",
-      answers: { 200: listOf(CatalogueEntry).meta({ id: "TokenList" }) },
+      responses: { 200: listOf(CatalogueEntry).meta({ id: "TokenList" }) },
     },
     list: {
-      ...shared,
+      ...collectionOperation,
       method: "get",
       operationId: "listWallets",
       summary: "List the wallets, the oldest first",
-      answers: { 200: listOf(OwnWallet).meta({ id: "WalletList" }) },
+      responses: { 200: listOf(OwnWallet).meta({ id: "WalletList" }) },
     },
     add: {
-      ...shared,
+      ...collectionOperation,
       method: "post",
       needsPresence: true,
       operationId: "addWallet",
       summary: "Add an address at which the account is paid, in one token",
-      body: walletBody(catalogue),
-      answers: { 201: OwnWallet },
-      refusals: [
+      body: createWalletBody(catalogue),
+      responses: { 201: OwnWallet },
+      errors: [
         "INVALID_WALLET_ADDRESS",
         "SOLANA_WALLET_REQUIRED",
         "BITCOIN_KEY_REQUIRED",
@@ -108,7 +115,7 @@ export const walletOperations = (catalogue: Pick<Catalogue, "tokens" | "findToke
       ],
     },
     change: {
-      ...one,
+      ...itemOperation,
       method: "patch",
       needsPresence: true,
       operationId: "changeWallet",
@@ -116,15 +123,15 @@ export const walletOperations = (catalogue: Pick<Catalogue, "tokens" | "findToke
       description:
         "Another default may take effect only after a delay (`defaultAt`); `isDefault: false` cancels it.",
       body: WalletChange,
-      answers: { 200: OwnWallet },
-      refusals: ["SOLANA_WALLET_REQUIRED", "SERVICE_UNAVAILABLE"],
+      responses: { 200: OwnWallet },
+      errors: ["SOLANA_WALLET_REQUIRED", "SERVICE_UNAVAILABLE"],
     },
     delete: {
-      ...one,
+      ...itemOperation,
       method: "delete",
       needsPresence: true,
       operationId: "deleteWallet",
       summary: "Delete a wallet; links made with it stay as they are",
-      answers: { 204: null },
+      responses: { 204: null },
     },
   }) as const satisfies Record<string, Operation>;

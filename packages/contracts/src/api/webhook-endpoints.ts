@@ -1,10 +1,10 @@
 import * as z from "zod";
 import { PageQuery } from "../payment-link.ts";
 import {
-  type Reader,
+  type Parser,
   body,
   bool,
-  changed,
+  optional,
   oneOf,
   parameter,
   required,
@@ -16,24 +16,24 @@ import { type Operation, listOf, pageOf, wireCount, wireInstant } from "./operat
 const name = text({ lengthMin: 1, lengthMax: 100 });
 
 /** Any string: what is wrong with a URL is told by one code, its length too (rule HOOK-2). */
-const anyString: Reader<string> = {
+const urlString: Parser<string> = {
   schema: { type: "string", format: "uri" },
-  read: (input) => (typeof input === "string" ? { value: input } : "string_type"),
+  parse: (input) => (typeof input === "string" ? { value: input } : "string_type"),
 };
 
-const fixed: Reader<never> = { schema: { not: {} }, read: () => "no_update" };
+const immutableField: Parser<never> = { schema: { not: {} }, parse: () => "no_update" };
 
 /** A new webhook endpoint. */
-export const EndpointBody = body({
-  url: required(anyString).describe("A public https address without a port."),
+export const CreateEndpointBody = body({
+  url: required(urlString).describe("A public https address without a port."),
   name: required(name),
 }).meta({ id: "NewWebhookEndpoint" });
 
 /** What changes of an endpoint; its `url` never does. */
 export const EndpointChange = body({
-  url: changed(fixed),
-  name: changed(name),
-  enabled: changed(bool),
+  url: optional(immutableField),
+  name: optional(name),
+  enabled: optional(bool),
 }).meta({ id: "WebhookEndpointChange" });
 
 /** How the last attempt to an endpoint ended. */
@@ -156,73 +156,76 @@ export const LinkDeliveryData = DeliveryData.extend({
 }).meta({ id: "LinkDeliveryData" });
 export type LinkDeliveryData = z.output<typeof LinkDeliveryData>;
 
-const shared = {
+const collectionOperation = {
   path: "/console/api/webhook-endpoints",
   caller: "session",
   tag: "Webhooks",
 } as const;
-const one = { ...shared, path: "/console/api/webhook-endpoints/:id" } as const;
+const itemOperation = {
+  ...collectionOperation,
+  path: "/console/api/webhook-endpoints/:id",
+} as const;
 
 /** What a signed-in person does with webhook endpoints. */
 export const webhookEndpointOperations = {
   list: {
-    ...shared,
+    ...collectionOperation,
     method: "get",
     operationId: "listWebhookEndpoints",
     summary: "List the webhook endpoints that are not deleted",
-    answers: { 200: WebhookEndpointList },
+    responses: { 200: WebhookEndpointList },
   },
   create: {
-    ...shared,
+    ...collectionOperation,
     method: "post",
     needsPresence: true,
     operationId: "createWebhookEndpoint",
     summary: "Add a webhook endpoint, whose signing secret this answer alone shows",
-    body: EndpointBody,
-    answers: { 201: CreatedWebhookEndpoint },
-    refusals: ["INVALID_WEBHOOK_URL", "WEBHOOK_ENDPOINT_LIMIT"],
+    body: CreateEndpointBody,
+    responses: { 201: CreatedWebhookEndpoint },
+    errors: ["INVALID_WEBHOOK_URL", "WEBHOOK_ENDPOINT_LIMIT"],
   },
   change: {
-    ...one,
+    ...itemOperation,
     method: "patch",
     operationId: "changeWebhookEndpoint",
     summary: "Rename, disable or enable a webhook endpoint",
     description: "Disabling abandons what is queued; enabling again replays nothing.",
     body: EndpointChange,
-    answers: { 200: WebhookEndpointData },
+    responses: { 200: WebhookEndpointData },
   },
   delete: {
-    ...one,
+    ...itemOperation,
     method: "delete",
     operationId: "deleteWebhookEndpoint",
     summary: "Delete a webhook endpoint; its log stays readable",
-    answers: { 204: null },
+    responses: { 204: null },
   },
   listDeliveries: {
-    ...one,
-    path: `${one.path}/deliveries`,
+    ...itemOperation,
+    path: `${itemOperation.path}/deliveries`,
     method: "get",
     operationId: "listDeliveries",
     summary: "List an endpoint's deliveries, the newest first",
     query: ListDeliveriesQuery,
-    answers: { 200: pageOf(DeliveryData).meta({ id: "DeliveryPage" }) },
+    responses: { 200: pageOf(DeliveryData).meta({ id: "DeliveryPage" }) },
   },
   getDelivery: {
-    ...one,
-    path: `${one.path}/deliveries/:deliveryId`,
+    ...itemOperation,
+    path: `${itemOperation.path}/deliveries/:deliveryId`,
     method: "get",
     operationId: "getDelivery",
     summary: "Get one delivery with each of its attempts",
-    answers: { 200: DeliveryDetail },
+    responses: { 200: DeliveryDetail },
   },
   listLinkDeliveries: {
-    ...shared,
+    ...collectionOperation,
     path: "/console/api/webhook-deliveries",
     method: "get",
     operationId: "listLinkDeliveries",
     summary: "List what was told about a payment link, to whichever endpoint, the newest first",
     description: "Of a link that is not the caller's there is none.",
     query: LinkDeliveriesQuery,
-    answers: { 200: pageOf(LinkDeliveryData).meta({ id: "LinkDeliveryPage" }) },
+    responses: { 200: pageOf(LinkDeliveryData).meta({ id: "LinkDeliveryPage" }) },
   },
 } as const satisfies Record<string, Operation>;

@@ -2,9 +2,9 @@
  * Returns the processor time that this thread spends on the work, in milliseconds. Other processes do
  * not add to it, so a test may bound it.
  */
-export const cpuMsOf = (work: () => void): number => {
-  const before = process.threadCpuUsage();
+export const measureCpuMs = (work: () => void): number => {
+  const startUsage = process.threadCpuUsage();
   work();
-  const { user, system } = process.threadCpuUsage(before);
+  const { user, system } = process.threadCpuUsage(startUsage);
   return (user + system) / 1_000;
 };

@@ -1,7 +1,7 @@
 /** Texts by what is wrong with them, the same in every run. */
 export type HostileTexts = ReadonlyMap<string, string>;
 
-const blanks = {
+const whitespace = {
   space: " ",
   tab: "\t",
   "line feed": "\n",
@@ -22,7 +22,7 @@ const blanks = {
   "combining accent": "\u0301",
 } as const;
 
-const strangeCharacters = [
+const unexpectedCharacters = [
   ..."0OIl_-+/\\'\"<>%#?&=@:;,.~|*",
   "é",
   "а",
@@ -32,8 +32,8 @@ const strangeCharacters = [
   "\uD800",
 ];
 const schemes = ["bitcoin:", "ethereum:", "solana:", "tron:", "https://", "data:,", "javascript:"];
-const heads = [...schemes, "0x", "1", "41", "00", "=", "@", "'", "BITCOIN:", "pay-"];
-const tails = [
+const prefixes = [...schemes, "0x", "1", "41", "00", "=", "@", "'", "BITCOIN:", "pay-"];
+const suffixes = [
   "?amount=1",
   "?amount=1e3",
   "?amount=+1",
@@ -63,7 +63,7 @@ const tails = [
   "--",
   "\u0000\u0000",
 ];
-const wraps = [
+const wrappers = [
   ["[", "]"],
   ["<", ">"],
   ["(", ")"],
@@ -78,7 +78,7 @@ const wraps = [
 ] as const;
 
 /** Letters of other scripts that look as these do. */
-const scripts: Readonly<Record<string, (letter: string) => string>> = {
+const scriptConverters: Readonly<Record<string, (letter: string) => string>> = {
   Cyrillic: (letter) =>
     ({ a: "а", c: "с", e: "е", o: "о", p: "р", x: "х", y: "у", T: "Т", A: "А", B: "В", E: "Е" })[
       letter
@@ -93,7 +93,7 @@ const scripts: Readonly<Record<string, (letter: string) => string>> = {
 };
 
 /** What is of no form of the family wherever it is typed. */
-const strangers: Readonly<Record<string, string>> = {
+const foreignTexts: Readonly<Record<string, string>> = {
   nothing: "",
   "an address of EVM": "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913",
   "an address of Tron": "TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t",
@@ -125,101 +125,116 @@ const strangers: Readonly<Record<string, string>> = {
 };
 
 /** The next one of the same kind, so that only the checksum tells. */
-const nextOf = (letter: string): string => {
+const getNextCharacter = (letter: string): string => {
   const next = { "9": "2", z: "a", Z: "A", k: "m", H: "J", N: "P", f: "a", F: "A" }[letter];
   return next ?? String.fromCodePoint((letter.codePointAt(0) ?? 0) + 1);
 };
 
 const swapCase = (text: string): string =>
   [...text]
-    .map((one) => (one === one.toLowerCase() ? one.toUpperCase() : one.toLowerCase()))
+    .map((letter) =>
+      letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase(),
+    )
     .join("");
 
 /**
  * One right text spoilt in hundreds of ways in which hands, fonts, clipboards, and strangers spoil it, and
  * what was never of its form. Each has a name that begins with the kind of its fault; none is the text itself.
  */
-export const spoilText = (right: string): HostileTexts => {
-  const half = Math.floor(right.length / 2);
-  const within = (text: string, at = half): string => right.slice(0, at) + text + right.slice(at);
-  const instead = (text: string, at = half): string =>
-    right.slice(0, at) + text + right.slice(at + 1);
-  const places = Array.from(right, (letter, at) => ({ letter, at }));
-  const all: [string, string][] = [
-    ...Object.entries(blanks).flatMap(([name, blank]): [string, string][] => [
-      [`blank: ${name} before`, blank + right],
-      [`blank: ${name} after`, right + blank],
-      [`blank: ${name} behind the first letter`, within(blank, 1)],
-      [`blank: ${name} within`, within(blank)],
+export const corruptText = (validText: string): HostileTexts => {
+  const middle = Math.floor(validText.length / 2);
+  const insertText = (text: string, at = middle): string =>
+    validText.slice(0, at) + text + validText.slice(at);
+  const replaceCharacter = (text: string, at = middle): string =>
+    validText.slice(0, at) + text + validText.slice(at + 1);
+  const characters = Array.from(validText, (letter, at) => ({ letter, at }));
+  const variants: [string, string][] = [
+    ...Object.entries(whitespace).flatMap(([name, space]): [string, string][] => [
+      [`blank: ${name} before`, space + validText],
+      [`blank: ${name} after`, validText + space],
+      [`blank: ${name} behind the first letter`, insertText(space, 1)],
+      [`blank: ${name} within`, insertText(space)],
     ]),
-    ...strangeCharacters.flatMap((one): [string, string][] => [
-      [`character: ${one} within`, within(one)],
-      [`character: ${one} instead of another`, instead(one)],
+    ...unexpectedCharacters.flatMap((character): [string, string][] => [
+      [`character: ${character} within`, insertText(character)],
+      [`character: ${character} instead of another`, replaceCharacter(character)],
     ]),
-    ...[1, 2, 3, 5, 10, half].flatMap((count): [string, string][] => [
-      [`length: without the first ${count}`, right.slice(count)],
-      [`length: without the last ${count}`, right.slice(0, -count)],
-      [`length: the first ${count} twice`, right.slice(0, count) + right],
+    ...[1, 2, 3, 5, 10, middle].flatMap((count): [string, string][] => [
+      [`length: without the first ${count}`, validText.slice(count)],
+      [`length: without the last ${count}`, validText.slice(0, -count)],
+      [`length: the first ${count} twice`, validText.slice(0, count) + validText],
     ]),
-    ["length: twice", right + right],
-    ["length: 30,000 times", right.repeat(30_000)],
-    ...places.map(({ letter, at }): [string, string] => [
+    ["length: twice", validText + validText],
+    ["length: 30,000 times", validText.repeat(30_000)],
+    ...characters.map(({ letter, at }): [string, string] => [
       `letter: another at ${at}`,
-      instead(nextOf(letter), at),
+      replaceCharacter(getNextCharacter(letter), at),
     ]),
-    ...places.map(({ at }): [string, string] => [`letter: none at ${at}`, instead("", at)]),
-    ...places.map(({ letter, at }): [string, string] => [
+    ...characters.map(({ at }): [string, string] => [
+      `letter: none at ${at}`,
+      replaceCharacter("", at),
+    ]),
+    ...characters.map(({ letter, at }): [string, string] => [
       `letter: two swapped at ${at}`,
-      right.slice(0, at) + right.charAt(at + 1) + letter + right.slice(at + 2),
+      validText.slice(0, at) + validText.charAt(at + 1) + letter + validText.slice(at + 2),
     ]),
-    ...places.map(({ letter, at }): [string, string] => [
+    ...characters.map(({ letter, at }): [string, string] => [
       `case: the other at ${at}`,
-      instead(swapCase(letter), at),
+      replaceCharacter(swapCase(letter), at),
     ]),
-    ["case: capitals", right.toUpperCase()],
-    ["case: small letters", right.toLowerCase()],
-    ["case: swapped", swapCase(right)],
-    ...heads.map((head): [string, string] => [`wrapped: ${head} before`, head + right]),
-    ...tails.map((tail): [string, string] => [`wrapped: ${tail} behind`, right + tail]),
-    ...wraps.map(([a, b]): [string, string] => [`wrapped: in ${a}${b}`, a + right + b]),
-    ["encoded: base64", Buffer.from(right).toString("base64")],
-    ["encoded: hex", Buffer.from(right).toString("hex")],
-    ["encoded: backwards", [...right].toReversed().join("")],
-    ["encoded: UTF-16", [...right].join("\0")],
-    ["encoded: percent", [...right].map((one) => `%${codeOf(one)}`).join("")],
-    ["encoded: percent, one letter", instead(`%${codeOf(right.charAt(half))}`)],
-    ["encoded: percent twice, one letter", instead(`%25${codeOf(right.charAt(half))}`)],
-    ["encoded: HTML, one letter", instead(`&#x${codeOf(right.charAt(half))};`)],
-    ["encoded: JSON, one letter", instead(`\\u00${codeOf(right.charAt(half))}`)],
-    ["encoded: accents apart", right.replace(/[a-z]/i, (one) => `${one}\u0301`)],
-    ...Object.entries(scripts).flatMap(([name, write]): [string, string][] => [
-      [`script: all ${name}`, Array.from(right, write).join("")],
+    ["case: capitals", validText.toUpperCase()],
+    ["case: small letters", validText.toLowerCase()],
+    ["case: swapped", swapCase(validText)],
+    ...prefixes.map((prefix): [string, string] => [
+      `wrapped: ${prefix} before`,
+      prefix + validText,
+    ]),
+    ...suffixes.map((suffix): [string, string] => [
+      `wrapped: ${suffix} behind`,
+      validText + suffix,
+    ]),
+    ...wrappers.map(([a, b]): [string, string] => [`wrapped: in ${a}${b}`, a + validText + b]),
+    ["encoded: base64", Buffer.from(validText).toString("base64")],
+    ["encoded: hex", Buffer.from(validText).toString("hex")],
+    ["encoded: backwards", [...validText].toReversed().join("")],
+    ["encoded: UTF-16", [...validText].join("\0")],
+    ["encoded: percent", [...validText].map((character) => `%${toHexCode(character)}`).join("")],
+    ["encoded: percent, one letter", replaceCharacter(`%${toHexCode(validText.charAt(middle))}`)],
+    [
+      "encoded: percent twice, one letter",
+      replaceCharacter(`%25${toHexCode(validText.charAt(middle))}`),
+    ],
+    ["encoded: HTML, one letter", replaceCharacter(`&#x${toHexCode(validText.charAt(middle))};`)],
+    ["encoded: JSON, one letter", replaceCharacter(`\\u00${toHexCode(validText.charAt(middle))}`)],
+    ["encoded: accents apart", validText.replace(/[a-z]/i, (character) => `${character}\u0301`)],
+    ...Object.entries(scriptConverters).flatMap(([name, convert]): [string, string][] => [
+      [`script: all ${name}`, Array.from(validText, convert).join("")],
       [
         `script: its end ${name}`,
-        right.slice(0, half) + Array.from(right.slice(half), write).join(""),
+        validText.slice(0, middle) + Array.from(validText.slice(middle), convert).join(""),
       ],
     ]),
-    ...Object.entries(strangers).map(([name, text]): [string, string] => [
+    ...Object.entries(foreignTexts).map(([name, text]): [string, string] => [
       `stranger: ${name}`,
       text,
     ]),
   ];
-  return new Map(all.filter(([, text]) => text !== right));
+  return new Map(variants.filter(([, text]) => text !== validText));
 };
 
-const codeOf = (letter: string): string =>
+const toHexCode = (letter: string): string =>
   (letter.codePointAt(0) ?? 0).toString(16).padStart(2, "0");
 
 /** A difference from a library, and why ours is right. */
-export type Difference = {
+export type ExpectedDifference = {
   /** Of which names or texts. */
-  of: RegExp | ((text: string) => boolean);
+  appliesTo: RegExp | ((text: string) => boolean);
   ours: "taken" | "refused";
-  why: string;
+  reason: string;
 };
 
 /** Nothing that is right is longer; the libraries take minutes to refuse a million letters of base58. */
-const askedLengthMax = 5_000;
+const comparedLengthMax = 5_000;
 
 /**
  * The texts on which two readers differ, by name, with our verdict, and without those that a row
@@ -228,23 +243,27 @@ const askedLengthMax = 5_000;
  */
 export const findUnexplained = (
   texts: HostileTexts,
-  differences: readonly Difference[],
+  differences: readonly ExpectedDifference[],
   { ours, theirs }: Record<"ours" | "theirs", (text: string) => boolean>,
-): { unexplained: string[]; idle: string[]; refusedCount: number } => {
-  const explaining = new Set<Difference>();
+): { unexplained: string[]; unusedDifferences: string[]; rejectedCount: number } => {
+  const usedDifferences = new Set<ExpectedDifference>();
   const unexplained: string[] = [];
-  const refused = new Set<string>();
+  const rejectedTexts = new Set<string>();
   for (const [name, text] of texts) {
-    const isTaken = ours(text);
-    if (!isTaken) refused.add(text);
-    if (isTaken === (text.length <= askedLengthMax && theirs(text))) continue;
-    const verdict = isTaken ? "taken" : "refused";
-    const isOf = (of: Difference["of"]): boolean =>
-      typeof of === "function" ? of(text) : of.test(name);
-    const row = differences.find(({ of, ours }) => ours === verdict && isOf(of));
-    if (row === undefined) unexplained.push(`${verdict}: ${name}: ${text.slice(0, 100)}`);
-    else explaining.add(row);
+    const isAccepted = ours(text);
+    if (!isAccepted) rejectedTexts.add(text);
+    if (isAccepted === (text.length <= comparedLengthMax && theirs(text))) continue;
+    const verdict = isAccepted ? "taken" : "refused";
+    const applies = (appliesTo: ExpectedDifference["appliesTo"]): boolean =>
+      typeof appliesTo === "function" ? appliesTo(text) : appliesTo.test(name);
+    const difference = differences.find(
+      ({ appliesTo, ours }) => ours === verdict && applies(appliesTo),
+    );
+    if (difference === undefined) unexplained.push(`${verdict}: ${name}: ${text.slice(0, 100)}`);
+    else usedDifferences.add(difference);
   }
-  const idle = differences.filter((row) => !explaining.has(row)).map(({ why }) => why);
-  return { unexplained, idle, refusedCount: refused.size };
+  const unusedDifferences = differences
+    .filter((difference) => !usedDifferences.has(difference))
+    .map(({ reason }) => reason);
+  return { unexplained, unusedDifferences, rejectedCount: rejectedTexts.size };
 };

@@ -2,7 +2,7 @@ import type { Account } from "../account.ts";
 import { newId } from "../ids.ts";
 
 /** An owner's account as auth-keys publishes it, new each time; without a wallet unless told otherwise. */
-export const sampleAccount = (change: Partial<Account> = {}): Account => ({
+export const createSampleAccount = (overrides: Partial<Account> = {}): Account => ({
   id: newId("user"),
   version: 1,
   handle: "alice",
@@ -14,5 +14,5 @@ export const sampleAccount = (change: Partial<Account> = {}): Account => ({
   backgroundColour: null,
   links: null,
   wallets: [],
-  ...change,
+  ...overrides,
 });

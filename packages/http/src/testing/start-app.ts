@@ -1,25 +1,25 @@
-import { type IntrospectionAnswer, hashSecret } from "@payment-links/contracts";
-import { sampleAccount } from "@payment-links/contracts/testing/sample-account";
-import { type Ask, createIdentity } from "@payment-links/identity";
+import { type IntrospectionResponse, hashSecret } from "@payment-links/contracts";
+import { createSampleAccount } from "@payment-links/contracts/testing/sample-account";
+import { type RequestIntrospection, createIdentity } from "@payment-links/identity";
 import { type Limit, type Limiter, createLocalLimiter } from "@payment-links/rate-limit";
-import { type HeldClock, createHeldClock, openLog, openMetrics } from "@payment-links/runtime";
+import { type FakeClock, createFakeClock, createLog, createMetrics } from "@payment-links/runtime";
 import { createApp } from "../app.ts";
 import { listen } from "../listen.ts";
 import type { Route } from "../route.ts";
-import { cookiePolicy } from "../session-cookie.ts";
+import { createCookiePolicy } from "../session-cookie.ts";
 
-type Options = {
+type StartAppOptions = {
   routes: readonly Route[];
   perKey?: Limit;
   perAddress?: Limit;
   trustedProxies?: readonly string[];
   baseUrl?: string;
   /** Holders of credentials, by the credential in clear. */
-  holders?: Readonly<Record<string, Holder>>;
+  credentials?: Readonly<Record<string, TestCredential>>;
   logLevel?: string;
 };
 
-export type Holder = {
+export type TestCredential = {
   scopes?: readonly string[];
   bucketId?: string;
   expiresAt?: Date;
@@ -30,56 +30,60 @@ export type Holder = {
 
 export type StartedApp = {
   port: number;
-  clock: HeldClock;
+  clock: FakeClock;
   /** How often the stand-in for auth-keys was asked. */
-  asked: () => number;
+  getIntrospectionCount: () => number;
   /** From which addresses it was told that a key is used. */
-  addresses: (string | undefined)[];
+  reportedAddresses: (string | undefined)[];
   /** From now on auth-keys answers nothing. */
-  goAway: () => void;
+  stopAuthKeys: () => void;
   /** From now on auth-keys knows no such credential. */
-  forget: (secret: string) => void;
+  removeCredential: (secret: string) => void;
   /** Which buckets the limiter was asked for, one entry per question. */
-  charged: string[][];
-  logged: string[];
-  metrics: ReturnType<typeof openMetrics>;
+  requestedBuckets: string[][];
+  logLines: string[];
+  metrics: ReturnType<typeof createMetrics>;
   close(): Promise<void>;
 };
 
-const ample: Limit = { tokensPerSecond: 1000, burst: 1000 };
+const ampleLimit: Limit = { tokensPerSecond: 1000, burst: 1000 };
 
 /** Starts an app on a port of its own: a real server, real buckets, and auth-keys as a function. */
-export const startApp = async (options: Options): Promise<StartedApp> => {
-  const clock = createHeldClock(new Date("2026-11-21T10:00:00Z"));
-  const metrics = openMetrics("test");
-  const logged: string[] = [];
-  const log = openLog(
+export const startApp = async (options: StartAppOptions): Promise<StartedApp> => {
+  const clock = createFakeClock(new Date("2026-11-21T10:00:00Z"));
+  const metrics = createMetrics("test");
+  const logLines: string[] = [];
+  const log = createLog(
     { service: "test", level: options.logLevel ?? "debug" },
-    { write: (line) => void logged.push(line) },
+    { write: (line) => void logLines.push(line) },
   );
-  const answers = new Map<string, IntrospectionAnswer>();
-  for (const [secret, holder] of Object.entries(options.holders ?? {})) {
-    answers.set(hashSecret(secret).toString("hex"), answerOf(holder));
+  const responseByHash = new Map<string, IntrospectionResponse>();
+  for (const [secret, credential] of Object.entries(options.credentials ?? {})) {
+    responseByHash.set(hashSecret(secret).toString("hex"), toIntrospectionResponse(credential));
   }
-  let questions = 0;
-  const addresses: (string | undefined)[] = [];
-  let isAway = false;
-  const goAway = () => void (isAway = true);
-  const forget = (secret: string) => void answers.delete(hashSecret(secret).toString("hex"));
-  const ask: Ask = async ({ hash, address }) => {
-    questions += 1;
-    addresses.push(address);
-    if (isAway) throw new Error("connect ECONNREFUSED");
-    return answers.get(hash) ?? { found: false };
+  let introspectionCount = 0;
+  const reportedAddresses: (string | undefined)[] = [];
+  let isAuthKeysStopped = false;
+  const stopAuthKeys = () => void (isAuthKeysStopped = true);
+  const removeCredential = (secret: string) =>
+    void responseByHash.delete(hashSecret(secret).toString("hex"));
+  const requestIntrospection: RequestIntrospection = async ({ hash, address }) => {
+    introspectionCount += 1;
+    reportedAddresses.push(address);
+    if (isAuthKeysStopped) throw new Error("connect ECONNREFUSED");
+    return responseByHash.get(hash) ?? { found: false };
   };
-  const charged: string[][] = [];
+  const requestedBuckets: string[][] = [];
   const app = createApp({
     routes: options.routes,
-    gate: {
-      limiter: spy(createLocalLimiter({ clock }), charged),
-      limits: { perKey: options.perKey ?? ample, perAddress: options.perAddress ?? ample },
-      identity: createIdentity({ ask, clock, metrics, log }),
-      cookie: cookiePolicy(options.baseUrl ?? "http://127.0.0.1"),
+    authorizer: {
+      limiter: recordBuckets(createLocalLimiter({ clock }), requestedBuckets),
+      limits: {
+        perKey: options.perKey ?? ampleLimit,
+        perAddress: options.perAddress ?? ampleLimit,
+      },
+      identity: createIdentity({ requestIntrospection, clock, metrics, log }),
+      cookie: createCookiePolicy(options.baseUrl ?? "http://127.0.0.1"),
     },
     trustedProxies: options.trustedProxies ?? [],
     log,
@@ -89,29 +93,40 @@ export const startApp = async (options: Options): Promise<StartedApp> => {
     handler: app,
     host: "127.0.0.1",
     port: 0,
-    variable: "PORT",
+    portVariable: "PORT",
   });
-  const asked = () => questions;
-  return { port, clock, asked, addresses, goAway, forget, charged, logged, metrics, close };
+  const getIntrospectionCount = () => introspectionCount;
+  return {
+    port,
+    clock,
+    getIntrospectionCount,
+    reportedAddresses,
+    stopAuthKeys,
+    removeCredential,
+    requestedBuckets,
+    logLines,
+    metrics,
+    close,
+  };
 };
 
-const spy = (limiter: Limiter, charged: string[][]): Limiter => ({
+const recordBuckets = (limiter: Limiter, requestedBuckets: string[][]): Limiter => ({
   ...limiter,
   take: (buckets) => {
-    charged.push(buckets.map(({ policy, id }) => `${policy} ${id}`));
+    requestedBuckets.push(buckets.map(({ policy, id }) => `${policy} ${id}`));
     return limiter.take(buckets);
   },
 });
 
-const account = sampleAccount({ id: "user_1", dateCreated: new Date(0) });
+const account = createSampleAccount({ id: "user_1", dateCreated: new Date(0) });
 
-const answerOf = ({
+const toIntrospectionResponse = ({
   scopes,
   bucketId,
   expiresAt,
   cidrs,
-  ...ownLimit
-}: Holder): IntrospectionAnswer => ({
+  ...credentialLimit
+}: TestCredential): IntrospectionResponse => ({
   found: true,
   account,
   credential: {
@@ -120,6 +135,6 @@ const answerOf = ({
     scopes: [...(scopes ?? [])],
     expiresAt: expiresAt ?? null,
     ...(cidrs === undefined ? {} : { cidrs: [...cidrs] }),
-    ...ownLimit,
+    ...credentialLimit,
   },
 });

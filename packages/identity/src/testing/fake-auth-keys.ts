@@ -1,46 +1,46 @@
-import type { IntrospectionAnswer, IntrospectionQuestion } from "@payment-links/contracts";
-import type { Ask } from "../caller.ts";
+import type { IntrospectionResponse, IntrospectionRequest } from "@payment-links/contracts";
+import type { RequestIntrospection } from "../caller.ts";
 
 /** An auth-keys whose answers a test gives, one by one or all at once. */
 export type FakeAuthKeys = {
-  ask: Ask;
+  requestIntrospection: RequestIntrospection;
   /** Every question so far. */
-  questions: IntrospectionQuestion[];
+  requests: IntrospectionRequest[];
   /** From now on answers at once: the answer, or the error. */
-  reply(answer: IntrospectionAnswer | Error): void;
+  respondWith(response: IntrospectionResponse | Error): void;
   /** From now on keeps questions waiting. */
-  hold(): void;
+  holdRequests(): void;
   /** Answers the question that waits longest. */
-  release(answer: IntrospectionAnswer | Error): void;
+  respondToNext(response: IntrospectionResponse | Error): void;
 };
 
 /** Makes an auth-keys that keeps questions waiting until it is told what to reply. */
 export const createFakeAuthKeys = (): FakeAuthKeys => {
-  type Waiting = (answer: IntrospectionAnswer | Error) => void;
-  const questions: IntrospectionQuestion[] = [];
-  const waiting: Waiting[] = [];
-  let standing: IntrospectionAnswer | Error | undefined;
+  type SettleRequest = (response: IntrospectionResponse | Error) => void;
+  const requests: IntrospectionRequest[] = [];
+  const heldRequests: SettleRequest[] = [];
+  let immediateResponse: IntrospectionResponse | Error | undefined;
   return {
-    questions,
-    ask: (question) => {
-      questions.push(question);
+    requests,
+    requestIntrospection: (request) => {
+      requests.push(request);
       return new Promise((resolve, reject) => {
-        const settle: Waiting = (answer) =>
-          answer instanceof Error ? reject(answer) : resolve(answer);
-        if (standing === undefined) waiting.push(settle);
-        else settle(standing);
+        const settle: SettleRequest = (response) =>
+          response instanceof Error ? reject(response) : resolve(response);
+        if (immediateResponse === undefined) heldRequests.push(settle);
+        else settle(immediateResponse);
       });
     },
-    reply: (answer) => {
-      standing = answer;
+    respondWith: (response) => {
+      immediateResponse = response;
     },
-    hold: () => {
-      standing = undefined;
+    holdRequests: () => {
+      immediateResponse = undefined;
     },
-    release: (answer) => {
-      const settle = waiting.shift();
+    respondToNext: (response) => {
+      const settle = heldRequests.shift();
       if (settle === undefined) throw new Error("no question waits");
-      settle(answer);
+      settle(response);
     },
   };
 };

@@ -7,24 +7,24 @@ import {
   createRelay,
   listDeadLetters,
   on,
-  outgoing,
+  createOutgoingEvent,
   publish,
   startConsumer,
 } from "@payment-links/bus";
 import { newId, topics } from "@payment-links/contracts";
 import type { Service } from "@payment-links/http";
 import { injectDelay } from "@payment-links/runtime/testing/inject-delay";
-import type { Ground } from "../ground.ts";
+import type { ServiceContext } from "../service-context.ts";
 import { runProcess } from "../run-process.ts";
 
 const name = "tiny";
-const answerAfterMs = 20;
-const told = { topic: topics.accounts, type: "tiny.told", data: z.object({}) } as const;
+const responseDelayMs = 20;
+const tinyEvent = { topic: topics.accounts, type: "tiny.told", data: z.object({}) } as const;
 
 /** A service that stores an event per request, answers its key after a moment, and logs what it is told and hears. */
-const createTiny = (ground: Ground): Service => {
-  const { bus, clock, databaseUrl, log, metrics, pool } = ground;
-  const { baseUrl, checkoutUrl, limits, trustedProxies } = ground;
+const createTinyService = (context: ServiceContext): Service => {
+  const { bus, clock, databaseUrl, log, metrics, pool } = context;
+  const { baseUrl, checkoutUrl, limits, trustedProxies } = context;
   // A test's way to a fault that nobody catches.
   process.once("SIGUSR2", () => {
     throw new Error("nobody catches this");
@@ -37,8 +37,8 @@ const createTiny = (ground: Ground): Service => {
     app: (req, res) => {
       req.resume();
       const key = newId("user");
-      publish(pool, [outgoing(told, { key, occurredAt: clock.now(), data: {} })])
-        .then(() => injectDelay("slow work", answerAfterMs))
+      publish(pool, [createOutgoingEvent(tinyEvent, { key, occurredAt: clock.now(), data: {} })])
+        .then(() => injectDelay("slow work", responseDelayMs))
         .then(() => res.end(key))
         .catch((error: unknown) => {
           log.error({ err: error }, "not told");
@@ -52,10 +52,10 @@ const createTiny = (ground: Ground): Service => {
       log.info({ addressWaitMs: getDefaultAutoSelectFamilyAttemptTimeout() }, "started");
       log.info({ baseUrl, checkoutUrl, limits, trustedProxies }, "told");
       relay = createRelay({ databaseUrl, bus, service: name, metrics, log, clock });
-      const reactions = [
-        on(told, async (_tx, _data, { key }) => log.info({ account: key }, "heard")),
+      const handlers = [
+        on(tinyEvent, async (_tx, _data, { key }) => log.info({ account: key }, "heard")),
       ];
-      consumer = await startConsumer({ bus, pool, group: name, reactions, metrics, log, clock });
+      consumer = await startConsumer({ bus, pool, group: name, handlers, metrics, log, clock });
     },
     stop: async () => {
       await consumer?.stop();
@@ -69,7 +69,7 @@ await runProcess(
     name,
     config: z.object({}),
     migration: { schema: name, folders: [busMigrations] },
-    create: createTiny,
+    create: createTinyService,
   },
   process.env,
 );

@@ -7,32 +7,34 @@ import type { Bucket, Decision } from "../limiter.ts";
 export const createBucketModel = () => {
   const levels = new Map<string, { level: bigint; atMicros: bigint }>();
 
-  const levelOf = (bucket: Bucket, nowMicros: bigint): bigint => {
-    const { capacity } = sizesOf(bucket);
-    const last = levels.get(bucket.id);
-    if (last === undefined) return capacity;
-    const refilled = last.level + (nowMicros - last.atMicros);
-    return refilled > capacity ? capacity : refilled;
+  const getLevel = (bucket: Bucket, nowMicros: bigint): bigint => {
+    const { capacity } = getBucketSizes(bucket);
+    const stored = levels.get(bucket.id);
+    if (stored === undefined) return capacity;
+    const refilledLevel = stored.level + (nowMicros - stored.atMicros);
+    return refilledLevel > capacity ? capacity : refilledLevel;
   };
 
   return {
     setLevel: (bucket: Bucket, level: bigint, atMicros: bigint): void => {
       levels.set(bucket.id, { level, atMicros });
     },
-    levelOf,
+    getLevel,
     take: (buckets: readonly Bucket[], nowMicros: bigint): Decision => {
-      const passes = buckets.map((one) => levelOf(one, nowMicros) >= sizesOf(one).token);
-      const isAllowed = passes.every((pass) => pass);
+      const hasToken = buckets.map(
+        (bucket) => getLevel(bucket, nowMicros) >= getBucketSizes(bucket).token,
+      );
+      const isAllowed = hasToken.every((bucketHasToken) => bucketHasToken);
       const states = buckets.map((bucket, index) => {
-        const { token, capacity } = sizesOf(bucket);
-        const before = levelOf(bucket, nowMicros);
-        const after = isAllowed ? before - token : before;
-        levels.set(bucket.id, { level: after, atMicros: nowMicros });
+        const { token, capacity } = getBucketSizes(bucket);
+        const levelBefore = getLevel(bucket, nowMicros);
+        const levelAfter = isAllowed ? levelBefore - token : levelBefore;
+        levels.set(bucket.id, { level: levelAfter, atMicros: nowMicros });
         return {
-          isAllowed: passes[index] ?? false,
-          remaining: Number(after / token),
-          retryAfterMs: before >= token ? 0 : ceilMillis(token - before),
-          fullInMs: ceilMillis(capacity - after),
+          isAllowed: hasToken[index] ?? false,
+          remaining: Number(levelAfter / token),
+          retryAfterMs: levelBefore >= token ? 0 : toMillisRoundedUp(token - levelBefore),
+          fullInMs: toMillisRoundedUp(capacity - levelAfter),
         };
       });
       return { isAllowed, states };
@@ -41,9 +43,9 @@ export const createBucketModel = () => {
 };
 
 /** A token and the whole bucket, as the microseconds that refill them. */
-export const sizesOf = ({ limit }: Bucket): { token: bigint; capacity: bigint } => {
+export const getBucketSizes = ({ limit }: Bucket): { token: bigint; capacity: bigint } => {
   const token = BigInt(Math.round(1_000_000 / limit.tokensPerSecond));
   return { token, capacity: token * BigInt(limit.burst) };
 };
 
-const ceilMillis = (micros: bigint): number => Number((micros + 999n) / 1000n);
+const toMillisRoundedUp = (micros: bigint): number => Number((micros + 999n) / 1000n);

@@ -1,5 +1,5 @@
 import { Redis } from "ioredis";
-import { testRedisUrl } from "./test-redis-url.ts";
+import { getTestRedisUrl } from "./test-redis-url.ts";
 
 /** In database 0, which no test uses for anything else. */
 const counterKey = "payment-links:tests:claimed-databases";
@@ -9,7 +9,7 @@ const counterKey = "payment-links:tests:claimed-databases";
  * databases than a run claims; on a Redis with few of them, the oldest claim is given up first.
  */
 export const claimRedisDatabase = async (): Promise<string> => {
-  const url = testRedisUrl();
+  const url = getTestRedisUrl();
   const redis = new Redis(url);
   try {
     const [, databaseCount] = await redis.config("GET", "databases");

@@ -1,5 +1,5 @@
 /** The Redis that the tests speak to. */
-export const testRedisUrl = (): string => {
+export const getTestRedisUrl = (): string => {
   const url = process.env["REDIS_URL"];
   if (url === undefined) throw new Error("tests need REDIS_URL; run them by npm test");
   return url;

@@ -8,15 +8,15 @@ import { type Server, createServer } from "node:net";
  */
 const portMin = 20_000;
 const portMax = 32_000;
-const partCount = 24;
-const partSize = (portMax - portMin) / partCount;
-const triesMax = 100;
+const rangeCount = 24;
+const rangeSize = (portMax - portMin) / rangeCount;
+const attemptsMax = 100;
 
 /**
  * Ports are found in order, from a random one on. A port that a test has found and closed may be opened
  * again later, so it is found again only after all others of its part.
  */
-let nextInPart = randomInt(partSize);
+let nextOffset = randomInt(rangeSize);
 
 /** Finds TCP ports on loopback that are free at this moment. */
 export const findFreePorts = async (count: number): Promise<number[]> => {
@@ -29,7 +29,7 @@ export const findFreePorts = async (count: number): Promise<number[]> => {
     servers.push(server);
   }
   await Promise.all(
-    servers.map((server) => new Promise<void>((done) => void server.close(() => done()))),
+    servers.map((server) => new Promise<void>((resolve) => void server.close(() => resolve()))),
   );
   return ports;
 };
@@ -39,10 +39,10 @@ export const findFreePorts = async (count: number): Promise<number[]> => {
  * it is not given to a connection while the server is closed, so the server can listen there again.
  */
 export const listenOnFreePort = async (server: Server): Promise<number> => {
-  const partMin = portMin + partSize * (Number(process.env["JEST_WORKER_ID"] ?? 0) % partCount);
-  for (let tries = 0; tries < triesMax; tries += 1) {
-    const port = partMin + nextInPart;
-    nextInPart = (nextInPart + 1) % partSize;
+  const rangeMin = portMin + rangeSize * (Number(process.env["JEST_WORKER_ID"] ?? 0) % rangeCount);
+  for (let attempt = 0; attempt < attemptsMax; attempt += 1) {
+    const port = rangeMin + nextOffset;
+    nextOffset = (nextOffset + 1) % rangeSize;
     if (await listenOn(server, port)) return port;
   }
   throw new Error("no free port was found");
@@ -51,10 +51,10 @@ export const listenOnFreePort = async (server: Server): Promise<number> => {
 /** Listens on that port; false if another process holds it. */
 const listenOn = (server: Server, port: number): Promise<boolean> =>
   new Promise((resolve) => {
-    const fail = () => resolve(false);
-    server.once("error", fail);
+    const onError = () => resolve(false);
+    server.once("error", onError);
     server.listen(port, "127.0.0.1", () => {
-      server.off("error", fail);
+      server.off("error", onError);
       resolve(true);
     });
   });

@@ -26,6 +26,6 @@ export const injectDelay = (_purpose: DelayPurpose, ms: number): Promise<void> =
 
 /** Keeps this process busy, so that its event loop is late for everything else. */
 export const blockEventLoop = (ms: number): void => {
-  const endsAtMs = performance.now() + ms;
-  while (performance.now() < endsAtMs) continue;
+  const deadlineMs = performance.now() + ms;
+  while (performance.now() < deadlineMs) continue;
 };

@@ -9,8 +9,8 @@ export const createShiftedClock = () => {
   const clock: Clock = {
     now: () => new Date(Date.now() + shift.nowMs),
     elapsedMs: () => systemClock.elapsedMs() + shift.elapsedMs,
-    until: (instant, signal) =>
-      systemClock.until(new Date(instant.getTime() - shift.nowMs), signal),
+    sleepUntil: (instant, signal) =>
+      systemClock.sleepUntil(new Date(instant.getTime() - shift.nowMs), signal),
   };
   return { clock, shift };
 };

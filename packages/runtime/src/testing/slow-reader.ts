@@ -11,43 +11,45 @@ export type SlowReader = {
   isClosed(): boolean;
   /** Reads at least so many bytes, or what is left. */
   read(byteCount: number): Promise<void>;
-  leave(): void;
+  disconnect(): void;
 };
 
 type SlowReaderOptions = {
   url: string;
   headers?: Record<string, string>;
   /** The source address, one of loopback. */
-  from?: string;
+  sourceAddress?: string;
 };
 
 /** Sends a request and reads the head of its response, then nothing until it is told to. */
-export const openSlowReader = async ({
+export const connectSlowReader = async ({
   url,
   headers = {},
-  from = "127.0.0.1",
+  sourceAddress = "127.0.0.1",
 }: SlowReaderOptions): Promise<SlowReader> => {
   const { hostname, pathname, port, search } = new URL(url);
-  const socket = connect({ host: hostname, port: Number(port), localAddress: from });
+  const socket = connect({ host: hostname, port: Number(port), localAddress: sourceAddress });
   const closed = new Promise<void>((resolve) => {
     socket.once("close", () => resolve());
   });
   socket.on("error", () => {});
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  socket.write(`GET ${pathname}${search} HTTP/1.1\r\nHost: ${hostname}\r\n${lines.join("")}\r\n`);
+  const headerLines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.write(
+    `GET ${pathname}${search} HTTP/1.1\r\nHost: ${hostname}\r\n${headerLines.join("")}\r\n`,
+  );
   const head = await readHead(socket);
   return {
     status: Number(head.split(" ")[1]),
     head,
     isClosed: () => socket.closed,
     read: async (byteCount) => {
-      for (let taken = 0; taken < byteCount && !socket.closed;) {
+      for (let readByteCount = 0; readByteCount < byteCount && !socket.closed;) {
         const chunk: Buffer | null = socket.read();
         if (chunk === null) await Promise.race([once(socket, "readable"), closed]);
-        else taken += chunk.length;
+        else readByteCount += chunk.length;
       }
     },
-    leave: () => void socket.destroy(),
+    disconnect: () => void socket.destroy(),
   };
 };
 

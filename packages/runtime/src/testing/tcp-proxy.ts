@@ -6,35 +6,35 @@ import { injectDelay } from "./inject-delay.ts";
 export type TcpProxy = {
   port: number;
   /** How many connections there have been so far. */
-  connections(): number;
+  connectionCount(): number;
   /** How many clients are connected. */
-  open(): number;
+  openConnectionCount(): number;
   /** Everything the clients have sent so far. */
-  sent(): string;
+  getSentText(): string;
   /** Passes all bytes on, each answer after `latencyMs`. */
-  pass(latencyMs?: number): Promise<void>;
+  forward(latencyMs?: number): Promise<void>;
   /** Takes connections and bytes and answers nothing, like a machine that hangs. */
   stall(): void;
   /** Breaks, once, the connection that sends a text, in place of the answer to it. */
-  loseAnswerTo(text: string): void;
+  dropResponseTo(requestText: string): void;
   /** Breaks every new connection at once. */
-  hangUp(): void;
+  rejectConnections(): void;
   /** Breaks all connections and takes no more, like a process that was killed. */
   kill(): Promise<void>;
 };
 
 /** Opens a proxy on a free loopback port to the server of a URL. */
-export const openTcpProxy = async ({ hostname, port: targetPort }: URL): Promise<TcpProxy> => {
+export const startTcpProxy = async ({ hostname, port: targetPort }: URL): Promise<TcpProxy> => {
   const sockets = new Set<Socket>();
   let latencyMs = 0;
   let isStalled = false;
-  let isHangingUp = false;
-  let textToLose: string | undefined;
-  let connections = 0;
-  let sent = "";
+  let isRejectingConnections = false;
+  let dropTriggerText: string | undefined;
+  let connectionCount = 0;
+  let sentText = "";
   const server = createServer((client) => {
-    connections += 1;
-    if (isHangingUp) return void client.destroy();
+    connectionCount += 1;
+    if (isRejectingConnections) return void client.destroy();
     const upstream = connect(Number(targetPort), hostname);
     for (const socket of [client, upstream]) {
       sockets.add(socket);
@@ -45,18 +45,18 @@ export const openTcpProxy = async ({ hostname, port: targetPort }: URL): Promise
       });
       socket.on("error", () => socket.destroy());
     }
-    let isAnswerLost = false;
+    let isResponseDropped = false;
     client.on("data", (bytes) => {
-      sent += bytes.toString("latin1");
-      if (textToLose !== undefined && bytes.includes(textToLose)) {
-        isAnswerLost = true;
-        textToLose = undefined;
+      sentText += bytes.toString("latin1");
+      if (dropTriggerText !== undefined && bytes.includes(dropTriggerText)) {
+        isResponseDropped = true;
+        dropTriggerText = undefined;
       }
       if (!isStalled) upstream.write(bytes);
     });
     upstream.on("data", (bytes) => {
-      if (isAnswerLost) return void client.destroy();
-      if (!isStalled) void writeLate(client, bytes, latencyMs);
+      if (isResponseDropped) return void client.destroy();
+      if (!isStalled) void writeDelayed(client, bytes, latencyMs);
       return undefined;
     });
     return undefined;
@@ -64,23 +64,23 @@ export const openTcpProxy = async ({ hostname, port: targetPort }: URL): Promise
   const port = await listenOnFreePort(server);
   return {
     port,
-    connections: () => connections,
-    open: () => sockets.size / 2,
-    sent: () => sent,
-    pass: async (ms = 0) => {
-      latencyMs = ms;
+    connectionCount: () => connectionCount,
+    openConnectionCount: () => sockets.size / 2,
+    getSentText: () => sentText,
+    forward: async (delayMs = 0) => {
+      latencyMs = delayMs;
       isStalled = false;
-      isHangingUp = false;
+      isRejectingConnections = false;
       if (!server.listening) await listen(server, port);
     },
     stall: () => {
       isStalled = true;
     },
-    loseAnswerTo: (text) => {
-      textToLose = text;
+    dropResponseTo: (requestText) => {
+      dropTriggerText = requestText;
     },
-    hangUp: () => {
-      isHangingUp = true;
+    rejectConnections: () => {
+      isRejectingConnections = true;
     },
     kill: async () => {
       const closed = new Promise((resolve) => server.close(resolve));
@@ -90,7 +90,7 @@ export const openTcpProxy = async ({ hostname, port: targetPort }: URL): Promise
   };
 };
 
-const writeLate = async (client: Socket, bytes: Buffer, latencyMs: number): Promise<void> => {
+const writeDelayed = async (client: Socket, bytes: Buffer, latencyMs: number): Promise<void> => {
   if (latencyMs > 0) await injectDelay("slow peer", latencyMs);
   if (!client.destroyed) client.write(bytes);
 };

@@ -1,12 +1,13 @@
 /** The shortest limit for what a test waits for. */
-const limitMsMin = 60_000;
-const slownessMax = 10;
+const hangLimitMsMin = 60_000;
+const slowdownFactorMax = 10;
 
 /**
  * Returns an upper bound for a duration that only a hang exceeds: ten times what a quiet machine
  * needs, and at least a minute. A slow machine stays below it.
  */
-export const hangLimitMs = (quietMs: number): number => Math.max(limitMsMin, quietMs * slownessMax);
+export const hangLimitMs = (idleMachineMs: number): number =>
+  Math.max(hangLimitMsMin, idleMachineMs * slowdownFactorMax);
 
 /** A limit for a child process that blocks the test's own process: Jest's limit cannot end that. */
 export const commandMsMax = hangLimitMs(25_000);

@@ -2,51 +2,55 @@ import { afterAll, afterEach, beforeAll, beforeEach } from "@jest/globals";
 
 type Closable = { close(): unknown };
 /** Has something closed after the test that opens it; answers it. */
-type Keep = <Kept extends Closable>(opened: Kept) => Kept;
+type CloseAfterTest = <Resource extends Closable>(resource: Resource) => Resource;
 
 /**
  * What all tests of a file stand on: opened before the first, closed after the last. Its members are
  * there once the tests run, so a test uses it as if it had been open all along.
  */
-export const useRig = <Rig extends Closable>(open: () => Promise<Rig>): Rig => {
+export const useRig = <Rig extends Closable>(createRig: () => Promise<Rig>): Rig => {
   let rig: Rig | undefined;
   beforeAll(async () => {
-    rig = await open();
+    rig = await createRig();
   });
   afterAll(async () => {
     await rig?.close();
   });
-  return membersOf(() => rig);
+  return createLazyProxy(() => rig);
 };
 
 /** The same for each test by itself, together with what is opened below it and kept. */
-export const useRigEach = <Rig extends Closable>(open: (keep: Keep) => Promise<Rig>): Rig => {
-  const keep = closeAfterEach();
+export const useRigEach = <Rig extends Closable>(
+  createRig: (closeAfterTest: CloseAfterTest) => Promise<Rig>,
+): Rig => {
+  const closeAfterTest = closeAfterEach();
   let rig: Rig | undefined;
   beforeEach(async () => {
-    rig = keep(await open(keep));
+    rig = closeAfterTest(await createRig(closeAfterTest));
   });
-  return membersOf(() => rig);
+  return createLazyProxy(() => rig);
 };
 
 /** Closes what a test keeps after that test, the newest first. */
-export const closeAfterEach = (): Keep => {
-  const kept: Closable[] = [];
+export const closeAfterEach = (): CloseAfterTest => {
+  const resources: Closable[] = [];
   afterEach(async () => {
-    for (const opened of kept.splice(0).toReversed()) await opened.close();
+    for (const resource of resources.splice(0).toReversed()) await resource.close();
   });
-  return (opened) => {
-    kept.push(opened);
-    return opened;
+  return (resource) => {
+    resources.push(resource);
+    return resource;
   };
 };
 
 /** Stands for something that is found only later. */
-export const membersOf = <Rig extends object>(find: () => Rig | undefined): Rig =>
-  new Proxy({} as Rig, {
-    get: (_, name) => {
-      const rig = find();
-      if (rig === undefined) throw new Error(`no ${String(name)} before the tests run`);
-      return Reflect.get(rig, name);
+export const createLazyProxy = <Target extends object>(
+  getTarget: () => Target | undefined,
+): Target =>
+  new Proxy({} as Target, {
+    get: (_, property) => {
+      const target = getTarget();
+      if (target === undefined) throw new Error(`no ${String(property)} before the tests run`);
+      return Reflect.get(target, property);
     },
   });

@@ -1,4 +1,4 @@
-import { type Account, type OwnAccount, defaultWallet } from "@payment-links/contracts";
+import { type Account, type OwnAccount, findDefaultWallet } from "@payment-links/contracts";
 
 type Profile = Pick<
   Account,
@@ -6,7 +6,7 @@ type Profile = Pick<
 >;
 
 /** What an owner may change of the account. What is left out stays as it is. */
-export type AccountChange = {
+export type AccountPatch = {
   [Field in keyof Profile | "handle"]?: Account[Field] | undefined;
 };
 
@@ -20,7 +20,7 @@ type NewAccount = {
 };
 
 /** Opens an account with a name, perhaps a handle, and nothing else yet. */
-export const openAccount = ({ id, handle, username, isVerified, now }: NewAccount): Account => ({
+export const buildAccount = ({ id, handle, username, isVerified, now }: NewAccount): Account => ({
   id,
   version: 1,
   handle,
@@ -36,25 +36,25 @@ export const openAccount = ({ id, handle, username, isVerified, now }: NewAccoun
 });
 
 /** The account after a change, and the names of the fields that differ by it. */
-export const changeAccount = (
+export const applyAccountPatch = (
   account: Account,
-  change: AccountChange,
-): { changed: Account; fields: string[] } => {
-  const entries = Object.entries(change).filter(
+  patch: AccountPatch,
+): { updatedAccount: Account; changedFields: string[] } => {
+  const entries = Object.entries(patch).filter(
     ([field, value]) =>
-      value !== undefined && !isEqual(value, account[field as keyof AccountChange]),
+      value !== undefined && !isSameValue(value, account[field as keyof AccountPatch]),
   );
   return {
-    changed: { ...account, ...Object.fromEntries(entries) },
-    fields: entries.map(([field]) => field),
+    updatedAccount: { ...account, ...Object.fromEntries(entries) },
+    changedFields: entries.map(([field]) => field),
   };
 };
 
 // Values here are texts, null or lists of texts.
-const isEqual = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
+const isSameValue = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
 
 /** Shows an account to its owner (rule CALLER-6). */
-export const showAccount = (account: Account): OwnAccount => ({
+export const serializeAccount = (account: Account): OwnAccount => ({
   id: account.id,
   handle: account.handle,
   username: account.username,
@@ -69,4 +69,4 @@ export const showAccount = (account: Account): OwnAccount => ({
 
 /** Whether the account can make payment links: it has a handle and a default wallet (rule API-18). */
 const isReady = (account: Account): boolean =>
-  account.handle !== null && defaultWallet(account) !== undefined;
+  account.handle !== null && findDefaultWallet(account) !== undefined;

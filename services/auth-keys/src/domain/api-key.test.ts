@@ -1,12 +1,12 @@
 import { describe, expect, test } from "@jest/globals";
-import { type ApiKey, isLooser, openApiKey, rotateApiKey } from "./api-key.ts";
+import { type ApiKey, isLimitRaised, buildApiKey, buildRotatedKeys } from "./api-key.ts";
 
-const made = new Date("2026-11-21T10:00:00.000Z");
+const createdAt = new Date("2026-11-21T10:00:00.000Z");
 const hourMs = 3_600_000;
-const after = (hours: number): Date => new Date(made.getTime() + hours * hourMs);
+const hoursAfterCreation = (hours: number): Date => new Date(createdAt.getTime() + hours * hourMs);
 
-const key = (more: Partial<ApiKey> = {}): ApiKey => ({
-  ...openApiKey({
+const createKey = (overrides: Partial<ApiKey> = {}): ApiKey => ({
+  ...buildApiKey({
     id: "key_1",
     name: "shop",
     prefix: "plk_live_abcd",
@@ -15,18 +15,23 @@ const key = (more: Partial<ApiKey> = {}): ApiKey => ({
     requestsPerMinute: 60,
     burst: null,
     expiresAt: null,
-    now: made,
+    now: createdAt,
   }),
-  ...more,
+  ...overrides,
 });
 
-const rotate = (old: ApiKey, { hours = 24, now = after(1) } = {}) =>
-  rotateApiKey(old, { id: "key_2", prefix: "plk_live_efgh", overlapSeconds: hours * 3600, now });
+const rotate = (oldKey: ApiKey, { hours = 24, now = hoursAfterCreation(1) } = {}) =>
+  buildRotatedKeys(oldKey, {
+    id: "key_2",
+    prefix: "plk_live_efgh",
+    overlapSeconds: hours * 3600,
+    now,
+  });
 
 describe("rotateApiKey (rule CALLER-5)", () => {
   test("opens a key with the same name, scopes and bucket, and as nothing else of the old one", () => {
-    const old = key({ bucketId: "key_0", lastUsedAt: made });
-    expect(rotate(old).opened).toEqual({
+    const oldKey = createKey({ bucketId: "key_0", lastUsedAt: createdAt });
+    expect(rotate(oldKey).newKey).toEqual({
       id: "key_2",
       name: "shop",
       prefix: "plk_live_efgh",
@@ -38,56 +43,65 @@ describe("rotateApiKey (rule CALLER-5)", () => {
       isActive: true,
       replacedBy: null,
       bucketId: "key_0",
-      dateCreated: after(1),
+      dateCreated: hoursAfterCreation(1),
       lastUsedAt: null,
       lastUsedAddress: null,
     });
   });
 
   test.each([
-    ["without an expiry", null, 24, after(25)],
-    ["that expires after the overlap", after(26), 24, after(25)],
-    ["that expires within the overlap", after(24), 24, after(24)],
-    ["given no overlap", null, 0, after(1)],
-  ])("a replaced key %s ends at the nearer end", (_name, expiresAt, hours, end) => {
-    const { replaced } = rotate(key({ expiresAt }), { hours });
-    expect(replaced).toEqual({ ...key(), expiresAt: end, replacedBy: "key_2" });
+    ["without an expiry", null, 24, hoursAfterCreation(25)],
+    ["that expires after the overlap", hoursAfterCreation(26), 24, hoursAfterCreation(25)],
+    ["that expires within the overlap", hoursAfterCreation(24), 24, hoursAfterCreation(24)],
+    ["given no overlap", null, 0, hoursAfterCreation(1)],
+  ])("a replaced key %s ends at the nearer end", (_name, expiresAt, hours, expectedEnd) => {
+    const { replacedKey } = rotate(createKey({ expiresAt }), { hours });
+    expect(replacedKey).toEqual({ ...createKey(), expiresAt: expectedEnd, replacedBy: "key_2" });
   });
 
   test("the new key lives as long as the old one was made to live", () => {
-    const { opened } = rotate(key({ expiresAt: after(100) }), { now: after(40) });
-    expect(opened.expiresAt).toEqual(after(140));
+    const { newKey } = rotate(createKey({ expiresAt: hoursAfterCreation(100) }), {
+      now: hoursAfterCreation(40),
+    });
+    expect(newKey.expiresAt).toEqual(hoursAfterCreation(140));
   });
 
   test("no life goes beyond what the wire can carry", () => {
-    const end = new Date("9999-12-31T23:59:59.000Z");
-    const { opened } = rotate(key({ expiresAt: end }), { now: after(40) });
-    expect(opened.expiresAt?.toISOString()).toBe("9999-12-31T23:59:59.999Z");
+    const expectedEnd = new Date("9999-12-31T23:59:59.000Z");
+    const { newKey } = rotate(createKey({ expiresAt: expectedEnd }), {
+      now: hoursAfterCreation(40),
+    });
+    expect(newKey.expiresAt?.toISOString()).toBe("9999-12-31T23:59:59.999Z");
   });
 
   test.each([
     ["switched off", { isActive: false }, "API_KEY_NOT_ACTIVE"],
-    ["expired this instant", { expiresAt: after(1) }, "API_KEY_NOT_ACTIVE"],
-    ["replaced", { expiresAt: after(2), replacedBy: "key_3" }, "API_KEY_REPLACED"],
-  ])("a key that is %s is not rotated", (_name, more, code) => {
-    expect(() => rotate(key(more))).toThrow(code);
+    ["expired this instant", { expiresAt: hoursAfterCreation(1) }, "API_KEY_NOT_ACTIVE"],
+    ["replaced", { expiresAt: hoursAfterCreation(2), replacedBy: "key_3" }, "API_KEY_REPLACED"],
+  ])("a key that is %s is not rotated", (_name, overrides, code) => {
+    expect(() => rotate(createKey(overrides))).toThrow(code);
   });
 });
 
-describe("isLooser", () => {
-  const before = { requestsPerMinute: 60, burst: 5 };
-  const none = { requestsPerMinute: null, burst: null };
+describe("isLimitRaised", () => {
+  const baseLimit = { requestsPerMinute: 60, burst: 5 };
+  const noLimit = { requestsPerMinute: null, burst: null };
   test.each([
-    ["the same", before, before, false],
-    ["the same, none", none, none, false],
-    ["fewer in a minute", { ...before, requestsPerMinute: 59 }, before, false],
-    ["fewer at once", { ...before, burst: 4 }, before, false],
-    ["a limit where there was none", before, none, false],
-    ["more in a minute, though fewer at once", { requestsPerMinute: 61, burst: 1 }, before, true],
-    ["more at once, though fewer in a minute", { requestsPerMinute: 1, burst: 6 }, before, true],
-    ["no limit in a minute", { ...before, requestsPerMinute: null }, before, true],
-    ["no limit at once", { ...before, burst: null }, before, true],
-  ])("%s", (_name, limit, former, looser) => {
-    expect(isLooser(limit, former)).toBe(looser);
+    ["the same", baseLimit, baseLimit, false],
+    ["the same, none", noLimit, noLimit, false],
+    ["fewer in a minute", { ...baseLimit, requestsPerMinute: 59 }, baseLimit, false],
+    ["fewer at once", { ...baseLimit, burst: 4 }, baseLimit, false],
+    ["a limit where there was none", baseLimit, noLimit, false],
+    [
+      "more in a minute, though fewer at once",
+      { requestsPerMinute: 61, burst: 1 },
+      baseLimit,
+      true,
+    ],
+    ["more at once, though fewer in a minute", { requestsPerMinute: 1, burst: 6 }, baseLimit, true],
+    ["no limit in a minute", { ...baseLimit, requestsPerMinute: null }, baseLimit, true],
+    ["no limit at once", { ...baseLimit, burst: null }, baseLimit, true],
+  ])("%s", (_name, limit, previousLimit, isRaised) => {
+    expect(isLimitRaised(limit, previousLimit)).toBe(isRaised);
   });
 });

@@ -1,4 +1,4 @@
-import { type ApiKeyData, invalid, refuse } from "@payment-links/contracts";
+import { type ApiKeyData, createValidationError, createApiError } from "@payment-links/contracts";
 
 /**
  * How many API keys an account may have at once. Revoked and replaced keys do not count: an account
@@ -10,13 +10,13 @@ export const apiKeysMax = 100;
 export const replacedKeysMax = 100;
 
 /** The last instant that the wire can carry. */
-const instantMaxMs = Date.parse("9999-12-31T23:59:59.999Z");
+const timestampMaxMs = Date.parse("9999-12-31T23:59:59.999Z");
 
 /** How fast a key may be used; what the installation grants where null. */
-export type OwnLimit = { requestsPerMinute: number | null; burst: number | null };
+export type KeyRateLimit = { requestsPerMinute: number | null; burst: number | null };
 
 /** An API key as its owner sees it again; the key itself is never seen again. */
-export type ApiKey = OwnLimit & {
+export type ApiKey = KeyRateLimit & {
   id: string;
   name: string;
   prefix: string;
@@ -35,27 +35,28 @@ export type ApiKey = OwnLimit & {
   lastUsedAddress: string | null;
 };
 
-type NewKey = OwnLimit &
+type NewApiKey = KeyRateLimit &
   Pick<ApiKey, "id" | "name" | "prefix" | "scopes" | "cidrs" | "expiresAt"> & { now: Date };
 
 /** Throws less_than_equal where a key's own limit is above what the installation grants each key. */
-export const requireWithin = (
-  { requestsPerMinute, burst }: { [Field in keyof OwnLimit]?: number | null | undefined },
-  perKey: { tokensPerSecond: number; burst: number },
+export const requireWithinInstallationLimit = (
+  { requestsPerMinute, burst }: { [Field in keyof KeyRateLimit]?: number | null | undefined },
+  installationLimit: { tokensPerSecond: number; burst: number },
 ): void => {
-  const isRateWithin = (requestsPerMinute ?? 0) <= perKey.tokensPerSecond * 60;
-  if (!isRateWithin || (burst ?? 0) > perKey.burst) throw invalid("less_than_equal");
+  const isRateWithin = (requestsPerMinute ?? 0) <= installationLimit.tokensPerSecond * 60;
+  if (!isRateWithin || (burst ?? 0) > installationLimit.burst)
+    throw createValidationError("less_than_equal");
 };
 
 /** Whether a limit grants more than another in either way. */
-export const isLooser = (limit: OwnLimit, before: OwnLimit): boolean =>
-  granted(limit.requestsPerMinute) > granted(before.requestsPerMinute) ||
-  granted(limit.burst) > granted(before.burst);
+export const isLimitRaised = (limit: KeyRateLimit, previousLimit: KeyRateLimit): boolean =>
+  toComparableLimit(limit.requestsPerMinute) > toComparableLimit(previousLimit.requestsPerMinute) ||
+  toComparableLimit(limit.burst) > toComparableLimit(previousLimit.burst);
 
-const granted = (count: number | null): number => count ?? Infinity;
+const toComparableLimit = (count: number | null): number => count ?? Infinity;
 
 /** Opens a key with a rate bucket of its own. */
-export const openApiKey = ({ now, ...key }: NewKey): ApiKey => ({
+export const buildApiKey = ({ now, ...key }: NewApiKey): ApiKey => ({
   ...key,
   isActive: true,
   replacedBy: null,
@@ -71,31 +72,31 @@ type Rotation = { id: string; prefix: string; overlapSeconds: number; now: Date 
  * Opens a key that replaces another (rule CALLER-5). Throws API_KEY_REPLACED, and
  * API_KEY_NOT_ACTIVE for a key that does not work now: a rotation must give no new access.
  */
-export const rotateApiKey = (
+export const buildRotatedKeys = (
   key: ApiKey,
   { id, prefix, overlapSeconds, now }: Rotation,
-): { opened: ApiKey; replaced: ApiKey & { expiresAt: Date; replacedBy: string } } => {
-  if (key.replacedBy !== null) throw refuse("API_KEY_REPLACED");
-  const ownEndMs = key.expiresAt?.getTime() ?? Infinity;
-  if (!key.isActive || ownEndMs <= now.getTime()) throw refuse("API_KEY_NOT_ACTIVE");
-  const endMs = Math.min(ownEndMs, now.getTime() + overlapSeconds * 1000);
+): { newKey: ApiKey; replacedKey: ApiKey & { expiresAt: Date; replacedBy: string } } => {
+  if (key.replacedBy !== null) throw createApiError("API_KEY_REPLACED");
+  const keyExpiresAtMs = key.expiresAt?.getTime() ?? Infinity;
+  if (!key.isActive || keyExpiresAtMs <= now.getTime()) throw createApiError("API_KEY_NOT_ACTIVE");
+  const overlapEndsAtMs = Math.min(keyExpiresAtMs, now.getTime() + overlapSeconds * 1000);
   const { name, scopes, cidrs, requestsPerMinute, burst, bucketId } = key;
-  const kept = { name, scopes, cidrs, requestsPerMinute, burst };
-  const expiresAt = renewedExpiry(key, now);
+  const copiedFields = { name, scopes, cidrs, requestsPerMinute, burst };
+  const expiresAt = getRenewedExpiry(key, now);
   return {
-    opened: { ...openApiKey({ ...kept, id, prefix, expiresAt, now }), bucketId },
-    replaced: { ...key, expiresAt: new Date(endMs), replacedBy: id },
+    newKey: { ...buildApiKey({ ...copiedFields, id, prefix, expiresAt, now }), bucketId },
+    replacedKey: { ...key, expiresAt: new Date(overlapEndsAtMs), replacedBy: id },
   };
 };
 
-const renewedExpiry = ({ expiresAt, dateCreated }: ApiKey, now: Date): Date | null => {
+const getRenewedExpiry = ({ expiresAt, dateCreated }: ApiKey, now: Date): Date | null => {
   if (expiresAt === null) return null;
-  const lifeMs = expiresAt.getTime() - dateCreated.getTime();
-  return new Date(Math.min(now.getTime() + lifeMs, instantMaxMs));
+  const lifetimeMs = expiresAt.getTime() - dateCreated.getTime();
+  return new Date(Math.min(now.getTime() + lifetimeMs, timestampMaxMs));
 };
 
 /** Shows an API key to its owner (rule CALLER-6). */
-export const showApiKey = (key: ApiKey): ApiKeyData => ({
+export const serializeApiKey = (key: ApiKey): ApiKeyData => ({
   id: key.id,
   name: key.name,
   prefix: key.prefix,

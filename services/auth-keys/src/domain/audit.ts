@@ -9,7 +9,7 @@ export const serviceActor: Actor = {
 };
 
 /** What this service alone tells of: the kinds of thing with which its actions begin. */
-const ownThings = new Set([
+const ownResourceTypes = new Set([
   "account",
   "api_key",
   "identity",
@@ -23,25 +23,25 @@ const ownThings = new Set([
  * Whether an entry is of this service's own deeds, which it writes down as it does them. What the
  * others tell never speaks of these.
  */
-export const isOwnDeed = ({ action }: Pick<AuditRecord, "action">): boolean =>
-  ownThings.has(action.slice(0, action.indexOf(".")));
+export const isOwnAuditEvent = ({ action }: Pick<AuditRecord, "action">): boolean =>
+  ownResourceTypes.has(action.slice(0, action.indexOf(".")));
 
 /**
  * Shows an entry to the owner of the account. A session's id only names it; it cannot sign in. Where
  * an operator sits is not the owner's to know.
  */
-export const showAuditRecord = (record: Omit<AuditRecord, "accountId">): AuditEntry => {
-  const { actor, address, at, userAgent, ...told } = record;
-  const isPersons = actor.kind === "session" || actor.kind === "visitor";
+export const serializeAuditRecord = (record: Omit<AuditRecord, "accountId">): AuditEntry => {
+  const { actor, address, at, userAgent, ...publicFields } = record;
+  const isPersonActor = actor.kind === "session" || actor.kind === "visitor";
   return {
-    id: told.id,
-    action: told.action,
+    id: publicFields.id,
+    action: publicFields.action,
     actor: { kind: actor.kind, id: actor.id },
-    method: told.method,
-    targetId: told.targetId,
-    detail: told.detail,
-    address: isPersons ? address : null,
-    userAgent: isPersons ? userAgent : null,
+    method: publicFields.method,
+    targetId: publicFields.targetId,
+    detail: publicFields.detail,
+    address: isPersonActor ? address : null,
+    userAgent: isPersonActor ? userAgent : null,
     dateCreated: at.toISOString(),
   };
 };

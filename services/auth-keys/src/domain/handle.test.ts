@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import { hostileHandles } from "../testing/hostile-handles.ts";
-import { readHandle } from "./handle.ts";
+import { parseHandle } from "./handle.ts";
 
 describe("readHandle (rule CALLER-13)", () => {
   test.each([
@@ -11,11 +11,11 @@ describe("readHandle (rule CALLER-13)", () => {
     ["007", "007"],
     ["a".repeat(30), "a".repeat(30)],
     ["demo", "demo"],
-  ])("takes %j as %j", (typed, handle) => {
-    expect(readHandle(typed)).toBe(handle);
+  ])("takes %j as %j", (input, handle) => {
+    expect(parseHandle(input)).toBe(handle);
   });
 
-  test.each(hostileHandles)("refuses %s", (_why, typed) => {
-    expect(() => readHandle(typed)).toThrow("INVALID_HANDLE");
+  test.each(hostileHandles)("refuses %s", (_why, input) => {
+    expect(() => parseHandle(input)).toThrow("INVALID_HANDLE");
   });
 });

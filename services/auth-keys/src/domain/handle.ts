@@ -1,12 +1,12 @@
-import { refuse } from "@payment-links/contracts";
+import { createApiError } from "@payment-links/contracts";
 
 /** How many handles an account may ever have. Each stays its own, so each uses up a name. */
 export const handlesMax = 3;
 
-const shape = /^[A-Za-z0-9_]{3,30}$/;
+const handlePattern = /^[A-Za-z0-9_]{3,30}$/;
 
 /** Words from our own addresses, or with which an account could pose as the service. */
-const reserved = new Set([
+const reservedHandles = new Set([
   "about",
   "account",
   "accounts",
@@ -85,10 +85,10 @@ const reserved = new Set([
 ]);
 
 /** Reads a handle as a person typed it, into its one form. Throws INVALID_HANDLE. */
-export const readHandle = (typed: string): string => {
+export const parseHandle = (input: string): string => {
   // The shape is checked before the case is folded: U+212A, for example, folds to an ASCII k.
-  if (!shape.test(typed)) throw refuse("INVALID_HANDLE");
-  const handle = typed.toLowerCase();
-  if (reserved.has(handle)) throw refuse("INVALID_HANDLE");
+  if (!handlePattern.test(input)) throw createApiError("INVALID_HANDLE");
+  const handle = input.toLowerCase();
+  if (reservedHandles.has(handle)) throw createApiError("INVALID_HANDLE");
   return handle;
 };

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { ethereumIdentity, oidcIdentity } from "./identity.ts";
+import { toEthereumIdentity, toOidcIdentity } from "./identity.ts";
 
 describe("what an account is called at first", () => {
   test.each([
@@ -12,18 +12,18 @@ describe("what an account is called at first", () => {
     ["a number", 1, "New account"],
     ["no name", undefined, "New account"],
   ])("given %s", (_name, claim, username) => {
-    expect(oidcIdentity("https://issuer.example", "s", claim).username).toBe(username);
+    expect(toOidcIdentity("https://issuer.example", "s", claim).username).toBe(username);
   });
 
   test("of an address is its beginning and its end", () => {
-    const { username } = ethereumIdentity("0xA0Cf798816D4b9b9866b5330EEa46a18382f251e");
+    const { username } = toEthereumIdentity("0xA0Cf798816D4b9b9866b5330EEa46a18382f251e");
     expect(username).toBe("0xA0Cf…251e");
   });
 });
 
 test("a contract is an identity of its chain alone, and a key the same one on every chain", () => {
   const address = "0xA0Cf798816D4b9b9866b5330EEa46a18382f251e";
-  expect(ethereumIdentity(address)).toMatchObject({ issuer: "eip155", subject: address });
-  const onBase = ethereumIdentity(address, "8453");
+  expect(toEthereumIdentity(address)).toMatchObject({ issuer: "eip155", subject: address });
+  const onBase = toEthereumIdentity(address, "8453");
   expect(onBase).toMatchObject({ issuer: "eip155:8453", subject: address });
 });

@@ -18,16 +18,16 @@ export type ProvenIdentity = {
 };
 
 /** Who signed in, and how long ago they did so at the provider, if it says. */
-export type OidcProof = { proven: ProvenIdentity; ageMs: number | undefined };
+export type OidcProof = { provenIdentity: ProvenIdentity; authenticationAgeMs: number | undefined };
 
 /** The person is in none of the groups that are allowed: who it is is proven all the same. */
-export class Outsider extends Error {
-  override readonly name = "Outsider";
-  readonly proven: ProvenIdentity;
+export class GroupNotAllowedError extends Error {
+  override readonly name = "GroupNotAllowedError";
+  readonly provenIdentity: ProvenIdentity;
 
-  constructor(proven: ProvenIdentity) {
+  constructor(provenIdentity: ProvenIdentity) {
     super("the person is in none of the groups that are allowed");
-    this.proven = proven;
+    this.provenIdentity = provenIdentity;
   }
 }
 
@@ -45,9 +45,9 @@ export type Identity = {
  * The identity behind an Ethereum address in EIP-55 form; its issuer is its CAIP-2 namespace. A contract's
  * is the chain itself: what is at the same address of another chain may be somebody else's.
  */
-export const ethereumIdentity = (address: string, chainId?: string): ProvenIdentity => ({
+export const toEthereumIdentity = (address: string, chainId?: string): ProvenIdentity => ({
   method: "siwe",
-  issuer: chainId === undefined ? "eip155" : contractIssuer(chainId),
+  issuer: chainId === undefined ? "eip155" : getContractIssuer(chainId),
   subject: address,
   username: `${address.slice(0, 6)}…${address.slice(-4)}`,
 });
@@ -56,21 +56,21 @@ export const ethereumIdentity = (address: string, chainId?: string): ProvenIdent
  * The identity behind an OpenID Connect subject. Only the `name` claim becomes a username: others
  * may hold a mail address, and a username is public.
  */
-export const oidcIdentity = (issuer: string, subject: string, name: unknown): ProvenIdentity => ({
+export const toOidcIdentity = (issuer: string, subject: string, name: unknown): ProvenIdentity => ({
   method: "oidc",
   issuer,
   subject,
-  username: readName(name) ?? "New account",
+  username: parseUsername(name) ?? "New account",
 });
 
-const readName = (name: unknown): string | undefined => {
-  if (typeof name !== "string" || !name.isWellFormed()) return undefined;
-  const shown = [...name.replaceAll(/\p{Cc}/gu, "").trim()].slice(0, usernameCharsMax).join("");
-  return shown === "" ? undefined : shown;
+const parseUsername = (claim: unknown): string | undefined => {
+  if (typeof claim !== "string" || !claim.isWellFormed()) return undefined;
+  const username = [...claim.replaceAll(/\p{Cc}/gu, "").trim()].slice(0, usernameCharsMax).join("");
+  return username === "" ? undefined : username;
 };
 
 /** Shows an identity to its owner. */
-export const showIdentity = ({
+export const serializeIdentity = ({
   id,
   method,
   issuer,
@@ -85,11 +85,11 @@ export const showIdentity = ({
 });
 
 /** By whose word a contract's identity is known: that of its chain. */
-export const contractIssuer = (chainId: string): string => `eip155:${chainId}`;
+export const getContractIssuer = (chainId: string): string => `eip155:${chainId}`;
 
 /** By whom identities sign in here, beside keys, which sign in everywhere. */
-export type PresentIssuers = {
-  oidc: string | undefined;
-  /** {@link contractIssuer} of each chain that can be asked. */
-  contracts: readonly string[];
+export type ActiveIssuers = {
+  oidcIssuer: string | undefined;
+  /** {@link getContractIssuer} of each chain that can be asked. */
+  contractIssuers: readonly string[];
 };

@@ -1,13 +1,13 @@
 import { describe, expect, test } from "@jest/globals";
-import { openAccount } from "./account.ts";
-import { type FoundKey, judgeKey, judgeSession } from "./introspection.ts";
+import { buildAccount } from "./account.ts";
+import { type KeyCredential, evaluateKey, evaluateSession } from "./introspection.ts";
 import { sessionIdleMs } from "./session.ts";
 
 const now = new Date("2026-11-21T10:00:00.000Z");
-const after = (ms: number): Date => new Date(now.getTime() + ms);
-const account = openAccount({ id: "user_1", handle: null, username: "A", isVerified: true, now });
+const msAfterNow = (ms: number): Date => new Date(now.getTime() + ms);
+const account = buildAccount({ id: "user_1", handle: null, username: "A", isVerified: true, now });
 
-const found: FoundKey = {
+const activeKey: KeyCredential = {
   ...account,
   credentialId: "key_2",
   bucketId: "key_1",
@@ -23,22 +23,27 @@ const found: FoundKey = {
 describe("judgeKey (rule CALLER-1)", () => {
   test.each([
     ["unknown", undefined, "unknown", false],
-    ["active", found, "valid", true],
-    ["not yet expired", { ...found, expiresAt: after(1) }, "valid", true],
-    ["expired this instant", { ...found, expiresAt: now }, "expired", true],
-    ["switched off", { ...found, isActive: false }, "inactive", false],
-    ["a suspended account's", { ...found, isSuspended: true }, "suspended", true],
-    ["revoked", { ...found, isRevoked: true }, "revoked", false],
-    ["revoked and expired", { ...found, isRevoked: true, expiresAt: now }, "revoked", false],
-    ["switched off and expired", { ...found, isActive: false, expiresAt: now }, "inactive", false],
+    ["active", activeKey, "valid", true],
+    ["not yet expired", { ...activeKey, expiresAt: msAfterNow(1) }, "valid", true],
+    ["expired this instant", { ...activeKey, expiresAt: now }, "expired", true],
+    ["switched off", { ...activeKey, isActive: false }, "inactive", false],
+    ["a suspended account's", { ...activeKey, isSuspended: true }, "suspended", true],
+    ["revoked", { ...activeKey, isRevoked: true }, "revoked", false],
+    ["revoked and expired", { ...activeKey, isRevoked: true, expiresAt: now }, "revoked", false],
+    [
+      "switched off and expired",
+      { ...activeKey, isActive: false, expiresAt: now },
+      "inactive",
+      false,
+    ],
   ])("a key that is %s", (_name, key, outcome, isFound) => {
-    const judged = judgeKey(key, now);
-    expect(judged.outcome).toBe(outcome);
-    expect(judged.answer.found).toBe(isFound);
+    const evaluation = evaluateKey(key, now);
+    expect(evaluation.outcome).toBe(outcome);
+    expect(evaluation.response.found).toBe(isFound);
   });
 
   test("tells the account and the credential, and nothing of the row besides", () => {
-    expect(judgeKey(found, now).answer).toEqual({
+    expect(evaluateKey(activeKey, now).response).toEqual({
       found: true,
       account,
       credential: {
@@ -51,62 +56,62 @@ describe("judgeKey (rule CALLER-1)", () => {
   });
 });
 
-describe("judgeSession", () => {
-  const asked = { now, methods: ["link", "siwe"] as const };
+describe("evaluateSession", () => {
+  const options = { now, enabledMethods: ["link", "siwe"] as const };
   const session = {
     ...account,
     credentialId: "sess_1",
     method: "siwe",
     lastSeenAt: now,
-    expiresAt: after(9),
-    provenAt: after(-7),
+    expiresAt: msAfterNow(9),
+    provenAt: msAfterNow(-7),
     ownMethods: [],
   };
-  const endOf = (lastSeenAt: Date, expiresAt: Date) => {
-    const { outcome, answer } = judgeSession({ ...session, lastSeenAt, expiresAt }, asked);
-    return [outcome, answer.found ? answer.credential.expiresAt : undefined];
+  const evaluateEnd = (lastSeenAt: Date, expiresAt: Date) => {
+    const { outcome, response } = evaluateSession({ ...session, lastSeenAt, expiresAt }, options);
+    return [outcome, response.found ? response.credential.expiresAt : undefined];
   };
 
   test.each([
-    ["in use", now, after(12 * 3_600_000), "valid", after(sessionIdleMs)],
-    ["near its absolute end", now, after(5), "valid", after(5)],
+    ["in use", now, msAfterNow(12 * 3_600_000), "valid", msAfterNow(sessionIdleMs)],
+    ["near its absolute end", now, msAfterNow(5), "valid", msAfterNow(5)],
     ["at its absolute end", now, now, "expired", now],
     [
       "just not idle too long",
-      after(1 - sessionIdleMs),
-      after(sessionIdleMs * 2),
+      msAfterNow(1 - sessionIdleMs),
+      msAfterNow(sessionIdleMs * 2),
       "valid",
-      after(sessionIdleMs),
+      msAfterNow(sessionIdleMs),
     ],
     [
       "idle too long, past its absolute end",
-      after(-sessionIdleMs),
-      after(-1),
+      msAfterNow(-sessionIdleMs),
+      msAfterNow(-1),
       "expired",
-      after(-1),
+      msAfterNow(-1),
     ],
-    ["idle too long", after(-sessionIdleMs), after(sessionIdleMs), "expired", now],
-  ])("a session %s", (_name, lastSeenAt, expiresAt, outcome, end) => {
-    expect(endOf(lastSeenAt, expiresAt)).toEqual([outcome, end]);
+    ["idle too long", msAfterNow(-sessionIdleMs), msAfterNow(sessionIdleMs), "expired", now],
+  ])("a session %s", (_name, lastSeenAt, expiresAt, outcome, expectedEnd) => {
+    expect(evaluateEnd(lastSeenAt, expiresAt)).toEqual([outcome, expectedEnd]);
   });
 
   test("has no scopes, as an API key's routes are closed to it, and a rate bucket of its own", () => {
-    const { answer } = judgeSession(session, asked);
+    const { response } = evaluateSession(session, options);
     const credential = { id: "sess_1", bucketId: "sess_1", scopes: [], method: "siwe" };
-    expect(answer).toMatchObject({ found: true, credential });
+    expect(response).toMatchObject({ found: true, credential });
   });
 
   test("of a suspended account is found, and counts as no use", () => {
-    const { outcome, answer } = judgeSession({ ...session, isSuspended: true }, asked);
-    expect([outcome, answer.found]).toEqual(["suspended", true]);
+    const { outcome, response } = evaluateSession({ ...session, isSuspended: true }, options);
+    expect([outcome, response.found]).toEqual(["suspended", true]);
   });
 
   test("tells when presence was proven, and the ways of the account that there are here", () => {
-    const presenceOf = (ownMethods: string[]) => {
-      const { answer } = judgeSession({ ...session, ownMethods }, asked);
-      return answer.found ? answer.credential.presence : undefined;
+    const getPresence = (accountMethods: string[]) => {
+      const { response } = evaluateSession({ ...session, ownMethods: accountMethods }, options);
+      return response.found ? response.credential.presence : undefined;
     };
-    expect(presenceOf(["oidc"])).toEqual({ provenAt: after(-7), methods: ["link"] });
-    expect(presenceOf(["siwe", "oidc"])?.methods).toEqual(["link", "siwe"]);
+    expect(getPresence(["oidc"])).toEqual({ provenAt: msAfterNow(-7), methods: ["link"] });
+    expect(getPresence(["siwe", "oidc"])?.methods).toEqual(["link", "siwe"]);
   });
 });

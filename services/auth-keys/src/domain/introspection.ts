@@ -1,8 +1,8 @@
-import type { Account, IntrospectionAnswer, SessionService } from "@payment-links/contracts";
-import { type SignInMethod, sessionEnd } from "./session.ts";
+import type { Account, IntrospectionResponse, SessionService } from "@payment-links/contracts";
+import { type SignInMethod, getSessionEnd } from "./session.ts";
 
 /** An API key as it was found by its hash, with the account that it acts for. */
-export type FoundKey = Account & {
+export type KeyCredential = Account & {
   credentialId: string;
   bucketId: string;
   scopes: string[];
@@ -15,7 +15,7 @@ export type FoundKey = Account & {
 };
 
 /** A session as it was found by the hash of its token, with the account of the person. */
-export type FoundSession = Account & {
+export type SessionCredential = Account & {
   credentialId: string;
   method: string;
   lastSeenAt: Date;
@@ -27,7 +27,7 @@ export type FoundSession = Account & {
 };
 
 /** The outcome of a question. The asker hears less. */
-export type IntrospectionOutcome =
+export type IntrospectionResult =
   | "valid"
   | "unknown"
   | "revoked"
@@ -36,23 +36,26 @@ export type IntrospectionOutcome =
   | "suspended";
 
 /** The outcome of a question, for our metric, and the answer to it. */
-export type Judgement = { outcome: IntrospectionOutcome; answer: IntrospectionAnswer };
+export type CredentialEvaluation = {
+  outcome: IntrospectionResult;
+  response: IntrospectionResponse;
+};
 
 /** Judges an API key. Unknown, revoked and inactive are answered alike; revoked wins over expired. */
-export const judgeKey = (found: FoundKey | undefined, now: Date): Judgement => {
-  if (found === undefined) return { outcome: "unknown", answer: { found: false } };
-  if (found.isRevoked) return { outcome: "revoked", answer: { found: false } };
-  if (!found.isActive) return { outcome: "inactive", answer: { found: false } };
-  const isExpired = found.expiresAt !== null && found.expiresAt <= now;
+export const evaluateKey = (key: KeyCredential | undefined, now: Date): CredentialEvaluation => {
+  if (key === undefined) return { outcome: "unknown", response: { found: false } };
+  if (key.isRevoked) return { outcome: "revoked", response: { found: false } };
+  if (!key.isActive) return { outcome: "inactive", response: { found: false } };
+  const isExpired = key.expiresAt !== null && key.expiresAt <= now;
   return {
-    outcome: isExpired ? "expired" : usable(found),
-    answer: tell(found, {
-      bucketId: found.bucketId,
-      scopes: found.scopes,
-      expiresAt: found.expiresAt,
-      ...(found.cidrs === null ? {} : { cidrs: found.cidrs }),
-      ...(found.requestsPerMinute === null ? {} : { requestsPerMinute: found.requestsPerMinute }),
-      ...(found.burst === null ? {} : { burst: found.burst }),
+    outcome: isExpired ? "expired" : getAccountStatus(key),
+    response: buildResponse(key, {
+      bucketId: key.bucketId,
+      scopes: key.scopes,
+      expiresAt: key.expiresAt,
+      ...(key.cidrs === null ? {} : { cidrs: key.cidrs }),
+      ...(key.requestsPerMinute === null ? {} : { requestsPerMinute: key.requestsPerMinute }),
+      ...(key.burst === null ? {} : { burst: key.burst }),
     }),
   };
 };
@@ -61,18 +64,20 @@ export const judgeKey = (found: FoundKey | undefined, now: Date): Judgement => {
  * Judges a session; its answer tells the nearer of its idle and its absolute end, and by which of the
  * installation's methods its person can prove to be there: an operator's link is good for everybody.
  */
-export const judgeSession = (
-  found: FoundSession | undefined,
-  { now, methods }: { now: Date; methods: readonly SignInMethod[] },
-): Judgement => {
-  if (found === undefined) return { outcome: "unknown", answer: { found: false } };
-  const { credentialId: bucketId, method, ownMethods, provenAt } = found;
-  const expiresAt = sessionEnd(found, now);
-  const own = methods.filter((method) => method === "link" || ownMethods.includes(method));
-  const presence = { provenAt, methods: own };
+export const evaluateSession = (
+  session: SessionCredential | undefined,
+  { now, enabledMethods }: { now: Date; enabledMethods: readonly SignInMethod[] },
+): CredentialEvaluation => {
+  if (session === undefined) return { outcome: "unknown", response: { found: false } };
+  const { credentialId: bucketId, method, ownMethods: accountMethods, provenAt } = session;
+  const expiresAt = getSessionEnd(session, now);
+  const availableMethods = enabledMethods.filter(
+    (accountMethod) => accountMethod === "link" || accountMethods.includes(accountMethod),
+  );
+  const presence = { provenAt, methods: availableMethods };
   return {
-    outcome: expiresAt <= now ? "expired" : usable(found),
-    answer: tell(found, { bucketId, scopes: [], expiresAt, method, presence }),
+    outcome: expiresAt <= now ? "expired" : getAccountStatus(session),
+    response: buildResponse(session, { bucketId, scopes: [], expiresAt, method, presence }),
   };
 };
 
@@ -80,38 +85,38 @@ export const judgeSession = (
  * Leaves out of an answer what the service that asks does not need: webhook-dispatcher makes no payments, so it
  * receives no wallets (rule CALLER-41).
  */
-export const answerFor = (
+export const restrictResponseFor = (
   service: SessionService,
-  answer: IntrospectionAnswer,
-): IntrospectionAnswer =>
-  service === "webhook-dispatcher" && answer.found
-    ? { ...answer, account: { ...answer.account, wallets: [] } }
-    : answer;
+  response: IntrospectionResponse,
+): IntrospectionResponse =>
+  service === "webhook-dispatcher" && response.found
+    ? { ...response, account: { ...response.account, wallets: [] } }
+    : response;
 
-const usable = ({ isSuspended }: Account): "valid" | "suspended" =>
+const getAccountStatus = ({ isSuspended }: Account): "valid" | "suspended" =>
   isSuspended === true ? "suspended" : "valid";
 
-type FoundAnswer = Extract<IntrospectionAnswer, { found: true }>;
+type FoundResponse = Extract<IntrospectionResponse, { found: true }>;
 
-const tell = (
-  found: Account & { credentialId: string },
-  rest: Omit<FoundAnswer["credential"], "id">,
-): IntrospectionAnswer => ({
+const buildResponse = (
+  credentialRow: Account & { credentialId: string },
+  credentialFields: Omit<FoundResponse["credential"], "id">,
+): IntrospectionResponse => ({
   found: true,
   account: {
-    id: found.id,
-    version: found.version,
-    handle: found.handle,
-    username: found.username,
-    dateCreated: found.dateCreated,
-    profileImage: found.profileImage,
-    bio: found.bio,
-    backgroundImage: found.backgroundImage,
-    backgroundColour: found.backgroundColour,
-    links: found.links,
-    wallets: found.wallets,
-    isSuspended: found.isSuspended,
-    isVerified: found.isVerified,
+    id: credentialRow.id,
+    version: credentialRow.version,
+    handle: credentialRow.handle,
+    username: credentialRow.username,
+    dateCreated: credentialRow.dateCreated,
+    profileImage: credentialRow.profileImage,
+    bio: credentialRow.bio,
+    backgroundImage: credentialRow.backgroundImage,
+    backgroundColour: credentialRow.backgroundColour,
+    links: credentialRow.links,
+    wallets: credentialRow.wallets,
+    isSuspended: credentialRow.isSuspended,
+    isVerified: credentialRow.isVerified,
   },
-  credential: { id: found.credentialId, ...rest },
+  credential: { id: credentialRow.credentialId, ...credentialFields },
 });

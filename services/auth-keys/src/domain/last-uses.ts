@@ -7,9 +7,9 @@ export type CredentialUse = { id: string; at: Date; address: string | null };
 /** Remembers the latest use of each credential until one statement writes all of them down. */
 export type LastUses = {
   /** Notes a use. Above the limit a further credential is skipped until the next write. */
-  note(use: CredentialUse): void;
+  record(use: CredentialUse): void;
   /** Hands over what is noted and forgets it. */
-  take(): CredentialUse[];
+  drain(): CredentialUse[];
 };
 
 /** How many credentials are remembered between two writes. */
@@ -17,17 +17,18 @@ const lastUsesMax = 20_000;
 
 /** Makes an empty memory of uses. */
 export const createLastUses = (entriesMax: number = lastUsesMax): LastUses => {
-  let latest = new Map<string, CredentialUse>();
+  let latestUses = new Map<string, CredentialUse>();
   return {
-    note: (use) => {
-      const before = latest.get(use.id);
-      if (before === undefined ? latest.size >= entriesMax : before.at >= use.at) return;
-      latest.set(use.id, use);
+    record: (use) => {
+      const previousUse = latestUses.get(use.id);
+      if (previousUse === undefined ? latestUses.size >= entriesMax : previousUse.at >= use.at)
+        return;
+      latestUses.set(use.id, use);
     },
-    take: () => {
-      const taken = latest;
-      latest = new Map();
-      return [...taken.values()];
+    drain: () => {
+      const drainedUses = latestUses;
+      latestUses = new Map();
+      return [...drainedUses.values()];
     },
   };
 };

@@ -1,52 +1,52 @@
 import { generateKeyPairSync } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "@jest/globals";
-import { isApiKey, mintApiKey } from "@payment-links/contracts";
+import { isApiKey, generateApiKey } from "@payment-links/contracts";
 import { parseScannerKeys } from "./leaked-keys.ts";
 
 // What scanners get. The page and the keys can only change together.
 const readme = readFileSync(new URL("../../README.md", import.meta.url), "utf8");
-const published = /^```regex\n(.+)\n```$/m.exec(readme)?.[1] ?? "";
+const publishedPattern = /^```regex\n(.+)\n```$/m.exec(readme)?.[1] ?? "";
 
 const findKeys = (text: string): string[] =>
-  [...text.matchAll(new RegExp(published, "g"))].map(([found]) => found).filter(isApiKey);
+  [...text.matchAll(new RegExp(publishedPattern, "g"))].map(([match]) => match).filter(isApiKey);
 
 describe("the published pattern", () => {
   test.each(["live", "test"] as const)("matches every %s key, whole", (mode) => {
-    for (let made = 0; made < 1000; made += 1) {
-      const key = mintApiKey(mode);
-      expect(new RegExp(`^(?:${published})$`).test(key)).toBe(true);
+    for (let count = 0; count < 1000; count += 1) {
+      const key = generateApiKey(mode);
+      expect(new RegExp(`^(?:${publishedPattern})$`).test(key)).toBe(true);
     }
   });
 
   test("uses no more than what every scanner's engine knows", () => {
     // RE2 and Hyperscan know no look-around and no back-reference.
-    expect(published).not.toMatch(/\(\?[=!<]|\\\d/);
+    expect(publishedPattern).not.toMatch(/\(\?[=!<]|\\\d/);
   });
 
-  const key = mintApiKey("live");
-  const places: [where: string, text: string][] = [
+  const key = generateApiKey("live");
+  const contexts: [where: string, text: string][] = [
     ["a shell line", `export API_KEY=${key}`],
     ["JSON", `{"headers":{"X-API-Key":"${key}"}}`],
     ["YAML, at the end of a file", `apiKey: ${key}\n`],
     ["a query", `https://a.example/?k=${key}&x=1`],
     ["a percent-encoded text", `X-API-Key%3A%20${key}%0A`],
     ["a text that goes on without a break", `API_KEY_${key}eol`],
-    ["minified code", `f("${key}"),g("${mintApiKey("live").slice(0, -1)}!")`],
+    ["minified code", `f("${key}"),g("${generateApiKey("live").slice(0, -1)}!")`],
     ["a log line with a typo of it before", `${key.slice(0, 44)} ${key}`],
   ];
-  test.each(places)("with the checksum finds a key in %s", (_where, text) => {
+  test.each(contexts)("with the checksum finds a key in %s", (_where, text) => {
     expect(findKeys(text)).toEqual([key]);
   });
 
-  const changed = (place: number): string => {
-    const character = key[place] === "a" ? "b" : "a";
-    return key.slice(0, place) + character + key.slice(place + 1);
+  const replaceCharacter = (position: number): string => {
+    const character = key[position] === "a" ? "b" : "a";
+    return key.slice(0, position) + character + key.slice(position + 1);
   };
   const nearMisses: [why: string, text: string][] = [
-    ["one random character is wrong", changed(9)],
-    ["the last random character is wrong", changed(38)],
-    ["one digit of the checksum is wrong", changed(44)],
+    ["one random character is wrong", replaceCharacter(9)],
+    ["the last random character is wrong", replaceCharacter(38)],
+    ["one digit of the checksum is wrong", replaceCharacter(44)],
     ["the mode is another", key.replace("plk_live_", "plk_test_")],
     ["the mode is none", key.replace("plk_live_", "plk_prod_")],
     ["the prefix is in capitals", key.replace("plk", "PLK")],
@@ -62,23 +62,23 @@ describe("the published pattern", () => {
 describe("the public keys of scanners", () => {
   const { publicKey } = generateKeyPairSync("ec", { namedCurve: "prime256v1" });
   const base64 = publicKey.export({ type: "spki", format: "der" }).toString("base64");
-  const identifiersOf = (text: string) => {
+  const parseIdentifiers = (text: string) => {
     const keys = parseScannerKeys(text);
     return keys && [...keys.keys()];
   };
-  const long = "i".repeat(100);
+  const longIdentifier = "i".repeat(100);
 
   test.each([
     ["one", `a=${base64}`, ["a"]],
     ["one without what pads it", `a=${base64.replaceAll("=", "")}`, ["a"]],
     ["several with blanks around them", ` a=${base64} ,\n b-1._=${base64}\n`, ["a", "b-1._"]],
-    ["a name of 100 characters", `${long}=${base64}`, [long]],
+    ["a name of 100 characters", `${longIdentifier}=${base64}`, [longIdentifier]],
   ])("are read: %s", (_name, text, identifiers) => {
-    expect(identifiersOf(text)).toEqual(identifiers);
+    expect(parseIdentifiers(text)).toEqual(identifiers);
   });
 
   test.each([
-    ["a name of 101 characters", `${long}i=${base64}`],
+    ["a name of 101 characters", `${longIdentifier}i=${base64}`],
     ["no name", `=${base64}`],
     ["a name with a blank", `a b=${base64}`],
     ["a key without a name", base64],
@@ -87,6 +87,6 @@ describe("the public keys of scanners", () => {
     ["one right and one wrong", `a=${base64},b=QUJD`],
     ["nothing", ""],
   ])("are none of them read where one is wrong: %s", (_name, text) => {
-    expect(identifiersOf(text)).toBeUndefined();
+    expect(parseIdentifiers(text)).toBeUndefined();
   });
 });

@@ -1,25 +1,25 @@
 import { type KeyObject, createPublicKey, verify } from "node:crypto";
 
 /** The public keys of secret scanners, by the identifier that comes with a signature. */
-export type ScannerKeys = ReadonlyMap<string, KeyObject>;
+export type ScannerPublicKeys = ReadonlyMap<string, KeyObject>;
 
 /**
  * Reads `<identifier>=<base64 of a public key>`, separated by commas: what stands between the first
  * and the last line of a PEM file. Undefined if an entry is no such key on the curve P-256.
  */
-export const parseScannerKeys = (text: string): ScannerKeys | undefined => {
+export const parseScannerKeys = (text: string): ScannerPublicKeys | undefined => {
   const keys = new Map<string, KeyObject>();
-  for (const entry of text.split(",").map((one) => one.trim())) {
+  for (const entry of text.split(",").map((item) => item.trim())) {
     // What is cut off behind the key only pads it.
     const [identifier = "", base64 = ""] = entry.split("=");
-    const key = readPublicKey(base64);
+    const key = parsePublicKey(base64);
     if (!/^[\w.-]{1,100}$/.test(identifier) || key === undefined) return undefined;
     keys.set(identifier, key);
   }
   return keys;
 };
 
-const readPublicKey = (base64: string): KeyObject | undefined => {
+const parsePublicKey = (base64: string): KeyObject | undefined => {
   try {
     const key = createPublicKey({
       key: Buffer.from(base64, "base64"),
@@ -32,12 +32,12 @@ const readPublicKey = (base64: string): KeyObject | undefined => {
   }
 };
 
-type Signed = { bytes: Buffer; identifier: string; signature: string };
+type SignedRequest = { bytes: Buffer; identifier: string; signature: string };
 
 /** Whether a known scanner signed these very bytes (ECDSA over SHA-256, as GitHub does). */
-export const isFromScanner = (
-  keys: ScannerKeys,
-  { bytes, identifier, signature }: Signed,
+export const isSignedByScanner = (
+  keys: ScannerPublicKeys,
+  { bytes, identifier, signature }: SignedRequest,
 ): boolean => {
   const key = keys.get(identifier);
   return key !== undefined && verify("sha256", bytes, key, Buffer.from(signature, "base64"));

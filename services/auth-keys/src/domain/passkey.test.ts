@@ -1,7 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
-import { relyingPartyId } from "./passkey.ts";
+import { getRelyingPartyId } from "./passkey.ts";
 
-describe("relyingPartyId", () => {
+describe("getRelyingPartyId", () => {
   test.each([
     ["https://pay.example", "pay.example"],
     ["https://pay.example:8443", "pay.example"],
@@ -9,7 +9,7 @@ describe("relyingPartyId", () => {
     ["https://localhost", "localhost"],
     ["http://localhost:8080", "localhost"],
   ])("of %s is %s", (origin, rpId) => {
-    expect(relyingPartyId(origin)).toBe(rpId);
+    expect(getRelyingPartyId(origin)).toBe(rpId);
   });
 
   test.each([
@@ -20,6 +20,6 @@ describe("relyingPartyId", () => {
     ["is an IPv4 address in another form", "https://3221225985"],
     ["is an IPv6 address", "https://[2001:db8::1]"],
   ])("there is none where the origin %s", (_why, origin) => {
-    expect(relyingPartyId(origin)).toBeUndefined();
+    expect(getRelyingPartyId(origin)).toBeUndefined();
   });
 });

@@ -1,10 +1,10 @@
-import type { PasskeyCreation, PasskeyData } from "@payment-links/contracts";
+import type { PasskeyCreationOptions, PasskeyData } from "@payment-links/contracts";
 
 /** Passkeys that an account may have at once. */
 export const passkeysMax = 10;
 
 /** A challenge is good for as long as a nonce. */
-export const challengeLifeMs = 5 * 60 * 1000;
+export const challengeLifetimeMs = 5 * 60 * 1000;
 
 /** A public key by which a person signs in. */
 export type Passkey = {
@@ -22,31 +22,31 @@ export type Passkey = {
  * By which name authenticators know us: the host that browsers use (WebAuthn §5.1.2). Undefined where
  * there can be no passkeys: an address is no such name, and a page must be secure.
  */
-export const relyingPartyId = (origin: string): string | undefined => {
+export const getRelyingPartyId = (origin: string): string | undefined => {
   const { hostname, protocol } = new URL(origin);
   const isSecure = protocol === "https:" || hostname === "localhost";
   // A URL's host that ends in a number is an IPv4 address, and one in brackets an IPv6 address.
-  const isName = !/(^|\.)\d+$|^\[/.test(hostname);
-  return isSecure && isName ? hostname : undefined;
+  const isDomainName = !/(^|\.)\d+$|^\[/.test(hostname);
+  return isSecure && isDomainName ? hostname : undefined;
 };
 
 /** What authenticators may sign with: Ed25519, ECDSA on P-256, RSA (IANA COSE algorithms). */
-export const algorithms = [-8, -7, -257];
+export const supportedAlgorithms = [-8, -7, -257];
 
-type Wanted = {
+type PasskeyCreationInput = {
   challenge: string;
   rpId: string;
   account: { id: string; handle: string | null; username: string };
-  others: readonly Pick<Passkey, "credentialId">[];
+  existingPasskeys: readonly Pick<Passkey, "credentialId">[];
 };
 
 /** What an authenticator is asked to make: a key that is found without a name, behind a PIN or a finger. */
-export const writePasskeyCreation = ({
+export const buildPasskeyCreation = ({
   challenge,
   rpId,
   account,
-  others,
-}: Wanted): PasskeyCreation => ({
+  existingPasskeys,
+}: PasskeyCreationInput): PasskeyCreationOptions => ({
   challenge,
   rp: { id: rpId, name: "Payment Links" },
   user: {
@@ -54,8 +54,8 @@ export const writePasskeyCreation = ({
     name: account.handle ?? account.username,
     displayName: account.username,
   },
-  pubKeyCredParams: algorithms.map((alg) => ({ type: "public-key", alg })),
-  excludeCredentials: others.map(({ credentialId }) => ({
+  pubKeyCredParams: supportedAlgorithms.map((alg) => ({ type: "public-key", alg })),
+  excludeCredentials: existingPasskeys.map(({ credentialId }) => ({
     type: "public-key",
     id: credentialId.toString("base64url"),
   })),
@@ -65,11 +65,11 @@ export const writePasskeyCreation = ({
     userVerification: "required",
   },
   attestation: "none",
-  timeout: challengeLifeMs,
+  timeout: challengeLifetimeMs,
 });
 
 /** Shows a passkey to its owner. */
-export const showPasskey = ({ id, name, dateCreated, lastUsedAt }: Passkey): PasskeyData => ({
+export const serializePasskey = ({ id, name, dateCreated, lastUsedAt }: Passkey): PasskeyData => ({
   id,
   name,
   dateCreated: dateCreated.toISOString(),

@@ -1,7 +1,7 @@
 import type { SessionData, signInMethods } from "@payment-links/contracts";
 
 /** A session ends so long after its sign-in, even if it is in use (rule CALLER-9). */
-export const sessionLifeMs = 12 * 60 * 60 * 1000;
+export const sessionLifetimeMs = 12 * 60 * 60 * 1000;
 
 /** A session ends if it is not used for so long. */
 export const sessionIdleMs = 2 * 60 * 60 * 1000;
@@ -22,7 +22,7 @@ export type Session = {
 };
 
 /** Shows a session to its person; `expiresAt` is its absolute end. */
-export const showSession = (session: Session, currentId: string): SessionData => ({
+export const serializeSession = (session: Session, currentId: string): SessionData => ({
   id: session.id,
   method: session.method,
   dateCreated: session.dateCreated.toISOString(),
@@ -31,16 +31,16 @@ export const showSession = (session: Session, currentId: string): SessionData =>
   isCurrent: session.id === currentId,
 });
 
-type Lasting = { lastSeenAt: Date; expiresAt: Date };
+type SessionTimes = { lastSeenAt: Date; expiresAt: Date };
 
 /**
  * When a session ends if somebody asks about it now. If it is alive, it lives for the whole idle
  * time again, but never beyond its absolute end.
  */
-export const sessionEnd = ({ lastSeenAt, expiresAt }: Lasting, now: Date): Date => {
-  const idleEnd = new Date(lastSeenAt.getTime() + sessionIdleMs);
-  if (idleEnd <= now) return earlier(idleEnd, expiresAt);
-  return earlier(new Date(now.getTime() + sessionIdleMs), expiresAt);
+export const getSessionEnd = ({ lastSeenAt, expiresAt }: SessionTimes, now: Date): Date => {
+  const idleExpiresAt = new Date(lastSeenAt.getTime() + sessionIdleMs);
+  if (idleExpiresAt <= now) return getEarlier(idleExpiresAt, expiresAt);
+  return getEarlier(new Date(now.getTime() + sessionIdleMs), expiresAt);
 };
 
-const earlier = (a: Date, b: Date): Date => (a < b ? a : b);
+const getEarlier = (a: Date, b: Date): Date => (a < b ? a : b);

@@ -31,7 +31,7 @@ export type SiweFault =
 type SiweProof = { address: string; nonce: string; chainId?: string };
 
 /** A message that a contract is said to have signed, and the chain on which the message names it. */
-export type ContractsMessage = {
+export type ContractSignature = {
   chainId: string;
   address: string;
   message: string;
@@ -39,7 +39,7 @@ export type ContractsMessage = {
 };
 
 /** Tells whether the contract at the address, and no other, takes the signature for its own. */
-export type AskContract = (question: ContractsMessage) => Promise<boolean>;
+export type VerifyContractSignature = (contractSignature: ContractSignature) => Promise<boolean>;
 
 type SiweFields = Record<
   "domain" | "address" | "uri" | "version" | "chainId" | "nonce" | "issuedAt",
@@ -52,23 +52,25 @@ type SiweFields = Record<
  * the nonce's. Answers who signed it, or the first broken rule. A chain is asked only about a message
  * that is right but for its signature.
  */
-export const judgeSiwe = async (
+export const verifySiwe = async (
   { message, signature }: { message: string; signature: string },
-  expected: SiweExpectation,
-  isContractsOwn: AskContract,
+  expectation: SiweExpectation,
+  verifyContractSignature: VerifyContractSignature,
 ): Promise<SiweProof | SiweFault> => {
   const fields = parseSiwe(message);
   if (fields === undefined) return "malformed";
-  const fault = faultOfPlace(fields, expected) ?? faultOfTimes(fields, expected.now);
+  const fault = findOriginFault(fields, expectation) ?? findTimeFault(fields, expectation.now);
   if (fault !== undefined) return fault;
   const { address, chainId, nonce } = fields;
   if ((await recoverSigner(message, signature)) === address) return { address, nonce };
-  const isContracts = await isContractsOwn({ chainId, address, message, signature });
-  return isContracts ? { address, nonce, chainId } : "signature";
+  const isContractSigned = await verifyContractSignature({ chainId, address, message, signature });
+  return isContractSigned ? { address, nonce, chainId } : "signature";
 };
 
 /** Whom a message names as its signer, true or not. */
-export const namedSigner = (message: string): { address: string; chainId: string } | undefined => {
+export const parseClaimedSigner = (
+  message: string,
+): { address: string; chainId: string } | undefined => {
   const fields = parseSiwe(message);
   return fields && { address: toEip55(fields.address), chainId: fields.chainId };
 };
@@ -76,7 +78,7 @@ export const namedSigner = (message: string): { address: string; chainId: string
 type SiweRequest = { origin: string; chainId: string; address: string; nonce: string; now: Date };
 
 /** Writes the message that a wallet is asked to sign to prove an address, in EIP-55 form, to us. */
-export const writeSiwe = ({ origin, chainId, address, nonce, now }: SiweRequest): string =>
+export const buildSiweMessage = ({ origin, chainId, address, nonce, now }: SiweRequest): string =>
   [
     `${new URL(origin).host} wants you to sign in with your Ethereum account:`,
     address,
@@ -90,24 +92,24 @@ export const writeSiwe = ({ origin, chainId, address, nonce, now }: SiweRequest)
     `Issued At: ${now.toISOString()}`,
   ].join("\n");
 
-const faultOfPlace = (
+const findOriginFault = (
   fields: SiweFields,
   { origin, chainIds }: SiweExpectation,
 ): SiweFault | undefined => {
-  const own = new URL(origin);
+  const originUrl = new URL(origin);
   if (toEip55(fields.address) !== fields.address) return "address";
-  if (fields.scheme !== undefined && `${fields.scheme}:` !== own.protocol) return "scheme";
-  if (fields.domain !== own.host) return "domain";
-  if (!isWithin(fields.uri, own)) return "uri";
+  if (fields.scheme !== undefined && `${fields.scheme}:` !== originUrl.protocol) return "scheme";
+  if (fields.domain !== originUrl.host) return "domain";
+  if (!isUriOfOrigin(fields.uri, originUrl)) return "uri";
   if (fields.version !== "1") return "version";
   return chainIds.includes(fields.chainId) ? undefined : "chain_id";
 };
 
 /** The person who signs must see our origin; what follows its slash cannot lead to another one. */
-const isWithin = (uri: string, { origin }: URL): boolean =>
+const isUriOfOrigin = (uri: string, { origin }: URL): boolean =>
   uri === origin || uri.startsWith(`${origin}/`);
 
-const faultOfTimes = (fields: SiweFields, now: Date): SiweFault | undefined => {
+const findTimeFault = (fields: SiweFields, now: Date): SiweFault | undefined => {
   const issuedAt = parseInstant(fields.issuedAt);
   if (issuedAt === undefined) return "issued_at";
   const ageMs = now.getTime() - issuedAt.getTime();
@@ -123,42 +125,42 @@ const faultOfTimes = (fields: SiweFields, now: Date): SiweFault | undefined => {
   return undefined;
 };
 
-const time = String.raw`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)`;
-const uriText = String.raw`[A-Za-z0-9:/?#[\]@!$&'()*+,;=._~%-]+`;
-const domainText = String.raw`(?:[A-Za-z0-9._~-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?`;
+const timePattern = String.raw`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)`;
+const uriPattern = String.raw`[A-Za-z0-9:/?#[\]@!$&'()*+,;=._~%-]+`;
+const domainPattern = String.raw`(?:[A-Za-z0-9._~-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?`;
 
 /**
  * The message's grammar (EIP-4361, "ABNF Message Format"), matched against the whole text:
  * everything that is signed is read, and nothing else is in the text. A statement and resources are
  * free.
  */
-const grammar = new RegExp(
+const siwePattern = new RegExp(
   [
-    `^(?:(?<scheme>[A-Za-z][A-Za-z0-9+.-]*)://)?(?<domain>${domainText})`,
+    `^(?:(?<scheme>[A-Za-z][A-Za-z0-9+.-]*)://)?(?<domain>${domainPattern})`,
     String.raw` wants you to sign in with your Ethereum account:\n(?<address>0x[0-9a-fA-F]{40})\n\n`,
     String.raw`(?:[^\p{Cc}]+\n)?\n`,
-    String.raw`URI: (?<uri>${uriText})\nVersion: (?<version>\d+)\nChain ID: (?<chainId>[1-9]\d*)\n`,
-    String.raw`Nonce: (?<nonce>[A-Za-z0-9]{8,64})\nIssued At: (?<issuedAt>${time})`,
-    String.raw`(?:\nExpiration Time: (?<expirationTime>${time}))?`,
-    String.raw`(?:\nNot Before: (?<notBefore>${time}))?`,
+    String.raw`URI: (?<uri>${uriPattern})\nVersion: (?<version>\d+)\nChain ID: (?<chainId>[1-9]\d*)\n`,
+    String.raw`Nonce: (?<nonce>[A-Za-z0-9]{8,64})\nIssued At: (?<issuedAt>${timePattern})`,
+    String.raw`(?:\nExpiration Time: (?<expirationTime>${timePattern}))?`,
+    String.raw`(?:\nNot Before: (?<notBefore>${timePattern}))?`,
     String.raw`(?:\nRequest ID: [A-Za-z0-9._~!$&'()*+,;=:@%-]*)?`,
-    String.raw`(?:\nResources:(?:\n- ${uriText})*)?$`,
+    String.raw`(?:\nResources:(?:\n- ${uriPattern})*)?$`,
   ].join(""),
   "u",
 );
 
 const parseSiwe = (message: string): SiweFields | undefined =>
   // Every mandatory field of SiweFields is a group without a `?` in the grammar.
-  grammar.exec(message)?.groups as SiweFields | undefined;
+  siwePattern.exec(message)?.groups as SiweFields | undefined;
 
-const signatureForm = /^0x[0-9a-f]{64}(?<s>[0-9a-f]{64})(?:1b|1c|00|01)$/i;
+const signaturePattern = /^0x[0-9a-f]{64}(?<s>[0-9a-f]{64})(?:1b|1c|00|01)$/i;
 
 /** Half of secp256k1's order: a larger `s` is another form of the same signature (EIP-2). */
-const halfOrder = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n;
+const halfCurveOrder = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n;
 
 const recoverSigner = async (message: string, signature: string): Promise<string | undefined> => {
-  const s = signatureForm.exec(signature)?.groups?.["s"];
-  if (s === undefined || BigInt(`0x${s}`) > halfOrder) return undefined;
+  const s = signaturePattern.exec(signature)?.groups?.["s"];
+  if (s === undefined || BigInt(`0x${s}`) > halfCurveOrder) return undefined;
   try {
     return await recoverMessageAddress({ message, signature: `0x${signature.slice(2)}` });
   } catch {
@@ -168,5 +170,5 @@ const recoverSigner = async (message: string, signature: string): Promise<string
 };
 
 /** The chains that a message may name: every EVM chain of the catalogue. */
-export const evmChainIds = ({ chains }: Pick<Catalogue, "chains">): string[] =>
+export const getEvmChainIds = ({ chains }: Pick<Catalogue, "chains">): string[] =>
   chains.filter(({ chainType }) => chainType === "EVM").map(({ id }) => id);

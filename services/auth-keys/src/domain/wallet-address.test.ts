@@ -1,10 +1,10 @@
 import { describe, expect, test } from "@jest/globals";
 import { base58 } from "@scure/base";
-import { type CatalogueChain, openCatalogue } from "@payment-links/contracts";
-import { firstAddresses, readWalletAddress } from "./wallet-address.ts";
+import { type CatalogueChain, loadCatalogue } from "@payment-links/contracts";
+import { deriveFirstAddresses, parseWalletAddress } from "./wallet-address.ts";
 
-const { chains } = openCatalogue();
-const chainOf = (id: string): CatalogueChain => {
+const { chains } = loadCatalogue();
+const getChain = (id: string): CatalogueChain => {
   const chain = chains.find((entry) => entry.id === id);
   if (chain === undefined) throw new Error(`the catalogue has no chain ${id}`);
   return chain;
@@ -22,19 +22,20 @@ const descriptor =
   "wpkh(xpub6CatWdiZiodmUeTDp8LT5or8nmbKNcuyvz7WyksVFkKB4RHwCD3XyuvPEbvqAQY3rAPshWcMLoP2fMFMKHPJ4ZeZXYVUhLv1VMrjPC7PW6V/0/*)";
 
 /** What a chain's reader makes of a text; the codecs themselves are tested where they stand. */
-const read = (chainId: string, typed: string): string => readWalletAddress(chainOf(chainId), typed);
+const parseAddress = (chainId: string, input: string): string =>
+  parseWalletAddress(getChain(chainId), input);
 
-describe("readWalletAddress", () => {
+describe("parseWalletAddress", () => {
   test.each([
     ["8453", eip55.toLowerCase(), eip55],
     ["tron", tron, tron],
     ["solana", solana, solana],
     ["bitcoin", zpub, descriptor],
-  ])("%s: takes %s into the one form of its family", (chainId, typed, expected) => {
-    expect(read(chainId, typed)).toBe(expected);
+  ])("%s: takes %s into the one form of its family", (chainId, input, expected) => {
+    expect(parseAddress(chainId, input)).toBe(expected);
   });
 
-  const wrong = [
+  const invalidAddresses = [
     "",
     " ",
     "vitalik.eth",
@@ -51,8 +52,8 @@ describe("readWalletAddress", () => {
   test.each(["8453", "tron", "solana", "bitcoin"])(
     "%s: refuses what is no address of any family",
     (chainId) => {
-      for (const typed of wrong) {
-        expect(() => read(chainId, typed)).toThrow("INVALID_WALLET_ADDRESS");
+      for (const input of invalidAddresses) {
+        expect(() => parseAddress(chainId, input)).toThrow("INVALID_WALLET_ADDRESS");
       }
     },
   );
@@ -63,22 +64,22 @@ describe("readWalletAddress", () => {
     ["solana", [eip55, tron, zpub]],
     ["bitcoin", [eip55, tron, solana]],
     ["bitcoin-testnet4", [zpub, descriptor]],
-  ])("%s: refuses what is another family's or network's", (chainId, others) => {
-    for (const typed of others) {
-      expect(() => read(chainId, typed)).toThrow("INVALID_WALLET_ADDRESS");
+  ])("%s: refuses what is another family's or network's", (chainId, otherAddresses) => {
+    for (const input of otherAddresses) {
+      expect(() => parseAddress(chainId, input)).toThrow("INVALID_WALLET_ADDRESS");
     }
   });
 
   test("asks for the key where one address of Bitcoin is given", () => {
-    for (const typed of [
+    for (const input of [
       "bc1qcr8te4kr609gcawutmrza0j4xv80jy8z306fyu",
       "1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa",
     ]) {
-      expect(() => read("bitcoin", typed)).toThrow("BITCOIN_KEY_REQUIRED");
+      expect(() => parseAddress("bitcoin", input)).toThrow("BITCOIN_KEY_REQUIRED");
     }
   });
 
-  const secrets = [
+  const privateKeys = [
     zprv,
     `${zprv.slice(0, -1)}t`,
     `wpkh(${zprv}/0/*)`,
@@ -90,15 +91,15 @@ describe("readWalletAddress", () => {
   test.each(["8453", "tron", "solana", "bitcoin", "bitcoin-testnet4"])(
     "%s: refuses a private key with words of its own, which do not repeat it",
     (chainId) => {
-      for (const typed of secrets) {
-        let refusal: unknown;
+      for (const input of privateKeys) {
+        let apiError: unknown;
         try {
-          read(chainId, typed);
+          parseAddress(chainId, input);
         } catch (error) {
-          refusal = error;
+          apiError = error;
         }
-        expect(refusal).toMatchObject({ status: 422, message: "PRIVATE_KEY_REFUSED" });
-        expect(JSON.stringify(refusal)).not.toContain(typed.slice(0, 20));
+        expect(apiError).toMatchObject({ status: 422, message: "PRIVATE_KEY_REFUSED" });
+        expect(JSON.stringify(apiError)).not.toContain(input.slice(0, 20));
       }
     },
   );
@@ -106,7 +107,7 @@ describe("readWalletAddress", () => {
 
 describe("the first addresses of a wallet", () => {
   test("are its key's own on Bitcoin", () => {
-    expect(firstAddresses("bitcoin", descriptor)).toEqual([
+    expect(deriveFirstAddresses("bitcoin", descriptor)).toEqual([
       "bc1qcr8te4kr609gcawutmrza0j4xv80jy8z306fyu",
       "bc1qnjg0jd8228aq7egyzacy8cys3knf9xvrerkf9g",
       expect.stringMatching(/^bc1q/),
@@ -116,6 +117,6 @@ describe("the first addresses of a wallet", () => {
   });
 
   test("are none elsewhere", () => {
-    expect(firstAddresses("8453", eip55)).toBeNull();
+    expect(deriveFirstAddresses("8453", eip55)).toBeNull();
   });
 });

@@ -1,14 +1,14 @@
 import {
   type CatalogueChain,
   type CatalogueToken,
-  type SolanaFactsQuestion,
-  bitcoinAddresses,
+  type SolanaAccountStateRequest,
+  deriveBitcoinAddresses,
   isBitcoinChainId,
   mayBePrivateKey,
-  readAddress,
-  readBitcoinAddress,
-  readBitcoinKey,
-  refuse,
+  parseAddress,
+  parseBitcoinAddress,
+  parseBitcoinKey,
+  createApiError,
 } from "@payment-links/contracts";
 
 /**
@@ -17,30 +17,30 @@ import {
  * INVALID_WALLET_ADDRESS for what can only lose money: a wrong checksum, another family's or
  * network's address, the zero address. What was typed is in none of them.
  */
-export const readWalletAddress = (chain: CatalogueChain, typed: string): string => {
-  if (mayBePrivateKey(typed)) throw refuse("PRIVATE_KEY_REFUSED");
-  if (chain.chainType === "BVM") return readBitcoinWallet(chain.id, typed);
-  const reading = readAddress(chain, typed);
-  if ("fault" in reading) throw refuse("INVALID_WALLET_ADDRESS");
-  return reading.address;
+export const parseWalletAddress = (chain: CatalogueChain, input: string): string => {
+  if (mayBePrivateKey(input)) throw createApiError("PRIVATE_KEY_REFUSED");
+  if (chain.chainType === "BVM") return parseBitcoinWallet(chain.id, input);
+  const parseResult = parseAddress(chain, input);
+  if ("fault" in parseResult) throw createApiError("INVALID_WALLET_ADDRESS");
+  return parseResult.address;
 };
 
-const readBitcoinWallet = (chainId: string, typed: string): string => {
-  if (!isBitcoinChainId(chainId)) throw refuse("INVALID_WALLET_ADDRESS");
-  const reading = readBitcoinKey(chainId, typed);
-  if ("descriptor" in reading) return reading.descriptor;
-  const isAddress = "address" in readBitcoinAddress(chainId, typed);
-  throw refuse(isAddress ? "BITCOIN_KEY_REQUIRED" : "INVALID_WALLET_ADDRESS");
+const parseBitcoinWallet = (chainId: string, input: string): string => {
+  if (!isBitcoinChainId(chainId)) throw createApiError("INVALID_WALLET_ADDRESS");
+  const parseResult = parseBitcoinKey(chainId, input);
+  if ("descriptor" in parseResult) return parseResult.descriptor;
+  const isAddress = "address" in parseBitcoinAddress(chainId, input);
+  throw createApiError(isAddress ? "BITCOIN_KEY_REQUIRED" : "INVALID_WALLET_ADDRESS");
 };
 
 /**
  * What the chain is asked before an address becomes a wallet; undefined except for tokens on Solana, where a
  * token account looks like a wallet's address.
  */
-export const questionAboutWallet = (
+export const buildAccountStateRequest = (
   token: CatalogueToken,
   walletAddress: string,
-): SolanaFactsQuestion | undefined =>
+): SolanaAccountStateRequest | undefined =>
   token.chain.chainType === "SVM" && !token.isNative
     ? {
         chainId: token.chain.id,
@@ -50,10 +50,10 @@ export const questionAboutWallet = (
       }
     : undefined;
 
-const firstAddressesCount = 5;
+const firstAddressCount = 5;
 
 /** The first addresses of a wallet on Bitcoin, for its owner to compare; null elsewhere. */
-export const firstAddresses = (chainId: string, walletAddress: string): string[] | null =>
+export const deriveFirstAddresses = (chainId: string, walletAddress: string): string[] | null =>
   isBitcoinChainId(chainId)
-    ? bitcoinAddresses(chainId, walletAddress, { from: 0, count: firstAddressesCount })
+    ? deriveBitcoinAddresses(chainId, walletAddress, { startIndex: 0, count: firstAddressCount })
     : null;

@@ -3,8 +3,8 @@ import {
   type Catalogue,
   type CatalogueToken,
   type Wallet,
-  refuse,
-  showToken,
+  createApiError,
+  serializeToken,
 } from "@payment-links/contracts";
 
 /** How many wallets an account may have at once. */
@@ -23,27 +23,28 @@ type NewWallet = {
  * otherwise, and the first one on a chain becomes that chain's default. A token's own contract is
  * no wallet: money sent there is lost. Throws INVALID_WALLET_ADDRESS, WALLET_EXISTS, WALLET_LIMIT.
  */
-export const openWallet = (
+export const buildWallet = (
   { id, walletAddress, token, isDefault, firstAddressIndex }: NewWallet,
-  others: readonly Wallet[],
+  otherWallets: readonly Wallet[],
   catalogue: Catalogue,
 ): Wallet => {
-  const contract = catalogue.findTokenByAddress(token.chain.id, walletAddress);
-  if (contract !== undefined) throw refuse("INVALID_WALLET_ADDRESS");
-  const isKnown = others.some(
-    (other) => other.tokenId === token.id && other.walletAddress === walletAddress,
+  const tokenContract = catalogue.findTokenByAddress(token.chain.id, walletAddress);
+  if (tokenContract !== undefined) throw createApiError("INVALID_WALLET_ADDRESS");
+  const isDuplicate = otherWallets.some(
+    (otherWallet) =>
+      otherWallet.tokenId === token.id && otherWallet.walletAddress === walletAddress,
   );
-  if (isKnown) throw refuse("WALLET_EXISTS");
-  if (others.length >= walletsMax) throw refuse("WALLET_LIMIT");
-  const isFirstOnChain = !others.some(
-    (other) => catalogue.findToken(other.tokenId)?.chain.id === token.chain.id,
+  if (isDuplicate) throw createApiError("WALLET_EXISTS");
+  if (otherWallets.length >= walletsMax) throw createApiError("WALLET_LIMIT");
+  const isFirstOnChain = !otherWallets.some(
+    (otherWallet) => catalogue.findToken(otherWallet.tokenId)?.chain.id === token.chain.id,
   );
   return {
     id,
     walletAddress,
     tokenId: token.id,
     chainType: token.chain.chainType,
-    isDefault: isDefault ?? others.length === 0,
+    isDefault: isDefault ?? otherWallets.length === 0,
     isChainDefault: isFirstOnChain,
     provider: null,
     ...(token.chain.chainType === "BVM" && { firstAddressIndex: firstAddressIndex ?? 0 }),
@@ -51,17 +52,17 @@ export const openWallet = (
 };
 
 /** Which defaults a wallet becomes. What is left out stays as it is. */
-export type DefaultsChange = {
+export type DefaultsPatch = {
   isDefault?: boolean | undefined;
   isChainDefault?: boolean | undefined;
 };
 
 /** The wallet after a change of its defaults; undefined if nothing changes. */
-export const changeDefaults = (wallet: Wallet, change: DefaultsChange): Wallet | undefined => {
-  const isDefault = change.isDefault ?? wallet.isDefault;
-  const isChainDefault = change.isChainDefault ?? wallet.isChainDefault;
-  const isSame = isDefault === wallet.isDefault && isChainDefault === wallet.isChainDefault;
-  return isSame ? undefined : { ...wallet, isDefault, isChainDefault };
+export const applyDefaultsPatch = (wallet: Wallet, patch: DefaultsPatch): Wallet | undefined => {
+  const isDefault = patch.isDefault ?? wallet.isDefault;
+  const isChainDefault = patch.isChainDefault ?? wallet.isChainDefault;
+  const isUnchanged = isDefault === wallet.isDefault && isChainDefault === wallet.isChainDefault;
+  return isUnchanged ? undefined : { ...wallet, isDefault, isChainDefault };
 };
 
 /** Which wallet is to become the default, and from when on. */
@@ -69,11 +70,11 @@ export type PendingDefault = { walletId: string; effectiveAt: Date };
 
 type DefaultDecision = {
   /** What of the change takes effect now. */
-  atOnce: DefaultsChange;
+  immediatePatch: DefaultsPatch;
   /** Whether the change that waited so far is dropped. */
   isCancelled: boolean;
   /** What waits from now on, in place of what did. */
-  scheduled: PendingDefault | undefined;
+  scheduledDefault: PendingDefault | undefined;
 };
 
 /**
@@ -82,24 +83,37 @@ type DefaultDecision = {
  */
 export const decideDefault = (
   wallet: Pick<Wallet, "id" | "isDefault">,
-  change: DefaultsChange,
-  { pending, waitsUntil }: { pending?: PendingDefault | undefined; waitsUntil?: Date | undefined },
+  patch: DefaultsPatch,
+  {
+    pendingDefault,
+    effectiveAt,
+  }: { pendingDefault?: PendingDefault | undefined; effectiveAt?: Date | undefined },
 ): DefaultDecision => {
-  const { isDefault: wish } = change;
-  const isItself = pending?.walletId === wallet.id;
-  if (wish === true && !wallet.isDefault && waitsUntil !== undefined) {
-    const scheduled = isItself ? undefined : { walletId: wallet.id, effectiveAt: waitsUntil };
-    return { atOnce: { ...change, isDefault: undefined }, isCancelled: false, scheduled };
+  const { isDefault: requestedDefault } = patch;
+  const isPendingWallet = pendingDefault?.walletId === wallet.id;
+  if (requestedDefault === true && !wallet.isDefault && effectiveAt !== undefined) {
+    const scheduledDefault = isPendingWallet
+      ? undefined
+      : { walletId: wallet.id, effectiveAt: effectiveAt };
+    return {
+      immediatePatch: { ...patch, isDefault: undefined },
+      isCancelled: false,
+      scheduledDefault,
+    };
   }
-  const isOver = wish === true || (wish === false && isItself);
-  return { atOnce: change, isCancelled: isOver && pending !== undefined, scheduled: undefined };
+  const endsPending = requestedDefault === true || (requestedDefault === false && isPendingWallet);
+  return {
+    immediatePatch: patch,
+    isCancelled: endsPending && pendingDefault !== undefined,
+    scheduledDefault: undefined,
+  };
 };
 
 /**
  * What the audit log has of a wallet's address: of a key the first of its addresses, as the key itself
  * would tell every reader of the log all that its owner is ever paid.
  */
-export const auditedAddress = (
+export const getAuditedAddress = (
   { walletAddress }: Pick<Wallet, "walletAddress">,
   firstAddresses: readonly string[] | null,
 ): string => firstAddresses?.[0] ?? walletAddress;
@@ -108,28 +122,29 @@ export const auditedAddress = (
  * Shows a wallet to its owner: the fields of rule API-7, its `id`, and when it becomes the default, if
  * that waits.
  */
-export const showWallet = (
+export const serializeWallet = (
   wallet: Wallet,
   {
     token,
     checkoutUrl,
     firstAddresses,
-    pending,
+    pendingDefault,
   }: {
     token: CatalogueToken;
     checkoutUrl: string;
     firstAddresses: string[] | null;
-    pending: PendingDefault | undefined;
+    pendingDefault: PendingDefault | undefined;
   },
 ): OwnWallet => ({
   id: wallet.id,
   walletAddress: wallet.walletAddress,
-  token: { id: token.id, token: showToken(token, checkoutUrl) },
+  token: { id: token.id, token: serializeToken(token, checkoutUrl) },
   chainType: wallet.chainType,
   isDefault: wallet.isDefault,
   isChainDefault: wallet.isChainDefault,
   provider: wallet.provider,
   firstAddresses,
   firstAddressIndex: wallet.firstAddressIndex ?? (firstAddresses === null ? null : 0),
-  defaultAt: pending?.walletId === wallet.id ? pending.effectiveAt.toISOString() : null,
+  defaultAt:
+    pendingDefault?.walletId === wallet.id ? pendingDefault.effectiveAt.toISOString() : null,
 });

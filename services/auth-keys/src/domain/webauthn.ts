@@ -1,7 +1,7 @@
 import { verifyAuthenticationResponse, verifyRegistrationResponse } from "@simplewebauthn/server";
 import { decodeAttestationObject } from "@simplewebauthn/server/helpers";
-import type { NewPasskey, PasskeyAnswer } from "@payment-links/contracts";
-import { type Passkey, algorithms } from "./passkey.ts";
+import type { NewPasskey, PasskeyAssertion } from "@payment-links/contracts";
+import { type Passkey, supportedAlgorithms } from "./passkey.ts";
 
 /** Where answers must have been made, by the browser's own word and the authenticator's. */
 export type RelyingParty = { origin: string; rpId: string };
@@ -10,7 +10,7 @@ export type RelyingParty = { origin: string; rpId: string };
  * The challenge that an answer says it was made for. Whoever uses it must still find that it was given
  * to this browser. Undefined if the text is none of a browser's, or was made in another site's frame.
  */
-export const challengeOf = (clientDataJSON: string): string | undefined => {
+export const parseChallenge = (clientDataJSON: string): string | undefined => {
   try {
     const data: unknown = JSON.parse(Buffer.from(clientDataJSON, "base64url").toString("utf8"));
     if (typeof data !== "object" || data === null || !("challenge" in data)) return undefined;
@@ -25,14 +25,15 @@ export const challengeOf = (clientDataJSON: string): string | undefined => {
  * Holds an answer against the passkey that it names: challenge, origin, relying party, user verified,
  * counter above the last one (or both 0), signature. Answers the new counter, or the broken rule.
  */
-export const judgeAssertion = async (
-  { id, response: { userHandle, ...response } }: PasskeyAnswer,
+export const verifyAssertion = async (
+  { id, response: { userHandle, ...response } }: PasskeyAssertion,
   { credentialId, publicKey, counter, accountId }: Passkey,
   { origin, rpId, challenge }: RelyingParty & { challenge: string },
 ): Promise<{ counter: number } | string> => {
   // The handle that was given when the key was made: the account.
-  const handle = userHandle === null ? accountId : Buffer.from(userHandle, "base64url").toString();
-  if (handle !== accountId) return "user handle";
+  const accountHandle =
+    userHandle === null ? accountId : Buffer.from(userHandle, "base64url").toString();
+  if (accountHandle !== accountId) return "user handle";
   try {
     const { verified, authenticationInfo } = await verifyAuthenticationResponse({
       response: { id, rawId: id, type: "public-key", response, clientExtensionResults: {} },
@@ -52,24 +53,24 @@ export const judgeAssertion = async (
   }
 };
 
-type MadePasskey = Pick<Passkey, "credentialId" | "publicKey" | "counter">;
+type VerifiedPasskey = Pick<Passkey, "credentialId" | "publicKey" | "counter">;
 
 /** Holds a new passkey against what was asked for; answers its public half, or the broken rule. */
-export const judgeAttestation = async (
+export const verifyAttestation = async (
   { id, response }: NewPasskey["passkey"],
   { origin, rpId, challenge }: RelyingParty & { challenge: string },
-): Promise<MadePasskey | string> => {
+): Promise<VerifiedPasskey | string> => {
   try {
     // Certificates of authenticators are not asked for. A stranger's would be parsed, and what they
     // name be fetched.
-    if (!isSelfMade(response.attestationObject)) return "attestation";
+    if (!isSelfAttested(response.attestationObject)) return "attestation";
     const { verified, registrationInfo } = await verifyRegistrationResponse({
       response: { id, rawId: id, type: "public-key", response, clientExtensionResults: {} },
       expectedChallenge: challenge,
       expectedOrigin: origin,
       expectedRPID: rpId,
       requireUserVerification: true,
-      supportedAlgorithmIDs: algorithms,
+      supportedAlgorithmIDs: supportedAlgorithms,
     });
     if (!verified) return "signature";
     const { credential } = registrationInfo;
@@ -83,7 +84,7 @@ export const judgeAttestation = async (
   }
 };
 
-const isSelfMade = (attestationObject: string): boolean => {
+const isSelfAttested = (attestationObject: string): boolean => {
   const attestation = decodeAttestationObject(
     new Uint8Array(Buffer.from(attestationObject, "base64url")),
   );

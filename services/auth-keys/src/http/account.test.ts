@@ -1,18 +1,18 @@
 import { describe, expect, test } from "@jest/globals";
-import { nothing } from "@payment-links/postgres";
+import { sqlVoid } from "@payment-links/postgres";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
-import { openRig, refusalOf } from "../testing/open-rig.ts";
+import { createRig, summarizeResponse } from "../testing/create-rig.ts";
 
 const path = "/console/api/account";
 
-const rig = useRig(openRig);
+const rig = useRig(createRig);
 
-const patch = (cookie: string, body: unknown) => rig.call("PATCH", path, { cookie, body });
+const patchAccount = (cookie: string, body: unknown) => rig.call("PATCH", path, { cookie, body });
 
 describe("PATCH /console/api/account", () => {
   test("changes every field that is given, and tells the others in one event", async () => {
     const { userId, cookie } = await rig.signUp({ handle: "before", username: "Before" });
-    const answer = await patch(cookie, {
+    const response = await patchAccount(cookie, {
       handle: "After_1",
       username: "Zoë 🦊",
       bio: "Sells tea.",
@@ -22,7 +22,7 @@ describe("PATCH /console/api/account", () => {
       links: ["https://one.example/", "http://two.example/x"],
       ignored: true,
     });
-    expect(answer.status).toBe(200);
+    expect(response.status).toBe(200);
     const profile = {
       handle: "after_1",
       username: "Zoë 🦊",
@@ -32,8 +32,8 @@ describe("PATCH /console/api/account", () => {
       backgroundColour: "#a0b1c2",
       links: ["https://one.example/", "http://two.example/x"],
     };
-    expect(answer.body).toMatchObject({ id: userId, ...profile });
-    expect((await rig.call("GET", path, { cookie })).body).toEqual(answer.body);
+    expect(response.body).toMatchObject({ id: userId, ...profile });
+    expect((await rig.call("GET", path, { cookie })).body).toEqual(response.body);
     const events = await rig.readEvents(userId);
     expect(events.map(({ type, topic, data }) => [type, topic, data.version])).toEqual([
       ["account.updated", "accounts.v1", 1],
@@ -54,28 +54,28 @@ describe("PATCH /console/api/account", () => {
   test("what is left out stays, and null clears what may be empty", async () => {
     const { cookie } = await rig.signUp({ username: "Keeps" });
     const links = ["https://one.example/"];
-    await patch(cookie, { bio: "b", backgroundColour: "#000000", links });
-    const cleared = await patch(cookie, { bio: null, backgroundColour: null });
-    expect(cleared.body).toMatchObject({
+    await patchAccount(cookie, { bio: "b", backgroundColour: "#000000", links });
+    const clearedResponse = await patchAccount(cookie, { bio: null, backgroundColour: null });
+    expect(clearedResponse.body).toMatchObject({
       username: "Keeps",
       bio: null,
       backgroundColour: null,
       links,
     });
-    expect((await patch(cookie, { links: null })).body["links"]).toBeNull();
+    expect((await patchAccount(cookie, { links: null })).body["links"]).toBeNull();
   });
 
   test("a change that changes nothing raises no version and tells nobody", async () => {
     const { userId, cookie } = await rig.signUp({ handle: "constant", username: "Same" });
-    expect((await patch(cookie, { handle: "CONSTANT", username: "Same" })).status).toBe(200);
-    expect((await patch(cookie, {})).status).toBe(200);
+    expect((await patchAccount(cookie, { handle: "CONSTANT", username: "Same" })).status).toBe(200);
+    expect((await patchAccount(cookie, {})).status).toBe(200);
     expect(await rig.readEvents(userId)).toHaveLength(1);
   });
 
   test("twenty changes at once give versions that grow by exactly one", async () => {
     const { userId, cookie } = await rig.signUp();
     await Promise.all(
-      Array.from({ length: 20 }, (_, index) => patch(cookie, { bio: `bio ${index}` })),
+      Array.from({ length: 20 }, (_, index) => patchAccount(cookie, { bio: `bio ${index}` })),
     );
     const versions = (await rig.readEvents(userId)).map(({ data }) => data.version);
     expect(versions).toEqual(Array.from({ length: 21 }, (_, index) => index + 1));
@@ -116,14 +116,17 @@ describe("PATCH /console/api/account", () => {
     ["two faults", "422 string_too_short string_type", { username: "", bio: 5 }],
   ])("given %s, answers %s and changes nothing", async (_name, expected, body) => {
     const { userId, cookie } = await rig.signUp();
-    expect(refusalOf(await patch(cookie, body))).toBe(expected);
+    expect(summarizeResponse(await patchAccount(cookie, body))).toBe(expected);
     expect(await rig.readEvents(userId)).toHaveLength(1);
   });
 
   test("lengths are counted in code points, up to the very limit", async () => {
     const { cookie } = await rig.signUp();
-    const answer = await patch(cookie, { username: "🦊".repeat(100), bio: "🦊".repeat(500) });
-    expect(answer.status).toBe(200);
+    const response = await patchAccount(cookie, {
+      username: "🦊".repeat(100),
+      bio: "🦊".repeat(500),
+    });
+    expect(response.status).toBe(200);
   });
 });
 
@@ -131,62 +134,66 @@ describe("a handle (rule CALLER-13)", () => {
   test("belongs to one account, without regard to case", async () => {
     await rig.signUp({ handle: "unique_one" });
     const { cookie, userId } = await rig.signUp({ handle: "unique_two" });
-    expect(refusalOf(await patch(cookie, { handle: "UNIQUE_one" }))).toBe("409 HANDLE_TAKEN");
+    expect(summarizeResponse(await patchAccount(cookie, { handle: "UNIQUE_one" }))).toBe(
+      "409 HANDLE_TAKEN",
+    );
     expect(await rig.readEvents(userId)).toHaveLength(1);
   });
 
   test("once had stays the account's own for ever, and its owner can take it back", async () => {
     const owner = await rig.signUp({ handle: "first_name" });
-    const rival = await rig.signUp({ handle: "rival" });
-    await patch(owner.cookie, { handle: "second_name" });
-    const stolen = await patch(rival.cookie, { handle: "first_name" });
-    expect(refusalOf(stolen)).toBe("409 HANDLE_TAKEN");
-    const back = await patch(owner.cookie, { handle: "first_name" });
-    expect(back.body["handle"]).toBe("first_name");
-    const second = await patch(rival.cookie, { handle: "second_name" });
-    expect(refusalOf(second)).toBe("409 HANDLE_TAKEN");
+    const otherUser = await rig.signUp({ handle: "rival" });
+    await patchAccount(owner.cookie, { handle: "second_name" });
+    const claimResponse = await patchAccount(otherUser.cookie, { handle: "first_name" });
+    expect(summarizeResponse(claimResponse)).toBe("409 HANDLE_TAKEN");
+    const reclaimResponse = await patchAccount(owner.cookie, { handle: "first_name" });
+    expect(reclaimResponse.body["handle"]).toBe("first_name");
+    const secondClaim = await patchAccount(otherUser.cookie, { handle: "second_name" });
+    expect(summarizeResponse(secondClaim)).toBe("409 HANDLE_TAKEN");
   });
 
   test("wanted by ten accounts at once goes to exactly one", async () => {
-    const rivals = await Promise.all(Array.from({ length: 10 }, () => rig.signUp()));
-    const answers = await Promise.all(
-      rivals.map(({ cookie }) => patch(cookie, { handle: "wanted" })),
+    const otherUsers = await Promise.all(Array.from({ length: 10 }, () => rig.signUp()));
+    const responses = await Promise.all(
+      otherUsers.map(({ cookie }) => patchAccount(cookie, { handle: "wanted" })),
     );
-    const outcomes = answers.map(refusalOf).toSorted();
-    expect(outcomes).toEqual(["200", ...Array(9).fill("409 HANDLE_TAKEN")]);
+    const results = responses.map(summarizeResponse).toSorted();
+    expect(results).toEqual(["200", ...Array(9).fill("409 HANDLE_TAKEN")]);
   });
 
   test("swapped between two accounts at once is refused to both, without a deadlock", async () => {
-    const one = await rig.signUp({ handle: "swap_one" });
-    const two = await rig.signUp({ handle: "swap_two" });
-    const answers = await Promise.all([
-      patch(one.cookie, { handle: "swap_two" }),
-      patch(two.cookie, { handle: "swap_one" }),
+    const firstUser = await rig.signUp({ handle: "swap_one" });
+    const secondUser = await rig.signUp({ handle: "swap_two" });
+    const responses = await Promise.all([
+      patchAccount(firstUser.cookie, { handle: "swap_two" }),
+      patchAccount(secondUser.cookie, { handle: "swap_one" }),
     ]);
-    expect(answers.map(refusalOf)).toEqual(["409 HANDLE_TAKEN", "409 HANDLE_TAKEN"]);
+    expect(responses.map(summarizeResponse)).toEqual(["409 HANDLE_TAKEN", "409 HANDLE_TAKEN"]);
   });
 
   test("is one of three that an account can ever have", async () => {
     const { cookie } = await rig.signUp();
     for (let count = 1; count <= 3; count += 1) {
-      expect((await patch(cookie, { handle: `hoarder_${count}` })).status).toBe(200);
+      expect((await patchAccount(cookie, { handle: `hoarder_${count}` })).status).toBe(200);
     }
-    const refused = await patch(cookie, { handle: "hoarder_more" });
-    expect(refusalOf(refused)).toBe("409 HANDLE_LIMIT");
-    expect((await patch(cookie, { handle: "hoarder_1" })).status).toBe(200);
+    const rejected = await patchAccount(cookie, { handle: "hoarder_more" });
+    expect(summarizeResponse(rejected)).toBe("409 HANDLE_LIMIT");
+    expect((await patchAccount(cookie, { handle: "hoarder_1" })).status).toBe(200);
     // What was refused is free for everybody else.
-    const other = await rig.signUp();
-    expect((await patch(other.cookie, { handle: "hoarder_more" })).status).toBe(200);
+    const otherUser = await rig.signUp();
+    expect((await patchAccount(otherUser.cookie, { handle: "hoarder_more" })).status).toBe(200);
   });
 
   test("that was had before stays to be had where an account has more than that", async () => {
     const { cookie, userId } = await rig.signUp({ handle: "early_1" });
     for (const handle of ["early_2", "early_3", "early_4"]) {
-      await rig.pool.query(nothing`
+      await rig.pool.query(sqlVoid`
         INSERT INTO handles (handle, account_id, taken_at) VALUES (${handle}, ${userId}, now())
       `);
     }
-    expect((await patch(cookie, { handle: "early_4" })).status).toBe(200);
-    expect(refusalOf(await patch(cookie, { handle: "early_5" }))).toBe("409 HANDLE_LIMIT");
+    expect((await patchAccount(cookie, { handle: "early_4" })).status).toBe(200);
+    expect(summarizeResponse(await patchAccount(cookie, { handle: "early_5" }))).toBe(
+      "409 HANDLE_LIMIT",
+    );
   });
 });

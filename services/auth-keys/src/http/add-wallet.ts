@@ -1,76 +1,86 @@
 import type { Request, Response } from "express";
-import { newId, walletBody } from "@payment-links/contracts";
-import { answerJson, personActor, readBody } from "@payment-links/http";
+import { newId, createWalletBody } from "@payment-links/contracts";
+import { sendJson, createSessionActor, readJsonBody } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
 import { transact } from "@payment-links/postgres";
-import type { Deps } from "../deps.ts";
-import { auditedAddress, decideDefault, openWallet, showWallet } from "../domain/wallet.ts";
-import { firstAddresses, readWalletAddress } from "../domain/wallet-address.ts";
+import type { Dependencies } from "../dependencies.ts";
+import {
+  getAuditedAddress,
+  decideDefault,
+  buildWallet,
+  serializeWallet,
+} from "../domain/wallet.ts";
+import { deriveFirstAddresses, parseWalletAddress } from "../domain/wallet-address.ts";
 import { publishAccount } from "../store/accounts.ts";
 import { insertAudit } from "../store/audit-log.ts";
-import { lockCallersAccount } from "../store/sessions.ts";
+import { lockCallerAccount } from "../store/sessions.ts";
 import { insertWallet } from "../store/wallets.ts";
 import { requireWalletAddress } from "./require-wallet-address.ts";
-import { cancelDefault, findWait, scheduleDefault } from "./pending-default.ts";
+import { cancelDefault, findEffectiveAt, scheduleDefault } from "./pending-default.ts";
 
 /** POST /console/api/wallets: an address at which the owner is paid, in one token. */
-export const addWallet = (deps: Deps) => {
-  const WalletBody = walletBody(deps.catalogue);
+export const addWallet = (dependencies: Dependencies) => {
+  const WalletBody = createWalletBody(dependencies.catalogue);
   return async (req: Request, res: Response, caller: Caller) => {
-    const body = await readBody(req, WalletBody);
-    const { walletAddress: typed, tokenId: token, isDefault, firstAddressIndex } = body;
-    const wanted = {
+    const body = await readJsonBody(req, WalletBody);
+    const { walletAddress: addressInput, tokenId: token, isDefault, firstAddressIndex } = body;
+    const newWallet = {
       id: newId("wallet"),
-      walletAddress: readWalletAddress(token.chain, typed),
+      walletAddress: parseWalletAddress(token.chain, addressInput),
       token,
       isDefault: isDefault ?? undefined,
       firstAddressIndex: firstAddressIndex ?? undefined,
     };
-    await requireWalletAddress(deps, wanted);
-    const addresses = firstAddresses(token.chain.id, wanted.walletAddress);
-    const now = deps.clock.now();
-    const actor = personActor(req, caller.credential);
-    const { wallet, pending } = await transact(deps.pool, async (tx) => {
-      const account = await lockCallersAccount(tx, caller);
-      const wished = openWallet(wanted, account.wallets, deps.catalogue);
-      const waitsUntil = await findWait(tx, deps, { account, now });
-      const { id, isDefault } = wished;
-      const { atOnce, scheduled } = decideDefault(
+    await requireWalletAddress(dependencies, newWallet);
+    const firstAddresses = deriveFirstAddresses(token.chain.id, newWallet.walletAddress);
+    const now = dependencies.clock.now();
+    const actor = createSessionActor(req, caller.credential);
+    const { wallet, pendingDefault } = await transact(dependencies.pool, async (tx) => {
+      const account = await lockCallerAccount(tx, caller);
+      const requestedWallet = buildWallet(newWallet, account.wallets, dependencies.catalogue);
+      const effectiveAt = await findEffectiveAt(tx, dependencies, { account, now });
+      const { id, isDefault } = requestedWallet;
+      const { immediatePatch, scheduledDefault } = decideDefault(
         { id, isDefault: false },
         { isDefault },
-        { waitsUntil },
+        { effectiveAt },
       );
-      const opened = { ...wished, isDefault: atOnce.isDefault ?? false };
+      const storedWallet = { ...requestedWallet, isDefault: immediatePatch.isDefault ?? false };
       const accountId = account.id;
-      const entry = { at: now, accountId, actor };
+      const auditFields = { at: now, accountId, actor };
       await insertWallet(tx, {
         accountId,
         chainId: token.chain.id,
-        wallet: opened,
-        firstAddresses: addresses,
+        wallet: storedWallet,
+        firstAddresses: firstAddresses,
         now,
       });
       await insertAudit(tx, {
-        ...entry,
+        ...auditFields,
         action: "wallet.added",
-        targetId: opened.id,
+        targetId: storedWallet.id,
         detail: {
-          walletAddress: auditedAddress(opened, addresses),
+          walletAddress: getAuditedAddress(storedWallet, firstAddresses),
           tokenId: token.id,
-          isDefault: opened.isDefault,
+          isDefault: storedWallet.isDefault,
         },
       });
-      if (scheduled !== undefined) await scheduleDefault(tx, entry, scheduled);
-      else if (opened.isDefault) await cancelDefault(tx, entry);
+      if (scheduledDefault !== undefined) await scheduleDefault(tx, auditFields, scheduledDefault);
+      else if (storedWallet.isDefault) await cancelDefault(tx, auditFields);
       await publishAccount(tx, accountId, now);
-      return { wallet: opened, pending: scheduled };
+      return { wallet: storedWallet, pendingDefault: scheduledDefault };
     });
-    deps.wakeRelay();
-    const { checkoutUrl } = deps;
-    answerJson(
+    dependencies.wakeRelay();
+    const { checkoutUrl } = dependencies;
+    sendJson(
       res,
       201,
-      showWallet(wallet, { token, checkoutUrl, firstAddresses: addresses, pending }),
+      serializeWallet(wallet, {
+        token,
+        checkoutUrl,
+        firstAddresses: firstAddresses,
+        pendingDefault,
+      }),
     );
   };
 };

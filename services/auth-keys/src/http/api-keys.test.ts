@@ -2,23 +2,23 @@ import { describe, expect, test } from "@jest/globals";
 import { isApiKey } from "@payment-links/contracts";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { apiKeysMax } from "../domain/api-key.ts";
-import { openRig, refusalOf } from "../testing/open-rig.ts";
+import { createRig, summarizeResponse } from "../testing/create-rig.ts";
 
 const path = "/console/api/api-keys";
 const scopes = ["payment_link:create", "payment_link:read"];
 
-const rig = useRig(openRig);
+const rig = useRig(createRig);
 
-const create = (cookie: string, body: unknown = { name: "shop", scopes }) =>
+const requestKey = (cookie: string, body: unknown = { name: "shop", scopes }) =>
   rig.call("POST", path, { cookie, body });
 
-const createOne = async (cookie: string, more: Record<string, unknown> = {}) => {
-  const { status, body } = await create(cookie, { name: "shop", scopes, ...more });
+const createKey = async (cookie: string, overrides: Record<string, unknown> = {}) => {
+  const { status, body } = await requestKey(cookie, { name: "shop", scopes, ...overrides });
   expect(status).toBe(201);
   return { id: String(body["id"]), key: String(body["key"]) };
 };
 
-const listed = async (cookie: string): Promise<Record<string, unknown>[]> => {
+const listKeys = async (cookie: string): Promise<Record<string, unknown>[]> => {
   const { body } = await rig.call("GET", path, { cookie });
   return body["data"] as Record<string, unknown>[];
 };
@@ -26,17 +26,17 @@ const listed = async (cookie: string): Promise<Record<string, unknown>[]> => {
 describe("POST /console/api/api-keys", () => {
   test("shows the key in this one answer, and its start ever after (rule CALLER-2)", async () => {
     const { userId, cookie } = await rig.signUp();
-    const answer = await create(cookie, {
+    const response = await requestKey(cookie, {
       name: "shop",
       scopes: ["payment_link:read"],
       expiresAt: "2027-01-01T00:00:00+02:00",
     });
-    expect(answer.status).toBe(201);
-    expect(answer.headers.get("cache-control")).toBe("no-store");
-    const { key, ...shown } = answer.body;
+    expect(response.status).toBe(201);
+    expect(response.headers.get("cache-control")).toBe("no-store");
+    const { key, ...keyData } = response.body;
     expect(isApiKey(String(key))).toBe(true);
     expect(String(key)).toMatch(/^plk_live_/);
-    expect(shown).toEqual({
+    expect(keyData).toEqual({
       id: expect.stringMatching(/^key_/),
       name: "shop",
       prefix: String(key).slice(0, 13),
@@ -51,7 +51,7 @@ describe("POST /console/api/api-keys", () => {
       lastUsedAt: null,
       lastUsedAddress: null,
     });
-    expect(await listed(cookie)).toEqual([shown]);
+    expect(await listKeys(cookie)).toEqual([keyData]);
     expect(await rig.readAudit(userId)).toContain("api_key.created");
     // A key is no part of the account that other services hear of.
     expect(await rig.readEvents(userId)).toHaveLength(1);
@@ -59,8 +59,8 @@ describe("POST /console/api/api-keys", () => {
 
   test("works at once, with exactly its scopes; doubled ones count once", async () => {
     const { userId, cookie } = await rig.signUp();
-    const doubled = ["payment_link:read", "payment_link:read"];
-    const { id, key } = await createOne(cookie, { scopes: doubled });
+    const duplicateScopes = ["payment_link:read", "payment_link:read"];
+    const { id, key } = await createKey(cookie, { scopes: duplicateScopes });
     expect(await rig.introspect("api-key", key)).toMatchObject({
       found: true,
       account: { id: userId },
@@ -70,26 +70,26 @@ describe("POST /console/api/api-keys", () => {
 
   test("an account has a bounded number of keys, and a revoked one makes room (rule CALLER-15)", async () => {
     const { cookie } = await rig.signUp();
-    const { id } = await createOne(cookie);
-    for (let count = 2; count <= apiKeysMax - 2; count += 1) await createOne(cookie);
-    const answers = await Promise.all(Array.from({ length: 5 }, () => create(cookie)));
-    const outcomes = answers.map(refusalOf).toSorted();
-    expect(outcomes).toEqual(["201", "201", ...Array(3).fill("409 API_KEY_LIMIT")]);
-    expect(await listed(cookie)).toHaveLength(apiKeysMax);
+    const { id } = await createKey(cookie);
+    for (let count = 2; count <= apiKeysMax - 2; count += 1) await createKey(cookie);
+    const responses = await Promise.all(Array.from({ length: 5 }, () => requestKey(cookie)));
+    const results = responses.map(summarizeResponse).toSorted();
+    expect(results).toEqual(["201", "201", ...Array(3).fill("409 API_KEY_LIMIT")]);
+    expect(await listKeys(cookie)).toHaveLength(apiKeysMax);
     await rig.call("DELETE", `${path}/${id}`, { cookie });
-    expect((await create(cookie)).status).toBe(201);
+    expect((await requestKey(cookie)).status).toBe(201);
   });
 
   test("the configuration says whether keys are live or for tests", async () => {
-    const testing = await openRig({ apiKeyMode: "test" });
+    const testRig = await createRig({ apiKeyMode: "test" });
     try {
-      const { cookie } = await testing.signUp();
+      const { cookie } = await testRig.signUp();
       const body = { name: "n", scopes };
-      const answer = await testing.call("POST", path, { cookie, body });
-      expect(answer.body["key"]).toMatch(/^plk_test_/);
-      expect(answer.body["prefix"]).toMatch(/^plk_test_/);
+      const response = await testRig.call("POST", path, { cookie, body });
+      expect(response.body["key"]).toMatch(/^plk_test_/);
+      expect(response.body["prefix"]).toMatch(/^plk_test_/);
     } finally {
-      await testing.close();
+      await testRig.close();
     }
   });
 
@@ -125,38 +125,38 @@ describe("POST /console/api/api-keys", () => {
     ],
   ])("given %s, answers %s and stores nothing", async (_name, expected, body) => {
     const { cookie } = await rig.signUp();
-    expect(refusalOf(await create(cookie, body))).toBe(expected);
-    expect(await listed(cookie)).toEqual([]);
+    expect(summarizeResponse(await requestKey(cookie, body))).toBe(expected);
+    expect(await listKeys(cookie)).toEqual([]);
   });
 });
 
 describe("GET /console/api/api-keys", () => {
   test("lists the own keys alone, newest first", async () => {
     const { cookie } = await rig.signUp();
-    const stranger = await rig.signUp();
-    const first = await createOne(cookie, { name: "first" });
-    await createOne(stranger.cookie);
+    const otherUser = await rig.signUp();
+    const first = await createKey(cookie, { name: "first" });
+    await createKey(otherUser.cookie);
     rig.clock.advance(1000);
-    const second = await createOne(cookie, { name: "second" });
-    expect((await listed(cookie)).map(({ id }) => id)).toEqual([second.id, first.id]);
+    const second = await createKey(cookie, { name: "second" });
+    expect((await listKeys(cookie)).map(({ id }) => id)).toEqual([second.id, first.id]);
   });
 });
 
 describe("PATCH /console/api/api-keys/{id}", () => {
-  const change = (cookie: string, id: string, body: unknown) =>
+  const patchKey = (cookie: string, id: string, body: unknown) =>
     rig.call("PATCH", `${path}/${id}`, { cookie, body });
 
   test("switches a key off, and on again", async () => {
     const { userId, cookie } = await rig.signUp();
-    const { id, key } = await createOne(cookie);
-    const off = await change(cookie, id, { active: false });
-    expect([off.status, off.body["active"]]).toEqual([200, false]);
-    expect(off.body).not.toHaveProperty("key");
+    const { id, key } = await createKey(cookie);
+    const deactivated = await patchKey(cookie, id, { active: false });
+    expect([deactivated.status, deactivated.body["active"]]).toEqual([200, false]);
+    expect(deactivated.body).not.toHaveProperty("key");
     expect(await rig.introspect("api-key", key)).toEqual({ found: false });
-    const on = await change(cookie, id, { active: true });
-    expect([on.status, on.body["active"]]).toEqual([200, true]);
+    const activated = await patchKey(cookie, id, { active: true });
+    expect([activated.status, activated.body["active"]]).toEqual([200, true]);
     expect(await rig.introspect("api-key", key)).toMatchObject({ found: true });
-    await change(cookie, id, { active: true });
+    await patchKey(cookie, id, { active: true });
     expect((await rig.readAudit(userId)).slice(-2)).toEqual([
       "api_key.deactivated",
       "api_key.activated",
@@ -165,10 +165,10 @@ describe("PATCH /console/api/api-keys/{id}", () => {
 
   test("another account's key answers 404 and stays active", async () => {
     const owner = await rig.signUp();
-    const stranger = await rig.signUp();
-    const { id, key } = await createOne(owner.cookie);
-    const refused = await change(stranger.cookie, id, { active: false });
-    expect(refusalOf(refused)).toBe("404 NOT_FOUND");
+    const otherUser = await rig.signUp();
+    const { id, key } = await createKey(owner.cookie);
+    const rejected = await patchKey(otherUser.cookie, id, { active: false });
+    expect(summarizeResponse(rejected)).toBe("404 NOT_FOUND");
     expect(await rig.introspect("api-key", key)).toMatchObject({ found: true });
   });
 
@@ -178,124 +178,129 @@ describe("PATCH /console/api/api-keys/{id}", () => {
     ["a word", "422 bool_type", { active: "false" }],
   ])("given %s, answers %s", async (_name, expected, body) => {
     const { cookie } = await rig.signUp();
-    const { id } = await createOne(cookie);
-    expect(refusalOf(await change(cookie, id, body))).toBe(expected);
+    const { id } = await createKey(cookie);
+    expect(summarizeResponse(await patchKey(cookie, id, body))).toBe(expected);
   });
 });
 
 describe("DELETE /console/api/api-keys/{id}", () => {
   test("revokes for ever: it leaves the list and cannot be switched on again", async () => {
     const { userId, cookie } = await rig.signUp();
-    const { id, key } = await createOne(cookie);
+    const { id, key } = await createKey(cookie);
     expect((await rig.call("DELETE", `${path}/${id}`, { cookie })).status).toBe(204);
     expect(await rig.introspect("api-key", key)).toEqual({ found: false });
-    expect(await listed(cookie)).toEqual([]);
-    const revived = await rig.call("PATCH", `${path}/${id}`, { cookie, body: { active: true } });
-    expect(refusalOf(revived)).toBe("404 NOT_FOUND");
-    expect(refusalOf(await rig.call("DELETE", `${path}/${id}`, { cookie }))).toBe("404 NOT_FOUND");
+    expect(await listKeys(cookie)).toEqual([]);
+    const reactivation = await rig.call("PATCH", `${path}/${id}`, {
+      cookie,
+      body: { active: true },
+    });
+    expect(summarizeResponse(reactivation)).toBe("404 NOT_FOUND");
+    expect(summarizeResponse(await rig.call("DELETE", `${path}/${id}`, { cookie }))).toBe(
+      "404 NOT_FOUND",
+    );
     expect(await rig.readAudit(userId)).toContain("api_key.revoked");
   });
 
   test("another account's key answers 404 and lives on", async () => {
     const owner = await rig.signUp();
-    const stranger = await rig.signUp();
-    const { id, key } = await createOne(owner.cookie);
-    const refused = await rig.call("DELETE", `${path}/${id}`, { cookie: stranger.cookie });
-    expect(refusalOf(refused)).toBe("404 NOT_FOUND");
+    const otherUser = await rig.signUp();
+    const { id, key } = await createKey(owner.cookie);
+    const rejected = await rig.call("DELETE", `${path}/${id}`, { cookie: otherUser.cookie });
+    expect(summarizeResponse(rejected)).toBe("404 NOT_FOUND");
     expect(await rig.introspect("api-key", key)).toMatchObject({ found: true });
   });
 });
 
 describe("lastUsedAt", () => {
-  const lastUsed = async (cookie: string) => (await listed(cookie))[0]?.["lastUsedAt"];
+  const getLastUsed = async (cookie: string) => (await listKeys(cookie))[0]?.["lastUsedAt"];
 
   test("is the latest use, after one write for however many calls (rule CALLER-1)", async () => {
     const { cookie } = await rig.signUp();
-    const { key } = await createOne(cookie);
+    const { key } = await createKey(cookie);
     const usedAt = rig.clock.now().toISOString();
     for (let count = 0; count < 50; count += 1) await rig.introspect("api-key", key);
-    expect(await lastUsed(cookie)).toBeNull();
-    await rig.keepUses();
-    expect(await lastUsed(cookie)).toBe(usedAt);
+    expect(await getLastUsed(cookie)).toBeNull();
+    await rig.flushLastUses();
+    expect(await getLastUsed(cookie)).toBe(usedAt);
   });
 
   test("never goes back, whichever replica writes last", async () => {
     const { cookie } = await rig.signUp();
-    const { key } = await createOne(cookie);
+    const { key } = await createKey(cookie);
     rig.clock.advance(10_000);
-    const latest = rig.clock.now().toISOString();
+    const latestUseAt = rig.clock.now().toISOString();
     await rig.introspect("api-key", key);
-    await rig.keepUses();
+    await rig.flushLastUses();
     rig.clock.advance(-5_000);
     await rig.introspect("api-key", key);
-    await rig.keepUses();
+    await rig.flushLastUses();
     rig.clock.advance(5_000);
-    expect(await lastUsed(cookie)).toBe(latest);
+    expect(await getLastUsed(cookie)).toBe(latestUseAt);
   });
 
   test("a call with an expired key is no use", async () => {
     const { cookie } = await rig.signUp();
     const expiresAt = new Date(rig.clock.now().getTime() + 1000).toISOString();
-    const { key } = await createOne(cookie, { expiresAt });
+    const { key } = await createKey(cookie, { expiresAt });
     rig.clock.advance(1000);
     expect(await rig.introspect("api-key", key)).toMatchObject({
       found: true,
       credential: { expiresAt },
     });
-    await rig.keepUses();
-    expect(await lastUsed(cookie)).toBeNull();
+    await rig.flushLastUses();
+    expect(await getLastUsed(cookie)).toBeNull();
   });
 });
 
 describe("lastUsedAddress", () => {
-  const lastUsed = async (cookie: string) => {
-    const { lastUsedAt, lastUsedAddress } = (await listed(cookie))[0] ?? {};
+  const getLastUsed = async (cookie: string) => {
+    const { lastUsedAt, lastUsedAddress } = (await listKeys(cookie))[0] ?? {};
     return [lastUsedAt, lastUsedAddress];
   };
 
   test("is that of the latest use, whichever replica writes last (rule CALLER-1)", async () => {
     const { cookie } = await rig.signUp();
-    const { key } = await createOne(cookie);
-    const useFrom = (address: string) => rig.introspect("api-key", key, address);
+    const { key } = await createKey(cookie);
+    const introspectFrom = (address: string) => rig.introspect("api-key", key, address);
     rig.clock.advance(10_000);
-    const latest = rig.clock.now().toISOString();
-    await useFrom("2001:db8::7");
-    await rig.keepUses();
-    expect(await lastUsed(cookie)).toEqual([latest, "2001:db8::7"]);
+    const latestUseAt = rig.clock.now().toISOString();
+    await introspectFrom("2001:db8::7");
+    await rig.flushLastUses();
+    expect(await getLastUsed(cookie)).toEqual([latestUseAt, "2001:db8::7"]);
     rig.clock.advance(-5_000);
-    await useFrom("203.0.113.9");
-    await rig.keepUses();
+    await introspectFrom("203.0.113.9");
+    await rig.flushLastUses();
     rig.clock.advance(6_000);
-    expect(await lastUsed(cookie)).toEqual([latest, "2001:db8::7"]);
-    await useFrom("203.0.113.9");
-    await rig.keepUses();
-    expect(await lastUsed(cookie)).toEqual([rig.clock.now().toISOString(), "203.0.113.9"]);
+    expect(await getLastUsed(cookie)).toEqual([latestUseAt, "2001:db8::7"]);
+    await introspectFrom("203.0.113.9");
+    await rig.flushLastUses();
+    expect(await getLastUsed(cookie)).toEqual([rig.clock.now().toISOString(), "203.0.113.9"]);
   });
 
   test("is none where the latest use does not tell one", async () => {
     const { cookie } = await rig.signUp();
-    const { key } = await createOne(cookie);
+    const { key } = await createKey(cookie);
     await rig.introspect("api-key", key, "203.0.113.9");
-    await rig.keepUses();
+    await rig.flushLastUses();
     rig.clock.advance(1_000);
     await rig.introspect("api-key", key);
-    await rig.keepUses();
-    expect(await lastUsed(cookie)).toEqual([rig.clock.now().toISOString(), null]);
+    await rig.flushLastUses();
+    expect(await getLastUsed(cookie)).toEqual([rig.clock.now().toISOString(), null]);
   });
 
   test("is in no log, metric or event", async () => {
     const { userId, cookie } = await rig.signUp();
-    const { key } = await createOne(cookie);
+    const { key } = await createKey(cookie);
     await rig.introspect("api-key", key, "203.0.113.77");
-    await rig.keepUses();
-    expect(await lastUsed(cookie)).toContain("203.0.113.77");
-    const told = [rig.logLines, await rig.metrics.metrics(), await rig.readEvents(userId)];
-    expect(JSON.stringify(told)).not.toContain("203.0.113.77");
+    await rig.flushLastUses();
+    expect(await getLastUsed(cookie)).toContain("203.0.113.77");
+    const exposedTexts = [rig.logLines, await rig.metrics.metrics(), await rig.readEvents(userId)];
+    expect(JSON.stringify(exposedTexts)).not.toContain("203.0.113.77");
   });
 });
 
 describe("a key's addresses", () => {
-  const make = (cookie: string, cidrs: unknown) =>
+  const createKeyWith = (cookie: string, cidrs: unknown) =>
     rig.call("POST", "/console/api/api-keys", {
       cookie,
       body: { name: "shop", scopes: ["payment_link:read"], cidrs },
@@ -304,15 +309,15 @@ describe("a key's addresses", () => {
   test("are kept, told to the services, and passed on to its successor", async () => {
     const { cookie } = await rig.signUp();
     const cidrs = ["203.0.113.0/24", "2001:db8::1"];
-    const { body } = await make(cookie, cidrs);
+    const { body } = await createKeyWith(cookie, cidrs);
     expect(body["cidrs"]).toEqual(cidrs);
     const rotated = await rig.call("POST", `/console/api/api-keys/${String(body["id"])}/rotate`, {
       cookie,
       body: {},
     });
     for (const key of [body["key"], rotated.body["key"]]) {
-      const told = await rig.introspect("api-key", String(key));
-      expect(told["credential"]).toMatchObject({ cidrs });
+      const introspection = await rig.introspect("api-key", String(key));
+      expect(introspection["credential"]).toMatchObject({ cidrs });
     }
   });
 
@@ -324,93 +329,105 @@ describe("a key's addresses", () => {
     ["a number", "422 string_type", [10]],
   ])("given %s, answers %s", async (_name, expected, cidrs) => {
     const { cookie } = await rig.signUp();
-    expect(refusalOf(await make(cookie, cidrs))).toBe(expected);
+    expect(summarizeResponse(await createKeyWith(cookie, cidrs))).toBe(expected);
   });
 });
 
 describe("a key's own limit (rule API-25)", () => {
-  const own = { requestsPerMinute: 60, burst: 5 };
-  const make = (cookie: string, limit: object, on = rig) =>
-    on.call("POST", path, { cookie, body: { name: "shop", scopes, ...limit } });
-  const change = (cookie: string, id: unknown, body: object) =>
+  const ownLimit = { requestsPerMinute: 60, burst: 5 };
+  const createKeyWith = (cookie: string, limit: object, targetRig = rig) =>
+    targetRig.call("POST", path, { cookie, body: { name: "shop", scopes, ...limit } });
+  const patchKey = (cookie: string, id: unknown, body: object) =>
     rig.call("PATCH", `${path}/${String(id)}`, { cookie, body });
-  const toldOf = async (key: unknown) =>
+  const introspectCredential = async (key: unknown) =>
     (await rig.introspect("api-key", String(key)))["credential"];
 
   test("is shown, told to the services, and passed on to its successor", async () => {
     const { cookie } = await rig.signUp();
-    const { body: first } = await make(cookie, own);
-    expect(first).toMatchObject(own);
+    const { body: first } = await createKeyWith(cookie, ownLimit);
+    expect(first).toMatchObject(ownLimit);
     const { body: second } = await rig.call("POST", `${path}/${String(first["id"])}/rotate`, {
       cookie,
       body: {},
     });
-    for (const key of [first["key"], second["key"]]) expect(await toldOf(key)).toMatchObject(own);
-    expect(await listed(cookie)).toEqual([
-      expect.objectContaining(own),
-      expect.objectContaining(own),
+    for (const key of [first["key"], second["key"]])
+      expect(await introspectCredential(key)).toMatchObject(ownLimit);
+    expect(await listKeys(cookie)).toEqual([
+      expect.objectContaining(ownLimit),
+      expect.objectContaining(ownLimit),
     ]);
   });
 
   test("is not told where there is none", async () => {
     const { cookie } = await rig.signUp();
-    const { key } = await createOne(cookie);
-    const told = await toldOf(key);
-    expect(told).not.toHaveProperty("requestsPerMinute");
-    expect(told).not.toHaveProperty("burst");
+    const { key } = await createKey(cookie);
+    const introspection = await introspectCredential(key);
+    expect(introspection).not.toHaveProperty("requestsPerMinute");
+    expect(introspection).not.toHaveProperty("burst");
   });
 
   test("changes for all keys that share a bucket, field by field, and leaves what is not named", async () => {
     const { userId, cookie } = await rig.signUp();
-    const { body: first } = await make(cookie, own);
-    const rotate = `${path}/${String(first["id"])}/rotate`;
-    const { body: second } = await rig.call("POST", rotate, { cookie, body: {} });
-    const { key: other } = await createOne(cookie);
-    const changed = await change(cookie, second["id"], { burst: 3 });
-    expect([changed.status, changed.body]).toMatchObject([200, { ...own, burst: 3 }]);
+    const { body: first } = await createKeyWith(cookie, ownLimit);
+    const rotatePath = `${path}/${String(first["id"])}/rotate`;
+    const { body: second } = await rig.call("POST", rotatePath, { cookie, body: {} });
+    const { key: otherKey } = await createKey(cookie);
+    const changeResponse = await patchKey(cookie, second["id"], { burst: 3 });
+    expect([changeResponse.status, changeResponse.body]).toMatchObject([
+      200,
+      { ...ownLimit, burst: 3 },
+    ]);
     for (const key of [first["key"], second["key"]]) {
-      expect(await toldOf(key)).toMatchObject({ ...own, burst: 3 });
+      expect(await introspectCredential(key)).toMatchObject({ ...ownLimit, burst: 3 });
     }
-    expect(await toldOf(other)).not.toHaveProperty("burst");
-    await change(cookie, second["id"], { burst: null, requestsPerMinute: null });
-    expect(await toldOf(first["key"])).not.toHaveProperty("burst");
-    await change(cookie, second["id"], { burst: null });
+    expect(await introspectCredential(otherKey)).not.toHaveProperty("burst");
+    await patchKey(cookie, second["id"], { burst: null, requestsPerMinute: null });
+    expect(await introspectCredential(first["key"])).not.toHaveProperty("burst");
+    await patchKey(cookie, second["id"], { burst: null });
     expect((await rig.readAudit(userId)).slice(-2)).toEqual(Array(2).fill("api_key.limited"));
   });
 
   test("is loosened only by who proved to be there; tightening never waits for it", async () => {
     const { cookie } = await rig.signUp();
-    const { body } = await make(cookie, own);
+    const { body } = await createKeyWith(cookie, ownLimit);
     rig.clock.advance(10 * 60_000);
-    const stale = "401 REAUTHENTICATION_REQUIRED";
-    for (const looser of [
+    const reauthenticationRequired = "401 REAUTHENTICATION_REQUIRED";
+    for (const raisedLimit of [
       { burst: 6 },
       { burst: null },
       { requestsPerMinute: 61 },
       { requestsPerMinute: 30, burst: null },
     ]) {
-      expect(refusalOf(await change(cookie, body["id"], looser))).toBe(stale);
+      expect(summarizeResponse(await patchKey(cookie, body["id"], raisedLimit))).toBe(
+        reauthenticationRequired,
+      );
     }
-    expect(await toldOf(body["key"])).toMatchObject(own);
-    expect((await change(cookie, body["id"], { burst: 4, active: false })).status).toBe(200);
-    expect((await listed(cookie))[0]).toMatchObject({ active: false, burst: 4 });
+    expect(await introspectCredential(body["key"])).toMatchObject(ownLimit);
+    expect((await patchKey(cookie, body["id"], { burst: 4, active: false })).status).toBe(200);
+    expect((await listKeys(cookie))[0]).toMatchObject({ active: false, burst: 4 });
   });
 
   test("is at most the installation's", async () => {
-    const narrow = await openRig({ perKey: { tokensPerSecond: 2, burst: 10 } });
+    const limitedRig = await createRig({ perKey: { tokensPerSecond: 2, burst: 10 } });
     try {
-      const { cookie } = await narrow.signUp();
-      const answer = (limit: object) => make(cookie, limit, narrow);
-      const { status, body } = await answer({ requestsPerMinute: 120, burst: 10 });
+      const { cookie } = await limitedRig.signUp();
+      const createWithLimit = (limit: object) => createKeyWith(cookie, limit, limitedRig);
+      const { status, body } = await createWithLimit({ requestsPerMinute: 120, burst: 10 });
       expect(status).toBe(201);
-      for (const above of [{ requestsPerMinute: 121 }, { burst: 11 }]) {
-        expect(refusalOf(await answer(above))).toBe("422 less_than_equal");
-        const change = { cookie, body: above };
-        const changed = await narrow.call("PATCH", `${path}/${String(body["id"])}`, change);
-        expect(refusalOf(changed)).toBe("422 less_than_equal");
+      for (const excessiveLimit of [{ requestsPerMinute: 121 }, { burst: 11 }]) {
+        expect(summarizeResponse(await createWithLimit(excessiveLimit))).toBe(
+          "422 less_than_equal",
+        );
+        const patchOptions = { cookie, body: excessiveLimit };
+        const changeResponse = await limitedRig.call(
+          "PATCH",
+          `${path}/${String(body["id"])}`,
+          patchOptions,
+        );
+        expect(summarizeResponse(changeResponse)).toBe("422 less_than_equal");
       }
     } finally {
-      await narrow.close();
+      await limitedRig.close();
     }
   });
 
@@ -420,16 +437,16 @@ describe("a key's own limit (rule API-25)", () => {
     ["a list", "422 int_type", { burst: [] }],
   ])("given %s, answers %s", async (_name, expected, limit) => {
     const { cookie } = await rig.signUp();
-    expect(refusalOf(await make(cookie, limit))).toBe(expected);
+    expect(summarizeResponse(await createKeyWith(cookie, limit))).toBe(expected);
   });
 
   test("of another account's key answers 404 and stays", async () => {
     const owner = await rig.signUp();
-    const stranger = await rig.signUp();
-    const { body } = await make(owner.cookie, own);
-    expect(refusalOf(await change(stranger.cookie, body["id"], { burst: 1 }))).toBe(
+    const otherUser = await rig.signUp();
+    const { body } = await createKeyWith(owner.cookie, ownLimit);
+    expect(summarizeResponse(await patchKey(otherUser.cookie, body["id"], { burst: 1 }))).toBe(
       "404 NOT_FOUND",
     );
-    expect(await toldOf(body["key"])).toMatchObject(own);
+    expect(await introspectCredential(body["key"])).toMatchObject(ownLimit);
   });
 });

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "@jest/globals";
-import { nothing } from "@payment-links/postgres";
+import { sqlVoid } from "@payment-links/postgres";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { countLockWaits } from "@payment-links/postgres/testing";
 import { fillAuditLog } from "../testing/fill-audit-log.ts";
-import { openRig } from "../testing/open-rig.ts";
+import { createRig } from "../testing/create-rig.ts";
 
-const rig = useRig(openRig);
+const rig = useRig(createRig);
 const path = "/console/api/audit-log/export";
 
 const requestExport = (cookie: string) => fetch(`${rig.publicUrl}${path}`, { headers: { cookie } });
@@ -14,31 +14,31 @@ const requestExport = (cookie: string) => fetch(`${rig.publicUrl}${path}`, { hea
 describe("exports of the audit log", () => {
   test("run two at a time for an account; further requests get 429 with Retry-After (rule CALLER-35)", async () => {
     const { userId, cookie } = await rig.signUp();
-    const other = await rig.signUp();
+    const otherUser = await rig.signUp();
     await fillAuditLog(rig, userId, 40_000);
     const responses = await Promise.all(Array.from({ length: 30 }, () => requestExport(cookie)));
-    const countOf = (status: number) =>
+    const countStatus = (status: number) =>
       responses.filter((response) => response.status === status).length;
-    expect({ 200: countOf(200), 429: countOf(429) }).toEqual({ 200: 2, 429: 28 });
+    expect({ 200: countStatus(200), 429: countStatus(429) }).toEqual({ 200: 2, 429: 28 });
     const rejected = responses.find((response) => response.status === 429);
     expect(rejected?.headers.get("retry-after")).toBe("10");
-    expect((await requestExport(other.cookie)).status).toBe(200);
+    expect((await requestExport(otherUser.cookie)).status).toBe(200);
     for (const { body } of responses) await body?.cancel();
   });
 
   test("use no connection of the pool that requests use (rule CALLER-36)", async () => {
     const { userId, cookie } = await rig.signUp();
     await fillAuditLog(rig, userId, 10);
-    const { exporting } = await rig.pool.transaction(async (tx) => {
-      await tx.query(nothing`LOCK TABLE audit_log IN ACCESS EXCLUSIVE MODE`);
-      const exporting = requestExport(cookie);
+    const { pendingExport } = await rig.pool.transaction(async (tx) => {
+      await tx.query(sqlVoid`LOCK TABLE audit_log IN ACCESS EXCLUSIVE MODE`);
+      const pendingExport = requestExport(cookie);
       // The one connection is that of this transaction.
       await waitUntil("the export reads on a connection of its own", async () => {
         const lockWaits = await countLockWaits(tx);
         return lockWaits > 0 && rig.pool.state().acquiredConnections === 1;
       });
-      return { exporting };
+      return { pendingExport };
     });
-    expect((await exporting).status).toBe(200);
+    expect((await pendingExport).status).toBe(200);
   });
 });

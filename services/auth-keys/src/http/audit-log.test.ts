@@ -1,54 +1,58 @@
 import { describe, expect, test } from "@jest/globals";
 import * as z from "zod";
 import { sql } from "slonik";
-import { nothing } from "@payment-links/postgres";
+import { sqlVoid } from "@payment-links/postgres";
 import { countLockWaits } from "@payment-links/postgres/testing";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { hangLimitMs } from "@payment-links/runtime/testing/time-limits";
 import { fillAuditLog } from "../testing/fill-audit-log.ts";
-import { openRig, refusalOf, tokenOf } from "../testing/open-rig.ts";
+import { createRig, summarizeResponse, parseToken } from "../testing/create-rig.ts";
 
 const path = "/console/api/audit-log";
 const Id = z.object({ id: z.string() });
-const svm = "DRpbCBMxVnDK7maPM5tGv6MvB3v1sRMC86PZ8okm21hy";
+const solanaAddress = "DRpbCBMxVnDK7maPM5tGv6MvB3v1sRMC86PZ8okm21hy";
 
-const rig = useRig(openRig);
+const rig = useRig(createRig);
 
-type Shown = { id: string; action: string; targetId: string | null };
+type ListedEntry = { id: string; action: string; targetId: string | null };
 
-const read = (cookie: string, query = "") => rig.call("GET", `${path}${query}`, { cookie });
+const readPage = (cookie: string, query = "") => rig.call("GET", `${path}${query}`, { cookie });
 
-const dataOf = async (cookie: string, query = ""): Promise<Shown[]> =>
-  (await read(cookie, query)).body["data"] as Shown[];
+const listEntries = async (cookie: string, query = ""): Promise<ListedEntry[]> =>
+  (await readPage(cookie, query)).body["data"] as ListedEntry[];
 
-const rename = (cookie: string, bio: string) =>
+const setBio = (cookie: string, bio: string) =>
   rig.call("PATCH", "/console/api/account", { cookie, body: { bio } });
 
 describe("GET /console/api/audit-log", () => {
   test("tells every deed on the account, its wallets and keys, newest first (rule CALLER-23)", async () => {
     const { cookie } = await rig.signUp({ handle: "audited" });
-    const post = async (to: string, body: unknown) =>
-      String((await rig.call("POST", `/console/api/${to}`, { cookie, body })).body["id"]);
-    const patch = (to: string, body: unknown) =>
-      rig.call("PATCH", `/console/api/${to}`, { cookie, body });
-    const remove = (what: string) => rig.call("DELETE", `/console/api/${what}`, { cookie });
+    const create = async (resource: string, body: unknown) =>
+      String((await rig.call("POST", `/console/api/${resource}`, { cookie, body })).body["id"]);
+    const patch = (resource: string, body: unknown) =>
+      rig.call("PATCH", `/console/api/${resource}`, { cookie, body });
+    const deleteResource = (resource: string) =>
+      rig.call("DELETE", `/console/api/${resource}`, { cookie });
 
     await patch("account", { handle: "audited_2", bio: "b" });
-    const wallet = await post("wallets", { walletAddress: svm, tokenId: "usdc-solana" });
+    const wallet = await create("wallets", {
+      walletAddress: solanaAddress,
+      tokenId: "usdc-solana",
+    });
     await patch(`wallets/${wallet}`, { isDefault: false });
-    await remove(`wallets/${wallet}`);
-    const key = await post("api-keys", { name: "shop", scopes: ["payment_link:read"] });
+    await deleteResource(`wallets/${wallet}`);
+    const key = await create("api-keys", { name: "shop", scopes: ["payment_link:read"] });
     await patch(`api-keys/${key}`, { active: false });
     await patch(`api-keys/${key}`, { active: true });
-    const next = await post(`api-keys/${key}/rotate`, {});
-    await remove(`api-keys/${key}`);
+    const rotatedKey = await create(`api-keys/${key}/rotate`, {});
+    await deleteResource(`api-keys/${key}`);
 
-    const told = [...(await dataOf(cookie)), ...(await dataOf(cookie, "?offset=10"))];
-    expect(told.map(({ action, targetId }) => [action, targetId])).toEqual([
+    const entries = [...(await listEntries(cookie)), ...(await listEntries(cookie, "?offset=10"))];
+    expect(entries.map(({ action, targetId }) => [action, targetId])).toEqual([
       ["api_key.revoked", key],
       ["api_key.rotated", key],
-      ["api_key.created", next],
+      ["api_key.created", rotatedKey],
       ["api_key.activated", key],
       ["api_key.deactivated", key],
       ["api_key.created", key],
@@ -63,11 +67,11 @@ describe("GET /console/api/audit-log", () => {
   });
 
   test("tells who, what and when, under an id of its own, and no secret (rule CALLER-23)", async () => {
-    const { userId, token } = await rig.makeAccount({ handle: "told" });
+    const { userId, token } = await rig.createAccount({ handle: "told" });
     const cookie = await rig.signIn(token);
     const body = { name: "shop", scopes: ["payment_link:read"] };
-    const created = await rig.call("POST", "/console/api/api-keys", { cookie, body });
-    const { text, body: page } = await read(cookie);
+    const createdKey = await rig.call("POST", "/console/api/api-keys", { cookie, body });
+    const { text, body: page } = await readPage(cookie);
     const sessionId = expect.stringMatching(/^sess_/);
     expect(page).toEqual({
       data: [
@@ -76,7 +80,7 @@ describe("GET /console/api/audit-log", () => {
           action: "api_key.created",
           actor: { kind: "session", id: sessionId },
           method: "link",
-          targetId: created.body["id"],
+          targetId: createdKey.body["id"],
           detail: {
             name: "shop",
             scopes: ["payment_link:read"],
@@ -103,34 +107,39 @@ describe("GET /console/api/audit-log", () => {
       offset: 0,
       nextOffset: null,
     });
-    const secrets = [String(created.body["key"]), token, cookie.slice("session=".length), userId];
+    const secrets = [
+      String(createdKey.body["key"]),
+      token,
+      cookie.slice("session=".length),
+      userId,
+    ];
     for (const secret of secrets) expect(text).not.toContain(secret);
   });
 
   test("pages by ten: each entry once, under an id that no other has, until nothing follows", async () => {
     const { cookie } = await rig.signUp();
     // With the account, its link and the session: exactly two pages.
-    for (let count = 1; count <= 17; count += 1) await rename(cookie, `bio ${count}`);
-    const first = (await read(cookie)).body;
+    for (let count = 1; count <= 17; count += 1) await setBio(cookie, `bio ${count}`);
+    const first = (await readPage(cookie)).body;
     expect([first["limit"], first["nextOffset"]]).toEqual([10, 10]);
-    const second = (await read(cookie, "?offset=10")).body;
+    const second = (await readPage(cookie, "?offset=10")).body;
     expect(second["nextOffset"]).toBeNull();
-    const ids = [first, second].flatMap(({ data }) => (data as Shown[]).map(({ id }) => id));
+    const ids = [first, second].flatMap(({ data }) => (data as ListedEntry[]).map(({ id }) => id));
     expect(new Set(ids).size).toBe(20);
-    const end = (await read(cookie, "?offset=20")).body;
-    expect(end).toEqual({ data: [], limit: 10, offset: 20, nextOffset: null });
+    const lastPage = (await readPage(cookie, "?offset=20")).body;
+    expect(lastPage).toEqual({ data: [], limit: 10, offset: 20, nextOffset: null });
   });
 
   test("of two pages far down that one account asks for at once, the second is told to come back (rule API-26)", async () => {
     const { cookie } = await rig.signUp();
-    const calls: ReturnType<typeof read>[] = [];
+    const pendingPages: ReturnType<typeof readPage>[] = [];
     await rig.pool.transaction(async (tx) => {
-      await tx.query(nothing`LOCK TABLE audit_log IN ACCESS EXCLUSIVE MODE`);
-      calls.push(read(cookie, "?offset=1000000"));
+      await tx.query(sqlVoid`LOCK TABLE audit_log IN ACCESS EXCLUSIVE MODE`);
+      pendingPages.push(readPage(cookie, "?offset=1000000"));
       await waitUntil("it waits", async () => (await countLockWaits(tx)) > 0);
-      expect(refusalOf(await read(cookie, "?offset=10000"))).toBe("429 429");
+      expect(summarizeResponse(await readPage(cookie, "?offset=10000"))).toBe("429 429");
     });
-    expect((await Promise.all(calls)).map(({ status }) => status)).toEqual([200]);
+    expect((await Promise.all(pendingPages)).map(({ status }) => status)).toEqual([200]);
   });
 
   test("ids are UUIDs of version 7, which begin with the time", async () => {
@@ -141,16 +150,16 @@ describe("GET /console/api/audit-log", () => {
     expect(ids).toHaveLength(3);
     for (const id of ids) {
       expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
-      const madeAtMs = Number.parseInt(id.slice(0, 13).replace("-", ""), 16);
-      expect(Math.abs(Date.now() - madeAtMs)).toBeLessThan(hangLimitMs(1_000));
+      const createdAtMs = Number.parseInt(id.slice(0, 13).replace("-", ""), 16);
+      expect(Math.abs(Date.now() - createdAtMs)).toBeLessThan(hangLimitMs(1_000));
     }
   });
 
   test("shows the own account's deeds alone", async () => {
-    const one = await rig.signUp();
-    const other = await rig.signUp();
-    await rename(other.cookie, "of the other");
-    expect((await dataOf(one.cookie)).map(({ action }) => action)).toEqual([
+    const user = await rig.signUp();
+    const otherUser = await rig.signUp();
+    await setBio(otherUser.cookie, "of the other");
+    expect((await listEntries(user.cookie)).map(({ action }) => action)).toEqual([
       "session.started",
       "sign_in_link.made",
       "account.created",
@@ -159,10 +168,10 @@ describe("GET /console/api/audit-log", () => {
 
   test("what is refused is not told: nothing was done", async () => {
     const { cookie } = await rig.signUp();
-    await rename(cookie, "x".repeat(501));
+    await setBio(cookie, "x".repeat(501));
     await rig.call("POST", "/console/api/api-keys", { cookie, body: { name: "n", scopes: [] } });
     await rig.call("DELETE", "/console/api/wallets/wallet_1", { cookie });
-    expect(await dataOf(cookie)).toHaveLength(3);
+    expect(await listEntries(cookie)).toHaveLength(3);
   });
 
   test.each([
@@ -172,18 +181,18 @@ describe("GET /console/api/audit-log", () => {
     ["1.5", "422 int_parsing"],
   ])("given the offset %s, answers %s", async (offset, expected) => {
     const { cookie } = await rig.signUp();
-    expect(refusalOf(await read(cookie, `?offset=${offset}`))).toBe(expected);
+    expect(summarizeResponse(await readPage(cookie, `?offset=${offset}`))).toBe(expected);
   });
 
   test("nobody rewrites it: not even the role of the service itself (rule CALLER-23)", async () => {
     const { cookie } = await rig.signUp();
-    const before = await dataOf(cookie);
+    const entriesBefore = await listEntries(cookie);
     const attempts = [
-      [nothing`UPDATE audit_log SET action = 'nothing'`, "append-only"],
-      [nothing`DELETE FROM audit_log`, "append-only"],
-      [nothing`TRUNCATE audit_log`, "permission denied"],
+      [sqlVoid`UPDATE audit_log SET action = 'nothing'`, "append-only"],
+      [sqlVoid`DELETE FROM audit_log`, "append-only"],
+      [sqlVoid`TRUNCATE audit_log`, "permission denied"],
       [
-        nothing`INSERT INTO audit_log SELECT * FROM audit_log
+        sqlVoid`INSERT INTO audit_log SELECT * FROM audit_log
           ON CONFLICT (id) DO UPDATE SET action = 'nothing'`,
         "append-only|generated|non-DEFAULT",
       ],
@@ -191,7 +200,7 @@ describe("GET /console/api/audit-log", () => {
     for (const [attempt, reason] of attempts) {
       await expect(rig.pool.query(attempt)).rejects.toThrow(new RegExp(reason));
     }
-    expect(await dataOf(cookie)).toEqual(before);
+    expect(await listEntries(cookie)).toEqual(entriesBefore);
   });
 });
 
@@ -203,15 +212,15 @@ describe("an entry tells from where it was done", () => {
     address: z.string().nullable(),
     userAgent: z.string().nullable(),
   });
-  const originsOf = (userId: string) =>
+  const readOrigins = (userId: string) =>
     rig.pool.any(sql.type(Origin)`
       SELECT action, actor_kind AS "actorKind", operator, address, user_agent AS "userAgent"
       FROM audit_log WHERE account_id = ${userId} ORDER BY seq
     `);
-  const here = expect.stringMatching(/127\.0\.0\.1$/);
+  const localAddress = expect.stringMatching(/127\.0\.0\.1$/);
 
   test("address and browser of a person, name of an operator; the owner sees the person's alone (rule CALLER-23)", async () => {
-    const { userId, token } = await rig.makeAccount();
+    const { userId, token } = await rig.createAccount();
     const headers = { "user-agent": `Browser/1.0 ${"x".repeat(1000)}` };
     const cookie = await rig.signIn(token, { headers });
     await rig.call("PATCH", "/console/api/account", { cookie, headers, body: { bio: "b" } });
@@ -220,28 +229,28 @@ describe("an entry tells from where it was done", () => {
     await rig.call("POST", "/internal/accounts/suspend", { body, headers: operator });
     await rig.call("POST", "/internal/accounts/resume", { body });
 
-    const person = { actorKind: "session", operator: null, address: here };
+    const sessionOrigin = { actorKind: "session", operator: null, address: localAddress };
     const userAgent = headers["user-agent"].slice(0, 300);
-    expect(await originsOf(userId)).toMatchObject([
+    expect(await readOrigins(userId)).toMatchObject([
       { action: "account.created", actorKind: "operator", operator: null },
       { action: "sign_in_link.made", actorKind: "operator" },
-      { action: "session.started", ...person, userAgent },
-      { action: "account.changed", ...person, userAgent },
+      { action: "session.started", ...sessionOrigin, userAgent },
+      { action: "account.changed", ...sessionOrigin, userAgent },
       { action: "account.suspended", actorKind: "operator", operator: operator.operator },
       { action: "account.resumed", actorKind: "operator", operator: null },
       { action: "session.revoked", actorKind: "operator", operator: null },
     ]);
 
-    const again = await rig.call("POST", "/internal/sign-in-links", { body: { userId } });
-    const fresh = await rig.signIn(tokenOf(again.body["signInUrl"]));
-    const { text, body: page } = await read(fresh);
-    const shown = page["data"] as { action: string; address: string | null }[];
-    expect(shown.find(({ action }) => action === "account.changed")).toMatchObject({
-      address: here,
+    const newLink = await rig.call("POST", "/internal/sign-in-links", { body: { userId } });
+    const newCookie = await rig.signIn(parseToken(newLink.body["signInUrl"]));
+    const { text, body: page } = await readPage(newCookie);
+    const listedEntries = page["data"] as { action: string; address: string | null }[];
+    expect(listedEntries.find(({ action }) => action === "account.changed")).toMatchObject({
+      address: localAddress,
       userAgent,
     });
-    const byOperator = shown.find(({ action }) => action === "account.suspended");
-    expect(byOperator).toMatchObject({ address: null, userAgent: null });
+    const suspensionEntry = listedEntries.find(({ action }) => action === "account.suspended");
+    expect(suspensionEntry).toMatchObject({ address: null, userAgent: null });
     expect(text).not.toContain(operator.operator);
   });
 
@@ -249,47 +258,49 @@ describe("an entry tells from where it was done", () => {
     const { userId } = await rig.signUp();
     await rig.call("POST", "/internal/accounts/suspend", { body: { userId } });
     const link = await rig.call("POST", "/internal/sign-in-links", { body: { userId } });
-    const body = { token: tokenOf(link.body["signInUrl"]) };
-    const refused = await rig.call("POST", "/console/api/session", { body });
-    expect(refusalOf(refused)).toBe("403 ACCOUNT_SUSPENDED");
-    expect((await originsOf(userId)).at(-1)).toMatchObject({
+    const body = { token: parseToken(link.body["signInUrl"]) };
+    const rejected = await rig.call("POST", "/console/api/session", { body });
+    expect(summarizeResponse(rejected)).toBe("403 ACCOUNT_SUSPENDED");
+    expect((await readOrigins(userId)).at(-1)).toMatchObject({
       action: "session.refused",
       actorKind: "visitor",
-      address: here,
+      address: localAddress,
     });
   });
 });
 
-const exported = (cookie: string, query = "", method = "GET") =>
+const fetchExport = (cookie: string, query = "", method = "GET") =>
   fetch(`${rig.publicUrl}${path}/export${query}`, { method, headers: { cookie } });
 
 describe("a filter of the audit log", () => {
   test("narrows by kind of action or action, actor, target and time, and pages count what is left", async () => {
     const { cookie } = await rig.signUp();
     const body = { name: "shop", scopes: ["payment_link:read"] };
-    const created = await rig.call("POST", "/console/api/api-keys", { cookie, body });
-    const keyId = String(created.body["id"]);
+    const createdKey = await rig.call("POST", "/console/api/api-keys", { cookie, body });
+    const keyId = String(createdKey.body["id"]);
     rig.clock.advance(1_000);
-    const then = rig.clock.now();
+    const keyChangedAt = rig.clock.now();
     await rig.call("PATCH", `/console/api/api-keys/${keyId}`, { cookie, body: { active: false } });
     rig.clock.advance(1_000);
-    for (let count = 1; count <= 11; count += 1) await rename(cookie, `bio ${count}`);
-    const actions = async (query: string) =>
-      (await dataOf(cookie, query)).map(({ action }) => action);
-    const [session] = await dataOf(cookie, "?action=session.started");
-    const ofKey = ["api_key.deactivated", "api_key.created"];
-    expect(await actions("?action=api_key")).toEqual(ofKey);
-    expect(await actions("?action=api_key.created")).toEqual(["api_key.created"]);
-    expect(await actions("?action=api")).toEqual([]);
-    expect(await actions(`?target=${keyId}`)).toEqual(ofKey);
-    expect(await actions("?actor=operator")).toEqual(["sign_in_link.made", "account.created"]);
-    expect(await actions(`?actor=${session?.targetId}&action=api_key`)).toEqual(ofKey);
-    const at = encodeURIComponent(then.toISOString());
-    expect(await actions(`?from=${at}&action=api_key`)).toEqual(["api_key.deactivated"]);
-    expect(await actions(`?to=${at}&action=api_key`)).toEqual(["api_key.created"]);
+    for (let count = 1; count <= 11; count += 1) await setBio(cookie, `bio ${count}`);
+    const listActions = async (query: string) =>
+      (await listEntries(cookie, query)).map(({ action }) => action);
+    const [sessionEntry] = await listEntries(cookie, "?action=session.started");
+    const keyActions = ["api_key.deactivated", "api_key.created"];
+    expect(await listActions("?action=api_key")).toEqual(keyActions);
+    expect(await listActions("?action=api_key.created")).toEqual(["api_key.created"]);
+    expect(await listActions("?action=api")).toEqual([]);
+    expect(await listActions(`?target=${keyId}`)).toEqual(keyActions);
+    expect(await listActions("?actor=operator")).toEqual(["sign_in_link.made", "account.created"]);
+    expect(await listActions(`?actor=${sessionEntry?.targetId}&action=api_key`)).toEqual(
+      keyActions,
+    );
+    const at = encodeURIComponent(keyChangedAt.toISOString());
+    expect(await listActions(`?from=${at}&action=api_key`)).toEqual(["api_key.deactivated"]);
+    expect(await listActions(`?to=${at}&action=api_key`)).toEqual(["api_key.created"]);
     const pages = [
-      await read(cookie, "?action=account.changed"),
-      await read(cookie, "?action=account.changed&offset=10"),
+      await readPage(cookie, "?action=account.changed"),
+      await readPage(cookie, "?action=account.changed&offset=10"),
     ];
     expect(pages.map(({ body: page }) => page["nextOffset"])).toEqual([10, null]);
     expect(pages[1]?.body["data"]).toHaveLength(1);
@@ -305,10 +316,10 @@ describe("a filter of the audit log", () => {
     ["?to=2026-02-30", "422 datetime_from_date_parsing"],
   ])("%s is answered %s, by the export as well", async (query, expected) => {
     const { cookie } = await rig.signUp();
-    expect(refusalOf(await read(cookie, query))).toBe(expected);
-    const answer = await exported(cookie, query);
-    const body = z.record(z.string(), z.unknown()).parse(await answer.json());
-    expect(refusalOf({ status: answer.status, body })).toBe(expected);
+    expect(summarizeResponse(await readPage(cookie, query))).toBe(expected);
+    const response = await fetchExport(cookie, query);
+    const body = z.record(z.string(), z.unknown()).parse(await response.json());
+    expect(summarizeResponse({ status: response.status, body })).toBe(expected);
   });
 });
 
@@ -316,23 +327,23 @@ describe("GET /console/api/audit-log/export", () => {
   test("as JSON Lines has each entry once, as the list shows it, over many batches", async () => {
     const { userId, cookie } = await rig.signUp();
     await fillAuditLog(rig, userId, 1_203);
-    const answer = await exported(cookie, "?format=jsonl");
-    expect(answer.headers.get("content-type")).toBe("application/jsonl; charset=utf-8");
-    expect(answer.headers.get("content-disposition")).toBe(
+    const response = await fetchExport(cookie, "?format=jsonl");
+    expect(response.headers.get("content-type")).toBe("application/jsonl; charset=utf-8");
+    expect(response.headers.get("content-disposition")).toBe(
       'attachment; filename="audit-log.jsonl"',
     );
-    const text = await answer.text();
+    const text = await response.text();
     expect(text.endsWith("\n")).toBe(true);
     const entries = text
       .trimEnd()
       .split("\n")
-      .map((line): Shown => JSON.parse(line));
+      .map((line): ListedEntry => JSON.parse(line));
     expect(entries).toHaveLength(1_206);
     expect(new Set(entries.map(({ id }) => id)).size).toBe(1_206);
-    expect(entries.slice(0, 10)).toEqual(await dataOf(cookie));
-    expect(entries.slice(1_200)).toEqual(await dataOf(cookie, "?offset=1200"));
-    const some = await (await exported(cookie, "?format=jsonl&target=n_700")).text();
-    expect(some.trimEnd().split("\n")).toHaveLength(1);
+    expect(entries.slice(0, 10)).toEqual(await listEntries(cookie));
+    expect(entries.slice(1_200)).toEqual(await listEntries(cookie, "?offset=1200"));
+    const filteredExport = await (await fetchExport(cookie, "?format=jsonl&target=n_700")).text();
+    expect(filteredExport.trimEnd().split("\n")).toHaveLength(1);
   });
 
   test("as CSV is what RFC 4180 says, and nothing in it is a formula (rule CALLER-23)", async () => {
@@ -340,14 +351,17 @@ describe("GET /console/api/audit-log/export", () => {
     const headers = { "user-agent": `=cmd|'/c calc'!A1, "x"` };
     const bio = 'a "quoted"\r\nline';
     await rig.call("PATCH", "/console/api/account", { cookie, headers, body: { bio } });
-    for (const sign of ["+", "-", "@"]) {
-      const quoted = { cookie, headers: { "user-agent": `${sign}1+1` } };
-      await rig.call("PATCH", "/console/api/account", { ...quoted, body: { bio: sign } });
+    for (const formulaPrefix of ["+", "-", "@"]) {
+      const callOptions = { cookie, headers: { "user-agent": `${formulaPrefix}1+1` } };
+      await rig.call("PATCH", "/console/api/account", {
+        ...callOptions,
+        body: { bio: formulaPrefix },
+      });
     }
-    const answer = await exported(cookie);
-    expect(answer.headers.get("content-type")).toBe("text/csv; charset=utf-8; header=present");
-    const lines = (await answer.text()).split("\r\n");
-    const [newest] = await dataOf(cookie, "?offset=3");
+    const response = await fetchExport(cookie);
+    expect(response.headers.get("content-type")).toBe("text/csv; charset=utf-8; header=present");
+    const lines = (await response.text()).split("\r\n");
+    const [newestEntry] = await listEntries(cookie, "?offset=3");
     const { actor, dateCreated, detail, id } = z
       .looseObject({
         actor: z.object({ id: z.string() }),
@@ -355,15 +369,15 @@ describe("GET /console/api/audit-log/export", () => {
         detail: z.record(z.string(), z.unknown()),
         id: z.string(),
       })
-      .parse(newest);
+      .parse(newestEntry);
     expect(lines[0]).toBe(
       "id,dateCreated,action,actorKind,actorId,method,targetId,address,userAgent,detail",
     );
-    const before = `"${id}","${dateCreated}","account.changed","session","${actor.id}","link","",`;
+    const expectedPrefix = `"${id}","${dateCreated}","account.changed","session","${actor.id}","link","",`;
     const browser = `"'=cmd|'/c calc'!A1, ""x"""`;
-    const cell = `"${JSON.stringify(detail).replaceAll('"', '""')}"`;
-    expect(lines[4]?.startsWith(before)).toBe(true);
-    expect(lines[4]?.endsWith(`${browser},${cell}`)).toBe(true);
+    const detailCell = `"${JSON.stringify(detail).replaceAll('"', '""')}"`;
+    expect(lines[4]?.startsWith(expectedPrefix)).toBe(true);
+    expect(lines[4]?.endsWith(`${browser},${detailCell}`)).toBe(true);
     expect(lines.slice(1, 4).map((line) => /"'[+@-]1\+1"/.test(line))).toEqual([true, true, true]);
     expect(lines).toHaveLength(9);
     expect(lines.at(-1)).toBe("");
@@ -371,24 +385,26 @@ describe("GET /console/api/audit-log/export", () => {
 
   test("as CSV starts with a byte order mark, by which spreadsheets read it as UTF-8 (rule CALLER-34)", async () => {
     const { cookie } = await rig.signUp();
-    const bytesOf = async (query: string) =>
-      new Uint8Array(await (await exported(cookie, query)).arrayBuffer());
-    expect(Array.from((await bytesOf("")).subarray(0, 5))).toEqual([0xef, 0xbb, 0xbf, 0x69, 0x64]);
-    const [brace] = await bytesOf("?format=jsonl");
-    expect(brace).toBe("{".charCodeAt(0));
+    const fetchExportBytes = async (query: string) =>
+      new Uint8Array(await (await fetchExport(cookie, query)).arrayBuffer());
+    expect(Array.from((await fetchExportBytes("")).subarray(0, 5))).toEqual([
+      0xef, 0xbb, 0xbf, 0x69, 0x64,
+    ]);
+    const [firstByte] = await fetchExportBytes("?format=jsonl");
+    expect(firstByte).toBe("{".charCodeAt(0));
   });
 
   test("shows the own account alone, and of an operator neither name nor address", async () => {
     const { userId, cookie } = await rig.signUp();
-    const other = await rig.signUp();
+    const otherUser = await rig.signUp();
     const headers = { operator: "ada@example.com" };
     await rig.call("POST", "/internal/sign-in-links", { body: { userId }, headers });
-    const text = await (await exported(cookie, "?format=jsonl")).text();
+    const text = await (await fetchExport(cookie, "?format=jsonl")).text();
     const entries = text.trimEnd().split("\n");
     expect(entries).toHaveLength(4);
     expect(text).not.toContain("ada@");
     expect(JSON.parse(entries[0] ?? "")).toMatchObject({ address: null, userAgent: null });
-    expect((await (await exported(other.cookie)).text()).split("\r\n")).toHaveLength(5);
+    expect((await (await fetchExport(otherUser.cookie)).text()).split("\r\n")).toHaveLength(5);
   });
 
   test("of more than 100,000 entries is refused rather than cut off (rule CALLER-23)", async () => {
@@ -396,54 +412,54 @@ describe("GET /console/api/audit-log/export", () => {
     rig.clock.advance(1_000);
     const from = encodeURIComponent(rig.clock.now().toISOString());
     await fillAuditLog(rig, userId, 99_997);
-    expect((await exported(cookie, "", "HEAD")).status).toBe(200);
+    expect((await fetchExport(cookie, "", "HEAD")).status).toBe(200);
     await fillAuditLog(rig, userId, 1);
-    expect((await exported(cookie)).status).toBe(422);
-    expect((await exported(cookie, `?from=${from}`, "HEAD")).status).toBe(200);
+    expect((await fetchExport(cookie)).status).toBe(422);
+    expect((await fetchExport(cookie, `?from=${from}`, "HEAD")).status).toBe(200);
   });
 
   test("a reader who takes nothing holds no connection, and one who leaves is no failure", async () => {
     const { userId, cookie } = await rig.signUp();
     await fillAuditLog(rig, userId, 60_000);
-    const leaving = new AbortController();
-    const logged = rig.logLines.length;
-    const answer = await fetch(`${rig.publicUrl}${path}/export`, {
+    const abortController = new AbortController();
+    const logLineCount = rig.logLines.length;
+    const response = await fetch(`${rig.publicUrl}${path}/export`, {
       headers: { cookie },
-      signal: leaving.signal,
+      signal: abortController.signal,
     });
-    expect(answer.status).toBe(200);
+    expect(response.status).toBe(200);
     await waitUntil("no batch is being read", () => rig.pool.state().acquiredConnections === 0);
-    leaving.abort();
+    abortController.abort();
     await waitUntil("its end is known", () =>
-      rig.logLines.slice(logged).some((line) => line.includes("a request was answered")),
+      rig.logLines.slice(logLineCount).some((line) => line.includes("a request was answered")),
     );
-    expect(rig.logLines.slice(logged).join("")).not.toContain("a request failed");
+    expect(rig.logLines.slice(logLineCount).join("")).not.toContain("a request failed");
   });
 });
 
 describe("GET /internal/audit-log", () => {
   test("tells an operator all accounts' entries, the oldest first, each once, but none of the last minute", async () => {
-    const own = await openRig();
+    const ownRig = await createRig();
     try {
-      const insertOld = (first: number, last: number) =>
-        own.pool.query(nothing`
+      const insertSettledEntries = (first: number, last: number) =>
+        ownRig.pool.query(sqlVoid`
           INSERT INTO audit_log (
             occurred_at, written_at, account_id, actor_kind, operator, action, target_id, detail
           )
-          SELECT ${sql.timestamp(own.clock.now())}, now() - interval '1 hour', 'user_' || n % 3,
+          SELECT ${sql.timestamp(ownRig.clock.now())}, now() - interval '1 hour', 'user_' || n % 3,
             'operator', 'ada@example.com', 'account.suspended', 'n_' || n, '{}'
           FROM generate_series(${first}::int, ${last}::int) AS n
         `);
-      await insertOld(1, 130);
-      const { userId } = await own.signUp();
+      await insertSettledEntries(1, 130);
+      const { userId } = await ownRig.signUp();
       // Of a transaction that began before, and wrote after: whoever reads on behind it would miss the others.
-      await insertOld(131, 131);
-      const page = async (query: string) => {
-        const { body } = await own.call("GET", `/internal/audit-log${query}`);
+      await insertSettledEntries(131, 131);
+      const fetchPage = async (query: string) => {
+        const { body } = await ownRig.call("GET", `/internal/audit-log${query}`);
         return body as { data: Record<string, unknown>[]; nextAfterSeq: string | null };
       };
-      const first = await page("");
-      const second = await page(`?afterSeq=${first.nextAfterSeq}`);
+      const first = await fetchPage("");
+      const second = await fetchPage(`?afterSeq=${first.nextAfterSeq}`);
       expect([first.data.length, second.data.length, second.nextAfterSeq]).toEqual([100, 30, null]);
       const targets = [...first.data, ...second.data].map(({ targetId }) => targetId);
       expect(targets).toEqual(Array.from({ length: 130 }, (_, index) => `n_${index + 1}`));
@@ -453,11 +469,11 @@ describe("GET /internal/audit-log", () => {
         actor: { kind: "operator", id: null, operator: "ada@example.com" },
       });
       expect(JSON.stringify([first, second])).not.toContain(userId);
-      expect(refusalOf(await own.call("GET", "/internal/audit-log?afterSeq=x"))).toBe(
+      expect(summarizeResponse(await ownRig.call("GET", "/internal/audit-log?afterSeq=x"))).toBe(
         "422 int_parsing",
       );
     } finally {
-      await own.close();
+      await ownRig.close();
     }
   });
 });

@@ -1,39 +1,40 @@
 import type { Request, Response } from "express";
 import { AccountChange } from "@payment-links/contracts";
-import { answerJson, personActor, readBody } from "@payment-links/http";
+import { sendJson, createSessionActor, readJsonBody } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
 import { transact } from "@payment-links/postgres";
-import type { Deps } from "../deps.ts";
-import { changeAccount as decideChange, showAccount } from "../domain/account.ts";
-import { readHandle } from "../domain/handle.ts";
+import type { Dependencies } from "../dependencies.ts";
+import { applyAccountPatch as applyPatch, serializeAccount } from "../domain/account.ts";
+import { parseHandle } from "../domain/handle.ts";
 import { publishAccount, updateAccount } from "../store/accounts.ts";
 import { insertAudit } from "../store/audit-log.ts";
 import { claimHandle } from "../store/handles.ts";
-import { lockCallersAccount } from "../store/sessions.ts";
+import { lockCallerAccount } from "../store/sessions.ts";
 
 /** PATCH /console/api/account: the owner changes the public profile, the handle included. */
 export const changeAccount =
-  (deps: Deps) => async (req: Request, res: Response, caller: Caller) => {
-    const { handle: typed, ...profile } = await readBody(req, AccountChange);
-    const change = typed === undefined ? profile : { ...profile, handle: readHandle(typed) };
-    const now = deps.clock.now();
-    const account = await transact(deps.pool, async (tx) => {
-      const before = await lockCallersAccount(tx, caller);
-      const { changed: after, fields } = decideChange(before, change);
-      if (fields.length === 0) return before;
-      if (after.handle !== null && after.handle !== before.handle) {
-        await claimHandle(tx, { accountId: after.id, handle: after.handle, now });
+  (dependencies: Dependencies) => async (req: Request, res: Response, caller: Caller) => {
+    const { handle: handleInput, ...profile } = await readJsonBody(req, AccountChange);
+    const patch =
+      handleInput === undefined ? profile : { ...profile, handle: parseHandle(handleInput) };
+    const now = dependencies.clock.now();
+    const account = await transact(dependencies.pool, async (tx) => {
+      const previousAccount = await lockCallerAccount(tx, caller);
+      const { updatedAccount, changedFields } = applyPatch(previousAccount, patch);
+      if (changedFields.length === 0) return previousAccount;
+      if (updatedAccount.handle !== null && updatedAccount.handle !== previousAccount.handle) {
+        await claimHandle(tx, { accountId: updatedAccount.id, handle: updatedAccount.handle, now });
       }
-      await updateAccount(tx, after);
+      await updateAccount(tx, updatedAccount);
       await insertAudit(tx, {
         at: now,
-        accountId: after.id,
-        actor: personActor(req, caller.credential),
+        accountId: updatedAccount.id,
+        actor: createSessionActor(req, caller.credential),
         action: "account.changed",
-        detail: { fields, handle: after.handle },
+        detail: { fields: changedFields, handle: updatedAccount.handle },
       });
-      return publishAccount(tx, after.id, now);
+      return publishAccount(tx, updatedAccount.id, now);
     });
-    deps.wakeRelay();
-    answerJson(res, 200, showAccount(account));
+    dependencies.wakeRelay();
+    sendJson(res, 200, serializeAccount(account));
   };

@@ -1,92 +1,109 @@
 import type { Request, Response } from "express";
-import { type Account, type Actor, WalletChange, refuse } from "@payment-links/contracts";
-import { answerJson, personActor, readBody, readParam } from "@payment-links/http";
+import { type Account, type Actor, WalletChange, createApiError } from "@payment-links/contracts";
+import {
+  sendJson,
+  createSessionActor,
+  readJsonBody,
+  parsePathParameter,
+} from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
 import { type Transaction, transact } from "@payment-links/postgres";
-import type { Deps } from "../deps.ts";
+import type { Dependencies } from "../dependencies.ts";
 import {
-  type DefaultsChange,
-  changeDefaults,
+  type DefaultsPatch,
+  applyDefaultsPatch,
   decideDefault,
-  showWallet,
+  serializeWallet,
 } from "../domain/wallet.ts";
 import { getAccount, publishAccount } from "../store/accounts.ts";
 import { insertAudit } from "../store/audit-log.ts";
 import { findPendingDefault } from "../store/pending-defaults.ts";
-import { lockCallersAccount } from "../store/sessions.ts";
+import { lockCallerAccount } from "../store/sessions.ts";
 import { findFirstAddresses, updateDefaults } from "../store/wallets.ts";
 import { requireWalletAddress } from "./require-wallet-address.ts";
-import { cancelDefault, findWait, scheduleDefault } from "./pending-default.ts";
+import { cancelDefault, findEffectiveAt, scheduleDefault } from "./pending-default.ts";
 
 /**
  * PATCH /console/api/wallets/{id}: which wallet new links settle to. A new default takes over from
  * the one before, at once or after the installation's delay. An account may be left without a default;
  * then it is not ready for links.
  */
-export const changeWallet = (deps: Deps) => async (req: Request, res: Response, caller: Caller) => {
-  const walletId = readParam(req, "id");
-  const change = await readBody(req, WalletChange);
-  if (change.isDefault === true || change.isChainDefault === true) {
-    await requireStoredAddress(deps, caller, walletId);
-  }
-  const now = deps.clock.now();
-  const actor = personActor(req, caller.credential);
-  const shown = await transact(deps.pool, async (tx) => {
-    const account = await lockCallersAccount(tx, caller);
-    return applyChange(tx, deps, { account, walletId, change, actor, now });
-  });
-  deps.wakeRelay();
-  const { wallet, ...more } = shown;
-  answerJson(res, 200, showWallet(wallet, { ...more, checkoutUrl: deps.checkoutUrl }));
-};
+export const changeWallet =
+  (dependencies: Dependencies) => async (req: Request, res: Response, caller: Caller) => {
+    const walletId = parsePathParameter(req, "id");
+    const patch = await readJsonBody(req, WalletChange);
+    if (patch.isDefault === true || patch.isChainDefault === true) {
+      await requireStoredAddress(dependencies, caller, walletId);
+    }
+    const now = dependencies.clock.now();
+    const actor = createSessionActor(req, caller.credential);
+    const updateResult = await transact(dependencies.pool, async (tx) => {
+      const account = await lockCallerAccount(tx, caller);
+      return applyPatch(tx, dependencies, { account, walletId, patch, actor, now });
+    });
+    dependencies.wakeRelay();
+    const { wallet, ...serializeOptions } = updateResult;
+    sendJson(
+      res,
+      200,
+      serializeWallet(wallet, { ...serializeOptions, checkoutUrl: dependencies.checkoutUrl }),
+    );
+  };
 
 /** An address could have become a token account since the wallet was added. */
 const requireStoredAddress = async (
-  deps: Deps,
+  dependencies: Dependencies,
   caller: Caller,
   walletId: string,
 ): Promise<void> => {
-  const { wallets } = await getAccount(deps.pool, caller.account.id);
+  const { wallets } = await getAccount(dependencies.pool, caller.account.id);
   const wallet = wallets.find(({ id }) => id === walletId);
-  const token = wallet && deps.catalogue.findToken(wallet.tokenId);
-  if (wallet === undefined || token === undefined) throw refuse("NOT_FOUND");
-  await requireWalletAddress(deps, { token, walletAddress: wallet.walletAddress });
+  const token = wallet && dependencies.catalogue.findToken(wallet.tokenId);
+  if (wallet === undefined || token === undefined) throw createApiError("NOT_FOUND");
+  await requireWalletAddress(dependencies, { token, walletAddress: wallet.walletAddress });
 };
 
-type Change = {
+type WalletPatch = {
   account: Account;
   walletId: string;
-  change: DefaultsChange;
+  patch: DefaultsPatch;
   actor: Actor;
   now: Date;
 };
 
-const applyChange = async (
+const applyPatch = async (
   tx: Transaction,
-  deps: Deps,
-  { account, walletId, change, actor, now }: Change,
+  dependencies: Dependencies,
+  { account, walletId, patch, actor, now }: WalletPatch,
 ) => {
-  const before = account.wallets.find((candidate) => candidate.id === walletId);
-  const token = before === undefined ? undefined : deps.catalogue.findToken(before.tokenId);
-  if (before === undefined || token === undefined) throw refuse("NOT_FOUND");
+  const storedWallet = account.wallets.find((candidate) => candidate.id === walletId);
+  const token =
+    storedWallet === undefined ? undefined : dependencies.catalogue.findToken(storedWallet.tokenId);
+  if (storedWallet === undefined || token === undefined) throw createApiError("NOT_FOUND");
   const accountId = account.id;
   const firstAddresses = (await findFirstAddresses(tx, accountId)).get(walletId) ?? null;
-  const entry = { at: now, accountId, actor };
-  const waitsUntil = await findWait(tx, deps, { account, now });
-  const pending = await findPendingDefault(tx, accountId);
-  const decided = decideDefault(before, change, { pending, waitsUntil });
-  if (decided.isCancelled) await cancelDefault(tx, entry);
-  if (decided.scheduled !== undefined) await scheduleDefault(tx, entry, decided.scheduled);
-  const left = decided.scheduled ?? (decided.isCancelled ? undefined : pending);
-  const after = changeDefaults(before, decided.atOnce);
-  if (after === undefined) return { wallet: before, token, firstAddresses, pending: left };
-  await updateDefaults(tx, { accountId, chainId: token.chain.id, wallet: after });
+  const auditFields = { at: now, accountId, actor };
+  const effectiveAt = await findEffectiveAt(tx, dependencies, { account, now });
+  const currentPending = await findPendingDefault(tx, accountId);
+  const decision = decideDefault(storedWallet, patch, {
+    pendingDefault: currentPending,
+    effectiveAt,
+  });
+  if (decision.isCancelled) await cancelDefault(tx, auditFields);
+  if (decision.scheduledDefault !== undefined)
+    await scheduleDefault(tx, auditFields, decision.scheduledDefault);
+  const pendingDefault =
+    decision.scheduledDefault ?? (decision.isCancelled ? undefined : currentPending);
+  const updatedWallet = applyDefaultsPatch(storedWallet, decision.immediatePatch);
+  if (updatedWallet === undefined)
+    return { wallet: storedWallet, token, firstAddresses, pendingDefault: pendingDefault };
+  await updateDefaults(tx, { accountId, chainId: token.chain.id, wallet: updatedWallet });
   await insertAudit(tx, {
-    ...entry,
+    ...auditFields,
     action: "wallet.changed",
     targetId: walletId,
-    detail: { isDefault: after.isDefault, isChainDefault: after.isChainDefault },
+    detail: { isDefault: updatedWallet.isDefault, isChainDefault: updatedWallet.isChainDefault },
   });
   await publishAccount(tx, accountId, now);
-  return { wallet: after, token, firstAddresses, pending: left };
+  return { wallet: updatedWallet, token, firstAddresses, pendingDefault: pendingDefault };
 };

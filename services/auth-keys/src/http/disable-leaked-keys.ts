@@ -1,16 +1,21 @@
 import type { Request, Response } from "express";
 import * as z from "zod";
-import { hashSecret, invalid, isApiKey, refuse } from "@payment-links/contracts";
-import { answerJson, readBytes } from "@payment-links/http";
+import {
+  hashSecret,
+  createValidationError,
+  isApiKey,
+  createApiError,
+} from "@payment-links/contracts";
+import { sendJson, readBodyBytes } from "@payment-links/http";
 import { transact } from "@payment-links/postgres";
-import type { Deps } from "../deps.ts";
-import { isFromScanner } from "../domain/leaked-keys.ts";
+import type { Dependencies } from "../dependencies.ts";
+import { isSignedByScanner } from "../domain/leaked-keys.ts";
 import { lockApiKeyByHash, updateApiKeyActive } from "../store/api-keys.ts";
 import { insertAudit } from "../store/audit-log.ts";
 import { scannerActor } from "./actors.ts";
 
 const findingsMax = 1_000;
-const placeCharsMax = 2_048;
+const locationCharsMax = 2_048;
 
 /** What a scanner found, in the format of GitHub's secret scanning. */
 const Findings = z
@@ -29,40 +34,48 @@ type Finding = z.output<typeof Findings>[number];
  * POST /internal/leaked-keys: a secret scanner found keys where anybody can read them. Each is
  * switched off, its owner reads in the audit log where it lay, and the scanner hears which were ours.
  */
-export const disableLeakedKeys = (deps: Deps) => async (req: Request, res: Response) => {
-  const { leakedKeysPublicKeys: keys } = deps;
-  if (keys.size === 0) throw refuse("NOT_FOUND");
-  const bytes = await readBytes(req);
-  const identifier = req.get("github-public-key-identifier") ?? "";
-  const signature = req.get("github-public-key-signature") ?? "";
-  if (!isFromScanner(keys, { bytes, identifier, signature })) throw refuse("INVALID_SIGNATURE");
-  const answers = [];
-  for (const finding of readFindings(bytes)) {
-    const label = (await disable(deps, req, finding)) ? "true_positive" : "false_positive";
-    const hash = hashSecret(finding.token).toString("base64");
-    answers.push({ token_hash: hash, token_type: finding.type, label });
-  }
-  answerJson(res, 200, answers);
-};
+export const disableLeakedKeys =
+  (dependencies: Dependencies) => async (req: Request, res: Response) => {
+    const { leakedKeysPublicKeys: keys } = dependencies;
+    if (keys.size === 0) throw createApiError("NOT_FOUND");
+    const bytes = await readBodyBytes(req);
+    const identifier = req.get("github-public-key-identifier") ?? "";
+    const signature = req.get("github-public-key-signature") ?? "";
+    if (!isSignedByScanner(keys, { bytes, identifier, signature }))
+      throw createApiError("INVALID_SIGNATURE");
+    const results = [];
+    for (const finding of parseFindings(bytes)) {
+      const label = (await disableLeakedKey(dependencies, req, finding))
+        ? "true_positive"
+        : "false_positive";
+      const hash = hashSecret(finding.token).toString("base64");
+      results.push({ token_hash: hash, token_type: finding.type, label });
+    }
+    sendJson(res, 200, results);
+  };
 
-const readFindings = (bytes: Buffer): Finding[] => {
+const parseFindings = (bytes: Buffer): Finding[] => {
   let value: unknown;
   try {
     value = JSON.parse(bytes.toString("utf8"));
   } catch {
-    throw invalid("json_invalid");
+    throw createValidationError("json_invalid");
   }
   const findings = Findings.safeParse(value);
-  if (!findings.success) throw invalid("list_type");
+  if (!findings.success) throw createValidationError("list_type");
   return findings.data;
 };
 
 /** Switches a key off, if it is one of ours; answers whether it is. */
-const disable = async (deps: Deps, req: Request, finding: Finding): Promise<boolean> => {
+const disableLeakedKey = async (
+  dependencies: Dependencies,
+  req: Request,
+  finding: Finding,
+): Promise<boolean> => {
   if (!isApiKey(finding.token)) return false;
   const hash = hashSecret(finding.token);
-  const at = deps.clock.now();
-  return transact(deps.pool, async (tx) => {
+  const at = dependencies.clock.now();
+  return transact(dependencies.pool, async (tx) => {
     const key = await lockApiKeyByHash(tx, hash);
     if (key === undefined) return false;
     const { id, accountId, isWorking } = key;
@@ -74,7 +87,10 @@ const disable = async (deps: Deps, req: Request, finding: Finding): Promise<bool
       actor: scannerActor(req),
       action: "api_key.leaked",
       targetId: id,
-      detail: { url: placeOf(finding.url, finding), source: placeOf(finding.source, finding) },
+      detail: {
+        url: formatLocation(finding.url, finding),
+        source: formatLocation(finding.source, finding),
+      },
     });
     return true;
   });
@@ -84,5 +100,6 @@ const disable = async (deps: Deps, req: Request, finding: Finding): Promise<bool
  * Where it was found. An address can hold the key itself, which must lie nowhere in the clear, and what
  * Postgres cannot store: NUL, and half a surrogate pair, as the cut can leave it.
  */
-const placeOf = (text: string | null | undefined, { token }: Finding): string | null =>
-  text?.replaceAll("\0", "").replaceAll(token, "…").slice(0, placeCharsMax).toWellFormed() ?? null;
+const formatLocation = (text: string | null | undefined, { token }: Finding): string | null =>
+  text?.replaceAll("\0", "").replaceAll(token, "…").slice(0, locationCharsMax).toWellFormed() ??
+  null;

@@ -3,16 +3,16 @@ import {
   type AuditEntry,
   AuditExportQuery,
   auditExportMax,
-  refuse,
+  createApiError,
 } from "@payment-links/contracts";
-import { type ReadPart, csvForm, readQuery, writePart } from "@payment-links/http";
+import { type ReadPart, createCsvFormatter, parseQuery, formatPart } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
 import type { Pool } from "@payment-links/postgres";
-import type { Deps } from "../deps.ts";
-import { showAuditRecord } from "../domain/audit.ts";
-import { type WantedAudit, countAudit, readAuditBatch } from "../store/audit-log.ts";
+import type { Dependencies } from "../dependencies.ts";
+import { serializeAuditRecord } from "../domain/audit.ts";
+import { type AuditSelection, countAudit, readAuditBatch } from "../store/audit-log.ts";
 
-const csv = csvForm<AuditEntry>({
+const csvFormat = createCsvFormatter<AuditEntry>({
   id: ({ id }) => id,
   dateCreated: ({ dateCreated }) => dateCreated,
   action: ({ action }) => action,
@@ -25,10 +25,10 @@ const csv = csvForm<AuditEntry>({
   detail: ({ detail }) => JSON.stringify(detail),
 });
 
-const jsonl = {
+const jsonlFormat = {
   type: "application/jsonl; charset=utf-8",
   header: "",
-  lineOf: (entry: AuditEntry): string => `${JSON.stringify(entry)}\n`,
+  formatRow: (entry: AuditEntry): string => `${JSON.stringify(entry)}\n`,
 };
 
 /**
@@ -36,29 +36,33 @@ const jsonl = {
  * file (rules CALLER-23 and CALLER-35).
  */
 export const exportAuditLog =
-  ({ exports }: Deps) =>
+  ({ exports }: Dependencies) =>
   async (req: Request, res: Response, caller: Caller): Promise<void> => {
-    const { format = "csv", ...filter } = readQuery(req, AuditExportQuery);
-    const wanted = { accountId: caller.account.id, filter };
-    const form = format === "csv" ? csv : jsonl;
-    await exports.send(req, res, wanted.accountId, async (readPart) => {
-      const count = await readPart((db) => countAudit(db, wanted, auditExportMax + 1));
+    const { format = "csv", ...filter } = parseQuery(req, AuditExportQuery);
+    const auditQuery = { accountId: caller.account.id, filter };
+    const exportFormat = format === "csv" ? csvFormat : jsonlFormat;
+    await exports.send(req, res, auditQuery.accountId, async (readPart) => {
+      const count = await readPart((db) => countAudit(db, auditQuery, auditExportMax + 1));
       // Cut off in silence, it would look whole.
-      if (count > auditExportMax) throw refuse("AUDIT_LOG_TOO_LONG");
-      const chunks = () => chunksOf(readPart, wanted, form);
-      return { name: `audit-log.${format}`, type: form.type, chunks };
+      if (count > auditExportMax) throw createApiError("AUDIT_LOG_TOO_LONG");
+      const chunks = () => streamChunks(readPart, auditQuery, exportFormat);
+      return { name: `audit-log.${format}`, type: exportFormat.type, chunks };
     });
   };
 
-type Form = Pick<typeof csv, "header" | "lineOf">;
+type ExportFormat = Pick<typeof csvFormat, "header" | "formatRow">;
 
-async function* chunksOf(readPart: ReadPart<Pool>, wanted: WantedAudit, { header, lineOf }: Form) {
+async function* streamChunks(
+  readPart: ReadPart<Pool>,
+  auditQuery: AuditSelection,
+  { header, formatRow }: ExportFormat,
+) {
   if (header !== "") yield header;
   // The loop ends, as each part holds only entries before the last one.
   for (let beforeSeq: string | undefined; ;) {
     const { rows, text } = await readPart(async (db) => {
-      const records = await readAuditBatch(db, { ...wanted, beforeSeq });
-      return writePart(records, (record) => lineOf(showAuditRecord(record)));
+      const records = await readAuditBatch(db, { ...auditQuery, beforeSeq });
+      return formatPart(records, (record) => formatRow(serializeAuditRecord(record)));
     });
     if (rows.length === 0) return;
     yield text;

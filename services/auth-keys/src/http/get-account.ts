@@ -1,8 +1,8 @@
 import type { Request, Response } from "express";
-import { answerJson } from "@payment-links/http";
+import { sendJson } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
-import type { Deps } from "../deps.ts";
-import { showAccount } from "../domain/account.ts";
+import type { Dependencies } from "../dependencies.ts";
+import { serializeAccount } from "../domain/account.ts";
 import { getAccount as getStoredAccount } from "../store/accounts.ts";
 
 /**
@@ -10,7 +10,7 @@ import { getAccount as getStoredAccount } from "../store/accounts.ts";
  * afresh because the caller's copy may be seconds old.
  */
 export const getAccount =
-  ({ pool }: Deps) =>
+  ({ pool }: Dependencies) =>
   async (_req: Request, res: Response, caller: Caller) => {
-    answerJson(res, 200, showAccount(await getStoredAccount(pool, caller.account.id)));
+    sendJson(res, 200, serializeAccount(await getStoredAccount(pool, caller.account.id)));
   };

@@ -1,48 +1,54 @@
 import type { Request, Response } from "express";
-import { hashSecret, NonceQuery, isEvmAddress, refuse, toEip55 } from "@payment-links/contracts";
-import { answerJson, readQuery, refuseOtherSites } from "@payment-links/http";
-import type { Deps } from "../deps.ts";
-import { mintNonce, nonceLifeMs } from "../domain/sign-in-attempt.ts";
-import { evmChainIds, writeSiwe } from "../domain/siwe.ts";
+import {
+  hashSecret,
+  NonceQuery,
+  isEvmAddress,
+  createApiError,
+  toEip55,
+} from "@payment-links/contracts";
+import { sendJson, parseQuery, rejectCrossSiteRequest } from "@payment-links/http";
+import type { Dependencies } from "../dependencies.ts";
+import { generateNonce, nonceLifetimeMs } from "../domain/sign-in-attempt.ts";
+import { getEvmChainIds, buildSiweMessage } from "../domain/siwe.ts";
 import { insertSignInAttempt } from "../store/sign-in-attempts.ts";
-import { requireMethod } from "./list-sign-in-methods.ts";
-import { keepBrowser } from "./sign-in-browser.ts";
+import { requireEnabledMethod } from "./list-sign-in-methods.ts";
+import { setBrowserCookie } from "./sign-in-browser.ts";
 
 /**
  * GET /console/api/session/nonce: the nonce for a Sign-In with Ethereum message, good once, for
  * five minutes, in this browser. Each tab has its own. With `?address=` (in any case, as wallets
  * give it) the answer also holds the whole `message` to sign.
  */
-export const getNonce = (deps: Deps) => {
-  const [chainId] = evmChainIds(deps.catalogue);
+export const getNonce = (dependencies: Dependencies) => {
+  const [chainId] = getEvmChainIds(dependencies.catalogue);
   return async (req: Request, res: Response) => {
-    refuseOtherSites(req, deps.cookie);
-    const { address } = readQuery(req, NonceQuery);
-    requireMethod(deps, "siwe");
+    rejectCrossSiteRequest(req, dependencies.cookie);
+    const { address } = parseQuery(req, NonceQuery);
+    requireEnabledMethod(dependencies, "siwe");
     if (chainId === undefined) throw new Error("there is no EVM chain");
-    const nonce = mintNonce();
-    const now = deps.clock.now();
+    const nonce = generateNonce();
+    const now = dependencies.clock.now();
     const message =
       address === undefined
         ? undefined
-        : writeSiwe({
-            origin: deps.cookie.origin,
+        : buildSiweMessage({
+            origin: dependencies.cookie.origin,
             chainId,
-            address: readAddress(address),
+            address: parseAddress(address),
             nonce,
             now,
           });
-    await insertSignInAttempt(deps.pool, {
+    await insertSignInAttempt(dependencies.pool, {
       hash: hashSecret(nonce),
-      browserHash: hashSecret(keepBrowser(req, res, deps.cookie)),
+      browserHash: hashSecret(setBrowserCookie(req, res, dependencies.cookie)),
       method: "siwe",
-      expiresAt: new Date(now.getTime() + nonceLifeMs),
+      expiresAt: new Date(now.getTime() + nonceLifetimeMs),
     });
-    answerJson(res, 200, { nonce, message });
+    sendJson(res, 200, { nonce, message });
   };
 };
 
-const readAddress = (typed: string): string => {
-  if (!isEvmAddress(typed)) throw refuse("INVALID_WALLET_ADDRESS");
-  return toEip55(typed);
+const parseAddress = (input: string): string => {
+  if (!isEvmAddress(input)) throw createApiError("INVALID_WALLET_ADDRESS");
+  return toEip55(input);
 };

@@ -1,24 +1,24 @@
 import type { Request, Response } from "express";
-import { answerJson } from "@payment-links/http";
+import { sendJson } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
-import type { Deps } from "../deps.ts";
-import { writePasskeyCreation } from "../domain/passkey.ts";
+import type { Dependencies } from "../dependencies.ts";
+import { buildPasskeyCreation } from "../domain/passkey.ts";
 import { listPasskeys } from "../store/passkeys.ts";
-import { giveChallenge } from "./give-challenge.ts";
-import { requireMethod } from "./list-sign-in-methods.ts";
-import { relyingPartyOf } from "./read-passkey.ts";
+import { issueChallenge } from "./issue-challenge.ts";
+import { requireEnabledMethod } from "./list-sign-in-methods.ts";
+import { getRelyingParty } from "./verify-passkey.ts";
 
 /**
  * GET /console/api/passkeys/creation: what an authenticator is asked to make, with a challenge that is
  * good once, for five minutes, in this browser and this session.
  */
 export const getPasskeyCreation =
-  (deps: Deps) => async (req: Request, res: Response, caller: Caller) => {
-    requireMethod(deps, "passkey");
-    const { rpId } = relyingPartyOf(deps);
+  (dependencies: Dependencies) => async (req: Request, res: Response, caller: Caller) => {
+    requireEnabledMethod(dependencies, "passkey");
+    const { rpId } = getRelyingParty(dependencies);
     const { account, credential } = caller;
-    const session = { linkingSessionId: credential.id };
-    const challenge = await giveChallenge(deps, { req, res }, session);
-    const others = await listPasskeys(deps.pool, account.id);
-    answerJson(res, 200, writePasskeyCreation({ challenge, rpId, account, others }));
+    const linkingSession = { linkingSessionId: credential.id };
+    const challenge = await issueChallenge(dependencies, { req, res }, linkingSession);
+    const existingPasskeys = await listPasskeys(dependencies.pool, account.id);
+    sendJson(res, 200, buildPasskeyCreation({ challenge, rpId, account, existingPasskeys }));
   };

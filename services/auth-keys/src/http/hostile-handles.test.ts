@@ -3,47 +3,49 @@ import * as z from "zod";
 import { sql } from "slonik";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { hostileHandles } from "../testing/hostile-handles.ts";
-import { openRig, refusalOf } from "../testing/open-rig.ts";
+import { createRig, summarizeResponse } from "../testing/create-rig.ts";
 
 const path = "/console/api/account";
 const Count = z.object({ count: z.int() });
 
-const rig = useRig(openRig);
+const rig = useRig(createRig);
 let cookie: string;
-let before: unknown;
+let stateBefore: unknown;
 beforeAll(async () => {
   ({ cookie } = await rig.signUp({ handle: "steadfast", username: "Steady" }));
-  before = await stateOf();
+  stateBefore = await readState();
 });
 
 /** Everything that a handle could have changed: the account, and the rows of any account. */
-const stateOf = async () => ({
+const readState = async () => ({
   account: (await rig.call("GET", path, { cookie })).body,
   handles: await rig.pool.oneFirst(sql.type(Count)`SELECT count(*)::int AS count FROM handles`),
   accounts: await rig.pool.oneFirst(sql.type(Count)`SELECT count(*)::int AS count FROM accounts`),
   events: await rig.pool.oneFirst(sql.type(Count)`SELECT count(*)::int AS count FROM outbox`),
-  deeds: await rig.pool.oneFirst(sql.type(Count)`SELECT count(*)::int AS count FROM audit_log`),
+  auditEntries: await rig.pool.oneFirst(
+    sql.type(Count)`SELECT count(*)::int AS count FROM audit_log`,
+  ),
 });
 
 /** What an operator types is a bounded text before it is a handle. */
-const codeForOperator = (handle: string): string => {
+const getOperatorErrorCode = (handle: string): string => {
   if (handle.length > 100) return "string_too_long";
-  const isText = !handle.includes("\0") && handle.isWellFormed();
-  return isText ? "INVALID_HANDLE" : "string_pattern_mismatch";
+  const isValidText = !handle.includes("\0") && handle.isWellFormed();
+  return isValidText ? "INVALID_HANDLE" : "string_pattern_mismatch";
 };
 
 describe("a hostile handle", () => {
   test("is one of at least forty", () => {
-    expect(new Set(hostileHandles.map(([, typed]) => typed)).size).toBeGreaterThanOrEqual(40);
+    expect(new Set(hostileHandles.map(([, input]) => input)).size).toBeGreaterThanOrEqual(40);
   });
 
   test.each(hostileHandles)(
     "%s: is refused to its owner, and nothing changes",
     async (_why, handle) => {
       // Together with a good change: a refused request changes nothing at all.
-      const answer = await rig.call("PATCH", path, { cookie, body: { handle, bio: "changed" } });
-      expect(refusalOf(answer)).toBe("422 INVALID_HANDLE");
-      expect(await stateOf()).toEqual(before);
+      const response = await rig.call("PATCH", path, { cookie, body: { handle, bio: "changed" } });
+      expect(summarizeResponse(response)).toBe("422 INVALID_HANDLE");
+      expect(await readState()).toEqual(stateBefore);
     },
   );
 
@@ -51,9 +53,9 @@ describe("a hostile handle", () => {
     "%s: is refused to an operator, and no account is made",
     async (_why, handle) => {
       const body = { handle, username: "Nobody" };
-      const answer = await rig.call("POST", "/internal/accounts", { body });
-      expect(refusalOf(answer)).toBe(`422 ${codeForOperator(handle)}`);
-      expect(await stateOf()).toEqual(before);
+      const response = await rig.call("POST", "/internal/accounts", { body });
+      expect(summarizeResponse(response)).toBe(`422 ${getOperatorErrorCode(handle)}`);
+      expect(await readState()).toEqual(stateBefore);
     },
   );
 
@@ -64,8 +66,8 @@ describe("a hostile handle", () => {
     ["a list of one", ["abc"], "422 string_type"],
     ["an object that says it is a text", { toString: "abc", length: 3 }, "422 string_type"],
   ])("%s is no text", async (_why, handle, expected) => {
-    const answer = await rig.call("PATCH", path, { cookie, body: { handle } });
-    expect(refusalOf(answer)).toBe(expected);
-    expect(await stateOf()).toEqual(before);
+    const response = await rig.call("PATCH", path, { cookie, body: { handle } });
+    expect(summarizeResponse(response)).toBe(expected);
+    expect(await readState()).toEqual(stateBefore);
   });
 });

@@ -1,26 +1,26 @@
 import { describe, expect, test } from "@jest/globals";
 import { sql } from "slonik";
 import * as z from "zod";
-import { hashSecret, mintApiKey } from "@payment-links/contracts";
-import { nothing, openPool } from "@payment-links/postgres";
+import { hashSecret, generateApiKey } from "@payment-links/contracts";
+import { sqlVoid, connectPool } from "@payment-links/postgres";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
-import { openRig, refusalOf } from "../testing/open-rig.ts";
+import { createRig, summarizeResponse } from "../testing/create-rig.ts";
 
-const rig = useRig(openRig);
+const rig = useRig(createRig);
 
-const createKey = async (cookie: string, more: Record<string, unknown> = {}) => {
-  const body = { name: "n", scopes: ["payment_link:create"], ...more };
-  const answer = await rig.call("POST", "/console/api/api-keys", { cookie, body });
-  return String(answer.body["key"]);
+const createKey = async (cookie: string, overrides: Record<string, unknown> = {}) => {
+  const body = { name: "n", scopes: ["payment_link:create"], ...overrides };
+  const response = await rig.call("POST", "/console/api/api-keys", { cookie, body });
+  return String(response.body["key"]);
 };
 
 describe("POST /internal/introspect", () => {
   test("tells the account with its wallets and version, as the last commit left it", async () => {
     const { userId, cookie } = await rig.signUp({ handle: "introspected", username: "In" });
     const key = await createKey(cookie);
-    const before = await rig.introspect("api-key", key);
-    expect(before).toMatchObject({ account: { version: 1, wallets: [] } });
+    const introspectionBefore = await rig.introspect("api-key", key);
+    expect(introspectionBefore).toMatchObject({ account: { version: 1, wallets: [] } });
     const wallet = { walletAddress: `0x${"1".repeat(40)}`, tokenId: "usdc-base" };
     await rig.call("POST", "/console/api/wallets", { cookie, body: wallet });
     expect(await rig.introspect("api-key", key)).toEqual({
@@ -80,72 +80,73 @@ describe("POST /internal/introspect", () => {
     const { cookie } = await rig.signUp();
     const key = await createKey(cookie);
     const hash = hashSecret(key).toString("hex");
-    const answer = await rig.service.ask({ kind: "api-key", hash });
-    expect(JSON.parse(JSON.stringify(answer))).toEqual(await rig.introspect("api-key", key));
+    const response = await rig.service.requestIntrospection({ kind: "api-key", hash });
+    expect(JSON.parse(JSON.stringify(response))).toEqual(await rig.introspect("api-key", key));
   });
 
   test("an unknown, a switched-off and a revoked key are answered byte for byte alike", async () => {
     const { cookie } = await rig.signUp();
     const texts = new Set<string>();
-    const ask = async (key: string) => {
+    const introspectKey = async (key: string) => {
       const body = { kind: "api-key", hash: hashSecret(key).toString("hex") };
       texts.add((await rig.call("POST", "/internal/introspect", { body })).text);
     };
-    await ask(mintApiKey("live"));
+    await introspectKey(generateApiKey("live"));
     const keys = [await createKey(cookie), await createKey(cookie)];
     const { body } = await rig.call("GET", "/console/api/api-keys", { cookie });
-    const [one, two] = (body["data"] as { id: string }[]).map(({ id }) => id);
+    const [firstKeyId, secondKeyId] = (body["data"] as { id: string }[]).map(({ id }) => id);
     const path = "/console/api/api-keys";
-    await rig.call("PATCH", `${path}/${one}`, { cookie, body: { active: false } });
-    await rig.call("DELETE", `${path}/${two}`, { cookie });
-    for (const key of keys) await ask(key);
+    await rig.call("PATCH", `${path}/${firstKeyId}`, { cookie, body: { active: false } });
+    await rig.call("DELETE", `${path}/${secondKeyId}`, { cookie });
+    for (const key of keys) await introspectKey(key);
     expect([...texts]).toEqual(['{"found":false}']);
   });
 
   test("without the database answers 503, which is no fault of the key, and 200 once it is back", async () => {
-    const own = await openRig();
-    const { cookie } = await own.signUp();
-    const { body } = await own.call("POST", "/console/api/api-keys", {
+    const ownRig = await createRig();
+    const { cookie } = await ownRig.signUp();
+    const { body } = await ownRig.call("POST", "/console/api/api-keys", {
       cookie,
       body: { name: "n", scopes: ["payment_link:read"] },
     });
     const hash = hashSecret(String(body["key"])).toString("hex");
-    const ask = () => own.call("POST", "/internal/introspect", { body: { kind: "api-key", hash } });
-    const { adminUrl } = own.database;
+    const introspectKey = () =>
+      ownRig.call("POST", "/internal/introspect", { body: { kind: "api-key", hash } });
+    const { adminUrl } = ownRig.database;
     const name = new URL(adminUrl).pathname.slice(1);
-    const database = sql.identifier([name]);
-    const server = await openPool({
+    const databaseIdentifier = sql.identifier([name]);
+    const adminPool = await connectPool({
       url: new URL("/postgres", adminUrl).href,
       applicationName: "test",
       connectionsMax: 1,
-      log: own.ground.log,
+      log: ownRig.context.log,
     });
-    await server.query(nothing`ALTER DATABASE ${database} ALLOW_CONNECTIONS false`);
-    await server.query(sql.type(z.object({ done: z.boolean() }))`
+    await adminPool.query(sqlVoid`ALTER DATABASE ${databaseIdentifier} ALLOW_CONNECTIONS false`);
+    await adminPool.query(sql.type(z.object({ done: z.boolean() }))`
       SELECT pg_terminate_backend(pid) AS done FROM pg_stat_activity WHERE datname = ${name}
     `);
-    expect(refusalOf(await ask())).toBe("503 SERVICE_UNAVAILABLE");
-    await server.query(nothing`ALTER DATABASE ${database} ALLOW_CONNECTIONS true`);
-    await server.end();
-    await waitUntil("the database is back", async () => (await ask()).status === 200);
-    await own.close();
+    expect(summarizeResponse(await introspectKey())).toBe("503 SERVICE_UNAVAILABLE");
+    await adminPool.query(sqlVoid`ALTER DATABASE ${databaseIdentifier} ALLOW_CONNECTIONS true`);
+    await adminPool.end();
+    await waitUntil("the database is back", async () => (await introspectKey()).status === 200);
+    await ownRig.close();
   });
 
   test("an account that cannot be read is answered 500, and every other as ever", async () => {
-    const broken = await rig.signUp();
-    const key = await createKey(broken.cookie);
+    const corruptedAccount = await rig.signUp();
+    const key = await createKey(corruptedAccount.cookie);
     await rig.call("POST", "/console/api/wallets", {
-      cookie: broken.cookie,
+      cookie: corruptedAccount.cookie,
       body: { walletAddress: "0x52908400098527886E0F7030069857D2E4169EE7", tokenId: "usdc-base" },
     });
-    await rig.pool.query(nothing`
-      UPDATE wallets SET chain_type = 'unheard of' WHERE account_id = ${broken.userId}
+    await rig.pool.query(sqlVoid`
+      UPDATE wallets SET chain_type = 'unheard of' WHERE account_id = ${corruptedAccount.userId}
     `);
     const hash = hashSecret(key).toString("hex");
-    const answer = await rig.call("POST", "/internal/introspect", {
+    const response = await rig.call("POST", "/internal/introspect", {
       body: { kind: "api-key", hash },
     });
-    expect(refusalOf(answer)).toBe("500 INTERNAL_ERROR");
+    expect(summarizeResponse(response)).toBe("500 INTERNAL_ERROR");
     const { cookie } = await rig.signUp();
     expect(await rig.introspect("api-key", await createKey(cookie))).toMatchObject({ found: true });
   });
@@ -154,10 +155,10 @@ describe("POST /internal/introspect", () => {
     const { cookie } = await rig.signUp();
     const key = await createKey(cookie);
     await rig.introspect("api-key", key);
-    await rig.introspect("api-key", mintApiKey("live"));
+    await rig.introspect("api-key", generateApiKey("live"));
     const metric = rig.metrics.getSingleMetric("payment_links_introspections_total");
-    const counted = (await metric?.get())?.values.map(({ labels }) => labels) ?? [];
-    expect(counted).toEqual(
+    const countedLabels = (await metric?.get())?.values.map(({ labels }) => labels) ?? [];
+    expect(countedLabels).toEqual(
       expect.arrayContaining([
         { kind: "api-key", outcome: "valid" },
         { kind: "api-key", outcome: "unknown" },
@@ -173,6 +174,8 @@ describe("POST /internal/introspect", () => {
     ["another kind", "422 model_attributes_type", { kind: "root", hash: "ab".repeat(32) }],
     ["a hash in capitals", "422 model_attributes_type", { kind: "api-key", hash: "AB".repeat(32) }],
   ])("given %s, answers %s", async (_name, expected, body) => {
-    expect(refusalOf(await rig.call("POST", "/internal/introspect", { body }))).toBe(expected);
+    expect(summarizeResponse(await rig.call("POST", "/internal/introspect", { body }))).toBe(
+      expected,
+    );
   });
 });

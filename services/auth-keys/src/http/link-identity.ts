@@ -1,29 +1,30 @@
 import type { Request, Response } from "express";
 import { LinkIdentityBody, newId } from "@payment-links/contracts";
-import { answerJson, personActor, readBody } from "@payment-links/http";
+import { sendJson, createSessionActor, readJsonBody } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
 import { transact } from "@payment-links/postgres";
-import type { Deps } from "../deps.ts";
-import { showIdentity } from "../domain/identity.ts";
-import { requireMethod } from "./list-sign-in-methods.ts";
+import type { Dependencies } from "../dependencies.ts";
+import { serializeIdentity } from "../domain/identity.ts";
+import { requireEnabledMethod } from "./list-sign-in-methods.ts";
 import { linkProvenIdentity } from "./link-proven-identity.ts";
-import { readSiwe } from "./read-siwe.ts";
+import { verifySiweSignIn } from "./verify-siwe-sign-in.ts";
 
 /**
  * POST /console/api/identities: an Ethereum address, proven by a message as for signing in, will
  * sign in to this account too. An identity provider's subject is linked by GET
  * …/session/oidc?link=true.
  */
-export const linkIdentity = (deps: Deps) => async (req: Request, res: Response, caller: Caller) => {
-  requireMethod(deps, "siwe");
-  const { siwe } = await readBody(req, LinkIdentityBody);
-  const { identity: proven, spend } = await readSiwe(deps, req, siwe);
-  const id = newId("idn");
-  const actor = personActor(req, caller.credential);
-  const now = deps.clock.now();
-  const identity = await transact(deps.pool, async (tx) => {
-    await spend(tx);
-    return linkProvenIdentity(tx, { id, proven, caller, actor, now });
-  });
-  answerJson(res, identity.id === id ? 201 : 200, showIdentity(identity));
-};
+export const linkIdentity =
+  (dependencies: Dependencies) => async (req: Request, res: Response, caller: Caller) => {
+    requireEnabledMethod(dependencies, "siwe");
+    const { siwe } = await readJsonBody(req, LinkIdentityBody);
+    const { identity: provenIdentity, consume } = await verifySiweSignIn(dependencies, req, siwe);
+    const id = newId("idn");
+    const actor = createSessionActor(req, caller.credential);
+    const now = dependencies.clock.now();
+    const identity = await transact(dependencies.pool, async (tx) => {
+      await consume(tx);
+      return linkProvenIdentity(tx, { id, provenIdentity, caller, actor, now });
+    });
+    sendJson(res, identity.id === id ? 201 : 200, serializeIdentity(identity));
+  };

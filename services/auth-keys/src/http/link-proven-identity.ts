@@ -1,12 +1,18 @@
-import { refuse, type Actor } from "@payment-links/contracts";
+import { createApiError, type Actor } from "@payment-links/contracts";
 import type { Caller } from "@payment-links/identity";
 import type { Transaction } from "@payment-links/postgres";
 import { type Identity, type ProvenIdentity, identitiesMax } from "../domain/identity.ts";
 import { insertAudit } from "../store/audit-log.ts";
 import { insertIdentity, listIdentities, lockIdentity } from "../store/identities.ts";
-import { lockCallersAccount } from "../store/sessions.ts";
+import { lockCallerAccount } from "../store/sessions.ts";
 
-type Linking = { id: string; proven: ProvenIdentity; caller: Caller; actor: Actor; now: Date };
+type IdentityLinkInput = {
+  id: string;
+  provenIdentity: ProvenIdentity;
+  caller: Caller;
+  actor: Actor;
+  now: Date;
+};
 
 /**
  * Links a proven identity to the caller's account. An identity that is already linked to it stays
@@ -14,17 +20,18 @@ type Linking = { id: string; proven: ProvenIdentity; caller: Caller; actor: Acto
  */
 export const linkProvenIdentity = async (
   tx: Transaction,
-  { id, proven, caller, actor, now }: Linking,
+  { id, provenIdentity, caller, actor, now }: IdentityLinkInput,
 ): Promise<Identity> => {
   const accountId = caller.account.id;
-  const known = await lockIdentity(tx, proven);
-  if (known !== undefined) {
-    if (known.accountId !== accountId) throw refuse("IDENTITY_TAKEN");
-    return known;
+  const storedIdentity = await lockIdentity(tx, provenIdentity);
+  if (storedIdentity !== undefined) {
+    if (storedIdentity.accountId !== accountId) throw createApiError("IDENTITY_TAKEN");
+    return storedIdentity;
   }
-  await lockCallersAccount(tx, caller);
-  if ((await listIdentities(tx, accountId)).length >= identitiesMax) throw refuse("IDENTITY_LIMIT");
-  const { method, issuer, subject } = proven;
+  await lockCallerAccount(tx, caller);
+  if ((await listIdentities(tx, accountId)).length >= identitiesMax)
+    throw createApiError("IDENTITY_LIMIT");
+  const { method, issuer, subject } = provenIdentity;
   const identity = { id, accountId, method, issuer, subject, dateCreated: now };
   await insertIdentity(tx, identity);
   await insertAudit(tx, {

@@ -1,9 +1,9 @@
 import type { Request, Response } from "express";
 import * as z from "zod";
 import { integer, parameter } from "@payment-links/contracts";
-import { answerJson, readQuery } from "@payment-links/http";
-import type { Deps } from "../deps.ts";
-import { listAllAudit as readAll } from "../store/audit-log.ts";
+import { sendJson, parseQuery } from "@payment-links/http";
+import type { Dependencies } from "../dependencies.ts";
+import { listAllAudit as findAllAudit } from "../store/audit-log.ts";
 
 const rowsMax = 100;
 
@@ -16,10 +16,10 @@ const AuditAfterQuery = z.object({
  * time, with the operators' names.
  */
 export const listAllAudit =
-  ({ pool }: Deps) =>
+  ({ pool }: Dependencies) =>
   async (req: Request, res: Response): Promise<void> => {
-    const { afterSeq = 0 } = readQuery(req, AuditAfterQuery);
-    const records = await readAll(pool, { afterSeq: String(afterSeq), rowsMax });
+    const { afterSeq = 0 } = parseQuery(req, AuditAfterQuery);
+    const records = await findAllAudit(pool, { afterSeq: String(afterSeq), rowsMax });
     const nextAfterSeq = records.length === rowsMax ? (records.at(-1)?.seq ?? null) : null;
-    answerJson(res, 200, { data: records, nextAfterSeq });
+    sendJson(res, 200, { data: records, nextAfterSeq });
   };

@@ -1,8 +1,8 @@
 import type { Request, Response } from "express";
-import { answerJson } from "@payment-links/http";
+import { sendJson } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
-import type { Deps } from "../deps.ts";
-import { showApiKey } from "../domain/api-key.ts";
+import type { Dependencies } from "../dependencies.ts";
+import { serializeApiKey } from "../domain/api-key.ts";
 import { listApiKeys as listStoredKeys } from "../store/api-keys.ts";
 
 /**
@@ -10,8 +10,8 @@ import { listApiKeys as listStoredKeys } from "../store/api-keys.ts";
  * replaced and have ended.
  */
 export const listApiKeys =
-  ({ pool, clock }: Deps) =>
+  ({ pool, clock }: Dependencies) =>
   async (_req: Request, res: Response, caller: Caller) => {
     const keys = await listStoredKeys(pool, { accountId: caller.account.id, now: clock.now() });
-    answerJson(res, 200, { data: keys.map(showApiKey) });
+    sendJson(res, 200, { data: keys.map(serializeApiKey) });
   };

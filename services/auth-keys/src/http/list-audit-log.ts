@@ -1,9 +1,9 @@
 import type { Request, Response } from "express";
 import { AuditQuery } from "@payment-links/contracts";
-import { answerJson, readQuery, showPage } from "@payment-links/http";
+import { sendJson, parseQuery, serializePage } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
-import type { Deps } from "../deps.ts";
-import { showAuditRecord } from "../domain/audit.ts";
+import type { Dependencies } from "../dependencies.ts";
+import { serializeAuditRecord } from "../domain/audit.ts";
 import { listAudit } from "../store/audit-log.ts";
 
 /**
@@ -11,12 +11,12 @@ import { listAudit } from "../store/audit-log.ts";
  * page, or only some of it.
  */
 export const listAuditLog =
-  ({ deepPages, pool }: Deps) =>
+  ({ deepPages, pool }: Dependencies) =>
   async (req: Request, res: Response, caller: Caller) => {
-    const { offset = 0, ...filter } = readQuery(req, AuditQuery);
+    const { offset = 0, ...filter } = parseQuery(req, AuditQuery);
     const accountId = caller.account.id;
     const records = await deepPages.read(res, { accountId, offset }, () =>
       listAudit(pool, { accountId, filter, offset }),
     );
-    answerJson(res, 200, showPage(records, offset, showAuditRecord));
+    sendJson(res, 200, serializePage(records, offset, serializeAuditRecord));
   };

@@ -1,14 +1,14 @@
 import type { Request, Response } from "express";
-import { answerJson } from "@payment-links/http";
+import { sendJson } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
-import type { Deps } from "../deps.ts";
-import { showPasskey } from "../domain/passkey.ts";
+import type { Dependencies } from "../dependencies.ts";
+import { serializePasskey } from "../domain/passkey.ts";
 import { listPasskeys as findPasskeys } from "../store/passkeys.ts";
 
 /** GET /console/api/passkeys: the passkeys that sign in to the account, the oldest first. */
 export const listPasskeys =
-  ({ pool }: Deps) =>
+  ({ pool }: Dependencies) =>
   async (_req: Request, res: Response, { account }: Caller) => {
     const passkeys = await findPasskeys(pool, account.id);
-    answerJson(res, 200, { data: passkeys.map(showPasskey) });
+    sendJson(res, 200, { data: passkeys.map(serializePasskey) });
   };

@@ -1,15 +1,15 @@
 import type { Request, Response } from "express";
-import { showToken } from "@payment-links/contracts";
-import { answerJson } from "@payment-links/http";
-import type { Deps } from "../deps.ts";
+import { serializeToken } from "@payment-links/contracts";
+import { sendJson } from "@payment-links/http";
+import type { Dependencies } from "../dependencies.ts";
 
 /** GET /console/api/tokens: the catalogue, from which a wallet's token is chosen. */
 export const listTokens =
-  ({ catalogue, checkoutUrl }: Deps) =>
+  ({ catalogue, checkoutUrl }: Dependencies) =>
   (_req: Request, res: Response) => {
     const data = catalogue.tokens.map((token) => ({
       id: token.id,
-      token: showToken(token, checkoutUrl),
+      token: serializeToken(token, checkoutUrl),
     }));
-    answerJson(res, 200, { data });
+    sendJson(res, 200, { data });
   };

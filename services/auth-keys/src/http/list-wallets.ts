@@ -1,8 +1,8 @@
 import type { Request, Response } from "express";
-import { answerJson } from "@payment-links/http";
+import { sendJson } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
-import type { Deps } from "../deps.ts";
-import { showWallet } from "../domain/wallet.ts";
+import type { Dependencies } from "../dependencies.ts";
+import { serializeWallet } from "../domain/wallet.ts";
 import { getAccount } from "../store/accounts.ts";
 import { findPendingDefault } from "../store/pending-defaults.ts";
 import { findFirstAddresses } from "../store/wallets.ts";
@@ -12,17 +12,17 @@ import { findFirstAddresses } from "../store/wallets.ts";
  * cannot be shown, and no link can settle to it.
  */
 export const listWallets =
-  ({ pool, catalogue, checkoutUrl }: Deps) =>
+  ({ pool, catalogue, checkoutUrl }: Dependencies) =>
   async (_req: Request, res: Response, caller: Caller) => {
     const accountId = caller.account.id;
     const { wallets } = await getAccount(pool, accountId);
-    const pending = await findPendingDefault(pool, accountId);
-    const addresses = await findFirstAddresses(pool, accountId);
+    const pendingDefault = await findPendingDefault(pool, accountId);
+    const firstAddressesByWallet = await findFirstAddresses(pool, accountId);
     const data = wallets.flatMap((wallet) => {
       const token = catalogue.findToken(wallet.tokenId);
-      const firstAddresses = addresses.get(wallet.id) ?? null;
-      const shown = { token, checkoutUrl, firstAddresses, pending };
-      return token === undefined ? [] : [showWallet(wallet, { ...shown, token })];
+      const firstAddresses = firstAddressesByWallet.get(wallet.id) ?? null;
+      const serializeOptions = { token, checkoutUrl, firstAddresses, pendingDefault };
+      return token === undefined ? [] : [serializeWallet(wallet, { ...serializeOptions, token })];
     });
-    answerJson(res, 200, { data });
+    sendJson(res, 200, { data });
   };

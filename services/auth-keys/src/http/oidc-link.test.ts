@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { createBrowser, type Browser } from "../testing/browser.ts";
-import { type IdentityProvider, openIdentityProvider } from "../testing/identity-provider.ts";
-import { openRig, refusalOf, type Rig, tokenOf } from "../testing/open-rig.ts";
+import { type IdentityProvider, startIdentityProvider } from "../testing/identity-provider.ts";
+import { createRig, summarizeResponse, type Rig, parseToken } from "../testing/create-rig.ts";
 
 const baseUrl = "https://console.example";
 const sessionPath = "/console/api/session";
@@ -13,108 +13,108 @@ const sessionCookies = ["__Secure-session", "__Host-session"];
 let provider: IdentityProvider;
 let rig: Rig;
 beforeAll(async () => {
-  provider = await openIdentityProvider({ redirectUri: `${baseUrl}${callbackPath}` });
-  rig = await openRig({ baseUrl, oidc: provider.client, now: new Date() });
+  provider = await startIdentityProvider({ redirectUri: `${baseUrl}${callbackPath}` });
+  rig = await createRig({ baseUrl, oidc: provider.client, now: new Date() });
 });
 afterAll(async () => {
   await rig.close();
   await provider.close();
 });
 
-const isConsole = ({ pathname }: URL): boolean => pathname === "/console";
-const isCallback = ({ pathname }: URL): boolean => pathname === callbackPath;
+const isConsoleUrl = ({ pathname }: URL): boolean => pathname === "/console";
+const isCallbackUrl = ({ pathname }: URL): boolean => pathname === callbackPath;
 
 /** Puts the session of a `Cookie` header into a browser, or takes the browser's away where it has none. */
-const setSession = (browser: Browser, header: string): void => {
+const setSession = (browser: Browser, cookieHeader: string): void => {
   for (const name of sessionCookies) {
-    browser.setCookie(name, new RegExp(`${name}=([^;]+)`).exec(header)?.[1]);
+    browser.setCookie(name, new RegExp(`${name}=([^;]+)`).exec(cookieHeader)?.[1]);
   }
 };
 
 /** A browser in which the account is signed in by an operator's link. */
-const signedIn = async (userId?: string) => {
-  const link =
+const createSignedInBrowser = async (userId?: string) => {
+  const signInLink =
     userId === undefined
       ? undefined
       : await rig.call("POST", "/internal/sign-in-links", { body: { userId } });
-  const made = link === undefined ? await rig.makeAccount() : undefined;
-  const token = made?.token ?? tokenOf(link?.body["signInUrl"]);
+  const newAccount = signInLink === undefined ? await rig.createAccount() : undefined;
+  const token = newAccount?.token ?? parseToken(signInLink?.body["signInUrl"]);
   const cookie = await rig.signIn(token);
   const browser = createBrowser({ origin: baseUrl, servedBy: rig.publicUrl });
   setSession(browser, cookie);
-  return { browser, userId: made?.userId ?? userId ?? "" };
+  return { browser, userId: newAccount?.userId ?? userId ?? "" };
 };
 
-const walk = async (browser: Browser, path: string, subject: string): Promise<string> => {
-  provider.person.subject = subject;
-  const { url } = await browser.visit(path, { stopBefore: isConsole });
+const followSignIn = async (browser: Browser, path: string, subject: string): Promise<string> => {
+  provider.user.subject = subject;
+  const { url } = await browser.visit(path, { stopBefore: isConsoleUrl });
   return `${url.pathname}${url.search}`;
 };
 
-const identitiesOf = async (browser: Browser) => {
+const listIdentities = async (browser: Browser) => {
   const cookie = browser.cookies();
   const { body } = await rig.call("GET", "/console/api/identities", { cookie });
   return body["data"] as { id: string; method: string; subject: string }[];
 };
 
-const accountOf = async (browser: Browser) => {
+const getAccountId = async (browser: Browser) => {
   const { body } = await rig.call("GET", sessionPath, { cookie: browser.cookies() });
   return body["id"];
 };
 
 describe("GET /console/api/session/oidc?link=true", () => {
   test("links a subject to the account that is signed in, by the same session", async () => {
-    const { browser, userId } = await signedIn();
-    const before = browser.cookies();
-    expect(await walk(browser, linkPath, "linked")).toBe("/console");
-    expect(browser.cookies()).toContain(before);
-    expect(await identitiesOf(browser)).toMatchObject([{ method: "oidc", subject: "linked" }]);
+    const { browser, userId } = await createSignedInBrowser();
+    const cookiesBefore = browser.cookies();
+    expect(await followSignIn(browser, linkPath, "linked")).toBe("/console");
+    expect(browser.cookies()).toContain(cookiesBefore);
+    expect(await listIdentities(browser)).toMatchObject([{ method: "oidc", subject: "linked" }]);
     expect(await rig.readAudit(userId)).toContain("identity.linked");
-    const other = createBrowser({ origin: baseUrl, servedBy: rig.publicUrl });
-    expect(await walk(other, startPath, "linked")).toBe("/console");
-    expect(await accountOf(other)).toBe(userId);
+    const otherBrowser = createBrowser({ origin: baseUrl, servedBy: rig.publicUrl });
+    expect(await followSignIn(otherBrowser, startPath, "linked")).toBe("/console");
+    expect(await getAccountId(otherBrowser)).toBe(userId);
   });
 
   test("given a subject of another account, says so and leaves it there", async () => {
-    const owner = createBrowser({ origin: baseUrl, servedBy: rig.publicUrl });
-    await walk(owner, startPath, "taken");
-    const { browser } = await signedIn();
-    expect(await walk(browser, linkPath, "taken")).toBe("/console?error=IDENTITY_TAKEN");
-    expect(await identitiesOf(browser)).toEqual([]);
-    expect(await identitiesOf(owner)).toMatchObject([{ subject: "taken" }]);
+    const ownerBrowser = createBrowser({ origin: baseUrl, servedBy: rig.publicUrl });
+    await followSignIn(ownerBrowser, startPath, "taken");
+    const { browser } = await createSignedInBrowser();
+    expect(await followSignIn(browser, linkPath, "taken")).toBe("/console?error=IDENTITY_TAKEN");
+    expect(await listIdentities(browser)).toEqual([]);
+    expect(await listIdentities(ownerBrowser)).toMatchObject([{ subject: "taken" }]);
   });
 
   test("without a session is refused before anybody is sent anywhere", async () => {
-    const answer = await rig.call("GET", linkPath);
-    expect(refusalOf(answer)).toBe("401 UNAUTHENTICATED");
-    expect(answer.headers.get("set-cookie")).toBeNull();
-    expect(refusalOf(await rig.call("GET", `${startPath}?link=perhaps`))).toBe("422 enum");
+    const response = await rig.call("GET", linkPath);
+    expect(summarizeResponse(response)).toBe("401 UNAUTHENTICATED");
+    expect(response.headers.get("set-cookie")).toBeNull();
+    expect(summarizeResponse(await rig.call("GET", `${startPath}?link=perhaps`))).toBe("422 enum");
   });
 
   test.each([
     ["nobody", undefined],
     ["another account", "another"],
     ["the same account, by another session", "same"],
-  ])("where %s is signed in at the way back, links nothing", async (_name, who) => {
-    const { browser, userId } = await signedIn();
-    provider.person.subject = `way back ${who}`;
-    const { url } = await browser.visit(linkPath, { stopBefore: isCallback });
-    const later = await signedIn(who === "same" ? userId : undefined);
-    setSession(browser, who === undefined ? "" : later.browser.cookies());
-    const { url: end } = await browser.visit(url.href, { stopBefore: isConsole });
-    const code = who === undefined ? "UNAUTHENTICATED" : "OIDC_SIGN_IN_REFUSED";
-    expect(end.search).toBe(`?error=${code}`);
-    expect(await identitiesOf(later.browser)).toEqual([]);
+  ])("where %s is signed in at the way back, links nothing", async (_name, sessionKind) => {
+    const { browser, userId } = await createSignedInBrowser();
+    provider.user.subject = `way back ${sessionKind}`;
+    const { url } = await browser.visit(linkPath, { stopBefore: isCallbackUrl });
+    const laterSession = await createSignedInBrowser(sessionKind === "same" ? userId : undefined);
+    setSession(browser, sessionKind === undefined ? "" : laterSession.browser.cookies());
+    const { url: finalUrl } = await browser.visit(url.href, { stopBefore: isConsoleUrl });
+    const code = sessionKind === undefined ? "UNAUTHENTICATED" : "OIDC_SIGN_IN_REFUSED";
+    expect(finalUrl.search).toBe(`?error=${code}`);
+    expect(await listIdentities(laterSession.browser)).toEqual([]);
   });
 
   test("a person cannot be made to link another's subject by a link of theirs", async () => {
-    const attacker = await signedIn();
-    provider.person.subject = "the attacker's";
-    const { url } = await attacker.browser.visit(linkPath, { stopBefore: isCallback });
-    const victim = await signedIn();
-    await victim.browser.visit(linkPath, { stopBefore: isCallback });
-    const { url: end } = await victim.browser.visit(url.href, { stopBefore: isConsole });
-    expect(end.search).toBe("?error=OIDC_SIGN_IN_REFUSED");
-    expect(await identitiesOf(victim.browser)).toEqual([]);
+    const attacker = await createSignedInBrowser();
+    provider.user.subject = "the attacker's";
+    const { url } = await attacker.browser.visit(linkPath, { stopBefore: isCallbackUrl });
+    const victim = await createSignedInBrowser();
+    await victim.browser.visit(linkPath, { stopBefore: isCallbackUrl });
+    const { url: finalUrl } = await victim.browser.visit(url.href, { stopBefore: isConsoleUrl });
+    expect(finalUrl.search).toBe("?error=OIDC_SIGN_IN_REFUSED");
+    expect(await listIdentities(victim.browser)).toEqual([]);
   });
 });

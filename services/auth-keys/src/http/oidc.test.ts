@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { oidcAttemptLifeMs } from "../domain/sign-in-attempt.ts";
+import { oidcAttemptLifetimeMs } from "../domain/sign-in-attempt.ts";
 import { type Browser, createBrowser } from "../testing/browser.ts";
-import { type IdentityProvider, openIdentityProvider } from "../testing/identity-provider.ts";
-import { type Rig, openRig, refusalOf } from "../testing/open-rig.ts";
+import { type IdentityProvider, startIdentityProvider } from "../testing/identity-provider.ts";
+import { type Rig, createRig, summarizeResponse } from "../testing/create-rig.ts";
 
 const baseUrl = "https://console.example";
 const sessionPath = "/console/api/session";
@@ -12,54 +12,54 @@ const callbackPath = `${startPath}/callback`;
 let provider: IdentityProvider;
 let rig: Rig;
 beforeAll(async () => {
-  provider = await openIdentityProvider({ redirectUri: `${baseUrl}${callbackPath}` });
+  provider = await startIdentityProvider({ redirectUri: `${baseUrl}${callbackPath}` });
   // The provider's clock is the machine's.
-  rig = await openRig({ baseUrl, oidc: provider.client, now: new Date() });
+  rig = await createRig({ baseUrl, oidc: provider.client, now: new Date() });
 });
 afterAll(async () => {
   await rig.close();
   await provider.close();
 });
 
-const newBrowser = (): Browser => createBrowser({ origin: baseUrl, servedBy: rig.publicUrl });
-const isConsole = ({ pathname }: URL): boolean => pathname === "/console";
-const isCallback = ({ pathname }: URL): boolean => pathname === callbackPath;
+const createNewBrowser = (): Browser => createBrowser({ origin: baseUrl, servedBy: rig.publicUrl });
+const isConsoleUrl = ({ pathname }: URL): boolean => pathname === "/console";
+const isCallbackUrl = ({ pathname }: URL): boolean => pathname === callbackPath;
 
 const signIn = async (browser: Browser, subject: string): Promise<string> => {
-  provider.person.subject = subject;
-  const { url } = await browser.visit(startPath, { stopBefore: isConsole });
+  provider.user.subject = subject;
+  const { url } = await browser.visit(startPath, { stopBefore: isConsoleUrl });
   return `${url.pathname}${url.search}`;
 };
 
-const whoIs = async (browser: Browser): Promise<Record<string, unknown>> => {
+const getSessionAccount = async (browser: Browser): Promise<Record<string, unknown>> => {
   const { body } = await rig.call("GET", sessionPath, { cookie: browser.cookies() });
   return body;
 };
 
-const expectNobody = async (browser: Browser): Promise<void> => {
-  const answer = await rig.call("GET", sessionPath, { cookie: browser.cookies() });
-  expect(refusalOf(answer)).toBe("401 UNAUTHENTICATED");
+const expectSignedOut = async (browser: Browser): Promise<void> => {
+  const response = await rig.call("GET", sessionPath, { cookie: browser.cookies() });
+  expect(summarizeResponse(response)).toBe("401 UNAUTHENTICATED");
 };
 
 /** Goes up to the redirect back, which is not followed yet. */
-const comeBack = async (browser: Browser, subject: string): Promise<URL> => {
-  provider.person.subject = subject;
-  const { url } = await browser.visit(startPath, { stopBefore: isCallback });
+const startAndReturn = async (browser: Browser, subject: string): Promise<URL> => {
+  provider.user.subject = subject;
+  const { url } = await browser.visit(startPath, { stopBefore: isCallbackUrl });
   return url;
 };
 
-const refused = "/console?error=OIDC_SIGN_IN_REFUSED";
+const rejectedUrl = "/console?error=OIDC_SIGN_IN_REFUSED";
 
-const finish = async (browser: Browser, url: URL): Promise<string> => {
-  const { url: end } = await browser.visit(url.href, { stopBefore: isConsole });
-  return `${end.pathname}${end.search}`;
+const finishSignIn = async (browser: Browser, url: URL): Promise<string> => {
+  const { url: finalUrl } = await browser.visit(url.href, { stopBefore: isConsoleUrl });
+  return `${finalUrl.pathname}${finalUrl.search}`;
 };
 
 describe("signing in at a certified identity provider", () => {
   test("the first time opens an account with no handle and no wallet, and tells of it (rule CALLER-12)", async () => {
-    const browser = newBrowser();
+    const browser = createNewBrowser();
     expect(await signIn(browser, "ada")).toBe("/console");
-    const account = await whoIs(browser);
+    const account = await getSessionAccount(browser);
     expect(account).toMatchObject({ handle: null, username: "Ada Example", isReady: false });
     const userId = String(account["id"]);
     expect(await rig.readEvents(userId)).toMatchObject([
@@ -81,39 +81,41 @@ describe("signing in at a certified identity provider", () => {
   });
 
   test("the next time, in any browser, signs in to the same account", async () => {
-    const [first, second] = [newBrowser(), newBrowser()];
+    const [first, second] = [createNewBrowser(), createNewBrowser()];
     await signIn(first, "grace");
     await signIn(second, "grace");
-    expect((await whoIs(second))["id"]).toBe((await whoIs(first))["id"]);
-    const other = newBrowser();
-    await signIn(other, "hedy");
-    expect((await whoIs(other))["id"]).not.toBe((await whoIs(first))["id"]);
+    expect((await getSessionAccount(second))["id"]).toBe((await getSessionAccount(first))["id"]);
+    const otherBrowser = createNewBrowser();
+    await signIn(otherBrowser, "hedy");
+    expect((await getSessionAccount(otherBrowser))["id"]).not.toBe(
+      (await getSessionAccount(first))["id"],
+    );
   });
 
   test("always begins a new session, and ends the one before", async () => {
-    const browser = newBrowser();
+    const browser = createNewBrowser();
     await signIn(browser, "ida");
-    const former = browser.cookies();
+    const previousCookies = browser.cookies();
     await signIn(browser, "ida");
-    expect(browser.cookies()).not.toBe(former);
-    expect((await rig.call("GET", sessionPath, { cookie: former })).status).toBe(401);
-    expect((await whoIs(browser))["username"]).toBe("Ada Example");
+    expect(browser.cookies()).not.toBe(previousCookies);
+    expect((await rig.call("GET", sessionPath, { cookie: previousCookies })).status).toBe(401);
+    expect((await getSessionAccount(browser))["username"]).toBe("Ada Example");
   });
 
   test("of two tabs, each comes back by itself, in any order", async () => {
-    const browser = newBrowser();
-    const first = await comeBack(browser, "joan");
-    const second = await comeBack(browser, "joan");
-    expect(await finish(browser, second)).toBe("/console");
-    expect(await finish(browser, first)).toBe("/console");
+    const browser = createNewBrowser();
+    const first = await startAndReturn(browser, "joan");
+    const second = await startAndReturn(browser, "joan");
+    expect(await finishSignIn(browser, second)).toBe("/console");
+    expect(await finishSignIn(browser, first)).toBe("/console");
   });
 
   test("sends a challenge by S256, a state and a nonce, each as random as it must be (rule CALLER-12)", async () => {
-    const { url } = await newBrowser().visit(startPath, {
+    const { url } = await createNewBrowser().visit(startPath, {
       stopBefore: ({ origin }) => origin === provider.client.issuer,
     });
-    const asked = Object.fromEntries(url.searchParams);
-    expect(asked).toEqual({
+    const authorizationParams = Object.fromEntries(url.searchParams);
+    expect(authorizationParams).toEqual({
       client_id: "payment-links",
       response_type: "code",
       redirect_uri: `${baseUrl}${callbackPath}`,
@@ -124,55 +126,61 @@ describe("signing in at a certified identity provider", () => {
       code_challenge_method: "S256",
       max_age: "31536000",
     });
-    expect(new Set([asked["state"], asked["nonce"], asked["code_challenge"]]).size).toBe(3);
+    expect(
+      new Set([
+        authorizationParams["state"],
+        authorizationParams["nonce"],
+        authorizationParams["code_challenge"],
+      ]).size,
+    ).toBe(3);
   });
 
   test("works on when the provider has taken a new key", async () => {
-    await provider.useKey("second");
-    const browser = newBrowser();
+    await provider.useSigningKey("second");
+    const browser = createNewBrowser();
     expect(await signIn(browser, "kathleen")).toBe("/console");
-    expect((await whoIs(browser))["username"]).toBe("Ada Example");
+    expect((await getSessionAccount(browser))["username"]).toBe("Ada Example");
   });
 });
 
 describe("the way back", () => {
   test("cannot be walked twice", async () => {
-    const browser = newBrowser();
-    const url = await comeBack(browser, "lise");
-    expect(await finish(browser, url)).toBe("/console");
-    const account = await whoIs(browser);
-    expect(await finish(browser, url)).toBe(refused);
+    const browser = createNewBrowser();
+    const url = await startAndReturn(browser, "lise");
+    expect(await finishSignIn(browser, url)).toBe("/console");
+    const account = await getSessionAccount(browser);
+    expect(await finishSignIn(browser, url)).toBe(rejectedUrl);
     // Whoever is signed in still is.
-    expect(await whoIs(browser)).toEqual(account);
+    expect(await getSessionAccount(browser)).toEqual(account);
   });
 
   test("in another browser leads nowhere, and stays open for its own (rule CALLER-12)", async () => {
-    const [own, thief] = [newBrowser(), newBrowser()];
-    const url = await comeBack(own, "mary");
-    await comeBack(thief, "mallory");
-    expect(await finish(thief, url)).toBe(refused);
-    await expectNobody(thief);
-    expect(await finish(own, url)).toBe("/console");
+    const [ownBrowser, attackerBrowser] = [createNewBrowser(), createNewBrowser()];
+    const url = await startAndReturn(ownBrowser, "mary");
+    await startAndReturn(attackerBrowser, "mallory");
+    expect(await finishSignIn(attackerBrowser, url)).toBe(rejectedUrl);
+    await expectSignedOut(attackerBrowser);
+    expect(await finishSignIn(ownBrowser, url)).toBe("/console");
   });
 
   test("without the browser's cookie leads nowhere", async () => {
-    const browser = newBrowser();
-    const url = await comeBack(browser, "noor");
+    const browser = createNewBrowser();
+    const url = await startAndReturn(browser, "noor");
     browser.setCookie("__Host-sign-in", undefined);
-    expect(await finish(browser, url)).toBe(refused);
-    await expectNobody(browser);
+    expect(await finishSignIn(browser, url)).toBe(rejectedUrl);
+    await expectSignedOut(browser);
   });
 
   test("is closed after ten minutes", async () => {
-    const late = await openRig({ baseUrl, oidc: provider.client, now: new Date() });
+    const lateRig = await createRig({ baseUrl, oidc: provider.client, now: new Date() });
     try {
-      const browser = createBrowser({ origin: baseUrl, servedBy: late.publicUrl });
-      const { url } = await browser.visit(startPath, { stopBefore: isCallback });
-      late.clock.advance(oidcAttemptLifeMs);
-      expect(await finish(browser, url)).toBe(refused);
-      expect(late.logLines.join("\n")).toContain('"rule":"state"');
+      const browser = createBrowser({ origin: baseUrl, servedBy: lateRig.publicUrl });
+      const { url } = await browser.visit(startPath, { stopBefore: isCallbackUrl });
+      lateRig.clock.advance(oidcAttemptLifetimeMs);
+      expect(await finishSignIn(browser, url)).toBe(rejectedUrl);
+      expect(lateRig.logLines.join("\n")).toContain('"rule":"state"');
     } finally {
-      await late.close();
+      await lateRig.close();
     }
   });
 
@@ -186,47 +194,47 @@ describe("the way back", () => {
     ["no issuer, though this one says that it sends it", (url) => url.searchParams.delete("iss")],
     ["an error", (url) => url.searchParams.set("error", "access_denied")],
     ["nothing", (url) => void (url.search = "")],
-  ])("with %s leads nowhere", async (_name, change) => {
-    const browser = newBrowser();
-    const url = await comeBack(browser, "rosalind");
-    change(url);
-    expect(await finish(browser, url)).toBe(refused);
-    await expectNobody(browser);
+  ])("with %s leads nowhere", async (_name, tamper) => {
+    const browser = createNewBrowser();
+    const url = await startAndReturn(browser, "rosalind");
+    tamper(url);
+    expect(await finishSignIn(browser, url)).toBe(rejectedUrl);
+    await expectSignedOut(browser);
   });
 
   test("with a code that was made for another browser's challenge leads nowhere", async () => {
-    const [own, thief] = [newBrowser(), newBrowser()];
-    const stolen = await comeBack(own, "sofia");
-    const url = await comeBack(thief, "thea");
-    url.searchParams.set("code", stolen.searchParams.get("code") ?? "");
-    expect(await finish(thief, url)).toBe(refused);
-    await expectNobody(thief);
+    const [ownBrowser, attackerBrowser] = [createNewBrowser(), createNewBrowser()];
+    const victimUrl = await startAndReturn(ownBrowser, "sofia");
+    const url = await startAndReturn(attackerBrowser, "thea");
+    url.searchParams.set("code", victimUrl.searchParams.get("code") ?? "");
+    expect(await finishSignIn(attackerBrowser, url)).toBe(rejectedUrl);
+    await expectSignedOut(attackerBrowser);
   });
 
   test("with a code that was made without a challenge leads nowhere", async () => {
-    const browser = newBrowser();
-    provider.person.subject = "ursula";
-    const { url: asked } = await browser.visit(startPath, {
+    const browser = createNewBrowser();
+    provider.user.subject = "ursula";
+    const { url: authorizationUrl } = await browser.visit(startPath, {
       stopBefore: ({ origin }) => origin === provider.client.issuer,
     });
-    asked.searchParams.delete("code_challenge");
-    asked.searchParams.delete("code_challenge_method");
-    const { url } = await browser.visit(asked.href, { stopBefore: isCallback });
+    authorizationUrl.searchParams.delete("code_challenge");
+    authorizationUrl.searchParams.delete("code_challenge_method");
+    const { url } = await browser.visit(authorizationUrl.href, { stopBefore: isCallbackUrl });
     expect(url.searchParams.get("code")).not.toBeNull();
-    expect(await finish(browser, url)).toBe(refused);
-    await expectNobody(browser);
+    expect(await finishSignIn(browser, url)).toBe(rejectedUrl);
+    await expectSignedOut(browser);
   });
 
   test("that a program walks answers it with the error envelope", async () => {
-    const answer = await rig.call("GET", `${callbackPath}?code=c&state=s`);
-    expect(refusalOf(answer)).toBe("401 OIDC_SIGN_IN_REFUSED");
+    const response = await rig.call("GET", `${callbackPath}?code=c&state=s`);
+    expect(summarizeResponse(response)).toBe("401 OIDC_SIGN_IN_REFUSED");
   });
 
   test("is open to another site's redirect, which the way there is not", async () => {
     const headers = { "sec-fetch-site": "cross-site" };
-    const back = await rig.call("GET", `${callbackPath}?code=c&state=s`, { headers });
-    expect(refusalOf(back)).toBe("401 OIDC_SIGN_IN_REFUSED");
-    const there = await rig.call("GET", startPath, { headers });
-    expect(refusalOf(there)).toBe("403 CROSS_SITE_REQUEST");
+    const callbackResponse = await rig.call("GET", `${callbackPath}?code=c&state=s`, { headers });
+    expect(summarizeResponse(callbackResponse)).toBe("401 OIDC_SIGN_IN_REFUSED");
+    const startResponse = await rig.call("GET", startPath, { headers });
+    expect(summarizeResponse(startResponse)).toBe("403 CROSS_SITE_REQUEST");
   });
 });

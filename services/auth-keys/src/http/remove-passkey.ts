@@ -1,29 +1,32 @@
 import type { Request, Response } from "express";
-import { refuse } from "@payment-links/contracts";
-import { personActor, readParam } from "@payment-links/http";
+import { createApiError } from "@payment-links/contracts";
+import { createSessionActor, parsePathParameter } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
 import { transact } from "@payment-links/postgres";
-import type { Deps } from "../deps.ts";
+import type { Dependencies } from "../dependencies.ts";
 import { insertAudit } from "../store/audit-log.ts";
 import { deletePasskey } from "../store/passkeys.ts";
-import { endSessionsOf, requireWayIn } from "./require-way-in.ts";
+import {
+  endSessionsOfMethod,
+  requireRemainingSignInMethod,
+} from "./require-remaining-sign-in-method.ts";
 
 /**
  * DELETE /console/api/passkeys/{id}: the passkey can no longer sign in. The sessions that it began end,
  * except the one that asks.
  */
 export const removePasskey =
-  (deps: Deps) => async (req: Request, res: Response, caller: Caller) => {
-    const id = readParam(req, "id");
+  (dependencies: Dependencies) => async (req: Request, res: Response, caller: Caller) => {
+    const id = parsePathParameter(req, "id");
     const accountId = caller.account.id;
-    const actor = personActor(req, caller.credential);
-    const entry = { at: deps.clock.now(), accountId, actor };
-    await transact(deps.pool, async (tx) => {
+    const actor = createSessionActor(req, caller.credential);
+    const auditFields = { at: dependencies.clock.now(), accountId, actor };
+    await transact(dependencies.pool, async (tx) => {
       // The passkey first: a sign-in under way holds it until its session can be found here.
-      if (!(await deletePasskey(tx, { id, accountId }))) throw refuse("NOT_FOUND");
-      await requireWayIn(tx, deps, caller);
-      await insertAudit(tx, { ...entry, action: "passkey.removed", targetId: id });
-      await endSessionsOf(tx, entry, { wayId: id, exceptId: caller.credential.id });
+      if (!(await deletePasskey(tx, { id, accountId }))) throw createApiError("NOT_FOUND");
+      await requireRemainingSignInMethod(tx, dependencies, caller);
+      await insertAudit(tx, { ...auditFields, action: "passkey.removed", targetId: id });
+      await endSessionsOfMethod(tx, auditFields, { methodId: id, exceptId: caller.credential.id });
     });
     res.status(204).end();
   };

@@ -1,8 +1,8 @@
-import { type CatalogueToken, refuse } from "@payment-links/contracts";
-import type { Deps } from "../deps.ts";
-import { questionAboutWallet } from "../domain/wallet-address.ts";
+import { type CatalogueToken, createApiError } from "@payment-links/contracts";
+import type { Dependencies } from "../dependencies.ts";
+import { buildAccountStateRequest } from "../domain/wallet-address.ts";
 
-type Wallet = { token: CatalogueToken; walletAddress: string };
+type WalletTarget = { token: CatalogueToken; walletAddress: string };
 
 /**
  * Asks the chain whether an address on Solana can be a wallet (rule CHAIN-26). Throws SOLANA_WALLET_REQUIRED
@@ -10,17 +10,17 @@ type Wallet = { token: CatalogueToken; walletAddress: string };
  * money that goes to a token account of its own is lost. Accepts any address of a chain that is not watched.
  */
 export const requireWalletAddress = async (
-  { askSolana, log }: Pick<Deps, "askSolana" | "log">,
-  { token, walletAddress }: Wallet,
+  { fetchSolanaAccountState, log }: Pick<Dependencies, "fetchSolanaAccountState" | "log">,
+  { token, walletAddress }: WalletTarget,
 ): Promise<void> => {
-  const question = questionAboutWallet(token, walletAddress);
-  if (question === undefined) return;
-  const facts = await askSolana(question).catch((error: unknown) => {
+  const request = buildAccountStateRequest(token, walletAddress);
+  if (request === undefined) return;
+  const accountState = await fetchSolanaAccountState(request).catch((error: unknown) => {
     log.warn(
-      { err: error, chain: question.chainId },
+      { err: error, chain: request.chainId },
       "a wallet address on Solana could not be checked",
     );
-    throw refuse("SERVICE_UNAVAILABLE");
+    throw createApiError("SERVICE_UNAVAILABLE");
   });
-  if (facts?.isTokenProgramAccount === true) throw refuse("SOLANA_WALLET_REQUIRED");
+  if (accountState?.isTokenProgramAccount === true) throw createApiError("SOLANA_WALLET_REQUIRED");
 };

@@ -1,49 +1,53 @@
 import type { Request, Response } from "express";
 import { body, type Actor } from "@payment-links/contracts";
-import { answerJson, readBody } from "@payment-links/http";
+import { sendJson, readJsonBody } from "@payment-links/http";
 import { type Transaction, transact } from "@payment-links/postgres";
-import type { Deps } from "../deps.ts";
+import type { Dependencies } from "../dependencies.ts";
 import { lockAccount } from "../store/accounts.ts";
 import { revokeApiKeysOfAccount } from "../store/api-keys.ts";
-import { insertAudit, insertAuditOfEach } from "../store/audit-log.ts";
+import { insertAudit, insertAuditForEach } from "../store/audit-log.ts";
 import { deleteIdentitiesOfAccount } from "../store/identities.ts";
 import { deletePasskeysOfAccount } from "../store/passkeys.ts";
 import { deleteSessionsOfAccount } from "../store/sessions.ts";
 import { deleteSignInTokensOfAccount } from "../store/sign-in-tokens.ts";
 import { operatorActor } from "./actors.ts";
-import { accountName, findNamedAccount } from "./find-named-account.ts";
+import { accountSelectorFields, findSelectedAccount } from "./find-selected-account.ts";
 import { cancelDefault } from "./pending-default.ts";
 
-const RevocationBody = body(accountName);
+const RevocationBody = body(accountSelectorFields);
 
 /**
  * POST /internal/accounts/revoke-everything: an operator takes away whatever acts for an account
  * (rule CALLER-17): keys, sessions, sign-in links, identities and passkeys. A new sign-in link is the way back.
  */
-export const revokeEverything = (deps: Deps) => async (req: Request, res: Response) => {
-  const { id } = await findNamedAccount(deps.pool, await readBody(req, RevocationBody));
-  const now = deps.clock.now();
-  const counts = await transact(deps.pool, (tx) =>
-    revokeAll(tx, { at: now, accountId: id, actor: operatorActor(req) }),
-  );
-  answerJson(res, 200, { userId: id, ...counts });
-};
+export const revokeEverything =
+  (dependencies: Dependencies) => async (req: Request, res: Response) => {
+    const { id } = await findSelectedAccount(
+      dependencies.pool,
+      await readJsonBody(req, RevocationBody),
+    );
+    const now = dependencies.clock.now();
+    const counts = await transact(dependencies.pool, (tx) =>
+      revokeAll(tx, { at: now, accountId: id, actor: operatorActor(req) }),
+    );
+    sendJson(res, 200, { userId: id, ...counts });
+  };
 
 type Revocation = { at: Date; accountId: string; actor: Actor };
 
-const revokeAll = async (tx: Transaction, entry: Revocation) => {
-  const { at: now, accountId } = entry;
+const revokeAll = async (tx: Transaction, auditFields: Revocation) => {
+  const { at: now, accountId } = auditFields;
   // Identities and passkeys first, as a sign-in locks them: it holds one until its session can be found
   // here. What was added during the wait for the account goes after it.
-  const early = await deleteIdentitiesOfAccount(tx, accountId);
+  const earlyIdentities = await deleteIdentitiesOfAccount(tx, accountId);
   const earlyPasskeys = await deletePasskeysOfAccount(tx, accountId);
   await lockAccount(tx, accountId);
-  const identities = [...early, ...(await deleteIdentitiesOfAccount(tx, accountId))];
+  const identities = [...earlyIdentities, ...(await deleteIdentitiesOfAccount(tx, accountId))];
   const passkeys = [...earlyPasskeys, ...(await deletePasskeysOfAccount(tx, accountId))];
   const apiKeys = await revokeApiKeysOfAccount(tx, { accountId, now });
   const sessions = await deleteSessionsOfAccount(tx, accountId);
   // Whoever asked for it had one of these credentials.
-  await cancelDefault(tx, entry);
+  await cancelDefault(tx, auditFields);
   const signInLinks = await deleteSignInTokensOfAccount(tx, accountId);
   const counts = {
     apiKeys: apiKeys.length,
@@ -52,13 +56,13 @@ const revokeAll = async (tx: Transaction, entry: Revocation) => {
     sessions: sessions.length,
     signInLinks,
   };
-  await insertAudit(tx, { ...entry, action: "account.credentials_revoked", detail: counts });
-  await insertAuditOfEach(tx, { ...entry, action: "api_key.revoked" }, apiKeys);
+  await insertAudit(tx, { ...auditFields, action: "account.credentials_revoked", detail: counts });
+  await insertAuditForEach(tx, { ...auditFields, action: "api_key.revoked" }, apiKeys);
   for (const { id: targetId, method, issuer, subject } of identities) {
     const detail = { method, issuer, subject };
-    await insertAudit(tx, { ...entry, action: "identity.unlinked", targetId, detail });
+    await insertAudit(tx, { ...auditFields, action: "identity.unlinked", targetId, detail });
   }
-  await insertAuditOfEach(tx, { ...entry, action: "passkey.removed" }, passkeys);
-  await insertAuditOfEach(tx, { ...entry, action: "session.revoked" }, sessions);
+  await insertAuditForEach(tx, { ...auditFields, action: "passkey.removed" }, passkeys);
+  await insertAuditForEach(tx, { ...auditFields, action: "session.revoked" }, sessions);
   return counts;
 };

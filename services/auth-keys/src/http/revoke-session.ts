@@ -1,9 +1,9 @@
 import type { Request, Response } from "express";
-import { refuse } from "@payment-links/contracts";
-import { personActor, readParam } from "@payment-links/http";
+import { createApiError } from "@payment-links/contracts";
+import { createSessionActor, parsePathParameter } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
 import { transact } from "@payment-links/postgres";
-import type { Deps } from "../deps.ts";
+import type { Dependencies } from "../dependencies.ts";
 import { insertAudit } from "../store/audit-log.ts";
 import { deleteSession } from "../store/sessions.ts";
 
@@ -12,14 +12,14 @@ import { deleteSession } from "../store/sessions.ts";
  * would.
  */
 export const revokeSession =
-  ({ clock, pool }: Deps) =>
+  ({ clock, pool }: Dependencies) =>
   async (req: Request, res: Response, { account, credential }: Caller) => {
-    const id = readParam(req, "id");
+    const id = parsePathParameter(req, "id");
     const accountId = account.id;
     const at = clock.now();
     await transact(pool, async (tx) => {
-      if (!(await deleteSession(tx, { id, accountId }))) throw refuse("NOT_FOUND");
-      const actor = personActor(req, credential);
+      if (!(await deleteSession(tx, { id, accountId }))) throw createApiError("NOT_FOUND");
+      const actor = createSessionActor(req, credential);
       await insertAudit(tx, { at, accountId, actor, action: "session.revoked", targetId: id });
     });
     res.status(204).end();

@@ -1,59 +1,62 @@
 import { describe, expect, test } from "@jest/globals";
 import { isApiKey } from "@payment-links/contracts";
-import { nothing } from "@payment-links/postgres";
+import { sqlVoid } from "@payment-links/postgres";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { apiKeysMax, replacedKeysMax } from "../domain/api-key.ts";
-import { keepLastUses } from "../store/last-uses.ts";
-import { openRig, refusalOf } from "../testing/open-rig.ts";
+import { saveLastUses } from "../store/last-uses.ts";
+import { createRig, summarizeResponse } from "../testing/create-rig.ts";
 
 const path = "/console/api/api-keys";
 const scopes = ["payment_link:create", "payment_link:read"];
 const dayMs = 24 * 60 * 60 * 1000;
 
-const rig = useRig(openRig);
+const rig = useRig(createRig);
 
-type Made = { id: string; key: string };
+type CreatedKey = { id: string; key: string };
 
-const create = async (cookie: string, more: Record<string, unknown> = {}): Promise<Made> => {
-  const body = { name: "shop", scopes, ...more };
-  const answer = await rig.call("POST", path, { cookie, body });
-  expect(answer.status).toBe(201);
-  return { id: String(answer.body["id"]), key: String(answer.body["key"]) };
+const createKey = async (
+  cookie: string,
+  overrides: Record<string, unknown> = {},
+): Promise<CreatedKey> => {
+  const body = { name: "shop", scopes, ...overrides };
+  const response = await rig.call("POST", path, { cookie, body });
+  expect(response.status).toBe(201);
+  return { id: String(response.body["id"]), key: String(response.body["key"]) };
 };
 
-const rotate = (cookie: string, id: string, body: unknown = {}) =>
+const requestRotation = (cookie: string, id: string, body: unknown = {}) =>
   rig.call("POST", `${path}/${id}/rotate`, { cookie, body });
 
-const rotateOne = async (cookie: string, id: string, body: unknown = {}): Promise<Made> => {
-  const answer = await rotate(cookie, id, body);
-  expect(answer.status).toBe(201);
-  return { id: String(answer.body["id"]), key: String(answer.body["key"]) };
+const rotateKey = async (cookie: string, id: string, body: unknown = {}): Promise<CreatedKey> => {
+  const response = await requestRotation(cookie, id, body);
+  expect(response.status).toBe(201);
+  return { id: String(response.body["id"]), key: String(response.body["key"]) };
 };
 
-const listed = async (cookie: string): Promise<Record<string, unknown>[]> => {
+const listKeys = async (cookie: string): Promise<Record<string, unknown>[]> => {
   const { body } = await rig.call("GET", path, { cookie });
   return body["data"] as Record<string, unknown>[];
 };
 
-const later = (ms: number): string => new Date(rig.clock.now().getTime() + ms).toISOString();
+const toLaterIso = (ms: number): string => new Date(rig.clock.now().getTime() + ms).toISOString();
 
-const credentialOf = async (key: string) => {
-  const answer = await rig.introspect("api-key", key);
-  return answer["credential"] as { bucketId: string; expiresAt: string } | undefined;
+const introspectCredential = async (key: string) => {
+  const response = await rig.introspect("api-key", key);
+  return response["credential"] as { bucketId: string; expiresAt: string } | undefined;
 };
-const bucketOf = async (key: string) => (await credentialOf(key))?.bucketId;
-const endOf = async (key: string) => (await credentialOf(key))?.expiresAt;
+const getBucketId = async (key: string) => (await introspectCredential(key))?.bucketId;
+const getExpiry = async (key: string) => (await introspectCredential(key))?.expiresAt;
 
 describe("POST /console/api/api-keys/{id}/rotate (rule CALLER-5)", () => {
   test("shows a new key in the old one's place, in this one answer", async () => {
     const { cookie, userId } = await rig.signUp();
-    const old = await create(cookie, { name: "till", scopes: ["payment_link:read"] });
-    const answer = await rotate(cookie, old.id);
-    expect([answer.status, answer.headers.get("cache-control")]).toEqual([201, "no-store"]);
-    const { key, ...shown } = answer.body;
+    const oldKey = await createKey(cookie, { name: "till", scopes: ["payment_link:read"] });
+    const response = await requestRotation(cookie, oldKey.id);
+    expect([response.status, response.headers.get("cache-control")]).toEqual([201, "no-store"]);
+    const { key, ...keyData } = response.body;
     expect(isApiKey(String(key))).toBe(true);
-    expect(key).not.toBe(old.key);
-    expect(shown).toEqual({
+    expect(key).not.toBe(oldKey.key);
+    expect(keyData).toEqual({
       id: expect.stringMatching(/^key_/),
       name: "till",
       prefix: String(key).slice(0, 13),
@@ -68,9 +71,13 @@ describe("POST /console/api/api-keys/{id}/rotate (rule CALLER-5)", () => {
       lastUsedAt: null,
       lastUsedAddress: null,
     });
-    expect(await listed(cookie)).toEqual([
-      shown,
-      expect.objectContaining({ id: old.id, replacedBy: shown["id"], expiresAt: later(dayMs) }),
+    expect(await listKeys(cookie)).toEqual([
+      keyData,
+      expect.objectContaining({
+        id: oldKey.id,
+        replacedBy: keyData["id"],
+        expiresAt: toLaterIso(dayMs),
+      }),
     ]);
     expect(await rig.introspect("api-key", String(key))).toMatchObject({
       account: { id: userId },
@@ -79,28 +86,38 @@ describe("POST /console/api/api-keys/{id}/rotate (rule CALLER-5)", () => {
   });
 
   test("the old key works until the overlap ends, and is then gone from the list", async () => {
-    const own = await openRig();
+    const ownRig = await createRig();
     try {
-      const { cookie } = await own.signUp();
-      const given = { cookie, body: { name: "shop", scopes } };
-      const { body: old } = await own.call("POST", path, given);
-      const oldPath = `${path}/${String(old["id"])}`;
+      const { cookie } = await ownRig.signUp();
+      const callOptions = { cookie, body: { name: "shop", scopes } };
+      const { body: oldKey } = await ownRig.call("POST", path, callOptions);
+      const oldPath = `${path}/${String(oldKey["id"])}`;
       const body = { overlapSeconds: 60 };
-      await own.call("POST", `${oldPath}/rotate`, { cookie, body });
-      const uses = () => own.introspect("api-key", String(old["key"]));
-      const end = "2026-11-21T10:01:00.000Z";
-      own.clock.advance(59_999);
+      await ownRig.call("POST", `${oldPath}/rotate`, { cookie, body });
+      const introspectOldKey = () => ownRig.introspect("api-key", String(oldKey["key"]));
+      const expectedEnd = "2026-11-21T10:01:00.000Z";
+      ownRig.clock.advance(59_999);
       // The asker judges the end by its own clock, to the millisecond.
-      expect(await uses()).toMatchObject({ found: true, credential: { expiresAt: end } });
-      own.clock.advance(1);
-      expect(await uses()).toMatchObject({ found: true, credential: { expiresAt: end } });
-      await own.keepUses();
-      const { body: list } = await own.call("GET", path, { cookie });
-      expect((list["data"] as { id: string }[]).map(({ id }) => id)).not.toContain(old["id"]);
-      const revived = { cookie, body: { active: true } };
-      expect(refusalOf(await own.call("PATCH", oldPath, revived))).toBe("404 NOT_FOUND");
+      expect(await introspectOldKey()).toMatchObject({
+        found: true,
+        credential: { expiresAt: expectedEnd },
+      });
+      ownRig.clock.advance(1);
+      expect(await introspectOldKey()).toMatchObject({
+        found: true,
+        credential: { expiresAt: expectedEnd },
+      });
+      await ownRig.flushLastUses();
+      const { body: listBody } = await ownRig.call("GET", path, { cookie });
+      expect((listBody["data"] as { id: string }[]).map(({ id }) => id)).not.toContain(
+        oldKey["id"],
+      );
+      const reactivation = { cookie, body: { active: true } };
+      expect(summarizeResponse(await ownRig.call("PATCH", oldPath, reactivation))).toBe(
+        "404 NOT_FOUND",
+      );
     } finally {
-      await own.close();
+      await ownRig.close();
     }
   });
 
@@ -110,59 +127,65 @@ describe("POST /console/api/api-keys/{id}/rotate (rule CALLER-5)", () => {
     ["a week is the longest", { overlapSeconds: 604_800 }, 7 * dayMs],
   ])("%s", async (_name, body, overlapMs) => {
     const { cookie } = await rig.signUp();
-    const old = await create(cookie);
-    await rotateOne(cookie, old.id, body);
-    expect(await endOf(old.key)).toBe(later(overlapMs));
+    const oldKey = await createKey(cookie);
+    await rotateKey(cookie, oldKey.id, body);
+    expect(await getExpiry(oldKey.key)).toBe(toLaterIso(overlapMs));
   });
 
   test("an expiry of its own that is nearer stands, and the new key lives as long", async () => {
     const { cookie } = await rig.signUp();
-    const expiresAt = later(60_000);
-    const old = await create(cookie, { expiresAt });
-    const fresh = await rotateOne(cookie, old.id);
-    expect(await endOf(old.key)).toBe(expiresAt);
-    expect(await endOf(fresh.key)).toBe(expiresAt);
+    const expiresAt = toLaterIso(60_000);
+    const oldKey = await createKey(cookie, { expiresAt });
+    const newKey = await rotateKey(cookie, oldKey.id);
+    expect(await getExpiry(oldKey.key)).toBe(expiresAt);
+    expect(await getExpiry(newKey.key)).toBe(expiresAt);
   });
 
   test("all keys of a chain share one rate bucket, also after the first is revoked", async () => {
     const { cookie } = await rig.signUp();
-    const first = await create(cookie);
-    const second = await rotateOne(cookie, first.id);
-    const third = await rotateOne(cookie, second.id);
-    const stranger = await create(cookie);
-    const bucket = await bucketOf(first.key);
-    expect(bucket).toBe(first.id);
-    expect([await bucketOf(second.key), await bucketOf(third.key)]).toEqual([bucket, bucket]);
-    expect(await bucketOf(stranger.key)).not.toBe(bucket);
-    await rig.call("DELETE", `${path}/${first.id}`, { cookie });
-    const fourth = await rotateOne(cookie, third.id);
-    expect([await bucketOf(third.key), await bucketOf(fourth.key)]).toEqual([bucket, bucket]);
-    expect(await rig.introspect("api-key", first.key)).toEqual({ found: false });
+    const firstKey = await createKey(cookie);
+    const secondKey = await rotateKey(cookie, firstKey.id);
+    const thirdKey = await rotateKey(cookie, secondKey.id);
+    const otherKey = await createKey(cookie);
+    const bucketId = await getBucketId(firstKey.key);
+    expect(bucketId).toBe(firstKey.id);
+    expect([await getBucketId(secondKey.key), await getBucketId(thirdKey.key)]).toEqual([
+      bucketId,
+      bucketId,
+    ]);
+    expect(await getBucketId(otherKey.key)).not.toBe(bucketId);
+    await rig.call("DELETE", `${path}/${firstKey.id}`, { cookie });
+    const fourthKey = await rotateKey(cookie, thirdKey.id);
+    expect([await getBucketId(thirdKey.key), await getBucketId(fourthKey.key)]).toEqual([
+      bucketId,
+      bucketId,
+    ]);
+    expect(await rig.introspect("api-key", firstKey.key)).toEqual({ found: false });
   });
 
   test("a key of the release before, which knew no buckets, is the first of its chain", async () => {
     const { cookie } = await rig.signUp();
-    const old = await create(cookie);
-    await rig.pool.query(nothing`UPDATE api_keys SET bucket_id = NULL WHERE id = ${old.id}`);
-    expect(await bucketOf(old.key)).toBe(old.id);
-    const fresh = await rotateOne(cookie, old.id);
-    expect(await bucketOf(fresh.key)).toBe(old.id);
+    const oldKey = await createKey(cookie);
+    await rig.pool.query(sqlVoid`UPDATE api_keys SET bucket_id = NULL WHERE id = ${oldKey.id}`);
+    expect(await getBucketId(oldKey.key)).toBe(oldKey.id);
+    const newKey = await rotateKey(cookie, oldKey.id);
+    expect(await getBucketId(newKey.key)).toBe(oldKey.id);
   });
 
   test("is written down, for the old key and for the new, without the key itself", async () => {
     const { cookie } = await rig.signUp();
-    const old = await create(cookie);
-    const fresh = await rotateOne(cookie, old.id, { overlapSeconds: 0 });
+    const oldKey = await createKey(cookie);
+    const newKey = await rotateKey(cookie, oldKey.id, { overlapSeconds: 0 });
     const { text, body } = await rig.call("GET", "/console/api/audit-log", { cookie });
     expect((body["data"] as unknown[]).slice(0, 2)).toMatchObject([
       {
         action: "api_key.rotated",
-        targetId: old.id,
-        detail: { replacedBy: fresh.id, expiresAt: later(0) },
+        targetId: oldKey.id,
+        detail: { replacedBy: newKey.id, expiresAt: toLaterIso(0) },
       },
       {
         action: "api_key.created",
-        targetId: fresh.id,
+        targetId: newKey.id,
         detail: { name: "shop", scopes, expiresAt: null },
       },
     ]);
@@ -171,43 +194,53 @@ describe("POST /console/api/api-keys/{id}/rotate (rule CALLER-5)", () => {
 });
 
 describe("a rotation that is refused (rule CALLER-5)", () => {
-  const change = (cookie: string, id: string, body: unknown) =>
+  const patchKey = (cookie: string, id: string, body: unknown) =>
     rig.call("PATCH", `${path}/${id}`, { cookie, body });
 
   test("of a key that is switched off or has expired gives no new one", async () => {
     const { cookie } = await rig.signUp();
-    const off = await create(cookie);
-    await change(cookie, off.id, { active: false });
-    expect(refusalOf(await rotate(cookie, off.id))).toBe("409 API_KEY_NOT_ACTIVE");
-    const brief = await create(cookie, { expiresAt: later(1000) });
+    const inactiveKey = await createKey(cookie);
+    await patchKey(cookie, inactiveKey.id, { active: false });
+    expect(summarizeResponse(await requestRotation(cookie, inactiveKey.id))).toBe(
+      "409 API_KEY_NOT_ACTIVE",
+    );
+    const expiredKey = await createKey(cookie, { expiresAt: toLaterIso(1000) });
     rig.clock.advance(1000);
-    expect(refusalOf(await rotate(cookie, brief.id))).toBe("409 API_KEY_NOT_ACTIVE");
-    expect(await listed(cookie)).toHaveLength(2);
+    expect(summarizeResponse(await requestRotation(cookie, expiredKey.id))).toBe(
+      "409 API_KEY_NOT_ACTIVE",
+    );
+    expect(await listKeys(cookie)).toHaveLength(2);
   });
 
   test("of a key that was rotated before, or ten times at once, leaves one successor", async () => {
     const { cookie } = await rig.signUp();
-    const old = await create(cookie);
-    const answers = await Promise.all(Array.from({ length: 10 }, () => rotate(cookie, old.id)));
-    expect(answers.map(refusalOf).toSorted()).toEqual([
+    const oldKey = await createKey(cookie);
+    const responses = await Promise.all(
+      Array.from({ length: 10 }, () => requestRotation(cookie, oldKey.id)),
+    );
+    expect(responses.map(summarizeResponse).toSorted()).toEqual([
       "201",
       ...Array(9).fill("409 API_KEY_REPLACED"),
     ]);
-    expect(refusalOf(await rotate(cookie, old.id))).toBe("409 API_KEY_REPLACED");
-    expect(await listed(cookie)).toHaveLength(2);
+    expect(summarizeResponse(await requestRotation(cookie, oldKey.id))).toBe(
+      "409 API_KEY_REPLACED",
+    );
+    expect(await listKeys(cookie)).toHaveLength(2);
   });
 
   test("of a revoked, an unknown or another account's key answers 404 and changes nothing", async () => {
     const owner = await rig.signUp();
-    const stranger = await rig.signUp();
-    const key = await create(owner.cookie);
-    const revoked = await create(owner.cookie);
-    await rig.call("DELETE", `${path}/${revoked.id}`, { cookie: owner.cookie });
-    const ids = [revoked.id, "key_00000000000000000000000000", "%00"];
-    for (const id of ids) expect((await rotate(owner.cookie, id)).status).toBe(404);
-    expect(refusalOf(await rotate(stranger.cookie, key.id))).toBe("404 NOT_FOUND");
-    expect(await listed(owner.cookie)).toMatchObject([{ id: key.id, replacedBy: null }]);
-    expect(await listed(stranger.cookie)).toEqual([]);
+    const otherUser = await rig.signUp();
+    const ownKey = await createKey(owner.cookie);
+    const revokedKey = await createKey(owner.cookie);
+    await rig.call("DELETE", `${path}/${revokedKey.id}`, { cookie: owner.cookie });
+    const ids = [revokedKey.id, "key_00000000000000000000000000", "%00"];
+    for (const id of ids) expect((await requestRotation(owner.cookie, id)).status).toBe(404);
+    expect(summarizeResponse(await requestRotation(otherUser.cookie, ownKey.id))).toBe(
+      "404 NOT_FOUND",
+    );
+    expect(await listKeys(owner.cookie)).toMatchObject([{ id: ownKey.id, replacedBy: null }]);
+    expect(await listKeys(otherUser.cookie)).toEqual([]);
   });
 
   test.each([
@@ -221,54 +254,65 @@ describe("a rotation that is refused (rule CALLER-5)", () => {
     ["a list as overlap", "422 int_type", { overlapSeconds: [60] }],
   ])("given %s, answers %s", async (_name, expected, body) => {
     const { cookie } = await rig.signUp();
-    const { id } = await create(cookie);
-    expect(refusalOf(await rotate(cookie, id, body))).toBe(expected);
-    expect(await listed(cookie)).toMatchObject([{ id, replacedBy: null, expiresAt: null }]);
+    const { id } = await createKey(cookie);
+    expect(summarizeResponse(await requestRotation(cookie, id, body))).toBe(expected);
+    expect(await listKeys(cookie)).toMatchObject([{ id, replacedBy: null, expiresAt: null }]);
   });
 });
 
 describe("the limit of keys", () => {
   test("leaves room to rotate every key; replaced ones have a limit, also when many come at once (rule CALLER-15)", async () => {
     const { cookie } = await rig.signUp();
-    const keys: Made[] = [];
-    for (let made = 0; made < apiKeysMax; made += 1) keys.push(await create(cookie));
-    const [first, ...rest] = keys;
-    const early = rest.slice(0, replacedKeysMax - 5);
-    const fresh: Made[] = [];
-    for (const { id } of early) fresh.push(await rotateOne(cookie, id));
-    const answers = await Promise.all(fresh.slice(0, 10).map(({ id }) => rotate(cookie, id)));
-    expect(answers.map(refusalOf).toSorted()).toEqual([
+    const keys: CreatedKey[] = [];
+    for (let count = 0; count < apiKeysMax; count += 1) keys.push(await createKey(cookie));
+    const [firstKey, ...remainingKeys] = keys;
+    const rotatedEarly = remainingKeys.slice(0, replacedKeysMax - 5);
+    const newKeys: CreatedKey[] = [];
+    for (const { id } of rotatedEarly) newKeys.push(await rotateKey(cookie, id));
+    const responses = await Promise.all(
+      newKeys.slice(0, 10).map(({ id }) => requestRotation(cookie, id)),
+    );
+    expect(responses.map(summarizeResponse).toSorted()).toEqual([
       ...Array(5).fill("201"),
       ...Array(5).fill("409 API_KEY_LIMIT"),
     ]);
-    expect(await listed(cookie)).toHaveLength(apiKeysMax + replacedKeysMax);
+    expect(await listKeys(cookie)).toHaveLength(apiKeysMax + replacedKeysMax);
     const body = { name: "more", scopes };
-    expect(refusalOf(await rig.call("POST", path, { cookie, body }))).toBe("409 API_KEY_LIMIT");
+    expect(summarizeResponse(await rig.call("POST", path, { cookie, body }))).toBe(
+      "409 API_KEY_LIMIT",
+    );
     // Revoking a replaced key makes room to rotate another.
-    expect(refusalOf(await rotate(cookie, first?.id ?? ""))).toBe("409 API_KEY_LIMIT");
+    expect(summarizeResponse(await requestRotation(cookie, firstKey?.id ?? ""))).toBe(
+      "409 API_KEY_LIMIT",
+    );
     // A key that was found by others is replaced at once all the same.
-    const found = rest.at(-1)?.id ?? "";
-    expect(refusalOf(await rotate(cookie, found, { overlapSeconds: 0 }))).toBe("201");
-    await rig.call("DELETE", `${path}/${early[0]?.id}`, { cookie });
-    expect((await rotate(cookie, first?.id ?? "")).status).toBe(201);
+    const lastKeyId = remainingKeys.at(-1)?.id ?? "";
+    expect(summarizeResponse(await requestRotation(cookie, lastKeyId, { overlapSeconds: 0 }))).toBe(
+      "201",
+    );
+    await rig.call("DELETE", `${path}/${rotatedEarly[0]?.id}`, { cookie });
+    expect((await requestRotation(cookie, firstKey?.id ?? "")).status).toBe(201);
   });
 
   test("does not count replaced keys that have ended", async () => {
-    const own = await openRig();
+    const ownRig = await createRig();
     try {
-      const { cookie } = await own.signUp();
-      const made = await own.call("POST", path, { cookie, body: { name: "n", scopes } });
-      let id = String(made.body["id"]);
+      const { cookie } = await ownRig.signUp();
+      const createResponse = await ownRig.call("POST", path, {
+        cookie,
+        body: { name: "n", scopes },
+      });
+      let id = String(createResponse.body["id"]);
       const body = { overlapSeconds: 0 };
-      for (let turn = 0; turn <= replacedKeysMax; turn += 1) {
-        const answer = await own.call("POST", `${path}/${id}/rotate`, { cookie, body });
-        expect(refusalOf(answer)).toBe("201");
-        id = String(answer.body["id"]);
+      for (let count = 0; count <= replacedKeysMax; count += 1) {
+        const response = await ownRig.call("POST", `${path}/${id}/rotate`, { cookie, body });
+        expect(summarizeResponse(response)).toBe("201");
+        id = String(response.body["id"]);
       }
-      const { body: list } = await own.call("GET", path, { cookie });
-      expect(list["data"]).toMatchObject([{ id }]);
+      const { body: listBody } = await ownRig.call("GET", path, { cookie });
+      expect(listBody["data"]).toMatchObject([{ id }]);
     } finally {
-      await own.close();
+      await ownRig.close();
     }
   });
 });
@@ -276,11 +320,11 @@ describe("the limit of keys", () => {
 describe("rotating while uses are being written down", () => {
   test("waits for neither: a chain's first key may be under that lock", async () => {
     const { cookie } = await rig.signUp();
-    const first = await create(cookie);
-    const second = await rotateOne(cookie, first.id);
+    const firstKey = await createKey(cookie);
+    const secondKey = await rotateKey(cookie, firstKey.id);
     await rig.pool.transaction(async (tx) => {
-      await keepLastUses(tx, "api-key", [{ id: first.id, at: rig.clock.now(), address: null }]);
-      expect((await rotate(cookie, second.id)).status).toBe(201);
+      await saveLastUses(tx, "api-key", [{ id: firstKey.id, at: rig.clock.now(), address: null }]);
+      expect((await requestRotation(cookie, secondKey.id)).status).toBe(201);
     });
   });
 });

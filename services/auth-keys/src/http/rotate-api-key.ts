@@ -1,60 +1,65 @@
 import type { Request, Response } from "express";
 import {
-  RotationBody,
-  mintApiKey,
+  RotateApiKeyBody,
+  generateApiKey,
   newId,
   overlapSecondsDefault,
-  refuse,
-  shownKeyLength,
+  createApiError,
+  apiKeyPrefixLength,
 } from "@payment-links/contracts";
-import { personActor, readBody, readParam } from "@payment-links/http";
+import { createSessionActor, readJsonBody, parsePathParameter } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
 import { transact } from "@payment-links/postgres";
-import type { Deps } from "../deps.ts";
-import { type ApiKey, replacedKeysMax, rotateApiKey as decideRotation } from "../domain/api-key.ts";
+import type { Dependencies } from "../dependencies.ts";
+import {
+  type ApiKey,
+  replacedKeysMax,
+  buildRotatedKeys as buildRotation,
+} from "../domain/api-key.ts";
 import { countApiKeys, lockApiKey, updateApiKeyReplaced } from "../store/api-keys.ts";
 import { insertAudit } from "../store/audit-log.ts";
-import { lockCallersAccount } from "../store/sessions.ts";
-import { answerIssuedKey, issueApiKey } from "./issue-api-key.ts";
+import { lockCallerAccount } from "../store/sessions.ts";
+import { sendIssuedKey, issueApiKey } from "./issue-api-key.ts";
 
 /**
  * POST /console/api/api-keys/{id}/rotate: a new key replaces one (rule CALLER-5). It is shown in
  * this answer and never again.
  */
-export const rotateApiKey = (deps: Deps) => async (req: Request, res: Response, caller: Caller) => {
-  const keyId = readParam(req, "id");
-  const { overlapSeconds } = await readBody(req, RotationBody);
-  const secret = mintApiKey(deps.apiKeyMode);
-  const now = deps.clock.now();
-  const rotation = {
-    id: newId("key"),
-    prefix: secret.slice(0, shownKeyLength),
-    overlapSeconds: overlapSeconds ?? overlapSecondsDefault,
-    now,
-  };
-  const accountId = caller.account.id;
-  const actor = personActor(req, caller.credential);
-  const key = await transact(deps.pool, async (tx): Promise<ApiKey> => {
-    // Behind the account's lock, as for a new key: the limits count all keys at once.
-    await lockCallersAccount(tx, caller);
-    const before = await lockApiKey(tx, { accountId, id: keyId, now });
-    if (before === undefined) throw refuse("NOT_FOUND");
-    const { opened, replaced } = decideRotation(before, rotation);
-    const { replacedCount } = await countApiKeys(tx, { accountId, now });
-    // One that ends now leaves no further one that works.
-    const isKept = replaced.expiresAt > now;
-    if (isKept && replacedCount >= replacedKeysMax) throw refuse("API_KEY_LIMIT");
-    await issueApiKey(tx, { caller, actor, key: opened, secret });
-    await updateApiKeyReplaced(tx, replaced);
-    await insertAudit(tx, {
-      at: now,
-      accountId,
-      actor,
-      action: "api_key.rotated",
-      targetId: keyId,
-      detail: { replacedBy: opened.id, expiresAt: replaced.expiresAt.toISOString() },
+export const rotateApiKey =
+  (dependencies: Dependencies) => async (req: Request, res: Response, caller: Caller) => {
+    const keyId = parsePathParameter(req, "id");
+    const { overlapSeconds } = await readJsonBody(req, RotateApiKeyBody);
+    const secret = generateApiKey(dependencies.apiKeyMode);
+    const now = dependencies.clock.now();
+    const rotation = {
+      id: newId("key"),
+      prefix: secret.slice(0, apiKeyPrefixLength),
+      overlapSeconds: overlapSeconds ?? overlapSecondsDefault,
+      now,
+    };
+    const accountId = caller.account.id;
+    const actor = createSessionActor(req, caller.credential);
+    const key = await transact(dependencies.pool, async (tx): Promise<ApiKey> => {
+      // Behind the account's lock, as for a new key: the limits count all keys at once.
+      await lockCallerAccount(tx, caller);
+      const storedKey = await lockApiKey(tx, { accountId, id: keyId, now });
+      if (storedKey === undefined) throw createApiError("NOT_FOUND");
+      const { newKey, replacedKey } = buildRotation(storedKey, rotation);
+      const { replacedCount } = await countApiKeys(tx, { accountId, now });
+      // One that ends now leaves no further one that works.
+      const isStillValid = replacedKey.expiresAt > now;
+      if (isStillValid && replacedCount >= replacedKeysMax) throw createApiError("API_KEY_LIMIT");
+      await issueApiKey(tx, { caller, actor, key: newKey, secret });
+      await updateApiKeyReplaced(tx, replacedKey);
+      await insertAudit(tx, {
+        at: now,
+        accountId,
+        actor,
+        action: "api_key.rotated",
+        targetId: keyId,
+        detail: { replacedBy: newKey.id, expiresAt: replacedKey.expiresAt.toISOString() },
+      });
+      return newKey;
     });
-    return opened;
-  });
-  answerIssuedKey(res, key, secret);
-};
+    sendIssuedKey(res, key, secret);
+  };

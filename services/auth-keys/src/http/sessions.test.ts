@@ -1,25 +1,25 @@
 import { describe, expect, test } from "@jest/globals";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
-import { sessionIdleMs, sessionLifeMs } from "../domain/session.ts";
-import { openRig, refusalOf, tokenOf } from "../testing/open-rig.ts";
-import { makeWallet, signInByWallet } from "../testing/siwe.ts";
+import { sessionIdleMs, sessionLifetimeMs } from "../domain/session.ts";
+import { createRig, summarizeResponse, parseToken } from "../testing/create-rig.ts";
+import { createWallet, signInWithWallet } from "../testing/siwe.ts";
 
 const path = "/console/api/sessions";
 const sessionPath = "/console/api/session";
 
-type Listed = { id: string; isCurrent: boolean; lastSeenAt: string };
+type ListedSession = { id: string; isCurrent: boolean; lastSeenAt: string };
 
-const rig = useRig(openRig);
+const rig = useRig(createRig);
 
-const list = async (cookie: string): Promise<Listed[]> => {
+const listSessions = async (cookie: string): Promise<ListedSession[]> => {
   const { body } = await rig.call("GET", path, { cookie });
-  return body["data"] as Listed[];
+  return body["data"] as ListedSession[];
 };
 
 /** Signs in again, as another browser does. */
 const signInAgain = async (userId: string): Promise<string> => {
-  const link = await rig.call("POST", "/internal/sign-in-links", { body: { userId } });
-  return rig.signIn(tokenOf(link.body["signInUrl"]));
+  const signInLink = await rig.call("POST", "/internal/sign-in-links", { body: { userId } });
+  return rig.signIn(parseToken(signInLink.body["signInUrl"]));
 };
 
 const isAlive = async (cookie: string) =>
@@ -30,8 +30,8 @@ describe("GET /console/api/sessions", () => {
     const { userId, cookie } = await rig.signUp();
     const startedAt = rig.clock.now();
     rig.clock.advance(1_000);
-    const other = await signInAgain(userId);
-    const sessions = await list(cookie);
+    const otherCookie = await signInAgain(userId);
+    const sessions = await listSessions(cookie);
     expect(sessions).toEqual([
       expect.objectContaining({ isCurrent: false }),
       {
@@ -39,17 +39,20 @@ describe("GET /console/api/sessions", () => {
         method: "link",
         dateCreated: startedAt.toISOString(),
         lastSeenAt: startedAt.toISOString(),
-        expiresAt: new Date(startedAt.getTime() + sessionLifeMs).toISOString(),
+        expiresAt: new Date(startedAt.getTime() + sessionLifetimeMs).toISOString(),
         isCurrent: true,
       },
     ]);
-    expect((await list(other)).map(({ isCurrent }) => isCurrent)).toEqual([true, false]);
+    expect((await listSessions(otherCookie)).map(({ isCurrent }) => isCurrent)).toEqual([
+      true,
+      false,
+    ]);
   });
 
   test("tells the method of each, and of no other account", async () => {
     await rig.signUp();
-    const { cookie } = await signInByWallet(rig, makeWallet());
-    expect(await list(cookie)).toMatchObject([{ method: "siwe", isCurrent: true }]);
+    const { cookie } = await signInWithWallet(rig, createWallet());
+    expect(await listSessions(cookie)).toMatchObject([{ method: "siwe", isCurrent: true }]);
   });
 
   test("tells when each was last seen, and leaves out what has ended", async () => {
@@ -58,44 +61,44 @@ describe("GET /console/api/sessions", () => {
     rig.clock.advance(sessionIdleMs - 1);
     const seenAt = rig.clock.now().toISOString();
     await isAlive(cookie);
-    await rig.keepUses();
-    expect((await list(cookie)).map(({ lastSeenAt }) => lastSeenAt)).toContain(seenAt);
-    expect(await list(cookie)).toHaveLength(2);
+    await rig.flushLastUses();
+    expect((await listSessions(cookie)).map(({ lastSeenAt }) => lastSeenAt)).toContain(seenAt);
+    expect(await listSessions(cookie)).toHaveLength(2);
     rig.clock.advance(1);
-    expect(await list(cookie)).toMatchObject([{ isCurrent: true, lastSeenAt: seenAt }]);
+    expect(await listSessions(cookie)).toMatchObject([{ isCurrent: true, lastSeenAt: seenAt }]);
   });
 });
 
 describe("DELETE /console/api/sessions/{id}", () => {
   test("ends the session at once, here and in what services are told", async () => {
     const { userId, cookie } = await rig.signUp();
-    const other = await signInAgain(userId);
+    const otherCookie = await signInAgain(userId);
     // Known and in use, so that an answer cached anywhere would show.
-    expect(await isAlive(other)).toBe(true);
-    const id = (await list(cookie)).find(({ isCurrent }) => !isCurrent)?.id ?? "";
-    const answer = await rig.call("DELETE", `${path}/${id}`, { cookie });
-    expect([answer.status, answer.text]).toEqual([204, ""]);
-    expect(await isAlive(other)).toBe(false);
+    expect(await isAlive(otherCookie)).toBe(true);
+    const id = (await listSessions(cookie)).find(({ isCurrent }) => !isCurrent)?.id ?? "";
+    const response = await rig.call("DELETE", `${path}/${id}`, { cookie });
+    expect([response.status, response.text]).toEqual([204, ""]);
+    expect(await isAlive(otherCookie)).toBe(false);
     expect(await isAlive(cookie)).toBe(true);
-    const told = await rig.introspect("session", other.slice("session=".length));
-    expect(told["found"]).toBe(false);
+    const introspection = await rig.introspect("session", otherCookie.slice("session=".length));
+    expect(introspection["found"]).toBe(false);
     expect(await rig.readAudit(userId)).toContain("session.revoked");
   });
 
   test("may end the very session that asks", async () => {
     const { cookie } = await rig.signUp();
-    const [own] = await list(cookie);
-    expect((await rig.call("DELETE", `${path}/${own?.id}`, { cookie })).status).toBe(204);
+    const [ownSession] = await listSessions(cookie);
+    expect((await rig.call("DELETE", `${path}/${ownSession?.id}`, { cookie })).status).toBe(204);
     expect(await isAlive(cookie)).toBe(false);
   });
 
   test("given another account's, one gone, or none, answers 404 and ends nothing", async () => {
     const owner = await rig.signUp();
-    const [own] = await list(owner.cookie);
+    const [ownSession] = await listSessions(owner.cookie);
     const { cookie } = await rig.signUp();
-    for (const id of [own?.id, "sess_01m7y4kb9sfvktcnzb0r3g9a0s", "x", "%00"]) {
-      const answer = await rig.call("DELETE", `${path}/${id}`, { cookie });
-      expect(refusalOf(answer)).toBe("404 NOT_FOUND");
+    for (const id of [ownSession?.id, "sess_01m7y4kb9sfvktcnzb0r3g9a0s", "x", "%00"]) {
+      const response = await rig.call("DELETE", `${path}/${id}`, { cookie });
+      expect(summarizeResponse(response)).toBe("404 NOT_FOUND");
     }
     expect(await isAlive(owner.cookie)).toBe(true);
   });

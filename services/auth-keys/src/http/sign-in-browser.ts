@@ -1,31 +1,31 @@
 import type { Request, Response } from "express";
-import { type CookiePolicy, hostCookie, readCookie } from "@payment-links/http";
-import { oidcAttemptLifeMs } from "../domain/sign-in-attempt.ts";
-import { mintToken } from "../domain/token.ts";
+import { type CookiePolicy, serializeHostCookie, readCookie } from "@payment-links/http";
+import { oidcAttemptLifetimeMs } from "../domain/sign-in-attempt.ts";
+import { generateToken } from "../domain/token.ts";
 
-const tokenForm = /^[\w-]{43}$/;
+const tokenPattern = /^[\w-]{43}$/;
 
 /**
  * The secret that identifies, at the end of a sign-in, the browser that began it, in whatever tab.
  * Without a cookie, a secret that no browser has.
  */
-export const readBrowser = (req: Request, cookie: CookiePolicy): string => {
-  const token = readCookie(req, browserCookieName(cookie));
-  return token !== undefined && tokenForm.test(token) ? token : mintToken();
+export const readBrowserToken = (req: Request, cookie: CookiePolicy): string => {
+  const token = readCookie(req, getBrowserCookieName(cookie));
+  return token !== undefined && tokenPattern.test(token) ? token : generateToken();
 };
 
 /**
  * The same for a browser that begins a sign-in. It gets a secret if it has none, or keeps its own.
  */
-export const keepBrowser = (req: Request, res: Response, cookie: CookiePolicy): string => {
-  const token = readBrowser(req, cookie);
-  const name = browserCookieName(cookie);
-  const maxAgeSeconds = oidcAttemptLifeMs / 1000;
-  res.setHeader("Set-Cookie", hostCookie(cookie, { name, value: token, maxAgeSeconds }));
+export const setBrowserCookie = (req: Request, res: Response, cookie: CookiePolicy): string => {
+  const token = readBrowserToken(req, cookie);
+  const name = getBrowserCookieName(cookie);
+  const maxAgeSeconds = oidcAttemptLifetimeMs / 1000;
+  res.setHeader("Set-Cookie", serializeHostCookie(cookie, { name, value: token, maxAgeSeconds }));
   return token;
 };
 
 // The flags are the session cookie's. Lax, because the way back from an identity provider is
 // another site's redirect.
-const browserCookieName = ({ isSecure }: CookiePolicy): string =>
+const getBrowserCookieName = ({ isSecure }: CookiePolicy): string =>
   isSecure ? "__Host-sign-in" : "sign-in";

@@ -4,13 +4,13 @@ import type { SignInTexts } from "./sign-in-texts.ts";
 export const signInTextsGerman: SignInTexts = {
   pageTitle: "Anmelden · Payment Links",
   title: "Anmelden",
-  who: "Mit diesem Link melden Sie sich als {owner} an.",
-  switches:
+  signInNotice: "Mit diesem Link melden Sie sich als {owner} an.",
+  accountSwitchNotice:
     "Sie sind als {present} angemeldet. Wenn Sie sich als {owner} anmelden, wird {present} abgemeldet.",
   signInAs: "Als {owner} anmelden",
-  stay: "Nicht anmelden",
-  back: "Zurück zur Konsole",
-  refused: {
+  cancelLink: "Nicht anmelden",
+  backToConsole: "Zurück zur Konsole",
+  errorTexts: {
     INVALID_SIGN_IN_TOKEN: "Der Anmeldelink gilt nicht oder wurde schon benutzt.",
     ACCOUNT_SUSPENDED: "Das Konto ist gesperrt.",
     SIGN_IN_METHOD_UNAVAILABLE: "Diesen Weg zur Anmeldung gibt es hier nicht.",

@@ -4,12 +4,12 @@ import type { Translated } from "@payment-links/http";
 export const signInTexts = {
   pageTitle: "Sign in · Payment Links",
   title: "Sign in",
-  who: "This link signs you in as {owner}.",
-  switches: "You are signed in as {present}. Signing in as {owner} signs {present} out.",
+  signInNotice: "This link signs you in as {owner}.",
+  accountSwitchNotice: "You are signed in as {present}. Signing in as {owner} signs {present} out.",
   signInAs: "Sign in as {owner}",
-  stay: "Do not sign in",
-  back: "Back to the console",
-  refused: {
+  cancelLink: "Do not sign in",
+  backToConsole: "Back to the console",
+  errorTexts: {
     INVALID_SIGN_IN_TOKEN: "The sign-in link is not valid or has been used.",
     ACCOUNT_SUSPENDED: "The account is suspended.",
     SIGN_IN_METHOD_UNAVAILABLE: "This way of signing in is not available here.",

@@ -2,47 +2,47 @@ import type { Request, Response } from "express";
 import {
   type Account,
   type Actor,
-  Refusal,
+  ApiError,
   hashSecret,
   newId,
-  refuse,
+  createApiError,
 } from "@payment-links/contracts";
-import { personActor, readSessionToken, sessionCookies } from "@payment-links/http";
+import { createSessionActor, readSessionToken, serializeSessionCookies } from "@payment-links/http";
 import { type Transaction, transact } from "@payment-links/postgres";
-import type { Deps } from "../deps.ts";
-import { openAccount } from "../domain/account.ts";
+import type { Dependencies } from "../dependencies.ts";
+import { buildAccount } from "../domain/account.ts";
 import type { ProvenIdentity } from "../domain/identity.ts";
-import type { Claim } from "../domain/refusals.ts";
-import { type SignInMethod, sessionLifeMs } from "../domain/session.ts";
+import type { ClaimedAccount } from "../domain/rejected-sign-ins.ts";
+import { type SignInMethod, sessionLifetimeMs } from "../domain/session.ts";
 import { insertAccount, lockAccount, publishNewAccount } from "../store/accounts.ts";
-import { insertAudit, insertAuditOfEach } from "../store/audit-log.ts";
+import { insertAudit, insertAuditForEach } from "../store/audit-log.ts";
 import { insertIdentity, lockIdentity } from "../store/identities.ts";
-import { insertRefusals } from "../store/refusals.ts";
+import { insertRejectedSignIns } from "../store/rejected-sign-ins.ts";
 import { deleteSessionByHash, insertSession } from "../store/sessions.ts";
 import { visitorActor } from "./actors.ts";
-import { mintSession } from "./mint-session.ts";
-import { noteRefusal } from "./note-refusal.ts";
-import { ListenerLeft, requireListener } from "./require-listener.ts";
+import { generateSessionTokens } from "./generate-session-tokens.ts";
+import { recordRejectedSignIn } from "./record-rejected-sign-in.ts";
+import { ClientDisconnectedError, requireConnectedClient } from "./require-connected-client.ts";
 
 /** The session that a sign-in is about to begin. */
-type Beginning = { sessionId: string; actor: Actor; now: Date };
+type SessionStart = { sessionId: string; actor: Actor; now: Date };
 
 /** A sign-in by a request; `ageMs` is how long ago the person proved who they are. */
-type SignIn = {
+type SignInInput = {
   req: Request;
   res: Response;
   method: SignInMethod;
-  who: WhoSignsIn;
-  ageMs?: number;
+  resolveAccount: ResolveAccount;
+  authenticationAgeMs?: number;
 };
 
 /**
  * Tells whose session it becomes, in the sign-in's transaction. It throws a refusal to undo
  * everything.
  */
-export type WhoSignsIn = (
+export type ResolveAccount = (
   tx: Transaction,
-  beginning: Beginning,
+  sessionStart: SessionStart,
 ) => Promise<{ account: Account; identityId?: string }>;
 
 /**
@@ -51,29 +51,37 @@ export type WhoSignsIn = (
  * account.
  */
 export const signIn = async (
-  deps: Deps,
-  { req, res, method, who, ageMs = 0 }: SignIn,
+  dependencies: Dependencies,
+  { req, res, method, resolveAccount, authenticationAgeMs = 0 }: SignInInput,
 ): Promise<Account> => {
-  const { tokens, hashes } = mintSession(deps.cookie);
+  const { tokens, hashes } = generateSessionTokens(dependencies.cookie);
   const sessionId = newId("sess");
-  const formerHash = hashSecret(readSessionToken(req, deps.cookie) ?? "");
-  const now = deps.clock.now();
-  const actor = personActor(req, { id: sessionId, method });
-  const account = await transact(deps.pool, async (tx) => {
-    const { account: found, identityId } = await who(tx, { sessionId, actor, now });
-    const accountId = found.id;
+  const previousSessionHash = hashSecret(readSessionToken(req, dependencies.cookie) ?? "");
+  const now = dependencies.clock.now();
+  const actor = createSessionActor(req, { id: sessionId, method });
+  const account = await transact(dependencies.pool, async (tx) => {
+    const { account: resolvedAccount, identityId } = await resolveAccount(tx, {
+      sessionId,
+      actor,
+      now,
+    });
+    const accountId = resolvedAccount.id;
     const detail = { method };
-    if (found.isSuspended === true) {
+    if (resolvedAccount.isSuspended === true) {
       const actor = { ...visitorActor(req), method };
-      const refusal = { at: now, actor, reason: "ACCOUNT_SUSPENDED" };
-      const refused = { action: "session.refused", method, count: 1 } as const;
-      await insertRefusals(tx, accountId, { ...refused, first: [refusal], last: refusal });
-      return found;
+      const rejection = { at: now, actor, reason: "ACCOUNT_SUSPENDED" };
+      const attemptFields = { action: "session.refused", method, count: 1 } as const;
+      await insertRejectedSignIns(tx, accountId, {
+        ...attemptFields,
+        firstRejections: [rejection],
+        lastRejection: rejection,
+      });
+      return resolvedAccount;
     }
-    await endFormer(tx, { req, hash: formerHash, now });
-    const expiresAt = new Date(now.getTime() + sessionLifeMs);
-    const provenAt = new Date(now.getTime() - ageMs);
-    const begun = {
+    await endPreviousSession(tx, { req, hash: previousSessionHash, now });
+    const expiresAt = new Date(now.getTime() + sessionLifetimeMs);
+    const provenAt = new Date(now.getTime() - authenticationAgeMs);
+    const newSession = {
       id: sessionId,
       accountId,
       hashes,
@@ -83,32 +91,39 @@ export const signIn = async (
       provenAt,
       expiresAt,
     };
-    const ended = await insertSession(tx, begun);
-    const started = { action: "session.started", targetId: sessionId } as const;
-    await insertAudit(tx, { at: now, accountId, actor, ...started, detail });
-    await insertAuditOfEach(tx, { at: now, accountId, actor, action: "session.revoked" }, ended);
-    requireListener(res);
-    return found;
+    const revokedSessionIds = await insertSession(tx, newSession);
+    const startedEvent = { action: "session.started", targetId: sessionId } as const;
+    await insertAudit(tx, { at: now, accountId, actor, ...startedEvent, detail });
+    await insertAuditForEach(
+      tx,
+      { at: now, accountId, actor, action: "session.revoked" },
+      revokedSessionIds,
+    );
+    requireConnectedClient(res);
+    return resolvedAccount;
   });
-  if (account.isSuspended === true) throw refuse("ACCOUNT_SUSPENDED");
-  deps.wakeRelay();
-  res.setHeader("Set-Cookie", sessionCookies(deps.cookie, tokens, sessionLifeMs / 1000));
+  if (account.isSuspended === true) throw createApiError("ACCOUNT_SUSPENDED");
+  dependencies.wakeRelay();
+  res.setHeader(
+    "Set-Cookie",
+    serializeSessionCookies(dependencies.cookie, tokens, sessionLifetimeMs / 1000),
+  );
   return account;
 };
 
 /** Ends the session that the request carried, if it did. */
-const endFormer = async (
+const endPreviousSession = async (
   tx: Transaction,
   { req, hash, now }: { req: Request; hash: Buffer; now: Date },
 ): Promise<void> => {
-  const former = await deleteSessionByHash(tx, hash);
-  if (former === undefined) return;
+  const previousSession = await deleteSessionByHash(tx, hash);
+  if (previousSession === undefined) return;
   await insertAudit(tx, {
     at: now,
-    accountId: former.accountId,
-    actor: personActor(req, former),
+    accountId: previousSession.accountId,
+    actor: createSessionActor(req, previousSession),
     action: "session.ended",
-    targetId: former.id,
+    targetId: previousSession.id,
   });
 };
 
@@ -116,66 +131,73 @@ const endFormer = async (
  * A person with a proven identity signs in to its account, which is opened at the first time. Throws
  * SIGN_UP_CLOSED where no account is opened for such a person.
  */
-export const byIdentity = (
-  { signUp }: Pick<Deps, "signUp">,
-  proven: ProvenIdentity,
-): WhoSignsIn => {
+export const createIdentityResolver = (
+  { signUp }: Pick<Dependencies, "signUp">,
+  provenIdentity: ProvenIdentity,
+): ResolveAccount => {
   const newAccountId = newId("user");
   const newIdentityId = newId("idn");
   return async (tx, { actor, now }) => {
-    const known = await lockIdentity(tx, proven);
-    if (known !== undefined) {
-      return { account: await lockAccount(tx, known.accountId), identityId: known.id };
+    const storedIdentity = await lockIdentity(tx, provenIdentity);
+    if (storedIdentity !== undefined) {
+      return {
+        account: await lockAccount(tx, storedIdentity.accountId),
+        identityId: storedIdentity.id,
+      };
     }
-    const { method, issuer, subject, username } = proven;
-    if (signUp !== "open" && signUp !== method) throw refuse("SIGN_UP_CLOSED");
-    const opening = { id: newAccountId, handle: null, username, isVerified: false, now };
-    const account = openAccount(opening);
+    const { method, issuer, subject, username } = provenIdentity;
+    if (signUp !== "open" && signUp !== method) throw createApiError("SIGN_UP_CLOSED");
+    const newAccountFields = { id: newAccountId, handle: null, username, isVerified: false, now };
+    const account = buildAccount(newAccountFields);
     const accountId = account.id;
     await insertAccount(tx, account);
-    await insertIdentity(tx, { ...proven, id: newIdentityId, accountId, dateCreated: now });
-    const entry = { at: now, accountId, actor };
+    await insertIdentity(tx, { ...provenIdentity, id: newIdentityId, accountId, dateCreated: now });
+    const auditFields = { at: now, accountId, actor };
     await insertAudit(tx, {
-      ...entry,
+      ...auditFields,
       action: "account.created",
       detail: { handle: null, username },
     });
-    const linked = { action: "identity.linked", targetId: newIdentityId } as const;
-    await insertAudit(tx, { ...entry, ...linked, detail: { method, issuer, subject } });
+    const linkedEvent = { action: "identity.linked", targetId: newIdentityId } as const;
+    await insertAudit(tx, { ...auditFields, ...linkedEvent, detail: { method, issuer, subject } });
     await publishNewAccount(tx, account);
     return { account, identityId: newIdentityId };
   };
 };
 
-type Tried = {
+type SignInAttempt = {
   req: Request;
   method: SignInMethod;
   /** To whom the attempt leads by what it says; undefined where that is nobody. */
-  claim: Claim | undefined;
+  claimedAccount: ClaimedAccount | undefined;
 };
 
 /** Counts an attempt to sign in by its outcome, and notes it for the audit log if it is refused. */
-export const countSignIn = async <Answer>(
-  deps: Deps,
-  { req, method, claim }: Tried,
-  attempt: () => Promise<Answer>,
-): Promise<Answer> => {
-  const { counters } = deps;
+export const countSignIn = async <Result>(
+  dependencies: Dependencies,
+  { req, method, claimedAccount }: SignInAttempt,
+  attempt: () => Promise<Result>,
+): Promise<Result> => {
+  const { counters } = dependencies;
   try {
-    const answer = await attempt();
-    counters.signedIn(method, "succeeded");
-    return answer;
+    const result = await attempt();
+    counters.countSignIn(method, "succeeded");
+    return result;
   } catch (error) {
-    counters.signedIn(method, outcomeOf(error));
-    if (claim !== undefined) {
+    counters.countSignIn(method, classifyOutcome(error));
+    if (claimedAccount !== undefined) {
       const actor = { ...visitorActor(req), method };
-      noteRefusal(deps, { action: "session.refused", method, claim, actor }, error);
+      recordRejectedSignIn(
+        dependencies,
+        { action: "session.refused", method, claimedAccount, actor },
+        error,
+      );
     }
     throw error;
   }
 };
 
-const outcomeOf = (error: unknown): "left" | "refused" | "failed" => {
-  if (error instanceof ListenerLeft) return "left";
-  return error instanceof Refusal && error.status < 500 ? "refused" : "failed";
+const classifyOutcome = (error: unknown): "left" | "refused" | "failed" => {
+  if (error instanceof ClientDisconnectedError) return "left";
+  return error instanceof ApiError && error.status < 500 ? "refused" : "failed";
 };

@@ -1,125 +1,127 @@
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
-import { applyDefaults } from "../jobs/apply-defaults.ts";
-import { openRig, refusalOf } from "../testing/open-rig.ts";
+import { applyDueDefaults } from "../jobs/apply-due-defaults.ts";
+import { createRig, summarizeResponse } from "../testing/create-rig.ts";
 
-/* What settlement-listener finds on a real Solana: `tell-solana-facts.test.ts` there. */
+/* What settlement-listener finds on a real Solana: `get-solana-account-state.test.ts` there. */
 
 const path = "/console/api/wallets";
 const delayMs = 300_000;
-const rig = useRig(() => openRig({ walletDelayMs: delayMs }));
+const rig = useRig(() => createRig({ walletDelayMs: delayMs }));
 
 const address = "9WzDXwBbmkg8ZTbNMqUxvQRAyrZzDsGYdLVL9zYtAWWM";
 const usdc = "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v";
-const facts = {
+const accountState = {
   blockhash: "GfVcyD4kkTrj4bKc7WA9sZCin9JDbdT4Zkd3EittNR1W",
   payerAmount: "0",
   isOwnerReady: false,
 };
 
-const wallet = async () => ({ ...facts, isTokenProgramAccount: false });
-const tokenAccount = async () => ({ ...facts, isTokenProgramAccount: true });
-const unreachable = () => Promise.reject(new Error("no node answers"));
+const walletState = async () => ({ ...accountState, isTokenProgramAccount: false });
+const tokenAccountState = async () => ({ ...accountState, isTokenProgramAccount: true });
+const rejectUnreachable = () => Promise.reject(new Error("no node answers"));
 
-let person: { userId: string; cookie: string };
+let user: { userId: string; cookie: string };
 beforeEach(async () => {
-  person = await rig.signUp();
+  user = await rig.signUp();
 });
 afterEach(() => {
-  rig.solana.answer = async () => undefined;
-  rig.solana.asked.length = 0;
+  rig.solana.respond = async () => undefined;
+  rig.solana.requests.length = 0;
 });
 
-const add = (tokenId = "usdc-solana", walletAddress = address, isDefault?: boolean) =>
-  rig.call("POST", path, { ...person, body: { tokenId, walletAddress, isDefault } });
-const change = (id: unknown, body: object) =>
-  rig.call("PATCH", `${path}/${String(id)}`, { ...person, body });
+const addWallet = (tokenId = "usdc-solana", walletAddress = address, isDefault?: boolean) =>
+  rig.call("POST", path, { ...user, body: { tokenId, walletAddress, isDefault } });
+const patchWallet = (id: unknown, body: object) =>
+  rig.call("PATCH", `${path}/${String(id)}`, { ...user, body });
 
-const stateOf = async () => ({
-  wallets: (await rig.call("GET", path, person)).body,
-  events: (await rig.readEvents(person.userId)).length,
-  audit: (await rig.readAudit(person.userId)).length,
+const readState = async () => ({
+  wallets: (await rig.call("GET", path, user)).body,
+  events: (await rig.readEvents(user.userId)).length,
+  audit: (await rig.readAudit(user.userId)).length,
 });
 
 describe("a wallet on Solana (rule CHAIN-26)", () => {
   test("is not a token account or a mint: nothing is stored", async () => {
-    rig.solana.answer = tokenAccount;
-    const before = await stateOf();
-    expect(refusalOf(await add())).toBe("422 SOLANA_WALLET_REQUIRED");
-    expect(await stateOf()).toEqual(before);
-    expect(rig.solana.asked).toEqual([
+    rig.solana.respond = tokenAccountState;
+    const stateBefore = await readState();
+    expect(summarizeResponse(await addWallet())).toBe("422 SOLANA_WALLET_REQUIRED");
+    expect(await readState()).toEqual(stateBefore);
+    expect(rig.solana.requests).toEqual([
       { chainId: "solana", tokenAddress: usdc, payer: address, owner: address },
     ]);
   });
 
   test("is added once the chain shows that it is none", async () => {
-    rig.solana.answer = wallet;
-    expect(refusalOf(await add())).toBe("201");
+    rig.solana.respond = walletState;
+    expect(summarizeResponse(await addWallet())).toBe("201");
   });
 
   // Guards money: an address that nobody could check might be one whose money is lost.
   test("is not added while the chain is watched and no node answers", async () => {
-    rig.solana.answer = unreachable;
-    const before = await stateOf();
-    expect(refusalOf(await add())).toBe("503 SERVICE_UNAVAILABLE");
-    expect(await stateOf()).toEqual(before);
+    rig.solana.respond = rejectUnreachable;
+    const stateBefore = await readState();
+    expect(summarizeResponse(await addWallet())).toBe("503 SERVICE_UNAVAILABLE");
+    expect(await readState()).toEqual(stateBefore);
   });
 
   test("is added unchecked on a chain that is not watched", async () => {
-    expect(refusalOf(await add())).toBe("201");
+    expect(summarizeResponse(await addWallet())).toBe("201");
   });
 
   test("of another family is never asked about", async () => {
-    rig.solana.answer = unreachable;
-    const evm = await add("usdc-base", "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed");
-    expect(refusalOf(evm)).toBe("201");
-    expect(refusalOf(await change(evm.body["id"], { isDefault: true }))).toBe("200");
-    expect(rig.solana.asked).toEqual([]);
+    rig.solana.respond = rejectUnreachable;
+    const evmResponse = await addWallet("usdc-base", "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed");
+    expect(summarizeResponse(evmResponse)).toBe("201");
+    expect(summarizeResponse(await patchWallet(evmResponse.body["id"], { isDefault: true }))).toBe(
+      "200",
+    );
+    expect(rig.solana.requests).toEqual([]);
   });
 
   test.each([
     ["the default", { isDefault: true }],
     ["its chain's default", { isChainDefault: true }],
-  ])("that has become a token account cannot become %s", async (_what, wish) => {
-    await add("usdc-base", "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed");
-    const { body } = await add();
-    for (const [answer, expected] of [
-      [tokenAccount, "422 SOLANA_WALLET_REQUIRED"],
-      [unreachable, "503 SERVICE_UNAVAILABLE"],
+  ])("that has become a token account cannot become %s", async (_what, defaultsPatch) => {
+    await addWallet("usdc-base", "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed");
+    const { body } = await addWallet();
+    for (const [respond, expected] of [
+      [tokenAccountState, "422 SOLANA_WALLET_REQUIRED"],
+      [rejectUnreachable, "503 SERVICE_UNAVAILABLE"],
     ] as const) {
-      rig.solana.answer = answer;
-      const before = await stateOf();
-      expect(refusalOf(await change(body["id"], wish))).toBe(expected);
-      expect(await stateOf()).toEqual(before);
+      rig.solana.respond = respond;
+      const stateBefore = await readState();
+      expect(summarizeResponse(await patchWallet(body["id"], defaultsPatch))).toBe(expected);
+      expect(await readState()).toEqual(stateBefore);
     }
   });
 
   test("that has become a token account can stop being the default", async () => {
-    const { body } = await add();
+    const { body } = await addWallet();
     expect(body).toMatchObject({ isDefault: true });
-    rig.solana.answer = tokenAccount;
-    expect(refusalOf(await change(body["id"], { isDefault: false }))).toBe("200");
-    expect(rig.solana.asked).toHaveLength(1);
+    rig.solana.respond = tokenAccountState;
+    expect(summarizeResponse(await patchWallet(body["id"], { isDefault: false }))).toBe("200");
+    expect(rig.solana.requests).toHaveLength(1);
   });
 
   test.each([
-    ["does not become the default if it is a token account by then", tokenAccount, false],
-    ["becomes the default if no node answers then", unreachable, true],
-  ])("whose delay is over %s", async (_what, answer, becomesDefault) => {
-    await add("usdc-base", "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed");
-    rig.solana.answer = wallet;
-    const { body } = await add("usdc-solana", address, true);
+    ["does not become the default if it is a token account by then", tokenAccountState, false],
+    ["becomes the default if no node answers then", rejectUnreachable, true],
+  ])("whose delay is over %s", async (_what, respond, becomesDefault) => {
+    await addWallet("usdc-base", "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed");
+    rig.solana.respond = walletState;
+    const { body } = await addWallet("usdc-solana", address, true);
     rig.clock.advance(delayMs);
-    rig.solana.answer = answer;
-    await applyDefaults({ ...rig.ground, wakeRelay: () => {} });
-    const { data } = (await rig.call("GET", path, person)).body as {
+    rig.solana.respond = respond;
+    await applyDueDefaults({ ...rig.context, wakeRelay: () => {} });
+    const { data } = (await rig.call("GET", path, user)).body as {
       data: { id: string; isDefault: boolean; defaultAt: string | null }[];
     };
     expect(data.find(({ id }) => id === body["id"])).toMatchObject({
       isDefault: becomesDefault,
       defaultAt: null,
     });
-    const audit = await rig.readAudit(person.userId);
-    expect(audit.includes("wallet.default_cancelled")).toBe(!becomesDefault);
+    const auditActions = await rig.readAudit(user.userId);
+    expect(auditActions.includes("wallet.default_cancelled")).toBe(!becomesDefault);
   });
 });

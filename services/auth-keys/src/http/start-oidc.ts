@@ -1,45 +1,56 @@
 import type { Request, Response } from "express";
-import { StartOidcQuery, hashSecret, refuse } from "@payment-links/contracts";
-import { readQuery, readSessionToken, refuseOtherSites, writeFreshMs } from "@payment-links/http";
-import type { Deps } from "../deps.ts";
-import { oidcAttemptLifeMs, oidcFlow } from "../domain/sign-in-attempt.ts";
-import { mintToken } from "../domain/token.ts";
+import { StartOidcQuery, hashSecret, createApiError } from "@payment-links/contracts";
+import {
+  parseQuery,
+  readSessionToken,
+  rejectCrossSiteRequest,
+  writeMaxAgeMs,
+} from "@payment-links/http";
+import type { Dependencies } from "../dependencies.ts";
+import { oidcAttemptLifetimeMs, deriveOidcFlow } from "../domain/sign-in-attempt.ts";
+import { generateToken } from "../domain/token.ts";
 import { insertSignInAttempt } from "../store/sign-in-attempts.ts";
-import { keepBrowser } from "./sign-in-browser.ts";
+import { setBrowserCookie } from "./sign-in-browser.ts";
 
 /**
  * GET /console/api/session/oidc: sends a browser to the identity provider. With `?link=true` the
  * identity that it brings back is linked to the account of the present session; with `?prove=true` it
  * proves that this session's person is there.
  */
-export const startOidc = (deps: Deps) => async (req: Request, res: Response) => {
-  refuseOtherSites(req, deps.cookie);
-  const { link, prove } = readQuery(req, StartOidcQuery);
-  if (deps.oidc === undefined) throw refuse("SIGN_IN_METHOD_UNAVAILABLE");
-  const isProof = prove === "true";
-  const isLink = !isProof && link === "true";
-  const session = isProof || isLink ? await sessionOf(deps, req, isLink) : undefined;
-  const browser = keepBrowser(req, res, deps.cookie);
-  const state = mintToken();
-  const url = await deps.oidc
-    .signInUrl(oidcFlow(browser, state), { isAnew: isProof })
+export const startOidc = (dependencies: Dependencies) => async (req: Request, res: Response) => {
+  rejectCrossSiteRequest(req, dependencies.cookie);
+  const { link, prove } = parseQuery(req, StartOidcQuery);
+  if (dependencies.oidc === undefined) throw createApiError("SIGN_IN_METHOD_UNAVAILABLE");
+  const isPresenceProof = prove === "true";
+  const isLinking = !isPresenceProof && link === "true";
+  const sessionId =
+    isPresenceProof || isLinking ? await requireSessionId(dependencies, req, isLinking) : undefined;
+  const browserToken = setBrowserCookie(req, res, dependencies.cookie);
+  const state = generateToken();
+  const url = await dependencies.oidc
+    .signInUrl(deriveOidcFlow(browserToken, state), { isLoginForced: isPresenceProof })
     .catch((error: unknown) => {
-      deps.counters.signedIn("oidc", "failed");
+      dependencies.counters.countSignIn("oidc", "failed");
       throw error;
     });
-  await insertSignInAttempt(deps.pool, {
+  await insertSignInAttempt(dependencies.pool, {
     hash: hashSecret(state),
-    browserHash: hashSecret(browser),
+    browserHash: hashSecret(browserToken),
     method: "oidc",
-    expiresAt: new Date(deps.clock.now().getTime() + oidcAttemptLifeMs),
-    ...(session && (isProof ? { presenceSessionId: session } : { linkingSessionId: session })),
+    expiresAt: new Date(dependencies.clock.now().getTime() + oidcAttemptLifetimeMs),
+    ...(sessionId &&
+      (isPresenceProof ? { presenceSessionId: sessionId } : { linkingSessionId: sessionId })),
   });
   res.setHeader("Cache-Control", "no-store");
   res.redirect(303, url);
 };
 
-const sessionOf = async (deps: Deps, req: Request, needsPresence: boolean): Promise<string> => {
-  const token = readSessionToken(req, deps.cookie) ?? "";
-  const wanted = { freshMs: writeFreshMs, needsPresence };
-  return (await deps.identity.bySession(token, wanted)).credential.id;
+const requireSessionId = async (
+  dependencies: Dependencies,
+  req: Request,
+  needsPresence: boolean,
+): Promise<string> => {
+  const token = readSessionToken(req, dependencies.cookie) ?? "";
+  const sessionOptions = { maxAgeMs: writeMaxAgeMs, needsPresence };
+  return (await dependencies.identity.authenticateSession(token, sessionOptions)).credential.id;
 };

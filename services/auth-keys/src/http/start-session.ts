@@ -1,89 +1,105 @@
 import type { Request, Response } from "express";
 import type * as z from "zod";
-import { SignInBody, hashSecret, invalid } from "@payment-links/contracts";
-import { answerJson, readBody, refuseOtherSites } from "@payment-links/http";
-import type { Deps } from "../deps.ts";
-import { showAccount } from "../domain/account.ts";
-import { ethereumIdentity } from "../domain/identity.ts";
-import type { Claim } from "../domain/refusals.ts";
+import { SignInBody, hashSecret, createValidationError } from "@payment-links/contracts";
+import { sendJson, readJsonBody, rejectCrossSiteRequest } from "@payment-links/http";
+import type { Dependencies } from "../dependencies.ts";
+import { serializeAccount } from "../domain/account.ts";
+import { toEthereumIdentity } from "../domain/identity.ts";
+import type { ClaimedAccount } from "../domain/rejected-sign-ins.ts";
 import type { SignInMethod } from "../domain/session.ts";
-import { namedSigner } from "../domain/siwe.ts";
+import { parseClaimedSigner } from "../domain/siwe.ts";
 import { lockAccount } from "../store/accounts.ts";
-import { requireMethod } from "./list-sign-in-methods.ts";
-import { type ProvenPasskey, readPasskey } from "./read-passkey.ts";
-import { readSiwe } from "./read-siwe.ts";
-import { ownerOfLink } from "./renew-presence.ts";
-import { type WhoSignsIn, byIdentity, countSignIn, signIn } from "./sign-in.ts";
+import { requireEnabledMethod } from "./list-sign-in-methods.ts";
+import { type ProvenPasskey, verifyPasskey } from "./verify-passkey.ts";
+import { verifySiweSignIn } from "./verify-siwe-sign-in.ts";
+import { createLinkOwnerResolver } from "./renew-presence.ts";
+import { type ResolveAccount, createIdentityResolver, countSignIn, signIn } from "./sign-in.ts";
 
 /**
  * POST /console/api/session: a one-time sign-in link, or a Sign-In with Ethereum message or a passkey's
  * answer to what this browser was given, becomes a session.
  */
-export const startSession = (deps: Deps) => async (req: Request, res: Response) => {
-  refuseOtherSites(req, deps.cookie);
-  const given = await readBody(req, SignInBody);
-  const method = methodOf(given);
-  requireMethod(deps, method);
-  const account = await countSignIn(deps, { req, method, claim: claimOf(given) }, async () => {
-    const who = await whoSignsIn(deps, req, given);
-    return signIn(deps, { req, res, method, who });
-  });
-  answerJson(res, 200, showAccount(account));
+export const startSession = (dependencies: Dependencies) => async (req: Request, res: Response) => {
+  rejectCrossSiteRequest(req, dependencies.cookie);
+  const body = await readJsonBody(req, SignInBody);
+  const method = getMethod(body);
+  requireEnabledMethod(dependencies, method);
+  const account = await countSignIn(
+    dependencies,
+    { req, method, claimedAccount: getClaimedAccount(body) },
+    async () => {
+      const resolveAccount = await createAccountResolver(dependencies, req, body);
+      return signIn(dependencies, { req, res, method, resolveAccount });
+    },
+  );
+  sendJson(res, 200, serializeAccount(account));
 };
 
-type Given = z.output<typeof SignInBody>;
+type SignInCredentials = z.output<typeof SignInBody>;
 
 /** By which method something given proves who somebody is. Throws the code `missing` for nothing. */
-export const methodOf = ({ passkey, siwe, token }: Given): SignInMethod => {
+export const getMethod = ({ passkey, siwe, token }: SignInCredentials): SignInMethod => {
   if (passkey !== undefined) return "passkey";
   if (siwe !== undefined) return "siwe";
   if (token !== undefined) return "link";
-  throw invalid("missing");
+  throw createValidationError("missing");
 };
 
 /** To whose account something given leads, before anything of it is checked. */
-const claimOf = ({ passkey, siwe, token }: Given): Claim | undefined => {
+const getClaimedAccount = ({
+  passkey,
+  siwe,
+  token,
+}: SignInCredentials): ClaimedAccount | undefined => {
   if (passkey !== undefined) {
     return { by: "passkey", credentialId: Buffer.from(passkey.id, "base64url") };
   }
-  if (siwe === undefined) return token === undefined ? undefined : claimOfLink(token);
-  const signer = namedSigner(siwe.message);
-  if (signer === undefined) return undefined;
-  const { address: subject, chainId } = signer;
-  const issuers = [undefined, chainId].map((id) => ethereumIdentity(subject, id).issuer);
+  if (siwe === undefined) return token === undefined ? undefined : getClaimedAccountOfLink(token);
+  const claimedSigner = parseClaimedSigner(siwe.message);
+  if (claimedSigner === undefined) return undefined;
+  const { address: subject, chainId } = claimedSigner;
+  const issuers = [undefined, chainId].map((id) => toEthereumIdentity(subject, id).issuer);
   return { by: "identity", method: "siwe", issuers, subject };
 };
 
 /** A link leads to its account for as long as it is known, also past its end. */
-export const claimOfLink = (token: string): Claim => ({ by: "link", hash: hashSecret(token) });
+export const getClaimedAccountOfLink = (token: string): ClaimedAccount => ({
+  by: "link",
+  hash: hashSecret(token),
+});
 
-const whoSignsIn = async (
-  deps: Deps,
+const createAccountResolver = async (
+  dependencies: Dependencies,
   req: Request,
-  { passkey, siwe, token }: Given,
-): Promise<WhoSignsIn> => {
-  if (passkey !== undefined) return byPasskey(await readPasskey(deps, req, passkey));
-  return siwe === undefined ? byLink(token ?? "") : bySiwe(deps, req, siwe);
+  { passkey, siwe, token }: SignInCredentials,
+): Promise<ResolveAccount> => {
+  if (passkey !== undefined)
+    return createPasskeyResolver(await verifyPasskey(dependencies, req, passkey));
+  return siwe === undefined
+    ? createLinkResolver(token ?? "")
+    : createSiweResolver(dependencies, req, siwe);
 };
 
-const byPasskey =
-  ({ id, spend }: ProvenPasskey): WhoSignsIn =>
-  async (tx) => ({ account: await lockAccount(tx, await spend(tx)), identityId: id });
+const createPasskeyResolver =
+  ({ id, consume }: ProvenPasskey): ResolveAccount =>
+  async (tx) => ({ account: await lockAccount(tx, await consume(tx)), identityId: id });
 
 /** The holder of an operator's one-time link, which is used up. */
-export const byLink =
-  (token: string): WhoSignsIn =>
-  async (tx, { now }) => ({ account: await lockAccount(tx, await ownerOfLink(token)(tx, now)) });
+export const createLinkResolver =
+  (token: string): ResolveAccount =>
+  async (tx, { now }) => ({
+    account: await lockAccount(tx, await createLinkOwnerResolver(token)(tx, now)),
+  });
 
-const bySiwe = async (
-  deps: Deps,
+const createSiweResolver = async (
+  dependencies: Dependencies,
   req: Request,
   siwe: { message: string; signature: string },
-): Promise<WhoSignsIn> => {
-  const { identity, spend } = await readSiwe(deps, req, siwe);
-  const who = byIdentity(deps, identity);
-  return async (tx, beginning) => {
-    await spend(tx);
-    return who(tx, beginning);
+): Promise<ResolveAccount> => {
+  const { identity, consume } = await verifySiweSignIn(dependencies, req, siwe);
+  const resolveAccount = createIdentityResolver(dependencies, identity);
+  return async (tx, sessionStart) => {
+    await consume(tx);
+    return resolveAccount(tx, sessionStart);
   };
 };

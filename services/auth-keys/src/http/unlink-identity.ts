@@ -1,32 +1,35 @@
 import type { Request, Response } from "express";
-import { refuse } from "@payment-links/contracts";
-import { personActor, readParam } from "@payment-links/http";
+import { createApiError } from "@payment-links/contracts";
+import { createSessionActor, parsePathParameter } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
 import { transact } from "@payment-links/postgres";
-import type { Deps } from "../deps.ts";
+import type { Dependencies } from "../dependencies.ts";
 import { insertAudit } from "../store/audit-log.ts";
 import { deleteIdentity } from "../store/identities.ts";
-import { endSessionsOf, requireWayIn } from "./require-way-in.ts";
+import {
+  endSessionsOfMethod,
+  requireRemainingSignInMethod,
+} from "./require-remaining-sign-in-method.ts";
 
 /**
  * DELETE /console/api/identities/{id}: the identity can no longer sign in to this account. The
  * sessions that it began end, except the one that asks.
  */
 export const unlinkIdentity =
-  (deps: Deps) => async (req: Request, res: Response, caller: Caller) => {
-    const id = readParam(req, "id");
+  (dependencies: Dependencies) => async (req: Request, res: Response, caller: Caller) => {
+    const id = parsePathParameter(req, "id");
     const accountId = caller.account.id;
-    const actor = personActor(req, caller.credential);
-    const entry = { at: deps.clock.now(), accountId, actor };
-    await transact(deps.pool, async (tx) => {
+    const actor = createSessionActor(req, caller.credential);
+    const auditFields = { at: dependencies.clock.now(), accountId, actor };
+    await transact(dependencies.pool, async (tx) => {
       // The identity first: a sign-in under way holds it until its session can be found here.
-      const unlinked = await deleteIdentity(tx, { id, accountId });
-      if (unlinked === undefined) throw refuse("NOT_FOUND");
-      await requireWayIn(tx, deps, caller);
-      const { method, issuer, subject } = unlinked;
+      const unlinkedIdentity = await deleteIdentity(tx, { id, accountId });
+      if (unlinkedIdentity === undefined) throw createApiError("NOT_FOUND");
+      await requireRemainingSignInMethod(tx, dependencies, caller);
+      const { method, issuer, subject } = unlinkedIdentity;
       const detail = { method, issuer, subject };
-      await insertAudit(tx, { ...entry, action: "identity.unlinked", targetId: id, detail });
-      await endSessionsOf(tx, entry, { wayId: id, exceptId: caller.credential.id });
+      await insertAudit(tx, { ...auditFields, action: "identity.unlinked", targetId: id, detail });
+      await endSessionsOfMethod(tx, auditFields, { methodId: id, exceptId: caller.credential.id });
     });
     res.status(204).end();
   };

@@ -1,35 +1,38 @@
 import type { Request, Response } from "express";
 import { body, nullable, text } from "@payment-links/contracts";
-import { answerJson, readBody } from "@payment-links/http";
+import { sendJson, readJsonBody } from "@payment-links/http";
 import { transact } from "@payment-links/postgres";
-import type { Deps } from "../deps.ts";
+import type { Dependencies } from "../dependencies.ts";
 import { lockAccount, publishAccount, updateVerification } from "../store/accounts.ts";
 import { insertAudit } from "../store/audit-log.ts";
 import { operatorActor } from "./actors.ts";
-import { accountName, findNamedAccount } from "./find-named-account.ts";
+import { accountSelectorFields, findSelectedAccount } from "./find-selected-account.ts";
 
-const VerificationBody = body({ ...accountName, reason: nullable(text({ lengthMax: 500 })) });
+const VerificationBody = body({
+  ...accountSelectorFields,
+  reason: nullable(text({ lengthMax: 500 })),
+});
 
 /** POST /internal/accounts/verify: an operator vouches for an account (rule CALLER-38). */
-export const verifyAccount = (deps: Deps) => setVerification(deps, true);
+export const verifyAccount = (dependencies: Dependencies) => setVerification(dependencies, true);
 
 /** POST /internal/accounts/unverify: an operator no longer vouches for an account. */
-export const unverifyAccount = (deps: Deps) => setVerification(deps, false);
+export const unverifyAccount = (dependencies: Dependencies) => setVerification(dependencies, false);
 
 const setVerification =
-  (deps: Deps, isVerified: boolean) => async (req: Request, res: Response) => {
-    const { reason, ...name } = await readBody(req, VerificationBody);
-    const { id: accountId, handle } = await findNamedAccount(deps.pool, name);
-    const now = deps.clock.now();
+  (dependencies: Dependencies, isVerified: boolean) => async (req: Request, res: Response) => {
+    const { reason, ...accountSelector } = await readJsonBody(req, VerificationBody);
+    const { id: accountId, handle } = await findSelectedAccount(dependencies.pool, accountSelector);
+    const now = dependencies.clock.now();
     const actor = operatorActor(req);
     const action = isVerified ? "account.verified" : "account.unverified";
-    await transact(deps.pool, async (tx) => {
+    await transact(dependencies.pool, async (tx) => {
       const account = await lockAccount(tx, accountId);
       if (account.isVerified === isVerified) return;
       await updateVerification(tx, { accountId, since: isVerified ? now : null });
       await insertAudit(tx, { at: now, accountId, actor, action, detail: { reason } });
       await publishAccount(tx, accountId, now);
     });
-    deps.wakeRelay();
-    answerJson(res, 200, { userId: accountId, handle, isVerified });
+    dependencies.wakeRelay();
+    sendJson(res, 200, { userId: accountId, handle, isVerified });
   };

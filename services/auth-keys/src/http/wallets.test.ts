@@ -1,38 +1,42 @@
 import { describe, expect, test } from "@jest/globals";
-import { newId, openCatalogue, showToken } from "@payment-links/contracts";
-import { nothing } from "@payment-links/postgres";
+import { newId, loadCatalogue, serializeToken } from "@payment-links/contracts";
+import { sqlVoid } from "@payment-links/postgres";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { walletsMax } from "../domain/wallet.ts";
-import { openRig, refusalOf } from "../testing/open-rig.ts";
+import { createRig, summarizeResponse } from "../testing/create-rig.ts";
 
 const path = "/console/api/wallets";
-const catalogue = openCatalogue();
-const evm = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
-const otherEvm = "0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359";
-const svm = "DRpbCBMxVnDK7maPM5tGv6MvB3v1sRMC86PZ8okm21hy";
+const catalogue = loadCatalogue();
+const evmAddress = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
+const otherEvmAddress = "0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359";
+const solanaAddress = "DRpbCBMxVnDK7maPM5tGv6MvB3v1sRMC86PZ8okm21hy";
 
-const rig = useRig(openRig);
+const rig = useRig(createRig);
 
-const add = (cookie: string, walletAddress: unknown, tokenId: unknown, isDefault?: unknown) =>
-  rig.call("POST", path, { cookie, body: { walletAddress, tokenId, isDefault } });
+const requestWallet = (
+  cookie: string,
+  walletAddress: unknown,
+  tokenId: unknown,
+  isDefault?: unknown,
+) => rig.call("POST", path, { cookie, body: { walletAddress, tokenId, isDefault } });
 
-const addOne = async (cookie: string, walletAddress = evm, tokenId = "usdc-base") => {
-  const answer = await add(cookie, walletAddress, tokenId);
-  expect(answer.status).toBe(201);
+const addWallet = async (cookie: string, walletAddress = evmAddress, tokenId = "usdc-base") => {
+  const response = await requestWallet(cookie, walletAddress, tokenId);
+  expect(response.status).toBe(201);
   // Wallets of one instant stand in any order.
   rig.clock.advance(1);
-  return String(answer.body["id"]);
+  return String(response.body["id"]);
 };
 
-type Listed = { id: string; isDefault: boolean; isChainDefault: boolean };
+type ListedWallet = { id: string; isDefault: boolean; isChainDefault: boolean };
 
-const listed = async (cookie: string): Promise<Listed[]> => {
+const listWallets = async (cookie: string): Promise<ListedWallet[]> => {
   const { body } = await rig.call("GET", path, { cookie });
-  return body["data"] as Listed[];
+  return body["data"] as ListedWallet[];
 };
 
-const defaultsOf = async (cookie: string) => {
-  const wallets = await listed(cookie);
+const readDefaults = async (cookie: string) => {
+  const wallets = await listWallets(cookie);
   return {
     default: wallets.filter(({ isDefault }) => isDefault).map(({ id }) => id),
     chainDefault: wallets.filter(({ isChainDefault }) => isChainDefault).map(({ id }) => id),
@@ -40,19 +44,19 @@ const defaultsOf = async (cookie: string) => {
 };
 
 /** An index over all positions, so that nothing depends on a list's first or last place. */
-const address = (index: number): string => `0x${(index + 1).toString(16).padStart(40, "0")}`;
+const createAddress = (index: number): string => `0x${(index + 1).toString(16).padStart(40, "0")}`;
 
 describe("POST /console/api/wallets", () => {
   test("the first wallet is the default of the account and of its chain, and is told (rule CALLER-14)", async () => {
     const { userId, cookie } = await rig.signUp({ handle: "first_wallet" });
-    const answer = await add(cookie, evm.toLowerCase(), "usdc-base");
+    const response = await requestWallet(cookie, evmAddress.toLowerCase(), "usdc-base");
     const token = catalogue.findToken("usdc-base");
     if (token === undefined) throw new Error("the catalogue has no usdc-base");
-    expect(answer.status).toBe(201);
-    expect(answer.body).toEqual({
+    expect(response.status).toBe(201);
+    expect(response.body).toEqual({
       id: expect.stringMatching(/^wallet_/),
-      walletAddress: evm,
-      token: { id: "usdc-base", token: showToken(token, "https://pay.example") },
+      walletAddress: evmAddress,
+      token: { id: "usdc-base", token: serializeToken(token, "https://pay.example") },
       chainType: "EVM",
       isDefault: true,
       isChainDefault: true,
@@ -61,14 +65,14 @@ describe("POST /console/api/wallets", () => {
       firstAddressIndex: null,
       defaultAt: null,
     });
-    expect(await listed(cookie)).toEqual([answer.body]);
+    expect(await listWallets(cookie)).toEqual([response.body]);
     const [, event] = await rig.readEvents(userId);
     expect(event?.data).toMatchObject({
       version: 2,
       wallets: [
         {
-          id: answer.body["id"],
-          walletAddress: evm,
+          id: response.body["id"],
+          walletAddress: evmAddress,
           tokenId: "usdc-base",
           chainType: "EVM",
           isDefault: true,
@@ -84,40 +88,44 @@ describe("POST /console/api/wallets", () => {
 
   test("a second wallet changes no default; on a chain of its own it is that chain's", async () => {
     const { cookie } = await rig.signUp();
-    const first = await addOne(cookie);
-    await addOne(cookie, otherEvm);
-    const elsewhere = await addOne(cookie, svm, "usdc-solana");
-    expect(await defaultsOf(cookie)).toEqual({
-      default: [first],
-      chainDefault: [first, elsewhere],
+    const firstId = await addWallet(cookie);
+    await addWallet(cookie, otherEvmAddress);
+    const otherChainId = await addWallet(cookie, solanaAddress, "usdc-solana");
+    expect(await readDefaults(cookie)).toEqual({
+      default: [firstId],
+      chainDefault: [firstId, otherChainId],
     });
   });
 
   test("a wallet added as the default takes that from the one before", async () => {
     const { cookie } = await rig.signUp();
-    const first = await addOne(cookie);
-    const second = await add(cookie, otherEvm, "usdc-base", true);
-    expect(second.body).toMatchObject({ isDefault: true, isChainDefault: false });
-    expect(await defaultsOf(cookie)).toEqual({
-      default: [second.body["id"]],
-      chainDefault: [first],
+    const firstId = await addWallet(cookie);
+    const secondResponse = await requestWallet(cookie, otherEvmAddress, "usdc-base", true);
+    expect(secondResponse.body).toMatchObject({ isDefault: true, isChainDefault: false });
+    expect(await readDefaults(cookie)).toEqual({
+      default: [secondResponse.body["id"]],
+      chainDefault: [firstId],
     });
   });
 
   test("a first wallet that is not to be the default leaves the account without one", async () => {
     const { cookie } = await rig.signUp({ handle: "not_ready" });
-    expect((await add(cookie, evm, "usdc-base", false)).body["isDefault"]).toBe(false);
+    expect((await requestWallet(cookie, evmAddress, "usdc-base", false)).body["isDefault"]).toBe(
+      false,
+    );
     const account = await rig.call("GET", "/console/api/account", { cookie });
     expect(account.body["isReady"]).toBe(false);
   });
 
   test("ten first wallets at once leave exactly one default", async () => {
     const { userId, cookie } = await rig.signUp();
-    const answers = await Promise.all(
-      Array.from({ length: 10 }, (_, index) => add(cookie, address(index), "usdc-base")),
+    const responses = await Promise.all(
+      Array.from({ length: 10 }, (_, index) =>
+        requestWallet(cookie, createAddress(index), "usdc-base"),
+      ),
     );
-    expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(201));
-    const { default: defaults, chainDefault } = await defaultsOf(cookie);
+    expect(responses.map(({ status }) => status)).toEqual(Array(10).fill(201));
+    const { default: defaults, chainDefault } = await readDefaults(cookie);
     expect([defaults.length, chainDefault.length]).toEqual([1, 1]);
     const events = await rig.readEvents(userId);
     expect(events.map(({ data }) => [data.version, data.wallets.length])).toEqual(
@@ -127,40 +135,48 @@ describe("POST /console/api/wallets", () => {
 
   test("the same address with the same token twice is refused, in whatever case", async () => {
     const { cookie } = await rig.signUp();
-    await addOne(cookie);
-    expect(refusalOf(await add(cookie, evm.toLowerCase(), "usdc-base"))).toBe("409 WALLET_EXISTS");
-    expect((await add(cookie, evm, "eurc-base")).status).toBe(201);
+    await addWallet(cookie);
+    expect(
+      summarizeResponse(await requestWallet(cookie, evmAddress.toLowerCase(), "usdc-base")),
+    ).toBe("409 WALLET_EXISTS");
+    expect((await requestWallet(cookie, evmAddress, "eurc-base")).status).toBe(201);
   });
 
   test("an account has a bounded number of wallets, also when many come at once (rule CALLER-15)", async () => {
     const { cookie } = await rig.signUp();
     for (let index = 0; index < walletsMax - 5; index += 1) {
-      await addOne(cookie, address(index));
+      await addWallet(cookie, createAddress(index));
     }
-    const answers = await Promise.all(
-      Array.from({ length: 10 }, (_, index) => add(cookie, address(1000 + index), "usdc-base")),
+    const responses = await Promise.all(
+      Array.from({ length: 10 }, (_, index) =>
+        requestWallet(cookie, createAddress(1000 + index), "usdc-base"),
+      ),
     );
-    const outcomes = answers.map(refusalOf).toSorted();
-    expect(outcomes).toEqual([...Array(5).fill("201"), ...Array(5).fill("409 WALLET_LIMIT")]);
+    const results = responses.map(summarizeResponse).toSorted();
+    expect(results).toEqual([...Array(5).fill("201"), ...Array(5).fill("409 WALLET_LIMIT")]);
   });
 
   test.each([
     ["no address", "422 missing", { tokenId: "usdc-base" }],
     ["nothing", "422 missing missing", {}],
-    ["an unknown token", "422 enum", { walletAddress: evm, tokenId: "doge" }],
-    ["a look-alike (rule CHAIN-27)", "422 enum", { walletAddress: evm, tokenId: "usdbc-base" }],
-    ["a token by a number", "422 enum", { walletAddress: evm, tokenId: 1 }],
-    ["a token of a prototype", "422 enum", { walletAddress: evm, tokenId: "__proto__" }],
+    ["an unknown token", "422 enum", { walletAddress: evmAddress, tokenId: "doge" }],
+    [
+      "a look-alike (rule CHAIN-27)",
+      "422 enum",
+      { walletAddress: evmAddress, tokenId: "usdbc-base" },
+    ],
+    ["a token by a number", "422 enum", { walletAddress: evmAddress, tokenId: 1 }],
+    ["a token of a prototype", "422 enum", { walletAddress: evmAddress, tokenId: "__proto__" }],
     ["an address that is a number", "422 string_type", { walletAddress: 1, tokenId: "usdc-base" }],
     [
       "an address of another family",
       "422 INVALID_WALLET_ADDRESS",
-      { walletAddress: svm, tokenId: "usdc-base" },
+      { walletAddress: solanaAddress, tokenId: "usdc-base" },
     ],
     [
       "a wrong checksum",
       "422 INVALID_WALLET_ADDRESS",
-      { walletAddress: evm.replace("5aA", "5AA"), tokenId: "usdc-base" },
+      { walletAddress: evmAddress.replace("5aA", "5AA"), tokenId: "usdc-base" },
     ],
     [
       "the zero address",
@@ -180,82 +196,87 @@ describe("POST /console/api/wallets", () => {
     [
       "a default that is a word",
       "422 bool_type",
-      { walletAddress: evm, tokenId: "usdc-base", isDefault: "yes" },
+      { walletAddress: evmAddress, tokenId: "usdc-base", isDefault: "yes" },
     ],
   ])("given %s, answers %s and stores nothing (rule CALLER-14)", async (_name, expected, body) => {
     const { userId, cookie } = await rig.signUp();
-    expect(refusalOf(await rig.call("POST", path, { cookie, body }))).toBe(expected);
-    expect(await listed(cookie)).toEqual([]);
+    expect(summarizeResponse(await rig.call("POST", path, { cookie, body }))).toBe(expected);
+    expect(await listWallets(cookie)).toEqual([]);
     expect(await rig.readEvents(userId)).toHaveLength(1);
   });
 });
 
 describe("PATCH /console/api/wallets/{id}", () => {
-  const change = (cookie: string, id: string, body: unknown) =>
+  const patchWallet = (cookie: string, id: string, body: unknown) =>
     rig.call("PATCH", `${path}/${id}`, { cookie, body });
 
   test("a wallet made the default takes that from the one before, in one event", async () => {
     const { userId, cookie } = await rig.signUp();
-    const first = await addOne(cookie);
-    const second = await addOne(cookie, otherEvm);
-    const answer = await change(cookie, second, { isDefault: true });
-    expect(answer.status).toBe(200);
-    expect(answer.body).toMatchObject({ id: second, isDefault: true, isChainDefault: false });
-    expect(await defaultsOf(cookie)).toEqual({ default: [second], chainDefault: [first] });
+    const firstId = await addWallet(cookie);
+    const secondId = await addWallet(cookie, otherEvmAddress);
+    const response = await patchWallet(cookie, secondId, { isDefault: true });
+    expect(response.status).toBe(200);
+    expect(response.body).toMatchObject({ id: secondId, isDefault: true, isChainDefault: false });
+    expect(await readDefaults(cookie)).toEqual({ default: [secondId], chainDefault: [firstId] });
     const events = await rig.readEvents(userId);
     expect(events).toHaveLength(4);
     expect(events[3]?.data.wallets).toMatchObject([
-      { id: first, isDefault: false },
-      { id: second, isDefault: true },
+      { id: firstId, isDefault: false },
+      { id: secondId, isDefault: true },
     ]);
   });
 
   test("a chain's default is taken within that chain alone", async () => {
     const { cookie } = await rig.signUp();
-    await addOne(cookie);
-    const elsewhere = await addOne(cookie, svm, "usdc-solana");
-    const second = await addOne(cookie, otherEvm, "eurc-base");
-    await change(cookie, second, { isChainDefault: true });
-    expect((await defaultsOf(cookie)).chainDefault).toEqual([elsewhere, second]);
+    await addWallet(cookie);
+    const otherChainId = await addWallet(cookie, solanaAddress, "usdc-solana");
+    const secondId = await addWallet(cookie, otherEvmAddress, "eurc-base");
+    await patchWallet(cookie, secondId, { isChainDefault: true });
+    expect((await readDefaults(cookie)).chainDefault).toEqual([otherChainId, secondId]);
   });
 
   test("ten wallets made the default at once leave exactly one", async () => {
     const { cookie } = await rig.signUp();
     const ids: string[] = [];
-    for (let index = 0; index < 10; index += 1) ids.push(await addOne(cookie, address(index)));
+    for (let index = 0; index < 10; index += 1)
+      ids.push(await addWallet(cookie, createAddress(index)));
     const body = { isDefault: true, isChainDefault: true };
-    const answers = await Promise.all(ids.map((id) => change(cookie, id, body)));
-    expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(200));
-    const { default: defaults, chainDefault } = await defaultsOf(cookie);
+    const responses = await Promise.all(ids.map((id) => patchWallet(cookie, id, body)));
+    expect(responses.map(({ status }) => status)).toEqual(Array(10).fill(200));
+    const { default: defaults, chainDefault } = await readDefaults(cookie);
     expect(defaults).toHaveLength(1);
     expect(chainDefault).toEqual(defaults);
   });
 
   test("the default can be given up, and the account is then not ready", async () => {
     const { cookie } = await rig.signUp({ handle: "gives_up" });
-    const id = await addOne(cookie);
-    expect((await change(cookie, id, { isDefault: false })).body["isDefault"]).toBe(false);
+    const id = await addWallet(cookie);
+    expect((await patchWallet(cookie, id, { isDefault: false })).body["isDefault"]).toBe(false);
     const account = await rig.call("GET", "/console/api/account", { cookie });
     expect(account.body["isReady"]).toBe(false);
   });
 
   test("a change that changes nothing tells nobody", async () => {
     const { userId, cookie } = await rig.signUp();
-    const id = await addOne(cookie);
-    expect((await change(cookie, id, { isDefault: true })).status).toBe(200);
-    expect((await change(cookie, id, {})).status).toBe(200);
+    const id = await addWallet(cookie);
+    expect((await patchWallet(cookie, id, { isDefault: true })).status).toBe(200);
+    expect((await patchWallet(cookie, id, {})).status).toBe(200);
     expect(await rig.readEvents(userId)).toHaveLength(2);
   });
 
   test("another account's wallet answers as if it did not exist, and stays as it is", async () => {
     const owner = await rig.signUp();
-    const stranger = await rig.signUp();
-    const id = await addOne(owner.cookie);
-    const refused = await change(stranger.cookie, id, { isDefault: false });
-    const unknown = await change(stranger.cookie, "wallet_00000000000000000000000000", {});
-    expect(refusalOf(refused)).toBe("404 NOT_FOUND");
-    expect(refused.text).toBe(unknown.text);
-    expect((await defaultsOf(owner.cookie)).default).toEqual([id]);
+    const otherUser = await rig.signUp();
+    const id = await addWallet(owner.cookie);
+    const rejected = await patchWallet(otherUser.cookie, id, { isDefault: false });
+    const unknownResponse = await patchWallet(
+      otherUser.cookie,
+      "wallet_00000000000000000000000000",
+      {},
+    );
+    expect(summarizeResponse(rejected)).toBe("404 NOT_FOUND");
+    expect(rejected.text).toBe(unknownResponse.text);
+    expect((await readDefaults(owner.cookie)).default).toEqual([id]);
   });
 
   test.each([
@@ -264,21 +285,21 @@ describe("PATCH /console/api/wallets/{id}", () => {
     ["a list", "422 model_attributes_type", "[]"],
   ])("given %s, answers %s", async (_name, expected, body) => {
     const { cookie } = await rig.signUp();
-    const id = await addOne(cookie);
-    expect(refusalOf(await change(cookie, id, body))).toBe(expected);
+    const id = await addWallet(cookie);
+    expect(summarizeResponse(await patchWallet(cookie, id, body))).toBe(expected);
   });
 });
 
 describe("DELETE /console/api/wallets/{id}", () => {
   test("takes the wallet away; deleting the default makes no other the default (rule CALLER-14)", async () => {
     const { userId, cookie } = await rig.signUp();
-    const first = await addOne(cookie);
-    const second = await addOne(cookie, otherEvm);
-    expect((await rig.call("DELETE", `${path}/${first}`, { cookie })).status).toBe(204);
-    expect(await listed(cookie)).toMatchObject([{ id: second, isDefault: false }]);
+    const firstId = await addWallet(cookie);
+    const secondId = await addWallet(cookie, otherEvmAddress);
+    expect((await rig.call("DELETE", `${path}/${firstId}`, { cookie })).status).toBe(204);
+    expect(await listWallets(cookie)).toMatchObject([{ id: secondId, isDefault: false }]);
     const events = await rig.readEvents(userId);
-    expect(events.at(-1)?.data).toMatchObject({ version: 4, wallets: [{ id: second }] });
-    expect(refusalOf(await rig.call("DELETE", `${path}/${first}`, { cookie }))).toBe(
+    expect(events.at(-1)?.data).toMatchObject({ version: 4, wallets: [{ id: secondId }] });
+    expect(summarizeResponse(await rig.call("DELETE", `${path}/${firstId}`, { cookie }))).toBe(
       "404 NOT_FOUND",
     );
     expect(await rig.readAudit(userId)).toContain("wallet.deleted");
@@ -286,11 +307,11 @@ describe("DELETE /console/api/wallets/{id}", () => {
 
   test("another account's wallet answers 404 and stays", async () => {
     const owner = await rig.signUp();
-    const stranger = await rig.signUp();
-    const id = await addOne(owner.cookie);
-    const refused = await rig.call("DELETE", `${path}/${id}`, { cookie: stranger.cookie });
-    expect(refusalOf(refused)).toBe("404 NOT_FOUND");
-    expect(await listed(owner.cookie)).toHaveLength(1);
+    const otherUser = await rig.signUp();
+    const id = await addWallet(owner.cookie);
+    const rejected = await rig.call("DELETE", `${path}/${id}`, { cookie: otherUser.cookie });
+    expect(summarizeResponse(rejected)).toBe("404 NOT_FOUND");
+    expect(await listWallets(owner.cookie)).toHaveLength(1);
   });
 });
 
@@ -298,16 +319,16 @@ describe("a wallet whose token has left the catalogue", () => {
   test("is not shown and cannot be the default, and can be deleted", async () => {
     const { userId, cookie } = await rig.signUp();
     const id = newId("wallet");
-    await rig.pool.query(nothing`
+    await rig.pool.query(sqlVoid`
       INSERT INTO wallets (
         id, account_id, wallet_address, token_id, chain_id, chain_type, is_default,
         is_chain_default, date_created
-      ) VALUES (${id}, ${userId}, ${evm}, 'gone', '8453', 'EVM', false, true, now())
+      ) VALUES (${id}, ${userId}, ${evmAddress}, 'gone', '8453', 'EVM', false, true, now())
     `);
-    expect(await listed(cookie)).toEqual([]);
+    expect(await listWallets(cookie)).toEqual([]);
     const body = { isDefault: true };
-    const refused = await rig.call("PATCH", `${path}/${id}`, { cookie, body });
-    expect(refusalOf(refused)).toBe("404 NOT_FOUND");
+    const rejected = await rig.call("PATCH", `${path}/${id}`, { cookie, body });
+    expect(summarizeResponse(rejected)).toBe("404 NOT_FOUND");
     expect((await rig.call("DELETE", `${path}/${id}`, { cookie })).status).toBe(204);
   });
 });
@@ -320,7 +341,7 @@ describe("GET /console/api/tokens", () => {
     expect(body["data"]).toEqual(
       catalogue.tokens.map((token) => ({
         id: token.id,
-        token: showToken(token, "https://pay.example"),
+        token: serializeToken(token, "https://pay.example"),
       })),
     );
   });

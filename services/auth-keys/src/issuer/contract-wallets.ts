@@ -12,28 +12,28 @@ import {
 } from "viem";
 import type { Hex } from "viem";
 import * as z from "zod";
-import { type RpcUrls, refuse } from "@payment-links/contracts";
+import { type RpcUrls, createApiError } from "@payment-links/contracts";
 import type { Log } from "@payment-links/runtime";
-import type { AskContract, ContractsMessage } from "../domain/siwe.ts";
-import { IssuerAway, issuerFetch } from "./issuer-fetch.ts";
+import type { VerifyContractSignature, ContractSignature } from "../domain/siwe.ts";
+import { UpstreamUnavailableError, issuerFetch } from "./issuer-fetch.ts";
 
 /** For all that is asked about one message. */
-const answerMsMax = 4_000;
+const responseMsMax = 4_000;
 
 /** More than any wallet needs to be deployed and to check a signature. */
 const gasMax = 5_000_000;
 
 /** Questions at once; strangers ask them, and providers count them. */
-const questionsMax = 8;
+const concurrentRequestsMax = 8;
 
 /** Codes of JSON-RPC with which nodes say that the call itself failed. */
 const revertCodes = new Set([3, -32_000, -32_015]);
 
-const signatureForm = /^0x(?:[0-9a-fA-F]{2})+$/;
+const signaturePattern = /^0x(?:[0-9a-fA-F]{2})+$/;
 const erc1271 = parseAbi(["function isValidSignature(bytes32, bytes) view returns (bytes4)"]);
-const yes = `0x1626ba7e${"0".repeat(56)}`;
+const erc1271MagicValue = `0x1626ba7e${"0".repeat(56)}`;
 
-const Answer = z.union([
+const RpcReply = z.union([
   z.object({ result: z.string().regex(/^0x[0-9a-fA-F]*$/) }),
   z.object({ error: z.object({ code: z.number() }) }),
 ]);
@@ -44,62 +44,77 @@ const Answer = z.union([
  * asked, and the answer is no. Where several are named, all must say yes: a liar alone lets nobody in.
  * Throws SIWE_CHAIN_UNAVAILABLE.
  */
-export const createContractWallets = ({
+export const createContractSignatureVerifier = ({
   rpcUrls,
   log,
 }: {
   rpcUrls: RpcUrls;
   log: Log;
-}): AskContract => {
-  let asking = 0;
-  return async (question) => {
-    const urls = rpcUrls.get(question.chainId);
-    if (urls === undefined || !signatureForm.test(question.signature)) return false;
-    if (asking >= questionsMax) throw refuse("SIWE_CHAIN_UNAVAILABLE");
-    asking += 1;
+}): VerifyContractSignature => {
+  let pendingRequestCount = 0;
+  return async (contractSignature) => {
+    const urls = rpcUrls.get(contractSignature.chainId);
+    if (urls === undefined || !signaturePattern.test(contractSignature.signature)) return false;
+    if (pendingRequestCount >= concurrentRequestsMax)
+      throw createApiError("SIWE_CHAIN_UNAVAILABLE");
+    pendingRequestCount += 1;
     try {
-      const signal = AbortSignal.timeout(answerMsMax);
-      const said = await Promise.all(urls.map((url) => askProvider(question, { url, signal })));
-      return said.every((isYes) => isYes);
+      const signal = AbortSignal.timeout(responseMsMax);
+      const verdicts = await Promise.all(
+        urls.map((url) => verifyWithProvider(contractSignature, { url, signal })),
+      );
+      return verdicts.every((isValid) => isValid);
     } catch (error) {
-      if (!(error instanceof IssuerAway)) throw error;
-      const line = { method: "siwe", chain_id: question.chainId, rule: error.message };
-      log.warn(line, "a contract wallet could not be asked");
-      throw refuse("SIWE_CHAIN_UNAVAILABLE");
+      if (!(error instanceof UpstreamUnavailableError)) throw error;
+      const logFields = {
+        method: "siwe",
+        chain_id: contractSignature.chainId,
+        rule: error.message,
+      };
+      log.warn(logFields, "a contract wallet could not be asked");
+      throw createApiError("SIWE_CHAIN_UNAVAILABLE");
     } finally {
-      asking -= 1;
+      pendingRequestCount -= 1;
     }
   };
 };
 
 type Provider = { url: string; signal: AbortSignal };
 
-const askProvider = async (question: ContractsMessage, provider: Provider): Promise<boolean> => {
-  const address = getAddress(question.address);
-  const signature = `0x${question.signature.slice(2)}` as const;
+const verifyWithProvider = async (
+  contractSignature: ContractSignature,
+  provider: Provider,
+): Promise<boolean> => {
+  const address = getAddress(contractSignature.address);
+  const signature = `0x${contractSignature.signature.slice(2)}` as const;
   const [chainId, code] = await Promise.all([
-    ask(provider, "eth_chainId", []),
-    ask(provider, "eth_getCode", [address, "latest"]),
+    requestRpc(provider, "eth_chainId", []),
+    requestRpc(provider, "eth_getCode", [address, "latest"]),
   ]);
-  if (chainId === undefined || code === undefined) throw new IssuerAway("a node gives no answer");
-  if (BigInt(chainId) !== BigInt(question.chainId)) throw new IssuerAway("a node of another chain");
-  const isWrapped = isErc6492Signature(signature);
-  const bare = isWrapped ? innerOf(signature) : signature;
-  if (bare === undefined) return false;
+  if (chainId === undefined || code === undefined)
+    throw new UpstreamUnavailableError("a node gives no answer");
+  if (BigInt(chainId) !== BigInt(contractSignature.chainId))
+    throw new UpstreamUnavailableError("a node of another chain");
+  const isErc6492 = isErc6492Signature(signature);
+  const innerSignature = isErc6492 ? parseInnerSignature(signature) : signature;
+  if (innerSignature === undefined) return false;
   // Without code and without what deploys it, nobody is there who could say yes.
-  if (code === "0x" && !isWrapped) return false;
-  const hash = hashMessage(question.message);
-  const call =
+  if (code === "0x" && !isErc6492) return false;
+  const hash = hashMessage(contractSignature.message);
+  const callFields =
     code === "0x"
-      ? { data: validatorOf(address, hash, signature) }
-      : { to: address, data: checkOf(hash, bare) };
-  const answer = await ask(provider, "eth_call", [{ ...call, gas: numberToHex(gasMax) }, "latest"]);
-  if (answer === undefined) return false;
-  return code === "0x" ? /^0x0*1$/.test(answer) : answer === yes;
+      ? { data: encodeValidatorDeployment(address, hash, signature) }
+      : { to: address, data: encodeSignatureCheck(hash, innerSignature) };
+  const result = await requestRpc(provider, "eth_call", [
+    { ...callFields, gas: numberToHex(gasMax) },
+    "latest",
+  ]);
+  if (result === undefined) return false;
+  return code === "0x" ? /^0x0*1$/.test(result) : result === erc1271MagicValue;
 };
 
 /** Undefined where a signature has the mark of ERC-6492, and not what belongs before it. */
-const innerOf = (signature: Hex): Hex | undefined => {
+const parseInnerSignature = (signature: Hex): Hex | undefined => {
   try {
     return parseErc6492Signature(signature).signature;
   } catch {
@@ -107,7 +122,7 @@ const innerOf = (signature: Hex): Hex | undefined => {
   }
 };
 
-const checkOf = (hash: Hex, signature: Hex): Hex =>
+const encodeSignatureCheck = (hash: Hex, signature: Hex): Hex =>
   encodeFunctionData({ abi: erc1271, functionName: "isValidSignature", args: [hash, signature] });
 
 /**
@@ -115,15 +130,15 @@ const checkOf = (hash: Hex, signature: Hex): Hex =>
  * which may be anything; then it asks the address of the message, and no other. There is code only if that
  * call put it there, and code comes to an address by nothing but what the address was made from.
  */
-const validatorOf = (address: Hex, hash: Hex, signature: Hex): Hex =>
+const encodeValidatorDeployment = (address: Hex, hash: Hex, signature: Hex): Hex =>
   encodeDeployData({
     abi: erc6492SignatureValidatorAbi,
     bytecode: erc6492SignatureValidatorByteCode,
     args: [address, hash, signature],
   });
 
-/** Asks a node; undefined if the call itself failed on the chain. Throws IssuerAway. */
-const ask = async (
+/** Asks a node; undefined if the call itself failed on the chain. Throws UpstreamUnavailableError. */
+const requestRpc = async (
   { url, signal }: Provider,
   method: string,
   params: readonly unknown[],
@@ -135,9 +150,10 @@ const ask = async (
     redirect: "manual",
     signal,
   });
-  const read = Answer.safeParse(await response.json().catch(() => undefined));
-  if (!response.ok || !read.success) throw new IssuerAway(`a node answers ${response.status}`);
-  if ("result" in read.data) return read.data.result;
-  if (method === "eth_call" && revertCodes.has(read.data.error.code)) return undefined;
-  throw new IssuerAway(`a node answers with error ${read.data.error.code}`);
+  const parsedReply = RpcReply.safeParse(await response.json().catch(() => undefined));
+  if (!response.ok || !parsedReply.success)
+    throw new UpstreamUnavailableError(`a node answers ${response.status}`);
+  if ("result" in parsedReply.data) return parsedReply.data.result;
+  if (method === "eth_call" && revertCodes.has(parsedReply.data.error.code)) return undefined;
+  throw new UpstreamUnavailableError(`a node answers with error ${parsedReply.data.error.code}`);
 };

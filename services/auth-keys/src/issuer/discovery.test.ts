@@ -1,21 +1,21 @@
 import { expect, test } from "@jest/globals";
 import type { ServerMetadata } from "openid-client";
-import { createHeldClock, openLog } from "@payment-links/runtime";
+import { createFakeClock, createLog } from "@payment-links/runtime";
 import { createDiscovery } from "./discovery.ts";
 
 const hourMs = 3_600_000;
 
 /** A discovery whose provider is away until it is brought back. */
-const open = () => {
-  const clock = createHeldClock(new Date("2026-11-21T10:00:00Z"));
-  const provider = { isAway: false, asked: 0 };
+const createFixture = () => {
+  const clock = createFakeClock(new Date("2026-11-21T10:00:00Z"));
+  const provider = { isUnavailable: false, requestCount: 0 };
   const { get } = createDiscovery({
     clock,
-    log: openLog({ service: "test", level: "silent" }),
+    log: createLog({ service: "test", level: "silent" }),
     discover: () => {
-      provider.asked += 1;
+      provider.requestCount += 1;
       const metadata: ServerMetadata = { issuer: "https://issuer.example" };
-      return provider.isAway
+      return provider.isUnavailable
         ? Promise.reject(new Error("no network yet"))
         : Promise.resolve(metadata);
     },
@@ -24,10 +24,10 @@ const open = () => {
 };
 
 test("a clock that is set back makes the pause after a failure no longer", async () => {
-  const { clock, get, provider } = open();
-  provider.isAway = true;
+  const { clock, get, provider } = createFixture();
+  provider.isUnavailable = true;
   await expect(get()).rejects.toMatchObject({ entries: [{ code: "OIDC_ISSUER_UNAVAILABLE" }] });
-  provider.isAway = false;
+  provider.isUnavailable = false;
   clock.setBack(5 * hourMs);
   await expect(get()).rejects.toMatchObject({ entries: [{ code: "OIDC_ISSUER_UNAVAILABLE" }] });
   clock.advance(60_000);
@@ -35,13 +35,13 @@ test("a clock that is set back makes the pause after a failure no longer", async
 });
 
 test("a clock that is set back keeps what is known no longer than an hour", async () => {
-  const { clock, get, provider } = open();
+  const { clock, get, provider } = createFixture();
   await get();
   clock.setBack(5 * hourMs);
   clock.advance(hourMs - 1);
   await get();
-  expect(provider.asked).toBe(1);
+  expect(provider.requestCount).toBe(1);
   clock.advance(1);
   await get();
-  expect(provider.asked).toBe(2);
+  expect(provider.requestCount).toBe(2);
 });

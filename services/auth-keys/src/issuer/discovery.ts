@@ -1,7 +1,7 @@
 import type { ServerMetadata } from "openid-client";
-import { refuse } from "@payment-links/contracts";
+import { createApiError } from "@payment-links/contracts";
 import { type Clock, type Log, backoffMs } from "@payment-links/runtime";
-import { IssuerAway } from "./issuer-fetch.ts";
+import { UpstreamUnavailableError } from "./issuer-fetch.ts";
 
 type DiscoveryOptions = {
   clock: Clock;
@@ -10,8 +10,8 @@ type DiscoveryOptions = {
   discover: () => Promise<ServerMetadata>;
 };
 
-const freshMs = 60 * 60 * 1000;
-const backoff = { firstMs: 1_000, mostMs: 60_000 };
+const cacheMs = 60 * 60 * 1000;
+const backoff = { initialMs: 1_000, maxMs: 60_000 };
 
 /**
  * What an identity provider says of itself (OpenID Connect Discovery §4), kept for an hour. Only
@@ -19,44 +19,49 @@ const backoff = { firstMs: 1_000, mostMs: 60_000 };
  * in which `get` throws the refusal OIDC_ISSUER_UNAVAILABLE at once.
  */
 export const createDiscovery = ({ clock, log, discover }: DiscoveryOptions) => {
-  let kept: { metadata: ServerMetadata; atMs: number } | undefined;
-  let failure: { atMs: number; pauseMs: number; inRow: number } | undefined;
-  let asking: Promise<ServerMetadata> | undefined;
+  let cached: { metadata: ServerMetadata; atMs: number } | undefined;
+  let failure: { atMs: number; retryDelayMs: number; consecutiveFailures: number } | undefined;
+  let pendingDiscovery: Promise<ServerMetadata> | undefined;
 
-  const ageMs = (atMs: number): number => clock.elapsedMs() - atMs;
+  const getAgeMs = (atMs: number): number => clock.elapsedMs() - atMs;
 
-  const ask = async (): Promise<ServerMetadata> => {
+  const discoverMetadata = async (): Promise<ServerMetadata> => {
     try {
       const metadata = await discover();
-      kept = { metadata, atMs: clock.elapsedMs() };
+      cached = { metadata, atMs: clock.elapsedMs() };
       failure = undefined;
       return metadata;
     } catch (error) {
-      const inRow = (failure?.inRow ?? 0) + 1;
-      const pauseMs = backoffMs(inRow, backoff);
-      failure = { atMs: clock.elapsedMs(), pauseMs, inRow };
-      log.warn({ reason: reasonOf(error), pauseMs }, "the identity provider cannot be used");
-      throw refuse("OIDC_ISSUER_UNAVAILABLE");
+      const consecutiveFailures = (failure?.consecutiveFailures ?? 0) + 1;
+      const retryDelayMs = backoffMs(consecutiveFailures, backoff);
+      failure = { atMs: clock.elapsedMs(), retryDelayMs, consecutiveFailures };
+      log.warn(
+        { reason: getReason(error), pauseMs: retryDelayMs },
+        "the identity provider cannot be used",
+      );
+      throw createApiError("OIDC_ISSUER_UNAVAILABLE");
     } finally {
-      asking = undefined;
+      pendingDiscovery = undefined;
     }
   };
 
   return {
     get: (): Promise<ServerMetadata> => {
-      if (kept !== undefined && ageMs(kept.atMs) < freshMs) return Promise.resolve(kept.metadata);
-      if (asking !== undefined) return asking;
-      if (failure !== undefined && ageMs(failure.atMs) < failure.pauseMs) {
-        return Promise.reject(refuse("OIDC_ISSUER_UNAVAILABLE"));
+      if (cached !== undefined && getAgeMs(cached.atMs) < cacheMs)
+        return Promise.resolve(cached.metadata);
+      if (pendingDiscovery !== undefined) return pendingDiscovery;
+      if (failure !== undefined && getAgeMs(failure.atMs) < failure.retryDelayMs) {
+        return Promise.reject(createApiError("OIDC_ISSUER_UNAVAILABLE"));
       }
-      asking = ask();
-      return asking;
+      pendingDiscovery = discoverMetadata();
+      return pendingDiscovery;
     },
   };
 };
 
 /** The library wraps what the fetch throws and does not tell it. */
-const reasonOf = (error: unknown): string => {
-  const told = error instanceof Error && error.cause instanceof IssuerAway ? error.cause : error;
-  return told instanceof Error ? told.message : "unknown";
+const getReason = (error: unknown): string => {
+  const rootError =
+    error instanceof Error && error.cause instanceof UpstreamUnavailableError ? error.cause : error;
+  return rootError instanceof Error ? rootError.message : "unknown";
 };

@@ -1,36 +1,38 @@
 import type { CustomFetch } from "openid-client";
 
 /** An identity provider that does not answer, or says that it cannot. */
-export class IssuerAway extends Error {}
+export class UpstreamUnavailableError extends Error {}
 
-const answerBytesMax = 256 * 1024;
+const responseBytesMax = 256 * 1024;
 
 /**
  * Asks an identity provider. It follows no redirect and reads at most 256 KiB. The time-out that
- * the request's signal carries covers the body too. Throws IssuerAway.
+ * the request's signal carries covers the body too. Throws UpstreamUnavailableError.
  */
 export const issuerFetch: CustomFetch = async (url, { method, headers, body, signal }) => {
-  const answer = await ask(url, {
+  const response = await fetchResponse(url, {
     method,
     headers,
     redirect: "manual",
     ...(body === undefined ? {} : { body }),
     ...(signal === undefined ? {} : { signal }),
   });
-  return new Response(answer.bytes, { status: answer.status, headers: answer.headers });
+  return new Response(response.bytes, { status: response.status, headers: response.headers });
 };
 
-const ask = async (url: string, init: RequestInit) => {
+const fetchResponse = async (url: string, init: RequestInit) => {
   try {
     const { status, headers, body } = await fetch(url, init);
     if (status >= 500 || status === 429) {
       await body?.cancel();
-      throw new IssuerAway(`the identity provider answered ${status}`);
+      throw new UpstreamUnavailableError(`the identity provider answered ${status}`);
     }
-    return { status, headers, bytes: await readBounded(body) };
+    return { status, headers, bytes: await readLimited(body) };
   } catch (error) {
-    if (error instanceof IssuerAway) throw error;
-    throw new IssuerAway(`the identity provider does not answer (${codeOf(error)})`);
+    if (error instanceof UpstreamUnavailableError) throw error;
+    throw new UpstreamUnavailableError(
+      `the identity provider does not answer (${getErrorCode(error)})`,
+    );
   }
 };
 
@@ -38,17 +40,18 @@ const ask = async (url: string, init: RequestInit) => {
  * The system's code of what fetch threw, otherwise its name: what an operator needs, without
  * address or body. The error may be from another realm, which `instanceof` would not know.
  */
-const codeOf = (error: unknown): string => {
+const getErrorCode = (error: unknown): string => {
   const { cause, name } = error as { cause?: { code?: string } | null; name?: string };
   return cause?.code ?? name ?? "unknown";
 };
 
-const readBounded = async (body: ReadableStream<Uint8Array> | null): Promise<Buffer> => {
+const readLimited = async (body: ReadableStream<Uint8Array> | null): Promise<Buffer> => {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of body ?? []) {
     bytes += chunk.byteLength;
-    if (bytes > answerBytesMax) throw new IssuerAway("the identity provider's answer is too long");
+    if (bytes > responseBytesMax)
+      throw new UpstreamUnavailableError("the identity provider's answer is too long");
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);

@@ -1,6 +1,11 @@
 import * as z from "zod";
 import { sql } from "slonik";
-import { type OutgoingEvent, type Republishing, outgoing, publish } from "@payment-links/bus";
+import {
+  type OutgoingEvent,
+  type RepublishSource,
+  createOutgoingEvent,
+  publish,
+} from "@payment-links/bus";
 import {
   Account,
   accountSnapshot,
@@ -8,7 +13,7 @@ import {
   ownerImagesSnapshot,
   ownerImagesUpdated,
 } from "@payment-links/contracts";
-import { type Db, type Transaction, nothing } from "@payment-links/postgres";
+import { type Db, type Transaction, sqlVoid } from "@payment-links/postgres";
 
 const accountShape = { ...Account.shape, dateCreated: z.date() };
 
@@ -55,14 +60,14 @@ export const findAccount = async (db: Db, accountId: string): Promise<Account | 
  * were before the wait.
  */
 export const lockAccount = async (tx: Transaction, accountId: string): Promise<Account> => {
-  await tx.query(nothing`SELECT FROM accounts WHERE id = ${accountId} FOR UPDATE`);
+  await tx.query(sqlVoid`SELECT FROM accounts WHERE id = ${accountId} FOR UPDATE`);
   return getAccount(tx, accountId);
 };
 
 /** Stores a new account; its handle is claimed in the same transaction. */
 export const insertAccount = async (tx: Transaction, account: Account): Promise<void> => {
   const createdAt = sql.timestamp(account.dateCreated);
-  await tx.query(nothing`
+  await tx.query(sqlVoid`
     INSERT INTO accounts (id, version, handle, username, date_created, verified_at)
     VALUES (
       ${account.id}, ${account.version}, ${account.handle}, ${account.username}, ${createdAt},
@@ -73,7 +78,7 @@ export const insertAccount = async (tx: Transaction, account: Account): Promise<
 
 /** Writes what the owner may change of an account, whose row is locked. */
 export const updateAccount = async (tx: Transaction, account: Account): Promise<void> => {
-  await tx.query(nothing`
+  await tx.query(sqlVoid`
     UPDATE accounts SET
       handle = ${account.handle}, username = ${account.username}, bio = ${account.bio},
       profile_image = ${account.profileImage}, background_image = ${account.backgroundImage},
@@ -89,7 +94,7 @@ export const updateSuspension = async (
   { accountId, since }: { accountId: string; since: Date | null },
 ): Promise<void> => {
   const at = since === null ? null : sql.timestamp(since);
-  await tx.query(nothing`UPDATE accounts SET suspended_at = ${at} WHERE id = ${accountId}`);
+  await tx.query(sqlVoid`UPDATE accounts SET suspended_at = ${at} WHERE id = ${accountId}`);
 };
 
 /** Stores since when an operator vouches for an account, whose row is locked; null if they do not. */
@@ -98,16 +103,20 @@ export const updateVerification = async (
   { accountId, since }: { accountId: string; since: Date | null },
 ): Promise<void> => {
   const verifiedAt = since === null ? null : sql.timestamp(since);
-  await tx.query(nothing`UPDATE accounts SET verified_at = ${verifiedAt} WHERE id = ${accountId}`);
+  await tx.query(sqlVoid`UPDATE accounts SET verified_at = ${verifiedAt} WHERE id = ${accountId}`);
 };
 
 /** An account as links-api receives it, and its images alone for webhook-dispatcher (rule EVENT-10). */
-const updatesOf = (account: Account, occurredAt: Date): OutgoingEvent[] => [
-  outgoing(accountUpdated, { key: account.id, occurredAt, data: account }),
-  outgoing(ownerImagesUpdated, { key: account.id, occurredAt, data: imagesOf(account) }),
+const createAccountEvents = (account: Account, occurredAt: Date): OutgoingEvent[] => [
+  createOutgoingEvent(accountUpdated, { key: account.id, occurredAt, data: account }),
+  createOutgoingEvent(ownerImagesUpdated, {
+    key: account.id,
+    occurredAt,
+    data: getOwnerImages(account),
+  }),
 ];
 
-const imagesOf = ({ id, version, profileImage, backgroundImage }: Account) => ({
+const getOwnerImages = ({ id, version, profileImage, backgroundImage }: Account) => ({
   id,
   version,
   profileImage,
@@ -116,7 +125,7 @@ const imagesOf = ({ id, version, profileImage, backgroundImage }: Account) => ({
 
 /** Publishes a new account, as it was stored. */
 export const publishNewAccount = (tx: Transaction, account: Account): Promise<void> =>
-  publish(tx, updatesOf(account, account.dateCreated));
+  publish(tx, createAccountEvents(account, account.dateCreated));
 
 /**
  * Ends a change of an account, whose row is locked. The version grows by one, and the account is
@@ -131,26 +140,26 @@ export const publishAccount = async (
     UPDATE accounts a SET version = version + 1 WHERE a.id = ${accountId}
     RETURNING ${accountColumns}
   `);
-  await publish(tx, updatesOf(account, now));
+  await publish(tx, createAccountEvents(account, now));
   return account;
 };
 
 /** Every account's present state again, as snapshots (rule EVENT-5). */
-export const republishAccounts: Republishing = {
-  what: "accounts",
+export const republishAccounts: RepublishSource = {
+  resource: "accounts",
   table: "accounts",
   column: "id",
-  read: async (tx, accountIds, now) => {
+  readEvents: async (tx, accountIds, now) => {
     const accounts = await tx.any(sql.type(AccountRow)`
       SELECT ${accountColumns} FROM accounts a
       WHERE a.id = ANY (${sql.array([...accountIds], "text")}) ORDER BY a.id
     `);
     return accounts.flatMap((account) => [
-      outgoing(accountSnapshot, { key: account.id, occurredAt: now, data: account }),
-      outgoing(ownerImagesSnapshot, {
+      createOutgoingEvent(accountSnapshot, { key: account.id, occurredAt: now, data: account }),
+      createOutgoingEvent(ownerImagesSnapshot, {
         key: account.id,
         occurredAt: now,
-        data: imagesOf(account),
+        data: getOwnerImages(account),
       }),
     ]);
   },

@@ -1,8 +1,8 @@
 import * as z from "zod";
 import { sql } from "slonik";
-import { type Db, type Transaction, nothing } from "@payment-links/postgres";
-import type { ApiKey, OwnLimit } from "../domain/api-key.ts";
-import type { FoundKey } from "../domain/introspection.ts";
+import { type Db, type Transaction, sqlVoid } from "@payment-links/postgres";
+import type { ApiKey, KeyRateLimit } from "../domain/api-key.ts";
+import type { KeyCredential } from "../domain/introspection.ts";
 import { AccountRow, accountColumns } from "./accounts.ts";
 
 const ApiKeyRow = z.object({
@@ -31,18 +31,18 @@ const columns = sql.fragment`
 `;
 
 /** The keys that still matter to their owner: a replaced key that has ended counts as revoked. */
-const isLasting = (now: Date) => sql.fragment`
+const isCurrentKey = (now: Date) => sql.fragment`
   k.revoked_at IS NULL AND (k.replaced_by IS NULL OR k.expires_at > ${sql.timestamp(now)})
 `;
 
-type Owned = { accountId: string; id: string; now: Date };
+type OwnedKeyQuery = { accountId: string; id: string; now: Date };
 
 /** Stores a key, with only the hash of its secret. */
 export const insertApiKey = async (
   tx: Transaction,
   { accountId, key, hash }: { accountId: string; key: ApiKey; hash: Buffer },
 ): Promise<void> => {
-  await tx.query(nothing`
+  await tx.query(sqlVoid`
     INSERT INTO api_keys (
       id, account_id, hash, prefix, name, scopes, cidrs, requests_per_minute, burst, expires_at,
       is_active, bucket_id, date_created
@@ -61,32 +61,35 @@ const KeyCounts = z.object({ currentCount: z.int(), replacedCount: z.int() });
 type KeyCounts = z.output<typeof KeyCounts>;
 
 /** Counts what the limits are about: an account's keys in their own right, and replaced ones. */
-export const countApiKeys = (db: Db, { accountId, now }: Omit<Owned, "id">): Promise<KeyCounts> =>
+export const countApiKeys = (
+  db: Db,
+  { accountId, now }: Omit<OwnedKeyQuery, "id">,
+): Promise<KeyCounts> =>
   db.one(sql.type(KeyCounts)`
     SELECT count(*) FILTER (WHERE k.replaced_by IS NULL)::int AS "currentCount",
       count(*) FILTER (WHERE k.replaced_by IS NOT NULL)::int AS "replacedCount"
-    FROM api_keys k WHERE k.account_id = ${accountId} AND ${isLasting(now)}
+    FROM api_keys k WHERE k.account_id = ${accountId} AND ${isCurrentKey(now)}
   `);
 
 /** Lists an account's lasting keys, newest first; `apiKeysMax` and `replacedKeysMax` bound them. */
 export const listApiKeys = (
   db: Db,
-  { accountId, now }: Omit<Owned, "id">,
+  { accountId, now }: Omit<OwnedKeyQuery, "id">,
 ): Promise<readonly ApiKey[]> =>
   db.any(sql.type(ApiKeyRow)`
     SELECT ${columns} FROM api_keys k
-    WHERE k.account_id = ${accountId} AND ${isLasting(now)}
+    WHERE k.account_id = ${accountId} AND ${isCurrentKey(now)}
     ORDER BY k.date_created DESC, k.id DESC
   `);
 
 /** Locks a lasting key of an account; undefined if there is none. */
 export const lockApiKey = async (
   tx: Transaction,
-  { accountId, id, now }: Owned,
+  { accountId, id, now }: OwnedKeyQuery,
 ): Promise<ApiKey | undefined> =>
   (await tx.maybeOne(sql.type(ApiKeyRow)`
     SELECT ${columns} FROM api_keys k
-    WHERE k.id = ${id} AND k.account_id = ${accountId} AND ${isLasting(now)}
+    WHERE k.id = ${id} AND k.account_id = ${accountId} AND ${isCurrentKey(now)}
     FOR UPDATE
   `)) ?? undefined;
 
@@ -96,11 +99,11 @@ export const lockApiKey = async (
  */
 export const lockApiKeysOfBucket = (
   tx: Transaction,
-  { accountId, id, now }: Owned,
+  { accountId, id, now }: OwnedKeyQuery,
 ): Promise<readonly ApiKey[]> =>
   tx.any(sql.type(ApiKeyRow)`
     SELECT ${columns} FROM api_keys k
-    WHERE k.account_id = ${accountId} AND ${isLasting(now)}
+    WHERE k.account_id = ${accountId} AND ${isCurrentKey(now)}
       AND coalesce(k.bucket_id, k.id) = (
         SELECT coalesce(bucket_id, id) FROM api_keys WHERE id = ${id} AND account_id = ${accountId}
       )
@@ -110,9 +113,9 @@ export const lockApiKeysOfBucket = (
 /** Gives keys another limit of their own; their rows must be locked by this transaction. */
 export const updateApiKeyLimits = async (
   tx: Transaction,
-  { ids, requestsPerMinute, burst }: OwnLimit & { ids: readonly string[] },
+  { ids, requestsPerMinute, burst }: KeyRateLimit & { ids: readonly string[] },
 ): Promise<void> => {
-  await tx.query(nothing`
+  await tx.query(sqlVoid`
     UPDATE api_keys SET requests_per_minute = ${requestsPerMinute}, burst = ${burst}
     WHERE id = ANY (${sql.array([...ids], "text")})
   `);
@@ -123,7 +126,7 @@ export const updateApiKeyReplaced = async (
   tx: Transaction,
   { id, replacedBy, expiresAt }: { id: string; replacedBy: string; expiresAt: Date },
 ): Promise<void> => {
-  await tx.query(nothing`
+  await tx.query(sqlVoid`
     UPDATE api_keys SET replaced_by = ${replacedBy}, expires_at = ${sql.timestamp(expiresAt)}
     WHERE id = ${id}
   `);
@@ -134,7 +137,7 @@ export const updateApiKeyActive = async (
   tx: Transaction,
   { id, isActive }: { id: string; isActive: boolean },
 ): Promise<void> => {
-  await tx.query(nothing`UPDATE api_keys SET is_active = ${isActive} WHERE id = ${id}`);
+  await tx.query(sqlVoid`UPDATE api_keys SET is_active = ${isActive} WHERE id = ${id}`);
 };
 
 /** Revokes a key for ever. The row stays: its hash must never come to life again. */
@@ -142,7 +145,7 @@ export const revokeApiKey = async (
   tx: Transaction,
   { id, now }: { id: string; now: Date },
 ): Promise<void> => {
-  await tx.query(nothing`UPDATE api_keys SET revoked_at = ${sql.timestamp(now)} WHERE id = ${id}`);
+  await tx.query(sqlVoid`UPDATE api_keys SET revoked_at = ${sql.timestamp(now)} WHERE id = ${id}`);
 };
 
 const LeakedKeyRow = z.object({ id: z.string(), accountId: z.string(), isWorking: z.boolean() });
@@ -183,7 +186,7 @@ const FoundKeyRow = AccountRow.extend({
  * Finds a key by its hash, with the account behind it. One round trip, because every call may ask
  * it.
  */
-export const findApiKeyByHash = async (db: Db, hash: Buffer): Promise<FoundKey | undefined> =>
+export const findApiKeyByHash = async (db: Db, hash: Buffer): Promise<KeyCredential | undefined> =>
   (await db.maybeOne(sql.type(FoundKeyRow)`
     SELECT ${accountColumns}, k.id AS "credentialId",
       coalesce(k.bucket_id, k.id) AS "bucketId", k.scopes, k.cidrs,

@@ -6,7 +6,7 @@ import { insertAudit } from "./audit-log.ts";
 import { deletePendingDefault, findPendingDefault } from "./pending-defaults.ts";
 import { updateDefaults } from "./wallets.ts";
 
-type Due = {
+type DueDefault = {
   accountId: string;
   catalogue: Pick<Catalogue, "findToken">;
   /** A wallet that must not become the default. */
@@ -18,29 +18,34 @@ type Due = {
  * Makes the wallet the default for which an account waits, if its time has come, and publishes that. A
  * wallet whose token has left the catalogue, or that was rejected, cannot be one: the change is dropped.
  */
-export const applyPendingDefault = (pool: Pool, due: Due): Promise<void> =>
-  transact(pool, (tx) => apply(tx, due));
+export const applyPendingDefault = (pool: Pool, dueDefault: DueDefault): Promise<void> =>
+  transact(pool, (tx) => applyDefault(tx, dueDefault));
 
-const apply = async (
+const applyDefault = async (
   tx: Transaction,
-  { accountId, catalogue, rejectedWalletId, now }: Due,
+  { accountId, catalogue, rejectedWalletId, now }: DueDefault,
 ): Promise<void> => {
   const account = await lockAccount(tx, accountId);
   // Asked behind the lock: it may have been cancelled, or put off by another word.
-  const pending = await findPendingDefault(tx, accountId);
-  if (pending === undefined || pending.effectiveAt > now) return;
+  const pendingDefault = await findPendingDefault(tx, accountId);
+  if (pendingDefault === undefined || pendingDefault.effectiveAt > now) return;
   await deletePendingDefault(tx, accountId);
-  const found = account.wallets.find(({ id }) => id === pending.walletId);
-  const chainId = found && catalogue.findToken(found.tokenId)?.chain.id;
-  const entry = { at: now, accountId, actor: serviceActor, targetId: pending.walletId };
-  if (found === undefined || chainId === undefined || found.id === rejectedWalletId) {
-    await insertAudit(tx, { ...entry, action: "wallet.default_cancelled" });
+  const storedWallet = account.wallets.find(({ id }) => id === pendingDefault.walletId);
+  const chainId = storedWallet && catalogue.findToken(storedWallet.tokenId)?.chain.id;
+  const auditFields = {
+    at: now,
+    accountId,
+    actor: serviceActor,
+    targetId: pendingDefault.walletId,
+  };
+  if (storedWallet === undefined || chainId === undefined || storedWallet.id === rejectedWalletId) {
+    await insertAudit(tx, { ...auditFields, action: "wallet.default_cancelled" });
     return;
   }
-  const wallet = { ...found, isDefault: true };
+  const wallet = { ...storedWallet, isDefault: true };
   await updateDefaults(tx, { accountId, chainId, wallet });
   const { isDefault, isChainDefault } = wallet;
   const detail = { isDefault, isChainDefault };
-  await insertAudit(tx, { ...entry, action: "wallet.changed", detail });
+  await insertAudit(tx, { ...auditFields, action: "wallet.changed", detail });
   await publishAccount(tx, accountId, now);
 };

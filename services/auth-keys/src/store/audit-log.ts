@@ -1,19 +1,19 @@
 import * as z from "zod";
 import { sql } from "slonik";
-import { publishAudit } from "@payment-links/bus";
+import { publishAuditEvent } from "@payment-links/bus";
 import {
   type Actor,
   type AuditAction,
   type AuditFilter,
   type AuditRecord,
   auditActorKinds,
-  idOfUuid,
+  uuidToId,
   pageSize,
-  uuidOfId,
+  idToUuid,
 } from "@payment-links/contracts";
-import { type Db, type Transaction, nothing } from "@payment-links/postgres";
+import { type Db, type Transaction, sqlVoid } from "@payment-links/postgres";
 
-type OwnDeed = {
+type OwnAuditEvent = {
   at: Date;
   accountId: string;
   actor: Actor;
@@ -24,19 +24,22 @@ type OwnDeed = {
 };
 
 /** Writes down what was done, and tells it, in the transaction that does it. */
-export const insertAudit = async (tx: Transaction, { actor, ...deed }: OwnDeed): Promise<void> => {
-  await insertRecords(tx, [await publishAudit(tx, { ...actor, ...deed })]);
+export const insertAudit = async (
+  tx: Transaction,
+  { actor, ...auditEvent }: OwnAuditEvent,
+): Promise<void> => {
+  await insertRecords(tx, [await publishAuditEvent(tx, { ...actor, ...auditEvent })]);
 };
 
 /** Writes the same down of each of several things. */
-export const insertAuditOfEach = async (
+export const insertAuditForEach = async (
   tx: Transaction,
-  { actor, ...deed }: Omit<OwnDeed, "targetId">,
+  { actor, ...auditEvent }: Omit<OwnAuditEvent, "targetId">,
   targetIds: readonly string[],
 ): Promise<void> => {
   const records: AuditRecord[] = [];
   for (const targetId of targetIds) {
-    records.push(await publishAudit(tx, { ...actor, ...deed, targetId }));
+    records.push(await publishAuditEvent(tx, { ...actor, ...auditEvent, targetId }));
   }
   await insertRecords(tx, records);
 };
@@ -60,7 +63,7 @@ const columnTypes = [
 export const insertRecords = async (db: Db, records: readonly AuditRecord[]): Promise<void> => {
   if (records.length === 0) return;
   const rows = records.map(({ actor, ...record }) => [
-    uuidOfId(record.id),
+    idToUuid(record.id),
     record.at.toISOString(),
     record.accountId,
     actor.kind,
@@ -73,7 +76,7 @@ export const insertRecords = async (db: Db, records: readonly AuditRecord[]): Pr
     record.targetId,
     JSON.stringify(record.detail),
   ]);
-  await db.query(nothing`
+  await db.query(sqlVoid`
     INSERT INTO audit_log (
       id, occurred_at, account_id, actor_kind, actor_id, operator, address, user_agent, method,
       action, target_id, detail
@@ -104,43 +107,43 @@ const AuditRow = z.object({
 });
 
 /** An entry of one account with its place in the log, by which its batches go on. */
-type KeptRecord = Omit<AuditRecord, "accountId"> & { seq: string };
+type StoredRecord = Omit<AuditRecord, "accountId"> & { seq: string };
 
-const recordOf = (row: z.output<typeof AuditRow>): KeptRecord => {
-  const { actorId: id, kind, operator, uuid, ...rest } = row;
-  return { ...rest, id: idOfUuid("aud", uuid), actor: { kind, id, operator } };
+const toRecord = (row: z.output<typeof AuditRow>): StoredRecord => {
+  const { actorId: id, kind, operator, uuid, ...recordFields } = row;
+  return { ...recordFields, id: uuidToId("aud", uuid), actor: { kind, id, operator } };
 };
 
 /** Of whose log which entries are wanted. */
-export type WantedAudit = { accountId: string; filter: AuditFilter };
+export type AuditSelection = { accountId: string; filter: AuditFilter };
 
 /** A page of what was done to an account, newest first, and one more where more follows. */
 export const listAudit = async (
   db: Db,
-  { offset, ...wanted }: WantedAudit & { offset: number },
-): Promise<readonly KeptRecord[]> => {
+  { offset, ...selection }: AuditSelection & { offset: number },
+): Promise<readonly StoredRecord[]> => {
   const rows = await db.any(sql.type(AuditRow)`
-    SELECT ${columns} FROM audit_log WHERE ${matching(wanted)}
+    SELECT ${columns} FROM audit_log WHERE ${buildConditions(selection)}
     ORDER BY seq DESC LIMIT ${pageSize + 1} OFFSET ${offset}
   `);
-  return rows.map(recordOf);
+  return rows.map(toRecord);
 };
 
 /** Few enough that writing them keeps nobody else waiting. */
-const batchMax = 250;
+const batchRowsMax = 250;
 
 /** Entries as they follow one another, newest first, from behind one of them on; a bounded number. */
 export const readAuditBatch = async (
   db: Db,
-  { beforeSeq, ...wanted }: WantedAudit & { beforeSeq: string | undefined },
-): Promise<readonly KeptRecord[]> => {
-  const behind =
+  { beforeSeq, ...selection }: AuditSelection & { beforeSeq: string | undefined },
+): Promise<readonly StoredRecord[]> => {
+  const beforeCondition =
     beforeSeq === undefined ? sql.fragment`true` : sql.fragment`seq < ${beforeSeq}::int8`;
   const rows = await db.any(sql.type(AuditRow)`
-    SELECT ${columns} FROM audit_log WHERE ${matching(wanted)} AND ${behind}
-    ORDER BY seq DESC LIMIT ${batchMax}
+    SELECT ${columns} FROM audit_log WHERE ${buildConditions(selection)} AND ${beforeCondition}
+    ORDER BY seq DESC LIMIT ${batchRowsMax}
   `);
-  return rows.map(recordOf);
+  return rows.map(toRecord);
 };
 
 const FullRow = AuditRow.extend({ accountId: z.string(), isOld: z.boolean() });
@@ -159,22 +162,25 @@ export const listAllAudit = async (
       written_at < now() - interval '1 minute' AS "isOld"
     FROM audit_log WHERE seq > ${afterSeq}::int8 ORDER BY seq LIMIT ${rowsMax}
   `);
-  const young = rows.findIndex(({ isOld }) => !isOld);
-  const old = young === -1 ? rows : rows.slice(0, young);
-  return old.map(({ accountId, isOld: _isOld, ...row }) => ({ ...recordOf(row), accountId }));
+  const firstRecentIndex = rows.findIndex(({ isOld }) => !isOld);
+  const settledRows = firstRecentIndex === -1 ? rows : rows.slice(0, firstRecentIndex);
+  return settledRows.map(({ accountId, isOld: _isOld, ...row }) => ({
+    ...toRecord(row),
+    accountId,
+  }));
 };
 
 const CountRow = z.object({ count: z.int() });
 
 /** How many entries there are, counted no further than so many. */
-export const countAudit = (db: Db, wanted: WantedAudit, countMax: number): Promise<number> =>
+export const countAudit = (db: Db, selection: AuditSelection, countMax: number): Promise<number> =>
   db.oneFirst(sql.type(CountRow)`
     SELECT count(*)::int AS count FROM (
-      SELECT FROM audit_log WHERE ${matching(wanted)} LIMIT ${countMax}
+      SELECT FROM audit_log WHERE ${buildConditions(selection)} LIMIT ${countMax}
     ) AS wanted
   `);
 
-const matching = ({ accountId, filter }: WantedAudit) => {
+const buildConditions = ({ accountId, filter }: AuditSelection) => {
   const { action, actor, from, target, to } = filter;
   const conditions = [sql.fragment`account_id = ${accountId}`];
   if (action !== undefined) {
@@ -203,7 +209,7 @@ export const deleteAuditBefore = async (
   db: Db,
   { before, rowsMax }: { before: Date; rowsMax: number },
 ): Promise<number> => {
-  const { rowCount } = await db.query(nothing`
+  const { rowCount } = await db.query(sqlVoid`
     DELETE FROM audit_log WHERE seq IN (
       SELECT seq FROM (
         SELECT seq, occurred_at, written_at FROM audit_log ORDER BY seq LIMIT ${rowsMax}

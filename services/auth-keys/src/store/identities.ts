@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { type FragmentSqlToken, sql } from "slonik";
-import { type Db, type Transaction, nothing } from "@payment-links/postgres";
-import type { Identity, PresentIssuers, ProvenIdentity } from "../domain/identity.ts";
+import { type Db, type Transaction, sqlVoid } from "@payment-links/postgres";
+import type { Identity, ActiveIssuers, ProvenIdentity } from "../domain/identity.ts";
 
 const IdentityRow = z.object({
   id: z.string(),
@@ -21,16 +21,16 @@ const columns = sql.fragment`
  * its chain can be asked. Discovery takes a configured issuer for the provider's own where they differ by
  * the slash at the end alone.
  */
-export const isUsable = (
+export const isActiveIssuer = (
   row: FragmentSqlToken,
-  { contracts, oidc }: PresentIssuers,
+  { contractIssuers, oidcIssuer }: ActiveIssuers,
 ): FragmentSqlToken => sql.fragment`
-  (${row}.method <> 'oidc' OR rtrim(${row}.issuer, '/') = rtrim(${oidc ?? null}::text, '/'))
+  (${row}.method <> 'oidc' OR rtrim(${row}.issuer, '/') = rtrim(${oidcIssuer ?? null}::text, '/'))
   AND (${row}.method <> 'siwe' OR ${row}.issuer NOT LIKE 'eip155:%'
-    OR ${row}.issuer = ANY (${sql.array([...contracts], "text")}))
+    OR ${row}.issuer = ANY (${sql.array([...contractIssuers], "text")}))
 `;
 
-type Name = Pick<ProvenIdentity, "method" | "issuer" | "subject">;
+type IdentityKey = Pick<ProvenIdentity, "method" | "issuer" | "subject">;
 
 /**
  * Finds an identity behind a lock on its name, which works even while nobody has that identity. So
@@ -39,10 +39,10 @@ type Name = Pick<ProvenIdentity, "method" | "issuer" | "subject">;
  */
 export const lockIdentity = async (
   tx: Transaction,
-  { method, issuer, subject }: Name,
+  { method, issuer, subject }: IdentityKey,
 ): Promise<Identity | undefined> => {
-  const name = JSON.stringify(["identity", method, issuer, subject]);
-  await tx.query(nothing`SELECT FROM pg_advisory_xact_lock(hashtextextended(${name}, 0))`);
+  const lockKey = JSON.stringify(["identity", method, issuer, subject]);
+  await tx.query(sqlVoid`SELECT FROM pg_advisory_xact_lock(hashtextextended(${lockKey}, 0))`);
   // A second statement, so that it sees what was committed during the wait.
   return (
     (await tx.maybeOne(sql.type(IdentityRow)`
@@ -58,7 +58,7 @@ export const insertIdentity = async (
   tx: Transaction,
   { id, accountId, method, issuer, subject, dateCreated }: Identity,
 ): Promise<void> => {
-  await tx.query(nothing`
+  await tx.query(sqlVoid`
     INSERT INTO identities (id, account_id, method, issuer, subject, date_created)
     VALUES (${id}, ${accountId}, ${method}, ${issuer}, ${subject}, ${sql.timestamp(dateCreated)})
   `);

@@ -1,9 +1,9 @@
 import { sql } from "slonik";
-import { type Db, nothing } from "@payment-links/postgres";
+import { type Db, sqlVoid } from "@payment-links/postgres";
 import type { CredentialUse } from "../domain/last-uses.ts";
 
 /** Where a use of each kind of credential is kept. */
-const places = {
+const useColumns = {
   "api-key": { table: "api_keys", column: "last_used_at", addressColumn: "last_used_address" },
   session: { table: "sessions", column: "last_seen_at", addressColumn: undefined },
 } as const;
@@ -12,21 +12,21 @@ const places = {
  * Keeps when credentials of one kind were last used, and keys from where, in one statement. An older
  * use than the kept one changes nothing. Rows are locked in one order, because replicas write the same rows.
  */
-export const keepLastUses = async (
+export const saveLastUses = async (
   db: Db,
-  kind: keyof typeof places,
+  kind: keyof typeof useColumns,
   uses: readonly CredentialUse[],
 ): Promise<void> => {
   if (uses.length === 0) return;
-  const { addressColumn } = places[kind];
-  const table = sql.identifier([places[kind].table]);
-  const column = sql.identifier([places[kind].column]);
+  const { addressColumn } = useColumns[kind];
+  const table = sql.identifier([useColumns[kind].table]);
+  const column = sql.identifier([useColumns[kind].column]);
   const setAddress =
     addressColumn === undefined
       ? sql.fragment``
       : sql.fragment`, ${sql.identifier([addressColumn])} = used.address`;
   // No stronger lock than the update's own, because a rotation refers to a key's row meanwhile.
-  await db.query(nothing`
+  await db.query(sqlVoid`
     WITH used AS (
       SELECT * FROM ${sql.unnest(
         uses.map(({ id, at, address }) => [id, at.toISOString(), address]),

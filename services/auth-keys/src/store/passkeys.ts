@@ -1,9 +1,9 @@
 import * as z from "zod";
 import { sql } from "slonik";
-import { type Db, type Transaction, nothing } from "@payment-links/postgres";
+import { type Db, type Transaction, sqlVoid } from "@payment-links/postgres";
 import type { Passkey } from "../domain/passkey.ts";
-import type { PresentIssuers } from "../domain/identity.ts";
-import { isUsable } from "./identities.ts";
+import type { ActiveIssuers } from "../domain/identity.ts";
+import { isActiveIssuer } from "./identities.ts";
 
 const bytes = z.custom<Buffer>((value) => Buffer.isBuffer(value));
 const PasskeyRow = z.object({
@@ -40,7 +40,7 @@ export const listPasskeys = (db: Db, accountId: string): Promise<readonly Passke
 /** Stores a passkey of an account, whose row is locked; answers false if it is known already. */
 export const insertPasskey = async (tx: Transaction, passkey: Passkey): Promise<boolean> => {
   const { id, accountId, credentialId, publicKey, counter, name, dateCreated } = passkey;
-  const { rowCount } = await tx.query(nothing`
+  const { rowCount } = await tx.query(sqlVoid`
     INSERT INTO passkeys (id, account_id, credential_id, public_key, counter, name, date_created)
     VALUES (
       ${id}, ${accountId}, ${sql.binary(credentialId)}, ${sql.binary(publicKey)}, ${counter},
@@ -56,7 +56,7 @@ export const insertPasskey = async (tx: Transaction, passkey: Passkey): Promise<
  * have been counted since it was read: undefined if it is no longer above the last one, or the passkey
  * is gone. Answers whose it is.
  */
-export const usePasskey = async (
+export const updatePasskeyCounter = async (
   tx: Transaction,
   { id, counter, now }: { id: string; counter: number; now: Date },
 ): Promise<string | undefined> =>
@@ -81,7 +81,7 @@ export const deletePasskey = async (
   tx: Transaction,
   { id, accountId }: { id: string; accountId: string },
 ): Promise<boolean> => {
-  const { rowCount } = await tx.query(nothing`
+  const { rowCount } = await tx.query(sqlVoid`
     DELETE FROM passkeys WHERE id = ${id} AND account_id = ${accountId}
   `);
   return rowCount > 0;
@@ -96,15 +96,19 @@ export const deletePasskeysOfAccount = (
     DELETE FROM passkeys WHERE account_id = ${accountId} RETURNING id
   `);
 
-type Ways = { accountId: string; methods: readonly string[]; issuers: PresentIssuers };
+type MethodQuery = {
+  accountId: string;
+  enabledMethods: readonly string[];
+  activeIssuers: ActiveIssuers;
+};
 
 /**
  * How many ways in the account has of its own, by the methods that there are here. An operator's link is
  * nobody's own.
  */
-export const countWaysIn = (
+export const countSignInMethods = (
   tx: Transaction,
-  { accountId, methods, issuers }: Ways,
+  { accountId, enabledMethods, activeIssuers }: MethodQuery,
 ): Promise<number> =>
   tx.oneFirst(sql.type(CountRow)`
     SELECT count(*)::int AS count FROM (
@@ -112,6 +116,6 @@ export const countWaysIn = (
       UNION ALL
       SELECT 'passkey', NULL FROM passkeys WHERE account_id = ${accountId}
     ) AS way
-    WHERE method = ANY (${sql.array([...methods], "text")})
-      AND ${isUsable(sql.fragment`way`, issuers)}
+    WHERE method = ANY (${sql.array([...enabledMethods], "text")})
+      AND ${isActiveIssuer(sql.fragment`way`, activeIssuers)}
   `);

@@ -1,12 +1,12 @@
 import * as z from "zod";
 import { sql } from "slonik";
-import { type Db, type Transaction, nothing } from "@payment-links/postgres";
+import { type Db, type Transaction, sqlVoid } from "@payment-links/postgres";
 import type { PendingDefault } from "../domain/wallet.ts";
 
 const PendingRow = z.object({ walletId: z.string(), effectiveAt: z.date() });
 const WalletIdRow = z.object({ walletId: z.string() });
 const AccountIdRow = z.object({ accountId: z.string() });
-const HadRow = z.object({ hasHadDefault: z.boolean() });
+const HasHadDefaultRow = z.object({ hasHadDefault: z.boolean() });
 
 /** The change of default that waits for an account, if one does. */
 export const findPendingDefault = async (
@@ -24,7 +24,7 @@ export const upsertPendingDefault = async (
   accountId: string,
   { walletId, effectiveAt }: PendingDefault,
 ): Promise<void> => {
-  await tx.query(nothing`
+  await tx.query(sqlVoid`
     INSERT INTO pending_defaults (account_id, wallet_id, effective_at)
     VALUES (${accountId}, ${walletId}, ${sql.timestamp(effectiveAt)})
     ON CONFLICT (account_id) DO UPDATE
@@ -53,6 +53,6 @@ export const listDueDefaults = (
 
 /** Whether the account has ever had a default wallet. */
 export const hasHadDefault = (tx: Transaction, accountId: string): Promise<boolean> =>
-  tx.oneFirst(sql.type(HadRow)`
+  tx.oneFirst(sql.type(HasHadDefaultRow)`
     SELECT has_had_default AS "hasHadDefault" FROM accounts WHERE id = ${accountId}
   `);

@@ -1,12 +1,17 @@
 import * as z from "zod";
 import { sql } from "slonik";
-import { type Account, type SessionService, refuse, signInMethods } from "@payment-links/contracts";
-import { type Db, type Transaction, nothing } from "@payment-links/postgres";
-import type { FoundSession } from "../domain/introspection.ts";
+import {
+  type Account,
+  type SessionService,
+  createApiError,
+  signInMethods,
+} from "@payment-links/contracts";
+import { type Db, type Transaction, sqlVoid } from "@payment-links/postgres";
+import type { SessionCredential } from "../domain/introspection.ts";
 import { type Session, type SignInMethod, sessionIdleMs, sessionsMax } from "../domain/session.ts";
 import { AccountRow, accountColumns, lockAccount } from "./accounts.ts";
-import type { PresentIssuers } from "../domain/identity.ts";
-import { isUsable } from "./identities.ts";
+import type { ActiveIssuers } from "../domain/identity.ts";
+import { isActiveIssuer } from "./identities.ts";
 
 const SessionRow = z.object({ id: z.string(), accountId: z.string(), method: z.string() });
 const SessionIdRow = z.object({ id: z.string() });
@@ -42,7 +47,7 @@ export const insertSession = async (
   tx: Transaction,
   { id, accountId, hashes, method, identityId, now, provenAt, expiresAt }: NewSession,
 ): Promise<readonly string[]> => {
-  await tx.query(nothing`
+  await tx.query(sqlVoid`
     INSERT INTO sessions (
       id, account_id, hash, links_api_hash, webhook_dispatcher_hash, method, identity_id,
       date_created, last_seen_at, presence_at, expires_at
@@ -62,7 +67,7 @@ export const insertSession = async (
   `);
 };
 
-const EndRow = z.object({ expiresAt: z.date() });
+const SessionEndRow = z.object({ expiresAt: z.date() });
 
 /**
  * Writes that a session's person has proven to be there, and gives the session, whose account is
@@ -72,7 +77,7 @@ export const renewSession = async (
   tx: Transaction,
   { id, hashes, provenAt }: { id: string; hashes: SessionHashes; provenAt: Date },
 ): Promise<Date> =>
-  tx.oneFirst(sql.type(EndRow)`
+  tx.oneFirst(sql.type(SessionEndRow)`
     UPDATE sessions SET hash = ${sql.binary(hashes["auth-keys"])},
       links_api_hash = ${sql.binary(hashes["links-api"])},
       webhook_dispatcher_hash = ${sql.binary(hashes["webhook-dispatcher"])},
@@ -101,7 +106,7 @@ export const deleteSession = async (
   tx: Transaction,
   { id, accountId }: { id: string; accountId: string },
 ): Promise<boolean> => {
-  const { rowCount } = await tx.query(nothing`
+  const { rowCount } = await tx.query(sqlVoid`
     DELETE FROM sessions WHERE id = ${id} AND account_id = ${accountId}
   `);
   return rowCount > 0;
@@ -135,16 +140,16 @@ export const deleteSessionsOfAccount = (
  * meets a change here; whoever deletes one without it holds nothing that a change of its account goes on
  * to ask for, and the job that deletes many waits for none. Noting a use passes by this lock.
  */
-export const lockCallersAccount = async (
+export const lockCallerAccount = async (
   tx: Transaction,
   { account: { id }, credential }: { account: { id: string }; credential: { id: string } },
 ): Promise<Account> => {
   const account = await lockAccount(tx, id);
-  if (account.isSuspended === true) throw refuse("ACCOUNT_SUSPENDED");
-  const { rowCount } = await tx.query(nothing`
+  if (account.isSuspended === true) throw createApiError("ACCOUNT_SUSPENDED");
+  const { rowCount } = await tx.query(sqlVoid`
     SELECT FROM sessions WHERE id = ${credential.id} FOR KEY SHARE
   `);
-  if (rowCount === 0) throw refuse("UNAUTHENTICATED");
+  if (rowCount === 0) throw createApiError("UNAUTHENTICATED");
   return account;
 };
 
@@ -178,7 +183,7 @@ const FoundSessionRow = AccountRow.extend({
  * (rule CALLER-40). A session without the others' hashes is of an older release, which sent its one
  * token to all services: it has ended.
  */
-const isToken = (service: SessionService, hash: Buffer) =>
+const matchesTokenHash = (service: SessionService, hash: Buffer) =>
   ({
     "auth-keys": sql.fragment`s.hash = ${sql.binary(hash)} AND s.links_api_hash IS NOT NULL`,
     "links-api": sql.fragment`s.links_api_hash = ${sql.binary(hash)}`,
@@ -191,30 +196,34 @@ const isToken = (service: SessionService, hash: Buffer) =>
  */
 export const findSessionByHash = async (
   db: Db,
-  { hash, service, issuers }: { hash: Buffer; service: SessionService; issuers: PresentIssuers },
-): Promise<FoundSession | undefined> =>
+  {
+    hash,
+    service,
+    activeIssuers,
+  }: { hash: Buffer; service: SessionService; activeIssuers: ActiveIssuers },
+): Promise<SessionCredential | undefined> =>
   (await db.maybeOne(sql.type(FoundSessionRow)`
     SELECT ${accountColumns}, s.id AS "credentialId", s.method, s.last_seen_at AS "lastSeenAt",
       s.expires_at AS "expiresAt", coalesce(s.presence_at, s.date_created) AS "provenAt",
       ARRAY(
         SELECT i.method FROM identities i
-        WHERE i.account_id = a.id AND ${isUsable(sql.fragment`i`, issuers)}
+        WHERE i.account_id = a.id AND ${isActiveIssuer(sql.fragment`i`, activeIssuers)}
         UNION
         SELECT 'passkey' FROM passkeys p WHERE p.account_id = a.id
       ) AS "ownMethods"
     FROM sessions s JOIN accounts a ON a.id = s.account_id
-    WHERE ${isToken(service, hash)}
+    WHERE ${matchesTokenHash(service, hash)}
   `)) ?? undefined;
 
 /**
  * Deletes at most so many sessions that are past their absolute end; answers how many. One whose own
  * change is under way is left for the next time: whoever waits while holding others could be waited for.
  */
-export const deleteEndedSessions = async (
+export const deleteExpiredSessions = async (
   db: Db,
   { now, rowsMax }: { now: Date; rowsMax: number },
 ): Promise<number> => {
-  const { rowCount } = await db.query(nothing`
+  const { rowCount } = await db.query(sqlVoid`
     DELETE FROM sessions WHERE id IN (
       SELECT id FROM sessions WHERE expires_at <= ${sql.timestamp(now)} LIMIT ${rowsMax}
       FOR UPDATE SKIP LOCKED

@@ -1,13 +1,13 @@
 import * as z from "zod";
 import { sql } from "slonik";
-import { type Db, nothing } from "@payment-links/postgres";
+import { type Db, sqlVoid } from "@payment-links/postgres";
 
 const AttemptRow = z.object({
   linkingSessionId: z.string().nullable(),
   presenceSessionId: z.string().nullable(),
 });
 
-type Attempt = { hash: Buffer; browserHash: Buffer; method: "siwe" | "oidc" | "passkey" };
+type SignInAttempt = { hash: Buffer; browserHash: Buffer; method: "siwe" | "oidc" | "passkey" };
 
 /**
  * Stores a sign-in that a browser began, by the hashes of its nonce or state and of the browser.
@@ -21,9 +21,9 @@ export const insertSignInAttempt = async (
     linkingSessionId,
     presenceSessionId,
     expiresAt,
-  }: Attempt & { linkingSessionId?: string; presenceSessionId?: string; expiresAt: Date },
+  }: SignInAttempt & { linkingSessionId?: string; presenceSessionId?: string; expiresAt: Date },
 ): Promise<void> => {
-  await db.query(nothing`
+  await db.query(sqlVoid`
     INSERT INTO sign_in_attempts (
       hash, browser_hash, method, linking_session_id, presence_session_id, expires_at
     ) VALUES (
@@ -39,9 +39,9 @@ export const insertSignInAttempt = async (
  * Undefined if there is no such attempt, or no longer; only one of several calls at once gets it.
  * Another browser's attempt stays good.
  */
-export const spendSignInAttempt = async (
+export const consumeSignInAttempt = async (
   db: Db,
-  { hash, browserHash, method, now }: Attempt & { now: Date },
+  { hash, browserHash, method, now }: SignInAttempt & { now: Date },
 ): Promise<z.output<typeof AttemptRow> | undefined> =>
   (await db.maybeOne(sql.type(AttemptRow)`
     DELETE FROM sign_in_attempts
@@ -52,11 +52,11 @@ export const spendSignInAttempt = async (
   `)) ?? undefined;
 
 /** Deletes at most so many attempts that did not end in time; answers how many. */
-export const deleteEndedSignInAttempts = async (
+export const deleteExpiredSignInAttempts = async (
   db: Db,
   { now, rowsMax }: { now: Date; rowsMax: number },
 ): Promise<number> => {
-  const { rowCount } = await db.query(nothing`
+  const { rowCount } = await db.query(sqlVoid`
     DELETE FROM sign_in_attempts WHERE hash IN (
       SELECT hash FROM sign_in_attempts WHERE expires_at <= ${sql.timestamp(now)} LIMIT ${rowsMax}
     )

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { sql } from "slonik";
-import { type Db, type Transaction, nothing } from "@payment-links/postgres";
+import { type Db, type Transaction, sqlVoid } from "@payment-links/postgres";
 
 const OwnerRow = z.object({ accountId: z.string() });
 
@@ -9,7 +9,7 @@ export const insertSignInToken = async (
   tx: Transaction,
   { hash, accountId, expiresAt }: { hash: Buffer; accountId: string; expiresAt: Date },
 ): Promise<void> => {
-  await tx.query(nothing`
+  await tx.query(sqlVoid`
     INSERT INTO sign_in_tokens (hash, account_id, expires_at)
     VALUES (${sql.binary(hash)}, ${accountId}, ${sql.timestamp(expiresAt)})
   `);
@@ -30,7 +30,7 @@ export const deleteSignInTokensOfAccount = async (
   tx: Transaction,
   accountId: string,
 ): Promise<number> => {
-  const { rowCount } = await tx.query(nothing`
+  const { rowCount } = await tx.query(sqlVoid`
     DELETE FROM sign_in_tokens WHERE account_id = ${accountId}
   `);
   return rowCount;
@@ -48,11 +48,11 @@ export const redeemSignInToken = async (
   `)) ?? undefined;
 
 /** Deletes at most so many tokens that nobody used in time; answers how many. */
-export const deleteEndedSignInTokens = async (
+export const deleteExpiredSignInTokens = async (
   db: Db,
   { now, rowsMax }: { now: Date; rowsMax: number },
 ): Promise<number> => {
-  const { rowCount } = await db.query(nothing`
+  const { rowCount } = await db.query(sqlVoid`
     DELETE FROM sign_in_tokens WHERE hash IN (
       SELECT hash FROM sign_in_tokens WHERE expires_at <= ${sql.timestamp(now)} LIMIT ${rowsMax}
     )

@@ -1,11 +1,11 @@
 import { sql } from "slonik";
 import * as z from "zod";
 import type { Wallet } from "@payment-links/contracts";
-import { type Db, type Transaction, nothing } from "@payment-links/postgres";
+import { type Db, type Transaction, sqlVoid } from "@payment-links/postgres";
 
 const AddressesRow = z.object({ id: z.string(), firstAddresses: z.array(z.string()) });
 
-type Placed = { accountId: string; chainId: string; wallet: Wallet };
+type StoredWallet = { accountId: string; chainId: string; wallet: Wallet };
 
 /**
  * Stores a wallet of an account, whose row is locked. It takes over the defaults that it becomes.
@@ -18,10 +18,10 @@ export const insertWallet = async (
     wallet,
     firstAddresses,
     now,
-  }: Placed & { firstAddresses: string[] | null; now: Date },
+  }: StoredWallet & { firstAddresses: string[] | null; now: Date },
 ): Promise<void> => {
-  await yieldDefaults(tx, { accountId, chainId, wallet });
-  await tx.query(nothing`
+  await clearOtherDefaults(tx, { accountId, chainId, wallet });
+  await tx.query(sqlVoid`
     INSERT INTO wallets (
       id, account_id, wallet_address, token_id, chain_id, chain_type, is_default, is_chain_default,
       provider, date_created, first_addresses, first_address_index
@@ -56,10 +56,10 @@ export const findFirstAddresses = async (
  */
 export const updateDefaults = async (
   tx: Transaction,
-  { accountId, chainId, wallet }: Placed,
+  { accountId, chainId, wallet }: StoredWallet,
 ): Promise<void> => {
-  await yieldDefaults(tx, { accountId, chainId, wallet });
-  await tx.query(nothing`
+  await clearOtherDefaults(tx, { accountId, chainId, wallet });
+  await tx.query(sqlVoid`
     UPDATE wallets SET is_default = ${wallet.isDefault}, is_chain_default = ${wallet.isChainDefault}
     WHERE id = ${wallet.id} AND account_id = ${accountId}
   `);
@@ -70,25 +70,25 @@ export const deleteWallet = async (
   tx: Transaction,
   { accountId, walletId }: { accountId: string; walletId: string },
 ): Promise<void> => {
-  await tx.query(nothing`DELETE FROM wallets WHERE id = ${walletId} AND account_id = ${accountId}`);
+  await tx.query(sqlVoid`DELETE FROM wallets WHERE id = ${walletId} AND account_id = ${accountId}`);
 };
 
 /** The others give up first what this wallet takes: the unique indexes never allow two. */
-const yieldDefaults = async (
+const clearOtherDefaults = async (
   tx: Transaction,
-  { accountId, chainId, wallet }: Placed,
+  { accountId, chainId, wallet }: StoredWallet,
 ): Promise<void> => {
   if (wallet.isDefault) {
-    await tx.query(nothing`
+    await tx.query(sqlVoid`
       UPDATE accounts SET has_had_default = true WHERE id = ${accountId} AND NOT has_had_default
     `);
-    await tx.query(nothing`
+    await tx.query(sqlVoid`
       UPDATE wallets SET is_default = false
       WHERE account_id = ${accountId} AND is_default AND id <> ${wallet.id}
     `);
   }
   if (wallet.isChainDefault) {
-    await tx.query(nothing`
+    await tx.query(sqlVoid`
       UPDATE wallets SET is_chain_default = false
       WHERE account_id = ${accountId} AND chain_id = ${chainId} AND is_chain_default
         AND id <> ${wallet.id}

@@ -2,9 +2,9 @@ import { createHash, createSign, generateKeyPairSync, randomBytes } from "node:c
 
 const userPresent = 0x01;
 const userVerified = 0x04;
-const withCredential = 0x40;
+const attestedCredentialData = 0x40;
 
-type Said = {
+type CeremonyOptions = {
   challenge: string;
   origin?: string;
   rpId?: string;
@@ -22,7 +22,7 @@ const base64url = (data: string | Buffer): string => Buffer.from(data).toString(
  * An authenticator made of a key of P-256, for a test that wants its answers otherwise than a real one
  * gives them. Its counter stands still unless told.
  */
-export const makeAuthenticator = (site: { origin: string; rpId: string }) => {
+export const createAuthenticator = (relyingParty: { origin: string; rpId: string }) => {
   const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
   const credentialId = randomBytes(32);
   const { x = "", y = "" } = publicKey.export({ format: "jwk" });
@@ -33,58 +33,65 @@ export const makeAuthenticator = (site: { origin: string; rpId: string }) => {
     Buffer.from(y, "base64url"),
   ]);
 
-  const authenticatorData = (
-    { rpId = site.rpId, isVerified = true, counter = 0 }: Said,
+  const buildAuthenticatorData = (
+    { rpId = relyingParty.rpId, isVerified = true, counter = 0 }: CeremonyOptions,
     credential?: Buffer,
   ): Buffer => {
-    const head = Buffer.alloc(5);
+    const flagsAndCounter = Buffer.alloc(5);
     const verified = isVerified ? userVerified : 0;
-    head.writeUInt8(userPresent | verified | (credential === undefined ? 0 : withCredential), 0);
-    head.writeUInt32BE(counter, 1);
-    return Buffer.concat([sha256(rpId), head, credential ?? Buffer.alloc(0)]);
+    flagsAndCounter.writeUInt8(
+      userPresent | verified | (credential === undefined ? 0 : attestedCredentialData),
+      0,
+    );
+    flagsAndCounter.writeUInt32BE(counter, 1);
+    return Buffer.concat([sha256(rpId), flagsAndCounter, credential ?? Buffer.alloc(0)]);
   };
 
-  const clientData = (
-    { challenge, origin = site.origin, crossOrigin = false, type }: Said,
-    usual: string,
-  ): Buffer => Buffer.from(JSON.stringify({ type: type ?? usual, challenge, origin, crossOrigin }));
+  const buildClientData = (
+    { challenge, origin = relyingParty.origin, crossOrigin = false, type }: CeremonyOptions,
+    defaultType: string,
+  ): Buffer =>
+    Buffer.from(JSON.stringify({ type: type ?? defaultType, challenge, origin, crossOrigin }));
 
   return {
     /** What a browser sends of a new passkey; `statement` is its attestation, in CBOR. */
-    make: (said: Said, statement = Buffer.from("63666d74646e6f6e656761747453746d74a0", "hex")) => {
+    createCredential: (
+      options: CeremonyOptions,
+      statement = Buffer.from("63666d74646e6f6e656761747453746d74a0", "hex"),
+    ) => {
       const length = Buffer.alloc(2);
       length.writeUInt16BE(credentialId.length);
       const credential = Buffer.concat([Buffer.alloc(16), length, credentialId, coseKey]);
-      const data = authenticatorData(said, credential);
+      const data = buildAuthenticatorData(options, credential);
       const size = Buffer.from([0x58, data.length]);
       const name = Buffer.from("686175746844617461", "hex");
       const attestation = Buffer.concat([Buffer.from([0xa3]), statement, name, size, data]);
       return {
         id: base64url(credentialId),
         response: {
-          clientDataJSON: base64url(clientData(said, "webauthn.create")),
+          clientDataJSON: base64url(buildClientData(options, "webauthn.create")),
           attestationObject: base64url(attestation),
         },
       };
     },
     /** What a browser sends of a passkey's answer. */
-    sign: (said: Said) => {
-      const data = authenticatorData(said);
-      const client = clientData(said, "webauthn.get");
-      const signed = Buffer.concat([data, sha256(client)]);
+    sign: (options: CeremonyOptions) => {
+      const data = buildAuthenticatorData(options);
+      const clientDataBytes = buildClientData(options, "webauthn.get");
+      const signed = Buffer.concat([data, sha256(clientDataBytes)]);
       return {
         id: base64url(credentialId),
         response: {
-          clientDataJSON: base64url(client),
+          clientDataJSON: base64url(clientDataBytes),
           authenticatorData: base64url(data),
           signature: createSign("sha256").update(signed).sign(privateKey).toString("base64url"),
-          userHandle: said.userHandle ?? null,
+          userHandle: options.userHandle ?? null,
         },
       };
     },
   };
 };
-export type Authenticator = ReturnType<typeof makeAuthenticator>;
+export type Authenticator = ReturnType<typeof createAuthenticator>;
 
 /** The statement of an attestation that shows a certificate, in CBOR: format `packed`, with `x5c`. */
 export const certifiedStatement = Buffer.concat([

@@ -14,36 +14,36 @@ type VisitOptions = {
  */
 export const createBrowser = ({ origin, servedBy }: { origin: string; servedBy: string }) => {
   const jars = new Map<string, Map<string, string>>();
-  const jarOf = (url: URL): Map<string, string> => {
+  const getJar = (url: URL): Map<string, string> => {
     const jar = jars.get(url.origin) ?? new Map<string, string>();
     jars.set(url.origin, jar);
     return jar;
   };
-  const cookiesOf = (url: URL): string =>
-    [...jarOf(url)].map(([name, value]) => `${name}=${value}`).join("; ");
-  const keep = (url: URL, headers: Headers): void => {
+  const formatCookies = (url: URL): string =>
+    [...getJar(url)].map(([name, value]) => `${name}=${value}`).join("; ");
+  const storeCookies = (url: URL, headers: Headers): void => {
     for (const line of headers.getSetCookie()) {
       const [pair = "", ...attributes] = line.split(";");
       const [name = "", value = ""] = pair.split(/=(.*)/s);
-      const isGone = attributes.some((text) => /max-age=0|expires=thu, 01 jan 1970/i.test(text));
-      if (isGone) jarOf(url).delete(name);
-      else jarOf(url).set(name, value);
+      const isExpired = attributes.some((text) => /max-age=0|expires=thu, 01 jan 1970/i.test(text));
+      if (isExpired) getJar(url).delete(name);
+      else getJar(url).set(name, value);
     }
   };
 
-  const visit = async (to: string, { stopBefore }: VisitOptions = {}): Promise<Visit> => {
-    let url = new URL(to, origin);
+  const visit = async (target: string, { stopBefore }: VisitOptions = {}): Promise<Visit> => {
+    let url = new URL(target, origin);
     for (let count = 0; count < redirectsMax; count += 1) {
       if (stopBefore?.(url) === true) return { url, status: undefined, text: "" };
-      const at = url.origin === origin ? new URL(url.pathname + url.search, servedBy) : url;
-      const answer = await fetch(at, {
+      const requestUrl = url.origin === origin ? new URL(url.pathname + url.search, servedBy) : url;
+      const response = await fetch(requestUrl, {
         redirect: "manual",
-        headers: { cookie: cookiesOf(url), accept: "text/html,*/*" },
+        headers: { cookie: formatCookies(url), accept: "text/html,*/*" },
       });
-      keep(url, answer.headers);
-      const location = answer.headers.get("location");
-      const text = await answer.text();
-      if (location === null) return { url, status: answer.status, text };
+      storeCookies(url, response.headers);
+      const location = response.headers.get("location");
+      const text = await response.text();
+      if (location === null) return { url, status: response.status, text };
       url = new URL(location, url);
     }
     throw new Error("the browser was sent round in circles");
@@ -52,12 +52,12 @@ export const createBrowser = ({ origin, servedBy }: { origin: string; servedBy: 
   return {
     visit,
     /** The cookies that the browser would send to the origin, as a header. */
-    cookies: (): string => cookiesOf(new URL(origin)),
+    cookies: (): string => formatCookies(new URL(origin)),
     /** Drops the cookies of another site, as if another person sat there. */
-    forget: (other: string): void => void jars.delete(other),
+    deleteCookies: (otherOrigin: string): void => void jars.delete(otherOrigin),
     /** Takes a cookie away, or puts one in its place. */
     setCookie: (name: string, value: string | undefined): void => {
-      const jar = jarOf(new URL(origin));
+      const jar = getJar(new URL(origin));
       if (value === undefined) jar.delete(name);
       else jar.set(name, value);
     },

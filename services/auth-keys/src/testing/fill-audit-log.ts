@@ -1,6 +1,6 @@
 import { sql } from "slonik";
-import { nothing } from "@payment-links/postgres";
-import type { Rig } from "./open-rig.ts";
+import { sqlVoid } from "@payment-links/postgres";
+import type { Rig } from "./create-rig.ts";
 
 /** Writes so many entries into an account's log, as if it had been in use for long. */
 export const fillAuditLog = (
@@ -8,7 +8,7 @@ export const fillAuditLog = (
   accountId: string,
   count: number,
 ) =>
-  pool.query(nothing`
+  pool.query(sqlVoid`
     INSERT INTO audit_log (occurred_at, account_id, actor_kind, action, target_id, detail)
     SELECT ${sql.timestamp(clock.now())}, ${accountId}, 'service', 'account.changed',
       'n_' || n, jsonb_build_object('text', repeat('x', 200))

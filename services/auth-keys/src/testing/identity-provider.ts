@@ -14,8 +14,8 @@ type ProviderOptions = { redirectUri: string };
  * A certified identity provider on loopback that asks for no password: everybody signs in as
  * `person`. It can take new keys, and go away and come back under the same address.
  */
-export const openIdentityProvider = async ({ redirectUri }: ProviderOptions) => {
-  const person = {
+export const startIdentityProvider = async ({ redirectUri }: ProviderOptions) => {
+  const user = {
     subject: "subject-1",
     name: "Ada Example" as string | undefined,
     groups: ["staff"],
@@ -25,17 +25,17 @@ export const openIdentityProvider = async ({ redirectUri }: ProviderOptions) => 
   const port = await listenOnFreePort(server);
   const issuer = `http://127.0.0.1:${port}`;
 
-  const useKey = async (kid: string): Promise<void> => {
+  const useSigningKey = async (kid: string): Promise<void> => {
     const { privateKey } = await generateKeyPair("RS256", { extractable: true });
     const key = { ...(await exportJWK(privateKey)), kid, alg: "RS256", use: "sig" };
-    const provider = createProvider({ issuer, redirectUri, key, person });
+    const provider = createProvider({ issuer, redirectUri, key, user });
     const callback = provider.callback();
     handle = (req, res) => {
       const isLogin = req.url?.startsWith("/interaction/") === true;
-      void (isLogin ? logIn(provider, person.subject, req, res) : callback(req, res));
+      void (isLogin ? finishLogin(provider, user.subject, req, res) : callback(req, res));
     };
   };
-  await useKey("first");
+  await useSigningKey("first");
 
   const close = () =>
     new Promise<void>((resolve) => {
@@ -51,27 +51,27 @@ export const openIdentityProvider = async ({ redirectUri }: ProviderOptions) => 
   };
   return {
     client,
-    person,
+    user,
     /** Takes a new signing key, as after a restart: the one before is no longer known. */
-    useKey,
-    goAway: close,
-    comeBack: async () => {
+    useSigningKey,
+    stop: close,
+    restart: async () => {
       server = createServer((req, res) => handle(req, res));
       await new Promise<void>((resolve) => void server.listen(port, "127.0.0.1", resolve));
     },
     close,
   };
 };
-export type IdentityProvider = Awaited<ReturnType<typeof openIdentityProvider>>;
+export type IdentityProvider = Awaited<ReturnType<typeof startIdentityProvider>>;
 
-type Setup = {
+type ProviderSetup = {
   issuer: string;
   redirectUri: string;
   key: object;
-  person: { name: string | undefined; groups: string[] };
+  user: { name: string | undefined; groups: string[] };
 };
 
-const createProvider = ({ issuer, redirectUri, key, person }: Setup): Provider =>
+const createProvider = ({ issuer, redirectUri, key, user }: ProviderSetup): Provider =>
   new Provider(issuer, {
     adapter: createMemoryAdapter(0),
     clients: [{ client_id: clientId, client_secret: clientSecret, redirect_uris: [redirectUri] }],
@@ -87,16 +87,17 @@ const createProvider = ({ issuer, redirectUri, key, person }: Setup): Provider =
       accountId,
       claims: () => ({
         sub: accountId,
-        ...(person.name === undefined ? {} : person),
-        groups: person.groups,
+        ...(user.name === undefined ? {} : user),
+        groups: user.groups,
       }),
     }),
     // A person who signs in has agreed.
     loadExistingGrant: async ({ oidc }) => {
       const { session } = oidc;
-      const known = session?.grantIdFor(clientId);
-      const found = known === undefined ? undefined : await oidc.provider.Grant.find(known);
-      if (found !== undefined) return found;
+      const grantId = session?.grantIdFor(clientId);
+      const existingGrant =
+        grantId === undefined ? undefined : await oidc.provider.Grant.find(grantId);
+      if (existingGrant !== undefined) return existingGrant;
       const accountId = session?.accountId;
       const grant = new oidc.provider.Grant({
         clientId,
@@ -108,7 +109,7 @@ const createProvider = ({ issuer, redirectUri, key, person }: Setup): Provider =
     },
   });
 
-const logIn = async (
+const finishLogin = async (
   provider: Provider,
   accountId: string,
   req: IncomingMessage,

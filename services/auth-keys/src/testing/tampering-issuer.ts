@@ -4,31 +4,40 @@ import { text } from "node:stream/consumers";
 import { type CryptoKey, SignJWT, exportJWK, generateKeyPair } from "jose";
 import type { OidcClient } from "../config.ts";
 
-type Answer = { status: number; body: string; headers?: Record<string, string> };
+type IssuerResponse = { status: number; body: string; headers?: Record<string, string> };
 type TokenRequest = { authorization: string | undefined; form: URLSearchParams };
 
 const clientId = "payment-links";
 const clientSecret = "a client: secret/of the test";
 
-const json = (status: number, body: unknown): Answer => ({ status, body: JSON.stringify(body) });
+const createJsonResponse = (status: number, body: unknown): IssuerResponse => ({
+  status,
+  body: JSON.stringify(body),
+});
 
 /** A signing key, under the name that the issuer published for its own. */
-const makeKey = async () => generateKeyPair("RS256", { extractable: true });
+const createKey = async () => generateKeyPair("RS256", { extractable: true });
 
 /**
  * An issuer on loopback that answers whatever a test wants, unlike a certified one. The test makes
  * the ID token, the keys and the answers itself. Nobody signs in there; its codes are made up.
  */
-export const openTamperingIssuer = async () => {
-  const keys = await makeKey();
+export const startTamperingIssuer = async () => {
+  const keys = await createKey();
   const requests: TokenRequest[] = [];
-  const answers: { token: Answer | undefined; keys: Answer; metadata: Answer | undefined } = {
+  const responses: {
+    token: IssuerResponse | undefined;
+    keys: IssuerResponse;
+    metadata: IssuerResponse | undefined;
+  } = {
     token: undefined,
-    keys: json(200, { keys: [{ ...(await exportJWK(keys.publicKey)), kid: "k", use: "sig" }] }),
+    keys: createJsonResponse(200, {
+      keys: [{ ...(await exportJWK(keys.publicKey)), kid: "k", use: "sig" }],
+    }),
     metadata: undefined,
   };
-  const waits: { beforeAnswer: (path: string) => Promise<void> } = {
-    beforeAnswer: () => Promise.resolve(),
+  const hooks: { beforeResponse: (path: string) => Promise<void> } = {
+    beforeResponse: () => Promise.resolve(),
   };
   const server = createServer(async (req, res) => {
     const path = req.url ?? "";
@@ -37,9 +46,15 @@ export const openTamperingIssuer = async () => {
       const { authorization } = req.headers;
       requests.push({ authorization, form: new URLSearchParams(body) });
     }
-    await waits.beforeAnswer(path);
-    if (path === "/token") send(res, answers.token);
-    else send(res, path === "/keys" ? answers.keys : (answers.metadata ?? json(200, metadata)));
+    await hooks.beforeResponse(path);
+    if (path === "/token") sendResponse(res, responses.token);
+    else
+      sendResponse(
+        res,
+        path === "/keys"
+          ? responses.keys
+          : (responses.metadata ?? createJsonResponse(200, metadata)),
+      );
   });
   await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -61,28 +76,28 @@ export const openTamperingIssuer = async () => {
   };
 
   return {
-    answers,
+    responses,
     client,
     keys,
     metadata,
     requests,
-    waits,
-    makeKey,
-    json,
+    hooks,
+    createKey,
+    createJsonResponse,
     /** What a right ID token says, for a nonce at an instant. */
     claims: (nonce: string, now: Date): Record<string, unknown> => {
       const seconds = Math.floor(now.getTime() / 1000);
       const times = { iat: seconds, exp: seconds + 300 };
       return { iss: issuer, sub: "subject", aud: clientId, nonce, ...times };
     },
-    sign: (
+    signToken: (
       claims: Record<string, unknown>,
       { key = keys.privateKey, alg = "RS256", kid = "k" }: SignOptions = {},
     ): Promise<string> => new SignJWT(claims).setProtectedHeader({ alg, kid }).sign(key),
     /** What the token endpoint answers from now on. */
-    giveToken: (idToken: string | undefined): void => {
+    setTokenResponse: (idToken: string | undefined): void => {
       const tokens = { access_token: "a", token_type: "Bearer", id_token: idToken };
-      answers.token = json(200, tokens);
+      responses.token = createJsonResponse(200, tokens);
     },
     close: () =>
       new Promise<void>((resolve) => {
@@ -91,13 +106,13 @@ export const openTamperingIssuer = async () => {
       }),
   };
 };
-export type TamperingIssuer = Awaited<ReturnType<typeof openTamperingIssuer>>;
+export type TamperingIssuer = Awaited<ReturnType<typeof startTamperingIssuer>>;
 
 type SignOptions = { key?: CryptoKey | Uint8Array; alg?: string; kid?: string };
 
 /** Without an answer the request stays waiting. */
-const send = (res: ServerResponse, answer: Answer | undefined): void => {
-  if (answer === undefined) return;
-  res.writeHead(answer.status, { "content-type": "application/json", ...answer.headers });
-  res.end(answer.body);
+const sendResponse = (res: ServerResponse, response: IssuerResponse | undefined): void => {
+  if (response === undefined) return;
+  res.writeHead(response.status, { "content-type": "application/json", ...response.headers });
+  res.end(response.body);
 };

@@ -2,13 +2,13 @@ import {
   type CatalogueToken,
   type Decimal,
   type paymentWays,
-  smallestDeposit,
-  tronToHex,
+  getSmallestDeposit,
+  tronAddressToHex,
 } from "@payment-links/contracts";
 import type { LinkView } from "./link-view.ts";
 import {
   encodeApprove,
-  encodeNamedTransfer,
+  encodeSuffixTransfer,
   encodeNativePayment,
   encodeTokenPayment,
 } from "./proxy-calldata.ts";
@@ -48,59 +48,69 @@ export type ContractCalls = {
   ways: readonly PaymentWay[];
 };
 
-type Payment = {
+type ContractPayment = {
   link: LinkView;
   token: CatalogueToken;
   amount: Decimal;
   amountBaseUnits: bigint;
   /** Whether somebody looks at transfers straight to owners on the token's chain. */
-  isTransferRead: boolean;
+  isTransferTracked: boolean;
 };
 
 /** How a link is paid through the fee proxy of its chain; undefined where that has none for its token. */
-export const callContracts = (order: Payment): ContractCalls | undefined => {
-  const { link, token, amountBaseUnits: amount } = order;
+export const buildContractCalls = (contractPayment: ContractPayment): ContractCalls | undefined => {
+  const { link, token, amountBaseUnits: amount } = contractPayment;
   const { feeProxies, chainType } = token.chain;
   const proxyAddress = token.isNative ? feeProxies?.ethereum : feeProxies?.erc20;
   if (proxyAddress === undefined || proxyAddress === null) return undefined;
   const paymentReference: Hex = `0x${link.paymentReference}`;
   const isTron = chainType === "TVM";
-  const bytesOf = (address: string): Hex => hex(isTron ? tronToHex(address) : address);
-  const payment = { to: bytesOf(link.destinationAddress), amount, reference: paymentReference };
+  const toHexAddress = (address: string): Hex =>
+    toHex(isTron ? tronAddressToHex(address) : address);
+  const transfer = {
+    to: toHexAddress(link.destinationAddress),
+    amount,
+    reference: paymentReference,
+  };
   if (token.isNative) {
-    const data = encodeNativePayment(payment);
+    const data = encodeNativePayment(transfer);
     const steps: PaymentStep[] = [{ kind: "pay", to: proxyAddress, value: amount, data }];
     return { proxyAddress, paymentReference, steps, ways: [{ kind: "pay", signatures: 1, steps }] };
   }
-  const allow = (kind: "reset_allowance" | "approve", allowed: bigint): PaymentStep => ({
+  const createApproveStep = (
+    kind: "reset_allowance" | "approve",
+    allowance: bigint,
+  ): PaymentStep => ({
     kind,
     to: token.address,
     value: 0n,
-    data: encodeApprove(bytesOf(proxyAddress), allowed),
+    data: encodeApprove(toHexAddress(proxyAddress), allowance),
   });
-  const calls: PaymentStep[] = [
-    ...(token.approveResetsFirst === true ? [allow("reset_allowance", 0n)] : []),
-    allow("approve", amount),
+  const evmSteps: PaymentStep[] = [
+    ...(token.approveResetsFirst === true ? [createApproveStep("reset_allowance", 0n)] : []),
+    createApproveStep("approve", amount),
     {
       kind: "pay",
       to: proxyAddress,
       value: 0n,
-      data: encodeTokenPayment(bytesOf(token.address), payment),
+      data: encodeTokenPayment(toHexAddress(token.address), transfer),
     },
   ];
-  const steps = isTron ? calls.map(asTronCall) : calls;
-  const oneByOne: PaymentWay = { kind: "approve_and_pay", signatures: steps.length, steps };
-  if (isTron) return { proxyAddress, paymentReference, steps, ways: [oneByOne] };
-  const direct: PaymentStep = {
+  const steps = isTron ? evmSteps.map(withTronCall) : evmSteps;
+  const sequentialWay: PaymentWay = { kind: "approve_and_pay", signatures: steps.length, steps };
+  if (isTron) return { proxyAddress, paymentReference, steps, ways: [sequentialWay] };
+  const directTransfer: PaymentStep = {
     kind: "pay",
     to: token.address,
     value: 0n,
-    data: encodeNamedTransfer(payment),
+    data: encodeSuffixTransfer(transfer),
   };
   const ways: PaymentWay[] = [
     { kind: "batch", signatures: 1, steps },
-    ...(takesSuffix(order) ? [{ kind: "suffix" as const, signatures: 1, steps: [direct] }] : []),
-    oneByOne,
+    ...(canUseSuffix(contractPayment)
+      ? [{ kind: "suffix" as const, signatures: 1, steps: [directTransfer] }]
+      : []),
+    sequentialWay,
   ];
   return { proxyAddress, paymentReference, steps, ways };
 };
@@ -109,8 +119,8 @@ export const callContracts = (order: Payment): ContractCalls | undefined => {
  * Whether a transfer that names its link by a suffix would be found (rule CHAIN-22). There is no way by
  * EIP-2612: the fee proxy takes no permit, so it would be one more transaction, not one less.
  */
-const takesSuffix = ({ amount, isTransferRead, token }: Payment): boolean =>
-  isTransferRead && token.takesSuffix !== undefined && amount.gte(smallestDeposit(token));
+const canUseSuffix = ({ amount, isTransferTracked, token }: ContractPayment): boolean =>
+  isTransferTracked && token.takesSuffix !== undefined && amount.gte(getSmallestDeposit(token));
 
 /** The highest price of energy that Tron has had, in sun. It charges what the call takes, not the limit. */
 const sunPerEnergy = 420n;
@@ -129,19 +139,19 @@ const selectors = {
   pay: "transferFromWithReferenceAndFee(address,address,uint256,bytes,uint256,address)",
 };
 
-const asTronCall = (step: PaymentStep): PaymentStep => {
-  const what = step.kind === "pay" ? "pay" : "allowance";
-  const energy = energyMax[what];
+const withTronCall = (step: PaymentStep): PaymentStep => {
+  const callKind = step.kind === "pay" ? "pay" : "allowance";
+  const callEnergyMax = energyMax[callKind];
   return {
     ...step,
     tron: {
-      functionSelector: selectors[what],
+      functionSelector: selectors[callKind],
       parameter: step.data.slice("0x".length + 8),
-      energyMax: energy,
-      feeLimitSun: BigInt(energy) * sunPerEnergy,
+      energyMax: callEnergyMax,
+      feeLimitSun: BigInt(callEnergyMax) * sunPerEnergy,
     },
   };
 };
 
 // On EVM chains the catalogue, and the wallets of links, hold EIP-55 addresses.
-const hex = (address: string): Hex => `0x${address.slice(2)}`;
+const toHex = (address: string): Hex => `0x${address.slice(2)}`;

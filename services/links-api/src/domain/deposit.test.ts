@@ -1,29 +1,34 @@
 import { describe, expect, test } from "@jest/globals";
-import { Decimal, Refusal, linkTexts, openCatalogue } from "@payment-links/contracts";
-import { sampleAccount, start } from "../testing/samples.ts";
+import { Decimal, ApiError, pickLinkTexts, loadCatalogue } from "@payment-links/contracts";
+import { sampleAccount, testStartTime } from "../testing/samples.ts";
 import {
   type Deposit,
   type LikelyLink,
   assignDeposit,
-  hearOfDeposit,
+  applyDepositState,
   rankLinks,
-  settlementOfDeposit,
+  createDepositSettlement,
 } from "./deposit.ts";
-import { type Link, openLink, readyAccount } from "./link.ts";
+import { type Link, buildLink, requirePayableAccount } from "./link.ts";
 
-const owner = readyAccount(sampleAccount(), openCatalogue());
-const later = (ms: number) => new Date(start.getTime() + ms);
+const owner = requirePayableAccount(sampleAccount(), loadCatalogue());
+const afterStart = (ms: number) => new Date(testStartTime.getTime() + ms);
 
 const link: Link = {
-  ...openLink(
-    { toAmount: new Decimal("10"), ...linkTexts({}), maxUsage: null, expirationDate: later(1000) },
+  ...buildLink(
+    {
+      toAmount: new Decimal("10"),
+      ...pickLinkTexts({}),
+      maxUsage: null,
+      expirationDate: afterStart(1000),
+    },
     owner,
-    { id: "plink_1", paymentReference: "ab".repeat(16), now: start },
+    { id: "plink_1", paymentReference: "ab".repeat(16), now: testStartTime },
   ),
   destinationAddress: owner.wallet.walletAddress,
 };
 
-const deposit = (change: Partial<Deposit> = {}): Deposit => ({
+const createDeposit = (overrides: Partial<Deposit> = {}): Deposit => ({
   id: "dep_1",
   version: 2,
   status: "settled",
@@ -33,140 +38,161 @@ const deposit = (change: Partial<Deposit> = {}): Deposit => ({
   destinationAddress: link.destinationAddress.toLowerCase(),
   payer: "0xPayer",
   sourceTransaction: "0xab",
-  occurredAt: later(1),
-  firstSeenAt: later(2),
+  occurredAt: afterStart(1),
+  firstSeenAt: afterStart(2),
   returnedAt: null,
   userId: "user_1",
   decision: "unmatched",
   decidedAt: null,
   linkId: null,
   paymentId: null,
-  ...change,
+  ...overrides,
 });
 
 describe("what is told of a deposit", () => {
-  const now = later(9);
+  const now = afterStart(9);
 
   test("is news in a higher version alone, or as a step that was not known, which keeps the version", () => {
-    const known = deposit({ status: "seen" });
-    expect(hearOfDeposit(known, deposit({ status: "seen", version: 2 }), now)).toBe(known);
-    expect(hearOfDeposit(known, deposit({ status: "seen", version: 1 }), now)).toBe(known);
-    const settled = hearOfDeposit(known, deposit({ version: 1 }), now);
+    const storedDeposit = createDeposit({ status: "seen" });
+    expect(
+      applyDepositState(storedDeposit, createDeposit({ status: "seen", version: 2 }), now),
+    ).toBe(storedDeposit);
+    expect(
+      applyDepositState(storedDeposit, createDeposit({ status: "seen", version: 1 }), now),
+    ).toBe(storedDeposit);
+    const settled = applyDepositState(storedDeposit, createDeposit({ version: 1 }), now);
     expect(settled).toMatchObject({ status: "settled", version: 2, returnedAt: null });
-    expect(hearOfDeposit(settled, deposit({ status: "seen" }), now)).toBe(settled);
-    expect(hearOfDeposit(settled, deposit({ version: 3 }), now)).toMatchObject({ version: 3 });
+    expect(applyDepositState(settled, createDeposit({ status: "seen" }), now)).toBe(settled);
+    expect(applyDepositState(settled, createDeposit({ version: 3 }), now)).toMatchObject({
+      version: 3,
+    });
   });
 
   test("takes it away once under any version, until it came back and goes in a higher one", () => {
-    const gone = hearOfDeposit(deposit(), deposit({ version: 1, status: "orphaned" }), now);
-    expect(gone).toMatchObject({ status: "orphaned", version: 2, returnedAt: null });
-    const back = hearOfDeposit(gone, deposit({ version: 3 }), now);
-    expect(back).toMatchObject({ status: "settled", version: 3, returnedAt: now });
-    const again = (version: number) =>
-      hearOfDeposit(back, deposit({ version, status: "orphaned" }), later(10));
-    expect(again(3)).toBe(back);
-    expect(again(4)).toMatchObject({ status: "orphaned", version: 4, returnedAt: null });
-    expect(hearOfDeposit(back, deposit({ version: 4 }), later(10)).returnedAt).toEqual(now);
+    const orphaned = applyDepositState(
+      createDeposit(),
+      createDeposit({ version: 1, status: "orphaned" }),
+      now,
+    );
+    expect(orphaned).toMatchObject({ status: "orphaned", version: 2, returnedAt: null });
+    const returned = applyDepositState(orphaned, createDeposit({ version: 3 }), now);
+    expect(returned).toMatchObject({ status: "settled", version: 3, returnedAt: now });
+    const orphanAgain = (version: number) =>
+      applyDepositState(returned, createDeposit({ version, status: "orphaned" }), afterStart(10));
+    expect(orphanAgain(3)).toBe(returned);
+    expect(orphanAgain(4)).toMatchObject({ status: "orphaned", version: 4, returnedAt: null });
+    expect(
+      applyDepositState(returned, createDeposit({ version: 4 }), afterStart(10)).returnedAt,
+    ).toEqual(now);
   });
 });
 
 test("a deposit's payment is named by deposit and account, and says whether it is still there", () => {
-  const payment = settlementOfDeposit(deposit({ userId: "user_7" }), "plink_1");
+  const payment = createDepositSettlement(createDeposit({ userId: "user_7" }), "plink_1");
   expect(payment).toMatchObject({ sourceId: "dep_1:user_7", status: "settled", isOrphaned: false });
-  expect(settlementOfDeposit(deposit({ status: "orphaned" }), "plink_1").isOrphaned).toBe(true);
-  expect(settlementOfDeposit(deposit(), "plink_2").id).not.toBe(payment.id);
+  expect(createDepositSettlement(createDeposit({ status: "orphaned" }), "plink_1").isOrphaned).toBe(
+    true,
+  );
+  expect(createDepositSettlement(createDeposit(), "plink_2").id).not.toBe(payment.id);
 });
 
 describe("assigning a deposit", () => {
-  const assign = (change: Partial<Deposit>, to: Partial<Link> = {}, now = later(10)) =>
-    assignDeposit(deposit(change), {
-      link: { ...link, ...to },
+  const assignSample = (
+    overrides: Partial<Deposit>,
+    linkOverrides: Partial<Link> = {},
+    now = afterStart(10),
+  ) =>
+    assignDeposit(createDeposit(overrides), {
+      link: { ...link, ...linkOverrides },
       reports: [],
-      tokenOf: () => owner.token,
+      getToken: () => owner.token,
       now,
     });
 
-  const codeOf = (...asked: Parameters<typeof assign>) => {
+  const getErrorCode = (...args: Parameters<typeof assignSample>) => {
     try {
-      assign(...asked);
+      assignSample(...args);
     } catch (error) {
-      if (error instanceof Refusal) return error.entries[0]?.code;
+      if (error instanceof ApiError) return error.entries[0]?.code;
       throw error;
     }
     return undefined;
   };
 
   test("credits the link, also one that another deposit was dismissed for", () => {
-    const { credited, payment } = assign({ decision: "dismissed" }).taken;
+    const { credit, payment } = assignSample({ decision: "dismissed" }).result;
     expect(payment).toMatchObject({ isApplied: true, source: "deposit", amount: new Decimal(10) });
-    expect(credited).toMatchObject({ isCompleted: true, link: { status: "completed" } });
+    expect(credit).toMatchObject({ isCompleted: true, link: { status: "completed" } });
   });
 
-  const other = "0x0000000000000000000000000000000000000001";
+  const otherAddress = "0x0000000000000000000000000000000000000001";
   test.each([
     ["DEPOSIT_ALREADY_ASSIGNED", { decision: "assigned", status: "orphaned" }],
-    ["DEPOSIT_ORPHANED", { status: "orphaned", tokenAddress: other }],
-    ["DEPOSIT_NOT_SETTLED", { status: "seen", tokenAddress: other }],
-    ["DEPOSIT_WRONG_TOKEN", { tokenAddress: other, destinationAddress: other }],
-    ["DEPOSIT_WRONG_TOKEN", { chainId: "1", destinationAddress: other }],
-    ["DEPOSIT_WRONG_DESTINATION", { destinationAddress: other }],
-  ] as const)("is refused as %s, before what comes after it: %j", (code, change) => {
-    expect(codeOf(change, { status: "inactive" })).toBe(code);
+    ["DEPOSIT_ORPHANED", { status: "orphaned", tokenAddress: otherAddress }],
+    ["DEPOSIT_NOT_SETTLED", { status: "seen", tokenAddress: otherAddress }],
+    ["DEPOSIT_WRONG_TOKEN", { tokenAddress: otherAddress, destinationAddress: otherAddress }],
+    ["DEPOSIT_WRONG_TOKEN", { chainId: "1", destinationAddress: otherAddress }],
+    ["DEPOSIT_WRONG_DESTINATION", { destinationAddress: otherAddress }],
+  ] as const)("is refused as %s, before what comes after it: %j", (code, overrides) => {
+    expect(getErrorCode(overrides, { status: "inactive" })).toBe(code);
   });
 
   test("is refused once the link has ended, to the millisecond, by our time and by the chain's", () => {
-    expect(codeOf({}, { status: "completed" })).toBe("PAYMENT_LINK_NOT_ACTIVE");
-    expect(codeOf({}, {}, later(999))).toBeUndefined();
-    expect(codeOf({}, {}, later(1000))).toBe("PAYMENT_LINK_NOT_ACTIVE");
-    expect(codeOf({ occurredAt: later(999) })).toBeUndefined();
-    expect(codeOf({ occurredAt: later(1000) })).toBe("PAYMENT_LINK_NOT_ACTIVE");
+    expect(getErrorCode({}, { status: "completed" })).toBe("PAYMENT_LINK_NOT_ACTIVE");
+    expect(getErrorCode({}, {}, afterStart(999))).toBeUndefined();
+    expect(getErrorCode({}, {}, afterStart(1000))).toBe("PAYMENT_LINK_NOT_ACTIVE");
+    expect(getErrorCode({ occurredAt: afterStart(999) })).toBeUndefined();
+    expect(getErrorCode({ occurredAt: afterStart(1000) })).toBe("PAYMENT_LINK_NOT_ACTIVE");
   });
 });
 
 describe("the links that a deposit was likeliest for", () => {
   const dayMs = 86_400_000;
-  const likely = (id: string, change: Partial<LikelyLink> = {}): LikelyLink => ({
+  const createLikelyLink = (id: string, overrides: Partial<LikelyLink> = {}): LikelyLink => ({
     id,
     toAmount: new Decimal("25"),
     receivedAmount: new Decimal("0"),
-    createdAt: later(-2 * dayMs),
+    createdAt: afterStart(-2 * dayMs),
     description: null,
     isOfSender: false,
-    ...change,
+    ...overrides,
   });
-  const rank = (...links: readonly LikelyLink[]) =>
-    rankLinks(deposit({ occurredAt: start }), links).map(({ id, reasons }) => [id, ...reasons]);
+  const rankIds = (...links: readonly LikelyLink[]) =>
+    rankLinks(createDeposit({ occurredAt: testStartTime }), links).map(({ id, reasons }) => [
+      id,
+      ...reasons,
+    ]);
 
   test("are of what remains to be paid, of that sender, or no more than a day old; no others", () => {
     const links = [
-      likely("none"),
-      likely("rest", { receivedAmount: new Decimal("15") }),
-      likely("sender", { isOfSender: true }),
+      createLikelyLink("none"),
+      createLikelyLink("rest", { receivedAmount: new Decimal("15") }),
+      createLikelyLink("sender", { isOfSender: true }),
     ];
-    expect(rank(...links)).toEqual([
+    expect(rankIds(...links)).toEqual([
       ["rest", "amount"],
       ["sender", "sender"],
     ]);
-    const ages = [-1, 0, dayMs, dayMs + 1].map((ageMs) =>
-      likely(`${ageMs}`, { createdAt: later(-ageMs) }),
+    const linksByAge = [-1, 0, dayMs, dayMs + 1].map((ageMs) =>
+      createLikelyLink(`${ageMs}`, { createdAt: afterStart(-ageMs) }),
     );
-    expect(rank(...ages)).toEqual([
+    expect(rankIds(...linksByAge)).toEqual([
       ["0", "time"],
       [`${dayMs}`, "time"],
     ]);
   });
 
   test("are three at most: the amount tells more than sender and time together, then the newest", () => {
-    const rest = { toAmount: new Decimal("10") };
+    const remainingAmount = { toAmount: new Decimal("10") };
     const links = [
-      likely("time", { createdAt: later(-1) }),
-      likely("older sender", { isOfSender: true, createdAt: later(-3 * dayMs) }),
-      likely("sender", { isOfSender: true }),
-      likely("both", { isOfSender: true, createdAt: later(-1) }),
-      likely("amount", rest),
+      createLikelyLink("time", { createdAt: afterStart(-1) }),
+      createLikelyLink("older sender", { isOfSender: true, createdAt: afterStart(-3 * dayMs) }),
+      createLikelyLink("sender", { isOfSender: true }),
+      createLikelyLink("both", { isOfSender: true, createdAt: afterStart(-1) }),
+      createLikelyLink("amount", remainingAmount),
     ];
-    expect(rank(...links).map(([id]) => id)).toEqual(["amount", "both", "sender"]);
-    expect(rank(...links.slice(0, 3)).map(([id]) => id)).toEqual([
+    expect(rankIds(...links).map(([id]) => id)).toEqual(["amount", "both", "sender"]);
+    expect(rankIds(...links.slice(0, 3)).map(([id]) => id)).toEqual([
       "sender",
       "older sender",
       "time",

@@ -3,23 +3,23 @@ import {
   type DepositState,
   type SettlementState,
   type depositDecisions,
-  type likelihoods,
-  idOfNames,
+  type likelyLinkReasons,
+  createDeterministicId,
   isSameAddress,
-  refuse,
+  createApiError,
 } from "@payment-links/contracts";
 import { type Link, statusAt } from "./link.ts";
 import type { Payment } from "./payment.ts";
-import { type Taken, takeSettlement } from "./take-settlement.ts";
+import { type SettlementResult, evaluateSettlement } from "./evaluate-settlement.ts";
 
 /** What its owner has decided of a deposit. */
 export type DepositDecision = (typeof depositDecisions)[number];
 
 /** What the chain tells of a deposit, and when it was heard that it has it again, if it took it away. */
-export type HeardDeposit = DepositState & { returnedAt: Date | null };
+export type ObservedDeposit = DepositState & { returnedAt: Date | null };
 
 /** A deposit as one account has it: what the chain tells, and what was decided. */
-export type Deposit = HeardDeposit & {
+export type Deposit = ObservedDeposit & {
   userId: string;
   decision: DepositDecision;
   decidedAt: Date | null;
@@ -27,28 +27,29 @@ export type Deposit = HeardDeposit & {
   paymentId: string | null;
 };
 
-const steps: Record<DepositState["status"], number> = { seen: 0, settled: 1, orphaned: 2 };
+const statusRanks: Record<DepositState["status"], number> = { seen: 0, settled: 1, orphaned: 2 };
 
 /** A deposit after what is told of it; the same one if that is nothing new. */
-export const hearOfDeposit = <Known extends HeardDeposit>(
-  known: Known,
-  told: DepositState,
+export const applyDepositState = <Observed extends ObservedDeposit>(
+  observed: Observed,
+  update: DepositState,
   now: Date,
-): Known => {
-  if (told.version <= known.version && !isFurther(known, told)) return known;
-  const isGone = told.status === "orphaned";
-  const isBack = known.status === "orphaned" && !isGone;
-  const returnedAt = isBack ? now : known.returnedAt;
-  const version = Math.max(known.version, told.version);
-  return { ...known, ...told, version, returnedAt: isGone ? null : returnedAt };
+): Observed => {
+  if (update.version <= observed.version && !isLaterStatus(observed, update)) return observed;
+  const isOrphaned = update.status === "orphaned";
+  const hasReturned = observed.status === "orphaned" && !isOrphaned;
+  const returnedAt = hasReturned ? now : observed.returnedAt;
+  const version = Math.max(observed.version, update.version);
+  return { ...observed, ...update, version, returnedAt: isOrphaned ? null : returnedAt };
 };
 
 /**
  * A later step is news under any version, as a listener that was restored from a dump counts anew. That
  * its chain took it away is such a step once: of one that came back it may be what was told before.
  */
-const isFurther = (known: HeardDeposit, { status }: DepositState): boolean =>
-  steps[status] > steps[known.status] && (status !== "orphaned" || known.returnedAt === null);
+const isLaterStatus = (observed: ObservedDeposit, { status }: DepositState): boolean =>
+  statusRanks[status] > statusRanks[observed.status] &&
+  (status !== "orphaned" || observed.returnedAt === null);
 
 /** The source of all payments that assigned deposits become. */
 export const depositSource = "deposit";
@@ -57,11 +58,11 @@ export const depositSource = "deposit";
  * The payment that an assigned deposit is. It has a source of its own, so that it is none of the
  * chain's, and is named by deposit and account. Its id cannot be guessed without the link's.
  */
-export const settlementOfDeposit = (
+export const createDepositSettlement = (
   deposit: DepositState & Pick<Deposit, "userId">,
   linkId: string,
 ): SettlementState => ({
-  id: idOfNames("tx", ["deposit", deposit.id, linkId]),
+  id: createDeterministicId("tx", ["deposit", deposit.id, linkId]),
   version: deposit.version,
   source: depositSource,
   sourceId: `${deposit.id}:${deposit.userId}`,
@@ -87,43 +88,47 @@ export const assignDeposit = (
   context: {
     link: Link;
     reports: readonly Payment[];
-    tokenOf: (tokenId: string) => CatalogueToken;
+    getToken: (tokenId: string) => CatalogueToken;
     now: Date;
   },
 ): {
-  taken: Taken & { credited: NonNullable<Taken["credited"]> };
-  judgedAgain: readonly Taken[];
+  result: SettlementResult & { credit: NonNullable<SettlementResult["credit"]> };
+  reevaluated: readonly SettlementResult[];
 } => {
-  const { link, now, tokenOf } = context;
-  const token = tokenOf(link.tokenId);
-  if (deposit.decision === "assigned") throw refuse("DEPOSIT_ALREADY_ASSIGNED");
-  if (deposit.status === "orphaned") throw refuse("DEPOSIT_ORPHANED");
-  if (deposit.status === "seen") throw refuse("DEPOSIT_NOT_SETTLED");
-  const isSame = (a: string, b: string) => isSameAddress(token.chain.chainType, a, b);
-  const isRightToken =
-    deposit.chainId === link.chainId && isSame(deposit.tokenAddress, link.tokenAddress);
-  if (!isRightToken) throw refuse("DEPOSIT_WRONG_TOKEN");
-  if (!isSame(deposit.destinationAddress, link.destinationAddress)) {
-    throw refuse("DEPOSIT_WRONG_DESTINATION");
+  const { link, now, getToken } = context;
+  const token = getToken(link.tokenId);
+  if (deposit.decision === "assigned") throw createApiError("DEPOSIT_ALREADY_ASSIGNED");
+  if (deposit.status === "orphaned") throw createApiError("DEPOSIT_ORPHANED");
+  if (deposit.status === "seen") throw createApiError("DEPOSIT_NOT_SETTLED");
+  const matchesAddress = (a: string, b: string) => isSameAddress(token.chain.chainType, a, b);
+  const isExpectedToken =
+    deposit.chainId === link.chainId && matchesAddress(deposit.tokenAddress, link.tokenAddress);
+  if (!isExpectedToken) throw createApiError("DEPOSIT_WRONG_TOKEN");
+  if (!matchesAddress(deposit.destinationAddress, link.destinationAddress)) {
+    throw createApiError("DEPOSIT_WRONG_DESTINATION");
   }
-  if (statusAt(link, now) !== "active") throw refuse("PAYMENT_LINK_NOT_ACTIVE");
-  const settlement = settlementOfDeposit(deposit, link.id);
-  const [taken, ...judgedAgain] = takeSettlement(settlement, { ...context, known: undefined });
-  if (typeof taken?.payment.duplicateOf === "string") throw refuse("DEPOSIT_ALREADY_APPLIED");
+  if (statusAt(link, now) !== "active") throw createApiError("PAYMENT_LINK_NOT_ACTIVE");
+  const settlement = createDepositSettlement(deposit, link.id);
+  const [result, ...reevaluated] = evaluateSettlement(settlement, {
+    ...context,
+    storedPayment: undefined,
+  });
+  if (typeof result?.payment.duplicateOf === "string")
+    throw createApiError("DEPOSIT_ALREADY_APPLIED");
   // By the chain's own time it came when the link had ended.
-  if (taken?.credited === undefined) throw refuse("PAYMENT_LINK_NOT_ACTIVE");
-  return { taken: { ...taken, credited: taken.credited }, judgedAgain };
+  if (result?.credit === undefined) throw createApiError("PAYMENT_LINK_NOT_ACTIVE");
+  return { result: { ...result, credit: result.credit }, reevaluated };
 };
 
 /**
  * Returns the last moment at which a deposit may have come: blocks tell whole seconds, and a link may be made
  * and paid within one.
  */
-export const latestArrival = ({ occurredAt }: Pick<DepositState, "occurredAt">): Date =>
+export const getLatestArrival = ({ occurredAt }: Pick<DepositState, "occurredAt">): Date =>
   new Date(Math.floor(occurredAt.getTime() / 1_000) * 1_000 + 999);
 
 /** What makes a link likely. */
-export type Likelihood = (typeof likelihoods)[number];
+export type LikelyLinkReason = (typeof likelyLinkReasons)[number];
 
 /** What of a link tells how likely a deposit was for it. */
 export type LikelyLink = Pick<Link, "id" | "toAmount" | "receivedAmount" | "createdAt"> & {
@@ -132,18 +137,18 @@ export type LikelyLink = Pick<Link, "id" | "toAmount" | "receivedAmount" | "crea
   isOfSender: boolean;
 };
 
-const likelyMax = 3;
+const likelyLinksMax = 3;
 const dayMs = 24 * 60 * 60 * 1000;
 
 /** The links that a deposit was likeliest for, by how many reasons, with these; the newest first. */
 export const rankLinks = (
   { amount, occurredAt }: Pick<Deposit, "amount" | "occurredAt">,
   links: readonly LikelyLink[],
-): readonly (LikelyLink & { reasons: readonly Likelihood[] })[] =>
+): readonly (LikelyLink & { reasons: readonly LikelyLinkReason[] })[] =>
   links
     .map((link) => {
       const ageMs = occurredAt.getTime() - link.createdAt.getTime();
-      const reasons: Likelihood[] = [
+      const reasons: LikelyLinkReason[] = [
         ...(amount.equals(link.toAmount.minus(link.receivedAmount)) ? (["amount"] as const) : []),
         ...(link.isOfSender ? (["sender"] as const) : []),
         ...(ageMs >= 0 && ageMs <= dayMs ? (["time"] as const) : []),
@@ -151,11 +156,11 @@ export const rankLinks = (
       return { ...link, reasons };
     })
     .filter(({ reasons }) => reasons.length > 0)
-    .sort((a, b) => weigh(b.reasons) - weigh(a.reasons) || byAge(a, b))
-    .slice(0, likelyMax);
+    .sort((a, b) => computeScore(b.reasons) - computeScore(a.reasons) || compareByNewest(a, b))
+    .slice(0, likelyLinksMax);
 
-const weights: Record<Likelihood, number> = { amount: 4, sender: 2, time: 1 };
-const weigh = (reasons: readonly Likelihood[]): number =>
-  reasons.reduce((sum, reason) => sum + weights[reason], 0);
-const byAge = (a: LikelyLink, b: LikelyLink): number =>
+const reasonWeights: Record<LikelyLinkReason, number> = { amount: 4, sender: 2, time: 1 };
+const computeScore = (reasons: readonly LikelyLinkReason[]): number =>
+  reasons.reduce((sum, reason) => sum + reasonWeights[reason], 0);
+const compareByNewest = (a: LikelyLink, b: LikelyLink): number =>
   b.createdAt.getTime() - a.createdAt.getTime();

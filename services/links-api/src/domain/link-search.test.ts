@@ -1,6 +1,6 @@
 import { expect, test } from "@jest/globals";
 import { newId } from "@payment-links/contracts";
-import { readSearch } from "./link-search.ts";
+import { parseSearch } from "./link-search.ts";
 
 const linkId = newId("plink");
 const reference = "00ff".repeat(8);
@@ -15,6 +15,6 @@ test.each([
   [reference, { text: reference }],
   [`0x${reference}0`, { text: `0x${reference}0` }],
   [" 50 % off ", { text: " 50 % off " }],
-])("%j is read as what it names, else as a text", (typed, search) => {
-  expect(readSearch(typed)).toEqual(search);
+])("%j is read as what it names, else as a text", (input, expected) => {
+  expect(parseSearch(input)).toEqual(expected);
 });

@@ -7,13 +7,13 @@ import {
   type LinkStatus,
   type LinkTexts,
   type PaymentLinkState,
-  defaultWallet,
+  findDefaultWallet,
   fitsBaseUnits,
   fitsDecimals,
-  invalid,
+  createValidationError,
   isBitcoinDescriptor,
-  linkTexts,
-  refuse,
+  pickLinkTexts,
+  createApiError,
   type Wallet,
 } from "@payment-links/contracts";
 import { isNeverPayable } from "./payable-amount.ts";
@@ -49,21 +49,21 @@ export type Link = LinkTexts & {
  * An account that can be paid: its handle, the wallet that new links settle to, and the wallet's
  * token.
  */
-export type ReadyAccount = { id: string; handle: string; wallet: Wallet; token: CatalogueToken };
+export type PayableAccount = { id: string; handle: string; wallet: Wallet; token: CatalogueToken };
 
 /**
  * Answers how an account is paid, or refuses if it has no handle or no default wallet, or one on Bitcoin
  * that is not a key (409).
  */
-export const readyAccount = (account: Account, catalogue: Catalogue): ReadyAccount => {
-  const wallet = defaultWallet(account);
+export const requirePayableAccount = (account: Account, catalogue: Catalogue): PayableAccount => {
+  const wallet = findDefaultWallet(account);
   const token = wallet === undefined ? undefined : catalogue.findToken(wallet.tokenId);
   if (account.handle === null || wallet === undefined || token === undefined) {
-    throw refuse("PAYMENT_LINK_ACCOUNT_NOT_READY");
+    throw createApiError("PAYMENT_LINK_ACCOUNT_NOT_READY");
   }
-  const isOneAddress =
+  const isSingleAddress =
     token.chain.chainType === "BVM" && !isBitcoinDescriptor(wallet.walletAddress);
-  if (isOneAddress) throw refuse("PAYMENT_LINK_ACCOUNT_NOT_READY");
+  if (isSingleAddress) throw createApiError("PAYMENT_LINK_ACCOUNT_NOT_READY");
   return { id: account.id, handle: account.handle, wallet, token };
 };
 
@@ -72,34 +72,34 @@ export const readyAccount = (account: Account, catalogue: Catalogue): ReadyAccou
  * address on Bitcoin is taken only then. Refuses an amount that is too fine or too long for the owner's
  * token (rule API-14), or that no payment on its chain can have (rule API-36).
  */
-export const openLink = (
-  { toAmount, ...order }: CreateLinkBody,
-  owner: ReadyAccount,
-  drawn: { id: string; paymentReference: string; now: Date },
+export const buildLink = (
+  { toAmount, ...details }: CreateLinkBody,
+  owner: PayableAccount,
+  generated: { id: string; paymentReference: string; now: Date },
 ): Omit<Link, "destinationAddress"> => {
   const { wallet, token } = owner;
-  if (!fitsDecimals(toAmount, token.decimals)) throw refuse("INVALID_PAYMENT_LINK_AMOUNT");
-  if (!fitsBaseUnits(toAmount, token.decimals)) throw invalid("decimal_max_digits");
-  if (isNeverPayable(toAmount, token)) throw refuse("AMOUNT_NOT_PAYABLE");
+  if (!fitsDecimals(toAmount, token.decimals)) throw createApiError("INVALID_PAYMENT_LINK_AMOUNT");
+  if (!fitsBaseUnits(toAmount, token.decimals)) throw createValidationError("decimal_max_digits");
+  if (isNeverPayable(toAmount, token)) throw createApiError("AMOUNT_NOT_PAYABLE");
   return {
-    id: drawn.id,
+    id: generated.id,
     userId: owner.id,
     version: 1,
     status: "active",
     toAmount,
     receivedAmount: zero,
     currentUsage: 0,
-    maxUsage: order.maxUsage ?? null,
-    ...linkTexts(order),
-    createdAt: drawn.now,
-    expiresAt: order.expirationDate ?? null,
+    maxUsage: details.maxUsage ?? null,
+    ...pickLinkTexts(details),
+    createdAt: generated.now,
+    expiresAt: details.expirationDate ?? null,
     deactivatedAt: null,
     walletId: wallet.id,
     walletProvider: wallet.provider,
     tokenId: token.id,
     chainId: token.chain.id,
     tokenAddress: token.address,
-    paymentReference: drawn.paymentReference,
+    paymentReference: generated.paymentReference,
     lastTransactionId: null,
   };
 };
@@ -112,12 +112,12 @@ export const statusAt = (link: Pick<Link, "status" | "expiresAt">, now: Date): L
 
 /** Decides a deactivation; refuses if the link is not active any more. */
 export const deactivateLink = (link: Link, now: Date): Link => {
-  if (statusAt(link, now) !== "active") throw refuse("PAYMENT_LINK_NOT_ACTIVE");
+  if (statusAt(link, now) !== "active") throw createApiError("PAYMENT_LINK_NOT_ACTIVE");
   return { ...link, status: "inactive", deactivatedAt: now, version: link.version + 1 };
 };
 
 /** A link's whole state at an instant, as its events carry it. */
-export const linkState = (link: Link, now: Date): PaymentLinkState => ({
+export const toLinkState = (link: Link, now: Date): PaymentLinkState => ({
   id: link.id,
   version: link.version,
   userId: link.userId,
@@ -126,7 +126,7 @@ export const linkState = (link: Link, now: Date): PaymentLinkState => ({
   receivedAmount: link.receivedAmount,
   currentUsage: link.currentUsage,
   maxUsage: link.maxUsage,
-  ...linkTexts(link),
+  ...pickLinkTexts(link),
   expirationDate: link.expiresAt,
   destinationAddress: link.destinationAddress,
   chainId: link.chainId,

@@ -4,23 +4,23 @@ import { type Abi, decodeFunctionData, erc20Abi, toFunctionSelector, zeroAddress
 import {
   type CatalogueToken,
   Decimal,
-  Refusal,
+  ApiError,
   devnetSeed,
-  openCatalogue,
-  solanaReference,
+  loadCatalogue,
+  deriveSolanaReference,
   toEip55,
-  tronToHex,
-  linkTexts,
+  tronAddressToHex,
+  pickLinkTexts,
 } from "@payment-links/contracts";
 import type { LinkView } from "./link-view.ts";
-import { instructPayer, remainingAmount } from "./payment-instructions.ts";
+import { buildPaymentInstructions, getRemainingAmount } from "./payment-instructions.ts";
 
 const now = new Date("2026-11-21T10:00:00.000Z");
 const shopAddress = "0x52908400098527886E0F7030069857D2E4169EE7";
 const reference = "00112233445566778899aabbccddeeff";
 
 const findToken = (tokenId: string): CatalogueToken => {
-  const token = openCatalogue(undefined, [devnetSeed]).findToken(tokenId);
+  const token = loadCatalogue(undefined, [devnetSeed]).findToken(tokenId);
   if (token === undefined) throw new Error(`the seed has no ${tokenId}`);
   return token;
 };
@@ -29,7 +29,7 @@ const coin: CatalogueToken = { ...findToken("usdc-sepolia"), isNative: true, dec
 
 type SampleLink = LinkView & { owner: { username: string; isSuspended?: boolean } };
 
-const sampleLink = (more: Partial<SampleLink> = {}): SampleLink => ({
+const sampleLink = (overrides: Partial<SampleLink> = {}): SampleLink => ({
   owner: { username: "Alice's Shop" },
   id: "plink_01m7y4kb9sfvktcnzb0r3g9a0s",
   userId: "user_01m7y4kb9sfvktcnzb0r3g9a0s",
@@ -38,7 +38,7 @@ const sampleLink = (more: Partial<SampleLink> = {}): SampleLink => ({
   receivedAmount: "0",
   currentUsage: 0,
   maxUsage: null,
-  ...linkTexts({}),
+  ...pickLinkTexts({}),
   createdAt: now,
   expiresAt: null,
   walletId: "wallet_01m7y4kb9sfvktcnzb0r3g9a0s",
@@ -47,69 +47,74 @@ const sampleLink = (more: Partial<SampleLink> = {}): SampleLink => ({
   tokenId: usdc.id,
   paymentReference: reference,
   lastTransactionId: null,
-  ...more,
+  ...overrides,
 });
 
-type Wish = {
+type SampleOptions = {
   token?: CatalogueToken;
   amount?: string;
   chains?: string[];
   /** Whether transfers straight to owners are read on the token's chain. */
-  isTransferRead?: boolean;
+  isTransferTracked?: boolean;
 };
 
-const advise = (
+const buildInstructions = (
   link: SampleLink,
-  { token = usdc, amount, chains = [token.chain.id], isTransferRead = false }: Wish = {},
+  {
+    token = usdc,
+    amount,
+    chains = [token.chain.id],
+    isTransferTracked = false,
+  }: SampleOptions = {},
 ) =>
-  instructPayer(link, token, {
+  buildPaymentInstructions(link, token, {
     amount: amount === undefined ? undefined : new Decimal(amount),
     settlementChains: new Set(chains),
-    transferChains: new Set(isTransferRead ? [token.chain.id] : []),
+    transferChains: new Set(isTransferTracked ? [token.chain.id] : []),
     now,
   });
 
 describe("a link that has ended", () => {
-  const ended: [reason: string, link: Partial<SampleLink>][] = [
+  const endedLinks: [reason: string, link: Partial<SampleLink>][] = [
     ["completed", { status: "completed", receivedAmount: "25" }],
     ["expired", { expiresAt: now }],
     ["inactive", { status: "inactive" }],
   ];
-  const adviseEnded = (link: SampleLink, isEndIgnored: boolean) =>
-    instructPayer(link, usdc, {
+  const buildForEndedLink = (link: SampleLink, isEndedLinkAllowed: boolean) =>
+    buildPaymentInstructions(link, usdc, {
       settlementChains: new Set([usdc.chain.id]),
       transferChains: new Set(),
       now,
-      isEndIgnored,
+      isEndedLinkAllowed,
     });
 
-  test.each(ended)("and is %s takes no payment of a payer", (reason, change) => {
-    expect(adviseEnded(sampleLink(change), false)).toEqual({ reason });
+  test.each(endedLinks)("and is %s takes no payment of a payer", (reason, overrides) => {
+    expect(buildForEndedLink(sampleLink(overrides), false)).toEqual({ reason });
   });
 
-  test.each(ended)(
+  test.each(endedLinks)(
     "and is %s is paid in full where a payment too many or too late is tried out",
-    (_, change) => {
-      const advice = adviseEnded(sampleLink(change), true);
-      expect(advice).toMatchObject({ instructions: { amountBaseUnits: 25_000_000n } });
+    (_, overrides) => {
+      const result = buildForEndedLink(sampleLink(overrides), true);
+      expect(result).toMatchObject({ instructions: { amountBaseUnits: 25_000_000n } });
     },
   );
 
   test("and whose owner is suspended stays closed there, too", () => {
     const link = sampleLink({ owner: { username: "Alice's Shop", isSuspended: true } });
-    expect(adviseEnded(link, true)).toEqual({ reason: "account_suspended" });
+    expect(buildForEndedLink(link, true)).toEqual({ reason: "account_suspended" });
   });
 });
 
-const instruct = (link: SampleLink, wish?: Wish) => {
-  const advice = advise(link, wish);
-  if ("reason" in advice) throw new Error(advice.reason);
-  return advice.instructions;
+const requireInstructions = (link: SampleLink, options?: SampleOptions) => {
+  const result = buildInstructions(link, options);
+  if ("reason" in result) throw new Error(result.reason);
+  return result.instructions;
 };
 
 /** The instructions of a link that is paid through a proxy. */
-const instructCalls = (link: SampleLink, wish?: Wish) => {
-  const instructions = instruct(link, wish);
+const requireContractCalls = (link: SampleLink, options?: SampleOptions) => {
+  const instructions = requireInstructions(link, options);
   if (!("steps" in instructions)) throw new Error("these are no calls");
   return instructions;
 };
@@ -129,9 +134,9 @@ const {
 
 describe("the instructions of an ERC-20 token", () => {
   test("approve exactly what is paid, then pay it to the owner by the link's reference, without a fee (rule CHAIN-1)", () => {
-    const { steps, ways: _all, ...rest } = instructCalls(sampleLink());
+    const { steps, ways: _ways, ...otherFields } = requireContractCalls(sampleLink());
     const proxy = usdc.chain.feeProxies?.erc20;
-    expect(rest).toEqual({
+    expect(otherFields).toEqual({
       amount: new Decimal(25),
       amountBaseUnits: 25_000_000n,
       proxyAddress: proxy,
@@ -155,7 +160,7 @@ describe("the instructions of an ERC-20 token", () => {
 
   test("put the allowance back to 0 first where the token wants it so", () => {
     const usdt = findToken("usdt-ethereum");
-    const { steps, proxyAddress } = instructCalls(sampleLink(), { token: usdt });
+    const { steps, proxyAddress } = requireContractCalls(sampleLink(), { token: usdt });
     expect(steps.map(({ kind }) => kind)).toEqual(["reset_allowance", "approve", "pay"]);
     const [reset] = steps;
     expect(decodeFunctionData({ abi: erc20Abi, data: reset?.data ?? "0x" }).args).toEqual([
@@ -171,29 +176,29 @@ describe("the instructions of an ERC-20 token", () => {
     ["12345678901234567890.123456", "0.000001", "12345678901234567890.123455"],
   ])(
     "given %s asked for and %s received, ask for %s, exactly",
-    (toAmount, receivedAmount, rest) => {
+    (toAmount, receivedAmount, remaining) => {
       const link = sampleLink({ toAmount, receivedAmount });
-      const { amount, amountBaseUnits } = instruct(link);
-      expect(amount.toFixed()).toBe(rest);
-      expect(String(amountBaseUnits)).toBe(new Decimal(rest).times(1_000_000).toFixed());
-      expect(remainingAmount(link).toFixed()).toBe(rest);
+      const { amount, amountBaseUnits } = requireInstructions(link);
+      expect(amount.toFixed()).toBe(remaining);
+      expect(String(amountBaseUnits)).toBe(new Decimal(remaining).times(1_000_000).toFixed());
+      expect(getRemainingAmount(link).toFixed()).toBe(remaining);
     },
   );
 
   test("given another amount, are of that amount", () => {
-    expect(instruct(sampleLink(), { amount: "30.5" }).amountBaseUnits).toBe(30_500_000n);
+    expect(requireInstructions(sampleLink(), { amount: "30.5" }).amountBaseUnits).toBe(30_500_000n);
   });
 });
 
 describe("the ways to pay (rule CHAIN-10)", () => {
-  const waysOf = (wish: Wish, link: Partial<SampleLink> = {}) =>
-    instructCalls(sampleLink(link), { isTransferRead: true, ...wish }).ways;
-  const kindsOf = (wish: Wish, link: Partial<SampleLink> = {}) =>
-    waysOf(wish, link).map(({ kind, signatures }) => `${kind} ${signatures}`);
+  const listWays = (options: SampleOptions, link: Partial<SampleLink> = {}) =>
+    requireContractCalls(sampleLink(link), { isTransferTracked: true, ...options }).ways;
+  const listWayKinds = (options: SampleOptions, link: Partial<SampleLink> = {}) =>
+    listWays(options, link).map(({ kind, signatures }) => `${kind} ${signatures}`);
 
   test("are a batch, a transfer that names the link, and two steps, in this order", () => {
-    expect(kindsOf({})).toEqual(["batch 1", "suffix 1", "approve_and_pay 2"]);
-    expect(kindsOf({ token: findToken("usdt-ethereum") })).toEqual([
+    expect(listWayKinds({})).toEqual(["batch 1", "suffix 1", "approve_and_pay 2"]);
+    expect(listWayKinds({ token: findToken("usdt-ethereum") })).toEqual([
       "batch 1",
       "suffix 1",
       "approve_and_pay 3",
@@ -201,13 +206,13 @@ describe("the ways to pay (rule CHAIN-10)", () => {
   });
 
   test("by contract are the steps themselves", () => {
-    const { steps, ways } = instructCalls(sampleLink(), { isTransferRead: true });
-    const [batch, , oneByOne] = ways;
-    expect([batch?.steps, oneByOne?.steps]).toEqual([steps, steps]);
+    const { steps, ways } = requireContractCalls(sampleLink(), { isTransferTracked: true });
+    const [batch, , sequential] = ways;
+    expect([batch?.steps, sequential?.steps]).toEqual([steps, steps]);
   });
 
   test("by suffix are the token's own transfer to the owner, and 16 bytes", () => {
-    const steps = waysOf({ amount: "30.5" }).find(({ kind }) => kind === "suffix")?.steps ?? [];
+    const steps = listWays({ amount: "30.5" }).find(({ kind }) => kind === "suffix")?.steps ?? [];
     expect(steps).toMatchObject([{ kind: "pay", to: usdc.address, value: 0n }]);
     const [{ data } = { data: "0x" as const }] = steps;
     expect(data.slice(-32)).toBe(reference);
@@ -219,27 +224,31 @@ describe("the ways to pay (rule CHAIN-10)", () => {
   });
 
   // Guards money: what nobody looks for, or what a token may refuse, is not offered.
-  test.each<[string, Wish]>([
-    ["nobody reads transfers", { isTransferRead: false }],
+  test.each<[string, SampleOptions]>([
+    ["nobody reads transfers", { isTransferTracked: false }],
     ["the token was not read", { token: findToken("usdt-avalanche") }],
     ["the amount is no deposit either", { amount: "0.009999" }],
-  ])("by suffix are none where %s", (_why, wish) => {
-    expect(kindsOf(wish)).toEqual(["batch 1", "approve_and_pay 2"]);
-    expect(kindsOf({ ...wish, amount: "0.01", isTransferRead: true, token: usdc })).toContain(
-      "suffix 1",
-    );
+  ])("by suffix are none where %s", (_case, options) => {
+    expect(listWayKinds(options)).toEqual(["batch 1", "approve_and_pay 2"]);
+    expect(
+      listWayKinds({ ...options, amount: "0.01", isTransferTracked: true, token: usdc }),
+    ).toContain("suffix 1");
   });
 
   test("of a coin are its one call, on Tron the calls one by one", () => {
-    expect(kindsOf({ token: coin })).toEqual(["pay 1"]);
-    const tron = { destinationAddress: "TJRyWwFs9wTFGZg3JbrVriFbNfCug5tDeC" };
-    expect(kindsOf({ token: findToken("usdt-tron") }, tron)).toEqual(["approve_and_pay 2"]);
+    expect(listWayKinds({ token: coin })).toEqual(["pay 1"]);
+    const tronLink = { destinationAddress: "TJRyWwFs9wTFGZg3JbrVriFbNfCug5tDeC" };
+    expect(listWayKinds({ token: findToken("usdt-tron") }, tronLink)).toEqual([
+      "approve_and_pay 2",
+    ]);
   });
 
   // EIP-2612 would need the proxy, or a contract of ours, to spend the permit in the same transaction.
   test("by permit are none, as the proxy has one entry, which takes no signature", () => {
-    const entries = erc20FeeProxyAbi.flatMap((one) =>
-      one.type === "function" ? [one.name, one.inputs.map(({ type }) => type).join()] : [],
+    const entries = erc20FeeProxyAbi.flatMap((abiEntry) =>
+      abiEntry.type === "function"
+        ? [abiEntry.name, abiEntry.inputs.map(({ type }) => type).join()]
+        : [],
     );
     expect(entries).toEqual([
       "transferFromWithReferenceAndFee",
@@ -249,7 +258,9 @@ describe("the ways to pay (rule CHAIN-10)", () => {
 });
 
 test("the instructions of a native coin send it with the one call", () => {
-  const { steps, proxyAddress } = instructCalls(sampleLink({ toAmount: "1.5" }), { token: coin });
+  const { steps, proxyAddress } = requireContractCalls(sampleLink({ toAmount: "1.5" }), {
+    token: coin,
+  });
   expect(proxyAddress).toBe(coin.chain.feeProxies?.ethereum);
   expect(steps).toMatchObject([
     { kind: "pay", to: proxyAddress, value: 1_500_000_000_000_000_000n },
@@ -268,7 +279,7 @@ describe("the instructions on Tron", () => {
   const link = sampleLink({ destinationAddress: owner, tokenId: token.id });
 
   test("are the same two calls, to addresses in base58check, as a Tron wallet takes them (rule CHAIN-1)", () => {
-    const { steps, proxyAddress, paymentReference } = instructCalls(link, { token });
+    const { steps, proxyAddress, paymentReference } = requireContractCalls(link, { token });
     expect(proxyAddress).toBe("TCUDPYnS9dH3WvFEaE7wN7vnDa51J4R4fd");
     expect(paymentReference).toBe(`0x${reference}`);
     const [approve, pay] = steps;
@@ -276,14 +287,14 @@ describe("the instructions on Tron", () => {
       ["approve", token.address, 0n],
       ["pay", proxyAddress, 0n],
     ]);
-    const inHex = (address: string) => toEip55(tronToHex(address));
+    const toHexAddress = (address: string) => toEip55(tronAddressToHex(address));
     expect(decodeFunctionData({ abi: erc20Abi, data: approve?.data ?? "0x" }).args).toEqual([
-      inHex(proxyAddress),
+      toHexAddress(proxyAddress),
       25_000_000n,
     ]);
     expect(decodeFunctionData({ abi: erc20FeeProxyAbi, data: pay?.data ?? "0x" }).args).toEqual([
-      inHex(token.address),
-      inHex(owner),
+      toHexAddress(token.address),
+      toHexAddress(owner),
       25_000_000n,
       `0x${reference}`,
       0n,
@@ -298,7 +309,7 @@ describe("the instructions on Tron", () => {
 
   test("are none for TRX, for which there is no proxy", () => {
     const trx = { ...token, isNative: true, address: "TRX" };
-    expect(advise(link, { token: trx })).toEqual({ reason: "no_fee_proxy" });
+    expect(buildInstructions(link, { token: trx })).toEqual({ reason: "no_fee_proxy" });
   });
 });
 
@@ -308,9 +319,9 @@ describe("the instructions on Solana", () => {
   const link = sampleLink({ destinationAddress: owner, receivedAmount: "4.5" });
 
   test("are one request for what remains, which names the link by its reference key (rule CHAIN-1)", () => {
-    const key = solanaReference(reference);
-    const described = { ...link, description: "Order 7 & more" };
-    expect(instruct(described, { token })).toEqual({
+    const key = deriveSolanaReference(reference);
+    const linkWithDescription = { ...link, description: "Order 7 & more" };
+    expect(requireInstructions(linkWithDescription, { token })).toEqual({
       amount: new Decimal("20.5"),
       amountBaseUnits: 20_500_000n,
       transferRequestUrl:
@@ -324,30 +335,32 @@ describe("the instructions on Solana", () => {
   });
 
   test("have the first characters of a long description, as a QR code must stay readable", () => {
-    const instructions = instruct({ ...link, description: "🦊".repeat(500) }, { token });
+    const instructions = requireInstructions({ ...link, description: "🦊".repeat(500) }, { token });
     const url = "transferRequestUrl" in instructions ? instructions.transferRequestUrl : "";
     expect(new URL(url).searchParams.get("message")).toBe("🦊".repeat(80));
   });
 
   test("are none of more than the token's program can count", () => {
-    const most = (2n ** 64n - 1n).toString();
-    const of = (toAmount: string) =>
-      advise(sampleLink({ destinationAddress: owner, toAmount }), {
+    const uint64MaxText = (2n ** 64n - 1n).toString();
+    const buildForAmount = (toAmount: string) =>
+      buildInstructions(sampleLink({ destinationAddress: owner, toAmount }), {
         token: { ...token, decimals: 0 },
       });
-    expect(of(most)).toMatchObject({ instructions: { amountBaseUnits: BigInt(most) } });
-    expect(of((2n ** 64n).toString())).toEqual({ reason: "amount_not_payable" });
+    expect(buildForAmount(uint64MaxText)).toMatchObject({
+      instructions: { amountBaseUnits: BigInt(uint64MaxText) },
+    });
+    expect(buildForAmount((2n ** 64n).toString())).toEqual({ reason: "amount_not_payable" });
   });
 });
 
 describe("the instructions on Bitcoin", () => {
   const token = findToken("btc");
   const address = "bc1qcr8te4kr609gcawutmrza0j4xv80jy8z306fyu";
-  const of = (toAmount: string) =>
-    advise(sampleLink({ destinationAddress: address, toAmount }), { token });
+  const buildForAmount = (toAmount: string) =>
+    buildInstructions(sampleLink({ destinationAddress: address, toAmount }), { token });
 
   test("are a request to the link's own address, without a reference (rule CHAIN-1)", () => {
-    expect(of("0.00123")).toEqual({
+    expect(buildForAmount("0.00123")).toEqual({
       instructions: {
         amount: new Decimal("0.00123"),
         amountBaseUnits: 123_000n,
@@ -360,19 +373,19 @@ describe("the instructions on Bitcoin", () => {
   test.each(["0.00000545", "21000000.00000001"])(
     "are none of %s, which no node hands on or nobody has",
     (amount) => {
-      expect(of(amount)).toEqual({ reason: "amount_not_payable" });
+      expect(buildForAmount(amount)).toEqual({ reason: "amount_not_payable" });
     },
   );
 
   test.each(["0.00000546", "21000000"])("are there of %s", (amount) => {
-    expect(of(amount)).toHaveProperty("instructions");
+    expect(buildForAmount(amount)).toHaveProperty("instructions");
   });
 });
 
 describe("there are no instructions (rule CHAIN-10)", () => {
   const uint256Max = 2n ** 256n - 1n;
-  const { feeProxies: _feeProxies, ...unproxied } = usdc.chain;
-  test.each<[string, string, Partial<LinkView>, Wish]>([
+  const { feeProxies: _feeProxies, ...chainWithoutProxies } = usdc.chain;
+  test.each<[string, string, Partial<LinkView>, SampleOptions]>([
     ["of a completed link", "completed", { status: "completed", receivedAmount: "30" }, {}],
     ["of a deactivated link", "inactive", { status: "inactive" }, {}],
     ["of a link that expires at this very instant", "expired", { expiresAt: now }, {}],
@@ -382,7 +395,7 @@ describe("there are no instructions (rule CHAIN-10)", () => {
       "where the chain has no proxies",
       "no_fee_proxy",
       {},
-      { token: { ...usdc, chain: unproxied }, chains: ["8453"] },
+      { token: { ...usdc, chain: chainWithoutProxies }, chains: ["8453"] },
     ],
     [
       "where the chain has none for native coins",
@@ -401,13 +414,15 @@ describe("there are no instructions (rule CHAIN-10)", () => {
       { toAmount: String(uint256Max + 1n) },
       { token: { ...usdc, decimals: 0 } },
     ],
-  ])("%s: %s", (_name, reason, link, wish) => {
-    expect(advise(sampleLink(link), wish)).toEqual({ reason });
+  ])("%s: %s", (_name, reason, link, options) => {
+    expect(buildInstructions(sampleLink(link), options)).toEqual({ reason });
   });
 
   test("and up to the largest amount that a token can have there are", () => {
     const token = { ...usdc, decimals: 0 };
-    const { amountBaseUnits } = instruct(sampleLink({ toAmount: String(uint256Max) }), { token });
+    const { amountBaseUnits } = requireInstructions(sampleLink({ toAmount: String(uint256Max) }), {
+      token,
+    });
     expect(amountBaseUnits).toBe(uint256Max);
   });
 });
@@ -417,14 +432,14 @@ test.each([
   ["9".repeat(72), "decimal_max_digits"],
 ])("another amount of %s is refused: %s", (amount, code) => {
   for (const link of [sampleLink(), sampleLink({ status: "completed" })]) {
-    let refusal: unknown;
+    let thrownError: unknown;
     try {
-      advise(link, { amount });
+      buildInstructions(link, { amount });
     } catch (error) {
-      refusal = error;
+      thrownError = error;
     }
-    expect(refusal instanceof Refusal && refusal.entries.map((entry) => entry.code)).toEqual([
-      code,
-    ]);
+    expect(
+      thrownError instanceof ApiError && thrownError.entries.map((entry) => entry.code),
+    ).toEqual([code]);
   }
 });

@@ -1,20 +1,25 @@
 import {
   type CatalogueToken,
   Decimal,
-  bitcoinUri,
+  buildBitcoinUri,
   fitsDecimals,
-  invalid,
+  createValidationError,
   type noInstructionsReasons,
-  refuse,
-  solanaPayUrl,
-  solanaReference,
+  createApiError,
+  buildSolanaTransferRequestUrl,
+  deriveSolanaReference,
 } from "@payment-links/contracts";
-import { type ContractCalls, callContracts } from "./contract-instructions.ts";
+import { type ContractCalls, buildContractCalls } from "./contract-instructions.ts";
 import type { LinkView, OwnerView } from "./link-view.ts";
 import { statusAt } from "./link.ts";
-import { type TokenUnits, canCarry, smallestPayment, toBaseUnits } from "./payable-amount.ts";
+import {
+  type TokenUnits,
+  canSendAmount,
+  getSmallestPayment,
+  toBaseUnits,
+} from "./payable-amount.ts";
 
-type Sum = { amount: Decimal; amountBaseUnits: bigint };
+type PaymentAmount = { amount: Decimal; amountBaseUnits: bigint };
 
 /** A transfer that a wallet on Solana makes by one request, which names the link by a key. */
 type SolanaTransfer = {
@@ -29,13 +34,15 @@ type SolanaTransfer = {
 type BitcoinPayment = { uri: string; address: string };
 
 /** What a payer sends through a fee proxy, with how much that is. */
-export type CallInstructions = Sum & ContractCalls;
+export type CallInstructions = PaymentAmount & ContractCalls;
 
 /** All that a payer needs to pay a link on its chain, by the convention of the chain's family. */
-export type PaymentInstructions = CallInstructions | (Sum & (SolanaTransfer | BitcoinPayment));
+export type PaymentInstructions =
+  | CallInstructions
+  | (PaymentAmount & (SolanaTransfer | BitcoinPayment));
 
 /** The request that a wallet opens or scans; undefined where the family has none. */
-export const paymentUri = (instructions: PaymentInstructions): string | undefined => {
+export const getPaymentUri = (instructions: PaymentInstructions): string | undefined => {
   if ("uri" in instructions) return instructions.uri;
   return "transferRequestUrl" in instructions ? instructions.transferRequestUrl : undefined;
 };
@@ -44,18 +51,20 @@ export const paymentUri = (instructions: PaymentInstructions): string | undefine
 export type NoInstructionsReason = (typeof noInstructionsReasons)[number];
 
 /** How a link is paid, or why not. */
-export type PayerAdvice = { instructions: PaymentInstructions } | { reason: NoInstructionsReason };
+export type InstructionsResult =
+  | { instructions: PaymentInstructions }
+  | { reason: NoInstructionsReason };
 
 /** What a payer wants, and when. */
-export type Wish = {
+export type InstructionsOptions = {
   /** What the payer wants to pay; if not given, what remains to be paid. */
   amount?: Decimal | undefined;
   now: Date;
   /** Instructs for a link that has ended as well: development alone pays one too often or too late. */
-  isEndIgnored?: boolean | undefined;
+  isEndedLinkAllowed?: boolean | undefined;
 };
 
-type Chains = {
+type ChainOptions = {
   settlementChains: ReadonlySet<string>;
   /** Where transfers straight to owners are read. */
   transferChains: ReadonlySet<string>;
@@ -67,34 +76,42 @@ type PayableLink = LinkView & { owner: Pick<OwnerView, "isSuspended" | "username
  * Decides how a payer pays a link on its chain, or why not. Refuses a wished amount that the token
  * cannot express. Money goes from payer to owner, on EVM and Tron through the proxy, which keeps nothing.
  */
-export const instructPayer = (
+export const buildPaymentInstructions = (
   link: PayableLink,
   token: CatalogueToken,
-  { amount: wished, settlementChains, transferChains, now, isEndIgnored = false }: Wish & Chains,
-): PayerAdvice => {
-  if (wished !== undefined) checkWish(wished, token);
-  const refusal = refusalOf(link, now);
-  if (refusal !== undefined && !(isEndIgnored && isEnd(refusal))) return { reason: refusal };
+  {
+    amount: requestedAmount,
+    settlementChains,
+    transferChains,
+    now,
+    isEndedLinkAllowed = false,
+  }: InstructionsOptions & ChainOptions,
+): InstructionsResult => {
+  if (requestedAmount !== undefined) checkRequestedAmount(requestedAmount, token);
+  const blockedReason = findBlockedReason(link, now);
+  if (blockedReason !== undefined && !(isEndedLinkAllowed && isEndReason(blockedReason)))
+    return { reason: blockedReason };
   if (!settlementChains.has(token.chain.id)) return { reason: "chain_not_watched" };
-  const remaining = remainingAmount(link);
-  const isPaidAgain = isEndIgnored && remaining.eq(0);
-  const amount = wished ?? (isPaidAgain ? new Decimal(link.toAmount) : remaining);
+  const remaining = getRemainingAmount(link);
+  const isPaidAgain = isEndedLinkAllowed && remaining.eq(0);
+  const amount = requestedAmount ?? (isPaidAgain ? new Decimal(link.toAmount) : remaining);
   const amountBaseUnits = toBaseUnits(amount, token.decimals);
-  const sum = { amount, amountBaseUnits };
-  if (!canCarry(token.chain.chainType, amountBaseUnits)) return { reason: "amount_not_payable" };
+  const paymentAmount = { amount, amountBaseUnits };
+  if (!canSendAmount(token.chain.chainType, amountBaseUnits))
+    return { reason: "amount_not_payable" };
   switch (token.chain.chainType) {
     case "EVM":
     case "TVM": {
-      const isTransferRead = transferChains.has(token.chain.id);
-      const calls = callContracts({ link, token, isTransferRead, ...sum });
+      const isTransferTracked = transferChains.has(token.chain.id);
+      const calls = buildContractCalls({ link, token, isTransferTracked, ...paymentAmount });
       return calls === undefined
         ? { reason: "no_fee_proxy" }
-        : { instructions: { ...sum, ...calls } };
+        : { instructions: { ...paymentAmount, ...calls } };
     }
     case "SVM":
-      return { instructions: { ...sum, ...requestTransfer(link, token, amount) } };
+      return { instructions: { ...paymentAmount, ...buildSolanaTransfer(link, token, amount) } };
     case "BVM":
-      return { instructions: { ...sum, ...requestBitcoin(link, amount) } };
+      return { instructions: { ...paymentAmount, ...buildBitcoinPayment(link, amount) } };
   }
 };
 
@@ -103,26 +120,32 @@ const messageCharsMax = 80;
 const labelCharsMax = 60;
 
 /** What a wallet shows of a link beside its owner. */
-export const payerMessage = ({ description }: Pick<LinkView, "description">): string | undefined =>
+export const getPayerMessage = ({
+  description,
+}: Pick<LinkView, "description">): string | undefined =>
   description === null ? undefined : [...description].slice(0, messageCharsMax).join("");
 
-const payerWords = (link: PayableLink) => ({
+const getPayerTexts = (link: PayableLink) => ({
   label: [...link.owner.username].slice(0, labelCharsMax).join(""),
-  message: payerMessage(link),
+  message: getPayerMessage(link),
 });
 
-const requestTransfer = (
+const buildSolanaTransfer = (
   link: PayableLink,
   token: CatalogueToken,
   amount: Decimal,
 ): SolanaTransfer => {
   const recipient = link.destinationAddress;
   const splToken = token.isNative ? null : token.address;
-  const reference = solanaReference(link.paymentReference);
-  const request = { recipient, amount, splToken: splToken ?? undefined, reference };
+  const reference = deriveSolanaReference(link.paymentReference);
+  const transferRequest = { recipient, amount, splToken: splToken ?? undefined, reference };
   return {
     // The memo is a second sign of the link, for whoever reads the chain by hand.
-    transferRequestUrl: solanaPayUrl({ ...request, ...payerWords(link), memo: link.id }),
+    transferRequestUrl: buildSolanaTransferRequestUrl({
+      ...transferRequest,
+      ...getPayerTexts(link),
+      memo: link.id,
+    }),
     recipient,
     splToken,
     tokenProgram: token.isNative ? null : (token.tokenProgram ?? "token"),
@@ -130,8 +153,8 @@ const requestTransfer = (
   };
 };
 
-const requestBitcoin = (link: PayableLink, amount: Decimal): BitcoinPayment => ({
-  uri: bitcoinUri({ address: link.destinationAddress, amount, ...payerWords(link) }),
+const buildBitcoinPayment = (link: PayableLink, amount: Decimal): BitcoinPayment => ({
+  uri: buildBitcoinUri({ address: link.destinationAddress, amount, ...getPayerTexts(link) }),
   address: link.destinationAddress,
 });
 
@@ -139,32 +162,32 @@ const requestBitcoin = (link: PayableLink, amount: Decimal): BitcoinPayment => (
 export type UnsendableRemainder = { amount: Decimal; smallestPayment: Decimal };
 
 /** Returns what a link lacks, if that is too small to be sent on its chain (rule STATE-16). */
-export const unsendableRemainder = (
+export const getUnsendableRemainder = (
   link: Pick<LinkView, "toAmount" | "receivedAmount">,
   token: TokenUnits,
 ): UnsendableRemainder | undefined => {
-  const amount = remainingAmount(link);
-  const smallest = smallestPayment(token);
-  if (amount.isZero() || amount.greaterThanOrEqualTo(smallest)) return undefined;
-  return { amount, smallestPayment: smallest };
+  const amount = getRemainingAmount(link);
+  const smallestAmount = getSmallestPayment(token);
+  if (amount.isZero() || amount.greaterThanOrEqualTo(smallestAmount)) return undefined;
+  return { amount, smallestPayment: smallestAmount };
 };
 
 /** What is still to be paid of a link; 0 if it has received all or more. */
-export const remainingAmount = (link: Pick<LinkView, "toAmount" | "receivedAmount">): Decimal =>
+export const getRemainingAmount = (link: Pick<LinkView, "toAmount" | "receivedAmount">): Decimal =>
   Decimal.max(0, new Decimal(link.toAmount).minus(link.receivedAmount));
 
 const uint256Max = 2n ** 256n - 1n;
 
-const checkWish = (amount: Decimal, { decimals }: CatalogueToken): void => {
-  if (!fitsDecimals(amount, decimals)) throw refuse("INVALID_PAYMENT_LINK_AMOUNT");
-  if (toBaseUnits(amount, decimals) > uint256Max) throw invalid("decimal_max_digits");
+const checkRequestedAmount = (amount: Decimal, { decimals }: CatalogueToken): void => {
+  if (!fitsDecimals(amount, decimals)) throw createApiError("INVALID_PAYMENT_LINK_AMOUNT");
+  if (toBaseUnits(amount, decimals) > uint256Max) throw createValidationError("decimal_max_digits");
 };
 
 /** The reasons of a link that has ended, for whatever cause. */
-const isEnd = (reason: NoInstructionsReason): boolean =>
+const isEndReason = (reason: NoInstructionsReason): boolean =>
   reason === "completed" || reason === "expired" || reason === "inactive";
 
-const refusalOf = (link: PayableLink, now: Date): NoInstructionsReason | undefined => {
+const findBlockedReason = (link: PayableLink, now: Date): NoInstructionsReason | undefined => {
   const status = statusAt(link, now);
   if (status === "active") return link.owner.isSuspended ? "account_suspended" : undefined;
   if (status === "completed") return "completed";

@@ -1,45 +1,50 @@
 import { describe, expect, test } from "@jest/globals";
-import { type CatalogueToken, Decimal, openCatalogue, linkTexts } from "@payment-links/contracts";
-import { sampleAccount, sampleSettlement, shopAddress, start } from "../testing/samples.ts";
-import { type Link, openLink, readyAccount } from "./link.ts";
-import { creditPayment, judgePayment, linkTransaction, openPayment } from "./payment.ts";
+import {
+  type CatalogueToken,
+  Decimal,
+  loadCatalogue,
+  pickLinkTexts,
+} from "@payment-links/contracts";
+import { sampleAccount, sampleSettlement, shopAddress, testStartTime } from "../testing/samples.ts";
+import { type Link, buildLink, requirePayableAccount } from "./link.ts";
+import { creditPayment, findUnappliedReason, toLinkTransaction, buildPayment } from "./payment.ts";
 
-const catalogue = openCatalogue();
-const owner = readyAccount(sampleAccount(), catalogue);
-const later = (ms: number) => new Date(start.getTime() + ms);
+const catalogue = loadCatalogue();
+const owner = requirePayableAccount(sampleAccount(), catalogue);
+const afterStart = (ms: number) => new Date(testStartTime.getTime() + ms);
 
-const linkOf = (more: Partial<Link> = {}): Link => ({
-  ...openLink(
-    { toAmount: new Decimal("25"), ...linkTexts({}), maxUsage: null, expirationDate: null },
+const createLink = (overrides: Partial<Link> = {}): Link => ({
+  ...buildLink(
+    { toAmount: new Decimal("25"), ...pickLinkTexts({}), maxUsage: null, expirationDate: null },
     owner,
     {
       id: "plink_1",
       paymentReference: "ab".repeat(16),
-      now: start,
+      now: testStartTime,
     },
   ),
   destinationAddress: owner.wallet.walletAddress,
-  ...more,
+  ...overrides,
 });
 
-const judge = (link: Link, more: Parameters<typeof sampleSettlement>[1] = {}) =>
-  judgePayment(link, owner.token, sampleSettlement(link.id, more));
+const findReason = (link: Link, overrides: Parameters<typeof sampleSettlement>[1] = {}) =>
+  findUnappliedReason(link, owner.token, sampleSettlement(link.id, overrides));
 
 const otherToken = "0x0000000000000000000000000000000000000001";
-const wrong = {
+const wrongFields = {
   tokenAddress: otherToken,
   destinationAddress: otherToken,
   amount: "0.0000001",
-  occurredAt: later(1000),
+  occurredAt: afterStart(1000),
 };
 
 describe("judging a settled payment", () => {
   test("given the link's own token, chain and destination, whatever the case of EVM addresses, counts", () => {
-    const link = linkOf();
-    expect(judge(link)).toBeUndefined();
-    expect(judge(link, { destinationAddress: shopAddress.toLowerCase() })).toBeUndefined();
+    const link = createLink();
+    expect(findReason(link)).toBeUndefined();
+    expect(findReason(link, { destinationAddress: shopAddress.toLowerCase() })).toBeUndefined();
     const tokenAddress = owner.token.address.toUpperCase().replace("0X", "0x");
-    expect(judge(link, { tokenAddress })).toBeUndefined();
+    expect(findReason(link, { tokenAddress })).toBeUndefined();
   });
 
   test("given a chain that tells case apart, an address in another case is another address", () => {
@@ -48,57 +53,67 @@ describe("judging a settled payment", () => {
       address: "So1111",
       chain: { ...owner.token.chain, id: "solana", chainType: "SVM" },
     };
-    const link = linkOf({ chainId: "solana", tokenAddress: "So1111", destinationAddress: "Abc" });
-    const judgeSolana = (tokenAddress: string, destinationAddress: string) =>
-      judgePayment(
+    const link = createLink({
+      chainId: "solana",
+      tokenAddress: "So1111",
+      destinationAddress: "Abc",
+    });
+    const findSolanaReason = (tokenAddress: string, destinationAddress: string) =>
+      findUnappliedReason(
         link,
         solana,
         sampleSettlement(link.id, { chainId: "solana", tokenAddress, destinationAddress }),
       );
-    expect(judgeSolana("So1111", "Abc")).toBeUndefined();
-    expect(judgeSolana("so1111", "Abc")).toBe("wrong_token");
-    expect(judgeSolana("So1111", "abc")).toBe("wrong_destination");
+    expect(findSolanaReason("So1111", "Abc")).toBeUndefined();
+    expect(findSolanaReason("so1111", "Abc")).toBe("wrong_token");
+    expect(findSolanaReason("So1111", "abc")).toBe("wrong_destination");
   });
 
   test("given the right token on another chain, it is the wrong token", () => {
-    expect(judge(linkOf(), { chainId: "1" })).toBe("wrong_token");
+    expect(findReason(createLink(), { chainId: "1" })).toBe("wrong_token");
   });
 
   test.each([
     ["0.000001", undefined],
     ["0.0000001", "wrong_amount"],
   ])("given %s of a token with 6 decimals, answers %s (rule NOTICE-6)", (amount, reason) => {
-    expect(judge(linkOf(), { amount })).toBe(reason);
+    expect(findReason(createLink(), { amount })).toBe(reason);
   });
 
   test("given an expiry, a payment counts that was started before it, not at it", () => {
-    const link = linkOf({ expiresAt: later(1000), status: "inactive" });
-    expect(judge(link, { occurredAt: later(999) })).toBeUndefined();
-    expect(judge(link, { occurredAt: later(1000) })).toBe("expired");
+    const link = createLink({ expiresAt: afterStart(1000), status: "inactive" });
+    expect(findReason(link, { occurredAt: afterStart(999) })).toBeUndefined();
+    expect(findReason(link, { occurredAt: afterStart(1000) })).toBe("expired");
   });
 
   test("given a deactivated link, a payment started before the deactivation does not count (rule STATE-8)", () => {
-    const link = linkOf({ status: "inactive", deactivatedAt: later(1000) });
-    expect(judge(link, { occurredAt: later(1) })).toBe("inactive");
+    const link = createLink({ status: "inactive", deactivatedAt: afterStart(1000) });
+    expect(findReason(link, { occurredAt: afterStart(1) })).toBe("inactive");
   });
 
   test("given several reasons, tells the first in their order (rule STATE-7)", () => {
-    const all = { ...wrong };
-    const link = linkOf({ status: "completed", expiresAt: later(1), deactivatedAt: later(1) });
-    expect(judge(link, all)).toBe("wrong_token");
-    const { tokenAddress: _token, ...noToken } = all;
-    expect(judge(link, noToken)).toBe("wrong_destination");
-    const { destinationAddress: _destination, ...noDestination } = noToken;
-    expect(judge(link, noDestination)).toBe("wrong_amount");
-    const { amount: _amount, ...late } = noDestination;
-    expect(judge(link, late)).toBe("completed");
-    expect(judge({ ...link, status: "inactive" }, late)).toBe("expired");
-    expect(judge({ ...link, status: "inactive", expiresAt: null }, late)).toBe("inactive");
+    const wrongOverrides = { ...wrongFields };
+    const link = createLink({
+      status: "completed",
+      expiresAt: afterStart(1),
+      deactivatedAt: afterStart(1),
+    });
+    expect(findReason(link, wrongOverrides)).toBe("wrong_token");
+    const { tokenAddress: _token, ...withRightToken } = wrongOverrides;
+    expect(findReason(link, withRightToken)).toBe("wrong_destination");
+    const { destinationAddress: _destination, ...withRightDestination } = withRightToken;
+    expect(findReason(link, withRightDestination)).toBe("wrong_amount");
+    const { amount: _amount, ...lateOverrides } = withRightDestination;
+    expect(findReason(link, lateOverrides)).toBe("completed");
+    expect(findReason({ ...link, status: "inactive" }, lateOverrides)).toBe("expired");
+    expect(findReason({ ...link, status: "inactive", expiresAt: null }, lateOverrides)).toBe(
+      "inactive",
+    );
   });
 });
 
 describe("crediting a payment", () => {
-  const credit = (link: Link, amount: string) =>
+  const creditAmount = (link: Link, amount: string) =>
     creditPayment(link, { id: "tx_1", amount: new Decimal(amount) });
 
   test.each([
@@ -110,40 +125,48 @@ describe("crediting a payment", () => {
   ])(
     "given %s of 25 and maxUsage %s, completes: %s (rule STATE-2)",
     (amount, maxUsage, isCompleted) => {
-      const credited = credit(linkOf({ maxUsage }), amount);
-      expect(credited.isCompleted).toBe(isCompleted);
-      expect(credited.link).toMatchObject({
+      const result = creditAmount(createLink({ maxUsage }), amount);
+      expect(result.isCompleted).toBe(isCompleted);
+      expect(result.link).toMatchObject({
         status: isCompleted ? "completed" : "active",
         version: isCompleted ? 3 : 2,
         currentUsage: 1,
         lastTransactionId: "tx_1",
       });
-      expect(credited.link.receivedAmount.toFixed()).toBe(amount);
+      expect(result.link.receivedAmount.toFixed()).toBe(amount);
     },
   );
 
   test("adds exactly, however many digits there are", () => {
-    const link = linkOf({
+    const link = createLink({
       receivedAmount: new Decimal("12345678901234567890123456789012345678901234567890.000001"),
       toAmount: new Decimal("9".repeat(70)),
     });
-    expect(credit(link, "0.000009").link.receivedAmount.toFixed()).toBe(
+    expect(creditAmount(link, "0.000009").link.receivedAmount.toFixed()).toBe(
       "12345678901234567890123456789012345678901234567890.00001",
     );
   });
 
   test("given an expired link that is not completed by it, leaves it inactive", () => {
-    const link = linkOf({ status: "inactive", expiresAt: start });
-    expect(credit(link, "1").link.status).toBe("inactive");
-    expect(credit(link, "25").link.status).toBe("completed");
+    const link = createLink({ status: "inactive", expiresAt: testStartTime });
+    expect(creditAmount(link, "1").link.status).toBe("inactive");
+    expect(creditAmount(link, "25").link.status).toBe("completed");
   });
 });
 
 describe("what is kept of a settlement", () => {
-  const more = { occurredAt: later(-9), firstSeenAt: later(-5), sourceTransaction: "0xab" };
-  const settlement = sampleSettlement("plink_1", { ...more, blockNumber: 7, isOrphaned: true });
-  const now = later(1);
-  const { isOrphaned: _flag, paymentLinkId: _link, ...told } = settlement;
+  const overrides = {
+    occurredAt: afterStart(-9),
+    firstSeenAt: afterStart(-5),
+    sourceTransaction: "0xab",
+  };
+  const settlement = sampleSettlement("plink_1", {
+    ...overrides,
+    blockNumber: 7,
+    isOrphaned: true,
+  });
+  const now = afterStart(1);
+  const { isOrphaned: _flag, paymentLinkId: _link, ...paymentFields } = settlement;
 
   test.each([
     ["processing", undefined, null],
@@ -152,8 +175,10 @@ describe("what is kept of a settlement", () => {
     ["settled", { reason: "expired" as const }, now],
   ] as const)("is all of it and what became of it: %s, %j", (status, verdict, endedAt) => {
     const isApplied = verdict !== undefined && verdict.reason === undefined;
-    expect(openPayment({ ...settlement, status }, { known: undefined, verdict, now })).toEqual({
-      ...told,
+    expect(
+      buildPayment({ ...settlement, status }, { storedPayment: undefined, verdict, now }),
+    ).toEqual({
+      ...paymentFields,
       linkId: "plink_1",
       status,
       isApplied,
@@ -168,18 +193,18 @@ describe("what is kept of a settlement", () => {
   });
 
   test("is no flag and no block where nothing is said of them", () => {
-    const { blockNumber: _block, ...rest } = told;
-    const payment = openPayment(
-      { ...rest, paymentLinkId: "plink_1" },
-      { known: undefined, verdict: undefined, now },
+    const { blockNumber: _block, ...fieldsWithoutBlock } = paymentFields;
+    const payment = buildPayment(
+      { ...fieldsWithoutBlock, paymentLinkId: "plink_1" },
+      { storedPayment: undefined, verdict: undefined, now },
     );
     expect(payment).toMatchObject({ isOrphaned: false, orphanedAt: null, blockNumber: null });
   });
 
   test("is told in a link's event with the time at which it was first seen", () => {
     expect(
-      linkTransaction(
-        openPayment(settlement, { known: undefined, verdict: { reason: undefined }, now }),
+      toLinkTransaction(
+        buildPayment(settlement, { storedPayment: undefined, verdict: { reason: undefined }, now }),
       ),
     ).toEqual({
       id: settlement.id,
@@ -188,7 +213,7 @@ describe("what is kept of a settlement", () => {
       tokenAddress: settlement.tokenAddress,
       chainId: "8453",
       sourceTransaction: "0xab",
-      dateCreated: later(-5),
+      dateCreated: afterStart(-5),
     });
   });
 });

@@ -52,7 +52,7 @@ export type Payment = {
  * Judges a settled payment against its link: undefined if it counts, otherwise why not (rules
  * STATE-7, STATE-8).
  */
-export const judgePayment = (
+export const findUnappliedReason = (
   link: Link,
   token: CatalogueToken,
   settlement: Pick<
@@ -61,10 +61,10 @@ export const judgePayment = (
   >,
 ): UnappliedReason | undefined => {
   const { chainType } = token.chain;
-  const isRightToken =
+  const isExpectedToken =
     settlement.chainId === link.chainId &&
     isSameAddress(chainType, settlement.tokenAddress, link.tokenAddress);
-  if (!isRightToken) return "wrong_token";
+  if (!isExpectedToken) return "wrong_token";
   if (!isSameAddress(chainType, settlement.destinationAddress, link.destinationAddress)) {
     return "wrong_destination";
   }
@@ -105,13 +105,13 @@ export const creditPayment = (
 export type Verdict = { reason: UnappliedReason | undefined; duplicateOf?: string };
 
 /** A settled payment after it was judged again. */
-export const withVerdict = (payment: Payment, verdict: Verdict, now: Date): Payment => ({
+export const applyVerdict = (payment: Payment, verdict: Verdict, now: Date): Payment => ({
   ...payment,
-  ...judgedAs(verdict, now),
+  ...toVerdictFields(verdict, now),
 });
 
 /** The fields of a payment that its verdict decides; `verdict` is undefined while it has not settled. */
-const judgedAs = (
+const toVerdictFields = (
   verdict: Verdict | undefined,
   now: Date,
 ): Pick<Payment, "isApplied" | "reason" | "duplicateOf" | "appliedAt"> => {
@@ -128,14 +128,14 @@ const judgedAs = (
  * What becomes of a settlement here: `verdict` is undefined while it has not settled, `known` what the
  * payment was while it was processing.
  */
-export const openPayment = (
+export const buildPayment = (
   settlement: SettlementState,
   {
-    known,
+    storedPayment,
     now,
     verdict,
   }: {
-    known: Payment | undefined;
+    storedPayment: Payment | undefined;
     verdict: Verdict | undefined;
     now: Date;
   },
@@ -155,8 +155,8 @@ export const openPayment = (
   firstSeenAt: settlement.firstSeenAt,
   endedAt: settlement.status === "processing" ? null : now,
   blockNumber: settlement.blockNumber ?? null,
-  ...judgedAs(verdict, now),
-  ...placeOf(settlement, known, now),
+  ...toVerdictFields(verdict, now),
+  ...getOrphanFields(settlement, storedPayment, now),
 });
 
 /**
@@ -164,21 +164,25 @@ export const openPayment = (
  * It is there a moment before, as its end may be heard of at the same instant: what comes back after that
  * came back settled.
  */
-const placeOf = (
+const getOrphanFields = (
   { isOrphaned = false }: SettlementState,
-  known: Payment | undefined,
+  storedPayment: Payment | undefined,
   now: Date,
 ): Pick<Payment, "isOrphaned" | "orphanedAt" | "returnedAt"> => {
-  const { orphanedAt = null, returnedAt = null, isOrphaned: wasOrphaned = false } = known ?? {};
+  const {
+    orphanedAt = null,
+    returnedAt = null,
+    isOrphaned: wasOrphaned = false,
+  } = storedPayment ?? {};
   if (isOrphaned) {
     return { isOrphaned, orphanedAt: wasOrphaned ? orphanedAt : now, returnedAt: null };
   }
-  const before = new Date(now.getTime() - 1);
-  return { isOrphaned, orphanedAt, returnedAt: wasOrphaned ? before : returnedAt };
+  const justBefore = new Date(now.getTime() - 1);
+  return { isOrphaned, orphanedAt, returnedAt: wasOrphaned ? justBefore : returnedAt };
 };
 
 /** A payment as a link's event tells it (rule HOOK-9). */
-export const linkTransaction = (payment: Payment): LinkTransaction => ({
+export const toLinkTransaction = (payment: Payment): LinkTransaction => ({
   id: payment.id,
   status: payment.status,
   amount: payment.amount,

@@ -38,7 +38,7 @@ export const encodeNativePayment = ({ to, reference }: Omit<Transfer, "amount">)
  * The calldata by which a payer sends a token straight to a link's destination, with the reference behind
  * its arguments: tokens that take a suffix do not look at it.
  */
-export const encodeNamedTransfer = ({ to, amount, reference }: Transfer): Hex =>
+export const encodeSuffixTransfer = ({ to, amount, reference }: Transfer): Hex =>
   concat([
     encodeFunctionData({ abi: erc20Abi, functionName: "transfer", args: [to, amount] }),
     reference,

@@ -22,7 +22,7 @@ export type SameTransfer = { original: Payment; isCertain: boolean };
  * case and the `0x` prefix. Base58 hashes are compared letter by letter. The SQL function
  * `transaction_key` returns the same.
  */
-export const transactionKey = (hash: string): string =>
+export const toTransactionKey = (hash: string): string =>
   /^(0x)?[0-9a-f]{64}$/i.test(hash) ? hash.toLowerCase().slice(-64) : hash;
 
 /**
@@ -36,49 +36,57 @@ export const transactionKey = (hash: string): string =>
  */
 export const findSameTransfer = (
   report: TransferReport,
-  others: readonly Payment[],
+  otherPayments: readonly Payment[],
   chainType: CatalogueToken["chain"]["chainType"],
 ): SameTransfer | undefined => {
-  const sameMoney = others.filter(
-    (other) => other.id !== report.id && isSameMoney(report, other, chainType),
+  const matchingPayments = otherPayments.filter(
+    (otherPayment) =>
+      otherPayment.id !== report.id && matchesTransfer(report, otherPayment, chainType),
   );
-  const own = sameMoney.filter((other) => reporterOf(other) === reporterOf(report));
-  const originals = sameMoney
+  const sameReporterPayments = matchingPayments.filter(
+    (otherPayment) => getReporter(otherPayment) === getReporter(report),
+  );
+  const originals = matchingPayments
     .filter(({ duplicateOf, status }) => status === "settled" && duplicateOf === null)
-    .filter((original) => reporterOf(original) !== reporterOf(report));
+    .filter((original) => getReporter(original) !== getReporter(report));
   const ranked = originals.flatMap((original) => {
-    const rank = rankOf(report, original, own);
+    const rank = rankMatch(report, original, sameReporterPayments);
     return rank === undefined ? [] : [{ original, rank }];
   });
-  const [best, second] = ranked.toSorted(
-    (one, other) =>
-      ranks.indexOf(one.rank) - ranks.indexOf(other.rank) ||
-      Number(other.original.isApplied) - Number(one.original.isApplied),
+  const [bestMatch, secondMatch] = ranked.toSorted(
+    (a, b) =>
+      matchRanks.indexOf(a.rank) - matchRanks.indexOf(b.rank) ||
+      Number(b.original.isApplied) - Number(a.original.isApplied),
   );
-  if (best === undefined) return findRepeat(report, own, sameMoney);
-  const isOnlyOne = second?.rank !== best.rank;
-  return { original: best.original, isCertain: best.rank === "exact" && isOnlyOne };
+  if (bestMatch === undefined)
+    return findRepeatedNotice(report, sameReporterPayments, matchingPayments);
+  const isOnlyMatch = secondMatch?.rank !== bestMatch.rank;
+  return { original: bestMatch.original, isCertain: bestMatch.rank === "exact" && isOnlyMatch };
 };
 
-const ranks = ["exact", "other_amount", "other_link"] as const;
-type Rank = (typeof ranks)[number];
+const matchRanks = ["exact", "other_amount", "other_link"] as const;
+type MatchRank = (typeof matchRanks)[number];
 
 /** How well a report fits another reporter's payment; undefined if they are different transfers. */
-const rankOf = (
+const rankMatch = (
   report: TransferReport,
   original: Payment,
-  own: readonly Payment[],
-): Rank | undefined => {
-  const covered = own.filter(({ duplicateOf }) => duplicateOf === original.id);
+  sameReporterPayments: readonly Payment[],
+): MatchRank | undefined => {
+  const coveredReports = sameReporterPayments.filter(
+    ({ duplicateOf }) => duplicateOf === original.id,
+  );
   // What fits exactly takes the place of a report that does not. That one is then judged again.
   if (isExactFit(report, original)) {
-    return covered.some((one) => isExactFit(one, original)) ? undefined : "exact";
+    return coveredReports.some((coveredReport) => isExactFit(coveredReport, original))
+      ? undefined
+      : "exact";
   }
-  const coveredAmount = Decimal.sum(0, ...covered.map(({ amount }) => amount));
+  const coveredAmount = Decimal.sum(0, ...coveredReports.map(({ amount }) => amount));
   const fits = coveredAmount.plus(report.amount).lessThanOrEqualTo(original.amount);
-  if (covered.length > 0 && !fits) return undefined;
+  if (coveredReports.length > 0 && !fits) return undefined;
   // Another report of the same reporter, still on its way, fits exactly.
-  const isReserved = own.some(
+  const isReserved = sameReporterPayments.some(
     ({ amount, linkId, status }) =>
       status === "processing" && linkId === original.linkId && amount.equals(original.amount),
   );
@@ -96,59 +104,68 @@ const isExactFit = (report: TransferReport, original: Payment): boolean =>
  * those that had taken its place are transfers of their own. Other links' reports stay as they are: they
  * are not locked.
  */
-export const listToJudgeAgain = (judged: Payment, others: readonly Payment[]): Payment[] => {
-  const unapplied = others.filter(
+export const listReportsToReevaluate = (
+  evaluatedPayment: Payment,
+  otherPayments: readonly Payment[],
+): Payment[] => {
+  const unappliedReports = otherPayments.filter(
     ({ id, isApplied, linkId, status }) =>
-      id !== judged.id && linkId === judged.linkId && status === "settled" && !isApplied,
+      id !== evaluatedPayment.id &&
+      linkId === evaluatedPayment.linkId &&
+      status === "settled" &&
+      !isApplied,
   );
-  if (judged.reason === "duplicate") {
-    return unapplied.filter(
-      (one) => one.duplicateOf === judged.duplicateOf && reporterOf(one) === reporterOf(judged),
+  if (evaluatedPayment.reason === "duplicate") {
+    return unappliedReports.filter(
+      (report) =>
+        report.duplicateOf === evaluatedPayment.duplicateOf &&
+        getReporter(report) === getReporter(evaluatedPayment),
     );
   }
-  if (!judged.isApplied) return [];
-  const originals = unapplied.filter(({ duplicateOf }) => duplicateOf === null);
+  if (!evaluatedPayment.isApplied) return [];
+  const originals = unappliedReports.filter(({ duplicateOf }) => duplicateOf === null);
   const originalIds = new Set(originals.map(({ id }) => id));
-  const repeats = unapplied.filter(
+  const repeatedReports = unappliedReports.filter(
     ({ duplicateOf, reason }) => reason === "conflict" || originalIds.has(duplicateOf ?? ""),
   );
-  return [...originals, ...repeats];
+  return [...originals, ...repeatedReports];
 };
 
 /**
  * Finds an equal notice of the same provider. Its two ids may mean one transfer or two; nothing tells
  * which.
  */
-const findRepeat = (
+const findRepeatedNotice = (
   report: TransferReport,
-  own: readonly Payment[],
-  sameMoney: readonly Payment[],
+  sameReporterPayments: readonly Payment[],
+  matchingPayments: readonly Payment[],
 ): SameTransfer | undefined => {
-  if (!isNotice(report.source)) return undefined;
-  const repeated = own.find(
+  if (!isProviderNotice(report.source)) return undefined;
+  const repeatedNotice = sameReporterPayments.find(
     ({ amount, linkId, status }) =>
       status === "settled" && linkId === report.linkId && amount.equals(report.amount),
   );
-  if (repeated === undefined) return undefined;
-  const original = sameMoney.find(({ id }) => id === repeated.duplicateOf) ?? repeated;
+  if (repeatedNotice === undefined) return undefined;
+  const original =
+    matchingPayments.find(({ id }) => id === repeatedNotice.duplicateOf) ?? repeatedNotice;
   return { original, isCertain: false };
 };
 
 /** Returns whether a payment comes from a provider's notice rather than from our own watch of its chain. */
-export const isNotice = (source: string): boolean => source.startsWith("provider:");
+export const isProviderNotice = (source: string): boolean => source.startsWith("provider:");
 
 /** Our own watch reports payments and deposits of all chains; each provider reports its own notices. */
-const reporterOf = ({ source }: Pick<Payment, "source">): string =>
-  isNotice(source) ? source : "watch";
+const getReporter = ({ source }: Pick<Payment, "source">): string =>
+  isProviderNotice(source) ? source : "watch";
 
-const isSameMoney = (
-  one: TransferReport,
-  other: TransferReport,
+const matchesTransfer = (
+  report: TransferReport,
+  otherReport: TransferReport,
   chainType: CatalogueToken["chain"]["chainType"],
 ): boolean =>
-  one.chainId === other.chainId &&
-  one.sourceTransaction !== null &&
-  other.sourceTransaction !== null &&
-  transactionKey(one.sourceTransaction) === transactionKey(other.sourceTransaction) &&
-  isSameAddress(chainType, one.tokenAddress, other.tokenAddress) &&
-  isSameAddress(chainType, one.destinationAddress, other.destinationAddress);
+  report.chainId === otherReport.chainId &&
+  report.sourceTransaction !== null &&
+  otherReport.sourceTransaction !== null &&
+  toTransactionKey(report.sourceTransaction) === toTransactionKey(otherReport.sourceTransaction) &&
+  isSameAddress(chainType, report.tokenAddress, otherReport.tokenAddress) &&
+  isSameAddress(chainType, report.destinationAddress, otherReport.destinationAddress);

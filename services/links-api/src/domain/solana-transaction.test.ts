@@ -19,24 +19,24 @@ import { encodeSolanaPayment } from "./solana-transaction.ts";
 
 /* Solana's own library is the oracle: it reads what we write. */
 
-const fresh = (): Address => getAddressDecoder().decode(randomBytes(32));
+const randomAddress = (): Address => getAddressDecoder().decode(randomBytes(32));
 
 type Payment = Parameters<typeof encodeSolanaPayment>[0];
-const sample = (change: Partial<Payment> = {}): Payment => ({
-  payer: fresh(),
-  recipient: fresh(),
-  mint: fresh(),
+const createPayment = (overrides: Partial<Payment> = {}): Payment => ({
+  payer: randomAddress(),
+  recipient: randomAddress(),
+  mint: randomAddress(),
   tokenProgram: "token",
   amount: 25_000_000n,
   decimals: 6,
-  reference: fresh(),
+  reference: randomAddress(),
   memo: "plink_01m7y4kb9sfvktcnzb0r3g9a0s",
   isOwnerReady: true,
-  blockhash: fresh(),
-  ...change,
+  blockhash: randomAddress(),
+  ...overrides,
 });
 
-const readBack = (payment: Payment) => {
+const encodeAndDecode = (payment: Payment) => {
   const bytes = Buffer.from(encodeSolanaPayment(payment), "base64");
   const { messageBytes, signatures } = getTransactionDecoder().decode(bytes);
   const compiled = getCompiledTransactionMessageDecoder().decode(messageBytes);
@@ -44,7 +44,7 @@ const readBack = (payment: Payment) => {
 };
 
 /** What the parsers need and decompiled instructions always have. */
-type Whole = Parameters<typeof parseTransferCheckedInstruction>[0];
+type DecodedInstruction = Parameters<typeof parseTransferCheckedInstruction>[0];
 
 describe("a payment's transaction on Solana (rule CHAIN-23)", () => {
   test.each(["token", "token-2022"] as const)(
@@ -53,17 +53,17 @@ describe("a payment's transaction on Solana (rule CHAIN-23)", () => {
       for (let round = 0; round < 100; round += 1) {
         const amount = randomBytes(8).readBigUInt64LE();
         const isOwnerReady = round % 2 === 0;
-        const payment = sample({ tokenProgram, amount, isOwnerReady, decimals: round % 10 });
-        const { bytes, signatures, message } = readBack(payment);
+        const payment = createPayment({ tokenProgram, amount, isOwnerReady, decimals: round % 10 });
+        const { bytes, signatures, message } = encodeAndDecode(payment);
         expect(bytes.length).toBeLessThan(1_232);
         expect(message.version).toBe(0);
         // Nobody has signed, and nobody but the payer can.
         expect(signatures).toEqual({ [payment.payer]: null });
         expect(message.feePayer.address).toBe(payment.payer);
         expect(message.lifetimeConstraint).toMatchObject({ blockhash: payment.blockhash });
-        const [transfer, memo, create] = message.instructions.toReversed();
+        const [transferInstruction, memo, createInstruction] = message.instructions.toReversed();
         const program = address(solanaTokenPrograms[tokenProgram]);
-        const accountOf = async (owner: string) =>
+        const findTokenAccount = async (owner: string) =>
           (
             await findAssociatedTokenPda({
               owner: address(owner),
@@ -71,26 +71,33 @@ describe("a payment's transaction on Solana (rule CHAIN-23)", () => {
               tokenProgram: program,
             })
           )[0];
-        const [from, to] = [await accountOf(payment.payer), await accountOf(payment.recipient)];
-        expect(transfer?.programAddress).toBe(program);
-        const moved = parseTransferCheckedInstruction(transfer as Whole);
-        expect(moved.data).toMatchObject({ amount, decimals: payment.decimals });
-        expect(moved.accounts).toMatchObject({
+        const [from, to] = [
+          await findTokenAccount(payment.payer),
+          await findTokenAccount(payment.recipient),
+        ];
+        expect(transferInstruction?.programAddress).toBe(program);
+        const parsedTransfer = parseTransferCheckedInstruction(
+          transferInstruction as DecodedInstruction,
+        );
+        expect(parsedTransfer.data).toMatchObject({ amount, decimals: payment.decimals });
+        expect(parsedTransfer.accounts).toMatchObject({
           source: { address: from, role: AccountRole.WRITABLE },
           mint: { address: payment.mint, role: AccountRole.READONLY },
           destination: { address: to, role: AccountRole.WRITABLE },
           authority: { address: payment.payer, role: AccountRole.WRITABLE_SIGNER },
         });
         // Solana Pay: the reference is read-only and signs nothing.
-        expect(transfer?.accounts?.slice(4)).toEqual([
+        expect(transferInstruction?.accounts?.slice(4)).toEqual([
           { address: payment.reference, role: AccountRole.READONLY },
         ]);
         expect(memo?.programAddress).toBe("MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr");
         expect(Buffer.from(memo?.data ?? []).toString()).toBe(payment.memo);
         expect(message.instructions).toHaveLength(isOwnerReady ? 2 : 3);
         if (isOwnerReady) continue;
-        const made = parseCreateAssociatedTokenIdempotentInstruction(create as Whole);
-        expect(made.accounts).toMatchObject({
+        const parsedCreate = parseCreateAssociatedTokenIdempotentInstruction(
+          createInstruction as DecodedInstruction,
+        );
+        expect(parsedCreate.accounts).toMatchObject({
           payer: { address: payment.payer },
           ata: { address: to, role: AccountRole.WRITABLE },
           owner: { address: payment.recipient },
@@ -107,7 +114,7 @@ describe("a payment's transaction on Solana (rule CHAIN-23)", () => {
     ["a memo of 128 bytes", { memo: "x".repeat(128) }],
     ["more than 64 bits", { amount: 2n ** 64n }],
     ["an amount below 0", { amount: -1n }],
-  ])("%s makes none", (_name, change) => {
-    expect(() => encodeSolanaPayment(sample(change))).toThrow(RangeError);
+  ])("%s makes none", (_name, overrides) => {
+    expect(() => encodeSolanaPayment(createPayment(overrides))).toThrow(RangeError);
   });
 });

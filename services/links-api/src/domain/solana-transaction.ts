@@ -1,4 +1,8 @@
-import { readBase58, solanaTokenAccount, solanaTokenPrograms } from "@payment-links/contracts";
+import {
+  decodeBase58,
+  deriveAssociatedTokenAccount,
+  solanaTokenPrograms,
+} from "@payment-links/contracts";
 
 /** A payment of a token on Solana. All keys are addresses. */
 type SolanaPayment = {
@@ -26,7 +30,7 @@ type Instruction = {
 };
 
 const systemProgram = "11111111111111111111111111111111";
-const accountProgram = "ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL";
+const associatedTokenProgram = "ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL";
 const memoProgram = "MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr";
 
 /**
@@ -37,83 +41,88 @@ export const encodeSolanaPayment = (payment: SolanaPayment): string => {
   const { blockhash, isOwnerReady, mint, payer, recipient } = payment;
   const program = solanaTokenPrograms[payment.tokenProgram];
   const [from, to] = [payer, recipient].map((owner) =>
-    solanaTokenAccount({ owner, mint, program }),
+    deriveAssociatedTokenAccount({ owner, mint, program }),
   );
   if (from === undefined || to === undefined) throw new Error("two accounts were derived");
   const message = encodeMessage({ payer, blockhash }, [
-    ...(isOwnerReady ? [] : [makeAccount({ payer, account: to, owner: recipient, mint, program })]),
+    ...(isOwnerReady
+      ? []
+      : [createTokenAccountInstruction({ payer, account: to, owner: recipient, mint, program })]),
     { program: memoProgram, accounts: [], data: Buffer.from(payment.memo, "ascii") },
-    transferChecked(payment, { from, to, program }),
+    createTransferInstruction(payment, { from, to, program }),
   ]);
-  const unsigned = Buffer.alloc(1 + signatureBytes);
-  unsigned[0] = 1;
-  return Buffer.concat([unsigned, message]).toString("base64");
+  const emptySignatures = Buffer.alloc(1 + signatureBytes);
+  emptySignatures[0] = 1;
+  return Buffer.concat([emptySignatures, message]).toString("base64");
 };
 
 const signatureBytes = 64;
-const createIdempotent = 1;
-const transferCheckedKind = 12;
+const createIdempotentOpcode = 1;
+const transferCheckedOpcode = 12;
 
-const readable = (key: string) => ({ key, isWritable: false });
-const writable = (key: string) => ({ key, isWritable: true });
+const readonlyAccount = (key: string) => ({ key, isWritable: false });
+const writableAccount = (key: string) => ({ key, isWritable: true });
 
 /** Does nothing where somebody else was faster. */
-const makeAccount = (
-  order: Record<"payer" | "account" | "owner" | "mint" | "program", string>,
+const createTokenAccountInstruction = (
+  addresses: Record<"payer" | "account" | "owner" | "mint" | "program", string>,
 ): Instruction => ({
-  program: accountProgram,
+  program: associatedTokenProgram,
   accounts: [
-    writable(order.payer),
-    writable(order.account),
-    readable(order.owner),
-    readable(order.mint),
-    readable(systemProgram),
-    readable(order.program),
+    writableAccount(addresses.payer),
+    writableAccount(addresses.account),
+    readonlyAccount(addresses.owner),
+    readonlyAccount(addresses.mint),
+    readonlyAccount(systemProgram),
+    readonlyAccount(addresses.program),
   ],
-  data: Uint8Array.of(createIdempotent),
+  data: Uint8Array.of(createIdempotentOpcode),
 });
 
-const transferChecked = (
+const createTransferInstruction = (
   { payer, mint, amount, decimals, reference }: SolanaPayment,
   { from, to, program }: Record<"from" | "to" | "program", string>,
 ): Instruction => {
   const data = Buffer.alloc(10);
-  data[0] = transferCheckedKind;
+  data[0] = transferCheckedOpcode;
   data.writeBigUInt64LE(amount, 1);
   data[9] = decimals;
   const accounts = [
-    writable(from),
-    readable(mint),
-    writable(to),
-    writable(payer),
-    readable(reference),
+    writableAccount(from),
+    readonlyAccount(mint),
+    writableAccount(to),
+    writableAccount(payer),
+    readonlyAccount(reference),
   ];
   return { program, accounts, data };
 };
 
-const version0 = 0x80;
+const version0Prefix = 0x80;
 
 /** The payer alone signs, so its key stands first; what is written to stands before the rest. */
 const encodeMessage = (
   { payer, blockhash }: { payer: string; blockhash: string },
   instructions: readonly Instruction[],
 ): Buffer => {
-  const named = instructions.flatMap(({ accounts, program }) => [...accounts, readable(program)]);
-  const written = named.filter(({ isWritable }) => isWritable).map(({ key }) => key);
-  const keys = [...new Set([payer, ...written, ...named.map(({ key }) => key)])];
-  const readOnlyCount = keys.length - new Set([payer, ...written]).size;
-  const placeOf = (key: string): number => keys.indexOf(key);
+  const accountMetas = instructions.flatMap(({ accounts, program }) => [
+    ...accounts,
+    readonlyAccount(program),
+  ]);
+  const writableKeys = accountMetas.filter(({ isWritable }) => isWritable).map(({ key }) => key);
+  const keys = [...new Set([payer, ...writableKeys, ...accountMetas.map(({ key }) => key)])];
+  const readOnlyCount = keys.length - new Set([payer, ...writableKeys]).size;
+  const indexOfKey = (key: string): number => keys.indexOf(key);
   return Buffer.concat([
-    Uint8Array.of(version0, 1, 0, readOnlyCount),
-    countOf(keys),
-    ...keys.map(keyBytes),
-    keyBytes(blockhash),
-    countOf(instructions),
+    Uint8Array.of(version0Prefix, 1, 0, readOnlyCount),
+    encodeLength(keys),
+    ...keys.map(decodeKey),
+    decodeKey(blockhash),
+    encodeLength(instructions),
     ...instructions.flatMap(({ accounts, data, program }) => [
-      Uint8Array.of(placeOf(program)),
-      countOf(accounts),
-      Uint8Array.from(accounts, ({ key }) => placeOf(key)),
-      countOf(data),
+      Uint8Array.of(indexOfKey(program)),
+      encodeLength(accounts),
+      Uint8Array.from(accounts, ({ key }) => indexOfKey(key)),
+      encodeLength(data),
       data,
     ]),
     // No look-up tables.
@@ -122,18 +131,18 @@ const encodeMessage = (
 };
 
 /** Longer ones would take a second byte. */
-const countMax = 127;
+const encodedLengthMax = 127;
 
-const countOf = ({ length }: { readonly length: number }): Uint8Array => {
-  if (length > countMax) throw new RangeError(`${length} is more than ${countMax}`);
+const encodeLength = ({ length }: { readonly length: number }): Uint8Array => {
+  if (length > encodedLengthMax) throw new RangeError(`${length} is more than ${encodedLengthMax}`);
   return Uint8Array.of(length);
 };
 
-const keyBytesCount = 32;
+const keyLength = 32;
 const keyCharsMax = 44;
 
-const keyBytes = (key: string): Uint8Array => {
-  const bytes = readBase58(key, keyCharsMax);
-  if (bytes?.length !== keyBytesCount) throw new RangeError(`${key} is no key of Solana`);
+const decodeKey = (key: string): Uint8Array => {
+  const bytes = decodeBase58(key, keyCharsMax);
+  if (bytes?.length !== keyLength) throw new RangeError(`${key} is no key of Solana`);
   return bytes;
 };

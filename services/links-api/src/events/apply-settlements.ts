@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { type AfterCommit, type ChunkEvent, type ChunkHandler } from "@payment-links/bus";
+import { type AfterCommitHook, type ChunkEvent, type ChunkHandler } from "@payment-links/bus";
 import {
   type SettlementState,
   isBitcoinChainId,
@@ -7,22 +7,30 @@ import {
   topics,
 } from "@payment-links/contracts";
 import type { Transaction } from "@payment-links/postgres";
-import type { Deps } from "../deps.ts";
+import type { Dependencies } from "../dependencies.ts";
 import type { Link } from "../domain/link.ts";
 import type { Payment } from "../domain/payment.ts";
-import { type Reports, createReports } from "../domain/reports.ts";
-import { type Taken, isOld, takeSettlement } from "../domain/take-settlement.ts";
+import { type PaymentReports, createPaymentReports } from "../domain/payment-reports.ts";
+import {
+  type SettlementResult,
+  isStale,
+  evaluateSettlement,
+} from "../domain/evaluate-settlement.ts";
 import { markAddressesUsed } from "../store/bitcoin-addresses.ts";
-import { creditEvents } from "../store/credit-events.ts";
-import { keepCredits } from "../store/keep-credits.ts";
+import { createCreditEvents } from "../store/credit-events.ts";
+import { saveCredits } from "../store/save-credits.ts";
 import { lockLinks } from "../store/links.ts";
 import { findPayments } from "../store/payments.ts";
-import { lockReports } from "../store/reports.ts";
+import { lockReports } from "../store/payment-reports.ts";
 
-type Settlement = ChunkEvent<typeof settlementSettled>;
+type SettlementEvent = ChunkEvent<typeof settlementSettled>;
 
 /** A settlement that tells something new, what it met here, and what came of it. */
-type Step = Taken & { event: Settlement; before: Link; known: Payment | undefined };
+type AppliedSettlement = SettlementResult & {
+  event: SettlementEvent;
+  linkBefore: Link;
+  storedPayment: Payment | undefined;
+};
 
 /**
  * Applies what settlement-listener says of payments, under the locks of their links, in a few
@@ -32,28 +40,30 @@ type Step = Taken & { event: Settlement; before: Link; known: Payment | undefine
  * dead letters.
  */
 export const applySettlements =
-  (deps: Deps): ChunkHandler<typeof settlementSettled> =>
+  (dependencies: Dependencies): ChunkHandler<typeof settlementSettled> =>
   async (tx, events) => {
-    if (await areOld(tx, events)) return;
+    if (await areAllStale(tx, events)) return;
     const linkIds = events.map(({ data }) => data.paymentLinkId);
     const links = await lockLinks(tx, linkIds);
-    const payments = await findPayments(tx, idsOf(statesOf(events)));
-    const reports = await lockReports(tx, reportsToJudge(events, payments));
-    const now = deps.clock.now();
-    const met = { links, payments, reports: createReports(reports) };
-    const steps = events.flatMap((event) => takeStep(deps, { event, now, ...met }));
-    if (steps.length === 0) return;
-    const takenIds = idsOf(steps.map(({ payment }) => payment));
-    const creditedIds = steps.flatMap(({ credited }) => credited?.link.id ?? []);
-    await keepCredits(tx, {
-      payments: lastOf(takenIds, payments),
-      links: lastOf(creditedIds, links),
-      events: steps.flatMap((step) =>
-        creditEvents(step, { now, traceparent: step.event.traceparent }),
+    const payments = await findPayments(tx, toPaymentIds(toSettlementStates(events)));
+    const reports = await lockReports(tx, listReportsToEvaluate(events, payments));
+    const now = dependencies.clock.now();
+    const state = { links, payments, reports: createPaymentReports(reports) };
+    const appliedSettlements = events.flatMap((event) =>
+      applySettlement(dependencies, { event, now, ...state }),
+    );
+    if (appliedSettlements.length === 0) return;
+    const changedPaymentIds = toPaymentIds(appliedSettlements.map(({ payment }) => payment));
+    const creditedLinkIds = appliedSettlements.flatMap(({ credit }) => credit?.link.id ?? []);
+    await saveCredits(tx, {
+      payments: pickLatest(changedPaymentIds, payments),
+      links: pickLatest(creditedLinkIds, links),
+      events: appliedSettlements.flatMap((step) =>
+        createCreditEvents(step, { now, traceparent: step.event.traceparent }),
       ),
     });
-    await markAddressesUsed(tx, bitcoinAddressesOf(steps));
-    return reportSteps(deps, steps);
+    await markAddressesUsed(tx, listBitcoinAddresses(appliedSettlements));
+    return createReportHook(dependencies, appliedSettlements);
   };
 
 /**
@@ -61,35 +71,39 @@ export const applySettlements =
  * them. As they change nothing, it is as if they had come when they were looked at. A lone one is
  * looked at under the lock only.
  */
-const areOld = async (tx: Transaction, events: readonly Settlement[]): Promise<boolean> => {
+const areAllStale = async (
+  tx: Transaction,
+  events: readonly SettlementEvent[],
+): Promise<boolean> => {
   if (events.length === 1) return false;
-  const payments = await findPayments(tx, idsOf(statesOf(events)));
+  const payments = await findPayments(tx, toPaymentIds(toSettlementStates(events)));
   return events.every(({ data }) => {
-    const known = payments.get(data.id);
-    return known?.linkId === data.paymentLinkId && isOld(known, data);
+    const storedPayment = payments.get(data.id);
+    return storedPayment?.linkId === data.paymentLinkId && isStale(storedPayment, data);
   });
 };
 
 /** The events by which a payment settles that has not settled before: only these are judged. */
-const reportsToJudge = (
-  events: readonly Settlement[],
+const listReportsToEvaluate = (
+  events: readonly SettlementEvent[],
   payments: ReadonlyMap<string, Payment>,
 ): SettlementState[] =>
-  statesOf(events).filter(
+  toSettlementStates(events).filter(
     ({ id, status }) => status === "settled" && payments.get(id)?.status !== "settled",
   );
 
-const statesOf = (events: readonly Settlement[]): SettlementState[] =>
+const toSettlementStates = (events: readonly SettlementEvent[]): SettlementState[] =>
   events.map(({ data }) => data);
 
-const idsOf = (payments: readonly Pick<Payment, "id">[]): string[] => payments.map(({ id }) => id);
+const toPaymentIds = (payments: readonly Pick<Payment, "id">[]): string[] =>
+  payments.map(({ id }) => id);
 
 /**
  * Decides one settlement, and leaves in the maps what the next one meets. A step for each payment that it
  * changes.
  */
-const takeStep = (
-  deps: Deps,
+const applySettlement = (
+  dependencies: Dependencies,
   {
     event,
     links,
@@ -97,65 +111,80 @@ const takeStep = (
     reports,
     now,
   }: {
-    event: Settlement;
+    event: SettlementEvent;
     links: Map<string, Link>;
     payments: Map<string, Payment>;
-    reports: Reports;
+    reports: PaymentReports;
     now: Date;
   },
-): Step[] => {
+): AppliedSettlement[] => {
   const { data } = event;
   const link = links.get(data.paymentLinkId);
   assert.ok(link !== undefined, `there is no payment link ${data.paymentLinkId}`);
-  const known = payments.get(data.id);
-  const linkId = known?.linkId ?? link.id;
+  const storedPayment = payments.get(data.id);
+  const linkId = storedPayment?.linkId ?? link.id;
   assert.equal(linkId, link.id, "a payment moved to another link");
-  const tokenOf = (tokenId: string) => deps.tokenOf(tokenId).token;
-  const sameTransaction = reports.list(link.userId, data);
-  const taken = takeSettlement(data, { link, known, reports: sameTransaction, tokenOf, now });
-  return taken.map(({ credited, payment: told }): Step => {
-    const before = links.get(link.id) ?? link;
-    const knownOfIt = payments.get(told.id) ?? sameTransaction.find(({ id }) => id === told.id);
-    const payment = knownOfIt === undefined ? told : asKept(knownOfIt, told);
+  const getToken = (tokenId: string) => dependencies.getToken(tokenId).token;
+  const transactionPayments = reports.list(link.userId, data);
+  const results = evaluateSettlement(data, {
+    link,
+    storedPayment,
+    reports: transactionPayments,
+    getToken,
+    now,
+  });
+  return results.map(({ credit, payment: updatedPayment }): AppliedSettlement => {
+    const linkBefore = links.get(link.id) ?? link;
+    const storedReport =
+      payments.get(updatedPayment.id) ??
+      transactionPayments.find(({ id }) => id === updatedPayment.id);
+    const payment =
+      storedReport === undefined
+        ? updatedPayment
+        : withStoredIdentity(storedReport, updatedPayment);
     payments.set(payment.id, payment);
     reports.set({ userId: link.userId, payment });
-    if (credited !== undefined) links.set(link.id, credited.link);
-    return { payment, credited, event, before, known: knownOfIt };
+    if (credit !== undefined) links.set(link.id, credit.link);
+    return { payment, credit, event, linkBefore, storedPayment: storedReport };
   });
 };
 
 /** A payment's row keeps the name and the time under which it was first told. */
-const asKept = (known: Payment, told: Payment): Payment => ({
-  ...told,
-  source: known.source,
-  sourceId: known.sourceId,
-  firstSeenAt: known.firstSeenAt,
+const withStoredIdentity = (storedPayment: Payment, updatedPayment: Payment): Payment => ({
+  ...updatedPayment,
+  source: storedPayment.source,
+  sourceId: storedPayment.sourceId,
+  firstSeenAt: storedPayment.firstSeenAt,
 });
 
 /** Where payments on Bitcoin were seen: no other link may ever have these addresses. */
-const bitcoinAddressesOf = (steps: readonly Step[]): string[] =>
-  steps.flatMap(({ before }) =>
-    isBitcoinChainId(before.chainId) ? [before.destinationAddress] : [],
+const listBitcoinAddresses = (appliedSettlements: readonly AppliedSettlement[]): string[] =>
+  appliedSettlements.flatMap(({ linkBefore }) =>
+    isBitcoinChainId(linkBefore.chainId) ? [linkBefore.destinationAddress] : [],
   );
 
 /** What the last step of each id left. */
-const lastOf = <Thing>(ids: readonly string[], things: ReadonlyMap<string, Thing>): Thing[] =>
-  [...new Set(ids)].flatMap((id) => things.get(id) ?? []);
+const pickLatest = <Item>(ids: readonly string[], itemsById: ReadonlyMap<string, Item>): Item[] =>
+  [...new Set(ids)].flatMap((id) => itemsById.get(id) ?? []);
 
-const reportSteps =
-  ({ counters, log }: Deps, steps: readonly Step[]): AfterCommit =>
+const createReportHook =
+  (
+    { counters, log }: Dependencies,
+    appliedSettlements: readonly AppliedSettlement[],
+  ): AfterCommitHook =>
   () => {
-    for (const { before, credited, event, known, payment } of steps) {
-      if (known?.id === event.data.id && event.data.version > known.version + 1) {
-        counters.skipped(topics.settlements);
+    for (const { linkBefore, credit, event, storedPayment, payment } of appliedSettlements) {
+      if (storedPayment?.id === event.data.id && event.data.version > storedPayment.version + 1) {
+        counters.countVersionJump(topics.settlements);
       }
-      if (known?.status === "failed" && event.data.status === "settled") {
-        const line = { link_id: payment.linkId, payment_id: payment.id };
-        log.warn(line, "a failed payment has settled after all");
+      if (storedPayment?.status === "failed" && event.data.status === "settled") {
+        const logFields = { link_id: payment.linkId, payment_id: payment.id };
+        log.warn(logFields, "a failed payment has settled after all");
       }
-      if (known?.status === "settled") {
-        if (payment.isOrphaned && !known.isOrphaned) counters.orphaned();
-      } else if (payment.status === "settled") counters.judged(payment.reason ?? undefined);
-      if (credited?.isCompleted === true) counters.changed(before.status, "completed");
+      if (storedPayment?.status === "settled") {
+        if (payment.isOrphaned && !storedPayment.isOrphaned) counters.countOrphanedPayment();
+      } else if (payment.status === "settled")
+        counters.countEvaluatedPayment(payment.reason ?? undefined);
+      if (credit?.isCompleted === true) counters.countStatusChange(linkBefore.status, "completed");
     }
   };

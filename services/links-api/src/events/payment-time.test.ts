@@ -2,87 +2,99 @@ import { randomBytes } from "node:crypto";
 import { beforeAll, describe, expect, test } from "@jest/globals";
 import type { SettlementState } from "@payment-links/contracts";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
-import { openRig } from "../testing/open-rig.ts";
+import { createRig } from "../testing/create-rig.ts";
 import {
   sampleAccount,
-  sampleChainNames,
+  samplePaymentIdentity,
   sampleSettlement,
-  start,
+  testStartTime,
   usdcOnBase,
 } from "../testing/samples.ts";
 
-const rig = useRig(openRig);
-let key: Record<string, string>;
-let session: Record<string, string>;
+const rig = useRig(createRig);
+let keyHeaders: Record<string, string>;
+let sessionHeaders: Record<string, string>;
 beforeAll(() => {
   const account = sampleAccount();
-  key = rig.giveKey(account);
-  session = rig.giveSession(account);
+  keyHeaders = rig.createKeyHeaders(account);
+  sessionHeaders = rig.createSessionHeaders(account);
 });
 
-const minute = (count: number) => new Date(start.getTime() + count * 60_000);
+const atMinute = (count: number) => new Date(testStartTime.getTime() + count * 60_000);
 /** The link of each test expires here. */
-const expiry = minute(15);
+const expiry = atMinute(15);
 
-type Step = Partial<Omit<SettlementState, "amount">>;
+type SettlementStep = Partial<Omit<SettlementState, "amount">>;
 
 /** What becomes of a payment of a link by these records of its chain, in their order. */
-const reasonAfter = async (steps: readonly Step[], source?: string): Promise<string | null> => {
-  const id = await rig.createLink(key, { toAmount: "10", expirationDate: expiry.toISOString() });
+const settleAndReadReason = async (
+  steps: readonly SettlementStep[],
+  source?: string,
+): Promise<string | null> => {
+  const id = await rig.createLink(keyHeaders, {
+    toAmount: "10",
+    expirationDate: expiry.toISOString(),
+  });
   const transactionHash = `0x${randomBytes(32).toString("hex")}`;
   const { chainId } = usdcOnBase;
-  const names = sampleChainNames({ chainId, transactionHash, linkId: id });
+  const identity = samplePaymentIdentity({ chainId, transactionHash, linkId: id });
   for (const [index, step] of steps.entries()) {
     const version = index + 1;
     await rig.settle(
       sampleSettlement(id, {
-        ...names,
+        ...identity,
         version,
         ...step,
         ...(source === undefined ? {} : { source }),
       }),
     );
   }
-  const { payments } = (await rig.call(`/console/api/payment-links/${id}`, { headers: session }))
-    .json;
+  const { payments } = (
+    await rig.call(`/console/api/payment-links/${id}`, { headers: sessionHeaders })
+  ).json;
   return payments[0].reason;
 };
 
 describe("a payment on chain that a late block holds", () => {
   test("counts if a quorum saw it in time (rule STATE-15)", async () => {
-    const seen: Step = { status: "processing", occurredAt: minute(5) };
-    const mined: Step = { occurredAt: minute(17), witnessedAt: minute(5) };
-    expect(await reasonAfter([seen, mined])).toBeNull();
-    expect(await reasonAfter([mined])).toBeNull();
+    const processingStep: SettlementStep = { status: "processing", occurredAt: atMinute(5) };
+    const settledStep: SettlementStep = { occurredAt: atMinute(17), witnessedAt: atMinute(5) };
+    expect(await settleAndReadReason([processingStep, settledStep])).toBeNull();
+    expect(await settleAndReadReason([settledStep])).toBeNull();
   });
 
   test("is late if only one provider saw it in time", async () => {
-    const seen: Step = { status: "processing", occurredAt: minute(5) };
-    expect(await reasonAfter([seen, { occurredAt: minute(17), witnessedAt: minute(16) }])).toBe(
-      "expired",
-    );
+    const processingStep: SettlementStep = { status: "processing", occurredAt: atMinute(5) };
+    expect(
+      await settleAndReadReason([
+        processingStep,
+        { occurredAt: atMinute(17), witnessedAt: atMinute(16) },
+      ]),
+    ).toBe("expired");
   });
 
   test("is late if a quorum saw it at the expiry or later", async () => {
-    const late: Step = { occurredAt: minute(17) };
-    expect(await reasonAfter([{ ...late, witnessedAt: expiry }])).toBe("expired");
-    const justInTime = new Date(expiry.getTime() - 1);
-    expect(await reasonAfter([{ ...late, witnessedAt: justInTime }])).toBeNull();
+    const lateStep: SettlementStep = { occurredAt: atMinute(17) };
+    expect(await settleAndReadReason([{ ...lateStep, witnessedAt: expiry }])).toBe("expired");
+    const justBeforeExpiry = new Date(expiry.getTime() - 1);
+    expect(await settleAndReadReason([{ ...lateStep, witnessedAt: justBeforeExpiry }])).toBeNull();
   });
 
   test("counts by its first step where a record does not tell what a quorum saw", async () => {
-    const seen: Step = { status: "processing", occurredAt: minute(5) };
-    expect(await reasonAfter([seen, { occurredAt: minute(17) }])).toBeNull();
+    const processingStep: SettlementStep = { status: "processing", occurredAt: atMinute(5) };
+    expect(await settleAndReadReason([processingStep, { occurredAt: atMinute(17) }])).toBeNull();
   });
 });
 
 test("a payment in a block before the expiry counts, whenever a quorum saw it", async () => {
-  expect(await reasonAfter([{ occurredAt: minute(14), witnessedAt: minute(20) }])).toBeNull();
+  expect(
+    await settleAndReadReason([{ occurredAt: atMinute(14), witnessedAt: atMinute(20) }]),
+  ).toBeNull();
 });
 
 test("a provider's notice states its payment's time itself, in any order of arrival (rule NOTICE-4)", async () => {
-  const seen: Step = { status: "processing", occurredAt: minute(5) };
-  const late: Step = { occurredAt: minute(17) };
-  expect(await reasonAfter([seen, late], "provider:acme")).toBe("expired");
-  expect(await reasonAfter([late, seen], "provider:acme")).toBe("expired");
+  const processingStep: SettlementStep = { status: "processing", occurredAt: atMinute(5) };
+  const lateStep: SettlementStep = { occurredAt: atMinute(17) };
+  expect(await settleAndReadReason([processingStep, lateStep], "provider:acme")).toBe("expired");
+  expect(await settleAndReadReason([lateStep, processingStep], "provider:acme")).toBe("expired");
 });

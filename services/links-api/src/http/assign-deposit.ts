@@ -1,19 +1,24 @@
 import type { Request, Response } from "express";
-import { publishAudit } from "@payment-links/bus";
-import { AssignDepositBody, isId, refuse } from "@payment-links/contracts";
-import { answerJson, personActor, readBody, readParam } from "@payment-links/http";
+import { publishAuditEvent } from "@payment-links/bus";
+import { AssignDepositBody, isId, createApiError } from "@payment-links/contracts";
+import {
+  sendJson,
+  createSessionActor,
+  readJsonBody,
+  parsePathParameter,
+} from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
 import { transact } from "@payment-links/postgres";
-import type { Deps } from "../deps.ts";
+import type { Dependencies } from "../dependencies.ts";
 import { type Deposit, assignDeposit, depositSource } from "../domain/deposit.ts";
-import { createReports } from "../domain/reports.ts";
-import { creditEvents } from "../store/credit-events.ts";
-import { decideDeposit, lockOwnDeposit } from "../store/deposits.ts";
-import { keepCredits } from "../store/keep-credits.ts";
+import { createPaymentReports } from "../domain/payment-reports.ts";
+import { createCreditEvents } from "../store/credit-events.ts";
+import { updateDepositDecision, lockOwnDeposit } from "../store/deposits.ts";
+import { saveCredits } from "../store/save-credits.ts";
 import { lockLinks } from "../store/links.ts";
-import { lockReports } from "../store/reports.ts";
-import { showDecided } from "./show-deposit.ts";
-import { showPayment } from "./show-payment.ts";
+import { lockReports } from "../store/payment-reports.ts";
+import { serializeDeposit } from "./serialize-deposit.ts";
+import { serializePayment } from "./serialize-payment.ts";
 
 /**
  * POST /console/api/deposits/:id/assign: the owner says for which active link a deposit was. It becomes
@@ -21,50 +26,56 @@ import { showPayment } from "./show-payment.ts";
  * Deposit first, then link: whoever takes both takes them in this order.
  */
 export const assignOwnDeposit =
-  (deps: Deps) =>
+  (dependencies: Dependencies) =>
   async (req: Request, res: Response, { account, credential }: Caller): Promise<void> => {
-    const depositId = readParam(req, "id");
-    const { paymentLinkId } = await readBody(req, AssignDepositBody);
-    if (!isId("dep", depositId)) throw refuse("NOT_FOUND");
-    const now = deps.clock.now();
+    const depositId = parsePathParameter(req, "id");
+    const { paymentLinkId } = await readJsonBody(req, AssignDepositBody);
+    if (!isId("dep", depositId)) throw createApiError("NOT_FOUND");
+    const now = dependencies.clock.now();
     const userId = account.id;
-    const { before, deposit, taken } = await transact(deps.pool, async (tx) => {
-      const found = await lockOwnDeposit(tx, { depositId, userId });
-      if (found === undefined) throw refuse("NOT_FOUND");
+    const { linkBefore, deposit, result } = await transact(dependencies.pool, async (tx) => {
+      const storedDeposit = await lockOwnDeposit(tx, { depositId, userId });
+      if (storedDeposit === undefined) throw createApiError("NOT_FOUND");
       const link = (await lockLinks(tx, [paymentLinkId])).get(paymentLinkId);
-      if (link === undefined || link.userId !== userId) throw refuse("NOT_FOUND");
-      const tokenOf = (tokenId: string) => deps.tokenOf(tokenId).token;
-      const reported = await lockReports(tx, [{ ...found, source: depositSource }]);
-      const reports = createReports(reported).list(userId, found);
-      const { judgedAgain, taken } = assignDeposit(found, { link, reports, tokenOf, now });
-      await keepCredits(tx, {
-        payments: [taken, ...judgedAgain].map(({ payment }) => payment),
-        links: [taken.credited.link],
-        events: creditEvents(taken, { now, traceparent: undefined }),
+      if (link === undefined || link.userId !== userId) throw createApiError("NOT_FOUND");
+      const getToken = (tokenId: string) => dependencies.getToken(tokenId).token;
+      const storedReports = await lockReports(tx, [{ ...storedDeposit, source: depositSource }]);
+      const reports = createPaymentReports(storedReports).list(userId, storedDeposit);
+      const { reevaluated, result } = assignDeposit(storedDeposit, {
+        link,
+        reports,
+        getToken,
+        now,
+      });
+      await saveCredits(tx, {
+        payments: [result, ...reevaluated].map(({ payment }) => payment),
+        links: [result.credit.link],
+        events: createCreditEvents(result, { now, traceparent: undefined }),
       });
       const deposit: Deposit = {
-        ...found,
+        ...storedDeposit,
         decision: "assigned",
         decidedAt: now,
         linkId: link.id,
-        paymentId: taken.payment.id,
+        paymentId: result.payment.id,
       };
-      await decideDeposit(tx, deposit);
-      await publishAudit(tx, {
-        ...personActor(req, credential),
+      await updateDepositDecision(tx, deposit);
+      await publishAuditEvent(tx, {
+        ...createSessionActor(req, credential),
         at: now,
         accountId: userId,
         action: "deposit.assigned",
         targetId: depositId,
-        detail: { paymentLinkId, paymentId: taken.payment.id },
+        detail: { paymentLinkId, paymentId: result.payment.id },
       });
-      return { before: link, deposit, taken };
+      return { linkBefore: link, deposit, result };
     });
-    deps.counters.judged(undefined);
-    if (taken.credited.isCompleted) deps.counters.changed(before.status, "completed");
-    deps.wakeRelay();
-    answerJson(res, 200, {
-      deposit: showDecided(deps, deposit),
-      payment: showPayment(taken.payment),
+    dependencies.counters.countEvaluatedPayment(undefined);
+    if (result.credit.isCompleted)
+      dependencies.counters.countStatusChange(linkBefore.status, "completed");
+    dependencies.wakeRelay();
+    sendJson(res, 200, {
+      deposit: serializeDeposit(dependencies, deposit),
+      payment: serializePayment(result.payment),
     });
   };

@@ -1,13 +1,13 @@
 import { describe, expect, test } from "@jest/globals";
 import { type Account, type ChainType, newId } from "@payment-links/contracts";
-import { drawDescriptor } from "@payment-links/contracts/testing/draw-descriptor";
+import { generateDescriptor } from "@payment-links/contracts/testing/generate-descriptor";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
-import { openRig } from "../testing/open-rig.ts";
-import { sampleAccount, sampleChainNames, sampleSettlement } from "../testing/samples.ts";
+import { createRig } from "../testing/create-rig.ts";
+import { sampleAccount, samplePaymentIdentity, sampleSettlement } from "../testing/samples.ts";
 import { scanQrImage } from "../testing/scan-qr-image.ts";
 
 const rig = useRig(() =>
-  openRig({
+  createRig({
     settlementChains: ["tron", "solana", "bitcoin", "8453", "1"],
     transferChains: ["8453"],
   }),
@@ -18,30 +18,30 @@ const families: [tokenId: string, chainType: ChainType, walletAddress: string][]
   ["usdc-ethereum", "EVM", "0x52908400098527886E0F7030069857D2E4169EE7"],
   ["usdt-tron", "TVM", "TJRyWwFs9wTFGZg3JbrVriFbNfCug5tDeC"],
   ["usdc-solana", "SVM", "9WzDXwBbmkg8ZTbNMqUxvQRAyrZzDsGYdLVL9zYtAWWM"],
-  ["btc", "BVM", drawDescriptor()],
+  ["btc", "BVM", generateDescriptor()],
 ];
 
-const accountOf = (tokenId: string, more: Partial<Account> = {}): Account => {
+const createAccount = (tokenId: string, overrides: Partial<Account> = {}): Account => {
   const [, chainType, walletAddress] = families.find(([id]) => id === tokenId) ?? [];
   if (chainType === undefined || walletAddress === undefined) throw new Error("no such family");
   const defaults = { isDefault: true, isChainDefault: true, provider: null };
   return sampleAccount({
     wallets: [{ id: newId("wallet"), walletAddress, tokenId, chainType, ...defaults }],
-    ...more,
+    ...overrides,
   });
 };
 
 /** A link that asks for 0.25 of a token, as payers see it. */
-const open = async (tokenId: string, order: object = {}) => {
-  const account = accountOf(tokenId);
-  const id = await rig.createLink(rig.giveKey(account), { toAmount: "0.25", ...order });
+const createCheckout = async (tokenId: string, body: object = {}) => {
+  const account = createAccount(tokenId);
+  const id = await rig.createLink(rig.createKeyHeaders(account), { toAmount: "0.25", ...body });
   const path = `/@${account.handle}/pay/${id}`;
   const { json } = await rig.call(`/checkout/payment-links/${id}`);
   return { id, path, ...json, page: (await rig.call(path)).text };
 };
 
 /** What a page says, without its marks. */
-const textOf = (page: string): string =>
+const toPlainText = (page: string): string =>
   page
     .replaceAll(/<[^>]*>/g, "")
     .replaceAll("&#39;", "'")
@@ -51,16 +51,18 @@ describe("the checkout outside EVM", () => {
   test.each(["usdc-solana", "btc"])(
     "%s: the longest name and description there are, of the longest letters, fit into a QR code",
     async (tokenId) => {
-      const key = rig.giveKey(accountOf(tokenId, { username: "😀".repeat(100) }));
-      const order = { toAmount: "0.25", description: "😀".repeat(500) };
-      const id = await rig.createLink(key, order);
+      const keyHeaders = rig.createKeyHeaders(
+        createAccount(tokenId, { username: "😀".repeat(100) }),
+      );
+      const body = { toAmount: "0.25", description: "😀".repeat(500) };
+      const id = await rig.createLink(keyHeaders, body);
       const { headers, status } = await rig.call(`/checkout/qr/${id}/payment.svg`);
       expect([status, headers.get("content-type")]).toEqual([200, "image/svg+xml; charset=utf-8"]);
     },
   );
 
   test("Tron: two calls to base58check addresses, with what they may cost", async () => {
-    const { instructions, page, path } = await open("usdt-tron");
+    const { instructions, page, path } = await createCheckout("usdt-tron");
     expect(instructions).toMatchObject({
       amount: "0.25",
       amountBaseUnits: "250000",
@@ -92,14 +94,14 @@ describe("the checkout outside EVM", () => {
     const { headers } = await rig.call(path);
     const policy = headers.get("content-security-policy");
     expect(policy).toContain("connect-src 'self' https://api.trongrid.io;");
-    const asked = {
+    const deepLinkParameters = {
       url: `https://pay.example${path}`,
       action: "open",
       protocol: "TronLink",
       version: "1.0",
     };
-    const param = encodeURIComponent(JSON.stringify(asked));
-    expect(page).toContain(`href="tronlinkoutside://pull.activity?param=${param}"`);
+    const encodedParameters = encodeURIComponent(JSON.stringify(deepLinkParameters));
+    expect(page).toContain(`href="tronlinkoutside://pull.activity?param=${encodedParameters}"`);
     expect(page).not.toContain("metamask");
   });
 
@@ -108,10 +110,10 @@ describe("the checkout outside EVM", () => {
     ["btc", "uri"],
   ])(
     "%s: a request that a wallet opens or scans, on the page and as a QR code (rule CHAIN-10)",
-    async (tokenId, name) => {
+    async (tokenId, uriField) => {
       const description = "Order 7 & <b>more</b>";
-      const { id, instructions, page, ...link } = await open(tokenId, { description });
-      const uri: string = instructions[name];
+      const { id, instructions, page, ...link } = await createCheckout(tokenId, { description });
+      const uri: string = instructions[uriField];
       expect(uri).toMatch(/^(solana|bitcoin):[\x21-\x7e]+$/);
       expect(new URL(uri).searchParams.get("amount")).toBe("0.25");
       expect(new URL(uri).searchParams.get("message")).toBe(description);
@@ -128,21 +130,21 @@ describe("the checkout outside EVM", () => {
   );
 
   test("Solana: the transaction request comes first, and the transfer request stays beside it", async () => {
-    const { id, instructions, page } = await open("usdc-solana");
+    const { id, instructions, page } = await createCheckout("usdc-solana");
     const request = `solana:https://pay.example/checkout/solana/${id}`;
     expect(instructions.transactionRequestUrl).toBe(request);
-    const transfer = instructions.transferRequestUrl.replaceAll("&", "&amp;");
-    const places = [
+    const transferUrl = instructions.transferRequestUrl.replaceAll("&", "&amp;");
+    const textPositions = [
       `class="primary" href="${request}"`,
       `src="/checkout/qr/${id}/request.svg"`,
       `href="https://phantom.app/ul/browse/`,
       `href="https://solflare.com/ul/v1/browse/https%3A%2F%2Fpay.example%2F`,
       "Does your wallet not open it?",
-      `href="${transfer.replaceAll("'", "&#39;")}"`,
+      `href="${transferUrl.replaceAll("'", "&#39;")}"`,
       `src="/checkout/qr/${id}/payment.svg"`,
     ].map((text) => page.indexOf(text));
-    expect(places).toEqual(places.toSorted((one, other) => one - other));
-    expect(places[0]).toBeGreaterThan(0);
+    expect(textPositions).toEqual(textPositions.toSorted((a, b) => a - b));
+    expect(textPositions[0]).toBeGreaterThan(0);
     // What pays on other chains is not offered.
     expect(page).not.toContain("metamask");
     const image = await rig.call(`/checkout/qr/${id}/request.svg`);
@@ -155,16 +157,16 @@ describe("the checkout outside EVM", () => {
     ["btc", "BTC", "Bitcoin", "The address is this link's own"],
   ])(
     "%s: an exchange's user is told what to do, and what happens then, in two lines",
-    async (tokenId, symbol, network, then) => {
-      const { destinationAddress, page, path } = await open(tokenId);
-      const plain = textOf(page);
-      expect(plain).toContain(
+    async (tokenId, symbol, network, expectedOutcome) => {
+      const { destinationAddress, page, path } = await createCheckout(tokenId);
+      const plainText = toPlainText(page);
+      expect(plainText).toContain(
         `Withdraw so that exactly 0.25 ${symbol} arrive on the network ${network}, without a memo, at ` +
           `${destinationAddress}.`,
       );
-      expect(plain).toContain(then);
-      const german = await rig.call(path, { headers: { "accept-language": "de" } });
-      expect(textOf(german.text)).toContain(
+      expect(plainText).toContain(expectedOutcome);
+      const germanResponse = await rig.call(path, { headers: { "accept-language": "de" } });
+      expect(toPlainText(germanResponse.text)).toContain(
         `dass genau 0,25 ${symbol} im Netz ${network} ankommen`,
       );
     },
@@ -173,16 +175,20 @@ describe("the checkout outside EVM", () => {
   test.each(["usdc-ethereum", "usdt-tron", "usdc-solana"])(
     "%s: an exchange's user is sent elsewhere where nobody would see what came",
     async (tokenId) => {
-      const { page, path } = await open(tokenId);
-      expect(textOf(page)).toContain("Withdraw to a wallet of your own first, and pay from there.");
-      expect(textOf(page)).not.toContain("Withdraw so that");
-      const german = await rig.call(path, { headers: { "accept-language": "de" } });
-      expect(textOf(german.text)).toContain("eigene Wallet aus, und zahlen Sie von dort.");
+      const { page, path } = await createCheckout(tokenId);
+      expect(toPlainText(page)).toContain(
+        "Withdraw to a wallet of your own first, and pay from there.",
+      );
+      expect(toPlainText(page)).not.toContain("Withdraw so that");
+      const germanResponse = await rig.call(path, { headers: { "accept-language": "de" } });
+      expect(toPlainText(germanResponse.text)).toContain(
+        "eigene Wallet aus, und zahlen Sie von dort.",
+      );
     },
   );
 
   test("a payment that was seen stands on the page with not to pay again (rule CHAIN-13)", async () => {
-    const { id, path, destinationAddress } = await open("btc");
+    const { id, path, destinationAddress } = await createCheckout("btc");
     await rig.settle(
       sampleSettlement(id, {
         status: "processing",
@@ -196,73 +202,77 @@ describe("the checkout outside EVM", () => {
     expect(text).toMatch(
       /0\.25<\/data>\s+BTC was seen and is being confirmed\. Do not pay again\./,
     );
-    const german = await rig.call(path, { headers: { "accept-language": "de" } });
-    expect(german.text).toContain("Diese Adresse ist nur für diesen Link.");
+    const germanResponse = await rig.call(path, { headers: { "accept-language": "de" } });
+    expect(germanResponse.text).toContain("Diese Adresse ist nur für diesen Link.");
   });
 
   // Guards against a payer whose wallet writes the change first, and who is never told of the payment.
   test("Bitcoin: a transaction's payment is told of, whichever output it is", async () => {
-    const { id, destinationAddress } = await open("btc");
-    const other = await open("btc");
+    const { id, destinationAddress } = await createCheckout("btc");
+    const otherCheckout = await createCheckout("btc");
     const transactionHash = "ab".repeat(32);
-    const ask = async (hash: string) => {
+    const fetchPayment = async (hash: string) => {
       const path = `/checkout/payment-links/${id}?sourceTransaction=${hash}`;
       return (await rig.call(path)).json.payment;
     };
-    const outputOf = (linkId: string, number: number) =>
+    const createOutputPayment = (linkId: string, number: number) =>
       sampleSettlement(linkId, {
-        ...sampleChainNames({ chainId: "bitcoin", transactionHash, linkId, number }),
+        ...samplePaymentIdentity({ chainId: "bitcoin", transactionHash, linkId, number }),
         status: "processing",
         amount: "0.25",
         chainId: "bitcoin",
         tokenAddress: "BTC",
         destinationAddress,
       });
-    await rig.settle(outputOf(other.id, 0));
-    expect(await ask(transactionHash)).toBeNull();
-    const second = outputOf(id, 1);
-    await rig.settle(second);
-    const shown = await ask(transactionHash);
-    expect(shown).toEqual((await rig.call(`/checkout/transactions/${second.id}`)).json);
-    expect(shown).toMatchObject({ id: second.id, status: "processing" });
-    await rig.settle(outputOf(id, 12));
-    expect(await ask(transactionHash)).toEqual(shown);
-    expect(await ask("cd".repeat(32))).toBeNull();
-    expect(await ask(transactionHash.slice(1))).toBeNull();
-    expect(await ask(transactionHash.slice(0, -1))).toBeNull();
+    await rig.settle(createOutputPayment(otherCheckout.id, 0));
+    expect(await fetchPayment(transactionHash)).toBeNull();
+    const secondOutput = createOutputPayment(id, 1);
+    await rig.settle(secondOutput);
+    const paymentResponse = await fetchPayment(transactionHash);
+    expect(paymentResponse).toEqual(
+      (await rig.call(`/checkout/transactions/${secondOutput.id}`)).json,
+    );
+    expect(paymentResponse).toMatchObject({ id: secondOutput.id, status: "processing" });
+    await rig.settle(createOutputPayment(id, 12));
+    expect(await fetchPayment(transactionHash)).toEqual(paymentResponse);
+    expect(await fetchPayment("cd".repeat(32))).toBeNull();
+    expect(await fetchPayment(transactionHash.slice(1))).toBeNull();
+    expect(await fetchPayment(transactionHash.slice(0, -1))).toBeNull();
   });
 
   test("there is no payment request, and no QR code of one, where there is none to make (rule CHAIN-10)", async () => {
-    const tron = await open("usdt-tron");
-    expect((await rig.call(`/checkout/qr/${tron.id}/payment.svg`)).status).toBe(404);
-    const paid = await open("btc");
+    const tronCheckout = await createCheckout("usdt-tron");
+    expect((await rig.call(`/checkout/qr/${tronCheckout.id}/payment.svg`)).status).toBe(404);
+    const paidCheckout = await createCheckout("btc");
     await rig.settle(
-      sampleSettlement(paid.id, {
+      sampleSettlement(paidCheckout.id, {
         amount: "0.25",
         chainId: "bitcoin",
         tokenAddress: "BTC",
-        destinationAddress: paid.destinationAddress,
+        destinationAddress: paidCheckout.destinationAddress,
       }),
     );
-    const { json } = await rig.call(`/checkout/payment-links/${paid.id}`);
+    const { json } = await rig.call(`/checkout/payment-links/${paidCheckout.id}`);
     expect(json).toMatchObject({ instructions: null, reason: "completed" });
-    for (const id of [paid.id, "plink_01m7y4kb9sfvktcnzb0r3g9a0s", "x"]) {
+    for (const id of [paidCheckout.id, "plink_01m7y4kb9sfvktcnzb0r3g9a0s", "x"]) {
       expect((await rig.call(`/checkout/qr/${id}/payment.svg`)).status).toBe(404);
     }
   });
 
   test("a chain that is not on says so, in every family", async () => {
-    const other = await openRig({ settlementChains: ["10"] });
+    const otherRig = await createRig({ settlementChains: ["10"] });
     try {
       for (const [tokenId] of families) {
-        const account = accountOf(tokenId);
-        const id = await other.createLink(other.giveKey(account), { toAmount: "0.25" });
-        const { json } = await other.call(`/checkout/payment-links/${id}`);
+        const account = createAccount(tokenId);
+        const id = await otherRig.createLink(otherRig.createKeyHeaders(account), {
+          toAmount: "0.25",
+        });
+        const { json } = await otherRig.call(`/checkout/payment-links/${id}`);
         expect(json).toMatchObject({ instructions: null, reason: "chain_not_watched" });
-        expect((await other.call(`/checkout/qr/${id}/payment.svg`)).status).toBe(404);
+        expect((await otherRig.call(`/checkout/qr/${id}/payment.svg`)).status).toBe(404);
       }
     } finally {
-      await other.close();
+      await otherRig.close();
     }
   });
 });
@@ -272,6 +282,6 @@ test.each([
   ["usdc-base", ["batch", "suffix", "approve_and_pay"]],
   ["usdc-ethereum", ["batch", "approve_and_pay"]],
 ])("of %s payers are offered a suffix only if transfers are read there", async (tokenId, kinds) => {
-  const { instructions } = await open(tokenId, { toAmount: "25" });
+  const { instructions } = await createCheckout(tokenId, { toAmount: "25" });
   expect(instructions.ways.map(({ kind }: { kind: string }) => kind)).toEqual(kinds);
 });

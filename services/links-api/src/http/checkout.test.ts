@@ -1,30 +1,30 @@
 import { describe, expect, test } from "@jest/globals";
 import { Decimal, newId } from "@payment-links/contracts";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
-import { openRig } from "../testing/open-rig.ts";
+import { createRig } from "../testing/create-rig.ts";
 import {
   sampleAccount,
-  sampleChainNames,
+  samplePaymentIdentity,
   sampleSettlement,
   shopAddress,
   usdcOnBase,
 } from "../testing/samples.ts";
 
-const rig = useRig(() => openRig({ settlementChains: ["8453"] }));
+const rig = useRig(() => createRig({ settlementChains: ["8453"] }));
 
-const open = (order: object = {}) =>
-  rig.createLink(rig.giveKey(sampleAccount()), { toAmount: "25.5", ...order });
+const createLink = (body: object = {}) =>
+  rig.createLink(rig.createKeyHeaders(sampleAccount()), { toAmount: "25.5", ...body });
 
-const checkout = (id: string, query = "") => rig.call(`/checkout/payment-links/${id}${query}`);
+const fetchCheckout = (id: string, query = "") => rig.call(`/checkout/payment-links/${id}${query}`);
 
 describe("GET /checkout/payment-links/:id (rule CHAIN-10)", () => {
   test("tells anyone what to pay, where, with which reference, and how the link stands", async () => {
-    const id = await open({ maxUsage: 3, expirationDate: "2026-12-24T18:00:00Z" });
-    const answer = await checkout(id);
-    expect(answer.status).toBe(200);
-    expect(answer.headers.get("cache-control")).toBe("no-store");
-    const { url, token, instructions, ...rest } = answer.json;
-    expect(rest).toEqual({
+    const id = await createLink({ maxUsage: 3, expirationDate: "2026-12-24T18:00:00Z" });
+    const response = await fetchCheckout(id);
+    expect(response.status).toBe(200);
+    expect(response.headers.get("cache-control")).toBe("no-store");
+    const { url, token, instructions, ...otherFields } = response.json;
+    expect(otherFields).toEqual({
       id,
       status: "active",
       toAmount: "25.5",
@@ -41,12 +41,12 @@ describe("GET /checkout/payment-links/:id (rule CHAIN-10)", () => {
     });
     const link = await rig.retrieve(id);
     expect([url, token]).toEqual([link.url, link.token]);
-    const [created] = await rig.eventsOf(id);
+    const [createdEvent] = await rig.listEvents(id);
     expect(instructions).toMatchObject({
       amount: "25.5",
       amountBaseUnits: "25500000",
       proxyAddress: "0x1892196E80C4c17ea5100Da765Ab48c1fE2Fb814",
-      paymentReference: `0x${created?.data.link.paymentReference}`,
+      paymentReference: `0x${createdEvent?.data.link.paymentReference}`,
     });
     expect(instructions.ways).toEqual([
       { kind: "batch", signatures: 1, steps: instructions.steps },
@@ -63,34 +63,34 @@ describe("GET /checkout/payment-links/:id (rule CHAIN-10)", () => {
         kind: "pay",
         to: instructions.proxyAddress,
         value: "0",
-        data: expect.stringContaining(created?.data.link.paymentReference),
+        data: expect.stringContaining(createdEvent?.data.link.paymentReference),
       },
     ]);
   });
 
   test("shows payments on their way, and asks for what remains once they have settled", async () => {
-    const id = await open();
-    const seen = sampleSettlement(id, {
+    const id = await createLink();
+    const pendingSettlement = sampleSettlement(id, {
       amount: "10.5",
       status: "processing",
       sourceTransaction: "0xfeed",
     });
-    await rig.settle(seen);
-    const before = (await checkout(id)).json;
-    expect(before.pendingPayments).toEqual([
+    await rig.settle(pendingSettlement);
+    const checkoutBefore = (await fetchCheckout(id)).json;
+    expect(checkoutBefore.pendingPayments).toEqual([
       {
-        id: seen.id,
+        id: pendingSettlement.id,
         amount: "10.5",
         sourceTransaction: "0xfeed",
         dateCreated: "2026-11-21T10:00:00.000Z",
         confirmations: null,
       },
     ]);
-    expect(before.remainingAmount).toBe("25.5");
+    expect(checkoutBefore.remainingAmount).toBe("25.5");
 
-    await rig.settle({ ...seen, version: 2, status: "settled" });
-    const after = (await checkout(id)).json;
-    expect(after).toMatchObject({
+    await rig.settle({ ...pendingSettlement, version: 2, status: "settled" });
+    const checkoutAfter = (await fetchCheckout(id)).json;
+    expect(checkoutAfter).toMatchObject({
       pendingPayments: [],
       receivedAmount: "10.5",
       remainingAmount: "15",
@@ -100,60 +100,68 @@ describe("GET /checkout/payment-links/:id (rule CHAIN-10)", () => {
   });
 
   test("shows a payment that its chain took back no more, until it comes again (rule CHAIN-24)", async () => {
-    const id = await open();
-    const seen = sampleSettlement(id, { status: "processing", blockNumber: null });
-    const pendingCount = async () => (await checkout(id)).json.pendingPayments.length;
-    await rig.settle(seen);
-    expect(await pendingCount()).toBe(1);
-    await rig.settle({ ...seen, version: 2, isOrphaned: true });
-    expect(await pendingCount()).toBe(0);
-    await rig.settle({ ...seen, version: 3, isOrphaned: false, blockNumber: 7 });
-    expect(await pendingCount()).toBe(1);
-    await rig.settle({ ...seen, version: 4, status: "settled", isOrphaned: false });
-    expect((await checkout(id)).json).toMatchObject({ pendingPayments: [], currentUsage: 1 });
+    const id = await createLink();
+    const pendingSettlement = sampleSettlement(id, { status: "processing", blockNumber: null });
+    const countPending = async () => (await fetchCheckout(id)).json.pendingPayments.length;
+    await rig.settle(pendingSettlement);
+    expect(await countPending()).toBe(1);
+    await rig.settle({ ...pendingSettlement, version: 2, isOrphaned: true });
+    expect(await countPending()).toBe(0);
+    await rig.settle({ ...pendingSettlement, version: 3, isOrphaned: false, blockNumber: 7 });
+    expect(await countPending()).toBe(1);
+    await rig.settle({ ...pendingSettlement, version: 4, status: "settled", isOrphaned: false });
+    expect((await fetchCheckout(id)).json).toMatchObject({ pendingPayments: [], currentUsage: 1 });
   });
 
   test("shows no payment on its way that cannot count, however it will end, and as many others", async () => {
-    const id = await open();
-    const onChain = (
-      more: Partial<Parameters<typeof sampleSettlement>[1]>,
+    const id = await createLink();
+    const createChainPayment = (
+      overrides: Partial<Parameters<typeof sampleSettlement>[1]>,
       transactionHash: string,
     ) => {
-      const names = sampleChainNames({ chainId: "8453", transactionHash, linkId: id });
-      return sampleSettlement(id, { ...names, status: "processing", ...more });
+      const identity = samplePaymentIdentity({ chainId: "8453", transactionHash, linkId: id });
+      return sampleSettlement(id, { ...identity, status: "processing", ...overrides });
     };
-    const own = onChain({ destinationAddress: shopAddress.toLowerCase() }, `0x${"a".repeat(64)}`);
-    const astray = { destinationAddress: "0x8617E340B3D01FA5F11F306F4090FD50E238070D" };
-    const ofAnother = { tokenAddress: "0x60a3E35Cc302bFA44Cb288Bc5a4F316Fdb1adb42" };
-    // By a provider's first word: its last may tell another destination.
-    const told = sampleSettlement(id, { ...astray, status: "processing" });
-    const firstSeenAt = new Date(rig.clock.now().getTime() + 1);
-    const newer = Array.from({ length: 11 }, (_, count) =>
-      onChain({ ...(count % 2 === 0 ? astray : ofAnother), firstSeenAt }, `0x${count}`),
+    const ownPayment = createChainPayment(
+      { destinationAddress: shopAddress.toLowerCase() },
+      `0x${"a".repeat(64)}`,
     );
-    const pageSays = async (url: string): Promise<string | undefined> => {
+    const otherDestination = { destinationAddress: "0x8617E340B3D01FA5F11F306F4090FD50E238070D" };
+    const otherToken = { tokenAddress: "0x60a3E35Cc302bFA44Cb288Bc5a4F316Fdb1adb42" };
+    // By a provider's first word: its last may tell another destination.
+    const providerNotice = sampleSettlement(id, { ...otherDestination, status: "processing" });
+    const firstSeenAt = new Date(rig.clock.now().getTime() + 1);
+    const newerPayments = Array.from({ length: 11 }, (_, count) =>
+      createChainPayment(
+        { ...(count % 2 === 0 ? otherDestination : otherToken), firstSeenAt },
+        `0x${count}`,
+      ),
+    );
+    const readPageStatus = async (url: string): Promise<string | undefined> => {
       const { text } = await rig.call(new URL(url).pathname);
       return /<p id="live"[^>]*>([^]*?)<\/p>/.exec(text)?.[1]?.trim();
     };
-    await rig.settle(...newer);
-    const { pendingPayments, url } = (await checkout(id)).json;
-    expect([pendingPayments, await pageSays(url)]).toEqual([[], ""]);
-    await rig.settle(own, told);
-    const ids = (await checkout(id)).json.pendingPayments.map((one: { id: string }) => one.id);
-    expect(ids.toSorted()).toEqual([own.id, told.id].toSorted());
-    expect(await pageSays(url)).toContain("Do not pay again.");
+    await rig.settle(...newerPayments);
+    const { pendingPayments, url } = (await fetchCheckout(id)).json;
+    expect([pendingPayments, await readPageStatus(url)]).toEqual([[], ""]);
+    await rig.settle(ownPayment, providerNotice);
+    const ids = (await fetchCheckout(id)).json.pendingPayments.map(
+      (payment: { id: string }) => payment.id,
+    );
+    expect(ids.toSorted()).toEqual([ownPayment.id, providerNotice.id].toSorted());
+    expect(await readPageStatus(url)).toContain("Do not pay again.");
   });
 
   test("tells of a larger payment on its way that it needs more blocks, where its chain says so", async () => {
-    const id = await open();
+    const id = await createLink();
     const chainId = newId("evt");
-    const seen = (amount: string) =>
+    const createPending = (amount: string) =>
       sampleSettlement(id, { status: "processing", chainId, blockNumber: 100, amount });
-    const [small, large] = [seen("0.99"), seen("1")];
-    await rig.settle(small, large);
+    const [smallPayment, largePayment] = [createPending("0.99"), createPending("1")];
+    await rig.settle(smallPayment, largePayment);
     const at = rig.clock.now();
     const neededByAmount = [{ from: new Decimal("1"), blocks: 2 }];
-    await rig.advance({
+    await rig.receiveChainAdvance({
       chainId,
       headBlock: 101,
       settledTo: 101,
@@ -161,65 +169,74 @@ describe("GET /checkout/payment-links/:id (rule CHAIN-10)", () => {
       neededByAmount,
       at,
     });
-    const { pendingPayments } = (await checkout(id)).json;
-    const confirmationsOf = (paymentId: string) =>
-      pendingPayments.find((one: { id: string }) => one.id === paymentId).confirmations;
-    expect(confirmationsOf(large.id)).toEqual({ seen: 1, needed: 2 });
-    expect(confirmationsOf(small.id)).toEqual({ seen: 1, needed: 1 });
+    const { pendingPayments } = (await fetchCheckout(id)).json;
+    const getConfirmations = (paymentId: string) =>
+      pendingPayments.find((payment: { id: string }) => payment.id === paymentId).confirmations;
+    expect(getConfirmations(largePayment.id)).toEqual({ seen: 1, needed: 2 });
+    expect(getConfirmations(smallPayment.id)).toEqual({ seen: 1, needed: 1 });
   });
 
   test("tells of each payment on its way how many blocks lie on top of its own", async () => {
-    const id = await open();
+    const id = await createLink();
     const chainId = newId("evt");
-    const seen = (blockNumber: number | null, more: object = {}) =>
-      sampleSettlement(id, { status: "processing", chainId, blockNumber, ...more });
-    const [here, unmined, elsewhere] = [seen(100), seen(null), seen(100, { chainId: "1" })];
-    await rig.settle(here, unmined, elsewhere);
-    const confirmations = async () => {
-      const { pendingPayments } = (await checkout(id)).json;
-      const shown = new Map(
-        pendingPayments.map((one: { id: string; confirmations: unknown }) => [
-          one.id,
-          one.confirmations,
+    const createPending = (blockNumber: number | null, overrides: object = {}) =>
+      sampleSettlement(id, { status: "processing", chainId, blockNumber, ...overrides });
+    const [paymentInBlock, paymentInMempool, otherChainPayment] = [
+      createPending(100),
+      createPending(null),
+      createPending(100, { chainId: "1" }),
+    ];
+    await rig.settle(paymentInBlock, paymentInMempool, otherChainPayment);
+    const readConfirmations = async () => {
+      const { pendingPayments } = (await fetchCheckout(id)).json;
+      const confirmationsById = new Map(
+        pendingPayments.map((payment: { id: string; confirmations: unknown }) => [
+          payment.id,
+          payment.confirmations,
         ]),
       );
-      return [here, unmined, elsewhere].map((payment) => shown.get(payment.id));
+      return [paymentInBlock, paymentInMempool, otherChainPayment].map((payment) =>
+        confirmationsById.get(payment.id),
+      );
     };
-    expect(await confirmations()).toEqual([null, null, null]);
+    expect(await readConfirmations()).toEqual([null, null, null]);
     const at = rig.clock.now();
-    await rig.advance({ chainId, headBlock: 103, settledTo: 91, neededBlocks: 12, at });
-    await rig.advance({ chainId, headBlock: 102, settledTo: 90, neededBlocks: 12, at });
-    expect(await confirmations()).toEqual([{ seen: 3, needed: 12 }, null, null]);
+    await rig.receiveChainAdvance({ chainId, headBlock: 103, settledTo: 91, neededBlocks: 12, at });
+    await rig.receiveChainAdvance({ chainId, headBlock: 102, settledTo: 90, neededBlocks: 12, at });
+    expect(await readConfirmations()).toEqual([{ seen: 3, needed: 12 }, null, null]);
   });
 
   test("given a transaction, tells what became of the payment in it, and null while it is unknown", async () => {
-    const linkId = await open();
+    const linkId = await createLink();
     const transactionHash = `0x${"ab".repeat(32)}`;
-    const ask = async (hash: string) => (await checkout(linkId, `?sourceTransaction=${hash}`)).json;
-    expect((await ask(transactionHash)).payment).toBeNull();
-    const names = sampleChainNames({ chainId: "8453", transactionHash, linkId });
-    const { id } = names;
-    await rig.settle(sampleSettlement(linkId, { ...names, status: "processing", amount: "5" }));
-    const shown = (await ask(transactionHash.toUpperCase().replace("0X", "0x"))).payment;
-    expect(shown).toEqual((await rig.call(`/checkout/transactions/${id}`)).json);
-    expect(shown).toMatchObject({ id, status: "processing", amount: "5" });
-    expect((await ask("nonsense")).payment).toBeNull();
-    expect((await ask("a".repeat(101))).errors[0].code).toBe("string_too_long");
+    const fetchWithTransaction = async (hash: string) =>
+      (await fetchCheckout(linkId, `?sourceTransaction=${hash}`)).json;
+    expect((await fetchWithTransaction(transactionHash)).payment).toBeNull();
+    const identity = samplePaymentIdentity({ chainId: "8453", transactionHash, linkId });
+    const { id } = identity;
+    await rig.settle(sampleSettlement(linkId, { ...identity, status: "processing", amount: "5" }));
+    const paymentResponse = (
+      await fetchWithTransaction(transactionHash.toUpperCase().replace("0X", "0x"))
+    ).payment;
+    expect(paymentResponse).toEqual((await rig.call(`/checkout/transactions/${id}`)).json);
+    expect(paymentResponse).toMatchObject({ id, status: "processing", amount: "5" });
+    expect((await fetchWithTransaction("nonsense")).payment).toBeNull();
+    expect((await fetchWithTransaction("a".repeat(101))).errors[0].code).toBe("string_too_long");
   });
 
   test("given more payments on their way than it shows, shows the newest ten", async () => {
-    const id = await open();
+    const id = await createLink();
     for (let count = 0; count < 12; count += 1) {
       const firstSeenAt = new Date(rig.clock.now().getTime() + count);
       await rig.settle(sampleSettlement(id, { status: "processing", firstSeenAt }));
     }
-    const { pendingPayments } = (await checkout(id)).json;
+    const { pendingPayments } = (await fetchCheckout(id)).json;
     expect(pendingPayments).toHaveLength(10);
     expect(pendingPayments[0].dateCreated).toBe("2026-11-21T10:00:00.011Z");
   });
 
   test("given another amount, tells how that is paid", async () => {
-    const { json } = await checkout(await open(), "?amount=30.25");
+    const { json } = await fetchCheckout(await createLink(), "?amount=30.25");
     expect(json.instructions).toMatchObject({ amount: "30.25", amountBaseUnits: "30250000" });
     expect(json.remainingAmount).toBe("25.5");
   });
@@ -235,39 +252,39 @@ describe("GET /checkout/payment-links/:id (rule CHAIN-10)", () => {
     ["?amount=0.0000001", "INVALID_PAYMENT_LINK_AMOUNT"],
     [`?amount=${"9".repeat(72)}`, "decimal_max_digits"],
   ])("given %s, answers 422 %s", async (query, code) => {
-    const answer = await checkout(await open(), query);
-    expect([answer.status, answer.json.errors[0].code]).toEqual([422, code]);
+    const response = await fetchCheckout(await createLink(), query);
+    expect([response.status, response.json.errors[0].code]).toEqual([422, code]);
   });
 
   test("given a link that takes no payments, tells why, and no reference (rule CHAIN-11)", async () => {
     const account = sampleAccount();
-    const key = rig.giveKey(account);
-    const completed = await rig.createLink(key, { toAmount: "1" });
-    await rig.settle(sampleSettlement(completed, { amount: "1" }));
-    const deactivated = await rig.createLink(key, { toAmount: "1" });
-    await rig.call(`/console/api/payment-links/${deactivated}/deactivate`, {
+    const keyHeaders = rig.createKeyHeaders(account);
+    const completedId = await rig.createLink(keyHeaders, { toAmount: "1" });
+    await rig.settle(sampleSettlement(completedId, { amount: "1" }));
+    const deactivatedId = await rig.createLink(keyHeaders, { toAmount: "1" });
+    await rig.call(`/console/api/payment-links/${deactivatedId}/deactivate`, {
       method: "POST",
-      headers: rig.giveSession(account),
+      headers: rig.createSessionHeaders(account),
     });
     const expirationDate = new Date(rig.clock.now().getTime() + 1000).toISOString();
-    const expired = await rig.createLink(key, { toAmount: "1", expirationDate });
+    const expiredId = await rig.createLink(keyHeaders, { toAmount: "1", expirationDate });
     rig.clock.advance(1000);
     for (const [id, status, reason] of [
-      [completed, "completed", "completed"],
-      [deactivated, "inactive", "inactive"],
-      [expired, "inactive", "expired"],
+      [completedId, "completed", "completed"],
+      [deactivatedId, "inactive", "inactive"],
+      [expiredId, "inactive", "expired"],
     ] as const) {
-      const { json, text } = await checkout(id);
+      const { json, text } = await fetchCheckout(id);
       expect(json).toMatchObject({ status, reason, instructions: null });
-      const [created] = await rig.eventsOf(id);
-      expect(text).not.toContain(created?.data.link.paymentReference);
+      const [createdEvent] = await rig.listEvents(id);
+      expect(text).not.toContain(createdEvent?.data.link.paymentReference);
     }
   });
 
   test.each(["plink_01m7y4kb9sfvktcnzb0r3g9a0s", "x", "%00"])(
     "given %s, of which nothing is known, answers 404",
     async (id) => {
-      const { status, json } = await checkout(id);
+      const { status, json } = await fetchCheckout(id);
       expect(status).toBe(404);
       expect(json).toMatchObject({ errors: [{ code: "CANNOT_FIND_PAYMENT_LINK" }] });
     },
@@ -276,20 +293,22 @@ describe("GET /checkout/payment-links/:id (rule CHAIN-10)", () => {
 
 describe("a service that watches no chain", () => {
   test("tells so, and tells nobody a reference (rule CHAIN-11)", async () => {
-    const other = await openRig();
+    const otherRig = await createRig();
     try {
-      const id = await other.createLink(other.giveKey(sampleAccount()), { toAmount: "1" });
-      const { json } = await other.call(`/checkout/payment-links/${id}`);
+      const id = await otherRig.createLink(otherRig.createKeyHeaders(sampleAccount()), {
+        toAmount: "1",
+      });
+      const { json } = await otherRig.call(`/checkout/payment-links/${id}`);
       expect(json).toMatchObject({ instructions: null, reason: "chain_not_watched" });
     } finally {
-      await other.close();
+      await otherRig.close();
     }
   });
 });
 
 describe("GET /checkout/transactions/:id", () => {
   test("follows a payment from its first sight to its settlement", async () => {
-    const id = await open();
+    const id = await createLink();
     const payment = sampleSettlement(id, {
       amount: "25.5",
       status: "processing",
@@ -297,8 +316,8 @@ describe("GET /checkout/transactions/:id", () => {
     });
     await rig.settle(payment);
     const path = `/checkout/transactions/${payment.id}`;
-    const seen = await rig.call(path);
-    expect(seen.json).toEqual({
+    const transactionResponse = await rig.call(path);
+    expect(transactionResponse.json).toEqual({
       id: payment.id,
       paymentLinkId: id,
       status: "processing",
@@ -321,17 +340,17 @@ describe("GET /checkout/transactions/:id", () => {
   });
 
   test("given a payment that failed, or does not count, says so, and why", async () => {
-    const id = await open();
-    const failed = sampleSettlement(id, { status: "failed" });
-    const wrong = sampleSettlement(id, { chainId: "1" });
-    await rig.settle(failed);
-    await rig.settle(wrong);
-    expect((await rig.call(`/checkout/transactions/${failed.id}`)).json).toMatchObject({
+    const id = await createLink();
+    const failedPayment = sampleSettlement(id, { status: "failed" });
+    const wrongTokenPayment = sampleSettlement(id, { chainId: "1" });
+    await rig.settle(failedPayment);
+    await rig.settle(wrongTokenPayment);
+    expect((await rig.call(`/checkout/transactions/${failedPayment.id}`)).json).toMatchObject({
       status: "failed",
       applied: false,
       reason: null,
     });
-    expect((await rig.call(`/checkout/transactions/${wrong.id}`)).json).toMatchObject({
+    expect((await rig.call(`/checkout/transactions/${wrongTokenPayment.id}`)).json).toMatchObject({
       status: "settled",
       applied: false,
       reason: "wrong_token",
@@ -340,15 +359,15 @@ describe("GET /checkout/transactions/:id", () => {
   });
 
   test.each(["x", newId("tx"), newId("plink")])("given %s, answers 404", async (id) => {
-    const answer = await rig.call(`/checkout/transactions/${id}`);
-    expect([answer.status, answer.json.errors[0].code]).toEqual([404, "NOT_FOUND"]);
+    const response = await rig.call(`/checkout/transactions/${id}`);
+    expect([response.status, response.json.errors[0].code]).toEqual([404, "NOT_FOUND"]);
   });
 });
 
 describe("the calls of the checkout", () => {
   test("are limited per address", async () => {
     const limit = { tokensPerSecond: 0.001, burst: 2 };
-    const limited = await openRig({ limits: { perKey: limit, perAddress: limit } });
+    const limitedRig = await createRig({ limits: { perKey: limit, perAddress: limit } });
     try {
       const paths = [
         "/checkout/payment-links/x",
@@ -356,10 +375,10 @@ describe("the calls of the checkout", () => {
         "/checkout/payment-links/x",
       ];
       const statuses = [];
-      for (const path of paths) statuses.push((await limited.call(path)).status);
+      for (const path of paths) statuses.push((await limitedRig.call(path)).status);
       expect(statuses).toEqual([404, 404, 429]);
     } finally {
-      await limited.close();
+      await limitedRig.close();
     }
   });
 });
@@ -367,11 +386,11 @@ describe("the calls of the checkout", () => {
 describe("the checkout of a suspended account", () => {
   test("takes no payment and says so; what is paid all the same counts, and is told (rule CALLER-17)", async () => {
     const account = sampleAccount();
-    const id = await rig.createLink(rig.giveKey(account), { toAmount: "25.5" });
-    expect((await checkout(id)).json.instructions).not.toBeNull();
-    await rig.hear({ ...account, version: 2, isSuspended: true });
+    const id = await rig.createLink(rig.createKeyHeaders(account), { toAmount: "25.5" });
+    expect((await fetchCheckout(id)).json.instructions).not.toBeNull();
+    await rig.receiveAccount({ ...account, version: 2, isSuspended: true });
 
-    const { instructions, reason, status } = (await checkout(id)).json;
+    const { instructions, reason, status } = (await fetchCheckout(id)).json;
     expect([instructions, reason, status]).toEqual([null, "account_suspended", "active"]);
     const page = await rig.call(`/@${account.handle}/pay/${id}`);
     expect(page.text).toContain("takes no payments right now. Do not send anything to it.");
@@ -379,15 +398,17 @@ describe("the checkout of a suspended account", () => {
     expect((await rig.retrieve(id)).status).toBe("active");
 
     await rig.settle(sampleSettlement(id, { amount: "25.5" }));
-    const types = (await rig.eventsOf(id)).map(({ type }) => type);
+    const types = (await rig.listEvents(id)).map(({ type }) => type);
     expect(types.slice(1)).toEqual([
       "payment_link.transaction.succeeded",
       "payment_link.completed",
     ]);
-    expect((await checkout(id)).json.reason).toBe("completed");
+    expect((await fetchCheckout(id)).json.reason).toBe("completed");
 
-    const other = await rig.createLink(rig.giveKey({ ...account, version: 2 }), { toAmount: "1" });
-    await rig.hear({ ...account, version: 3, isSuspended: false });
-    expect((await checkout(other)).json.instructions).not.toBeNull();
+    const otherLinkId = await rig.createLink(rig.createKeyHeaders({ ...account, version: 2 }), {
+      toAmount: "1",
+    });
+    await rig.receiveAccount({ ...account, version: 3, isSuspended: false });
+    expect((await fetchCheckout(otherLinkId)).json.instructions).not.toBeNull();
   });
 });

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "@jest/globals";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
-import { openRig } from "../testing/open-rig.ts";
+import { createRig } from "../testing/create-rig.ts";
 import { sampleAccount, shopAddress, usdcOnBase } from "../testing/samples.ts";
 
-const rig = useRig(openRig);
+const rig = useRig(createRig);
 
-const create = (headers: Record<string, string>, body: unknown) =>
+const postLink = (headers: Record<string, string>, body: unknown) =>
   rig.call("/v1/payment-link", {
     method: "POST",
     headers,
@@ -15,10 +15,13 @@ const create = (headers: Record<string, string>, body: unknown) =>
 describe("POST /v1/payment-link", () => {
   test("answers id and url alone, and the link can be retrieved at once with its owner (rules API-2, API-6, API-7 and API-8)", async () => {
     const account = sampleAccount();
-    const made = await create(rig.giveKey(account), { toAmount: "25.500", description: "Order 7" });
-    expect(made.status).toBe(200);
-    const { id } = made.json;
-    expect(made.json).toEqual({ id, url: `https://pay.example/@${account.handle}/pay/${id}` });
+    const created = await postLink(rig.createKeyHeaders(account), {
+      toAmount: "25.500",
+      description: "Order 7",
+    });
+    expect(created.status).toBe(200);
+    const { id } = created.json;
+    expect(created.json).toEqual({ id, url: `https://pay.example/@${account.handle}/pay/${id}` });
     expect(id).toMatch(/^plink_[0-9a-z]{26}$/);
 
     const link = await rig.retrieve(id);
@@ -27,7 +30,7 @@ describe("POST /v1/payment-link", () => {
       userId: account.id,
       toAmount: "25.5",
       destinationAddress: shopAddress,
-      url: made.json.url,
+      url: created.json.url,
       dateCreated: "2026-11-21T10:00:00.000Z",
       token: link.token,
       status: "active",
@@ -83,8 +86,11 @@ describe("POST /v1/payment-link", () => {
   });
 
   test("tells of the link once, with a payment reference that the API never shows (rules CHAIN-1 and CHAIN-11)", async () => {
-    const id = await rig.createLink(rig.giveKey(sampleAccount()), { toAmount: 3, maxUsage: 2 });
-    const events = await rig.eventsOf(id);
+    const id = await rig.createLink(rig.createKeyHeaders(sampleAccount()), {
+      toAmount: 3,
+      maxUsage: 2,
+    });
+    const events = await rig.listEvents(id);
     expect(events).toHaveLength(1);
     expect(events[0]?.type).toBe("payment_link.created");
     expect(events[0]?.data.link).toMatchObject({
@@ -102,13 +108,13 @@ describe("POST /v1/payment-link", () => {
   });
 });
 
-const codesOf = (answer: { json: { errors: { code: string }[] } }) =>
-  answer.json.errors.map(({ code }) => code);
+const listErrorCodes = (response: { json: { errors: { code: string }[] } }) =>
+  response.json.errors.map(({ code }) => code);
 
-const order = (more: object = {}) => JSON.stringify({ toAmount: "1", ...more });
+const createBody = (overrides: object = {}) => JSON.stringify({ toAmount: "1", ...overrides });
 
 describe("POST /v1/payment-link, what it refuses", () => {
-  const validation: [string, string, string[]][] = [
+  const validationCases: [string, string, string[]][] = [
     ["an empty body", "", ["missing"]],
     ["no amount", "{}", ["missing"]],
     ["no JSON", "{", ["json_invalid"]],
@@ -128,18 +134,18 @@ describe("POST /v1/payment-link, what it refuses", () => {
     ["an absurd exponent of a number", '{"toAmount":1e999999999}', ["decimal_max_digits"]],
     ["79 digits", `{"toAmount":"${"9".repeat(79)}"}`, ["decimal_max_digits"]],
     ["79 digits in base units", `{"toAmount":"${"9".repeat(73)}"}`, ["decimal_max_digits"]],
-    ["a description that is a number", order({ description: 1 }), ["string_type"]],
-    ["501 characters", order({ description: "ü".repeat(501) }), ["string_too_long"]],
-    ["a NUL in the description", order({ description: "a\0b" }), ["string_pattern_mismatch"]],
-    ["maxUsage true", order({ maxUsage: true }), ["int_type"]],
-    ["maxUsage in words", order({ maxUsage: "two" }), ["int_parsing"]],
-    ["maxUsage 1.5", order({ maxUsage: 1.5 }), ["int_from_float"]],
-    ["maxUsage 0", order({ maxUsage: 0 }), ["greater_than_equal"]],
-    ["maxUsage 2^31", order({ maxUsage: 2 ** 31 }), ["less_than_equal"]],
-    ["an expiry that is a number", order({ expirationDate: 1 }), ["datetime_type"]],
-    ["an expiry in words", order({ expirationDate: "soon" }), ["datetime_from_date_parsing"]],
-    ["30 February", order({ expirationDate: "2027-02-30" }), ["datetime_from_date_parsing"]],
-    ["an expiry now", order({ expirationDate: "2026-11-21T10:00:00" }), ["datetime_future"]],
+    ["a description that is a number", createBody({ description: 1 }), ["string_type"]],
+    ["501 characters", createBody({ description: "ü".repeat(501) }), ["string_too_long"]],
+    ["a NUL in the description", createBody({ description: "a\0b" }), ["string_pattern_mismatch"]],
+    ["maxUsage true", createBody({ maxUsage: true }), ["int_type"]],
+    ["maxUsage in words", createBody({ maxUsage: "two" }), ["int_parsing"]],
+    ["maxUsage 1.5", createBody({ maxUsage: 1.5 }), ["int_from_float"]],
+    ["maxUsage 0", createBody({ maxUsage: 0 }), ["greater_than_equal"]],
+    ["maxUsage 2^31", createBody({ maxUsage: 2 ** 31 }), ["less_than_equal"]],
+    ["an expiry that is a number", createBody({ expirationDate: 1 }), ["datetime_type"]],
+    ["an expiry in words", createBody({ expirationDate: "soon" }), ["datetime_from_date_parsing"]],
+    ["30 February", createBody({ expirationDate: "2027-02-30" }), ["datetime_from_date_parsing"]],
+    ["an expiry now", createBody({ expirationDate: "2026-11-21T10:00:00" }), ["datetime_future"]],
     [
       "a problem in each field",
       '{"toAmount":"x","description":1,"maxUsage":0,"expirationDate":"x"}',
@@ -148,46 +154,55 @@ describe("POST /v1/payment-link, what it refuses", () => {
     ["7 decimals", '{"toAmount":"0.1234567"}', ["INVALID_PAYMENT_LINK_AMOUNT"]],
     ["7 decimals of a number", '{"toAmount":0.1234567}', ["INVALID_PAYMENT_LINK_AMOUNT"]],
   ];
-  test.each(validation)(
+  test.each(validationCases)(
     "given %s, answers 422, one code per problem (rules API-14 and ERROR-1)",
-    async (_what, body, codes) => {
-      const headers = { ...rig.giveKey(sampleAccount()), "content-type": "application/json" };
-      const bytes = body === "\ud800" ? Buffer.from([0x22, 0xff, 0x22]) : body;
-      const answer = await rig.call("/v1/payment-link", { method: "POST", headers, body: bytes });
-      expect([answer.status, codesOf(answer)]).toEqual([422, codes]);
-      expect(Object.keys(answer.json)).toEqual(["errors"]);
-      expect(Object.keys(answer.json.errors[0]).sort()).toEqual(["code", "message"]);
+    async (_case, body, codes) => {
+      const headers = {
+        ...rig.createKeyHeaders(sampleAccount()),
+        "content-type": "application/json",
+      };
+      const bodyBytes = body === "\ud800" ? Buffer.from([0x22, 0xff, 0x22]) : body;
+      const response = await rig.call("/v1/payment-link", {
+        method: "POST",
+        headers,
+        body: bodyBytes,
+      });
+      expect([response.status, listErrorCodes(response)]).toEqual([422, codes]);
+      expect(Object.keys(response.json)).toEqual(["errors"]);
+      expect(Object.keys(response.json.errors[0]).sort()).toEqual(["code", "message"]);
     },
   );
 
   test("given a body that is not sent as JSON, answers 422 model_attributes_type", async () => {
-    const headers = { ...rig.giveKey(sampleAccount()), "content-type": "text/plain" };
-    const answer = await create(headers, order());
-    expect([answer.status, codesOf(answer)]).toEqual([422, ["model_attributes_type"]]);
+    const headers = { ...rig.createKeyHeaders(sampleAccount()), "content-type": "text/plain" };
+    const response = await postLink(headers, createBody());
+    expect([response.status, listErrorCodes(response)]).toEqual([422, ["model_attributes_type"]]);
   });
 
   test("given 64 KiB, reads them; given one byte more, answers 413", async () => {
-    const headers = rig.giveKey(sampleAccount());
-    const ofLength = (length: number) => order().padEnd(length, " ");
-    expect((await create(headers, ofLength(64 * 1024))).status).toBe(200);
-    const answer = await create(headers, ofLength(64 * 1024 + 1));
-    expect([answer.status, codesOf(answer)]).toEqual([413, ["PAYLOAD_TOO_LARGE"]]);
+    const headers = rig.createKeyHeaders(sampleAccount());
+    const padBody = (length: number) => createBody().padEnd(length, " ");
+    expect((await postLink(headers, padBody(64 * 1024))).status).toBe(200);
+    const response = await postLink(headers, padBody(64 * 1024 + 1));
+    expect([response.status, listErrorCodes(response)]).toEqual([413, ["PAYLOAD_TOO_LARGE"]]);
   });
 
   test("given no key, an unknown, an expired, one without the scope, answers which (rules API-2 and API-18)", async () => {
     const account = sampleAccount();
-    const expired = rig.giveKey(account, { expiresAt: new Date("2026-11-21T10:00:00.000Z") });
-    const reading = rig.giveKey(account, { scopes: ["payment_link:read"] });
-    const tries: [Record<string, string>, number, string][] = [
+    const expiredKeyHeaders = rig.createKeyHeaders(account, {
+      expiresAt: new Date("2026-11-21T10:00:00.000Z"),
+    });
+    const readOnlyKeyHeaders = rig.createKeyHeaders(account, { scopes: ["payment_link:read"] });
+    const attempts: [Record<string, string>, number, string][] = [
       [{}, 401, "UNAUTHENTICATED"],
       [{ "x-api-key": "plk_live_nonsense" }, 401, "INVALID_API_KEY"],
-      [expired, 401, "EXPIRED_API_KEY"],
-      [reading, 403, "INSUFFICIENT_API_SCOPE"],
+      [expiredKeyHeaders, 401, "EXPIRED_API_KEY"],
+      [readOnlyKeyHeaders, 403, "INSUFFICIENT_API_SCOPE"],
     ];
-    for (const [headers, status, code] of tries) {
+    for (const [headers, status, code] of attempts) {
       // A stranger does not hear what is wrong with the body and the idempotency key.
-      const answer = await create({ ...headers, "idempotency-key": "\u00fc" }, "{");
-      expect([answer.status, codesOf(answer)]).toEqual([status, [code]]);
+      const response = await postLink({ ...headers, "idempotency-key": "\u00fc" }, "{");
+      expect([response.status, listErrorCodes(response)]).toEqual([status, [code]]);
     }
   });
 
@@ -199,18 +214,21 @@ describe("POST /v1/payment-link, what it refuses", () => {
       sampleAccount({ wallets: wallet === undefined ? [] : [{ ...wallet, isDefault: false }] }),
     ];
     for (const account of accounts) {
-      const headers = rig.giveKey(account);
+      const headers = rig.createKeyHeaders(account);
       // The wallet's token decides the precision, so that check comes after the wallet's.
-      const early = await create(headers, order({ toAmount: "0.1234567" }));
-      expect([early.status, codesOf(early)]).toEqual([409, ["PAYMENT_LINK_ACCOUNT_NOT_READY"]]);
-      const late = await create(headers, order({ toAmount: "x" }));
-      expect(codesOf(late)).toEqual(["decimal_parsing"]);
+      const walletErrorResponse = await postLink(headers, createBody({ toAmount: "0.1234567" }));
+      expect([walletErrorResponse.status, listErrorCodes(walletErrorResponse)]).toEqual([
+        409,
+        ["PAYMENT_LINK_ACCOUNT_NOT_READY"],
+      ]);
+      const bodyErrorResponse = await postLink(headers, createBody({ toAmount: "x" }));
+      expect(listErrorCodes(bodyErrorResponse)).toEqual(["decimal_parsing"]);
     }
   });
 });
 
 describe("POST /v1/payment-link, what it takes", () => {
-  const amounts: [string, string][] = [
+  const amountCases: [string, string][] = [
     ["0.1", "0.1"],
     ["12345678901234567.123456", "12345678901234567.123456"],
     ["1e3", "1000"],
@@ -221,16 +239,22 @@ describe("POST /v1/payment-link, what it takes", () => {
     [`"${"9".repeat(72)}"`, "9".repeat(72)],
     ['".5"', "0.5"],
   ];
-  test.each(amounts)("given the amount %s, keeps exactly %s (rule API-13)", async (given, kept) => {
-    const answer = await create(rig.giveKey(sampleAccount()), `{"toAmount":${given}}`);
-    expect(answer.status).toBe(200);
-    expect((await rig.retrieve(answer.json.id)).toAmount).toBe(kept);
-  });
+  test.each(amountCases)(
+    "given the amount %s, keeps exactly %s (rule API-13)",
+    async (amountJson, storedAmount) => {
+      const response = await postLink(
+        rig.createKeyHeaders(sampleAccount()),
+        `{"toAmount":${amountJson}}`,
+      );
+      expect(response.status).toBe(200);
+      expect((await rig.retrieve(response.json.id)).toAmount).toBe(storedAmount);
+    },
+  );
 
   test("given optional fields at their limits, keeps them; given null or strangers, ignores them (rule API-16)", async () => {
-    const headers = rig.giveKey(sampleAccount());
+    const headers = rig.createKeyHeaders(sampleAccount());
     const description = "\u{1f4b6}".repeat(500);
-    const full = await rig.createLink(headers, {
+    const fullLinkId = await rig.createLink(headers, {
       toAmount: "1",
       description,
       maxUsage: 2147483647,
@@ -238,23 +262,23 @@ describe("POST /v1/payment-link, what it takes", () => {
       id: "plink_mine",
       status: "completed",
     });
-    expect(await rig.retrieve(full)).toMatchObject({
+    expect(await rig.retrieve(fullLinkId)).toMatchObject({
       description,
       maxUsage: 2147483647,
       expirationDate: "2026-11-21T10:00:00.001Z",
       status: "active",
     });
-    const nulls = { description: null, maxUsage: null, expirationDate: null };
-    const bare = await rig.createLink(headers, { toAmount: "1", ...nulls });
-    expect(await rig.retrieve(bare)).toMatchObject(nulls);
+    const nullFields = { description: null, maxUsage: null, expirationDate: null };
+    const minimalLinkId = await rig.createLink(headers, { toAmount: "1", ...nullFields });
+    expect(await rig.retrieve(minimalLinkId)).toMatchObject(nullFields);
   });
 
   test("given an owner who changed since, the link follows the newest state this service was told (rule API-9)", async () => {
     const account = sampleAccount();
-    const id = await rig.createLink(rig.giveKey(account), { toAmount: "1" });
-    const changed = { ...account, version: 3, handle: "renamed_shop", username: "Renamed" };
-    await rig.createLink(rig.giveKey(changed), { toAmount: "1" });
-    await rig.createLink(rig.giveKey({ ...account, version: 2 }), { toAmount: "1" });
+    const id = await rig.createLink(rig.createKeyHeaders(account), { toAmount: "1" });
+    const changedAccount = { ...account, version: 3, handle: "renamed_shop", username: "Renamed" };
+    await rig.createLink(rig.createKeyHeaders(changedAccount), { toAmount: "1" });
+    await rig.createLink(rig.createKeyHeaders({ ...account, version: 2 }), { toAmount: "1" });
     const link = await rig.retrieve(id);
     expect(link.user).toMatchObject({ handle: "renamed_shop", username: "Renamed" });
     expect(link.url).toBe(`https://pay.example/@renamed_shop/pay/${id}`);
@@ -264,10 +288,13 @@ describe("POST /v1/payment-link, what it takes", () => {
 // This comes last, because services let auth-keys rest for a while after it was away.
 describe("POST /v1/payment-link, without auth-keys", () => {
   test("given auth-keys away, answers 500 CANNOT_CREATE_PAYMENT_LINK and makes nothing (rule ERROR-3)", async () => {
-    const headers = rig.giveKey(sampleAccount());
-    rig.auth.isAway = true;
-    const answer = await create(headers, order());
-    rig.auth.isAway = false;
-    expect([answer.status, codesOf(answer)]).toEqual([500, ["CANNOT_CREATE_PAYMENT_LINK"]]);
+    const headers = rig.createKeyHeaders(sampleAccount());
+    rig.auth.isUnavailable = true;
+    const response = await postLink(headers, createBody());
+    rig.auth.isUnavailable = false;
+    expect([response.status, listErrorCodes(response)]).toEqual([
+      500,
+      ["CANNOT_CREATE_PAYMENT_LINK"],
+    ]);
   });
 });

@@ -1,23 +1,34 @@
 import type { Request, Response } from "express";
-import { auditEvent, outgoing } from "@payment-links/bus";
+import { createAuditEvent, createOutgoingEvent } from "@payment-links/bus";
 import {
   type Account,
   type Actor,
   type CreateLinkBody,
-  checkoutPageUrl,
+  buildCheckoutPageUrl,
   linkCreated,
   newId,
 } from "@payment-links/contracts";
-import { answerJson, personActor, readBytes, readJson } from "@payment-links/http";
+import { sendJson, createSessionActor, readBodyBytes, parseJsonBody } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
 import { transact } from "@payment-links/postgres";
-import type { Deps } from "../deps.ts";
-import { readIdempotencyKey } from "../domain/idempotency.ts";
-import { type Link, type ReadyAccount, linkState, openLink, readyAccount } from "../domain/link.ts";
+import type { Dependencies } from "../dependencies.ts";
+import { parseIdempotencyKey } from "../domain/idempotency.ts";
+import {
+  type Link,
+  type PayableAccount,
+  toLinkState,
+  buildLink,
+  requirePayableAccount,
+} from "../domain/link.ts";
 import { insertLink } from "../store/links.ts";
-import { answerOnce } from "./answer-once.ts";
-import { createReferences } from "./payment-reference.ts";
-import { type OpenedLink, type PreparedLink, needsOwnAddress, placeLink } from "./place-link.ts";
+import { createLinkIdempotently } from "./create-link-idempotently.ts";
+import { createReferenceGenerator } from "./payment-reference.ts";
+import {
+  type NewLinkWithResponse,
+  type PreparedLink,
+  needsOwnAddress,
+  insertPreparedLink,
+} from "./insert-prepared-link.ts";
 
 /**
  * POST /v1/payment-link and POST /console/api/payment-links: an order becomes a link that settles to
@@ -25,60 +36,76 @@ import { type OpenedLink, type PreparedLink, needsOwnAddress, placeLink } from "
  * stands in the audit log, what a key makes does not.
  */
 export const createLink =
-  (deps: Deps, by: "key" | "person") =>
+  (dependencies: Dependencies, callerKind: "key" | "person") =>
   async (req: Request, res: Response, { account, credential }: Caller): Promise<void> => {
-    const idempotencyKey = readIdempotencyKey(req.get("idempotency-key"));
-    const bytes = await readBytes(req);
-    const person = by === "person" ? personActor(req, credential) : undefined;
-    const maker = { account, createdBy: credential.id, person };
-    const prepare = () => prepareLink(deps, maker, readJson(req, bytes, deps.createBody));
-    const { answer, isNew } =
+    const idempotencyKey = parseIdempotencyKey(req.get("idempotency-key"));
+    const bodyBytes = await readBodyBytes(req);
+    const actor = callerKind === "person" ? createSessionActor(req, credential) : undefined;
+    const creator = { account, createdBy: credential.id, actor };
+    const prepare = () =>
+      prepareLink(dependencies, creator, parseJsonBody(req, bodyBytes, dependencies.createBody));
+    const { response, isNew } =
       idempotencyKey === undefined
-        ? await insertPrepared(deps, prepare())
-        : await answerOnce(deps, { ownerId: account.id, key: idempotencyKey, bytes }, prepare);
+        ? await insertWithoutIdempotencyKey(dependencies, prepare())
+        : await createLinkIdempotently(
+            dependencies,
+            { ownerId: account.id, key: idempotencyKey, bodyBytes },
+            prepare,
+          );
     if (isNew) {
-      deps.writtenAccounts.add(account);
-      deps.counters.created();
-      deps.wakeRelay();
+      dependencies.writtenAccounts.add(account);
+      dependencies.counters.countCreatedLink();
+      dependencies.wakeRelay();
     }
-    answerJson(res, 200, answer);
+    sendJson(res, 200, response);
   };
 
-const insertPrepared = async (deps: Deps, prepared: PreparedLink) => {
+const insertWithoutIdempotencyKey = async (dependencies: Dependencies, prepared: PreparedLink) => {
   if (needsOwnAddress(prepared)) {
-    const { answer } = await transact(deps.pool, (tx) => placeLink(tx, prepared));
-    return { answer, isNew: true };
+    const { response } = await transact(dependencies.pool, (tx) =>
+      insertPreparedLink(tx, prepared),
+    );
+    return { response, isNew: true };
   }
-  const opened = prepared.open(prepared.owner.wallet.walletAddress);
-  await insertLink(deps.pool, opened);
-  return { answer: opened.answer, isNew: true };
+  const newLink = prepared.buildNewLink(prepared.owner.wallet.walletAddress);
+  await insertLink(dependencies.pool, newLink);
+  return { response: newLink.response, isNew: true };
 };
 
-const drawReference = createReferences();
+const generateReference = createReferenceGenerator();
 
-type Maker = { account: Account; createdBy: string; person: Actor | undefined };
+type LinkCreator = { account: Account; createdBy: string; actor: Actor | undefined };
 
-const prepareLink = (deps: Deps, maker: Maker, order: CreateLinkBody): PreparedLink => {
-  const owner = readyAccount(maker.account, deps.catalogue);
-  const drawn = { id: newId("plink"), paymentReference: drawReference(), now: deps.clock.now() };
-  const link = openLink(order, owner, drawn);
+const prepareLink = (
+  dependencies: Dependencies,
+  creator: LinkCreator,
+  body: CreateLinkBody,
+): PreparedLink => {
+  const owner = requirePayableAccount(creator.account, dependencies.catalogue);
+  const generated = {
+    id: newId("plink"),
+    paymentReference: generateReference(),
+    now: dependencies.clock.now(),
+  };
+  const link = buildLink(body, owner, generated);
   return {
     owner,
-    open: (destinationAddress) => writeLink(deps, maker, { ...link, destinationAddress }, owner),
+    buildNewLink: (destinationAddress) =>
+      buildNewLink(dependencies, creator, { ...link, destinationAddress }, owner),
   };
 };
 
-const writeLink = (
-  deps: Deps,
-  { account, createdBy, person }: Maker,
+const buildNewLink = (
+  dependencies: Dependencies,
+  { account, createdBy, actor }: LinkCreator,
   link: Link,
-  owner: ReadyAccount,
-): OpenedLink => {
+  owner: PayableAccount,
+): NewLinkWithResponse => {
   const { id, createdAt: now } = link;
-  const data = { link: linkState(link, now) };
+  const data = { link: toLinkState(link, now) };
   const { chainId, destinationAddress } = link;
   const detail = { toAmount: link.toAmount.toFixed(), chainId, destinationAddress };
-  const deed = {
+  const auditFields = {
     at: now,
     accountId: account.id,
     action: "payment_link.created" as const,
@@ -88,9 +115,9 @@ const writeLink = (
   return {
     link,
     createdBy,
-    deed: person && auditEvent({ ...person, ...deed }),
-    event: outgoing(linkCreated, { key: id, occurredAt: now, data }),
-    unwrittenOwner: deps.writtenAccounts.has(account) ? undefined : account,
-    answer: { id, url: checkoutPageUrl(deps.checkoutUrl, owner.handle, id) },
+    auditEvent: actor && createAuditEvent({ ...actor, ...auditFields }),
+    event: createOutgoingEvent(linkCreated, { key: id, occurredAt: now, data }),
+    ownerToStore: dependencies.writtenAccounts.has(account) ? undefined : account,
+    response: { id, url: buildCheckoutPageUrl(dependencies.checkoutUrl, owner.handle, id) },
   };
 };

@@ -1,12 +1,12 @@
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { consoleOperations } from "@payment-links/contracts";
-import { publicRoutes } from "../routes.ts";
-import { type Rig, openRig } from "../testing/open-rig.ts";
+import { createPublicRoutes } from "../routes.ts";
+import { type Rig, createRig } from "../testing/create-rig.ts";
 
 let rig: Rig;
 beforeAll(async () => {
-  rig = await openRig();
+  rig = await createRig();
 });
 afterAll(() => rig.close());
 
@@ -20,37 +20,40 @@ describe.each(["/v1/openapi.json", "/console/api/openapi.json"])("GET %s", (path
 });
 
 /** The session cookie that the service of a path reads, by its scheme's name. */
-const schemeOf = (path: string): string => {
+const getSessionScheme = (path: string): string => {
   if (path.startsWith("/console/api/webhook-")) return "sessionWebhooks";
-  const isLinks = /^\/console\/api\/(payment-links|payments\.csv|deposits|overview)/.test(path);
-  return isLinks ? "sessionLinks" : "session";
+  const isLinksPath = /^\/console\/api\/(payment-links|payments\.csv|deposits|overview)/.test(path);
+  return isLinksPath ? "sessionLinks" : "session";
 };
 
 describe("GET /console/api/openapi.json", () => {
   test("describes every operation of console and checkout, with who may call it", async () => {
     const { json } = await rig.call("/console/api/openapi.json");
-    const operations = consoleOperations({ catalogue: rig.deps.catalogue, now: () => new Date() });
+    const operations = consoleOperations({
+      catalogue: rig.dependencies.catalogue,
+      now: () => new Date(),
+    });
     for (const { caller, method, operationId, path, tag } of operations) {
-      const described = json.paths[path.replaceAll(/:(\w+)/g, "{$1}")][method];
-      const security = caller === "session" ? [{ [schemeOf(path)]: [] }] : [];
-      expect(described).toMatchObject({ operationId, security, tags: [tag] });
+      const describedOperation = json.paths[path.replaceAll(/:(\w+)/g, "{$1}")][method];
+      const security = caller === "session" ? [{ [getSessionScheme(path)]: [] }] : [];
+      expect(describedOperation).toMatchObject({ operationId, security, tags: [tag] });
     }
-    const ids = operations.map(({ operationId }) => operationId);
-    expect(new Set(ids).size).toBe(ids.length);
+    const operationIds = operations.map(({ operationId }) => operationId);
+    expect(new Set(operationIds).size).toBe(operationIds.length);
     const tags = new Set(operations.map(({ tag }) => tag));
     expect(json.tags.map((tag: { name: string }) => tag.name).sort()).toEqual([...tags].sort());
   });
 
   test("describes every JSON route of the console and the checkout that this service has", () => {
-    const described = consoleOperations({
-      catalogue: rig.deps.catalogue,
+    const describedRoutes = consoleOperations({
+      catalogue: rig.dependencies.catalogue,
       now: () => new Date(),
     }).map(({ method, path }) => `${method} ${path}`);
-    const served = publicRoutes(rig.deps)
+    const servedRoutes = createPublicRoutes(rig.dependencies)
       .map(({ method, path }) => `${method} ${path}`)
       .filter((name) => /\/(console\/api|checkout\/(payment-links|transactions))\//.test(name))
       .filter((name) => !name.endsWith("openapi.json"));
-    expect(served.length).toBeGreaterThan(4);
-    expect(described).toEqual(expect.arrayContaining(served));
+    expect(servedRoutes.length).toBeGreaterThan(4);
+    expect(describedRoutes).toEqual(expect.arrayContaining(servedRoutes));
   });
 });

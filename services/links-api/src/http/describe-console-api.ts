@@ -1,7 +1,7 @@
 import { createDocument } from "zod-openapi";
 import { type SessionService, consoleOperations } from "@payment-links/contracts";
-import { cookiePolicy } from "@payment-links/http";
-import type { Deps } from "../deps.ts";
+import { createCookiePolicy } from "@payment-links/http";
+import type { Dependencies } from "../dependencies.ts";
 import {
   describeOperations,
   documentOptions,
@@ -9,13 +9,13 @@ import {
   sessionSchemes,
 } from "./describe-operations.ts";
 
-type Subject = Pick<Deps, "baseUrl" | "catalogue" | "clock">;
+type DocumentDependencies = Pick<Dependencies, "baseUrl" | "catalogue" | "clock">;
 
 /**
  * Describes what the console and the checkout call as OpenAPI 3.1. Other services answer some of it;
  * what they answer is told by the contracts, from which they too take their routes.
  */
-export const describeConsoleApi = ({ baseUrl, catalogue, clock }: Subject) =>
+export const describeConsoleApi = ({ baseUrl, catalogue, clock }: DocumentDependencies) =>
   createDocument(
     {
       openapi: "3.1.1",
@@ -33,20 +33,20 @@ export const describeConsoleApi = ({ baseUrl, catalogue, clock }: Subject) =>
       paths: describeOperations(consoleOperations({ catalogue, now: () => clock.now() })),
       components: {
         securitySchemes: {
-          [sessionSchemes["auth-keys"]]: sessionScheme(baseUrl, "auth-keys"),
-          [sessionSchemes["links-api"]]: sessionScheme(baseUrl, "links-api"),
-          [sessionSchemes["webhook-dispatcher"]]: sessionScheme(baseUrl, "webhook-dispatcher"),
+          [sessionSchemes["auth-keys"]]: buildSessionScheme(baseUrl, "auth-keys"),
+          [sessionSchemes["links-api"]]: buildSessionScheme(baseUrl, "links-api"),
+          [sessionSchemes["webhook-dispatcher"]]: buildSessionScheme(baseUrl, "webhook-dispatcher"),
         },
       },
     },
     documentOptions,
   );
 
-const sessionScheme = (baseUrl: string, service: SessionService) =>
+const buildSessionScheme = (baseUrl: string, service: SessionService) =>
   ({
     type: "apiKey",
     in: "cookie",
-    name: cookiePolicy(baseUrl, service).name,
+    name: createCookiePolicy(baseUrl, service).name,
     description:
       "The session that signing in begins. Signing in sets a cookie for each service, with the paths that " +
       "it serves; a browser or a cookie jar sends each to its own service.",

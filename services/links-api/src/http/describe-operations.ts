@@ -7,18 +7,18 @@ import type {
 } from "zod-openapi";
 import {
   type Operation,
-  type RefusalCode,
+  type ApiErrorCode,
   type SessionService,
-  refuse,
-  refusalsOf,
+  createApiError,
+  listApiErrorCodes,
   sessionServices,
-  statusOf,
+  getApiErrorStatus,
   validationMessages,
 } from "@payment-links/contracts";
-import { sessionPaths } from "@payment-links/http";
+import { sessionCookiePaths } from "@payment-links/http";
 
-const told = (code: RefusalCode): string =>
-  `\`${code}\`: ${refuse(code).entries[0]?.message ?? ""}`;
+const describeErrorCode = (code: ApiErrorCode): string =>
+  `\`${code}\`: ${createApiError(code).entries[0]?.message ?? ""}`;
 
 /** What holds for the refusals of every operation, and for what is none. */
 export const errorGuide = `Branch on an error's code, never on its message; the set of codes is open. What is worth a retry says
@@ -32,12 +32,12 @@ left (\`r\`), and in how many seconds all of it is there again or, once it is us
 
 What is no operation counts against no limit, and has the same form of error:
 
-${(["NOT_FOUND", "METHOD_NOT_ALLOWED"] as const).map((code) => `- ${statusOf(code)} ${told(code)}`).join("\n")}
+${(["NOT_FOUND", "METHOD_NOT_ALLOWED"] as const).map((code) => `- ${getApiErrorStatus(code)} ${describeErrorCode(code)}`).join("\n")}
 
 Nor does what could not be read as a request, which has no \`X-Request-Id\` either:
 
 ${(["BAD_REQUEST", "REQUEST_TIMEOUT", "REQUEST_HEADERS_TOO_LARGE"] as const)
-  .map((code) => `- ${statusOf(code)} ${told(code)}`)
+  .map((code) => `- ${getApiErrorStatus(code)} ${describeErrorCode(code)}`)
   .join("\n")}
 
 Beside the codes that each operation names, a body or a query that is not as described is refused with 422
@@ -59,34 +59,39 @@ export const describeOperations = (operations: readonly Operation[]): ZodOpenApi
 
 const describeOperation = (operation: Operation): ZodOpenApiOperationObject => {
   const { acceptsIdempotencyKey, body, operationId, query, summary, tag } = operation;
-  const names = [...operation.path.matchAll(/:(\w+)/g)].map(([, name = ""]) => [name, z.string()]);
+  const pathParameters = [...operation.path.matchAll(/:(\w+)/g)].map(([, name = ""]) => [
+    name,
+    z.string(),
+  ]);
   return {
     operationId,
     summary,
-    description: descriptionOf(operation),
+    description: buildDescription(operation),
     tags: [tag],
-    security: securityOf(operation),
+    security: buildSecurity(operation),
     requestParams: {
-      ...(names.length === 0 ? {} : { path: z.object(Object.fromEntries(names)) }),
+      ...(pathParameters.length === 0
+        ? {}
+        : { path: z.object(Object.fromEntries(pathParameters)) }),
       ...(query === undefined ? {} : { query }),
       ...(acceptsIdempotencyKey === true ? { header: IdempotencyHeader } : {}),
     },
     ...(body === undefined
       ? {}
       : { requestBody: { required: true, content: { "application/json": { schema: body } } } }),
-    responses: { ...describeAnswers(operation), ...describeRefusals(operation) },
+    responses: { ...describeResponses(operation), ...describeErrors(operation) },
   };
 };
 
-const descriptionOf = ({ caller, description = "", summary }: Operation): string => {
+const buildDescription = ({ caller, description = "", summary }: Operation): string => {
   const isKey = caller !== "anyone" && caller !== "session";
   const scope = isKey ? `Requires the scope \`${caller}\`.` : "";
   return [description, scope].filter((text) => text !== "").join(" ") || `${summary}.`;
 };
 
-const securityOf = ({ caller, path }: Operation): Record<string, string[]>[] => {
+const buildSecurity = ({ caller, path }: Operation): Record<string, string[]>[] => {
   if (caller === "anyone") return [];
-  return [caller === "session" ? { [sessionScheme(path)]: [] } : { apiKey: [caller] }];
+  return [caller === "session" ? { [getSessionScheme(path)]: [] } : { apiKey: [caller] }];
 };
 
 /** The names of the security schemes of the services' session cookies. */
@@ -97,9 +102,11 @@ export const sessionSchemes = {
 } as const satisfies Record<SessionService, string>;
 
 /** The scheme of the service that serves a console path. */
-const sessionScheme = (path: string): string => {
-  const service = sessionServices.find((one) =>
-    sessionPaths[one].some((own) => path === own || path.startsWith(`${own}/`)),
+const getSessionScheme = (path: string): string => {
+  const service = sessionServices.find((candidate) =>
+    sessionCookiePaths[candidate].some(
+      (consolePath) => path === consolePath || path.startsWith(`${consolePath}/`),
+    ),
   );
   if (service === undefined) throw new Error(`no session cookie is sent to ${path}`);
   return sessionSchemes[service];
@@ -119,66 +126,68 @@ const IdempotencyHeader = z.object({
     ),
 });
 
-const describeAnswers = ({ answers, media = [] }: Operation): ZodOpenApiResponsesObject =>
+const describeResponses = ({ responses, mediaTypes = [] }: Operation): ZodOpenApiResponsesObject =>
   Object.fromEntries(
-    Object.entries(answers).map(([status, schema]) => [
+    Object.entries(responses).map(([status, schema]) => [
       status,
       {
-        description: answerTexts[status] ?? "Done.",
+        description: responseDescriptions[status] ?? "Done.",
         headers: status === "303" ? RedirectHeaders : LimitHeaders,
-        ...(schema === null ? contentIn(media) : { content: { "application/json": { schema } } }),
+        ...(schema === null
+          ? buildTextContent(mediaTypes)
+          : { content: { "application/json": { schema } } }),
       },
     ]),
   );
 
 /** What is not JSON is told as text. */
-const contentIn = (media: readonly string[]) =>
-  media.length === 0
+const buildTextContent = (mediaTypes: readonly string[]) =>
+  mediaTypes.length === 0
     ? {}
-    : { content: Object.fromEntries(media.map((type) => [type, { schema: z.string() }])) };
+    : { content: Object.fromEntries(mediaTypes.map((type) => [type, { schema: z.string() }])) };
 
-const answerTexts: Readonly<Record<string, string>> = {
+const responseDescriptions: Readonly<Record<string, string>> = {
   201: "Made.",
   204: "Done; there is nothing to tell.",
   303: "Go on at the address that `Location` tells.",
 };
 
-const describeRefusals = (operation: Operation): ZodOpenApiResponsesObject => {
-  const codes = refusalsOf(operation);
-  const isRead = operation.body !== undefined || operation.query !== undefined;
-  const statuses = new Set([...codes.map(statusOf), ...(isRead ? [422] : [])]);
+const describeErrors = (operation: Operation): ZodOpenApiResponsesObject => {
+  const codes = listApiErrorCodes(operation);
+  const hasInput = operation.body !== undefined || operation.query !== undefined;
+  const statuses = new Set([...codes.map(getApiErrorStatus), ...(hasInput ? [422] : [])]);
   return Object.fromEntries(
     [...statuses].map((status) => [
       String(status),
       {
-        description: refusalText(operation, status),
-        headers: refusalHeaders(operation, status),
+        description: describeErrorStatus(operation, status),
+        headers: getErrorHeaders(operation, status),
         content: { "application/json": { schema: Errors } },
       },
     ]),
   );
 };
 
-const refusalText = (operation: Operation, status: number): string => {
-  const named = refusalsOf(operation)
-    .filter((code) => statusOf(code) === status)
-    .map((code) => [told(code), advice[code] ?? ""].join(" ").trim());
-  const isRead = operation.body !== undefined || operation.query !== undefined;
+const describeErrorStatus = (operation: Operation, status: number): string => {
+  const codeDescriptions = listApiErrorCodes(operation)
+    .filter((code) => getApiErrorStatus(code) === status)
+    .map((code) => [describeErrorCode(code), errorCodeAdvice[code] ?? ""].join(" ").trim());
+  const hasInput = operation.body !== undefined || operation.query !== undefined;
   const validation =
-    status === 422 && isRead ? ["A validation code: something is not as described."] : [];
-  return [...named, ...validation, ...retryText(operation, status)].join("\n\n");
+    status === 422 && hasInput ? ["A validation code: something is not as described."] : [];
+  return [...codeDescriptions, ...validation, ...describeRetry(operation, status)].join("\n\n");
 };
 
-const advice: Partial<Record<RefusalCode, string>> = {
+const errorCodeAdvice: Partial<Record<ApiErrorCode, string>> = {
   IDEMPOTENCY_KEY_IN_USE: "Nothing more was done: try again a second later.",
   IDEMPOTENCY_KEY_REUSED: "Nothing was done: another call takes a key of its own.",
 };
 
 /** Whether a status is worth a retry, and how one is safe (rule ERROR-4). */
-const retryText = (operation: Operation, status: number): string[] => {
-  const { acceptsIdempotencyKey, failure = "INTERNAL_ERROR", method } = operation;
+const describeRetry = (operation: Operation, status: number): string[] => {
+  const { acceptsIdempotencyKey, unexpectedError = "INTERNAL_ERROR", method } = operation;
   if (status === 429) return ["Try again once `Retry-After` is over: nothing was done."];
-  if (status < 500 && status !== statusOf(failure)) return [];
+  if (status < 500 && status !== getApiErrorStatus(unexpectedError)) return [];
   if (method === "get") return ["Try again, waiting longer each time."];
   return acceptsIdempotencyKey === true
     ? [
@@ -188,10 +197,10 @@ const retryText = (operation: Operation, status: number): string[] => {
 };
 
 /** A path that does not decode is answered before any limit is asked. */
-const refusalHeaders = (operation: Operation, status: number) => {
+const getErrorHeaders = (operation: Operation, status: number) => {
   if (status === 429) return RetryHeaders;
-  if (status === 503) return MayRetryHeaders;
-  return status === 404 && refusalsOf(operation).includes("NOT_FOUND")
+  if (status === 503) return OptionalRetryHeaders;
+  return status === 404 && listApiErrorCodes(operation).includes("NOT_FOUND")
     ? UnlimitedHeaders
     : LimitHeaders;
 };
@@ -213,15 +222,15 @@ const Errors = z
   })
   .meta({ id: "Errors" });
 
-const limit = z.string().meta({
+const rateLimitHeader = z.string().meta({
   description: "What is left of the limits that this request counts against (IETF draft).",
   examples: ['"key";r=99;t=1, "ip";r=199;t=1'],
 });
-const limitPolicy = z.string().meta({
+const rateLimitPolicyHeader = z.string().meta({
   description: "The limits that this request counts against (IETF draft).",
   examples: ['"key";q=100;w=10, "ip";q=200;w=10'],
 });
-const retryAfter = z.int().min(1).meta({ description: "Seconds to wait at least." });
+const retryAfterHeader = z.int().min(1).meta({ description: "Seconds to wait at least." });
 
 const RequestId = z.object({
   "X-Request-Id": z.string().meta({
@@ -231,20 +240,20 @@ const RequestId = z.object({
 });
 
 const LimitHeaders = RequestId.extend({
-  RateLimit: limit.meta({ header: { id: "RateLimit" } }),
-  "RateLimit-Policy": limitPolicy.meta({ header: { id: "RateLimit-Policy" } }),
+  RateLimit: rateLimitHeader.meta({ header: { id: "RateLimit" } }),
+  "RateLimit-Policy": rateLimitPolicyHeader.meta({ header: { id: "RateLimit-Policy" } }),
 });
 
 const UnlimitedHeaders = RequestId.extend({
-  RateLimit: limit.optional(),
-  "RateLimit-Policy": limitPolicy.optional(),
+  RateLimit: rateLimitHeader.optional(),
+  "RateLimit-Policy": rateLimitPolicyHeader.optional(),
 });
 
 const RetryHeaders = LimitHeaders.extend({
-  "Retry-After": retryAfter.meta({ header: { id: "Retry-After" } }),
+  "Retry-After": retryAfterHeader.meta({ header: { id: "Retry-After" } }),
 });
 
-const MayRetryHeaders = LimitHeaders.extend({ "Retry-After": retryAfter.optional() });
+const OptionalRetryHeaders = LimitHeaders.extend({ "Retry-After": retryAfterHeader.optional() });
 
 const RedirectHeaders = LimitHeaders.extend({
   Location: z.string().meta({ description: "Where to go on." }),

@@ -1,30 +1,30 @@
 import { beforeAll, describe, expect, test } from "@jest/globals";
 import { webhookTypes } from "@payment-links/contracts";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
-import { publicRoutes } from "../routes.ts";
+import { createPublicRoutes } from "../routes.ts";
 import { describePublicApi } from "./describe-public-api.ts";
-import { findRef } from "../testing/find-ref.ts";
-import { openRig } from "../testing/open-rig.ts";
+import { resolveRef } from "../testing/resolve-ref.ts";
+import { createRig } from "../testing/create-rig.ts";
 import { sampleAccount, sampleSettlement } from "../testing/samples.ts";
 
 type Json = ReturnType<typeof JSON.parse>;
 
-const rig = useRig(openRig);
+const rig = useRig(createRig);
 let document: Json;
 beforeAll(async () => {
-  const answer = await rig.call("/v1/openapi.json");
-  expect(answer.status).toBe(200);
-  expect(answer.headers.get("content-type")).toMatch(/^application\/json/);
-  document = answer.json;
+  const response = await rig.call("/v1/openapi.json");
+  expect(response.status).toBe(200);
+  expect(response.headers.get("content-type")).toMatch(/^application\/json/);
+  document = response.json;
 });
 
-const resolve = (ref: string): Json => findRef(document, ref);
+const resolveReference = (ref: string): Json => resolveRef(document, ref);
 
 /** Every object within the document, with the key under which it stands. */
 const walk = (value: Json, visit: (value: Json, key: string) => void, key = ""): void => {
   if (typeof value !== "object" || value === null) return;
   visit(value, key);
-  for (const [name, inner] of Object.entries(value)) walk(inner, visit, name);
+  for (const [name, innerValue] of Object.entries(value)) walk(innerValue, visit, name);
 };
 
 const operations = (): Json[] =>
@@ -33,43 +33,45 @@ const operations = (): Json[] =>
   );
 
 /** Holds a value against a schema of the document: what it says of types, fields and nulls. */
-const faultsOf = (value: Json, schema: Json, at = "$"): string[] => {
-  if (schema.$ref !== undefined) return faultsOf(value, resolve(schema.$ref), at);
+const findSchemaErrors = (value: Json, schema: Json, path = "$"): string[] => {
+  if (schema.$ref !== undefined)
+    return findSchemaErrors(value, resolveReference(schema.$ref), path);
   if (schema.anyOf !== undefined) {
-    const tries = schema.anyOf.map((option: Json) => faultsOf(value, option, at));
-    return tries.some((faults: string[]) => faults.length === 0) ? [] : tries[0];
+    const optionErrors = schema.anyOf.map((option: Json) => findSchemaErrors(value, option, path));
+    return optionErrors.some((errors: string[]) => errors.length === 0) ? [] : optionErrors[0];
   }
   const types = [schema.type].flat().filter((type) => type !== undefined);
-  const type = typeOf(value);
-  const isRight = types.length === 0 || types.includes(type);
-  if (!isRight && !(type === "integer" && types.includes("number"))) return [`${at} is a ${type}`];
+  const type = getJsonType(value);
+  const isAllowedType = types.length === 0 || types.includes(type);
+  if (!isAllowedType && !(type === "integer" && types.includes("number")))
+    return [`${path} is a ${type}`];
   if (schema.enum !== undefined && !schema.enum.includes(value))
-    return [`${at} is not one of enum`];
+    return [`${path} is not one of enum`];
   if (type === "array") {
     return value.flatMap((item: Json, index: number) =>
-      faultsOf(item, schema.items, `${at}[${index}]`),
+      findSchemaErrors(item, schema.items, `${path}[${index}]`),
     );
   }
   if (type !== "object") return [];
-  const missing = (schema.required ?? [])
+  const missingErrors = (schema.required ?? [])
     .filter((name: string) => !(name in value))
-    .map((name: string) => `${at}.${name} is missing`);
-  const members = Object.entries(value).flatMap(([name, inner]) => {
-    const member = schema.properties?.[name];
-    return member === undefined
-      ? [`${at}.${name} is unknown`]
-      : faultsOf(inner, member, `${at}.${name}`);
+    .map((name: string) => `${path}.${name} is missing`);
+  const memberErrors = Object.entries(value).flatMap(([name, innerValue]) => {
+    const memberSchema = schema.properties?.[name];
+    return memberSchema === undefined
+      ? [`${path}.${name} is unknown`]
+      : findSchemaErrors(innerValue, memberSchema, `${path}.${name}`);
   });
-  return [...missing, ...members];
+  return [...missingErrors, ...memberErrors];
 };
 
-const typeOf = (value: Json): string => {
+const getJsonType = (value: Json): string => {
   if (value === null) return "null";
   if (Array.isArray(value)) return "array";
   return Number.isInteger(value) ? "integer" : typeof value;
 };
 
-const answerSchema = (path: string, method: string): Json =>
+const getResponseSchema = (path: string, method: string): Json =>
   document.paths[path][method].responses["200"].content["application/json"].schema;
 
 describe("GET /v1/openapi.json", () => {
@@ -81,14 +83,14 @@ describe("GET /v1/openapi.json", () => {
   });
 
   test("names every /v1 route of the service but its own, and no other (rule API-1)", () => {
-    const served = publicRoutes(rig.deps)
+    const servedRoutes = createPublicRoutes(rig.dependencies)
       .filter(({ path }) => path.startsWith("/v1/") && path !== "/v1/openapi.json")
       .map(({ method, path }) => `${method} ${path.replaceAll(/:(\w+)/g, "{$1}")}`);
-    const described = Object.entries(document.paths).flatMap(([path, item]) =>
+    const describedRoutes = Object.entries(document.paths).flatMap(([path, item]) =>
       Object.keys(item as object).map((method) => `${method} ${path}`),
     );
-    expect(described.sort()).toEqual(served.sort());
-    expect(described).toHaveLength(3);
+    expect(describedRoutes.sort()).toEqual(servedRoutes.sort());
+    expect(describedRoutes).toHaveLength(3);
   });
 
   test("refers to nothing that it does not hold, and closes no answer to new fields (rule API-1)", () => {
@@ -99,7 +101,7 @@ describe("GET /v1/openapi.json", () => {
       expect(value.additionalProperties).not.toBe(false);
     });
     expect(refs.length).toBeGreaterThan(20);
-    for (const ref of refs) expect([ref, typeof resolve(ref)]).toEqual([ref, "object"]);
+    for (const ref of refs) expect([ref, typeof resolveReference(ref)]).toEqual([ref, "object"]);
     expect(Object.keys(document.components.schemas)).toEqual(
       expect.arrayContaining([
         "PaymentLinkData",
@@ -124,13 +126,17 @@ describe("GET /v1/openapi.json", () => {
     for (const name of names) expect(name).toMatch(/^[a-z][A-Za-z]+$/);
     for (const [path, item] of Object.entries<Json>(document.paths)) {
       for (const operation of Object.values<Json>(item)) {
-        const inPath = (operation.parameters ?? []).filter((one: Json) => one.in === "path");
-        expect(inPath.map((one: Json) => `{${one.name}}`)).toEqual(path.match(/\{\w+\}/g) ?? []);
-        for (const [status, answer] of Object.entries<Json>(operation.responses)) {
+        const pathParameters = (operation.parameters ?? []).filter(
+          (parameter: Json) => parameter.in === "path",
+        );
+        expect(pathParameters.map((parameter: Json) => `{${parameter.name}}`)).toEqual(
+          path.match(/\{\w+\}/g) ?? [],
+        );
+        for (const [status, response] of Object.entries<Json>(operation.responses)) {
           expect(status).toMatch(/^\d{3}$/);
-          expect(answer.description.length).toBeGreaterThan(0);
-          expect(answer.content["application/json"].schema.$ref).toBeDefined();
-          expect(Object.keys(answer.headers)).toEqual(
+          expect(response.description.length).toBeGreaterThan(0);
+          expect(response.content["application/json"].schema.$ref).toBeDefined();
+          expect(Object.keys(response.headers)).toEqual(
             expect.arrayContaining(["RateLimit", "RateLimit-Policy"]),
           );
         }
@@ -142,11 +148,13 @@ describe("GET /v1/openapi.json", () => {
     const { apiKey } = document.components.securitySchemes;
     expect(apiKey).toMatchObject({ type: "apiKey", in: "header", name: "X-API-Key" });
     expect(apiKey.description).toContain("payment_link:read");
-    const create = document.paths["/v1/payment-link"].post;
-    expect(create.security).toEqual([{ apiKey: ["payment_link:create"] }]);
+    const createOperation = document.paths["/v1/payment-link"].post;
+    expect(createOperation.security).toEqual([{ apiKey: ["payment_link:create"] }]);
     expect(document.paths["/v1/payment-link/{id}"].get.security).toEqual([]);
-    expect(create.parameters.map((one: Json) => one.name)).toEqual(["Idempotency-Key"]);
-    expect(Object.keys(create.responses)).toEqual([
+    expect(createOperation.parameters.map((parameter: Json) => parameter.name)).toEqual([
+      "Idempotency-Key",
+    ]);
+    expect(Object.keys(createOperation.responses)).toEqual([
       "200",
       "401",
       "403",
@@ -157,10 +165,25 @@ describe("GET /v1/openapi.json", () => {
       "429",
       "500",
     ]);
-    const list = document.paths["/v1/payment-link"].get;
-    expect(Object.keys(list.responses)).toEqual(["200", "401", "403", "404", "409", "422", "429"]);
-    expect(list.parameters.map((one: Json) => one.name)).toEqual(["status", "offset"]);
-    const told = JSON.stringify([create.responses, list.responses, document.info.description]);
+    const listOperation = document.paths["/v1/payment-link"].get;
+    expect(Object.keys(listOperation.responses)).toEqual([
+      "200",
+      "401",
+      "403",
+      "404",
+      "409",
+      "422",
+      "429",
+    ]);
+    expect(listOperation.parameters.map((parameter: Json) => parameter.name)).toEqual([
+      "status",
+      "offset",
+    ]);
+    const text = JSON.stringify([
+      createOperation.responses,
+      listOperation.responses,
+      document.info.description,
+    ]);
     for (const code of [
       "UNAUTHENTICATED",
       "INVALID_API_KEY",
@@ -194,15 +217,15 @@ describe("GET /v1/openapi.json", () => {
       "enum",
       "decimal_max_digits",
     ]) {
-      expect(told).toContain(code);
+      expect(text).toContain(code);
     }
-    expect(create.responses["429"].headers).toHaveProperty("Retry-After");
+    expect(createOperation.responses["429"].headers).toHaveProperty("Retry-After");
   });
 
   test("describes each webhook, and what a type to come will be, with the three headers", () => {
     expect(Object.keys(document.webhooks)).toEqual([...webhookTypes, "other"]);
     for (const { post } of Object.values<Json>(document.webhooks)) {
-      expect(post.parameters.map((one: Json) => one.name)).toEqual([
+      expect(post.parameters.map((parameter: Json) => parameter.name)).toEqual([
         "Service-Signature",
         "Service-Timestamp",
         "Service-Event-Id",
@@ -212,41 +235,46 @@ describe("GET /v1/openapi.json", () => {
   });
 
   test("a transaction is required in the webhook that has one, and not in the other", () => {
-    const dataOf = (type: string): Json =>
-      resolve(document.webhooks[type].post.requestBody.content["application/json"].schema.$ref)
-        .properties.data;
-    expect(dataOf("payment_link.transaction.succeeded").required).toContain("transaction");
-    expect(dataOf("payment_link.completed").properties).not.toHaveProperty("transaction");
-    expect(dataOf("other").properties).toBeUndefined();
+    const getDataSchema = (type: string): Json =>
+      resolveReference(
+        document.webhooks[type].post.requestBody.content["application/json"].schema.$ref,
+      ).properties.data;
+    expect(getDataSchema("payment_link.transaction.succeeded").required).toContain("transaction");
+    expect(getDataSchema("payment_link.completed").properties).not.toHaveProperty("transaction");
+    expect(getDataSchema("other").properties).toBeUndefined();
   });
 
   test("calls the headers of webhooks as they are configured", () => {
-    const { webhooks } = describePublicApi({ ...rig.deps, webhookHeaderPrefix: "Shop" });
-    const told = JSON.stringify(webhooks);
-    expect(told).toContain('"Shop-Signature"');
-    expect(told).not.toContain("Service-");
+    const { webhooks } = describePublicApi({ ...rig.dependencies, webhookHeaderPrefix: "Shop" });
+    const text = JSON.stringify(webhooks);
+    expect(text).toContain('"Shop-Signature"');
+    expect(text).not.toContain("Service-");
   });
 
   test("describes the answers as they are: nothing missing, nothing beyond, no type wrong", async () => {
-    const headers = rig.giveKey(sampleAccount({ bio: "Tea", links: ["https://tea.example/"] }));
-    const made = await rig.call("/v1/payment-link", {
+    const headers = rig.createKeyHeaders(
+      sampleAccount({ bio: "Tea", links: ["https://tea.example/"] }),
+    );
+    const created = await rig.call("/v1/payment-link", {
       method: "POST",
       headers,
       body: '{"toAmount":"5","maxUsage":2}',
     });
-    await rig.settle(sampleSettlement(made.json.id, { amount: "5" }));
-    const link = await rig.retrieve(made.json.id);
+    await rig.settle(sampleSettlement(created.json.id, { amount: "5" }));
+    const link = await rig.retrieve(created.json.id);
     const page = (await rig.call("/v1/payment-link", { headers })).json;
-    expect(faultsOf(made.json, answerSchema("/v1/payment-link", "post"))).toEqual([]);
-    expect(faultsOf(page, answerSchema("/v1/payment-link", "get"))).toEqual([]);
-    const retrieved = answerSchema("/v1/payment-link/{id}", "get");
-    expect(faultsOf(link, retrieved)).toEqual([]);
+    expect(findSchemaErrors(created.json, getResponseSchema("/v1/payment-link", "post"))).toEqual(
+      [],
+    );
+    expect(findSchemaErrors(page, getResponseSchema("/v1/payment-link", "get"))).toEqual([]);
+    const retrievedSchema = getResponseSchema("/v1/payment-link/{id}", "get");
+    expect(findSchemaErrors(link, retrievedSchema)).toEqual([]);
     // The check itself can fail.
-    expect(faultsOf({ ...link, toAmount: 5, extra: 1 }, retrieved)).toEqual([
+    expect(findSchemaErrors({ ...link, toAmount: 5, extra: 1 }, retrievedSchema)).toEqual([
       "$.toAmount is a integer",
       "$.extra is unknown",
     ]);
-    const refused = (await rig.call("/v1/payment-link")).json;
-    expect(faultsOf(refused, { $ref: "#/components/schemas/Errors" })).toEqual([]);
+    const rejected = (await rig.call("/v1/payment-link")).json;
+    expect(findSchemaErrors(rejected, { $ref: "#/components/schemas/Errors" })).toEqual([]);
   });
 });

@@ -7,13 +7,17 @@ import {
   publicLinkOperations,
   webhookBodies,
 } from "@payment-links/contracts";
-import type { Deps } from "../deps.ts";
+import type { Dependencies } from "../dependencies.ts";
 import { describeOperations, documentOptions, errorGuide } from "./describe-operations.ts";
 
-type Subject = Pick<Deps, "baseUrl" | "createBody" | "webhookHeaderPrefix">;
+type DocumentDependencies = Pick<Dependencies, "baseUrl" | "createBody" | "webhookHeaderPrefix">;
 
 /** Describes the public API and its webhooks as OpenAPI 3.1. */
-export const describePublicApi = ({ baseUrl, createBody, webhookHeaderPrefix }: Subject) =>
+export const describePublicApi = ({
+  baseUrl,
+  createBody,
+  webhookHeaderPrefix,
+}: DocumentDependencies) =>
   createDocument(
     {
       openapi: "3.1.1",
@@ -47,7 +51,7 @@ overpaid: always compare receivedAmount with the amount that you asked for.
 
 ${errorGuide}`;
 
-const scopeTexts: Readonly<Record<Scope, string>> = {
+const scopeDescriptions: Readonly<Record<Scope, string>> = {
   "payment_link:create": "creating payment links",
   "payment_link:read": "listing payment links",
 };
@@ -56,7 +60,7 @@ const apiKeyScheme = {
   type: "apiKey",
   in: "header",
   name: "X-API-Key",
-  description: `A key acts as its owner, within its scopes: ${Object.entries(scopeTexts)
+  description: `A key acts as its owner, within its scopes: ${Object.entries(scopeDescriptions)
     .map(([scope, text]) => `\`${scope}\` (${text})`)
     .join(", ")}.`,
 } as const;
@@ -84,7 +88,7 @@ type Webhook = (typeof webhooks)[keyof typeof webhooks];
 
 const describeWebhook = (
   { body, operationId, summary }: Webhook,
-  prefix: string,
+  headerPrefix: string,
 ): ZodOpenApiOperationObject => ({
   operationId,
   summary,
@@ -97,21 +101,21 @@ const describeWebhook = (
   security: [],
   requestParams: {
     header: z.object({
-      [`${prefix}-Signature`]: z
+      [`${headerPrefix}-Signature`]: z
         .string()
         .regex(/^v1=[0-9a-f]{64}$/)
         .describe(
-          `\`v1=\` and the lower-case hex HMAC-SHA256 of the value of \`${prefix}-Timestamp\`, a period and ` +
+          `\`v1=\` and the lower-case hex HMAC-SHA256 of the value of \`${headerPrefix}-Timestamp\`, a period and ` +
             "the raw bytes of the body. Its key is the endpoint's signing secret as it was shown, `whsec_` " +
             "included. Compare in constant time.",
         ),
-      [`${prefix}-Timestamp`]: z
+      [`${headerPrefix}-Timestamp`]: z
         .string()
         .regex(/^[0-9]+$/)
         .describe(
           "Unix seconds at which this attempt was signed, others at each. Refuse what is more than 300 s off.",
         ),
-      [`${prefix}-Event-Id`]: z
+      [`${headerPrefix}-Event-Id`]: z
         .string()
         .regex(/^evt_/)
         .describe(

@@ -1,28 +1,28 @@
 import type { Request, Response } from "express";
 import { DepositsFilter, formatAmount } from "@payment-links/contracts";
-import { type ReadPart, csvForm, readQuery, writePart } from "@payment-links/http";
+import { type ReadPart, createCsvFormatter, parseQuery, formatPart } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
 import type { Pool } from "@payment-links/postgres";
-import type { Deps } from "../deps.ts";
+import type { Dependencies } from "../dependencies.ts";
 import type { Deposit, DepositDecision } from "../domain/deposit.ts";
-import { copySharedDeposits, listDepositsBehind } from "../store/deposits.ts";
+import { copySharedDeposits, listDepositsAfter } from "../store/deposits.ts";
 
 /** GET /console/api/deposits.csv: the account's deposits, newest first (rule CALLER-27). */
 export const exportDeposits =
-  (deps: Deps) =>
+  (dependencies: Dependencies) =>
   async (req: Request, res: Response, { account }: Caller): Promise<void> => {
-    const { decision } = readQuery(req, DepositsFilter);
-    const wanted = { decision, userId: account.id };
-    await deps.exports.send(req, res, account.id, async (readPart) => {
+    const { decision } = parseQuery(req, DepositsFilter);
+    const filter = { decision, userId: account.id };
+    await dependencies.exports.send(req, res, account.id, async (readPart) => {
       await readPart((db) => copySharedDeposits(db, account.id));
-      const form = formOf(deps);
-      const chunks = () => chunksOf({ wanted, readPart, ...form });
-      return { name: "deposits.csv", type: form.type, chunks };
+      const csvFormat = createCsvFormat(dependencies);
+      const chunks = () => streamChunks({ filter, readPart, ...csvFormat });
+      return { name: "deposits.csv", type: csvFormat.type, chunks };
     });
   };
 
-const formOf = ({ catalogue }: Deps) =>
-  csvForm<Deposit>({
+const createCsvFormat = ({ catalogue }: Dependencies) =>
+  createCsvFormatter<Deposit>({
     id: ({ id }) => id,
     dateCreated: ({ firstSeenAt }) => firstSeenAt.toISOString(),
     dateOnChain: ({ occurredAt }) => occurredAt.toISOString(),
@@ -41,23 +41,23 @@ const formOf = ({ catalogue }: Deps) =>
     paymentId: ({ paymentId }) => paymentId,
   });
 
-type Source = {
-  wanted: { decision: DepositDecision | undefined; userId: string };
+type ExportSource = {
+  filter: { decision: DepositDecision | undefined; userId: string };
   readPart: ReadPart<Pool>;
   header: string;
-  lineOf: (deposit: Deposit) => string;
+  formatRow: (deposit: Deposit) => string;
 };
 
 /** Few enough that writing them keeps nobody else waiting. */
-const depositsAtOnce = 250;
+const depositsPerChunk = 250;
 
-async function* chunksOf({ header, lineOf, readPart, wanted }: Source) {
+async function* streamChunks({ header, formatRow, readPart, filter }: ExportSource) {
   yield header;
   // The loop ends, as each part holds only deposits older than those before.
   for (let last: Deposit | undefined; ;) {
-    const page = { ...wanted, last, limit: depositsAtOnce };
+    const page = { ...filter, last, limit: depositsPerChunk };
     const { rows, text } = await readPart(async (db) =>
-      writePart(await listDepositsBehind(db, page), lineOf),
+      formatPart(await listDepositsAfter(db, page), formatRow),
     );
     if (rows.length === 0) return;
     yield text;

@@ -1,89 +1,93 @@
 import type { Request, Response } from "express";
-import { OwnLinksFilter, checkoutPageUrl } from "@payment-links/contracts";
-import { type ReadPart, csvForm, readQuery, writePart } from "@payment-links/http";
+import { OwnLinksFilter, buildCheckoutPageUrl } from "@payment-links/contracts";
+import { type ReadPart, createCsvFormatter, parseQuery, formatPart } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
 import type { Pool } from "@payment-links/postgres";
-import type { Deps } from "../deps.ts";
-import { readSearch } from "../domain/link-search.ts";
+import type { Dependencies } from "../dependencies.ts";
+import { parseSearch } from "../domain/link-search.ts";
 import type { LinkView } from "../domain/link-view.ts";
 import { statusAt } from "../domain/link.ts";
 import {
-  type LinkPlace,
-  type WantedLinks,
-  countWantedLinks,
-  findLinkPlace,
+  type LinkCursor,
+  type LinkQuery,
+  countMatchingLinks,
+  findLinkCursor,
   searchLinks,
 } from "../store/link-search.ts";
 
 /** GET /console/api/payment-links.csv: the owner's links, or those looked for (rule CALLER-27). */
 export const exportLinks =
-  (deps: Deps) =>
+  (dependencies: Dependencies) =>
   async (req: Request, res: Response, { account }: Caller): Promise<void> => {
-    const { q, token: tokenId, ...filter } = readQuery(req, OwnLinksFilter);
-    const search = q === undefined ? undefined : readSearch(q);
-    const wanted = { ...filter, search, tokenId, userId: account.id };
-    await deps.exports.send(req, res, account.id, async (readPart) => {
+    const { q, token: tokenId, ...filter } = parseQuery(req, OwnLinksFilter);
+    const search = q === undefined ? undefined : parseSearch(q);
+    const query = { ...filter, search, tokenId, userId: account.id };
+    await dependencies.exports.send(req, res, account.id, async (readPart) => {
       const { count, start } = await readPart((db) =>
-        countWantedLinks(db, { ...wanted, now: deps.clock.now() }),
+        countMatchingLinks(db, { ...query, now: dependencies.clock.now() }),
       );
       if (count !== undefined) res.setHeader("X-Total-Count", count);
-      const { header, lineOf, type } = formOf(deps, account.handle ?? "");
-      const chunks = () => chunksOf(deps, { wanted, start, readPart, header, lineOf });
+      const { header, formatRow, type } = createCsvFormat(dependencies, account.handle ?? "");
+      const chunks = () =>
+        streamChunks(dependencies, { query, start, readPart, header, formatRow });
       return { name: "payment-links.csv", type, chunks };
     });
   };
 
 /** A link, and when its row is written. */
-type Row = { link: LinkView; now: Date };
+type CsvRow = { link: LinkView; now: Date };
 
-const formOf = ({ checkoutUrl, tokenOf }: Deps, handle: string) =>
-  csvForm<Row>({
+const createCsvFormat = ({ checkoutUrl, getToken }: Dependencies, handle: string) =>
+  createCsvFormatter<CsvRow>({
     id: ({ link }) => link.id,
     dateCreated: ({ link }) => link.createdAt.toISOString(),
     status: ({ link, now }) => statusAt(link, now),
     toAmount: ({ link }) => link.toAmount,
     receivedAmount: ({ link }) => link.receivedAmount,
-    token: ({ link }) => tokenOf(link.tokenId).shown.symbol,
+    token: ({ link }) => getToken(link.tokenId).tokenData.symbol,
     tokenId: ({ link }) => link.tokenId,
-    chainId: ({ link }) => tokenOf(link.tokenId).shown.chain.id,
-    tokenAddress: ({ link }) => tokenOf(link.tokenId).shown.address,
+    chainId: ({ link }) => getToken(link.tokenId).tokenData.chain.id,
+    tokenAddress: ({ link }) => getToken(link.tokenId).tokenData.address,
     destinationAddress: ({ link }) => link.destinationAddress,
     currentUsage: ({ link }) => String(link.currentUsage),
     maxUsage: ({ link }) => (link.maxUsage === null ? null : String(link.maxUsage)),
     expirationDate: ({ link }) => link.expiresAt?.toISOString() ?? null,
     lastPaymentId: ({ link }) => link.lastTransactionId,
     description: ({ link }) => link.description,
-    url: ({ link }) => checkoutPageUrl(checkoutUrl, handle, link.id),
+    url: ({ link }) => buildCheckoutPageUrl(checkoutUrl, handle, link.id),
   });
 
-type Source = {
-  wanted: Omit<WantedLinks, "now">;
+type ExportSource = {
+  query: Omit<LinkQuery, "now">;
   /** Where it begins; undefined where there is no link. */
-  start: LinkPlace | undefined;
+  start: LinkCursor | undefined;
   readPart: ReadPart<Pool>;
   header: string;
-  lineOf: (row: Row) => string;
+  formatRow: (row: CsvRow) => string;
 };
 
 /** Few enough that writing them keeps nobody else waiting. */
-const linksAtOnce = 250;
+const linksPerChunk = 250;
 
-async function* chunksOf({ clock }: Deps, { header, lineOf, readPart, start, wanted }: Source) {
+async function* streamChunks(
+  { clock }: Dependencies,
+  { header, formatRow, readPart, start, query }: ExportSource,
+) {
   yield header;
   // The loop ends, as each part holds only links older than those before.
   for (let before = start; before !== undefined;) {
-    const page = { ...wanted, before, limit: linksAtOnce, offset: 0 };
-    const { next, text } = await readPart(async (db) => {
+    const page = { ...query, before, limit: linksPerChunk, offset: 0 };
+    const { nextCursor, text } = await readPart(async (db) => {
       // An export may take an hour, in which links expire.
       const now = clock.now();
-      const { lastLookedAt, links } = await searchLinks(db, { ...page, now });
-      const { rows, text } = writePart(links, (link) => lineOf({ link, now }));
-      const hasMore = rows.length < links.length || links.length === linksAtOnce;
-      const linkId = hasMore ? rows.at(-1)?.id : lastLookedAt;
-      if (linkId === undefined) return { next: undefined, text };
-      return { next: await findLinkPlace(db, { linkId, userId: wanted.userId }), text };
+      const { lastScannedId, links } = await searchLinks(db, { ...page, now });
+      const { rows, text } = formatPart(links, (link) => formatRow({ link, now }));
+      const hasMore = rows.length < links.length || links.length === linksPerChunk;
+      const linkId = hasMore ? rows.at(-1)?.id : lastScannedId;
+      if (linkId === undefined) return { nextCursor: undefined, text };
+      return { nextCursor: await findLinkCursor(db, { linkId, userId: query.userId }), text };
     });
     if (text !== "") yield text;
-    before = next;
+    before = nextCursor;
   }
 }

@@ -1,34 +1,34 @@
 import type { Request, Response } from "express";
-import { OwnPaymentsFilter, formatAmount, refuse } from "@payment-links/contracts";
-import { type ReadPart, csvForm, readQuery, writePart } from "@payment-links/http";
+import { OwnPaymentsFilter, formatAmount, createApiError } from "@payment-links/contracts";
+import { type ReadPart, createCsvFormatter, parseQuery, formatPart } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
 import type { Pool } from "@payment-links/postgres";
-import type { Deps } from "../deps.ts";
+import type { Dependencies } from "../dependencies.ts";
 import type { Payment } from "../domain/payment.ts";
-import { type LinkPlace, findStart } from "../store/link-search.ts";
+import { type LinkCursor, findStartCursor } from "../store/link-search.ts";
 import { findOwnLinkView } from "../store/link-views.ts";
 import {
-  type PaymentPlace,
-  type SeenBetween,
-  type WalkedLink,
-  countPaymentsOf,
-  listPaymentsBehind,
-  listPaymentsOf,
-  walkLinks,
+  type PaymentCursor,
+  type FirstSeenRange,
+  type ExportedLink,
+  countLinkPayments,
+  listPaymentsAfter,
+  listPaymentsOfLinks,
+  listLinksAfter,
 } from "../store/own-payments.ts";
 
 /** GET /console/api/payments.csv: the payments on the owner's links, or on one (rule CALLER-27). */
 export const exportPayments =
-  (deps: Deps) =>
+  (dependencies: Dependencies) =>
   async (req: Request, res: Response, { account }: Caller): Promise<void> => {
-    const { link: linkId, ...seen } = readQuery(req, OwnPaymentsFilter);
-    await deps.exports.send(req, res, account.id, async (readPart) => {
-      const { header, lineOf, type } = formOf(deps);
-      const source = { readPart, seen, lineOf };
+    const { link: linkId, ...firstSeenRange } = parseQuery(req, OwnPaymentsFilter);
+    await dependencies.exports.send(req, res, account.id, async (readPart) => {
+      const { header, formatRow, type } = createCsvFormat(dependencies);
+      const source = { readPart, firstSeenRange, formatRow };
       const rows =
         linkId === undefined
-          ? await rowsOfAll(source, account.id)
-          : await rowsOfOne(source, res, { linkId, userId: account.id });
+          ? await exportAllPayments(source, account.id)
+          : await exportLinkPayments(source, res, { linkId, userId: account.id });
       const chunks = async function* () {
         yield header;
         yield* rows;
@@ -38,30 +38,30 @@ export const exportPayments =
   };
 
 /** All payments, none of them on a link that is made after this. */
-const rowsOfAll = async (source: Source, userId: string) =>
-  chunksOfAll(source, userId, await source.readPart((db) => findStart(db, userId)));
+const exportAllPayments = async (source: ExportSource, userId: string) =>
+  streamAllPayments(source, userId, await source.readPart((db) => findStartCursor(db, userId)));
 
 /** The payments of one link that are there now, which are counted. */
-const rowsOfOne = async (
-  source: Source,
+const exportLinkPayments = async (
+  source: ExportSource,
   res: Response,
-  wanted: { linkId: string; userId: string },
+  ownedLink: { linkId: string; userId: string },
 ) => {
-  const { readPart, seen } = source;
+  const { readPart, firstSeenRange } = source;
   const { count, link, newest } = await readPart(async (db) => {
-    const link = await findOwnLinkView(db, wanted);
-    if (link === undefined) throw refuse("NOT_FOUND");
-    return { link, ...(await countPaymentsOf(db, { ...seen, linkId: link.id })) };
+    const link = await findOwnLinkView(db, ownedLink);
+    if (link === undefined) throw createApiError("NOT_FOUND");
+    return { link, ...(await countLinkPayments(db, { ...firstSeenRange, linkId: link.id })) };
   });
   if (count !== undefined) res.setHeader("X-Total-Count", count);
-  return chunksOfOne(source, link, newest);
+  return streamLinkPayments(source, link, newest);
 };
 
-type PaidLink = Pick<WalkedLink, "id" | "description">;
-type Row = { payment: Payment; link: PaidLink | undefined };
+type PaidLink = Pick<ExportedLink, "id" | "description">;
+type CsvRow = { payment: Payment; link: PaidLink | undefined };
 
-const formOf = ({ catalogue }: Deps) =>
-  csvForm<Row>({
+const createCsvFormat = ({ catalogue }: Dependencies) =>
+  createCsvFormatter<CsvRow>({
     id: ({ payment }) => payment.id,
     paymentLinkId: ({ payment }) => payment.linkId,
     dateCreated: ({ payment }) => payment.firstSeenAt.toISOString(),
@@ -81,78 +81,90 @@ const formOf = ({ catalogue }: Deps) =>
     description: ({ link }) => link?.description ?? null,
   });
 
-type Source = {
+type ExportSource = {
   readPart: ReadPart<Pool>;
-  seen: SeenBetween;
-  lineOf: (row: Row) => string;
+  firstSeenRange: FirstSeenRange;
+  formatRow: (row: CsvRow) => string;
 };
 
 /** Few enough that writing them keeps nobody else waiting. */
-const paymentsAtOnce = 250;
+const paymentsPerChunk = 250;
 /** Links are walked over in larger steps while they have few payments. */
-const linksAtOnce = { min: 250, max: 1_000 };
+const linksPerStep = { min: 250, max: 1_000 };
 
-async function* chunksOfAll(source: Source, userId: string, start: LinkPlace | undefined) {
-  let limit = linksAtOnce.min;
+async function* streamAllPayments(
+  source: ExportSource,
+  userId: string,
+  start: LinkCursor | undefined,
+) {
+  let limit = linksPerStep.min;
   // The loop ends, as each step holds only links older than those before.
   for (let before = start; before !== undefined;) {
-    const place = before;
-    const { first, links } = await source.readPart(async (db) => {
-      const walked = await walkLinks(db, { before: place, limit, userId });
-      return { links: walked, first: await readFirst(db, source, walked) };
+    const cursor = before;
+    const { firstPart, links } = await source.readPart(async (db) => {
+      const nextLinks = await listLinksAfter(db, { before: cursor, limit, userId });
+      return { links: nextLinks, firstPart: await readFirstPart(db, source, nextLinks) };
     });
-    const last = yield* chunksOf(source, links, first);
+    const lastPayment = yield* streamPayments(source, links, firstPart);
     // Then it ended with the whole of one link, and the next step begins behind that one.
-    before = first.hasMore ? links.find(({ id }) => id === last?.linkId) : links.at(-1);
-    limit = first.hasMore ? linksAtOnce.min : Math.min(2 * limit, linksAtOnce.max);
+    before = firstPart.hasMore ? links.find(({ id }) => id === lastPayment?.linkId) : links.at(-1);
+    limit = firstPart.hasMore ? linksPerStep.min : Math.min(2 * limit, linksPerStep.max);
   }
 }
 
-async function* chunksOfOne(source: Source, link: PaidLink, newest: PaymentPlace | undefined) {
+async function* streamLinkPayments(
+  source: ExportSource,
+  link: PaidLink,
+  newest: PaymentCursor | undefined,
+) {
   if (newest === undefined) return;
-  const first = await source.readPart((db) => readFirst(db, source, [link], newest));
-  yield* chunksOf(source, [link], first);
+  const firstPart = await source.readPart((db) => readFirstPart(db, source, [link], newest));
+  yield* streamPayments(source, [link], firstPart);
 }
 
 /** Payments that are written, the last of them, and whether more may follow. */
-type Part = { text: string; last: Payment | undefined; hasMore: boolean };
+type ExportPart = { text: string; lastPayment: Payment | undefined; hasMore: boolean };
 
-const partOf = (
+const createPart = (
   payments: readonly Payment[],
   links: readonly PaidLink[],
-  { lineOf }: Source,
-): Part => {
-  const linkOf = new Map(links.map((link) => [link.id, link]));
-  const { rows, text } = writePart(payments, (payment) =>
-    lineOf({ payment, link: linkOf.get(payment.linkId) }),
+  { formatRow }: ExportSource,
+): ExportPart => {
+  const linksById = new Map(links.map((link) => [link.id, link]));
+  const { rows, text } = formatPart(payments, (payment) =>
+    formatRow({ payment, link: linksById.get(payment.linkId) }),
   );
-  const hasMore = rows.length < payments.length || payments.length === paymentsAtOnce;
-  return { text, last: rows.at(-1), hasMore };
+  const hasMore = rows.length < payments.length || payments.length === paymentsPerChunk;
+  return { text, lastPayment: rows.at(-1), hasMore };
 };
 
-const readFirst = async (
+const readFirstPart = async (
   db: Pool,
-  source: Source,
+  source: ExportSource,
   links: readonly PaidLink[],
-  newest?: PaymentPlace,
-): Promise<Part> => {
+  newest?: PaymentCursor,
+): Promise<ExportPart> => {
   const linkIds = links.map(({ id }) => id);
-  const page = { ...source.seen, limit: paymentsAtOnce, linkIds, newest };
-  return partOf(await listPaymentsOf(db, page), links, source);
+  const page = { ...source.firstSeenRange, limit: paymentsPerChunk, linkIds, newest };
+  return createPart(await listPaymentsOfLinks(db, page), links, source);
 };
 
 /**
  * Writes the first payments of links, and whatever more the last of these links has. Returns the last
  * payment of the first part.
  */
-async function* chunksOf(source: Source, links: readonly PaidLink[], first: Part) {
-  for (let part = first; part.last !== undefined;) {
+async function* streamPayments(
+  source: ExportSource,
+  links: readonly PaidLink[],
+  firstPart: ExportPart,
+) {
+  for (let part = firstPart; part.lastPayment !== undefined;) {
     yield part.text;
     if (!part.hasMore) break;
-    const behind = { ...source.seen, last: part.last, limit: paymentsAtOnce };
+    const page = { ...source.firstSeenRange, last: part.lastPayment, limit: paymentsPerChunk };
     part = await source.readPart(async (db) =>
-      partOf(await listPaymentsBehind(db, behind), links, source),
+      createPart(await listPaymentsAfter(db, page), links, source),
     );
   }
-  return first.last;
+  return firstPart.lastPayment;
 }

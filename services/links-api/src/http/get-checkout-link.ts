@@ -1,7 +1,7 @@
 import type { Request, Response } from "express";
 import { CheckoutQuery } from "@payment-links/contracts";
-import { answerJson, readParam, readQuery } from "@payment-links/http";
-import type { Deps } from "../deps.ts";
+import { sendJson, parsePathParameter, parseQuery } from "@payment-links/http";
+import type { Dependencies } from "../dependencies.ts";
 import { readCheckoutLink } from "./read-checkout-link.ts";
 
 /**
@@ -10,9 +10,9 @@ import { readCheckoutLink } from "./read-checkout-link.ts";
  * `?sourceTransaction=` for what became of the payment in that transaction.
  */
 export const getCheckoutLink =
-  (deps: Deps) =>
+  (dependencies: Dependencies) =>
   async (req: Request, res: Response): Promise<void> => {
-    const query = readQuery(req, CheckoutQuery);
-    const linkId = readParam(req, "id", "CANNOT_FIND_PAYMENT_LINK");
-    answerJson(res, 200, await readCheckoutLink(deps, linkId, query));
+    const query = parseQuery(req, CheckoutQuery);
+    const linkId = parsePathParameter(req, "id", "CANNOT_FIND_PAYMENT_LINK");
+    sendJson(res, 200, await readCheckoutLink(dependencies, linkId, query));
   };

@@ -1,18 +1,20 @@
 import type { Request, Response } from "express";
-import { isId, refuse } from "@payment-links/contracts";
-import { answerJson, readParam } from "@payment-links/http";
-import type { Deps } from "../deps.ts";
+import { isId, createApiError } from "@payment-links/contracts";
+import { sendJson, parsePathParameter } from "@payment-links/http";
+import type { Dependencies } from "../dependencies.ts";
 import { findPayment } from "../store/payments.ts";
-import { showCheckoutTransaction } from "./show-checkout-transaction.ts";
+import { serializeCheckoutTransaction } from "./serialize-checkout-transaction.ts";
 
 /**
  * GET /checkout/transactions/:id: how a payment stands right now, for anyone who knows its id.
  */
 export const getCheckoutTransaction =
-  (deps: Deps) =>
+  (dependencies: Dependencies) =>
   async (req: Request, res: Response): Promise<void> => {
-    const paymentId = readParam(req, "id");
-    const payment = isId("tx", paymentId) ? await findPayment(deps.pool, paymentId) : undefined;
-    if (payment === undefined) throw refuse("NOT_FOUND");
-    answerJson(res, 200, showCheckoutTransaction(deps, payment));
+    const paymentId = parsePathParameter(req, "id");
+    const payment = isId("tx", paymentId)
+      ? await findPayment(dependencies.pool, paymentId)
+      : undefined;
+    if (payment === undefined) throw createApiError("NOT_FOUND");
+    sendJson(res, 200, serializeCheckoutTransaction(dependencies, payment));
   };

@@ -1,17 +1,17 @@
 import { describe, expect, test } from "@jest/globals";
 import { accountSnapshot, accountUpdated, newId } from "@payment-links/contracts";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
-import { keepAccount } from "../events/keep-account.ts";
-import { openRig } from "../testing/open-rig.ts";
+import { saveAccount } from "../events/save-account.ts";
+import { createRig } from "../testing/create-rig.ts";
 import { sampleAccount, shopAddress } from "../testing/samples.ts";
 
-const rig = useRig(openRig);
+const rig = useRig(createRig);
 
 type Account = ReturnType<typeof sampleAccount>;
 
-const tell = (account: Account, { type }: { type: string } = accountUpdated) =>
+const receiveAccount = (account: Account, { type }: { type: string } = accountUpdated) =>
   rig.pool.transaction((tx) =>
-    keepAccount(rig.deps)(tx, account, {
+    saveAccount(rig.dependencies)(tx, account, {
       id: newId("evt"),
       type,
       key: account.id,
@@ -30,9 +30,9 @@ describe("GET /v1/payment-link/:id", () => {
     "a'--",
     "x".repeat(2000),
   ])("given the id %s, answers 404 CANNOT_FIND_PAYMENT_LINK (rule API-6)", async (id) => {
-    const answer = await rig.call(`/v1/payment-link/${id}`);
-    expect(answer.status).toBe(404);
-    expect(answer.json).toEqual({
+    const response = await rig.call(`/v1/payment-link/${id}`);
+    expect(response.status).toBe(404);
+    expect(response.json).toEqual({
       errors: [{ message: expect.any(String), code: "CANNOT_FIND_PAYMENT_LINK" }],
     });
   });
@@ -42,32 +42,32 @@ describe("GET /v1/payment-link/:id", () => {
   });
 
   test("needs no credentials, and bad ones do not harm (rule API-6)", async () => {
-    const id = await rig.createLink(rig.giveKey(sampleAccount()), { toAmount: "1" });
-    const answer = await rig.call(`/v1/payment-link/${id}`, { headers: { "x-api-key": "bad" } });
-    expect(answer.status).toBe(200);
-    expect(answer.headers.get("content-type")).toBe("application/json; charset=utf-8");
+    const id = await rig.createLink(rig.createKeyHeaders(sampleAccount()), { toAmount: "1" });
+    const response = await rig.call(`/v1/payment-link/${id}`, { headers: { "x-api-key": "bad" } });
+    expect(response.status).toBe(200);
+    expect(response.headers.get("content-type")).toBe("application/json; charset=utf-8");
   });
 
   test("given a changed profile, shows it; the destination stays the link's own (rule API-11)", async () => {
     const account = sampleAccount();
-    const id = await rig.createLink(rig.giveKey(account), { toAmount: "1" });
+    const id = await rig.createLink(rig.createKeyHeaders(account), { toAmount: "1" });
     const [wallet] = account.wallets;
     if (wallet === undefined) throw new Error("the sample has a wallet");
-    const other = {
+    const otherWallet = {
       ...wallet,
       id: newId("wallet"),
       walletAddress: "0x0000000000000000000000000000000000000001",
     };
-    const changed: Account = {
+    const changedAccount: Account = {
       ...account,
       version: 2,
       handle: "new_handle",
       bio: "We sell tea.",
       links: ["https://tea.example/"],
       backgroundColour: "#aabbcc",
-      wallets: [{ ...wallet, isDefault: false, isChainDefault: true }, other],
+      wallets: [{ ...wallet, isDefault: false, isChainDefault: true }, otherWallet],
     };
-    await tell(changed);
+    await receiveAccount(changedAccount);
     const link = await rig.retrieve(id);
     expect(link.url).toBe(`https://pay.example/@new_handle/pay/${id}`);
     expect(link.destinationAddress).toBe(shopAddress);
@@ -79,7 +79,10 @@ describe("GET /v1/payment-link/:id", () => {
       wallet: { walletAddress: shopAddress, isDefault: false, isChainDefault: true },
     });
 
-    await tell({ ...changed, version: 3, wallets: [other] }, accountSnapshot);
+    await receiveAccount(
+      { ...changedAccount, version: 3, wallets: [otherWallet] },
+      accountSnapshot,
+    );
     expect((await rig.retrieve(id)).user.wallet).toMatchObject({
       walletAddress: shopAddress,
       isDefault: false,
@@ -89,10 +92,10 @@ describe("GET /v1/payment-link/:id", () => {
 
   test("given an older state after a newer one, keeps the newer; a jump in versions is counted (rule EVENT-3)", async () => {
     const account = sampleAccount();
-    const id = await rig.createLink(rig.giveKey(account), { toAmount: "1" });
-    await tell({ ...account, version: 5, username: "Fifth" });
-    await tell({ ...account, version: 4, username: "Fourth" });
-    await tell({ ...account, version: 5, username: "Fifth again" });
+    const id = await rig.createLink(rig.createKeyHeaders(account), { toAmount: "1" });
+    await receiveAccount({ ...account, version: 5, username: "Fifth" });
+    await receiveAccount({ ...account, version: 4, username: "Fourth" });
+    await receiveAccount({ ...account, version: 5, username: "Fifth again" });
     expect((await rig.retrieve(id)).user.username).toBe("Fifth");
     const metric = await rig.directMetrics.getSingleMetricAsString(
       "payment_links_version_jumps_total",
@@ -111,8 +114,8 @@ describe("paths and methods", () => {
     ["DELETE", "/v1/payment-link", 405, "METHOD_NOT_ALLOWED"],
     ["POST", "/v1/payment-link/plink_x", 405, "METHOD_NOT_ALLOWED"],
   ])("%s %s answers %i %s in the envelope", async (method, path, status, code) => {
-    const answer = await rig.call(path, { method });
-    expect([answer.status, answer.json.errors[0].code]).toEqual([status, code]);
-    if (status === 405) expect(answer.headers.get("allow")).toContain("GET");
+    const response = await rig.call(path, { method });
+    expect([response.status, response.json.errors[0].code]).toEqual([status, code]);
+    if (status === 405) expect(response.headers.get("allow")).toContain("GET");
   });
 });

@@ -1,56 +1,64 @@
 import { describe, expect, test } from "@jest/globals";
 import { overviewCountMax } from "@payment-links/contracts";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
-import { openRig } from "../testing/open-rig.ts";
-import { copyLink, sampleAccount, sampleSettlement, usdcOnBase } from "../testing/samples.ts";
+import { createRig } from "../testing/create-rig.ts";
+import {
+  insertLinkCopies,
+  sampleAccount,
+  sampleSettlement,
+  usdcOnBase,
+} from "../testing/samples.ts";
 
-const rig = useRig(openRig);
+const rig = useRig(createRig);
 const path = "/console/api/overview";
 const dayMs = 86_400_000;
 
-const openShop = () => {
+const createShop = () => {
   const account = sampleAccount();
-  const headers = rig.giveKey(account);
-  const session = rig.giveSession(account);
+  const keyHeaders = rig.createKeyHeaders(account);
+  const sessionHeaders = rig.createSessionHeaders(account);
   return {
     account,
-    create: (order: object = {}) => rig.createLink(headers, { toAmount: "1000", ...order }),
-    session,
-    read: async (query = "") => (await rig.call(`${path}${query}`, { headers: session })).json,
+    createLink: (body: object = {}) => rig.createLink(keyHeaders, { toAmount: "1000", ...body }),
+    sessionHeaders,
+    readOverview: async (query = "") =>
+      (await rig.call(`${path}${query}`, { headers: sessionHeaders })).json,
   };
 };
 
-const today = () => rig.clock.now().toISOString().slice(0, 10);
+const getToday = () => rig.clock.now().toISOString().slice(0, 10);
 
-const none = { count: 0, hasMore: false };
+const emptyCount = { count: 0, hasMore: false };
 
 describe("GET /console/api/overview (rule CALLER-25)", () => {
   test("of an account without anything shows nothing, and counts 0", async () => {
     const account = sampleAccount({ handle: null, wallets: [] });
-    const { json, status } = await rig.call(path, { headers: rig.giveSession(account) });
+    const { json, status } = await rig.call(path, { headers: rig.createSessionHeaders(account) });
     expect([status, json]).toEqual([
       200,
       {
         received: [],
         tokens: [],
-        links: { active: none, completed: none, inactive: none },
-        unapplied: { ...none, payments: [] },
+        links: { active: emptyCount, completed: emptyCount, inactive: emptyCount },
+        unapplied: { ...emptyCount, payments: [] },
       },
     ]);
   });
 
   test("adds up exactly what counts, by day in UTC and token, of this account alone", async () => {
-    const { account, create, read } = openShop();
-    const linkId = await create();
-    const inAnother = {
+    const { account, createLink, readOverview } = createShop();
+    const linkId = await createLink();
+    const accountWithOtherToken = {
       ...account,
       version: 2,
-      wallets: account.wallets.map((one) => ({ ...one, tokenId: "usdc-ethereum" })),
+      wallets: account.wallets.map((wallet) => ({ ...wallet, tokenId: "usdc-ethereum" })),
     };
-    const other = await rig.createLink(rig.giveKey(inAnother), { toAmount: "9" });
-    const { token } = await rig.retrieve(other);
-    const stranger = openShop();
-    await rig.settle(sampleSettlement(await stranger.create(), { amount: "7" }));
+    const otherTokenLinkId = await rig.createLink(rig.createKeyHeaders(accountWithOtherToken), {
+      toAmount: "9",
+    });
+    const { token } = await rig.retrieve(otherTokenLinkId);
+    const otherShop = createShop();
+    await rig.settle(sampleSettlement(await otherShop.createLink(), { amount: "7" }));
     await rig.settle(
       sampleSettlement(linkId, { amount: "0.000001" }),
       sampleSettlement(linkId, { amount: "123456789012345.1", status: "failed" }),
@@ -58,66 +66,68 @@ describe("GET /console/api/overview (rule CALLER-25)", () => {
       sampleSettlement(linkId, { amount: "200.1" }),
     );
     await rig.settle(
-      sampleSettlement(other, {
+      sampleSettlement(otherTokenLinkId, {
         amount: "4",
         tokenAddress: token.address,
         chainId: token.chain.id,
       }),
     );
-    const first = today();
+    const firstDay = getToday();
     // One millisecond before midnight, and midnight.
     rig.clock.advance(dayMs - (rig.clock.now().getTime() % dayMs) - 1);
     await rig.settle(sampleSettlement(linkId, { amount: "1" }));
     rig.clock.advance(1);
     await rig.settle(sampleSettlement(linkId, { amount: "2.5" }));
-    const second = today();
-    expect(second).not.toBe(first);
+    const secondDay = getToday();
+    expect(secondDay).not.toBe(firstDay);
 
-    const { received, tokens } = await read();
-    const usdc = { tokenId: usdcOnBase.tokenId };
+    const { received, tokens } = await readOverview();
+    const usdcFields = { tokenId: usdcOnBase.tokenId };
     expect(received).toEqual([
-      { day: first, ...usdc, amount: "201.100001", paymentCount: 3 },
-      { day: first, tokenId: "usdc-ethereum", amount: "4", paymentCount: 1 },
-      { day: second, ...usdc, amount: "2.5", paymentCount: 1 },
+      { day: firstDay, ...usdcFields, amount: "201.100001", paymentCount: 3 },
+      { day: firstDay, tokenId: "usdc-ethereum", amount: "4", paymentCount: 1 },
+      { day: secondDay, ...usdcFields, amount: "2.5", paymentCount: 1 },
     ]);
     expect(tokens.map(({ id }: { id: string }) => id).toSorted()).toEqual(
       [usdcOnBase.tokenId, "usdc-ethereum"].toSorted(),
     );
-    expect((await read("?days=1")).received).toHaveLength(1);
+    expect((await readOverview("?days=1")).received).toHaveLength(1);
     rig.clock.advance(365 * dayMs);
-    expect((await read()).received).toEqual([]);
-    expect((await read("?days=366")).received).toHaveLength(1);
+    expect((await readOverview()).received).toEqual([]);
+    expect((await readOverview("?days=366")).received).toHaveLength(1);
   });
 
   test("counts a payment once, whatever is told again, and keeps its credit when its chain takes it away", async () => {
-    const { create, read } = openShop();
-    const payment = sampleSettlement(await create(), { amount: "5", status: "processing" });
-    const settled = { ...payment, version: 2, status: "settled" as const };
-    const expected = [{ day: today(), tokenId: usdcOnBase.tokenId, amount: "5", paymentCount: 1 }];
+    const { createLink, readOverview } = createShop();
+    const payment = sampleSettlement(await createLink(), { amount: "5", status: "processing" });
+    const settledPayment = { ...payment, version: 2, status: "settled" as const };
+    const expected = [
+      { day: getToday(), tokenId: usdcOnBase.tokenId, amount: "5", paymentCount: 1 },
+    ];
     await rig.settle(payment);
-    expect((await read()).received).toEqual([]);
-    await rig.settle(settled);
-    await rig.settle({ ...settled, version: 3 });
-    await rig.settle({ ...settled, version: 4, isOrphaned: true });
-    expect((await read()).received).toEqual(expected);
+    expect((await readOverview()).received).toEqual([]);
+    await rig.settle(settledPayment);
+    await rig.settle({ ...settledPayment, version: 3 });
+    await rig.settle({ ...settledPayment, version: 4, isOrphaned: true });
+    expect((await readOverview()).received).toEqual(expected);
   });
 
   test("shows the newest 20 payments that do not count, with their reasons, and how many there are", async () => {
-    const { create, read } = openShop();
-    const linkId = await create({ toAmount: "1" });
+    const { createLink, readOverview } = createShop();
+    const linkId = await createLink({ toAmount: "1" });
     await rig.settle(sampleSettlement(linkId, { amount: "1" }));
-    const late = Array.from({ length: 22 }, (_, index) =>
+    const unappliedSettlements = Array.from({ length: 22 }, (_, index) =>
       sampleSettlement(linkId, {
         amount: "1",
         firstSeenAt: new Date(rig.clock.now().getTime() + index),
         ...(index === 21 ? { chainId: "1" } : {}),
       }),
     );
-    await rig.settle(...late);
-    const { received, unapplied } = await read();
+    await rig.settle(...unappliedSettlements);
+    const { received, unapplied } = await readOverview();
     expect(received).toMatchObject([{ amount: "1", paymentCount: 1 }]);
     expect([unapplied.count, unapplied.hasMore]).toEqual([22, false]);
-    const ids = late.map(({ id }) => id).toReversed();
+    const ids = unappliedSettlements.map(({ id }) => id).toReversed();
     expect(unapplied.payments.map(({ id }: { id: string }) => id)).toEqual(ids.slice(0, 20));
     expect(unapplied.payments[0]).toMatchObject({
       paymentLinkId: linkId,
@@ -128,24 +138,38 @@ describe("GET /console/api/overview (rule CALLER-25)", () => {
   });
 
   test("counts links by the status of this moment, and no further than 10,000", async () => {
-    const { create, read, session } = openShop();
+    const { createLink, readOverview, sessionHeaders } = createShop();
     const expirationDate = new Date(rig.clock.now().getTime() + 1000).toISOString();
-    await create({ expirationDate });
-    const paid = await create({ toAmount: "1" });
-    await rig.settle(sampleSettlement(paid, { amount: "1" }));
-    const ended = await create();
-    const headers = session;
-    await rig.call(`/console/api/payment-links/${ended}/deactivate`, { method: "POST", headers });
-    const active = await create();
-    const one = { count: 1, hasMore: false };
-    const two = { count: 2, hasMore: false };
-    expect((await read()).links).toEqual({ active: two, completed: one, inactive: one });
+    await createLink({ expirationDate });
+    const paidLinkId = await createLink({ toAmount: "1" });
+    await rig.settle(sampleSettlement(paidLinkId, { amount: "1" }));
+    const endedLinkId = await createLink();
+    const headers = sessionHeaders;
+    await rig.call(`/console/api/payment-links/${endedLinkId}/deactivate`, {
+      method: "POST",
+      headers,
+    });
+    const activeLinkId = await createLink();
+    const oneLink = { count: 1, hasMore: false };
+    const twoLinks = { count: 2, hasMore: false };
+    expect((await readOverview()).links).toEqual({
+      active: twoLinks,
+      completed: oneLink,
+      inactive: oneLink,
+    });
     rig.clock.advance(1000);
-    expect((await read()).links).toEqual({ active: one, completed: one, inactive: two });
-    await copyLink(rig.pool, active, { count: overviewCountMax - 1 });
-    expect((await read()).links.active).toEqual({ count: overviewCountMax, hasMore: false });
-    await create();
-    expect((await read()).links.active).toEqual({ count: overviewCountMax, hasMore: true });
+    expect((await readOverview()).links).toEqual({
+      active: oneLink,
+      completed: oneLink,
+      inactive: twoLinks,
+    });
+    await insertLinkCopies(rig.pool, activeLinkId, { count: overviewCountMax - 1 });
+    expect((await readOverview()).links.active).toEqual({
+      count: overviewCountMax,
+      hasMore: false,
+    });
+    await createLink();
+    expect((await readOverview()).links.active).toEqual({ count: overviewCountMax, hasMore: true });
   });
 
   test.each([
@@ -153,7 +177,9 @@ describe("GET /console/api/overview (rule CALLER-25)", () => {
     ["367", "less_than_equal"],
     ["x", "int_parsing"],
   ])("of %s days answers 422 %s", async (days, code) => {
-    const answer = await rig.call(`${path}?days=${days}`, { headers: openShop().session });
-    expect([answer.status, answer.json.errors[0].code]).toEqual([422, code]);
+    const response = await rig.call(`${path}?days=${days}`, {
+      headers: createShop().sessionHeaders,
+    });
+    expect([response.status, response.json.errors[0].code]).toEqual([422, code]);
   });
 });

@@ -1,34 +1,39 @@
 import type { Request, Response } from "express";
 import { type Overview, OverviewQuery, formatAmount } from "@payment-links/contracts";
-import { answerJson, readQuery } from "@payment-links/http";
+import { sendJson, parseQuery } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
-import type { Deps } from "../deps.ts";
-import { countLinks, countUnapplied, listReceived, listUnapplied } from "../store/overview.ts";
-import { showOwnPayment } from "./show-payment.ts";
+import type { Dependencies } from "../dependencies.ts";
+import {
+  countLinks,
+  countUnappliedPayments,
+  listDailyReceived,
+  listUnappliedPayments,
+} from "../store/overview.ts";
+import { serializeOwnPayment } from "./serialize-payment.ts";
 
 const daysDefault = 30;
-const unappliedMax = 20;
+const unappliedPaymentsMax = 20;
 const dayMs = 24 * 60 * 60 * 1000;
 
 /** GET /console/api/overview: money and links of the account at a glance (rule CALLER-25). */
 export const getOverview =
-  ({ clock, pool, tokenOf }: Deps) =>
+  ({ clock, pool, getToken }: Dependencies) =>
   async (req: Request, res: Response, { account }: Caller): Promise<void> => {
-    const { days = daysDefault } = readQuery(req, OverviewQuery);
+    const { days = daysDefault } = parseQuery(req, OverviewQuery);
     const userId = account.id;
     const now = clock.now();
     const fromDay = new Date(now.getTime() - (days - 1) * dayMs).toISOString().slice(0, 10);
     // One after another: a page that is looked at often takes one connection, not four.
-    const received = await listReceived(pool, { fromDay, userId });
+    const received = await listDailyReceived(pool, { fromDay, userId });
     const links = await countLinks(pool, { now, userId });
-    const unapplied = await countUnapplied(pool, userId);
-    const payments = await listUnapplied(pool, { userId, limit: unappliedMax });
+    const unapplied = await countUnappliedPayments(pool, userId);
+    const payments = await listUnappliedPayments(pool, { userId, limit: unappliedPaymentsMax });
     const tokenIds = new Set(received.map(({ tokenId }) => tokenId));
     const overview: Overview = {
-      received: received.map((one) => ({ ...one, amount: formatAmount(one.amount) })),
-      tokens: [...tokenIds].map((id) => ({ id, token: tokenOf(id).shown })),
+      received: received.map((entry) => ({ ...entry, amount: formatAmount(entry.amount) })),
+      tokens: [...tokenIds].map((id) => ({ id, token: getToken(id).tokenData })),
       links,
-      unapplied: { ...unapplied, payments: payments.map(showOwnPayment) },
+      unapplied: { ...unapplied, payments: payments.map(serializeOwnPayment) },
     };
-    answerJson(res, 200, overview);
+    sendJson(res, 200, overview);
   };

@@ -2,44 +2,44 @@ import { describe, expect, test } from "@jest/globals";
 import { sql } from "slonik";
 import * as z from "zod";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
-import { republishLinks } from "../store/links.ts";
-import { openRig } from "../testing/open-rig.ts";
+import { linkRepublishSource } from "../store/links.ts";
+import { createRig } from "../testing/create-rig.ts";
 import { sampleAccount, sampleSettlement } from "../testing/samples.ts";
 
-const rig = useRig(openRig);
+const rig = useRig(createRig);
 
-const Nothing = z.object({}).strict();
+const EmptyRow = z.object({}).strict();
 
 describe("POST /internal/republish/payment-links", () => {
   test("has every link's present state told once, as a snapshot that makes no new version (rule EVENT-5)", async () => {
-    const key = rig.giveKey(sampleAccount());
+    const keyHeaders = rig.createKeyHeaders(sampleAccount());
     const ids: string[] = [];
     for (let index = 0; index < 3; index += 1) {
-      ids.push(await rig.createLink(key, { toAmount: "5" }));
+      ids.push(await rig.createLink(keyHeaders, { toAmount: "5" }));
     }
-    const [paid = "", ...others] = ids;
-    await rig.settle(sampleSettlement(paid, { amount: "5" }));
-    const [, , last] = await rig.eventsOf(paid);
-    await rig.pool.query(sql.type(Nothing)`DELETE FROM outbox`);
+    const [paidLinkId = "", ...otherLinkIds] = ids;
+    await rig.settle(sampleSettlement(paidLinkId, { amount: "5" }));
+    const [, , lastEvent] = await rig.listEvents(paidLinkId);
+    await rig.pool.query(sql.type(EmptyRow)`DELETE FROM outbox`);
 
     const path = "/internal/republish/payment-links";
     expect((await rig.internalCall(path)).status).toBe(404);
-    const asked = await rig.internalCall(path, { method: "POST" });
-    const askedAt = rig.clock.now().toISOString();
-    const started = { publishedCount: 0, askedAt, endedAt: null };
-    expect([asked.status, asked.json]).toEqual([202, started]);
-    await rig.republish(republishLinks);
-    const told = await rig.internalCall(path);
-    expect([told.status, told.json]).toEqual([
+    const postResponse = await rig.internalCall(path, { method: "POST" });
+    const requestedAt = rig.clock.now().toISOString();
+    const startedState = { publishedCount: 0, askedAt: requestedAt, endedAt: null };
+    expect([postResponse.status, postResponse.json]).toEqual([202, startedState]);
+    await rig.republish(linkRepublishSource);
+    const statusResponse = await rig.internalCall(path);
+    expect([statusResponse.status, statusResponse.json]).toEqual([
       200,
-      { publishedCount: 3, askedAt, endedAt: askedAt },
+      { publishedCount: 3, askedAt: requestedAt, endedAt: requestedAt },
     ]);
-    const snapshots = await rig.eventsOf(paid);
+    const snapshots = await rig.listEvents(paidLinkId);
     expect(snapshots.map(({ type, data }) => ({ type, data }))).toEqual([
-      { type: "payment_link.snapshot", data: { link: last?.data.link } },
+      { type: "payment_link.snapshot", data: { link: lastEvent?.data.link } },
     ]);
-    for (const id of others) {
-      expect((await rig.eventsOf(id)).map(({ type }) => type)).toEqual(["payment_link.snapshot"]);
+    for (const id of otherLinkIds) {
+      expect((await rig.listEvents(id)).map(({ type }) => type)).toEqual(["payment_link.snapshot"]);
     }
   });
 });
@@ -50,11 +50,11 @@ describe("readiness", () => {
   });
 
   test("given no database, it is not, and list and create say so in their own words (rule ERROR-3)", async () => {
-    const other = await openRig();
-    await other.pool.end();
-    expect((await other.internalCall("/readyz")).status).toBe(503);
-    const key = other.giveKey(sampleAccount());
-    const tries: [string, object, number, string][] = [
+    const otherRig = await createRig();
+    await otherRig.pool.end();
+    expect((await otherRig.internalCall("/readyz")).status).toBe(503);
+    const keyHeaders = otherRig.createKeyHeaders(sampleAccount());
+    const attempts: [string, object, number, string][] = [
       ["/v1/payment-link", {}, 404, "CANNOT_FIND_PAYMENT_LINK"],
       [
         "/v1/payment-link",
@@ -64,10 +64,10 @@ describe("readiness", () => {
       ],
       ["/v1/payment-link/plink_01m7y4kb9sfvktcnzb0r3g9a0s", {}, 500, "INTERNAL_ERROR"],
     ];
-    for (const [path, call, status, code] of tries) {
-      const answer = await other.call(path, { ...call, headers: key });
-      expect([answer.status, answer.json.errors[0].code]).toEqual([status, code]);
+    for (const [path, callOptions, status, code] of attempts) {
+      const response = await otherRig.call(path, { ...callOptions, headers: keyHeaders });
+      expect([response.status, response.json.errors[0].code]).toEqual([status, code]);
     }
-    await other.close();
+    await otherRig.close();
   });
 });

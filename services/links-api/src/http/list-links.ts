@@ -1,18 +1,18 @@
 import type { Request, Response } from "express";
 import { ListLinksQuery, pageSize } from "@payment-links/contracts";
-import { answerJson, readQuery, showPage } from "@payment-links/http";
+import { sendJson, parseQuery, serializePage } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
-import type { Deps } from "../deps.ts";
-import { readyAccount } from "../domain/link.ts";
-import { showListedLink } from "./show-link.ts";
+import type { Dependencies } from "../dependencies.ts";
+import { requirePayableAccount } from "../domain/link.ts";
+import { serializeListedLink } from "./serialize-link.ts";
 
 /** GET /v1/payment-link: the links of the key's owner, newest first. */
 export const listOwnLinks =
-  (deps: Deps) =>
+  (dependencies: Dependencies) =>
   async (req: Request, res: Response, { account }: Caller): Promise<void> => {
-    const query = readQuery(req, ListLinksQuery);
-    const { handle } = readyAccount(account, deps.catalogue);
-    const now = deps.clock.now();
+    const query = parseQuery(req, ListLinksQuery);
+    const { handle } = requirePayableAccount(account, dependencies.catalogue);
+    const now = dependencies.clock.now();
     const offset = query.offset ?? 0;
     const filter = {
       userId: account.id,
@@ -22,12 +22,14 @@ export const listOwnLinks =
       // One more than is shown tells whether anything follows.
       limit: pageSize + 1,
     };
-    const links = await deps.deepPages.read(res, { accountId: account.id, offset }, () =>
-      deps.listLinks(deps.pool, filter),
+    const links = await dependencies.deepPages.read(res, { accountId: account.id, offset }, () =>
+      dependencies.listLinks(dependencies.pool, filter),
     );
-    answerJson(
+    sendJson(
       res,
       200,
-      showPage(links, offset, (link) => showListedLink(deps, link, { handle, now })),
+      serializePage(links, offset, (link) =>
+        serializeListedLink(dependencies, link, { handle, now }),
+      ),
     );
   };

@@ -1,10 +1,10 @@
 import { expect, test } from "@jest/globals";
-import { createReferences } from "./payment-reference.ts";
+import { createReferenceGenerator } from "./payment-reference.ts";
 
 test("references are 32 hex digits, and none is given out twice, also beyond what is drawn at once", () => {
-  const [one, other] = [createReferences(), createReferences()];
+  const [generateOne, generateOther] = [createReferenceGenerator(), createReferenceGenerator()];
   const references = Array.from({ length: 1_000 }, (_, index) =>
-    index % 2 === 0 ? one() : other(),
+    index % 2 === 0 ? generateOne() : generateOther(),
   );
   for (const reference of references) expect(reference).toMatch(/^[0-9a-f]{32}$/);
   expect(new Set(references).size).toBe(1_000);

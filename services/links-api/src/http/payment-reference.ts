@@ -1,21 +1,21 @@
 import { randomFillSync } from "node:crypto";
 
 const referenceBytes = 16;
-const drawnAtOnce = 256;
+const referencesPerFill = 256;
 
 /**
  * Makes a source of payment references: 16 random bytes in hex, each given out once. They are drawn
  * many at a time, because asking the system for randomness is one of the dearest steps of a create.
  */
-export const createReferences = (): (() => string) => {
-  const drawn = Buffer.alloc(referenceBytes * drawnAtOnce);
-  let at = drawn.length;
+export const createReferenceGenerator = (): (() => string) => {
+  const randomBuffer = Buffer.alloc(referenceBytes * referencesPerFill);
+  let offset = randomBuffer.length;
   return () => {
-    if (at === drawn.length) {
-      randomFillSync(drawn);
-      at = 0;
+    if (offset === randomBuffer.length) {
+      randomFillSync(randomBuffer);
+      offset = 0;
     }
-    at += referenceBytes;
-    return drawn.toString("hex", at - referenceBytes, at);
+    offset += referenceBytes;
+    return randomBuffer.toString("hex", offset - referenceBytes, offset);
   };
 };

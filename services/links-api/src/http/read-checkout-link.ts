@@ -1,45 +1,54 @@
 import type * as z from "zod";
 import { type CheckoutLink, type CheckoutQuery } from "@payment-links/contracts";
-import type { Deps } from "../deps.ts";
-import { type ChainPaymentName, chainPaymentName } from "../domain/chain-payment-name.ts";
+import type { Dependencies } from "../dependencies.ts";
+import { type SourceIdPrefix, buildSourceIdPrefix } from "../domain/source-id-prefix.ts";
 import type { OwnedLinkView } from "../domain/link-view.ts";
-import type { Wish } from "../domain/payment-instructions.ts";
-import { findNamedPayment } from "../store/payments.ts";
+import type { InstructionsOptions } from "../domain/payment-instructions.ts";
+import { findPaymentBySourceIdPrefix } from "../store/payments.ts";
 import { readLink } from "../store/read-link.ts";
-import { showCheckoutLink } from "./show-checkout-link.ts";
+import { serializeCheckoutLink } from "./serialize-checkout-link.ts";
 
 /** How the payments are named that a transaction makes on a link. */
-export const paymentNameOn = (
-  deps: Deps,
+export const getSourceIdPrefix = (
+  dependencies: Dependencies,
   link: OwnedLinkView,
   transactionHash: string,
-): ChainPaymentName => {
-  const { chain } = deps.tokenOf(link.tokenId).token;
-  return chainPaymentName({ chainId: chain.id, transactionHash, linkId: link.id });
+): SourceIdPrefix => {
+  const { chain } = dependencies.getToken(link.tokenId).token;
+  return buildSourceIdPrefix({ chainId: chain.id, transactionHash, linkId: link.id });
 };
 
 /** Reads how a link stands right now and how it is paid on its chain, as the checkout tells it. */
 export const readCheckoutLink = async (
-  deps: Deps,
+  dependencies: Dependencies,
   linkId: string,
   {
     amount,
-    isEndIgnored,
+    isEndedLinkAllowed,
     sourceTransaction,
-  }: z.output<typeof CheckoutQuery> & Pick<Wish, "isEndIgnored">,
+  }: z.output<typeof CheckoutQuery> & Pick<InstructionsOptions, "isEndedLinkAllowed">,
 ): Promise<CheckoutLink> => {
-  const [link, pending] = await Promise.all([
-    readLink(deps, linkId),
-    deps.listPendingPayments(linkId),
+  const [link, pendingPayments] = await Promise.all([
+    readLink(dependencies, linkId),
+    dependencies.listPendingPayments(linkId),
   ]);
-  const now = deps.clock.now();
-  const [advice, wrongToken] = await Promise.all([
-    deps.advisePayer(link, { amount, now, isEndIgnored }),
-    deps.findWrongToken(link),
+  const now = dependencies.clock.now();
+  const [instructionsResult, wrongToken] = await Promise.all([
+    dependencies.getPaymentInstructions(link, { amount, now, isEndedLinkAllowed }),
+    dependencies.findWrongToken(link),
   ]);
-  const followed =
+  const followedPayment =
     sourceTransaction === undefined
       ? undefined
-      : await findNamedPayment(deps.pool, paymentNameOn(deps, link, sourceTransaction));
-  return showCheckoutLink(deps, link, { advice, pending, followed, wrongToken, now });
+      : await findPaymentBySourceIdPrefix(
+          dependencies.pool,
+          getSourceIdPrefix(dependencies, link, sourceTransaction),
+        );
+  return serializeCheckoutLink(dependencies, link, {
+    instructionsResult,
+    pendingPayments,
+    followedPayment,
+    wrongToken,
+    now,
+  });
 };

@@ -3,49 +3,54 @@ import { sql } from "slonik";
 import * as z from "zod";
 import { newId } from "@payment-links/contracts";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
-import { lookedAtMax } from "../store/link-search.ts";
-import { openRig } from "../testing/open-rig.ts";
-import { copyLink, sampleAccount, sampleSettlement } from "../testing/samples.ts";
+import { scannedLinksMax } from "../store/link-search.ts";
+import { createRig } from "../testing/create-rig.ts";
+import { insertLinkCopies, sampleAccount, sampleSettlement } from "../testing/samples.ts";
 
-const rig = useRig(openRig);
+const rig = useRig(createRig);
 const path = "/console/api/payment-links";
 
 const ReferenceRow = z.object({ reference: z.string() });
 
-type Order = { description?: string; expirationDate?: string; toAmount?: string };
+type LinkBody = { description?: string; expirationDate?: string; toAmount?: string };
 
 /** A signed-in person with the links of these orders, a second apart, the newest last. */
-const openShop = async (orders: readonly Order[] = []) => {
+const createShop = async (bodies: readonly LinkBody[] = []) => {
   const account = sampleAccount();
-  const headers = rig.giveKey(account);
+  const headers = rig.createKeyHeaders(account);
   const ids: string[] = [];
-  for (const order of orders) {
+  for (const body of bodies) {
     rig.clock.advance(1000);
-    ids.push(await rig.createLink(headers, { toAmount: "5", ...order }));
+    ids.push(await rig.createLink(headers, { toAmount: "5", ...body }));
   }
-  const session = rig.giveSession(account);
-  const ask = async (query: Record<string, string>) =>
-    rig.call(`${path}?${new URLSearchParams(query).toString()}`, { headers: session });
-  const find = async (query: Record<string, string>): Promise<string[]> =>
-    (await ask(query)).json.data.map(({ id }: { id: string }) => id);
-  return { account, ask, find, headers, ids, session };
+  const sessionHeaders = rig.createSessionHeaders(account);
+  const search = async (query: Record<string, string>) =>
+    rig.call(`${path}?${new URLSearchParams(query).toString()}`, { headers: sessionHeaders });
+  const searchIds = async (query: Record<string, string>): Promise<string[]> =>
+    (await search(query)).json.data.map(({ id }: { id: string }) => id);
+  return { account, search, searchIds, headers, ids, session: sessionHeaders };
 };
 
 describe("a search among the console's links (rule CALLER-24)", () => {
   test("finds a link by its id or its payment reference, of its owner alone", async () => {
-    const { find, ids } = await openShop([{}, {}]);
-    const [first = ""] = ids;
+    const { searchIds, ids } = await createShop([{}, {}]);
+    const [firstLinkId = ""] = ids;
     const { reference } = await rig.pool.one(sql.type(ReferenceRow)`
-      SELECT payment_reference AS reference FROM links WHERE id = ${first}
+      SELECT payment_reference AS reference FROM links WHERE id = ${firstLinkId}
     `);
-    const stranger = await openShop([{}]);
-    for (const q of [first, ` ${first} `, `0x${reference}`, `0x${reference.toUpperCase()}`]) {
-      expect(await find({ q })).toEqual([first]);
-      expect(await find({ q, status: "completed" })).toEqual([]);
-      expect(await stranger.find({ q })).toEqual([]);
+    const otherShop = await createShop([{}]);
+    for (const q of [
+      firstLinkId,
+      ` ${firstLinkId} `,
+      `0x${reference}`,
+      `0x${reference.toUpperCase()}`,
+    ]) {
+      expect(await searchIds({ q })).toEqual([firstLinkId]);
+      expect(await searchIds({ q, status: "completed" })).toEqual([]);
+      expect(await otherShop.searchIds({ q })).toEqual([]);
     }
-    expect(await find({ q: newId("plink") })).toEqual([]);
-    expect(await find({ q: `0x${"0".repeat(32)}` })).toEqual([]);
+    expect(await searchIds({ q: newId("plink") })).toEqual([]);
+    expect(await searchIds({ q: `0x${"0".repeat(32)}` })).toEqual([]);
   });
 
   test.each([
@@ -60,72 +65,103 @@ describe("a search among the console's links (rule CALLER-24)", () => {
     ["'", []],
   ])(
     "finds the text %j in descriptions, whatever the case, and takes no sign for another",
-    async (q, found) => {
+    async (q, expectedIndexes) => {
       const descriptions = ["Red Shoes of Ada", "GRÖSSE, Größe", "50% off_", "shoes \\", "Αθήνα"];
-      const orders: Order[] = descriptions.map((description) => ({ description }));
-      const { find, ids } = await openShop([...orders, {}]);
-      const newestFirst = found.toReversed().map((index) => ids[index]);
-      expect(await find({ q })).toEqual(newestFirst);
+      const bodies: LinkBody[] = descriptions.map((description) => ({ description }));
+      const { searchIds, ids } = await createShop([...bodies, {}]);
+      const newestFirst = expectedIndexes.toReversed().map((index) => ids[index]);
+      expect(await searchIds({ q })).toEqual(newestFirst);
     },
   );
 
   test("filters combine, by the status of this moment and the time of creation, which ends before `to`", async () => {
     const expirationDate = new Date(rig.clock.now().getTime() + 60_000).toISOString();
-    const tea = { description: "tea" };
-    const shop = await openShop([tea, { ...tea, expirationDate }, tea, {}, tea]);
-    const [first = "", expired = "", third = "", fourth = "", last = ""] = shop.ids;
-    const inAnother = {
+    const teaFields = { description: "tea" };
+    const shop = await createShop([
+      teaFields,
+      { ...teaFields, expirationDate },
+      teaFields,
+      {},
+      teaFields,
+    ]);
+    const [firstLinkId = "", expiredId = "", thirdLinkId = "", fourthLinkId = "", lastLinkId = ""] =
+      shop.ids;
+    const accountWithOtherToken = {
       ...shop.account,
       version: 2,
       wallets: shop.account.wallets.map((wallet) => ({ ...wallet, tokenId: "usdc-ethereum" })),
     };
-    await rig.settle(sampleSettlement(first, { amount: "5" }));
+    await rig.settle(sampleSettlement(firstLinkId, { amount: "5" }));
     rig.clock.advance(60_000);
-    const other = await rig.createLink(rig.giveKey(inAnother), { toAmount: "1", ...tea });
-    const { find } = shop;
-    expect(await find({ q: "tea" })).toEqual([other, last, third, expired, first]);
-    expect(await find({ q: "tea", status: "active" })).toEqual([other, last, third]);
-    expect(await find({ q: "tea", status: "inactive" })).toEqual([expired]);
-    expect(await find({ q: "tea", status: "completed" })).toEqual([first]);
-    expect(await find({ token: "usdc-ethereum" })).toEqual([other]);
-    expect(await find({ token: "usdc-base", q: "tea" })).toEqual([last, third, expired, first]);
-    expect(await find({ token: "no-such" })).toEqual([]);
+    const otherTokenLinkId = await rig.createLink(rig.createKeyHeaders(accountWithOtherToken), {
+      toAmount: "1",
+      ...teaFields,
+    });
+    const { searchIds } = shop;
+    expect(await searchIds({ q: "tea" })).toEqual([
+      otherTokenLinkId,
+      lastLinkId,
+      thirdLinkId,
+      expiredId,
+      firstLinkId,
+    ]);
+    expect(await searchIds({ q: "tea", status: "active" })).toEqual([
+      otherTokenLinkId,
+      lastLinkId,
+      thirdLinkId,
+    ]);
+    expect(await searchIds({ q: "tea", status: "inactive" })).toEqual([expiredId]);
+    expect(await searchIds({ q: "tea", status: "completed" })).toEqual([firstLinkId]);
+    expect(await searchIds({ token: "usdc-ethereum" })).toEqual([otherTokenLinkId]);
+    expect(await searchIds({ token: "usdc-base", q: "tea" })).toEqual([
+      lastLinkId,
+      thirdLinkId,
+      expiredId,
+      firstLinkId,
+    ]);
+    expect(await searchIds({ token: "no-such" })).toEqual([]);
     const [from, to] = await Promise.all(
-      [third, last].map(async (id) => (await rig.retrieve(id)).dateCreated as string),
+      [thirdLinkId, lastLinkId].map(async (id) => (await rig.retrieve(id)).dateCreated as string),
     );
-    expect(await find({ from: from ?? "", to: to ?? "" })).toEqual([fourth, third]);
-    expect(await find({ from: from ?? "", to: to ?? "", q: "tea" })).toEqual([third]);
-    expect(await find({ from: to ?? "", to: from ?? "" })).toEqual([]);
-    expect(await find({ to: from ?? "", status: "inactive" })).toEqual([expired]);
-    expect(await find({ before: third })).toEqual([expired, first]);
+    expect(await searchIds({ from: from ?? "", to: to ?? "" })).toEqual([
+      fourthLinkId,
+      thirdLinkId,
+    ]);
+    expect(await searchIds({ from: from ?? "", to: to ?? "", q: "tea" })).toEqual([thirdLinkId]);
+    expect(await searchIds({ from: to ?? "", to: from ?? "" })).toEqual([]);
+    expect(await searchIds({ to: from ?? "", status: "inactive" })).toEqual([expiredId]);
+    expect(await searchIds({ before: thirdLinkId })).toEqual([expiredId, firstLinkId]);
   });
 
   test("pages by `before` are stable: what is made meanwhile neither repeats a link nor hides one", async () => {
-    const shop = await openShop(Array.from({ length: 25 }, () => ({ description: "tea" })));
+    const shop = await createShop(Array.from({ length: 25 }, () => ({ description: "tea" })));
     for (const filter of [{}, { q: "tea" }] as Record<string, string>[]) {
-      const seen: string[] = [];
-      for (let before: string | null = ""; before !== null;) {
-        const { json } = await shop.ask({ ...filter, ...(before === "" ? {} : { before }) });
-        seen.push(...json.data.map(({ id }: { id: string }) => id));
-        before = json.nextBefore;
+      const seenIds: string[] = [];
+      for (let beforeId: string | null = ""; beforeId !== null;) {
+        const { json } = await shop.search({
+          ...filter,
+          ...(beforeId === "" ? {} : { before: beforeId }),
+        });
+        seenIds.push(...json.data.map(({ id }: { id: string }) => id));
+        beforeId = json.nextBefore;
         await rig.createLink(shop.headers, { toAmount: "1", description: "tea" });
       }
-      expect(seen.slice(-25)).toEqual(shop.ids.toReversed());
-      expect(new Set(seen).size).toBe(seen.length);
+      expect(seenIds.slice(-25)).toEqual(shop.ids.toReversed());
+      expect(new Set(seenIds).size).toBe(seenIds.length);
     }
   });
 
   test("pages by offset count what was found, as everywhere", async () => {
-    const shop = await openShop(
+    const shop = await createShop(
       Array.from({ length: 23 }, (_, index) => ({ description: index % 2 === 0 ? "tea" : "milk" })),
     );
-    const first = (await shop.ask({ q: "tea" })).json;
-    const second = (await shop.ask({ q: "tea", offset: "10" })).json;
-    const wanted = shop.ids.filter((_id, index) => index % 2 === 0).toReversed();
-    const shown = [...first.data, ...second.data].map(({ id }: { id: string }) => id);
-    expect(shown).toEqual(wanted);
-    expect([first.nextOffset, first.nextBefore]).toEqual([10, wanted[9]]);
-    expect([second.nextOffset, second.nextBefore]).toEqual([null, null]);
+    const firstPage = (await shop.search({ q: "tea" })).json;
+    const secondPage = (await shop.search({ q: "tea", offset: "10" })).json;
+    const expectedIds = shop.ids.filter((_id, index) => index % 2 === 0).toReversed();
+    const listedIds = [...firstPage.data, ...secondPage.data].map(({ id }: { id: string }) => id);
+    expect(listedIds).toEqual(expectedIds);
+    expect([firstPage.nextOffset, firstPage.nextBefore]).toEqual([10, expectedIds[9]]);
+    expect([secondPage.nextOffset, secondPage.nextBefore]).toEqual([null, null]);
   });
 
   test.each([
@@ -137,22 +173,22 @@ describe("a search among the console's links (rule CALLER-24)", () => {
     [{ before: "plink_x" }, ["string_pattern_mismatch"]],
     [{ status: "open", offset: "-1" }, ["enum", "greater_than_equal"]],
   ])("given %j, answers 422 %j", async (query, codes) => {
-    const { ask } = await openShop();
-    const answer = await ask(query);
-    expect(answer.status).toBe(422);
-    expect(answer.json.errors.map(({ code }: { code: string }) => code)).toEqual(codes);
+    const { search } = await createShop();
+    const response = await search(query);
+    expect(response.status).toBe(422);
+    expect(response.json.errors.map(({ code }: { code: string }) => code)).toEqual(codes);
   });
 
   test("before a link that is nobody's or another's, answers 404", async () => {
-    const { ask } = await openShop();
-    const { ids } = await openShop([{}]);
-    for (const before of [newId("plink"), ids[0] ?? ""]) {
-      expect((await ask({ before })).status).toBe(404);
+    const { search } = await createShop();
+    const { ids } = await createShop([{}]);
+    for (const beforeId of [newId("plink"), ids[0] ?? ""]) {
+      expect((await search({ before: beforeId })).status).toBe(404);
     }
   });
 
   test("the public list knows none of the console's filters", async () => {
-    const { headers, ids } = await openShop([{ description: "tea" }, {}]);
+    const { headers, ids } = await createShop([{ description: "tea" }, {}]);
     const query = "q=tea&token=usdc-ethereum&from=2100-01-01&before=x";
     const { json } = await rig.call(`/v1/payment-link?${query}`, { headers });
     expect(json.data.map(({ id }: { id: string }) => id)).toEqual(ids.toReversed());
@@ -161,20 +197,26 @@ describe("a search among the console's links (rule CALLER-24)", () => {
 });
 
 describe("a search among very many links (rule CALLER-24)", () => {
-  let shop: Awaited<ReturnType<typeof openShop>>;
+  let shop: Awaited<ReturnType<typeof createShop>>;
   beforeAll(async () => {
-    shop = await openShop([{ description: "needle" }]);
-    await copyLink(rig.pool, shop.ids[0] ?? "", { count: 2 * lookedAtMax, description: "hay" });
+    shop = await createShop([{ description: "needle" }]);
+    await insertLinkCopies(rig.pool, shop.ids[0] ?? "", {
+      count: 2 * scannedLinksMax,
+      description: "hay",
+    });
   });
 
   test("looks at 5,000 of them, says how far it came, and goes on there until the end", async () => {
-    let before: string | undefined;
+    let beforeId: string | undefined;
     const pages: [number, boolean][] = [];
-    for (let asked = 0; asked < 3; asked += 1) {
-      const { json } = await shop.ask({ q: "needle", ...(before === undefined ? {} : { before }) });
+    for (let requestCount = 0; requestCount < 3; requestCount += 1) {
+      const { json } = await shop.search({
+        q: "needle",
+        ...(beforeId === undefined ? {} : { before: beforeId }),
+      });
       pages.push([json.data.length, json.nextBefore === null]);
       expect(json.nextOffset).toBeNull();
-      before = json.nextBefore ?? undefined;
+      beforeId = json.nextBefore ?? undefined;
     }
     expect(pages).toEqual([
       [0, false],

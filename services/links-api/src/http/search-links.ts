@@ -1,45 +1,54 @@
 import type { Request, Response } from "express";
-import { OwnLinksQuery, pageSize, refuse } from "@payment-links/contracts";
-import { answerJson, readQuery, showPage } from "@payment-links/http";
+import { OwnLinksQuery, pageSize, createApiError } from "@payment-links/contracts";
+import { sendJson, parseQuery, serializePage } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
-import type { Deps } from "../deps.ts";
-import { readSearch } from "../domain/link-search.ts";
-import { readyAccount } from "../domain/link.ts";
+import type { Dependencies } from "../dependencies.ts";
+import { parseSearch } from "../domain/link-search.ts";
+import { requirePayableAccount } from "../domain/link.ts";
 import {
-  type FoundLinks,
-  type LinkPlace,
-  type WantedLinks,
-  findLinkPlace,
+  type LinkSearchResult,
+  type LinkCursor,
+  type LinkQuery,
+  findLinkCursor,
   searchLinks,
 } from "../store/link-search.ts";
-import { showListedLink } from "./show-link.ts";
+import { serializeListedLink } from "./serialize-link.ts";
 
 /** GET /console/api/payment-links: all links of the owner, or those looked for (rule CALLER-24). */
 export const searchOwnLinks =
-  (deps: Deps) =>
+  (dependencies: Dependencies) =>
   async (req: Request, res: Response, { account }: Caller): Promise<void> => {
-    const query = readQuery(req, OwnLinksQuery);
-    const { handle } = readyAccount(account, deps.catalogue);
+    const query = parseQuery(req, OwnLinksQuery);
+    const { handle } = requirePayableAccount(account, dependencies.catalogue);
     const { before, offset = 0, q, token: tokenId, ...filter } = query;
-    const now = deps.clock.now();
-    const wanted = {
+    const now = dependencies.clock.now();
+    const linkQuery = {
       ...filter,
       userId: account.id,
       now,
       tokenId,
-      search: q === undefined ? undefined : readSearch(q),
-      before: before === undefined ? undefined : await placeOf(deps, before, account.id),
+      search: q === undefined ? undefined : parseSearch(q),
+      before:
+        before === undefined
+          ? undefined
+          : await requireLinkCursor(dependencies, before, account.id),
     };
-    const { lastLookedAt, links } = await findPage(deps, res, { ...wanted, offset });
-    const page = showPage(links, offset, (link) => showListedLink(deps, link, { handle, now }));
-    const lastShown = page.nextOffset === null ? undefined : page.data.at(-1)?.id;
-    answerJson(res, 200, { ...page, nextBefore: lastShown ?? lastLookedAt ?? null });
+    const { lastScannedId, links } = await findPage(dependencies, res, { ...linkQuery, offset });
+    const page = serializePage(links, offset, (link) =>
+      serializeListedLink(dependencies, link, { handle, now }),
+    );
+    const lastReturnedId = page.nextOffset === null ? undefined : page.data.at(-1)?.id;
+    sendJson(res, 200, { ...page, nextBefore: lastReturnedId ?? lastScannedId ?? null });
   };
 
-const placeOf = async ({ pool }: Deps, linkId: string, userId: string): Promise<LinkPlace> => {
-  const place = await findLinkPlace(pool, { linkId, userId });
-  if (place === undefined) throw refuse("NOT_FOUND");
-  return place;
+const requireLinkCursor = async (
+  { pool }: Dependencies,
+  linkId: string,
+  userId: string,
+): Promise<LinkCursor> => {
+  const cursor = await findLinkCursor(pool, { linkId, userId });
+  if (cursor === undefined) throw createApiError("NOT_FOUND");
+  return cursor;
 };
 
 /** One more than is shown tells whether anything follows. */
@@ -47,16 +56,16 @@ const limit = pageSize + 1;
 
 /** Without a filter but the status, whole lists are found in their own indexes, however far down. */
 const findPage = async (
-  deps: Deps,
+  dependencies: Dependencies,
   res: Response,
-  wanted: WantedLinks & { offset: number },
-): Promise<FoundLinks> => {
-  const { before, from, now, offset, search, status, to, tokenId, userId } = wanted;
+  linkQuery: LinkQuery & { offset: number },
+): Promise<LinkSearchResult> => {
+  const { before, from, now, offset, search, status, to, tokenId, userId } = linkQuery;
   const isSearch = [before, from, search, to, tokenId].some((value) => value !== undefined);
-  if (isSearch) return searchLinks(deps.pool, { ...wanted, limit });
+  if (isSearch) return searchLinks(dependencies.pool, { ...linkQuery, limit });
   const filter = { userId, status: status ?? null, now, offset, limit };
-  const links = await deps.deepPages.read(res, { accountId: userId, offset }, () =>
-    deps.listLinks(deps.pool, filter),
+  const links = await dependencies.deepPages.read(res, { accountId: userId, offset }, () =>
+    dependencies.listLinks(dependencies.pool, filter),
   );
-  return { links, lastLookedAt: undefined };
+  return { links, lastScannedId: undefined };
 };

@@ -1,9 +1,9 @@
 import type { Request, Response } from "express";
 import { CheckoutEventsQuery } from "@payment-links/contracts";
-import { readParam, readQuery } from "@payment-links/http";
-import type { Deps } from "../deps.ts";
-import { followedKey } from "../domain/followed-link.ts";
-import { paymentNameOn, readCheckoutLink } from "./read-checkout-link.ts";
+import { parsePathParameter, parseQuery } from "@payment-links/http";
+import type { Dependencies } from "../dependencies.ts";
+import { formatFollowedKey } from "../domain/followed-link.ts";
+import { getSourceIdPrefix, readCheckoutLink } from "./read-checkout-link.ts";
 import { readLink } from "../store/read-link.ts";
 
 /**
@@ -11,21 +11,21 @@ import { readLink } from "../store/read-link.ts";
  * tells it, at once and whenever that changes.
  */
 export const streamCheckoutLink =
-  (deps: Deps) =>
+  (dependencies: Dependencies) =>
   async (req: Request, res: Response): Promise<void> => {
-    const { sourceTransaction } = readQuery(req, CheckoutEventsQuery);
-    const linkId = readParam(req, "id", "CANNOT_FIND_PAYMENT_LINK");
+    const { sourceTransaction } = parseQuery(req, CheckoutEventsQuery);
+    const linkId = parsePathParameter(req, "id", "CANNOT_FIND_PAYMENT_LINK");
     const payment =
       sourceTransaction === undefined
         ? null
-        : paymentNameOn(deps, await readLink(deps, linkId), sourceTransaction);
-    const key = followedKey({ linkId, payment });
-    await deps.eventStreams.open(req, res, {
+        : getSourceIdPrefix(dependencies, await readLink(dependencies, linkId), sourceTransaction);
+    const key = formatFollowedKey({ linkId, payment });
+    await dependencies.eventStreams.startStream(req, res, {
       key,
-      look: async () => {
-        const mark = (await deps.findLinkMark(key)) ?? "";
+      readSnapshot: async () => {
+        const fingerprint = (await dependencies.findLinkFingerprint(key)) ?? "";
         const query = { sourceTransaction, amount: undefined };
-        return { mark, state: await readCheckoutLink(deps, linkId, query) };
+        return { fingerprint, state: await readCheckoutLink(dependencies, linkId, query) };
       },
     });
   };

@@ -1,18 +1,18 @@
 import { describe, expect, test } from "@jest/globals";
 import { type Account, newId } from "@payment-links/contracts";
-import { drawDescriptor } from "@payment-links/contracts/testing/draw-descriptor";
+import { generateDescriptor } from "@payment-links/contracts/testing/generate-descriptor";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
-import { openRig } from "../testing/open-rig.ts";
+import { createRig } from "../testing/create-rig.ts";
 import { sampleAccount, sampleSettlement } from "../testing/samples.ts";
 
-const rig = useRig(() => openRig({ settlementChains: ["bitcoin", "8453"] }));
+const rig = useRig(() => createRig({ settlementChains: ["bitcoin", "8453"] }));
 
-const openShop = () => {
+const createShop = () => {
   const account: Account = sampleAccount({
     wallets: [
       {
         id: newId("wallet"),
-        walletAddress: drawDescriptor(),
+        walletAddress: generateDescriptor(),
         tokenId: "btc",
         chainType: "BVM",
         isDefault: true,
@@ -21,16 +21,16 @@ const openShop = () => {
       },
     ],
   });
-  const key = rig.giveKey(account);
-  const session = rig.giveSession(account);
+  const keyHeaders = rig.createKeyHeaders(account);
+  const sessionHeaders = rig.createSessionHeaders(account);
   return {
     handle: account.handle,
-    key,
-    session,
-    create: (toAmount: string) => rig.createLink(key, { toAmount }),
-    read: async (id: string) =>
-      (await rig.call(`/console/api/payment-links/${id}`, { headers: session })).json,
-    page: async (id: string, language: string) =>
+    keyHeaders,
+    sessionHeaders,
+    createLink: (toAmount: string) => rig.createLink(keyHeaders, { toAmount }),
+    readLink: async (id: string) =>
+      (await rig.call(`/console/api/payment-links/${id}`, { headers: sessionHeaders })).json,
+    readPage: async (id: string, language: string) =>
       (
         await rig.call(`/@${account.handle}/pay/${id}`, {
           headers: { accept: "text/html", "accept-language": language },
@@ -38,7 +38,7 @@ const openShop = () => {
       ).text
         .replaceAll(/<[^>]+>|\s+/g, " ")
         .replaceAll(/\s+/g, " "),
-    pay: async (id: string, amount: string) =>
+    settlePayment: async (id: string, amount: string) =>
       rig.settle(
         sampleSettlement(id, {
           amount,
@@ -52,32 +52,32 @@ const openShop = () => {
 
 describe("a link whose remainder is too small for its chain", () => {
   test("tells its owner what is missing and that it cannot be sent, and can be deactivated (rule STATE-16)", async () => {
-    const shop = openShop();
-    const id = await shop.create("0.001");
-    await shop.pay(id, "0.00099999");
-    expect(await shop.read(id)).toMatchObject({
+    const shop = createShop();
+    const id = await shop.createLink("0.001");
+    await shop.settlePayment(id, "0.00099999");
+    expect(await shop.readLink(id)).toMatchObject({
       status: "active",
       unsendableRemainder: { amount: "0.00000001", smallestPayment: "0.00000546" },
     });
-    const answer = await rig.call(`/console/api/payment-links/${id}/deactivate`, {
+    const response = await rig.call(`/console/api/payment-links/${id}/deactivate`, {
       method: "POST",
-      headers: { ...shop.session, origin: "http://127.0.0.1" },
+      headers: { ...shop.sessionHeaders, origin: "http://127.0.0.1" },
     });
-    expect(answer.status).toBe(200);
-    expect(await shop.read(id)).not.toHaveProperty("unsendableRemainder");
+    expect(response.status).toBe(200);
+    expect(await shop.readLink(id)).not.toHaveProperty("unsendableRemainder");
   });
 
   test("tells its payer the same, in each language", async () => {
-    const shop = openShop();
-    const id = await shop.create("0.001");
-    await shop.pay(id, "0.00099999");
-    const english = await shop.page(id, "en");
-    expect(english).toContain(
+    const shop = createShop();
+    const id = await shop.createLink("0.001");
+    await shop.settlePayment(id, "0.00099999");
+    const englishPage = await shop.readPage(id, "en");
+    expect(englishPage).toContain(
       "The missing 0.00000001 BTC is too small to be sent on Bitcoin. Send nothing more, and ask the owner to close this payment link.",
     );
-    expect(await shop.page(id, "de")).toContain("0,00000001 BTC sind zu wenig");
-    const checkout = (await rig.call(`/checkout/payment-links/${id}`)).json;
-    expect(checkout).toMatchObject({
+    expect(await shop.readPage(id, "de")).toContain("0,00000001 BTC sind zu wenig");
+    const checkoutResponse = (await rig.call(`/checkout/payment-links/${id}`)).json;
+    expect(checkoutResponse).toMatchObject({
       status: "active",
       remainingAmount: "0.00000001",
       instructions: null,
@@ -86,48 +86,51 @@ describe("a link whose remainder is too small for its chain", () => {
   });
 
   test("is told so only below the smallest payment", async () => {
-    const shop = openShop();
-    const id = await shop.create("0.001");
-    expect(await shop.read(id)).not.toHaveProperty("unsendableRemainder");
-    await shop.pay(id, "0.00099454");
-    expect(await shop.read(id)).not.toHaveProperty("unsendableRemainder");
-    expect(await shop.page(id, "en")).not.toContain("too small");
+    const shop = createShop();
+    const id = await shop.createLink("0.001");
+    expect(await shop.readLink(id)).not.toHaveProperty("unsendableRemainder");
+    await shop.settlePayment(id, "0.00099454");
+    expect(await shop.readLink(id)).not.toHaveProperty("unsendableRemainder");
+    expect(await shop.readPage(id, "en")).not.toContain("too small");
   });
 });
 
 describe("creating a link on Bitcoin", () => {
-  const create = async (toAmount: string, call: (body: string) => ReturnType<typeof rig.call>) => {
-    const { json, status } = await call(JSON.stringify({ toAmount }));
+  const createLink = async (
+    toAmount: string,
+    sendRequest: (body: string) => ReturnType<typeof rig.call>,
+  ) => {
+    const { json, status } = await sendRequest(JSON.stringify({ toAmount }));
     return [status, json.errors?.[0]?.code];
   };
 
   test.each(["0.00000545", "0.00000001", "21000000.00000001"])(
     "of %s, which no payment can have, is rejected here and in the console (rule API-36)",
     async (toAmount) => {
-      const shop = openShop();
-      const rejected = [422, "AMOUNT_NOT_PAYABLE"];
-      const byKey = (body: string) =>
-        rig.call("/v1/payment-link", { method: "POST", headers: shop.key, body });
-      expect(await create(toAmount, byKey)).toEqual(rejected);
-      const headers = { ...shop.session, origin: "http://127.0.0.1" };
-      const byPerson = (body: string) =>
+      const shop = createShop();
+      const expectedRejection = [422, "AMOUNT_NOT_PAYABLE"];
+      const createWithKey = (body: string) =>
+        rig.call("/v1/payment-link", { method: "POST", headers: shop.keyHeaders, body });
+      expect(await createLink(toAmount, createWithKey)).toEqual(expectedRejection);
+      const headers = { ...shop.sessionHeaders, origin: "http://127.0.0.1" };
+      const createWithSession = (body: string) =>
         rig.call("/console/api/payment-links", { method: "POST", headers, body });
-      expect(await create(toAmount, byPerson)).toEqual(rejected);
+      expect(await createLink(toAmount, createWithSession)).toEqual(expectedRejection);
     },
   );
 
   test.each(["0.00000546", "21000000"])("of %s makes a link", async (toAmount) => {
-    const shop = openShop();
-    expect((await rig.retrieve(await shop.create(toAmount))).toAmount).toBe(toAmount);
+    const shop = createShop();
+    expect((await rig.retrieve(await shop.createLink(toAmount))).toAmount).toBe(toAmount);
   });
 
   test("of an amount finer than a satoshi is rejected by its precision first", async () => {
-    const shop = openShop();
-    const answer = await rig.call("/v1/payment-link", {
+    const shop = createShop();
+    const response = await rig.call("/v1/payment-link", {
       method: "POST",
-      headers: shop.key,
+      headers: shop.keyHeaders,
       body: '{"toAmount":"0.000000001"}',
     });
-    expect(answer.json.errors[0].code).toBe("INVALID_PAYMENT_LINK_AMOUNT");
+    expect(response.json.errors[0].code).toBe("INVALID_PAYMENT_LINK_AMOUNT");
   });
 });

@@ -1,26 +1,27 @@
 import { expect, test } from "@jest/globals";
-import { nothing } from "@payment-links/postgres";
-import type { Job } from "@payment-links/process";
+import { sqlVoid } from "@payment-links/postgres";
+import type { BackgroundJob } from "@payment-links/process";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { sql } from "slonik";
-import { openRig } from "../testing/open-rig.ts";
-import { sampleAccount, start } from "../testing/samples.ts";
-import { expireLinks } from "./expire-links.ts";
-import { forgetIdempotencyKeys } from "./forget-idempotency-keys.ts";
+import { createRig } from "../testing/create-rig.ts";
+import { sampleAccount, testStartTime } from "../testing/samples.ts";
+import { createLinkExpiryJob } from "./link-expiry-job.ts";
+import { createIdempotencyKeyCleanupJob } from "./idempotency-key-cleanup-job.ts";
 
-const rig = useRig(openRig);
+const rig = useRig(createRig);
 
 const hourMs = 3_600_000;
-const ago = (hours: number) => sql.timestamp(new Date(start.getTime() - hours * hourMs));
+const hoursAgo = (ageHours: number) =>
+  sql.timestamp(new Date(testStartTime.getTime() - ageHours * hourMs));
 
-const keepAnswer = (key: string, hours: number) =>
-  rig.pool.query(nothing`
+const insertStoredResponse = (key: string, ageHours: number) =>
+  rig.pool.query(sqlVoid`
     INSERT INTO idempotency_keys (owner_id, key, body_hash, answer, created_at)
-    VALUES ('user_x', ${key}, '', '{}', ${ago(hours)})
+    VALUES ('user_x', ${key}, '', '{}', ${hoursAgo(ageHours)})
   `);
 
 /** What is left to do is behind where the job has come: it is found by the look from the start. */
-const expectFoundWithinTheHour = async (job: Job, isDone: () => Promise<boolean>) => {
+const expectDoneWithinAnHour = async (job: BackgroundJob, isDone: () => Promise<boolean>) => {
   await job.run();
   expect(await isDone()).toBe(false);
   rig.clock.advance(hourMs);
@@ -29,25 +30,30 @@ const expectFoundWithinTheHour = async (job: Job, isDone: () => Promise<boolean>
 };
 
 test("forgetting keys looks on from where it has come, and from the start once an hour", async () => {
-  const job = forgetIdempotencyKeys(rig.deps);
-  await keepAnswer("first", 30);
+  const job = createIdempotencyKeyCleanupJob(rig.dependencies);
+  await insertStoredResponse("first", 30);
   await job.run();
-  expect(await rig.countKeptAnswers()).toBe(0);
-  await keepAnswer("late", 40);
-  await expectFoundWithinTheHour(job, async () => (await rig.countKeptAnswers()) === 0);
+  expect(await rig.countStoredResponses()).toBe(0);
+  await insertStoredResponse("late", 40);
+  await expectDoneWithinAnHour(job, async () => (await rig.countStoredResponses()) === 0);
 });
 
 test("expiring links looks on from where it has come, and from the start once an hour", async () => {
-  const key = rig.giveKey(sampleAccount());
-  const expire = async (hours: number): Promise<string> => {
+  const key = rig.createKeyHeaders(sampleAccount());
+  const createExpiredLink = async (ageHours: number): Promise<string> => {
     const id = await rig.createLink(key, { toAmount: "5" });
-    await rig.pool.query(nothing`UPDATE links SET expires_at = ${ago(hours)} WHERE id = ${id}`);
+    await rig.pool.query(
+      sqlVoid`UPDATE links SET expires_at = ${hoursAgo(ageHours)} WHERE id = ${id}`,
+    );
     return id;
   };
-  const job = expireLinks(rig.deps);
-  const first = await expire(1);
+  const job = createLinkExpiryJob(rig.dependencies);
+  const firstLinkId = await createExpiredLink(1);
   await job.run();
-  expect(await rig.storedStatus(first)).toBe("inactive");
-  const late = await expire(2);
-  await expectFoundWithinTheHour(job, async () => (await rig.storedStatus(late)) === "inactive");
+  expect(await rig.readStoredStatus(firstLinkId)).toBe("inactive");
+  const lateLinkId = await createExpiredLink(2);
+  await expectDoneWithinAnHour(
+    job,
+    async () => (await rig.readStoredStatus(lateLinkId)) === "inactive",
+  );
 });

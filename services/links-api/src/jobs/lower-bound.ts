@@ -1,13 +1,13 @@
 import type { Clock } from "@payment-links/runtime";
 
-const fromStartEveryMs = 60 * 60_000;
+const resetIntervalMs = 60 * 60_000;
 
 /** Where a job begins to look, whose index has dead entries in front until vacuum runs. */
 export type LowerBound = {
   /** The instant to look from; undefined means from the start. */
-  from(): Date | undefined;
+  getStartTime(): Date | undefined;
   /** The run came as far as this; undefined means that it found nothing. */
-  reached(until: Date | undefined): void;
+  advanceTo(until: Date | undefined): void;
 };
 
 /**
@@ -15,17 +15,17 @@ export type LowerBound = {
  * was locked or came late.
  */
 export const createLowerBound = (clock: Clock): LowerBound => {
-  let from: Date | undefined;
+  let startTime: Date | undefined;
   let startedAtMs = clock.elapsedMs();
   return {
-    from: () => {
-      if (clock.elapsedMs() - startedAtMs < fromStartEveryMs) return from;
+    getStartTime: () => {
+      if (clock.elapsedMs() - startedAtMs < resetIntervalMs) return startTime;
       startedAtMs = clock.elapsedMs();
-      from = undefined;
-      return from;
+      startTime = undefined;
+      return startTime;
     },
-    reached: (until) => {
-      from = until ?? from;
+    advanceTo: (until) => {
+      startTime = until ?? startTime;
     },
   };
 };

@@ -7,7 +7,7 @@ export const checkoutTextsGerman: CheckoutTexts = {
     completed: "Abgeschlossen",
     expired: "Abgelaufen",
     inactive: "Geschlossen",
-    held: "Ausgesetzt",
+    suspended: "Ausgesetzt",
   },
   states: {
     active: "Dieser Zahlungslink ist offen.",
@@ -17,12 +17,12 @@ export const checkoutTextsGerman: CheckoutTexts = {
       "wenig, um sie auf {chain} zu senden. Senden Sie nichts mehr und bitten Sie den Empfänger, " +
       "diesen Zahlungslink zu schließen.",
     completed: "Dieser Zahlungslink ist bezahlt. Zahlen Sie ihn nicht noch einmal.",
-    usedUp:
+    paymentLimitReached:
       "Dieser Zahlungslink hat alle Zahlungen erhalten, die er annimmt: {received} von {asked} " +
       "{symbol} sind eingegangen. Zahlen Sie ihn nicht noch einmal.",
     expired: "Dieser Zahlungslink ist abgelaufen. Senden Sie nichts mehr dorthin.",
     inactive: "Der Empfänger hat diesen Zahlungslink geschlossen. Senden Sie nichts mehr dorthin.",
-    held: "Dieser Zahlungslink nimmt zurzeit keine Zahlungen an. Senden Sie nichts dorthin.",
+    suspended: "Dieser Zahlungslink nimmt zurzeit keine Zahlungen an. Senden Sie nichts dorthin.",
   },
   unpayable: {
     chain_not_watched:

@@ -8,7 +8,7 @@ export const checkoutTexts = {
     completed: "Completed",
     expired: "Expired",
     inactive: "Closed",
-    held: "On hold",
+    suspended: "On hold",
   },
   states: {
     active: "This payment link is open.",
@@ -17,12 +17,12 @@ export const checkoutTexts = {
       "{received} of {asked} {symbol} received. The missing {remaining} {symbol} is too small to be " +
       "sent on {chain}. Send nothing more, and ask the owner to close this payment link.",
     completed: "This payment link has been paid. Do not pay it again.",
-    usedUp:
+    paymentLimitReached:
       "This payment link has had all the payments that it takes: {received} of {asked} {symbol} " +
       "arrived. Do not pay it again.",
     expired: "This payment link has expired. Do not send anything to it.",
     inactive: "Its owner has closed this payment link. Do not send anything to it.",
-    held: "This payment link takes no payments right now. Do not send anything to it.",
+    suspended: "This payment link takes no payments right now. Do not send anything to it.",
   },
   /** Why nobody is told how to pay a link that is open. */
   unpayable: {

@@ -29,7 +29,7 @@ export type ConsoleFiles = {
   find(name: string): ConsoleFile | undefined;
 };
 
-const types: Readonly<Record<string, string>> = {
+const mediaTypes: Readonly<Record<string, string>> = {
   js: "text/javascript; charset=utf-8",
   css: "text/css; charset=utf-8",
   svg: "image/svg+xml",
@@ -39,48 +39,54 @@ const types: Readonly<Record<string, string>> = {
  * Reads the console's files, once they are asked for: what needs no console needs no build of it.
  * Throws if it was not built.
  */
-export const createConsoleFiles = (directory = consoleDirectory): (() => ConsoleFiles) => {
+export const createConsoleFilesLoader = (directory = consoleDirectory): (() => ConsoleFiles) => {
   let files: ConsoleFiles | undefined;
   return () => (files ??= readFiles(directory));
 };
 
 const readFiles = (directory: string): ConsoleFiles => {
-  const file = join(directory, "manifest.json");
-  if (!existsSync(file)) throw new Error(`the console is not built: there is no ${file}`);
-  const text = readFileSync(file, "utf8");
+  const manifestPath = join(directory, "manifest.json");
+  if (!existsSync(manifestPath))
+    throw new Error(`the console is not built: there is no ${manifestPath}`);
+  const text = readFileSync(manifestPath, "utf8");
   const manifest = Manifest.parse(JSON.parse(text));
   const entry = Object.keys(manifest).find((name) => manifest[name]?.isEntry === true) ?? "";
-  const first = [...reach(manifest, entry)].map((name) => manifest[name]);
-  const assets = join(directory, "assets");
-  const found = new Map(
-    readdirSync(assets)
-      .filter((name) => extensionOf(name) in types)
-      .map((name) => [name, readFile(assets, name)]),
+  const entryChunks = [...collectImports(manifest, entry)].map((name) => manifest[name]);
+  const assetsDirectory = join(directory, "assets");
+  const filesByName = new Map(
+    readdirSync(assetsDirectory)
+      .filter((name) => getExtension(name) in mediaTypes)
+      .map((name) => [name, readFile(assetsDirectory, name)]),
   );
-  const address = (name: string) => `/console/${name}`;
+  const toUrlPath = (name: string) => `/console/${name}`;
   return {
     version: createHash("sha256").update(text).digest("hex").slice(0, 16),
-    icon: address(manifest["app/icon.svg"]?.file ?? ""),
-    script: address(manifest[entry]?.file ?? ""),
-    styles: first.flatMap((chunk) => chunk?.css ?? []).map(address),
-    preloads: first.slice(1).map((chunk) => address(chunk?.file ?? "")),
-    find: (name) => found.get(name),
+    icon: toUrlPath(manifest["app/icon.svg"]?.file ?? ""),
+    script: toUrlPath(manifest[entry]?.file ?? ""),
+    styles: entryChunks.flatMap((chunk) => chunk?.css ?? []).map(toUrlPath),
+    preloads: entryChunks.slice(1).map((chunk) => toUrlPath(chunk?.file ?? "")),
+    find: (name) => filesByName.get(name),
   };
 };
 
 /** A chunk and what it imports before it runs, the chunk itself first. */
-const reach = (manifest: Manifest, name: string, seen = new Set<string>()): Set<string> => {
-  if (seen.has(name)) return seen;
-  seen.add(name);
-  for (const next of manifest[name]?.imports ?? []) reach(manifest, next, seen);
-  return seen;
+const collectImports = (
+  manifest: Manifest,
+  name: string,
+  collected = new Set<string>(),
+): Set<string> => {
+  if (collected.has(name)) return collected;
+  collected.add(name);
+  for (const importedName of manifest[name]?.imports ?? [])
+    collectImports(manifest, importedName, collected);
+  return collected;
 };
 
-const readFile = (assets: string, name: string): ConsoleFile => ({
-  type: types[extensionOf(name)] ?? "",
-  bytes: readFileSync(join(assets, name)),
-  br: readFileSync(join(assets, `${name}.br`)),
-  gzip: readFileSync(join(assets, `${name}.gz`)),
+const readFile = (assetsDirectory: string, name: string): ConsoleFile => ({
+  type: mediaTypes[getExtension(name)] ?? "",
+  bytes: readFileSync(join(assetsDirectory, name)),
+  br: readFileSync(join(assetsDirectory, `${name}.br`)),
+  gzip: readFileSync(join(assetsDirectory, `${name}.gz`)),
 });
 
-const extensionOf = (name: string): string => name.slice(name.lastIndexOf(".") + 1);
+const getExtension = (name: string): string => name.slice(name.lastIndexOf(".") + 1);

@@ -1,17 +1,17 @@
 import type { Request, Response } from "express";
-import { refuse } from "@payment-links/contracts";
-import { readParam } from "@payment-links/http";
+import { createApiError } from "@payment-links/contracts";
+import { parsePathParameter } from "@payment-links/http";
 import { findAsset } from "./assets.ts";
 
 /** GET /checkout/assets/:name: a style sheet or script of the pages. */
 export const getAsset = (req: Request, res: Response): void => {
-  const asset = findAsset(readParam(req, "name"));
-  if (asset === undefined) throw refuse("NOT_FOUND");
+  const asset = findAsset(parsePathParameter(req, "name"));
+  if (asset === undefined) throw createApiError("NOT_FOUND");
   const isCurrent = req.query["v"] === asset.digest;
   // During the roll-out of a new version an old page may get a new file, which must not be kept
   // then.
-  const caching = isCurrent ? "public, max-age=31536000, immutable" : "no-cache";
-  res.setHeader("Cache-Control", caching);
+  const cacheControl = isCurrent ? "public, max-age=31536000, immutable" : "no-cache";
+  res.setHeader("Cache-Control", cacheControl);
   res.setHeader("X-Content-Type-Options", "nosniff");
   res.type(`${asset.type}; charset=utf-8`).send(asset.text);
 };

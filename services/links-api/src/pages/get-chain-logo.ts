@@ -1,19 +1,19 @@
 import type { Request, Response } from "express";
-import { type Catalogue, refuse } from "@payment-links/contracts";
-import { readParam, html } from "@payment-links/http";
-import type { Deps } from "../deps.ts";
+import { type Catalogue, createApiError } from "@payment-links/contracts";
+import { parsePathParameter, html } from "@payment-links/http";
+import type { Dependencies } from "../dependencies.ts";
 
-const hues = 360;
+const hueCount = 360;
 
 /**
  * GET /checkout/logos/:chainId.svg: a monogram for each chain of the catalogue, not the chain's own
  * logo.
  */
-export const getChainLogo = ({ catalogue }: Pick<Deps, "catalogue">) => {
-  const logos = new Map(catalogue.chains.map((chain) => [chain.id, drawLogo(chain)]));
+export const getChainLogo = ({ catalogue }: Pick<Dependencies, "catalogue">) => {
+  const logos = new Map(catalogue.chains.map((chain) => [chain.id, renderLogo(chain)]));
   return (req: Request, res: Response): void => {
-    const logo = logos.get(readParam(req, "chainId"));
-    if (logo === undefined) throw refuse("NOT_FOUND");
+    const logo = logos.get(parsePathParameter(req, "chainId"));
+    if (logo === undefined) throw createApiError("NOT_FOUND");
     res.setHeader("Cache-Control", "public, max-age=86400");
     res.setHeader("Content-Security-Policy", "default-src 'none'");
     res.setHeader("X-Content-Type-Options", "nosniff");
@@ -21,8 +21,11 @@ export const getChainLogo = ({ catalogue }: Pick<Deps, "catalogue">) => {
   };
 };
 
-const drawLogo = ({ id, name }: Catalogue["chains"][number]): string => {
-  const hue = [...id].reduce((sum, character) => (sum * 31 + character.charCodeAt(0)) % hues, 7);
+const renderLogo = ({ id, name }: Catalogue["chains"][number]): string => {
+  const hue = [...id].reduce(
+    (sum, character) => (sum * 31 + character.charCodeAt(0)) % hueCount,
+    7,
+  );
   return html`<svg
     xmlns="http://www.w3.org/2000/svg"
     viewBox="0 0 32 32"

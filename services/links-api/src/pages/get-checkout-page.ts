@@ -3,114 +3,144 @@ import {
   type CatalogueChain,
   type LinkStatus,
   type TokenData,
-  checkoutPageUrl,
+  buildCheckoutPageUrl,
   formatAmount,
-  transactionPageUrl,
+  buildTransactionPageUrl,
 } from "@payment-links/contracts";
-import { type Html, fillHtml, html, readParam } from "@payment-links/http";
-import type { Deps } from "../deps.ts";
+import { type Html, fillHtml, html, parsePathParameter } from "@payment-links/http";
+import type { Dependencies } from "../dependencies.ts";
+import type { PendingPayment } from "../store/payments.ts";
 import { readLink } from "../store/read-link.ts";
 import { statusAt } from "../domain/link.ts";
 import type { Payment } from "../domain/payment.ts";
 import {
   type NoInstructionsReason,
-  type PayerAdvice,
-  remainingAmount,
-  unsendableRemainder,
+  type InstructionsResult,
+  getRemainingAmount,
+  getUnsendableRemainder,
 } from "../domain/payment-instructions.ts";
-import { transactionRequestUrl } from "../domain/solana-request.ts";
+import { buildTransactionRequestUrl } from "../domain/solana-request.ts";
 import type { WrongToken } from "../domain/wrong-token.ts";
 import { type OwnedLinkView, isVerifiedSeller } from "../domain/link-view.ts";
-import { answerPage } from "./answer-page.ts";
-import { groupDigits, showAmount } from "./show-amount.ts";
-import { showByHand } from "./show-by-hand.ts";
-import { showExchange } from "./show-exchange.ts";
-import { showExpiry } from "./show-expiry.ts";
-import { showFollowed } from "./show-followed.ts";
-import { showGround, showOwner, showProfile } from "./show-owner.ts";
-import { showInstructions, showPay } from "./show-pay.ts";
-import { plainText, showPreview } from "./show-preview.ts";
-import { showTestNetwork } from "./show-test-network.ts";
-import { showTime } from "./show-time.ts";
-import { showContract, showToken } from "./show-token.ts";
-import { type Words, fill, wordsFor } from "./words.ts";
+import { sendPage } from "./send-page.ts";
+import { groupDigits, renderAmount } from "./render-amount.ts";
+import { renderManualPayment } from "./render-manual-payment.ts";
+import { renderExchangeInstructions } from "./render-exchange-instructions.ts";
+import { renderExpiry } from "./render-expiry.ts";
+import { renderFollowSection } from "./render-follow-section.ts";
+import { renderBackground, renderOwner, renderProfile } from "./render-owner.ts";
+import { renderInstructions, renderPaymentSection } from "./render-payment-section.ts";
+import { toPlainLine, renderPreview } from "./render-preview.ts";
+import { renderTestNetworkNotice } from "./render-test-network-notice.ts";
+import { renderTime } from "./render-time.ts";
+import { renderTokenContract, renderToken } from "./render-token.ts";
+import { type Localization, fillPlaceholders, getLocalization } from "./localization.ts";
 
 /**
  * GET /@:handle/pay/:id: what a payer is asked for, and whether the link still takes payments.
  * Under another handle than its owner's present one it redirects (rule API-9).
  */
 export const getCheckoutPage =
-  (deps: Deps) =>
+  (dependencies: Dependencies) =>
   async (req: Request, res: Response): Promise<void> => {
-    const linkId = readParam(req, "id", "CANNOT_FIND_PAYMENT_LINK");
-    const [link, pending] = await Promise.all([
-      readLink(deps, linkId),
-      deps.listPendingPayments(linkId),
+    const linkId = parsePathParameter(req, "id", "CANNOT_FIND_PAYMENT_LINK");
+    const [link, pendingPayments] = await Promise.all([
+      readLink(dependencies, linkId),
+      dependencies.listPendingPayments(linkId),
     ]);
-    if (readParam(req, "handle") !== link.owner.handle) {
+    if (parsePathParameter(req, "handle") !== link.owner.handle) {
       res.setHeader("Cache-Control", "no-store");
-      res.redirect(308, checkoutPageUrl(deps.checkoutUrl, link.owner.handle, linkId));
+      res.redirect(308, buildCheckoutPageUrl(dependencies.checkoutUrl, link.owner.handle, linkId));
       return;
     }
-    const { token, shown } = deps.tokenOf(link.tokenId);
-    const now = deps.clock.now();
-    const [advice, wrongToken] = await Promise.all([
-      deps.advisePayer(link, { now }),
-      deps.findWrongToken(link),
+    const { token, tokenData } = dependencies.getToken(link.tokenId);
+    const now = dependencies.clock.now();
+    const [instructionsResult, wrongToken] = await Promise.all([
+      dependencies.getPaymentInstructions(link, { now }),
+      dependencies.findWrongToken(link),
     ]);
-    const words = wordsFor(req);
-    const { language } = words;
+    const localization = getLocalization(req);
     const page = {
       link,
-      token: shown,
-      advice,
+      token: tokenData,
+      instructionsResult,
       wrongToken,
       status: statusAt(link, now),
       now,
-      words,
+      localization,
     };
-    const title = titleOf(page);
-    const preview = showLinkPreview(deps, link, title);
-    const answer = { language, title, head: preview };
-    if ("reason" in advice) {
-      const { status } = page;
-      const { reason } = advice;
-      const followed = isOver(reason, pending)
-        ? undefined
-        : showFollowed({ link, status, reason, pending, token: shown }, words);
-      const script = followed === undefined ? "page.js" : "followed.js";
-      const body = showCheckout(deps, { ...page, pay: followed }, token.chain);
-      answerPage(res, { ...answer, script, body, policy: "scripted" });
-      return;
-    }
-    const { instructions } = advice;
-    const state = `${page.status} ${link.receivedAmount} null`;
-    const { chain } = token;
-    const pageUrl = checkoutPageUrl(deps.checkoutUrl, link.owner.handle, linkId);
-    const isSeen = deps.transferChains.has(chain.id);
-    const exchange = { ...link, instructions, token: shown, chain, isSeen };
-    const requestUrl = transactionRequestUrl(deps.checkoutUrl, linkId, instructions);
-    const byHand = { linkId, pageUrl, chainId: chain.id, requestUrl, instructions, token: shown };
-    if (!("steps" in instructions)) {
-      const { status } = page;
-      const followed = showFollowed({ link, status, reason: null, pending, token: shown }, words);
-      const pay = html`${followed} ${showByHand(byHand, words)} ${showExchange(exchange, words)}`;
-      const body = showCheckout(deps, { ...page, pay }, chain);
-      answerPage(res, { ...answer, script: "followed.js", body, policy: "scripted" });
-      return;
-    }
-    const part = { linkId, pageUrl, state, instructions, pending, token: shown, chain };
-    const isTron = chain.chainType === "TVM";
-    const pay = html`${showPay(part, words)} ${isTron ? showByHand(byHand, words) : undefined}
-    ${showExchange(exchange, words)}`;
-    const body = showCheckout(deps, { ...page, pay }, chain);
-    const script = isTron ? "tron.js" : "checkout.js";
-    const asked = walletOriginsOf(chain);
-    answerPage(res, { ...answer, script, body, policy: "checkout", asked });
+    const title = buildTitle(page);
+    const head = renderLinkPreview(dependencies, link, title);
+    const { paymentSection, ...delivery } = buildPaymentView(dependencies, {
+      page,
+      pendingPayments,
+      chain: token.chain,
+    });
+    const body = renderCheckout(dependencies, { ...page, paymentSection }, token.chain);
+    sendPage(res, { language: localization.language, title, head, body, ...delivery });
   };
 
+/** What stands in the page to pay by, and how that is delivered. */
+type PaymentView = Required<Pick<CheckoutPage, "paymentSection">> &
+  Pick<Parameters<typeof sendPage>[1], "script" | "policy" | "connectSources">;
+
+type PaymentViewOptions = {
+  page: CheckoutPage;
+  pendingPayments: readonly PendingPayment[];
+  chain: CatalogueChain;
+};
+
+const buildPaymentView = (
+  dependencies: Dependencies,
+  { page, pendingPayments, chain }: PaymentViewOptions,
+): PaymentView => {
+  const { link, token, status, instructionsResult, localization } = page;
+  const followOptions = { link, status, pendingPayments, token };
+  if ("reason" in instructionsResult) {
+    const { reason } = instructionsResult;
+    const paymentSection = isFinished(reason, pendingPayments)
+      ? undefined
+      : renderFollowSection({ ...followOptions, reason }, localization);
+    const script = paymentSection === undefined ? "page.js" : "followed.js";
+    return { paymentSection, script, policy: "scripted" };
+  }
+  const { instructions } = instructionsResult;
+  const linkId = link.id;
+  const { checkoutUrl } = dependencies;
+  const pageUrl = buildCheckoutPageUrl(checkoutUrl, link.owner.handle, linkId);
+  const isTransferTracked = dependencies.transferChains.has(chain.id);
+  const exchangeOptions = { ...link, instructions, token, chain, isTransferTracked };
+  const requestUrl = buildTransactionRequestUrl(checkoutUrl, linkId, instructions);
+  const manualPaymentOptions = {
+    linkId,
+    pageUrl,
+    chainId: chain.id,
+    requestUrl,
+    instructions,
+    token,
+  };
+  if (!("steps" in instructions)) {
+    const paymentSection = html`${renderFollowSection({ ...followOptions, reason: null }, localization)}
+    ${renderManualPayment(manualPaymentOptions, localization)}
+    ${renderExchangeInstructions(exchangeOptions, localization)}`;
+    return { paymentSection, script: "followed.js", policy: "scripted" };
+  }
+  const state = `${status} ${link.receivedAmount} null`;
+  const paymentOptions = { linkId, pageUrl, state, instructions, pendingPayments, token, chain };
+  const isTron = chain.chainType === "TVM";
+  const paymentSection = html`${renderPaymentSection(paymentOptions, localization)}
+  ${isTron ? renderManualPayment(manualPaymentOptions, localization) : undefined}
+  ${renderExchangeInstructions(exchangeOptions, localization)}`;
+  return {
+    paymentSection,
+    script: isTron ? "tron.js" : "checkout.js",
+    policy: "checkout",
+    connectSources: getWalletOrigins(chain),
+  };
+};
+
 /** Where a wallet may read the chain from within the page: at the nodes that the catalogue names for it. */
-const walletOriginsOf = ({ publicRpcUrl, walletNodes }: CatalogueChain): readonly string[] => {
+const getWalletOrigins = ({ publicRpcUrl, walletNodes }: CatalogueChain): readonly string[] => {
   const publicOrigins = publicRpcUrl === undefined ? [] : [new URL(publicRpcUrl).origin];
   return [...new Set([...publicOrigins, ...(walletNodes?.origins ?? [])])];
 };
@@ -119,53 +149,68 @@ const walletOriginsOf = ({ publicRpcUrl, walletNodes }: CatalogueChain): readonl
  * Whether nothing can change any more: a completed link stays so, and only of a payment on its way is
  * there anything to tell.
  */
-const isOver = (reason: NoInstructionsReason, pending: readonly Payment[]): boolean =>
-  reason === "completed" && pending.length === 0;
+const isFinished = (reason: NoInstructionsReason, pendingPayments: readonly Payment[]): boolean =>
+  reason === "completed" && pendingPayments.length === 0;
 
-const titleOf = ({ link, token: { symbol }, words: { language, texts } }: Page): string => {
+const buildTitle = ({
+  link,
+  token: { symbol },
+  localization: { language, texts },
+}: CheckoutPage): string => {
   const amount = groupDigits(link.toAmount, language);
-  return plainText(fill(texts.title, { amount, symbol, owner: link.owner.username }));
+  return toPlainLine(fillPlaceholders(texts.title, { amount, symbol, owner: link.owner.username }));
 };
 
-const showLinkPreview = ({ checkoutUrl }: Deps, link: OwnedLinkView, title: string): Html => {
-  const url = checkoutPageUrl(checkoutUrl, link.owner.handle, link.id);
-  return showPreview({ ...link, title, url, checkoutUrl });
+const renderLinkPreview = (
+  { checkoutUrl }: Dependencies,
+  link: OwnedLinkView,
+  title: string,
+): Html => {
+  const url = buildCheckoutPageUrl(checkoutUrl, link.owner.handle, link.id);
+  return renderPreview({ ...link, title, url, checkoutUrl });
 };
 
-type Page = {
+type CheckoutPage = {
   link: OwnedLinkView;
   token: TokenData;
   status: LinkStatus;
-  advice: PayerAdvice;
+  instructionsResult: InstructionsResult;
   /** How to pay, or what is followed where nobody is told that; undefined once all is over. */
-  pay?: Html | undefined;
+  paymentSection?: Html | undefined;
   wrongToken: WrongToken | undefined;
   now: Date;
-  words: Words;
+  localization: Localization;
 };
 
-const showCheckout = (deps: Deps, page: Page, chain: CatalogueChain): Html => {
-  const { link, token, advice, pay, words } = page;
-  const { language, texts } = words;
-  return html`${showGround(link.owner)}
+const renderCheckout = (
+  dependencies: Dependencies,
+  page: CheckoutPage,
+  chain: CatalogueChain,
+): Html => {
+  const { link, token, instructionsResult, paymentSection, localization } = page;
+  const { language, texts } = localization;
+  return html`${renderBackground(link.owner)}
     <main class="card">
-      ${showTestNetwork(chain, words)} ${showOwner(link.owner, showUnverified(deps, page))}
+      ${renderTestNetworkNotice(chain, localization)}
+      ${renderOwner(link.owner, renderUnverifiedNotice(dependencies, page))}
       <h1 class="amount">
-        ${showAmount(link.toAmount, language)} <span class="unit">${token.symbol}</span>
+        ${renderAmount(link.toAmount, language)} <span class="unit">${token.symbol}</span>
       </h1>
-      ${showState(page)} ${showWrongToken(page)} ${pay} ${showEnd(page)}
+      ${renderState(page)} ${renderWrongTokenNotice(page)} ${paymentSection}
+      ${renderExpiryCountdown(page)}
       ${link.description === null ? undefined : html`<p class="description" dir="auto">${link.description}</p>`}
       <dl>
-        ${showToken(token, words)}
+        ${renderToken(token, localization)}
         <dt>${texts.labels.received}</dt>
         <dd>
-          ${showAmount(link.receivedAmount, language)} ${token.symbol}${showUsage(link, words)}
+          ${renderAmount(link.receivedAmount, language)}
+          ${token.symbol}${formatUsage(link, localization)}
         </dd>
         ${
           link.expiresAt === null
             ? undefined
             : html`<dt>${texts.labels.expires}</dt>
-                <dd>${showTime(link.expiresAt, language)}</dd>`
+                <dd>${renderTime(link.expiresAt, language)}</dd>`
         }
       </dl>
       <details id="details">
@@ -173,43 +218,47 @@ const showCheckout = (deps: Deps, page: Page, chain: CatalogueChain): Html => {
         <dl>
           <dt>${texts.labels.settlesTo}</dt>
           <dd><code>${link.destinationAddress}</code></dd>
-          ${showContract(token, words)}
+          ${renderTokenContract(token, localization)}
         </dl>
         ${
-          "instructions" in advice && "steps" in advice.instructions
-            ? showInstructions(advice.instructions, token, words)
+          "instructions" in instructionsResult && "steps" in instructionsResult.instructions
+            ? renderInstructions(instructionsResult.instructions, token, localization)
             : undefined
         }
       </details>
-      ${showReceipt(deps, page)} ${showProfile(link.owner)}
+      ${renderReceiptLink(dependencies, page)} ${renderProfile(link.owner)}
     </main>`;
 };
 
 /** Warns of a seller whom the operator does not vouch for, where anyone may sign up (rule CALLER-38). */
-const showUnverified = (
-  { isSignUpOpen }: Deps,
-  { link, words: { texts } }: Page,
+const renderUnverifiedNotice = (
+  { isSignUpOpen }: Dependencies,
+  { link, localization: { texts } }: CheckoutPage,
 ): Html | undefined =>
   isSignUpOpen && !isVerifiedSeller(link.owner)
     ? html`<p class="notice">${texts.unverified}</p>`
     : undefined;
 
-const showState = (page: Page): Html => {
-  const { badge, word, text } = stateOf(page);
+const renderState = (page: CheckoutPage): Html => {
+  const { badge, badgeText, text } = getStateView(page);
   return html`<p class="state until-expiry">
-    <span class="badge ${badge}">${word}</span> ${text}
+    <span class="badge ${badge}">${badgeText}</span> ${text}
   </p>`;
 };
 
 /** What came in a token that is mistaken for the link's: its payer would wait for nothing. */
-const showWrongToken = ({ token, wrongToken, words }: Page): Html | undefined => {
+const renderWrongTokenNotice = ({
+  token,
+  wrongToken,
+  localization,
+}: CheckoutPage): Html | undefined => {
   if (wrongToken === undefined) return undefined;
-  const { amount, sourceTransaction, symbol: wrong } = wrongToken;
-  const { language, texts } = words;
+  const { amount, sourceTransaction, symbol: wrongSymbol } = wrongToken;
+  const { language, texts } = localization;
   return html`<p class="state">
     ${fillHtml(texts.wrongToken, {
-      amount: showAmount(amount, language),
-      wrong,
+      amount: renderAmount(amount, language),
+      wrong: wrongSymbol,
       symbol: token.symbol,
       hash: html`<code>${sourceTransaction}</code>`,
     })}
@@ -217,68 +266,79 @@ const showWrongToken = ({ token, wrongToken, words }: Page): Html | undefined =>
 };
 
 /** A link that takes no payments has no end to wait for. */
-const showEnd = (page: Page): Html | undefined =>
-  stateOf(page).badge === "active"
-    ? showExpiry({ ...page, expiresAt: page.link.expiresAt })
+const renderExpiryCountdown = (page: CheckoutPage): Html | undefined =>
+  getStateView(page).badge === "active"
+    ? renderExpiry({ ...page, expiresAt: page.link.expiresAt })
     : undefined;
 
-type State = { badge: LinkStatus; word: string; text: Html | string };
+type StateView = { badge: LinkStatus; badgeText: string; text: Html | string };
 
-const stateOf = (page: Page): State => {
-  const { link, token, status, advice } = page;
-  const { badges, states, unpayable } = page.words.texts;
-  if ("instructions" in advice) return openState(page);
-  switch (advice.reason) {
+const getStateView = (page: CheckoutPage): StateView => {
+  const { link, token, status, instructionsResult } = page;
+  const { badges, states, unpayable } = page.localization.texts;
+  if ("instructions" in instructionsResult) return getOpenState(page);
+  switch (instructionsResult.reason) {
     case "completed": {
-      const isPaid = remainingAmount(link).isZero();
-      const text = isPaid ? states.completed : fillHtml(states.usedUp, amountsOf(page));
-      return { badge: status, word: badges.completed, text };
+      const isPaid = getRemainingAmount(link).isZero();
+      const text = isPaid
+        ? states.completed
+        : fillHtml(states.paymentLimitReached, formatAmounts(page));
+      return { badge: status, badgeText: badges.completed, text };
     }
     case "expired":
     case "inactive":
-      return { badge: status, word: badges[advice.reason], text: states[advice.reason] };
+      return {
+        badge: status,
+        badgeText: badges[instructionsResult.reason],
+        text: states[instructionsResult.reason],
+      };
     case "account_suspended":
-      return { badge: "inactive", word: badges.held, text: states.held };
+      return { badge: "inactive", badgeText: badges.suspended, text: states.suspended };
     case "chain_not_watched":
     case "no_fee_proxy":
     case "amount_not_payable":
     case "destination_not_payable": {
-      const open = openState(page);
-      if (link.receivedAmount !== "0" && unsendableRemainder(link, token) !== undefined) {
-        const missing = { ...amountsOf(page), chain: token.chain.name };
-        return { ...open, text: fillHtml(states.remainderTooSmall, missing) };
+      const openState = getOpenState(page);
+      if (link.receivedAmount !== "0" && getUnsendableRemainder(link, token) !== undefined) {
+        const values = { ...formatAmounts(page), chain: token.chain.name };
+        return { ...openState, text: fillHtml(states.remainderTooSmall, values) };
       }
-      const why = fill(unpayable[advice.reason], { chain: token.chain.name });
-      return { ...open, text: html`${open.text} ${why}` };
+      const explanation = fillPlaceholders(unpayable[instructionsResult.reason], {
+        chain: token.chain.name,
+      });
+      return { ...openState, text: html`${openState.text} ${explanation}` };
     }
   }
 };
 
-const openState = (page: Page): State => {
-  const { badges, states } = page.words.texts;
-  const isUntouched = page.link.receivedAmount === "0";
-  const text = isUntouched ? states.active : fillHtml(states.partial, amountsOf(page));
-  return { badge: "active", word: badges.active, text };
+const getOpenState = (page: CheckoutPage): StateView => {
+  const { badges, states } = page.localization.texts;
+  const hasNoPayments = page.link.receivedAmount === "0";
+  const text = hasNoPayments ? states.active : fillHtml(states.partial, formatAmounts(page));
+  return { badge: "active", badgeText: badges.active, text };
 };
 
-const amountsOf = ({ link, token: { symbol }, words: { language } }: Page) => ({
-  asked: showAmount(link.toAmount, language),
-  received: showAmount(link.receivedAmount, language),
-  remaining: showAmount(formatAmount(remainingAmount(link)), language),
+const formatAmounts = ({ link, token: { symbol }, localization: { language } }: CheckoutPage) => ({
+  asked: renderAmount(link.toAmount, language),
+  received: renderAmount(link.receivedAmount, language),
+  remaining: renderAmount(formatAmount(getRemainingAmount(link)), language),
   symbol,
 });
 
-const showUsage = (
+const formatUsage = (
   { currentUsage, maxUsage }: OwnedLinkView,
-  { texts }: Words,
+  { texts }: Localization,
 ): string | undefined =>
   maxUsage === null
     ? undefined
-    : fill(texts.labels.usage, { count: String(currentUsage), most: String(maxUsage) });
+    : fillPlaceholders(texts.labels.usage, { count: String(currentUsage), most: String(maxUsage) });
 
-const showReceipt = (deps: Deps, { link, words: { texts } }: Page): Html | undefined => {
+const renderReceiptLink = (
+  dependencies: Dependencies,
+  { link, localization: { texts } }: CheckoutPage,
+): Html | undefined => {
   const { status, lastTransactionId } = link;
   if (status !== "completed" || lastTransactionId === null) return undefined;
-  const url = transactionPageUrl(deps.checkoutUrl, lastTransactionId);
+  const url = buildTransactionPageUrl(dependencies.checkoutUrl, lastTransactionId);
   return html`<p><a href="${url}">${texts.lastReceipt}</a></p>`;
 };

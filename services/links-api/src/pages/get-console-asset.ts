@@ -1,15 +1,15 @@
 import type { Request, Response } from "express";
-import { refuse } from "@payment-links/contracts";
-import { readParam } from "@payment-links/http";
+import { createApiError } from "@payment-links/contracts";
+import { parsePathParameter } from "@payment-links/http";
 import type { ConsoleFile, ConsoleFiles } from "./console-files.ts";
 
 /** GET /console/assets/:name: a file of the console. Its name changes with its content. */
 export const getConsoleAsset =
-  (openFiles: () => ConsoleFiles) =>
+  (getConsoleFiles: () => ConsoleFiles) =>
   (req: Request, res: Response): void => {
-    const file = openFiles().find(readParam(req, "name"));
-    if (file === undefined) throw refuse("NOT_FOUND");
-    const { encoding, bytes } = choose(req, file);
+    const file = getConsoleFiles().find(parsePathParameter(req, "name"));
+    if (file === undefined) throw createApiError("NOT_FOUND");
+    const { encoding, bytes } = chooseEncoding(req, file);
     if (encoding !== undefined) res.setHeader("Content-Encoding", encoding);
     res.setHeader("Cache-Control", "public, max-age=31536000, immutable");
     res.setHeader("Vary", "Accept-Encoding");
@@ -17,7 +17,7 @@ export const getConsoleAsset =
   };
 
 /** Compressed as small as the browser can read it. */
-const choose = (req: Request, { br, bytes, gzip }: ConsoleFile) => {
+const chooseEncoding = (req: Request, { br, bytes, gzip }: ConsoleFile) => {
   const encoding = req.acceptsEncodings(["br", "gzip"]);
   if (encoding === "br") return { encoding, bytes: br };
   return encoding === "gzip" ? { encoding, bytes: gzip } : { encoding: undefined, bytes };
@@ -25,7 +25,7 @@ const choose = (req: Request, { br, bytes, gzip }: ConsoleFile) => {
 
 /** GET /console/version: which console a page gets now, so that an old one can tell. */
 export const getConsoleVersion =
-  (openFiles: () => ConsoleFiles) =>
+  (getConsoleFiles: () => ConsoleFiles) =>
   (_req: Request, res: Response): void => {
-    res.type("text/plain; charset=utf-8").send(openFiles().version);
+    res.type("text/plain; charset=utf-8").send(getConsoleFiles().version);
   };

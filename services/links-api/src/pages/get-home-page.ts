@@ -1,17 +1,17 @@
 import type { Request, Response } from "express";
-import { chooseLanguage, html } from "@payment-links/http";
-import { answerPage } from "./answer-page.ts";
-import { siteTextsFor } from "./site-texts-for.ts";
+import { negotiateLanguage, html } from "@payment-links/http";
+import { sendPage } from "./send-page.ts";
+import { getSiteTexts } from "./get-site-texts.ts";
 
 /** GET /: what this is, for whoever comes without a link, and the way to the console. */
 export const getHomePage = (req: Request, res: Response): void => {
-  const { home: texts } = siteTextsFor(req);
+  const { home: texts } = getSiteTexts(req);
   const body = html`<main class="card">
     <h1>Payment Links</h1>
-    <p>${texts.what}</p>
+    <p>${texts.introduction}</p>
     <p><a class="primary" href="/console">${texts.console}</a></p>
-    <p class="quiet">${texts.payers}</p>
-    <p class="quiet"><a href="/v1/openapi.json">${texts.programs}</a></p>
+    <p class="quiet">${texts.payerHint}</p>
+    <p class="quiet"><a href="/v1/openapi.json">${texts.apiDocument}</a></p>
   </main>`;
-  answerPage(res, { language: chooseLanguage(req), title: "Payment Links", body });
+  sendPage(res, { language: negotiateLanguage(req), title: "Payment Links", body });
 };

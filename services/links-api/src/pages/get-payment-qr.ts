@@ -1,21 +1,29 @@
 import type { Request, Response } from "express";
-import { refuse } from "@payment-links/contracts";
-import { readParam } from "@payment-links/http";
-import type { Deps } from "../deps.ts";
-import { paymentUri } from "../domain/payment-instructions.ts";
+import { createApiError } from "@payment-links/contracts";
+import { parsePathParameter } from "@payment-links/http";
+import type { Dependencies } from "../dependencies.ts";
+import { getPaymentUri } from "../domain/payment-instructions.ts";
 import { readLink } from "../store/read-link.ts";
-import { answerQr } from "./get-qr.ts";
+import { sendQr } from "./get-qr.ts";
 
 /**
  * GET /checkout/qr/:id/payment.svg: the payment request of a link on Solana or Bitcoin, for a wallet's
  * camera. It has the amount that remains right now, so nobody keeps it; 404 while there is none.
  */
 export const getPaymentQr =
-  (deps: Deps) =>
+  (dependencies: Dependencies) =>
   async (req: Request, res: Response): Promise<void> => {
-    const link = await readLink(deps, readParam(req, "id", "CANNOT_FIND_PAYMENT_LINK"));
-    const advice = await deps.advisePayer(link, { now: deps.clock.now() });
-    const uri = "instructions" in advice ? paymentUri(advice.instructions) : undefined;
-    if (uri === undefined) throw refuse("NOT_FOUND");
-    answerQr(res, uri, "no-store");
+    const link = await readLink(
+      dependencies,
+      parsePathParameter(req, "id", "CANNOT_FIND_PAYMENT_LINK"),
+    );
+    const instructionsResult = await dependencies.getPaymentInstructions(link, {
+      now: dependencies.clock.now(),
+    });
+    const uri =
+      "instructions" in instructionsResult
+        ? getPaymentUri(instructionsResult.instructions)
+        : undefined;
+    if (uri === undefined) throw createApiError("NOT_FOUND");
+    sendQr(res, uri, "no-store");
   };

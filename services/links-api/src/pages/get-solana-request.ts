@@ -1,7 +1,7 @@
 import type { Request, Response } from "express";
-import { refuse } from "@payment-links/contracts";
-import { answerJson, readParam } from "@payment-links/http";
-import type { Deps } from "../deps.ts";
+import { createApiError } from "@payment-links/contracts";
+import { sendJson, parsePathParameter } from "@payment-links/http";
+import type { Dependencies } from "../dependencies.ts";
 import { readLink } from "../store/read-link.ts";
 
 /**
@@ -9,11 +9,14 @@ import { readLink } from "../store/read-link.ts";
  * of a link. The icon is ours: an owner's image may be of a kind that wallets must refuse.
  */
 export const getSolanaRequest =
-  (deps: Deps) =>
+  (dependencies: Dependencies) =>
   async (req: Request, res: Response): Promise<void> => {
-    const link = await readLink(deps, readParam(req, "id", "CANNOT_FIND_PAYMENT_LINK"));
-    const { chain } = deps.tokenOf(link.tokenId).token;
-    if (chain.chainType !== "SVM") throw refuse("NOT_FOUND");
-    const icon = `${deps.checkoutUrl}/favicon.svg`;
-    answerJson(res, 200, { label: link.owner.username, icon });
+    const link = await readLink(
+      dependencies,
+      parsePathParameter(req, "id", "CANNOT_FIND_PAYMENT_LINK"),
+    );
+    const { chain } = dependencies.getToken(link.tokenId).token;
+    if (chain.chainType !== "SVM") throw createApiError("NOT_FOUND");
+    const icon = `${dependencies.checkoutUrl}/favicon.svg`;
+    sendJson(res, 200, { label: link.owner.username, icon });
   };

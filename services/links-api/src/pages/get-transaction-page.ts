@@ -1,85 +1,88 @@
 import type { Request, Response } from "express";
 import {
-  checkoutPageUrl,
+  buildCheckoutPageUrl,
   formatAmount,
   isId,
-  refuse,
-  transactionPageUrl,
+  createApiError,
+  buildTransactionPageUrl,
 } from "@payment-links/contracts";
-import { readParam, type Html, html } from "@payment-links/http";
-import type { Deps } from "../deps.ts";
+import { parsePathParameter, type Html, html } from "@payment-links/http";
+import type { Dependencies } from "../dependencies.ts";
 import type { Payment } from "../domain/payment.ts";
 import type { OwnedLinkView } from "../domain/link-view.ts";
 import { findAppliedPayment } from "../store/payments.ts";
-import { answerPage } from "./answer-page.ts";
-import { groupDigits, showAmount } from "./show-amount.ts";
-import { showExplorerLink } from "./show-explorer-link.ts";
-import { showGround, showOwner, showProfile } from "./show-owner.ts";
-import { plainText, showPreview } from "./show-preview.ts";
-import { showTestNetwork } from "./show-test-network.ts";
-import { showTime } from "./show-time.ts";
-import { showContract, showToken } from "./show-token.ts";
-import { type Words, fill, wordsFor } from "./words.ts";
+import { sendPage } from "./send-page.ts";
+import { groupDigits, renderAmount } from "./render-amount.ts";
+import { renderExplorerLink } from "./render-explorer-link.ts";
+import { renderBackground, renderOwner, renderProfile } from "./render-owner.ts";
+import { toPlainLine, renderPreview } from "./render-preview.ts";
+import { renderTestNetworkNotice } from "./render-test-network-notice.ts";
+import { renderTime } from "./render-time.ts";
+import { renderTokenContract, renderToken } from "./render-token.ts";
+import { type Localization, fillPlaceholders, getLocalization } from "./localization.ts";
 
 /** GET /tx/:id: the receipt of a payment that settled and counts. Other payments have none. */
 export const getTransactionPage =
-  (deps: Deps) =>
+  (dependencies: Dependencies) =>
   async (req: Request, res: Response): Promise<void> => {
-    const paymentId = readParam(req, "id");
+    const paymentId = parsePathParameter(req, "id");
     const payment = isId("tx", paymentId)
-      ? await findAppliedPayment(deps.pool, paymentId)
+      ? await findAppliedPayment(dependencies.pool, paymentId)
       : undefined;
-    if (payment === undefined) throw refuse("NOT_FOUND");
-    const link = await deps.findLinkView(payment.linkId);
-    if (link === undefined) throw refuse("NOT_FOUND");
-    const { symbol } = deps.tokenOf(link.tokenId).shown;
-    const words = wordsFor(req);
-    const { language, texts } = words;
+    if (payment === undefined) throw createApiError("NOT_FOUND");
+    const link = await dependencies.findLinkView(payment.linkId);
+    if (link === undefined) throw createApiError("NOT_FOUND");
+    const { symbol } = dependencies.getToken(link.tokenId).tokenData;
+    const localization = getLocalization(req);
+    const { language, texts } = localization;
     const amount = groupDigits(formatAmount(payment.amount), language);
-    const said = { amount, symbol, owner: link.owner.username };
-    const title = plainText(fill(texts.receipt.title, said));
-    const { checkoutUrl } = deps;
-    const url = transactionPageUrl(checkoutUrl, payment.id);
-    answerPage(res, {
+    const titleValues = { amount, symbol, owner: link.owner.username };
+    const title = toPlainLine(fillPlaceholders(texts.receipt.title, titleValues));
+    const { checkoutUrl } = dependencies;
+    const url = buildTransactionPageUrl(checkoutUrl, payment.id);
+    sendPage(res, {
       language,
       title,
-      body: showReceipt(deps, { payment, link, words }),
-      head: showPreview({ ...link, title, url, checkoutUrl }),
+      body: renderReceipt(dependencies, { payment, link, localization }),
+      head: renderPreview({ ...link, title, url, checkoutUrl }),
       script: "page.js",
       policy: "scripted",
     });
   };
 
-type Receipt = { payment: Payment; link: OwnedLinkView; words: Words };
+type Receipt = { payment: Payment; link: OwnedLinkView; localization: Localization };
 
-const showReceipt = (deps: Deps, { payment, link, words }: Receipt): Html => {
+const renderReceipt = (
+  dependencies: Dependencies,
+  { payment, link, localization }: Receipt,
+): Html => {
   const {
     language,
     texts: { receipt: texts },
-  } = words;
+  } = localization;
   const {
-    shown: token,
+    tokenData,
     token: { chain },
-  } = deps.tokenOf(link.tokenId);
+  } = dependencies.getToken(link.tokenId);
   const { sourceTransaction } = payment;
-  const url = checkoutPageUrl(deps.checkoutUrl, link.owner.handle, link.id);
-  return html`${showGround(link.owner)}
+  const url = buildCheckoutPageUrl(dependencies.checkoutUrl, link.owner.handle, link.id);
+  return html`${renderBackground(link.owner)}
     <main class="card">
-      ${showTestNetwork(chain, words)} ${showOwner(link.owner)}
+      ${renderTestNetworkNotice(chain, localization)} ${renderOwner(link.owner)}
       <h1 class="amount">
-        ${showAmount(formatAmount(payment.amount), language)}
-        <span class="unit">${token.symbol}</span>
+        ${renderAmount(formatAmount(payment.amount), language)}
+        <span class="unit">${tokenData.symbol}</span>
       </h1>
       <p class="state"><span class="badge completed">${texts.badge}</span> ${texts.state}</p>
       ${link.description === null ? undefined : html`<p class="description" dir="auto">${link.description}</p>`}
       <dl>
-        ${showToken(token, words)} ${showContract(token, words)}
+        ${renderToken(tokenData, localization)} ${renderTokenContract(tokenData, localization)}
         <dt>${texts.amount}</dt>
-        <dd>${showAmount(formatAmount(payment.amount), language)} ${token.symbol}</dd>
+        <dd>${renderAmount(formatAmount(payment.amount), language)} ${tokenData.symbol}</dd>
         <dt>${texts.asked}</dt>
-        <dd>${showAmount(link.toAmount, language)} ${token.symbol}</dd>
+        <dd>${renderAmount(link.toAmount, language)} ${tokenData.symbol}</dd>
         <dt>${texts.received}</dt>
-        <dd>${showAmount(link.receivedAmount, language)} ${token.symbol}</dd>
+        <dd>${renderAmount(link.receivedAmount, language)} ${tokenData.symbol}</dd>
         <dt>${texts.paidTo}</dt>
         <dd><code>${payment.destinationAddress}</code></dd>
         ${
@@ -87,16 +90,17 @@ const showReceipt = (deps: Deps, { payment, link, words }: Receipt): Html => {
             ? undefined
             : html`<dt>${texts.sourceTransaction}</dt>
                 <dd>
-                  <code>${sourceTransaction}</code> ${showExplorerLink(payment, chain, words)}
+                  <code>${sourceTransaction}</code>
+                  ${renderExplorerLink(payment, chain, localization)}
                 </dd>`
         }
         <dt>${texts.paid}</dt>
-        <dd>${showTime(payment.occurredAt, language)}</dd>
+        <dd>${renderTime(payment.occurredAt, language)}</dd>
         <dt>${texts.id}</dt>
         <dd><code>${payment.id}</code></dd>
       </dl>
       <p><a href="${url}">${texts.link}</a></p>
       <p><button id="print" type="button" hidden>${texts.print}</button></p>
-      ${showProfile(link.owner)}
+      ${renderProfile(link.owner)}
     </main>`;
 };

@@ -4,33 +4,33 @@ import {
   type Account,
   createCatalogue,
   newId,
-  openCatalogue,
-  ownerImagePath,
+  loadCatalogue,
+  buildOwnerImagePath,
 } from "@payment-links/contracts";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
-import { type Answer, type Rig, openRig } from "../testing/open-rig.ts";
+import { type CallResponse, type Rig, createRig } from "../testing/create-rig.ts";
 import { sampleAccount, sampleSettlement, shopAddress, usdcOnBase } from "../testing/samples.ts";
 import { scanQrImage } from "../testing/scan-qr-image.ts";
 
-const rig = useRig(openRig);
+const rig = useRig(createRig);
 
-const open = async (account: Account = sampleAccount(), order: object = {}) => {
-  const id = await rig.createLink(rig.giveKey(account), { toAmount: "25.5", ...order });
+const createCheckout = async (account: Account = sampleAccount(), body: object = {}) => {
+  const id = await rig.createLink(rig.createKeyHeaders(account), { toAmount: "25.5", ...body });
   return { id, path: `/@${account.handle}/pay/${id}` };
 };
 
 /** The scripts that a page loads, each of which is a file of our own. */
-const scriptsOf = ({ text }: Answer): (string | undefined)[] =>
+const listScripts = ({ text }: CallResponse): (string | undefined)[] =>
   [...text.matchAll(/<script src="\/checkout\/assets\/([^?"]+)/g)].map(([, name]) => name);
 
-const expectPage = (
-  answer: Answer,
+const expectPageResponse = (
+  response: CallResponse,
   status = 200,
   images = "'self'",
   connections = "'self'",
 ): void => {
-  expect(answer.status).toBe(status);
-  const { headers } = answer;
+  expect(response.status).toBe(status);
+  const { headers } = response;
   expect(headers.get("content-type")).toBe("text/html; charset=utf-8");
   expect(headers.get("x-content-type-options")).toBe("nosniff");
   expect(headers.get("referrer-policy")).toBe("no-referrer");
@@ -48,21 +48,21 @@ const expectPage = (
     expect(policy.split("; ")).toContain(directive);
   }
   // Nothing that the policy would have to allow by name.
-  expect(answer.text).not.toMatch(/<style|\sstyle=|\son\w+=|javascript:/i);
-  expect(answer.text).not.toMatch(/<script(?![^>]* src=)/i);
+  expect(response.text).not.toMatch(/<style|\sstyle=|\son\w+=|javascript:/i);
+  expect(response.text).not.toMatch(/<script(?![^>]* src=)/i);
 };
 
 describe("GET /@:handle/pay/:id", () => {
   test("shows who asks for what, in which token, where to, and until when", async () => {
     const expirationDate = "2026-12-24T18:00:00Z";
-    const { path } = await open(sampleAccount({ bio: "Tea & more" }), {
+    const { path } = await createCheckout(sampleAccount({ bio: "Tea & more" }), {
       description: "Order 7",
       maxUsage: 3,
       expirationDate,
     });
     const page = await rig.call(path);
-    expectPage(page);
-    for (const shown of [
+    expectPageResponse(page);
+    for (const expectedText of [
       "Alice&#39;s Shop",
       "Tea &amp; more",
       "25.5",
@@ -76,17 +76,18 @@ describe("GET /@:handle/pay/:id", () => {
       '<time datetime="2026-12-24T18:00:00.000Z">24 Dec 2026, 18:00 UTC</time>',
       'src="/checkout/logos/8453.svg"',
     ]) {
-      expect(page.text).toContain(shown);
+      expect(page.text).toContain(expectedText);
     }
-    expect(scriptsOf(page)).toEqual(["followed.js"]);
+    expect(listScripts(page)).toEqual(["followed.js"]);
   });
 
   test("given an open link that ends, says for its script how long that is, and what to say then (rule API-29)", async () => {
     const expirationDate = new Date(rig.clock.now().getTime() + 90_000).toISOString();
-    const { id, path } = await open(sampleAccount(), { expirationDate });
-    const left = /role="timer"\s+data-left-ms="90000"\s+data-text="Expires in \{left\}"\s+hidden/;
+    const { id, path } = await createCheckout(sampleAccount(), { expirationDate });
+    const expiryPattern =
+      /role="timer"\s+data-left-ms="90000"\s+data-text="Expires in \{left\}"\s+hidden/;
     const { text } = await rig.call(path);
-    expect(text).toMatch(left);
+    expect(text).toMatch(expiryPattern);
     expect(text).toMatch(/data-at-expiry hidden>\s*<span class="badge inactive">Expired</);
     await rig.settle(sampleSettlement(id, { amount: "25.5" }));
     expect((await rig.call(path)).text).not.toMatch(/role="timer"|Expired/);
@@ -94,12 +95,12 @@ describe("GET /@:handle/pay/:id", () => {
 
   test("given a link that its owner closed, does not say that it has expired (rule API-29)", async () => {
     const account = sampleAccount();
-    const { id, path } = await open(account, { expirationDate: "2026-12-24T18:00:00Z" });
-    const closed = await rig.call(`/console/api/payment-links/${id}/deactivate`, {
+    const { id, path } = await createCheckout(account, { expirationDate: "2026-12-24T18:00:00Z" });
+    const deactivation = await rig.call(`/console/api/payment-links/${id}/deactivate`, {
       method: "POST",
-      headers: rig.giveSession(account),
+      headers: rig.createSessionHeaders(account),
     });
-    expect(closed.status).toBe(200);
+    expect(deactivation.status).toBe(200);
     const { text } = await rig.call(path);
     expect(text).toContain("Its owner has closed this payment link.");
     expect(text).toContain('<span class="badge inactive">Closed</span>');
@@ -107,7 +108,7 @@ describe("GET /@:handle/pay/:id", () => {
   });
 
   test("given a link of a chain that is not followed here, says so beside that it is open (rule CHAIN-14)", async () => {
-    const { path } = await open();
+    const { path } = await createCheckout();
     expect((await rig.call(path)).text).toContain(
       "This payment link is open. It cannot be paid on this page, as payments on Base are not " +
         "followed here. Ask its owner how to pay",
@@ -117,54 +118,56 @@ describe("GET /@:handle/pay/:id", () => {
   test("given a test network, says above all that nothing is worth anything (rule CHAIN-14)", async () => {
     const account = sampleAccount();
     const wallets = account.wallets.map((wallet) => ({ ...wallet, tokenId: "usdc-sepolia" }));
-    const { path } = await open({ ...account, wallets });
+    const { path } = await createCheckout({ ...account, wallets });
     expect((await rig.call(path)).text).toContain("TEST: Sepolia is a test network.");
-    expect((await rig.call((await open()).path)).text).not.toContain("TEST:");
+    expect((await rig.call((await createCheckout()).path)).text).not.toContain("TEST:");
   });
 
   test("given a completed or an inactive link, says so, and shows the receipt", async () => {
-    const { id, path } = await open();
+    const { id, path } = await createCheckout();
     const settlement = sampleSettlement(id, { amount: "25.5" });
     await rig.settle(settlement);
     const completed = await rig.call(path);
-    expectPage(completed);
+    expectPageResponse(completed);
     expect(completed.text).toContain('<span class="badge completed">Completed</span>');
     expect(completed.text).toContain(`https://pay.example/tx/${settlement.id}`);
 
-    const soon = new Date(rig.clock.now().getTime() + 1000).toISOString();
-    const expiring = await open(sampleAccount(), { expirationDate: soon });
+    const expiresAt = new Date(rig.clock.now().getTime() + 1000).toISOString();
+    const expiringLink = await createCheckout(sampleAccount(), { expirationDate: expiresAt });
     rig.clock.advance(1000);
-    const expired = await rig.call(expiring.path);
+    const expired = await rig.call(expiringLink.path);
     expect(expired.text).toContain('<span class="badge inactive">Expired</span>');
   });
 
   test("given another handle than the owner's present one, redirects with 308 to it (rule API-9)", async () => {
     const account = sampleAccount();
-    const { id, path } = await open(account);
+    const { id, path } = await createCheckout(account);
     const handle = "moved_shop";
-    await rig.createLink(rig.giveKey({ ...account, version: 2, handle }), { toAmount: "1" });
-    for (const former of [path, `/@someone/pay/${id}`, `/@MOVED_SHOP/pay/${id}`]) {
-      const answer = await rig.call(former);
-      expect(answer.status).toBe(308);
-      expect(answer.headers.get("location")).toBe(`https://pay.example/@moved_shop/pay/${id}`);
+    await rig.createLink(rig.createKeyHeaders({ ...account, version: 2, handle }), {
+      toAmount: "1",
+    });
+    for (const formerPath of [path, `/@someone/pay/${id}`, `/@MOVED_SHOP/pay/${id}`]) {
+      const response = await rig.call(formerPath);
+      expect(response.status).toBe(308);
+      expect(response.headers.get("location")).toBe(`https://pay.example/@moved_shop/pay/${id}`);
     }
-    expectPage(await rig.call(`/@moved_shop/pay/${id}`));
+    expectPageResponse(await rig.call(`/@moved_shop/pay/${id}`));
   });
 
   test("given hostile text, shows it as text", async () => {
-    const hostile = `"><script>alert(1)</script><img src=x onerror='alert(2)'>&amp;\u202e`;
+    const hostileText = `"><script>alert(1)</script><img src=x onerror='alert(2)'>&amp;\u202e`;
     const account = sampleAccount({
-      username: hostile,
-      bio: hostile,
+      username: hostileText,
+      bio: hostileText,
       profileImage: `https://img.example/a.png" onerror="alert(3)`,
       backgroundImage: "javascript:alert(4)",
       links: ["javascript:alert(5)", 'https://ok.example/?a=1&b="><b>', "data:text/html,x"],
     });
-    const { id, path } = await open(account, { description: hostile });
-    const settlement = sampleSettlement(id, { amount: "25.5", sourceTransaction: hostile });
+    const { id, path } = await createCheckout(account, { description: hostileText });
+    const settlement = sampleSettlement(id, { amount: "25.5", sourceTransaction: hostileText });
     await rig.settle(settlement);
     for (const page of [await rig.call(path), await rig.call(`/tx/${settlement.id}`)]) {
-      expectPage({ ...page, text: page.text.replaceAll(/&[^;]+;[^<]*/g, "") });
+      expectPageResponse({ ...page, text: page.text.replaceAll(/&[^;]+;[^<]*/g, "") });
       expect(page.text).toContain("&lt;script&gt;alert(1)&lt;/script&gt;");
       expect(page.text).not.toMatch(/<script>|<b>|<img src=x|javascript:|data:text/);
       expect(page.text.match(/<a /g)?.length).toBe(2);
@@ -178,15 +181,15 @@ describe("GET /@:handle/pay/:id", () => {
       profileImage: "https://img.example/a.png",
       backgroundImage: "https://img.example/b.png?payer=this",
     });
-    const { id, path } = await open(account);
+    const { id, path } = await createCheckout(account);
     const settlement = sampleSettlement(id, { amount: "25.5" });
     await rig.settle(settlement);
     for (const page of [await rig.call(path), await rig.call(`/tx/${settlement.id}`)]) {
-      expectPage(page);
+      expectPageResponse(page);
       const sources = [...page.text.matchAll(/<img [^>]*src="([^"]*)"/g)].map(([, src]) => src);
       expect(sources).toEqual([
-        ownerImagePath(account.id, "https://img.example/b.png?payer=this"),
-        ownerImagePath(account.id, "https://img.example/a.png"),
+        buildOwnerImagePath(account.id, "https://img.example/b.png?payer=this"),
+        buildOwnerImagePath(account.id, "https://img.example/a.png"),
         "/checkout/logos/8453.svg",
       ]);
       expect(page.text).not.toContain("img.example");
@@ -194,22 +197,22 @@ describe("GET /@:handle/pay/:id", () => {
   });
 
   test("has the owner's colour as its ground, if it is one (rule API-32)", async () => {
-    const fills = async (backgroundColour: string | null) => {
-      const { id, path } = await open(sampleAccount({ backgroundColour }));
+    const readFillColours = async (backgroundColour: string | null) => {
+      const { id, path } = await createCheckout(sampleAccount({ backgroundColour }));
       const settlement = sampleSettlement(id, { amount: "25.5" });
       await rig.settle(settlement);
       const pages = [await rig.call(path), await rig.call(`/tx/${settlement.id}`)];
-      for (const page of pages) expectPage(page);
+      for (const page of pages) expectPageResponse(page);
       return pages.map(({ text }) => /<rect[^>]* fill="([^"]*)"/.exec(text)?.[1]);
     };
-    expect(await fills("#12aBcd")).toEqual(["#12aBcd", "#12aBcd"]);
-    for (const none of [null, "red", "url(#x)", '#123456" onload="x', "#1234567"]) {
-      expect(await fills(none)).toEqual([undefined, undefined]);
+    expect(await readFillColours("#12aBcd")).toEqual(["#12aBcd", "#12aBcd"]);
+    for (const invalidColour of [null, "red", "url(#x)", '#123456" onload="x', "#1234567"]) {
+      expect(await readFillColours(invalidColour)).toEqual([undefined, undefined]);
     }
   });
 
   test("shows no image that is not at an https URL", async () => {
-    const { path } = await open(
+    const { path } = await createCheckout(
       sampleAccount({ profileImage: "http://img.example/a.png", backgroundImage: "data:x" }),
     );
     expect((await rig.call(path)).text).not.toMatch(/<img class/);
@@ -221,43 +224,48 @@ describe("GET /@:handle/pay/:id", () => {
     "/tx/x",
     `/tx/${newId("tx")}`,
   ])("given %s, of which nothing is known, answers 404 as a page", async (path) => {
-    const answer = await rig.call(path);
-    expectPage(answer, 404);
-    expect(answer.text).toContain("<h1>Not found</h1>");
+    const response = await rig.call(path);
+    expectPageResponse(response, 404);
+    expect(response.text).toContain("<h1>Not found</h1>");
   });
 });
 
 describe("the checkout of a link that can be paid on its chain", () => {
-  const seed = openCatalogue();
-  const tron = seed.tokens.find(({ id }) => id === "usdt-tron");
-  if (tron === undefined) throw new Error("the catalogue has no usdt-tron");
-  const trx = { ...tron, id: "trx", address: "TRX", symbol: "TRX", isNative: true };
+  const seed = loadCatalogue();
+  const usdtTron = seed.tokens.find(({ id }) => id === "usdt-tron");
+  if (usdtTron === undefined) throw new Error("the catalogue has no usdt-tron");
+  const trx = { ...usdtTron, id: "trx", address: "TRX", symbol: "TRX", isNative: true };
   const catalogue = createCatalogue({ chains: [...seed.chains], tokens: [...seed.tokens, trx] });
-  let paid: Rig;
+  let payableRig: Rig;
   beforeAll(async () => {
-    paid = await openRig({ catalogue, settlementChains: ["8453", "bitcoin", "solana", "tron"] });
+    payableRig = await createRig({
+      catalogue,
+      settlementChains: ["8453", "bitcoin", "solana", "tron"],
+    });
   });
-  afterAll(() => paid.close());
+  afterAll(() => payableRig.close());
 
   test("shows each transaction to send, runs scripts of our own, and lets a wallet ask the chain's public node (rule CALLER-31)", async () => {
     const account = sampleAccount();
-    const id = await paid.createLink(paid.giveKey(account), { toAmount: "25.5" });
-    const page = await paid.call(`/@${account.handle}/pay/${id}`);
+    const id = await payableRig.createLink(payableRig.createKeyHeaders(account), {
+      toAmount: "25.5",
+    });
+    const page = await payableRig.call(`/@${account.handle}/pay/${id}`);
     // What wallets bring along as their icons, and where they read the chain.
-    expectPage(page, 200, "'self' data:", "'self' https://mainnet.base.org");
+    expectPageResponse(page, 200, "'self' data:", "'self' https://mainnet.base.org");
     expect(page.text).toContain('data-rpc="https://mainnet.base.org"');
     expect(page.headers.get("content-security-policy")).toContain("script-src 'self'");
-    const { instructions } = (await paid.call(`/checkout/payment-links/${id}`)).json;
+    const { instructions } = (await payableRig.call(`/checkout/payment-links/${id}`)).json;
     for (const { to, data } of instructions.steps) {
       expect(page.text).toContain(`<code>${to}</code>`);
       expect(page.text).toContain(`<code>${data}</code>`);
     }
     expect(page.text).toContain(`<code>${instructions.paymentReference}</code>`);
     expect(page.text).toMatch(/Pay\s+<data value="25.5">25.5<\/data>\s+USDC/);
-    expect(scriptsOf(page)).toEqual(["checkout.js"]);
+    expect(listScripts(page)).toEqual(["checkout.js"]);
     const urls = [...page.text.matchAll(/<script[^>]* src="([^"]+)"/g)].map(([, url]) => url);
     for (const url of urls) {
-      const script = await paid.call(url ?? "");
+      const script = await payableRig.call(url ?? "");
       expect(script.headers.get("content-type")).toBe("text/javascript; charset=utf-8");
       expect(script.text).not.toMatch(/innerHTML|insertAdjacentHTML|document\.write|eval\(/);
       // It is one file that asks for no other, and is kept for ever.
@@ -269,8 +277,10 @@ describe("the checkout of a link that can be paid on its chain", () => {
 
   test("leads on from a browser without a wallet, and tells nobody where the payer came from", async () => {
     const account = sampleAccount();
-    const id = await paid.createLink(paid.giveKey(account), { toAmount: "25.5" });
-    const { text } = await paid.call(`/@${account.handle}/pay/${id}`);
+    const id = await payableRig.createLink(payableRig.createKeyHeaders(account), {
+      toAmount: "25.5",
+    });
+    const { text } = await payableRig.call(`/@${account.handle}/pay/${id}`);
     const address = encodeURIComponent(`https://pay.example/@${account.handle}/pay/${id}`);
     const links = [...text.matchAll(/<a\s+href="([^"]+)"([^>]*)>Open in ([^<]+)<\/a/g)];
     // Once for who has no wallet, once for who has no script.
@@ -315,13 +325,13 @@ describe("the checkout of a link that can be paid on its chain", () => {
     ],
   ])(
     "given %s, says why an open link cannot be paid (rule CHAIN-14)",
-    async (_name, change, toAmount, reason) => {
+    async (_name, overrides, toAmount, reason) => {
       const account = sampleAccount();
-      const wallets = account.wallets.map((wallet) => ({ ...wallet, ...change }));
-      const key = paid.giveKey({ ...account, wallets });
-      const id = await paid.createLink(key, { toAmount });
-      const page = await paid.call(`/@${account.handle}/pay/${id}`);
-      expectPage(page);
+      const wallets = account.wallets.map((wallet) => ({ ...wallet, ...overrides }));
+      const keyHeaders = payableRig.createKeyHeaders({ ...account, wallets });
+      const id = await payableRig.createLink(keyHeaders, { toAmount });
+      const page = await payableRig.call(`/@${account.handle}/pay/${id}`);
+      expectPageResponse(page);
       expect(page.text).toContain("This payment link is open.");
       expect(page.text).toContain(reason);
     },
@@ -329,57 +339,59 @@ describe("the checkout of a link that can be paid on its chain", () => {
 
   test("once it is completed, tells nobody how to pay it", async () => {
     const account = sampleAccount();
-    const id = await paid.createLink(paid.giveKey(account), { toAmount: "1" });
-    await paid.settle(sampleSettlement(id, { amount: "1" }));
-    const page = await paid.call(`/@${account.handle}/pay/${id}`);
-    expectPage(page);
-    expect(scriptsOf(page)).toEqual(["page.js"]);
+    const id = await payableRig.createLink(payableRig.createKeyHeaders(account), { toAmount: "1" });
+    await payableRig.settle(sampleSettlement(id, { amount: "1" }));
+    const page = await payableRig.call(`/@${account.handle}/pay/${id}`);
+    expectPageResponse(page);
+    expect(listScripts(page)).toEqual(["page.js"]);
     expect(page.text).not.toMatch(/payment reference/);
   });
 });
 
 describe("GET /tx/:id", () => {
   test("shows what was paid, how, and when, and leads back to the link", async () => {
-    const { id, path } = await open();
+    const { id, path } = await createCheckout();
     const settlement = sampleSettlement(id, { amount: "14.5", sourceTransaction: "0xfeed" });
     await rig.settle(settlement);
     const page = await rig.call(`/tx/${settlement.id}`);
-    expectPage(page);
-    const sums = [
+    expectPageResponse(page);
+    const amountPatterns = [
       /This payment<\/dt>\s+<dd><data value="14.5">14.5<\/data> USDC/,
       /Asked for<\/dt>\s+<dd><data value="25.5">25.5<\/data> USDC/,
       /Received by now<\/dt>\s+<dd><data value="14.5">14.5<\/data> USDC/,
     ];
-    for (const sum of sums) expect(page.text).toMatch(sum);
-    for (const shown of ["14.5", "USDC", "Base", "0xfeed", "21 Nov 2026, 10:00 UTC", path]) {
-      expect(page.text).toContain(shown);
+    for (const amountPattern of amountPatterns) expect(page.text).toMatch(amountPattern);
+    for (const expectedText of ["14.5", "USDC", "Base", "0xfeed", "21 Nov 2026, 10:00 UTC", path]) {
+      expect(page.text).toContain(expectedText);
     }
   });
 
   test("leads to the chain's explorer, for a transaction that was seen there by ourselves (rule API-31)", async () => {
     const sourceTransaction = `0x${"ab".repeat(32)}`;
-    const linkOf = async (more: Partial<ReturnType<typeof sampleSettlement>>) => {
-      const { id } = await open();
-      const settlement = { ...sampleSettlement(id, { sourceTransaction }), ...more };
+    const readExplorerLink = async (
+      paymentOverrides: Partial<ReturnType<typeof sampleSettlement>>,
+    ) => {
+      const { id } = await createCheckout();
+      const settlement = { ...sampleSettlement(id, { sourceTransaction }), ...paymentOverrides };
       await rig.settle(settlement);
       const { text } = await rig.call(`/tx/${settlement.id}`);
       return /<a\s[^>]*explorer[^>]*>|<a\s+href="https:\/\/basescan[^>]*>/.exec(text)?.[0];
     };
-    expect((await linkOf({ source: "evm:8453" }))?.replaceAll(/\s+/g, " ").trim()).toBe(
+    expect((await readExplorerLink({ source: "evm:8453" }))?.replaceAll(/\s+/g, " ").trim()).toBe(
       `<a href="https://basescan.org/tx/${sourceTransaction}" rel="noopener noreferrer" referrerpolicy="no-referrer" >`,
     );
-    for (const other of [
+    for (const unlinkedPayment of [
       { source: "provider:acme" },
       { source: "evm:1" },
       { source: "evm:8453", sourceTransaction: null },
       { source: "evm:8453", sourceTransaction: "../../x" },
     ]) {
-      expect(await linkOf(other)).toBeUndefined();
+      expect(await readExplorerLink(unlinkedPayment)).toBeUndefined();
     }
   });
 
   test("given a payment that has not settled, or does not count, answers 404", async () => {
-    const { id } = await open();
+    const { id } = await createCheckout();
     const payments = [
       sampleSettlement(id, { status: "processing" }),
       sampleSettlement(id, { status: "failed" }),
@@ -387,7 +399,7 @@ describe("GET /tx/:id", () => {
     ];
     for (const payment of payments) {
       await rig.settle(payment);
-      expectPage(await rig.call(`/tx/${payment.id}`), 404);
+      expectPageResponse(await rig.call(`/tx/${payment.id}`), 404);
     }
   });
 });
@@ -396,7 +408,7 @@ describe("GET /tx/:id", () => {
 const accept = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8";
 
 describe("the preview of a page in a messenger (rule API-30)", () => {
-  const previewOf = ({ text }: Answer): Record<string, string> =>
+  const readPreview = ({ text }: CallResponse): Record<string, string> =>
     Object.fromEntries(
       [...text.matchAll(/<meta\s+property="og:(\w+)"\s+content="([^"]*)"/g)].map(
         ([, name, content]) => [name, content],
@@ -406,24 +418,27 @@ describe("the preview of a page in a messenger (rule API-30)", () => {
   test("tells amount, owner, words and image of the checkout, and of the receipt", async () => {
     const profileImage = "https://img.example/a.png";
     const account = sampleAccount({ profileImage });
-    const { id, path } = await open(account, { toAmount: "1234.5", description: "Order 7" });
+    const { id, path } = await createCheckout(account, {
+      toAmount: "1234.5",
+      description: "Order 7",
+    });
     const settlement = sampleSettlement(id, { amount: "1000" });
     await rig.settle(settlement);
-    const shared = {
+    const sharedTags = {
       site_name: "Payment Links",
       type: "website",
       description: "Order 7",
-      image: `https://pay.example${ownerImagePath(account.id, profileImage)}`,
+      image: `https://pay.example${buildOwnerImagePath(account.id, profileImage)}`,
     };
     const checkout = await rig.call(path);
-    expect(previewOf(checkout)).toEqual({
-      ...shared,
+    expect(readPreview(checkout)).toEqual({
+      ...sharedTags,
       title: "1,234.5 USDC to Alice&#39;s Shop",
       url: `https://pay.example${path}`,
     });
     const receipt = await rig.call(`/tx/${settlement.id}`);
-    expect(previewOf(receipt)).toEqual({
-      ...shared,
+    expect(readPreview(receipt)).toEqual({
+      ...sharedTags,
       title: "Receipt: 1,000 USDC to Alice&#39;s Shop",
       url: `https://pay.example/tx/${settlement.id}`,
     });
@@ -435,9 +450,11 @@ describe("the preview of a page in a messenger (rule API-30)", () => {
 
   test("is short, on one line and the right way round, whatever the owner says", async () => {
     const account = sampleAccount({ username: '\u202e"><b>\u2067x\n y', profileImage: "http://x" });
-    const { path } = await open(account, { description: `1\u202e\n\t2${"\u{1f600}".repeat(400)}` });
+    const { path } = await createCheckout(account, {
+      description: `1\u202e\n\t2${"\u{1f600}".repeat(400)}`,
+    });
     const page = await rig.call(path);
-    const { title, description, image } = previewOf(page);
+    const { title, description, image } = readPreview(page);
     expect(title).toBe("25.5 USDC to &quot;&gt;&lt;b&gt;x y");
     expect(page.text).toContain(`<title>${title}</title>`);
     expect(description).toBe(`1 2${"\u{1f600}".repeat(196)}…`);
@@ -445,28 +462,28 @@ describe("the preview of a page in a messenger (rule API-30)", () => {
   });
 
   test("is none where nothing is", async () => {
-    expect(previewOf(await rig.call("/tx/x"))).toEqual({});
+    expect(readPreview(await rig.call("/tx/x"))).toEqual({});
   });
 });
 
 describe("an address without a link", () => {
   test("says what this is, and leads to the console (rule ERROR-5)", async () => {
     const page = await rig.call("/");
-    expectPage(page);
+    expectPageResponse(page);
     expect(page.text).toContain('href="/console"');
-    expect(scriptsOf(page)).toEqual([]);
+    expect(listScripts(page)).toEqual([]);
   });
 
   test.each(["/nothing", "/@shop", "/checkout/nothing", "/tx", "/%", "/v1x", "/nothing/v1/x"])(
     "%s, where nothing is, is a page to a browser and the error envelope to a program (rule ERROR-5)",
     async (path) => {
       const page = await rig.call(path, { headers: { accept } });
-      expectPage(page, 404);
+      expectPageResponse(page, 404);
       expect(page.text).toContain("<h1>Not found</h1>");
       for (const headers of [{}, { accept: "*/*" }, { accept: "application/json" }]) {
-        const told = await rig.call(path, { headers });
-        expect([told.status, told.json?.errors[0].code]).toEqual([404, "NOT_FOUND"]);
-        expect(told.headers.get("vary")).toBe("Accept");
+        const response = await rig.call(path, { headers });
+        expect([response.status, response.json?.errors[0].code]).toEqual([404, "NOT_FOUND"]);
+        expect(response.headers.get("vary")).toBe("Accept");
       }
     },
   );
@@ -474,14 +491,18 @@ describe("an address without a link", () => {
   test.each(["/v1", "/v1/nothing", "/v1/%", "/console/api", "/console/api/nothing"])(
     "%s, below an API, is the error envelope to everybody",
     async (path) => {
-      const told = await rig.call(path, { headers: { accept } });
-      expect([told.status, told.json?.errors[0].code]).toEqual([404, "NOT_FOUND"]);
+      const response = await rig.call(path, { headers: { accept } });
+      expect([response.status, response.json?.errors[0].code]).toEqual([404, "NOT_FOUND"]);
     },
   );
 
   test("to which something is sent answers with the error envelope, whatever is accepted", async () => {
-    const told = await rig.call("/nothing", { method: "POST", headers: { accept }, body: "{}" });
-    expect([told.status, told.json?.errors[0].code]).toEqual([404, "NOT_FOUND"]);
+    const response = await rig.call("/nothing", {
+      method: "POST",
+      headers: { accept },
+      body: "{}",
+    });
+    expect([response.status, response.json?.errors[0].code]).toEqual([404, "NOT_FOUND"]);
   });
 
   test.each(["/favicon.svg", "/favicon.ico"])(
@@ -498,40 +519,40 @@ describe("an address without a link", () => {
 });
 
 describe("the language of a page", () => {
-  const inGerman = { headers: { "accept-language": "de-AT,de;q=0.9,en;q=0.8" } };
+  const germanRequest = { headers: { "accept-language": "de-AT,de;q=0.9,en;q=0.8" } };
 
   test("is German for a browser that asks for it: checkout, receipt and refusals (rule API-28)", async () => {
-    const { id, path } = await open(sampleAccount(), { toAmount: "1234567.5" });
+    const { id, path } = await createCheckout(sampleAccount(), { toAmount: "1234567.5" });
     const settlement = sampleSettlement(id, { amount: "1000.25" });
     await rig.settle(settlement);
-    const checkout = await rig.call(path, inGerman);
-    expectPage(checkout);
-    for (const shown of [
+    const checkout = await rig.call(path, germanRequest);
+    expectPageResponse(checkout);
+    for (const expectedText of [
       '<html lang="de">',
       "<title>1.234.567,5 USDC an Alice&#39;s Shop</title>",
       '<data value="1000.25">1.000,25</data> von',
       "Offen",
     ]) {
-      expect(checkout.text).toContain(shown);
+      expect(checkout.text).toContain(expectedText);
     }
-    const receipt = await rig.call(`/tx/${settlement.id}`, inGerman);
+    const receipt = await rig.call(`/tx/${settlement.id}`, germanRequest);
     expect(receipt.text).toContain("Diese Zahlung ist endgültig.");
     expect(receipt.text).toContain("21.11.2026, 10:00 UTC");
-    const refused = await rig.call("/tx/x", inGerman);
-    expectPage(refused, 404);
-    expect(refused.text).toContain("<h1>Nicht gefunden</h1>");
-    for (const page of [checkout, receipt, refused]) {
+    const rejected = await rig.call("/tx/x", germanRequest);
+    expectPageResponse(rejected, 404);
+    expect(rejected.text).toContain("<h1>Nicht gefunden</h1>");
+    for (const page of [checkout, receipt, rejected]) {
       expect(page.headers.get("vary")).toBe("Accept-Language");
     }
   });
 
   test.each([undefined, "*", "fr-FR, fr;q=0.9", "en;q=0.9, de;q=0.8", "de;q=0", "x".repeat(9000)])(
     "is English for a browser that asks for %s (rule API-28)",
-    async (wanted) => {
-      const { path } = await open();
-      const headers = wanted === undefined ? {} : { "accept-language": wanted };
+    async (acceptLanguage) => {
+      const { path } = await createCheckout();
+      const headers = acceptLanguage === undefined ? {} : { "accept-language": acceptLanguage };
       const page = await rig.call(path, { headers });
-      expectPage(page);
+      expectPageResponse(page);
       expect(page.text).toContain('<html lang="en">');
     },
   );
@@ -545,7 +566,7 @@ describe("the console page and its files", () => {
     "%s is one page with one script of our own, and says how to sign in without it",
     async (path) => {
       const page = await rig.call(path);
-      expectPage(page);
+      expectPageResponse(page);
       expect(page.headers.get("content-security-policy")).toContain("script-src 'self'; connect");
       expect(page.text.match(/<script/g)).toHaveLength(1);
       expect(page.text).toContain('<form method="post" action="/console/api/session/form">');
@@ -563,14 +584,14 @@ describe("the console page and its files", () => {
     for (const [, url = ""] of urls) {
       const sizes: number[] = [];
       for (const encoding of ["identity", "gzip", "br"]) {
-        const answer = await rig.call(url, { headers: { "accept-encoding": encoding } });
-        const told = answer.headers.get("content-encoding") ?? "identity";
-        expect([answer.status, told, answer.headers.get("vary")]).toEqual([
+        const response = await rig.call(url, { headers: { "accept-encoding": encoding } });
+        const contentEncoding = response.headers.get("content-encoding") ?? "identity";
+        expect([response.status, contentEncoding, response.headers.get("vary")]).toEqual([
           200,
           encoding,
           "Accept-Encoding",
         ]);
-        sizes.push(Number(answer.headers.get("content-length")));
+        sizes.push(Number(response.headers.get("content-length")));
       }
       expect(sizes).toEqual(sizes.toSorted((a, b) => b - a));
     }
@@ -578,10 +599,10 @@ describe("the console page and its files", () => {
 
   test("it says how to sign in without script in the browser's language", async () => {
     const page = await rig.call("/console", { headers: { "accept-language": "de" } });
-    expectPage(page);
+    expectPageResponse(page);
     expect(page.headers.get("vary")).toBe("Accept-Language");
-    for (const words of ['<html lang="de">', "Ihr Anmeldelink", ">Weiter</button>"]) {
-      expect(page.text).toContain(words);
+    for (const expectedText of ['<html lang="de">', "Ihr Anmeldelink", ">Weiter</button>"]) {
+      expect(page.text).toContain(expectedText);
     }
   });
 
@@ -598,8 +619,8 @@ describe("the console page and its files", () => {
       const { status, json } = await rig.call(path);
       expect([status, json.errors[0].code]).toEqual([404, "NOT_FOUND"]);
     }
-    for (const unknown of ["main.js", "..%2fmanifest.json", "manifest.json"]) {
-      expect((await rig.call(`/console/assets/${unknown}`)).status).toBe(404);
+    for (const unknownName of ["main.js", "..%2fmanifest.json", "manifest.json"]) {
+      expect((await rig.call(`/console/assets/${unknownName}`)).status).toBe(404);
     }
   });
 
@@ -622,19 +643,19 @@ describe("the console page and its files", () => {
   });
 
   test("the style sheet is served, and by an old address only for the moment", async () => {
-    const { path } = await open();
+    const { path } = await createCheckout();
     const url =
       /<link rel="stylesheet" href="([^"]+)"/.exec((await rig.call(path)).text)?.[1] ?? "";
     expect((await rig.call(url)).headers.get("content-type")).toBe("text/css; charset=utf-8");
-    const old = await rig.call("/checkout/assets/page.css?v=old");
-    expect(old.headers.get("cache-control")).toBe("no-cache");
-    for (const unknown of ["x.css", "..%2f..%2fservice.ts", "%2e%2e"]) {
-      expect((await rig.call(`/checkout/assets/${unknown}`)).status).toBe(404);
+    const oldResponse = await rig.call("/checkout/assets/page.css?v=old");
+    expect(oldResponse.headers.get("cache-control")).toBe("no-cache");
+    for (const unknownName of ["x.css", "..%2f..%2fservice.ts", "%2e%2e"]) {
+      expect((await rig.call(`/checkout/assets/${unknownName}`)).status).toBe(404);
     }
   });
 
   test("every chain of the catalogue has a logo, which can run nothing", async () => {
-    for (const chain of rig.ground.catalogue.chains) {
+    for (const chain of rig.context.catalogue.chains) {
       const logo = await rig.call(`/checkout/logos/${chain.id}.svg`);
       expect(logo.status).toBe(200);
       expect(logo.headers.get("content-type")).toMatch(/^image\/svg\+xml/);
@@ -645,16 +666,16 @@ describe("the console page and its files", () => {
 
   test("a scanner reads the address of a link's page from its QR code, which has a white margin", async () => {
     const account = sampleAccount();
-    const { id, path } = await open(account);
+    const { id, path } = await createCheckout(account);
     const image = await rig.call(`/checkout/qr/${id}.svg`);
     expect(image.status).toBe(200);
     expect(image.headers.get("content-type")).toMatch(/^image\/svg\+xml/);
     expect(image.headers.get("content-security-policy")).toBe("default-src 'none'");
-    const { marginModules, side, text } = scanQrImage(image.text);
+    const { marginModules, sideLength, text } = scanQrImage(image.text);
     expect([text, marginModules]).toEqual([`https://pay.example${path}`, 4]);
-    expect(image.text).toContain(`<path fill="#fff" d="M0 0h${side}v${side}H0z" />`);
-    for (const unknown of ["plink_01m7y4kb9sfvktcnzb0r3g9a0s", "x"]) {
-      expect((await rig.call(`/checkout/qr/${unknown}.svg`)).status).toBe(404);
+    expect(image.text).toContain(`<path fill="#fff" d="M0 0h${sideLength}v${sideLength}H0z" />`);
+    for (const unknownName of ["plink_01m7y4kb9sfvktcnzb0r3g9a0s", "x"]) {
+      expect((await rig.call(`/checkout/qr/${unknownName}.svg`)).status).toBe(404);
     }
   });
 });
@@ -662,20 +683,20 @@ describe("the console page and its files", () => {
 describe("pages and the limit per address", () => {
   test("given too many requests, answers 429 as a page, with the limits in its headers", async () => {
     const limit = { tokensPerSecond: 0.001, burst: 2 };
-    const limited = await openRig({ limits: { perKey: limit, perAddress: limit } });
+    const limitedRig = await createRig({ limits: { perKey: limit, perAddress: limit } });
     try {
-      const answers = [];
-      for (let count = 0; count < 3; count += 1) answers.push(await limited.call("/tx/x"));
-      expect(answers.map(({ status }) => status)).toEqual([404, 404, 429]);
-      const [, , last] = answers;
-      if (last === undefined) throw new Error("three were asked");
-      expectPage(last, 429);
-      expect(last.headers.get("retry-after")).toMatch(/^\d+$/);
-      expect(last.headers.get("ratelimit")).not.toBeNull();
-      const api = await limited.call("/v1/payment-link");
-      expect([api.status, api.json.errors[0].code]).toEqual([429, "429"]);
+      const responses = [];
+      for (let count = 0; count < 3; count += 1) responses.push(await limitedRig.call("/tx/x"));
+      expect(responses.map(({ status }) => status)).toEqual([404, 404, 429]);
+      const [, , lastResponse] = responses;
+      if (lastResponse === undefined) throw new Error("three were asked");
+      expectPageResponse(lastResponse, 429);
+      expect(lastResponse.headers.get("retry-after")).toMatch(/^\d+$/);
+      expect(lastResponse.headers.get("ratelimit")).not.toBeNull();
+      const apiResponse = await limitedRig.call("/v1/payment-link");
+      expect([apiResponse.status, apiResponse.json.errors[0].code]).toEqual([429, "429"]);
     } finally {
-      await limited.close();
+      await limitedRig.close();
     }
   });
 });

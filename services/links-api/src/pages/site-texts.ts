@@ -3,21 +3,21 @@ import type { Translated } from "@payment-links/http";
 /** What pages say in English that are about no payment. Another language is another such file. */
 export const siteTexts = {
   home: {
-    what:
+    introduction:
       "Ask for a stablecoin payment with a link. Whoever opens it pays straight to your own wallet: " +
       "nothing here holds money.",
     console: "Open the console",
-    payers:
+    payerHint:
       "Were you sent a payment link? Open it exactly as it was sent to you: its page says who asks " +
       "for how much.",
-    programs: "The API, described for programs",
+    apiDocument: "The API, described for programs",
   },
   console: {
     needsScript: "The console needs JavaScript. A sign-in link can be used without it:",
     link: "Your sign-in link",
-    go: "Continue",
+    submit: "Continue",
   },
-  refused: {
+  errorPages: {
     404: { title: "Not found", text: "There is nothing at this address. Please check the link." },
     429: {
       title: "Too many requests",

@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { afterEach, describe, expect, test } from "@jest/globals";
-import { type Account, chainSource, newId } from "@payment-links/contracts";
+import { type Account, getChainSource, newId } from "@payment-links/contracts";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { getAddressDecoder, getTransactionDecoder } from "@solana/kit";
-import { openRig } from "../testing/open-rig.ts";
+import { createRig } from "../testing/create-rig.ts";
 import { sampleAccount, sampleSettlement } from "../testing/samples.ts";
 import { walletTextsGerman } from "./wallet-texts-german.ts";
 import { walletTexts } from "./wallet-texts.ts";
@@ -11,7 +11,7 @@ import { walletTexts } from "./wallet-texts.ts";
 /* What wallets ask that scanned a transaction request; the chain's facts are given. */
 
 const checkoutUrl = "https://pay.example";
-const rig = useRig(() => openRig({ settlementChains: ["solana", "8453"], checkoutUrl, limits }));
+const rig = useRig(() => createRig({ settlementChains: ["solana", "8453"], checkoutUrl, limits }));
 const limits = {
   perKey: { tokensPerSecond: 1_000_000, burst: 1_000_000 },
   perAddress: { tokensPerSecond: 0.001, burst: 1_000 },
@@ -20,7 +20,7 @@ const limits = {
 const owner = "9WzDXwBbmkg8ZTbNMqUxvQRAyrZzDsGYdLVL9zYtAWWM";
 const payer = "2q7pyhPwAwZ3QMfZrnAbDhnh9mDUqycszcpf86VgQxhF";
 const blockhash = "GfVcyD4kkTrj4bKc7WA9sZCin9JDbdT4Zkd3EittNR1W";
-const rich = {
+const sufficientAccountState = {
   blockhash,
   payerAmount: "25000000",
   isOwnerReady: true,
@@ -28,9 +28,10 @@ const rich = {
 };
 
 /** What payers asked; the others are checks of a destination. */
-const askedByPayers = () => rig.solana.asked.filter((asked) => asked.payer !== asked.owner);
+const listPayerRequests = () =>
+  rig.solana.requests.filter((request) => request.payer !== request.owner);
 
-const ownerOf = (tokenId = "usdc-solana", address = owner): Account => {
+const createOwner = (tokenId = "usdc-solana", address = owner): Account => {
   const [walletAddress, chainType] =
     tokenId === "usdc-solana"
       ? [address, "SVM" as const]
@@ -40,8 +41,8 @@ const ownerOf = (tokenId = "usdc-solana", address = owner): Account => {
   return sampleAccount({ username: "Alice ‮ Shop", wallets });
 };
 
-const open = async (order: object = {}, account = ownerOf()) => {
-  const id = await rig.createLink(rig.giveKey(account), { toAmount: "25", ...order });
+const createLink = async (body: object = {}, account = createOwner()) => {
+  const id = await rig.createLink(rig.createKeyHeaders(account), { toAmount: "25", ...body });
   return { id, account, path: `/checkout/solana/${id}` };
 };
 
@@ -52,20 +53,20 @@ const post = (path: string, body: unknown = { account: payer }, headers = {}) =>
     body: typeof body === "string" ? body : JSON.stringify(body),
   });
 
-const settled = { chainId: "solana", destinationAddress: owner } as const;
+const paymentFields = { chainId: "solana", destinationAddress: owner } as const;
 const usdc = "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v";
 
 /** 32 bytes in base58, as every address here. */
-const freshAddress = (): string => getAddressDecoder().decode(randomBytes(32));
+const randomAddress = (): string => getAddressDecoder().decode(randomBytes(32));
 
 describe("a transaction request of Solana Pay (rule CHAIN-23)", () => {
   afterEach(() => {
-    delete rig.solana.facts;
-    rig.solana.asked.length = 0;
+    delete rig.solana.accountState;
+    rig.solana.requests.length = 0;
   });
 
   test("GET says who asks, with an icon of a kind that wallets take", async () => {
-    const { path } = await open();
+    const { path } = await createLink();
     const { status, json, headers } = await rig.call(path);
     expect([status, json]).toEqual([
       200,
@@ -77,16 +78,18 @@ describe("a transaction request of Solana Pay (rule CHAIN-23)", () => {
   });
 
   test("POST has a tenth of the limit of other requests (rule API-21)", async () => {
-    rig.solana.facts = rich;
-    const { path } = await open();
+    rig.solana.accountState = sufficientAccountState;
+    const { path } = await createLink();
     expect((await post(path)).headers.get("ratelimit-policy")).toMatch(/^"transactions";q=100;/);
     expect((await rig.call(path)).headers.get("ratelimit-policy")).toMatch(/^"ip";q=1000;/);
   });
 
   test("POST makes a transaction of what remains, and shows the description", async () => {
-    const { id, path } = await open({ description: `Order 7 ${"😀".repeat(100)}` });
-    await rig.settle(sampleSettlement(id, { ...settled, amount: "10.000001", tokenAddress: usdc }));
-    rig.solana.facts = rich;
+    const { id, path } = await createLink({ description: `Order 7 ${"😀".repeat(100)}` });
+    await rig.settle(
+      sampleSettlement(id, { ...paymentFields, amount: "10.000001", tokenAddress: usdc }),
+    );
+    rig.solana.accountState = sufficientAccountState;
     const { status, json, headers } = await post(path);
     expect(status).toBe(200);
     expect(Object.keys(json).sort()).toEqual(["message", "transaction"]);
@@ -98,20 +101,20 @@ describe("a transaction request of Solana Pay (rule CHAIN-23)", () => {
     amount.writeBigUInt64LE(14_999_999n, 1);
     expect(bytes.includes(amount)).toBe(true);
     expect(bytes.includes(id)).toBe(true);
-    expect(askedByPayers()).toEqual([{ chainId: "solana", tokenAddress: usdc, payer, owner }]);
+    expect(listPayerRequests()).toEqual([{ chainId: "solana", tokenAddress: usdc, payer, owner }]);
     expect(headers.get("access-control-allow-origin")).toBe("*");
     expect(headers.get("cache-control")).toBe("no-store");
   });
 
   test("the instructions tell its URL, which has nothing to encode", async () => {
-    const { id } = await open();
+    const { id } = await createLink();
     const { json } = await rig.call(`/checkout/payment-links/${id}`);
     expect(json.instructions.transactionRequestUrl).toBe(
       `solana:${checkoutUrl}/checkout/solana/${id}`,
     );
   });
 
-  const refusals: [
+  const rejectionCases: [
     name: string,
     told: [number, string, keyof typeof walletTexts],
     make: () => Promise<{ path: string; body?: unknown }>,
@@ -129,20 +132,20 @@ describe("a transaction request of Solana Pay (rule CHAIN-23)", () => {
     [
       "a link on another chain",
       [404, "NOT_FOUND", "elsewhere"],
-      async () => open({}, ownerOf("usdc-base")),
+      async () => createLink({}, createOwner("usdc-base")),
     ],
     [
       "more than 64 bits",
       [404, "NOT_FOUND", "elsewhere"],
-      async () => open({ toAmount: "18446744073709.551616" }),
+      async () => createLink({ toAmount: "18446744073709.551616" }),
     ],
     [
       "a paid link",
       [409, "PAYMENT_LINK_NOT_ACTIVE", "completed"],
       async () => {
-        const link = await open();
+        const link = await createLink();
         await rig.settle(
-          sampleSettlement(link.id, { ...settled, amount: "25", tokenAddress: usdc }),
+          sampleSettlement(link.id, { ...paymentFields, amount: "25", tokenAddress: usdc }),
         );
         return link;
       },
@@ -151,8 +154,8 @@ describe("a transaction request of Solana Pay (rule CHAIN-23)", () => {
       "a closed link",
       [409, "PAYMENT_LINK_NOT_ACTIVE", "inactive"],
       async () => {
-        const link = await open();
-        const headers = rig.giveSession(link.account);
+        const link = await createLink();
+        const headers = rig.createSessionHeaders(link.account);
         await rig.call(`/console/api/payment-links/${link.id}/deactivate`, {
           method: "POST",
           headers,
@@ -164,7 +167,7 @@ describe("a transaction request of Solana Pay (rule CHAIN-23)", () => {
       "an expired link",
       [409, "PAYMENT_LINK_NOT_ACTIVE", "expired"],
       async () => {
-        const link = await open({ expirationDate: "2026-11-21T10:00:01Z" });
+        const link = await createLink({ expirationDate: "2026-11-21T10:00:01Z" });
         rig.clock.advance(1_000);
         return link;
       },
@@ -173,8 +176,12 @@ describe("a transaction request of Solana Pay (rule CHAIN-23)", () => {
       "a suspended owner",
       [403, "ACCOUNT_SUSPENDED", "held"],
       async () => {
-        const link = await open();
-        await rig.hear({ ...link.account, isSuspended: true, version: link.account.version + 1 });
+        const link = await createLink();
+        await rig.receiveAccount({
+          ...link.account,
+          isSuspended: true,
+          version: link.account.version + 1,
+        });
         return link;
       },
     ],
@@ -182,10 +189,10 @@ describe("a transaction request of Solana Pay (rule CHAIN-23)", () => {
       "a payment of the rest that was seen",
       [409, "PAYMENT_SEEN", "payment_seen"],
       async () => {
-        const link = await open();
+        const link = await createLink();
         await rig.settle(
           sampleSettlement(link.id, {
-            ...settled,
+            ...paymentFields,
             status: "processing",
             amount: "25",
             tokenAddress: usdc,
@@ -197,9 +204,13 @@ describe("a transaction request of Solana Pay (rule CHAIN-23)", () => {
     [
       "the owner's own account",
       [409, "PAYER_IS_OWNER", "own_account"],
-      async () => ({ ...(await open()), body: { account: owner } }),
+      async () => ({ ...(await createLink()), body: { account: owner } }),
     ],
-    ["nobody who tells what stands on Solana", [503, "SERVICE_UNAVAILABLE", "away"], () => open()],
+    [
+      "nobody who tells what stands on Solana",
+      [503, "SERVICE_UNAVAILABLE", "away"],
+      () => createLink(),
+    ],
     ...[
       {},
       { account: null },
@@ -212,54 +223,62 @@ describe("a transaction request of Solana Pay (rule CHAIN-23)", () => {
       { account: [payer] },
       { account: `${payer} ` },
       { account: { toString: payer } },
-    ].map((body): (typeof refusals)[number] => [
+    ].map((body): (typeof rejectionCases)[number] => [
       `the account ${JSON.stringify(body).slice(0, 60)}`,
       [422, "", "noAccount"],
-      async () => ({ ...(await open()), body }),
+      async () => ({ ...(await createLink()), body }),
     ]),
-    ...["", "[]", "null", "{", '"x"', "\u0000"].map((body): (typeof refusals)[number] => [
+    ...["", "[]", "null", "{", '"x"', "\u0000"].map((body): (typeof rejectionCases)[number] => [
       `the body ${JSON.stringify(body)}`,
       [422, "", "noAccount"],
-      async () => ({ ...(await open()), body }),
+      async () => ({ ...(await createLink()), body }),
     ]),
   ];
 
-  test.each(refusals)("%s is refused in words, in both languages", async (_name, told, make) => {
-    const [status, code, text] = told;
-    const { path, body } = await make();
-    for (const [language, texts] of [
-      ["en", walletTexts],
-      ["de", walletTextsGerman],
-    ] as const) {
-      const answer = await post(path, body, { "accept-language": language });
-      expect([answer.status, answer.json.message]).toEqual([status, texts[text]]);
-      if (code !== "") expect(answer.json.errors[0].code).toBe(code);
-      expect(answer.json.transaction).toBeUndefined();
-      expect(answer.headers.get("access-control-allow-origin")).toBe("*");
-      expect(answer.headers.get("vary")).toContain("Accept-Language");
-    }
-    expect(askedByPayers()).toHaveLength(code === "SERVICE_UNAVAILABLE" ? 2 : 0);
-  });
+  test.each(rejectionCases)(
+    "%s is refused in words, in both languages",
+    async (_name, expected, createRequest) => {
+      const [status, code, textName] = expected;
+      const { path, body } = await createRequest();
+      for (const [language, texts] of [
+        ["en", walletTexts],
+        ["de", walletTextsGerman],
+      ] as const) {
+        const response = await post(path, body, { "accept-language": language });
+        expect([response.status, response.json.message]).toEqual([status, texts[textName]]);
+        if (code !== "") expect(response.json.errors[0].code).toBe(code);
+        expect(response.json.transaction).toBeUndefined();
+        expect(response.headers.get("access-control-allow-origin")).toBe("*");
+        expect(response.headers.get("vary")).toContain("Accept-Language");
+      }
+      expect(listPayerRequests()).toHaveLength(code === "SERVICE_UNAVAILABLE" ? 2 : 0);
+    },
+  );
 
   test("is refused for a destination that has become a token account since the page was loaded", async () => {
-    const { id, path } = await open({}, ownerOf("usdc-solana", freshAddress()));
-    rig.solana.facts = rich;
+    const { id, path } = await createLink({}, createOwner("usdc-solana", randomAddress()));
+    rig.solana.accountState = sufficientAccountState;
     expect((await rig.call(`/checkout/payment-links/${id}`)).json.reason).toBeNull();
-    rig.solana.facts = { ...rich, isTokenProgramAccount: true };
+    rig.solana.accountState = { ...sufficientAccountState, isTokenProgramAccount: true };
     const { status, json } = await post(path);
     expect([status, json.message]).toEqual([404, walletTexts.lost]);
   });
 
-  const onItsWay = { ...settled, tokenAddress: usdc, status: "processing", amount: "25" } as const;
+  const pendingPaymentFields = {
+    ...paymentFields,
+    tokenAddress: usdc,
+    status: "processing",
+    amount: "25",
+  } as const;
 
   test("a payment of the rest that was seen is found behind ten that were seen since", async () => {
-    const { id, path } = await open();
-    rig.solana.facts = rich;
+    const { id, path } = await createLink();
+    rig.solana.accountState = sufficientAccountState;
     const firstSeenAt = new Date(rig.clock.now().getTime() + 1);
-    const newer = { ...onItsWay, amount: "0.000001", firstSeenAt };
+    const newerPaymentFields = { ...pendingPaymentFields, amount: "0.000001", firstSeenAt };
     await rig.settle(
-      sampleSettlement(id, onItsWay),
-      ...Array.from({ length: 10 }, () => sampleSettlement(id, newer)),
+      sampleSettlement(id, pendingPaymentFields),
+      ...Array.from({ length: 10 }, () => sampleSettlement(id, newerPaymentFields)),
     );
     const { status, json } = await post(path);
     expect([status, json.errors?.[0].code]).toEqual([409, "PAYMENT_SEEN"]);
@@ -270,23 +289,25 @@ describe("a transaction request of Solana Pay (rule CHAIN-23)", () => {
     ["in another token", { tokenAddress: "HzwqbKZw8HxMN6bF2yFZNrht3c2iXXzpKcFu7uBEDKtr" }],
   ])(
     "a payment %s, which anybody can make by the reference, keeps nobody from paying",
-    async (_, astray) => {
-      const { id, path } = await open();
-      rig.solana.facts = rich;
-      const source = chainSource("solana");
+    async (_, overrides) => {
+      const { id, path } = await createLink();
+      rig.solana.accountState = sufficientAccountState;
+      const source = getChainSource("solana");
       const sourceId = `5sig:${id}:0`;
-      await rig.settle(sampleSettlement(id, { ...onItsWay, source, sourceId, ...astray }));
+      await rig.settle(
+        sampleSettlement(id, { ...pendingPaymentFields, source, sourceId, ...overrides }),
+      );
       expect((await post(path)).status).toBe(200);
     },
   );
 
   test("an account with less than the amount is told both, and one with just enough pays", async () => {
-    const { path } = await open();
-    rig.solana.facts = { ...rich, payerAmount: "24999999" };
+    const { path } = await createLink();
+    rig.solana.accountState = { ...sufficientAccountState, payerAmount: "24999999" };
     const { status, json } = await post(path);
     expect([status, json.errors[0].code]).toEqual([409, "BALANCE_TOO_LOW"]);
     expect(json.message).toBe("Too little USDC: it is 25, and here are 24.999999.");
-    rig.solana.facts = rich;
+    rig.solana.accountState = sufficientAccountState;
     expect((await post(path)).status).toBe(200);
   });
 
@@ -297,105 +318,115 @@ describe("a transaction request of Solana Pay (rule CHAIN-23)", () => {
   });
 
   test("a page of another origin may ask, and brings no cookie", async () => {
-    const { path } = await open();
+    const { path } = await createLink();
     const { status, headers, text } = await rig.call(path, {
       method: "OPTIONS",
       headers: { origin: "https://wallet.example", "access-control-request-method": "POST" },
     });
-    const told = (name: string) => headers.get(`access-control-allow-${name}`);
+    const getCorsHeader = (name: string) => headers.get(`access-control-allow-${name}`);
     expect([status, text]).toEqual([204, ""]);
-    expect([told("origin"), told("methods"), told("headers")]).toEqual([
+    expect([getCorsHeader("origin"), getCorsHeader("methods"), getCorsHeader("headers")]).toEqual([
       "*",
       "GET, POST",
       "Content-Type, Accept-Language",
     ]);
-    expect(told("credentials")).toBeNull();
+    expect(getCorsHeader("credentials")).toBeNull();
   });
 
   test("without https wallets cannot ask, and no URL is told", async () => {
-    const other = await openRig({ settlementChains: ["solana"], checkoutUrl: "http://127.0.0.1" });
+    const otherRig = await createRig({
+      settlementChains: ["solana"],
+      checkoutUrl: "http://127.0.0.1",
+    });
     try {
-      const id = await other.createLink(other.giveKey(ownerOf()), { toAmount: "25" });
-      const { json } = await other.call(`/checkout/payment-links/${id}`);
+      const id = await otherRig.createLink(otherRig.createKeyHeaders(createOwner()), {
+        toAmount: "25",
+      });
+      const { json } = await otherRig.call(`/checkout/payment-links/${id}`);
       expect(json.instructions.transactionRequestUrl).toBeNull();
       expect(json.instructions.transferRequestUrl).toMatch(/^solana:/);
     } finally {
-      await other.close();
+      await otherRig.close();
     }
   });
 
   test("whoever asks too often is told so in words", async () => {
-    const few = { ...limits, perAddress: { tokensPerSecond: 0.001, burst: 2 } };
-    const other = await openRig({ settlementChains: ["solana"], limits: few });
+    const fewRequestsLimits = { ...limits, perAddress: { tokensPerSecond: 0.001, burst: 2 } };
+    const otherRig = await createRig({ settlementChains: ["solana"], limits: fewRequestsLimits });
     try {
       const body = JSON.stringify({ account: payer });
-      const asked = () => other.call("/checkout/solana/x", { method: "POST", body });
-      await asked();
-      await asked();
-      const { status, json, headers } = await asked();
+      const sendRequest = () => otherRig.call("/checkout/solana/x", { method: "POST", body });
+      await sendRequest();
+      await sendRequest();
+      const { status, json, headers } = await sendRequest();
       expect([status, json.message]).toEqual([429, walletTexts.tooMany]);
       expect(headers.get("access-control-allow-origin")).toBe("*");
     } finally {
-      await other.close();
+      await otherRig.close();
     }
   });
 });
 
 describe("a link whose destination on Solana is a token account or a mint (rule CHAIN-26)", () => {
   afterEach(() => {
-    delete rig.solana.facts;
-    rig.solana.asked.length = 0;
+    delete rig.solana.accountState;
+    rig.solana.requests.length = 0;
   });
-  const lost = { ...rich, isTokenProgramAccount: true };
-  const openAt = () => open({}, ownerOf("usdc-solana", freshAddress()));
-  const reasonOf = async (id: string): Promise<unknown> =>
+  const tokenAccountState = { ...sufficientAccountState, isTokenProgramAccount: true };
+  const createLinkAtRandomAddress = () =>
+    createLink({}, createOwner("usdc-solana", randomAddress()));
+  const readReason = async (id: string): Promise<unknown> =>
     (await rig.call(`/checkout/payment-links/${id}`)).json.reason;
 
   test("tells nobody how to pay, and its page says why in both languages", async () => {
-    const { id, account, path } = await openAt();
-    rig.solana.facts = lost;
+    const { id, account, path } = await createLinkAtRandomAddress();
+    rig.solana.accountState = tokenAccountState;
     const { json } = await rig.call(`/checkout/payment-links/${id}`);
     expect([json.instructions, json.reason]).toEqual([null, "destination_not_payable"]);
-    for (const [language, words] of [
+    for (const [language, expectedText] of [
       ["en", "It cannot be paid, because its owner could not spend money"],
       ["de", "Er kann nicht bezahlt werden, weil der Empfänger Geld"],
     ] as const) {
       const headers = { "accept-language": language };
       const { status, text } = await rig.call(`/@${account.handle}/pay/${id}`, { headers });
-      expect([status, text.includes(words), text.includes("solana:")]).toEqual([200, true, false]);
+      expect([status, text.includes(expectedText), text.includes("solana:")]).toEqual([
+        200,
+        true,
+        false,
+      ]);
     }
     for (const image of ["payment", "request"]) {
       expect((await rig.call(`/checkout/qr/${id}/${image}.svg`)).status).toBe(404);
     }
-    const { status, json: refused } = await post(path);
-    expect([status, refused.message]).toEqual([404, walletTexts.lost]);
+    const { status, json: rejected } = await post(path);
+    expect([status, rejected.message]).toEqual([404, walletTexts.lost]);
   });
 
   test("can be paid again a minute after the account is gone", async () => {
-    const { id } = await openAt();
-    rig.solana.facts = lost;
-    expect(await reasonOf(id)).toBe("destination_not_payable");
-    rig.solana.facts = rich;
+    const { id } = await createLinkAtRandomAddress();
+    rig.solana.accountState = tokenAccountState;
+    expect(await readReason(id)).toBe("destination_not_payable");
+    rig.solana.accountState = sufficientAccountState;
     rig.clock.advance(60_000);
-    expect(await reasonOf(id)).toBeNull();
+    expect(await readReason(id)).toBeNull();
   });
 
   test("stays unpayable while no node answers", async () => {
-    const { id } = await openAt();
-    rig.solana.facts = lost;
-    expect(await reasonOf(id)).toBe("destination_not_payable");
-    delete rig.solana.facts;
+    const { id } = await createLinkAtRandomAddress();
+    rig.solana.accountState = tokenAccountState;
+    expect(await readReason(id)).toBe("destination_not_payable");
+    delete rig.solana.accountState;
     rig.clock.advance(60_000);
-    expect(await reasonOf(id)).toBe("destination_not_payable");
+    expect(await readReason(id)).toBe("destination_not_payable");
   });
 
   // The wallet was checked when it was added: payers do not depend on a node here.
   test("is paid as usual if it was never found to be one, and the chain is asked once in ten seconds", async () => {
-    const { id } = await openAt();
-    for (let looks = 0; looks < 3; looks += 1) expect(await reasonOf(id)).toBeNull();
-    expect(rig.solana.asked).toHaveLength(1);
+    const { id } = await createLinkAtRandomAddress();
+    for (let readCount = 0; readCount < 3; readCount += 1) expect(await readReason(id)).toBeNull();
+    expect(rig.solana.requests).toHaveLength(1);
     rig.clock.advance(10_000);
-    rig.solana.facts = lost;
-    expect(await reasonOf(id)).toBe("destination_not_payable");
+    rig.solana.accountState = tokenAccountState;
+    expect(await readReason(id)).toBe("destination_not_payable");
   });
 });

@@ -1,35 +1,38 @@
 import { describe, expect, test } from "@jest/globals";
-import { byHandTexts } from "./by-hand-texts.ts";
-import { byHandTextsGerman } from "./by-hand-texts-german.ts";
+import { manualPaymentTexts } from "./manual-payment-texts.ts";
+import { manualPaymentTextsGerman } from "./manual-payment-texts-german.ts";
 import { checkoutTexts } from "./checkout-texts.ts";
 import { checkoutTextsGerman } from "./checkout-texts-german.ts";
-import { groupDigits } from "./show-amount.ts";
+import { groupDigits } from "./render-amount.ts";
 import { siteTexts } from "./site-texts.ts";
 import { siteTextsGerman } from "./site-texts-german.ts";
 import { tronTexts } from "./tron-texts.ts";
 import { tronTextsGerman } from "./tron-texts-german.ts";
 
 /** Each text by its path, with the places that are filled in. */
-const placesOf = (texts: object, path = ""): [string, string[]][] =>
+const listPlaceholders = (texts: object, path = ""): [string, string[]][] =>
   Object.entries(texts).flatMap(([name, value]: [string, unknown]) => {
-    if (typeof value === "object" && value !== null) return placesOf(value, `${path}${name}.`);
+    if (typeof value === "object" && value !== null)
+      return listPlaceholders(value, `${path}${name}.`);
     return [[`${path}${name}`, (String(value).match(/\{\w+\}/g) ?? []).toSorted()]];
   });
 
-const textsOf = (texts: object): string[] =>
+const listTexts = (texts: object): string[] =>
   Object.values(texts).flatMap((value: unknown) =>
-    typeof value === "object" && value !== null ? textsOf(value) : [String(value)],
+    typeof value === "object" && value !== null ? listTexts(value) : [String(value)],
   );
 
 describe("every language", () => {
   test.each([
     ["the checkout", checkoutTexts, checkoutTextsGerman],
-    ["payments by hand", byHandTexts, byHandTextsGerman],
+    ["payments by hand", manualPaymentTexts, manualPaymentTextsGerman],
     ["payments on Tron", tronTexts, tronTextsGerman],
     ["the other pages", siteTexts, siteTextsGerman],
   ])("has every text of %s, with the same places to fill", (_page, english, german) => {
-    expect(Object.fromEntries(placesOf(german))).toEqual(Object.fromEntries(placesOf(english)));
-    expect(textsOf(german)).not.toContain("");
+    expect(Object.fromEntries(listPlaceholders(german))).toEqual(
+      Object.fromEntries(listPlaceholders(english)),
+    );
+    expect(listTexts(german)).not.toContain("");
   });
 });
 
@@ -40,7 +43,7 @@ describe("an amount is grouped as its language does, and keeps each digit", () =
     ["de", "1.234", "1,234"],
     ["de", "0.000000000000000001", "0,000000000000000001"],
     ["en", "12345678901234567890123.4500", "12,345,678,901,234,567,890,123.4500"],
-  ] as const)("%s: %s is %s", (language, amount, grouped) => {
-    expect(groupDigits(amount, language)).toBe(grouped);
+  ] as const)("%s: %s is %s", (language, amount, expected) => {
+    expect(groupDigits(amount, language)).toBe(expected);
   });
 });

@@ -6,7 +6,7 @@ type WalletApp = {
   readOn: string;
   /** The chains that it knows; any of EVM if not given. */
   chainIds?: readonly string[];
-  linkTo: (address: string) => string;
+  buildLink: (pageUrl: string) => string;
 };
 
 /**
@@ -20,30 +20,30 @@ const walletApps: readonly WalletApp[] = [
       "https://docs.metamask.io/metamask-connect/evm/guides/metamask-exclusive/use-deeplinks/",
     readOn: "2026-11-22",
     // Not encoded: it opens an empty page else. The scheme is always https.
-    linkTo: (address) => `https://link.metamask.io/dapp/${address.replace(/^https?:\/\//, "")}`,
+    buildLink: (pageUrl) => `https://link.metamask.io/dapp/${pageUrl.replace(/^https?:\/\//, "")}`,
   },
   {
     name: "Coinbase Wallet",
     source:
       "https://docs.cdp.coinbase.com/coinbase-wallet/developer-guidance/mobile-dapp-integration",
     readOn: "2026-11-22",
-    linkTo: (address) => `https://go.cb-w.com/dapp?cb_url=${encodeURIComponent(address)}`,
+    buildLink: (pageUrl) => `https://go.cb-w.com/dapp?cb_url=${encodeURIComponent(pageUrl)}`,
   },
   {
     name: "Trust Wallet",
     source: "https://developer.trustwallet.com/developer/develop-for-trust/deeplinking",
     readOn: "2026-11-22",
     // 60 is Ethereum's coin (SLIP-44), and stands for all chains of its kind.
-    linkTo: (address) =>
-      `https://link.trustwallet.com/open_url?coin_id=60&url=${encodeURIComponent(address)}`,
+    buildLink: (pageUrl) =>
+      `https://link.trustwallet.com/open_url?coin_id=60&url=${encodeURIComponent(pageUrl)}`,
   },
   {
     name: "OKX Wallet",
     source: "https://web3.okx.com/build/docs/waas/app-universal-link",
     readOn: "2026-11-22",
-    linkTo: (address) => {
-      const inApp = `okx://wallet/dapp/url?dappUrl=${encodeURIComponent(address)}`;
-      return `https://web3.okx.com/download?deeplink=${encodeURIComponent(inApp)}`;
+    buildLink: (pageUrl) => {
+      const deepLink = `okx://wallet/dapp/url?dappUrl=${encodeURIComponent(pageUrl)}`;
+      return `https://web3.okx.com/download?deeplink=${encodeURIComponent(deepLink)}`;
     },
   },
   {
@@ -51,9 +51,9 @@ const walletApps: readonly WalletApp[] = [
     source: "https://docs.phantom.com/phantom-deeplinks/other-methods/browse",
     readOn: "2026-11-22",
     chainIds: ["1", "137", "8453", "solana"],
-    linkTo: (address) => {
-      const origin = encodeURIComponent(new URL(address).origin);
-      return `https://phantom.app/ul/browse/${encodeURIComponent(address)}?ref=${origin}`;
+    buildLink: (pageUrl) => {
+      const origin = encodeURIComponent(new URL(pageUrl).origin);
+      return `https://phantom.app/ul/browse/${encodeURIComponent(pageUrl)}?ref=${origin}`;
     },
   },
   {
@@ -62,9 +62,9 @@ const walletApps: readonly WalletApp[] = [
     source: "https://docs.solflare.com/solflare/technical/deeplinks/other-methods/browse",
     readOn: "2026-11-23",
     chainIds: ["solana"],
-    linkTo: (address) => {
-      const origin = encodeURIComponent(new URL(address).origin);
-      return `https://solflare.com/ul/v1/browse/${encodeURIComponent(address)}?ref=${origin}`;
+    buildLink: (pageUrl) => {
+      const origin = encodeURIComponent(new URL(pageUrl).origin);
+      return `https://solflare.com/ul/v1/browse/${encodeURIComponent(pageUrl)}?ref=${origin}`;
     },
   },
   {
@@ -73,15 +73,17 @@ const walletApps: readonly WalletApp[] = [
     readOn: "2026-11-23",
     chainIds: ["tron", "tron-nile"],
     // It publishes no https link: where it is not installed, nothing opens.
-    linkTo: (address) => {
-      const asked = { url: address, action: "open", protocol: "TronLink", version: "1.0" };
-      return `tronlinkoutside://pull.activity?param=${encodeURIComponent(JSON.stringify(asked))}`;
+    buildLink: (pageUrl) => {
+      const parameters = { url: pageUrl, action: "open", protocol: "TronLink", version: "1.0" };
+      return `tronlinkoutside://pull.activity?param=${encodeURIComponent(JSON.stringify(parameters))}`;
     },
   },
 ];
 
-const evmChainId = /^\d+$/;
+const evmChainIdPattern = /^\d+$/;
 
 /** The wallets that know a chain. */
-export const walletAppsOf = (chainId: string): readonly WalletApp[] =>
-  walletApps.filter(({ chainIds }) => chainIds?.includes(chainId) ?? evmChainId.test(chainId));
+export const listWalletApps = (chainId: string): readonly WalletApp[] =>
+  walletApps.filter(
+    ({ chainIds }) => chainIds?.includes(chainId) ?? evmChainIdPattern.test(chainId),
+  );

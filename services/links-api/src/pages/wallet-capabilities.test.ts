@@ -1,13 +1,16 @@
 import { describe, expect, test } from "@jest/globals";
 
 type Wallets = {
-  parseCapabilities: (all: unknown, chainId: string) => { isReported: boolean; canBatch: boolean };
+  parseCapabilities: (
+    capabilities: unknown,
+    chainId: string,
+  ) => { isReported: boolean; canBatch: boolean };
 };
 
 const module = new URL("assets/wallets.js", import.meta.url).href;
 const { parseCapabilities } = (await import(module)) as Wallets;
 
-const older = { atomicBatch: { supported: true } };
+const legacyCapabilities = { atomicBatch: { supported: true } };
 
 describe("a wallet's capabilities are read in the present and in the older form (rule CALLER-32):", () => {
   test.each<[unknown, boolean, boolean]>([
@@ -15,16 +18,16 @@ describe("a wallet's capabilities are read in the present and in the older form 
     [{ "0x2105": { atomic: { status: "ready" } } }, true, true],
     [{ "0x0": { atomic: { status: "supported" } } }, true, true],
     [{ "0x2105": { atomic: { status: "unsupported" } } }, true, false],
-    [{ "0x2105": older }, true, true],
-    [{ "0x02105": older }, true, true],
-    [{ "8453": older }, true, true],
-    [{ "0x0": older }, true, true],
+    [{ "0x2105": legacyCapabilities }, true, true],
+    [{ "0x02105": legacyCapabilities }, true, true],
+    [{ "8453": legacyCapabilities }, true, true],
+    [{ "0x0": legacyCapabilities }, true, true],
     [{ "0x2105": { atomicBatch: { supported: false } } }, true, false],
     [{ "0x2105": { atomicBatch: { supported: "true" } } }, true, false],
     // A wallet that reports both means the newer one.
-    [{ "0x2105": { atomic: { status: "unsupported" }, ...older } }, true, false],
+    [{ "0x2105": { atomic: { status: "unsupported" }, ...legacyCapabilities } }, true, false],
     [{ "0x2105": { atomic: { status: "supported" }, atomicBatch: {} } }, true, true],
-    [{ "0x1": older }, true, false],
+    [{ "0x1": legacyCapabilities }, true, false],
     [{ "0x2105": { paymasterService: { supported: true } } }, true, false],
     [{ "0x2105": null }, true, false],
     [{}, true, false],
@@ -32,7 +35,7 @@ describe("a wallet's capabilities are read in the present and in the older form 
     [null, false, false],
     [7, false, false],
     ["0x2105", false, false],
-  ])("%j", (all, isReported, canBatch) => {
-    expect(parseCapabilities(all, "8453")).toEqual({ isReported, canBatch });
+  ])("%j", (capabilities, isReported, canBatch) => {
+    expect(parseCapabilities(capabilities, "8453")).toEqual({ isReported, canBatch });
   });
 });

@@ -2,37 +2,37 @@ import { describe, expect, test } from "@jest/globals";
 import { evmErrorResponses, tronErrorResponses } from "../testing/wallet-error-responses.ts";
 
 type WalletErrors = {
-  classify: (error: unknown) => string;
-  nothingSent: ReadonlySet<string>;
+  classifyWalletError: (error: unknown) => string;
+  nothingSentKinds: ReadonlySet<string>;
 };
 
 const module = new URL("assets/wallet-errors.js", import.meta.url).href;
-const { classify, nothingSent } = (await import(module)) as WalletErrors;
+const { classifyWalletError, nothingSentKinds } = (await import(module)) as WalletErrors;
 
-const inWords = (error: unknown): string => JSON.stringify(error).slice(0, 120);
+const shorten = (error: unknown): string => JSON.stringify(error).slice(0, 120);
 
 describe("a wallet's error means what the wallet's own sources say (rule CALLER-30)", () => {
   test.each(
     [...evmErrorResponses, ...tronErrorResponses].map(
-      (response) => [response.wallet, response.method, inWords(response.error), response] as const,
+      (response) => [response.wallet, response.method, shorten(response.error), response] as const,
     ),
-  )("%s, to %s: %s", (_wallet, _method, _words, { error, kind, source, date }) => {
+  )("%s, to %s: %s", (_wallet, _method, _error, { error, kind, source, date }) => {
     expect(source).not.toBe("");
     expect(Date.parse(date)).not.toBeNaN();
-    expect(classify(error)).toBe(kind);
+    expect(classifyWalletError(error)).toBe(kind);
   });
 });
 
 describe("wherever the cause of an error stands, it is found:", () => {
-  const denied = { code: 4001, message: "" };
+  const rejectedError = { code: 4001, message: "" };
   const circular: { code: number; cause?: unknown } = { code: -32603 };
   circular.cause = circular;
 
   test.each<[string, unknown, string]>([
-    ["in data", { code: -32603, data: denied }, "rejected"],
-    ["in data.originalError", { code: -32603, data: { originalError: denied } }, "rejected"],
-    ["in data.cause", { code: -32603, data: { cause: denied } }, "rejected"],
-    ["in a cause of a cause", { cause: { code: -32603, cause: denied } }, "rejected"],
+    ["in data", { code: -32603, data: rejectedError }, "rejected"],
+    ["in data.originalError", { code: -32603, data: { originalError: rejectedError } }, "rejected"],
+    ["in data.cause", { code: -32603, data: { cause: rejectedError } }, "rejected"],
+    ["in a cause of a cause", { cause: { code: -32603, cause: rejectedError } }, "rejected"],
     ["as JSON in data.message", { data: { message: '{"code":4902}' } }, "networkMissing"],
     ["as JSON behind words", { message: 'RPC error: {"code":4902}' }, "networkMissing"],
     ["as a code in a string", { code: "4902" }, "networkMissing"],
@@ -45,7 +45,7 @@ describe("wherever the cause of an error stands, it is found:", () => {
     ["nowhere, in a number", 4001, "unknown"],
     ["not in an empty code", { code: "", message: "" }, "unknown"],
   ])("%s", (_where, error, kind) => {
-    expect(classify(error)).toBe(kind);
+    expect(classifyWalletError(error)).toBe(kind);
   });
 });
 
@@ -70,10 +70,12 @@ describe("a payment that a node may have is never called unsent:", () => {
     "AA25 invalid account nonce",
   ])("%s", (message) => {
     for (const code of [-32000, -32003, -32010, -32603, 3]) {
-      expect(nothingSent.has(classify({ code, message }))).toBe(false);
+      expect(nothingSentKinds.has(classifyWalletError({ code, message }))).toBe(false);
     }
     for (const code of [-32000, -32002, -32003, -32010, -32603, 3]) {
-      expect(nothingSent.has(classify({ code: -32603, data: { code, message } }))).toBe(false);
+      expect(
+        nothingSentKinds.has(classifyWalletError({ code: -32603, data: { code, message } })),
+      ).toBe(false);
     }
   });
 
@@ -81,8 +83,8 @@ describe("a payment that a node may have is never called unsent:", () => {
     "%s, whatever the code beside it",
     (message) => {
       for (const code of [4001, 4100, 4200, -32601, -32602, 5000, 5700]) {
-        expect(classify({ code, message })).toBe("unknown");
-        expect(classify({ code, data: { message } })).toBe("unknown");
+        expect(classifyWalletError({ code, message })).toBe("unknown");
+        expect(classifyWalletError({ code, data: { message } })).toBe("unknown");
       }
     },
   );
@@ -90,8 +92,10 @@ describe("a payment that a node may have is never called unsent:", () => {
   test.each([-32002, -32601, -32602, -32004])(
     "a code of a node (%i) inside the wallet's own error",
     (code) => {
-      expect(classify({ code: -32603, data: { code } })).toBe("unknown");
-      expect(classify({ code: -32603, data: { originalError: { code } } })).toBe("unknown");
+      expect(classifyWalletError({ code: -32603, data: { code } })).toBe("unknown");
+      expect(classifyWalletError({ code: -32603, data: { originalError: { code } } })).toBe(
+        "unknown",
+      );
     },
   );
 });

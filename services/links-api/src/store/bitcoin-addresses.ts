@@ -1,29 +1,29 @@
 import { sql } from "slonik";
 import * as z from "zod";
-import { type Db, type Transaction, nothing } from "@payment-links/postgres";
+import { type Db, type Transaction, sqlVoid } from "@payment-links/postgres";
 
-const PlaceRow = z.object({ index: z.int(), reservedTo: z.int() });
-const NextRow = z.object({ nextIndex: z.int(), reservedTo: z.int() });
+const AllocatedIndexRow = z.object({ index: z.int(), reservedTo: z.int() });
+const NextIndexRow = z.object({ nextIndex: z.int(), reservedTo: z.int() });
 const GapRow = z.object({ gap: z.int() });
 
 /** The address at which index of which key. */
-export type AddressPlace = { keyId: string; index: number };
+export type AddressIndex = { keyId: string; index: number };
 
 /** An address that is taken, and which ones are not reserved yet up to `reservedTo`. */
-type TakenPlace = AddressPlace & { reservedTo: number };
+type AllocatedAddressIndex = AddressIndex & { reservedTo: number };
 
 /** A key, and the index of the first of its addresses that links get. */
-type KeyStart = { keyId: string; firstIndex: number };
+type KeyRange = { keyId: string; firstIndex: number };
 
 /**
  * Takes the next index of a key until the transaction ends. A rollback frees it. Transactions on one key
  * wait for each other, so two never take the same index.
  */
-export const takeAddressPlace = async (
+export const allocateAddressIndex = async (
   tx: Transaction,
-  { firstIndex, keyId }: KeyStart,
-): Promise<TakenPlace> => {
-  const place = await tx.one(sql.type(PlaceRow)`
+  { firstIndex, keyId }: KeyRange,
+): Promise<AllocatedAddressIndex> => {
+  const allocated = await tx.one(sql.type(AllocatedIndexRow)`
     INSERT INTO bitcoin_keys AS kept (key_id, next_index, first_index)
     VALUES (${keyId}, ${firstIndex + 1}, ${firstIndex})
     ON CONFLICT (key_id) DO UPDATE SET
@@ -31,7 +31,7 @@ export const takeAddressPlace = async (
       first_index = greatest(kept.first_index, excluded.first_index)
     RETURNING next_index - 1 AS index, reserved_to AS "reservedTo"
   `);
-  return { keyId, ...place };
+  return { keyId, ...allocated };
 };
 
 /**
@@ -40,9 +40,9 @@ export const takeAddressPlace = async (
  */
 export const saveKey = async (
   tx: Transaction,
-  { firstIndex, keyId }: KeyStart,
+  { firstIndex, keyId }: KeyRange,
 ): Promise<{ nextIndex: number; reservedTo: number } | undefined> => {
-  const row = await tx.maybeOne(sql.type(NextRow)`
+  const row = await tx.maybeOne(sql.type(NextIndexRow)`
     INSERT INTO bitcoin_keys AS kept (key_id, next_index, first_index)
     VALUES (${keyId}, ${firstIndex}, ${firstIndex})
     ON CONFLICT (key_id) DO UPDATE SET
@@ -56,7 +56,7 @@ export const saveKey = async (
 
 /** Returns the index of the next address of a key; undefined for a key that is not known. */
 export const findNextIndex = async (db: Db, keyId: string): Promise<number | undefined> => {
-  const row = await db.maybeOne(sql.type(NextRow)`
+  const row = await db.maybeOne(sql.type(NextIndexRow)`
     SELECT next_index AS "nextIndex", reserved_to AS "reservedTo"
     FROM bitcoin_keys WHERE key_id = ${keyId}
   `);
@@ -64,12 +64,12 @@ export const findNextIndex = async (db: Db, keyId: string): Promise<number | und
 };
 
 /** Stores up to which index the addresses of a key are reserved, which this transaction has locked. */
-export const saveReserved = async (
+export const saveReservedTo = async (
   tx: Transaction,
   keyId: string,
   reservedTo: number,
 ): Promise<void> => {
-  await tx.query(nothing`
+  await tx.query(sqlVoid`
     UPDATE bitcoin_keys SET reserved_to = ${reservedTo} WHERE key_id = ${keyId}
   `);
 };
@@ -77,9 +77,9 @@ export const saveReserved = async (
 /** Stores the link of an address. Throws if the address has a link already. */
 export const insertAddress = async (
   tx: Transaction,
-  { keyId, index, address, linkId }: AddressPlace & { address: string; linkId: string },
+  { keyId, index, address, linkId }: AddressIndex & { address: string; linkId: string },
 ): Promise<void> => {
-  await tx.query(nothing`
+  await tx.query(sqlVoid`
     INSERT INTO bitcoin_addresses (key_id, address_index, address, link_id)
     VALUES (${keyId}, ${index}, ${address}, ${linkId})
   `);
@@ -94,7 +94,7 @@ export const markAddressesUsed = async (
   addresses: readonly string[],
 ): Promise<void> => {
   if (addresses.length === 0) return;
-  await tx.query(nothing`
+  await tx.query(sqlVoid`
     UPDATE bitcoin_addresses AS kept SET is_used = true
     FROM (
       SELECT key_id, address_index FROM bitcoin_addresses

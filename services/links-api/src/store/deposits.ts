@@ -1,13 +1,13 @@
 import { sql } from "slonik";
 import * as z from "zod";
 import { Amount, DepositStatus, depositDecisions } from "@payment-links/contracts";
-import { type Db, NothingRow, type Transaction, nothing } from "@payment-links/postgres";
+import { type Db, VoidRow, type Transaction, sqlVoid } from "@payment-links/postgres";
 import {
   type Deposit,
   type DepositDecision,
-  type HeardDeposit,
+  type ObservedDeposit,
   type LikelyLink,
-  latestArrival,
+  getLatestArrival,
 } from "../domain/deposit.ts";
 
 const DepositRow = z.object({
@@ -30,7 +30,7 @@ const DepositRow = z.object({
   paymentId: z.string().nullable(),
 }) satisfies z.ZodType<Deposit>;
 
-const columns = sql.fragment`
+const depositColumns = sql.fragment`
   id, user_id AS "userId", version, status, amount, token_address AS "tokenAddress",
   chain_id AS "chainId", destination_address AS "destinationAddress", payer,
   source_transaction AS "sourceTransaction", occurred_at AS "occurredAt",
@@ -46,7 +46,7 @@ export const lockDeposits = (
   depositIds: readonly string[],
 ): Promise<readonly Deposit[]> =>
   tx.any(sql.type(DepositRow)`
-    SELECT ${columns} FROM deposits WHERE id = ANY (${sql.array([...depositIds], "text")})
+    SELECT ${depositColumns} FROM deposits WHERE id = ANY (${sql.array([...depositIds], "text")})
     ORDER BY id, user_id FOR UPDATE
   `);
 
@@ -58,16 +58,16 @@ export const lockOwnDeposit = async (
   { depositId, userId }: OwnDeposit,
 ): Promise<Deposit | undefined> => {
   const row = await tx.maybeOne(sql.type(DepositRow)`
-    SELECT ${columns} FROM deposits WHERE id = ${depositId} AND user_id = ${userId} FOR UPDATE
+    SELECT ${depositColumns} FROM deposits WHERE id = ${depositId} AND user_id = ${userId} FOR UPDATE
   `);
   return row ?? undefined;
 };
 
 /** Anyone may claim an address, so a deposit is copied at once for this many accounts only. */
-const copiesAtOnceMax = 20;
+const eagerCopiesMax = 20;
 
 /** The account of a row that every account at the address may copy. */
-const shared = sql.fragment`''`;
+const sharedUserId = sql.fragment`''`;
 
 /** Addresses that can have deposits: on Bitcoin each link has an address of its own. */
 const canHaveDeposits = sql.fragment`chain_id NOT LIKE '%bitcoin%'`;
@@ -78,25 +78,25 @@ const canHaveDeposits = sql.fragment`chain_id NOT LIKE '%bitcoin%'`;
  */
 export const insertDeposits = async (
   tx: Transaction,
-  deposits: readonly HeardDeposit[],
+  deposits: readonly ObservedDeposit[],
   now: Date,
 ): Promise<void> => {
   if (deposits.length === 0) return;
-  const rows = deposits.map((one) => [
-    one.id,
-    one.version,
-    one.status,
-    one.amount.toFixed(),
-    one.tokenAddress,
-    one.chainId,
-    one.destinationAddress,
-    one.payer,
-    one.sourceTransaction,
-    one.occurredAt.toISOString(),
-    one.firstSeenAt.toISOString(),
-    one.returnedAt?.toISOString() ?? null,
+  const rows = deposits.map((deposit) => [
+    deposit.id,
+    deposit.version,
+    deposit.status,
+    deposit.amount.toFixed(),
+    deposit.tokenAddress,
+    deposit.chainId,
+    deposit.destinationAddress,
+    deposit.payer,
+    deposit.sourceTransaction,
+    deposit.occurredAt.toISOString(),
+    deposit.firstSeenAt.toISOString(),
+    deposit.returnedAt?.toISOString() ?? null,
   ]);
-  await tx.query(nothing`
+  await tx.query(sqlVoid`
     INSERT INTO deposits (
       id, user_id, version, status, amount, token_address, chain_id, destination_address, payer,
       source_transaction, occurred_at, first_seen_at, returned_at, shared_at
@@ -112,11 +112,11 @@ export const insertDeposits = async (
       (
         SELECT user_id, NULL::timestamptz AS shared_at FROM paid_addresses
         WHERE chain_id = told.chain_id AND address = told.destination_address AND ${canHaveDeposits}
-        ORDER BY since, user_id LIMIT ${copiesAtOnceMax}
+        ORDER BY since, user_id LIMIT ${eagerCopiesMax}
       ) UNION ALL (
-        SELECT ${shared}, ${sql.timestamp(now)} FROM paid_addresses
+        SELECT ${sharedUserId}, ${sql.timestamp(now)} FROM paid_addresses
         WHERE chain_id = told.chain_id AND address = told.destination_address AND ${canHaveDeposits}
-        OFFSET ${copiesAtOnceMax} LIMIT 1
+        OFFSET ${eagerCopiesMax} LIMIT 1
       )
     ) AS paid
     ON CONFLICT DO NOTHING
@@ -124,7 +124,7 @@ export const insertDeposits = async (
 };
 
 /** So many shared rows of an address are read at once. */
-const copiedMax = 2_000;
+const copyBatchMax = 2_000;
 
 /**
  * Copies settled deposits to an account from the shared rows of its addresses. Rows that change right now
@@ -132,16 +132,16 @@ const copiedMax = 2_000;
  * after a newer one.
  */
 export const copySharedDeposits = async (db: Db, userId: string): Promise<void> => {
-  await db.query(sql.prepared("copy_shared_deposits", NothingRow)`
+  await db.query(sql.prepared("copy_shared_deposits", VoidRow)`
     WITH own AS MATERIALIZED (
       SELECT chain_id, address, greatest(since, copied_to - interval '1 minute') AS from_time
       FROM paid_addresses WHERE user_id = ${userId} AND ${canHaveDeposits}
     ), offered AS MATERIALIZED (
       SELECT deposits.* FROM own CROSS JOIN LATERAL (
         SELECT * FROM deposits
-        WHERE user_id = ${shared} AND chain_id = own.chain_id AND destination_address = own.address
+        WHERE user_id = ${sharedUserId} AND chain_id = own.chain_id AND destination_address = own.address
           AND shared_at >= own.from_time
-        ORDER BY shared_at LIMIT ${copiedMax} FOR SHARE SKIP LOCKED
+        ORDER BY shared_at LIMIT ${copyBatchMax} FOR SHARE SKIP LOCKED
       ) AS deposits
     ), copied AS (
       INSERT INTO deposits (
@@ -173,24 +173,24 @@ const insertedTypes =
 /** Writes what a deposit's chain tells now, for every account that has it. They must be locked. */
 export const updateDepositStates = async (
   tx: Transaction,
-  deposits: readonly HeardDeposit[],
+  deposits: readonly ObservedDeposit[],
   now: Date,
 ): Promise<void> => {
   if (deposits.length === 0) return;
-  const rows = deposits.map((one) => [
-    one.id,
-    one.version,
-    one.status,
-    one.amount.toFixed(),
-    one.payer,
-    one.occurredAt.toISOString(),
-    one.returnedAt?.toISOString() ?? null,
+  const rows = deposits.map((deposit) => [
+    deposit.id,
+    deposit.version,
+    deposit.status,
+    deposit.amount.toFixed(),
+    deposit.payer,
+    deposit.occurredAt.toISOString(),
+    deposit.returnedAt?.toISOString() ?? null,
   ]);
-  await tx.query(nothing`
+  await tx.query(sqlVoid`
     UPDATE deposits SET version = greatest(deposits.version, told.version), status = told.status,
       amount = told.amount, payer = told.payer, occurred_at = told.occurred_at,
       returned_at = told.returned_at,
-      shared_at = CASE WHEN deposits.user_id = ${shared} THEN ${sql.timestamp(now)} END
+      shared_at = CASE WHEN deposits.user_id = ${sharedUserId} THEN ${sql.timestamp(now)} END
     FROM ${sql.unnest(rows, updatedTypes)}
       AS told (id, version, status, amount, payer, occurred_at, returned_at)
     WHERE deposits.id = told.id
@@ -200,8 +200,8 @@ export const updateDepositStates = async (
 const updatedTypes = "text int4 text numeric text timestamptz timestamptz".split(" ");
 
 /** Writes what was decided of an account's own deposit, which must be locked. */
-export const decideDeposit = async (tx: Transaction, deposit: Deposit): Promise<void> => {
-  await tx.query(nothing`
+export const updateDepositDecision = async (tx: Transaction, deposit: Deposit): Promise<void> => {
+  await tx.query(sqlVoid`
     UPDATE deposits SET decision = ${deposit.decision},
       decided_at = ${deposit.decidedAt?.toISOString() ?? null}, link_id = ${deposit.linkId},
       payment_id = ${deposit.paymentId}
@@ -215,32 +215,32 @@ export const listDeposits = (
   page: { userId: string; decision: DepositDecision; offset: number; limit: number },
 ): Promise<readonly Deposit[]> =>
   db.any(sql.type(DepositRow)`
-    SELECT ${columns} FROM deposits
+    SELECT ${depositColumns} FROM deposits
     WHERE user_id = ${page.userId} AND decision = ${page.decision}
       AND (decision <> 'unmatched' OR status <> 'orphaned')
     ORDER BY ${newestFirst} LIMIT ${page.limit} OFFSET ${page.offset}
   `);
 
 /** An account's deposits behind one of them, the newest first. */
-export const listDepositsBehind = (
+export const listDepositsAfter = (
   db: Db,
-  wanted: {
+  query: {
     userId: string;
     decision: DepositDecision | undefined;
     last: Deposit | undefined;
     limit: number;
   },
 ): Promise<readonly Deposit[]> => {
-  const { decision, last, limit, userId } = wanted;
-  const isDecided =
+  const { decision, last, limit, userId } = query;
+  const hasDecision =
     decision === undefined ? sql.fragment`true` : sql.fragment`decision = ${decision}`;
-  const isBehind =
+  const isAfterLast =
     last === undefined
       ? sql.fragment`true`
       : sql.fragment`(first_seen_at, id) < (${sql.timestamp(last.firstSeenAt)}, ${last.id})`;
   return db.any(sql.type(DepositRow)`
-    SELECT ${columns} FROM deposits
-    WHERE user_id = ${userId} AND ${isDecided} AND ${isBehind}
+    SELECT ${depositColumns} FROM deposits
+    WHERE user_id = ${userId} AND ${hasDecision} AND ${isAfterLast}
     ORDER BY ${newestFirst} LIMIT ${limit}
   `);
 };
@@ -256,7 +256,7 @@ const LikelyRow = z.object({
 });
 
 /** So many of the newest active links are looked at, of those that expire and those that do not. */
-const lookedAtMax = 200;
+const scannedLinksMax = 200;
 
 /**
  * The active links of an owner that deposits could be for: of the same token and destination, made
@@ -266,22 +266,22 @@ export const listLikelyLinks = (
   db: Db,
   { deposits, now, userId }: { deposits: readonly Deposit[]; now: Date; userId: string },
 ): Promise<readonly (LikelyLink & { depositId: string })[]> => {
-  const rows = deposits.map((one) => [
-    one.id,
-    one.chainId,
-    one.tokenAddress,
-    one.destinationAddress,
-    one.payer,
-    latestArrival(one).toISOString(),
+  const rows = deposits.map((deposit) => [
+    deposit.id,
+    deposit.chainId,
+    deposit.tokenAddress,
+    deposit.destinationAddress,
+    deposit.payer,
+    getLatestArrival(deposit).toISOString(),
   ]);
-  const own = sql.fragment`
+  const ownActiveLinks = sql.fragment`
     SELECT * FROM links WHERE user_id = ${userId} AND status = 'active'
   `;
   return db.any(sql.type(LikelyRow)`
     WITH active AS MATERIALIZED (
-      (${own} AND expires_at IS NULL ORDER BY created_at DESC, seq DESC LIMIT ${lookedAtMax})
+      (${ownActiveLinks} AND expires_at IS NULL ORDER BY created_at DESC, seq DESC LIMIT ${scannedLinksMax})
       UNION ALL
-      (${own} AND expires_at > ${sql.timestamp(now)} ORDER BY expires_at LIMIT ${lookedAtMax})
+      (${ownActiveLinks} AND expires_at > ${sql.timestamp(now)} ORDER BY expires_at LIMIT ${scannedLinksMax})
     )
     SELECT told.id AS "depositId", active.id, active.to_amount AS "toAmount",
       active.received_amount AS "receivedAmount", active.created_at AS "createdAt",

@@ -1,20 +1,20 @@
 import { sql } from "slonik";
 import * as z from "zod";
 import { PaymentLinkCreationData } from "@payment-links/contracts";
-import { type Db, type Transaction, nothing } from "@payment-links/postgres";
+import { type Db, type Transaction, sqlVoid } from "@payment-links/postgres";
 
 type OwnedKey = { ownerId: string; key: string };
 
-const KeptRow = z.object({
+const StoredResponseRow = z.object({
   bodyHash: z.instanceof(Buffer),
   answer: PaymentLinkCreationData,
 });
 
 /** The first answer to a call, with the SHA-256 of the body that it answered. */
-export type KeptAnswer = z.output<typeof KeptRow>;
+export type StoredResponse = z.output<typeof StoredResponseRow>;
 
 const LockRow = z.object({ isLocked: z.boolean() });
-const ForgottenRow = z.object({ createdAt: z.date() });
+const DeletedRow = z.object({ createdAt: z.date() });
 
 /** Takes a key until the transaction ends, or answers false at once: a crash leaves nothing behind. */
 export const tryLockKey = async (tx: Transaction, { ownerId, key }: OwnedKey): Promise<boolean> => {
@@ -26,12 +26,12 @@ export const tryLockKey = async (tx: Transaction, { ownerId, key }: OwnedKey): P
 };
 
 /** Finds the answer kept for a key since an instant. */
-export const findKeptAnswer = async (
+export const findStoredResponse = async (
   tx: Transaction,
   { ownerId, key }: OwnedKey,
   since: Date,
-): Promise<KeptAnswer | undefined> => {
-  const row = await tx.maybeOne(sql.type(KeptRow)`
+): Promise<StoredResponse | undefined> => {
+  const row = await tx.maybeOne(sql.type(StoredResponseRow)`
     SELECT body_hash AS "bodyHash", answer FROM idempotency_keys
     WHERE owner_id = ${ownerId} AND key = ${key} AND created_at > ${sql.timestamp(since)}
   `);
@@ -39,13 +39,13 @@ export const findKeptAnswer = async (
 };
 
 /** Keeps an answer. It replaces one that is too old but not deleted yet. */
-export const keepAnswer = async (
+export const saveResponse = async (
   tx: Transaction,
   { ownerId, key }: OwnedKey,
-  { bodyHash, answer }: KeptAnswer,
+  { bodyHash, answer }: StoredResponse,
   now: Date,
 ): Promise<void> => {
-  await tx.query(nothing`
+  await tx.query(sqlVoid`
     INSERT INTO idempotency_keys (owner_id, key, body_hash, answer, created_at)
     VALUES (
       ${ownerId}, ${key}, ${sql.binary(bodyHash)}, ${sql.jsonb(answer)}, ${sql.timestamp(now)}
@@ -60,16 +60,20 @@ export const keepAnswer = async (
  * how far it came. `from` skips the dead index entries of those that were deleted before, until
  * vacuum runs.
  */
-export const forgetAnswers = async (
+export const deleteExpiredResponses = async (
   db: Db,
-  { before, from, answersMax }: { before: Date; from?: Date | undefined; answersMax: number },
+  {
+    createdBefore,
+    from,
+    responsesMax,
+  }: { createdBefore: Date; from?: Date | undefined; responsesMax: number },
 ): Promise<{ count: number; until: Date | undefined }> => {
-  const rows = await db.any(sql.type(ForgottenRow)`
+  const rows = await db.any(sql.type(DeletedRow)`
     DELETE FROM idempotency_keys WHERE (owner_id, key) IN (
       SELECT owner_id, key FROM idempotency_keys
-      WHERE created_at <= ${sql.timestamp(before)}
+      WHERE created_at <= ${sql.timestamp(createdBefore)}
         AND created_at >= ${sql.timestamp(from ?? new Date(0))}
-      ORDER BY created_at LIMIT ${answersMax}
+      ORDER BY created_at LIMIT ${responsesMax}
       FOR UPDATE SKIP LOCKED
     )
     RETURNING created_at AS "createdAt"

@@ -1,67 +1,67 @@
 import { beforeAll, describe, expect, test } from "@jest/globals";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
-import { explain, rowsLookedAt, scansOf } from "../testing/explain.ts";
-import { openRig } from "../testing/open-rig.ts";
-import { copyLink, sampleAccount } from "../testing/samples.ts";
-import { type WantedLinks, lookedAtMax, searchLinks } from "./link-search.ts";
+import { explainQueries, countScannedRows, listScans } from "../testing/explain-queries.ts";
+import { createRig } from "../testing/create-rig.ts";
+import { insertLinkCopies, sampleAccount } from "../testing/samples.ts";
+import { type LinkQuery, scannedLinksMax, searchLinks } from "./link-search.ts";
 
 // Of fewer links it would be cheaper to read all.
 const linkCount = 60_000;
 
-const rig = useRig(openRig);
+const rig = useRig(createRig);
 let userId: string;
 beforeAll(async () => {
   const account = sampleAccount();
   userId = account.id;
-  const id = await rig.createLink(rig.giveKey(account), { toAmount: "1" });
-  await copyLink(rig.pool, id, { count: linkCount, description: "tea" });
+  const id = await rig.createLink(rig.createKeyHeaders(account), { toAmount: "1" });
+  await insertLinkCopies(rig.pool, id, { count: linkCount, description: "tea" });
   await rig.analyzeLinks();
 });
 
-type Filter = Omit<WantedLinks, "userId" | "now">;
+type SearchFilter = Omit<LinkQuery, "userId" | "now">;
 
-const later = (ms: number) => new Date(rig.clock.now().getTime() + ms);
+const afterNow = (ms: number) => new Date(rig.clock.now().getTime() + ms);
 
-const rare: [string, () => Filter][] = [
+const rareFilters: [string, () => SearchFilter][] = [
   ["a text that no link has", () => ({ search: { text: "needle" } })],
   ["a token that no link has", () => ({ tokenId: "none" })],
-  ["a status that no link has", () => ({ status: "inactive", from: later(0) })],
+  ["a status that no link has", () => ({ status: "inactive", from: afterNow(0) })],
   ["a text among completed links", () => ({ status: "completed", search: { text: "tea" } })],
-  ["a text before a time", () => ({ search: { text: "needle" }, to: later(9_000) })],
+  ["a text before a time", () => ({ search: { text: "needle" }, to: afterNow(9_000) })],
   [
     "a text behind a place",
-    () => ({ tokenId: "none", before: { createdAt: later(9_000), seq: "0" } }),
+    () => ({ tokenId: "none", before: { createdAt: afterNow(9_000), seq: "0" } }),
   ],
 ];
-const direct: [string, () => Filter][] = [
+const directFilters: [string, () => SearchFilter][] = [
   ["a text that all have", () => ({ search: { text: "TEA" } })],
   ["a link's id", () => ({ search: { linkId: "plink_x" } })],
   ["a payment reference", () => ({ search: { paymentReference: "00" } })],
-  ["a time in the middle", () => ({ from: later(1_000), to: later(9_000) })],
-  ["completed links of a time", () => ({ status: "completed", from: later(1_000) })],
-  ["what is behind a place", () => ({ before: { createdAt: later(9_000), seq: "0" } })],
+  ["a time in the middle", () => ({ from: afterNow(1_000), to: afterNow(9_000) })],
+  ["completed links of a time", () => ({ status: "completed", from: afterNow(1_000) })],
+  ["what is behind a place", () => ({ before: { createdAt: afterNow(9_000), seq: "0" } })],
 ];
 
 // Guards everybody else's connections: a filter may want what is rare, or what nobody has.
 describe("among 60,000 links,", () => {
-  const scans = async (filter: Filter) => {
-    const wanted = { ...filter, userId, now: rig.clock.now(), limit: 11, offset: 0 };
-    const read = scansOf(await explain(rig.pool, (db) => searchLinks(db, wanted)));
-    expect(read.map((scan) => scan["Node Type"])).not.toContain("Seq Scan");
-    return rowsLookedAt(read);
+  const countScanned = async (filter: SearchFilter) => {
+    const query = { ...filter, userId, now: rig.clock.now(), limit: 11, offset: 0 };
+    const scans = listScans(await explainQueries(rig.pool, (db) => searchLinks(db, query)));
+    expect(scans.map((scan) => scan["Node Type"])).not.toContain("Seq Scan");
+    return countScannedRows(scans);
   };
 
-  test.each(rare)(
+  test.each(rareFilters)(
     "a search for %s looks at 5,000 links twice, and no more",
     async (_name, filter) => {
-      expect(await scans(filter())).toBeLessThanOrEqual(2 * lookedAtMax + 10);
+      expect(await countScanned(filter())).toBeLessThanOrEqual(2 * scannedLinksMax + 10);
     },
   );
 
-  test.each(direct)(
+  test.each(directFilters)(
     "a search for %s looks for its end, and at what it shows",
     async (_name, filter) => {
-      expect(await scans(filter())).toBeLessThanOrEqual(lookedAtMax + 40);
+      expect(await countScanned(filter())).toBeLessThanOrEqual(scannedLinksMax + 40);
     },
   );
 });

@@ -4,13 +4,13 @@ import type { LinkStatus } from "@payment-links/contracts";
 import type { Db } from "@payment-links/postgres";
 import type { LinkSearch } from "../domain/link-search.ts";
 import type { LinkView } from "../domain/link-view.ts";
-import { ViewRow, columns } from "./link-views.ts";
+import { ViewRow, linkViewColumns } from "./link-views.ts";
 
 /** Where a link stands among its owner's, which go from the newest to the oldest. */
-export type LinkPlace = { createdAt: Date; seq: string };
+export type LinkCursor = { createdAt: Date; seq: string };
 
 /** Which of an owner's links are wanted, with their status at `now`. */
-export type WantedLinks = {
+export type LinkQuery = {
   userId: string;
   now: Date;
   status?: LinkStatus | undefined;
@@ -20,17 +20,17 @@ export type WantedLinks = {
   from?: Date | undefined;
   to?: Date | undefined;
   /** Only links made before this one. */
-  before?: LinkPlace | undefined;
+  before?: LinkCursor | undefined;
 };
 
-const PlaceRow = z.object({ id: z.string(), createdAt: z.date(), seq: z.string() });
+const CursorRow = z.object({ id: z.string(), createdAt: z.date(), seq: z.string() });
 
 /** The place of a link among its owner's. Another owner's link has none. */
-export const findLinkPlace = async (
+export const findLinkCursor = async (
   db: Db,
   { linkId, userId }: { linkId: string; userId: string },
-): Promise<LinkPlace | undefined> => {
-  const row = await db.maybeOne(sql.type(PlaceRow)`
+): Promise<LinkCursor | undefined> => {
+  const row = await db.maybeOne(sql.type(CursorRow)`
     SELECT id, created_at AS "createdAt", seq FROM links
     WHERE id = ${linkId} AND user_id = ${userId}
   `);
@@ -38,10 +38,10 @@ export const findLinkPlace = async (
 };
 
 /** So many links are looked at in one search; then it says how far it came. */
-export const lookedAtMax = 5_000;
+export const scannedLinksMax = 5_000;
 
 /** What a search found, and the last link that it looked at if there are more behind that. */
-export type FoundLinks = { links: readonly LinkView[]; lastLookedAt: string | undefined };
+export type LinkSearchResult = { links: readonly LinkView[]; lastScannedId: string | undefined };
 
 /**
  * A page of those links of an owner that are wanted, newest first. It walks down the newest 5,000 in an
@@ -49,53 +49,53 @@ export type FoundLinks = { links: readonly LinkView[]; lastLookedAt: string | un
  */
 export const searchLinks = async (
   db: Db,
-  { limit, offset, ...wanted }: WantedLinks & { limit: number; offset: number },
-): Promise<FoundLinks> => {
-  const isNamed = wanted.search !== undefined && !("text" in wanted.search);
+  { limit, offset, ...query }: LinkQuery & { limit: number; offset: number },
+): Promise<LinkSearchResult> => {
+  const isExactLookup = query.search !== undefined && !("text" in query.search);
   // Looked for first: a link that is made meanwhile is one more to look at, and none is missed.
-  const isNear = isRange(wanted) && offset + limit <= lookedAtMax;
-  const end = isNamed || isNear ? null : await findEnd(db, wanted);
-  const until =
-    end === null
+  const isShallowRange = isIndexRange(query) && offset + limit <= scannedLinksMax;
+  const scanEnd = isExactLookup || isShallowRange ? null : await findScanEnd(db, query);
+  const scanBound =
+    scanEnd === null
       ? sql.fragment`true`
       : sql.fragment`
-          (created_at, seq) >= (${sql.timestamp(end.createdAt)}, ${end.seq}::int8)`;
+          (created_at, seq) >= (${sql.timestamp(scanEnd.createdAt)}, ${scanEnd.seq}::int8)`;
   // The inner limit keeps the planner in the index: it would read all links to find a few rare ones.
-  const walk = sql.fragment`
-    SELECT * FROM links WHERE ${inWalk(wanted)} AND ${until}
-    ORDER BY created_at DESC, seq DESC LIMIT ${isNear ? offset + limit : 2 * lookedAtMax}
+  const scan = sql.fragment`
+    SELECT * FROM links WHERE ${buildScanCondition(query)} AND ${scanBound}
+    ORDER BY created_at DESC, seq DESC LIMIT ${isShallowRange ? offset + limit : 2 * scannedLinksMax}
   `;
-  const walked = isNamed ? sql.fragment`links` : sql.fragment`(${walk}) AS links`;
-  const which = isNamed
-    ? sql.fragment`${inWalk(wanted)} AND ${matching(wanted)}`
-    : matching(wanted);
+  const scannedLinks = isExactLookup ? sql.fragment`links` : sql.fragment`(${scan}) AS links`;
+  const condition = isExactLookup
+    ? sql.fragment`${buildScanCondition(query)} AND ${buildFilterCondition(query)}`
+    : buildFilterCondition(query);
   const links = await db.any(sql.type(ViewRow)`
-    SELECT ${columns} FROM ${walked} WHERE ${which}
+    SELECT ${linkViewColumns} FROM ${scannedLinks} WHERE ${condition}
     ORDER BY created_at DESC, seq DESC LIMIT ${limit} OFFSET ${offset}
   `);
-  return { links, lastLookedAt: links.length < limit ? end?.id : undefined };
+  return { links, lastScannedId: links.length < limit ? scanEnd?.id : undefined };
 };
 
 /** Whether all that is wanted is a range of one index. */
-const isRange = ({ search, status, tokenId }: WantedLinks): boolean =>
+const isIndexRange = ({ search, status, tokenId }: LinkQuery): boolean =>
   search === undefined && tokenId === undefined && (status ?? "completed") === "completed";
 
 /** The last link that one search looks at; null if it comes to the end of them. */
-const findEnd = (db: Db, wanted: WantedLinks): Promise<z.output<typeof PlaceRow> | null> =>
-  db.maybeOne(sql.type(PlaceRow)`
+const findScanEnd = (db: Db, query: LinkQuery): Promise<z.output<typeof CursorRow> | null> =>
+  db.maybeOne(sql.type(CursorRow)`
     WITH places AS MATERIALIZED (
-      SELECT created_at, seq FROM links WHERE ${inWalk(wanted)}
-      ORDER BY created_at DESC, seq DESC LIMIT 2 OFFSET ${lookedAtMax - 1}
+      SELECT created_at, seq FROM links WHERE ${buildScanCondition(query)}
+      ORDER BY created_at DESC, seq DESC LIMIT 2 OFFSET ${scannedLinksMax - 1}
     )
     SELECT links.id, links.created_at AS "createdAt", links.seq
-    FROM places JOIN links ON links.user_id = ${wanted.userId}
+    FROM places JOIN links ON links.user_id = ${query.userId}
       AND links.created_at = places.created_at AND links.seq = places.seq
     WHERE (SELECT count(*) FROM places) > 1
     ORDER BY places.created_at DESC, places.seq DESC LIMIT 1
   `);
 
 /** The links that are walked over: what one index holds in the order of the page. */
-const inWalk = ({ before, from, status, to, userId }: WantedLinks) => {
+const buildScanCondition = ({ before, from, status, to, userId }: LinkQuery) => {
   const conditions = [sql.fragment`user_id = ${userId}`];
   // In the text, so that the planner sees which partial index holds it. Completed links stay completed.
   if (status === "completed") conditions.push(sql.fragment`status = 'completed'`);
@@ -110,7 +110,7 @@ const inWalk = ({ before, from, status, to, userId }: WantedLinks) => {
 };
 
 /** What each link that is walked over is held against. */
-const matching = ({ now, search, status, tokenId }: WantedLinks) => {
+const buildFilterCondition = ({ now, search, status, tokenId }: LinkQuery) => {
   const conditions = [sql.fragment`true`];
   if (status === "active") {
     conditions.push(sql.fragment`
@@ -122,12 +122,12 @@ const matching = ({ now, search, status, tokenId }: WantedLinks) => {
     `);
   }
   if (tokenId !== undefined) conditions.push(sql.fragment`token_id = ${tokenId}`);
-  if (search !== undefined) conditions.push(found(search));
+  if (search !== undefined) conditions.push(buildSearchCondition(search));
   return sql.join(conditions, sql.fragment` AND `);
 };
 
 // The collation folds the letters of all languages, whatever the database's own does.
-const found = (search: LinkSearch): FragmentSqlToken => {
+const buildSearchCondition = (search: LinkSearch): FragmentSqlToken => {
   if ("linkId" in search) return sql.fragment`id = ${search.linkId}`;
   if ("paymentReference" in search) {
     return sql.fragment`payment_reference = ${search.paymentReference}`;
@@ -138,20 +138,20 @@ const found = (search: LinkSearch): FragmentSqlToken => {
 };
 
 /** The newest link of an owner: what is made later stands before it. */
-const newestOf = (userId: string) => sql.fragment`
+const selectNewestLink = (userId: string) => sql.fragment`
   SELECT created_at, seq FROM links WHERE user_id = ${userId}
   ORDER BY created_at DESC, seq DESC LIMIT 1
 `;
 
 // A page has the links behind a place, so it is the one right before the newest, where none stands.
-const beforeNewest = sql.fragment`newest.created_at AS "createdAt", newest.seq + 1 AS seq`;
+const beforeNewestColumns = sql.fragment`newest.created_at AS "createdAt", newest.seq + 1 AS seq`;
 
-const StartRow = PlaceRow.omit({ id: true });
+const StartRow = CursorRow.omit({ id: true });
 
 /** The place behind which all links of an owner stand right now; undefined where there is none. */
-export const findStart = async (db: Db, userId: string): Promise<LinkPlace | undefined> => {
+export const findStartCursor = async (db: Db, userId: string): Promise<LinkCursor | undefined> => {
   const row = await db.maybeOne(sql.type(StartRow)`
-    SELECT ${beforeNewest} FROM (${newestOf(userId)}) AS newest
+    SELECT ${beforeNewestColumns} FROM (${selectNewestLink(userId)}) AS newest
   `);
   return row ?? undefined;
 };
@@ -168,19 +168,19 @@ const CountRow = z.object({
  * How many links are wanted, and the place behind which all of them stand right now: both of one moment. There
  * is no count if that is not soon found, or is beyond a million.
  */
-export const countWantedLinks = async (
+export const countMatchingLinks = async (
   db: Db,
-  wanted: WantedLinks,
-): Promise<{ count: number | undefined; start: LinkPlace | undefined }> => {
-  const counted = isRange(wanted)
+  query: LinkQuery,
+): Promise<{ count: number | undefined; start: LinkCursor | undefined }> => {
+  const countQuery = isIndexRange(query)
     ? sql.fragment`
         SELECT count(*)::int FROM (
-          SELECT FROM links WHERE ${inWalk(wanted)} LIMIT ${countMax + 1}
+          SELECT FROM links WHERE ${buildScanCondition(query)} LIMIT ${countMax + 1}
         ) AS counted`
     : sql.fragment`SELECT NULL::int AS count`;
   const { count, createdAt, seq } = await db.one(sql.type(CountRow)`
-    SELECT counted.count, ${beforeNewest}
-    FROM (${counted}) AS counted LEFT JOIN (${newestOf(wanted.userId)}) AS newest ON true
+    SELECT counted.count, ${beforeNewestColumns}
+    FROM (${countQuery}) AS counted LEFT JOIN (${selectNewestLink(query.userId)}) AS newest ON true
   `);
   return {
     count: count === null || count > countMax ? undefined : count,

@@ -4,44 +4,49 @@ import * as z from "zod";
 import { type LinkStatus, linkStatuses } from "@payment-links/contracts";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
-import { type Plan, explain, rowsLookedAt, scansOf } from "../testing/explain.ts";
-import { openRig } from "../testing/open-rig.ts";
-import { copyLink, sampleAccount } from "../testing/samples.ts";
+import {
+  type Plan,
+  explainQueries,
+  countScannedRows,
+  listScans,
+} from "../testing/explain-queries.ts";
+import { createRig } from "../testing/create-rig.ts";
+import { insertLinkCopies, sampleAccount } from "../testing/samples.ts";
 import { listLinks } from "./link-views.ts";
-import { markExpired } from "./links.ts";
+import { markExpiredLinks } from "./links.ts";
 
-const Nothing = z.object({}).strict();
+const EmptyRow = z.object({}).strict();
 
 const linkCount = 20_000;
 
-const rig = useRig(openRig);
+const rig = useRig(createRig);
 
 /** The id of a copy, which ends with its number. */
-const numbered = sql.fragment`id || '_' || number`;
+const numberedId = sql.fragment`id || '_' || number`;
 
 let userId: string;
 beforeAll(async () => {
   const account = sampleAccount();
   userId = account.id;
-  const id = await rig.createLink(rig.giveKey(account), { toAmount: "1" });
-  await copyLink(rig.pool, id, {
+  const id = await rig.createLink(rig.createKeyHeaders(account), { toAmount: "1" });
+  await insertLinkCopies(rig.pool, id, {
     count: linkCount,
-    id: numbered,
+    id: numberedId,
     expiresAt: sql.fragment`CASE WHEN number % 4 = 0 THEN created_at + interval '1 day' END`,
   });
 });
 
-const SeenRow = z.object({ isSeen: z.boolean() });
+const AllVisibleRow = z.object({ isSeen: z.boolean() });
 
 /**
  * Vacuums until no page of links is left out. Other tests share the server, and a page is passed over
  * while a commit of its rows, or of anybody's close to it, is not on disk yet, as tests do not wait for
  * that; and while a reader of this database looks from before the oldest open transaction of any.
  */
-const vacuumUntilAllIsSeen = async (): Promise<void> => {
+const vacuumUntilAllVisible = async (): Promise<void> => {
   await waitUntil("everybody sees every page of links", async () => {
     await rig.vacuumLinks();
-    return rig.pool.oneFirst(sql.type(SeenRow)`
+    return rig.pool.oneFirst(sql.type(AllVisibleRow)`
       SELECT relallvisible >= (SELECT count(DISTINCT (ctid::text::point)[0]) FROM links) AS "isSeen"
       FROM pg_class WHERE oid = 'links_api.links'::regclass
     `);
@@ -49,18 +54,18 @@ const vacuumUntilAllIsSeen = async (): Promise<void> => {
 };
 
 /** The scans of links that a list makes, as the server ran them. */
-const scansOfList = async (
+const listLinkScans = async (
   userId: string,
   status: LinkStatus | null,
   offset = 0,
 ): Promise<Plan[]> => {
-  const page = { userId, status, now: rig.clock.now(), offset, limit: 11 };
-  const plans = await explain(rig.pool, (db) => listLinks(db, page));
-  return scansOf(plans).filter((scan) => scan["Relation Name"] === "links");
+  const pageQuery = { userId, status, now: rig.clock.now(), offset, limit: 11 };
+  const plans = await explainQueries(rig.pool, (db) => listLinks(db, pageQuery));
+  return listScans(plans).filter((scan) => scan["Relation Name"] === "links");
 };
 
 /** The rows that a scan took from the table itself. */
-const rowsOfTable = (scan: Plan): number =>
+const countTableRows = (scan: Plan): number =>
   scan["Node Type"] === "Index Only Scan"
     ? (scan["Heap Fetches"] ?? 0)
     : scan["Actual Rows"] * scan["Actual Loops"];
@@ -84,36 +89,36 @@ describe.each(["unknown to the planner", "analyzed"])("a page of 20,000 links, %
   test.each([null, ...linkStatuses])(
     "given the status %s, reads little more than it shows",
     async (status) => {
-      const scans = await scansOfList(userId, status);
+      const scans = await listLinkScans(userId, status);
       expect(scans.length).toBeGreaterThan(0);
       expect(scans.map((scan) => scan["Node Type"])).not.toContain("Seq Scan");
-      expect(rowsLookedAt(scans)).toBeLessThanOrEqual(rowsMax(status, state));
+      expect(countScannedRows(scans)).toBeLessThanOrEqual(rowsMax(status, state));
     },
   );
 });
 
 // Guards everybody else's cache and time: a row is thirty times as long as its entry in an index.
 describe("a page far down 20,000 links", () => {
-  let mixedId: string;
+  let mixedUserId: string;
   beforeAll(async () => {
     const account = sampleAccount();
-    mixedId = account.id;
-    const id = await rig.createLink(rig.giveKey(account), { toAmount: "1" });
-    await copyLink(rig.pool, id, {
+    mixedUserId = account.id;
+    const id = await rig.createLink(rig.createKeyHeaders(account), { toAmount: "1" });
+    await insertLinkCopies(rig.pool, id, {
       count: linkCount,
-      id: numbered,
+      id: numberedId,
       status: sql.fragment`(ARRAY['active', 'completed'])[1 + number % 2]`,
       createdAt: sql.fragment`created_at + number % 7000 * interval '1 ms'`,
     });
-    await vacuumUntilAllIsSeen();
+    await vacuumUntilAllVisible();
   });
 
   test.each([null, "active", "completed"] as const)(
     "given the status %s, reads no row before it, only the index",
     async (status) => {
-      const scans = await scansOfList(mixedId, status, 9_900);
+      const scans = await listLinkScans(mixedUserId, status, 9_900);
       expect(scans.map((scan) => scan["Node Type"])).not.toContain("Seq Scan");
-      const rows = scans.reduce((sum, scan) => sum + rowsOfTable(scan), 0);
+      const rows = scans.reduce((sum, scan) => sum + countTableRows(scan), 0);
       expect(rows).toBeLessThanOrEqual(40);
     },
   );
@@ -121,11 +126,11 @@ describe("a page far down 20,000 links", () => {
   test.each([null, ...linkStatuses])(
     "given the status %s, is what follows the pages before it",
     async (status) => {
-      const filter = { userId: mixedId, status, now: rig.clock.now() };
-      const whole = await listLinks(rig.pool, { ...filter, offset: 0, limit: 500 });
+      const filter = { userId: mixedUserId, status, now: rig.clock.now() };
+      const firstLinks = await listLinks(rig.pool, { ...filter, offset: 0, limit: 500 });
       for (const offset of [1, 10, 489]) {
         const page = await listLinks(rig.pool, { ...filter, offset, limit: 11 });
-        expect(page).toEqual(whole.slice(offset, offset + 11));
+        expect(page).toEqual(firstLinks.slice(offset, offset + 11));
       }
     },
   );
@@ -134,24 +139,24 @@ describe("a page far down 20,000 links", () => {
 // Guards an account whose links all expired at once: what the expiry job leaves behind, until vacuum
 // comes by, must not stand in the way of a page.
 describe("a page of 20,000 links that have all expired and were marked", () => {
-  let expiredId: string;
+  let expiredUserId: string;
   beforeAll(async () => {
     const account = sampleAccount();
-    expiredId = account.id;
-    const id = await rig.createLink(rig.giveKey(account), { toAmount: "1" });
-    await copyLink(rig.pool, id, {
+    expiredUserId = account.id;
+    const id = await rig.createLink(rig.createKeyHeaders(account), { toAmount: "1" });
+    await insertLinkCopies(rig.pool, id, {
       count: linkCount,
-      id: numbered,
+      id: numberedId,
       expiresAt: sql.fragment`created_at - interval '1 hour'`,
     });
     const now = rig.clock.now();
-    while ((await markExpired(rig.pool, { now, linksMax: 5_000 })).count > 0);
+    while ((await markExpiredLinks(rig.pool, { now, linksMax: 5_000 })).count > 0);
   });
 
   test.each([null, "active", "completed"] as const)(
     "given the status %s, touches few pages",
     async (status) => {
-      const scans = await scansOfList(expiredId, status);
+      const scans = await listLinkScans(expiredUserId, status);
       const pages = scans.reduce((sum, scan) => sum + (scan["Shared Hit Blocks"] ?? 0), 0);
       expect(pages).toBeLessThanOrEqual(100);
     },
@@ -162,20 +167,20 @@ describe("a page of 20,000 links that have all expired and were marked", () => {
 test.each([0, 6_000])(
   "a page of 20,000 links that have all expired, of which the newest %i are marked, reads little more than it shows",
   async (markedCount) => {
-    const { account, id } = await openExpired(linkCount);
-    await rig.pool.query(sql.type(Nothing)`
+    const { account, id } = await createExpiredLinks(linkCount);
+    await rig.pool.query(sql.type(EmptyRow)`
       UPDATE links SET status = 'inactive' WHERE id IN (
         SELECT id FROM links WHERE user_id = ${account.id} ORDER BY created_at DESC LIMIT ${markedCount}
       )
     `);
     await rig.analyzeLinks();
-    const scans = await scansOfList(account.id, "inactive");
+    const scans = await listLinkScans(account.id, "inactive");
     expect(scans.map((scan) => scan["Node Type"])).not.toContain("Seq Scan");
     // 51 say that they are many.
-    expect(rowsLookedAt(scans)).toBeLessThanOrEqual(100);
-    const page = { userId: account.id, status: "inactive", now: rig.clock.now() } as const;
-    const [first] = await listLinks(rig.pool, { ...page, offset: 0, limit: 11 });
-    expect(first?.id).toBe(`${id}_${linkCount - 1}`);
+    expect(countScannedRows(scans)).toBeLessThanOrEqual(100);
+    const pageQuery = { userId: account.id, status: "inactive", now: rig.clock.now() } as const;
+    const [firstLink] = await listLinks(rig.pool, { ...pageQuery, offset: 0, limit: 11 });
+    expect(firstLink?.id).toBe(`${id}_${linkCount - 1}`);
   },
 );
 
@@ -194,37 +199,37 @@ test.each([
 ])(
   "given %i expired links of which some are not marked yet, and %i newer ones, lists the newest in order",
   async (count, newerCount) => {
-    const { account, id } = await openExpired(count + 30);
+    const { account, id } = await createExpiredLinks(count + 30);
     // Every tenth of the first three hundred, if there are as many.
-    await rig.pool.query(sql.type(Nothing)`
+    await rig.pool.query(sql.type(EmptyRow)`
       UPDATE links SET status = 'inactive'
       WHERE id IN (SELECT ${id} || '_' || 10 * number FROM generate_series(1, 30) AS number)
     `);
-    await copyLink(rig.pool, id, {
+    await insertLinkCopies(rig.pool, id, {
       count: newerCount,
       id: sql.fragment`id || '_newer_' || number`,
       createdAt: sql.fragment`created_at + interval '1 hour'`,
       expiresAt: sql.fragment`NULL::timestamptz`,
     });
-    const page = { userId: account.id, status: "inactive", now: rig.clock.now() } as const;
-    const links = await listLinks(rig.pool, { ...page, offset: 0, limit: 11 });
-    const newest = Array.from({ length: 11 }, (_, index) => `${id}_${count + 29 - index}`);
-    expect(links.map((link) => link.id)).toEqual(newest);
-    const last = await listLinks(rig.pool, { ...page, offset: count + 28, limit: 11 });
-    expect(last.map((link) => link.id)).toEqual([`${id}_1`, id]);
+    const pageQuery = { userId: account.id, status: "inactive", now: rig.clock.now() } as const;
+    const links = await listLinks(rig.pool, { ...pageQuery, offset: 0, limit: 11 });
+    const newestIds = Array.from({ length: 11 }, (_, index) => `${id}_${count + 29 - index}`);
+    expect(links.map((link) => link.id)).toEqual(newestIds);
+    const lastPage = await listLinks(rig.pool, { ...pageQuery, offset: count + 28, limit: 11 });
+    expect(lastPage.map((link) => link.id)).toEqual([`${id}_1`, id]);
   },
 );
 
 /** An account with so many links that have expired at different times, the newest with the highest number. */
-const openExpired = async (count: number) => {
+const createExpiredLinks = async (count: number) => {
   const account = sampleAccount();
-  const id = await rig.createLink(rig.giveKey(account), {
+  const id = await rig.createLink(rig.createKeyHeaders(account), {
     toAmount: "1",
     expirationDate: new Date(rig.clock.now().getTime() + 1_000).toISOString(),
   });
-  await copyLink(rig.pool, id, {
+  await insertLinkCopies(rig.pool, id, {
     count: count - 1,
-    id: numbered,
+    id: numberedId,
     expiresAt: sql.fragment`expires_at - (number * 7919 % 1000) * interval '1 s'`,
   });
   rig.clock.advance(1_000);
@@ -236,20 +241,20 @@ test.each([249, 250, 251, 400])(
   "given %i active links that will expire, lists the newest of them in order",
   async (count) => {
     const account = sampleAccount();
-    const id = await rig.createLink(rig.giveKey(account), {
+    const id = await rig.createLink(rig.createKeyHeaders(account), {
       toAmount: "1",
       expirationDate: new Date(rig.clock.now().getTime() + 60_000).toISOString(),
     });
-    await copyLink(rig.pool, id, {
+    await insertLinkCopies(rig.pool, id, {
       count: count - 1,
-      id: numbered,
+      id: numberedId,
       expiresAt: sql.fragment`expires_at + (number * 7919 % 1000) * interval '1 s'`,
     });
-    const page = { userId: account.id, status: "active", now: rig.clock.now() } as const;
-    const links = await listLinks(rig.pool, { ...page, offset: 0, limit: 11 });
-    const newest = Array.from({ length: 11 }, (_, index) => `${id}_${count - 1 - index}`);
-    expect(links.map((link) => link.id)).toEqual(newest);
-    const last = await listLinks(rig.pool, { ...page, offset: count - 1, limit: 11 });
-    expect(last.map((link) => link.id)).toEqual([id]);
+    const pageQuery = { userId: account.id, status: "active", now: rig.clock.now() } as const;
+    const links = await listLinks(rig.pool, { ...pageQuery, offset: 0, limit: 11 });
+    const newestIds = Array.from({ length: 11 }, (_, index) => `${id}_${count - 1 - index}`);
+    expect(links.map((link) => link.id)).toEqual(newestIds);
+    const lastPage = await listLinks(rig.pool, { ...pageQuery, offset: count - 1, limit: 11 });
+    expect(lastPage.map((link) => link.id)).toEqual([id]);
   },
 );

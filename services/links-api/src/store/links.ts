@@ -1,6 +1,11 @@
 import { sql } from "slonik";
 import * as z from "zod";
-import { type OutgoingEvent, type Republishing, outboxRow, outgoing } from "@payment-links/bus";
+import {
+  type OutgoingEvent,
+  type RepublishSource,
+  toOutboxRow,
+  createOutgoingEvent,
+} from "@payment-links/bus";
 import {
   type Account,
   Amount,
@@ -10,16 +15,16 @@ import {
 } from "@payment-links/contracts";
 import {
   type Db,
-  NothingRow,
+  VoidRow,
   type Pool,
   type Transaction,
-  documentRows,
-  nothing,
-  patiently,
+  createJsonRecordset,
+  sqlVoid,
+  withStatementTimeout,
   transact,
 } from "@payment-links/postgres";
-import { type Link, linkState } from "../domain/link.ts";
-import { accountUpsert } from "./accounts.ts";
+import { type Link, toLinkState } from "../domain/link.ts";
+import { buildAccountUpsert } from "./accounts.ts";
 
 const LinkRow = z.object({
   id: z.string(),
@@ -46,12 +51,12 @@ const LinkRow = z.object({
 
 const MarkedRow = z.object({ count: z.int(), until: z.date().nullable() });
 
-const MarkedToRow = z.object({ markedTo: z.date() });
+const MarkedUntilRow = z.object({ markedTo: z.date() });
 
 /** What an owner wrote on a link, wherever links are read. */
 export const textColumns = sql.fragment`links.description`;
 
-const columns = sql.fragment`
+const linkColumns = sql.fragment`
   links.id, links.user_id AS "userId", links.version, links.status,
   links.to_amount AS "toAmount", links.received_amount AS "receivedAmount",
   links.current_usage AS "currentUsage", links.max_usage AS "maxUsage", ${textColumns},
@@ -71,8 +76,8 @@ export type NewLink = {
   link: Link;
   createdBy: string;
   event: OutgoingEvent;
-  deed: OutgoingEvent | undefined;
-  unwrittenOwner: Account | undefined;
+  auditEvent: OutgoingEvent | undefined;
+  ownerToStore: Account | undefined;
 };
 
 /**
@@ -82,21 +87,23 @@ export type NewLink = {
  */
 export const insertLink = async (
   db: Db,
-  { link, createdBy, event, deed, unwrittenOwner }: NewLink,
+  { link, createdBy, event, auditEvent, ownerToStore }: NewLink,
 ): Promise<void> => {
-  const byWhom = deed === undefined ? "insert_link" : "insert_persons_link";
-  const name = unwrittenOwner === undefined ? byWhom : `${byWhom}_with_owner`;
-  const deedStep =
-    deed === undefined ? sql.fragment`` : sql.fragment`deed AS (${outboxInsert(deed)}),`;
-  const told = { toldAt: link.createdAt, anewFrom: null };
-  const ownerStep =
-    unwrittenOwner === undefined
+  const statementName = auditEvent === undefined ? "insert_link" : "insert_persons_link";
+  const preparedName = ownerToStore === undefined ? statementName : `${statementName}_with_owner`;
+  const auditCte =
+    auditEvent === undefined
       ? sql.fragment``
-      : sql.fragment`owner AS (${accountUpsert(unwrittenOwner, told)}),`;
-  const row = outboxRow(event);
+      : sql.fragment`deed AS (${buildOutboxInsert(auditEvent)}),`;
+  const latestPublished = { publishedAt: link.createdAt, versionsRestartedAt: null };
+  const ownerCte =
+    ownerToStore === undefined
+      ? sql.fragment``
+      : sql.fragment`owner AS (${buildAccountUpsert(ownerToStore, latestPublished)}),`;
+  const row = toOutboxRow(event);
   // Its values are in one template, because a fragment's text would be rewritten at every call.
-  await db.query(sql.prepared(name, NothingRow)`
-    WITH ${ownerStep} ${deedStep} link AS (
+  await db.query(sql.prepared(preparedName, VoidRow)`
+    WITH ${ownerCte} ${auditCte} link AS (
       INSERT INTO links (
         id, user_id, version, status, to_amount, max_usage, description, created_at, expires_at,
         wallet_id, wallet_provider, destination_address, token_id, chain_id, token_address,
@@ -116,8 +123,8 @@ export const insertLink = async (
   `);
 };
 
-const outboxInsert = (event: OutgoingEvent) => {
-  const { id, topic, key, type, occurredAt, traceparent, value } = outboxRow(event);
+const buildOutboxInsert = (event: OutgoingEvent) => {
+  const { id, topic, key, type, occurredAt, traceparent, value } = toOutboxRow(event);
   return sql.fragment`
     INSERT INTO outbox (id, topic, key, type, occurred_at, traceparent, value) VALUES (
       ${id}, ${topic}, ${key}, ${type}, ${occurredAt}, ${traceparent}, ${value}
@@ -125,7 +132,7 @@ const outboxInsert = (event: OutgoingEvent) => {
   `;
 };
 
-const idRows = documentRows(["text"]);
+const idRows = createJsonRecordset(["text"]);
 
 /**
  * Locks links until the transaction ends; one that is not there is missing from the answer. They are
@@ -137,7 +144,7 @@ export const lockLinks = async (
 ): Promise<Map<string, Link>> => {
   const ids = [...new Set(linkIds)].toSorted().map((id) => [id]);
   const rows = await tx.any(sql.prepared("lock_links", LinkRow)`
-    SELECT ${columns} FROM (${idRows(ids)}) AS wanted (id) CROSS JOIN LATERAL (
+    SELECT ${linkColumns} FROM (${idRows(ids)}) AS wanted (id) CROSS JOIN LATERAL (
       SELECT * FROM links WHERE id = wanted.id LIMIT 1 FOR UPDATE
     ) AS links
   `);
@@ -148,7 +155,7 @@ export const lockLinks = async (
  * The `UPDATE` of what may change of links, each given once; their rows must be locked by this
  * transaction. The ids stand behind a `SELECT`, so that their number is nothing to plan for.
  */
-export const linksUpdate = (links: readonly Link[]) => {
+export const buildLinksUpdate = (links: readonly Link[]) => {
   const ids = links.map(({ id }) => id);
   const rows = links.map((link) => [
     link.id,
@@ -164,14 +171,14 @@ export const linksUpdate = (links: readonly Link[]) => {
       version = new.version, status = new.status, received_amount = new.received_amount,
       current_usage = new.current_usage, deactivated_at = new.deactivated_at,
       last_transaction_id = new.last_transaction_id
-    FROM (${changedRows(rows)})
+    FROM (${linkUpdateRows(rows)})
       AS new (id, version, status, received_amount, current_usage, deactivated_at,
               last_transaction_id)
     WHERE links.id = new.id AND links.id = ANY ((SELECT ${sql.array(ids, "text")})::text[])
   `;
 };
 
-const changedRows = documentRows([
+const linkUpdateRows = createJsonRecordset([
   "text",
   "int4",
   "text",
@@ -181,9 +188,9 @@ const changedRows = documentRows([
   "text",
 ]);
 
-/** Writes what may change of a link, as {@link linksUpdate} does. */
+/** Writes what may change of a link, as {@link buildLinksUpdate} does. */
 export const updateLink = async (tx: Transaction, link: Link): Promise<void> => {
-  await tx.query(sql.prepared("update_link", NothingRow)`${linksUpdate([link])}`);
+  await tx.query(sql.prepared("update_link", VoidRow)`${buildLinksUpdate([link])}`);
 };
 
 /**
@@ -192,7 +199,7 @@ export const updateLink = async (tx: Transaction, link: Link): Promise<void> => 
  * It leaves links that a payment has locked. `from` skips links that were marked before, because their dead
  * index entries would be walked again until vacuum runs.
  */
-export const markExpired = async (
+export const markExpiredLinks = async (
   db: Db,
   { now, from, linksMax }: { now: Date; from?: Date | undefined; linksMax: number },
 ): Promise<{ count: number; until: Date | undefined }> => {
@@ -218,51 +225,51 @@ export const markExpired = async (
   return { count, until: until ?? undefined };
 };
 
-/** How far links were marked by {@link markExpired}, by whatever process; null for not at all. */
-export const readMarkedTo = async (db: Db): Promise<Date | null> => {
-  const kept = await db.maybeOne(sql.type(MarkedToRow)`
+/** How far links were marked by {@link markExpiredLinks}, by whatever process; null for not at all. */
+export const readMarkedUntil = async (db: Db): Promise<Date | null> => {
+  const row = await db.maybeOne(sql.type(MarkedUntilRow)`
     SELECT marked_to AS "markedTo" FROM link_expiry
   `);
-  return kept?.markedTo ?? null;
+  return row?.markedTo ?? null;
 };
 
 /**
  * Marks links active again whose expiry is yet to come, up to an instant, and that nobody deactivated: they
  * were marked by a clock that was ahead. No index finds them, as there are none but then.
  */
-export const unmarkExpired = async (
+export const unmarkExpiredLinks = async (
   pool: Pool,
   { now, until }: { now: Date; until: Date },
 ): Promise<void> => {
-  const unmark = nothing`
+  const unmarkQuery = sqlVoid`
     UPDATE links SET status = 'active'
     WHERE status = 'inactive' AND deactivated_at IS NULL
       AND expires_at > ${sql.timestamp(now)} AND expires_at <= ${sql.timestamp(until)}
   `;
-  const keep = nothing`
+  const updateMarkedUntilQuery = sqlVoid`
     UPDATE link_expiry SET marked_to = ${sql.timestamp(now)} WHERE marked_to > ${sql.timestamp(now)}
   `;
   await transact(pool, async (tx) => {
     // First: a process whose clock is ahead yet waits here, and what it marks is kept behind this.
-    await tx.query(keep);
-    await patiently(tx, unmarkMsMax, () => tx.query(unmark));
+    await tx.query(updateMarkedUntilQuery);
+    await withStatementTimeout(tx, unmarkTimeoutMs, () => tx.query(unmarkQuery));
   });
 };
 
-const unmarkMsMax = 60_000;
+const unmarkTimeoutMs = 60_000;
 
 /** Every link's present state again, as snapshots (rule EVENT-5). */
-export const republishLinks: Republishing = {
-  what: "payment-links",
+export const linkRepublishSource: RepublishSource = {
+  resource: "payment-links",
   table: "links",
   column: "id",
-  read: async (tx, linkIds, now) => {
+  readEvents: async (tx, linkIds, now) => {
     const links = await tx.any(sql.type(LinkRow)`
-      SELECT ${columns} FROM links WHERE id = ANY (${sql.array([...linkIds], "text")}) ORDER BY id
+      SELECT ${linkColumns} FROM links WHERE id = ANY (${sql.array([...linkIds], "text")}) ORDER BY id
     `);
     return links.map((link) => {
-      const data = { link: linkState(link, now) };
-      return outgoing(linkSnapshot, { key: link.id, occurredAt: now, data });
+      const data = { link: toLinkState(link, now) };
+      return createOutgoingEvent(linkSnapshot, { key: link.id, occurredAt: now, data });
     });
   },
 };

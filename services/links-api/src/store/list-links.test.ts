@@ -1,26 +1,26 @@
 import { beforeAll, describe, expect, test } from "@jest/globals";
 import { sql } from "slonik";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
-import { explain, rowsLookedAt, scansOf } from "../testing/explain.ts";
-import { openRig } from "../testing/open-rig.ts";
-import { copyLink, sampleAccount } from "../testing/samples.ts";
+import { explainQueries, countScannedRows, listScans } from "../testing/explain-queries.ts";
+import { createRig } from "../testing/create-rig.ts";
+import { insertLinkCopies, sampleAccount } from "../testing/samples.ts";
 import { listLinks } from "./link-views.ts";
 import { createListLinks } from "./list-links.ts";
 
-const rig = useRig(openRig);
+const rig = useRig(createRig);
 
 const account = sampleAccount();
 const userId = account.id;
 const linkCount = 16_000;
-let modelId: string;
+let templateLinkId: string;
 
-/** Copies the account's link: so many of them, made `agoMs` before now, three in each millisecond. */
-const addLinks = (name: string, count: number, agoMs: number) =>
-  copyLink(rig.pool, modelId, {
+/** Copies the account's link: so many of them, made `ageMs` before now, three in each millisecond. */
+const addLinks = (name: string, count: number, ageMs: number) =>
+  insertLinkCopies(rig.pool, templateLinkId, {
     count,
     id: sql.fragment`id || ${name} || number`,
     createdAt: sql.fragment`
-      ${sql.timestamp(new Date(rig.clock.now().getTime() - agoMs))}
+      ${sql.timestamp(new Date(rig.clock.now().getTime() - ageMs))}
         + number / 3 * interval '1 ms' + number % 2 * interval '1 us'`,
   });
 
@@ -28,12 +28,12 @@ const hourMs = 60 * 60_000;
 const minuteMs = 60_000;
 
 beforeAll(async () => {
-  modelId = await rig.createLink(rig.giveKey(account), { toAmount: "1" });
+  templateLinkId = await rig.createLink(rig.createKeyHeaders(account), { toAmount: "1" });
   await addLinks("_old", linkCount, 24 * hourMs);
   await rig.analyzeLinks();
 });
 
-const pageAt = (offset: number, status: "active" | null = null) => ({
+const createPageQuery = (offset: number, status: "active" | null = null) => ({
   userId,
   status,
   now: rig.clock.now(),
@@ -43,9 +43,11 @@ const pageAt = (offset: number, status: "active" | null = null) => ({
 
 /** The page that is found, which is to be the one that an offset names. */
 const expectPage = async (list: typeof listLinks, offset: number): Promise<void> => {
-  const page = pageAt(offset);
-  const found = await list(rig.pool, page);
-  expect(found.map(({ id }) => id)).toEqual((await listLinks(rig.pool, page)).map(({ id }) => id));
+  const page = createPageQuery(offset);
+  const foundLinks = await list(rig.pool, page);
+  expect(foundLinks.map(({ id }) => id)).toEqual(
+    (await listLinks(rig.pool, page)).map(({ id }) => id),
+  );
 };
 
 describe("a page far down a list", () => {
@@ -85,35 +87,39 @@ describe("a page far down a list", () => {
   test("passes over few links, once one page there was read", async () => {
     const list = createListLinks();
     rig.clock.advance(hourMs);
-    const lookedAt = async (offset: number) =>
-      rowsLookedAt(scansOf(await explain(rig.pool, (db) => list(db, pageAt(offset)))));
-    expect(await lookedAt(14_000)).toBeGreaterThan(14_000);
+    const countScanned = async (offset: number) =>
+      countScannedRows(
+        listScans(await explainQueries(rig.pool, (db) => list(db, createPageQuery(offset)))),
+      );
+    expect(await countScanned(14_000)).toBeGreaterThan(14_000);
     for (const offset of [14_000, 14_010, 14_900]) {
-      expect(await lookedAt(offset)).toBeLessThan(2_100);
+      expect(await countScanned(offset)).toBeLessThan(2_100);
     }
-    const far = await lookedAt(17_000);
-    expect(far).toBeGreaterThan(2_000);
-    expect(far).toBeLessThan(5_000);
-    expect(await lookedAt(17_010)).toBeLessThan(2_100);
+    const farRowCount = await countScanned(17_000);
+    expect(farRowCount).toBeGreaterThan(2_000);
+    expect(farRowCount).toBeLessThan(5_000);
+    expect(await countScanned(17_010)).toBeLessThan(2_100);
     // What is counted for each page is not to grow for ever.
     rig.clock.advance(2 * hourMs);
-    expect(await lookedAt(17_010)).toBeGreaterThan(17_000);
+    expect(await countScanned(17_010)).toBeGreaterThan(17_000);
   });
 
   test("behind the end costs one look at the list", async () => {
     const list = createListLinks();
-    const all = rowsLookedAt(
-      scansOf(await explain(rig.pool, (db) => listLinks(db, pageAt(100_000)))),
+    const topDownRowCount = countScannedRows(
+      listScans(await explainQueries(rig.pool, (db) => listLinks(db, createPageQuery(100_000)))),
     );
-    const looked = scansOf(await explain(rig.pool, (db) => list(db, pageAt(100_000))));
-    expect(rowsLookedAt(looked)).toBeLessThan(1.1 * all);
+    const scans = listScans(
+      await explainQueries(rig.pool, (db) => list(db, createPageQuery(100_000))),
+    );
+    expect(countScannedRows(scans)).toBeLessThan(1.1 * topDownRowCount);
   });
 
   test("of one status is found from the top", async () => {
     const list = createListLinks();
-    const page = pageAt(12_000, "active");
+    const page = createPageQuery(12_000, "active");
     await list(rig.pool, page);
-    const again = await list(rig.pool, page);
-    expect(again).toEqual(await listLinks(rig.pool, page));
+    const repeatedPage = await list(rig.pool, page);
+    expect(repeatedPage).toEqual(await listLinks(rig.pool, page));
   });
 });

@@ -3,23 +3,23 @@ import { sql } from "slonik";
 import * as z from "zod";
 import type { Db } from "@payment-links/postgres";
 import type { LinkView } from "../domain/link-view.ts";
-import { type LinkFilter, type LinkKey, listLinks, notBefore } from "./link-views.ts";
+import { type LinkFilter, type LinkSortKey, listLinks, buildStartCondition } from "./link-views.ts";
 
 /** Lists a page of one owner's links, however far down. */
 export type ListLinks = (db: Db, filter: LinkFilter) => Promise<readonly LinkView[]>;
 
 /** A link of an owner's list from which pages behind it are counted. */
-type Anchor = LinkKey & {
+type Anchor = LinkSortKey & {
   /** How many links stand before it of those that were made until `settledUntil`. This never changes. */
   depth: number;
   settledUntil: Date;
 };
 
 /** Where a page begins: so many links behind an anchor. */
-type Place = { anchor: Anchor; skippedCount: number };
+type PageStart = { anchor: Anchor; skippedCount: number };
 
 /** Before this a page is found from the top at once. */
-const farOffsetMin = 10_000;
+const deepOffsetMin = 10_000;
 
 /** One anchor each: an account reads one deep page at a time. */
 const accountsMax = 1_000;
@@ -34,7 +34,7 @@ const settlingMs = 5 * 60_000;
 const anchorMsMax = 60 * 60_000;
 
 /** An anchor stands before the page, so that it still does when some links have come, or a reader goes back. */
-const leadCount = 1_000;
+const anchorLeadCount = 1_000;
 
 /**
  * Makes the reader of lists. A page far down would pass over all links before it. Links are never deleted, and a
@@ -45,71 +45,80 @@ export const createListLinks = (): ListLinks => {
   const anchors = new LRUCache<string, Anchor>({ max: accountsMax });
   return async (db, filter) => {
     const { offset, status, userId } = filter;
-    if (status !== null || offset < farOffsetMin) return listLinks(db, filter);
-    const place =
-      (await findNear(db, anchors.get(userId), filter)) ?? (await findPlace(db, filter));
-    if (place === "unsettled") return listLinks(db, filter);
-    if (place === "beyond") return [];
-    anchors.set(userId, place.anchor);
-    return listLinks(db, { ...filter, from: place.anchor, offset: place.skippedCount });
+    if (status !== null || offset < deepOffsetMin) return listLinks(db, filter);
+    const pageStart =
+      (await findFromAnchor(db, anchors.get(userId), filter)) ?? (await findFromTop(db, filter));
+    if (pageStart === "unsettled") return listLinks(db, filter);
+    if (pageStart === "beyond") return [];
+    anchors.set(userId, pageStart.anchor);
+    return listLinks(db, { ...filter, startKey: pageStart.anchor, offset: pageStart.skippedCount });
   };
 };
 
 const CountRow = z.object({ count: z.int() });
 
 /** Finds a page from a known anchor, and a nearer anchor if that is far away. Undefined if it lies before it. */
-const findNear = async (
+const findFromAnchor = async (
   db: Db,
   anchor: Anchor | undefined,
   { now, offset, userId }: LinkFilter,
-): Promise<Place | "beyond" | undefined> => {
+): Promise<PageStart | "beyond" | undefined> => {
   if (anchor === undefined) return undefined;
   const { depth, settledUntil } = anchor;
   if (now.getTime() - settledUntil.getTime() > anchorMsMax) return undefined;
-  const newerCount = await db.oneFirst(sql.type(CountRow)`${countNewer(userId, settledUntil)}`);
+  const newerCount = await db.oneFirst(
+    sql.type(CountRow)`${selectNewerCount(userId, settledUntil)}`,
+  );
   const skippedCount = offset - newerCount - depth;
   if (skippedCount < 0) return undefined;
-  if (skippedCount <= 2 * leadCount) return { anchor, skippedCount };
-  const stepCount = skippedCount - leadCount;
-  const key = await db.maybeOne(sql.type(KeyRow)`
-    SELECT ${keyColumns} FROM ${linkAt({ userId, from: anchor, offset: stepCount })}
+  if (skippedCount <= 2 * anchorLeadCount) return { anchor, skippedCount };
+  const stepCount = skippedCount - anchorLeadCount;
+  const sortKey = await db.maybeOne(sql.type(SortKeyRow)`
+    SELECT ${sortKeyColumns} FROM ${selectLinkAt({ userId, startKey: anchor, offset: stepCount })}
   `);
-  if (key === null) return "beyond";
-  return { anchor: { ...key, depth: depth + stepCount, settledUntil }, skippedCount: leadCount };
+  if (sortKey === null) return "beyond";
+  return {
+    anchor: { ...sortKey, depth: depth + stepCount, settledUntil },
+    skippedCount: anchorLeadCount,
+  };
 };
 
-const KeyRow = z.object({ createdAt: z.string(), seq: z.string() });
-const PlaceRow = KeyRow.extend({ isSettled: z.boolean(), newerCount: z.int() });
+const SortKeyRow = z.object({ createdAt: z.string(), seq: z.string() });
+const AnchorRow = SortKeyRow.extend({ isSettled: z.boolean(), newerCount: z.int() });
 
 /** Finds a page from the top. The anchor and what stands before it are of one snapshot. */
-const findPlace = async (
+const findFromTop = async (
   db: Db,
   { now, offset, userId }: LinkFilter,
-): Promise<Place | "beyond" | "unsettled"> => {
+): Promise<PageStart | "beyond" | "unsettled"> => {
   const settledUntil = new Date(now.getTime() - settlingMs);
-  const anchorOffset = offset - leadCount;
-  const found = await db.maybeOne(sql.type(PlaceRow)`
-    SELECT ${keyColumns}, created_at <= ${sql.timestamp(settledUntil)} AS "isSettled",
-      (${countNewer(userId, settledUntil)}) AS "newerCount"
-    FROM ${linkAt({ userId, offset: anchorOffset })}
+  const anchorOffset = offset - anchorLeadCount;
+  const row = await db.maybeOne(sql.type(AnchorRow)`
+    SELECT ${sortKeyColumns}, created_at <= ${sql.timestamp(settledUntil)} AS "isSettled",
+      (${selectNewerCount(userId, settledUntil)}) AS "newerCount"
+    FROM ${selectLinkAt({ userId, offset: anchorOffset })}
   `);
-  if (found === null) return "beyond";
-  const { isSettled, newerCount, ...key } = found;
+  if (row === null) return "beyond";
+  const { isSettled, newerCount, ...sortKey } = row;
   if (!isSettled) return "unsettled";
-  const anchor = { ...key, depth: anchorOffset - newerCount, settledUntil };
-  return { anchor, skippedCount: leadCount };
+  const anchor = { ...sortKey, depth: anchorOffset - newerCount, settledUntil };
+  return { anchor, skippedCount: anchorLeadCount };
 };
 
-const keyColumns = sql.fragment`created_at::text AS "createdAt", seq::text AS seq`;
+const sortKeyColumns = sql.fragment`created_at::text AS "createdAt", seq::text AS seq`;
 
 /** The link so many behind another one, or behind the newest, as far as it is in the index. */
-const linkAt = ({ userId, from, offset }: Pick<LinkFilter, "userId" | "from" | "offset">) =>
+const selectLinkAt = ({
+  userId,
+  startKey,
+  offset,
+}: Pick<LinkFilter, "userId" | "startKey" | "offset">) =>
   sql.fragment`(
-    SELECT created_at, seq FROM links WHERE user_id = ${userId} ${notBefore(from)}
+    SELECT created_at, seq FROM links WHERE user_id = ${userId} ${buildStartCondition(startKey)}
     ORDER BY created_at DESC, seq DESC LIMIT 1 OFFSET ${offset}
   ) AS link`;
 
-const countNewer = (userId: string, since: Date) => sql.fragment`
+const selectNewerCount = (userId: string, since: Date) => sql.fragment`
   SELECT count(*)::int AS count FROM links
   WHERE user_id = ${userId} AND created_at > ${sql.timestamp(since)}
 `;

@@ -1,12 +1,12 @@
 import { expect, test } from "@jest/globals";
-import { upgradeFilled } from "@payment-links/postgres/testing";
+import { queryAfterUpgrade } from "@payment-links/postgres/testing";
 import { linksApiMigration } from "../service.ts";
 
 // Guards against crediting a payment again that is told under its new name and another id.
 test("payments told before the upgrade get the names under which they would be told again", async () => {
-  const rows = await upgradeFilled(linksApiMigration, {
-    before: "0004-names-without-places.sql",
-    fill: `
+  const rows = await queryAfterUpgrade(linksApiMigration, {
+    firstNewFile: "0004-names-without-places.sql",
+    insertSql: `
       SET session_replication_role = replica; -- Their links do not matter here.
       INSERT INTO payments (id, link_id, version, source, source_id, status, is_applied, amount,
         token_address, chain_id, destination_address, occurred_at, first_seen_at, applied_at,
@@ -23,7 +23,7 @@ test("payments told before the upgrade get the names under which they would be t
         ('tx_6', 'one', 'provider:acme', '1:2', false)
       ) AS told (id, link_id, source, source_id, is_orphaned)
     `,
-    query: "SELECT id, source_id FROM payments ORDER BY id",
+    querySql: "SELECT id, source_id FROM payments ORDER BY id",
   });
   expect(rows).toEqual([
     { id: "tx_1", source_id: "0xa:one:1" },

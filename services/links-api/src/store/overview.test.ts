@@ -1,24 +1,34 @@
 import { beforeAll, describe, expect, test } from "@jest/globals";
 import { sql } from "slonik";
 import * as z from "zod";
-import { type Db, NothingRow } from "@payment-links/postgres";
-import { upgradeFilled } from "@payment-links/postgres/testing";
+import { type Db, VoidRow } from "@payment-links/postgres";
+import { queryAfterUpgrade } from "@payment-links/postgres/testing";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { linksApiMigration } from "../service.ts";
-import { explain, pagesTouched } from "../testing/explain.ts";
-import { openRig } from "../testing/open-rig.ts";
-import { copyLink, fillUnapplied, sampleAccount, sampleSettlement } from "../testing/samples.ts";
-import { countLinks, countUnapplied, listReceived, listUnapplied } from "./overview.ts";
+import { explainQueries, countTouchedPages } from "../testing/explain-queries.ts";
+import { createRig } from "../testing/create-rig.ts";
+import {
+  insertLinkCopies,
+  insertUnappliedPayments,
+  sampleAccount,
+  sampleSettlement,
+} from "../testing/samples.ts";
+import {
+  countLinks,
+  countUnappliedPayments,
+  listDailyReceived,
+  listUnappliedPayments,
+} from "./overview.ts";
 
-const rig = useRig(openRig);
+const rig = useRig(createRig);
 
-const ReadRow = z.object({ count: z.coerce.number() });
+const ReadCountRow = z.object({ count: z.coerce.number() });
 const SumRow = z.object({ sum: z.string(), count: z.int() });
 
 test("what was there before the upgrade is added up by it, each payment by its day in UTC", async () => {
-  const rows = await upgradeFilled(linksApiMigration, {
-    before: "0007-overview.sql",
-    fill: `
+  const rows = await queryAfterUpgrade(linksApiMigration, {
+    firstNewFile: "0007-overview.sql",
+    insertSql: `
       INSERT INTO links (id, user_id, version, status, to_amount, created_at, wallet_id,
         destination_address, token_id, chain_id, token_address, payment_reference)
       SELECT id, user_id, 1, 'active', 9, now(), 'w', 'd', token_id, '1', '0x', id
@@ -38,7 +48,7 @@ test("what was there before the upgrade is added up by it, each payment by its d
         ('tx_7', 'one', 'processing', NULL, 9, NULL)
       ) AS told (id, link_id, status, reason, amount, applied_at)
     `,
-    query: `
+    querySql: `
       SELECT user_id, day::text, token_id, sum(amount)::text AS what, sum(payment_count)::text AS count
       FROM received_by_day GROUP BY user_id, day, token_id
       UNION ALL SELECT user_id, NULL, NULL, payment_id, NULL FROM unapplied_payments ORDER BY 1, 2
@@ -55,40 +65,40 @@ test("what was there before the upgrade is added up by it, each payment by its d
 // Guards the money of the chart: at every commit it is the sum of the applied payments (as rule KEEP-1).
 test("payments that are applied in several transactions at once are all added up (rule CALLER-25)", async () => {
   const account = sampleAccount();
-  const headers = rig.giveKey(account);
+  const headers = rig.createKeyHeaders(account);
   const links = await Promise.all(
     Array.from({ length: 40 }, () => rig.createLink(headers, { toAmount: "1000" })),
   );
-  const pay = (amount: string) =>
+  const payAllLinks = (amount: string) =>
     Promise.all(
-      Array.from({ length: 8 }, (_, part) =>
+      Array.from({ length: 8 }, (_, chunkIndex) =>
         rig.settle(
           ...links
-            .slice(5 * part, 5 * part + 5)
+            .slice(5 * chunkIndex, 5 * chunkIndex + 5)
             .map((linkId, index) => sampleSettlement(linkId, { amount, version: index + 1 })),
         ),
       ),
     );
-  await pay("0.1");
-  await pay("0.000002");
+  await payAllLinks("0.1");
+  await payAllLinks("0.000002");
   const fromDay = "2000-01-01";
-  const received = await listReceived(rig.pool, { fromDay, userId: account.id });
-  const applied = await rig.pool.one(sql.type(SumRow)`
+  const dailyReceived = await listDailyReceived(rig.pool, { fromDay, userId: account.id });
+  const appliedTotals = await rig.pool.one(sql.type(SumRow)`
     SELECT sum(payments.amount) AS sum, count(*)::int AS count
     FROM payments JOIN links ON links.id = payments.link_id
     WHERE links.user_id = ${account.id} AND is_applied
   `);
-  const summed = received.map(({ amount, paymentCount }) => [amount.toFixed(), paymentCount]);
-  expect(summed).toEqual([["4.00008", 80]]);
-  expect(applied).toEqual({ sum: "4.000080", count: 80 });
+  const totals = dailyReceived.map(({ amount, paymentCount }) => [amount.toFixed(), paymentCount]);
+  expect(totals).toEqual([["4.00008", 80]]);
+  expect(appliedTotals).toEqual({ sum: "4.000080", count: 80 });
 });
 
 // Guards the path of every payment: a trigger keeps its plans for as long as its connection lives.
 test("a new payment reads no more of the others when there are many than when its plan was made", async () => {
-  const linkId = await rig.createLink(rig.giveKey(sampleAccount()), { toAmount: "1000" });
+  const linkId = await rig.createLink(rig.createKeyHeaders(sampleAccount()), { toAmount: "1000" });
   await rig.settle(sampleSettlement(linkId));
-  const grow = (db: Db, from: number, to: number) =>
-    db.query(sql.type(NothingRow)`
+  const insertPayments = (db: Db, from: number, to: number) =>
+    db.query(sql.type(VoidRow)`
       INSERT INTO payments (id, link_id, version, source, source_id, status, is_applied, amount,
         token_address, chain_id, destination_address, occurred_at, first_seen_at, applied_at)
       SELECT 'tx_' || ${linkId} || number, link_id, 1, 'grown', ${linkId} || number, status, true, amount,
@@ -96,19 +106,19 @@ test("a new payment reads no more of the others when there are many than when it
       FROM generate_series(${from}::int, ${to}::int) AS number,
         (SELECT * FROM payments WHERE link_id = ${linkId} LIMIT 1) AS payment
     `);
-  const readCount = await rig.pool.connect(async (connection) => {
-    await connection.query(sql.type(NothingRow)`ANALYZE payments`);
-    for (let number = 1; number <= 8; number += 1) await grow(connection, number, number);
-    await grow(rig.pool, 9, 5_000);
+  const readRowCount = await rig.pool.connect(async (connection) => {
+    await connection.query(sql.type(VoidRow)`ANALYZE payments`);
+    for (let number = 1; number <= 8; number += 1) await insertPayments(connection, number, number);
+    await insertPayments(rig.pool, 9, 5_000);
     return connection.transaction(async (tx) => {
-      await grow(tx, 5_001, 5_001);
-      return tx.oneFirst(sql.type(ReadRow)`
+      await insertPayments(tx, 5_001, 5_001);
+      return tx.oneFirst(sql.type(ReadCountRow)`
         SELECT pg_stat_get_xact_tuples_returned('payments'::regclass) +
           pg_stat_get_xact_tuples_fetched('payments'::regclass) AS count
       `);
     });
   });
-  expect(readCount).toBeLessThanOrEqual(10);
+  expect(readRowCount).toBeLessThanOrEqual(10);
 });
 
 // Guards everybody else: owners look at it whenever they come by.
@@ -117,22 +127,22 @@ describe("the overview of an account with 60,000 links and 30,000 payments that 
   beforeAll(async () => {
     const account = sampleAccount();
     userId = account.id;
-    const id = await rig.createLink(rig.giveKey(account), { toAmount: "1" });
-    await copyLink(rig.pool, id, { count: 60_000 });
-    await fillUnapplied(rig.pool, id, 30_000);
+    const id = await rig.createLink(rig.createKeyHeaders(account), { toAmount: "1" });
+    await insertLinkCopies(rig.pool, id, { count: 60_000 });
+    await insertUnappliedPayments(rig.pool, id, 30_000);
     await rig.vacuumLinks();
   });
 
   test("touches few pages", async () => {
     const now = rig.clock.now();
-    const plans = await explain(rig.pool, async (db) => {
-      await listReceived(db, { fromDay: "2000-01-01", userId });
+    const plans = await explainQueries(rig.pool, async (db) => {
+      await listDailyReceived(db, { fromDay: "2000-01-01", userId });
       await countLinks(db, { now, userId });
-      const { count, hasMore } = await countUnapplied(db, userId);
+      const { count, hasMore } = await countUnappliedPayments(db, userId);
       expect([count, hasMore]).toEqual([10_000, true]);
-      expect(await listUnapplied(db, { userId, limit: 20 })).toHaveLength(20);
+      expect(await listUnappliedPayments(db, { userId, limit: 20 })).toHaveLength(20);
     });
     expect(plans).toHaveLength(4);
-    expect(pagesTouched(plans)).toBeLessThan(1_000);
+    expect(countTouchedPages(plans)).toBeLessThan(1_000);
   });
 });

@@ -3,9 +3,9 @@ import * as z from "zod";
 import { Amount, overviewCountMax } from "@payment-links/contracts";
 import type { Db } from "@payment-links/postgres";
 import type { Payment } from "../domain/payment.ts";
-import { PaymentRow, columns } from "./payments.ts";
+import { PaymentRow, paymentColumns } from "./payments.ts";
 
-const ReceivedRow = z.object({
+const DailyReceivedRow = z.object({
   day: z.string(),
   tokenId: z.string(),
   amount: Amount,
@@ -13,14 +13,14 @@ const ReceivedRow = z.object({
 });
 
 /** What an owner received on a day in a token. */
-export type Received = z.output<typeof ReceivedRow>;
+export type DailyReceived = z.output<typeof DailyReceivedRow>;
 
 /** What an owner received from a day (UTC) on, by day and token. Days without anything are missing. */
-export const listReceived = (
+export const listDailyReceived = (
   db: Db,
   { fromDay, userId }: { fromDay: string; userId: string },
-): Promise<readonly Received[]> =>
-  db.any(sql.type(ReceivedRow)`
+): Promise<readonly DailyReceived[]> =>
+  db.any(sql.type(DailyReceivedRow)`
     SELECT day::text, token_id AS "tokenId", trim_scale(sum(amount)) AS amount,
       sum(payment_count)::int AS "paymentCount"
     FROM received_by_day
@@ -39,48 +39,48 @@ const CountsRow = z.object({
 /** How many there are, counted no further than so many. */
 export type BoundedCount = { count: number; hasMore: boolean };
 
-const bounded = (count: number): BoundedCount => ({
+const toBoundedCount = (count: number): BoundedCount => ({
   count: Math.min(count, overviewCountMax),
   hasMore: count > overviewCountMax,
 });
 
-const first = sql.fragment`LIMIT ${overviewCountMax + 1}`;
+const limitClause = sql.fragment`LIMIT ${overviewCountMax + 1}`;
 
 /** How many links of an owner have each status at an instant. Each is a range of an index. */
 export const countLinks = async (
   db: Db,
   { now, userId }: { now: Date; userId: string },
 ): Promise<Record<"active" | "completed" | "inactive", BoundedCount>> => {
-  const own = sql.fragment`SELECT FROM links WHERE user_id = ${userId}`;
-  const at = sql.timestamp(now);
+  const ownLinks = sql.fragment`SELECT FROM links WHERE user_id = ${userId}`;
+  const timestamp = sql.timestamp(now);
   const counts = await db.one(sql.type(CountsRow)`
     SELECT
       (SELECT count(*)::int FROM (
-        ${own} AND status = 'active' AND expires_at IS NULL ${first}
+        ${ownLinks} AND status = 'active' AND expires_at IS NULL ${limitClause}
       ) AS counted) AS lasting,
       (SELECT count(*)::int FROM (
-        ${own} AND status = 'active' AND expires_at > ${at} ${first}
+        ${ownLinks} AND status = 'active' AND expires_at > ${timestamp} ${limitClause}
       ) AS counted) AS expiring,
       (SELECT count(*)::int FROM (
-        ${own} AND status = 'active' AND expires_at <= ${at} ${first}
+        ${ownLinks} AND status = 'active' AND expires_at <= ${timestamp} ${limitClause}
       ) AS counted) AS lapsed,
-      (SELECT count(*)::int FROM (${own} AND status = 'completed' ${first}) AS counted) AS completed,
-      (SELECT count(*)::int FROM (${own} AND status = 'inactive' ${first}) AS counted) AS inactive
+      (SELECT count(*)::int FROM (${ownLinks} AND status = 'completed' ${limitClause}) AS counted) AS completed,
+      (SELECT count(*)::int FROM (${ownLinks} AND status = 'inactive' ${limitClause}) AS counted) AS inactive
   `);
   return {
-    active: bounded(counts.lasting + counts.expiring),
-    completed: bounded(counts.completed),
-    inactive: bounded(counts.inactive + counts.lapsed),
+    active: toBoundedCount(counts.lasting + counts.expiring),
+    completed: toBoundedCount(counts.completed),
+    inactive: toBoundedCount(counts.inactive + counts.lapsed),
   };
 };
 
 /** The newest payments on an owner's links that settled and do not count. */
-export const listUnapplied = (
+export const listUnappliedPayments = (
   db: Db,
   { limit, userId }: { limit: number; userId: string },
 ): Promise<readonly Payment[]> =>
   db.any(sql.type(PaymentRow)`
-    SELECT ${columns}
+    SELECT ${paymentColumns}
     FROM unapplied_payments AS unapplied JOIN payments ON payments.id = unapplied.payment_id
     WHERE unapplied.user_id = ${userId}
     ORDER BY unapplied.first_seen_at DESC, unapplied.payment_id DESC LIMIT ${limit}
@@ -89,11 +89,11 @@ export const listUnapplied = (
 const CountRow = z.object({ count: z.int() });
 
 /** How many payments on an owner's links settled and do not count. */
-export const countUnapplied = async (db: Db, userId: string): Promise<BoundedCount> => {
+export const countUnappliedPayments = async (db: Db, userId: string): Promise<BoundedCount> => {
   const { count } = await db.one(sql.type(CountRow)`
     SELECT count(*)::int FROM (
-      SELECT FROM unapplied_payments WHERE user_id = ${userId} ${first}
+      SELECT FROM unapplied_payments WHERE user_id = ${userId} ${limitClause}
     ) AS counted
   `);
-  return bounded(count);
+  return toBoundedCount(count);
 };

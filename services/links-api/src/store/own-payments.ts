@@ -2,16 +2,16 @@ import { type FragmentSqlToken, sql } from "slonik";
 import * as z from "zod";
 import type { Db } from "@payment-links/postgres";
 import type { Payment } from "../domain/payment.ts";
-import type { LinkPlace } from "./link-search.ts";
-import { PaymentRow, columns } from "./payments.ts";
+import type { LinkCursor } from "./link-search.ts";
+import { PaymentRow, paymentColumns } from "./payments.ts";
 
 /** The time at which payments were first seen: `from` itself is wanted, `to` is not. */
-export type SeenBetween = { from?: Date | undefined; to?: Date | undefined };
+export type FirstSeenRange = { from?: Date | undefined; to?: Date | undefined };
 
 /** Where a payment stands among its link's, which go from the newest to the oldest. */
-export type PaymentPlace = Pick<Payment, "firstSeenAt" | "id">;
+export type PaymentCursor = Pick<Payment, "firstSeenAt" | "id">;
 
-const WalkedRow = z.object({
+const ExportedLinkRow = z.object({
   id: z.string(),
   createdAt: z.date(),
   seq: z.string(),
@@ -19,14 +19,14 @@ const WalkedRow = z.object({
 });
 
 /** A link whose payments are read: its place among its owner's, and what is told of it. */
-export type WalkedLink = z.output<typeof WalkedRow>;
+export type ExportedLink = z.output<typeof ExportedLinkRow>;
 
 /** The next links of an owner behind a place, newest first, whose payments are to be read. */
-export const walkLinks = (
+export const listLinksAfter = (
   db: Db,
-  { before, limit, userId }: { before: LinkPlace; limit: number; userId: string },
-): Promise<readonly WalkedLink[]> =>
-  db.any(sql.type(WalkedRow)`
+  { before, limit, userId }: { before: LinkCursor; limit: number; userId: string },
+): Promise<readonly ExportedLink[]> =>
+  db.any(sql.type(ExportedLinkRow)`
     SELECT id, created_at AS "createdAt", seq, description FROM links
     WHERE user_id = ${userId}
       AND (created_at, seq) < (${sql.timestamp(before.createdAt)}, ${before.seq}::int8)
@@ -37,7 +37,7 @@ export const walkLinks = (
  * The first payments of links in the order of these links, of each the newest first, from one on if it is
  * given. No link gives more than the limit, however many it has.
  */
-export const listPaymentsOf = (
+export const listPaymentsOfLinks = (
   db: Db,
   {
     from,
@@ -45,13 +45,17 @@ export const listPaymentsOf = (
     linkIds,
     newest,
     to,
-  }: SeenBetween & { limit: number; linkIds: readonly string[]; newest?: PaymentPlace | undefined },
+  }: FirstSeenRange & {
+    limit: number;
+    linkIds: readonly string[];
+    newest?: PaymentCursor | undefined;
+  },
 ): Promise<readonly Payment[]> =>
   db.any(sql.type(PaymentRow)`
-    SELECT ${columns}
+    SELECT ${paymentColumns}
     FROM unnest(${sql.array([...linkIds], "text")}) WITH ORDINALITY AS walked (id, place)
     CROSS JOIN LATERAL (
-      SELECT * FROM payments WHERE link_id = walked.id AND ${isSeen({ from, to })} AND ${
+      SELECT * FROM payments WHERE link_id = walked.id AND ${buildRangeCondition({ from, to })} AND ${
         newest === undefined
           ? sql.fragment`true`
           : sql.fragment`
@@ -63,13 +67,13 @@ export const listPaymentsOf = (
   `);
 
 /** The payments of a link behind one of them, newest first. */
-export const listPaymentsBehind = (
+export const listPaymentsAfter = (
   db: Db,
-  { last, limit, ...seen }: SeenBetween & { last: Payment; limit: number },
+  { last, limit, ...firstSeenRange }: FirstSeenRange & { last: Payment; limit: number },
 ): Promise<readonly Payment[]> =>
   db.any(sql.type(PaymentRow)`
-    SELECT ${columns} FROM payments
-    WHERE link_id = ${last.linkId} AND ${isSeen(seen)}
+    SELECT ${paymentColumns} FROM payments
+    WHERE link_id = ${last.linkId} AND ${buildRangeCondition(firstSeenRange)}
       AND (first_seen_at, id) < (${sql.timestamp(last.firstSeenAt)}, ${last.id})
     ORDER BY first_seen_at DESC, id DESC LIMIT ${limit}
   `);
@@ -85,18 +89,18 @@ const countMax = 1_000_000;
  * How many payments a link has in that time, if that is at most a million, and the newest of them: both of
  * one moment.
  */
-export const countPaymentsOf = async (
+export const countLinkPayments = async (
   db: Db,
-  { linkId, ...seen }: SeenBetween & { linkId: string },
-): Promise<{ count: number | undefined; newest: PaymentPlace | undefined }> => {
-  const wanted = sql.fragment`FROM payments WHERE link_id = ${linkId} AND ${isSeen(seen)}`;
+  { linkId, ...firstSeenRange }: FirstSeenRange & { linkId: string },
+): Promise<{ count: number | undefined; newest: PaymentCursor | undefined }> => {
+  const paymentsInRange = sql.fragment`FROM payments WHERE link_id = ${linkId} AND ${buildRangeCondition(firstSeenRange)}`;
   const { count, firstSeenAt, id } = await db.one(sql.type(CountRow)`
     SELECT counted.count, newest.first_seen_at AS "firstSeenAt", newest.id
     FROM (
-      SELECT count(*)::int FROM (SELECT ${wanted} LIMIT ${countMax + 1}) AS counted
+      SELECT count(*)::int FROM (SELECT ${paymentsInRange} LIMIT ${countMax + 1}) AS counted
     ) AS counted
     LEFT JOIN (
-      SELECT first_seen_at, id ${wanted} ORDER BY first_seen_at DESC, id DESC LIMIT 1
+      SELECT first_seen_at, id ${paymentsInRange} ORDER BY first_seen_at DESC, id DESC LIMIT 1
     ) AS newest ON true
   `);
   return {
@@ -105,7 +109,7 @@ export const countPaymentsOf = async (
   };
 };
 
-const isSeen = ({ from, to }: SeenBetween) => {
+const buildRangeCondition = ({ from, to }: FirstSeenRange) => {
   const conditions: FragmentSqlToken[] = [sql.fragment`true`];
   if (from !== undefined) conditions.push(sql.fragment`first_seen_at >= ${sql.timestamp(from)}`);
   if (to !== undefined) conditions.push(sql.fragment`first_seen_at < ${sql.timestamp(to)}`);

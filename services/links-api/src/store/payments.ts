@@ -3,15 +3,15 @@ import * as z from "zod";
 import {
   Amount,
   Decimal,
-  NeededByAmount,
+  ConfirmationsByAmount,
   PaymentStatus,
   unappliedReasons,
 } from "@payment-links/contracts";
-import { type Db, documentRows } from "@payment-links/postgres";
-import type { ChainPaymentName } from "../domain/chain-payment-name.ts";
-import { type Confirmations, confirmationsOf } from "../domain/confirmations.ts";
+import { type Db, createJsonRecordset } from "@payment-links/postgres";
+import type { SourceIdPrefix } from "../domain/source-id-prefix.ts";
+import { type Confirmations, computeConfirmations } from "../domain/confirmations.ts";
 import type { Payment } from "../domain/payment.ts";
-import { readTogether } from "./read-together.ts";
+import { createBatchLoader } from "./batch-loader.ts";
 
 /** A block number out of a `bigint` column, which arrives as text; always a safe integer. */
 export const BlockNumber = z.string().transform(Number).pipe(z.int());
@@ -43,7 +43,7 @@ export const PaymentRow = z.object({
 }) satisfies z.ZodType<Payment>;
 
 /** The columns of a payment. That it was taken away stays in its row once it has come back. */
-export const columns = sql.fragment`
+export const paymentColumns = sql.fragment`
   payments.id, payments.link_id AS "linkId", payments.version, payments.source,
   payments.source_id AS "sourceId", payments.status, payments.is_applied AS "isApplied",
   payments.reason, payments.amount,
@@ -59,19 +59,22 @@ export const columns = sql.fragment`
 /** Finds a payment by the id that settlement-listener gave it. */
 export const findPayment = async (db: Db, paymentId: string): Promise<Payment | undefined> => {
   const row = await db.maybeOne(sql.prepared("find_payment", PaymentRow)`
-    SELECT ${columns} FROM payments WHERE id = ${paymentId}
+    SELECT ${paymentColumns} FROM payments WHERE id = ${paymentId}
   `);
   return row ?? undefined;
 };
 
 /** Finds the payment that a transaction makes on a link. */
-export const findNamedPayment = async (
+export const findPaymentBySourceIdPrefix = async (
   db: Db,
-  { prefix, source }: ChainPaymentName,
+  { prefix, source }: SourceIdPrefix,
 ): Promise<Payment | undefined> => {
-  const name = { prefix: sql.fragment`${prefix}::text`, source: sql.fragment`${source}` };
+  const prefixFragments = {
+    prefix: sql.fragment`${prefix}::text`,
+    source: sql.fragment`${source}`,
+  };
   const row = await db.maybeOne(sql.prepared("find_named_payment", PaymentRow)`
-    SELECT ${columns} FROM payments ${firstNamed(name)}
+    SELECT ${paymentColumns} FROM payments ${selectFirstWithPrefix(prefixFragments)}
   `);
   return row ?? undefined;
 };
@@ -82,7 +85,10 @@ export const findNamedPayment = async (
  * in every collation texts that begin alike are told apart by what follows, digits have one order, and
  * ten nines are behind each number.
  */
-export const firstNamed = ({ prefix, source }: Record<keyof ChainPaymentName, FragmentSqlToken>) =>
+export const selectFirstWithPrefix = ({
+  prefix,
+  source,
+}: Record<keyof SourceIdPrefix, FragmentSqlToken>) =>
   sql.fragment`
     WHERE payments.source = ${source} AND payments.source_id > ${prefix}
     AND payments.source_id <= ${prefix} || '9999999999'
@@ -90,7 +96,7 @@ export const firstNamed = ({ prefix, source }: Record<keyof ChainPaymentName, Fr
     ORDER BY payments.source_id LIMIT 1
   `;
 
-const idRows = documentRows(["text"]);
+const idRows = createJsonRecordset(["text"]);
 
 /** Finds payments by their ids. */
 export const findPayments = async (
@@ -99,7 +105,7 @@ export const findPayments = async (
 ): Promise<Map<string, Payment>> => {
   const ids = idRows(paymentIds.map((id) => [id]));
   const rows = await db.any(sql.prepared("find_payments", PaymentRow)`
-    SELECT ${columns} FROM (${ids}) AS wanted (id) CROSS JOIN LATERAL (
+    SELECT ${paymentColumns} FROM (${ids}) AS wanted (id) CROSS JOIN LATERAL (
       SELECT * FROM payments WHERE id = wanted.id LIMIT 1
     ) AS payments
   `);
@@ -110,13 +116,13 @@ export const findPayments = async (
  * The `INSERT` that keeps the new states of payments, each once. Their links' rows must be locked by
  * this transaction. Another payment of the same (source, source id) breaks an invariant and throws.
  */
-export const paymentsUpsert = (payments: readonly Payment[]) => sql.fragment`
+export const buildPaymentsUpsert = (payments: readonly Payment[]) => sql.fragment`
   INSERT INTO payments (
     id, link_id, version, source, source_id, status, is_applied, reason, amount, token_address,
     chain_id, destination_address, source_transaction, occurred_at, first_seen_at, applied_at,
     is_orphaned, ended_at, orphaned_at, returned_at, block_number, duplicate_of
   )
-  ${paymentRows(payments.map(valuesOf))}
+  ${paymentRows(payments.map(toPaymentValues))}
   ON CONFLICT (id) DO UPDATE SET
     version = excluded.version, status = excluded.status, is_applied = excluded.is_applied,
     reason = excluded.reason, amount = excluded.amount,
@@ -129,7 +135,7 @@ export const paymentsUpsert = (payments: readonly Payment[]) => sql.fragment`
     duplicate_of = excluded.duplicate_of
 `;
 
-const valuesOf = (payment: Payment) => [
+const toPaymentValues = (payment: Payment) => [
   payment.id,
   payment.linkId,
   payment.version,
@@ -154,8 +160,8 @@ const valuesOf = (payment: Payment) => [
   payment.duplicateOf,
 ];
 
-/** As {@link valuesOf} lists them. */
-const paymentRows = documentRows(
+/** As {@link toPaymentValues} lists them. */
+const paymentRows = createJsonRecordset(
   (
     "text text int4 text text text bool text numeric text text text text " +
     "timestamptz timestamptz timestamptz bool timestamptz timestamptz timestamptz int8 text"
@@ -168,7 +174,7 @@ export const listPayments = async (
   { linkId, offset, limit }: { linkId: string; offset: number; limit: number },
 ): Promise<readonly Payment[]> =>
   db.any(sql.type(PaymentRow)`
-    SELECT ${columns} FROM payments WHERE link_id = ${linkId}
+    SELECT ${paymentColumns} FROM payments WHERE link_id = ${linkId}
     ORDER BY first_seen_at DESC, id DESC
     LIMIT ${limit} OFFSET ${offset}
   `);
@@ -183,7 +189,7 @@ export const pendingPaymentsMax = 10;
  * NOTICE-4). Nobody finds two addresses that differ in case alone, on any chain. A notice is left out if
  * the watch of the chain reports the same transfer.
  */
-export const isPendingOf = (link: FragmentSqlToken): FragmentSqlToken => sql.fragment`
+export const buildPendingCondition = (link: FragmentSqlToken): FragmentSqlToken => sql.fragment`
   payments.link_id = ${link}.id AND payments.status = 'processing'
   AND (NOT payments.is_orphaned OR payments.returned_at IS NOT NULL)
   AND (payments.source LIKE 'provider:%' OR payments.chain_id = ${link}.chain_id
@@ -204,20 +210,20 @@ export type PendingPayment = Payment & { confirmations: Confirmations | null };
 const PendingRow = PaymentRow.extend({
   headBlock: BlockNumber.nullable(),
   neededBlocks: BlockNumber.nullable(),
-  neededByAmount: NeededByAmount.nullable(),
+  neededByAmount: ConfirmationsByAmount.nullable(),
 }).transform(({ headBlock, neededBlocks, neededByAmount, ...payment }): PendingPayment => ({
   ...payment,
-  confirmations: confirmationsOf({ ...payment, headBlock, neededBlocks, neededByAmount }),
+  confirmations: computeConfirmations({ ...payment, headBlock, neededBlocks, neededByAmount }),
 }));
 
-/** The newest payments of a link that are pending ({@link isPendingOf}). */
+/** The newest payments of a link that are pending ({@link buildPendingCondition}). */
 export type ListPendingPayments = (linkId: string) => Promise<readonly PendingPayment[]>;
 
 /** Reads them as they are now, for all who ask in one turn. */
-export const createPendingPayments = (db: Db): ListPendingPayments => {
-  const read = readTogether(async (linkIds) => {
+export const createPendingPaymentsLoader = (db: Db): ListPendingPayments => {
+  const loadPendingPayments = createBatchLoader(async (linkIds) => {
     const payments = await db.any(sql.prepared("list_pending_payments", PendingRow)`
-      SELECT ${columns}, chain_advances.head_block AS "headBlock",
+      SELECT ${paymentColumns}, chain_advances.head_block AS "headBlock",
         chain_advances.needed_blocks AS "neededBlocks",
         chain_advances.needed_by_amount AS "neededByAmount"
       FROM unnest(${sql.array([...linkIds], "text")}) AS wanted (link_id)
@@ -225,7 +231,7 @@ export const createPendingPayments = (db: Db): ListPendingPayments => {
         SELECT * FROM links WHERE links.id = wanted.link_id LIMIT 1
       ) AS link
       CROSS JOIN LATERAL (
-        SELECT * FROM payments WHERE ${isPendingOf(sql.fragment`link`)}
+        SELECT * FROM payments WHERE ${buildPendingCondition(sql.fragment`link`)}
         ORDER BY payments.first_seen_at DESC, payments.id DESC
         LIMIT ${pendingPaymentsMax}
       ) AS payments
@@ -234,14 +240,14 @@ export const createPendingPayments = (db: Db): ListPendingPayments => {
     `);
     return Map.groupBy(payments, ({ linkId }) => linkId);
   });
-  return async (linkId) => (await read(linkId)) ?? [];
+  return async (linkId) => (await loadPendingPayments(linkId)) ?? [];
 };
 
 /** How much all pending payments of a link come to. */
 export const sumPendingPayments = async (db: Db, linkId: string): Promise<Decimal> => {
   const { sum } = await db.one(sql.prepared("sum_pending_payments", SumRow)`
     SELECT coalesce(sum(payments.amount), 0) AS sum
-    FROM links AS link JOIN payments ON ${isPendingOf(sql.fragment`link`)}
+    FROM links AS link JOIN payments ON ${buildPendingCondition(sql.fragment`link`)}
     WHERE link.id = ${linkId}
   `);
   return sum;

@@ -1,4 +1,4 @@
-import { isId, refuse } from "@payment-links/contracts";
+import { isId, createApiError } from "@payment-links/contracts";
 import type { OwnedLinkView } from "../domain/link-view.ts";
 import type { FindLinkView } from "./link-views.ts";
 
@@ -8,6 +8,6 @@ export const readLink = async (
   linkId: string,
 ): Promise<OwnedLinkView> => {
   const link = isId("plink", linkId) ? await findLinkView(linkId) : undefined;
-  if (link === undefined) throw refuse("CANNOT_FIND_PAYMENT_LINK");
+  if (link === undefined) throw createApiError("CANNOT_FIND_PAYMENT_LINK");
   return link;
 };

@@ -9,7 +9,7 @@ const WrongTokenRow = z.object({
   sourceTransaction: z.string(),
 });
 
-type Wanted = {
+type WrongTokenQuery = {
   link: { id: string; userId: string; destinationAddress: string; createdAt: Date };
   chainId: string;
   /** The addresses of the look-alikes of the link's token. */
@@ -18,7 +18,7 @@ type Wanted = {
 };
 
 /** So many of the newest are looked at: a link can have any number of payments, and an owner of deposits. */
-const lookedAtMax = 100;
+const scannedRowsMax = 100;
 
 /**
  * Finds the newest money for a link that came in a look-alike of its token: a payment that names the link, or an
@@ -26,7 +26,7 @@ const lookedAtMax = 100;
  */
 export const findWrongToken = async (
   db: Db,
-  { link, chainId, tokens, remainingAmount }: Wanted,
+  { link, chainId, tokens, remainingAmount }: WrongTokenQuery,
 ): Promise<z.output<typeof WrongTokenRow> | undefined> => {
   const isLookalike = sql.fragment`
     chain_id = ${chainId} AND token_address = ANY (${sql.array([...tokens], "text")})
@@ -38,7 +38,7 @@ export const findWrongToken = async (
         SELECT * FROM (
           SELECT amount, token_address, chain_id, source_transaction, first_seen_at, id
           FROM payments WHERE link_id = ${link.id} AND status <> 'failed'
-          ORDER BY first_seen_at DESC, id DESC LIMIT ${lookedAtMax}
+          ORDER BY first_seen_at DESC, id DESC LIMIT ${scannedRowsMax}
         ) AS newest
         WHERE ${isLookalike} AND source_transaction IS NOT NULL
       )
@@ -46,7 +46,7 @@ export const findWrongToken = async (
       (
         SELECT amount, token_address, chain_id, source_transaction, first_seen_at, id FROM (
           SELECT * FROM deposits WHERE user_id = ${link.userId} AND decision = 'unmatched'
-          ORDER BY first_seen_at DESC, id DESC LIMIT ${lookedAtMax}
+          ORDER BY first_seen_at DESC, id DESC LIMIT ${scannedRowsMax}
         ) AS newest
         WHERE ${isLookalike} AND status <> 'orphaned'
           AND destination_address = ${link.destinationAddress}

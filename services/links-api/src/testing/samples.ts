@@ -3,15 +3,15 @@ import {
   type Account,
   type SettlementState,
   Decimal,
-  chainSource,
-  idOfNames,
+  getChainSource,
+  createDeterministicId,
   newId,
 } from "@payment-links/contracts";
-import { sampleAccount as sampleBareAccount } from "@payment-links/contracts/testing/sample-account";
-import { type Db, nothing } from "@payment-links/postgres";
+import { createSampleAccount as sampleBareAccount } from "@payment-links/contracts/testing/sample-account";
+import { type Db, sqlVoid } from "@payment-links/postgres";
 
 /** The instant at which the clock of every test stands at first. */
-export const start = new Date("2026-11-21T10:00:00.000Z");
+export const testStartTime = new Date("2026-11-21T10:00:00.000Z");
 
 /** USDC on Base, as the catalogue has it: 6 decimals. */
 export const usdcOnBase = {
@@ -22,13 +22,13 @@ export const usdcOnBase = {
 
 export const shopAddress = "0x52908400098527886E0F7030069857D2E4169EE7";
 
-let handles = 0;
+let handleCount = 0;
 
 /** An account that is ready to be paid in USDC on Base, unless told otherwise. */
-export const sampleAccount = (more: Partial<Account> = {}): Account => {
-  handles += 1;
+export const sampleAccount = (overrides: Partial<Account> = {}): Account => {
+  handleCount += 1;
   return sampleBareAccount({
-    handle: `shop${handles}`,
+    handle: `shop${handleCount}`,
     username: "Alice's Shop",
     wallets: [
       {
@@ -41,14 +41,17 @@ export const sampleAccount = (more: Partial<Account> = {}): Account => {
         provider: null,
       },
     ],
-    ...more,
+    ...overrides,
   });
 };
 
 /** A settled payment of 10 USDC on a link, started and seen at the start of the test. */
 export const sampleSettlement = (
   paymentLinkId: string,
-  { amount = "10", ...more }: Partial<Omit<SettlementState, "amount">> & { amount?: string } = {},
+  {
+    amount = "10",
+    ...overrides
+  }: Partial<Omit<SettlementState, "amount">> & { amount?: string } = {},
 ): SettlementState => {
   const id = newId("tx");
   return {
@@ -63,35 +66,35 @@ export const sampleSettlement = (
     chainId: usdcOnBase.chainId,
     destinationAddress: shopAddress,
     sourceTransaction: null,
-    occurredAt: start,
-    firstSeenAt: start,
-    ...more,
+    occurredAt: testStartTime,
+    firstSeenAt: testStartTime,
+    ...overrides,
   };
 };
 
 /** How settlement-listener names a payment on a chain (rule CHAIN-3). */
-export const sampleChainNames = (payment: {
+export const samplePaymentIdentity = (payment: {
   chainId: string;
   transactionHash: string;
   linkId: string;
   number?: number;
 }) => {
   const { chainId, linkId, number = 0, transactionHash } = payment;
-  const source = chainSource(chainId);
+  const source = getChainSource(chainId);
   const sourceId = `${transactionHash}:${linkId}:${number}`;
-  const id = idOfNames("tx", [source, sourceId, linkId]);
+  const id = createDeterministicId("tx", [source, sourceId, linkId]);
   return { id, source, sourceId, sourceTransaction: transactionHash };
 };
 
 /** Few enough that a busy machine writes them within the time of a statement. */
-const rowsAtOnce = 5_000;
+const rowsPerInsert = 5_000;
 
-const inParts = async (
+const insertInBatches = async (
   count: number,
-  write: (first: number, last: number) => Promise<unknown>,
+  insertBatch: (firstNumber: number, lastNumber: number) => Promise<unknown>,
 ): Promise<void> => {
-  for (let done = 0; done < count; done += rowsAtOnce) {
-    await write(done + 1, Math.min(done + rowsAtOnce, count));
+  for (let doneCount = 0; doneCount < count; doneCount += rowsPerInsert) {
+    await insertBatch(doneCount + 1, Math.min(doneCount + rowsPerInsert, count));
   }
 };
 
@@ -99,7 +102,7 @@ const inParts = async (
  * Writes a link again and again, each a millisecond after the one before and otherwise as it is, unless told
  * otherwise: by expressions of its columns and of the copy's `number`, from 1 on.
  */
-export const copyLink = (
+export const insertLinkCopies = (
   db: Db,
   linkId: string,
   {
@@ -113,15 +116,15 @@ export const copyLink = (
     Record<"id" | "status" | "createdAt" | "expiresAt", FragmentSqlToken>
   >,
 ): Promise<void> =>
-  inParts(count, (first, last) =>
-    db.query(nothing`
+  insertInBatches(count, (firstNumber, lastNumber) =>
+    db.query(sqlVoid`
       INSERT INTO links (
         id, user_id, version, status, to_amount, description, created_at, expires_at, wallet_id,
         destination_address, token_id, chain_id, token_address, payment_reference
       )
       SELECT ${id}, user_id, 1, ${status}, to_amount, ${description}, ${createdAt}, ${expiresAt},
         wallet_id, destination_address, token_id, chain_id, token_address, md5(id || number)
-      FROM links, generate_series(${first}::int, ${last}::int) AS number WHERE id = ${linkId}
+      FROM links, generate_series(${firstNumber}::int, ${lastNumber}::int) AS number WHERE id = ${linkId}
     `),
   );
 
@@ -129,16 +132,16 @@ export const copyLink = (
  * Writes payments that do not count, each seen a millisecond after the one before, and ended as long
  * after that; every second one its chain took away.
  */
-export const fillUnapplied = (db: Db, linkId: string, count: number): Promise<void> =>
-  inParts(count, (first, last) =>
-    db.query(nothing`
+export const insertUnappliedPayments = (db: Db, linkId: string, count: number): Promise<void> =>
+  insertInBatches(count, (firstNumber, lastNumber) =>
+    db.query(sqlVoid`
       INSERT INTO payments (
         id, link_id, version, source, source_id, status, is_applied, reason, amount, token_address,
         chain_id, destination_address, occurred_at, first_seen_at, ended_at, is_orphaned
       )
       SELECT 'tx_' || number, ${linkId}, 1, ${linkId}, number, 'settled', false, 'completed', 1, '0x',
-        '1', '0x', now(), ${start.toISOString()}::timestamptz + number * interval '1 ms',
-        ${start.toISOString()}::timestamptz + number * interval '2 ms', number % 2 = 0
-      FROM generate_series(${first}::int, ${last}::int) AS number
+        '1', '0x', now(), ${testStartTime.toISOString()}::timestamptz + number * interval '1 ms',
+        ${testStartTime.toISOString()}::timestamptz + number * interval '2 ms', number % 2 = 0
+      FROM generate_series(${firstNumber}::int, ${lastNumber}::int) AS number
     `),
   );

@@ -24,7 +24,7 @@ type WalletErrorResponse = {
   date: string;
 };
 
-const readOn = "2026-11-28";
+const sourceReadOn = "2026-11-28";
 
 /** `Error(string)` of Solidity's ABI: "ERC20: insufficient allowance". */
 const revertData =
@@ -32,7 +32,7 @@ const revertData =
   "000000000000000000000000000000000000000000000000000000000000001d" +
   "45524332303a20696e73756666696369656e7420616c6c6f77616e6365000000";
 
-const metamaskExtension: readonly WalletErrorResponse[] = [
+const metamaskExtensionErrors: readonly WalletErrorResponse[] = [
   {
     wallet: "MetaMask extension",
     method: "eth_sendTransaction",
@@ -222,7 +222,7 @@ const metamaskExtension: readonly WalletErrorResponse[] = [
   },
 ];
 
-const metamaskMobile: readonly WalletErrorResponse[] = [
+const metamaskMobileErrors: readonly WalletErrorResponse[] = [
   {
     wallet: "MetaMask mobile",
     method: "wallet_switchEthereumChain",
@@ -265,7 +265,7 @@ const metamaskMobile: readonly WalletErrorResponse[] = [
   },
 ];
 
-const coinbase: readonly WalletErrorResponse[] = [
+const coinbaseErrors: readonly WalletErrorResponse[] = [
   {
     wallet: "Coinbase Wallet",
     method: "eth_sendTransaction",
@@ -288,7 +288,7 @@ const coinbase: readonly WalletErrorResponse[] = [
     error: { code: 4902, message: "Unrecognized chain ID." },
     kind: "networkMissing",
     source: "coinbase/coinbase-wallet-sdk: packages/wallet-sdk/src/core/error/constants.ts",
-    date: readOn,
+    date: sourceReadOn,
   },
   {
     wallet: "Coinbase Wallet extension, of a network that it lacks",
@@ -307,18 +307,18 @@ const coinbase: readonly WalletErrorResponse[] = [
     },
     kind: "locked",
     source: "coinbase/coinbase-wallet-sdk: packages/wallet-sdk/src/core/error/constants.ts",
-    date: readOn,
+    date: sourceReadOn,
   },
 ];
 
-const trust: readonly WalletErrorResponse[] = [
+const trustWalletErrors: readonly WalletErrorResponse[] = [
   {
     wallet: "Trust Wallet",
     method: "eth_sendTransaction",
     error: { message: "User canceled" },
     kind: "rejected",
     source: "Uniswap/interface: apps/web/src/utils/swapErrorToUserReadableMessage.tsx",
-    date: readOn,
+    date: sourceReadOn,
   },
   {
     wallet: "Trust Wallet",
@@ -326,7 +326,7 @@ const trust: readonly WalletErrorResponse[] = [
     error: { code: 4200, message: "EthereumProvider does not support calling eth_getCode" },
     kind: "unsupported",
     source: "trustwallet/trust-web3-provider: packages/ethereum/MobileAdapter.ts",
-    date: readOn,
+    date: sourceReadOn,
   },
   {
     wallet: "Trust Wallet, whose node the page's policy blocks",
@@ -338,14 +338,14 @@ const trust: readonly WalletErrorResponse[] = [
   },
 ];
 
-const otherExtensions: readonly WalletErrorResponse[] = [
+const otherExtensionErrors: readonly WalletErrorResponse[] = [
   {
     wallet: "OKX Wallet",
     method: "wallet_switchEthereumChain",
     error: { code: 4902 },
     kind: "networkMissing",
     source: "web3.okx.com/onchainos/dev-docs/wallet/dapp-connect/chains/evm/web-add-network",
-    date: readOn,
+    date: sourceReadOn,
   },
   {
     wallet: "Phantom",
@@ -353,7 +353,7 @@ const otherExtensions: readonly WalletErrorResponse[] = [
     error: { code: 4001, message: "The user rejected the request through Phantom." },
     kind: "rejected",
     source: "docs.phantom.com/ethereum-and-polygon/provider-api-reference/errors",
-    date: readOn,
+    date: sourceReadOn,
   },
   {
     wallet: "Phantom, whose dialog is open",
@@ -361,7 +361,7 @@ const otherExtensions: readonly WalletErrorResponse[] = [
     error: { code: -32002, message: "Requested resource not available" },
     kind: "busy",
     source: "docs.phantom.com/ethereum-and-polygon/provider-api-reference/errors",
-    date: readOn,
+    date: sourceReadOn,
   },
   {
     wallet: "Phantom",
@@ -369,7 +369,7 @@ const otherExtensions: readonly WalletErrorResponse[] = [
     error: { code: 4900, message: "Phantom could not connect to the network." },
     kind: "unreachable",
     source: "docs.phantom.com/ethereum-and-polygon/provider-api-reference/errors",
-    date: readOn,
+    date: sourceReadOn,
   },
   {
     wallet: "Phantom",
@@ -377,7 +377,7 @@ const otherExtensions: readonly WalletErrorResponse[] = [
     error: { code: -32003, message: "Phantom does not recognize a valid transaction." },
     kind: "unknown",
     source: "docs.phantom.com/ethereum-and-polygon/provider-api-reference/errors",
-    date: readOn,
+    date: sourceReadOn,
   },
   {
     wallet: "Phantom",
@@ -393,7 +393,7 @@ const otherExtensions: readonly WalletErrorResponse[] = [
     error: { code: 4001, message: "User rejected the request." },
     kind: "rejected",
     source: "RabbyHub/Rabby: src/background/service/notification.ts",
-    date: readOn,
+    date: sourceReadOn,
   },
   {
     wallet: "Rabby",
@@ -401,7 +401,7 @@ const otherExtensions: readonly WalletErrorResponse[] = [
     error: { code: 4001, message: "User Cancel" },
     kind: "rejected",
     source: "RabbyHub/Rabby: src/background/service/notification.ts",
-    date: readOn,
+    date: sourceReadOn,
   },
   {
     wallet: "Rabby, with another request open",
@@ -409,7 +409,7 @@ const otherExtensions: readonly WalletErrorResponse[] = [
     error: { code: 4001, message: "please request after current approval resolve" },
     kind: "busy",
     source: "RabbyHub/Rabby: src/background/service/notification.ts",
-    date: readOn,
+    date: sourceReadOn,
   },
   {
     wallet: "Rabby",
@@ -420,11 +420,11 @@ const otherExtensions: readonly WalletErrorResponse[] = [
     },
     kind: "unsupported",
     source: "RabbyHub/Rabby: src/background/controller/provider/rpcFlow.ts",
-    date: readOn,
+    date: sourceReadOn,
   },
 ];
 
-const ledger: readonly WalletErrorResponse[] = [
+const ledgerErrors: readonly WalletErrorResponse[] = [
   {
     wallet: "Ledger Live, declined on the device",
     method: "eth_sendTransaction",
@@ -444,7 +444,7 @@ const ledger: readonly WalletErrorResponse[] = [
     },
     kind: "rejected",
     source: "Neufund/ledger-experiments: README.md",
-    date: readOn,
+    date: sourceReadOn,
   },
   {
     wallet: "Ledger device, whose settings do not allow contract data",
@@ -457,11 +457,11 @@ const ledger: readonly WalletErrorResponse[] = [
     },
     kind: "unknown",
     source: "Neufund/ledger-experiments: README.md",
-    date: readOn,
+    date: sourceReadOn,
   },
 ];
 
-const safe: readonly WalletErrorResponse[] = [
+const safeErrors: readonly WalletErrorResponse[] = [
   {
     wallet: "Safe, which answers every error with one code",
     method: "eth_sendTransaction",
@@ -470,7 +470,7 @@ const safe: readonly WalletErrorResponse[] = [
     source:
       "safe-global/safe-wallet-monorepo: apps/web/src/services/safe-wallet-provider/index.ts and " +
       "useSafeWalletProvider.tsx",
-    date: readOn,
+    date: sourceReadOn,
   },
   {
     wallet: "Safe, which answers every error with one code",
@@ -478,7 +478,7 @@ const safe: readonly WalletErrorResponse[] = [
     error: { code: -32000, message: "Unsupported chain" },
     kind: "networkMissing",
     source: "safe-global/safe-wallet-monorepo: apps/web/src/services/safe-wallet-provider/index.ts",
-    date: readOn,
+    date: sourceReadOn,
   },
   {
     wallet: "Safe, of a batch that it does not know",
@@ -486,18 +486,18 @@ const safe: readonly WalletErrorResponse[] = [
     error: { code: -32000, message: "Transaction not found" },
     kind: "unknown",
     source: "safe-global/safe-wallet-monorepo: apps/web/src/services/safe-wallet-provider/index.ts",
-    date: readOn,
+    date: sourceReadOn,
   },
 ];
 
-const walletConnect: readonly WalletErrorResponse[] = [
+const walletConnectErrors: readonly WalletErrorResponse[] = [
   {
     wallet: "WalletConnect bridge",
     method: "eth_sendTransaction",
     error: { code: 5000, message: "User rejected." },
     kind: "rejected",
     source: "WalletConnect/walletconnect-monorepo: packages/utils/src/errors.ts",
-    date: readOn,
+    date: sourceReadOn,
   },
   {
     wallet: "WalletConnect bridge, without words",
@@ -557,7 +557,7 @@ const walletConnect: readonly WalletErrorResponse[] = [
     error: { code: 3, message: "Restore will override." },
     kind: "unknown",
     source: "WalletConnect/walletconnect-monorepo: packages/utils/src/errors.ts",
-    date: readOn,
+    date: sourceReadOn,
   },
   {
     wallet: "WalletConnect bridge",
@@ -565,11 +565,11 @@ const walletConnect: readonly WalletErrorResponse[] = [
     error: { code: 5101, message: "Unsupported methods." },
     kind: "unsupported",
     source: "WalletConnect/walletconnect-monorepo: packages/utils/src/errors.ts",
-    date: readOn,
+    date: sourceReadOn,
   },
 ];
 
-const batches: readonly WalletErrorResponse[] = [5700, 5710, 5740, 5750, 5760].map((code) => ({
+const batchErrors: readonly WalletErrorResponse[] = [5700, 5710, 5740, 5750, 5760].map((code) => ({
   wallet: `any wallet (EIP-5792, ${code})`,
   method: "wallet_sendCalls",
   error: { code, message: "" },
@@ -578,7 +578,7 @@ const batches: readonly WalletErrorResponse[] = [5700, 5710, 5740, 5750, 5760].m
   date: "2025-04-04",
 }));
 
-const duplicateBatches: readonly WalletErrorResponse[] = [5720, 5730].map((code) => ({
+const duplicateBatchErrors: readonly WalletErrorResponse[] = [5720, 5730].map((code) => ({
   wallet: `any wallet (EIP-5792, ${code})`,
   method: "wallet_sendCalls",
   error: { code, message: "" },
@@ -589,16 +589,16 @@ const duplicateBatches: readonly WalletErrorResponse[] = [5720, 5730].map((code)
 
 /** What wallets for EVM chains threw. */
 export const evmErrorResponses: readonly WalletErrorResponse[] = [
-  ...metamaskExtension,
-  ...metamaskMobile,
-  ...coinbase,
-  ...trust,
-  ...otherExtensions,
-  ...ledger,
-  ...safe,
-  ...walletConnect,
-  ...batches,
-  ...duplicateBatches,
+  ...metamaskExtensionErrors,
+  ...metamaskMobileErrors,
+  ...coinbaseErrors,
+  ...trustWalletErrors,
+  ...otherExtensionErrors,
+  ...ledgerErrors,
+  ...safeErrors,
+  ...walletConnectErrors,
+  ...batchErrors,
+  ...duplicateBatchErrors,
 ];
 
 /** What wallets for Tron threw. */
@@ -609,7 +609,7 @@ export const tronErrorResponses: readonly WalletErrorResponse[] = [
     error: "Confirmation declined by user",
     kind: "rejected",
     source: "MultipleChain/tron-js: src/utils.js",
-    date: readOn,
+    date: sourceReadOn,
   },
   {
     wallet: "TronLink extension",
@@ -617,7 +617,7 @@ export const tronErrorResponses: readonly WalletErrorResponse[] = [
     error: { code: 4001, message: "" },
     kind: "rejected",
     source: "docs.tronlink.org/dapp/transfer",
-    date: readOn,
+    date: sourceReadOn,
   },
   {
     wallet: "TronLink",
@@ -625,7 +625,7 @@ export const tronErrorResponses: readonly WalletErrorResponse[] = [
     error: { code: 4001, message: "The user rejected connection." },
     kind: "rejected",
     source: "tronprotocol/tronwallet-adapter: packages/adapters/tronlink/src/adapter.ts",
-    date: readOn,
+    date: sourceReadOn,
   },
   {
     wallet: "TronLink, with the same question open",
@@ -633,7 +633,7 @@ export const tronErrorResponses: readonly WalletErrorResponse[] = [
     error: { code: 4000, message: "" },
     kind: "busy",
     source: "tronprotocol/tronwallet-adapter: packages/adapters/tronlink/src/adapter.ts",
-    date: readOn,
+    date: sourceReadOn,
   },
   {
     wallet: "TronLink, with its window open",
@@ -641,7 +641,7 @@ export const tronErrorResponses: readonly WalletErrorResponse[] = [
     error: { code: -32002, message: "" },
     kind: "busy",
     source: "tronprotocol/tronwallet-adapter: packages/adapters/tronlink/src/adapter.ts",
-    date: readOn,
+    date: sourceReadOn,
   },
   {
     wallet: "TronLink",
@@ -649,7 +649,7 @@ export const tronErrorResponses: readonly WalletErrorResponse[] = [
     error: { code: 4200, message: "" },
     kind: "unsupported",
     source: "docs.tronlink.org/reference/error-code-map",
-    date: readOn,
+    date: sourceReadOn,
   },
   {
     wallet: "WalletConnect bridge",
@@ -657,7 +657,7 @@ export const tronErrorResponses: readonly WalletErrorResponse[] = [
     error: { name: "WalletSignTransactionError", message: "User rejected the request." },
     kind: "rejected",
     source: "MultipleChain/tron-js: src/utils.js",
-    date: readOn,
+    date: sourceReadOn,
   },
   {
     wallet: "Trust Wallet, which may have sent what it signed",
@@ -673,7 +673,7 @@ export const tronErrorResponses: readonly WalletErrorResponse[] = [
     error: { name: "AxiosError", message: "Network Error", code: "ERR_NETWORK" },
     kind: "unreachable",
     source: "docs.tronlink.org/reference/error-code-map",
-    date: readOn,
+    date: sourceReadOn,
   },
   {
     wallet: "TronLink, of a call that fails",
@@ -681,6 +681,6 @@ export const tronErrorResponses: readonly WalletErrorResponse[] = [
     error: { message: "REVERT opcode executed" },
     kind: "reverted",
     source: "tronprotocol/java-tron: actuator/src/main/java/org/tron/core/actuator/VMActuator.java",
-    date: readOn,
+    date: sourceReadOn,
   },
 ];

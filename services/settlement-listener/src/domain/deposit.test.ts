@@ -1,35 +1,47 @@
 import { describe, expect, test } from "@jest/globals";
 import { newId } from "@payment-links/contracts";
-import { sampleSighting } from "../testing/samples.ts";
-import { depositEventOf, depositId, depositReference, depositState, isDeposit } from "./deposit.ts";
+import { samplePaymentReport } from "../testing/samples.ts";
+import {
+  getDepositEventType,
+  deriveDepositId,
+  deriveDepositReference,
+  toDepositState,
+  isDeposit,
+} from "./deposit.ts";
 import type { Payment } from "./payment.ts";
 
-const place = {
+const depositIdentity = {
   chainId: "8453",
   transactionHash: `0x${"ab".repeat(32)}`,
-  referenceHash: depositReference({ tokenAddress: "0xToken", destinationAddress: "0xOwner" }),
+  referenceHash: deriveDepositReference({ tokenAddress: "0xToken", destinationAddress: "0xOwner" }),
   ordinal: 0,
 };
 
-const payment = (change: Partial<Payment> = {}): Payment => ({
-  ...sampleSighting({ paymentLinkId: depositId(place), sourceTransaction: place.transactionHash }),
+const createPayment = (overrides: Partial<Payment> = {}): Payment => ({
+  ...samplePaymentReport({
+    paymentLinkId: deriveDepositId(depositIdentity),
+    sourceTransaction: depositIdentity.transactionHash,
+  }),
   id: "tx_1",
   version: 3,
   firstSeenAt: new Date("2026-11-21T10:00:00.000Z"),
   payer: "0xPayer",
-  ...change,
+  ...overrides,
 });
 
 test("a deposit's id follows from its place on the chain, and from each part of it (rule CHAIN-21)", () => {
-  const elsewhere = [
+  const otherIdentities = [
     { chainId: "1" },
     { transactionHash: `0x${"cd".repeat(32)}` },
     { referenceHash: "deposit:0xToken:0xOther" },
     { ordinal: 1 },
   ];
-  const ids = [place, ...elsewhere.map((change) => ({ ...place, ...change }))].map(depositId);
+  const ids = [
+    depositIdentity,
+    ...otherIdentities.map((overrides) => ({ ...depositIdentity, ...overrides })),
+  ].map(deriveDepositId);
   expect(new Set(ids).size).toBe(5);
-  expect(depositId({ ...place })).toBe(ids[0]);
+  expect(deriveDepositId({ ...depositIdentity })).toBe(ids[0]);
   expect(ids.every((paymentLinkId) => isDeposit({ paymentLinkId }))).toBe(true);
   expect(isDeposit({ paymentLinkId: newId("plink") })).toBe(false);
 });
@@ -42,21 +54,22 @@ describe("what is told of a deposit", () => {
     ["settled", { status: "settled", isOrphaned: false }],
     ["orphaned", { status: "settled", isOrphaned: true }],
     ["orphaned", { status: "failed" }],
-  ] as const)("is %s where its payment is %j", (status, change) => {
-    const told = depositState(payment(change));
-    expect(told.status).toBe(status);
-    expect(depositEventOf(told).type).toBe(`deposit.${status}`);
+  ] as const)("is %s where its payment is %j", (status, overrides) => {
+    const state = toDepositState(createPayment(overrides));
+    expect(state.status).toBe(status);
+    expect(getDepositEventType(state).type).toBe(`deposit.${status}`);
   });
 
   test("is all that its payment holds, under the deposit's id", () => {
-    const { amount, chainId, destinationAddress, firstSeenAt, occurredAt, ...held } = payment();
-    expect(depositState(payment())).toEqual({
-      id: depositId(place),
+    const { amount, chainId, destinationAddress, firstSeenAt, occurredAt, ...paymentFields } =
+      createPayment();
+    expect(toDepositState(createPayment())).toEqual({
+      id: deriveDepositId(depositIdentity),
       version: 3,
       status: "settled",
-      tokenAddress: held.tokenAddress,
+      tokenAddress: paymentFields.tokenAddress,
       payer: "0xPayer",
-      sourceTransaction: place.transactionHash,
+      sourceTransaction: depositIdentity.transactionHash,
       amount,
       chainId,
       destinationAddress,

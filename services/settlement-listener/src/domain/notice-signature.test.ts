@@ -1,31 +1,42 @@
 import { createHmac, createSecretKey } from "node:crypto";
 import { describe, expect, test } from "@jest/globals";
 import { Webhook } from "standardwebhooks";
-import { judgeSignature } from "./notice-signature.ts";
+import { verifySignature } from "./notice-signature.ts";
 
-const bytesOf = (letter: string): Buffer => Buffer.from(letter.repeat(32));
-const oracleOf = (bytes: Buffer) => new Webhook(`whsec_${bytes.toString("base64")}`);
-const keyOf = (bytes: Buffer) => createSecretKey(bytes);
+const repeatLetter = (letter: string): Buffer => Buffer.from(letter.repeat(32));
+const createReferenceWebhook = (bytes: Buffer) => new Webhook(`whsec_${bytes.toString("base64")}`);
+const toKeyObject = (bytes: Buffer) => createSecretKey(bytes);
 
-const mine = bytesOf("a");
-const next = bytesOf("b");
-const stranger = bytesOf("z");
+const currentSecret = repeatLetter("a");
+const nextSecret = repeatLetter("b");
+const unknownSecret = repeatLetter("z");
 const now = new Date("2026-11-21T10:00:00.400Z");
-const seconds = (date: Date): string => String(Math.floor(date.getTime() / 1000));
-const after = (secondCount: number): Date => new Date(now.getTime() + secondCount * 1000);
+const toUnixSeconds = (date: Date): string => String(Math.floor(date.getTime() / 1000));
+const secondsFromNow = (offsetSeconds: number): Date =>
+  new Date(now.getTime() + offsetSeconds * 1000);
 
-const sample = (
-  change: Partial<{ id: string; at: Date; text: string; secret: Buffer; signature: string }> = {},
+const signSample = (
+  overrides: Partial<{
+    id: string;
+    at: Date;
+    text: string;
+    secret: Buffer;
+    signature: string;
+  }> = {},
 ) => {
-  const { id = "msg_2KWPBgLlAfxdpx2AI54pPJ85f4W", at = now, text = '{"amount":"1"}' } = change;
-  const signature = change.signature ?? oracleOf(change.secret ?? mine).sign(id, at, text);
-  return { headers: { id, timestamp: seconds(at), signature }, body: Buffer.from(text), now };
+  const { id = "msg_2KWPBgLlAfxdpx2AI54pPJ85f4W", at = now, text = '{"amount":"1"}' } = overrides;
+  const signature =
+    overrides.signature ??
+    createReferenceWebhook(overrides.secret ?? currentSecret).sign(id, at, text);
+  return { headers: { id, timestamp: toUnixSeconds(at), signature }, body: Buffer.from(text), now };
 };
 
-describe("judgeSignature", () => {
+describe("verifySignature", () => {
   test("accepts what the reference library signs, non-ASCII and empty bodies included", () => {
     for (const text of ["{}", "", '{"id":"zahlung-äöü-💶"}', " \n{}\r\n", '{"a":1.50}']) {
-      expect(judgeSignature({ ...sample({ text }), keys: [keyOf(mine)] })).toBe("valid");
+      expect(verifySignature({ ...signSample({ text }), keys: [toKeyObject(currentSecret)] })).toBe(
+        "valid",
+      );
     }
   });
 
@@ -37,43 +48,54 @@ describe("judgeSignature", () => {
       signature: "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=",
     };
     const body = Buffer.from('{"test": 2432232314}');
-    const signed = { headers, body, keys: [keyOf(key)], now: new Date(1_614_265_330_000) };
-    expect(judgeSignature(signed)).toBe("valid");
+    const signedNotice = {
+      headers,
+      body,
+      keys: [toKeyObject(key)],
+      now: new Date(1_614_265_330_000),
+    };
+    expect(verifySignature(signedNotice)).toBe("valid");
   });
 
   test("judges as the reference library does, whatever single thing was changed (rule NOTICE-2)", () => {
-    const at = new Date();
-    const good = { ...sample({ at }), now: at, keys: [keyOf(mine)] };
-    const { id, timestamp, signature } = good.headers;
-    const flip = (text: string, index: number): string => {
-      const replaced = text.charAt(index) === "A" ? "B" : "A";
-      return `${text.slice(0, index)}${replaced}${text.slice(index + 1)}`;
+    const signedAt = new Date();
+    const validNotice = {
+      ...signSample({ at: signedAt }),
+      now: signedAt,
+      keys: [toKeyObject(currentSecret)],
     };
-    const changed = [
-      good,
-      ...[...signature].map((_, index) => withHeaders(good, { signature: flip(signature, index) })),
-      ...[...id].map((_, index) => withHeaders(good, { id: flip(id, index) })),
-      ...[...good.body.toString()].map((_, index) =>
-        withBody(good, flip(good.body.toString(), index)),
+    const { id, timestamp, signature } = validNotice.headers;
+    const flipCharacter = (text: string, index: number): string => {
+      const replacement = text.charAt(index) === "A" ? "B" : "A";
+      return `${text.slice(0, index)}${replacement}${text.slice(index + 1)}`;
+    };
+    const changedNotices = [
+      validNotice,
+      ...[...signature].map((_, index) =>
+        withHeaders(validNotice, { signature: flipCharacter(signature, index) }),
       ),
-      withHeaders(good, { timestamp: String(Number(timestamp) + 1) }),
-      withHeaders(good, { signature: `${signature} ${signature}` }),
-      withHeaders(good, { signature: `v1a,abc v2,${signature.slice(3)} ${signature}` }),
-      withHeaders(good, { signature: signature.slice(3) }),
-      withHeaders(good, { signature: `v1,${signature.slice(3, -1)}` }),
-      withHeaders(good, { signature: `V1,${signature.slice(3)}` }),
-      withHeaders(good, { signature: "v1," }),
+      ...[...id].map((_, index) => withHeaders(validNotice, { id: flipCharacter(id, index) })),
+      ...[...validNotice.body.toString()].map((_, index) =>
+        withBody(validNotice, flipCharacter(validNotice.body.toString(), index)),
+      ),
+      withHeaders(validNotice, { timestamp: String(Number(timestamp) + 1) }),
+      withHeaders(validNotice, { signature: `${signature} ${signature}` }),
+      withHeaders(validNotice, { signature: `v1a,abc v2,${signature.slice(3)} ${signature}` }),
+      withHeaders(validNotice, { signature: signature.slice(3) }),
+      withHeaders(validNotice, { signature: `v1,${signature.slice(3, -1)}` }),
+      withHeaders(validNotice, { signature: `V1,${signature.slice(3)}` }),
+      withHeaders(validNotice, { signature: "v1," }),
     ];
-    const verdicts = changed.map((notice) => {
-      const verdict = judgeSignature(notice) === "valid";
-      expect({ ...notice.headers, verdict }).toEqual({
+    const results = changedNotices.map((notice) => {
+      const isAccepted = verifySignature(notice) === "valid";
+      expect({ ...notice.headers, verdict: isAccepted }).toEqual({
         ...notice.headers,
-        verdict: isAcceptedByOracle(notice),
+        verdict: isAcceptedByReference(notice),
       });
-      return verdict;
+      return isAccepted;
     });
-    expect(verdicts.filter(Boolean).length).toBeGreaterThanOrEqual(3);
-    expect(verdicts.filter((verdict) => !verdict).length).toBeGreaterThan(50);
+    expect(results.filter(Boolean).length).toBeGreaterThanOrEqual(3);
+    expect(results.filter((isAccepted) => !isAccepted).length).toBeGreaterThan(50);
   });
 
   test.each([
@@ -81,70 +103,94 @@ describe("judgeSignature", () => {
     [-301, "stale"],
     [300, "valid"],
     [301, "stale"],
-  ])("a timestamp %i s from the clock is %s", (secondCount, verdict) => {
-    const notice = sample({ at: after(secondCount) });
-    expect(judgeSignature({ ...notice, keys: [keyOf(mine)] })).toBe(verdict);
+  ])("a timestamp %i s from the clock is %s", (offsetSeconds, isAccepted) => {
+    const notice = signSample({ at: secondsFromNow(offsetSeconds) });
+    expect(verifySignature({ ...notice, keys: [toKeyObject(currentSecret)] })).toBe(isAccepted);
   });
 
   test("while a secret is being rotated either is good, and afterwards the old one is not", () => {
-    const [byOld, byNew] = [sample({ secret: mine }), sample({ secret: next })];
-    const both = [keyOf(mine), keyOf(next)];
-    expect(judgeSignature({ ...byOld, keys: both })).toBe("valid");
-    expect(judgeSignature({ ...byNew, keys: both })).toBe("valid");
-    expect(judgeSignature({ ...byOld, keys: [keyOf(next)] })).toBe("wrong");
-    expect(judgeSignature({ ...byNew, keys: both.slice(0, 1) })).toBe("wrong");
+    const [signedByOldSecret, signedByNewSecret] = [
+      signSample({ secret: currentSecret }),
+      signSample({ secret: nextSecret }),
+    ];
+    const bothKeys = [toKeyObject(currentSecret), toKeyObject(nextSecret)];
+    expect(verifySignature({ ...signedByOldSecret, keys: bothKeys })).toBe("valid");
+    expect(verifySignature({ ...signedByNewSecret, keys: bothKeys })).toBe("valid");
+    expect(verifySignature({ ...signedByOldSecret, keys: [toKeyObject(nextSecret)] })).toBe(
+      "wrong",
+    );
+    expect(verifySignature({ ...signedByNewSecret, keys: bothKeys.slice(0, 1) })).toBe("wrong");
   });
 
   test("one good signature among several is enough, and none of a stranger's is", () => {
-    const byStranger = sample({ secret: stranger });
-    const theirs = byStranger.headers.signature;
-    const ours = sample().headers.signature;
-    const several = { ...byStranger, keys: [keyOf(mine)] };
-    expect(judgeSignature(withHeaders(several, { signature: `${theirs} ${ours}` }))).toBe("valid");
-    expect(judgeSignature(withHeaders(several, { signature: `${theirs} v2,x` }))).toBe("wrong");
+    const signedByUnknownSecret = signSample({ secret: unknownSecret });
+    const unknownSignature = signedByUnknownSecret.headers.signature;
+    const validSignature = signSample().headers.signature;
+    const noticeWithSignatures = { ...signedByUnknownSecret, keys: [toKeyObject(currentSecret)] };
+    expect(
+      verifySignature(
+        withHeaders(noticeWithSignatures, { signature: `${unknownSignature} ${validSignature}` }),
+      ),
+    ).toBe("valid");
+    expect(
+      verifySignature(withHeaders(noticeWithSignatures, { signature: `${unknownSignature} v2,x` })),
+    ).toBe("wrong");
   });
 
   test("looks at no more than twenty signatures", () => {
-    const notice = { ...sample(), keys: [keyOf(mine)] };
+    const notice = { ...signSample(), keys: [toKeyObject(currentSecret)] };
     const { signature } = notice.headers;
-    const behind = (count: number) => `${"v1,x ".repeat(count)}${signature}`;
-    expect(judgeSignature(withHeaders(notice, { signature: behind(19) }))).toBe("valid");
-    expect(judgeSignature(withHeaders(notice, { signature: behind(20) }))).toBe("wrong");
+    const putBehindSignatures = (count: number) => `${"v1,x ".repeat(count)}${signature}`;
+    expect(verifySignature(withHeaders(notice, { signature: putBehindSignatures(19) }))).toBe(
+      "valid",
+    );
+    expect(verifySignature(withHeaders(notice, { signature: putBehindSignatures(20) }))).toBe(
+      "wrong",
+    );
   });
 
   test("a missing header is told apart from a wrong one", () => {
-    const notice = { ...sample(), keys: [keyOf(mine)] };
+    const notice = { ...signSample(), keys: [toKeyObject(currentSecret)] };
     for (const name of ["id", "timestamp", "signature"]) {
-      expect(judgeSignature(withHeaders(notice, { [name]: undefined }))).toBe("missing");
-      expect(judgeSignature(withHeaders(notice, { [name]: "" }))).toBe("missing");
+      expect(verifySignature(withHeaders(notice, { [name]: undefined }))).toBe("missing");
+      expect(verifySignature(withHeaders(notice, { [name]: "" }))).toBe("missing");
     }
   });
 
   test("a timestamp must be unix seconds and nothing else, also where it is signed so", () => {
-    for (const timestamp of [`${seconds(now)}x`, `${seconds(now)}.5`, "1e9", "+1", " 1", "NaN"]) {
-      const mac = createHmac("sha256", mine).update(`msg_1.${timestamp}.{}`).digest("base64");
+    for (const timestamp of [
+      `${toUnixSeconds(now)}x`,
+      `${toUnixSeconds(now)}.5`,
+      "1e9",
+      "+1",
+      " 1",
+      "NaN",
+    ]) {
+      const mac = createHmac("sha256", currentSecret)
+        .update(`msg_1.${timestamp}.{}`)
+        .digest("base64");
       const headers = { id: "msg_1", timestamp, signature: `v1,${mac}` };
-      const notice = { headers, body: Buffer.from("{}"), keys: [keyOf(mine)], now };
-      expect(judgeSignature(notice)).toBe("wrong");
+      const notice = { headers, body: Buffer.from("{}"), keys: [toKeyObject(currentSecret)], now };
+      expect(verifySignature(notice)).toBe("wrong");
     }
   });
 
   test("an id outside ASCII is signed as the bytes that were on the wire", () => {
-    const mac = createHmac("sha256", mine)
-      .update(`é.${seconds(now)}.{}`)
+    const mac = createHmac("sha256", currentSecret)
+      .update(`é.${toUnixSeconds(now)}.{}`)
       .digest("base64");
-    const onTheWire = Buffer.from("é", "utf8").toString("latin1");
-    const headers = { id: onTheWire, timestamp: seconds(now), signature: `v1,${mac}` };
-    const notice = { headers, body: Buffer.from("{}"), keys: [keyOf(mine)], now };
-    expect(judgeSignature(notice)).toBe("valid");
+    const wireId = Buffer.from("é", "utf8").toString("latin1");
+    const headers = { id: wireId, timestamp: toUnixSeconds(now), signature: `v1,${mac}` };
+    const notice = { headers, body: Buffer.from("{}"), keys: [toKeyObject(currentSecret)], now };
+    expect(verifySignature(notice)).toBe("valid");
   });
 
   test("without any key nothing is valid", () => {
-    expect(judgeSignature({ ...sample(), keys: [] })).toBe("wrong");
+    expect(verifySignature({ ...signSample(), keys: [] })).toBe("wrong");
   });
 });
 
-type Notice = Parameters<typeof judgeSignature>[0];
+type Notice = Parameters<typeof verifySignature>[0];
 
 const withHeaders = (notice: Notice, headers: Partial<Notice["headers"]>): Notice => ({
   ...notice,
@@ -153,9 +199,9 @@ const withHeaders = (notice: Notice, headers: Partial<Notice["headers"]>): Notic
 
 const withBody = (notice: Notice, text: string): Notice => ({ ...notice, body: Buffer.from(text) });
 
-const isAcceptedByOracle = ({ headers, body }: Notice): boolean => {
+const isAcceptedByReference = ({ headers, body }: Notice): boolean => {
   try {
-    oracleOf(mine).verify(
+    createReferenceWebhook(currentSecret).verify(
       body.toString(),
       {
         "webhook-id": headers.id ?? "",

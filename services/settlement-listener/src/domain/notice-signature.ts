@@ -7,7 +7,7 @@ const toleranceSeconds = 300;
 
 const signaturesMax = 20;
 const unixSeconds = /^\d{1,12}$/;
-const prefix = "v1,";
+const versionPrefix = "v1,";
 /** The characters of a SHA-256 in base64. */
 const digestLength = 44;
 
@@ -31,7 +31,7 @@ type SignedNotice = {
  * Judges the headers alone, before any byte of the body is read. Returns undefined if they may
  * belong to a genuine notice.
  */
-export const judgeHeaders = (
+export const checkSignatureHeaders = (
   { id, timestamp, signature }: SignatureHeaders,
   now: Date,
 ): "missing" | "stale" | "wrong" | undefined => {
@@ -39,7 +39,7 @@ export const judgeHeaders = (
   if (!unixSeconds.test(timestamp)) return "wrong";
   const nowSeconds = Math.floor(now.getTime() / 1000);
   if (Math.abs(nowSeconds - Number(timestamp)) > toleranceSeconds) return "stale";
-  return readSignatures(signature).some(({ length }) => length === digestLength)
+  return parseSignatures(signature).some(({ length }) => length === digestLength)
     ? undefined
     : "wrong";
 };
@@ -48,33 +48,38 @@ export const judgeHeaders = (
  * Judges who sent a notice by Standard Webhooks 1.0: HMAC-SHA256 over `id.timestamp.body`, under
  * any of the keys. It looks at no byte of the body but to hash it.
  */
-export const judgeSignature = ({
+export const verifySignature = ({
   headers,
   body,
   keys,
   now,
 }: SignedNotice): "valid" | "missing" | "stale" | "wrong" => {
-  const fault = judgeHeaders(headers, now);
+  const fault = checkSignatureHeaders(headers, now);
   if (fault !== undefined) return fault;
   const { id, timestamp, signature = "" } = headers;
-  const given = readSignatures(signature);
-  const isSigned = keys
-    .map((key) => sign(key, `${id}.${timestamp}.`, body))
-    .some((expected) => given.some((candidate) => isSame(candidate, expected)));
-  return isSigned ? "valid" : "wrong";
+  const receivedSignatures = parseSignatures(signature);
+  const isValid = keys
+    .map((key) => computeSignature(key, `${id}.${timestamp}.`, body))
+    .some((expected) =>
+      receivedSignatures.some((receivedSignature) => isEqualSignature(receivedSignature, expected)),
+    );
+  return isValid ? "valid" : "wrong";
 };
 
-const readSignatures = (header: string): Buffer[] =>
+const parseSignatures = (header: string): Buffer[] =>
   header
     .split(" ", signaturesMax)
-    .filter((entry) => entry.startsWith(prefix))
-    .map((entry) => Buffer.from(entry.slice(prefix.length), "latin1"));
+    .filter((entry) => entry.startsWith(versionPrefix))
+    .map((entry) => Buffer.from(entry.slice(versionPrefix.length), "latin1"));
 
 // Node reads headers as Latin-1, so that this gives back the very bytes that the sender signed.
-const sign = (key: KeyObject, head: string, body: Buffer): Buffer => {
-  const digest = createHmac("sha256", key).update(head, "latin1").update(body).digest("base64");
+const computeSignature = (key: KeyObject, signedPrefix: string, body: Buffer): Buffer => {
+  const digest = createHmac("sha256", key)
+    .update(signedPrefix, "latin1")
+    .update(body)
+    .digest("base64");
   return Buffer.from(digest, "latin1");
 };
 
-const isSame = (given: Buffer, expected: Buffer): boolean =>
-  given.length === expected.length && timingSafeEqual(given, expected);
+const isEqualSignature = (received: Buffer, expected: Buffer): boolean =>
+  received.length === expected.length && timingSafeEqual(received, expected);

@@ -1,8 +1,8 @@
 import {
   type SettlementState,
-  chainSource,
+  getChainSource,
   fitsDecimals,
-  idOfNames,
+  createDeterministicId,
   settlementFailed,
   settlementProcessing,
   settlementSettled,
@@ -20,10 +20,10 @@ export type Payment = SettlementState & {
 };
 
 /** What a source says of a payment at one moment; `source` and `sourceId` name it for ever. */
-export type Sighting = Omit<Payment, "id" | "version" | "firstSeenAt">;
+export type PaymentReport = Omit<Payment, "id" | "version" | "firstSeenAt">;
 
 /** What surrounds a sighting when it is judged; the caller brings the clock. */
-export type Circumstances = {
+export type EvaluationContext = {
   now: Date;
   /** Whether the payment's link has been heard of; before that nobody is told of the payment. */
   isLinkKnown: boolean;
@@ -33,7 +33,7 @@ export type Circumstances = {
    * Whether others are told when a payment that is processing stands elsewhere, or nowhere any more: where
    * payments are told before a block holds them.
    */
-  isPlaceTold?: boolean;
+  shouldPublishBlockChanges?: boolean;
 };
 
 /**
@@ -41,7 +41,7 @@ export type Circumstances = {
  * it; `placed` changes where it stands, which nobody is told; `repeated` and `too_fine` change
  * nothing. `isConflicting` says that it contradicts what is stored.
  */
-export type Judgement =
+export type PaymentReportResult =
   | { outcome: "first" | "moved" | "placed" | "repeated"; payment: Payment; isConflicting: boolean }
   | { outcome: "too_fine" };
 
@@ -54,45 +54,68 @@ export type Judgement =
  * STATE-10). Digits finer than the token's are refused only where they would change the payment of
  * a known link (rule NOTICE-6).
  */
-export const judgeSighting = (
-  before: Payment | undefined,
-  sighting: Sighting,
-  { now, isLinkKnown, tokenDecimals, isPlaceTold = false }: Circumstances,
-): Judgement => {
-  if (before !== undefined && isFlagMoved(before, sighting)) {
-    const { isOrphaned } = sighting;
-    const version = isLinkKnown ? before.version + 1 : 0;
-    const payment = { ...before, version, isOrphaned };
+export const evaluatePaymentReport = (
+  storedPayment: Payment | undefined,
+  report: PaymentReport,
+  { now, isLinkKnown, tokenDecimals, shouldPublishBlockChanges = false }: EvaluationContext,
+): PaymentReportResult => {
+  if (storedPayment !== undefined && isOrphanedFlagChanged(storedPayment, report)) {
+    const { isOrphaned } = report;
+    const version = isLinkKnown ? storedPayment.version + 1 : 0;
+    const payment = { ...storedPayment, version, isOrphaned };
     return { outcome: "moved", payment, isConflicting: false };
   }
-  if (before !== undefined && isPlaceTold && isDisplaced(before, sighting)) {
-    const { blockNumber, isOrphaned } = sighting;
-    const version = isLinkKnown ? before.version + 1 : 0;
-    const payment = { ...before, version, blockNumber, isOrphaned, ...witnessOf(before, sighting) };
+  if (
+    storedPayment !== undefined &&
+    shouldPublishBlockChanges &&
+    isPublishedBlockChanged(storedPayment, report)
+  ) {
+    const { blockNumber, isOrphaned } = report;
+    const version = isLinkKnown ? storedPayment.version + 1 : 0;
+    const payment = {
+      ...storedPayment,
+      version,
+      blockNumber,
+      isOrphaned,
+      ...pickEarliestWitnessedAt(storedPayment, report),
+    };
     return { outcome: "moved", payment, isConflicting: false };
   }
-  if (before !== undefined && (isReplaced(before, sighting) || isReopened(before, sighting))) {
-    const { blockNumber } = sighting;
+  if (
+    storedPayment !== undefined &&
+    (isBlockChanged(storedPayment, report) || isReopening(storedPayment, report))
+  ) {
+    const { blockNumber } = report;
     const status = "processing" as const;
-    const payment = { ...before, status, blockNumber, ...witnessOf(before, sighting) };
+    const payment = {
+      ...storedPayment,
+      status,
+      blockNumber,
+      ...pickEarliestWitnessedAt(storedPayment, report),
+    };
     return { outcome: "placed", payment, isConflicting: false };
   }
-  if (before !== undefined && !isMove(before, sighting)) {
-    return { outcome: "repeated", payment: before, isConflicting: contradicts(before, sighting) };
+  if (storedPayment !== undefined && !isFinalTransition(storedPayment, report)) {
+    return {
+      outcome: "repeated",
+      payment: storedPayment,
+      isConflicting: contradictsPayment(storedPayment, report),
+    };
   }
-  const isJudged = isLinkKnown && tokenDecimals !== undefined;
-  if (isJudged && !fitsDecimals(sighting.amount, tokenDecimals)) return { outcome: "too_fine" };
+  const shouldCheckDecimals = isLinkKnown && tokenDecimals !== undefined;
+  if (shouldCheckDecimals && !fitsDecimals(report.amount, tokenDecimals))
+    return { outcome: "too_fine" };
   const payment: Payment = {
-    ...sighting,
-    id: before?.id ?? idOf(sighting),
-    version: isLinkKnown ? (before?.version ?? 0) + 1 : 0,
-    paymentLinkId: before?.paymentLinkId ?? sighting.paymentLinkId,
-    firstSeenAt: before?.firstSeenAt ?? now,
-    ...witnessOf(before, sighting),
+    ...report,
+    id: storedPayment?.id ?? derivePaymentId(report),
+    version: isLinkKnown ? (storedPayment?.version ?? 0) + 1 : 0,
+    paymentLinkId: storedPayment?.paymentLinkId ?? report.paymentLinkId,
+    firstSeenAt: storedPayment?.firstSeenAt ?? now,
+    ...pickEarliestWitnessedAt(storedPayment, report),
   };
-  return before === undefined
+  return storedPayment === undefined
     ? { outcome: "first", payment, isConflicting: false }
-    : { outcome: "moved", payment, isConflicting: contradicts(before, sighting) };
+    : { outcome: "moved", payment, isConflicting: contradictsPayment(storedPayment, report) };
 };
 
 /**
@@ -100,86 +123,87 @@ export const judgeSighting = (
  * the same id. Anybody may ask for a payment by its id; the link's keeps it from being guessed out of
  * what a chain shows to all.
  */
-const idOf = ({ source, sourceId, paymentLinkId }: Sighting): string =>
-  idOfNames("tx", [source, sourceId, paymentLinkId]);
+const derivePaymentId = ({ source, sourceId, paymentLinkId }: PaymentReport): string =>
+  createDeterministicId("tx", [source, sourceId, paymentLinkId]);
 
 /** Whether a sighting changed what others are told of a payment. */
-export const isNews = (
-  judgement: Judgement,
-): judgement is Judgement & { outcome: "first" | "moved" } =>
-  judgement.outcome === "first" || judgement.outcome === "moved";
+export const isPublishable = (
+  result: PaymentReportResult,
+): result is PaymentReportResult & { outcome: "first" | "moved" } =>
+  result.outcome === "first" || result.outcome === "moved";
 
-const events = {
+const eventTypes = {
   processing: settlementProcessing,
   settled: settlementSettled,
   failed: settlementFailed,
 };
 
 /** The event that tells a payment's state. */
-export const eventOf = (payment: Payment) => events[payment.status];
+export const getEventType = (payment: Payment) => eventTypes[payment.status];
 
-const isFlagMoved = (payment: Payment, sighting: Sighting): boolean =>
+const isOrphanedFlagChanged = (payment: Payment, report: PaymentReport): boolean =>
   payment.status === "settled" &&
-  sighting.isOrphaned !== undefined &&
-  sighting.isOrphaned !== (payment.isOrphaned ?? false);
+  report.isOrphaned !== undefined &&
+  report.isOrphaned !== (payment.isOrphaned ?? false);
 
-const isReplaced = (payment: Payment, sighting: Sighting): boolean =>
+const isBlockChanged = (payment: Payment, report: PaymentReport): boolean =>
   payment.status === "processing" &&
-  sighting.status === "processing" &&
-  (payment.blockNumber !== sighting.blockNumber ||
-    (payment.witnessedAt === undefined && sighting.witnessedAt !== undefined));
+  report.status === "processing" &&
+  (payment.blockNumber !== report.blockNumber ||
+    (payment.witnessedAt === undefined && report.witnessedAt !== undefined));
 
 /** The first moment at which a quorum had seen the transaction, wherever it stands now. */
-const witnessOf = (
-  before: Payment | undefined,
-  { witnessedAt }: Sighting,
+const pickEarliestWitnessedAt = (
+  storedPayment: Payment | undefined,
+  { witnessedAt }: PaymentReport,
 ): Pick<Payment, "witnessedAt"> => {
-  const first = before?.witnessedAt ?? witnessedAt;
-  return first === undefined ? {} : { witnessedAt: first };
+  const earliestWitnessedAt = storedPayment?.witnessedAt ?? witnessedAt;
+  return earliestWitnessedAt === undefined ? {} : { witnessedAt: earliestWitnessedAt };
 };
 
 /** A failure on chain rests on what nodes did not show. A block that holds the payment refutes it. */
-const isReopened = (payment: Payment, sighting: Sighting): boolean =>
+const isReopening = (payment: Payment, report: PaymentReport): boolean =>
   payment.status === "failed" &&
-  isOnChain(sighting) &&
-  sighting.status === "processing" &&
-  sighting.blockNumber !== null;
+  isFromChainWatcher(report) &&
+  report.status === "processing" &&
+  report.blockNumber !== null;
 
-const isCorrected = (payment: Payment, sighting: Sighting): boolean =>
-  payment.status === "failed" && isOnChain(sighting) && sighting.status === "settled";
+const isCorrection = (payment: Payment, report: PaymentReport): boolean =>
+  payment.status === "failed" && isFromChainWatcher(report) && report.status === "settled";
 
 /** Whether a sighting ends a payment, or corrects its end. */
-const isMove = (payment: Payment, sighting: Sighting): boolean =>
-  (payment.status === "processing" && sighting.status !== "processing") ||
-  isCorrected(payment, sighting);
+const isFinalTransition = (payment: Payment, report: PaymentReport): boolean =>
+  (payment.status === "processing" && report.status !== "processing") ||
+  isCorrection(payment, report);
 
 /** Whether a chain's own watcher reports the payment, and not a provider's notice. */
-const isOnChain = ({ chainId, source }: Sighting): boolean => source === chainSource(chainId);
+const isFromChainWatcher = ({ chainId, source }: PaymentReport): boolean =>
+  source === getChainSource(chainId);
 
-const isDisplaced = (payment: Payment, sighting: Sighting): boolean =>
+const isPublishedBlockChanged = (payment: Payment, report: PaymentReport): boolean =>
   payment.status === "processing" &&
-  sighting.status === "processing" &&
-  (payment.blockNumber !== sighting.blockNumber ||
-    (payment.isOrphaned ?? false) !== (sighting.isOrphaned ?? false));
+  report.status === "processing" &&
+  (payment.blockNumber !== report.blockNumber ||
+    (payment.isOrphaned ?? false) !== (report.isOrphaned ?? false));
 
 /**
  * A payment keeps its link and token from sighting to sighting; the amount, the destination and the
  * payer's transaction may become known only with the final one. Two final ones must agree in all.
  */
-const contradicts = (payment: Payment, sighting: Sighting): boolean => {
+const contradictsPayment = (payment: Payment, report: PaymentReport): boolean => {
   const isSamePayment =
-    payment.paymentLinkId === sighting.paymentLinkId &&
-    payment.chainId === sighting.chainId &&
-    payment.tokenAddress === sighting.tokenAddress;
-  const isStep =
-    (payment.status === "processing") !== (sighting.status === "processing") ||
-    isCorrected(payment, sighting);
-  return !isSamePayment || (!isStep && !isSameTruth(payment, sighting));
+    payment.paymentLinkId === report.paymentLinkId &&
+    payment.chainId === report.chainId &&
+    payment.tokenAddress === report.tokenAddress;
+  const isStatusTransition =
+    (payment.status === "processing") !== (report.status === "processing") ||
+    isCorrection(payment, report);
+  return !isSamePayment || (!isStatusTransition && !hasSameDetails(payment, report));
 };
 
-const isSameTruth = (payment: Payment, sighting: Sighting): boolean =>
-  payment.status === sighting.status &&
-  payment.amount.equals(sighting.amount) &&
-  payment.destinationAddress === sighting.destinationAddress &&
-  payment.sourceTransaction === sighting.sourceTransaction &&
-  payment.occurredAt.getTime() === sighting.occurredAt.getTime();
+const hasSameDetails = (payment: Payment, report: PaymentReport): boolean =>
+  payment.status === report.status &&
+  payment.amount.equals(report.amount) &&
+  payment.destinationAddress === report.destinationAddress &&
+  payment.sourceTransaction === report.sourceTransaction &&
+  payment.occurredAt.getTime() === report.occurredAt.getTime();

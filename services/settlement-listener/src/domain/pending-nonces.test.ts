@@ -1,7 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
-import { judgePending } from "./pending-nonces.ts";
+import { classifyPendingNonces } from "./pending-nonces.ts";
 
-const pending = { count: 8, blockNumber: 100, blockHash: "0x0a" };
+const pendingNonces = { count: 8, blockNumber: 100, blockHash: "0x0a" };
 
 describe("what nodes say of a sender at a new block (rule CHAIN-5)", () => {
   test.each([
@@ -10,7 +10,7 @@ describe("what nodes say of a sender at a new block (rule CHAIN-5)", () => {
     ["counts at any later time", 5_000, "0x0a", "final"],
     ["counts for nothing once another block has its place", 100, "0x0b", "replaced"],
     ["waits while too few agree on the block", 100, undefined, "pending"],
-  ] as const)("%s", (_, finalizedTo, agreedHash, judgement) => {
-    expect(judgePending(pending, { agreedHash, finalizedTo })).toBe(judgement);
+  ] as const)("%s", (_, finalizedTo, agreedHash, expectedState) => {
+    expect(classifyPendingNonces(pendingNonces, { agreedHash, finalizedTo })).toBe(expectedState);
   });
 });

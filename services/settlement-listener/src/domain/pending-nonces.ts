@@ -5,7 +5,7 @@ export type PendingNonces = { count: number; blockNumber: number; blockHash: str
  * Returns what an observation is worth. It counts once its block is final. It is `replaced` if another block
  * has that place. It is `pending` until the block is final, and while nobody agrees on its hash.
  */
-export const judgePending = (
+export const classifyPendingNonces = (
   { blockHash, blockNumber }: PendingNonces,
   { agreedHash, finalizedTo }: { agreedHash: string | undefined; finalizedTo: number },
 ): "pending" | "final" | "replaced" => {

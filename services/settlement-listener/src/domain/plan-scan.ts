@@ -14,72 +14,76 @@ export type ScanPolicy = {
 export type Heads = { latest: number; safe: number | null; finalized: number | null };
 
 /** Block numbers up to which, both of them included, something may be done. */
-export type Lines = {
+export type BlockLimits = {
   /** May be scanned. */
-  scan: number;
+  scanLimit: number;
   /** Settles a payment that stands there. */
-  settle: number;
+  settledBlock: number;
   /** Never changes again; a chain that changes it is halted. */
-  final: number;
+  finalizedBlock: number;
 };
 
 /** The lines that say how far a transfer is to be trusted. */
-export type FinalityLines = Pick<Lines, "settle" | "final">;
+export type FinalityLimits = Pick<BlockLimits, "settledBlock" | "finalizedBlock">;
 
 /** Draws a chain's lines from what its node tells; each is at least 0 and at most the first. */
-export const drawLines = (heads: Heads, policy: ScanPolicy): Lines => {
+export const computeBlockLimits = (heads: Heads, policy: ScanPolicy): BlockLimits => {
   const { finality, headLagBlocks, finalDepthBlocks } = policy;
-  const scan = Math.max(heads.latest - headLagBlocks, 0);
-  const bound = (line: number) => Math.min(Math.max(line, 0), scan);
-  const final = bound(heads.finalized ?? heads.latest - finalDepthBlocks);
-  const settle = (): number => {
-    if (finality === "finalized") return final;
-    if (finality === "safe") return bound(heads.safe ?? final);
-    return bound(heads.latest - finality.blocks);
+  const scanLimit = Math.max(heads.latest - headLagBlocks, 0);
+  const clampToScanLimit = (blockNumber: number) => Math.min(Math.max(blockNumber, 0), scanLimit);
+  const finalizedBlock = clampToScanLimit(heads.finalized ?? heads.latest - finalDepthBlocks);
+  const computeSettledBlock = (): number => {
+    if (finality === "finalized") return finalizedBlock;
+    if (finality === "safe") return clampToScanLimit(heads.safe ?? finalizedBlock);
+    return clampToScanLimit(heads.latest - finality.blocks);
   };
-  return { scan, settle: settle(), final };
+  return { scanLimit, settledBlock: computeSettledBlock(), finalizedBlock };
 };
 
 /** The highest of these that so many reach; undefined where there are fewer. */
-const reachedBy = (count: number, numbers: readonly number[]): number | undefined =>
+const nthHighest = (count: number, numbers: readonly number[]): number | undefined =>
   numbers.toSorted((a, b) => b - a)[count - 1];
 
 /**
  * How many must reach a head for it to be read up to: of three or more two, so that no one of them
  * leads the watch astray. Of two the further one is believed: the other may be behind.
  */
-const reachersOf = (told: readonly unknown[]): number => (told.length > 2 ? 2 : 1);
+const getRequiredProviderCount = (reportedHeads: readonly unknown[]): number =>
+  reportedHeads.length > 2 ? 2 : 1;
 
 /** The newest block that is believed to be there, by what each provider told. */
-export const believeHead = (told: readonly Heads[]): number =>
-  reachedBy(
-    reachersOf(told),
-    told.map(({ latest }) => latest),
+export const selectTrustedHead = (reportedHeads: readonly Heads[]): number =>
+  nthHighest(
+    getRequiredProviderCount(reportedHeads),
+    reportedHeads.map(({ latest }) => latest),
   ) ?? 0;
 
 /**
  * Draws the lines by what several providers tell. `read` says how far may be read, and shown as
  * seen; `agreed` what `quorum` of them vouch for, each by its own heads: -1 while there are fewer.
  */
-export const drawSharedLines = (
-  told: readonly Heads[],
+export const computeSharedLimits = (
+  reportedHeads: readonly Heads[],
   policy: ScanPolicy,
   quorum: number,
-): { read: Lines; agreed: FinalityLines } => {
-  const lines = told.map((heads) => drawLines(heads, policy));
-  const reached = (count: number, name: keyof Lines) =>
-    reachedBy(
+): { readLimits: BlockLimits; agreedLimits: FinalityLimits } => {
+  const limitsByProvider = reportedHeads.map((heads) => computeBlockLimits(heads, policy));
+  const reachedLimit = (count: number, limitName: keyof BlockLimits) =>
+    nthHighest(
       count,
-      lines.map((each) => each[name]),
+      limitsByProvider.map((providerLimits) => providerLimits[limitName]),
     ) ?? -1;
-  const reachers = reachersOf(told);
+  const requiredCount = getRequiredProviderCount(reportedHeads);
   return {
-    read: {
-      scan: reached(reachers, "scan"),
-      settle: reached(reachers, "settle"),
-      final: reached(reachers, "final"),
+    readLimits: {
+      scanLimit: reachedLimit(requiredCount, "scanLimit"),
+      settledBlock: reachedLimit(requiredCount, "settledBlock"),
+      finalizedBlock: reachedLimit(requiredCount, "finalizedBlock"),
     },
-    agreed: { settle: reached(quorum, "settle"), final: reached(quorum, "final") },
+    agreedLimits: {
+      settledBlock: reachedLimit(quorum, "settledBlock"),
+      finalizedBlock: reachedLimit(quorum, "finalizedBlock"),
+    },
   };
 };
 
@@ -107,25 +111,31 @@ const finalRangesMax = 8;
 /** Plans the next step of a chain that has been scanned up to a block. */
 export const planScan = (
   scannedTo: number,
-  lines: Lines,
+  limits: BlockLimits,
   {
     freshBlocksMax = freshBlocksMaxDefault,
     isSparse = false,
     rangeBlocksMax,
   }: { freshBlocksMax?: number | undefined; isSparse?: boolean; rangeBlocksMax: number },
 ): ScanPlan => {
-  const tip = Math.min(scannedTo, lines.scan);
-  if (lines.scan <= scannedTo) return { kind: "none", tip };
+  const tip = Math.min(scannedTo, limits.scanLimit);
+  if (limits.scanLimit <= scannedTo) return { kind: "none", tip };
   const fromBlock = scannedTo + 1;
-  const rangesTo = scannedTo + finalRangesMax * rangeBlocksMax;
-  if (isSparse) return { kind: "sparse", tip, fromBlock, toBlock: Math.min(lines.scan, rangesTo) };
-  if (lines.final > scannedTo + freshBlocksMax) {
-    return { kind: "final", tip, fromBlock, toBlock: Math.min(lines.final, rangesTo) };
+  const rangesEndBlock = scannedTo + finalRangesMax * rangeBlocksMax;
+  if (isSparse)
+    return { kind: "sparse", tip, fromBlock, toBlock: Math.min(limits.scanLimit, rangesEndBlock) };
+  if (limits.finalizedBlock > scannedTo + freshBlocksMax) {
+    return {
+      kind: "final",
+      tip,
+      fromBlock,
+      toBlock: Math.min(limits.finalizedBlock, rangesEndBlock),
+    };
   }
   return {
     kind: "fresh",
     tip,
     fromBlock,
-    toBlock: Math.min(lines.scan, scannedTo + freshBlocksMax),
+    toBlock: Math.min(limits.scanLimit, scannedTo + freshBlocksMax),
   };
 };

@@ -9,52 +9,55 @@ export type ProviderKeys = ReadonlyMap<string, readonly KeyObject[]>;
 const providersMax = 100;
 const keysPerProviderMax = 5;
 const keyBytesMin = 16;
-const providerName = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
+const providerNamePattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 const secretPrefix = "whsec_";
-const padding = /={0,2}$/;
+const base64Padding = /={0,2}$/;
 
 /**
  * Reads `name=whsec_<base64>,name=whsec_<base64>` (rule OPS-6). What is wrong with it is answered
  * as a sentence that counts the entries and repeats nothing of them, as they are secrets.
  */
 export const parseProviderSecrets = (text: string): ProviderKeys | { fault: string } => {
-  const providers = new Map<string, KeyObject[]>();
+  const keysByProvider = new Map<string, KeyObject[]>();
   const entries = text
     .split(",")
     .map((entry) => entry.trim())
     .filter((entry) => entry !== "");
   for (const [index, entry] of entries.entries()) {
-    const place = `entry ${index + 1} of ${entries.length}`;
+    const position = `entry ${index + 1} of ${entries.length}`;
     // The base64 that follows may end in "=" too, so only the first one divides.
-    const [name, secret] = splitOnce(entry, "=");
-    if (secret === undefined || !providerName.test(name)) {
-      return { fault: `${place} must be <provider>=whsec_<base64>` };
+    const [name, secret] = splitAtFirst(entry, "=");
+    if (secret === undefined || !providerNamePattern.test(name)) {
+      return { fault: `${position} must be <provider>=whsec_<base64>` };
     }
-    const key = readKey(secret);
+    const key = parseKey(secret);
     if (key === undefined) {
-      return { fault: `${place} needs whsec_ and the base64 of at least ${keyBytesMin} bytes` };
+      return { fault: `${position} needs whsec_ and the base64 of at least ${keyBytesMin} bytes` };
     }
-    const keys = [...(providers.get(name) ?? []), key];
+    const keys = [...(keysByProvider.get(name) ?? []), key];
     if (keys.length > keysPerProviderMax) {
-      return { fault: `${place} is more than ${keysPerProviderMax} secrets of one provider` };
+      return { fault: `${position} is more than ${keysPerProviderMax} secrets of one provider` };
     }
-    providers.set(name, keys);
+    keysByProvider.set(name, keys);
   }
-  return providers.size > providersMax
+  return keysByProvider.size > providersMax
     ? { fault: `names more than ${providersMax} providers` }
-    : providers;
+    : keysByProvider;
 };
 
-const splitOnce = (text: string, separator: string): [string, string?] => {
-  const at = text.indexOf(separator);
-  return at === -1 ? [text] : [text.slice(0, at), text.slice(at + separator.length)];
+const splitAtFirst = (text: string, separator: string): [string, string?] => {
+  const separatorIndex = text.indexOf(separator);
+  return separatorIndex === -1
+    ? [text]
+    : [text.slice(0, separatorIndex), text.slice(separatorIndex + separator.length)];
 };
 
-const readKey = (secret: string): KeyObject | undefined => {
+const parseKey = (secret: string): KeyObject | undefined => {
   const encoded = secret.slice(secretPrefix.length);
   if (!secret.startsWith(secretPrefix)) return undefined;
   const bytes = Buffer.from(encoded, "base64");
   // Node passes over what is no base64, and stops at its end.
-  const isWhole = bytes.toString("base64").replace(padding, "") === encoded.replace(padding, "");
-  return isWhole && bytes.length >= keyBytesMin ? createSecretKey(bytes) : undefined;
+  const isValidBase64 =
+    bytes.toString("base64").replace(base64Padding, "") === encoded.replace(base64Padding, "");
+  return isValidBase64 && bytes.length >= keyBytesMin ? createSecretKey(bytes) : undefined;
 };

@@ -1,22 +1,29 @@
-import { type CatalogueToken, type Decimal, smallestDeposit } from "@payment-links/contracts";
+import { type CatalogueToken, type Decimal, getSmallestDeposit } from "@payment-links/contracts";
 import type { ChainOverride } from "../watch/chain/chain-settings.ts";
-import { configFault } from "./config-fault.ts";
+import { chainConfigError } from "./chain-config-error.ts";
 
 /**
  * The least amounts of deposits that show, by the tokens' addresses: what an operator sets, or what
- * `smallestDeposit` says. Throws ConfigError where a minimum is set of what is no token of the chain.
+ * `getSmallestDeposit` says. Throws ConfigError where a minimum is set of what is no token of the chain.
  */
-export const depositMinimumsOf = (
+export const resolveDepositMinimums = (
   chainId: string,
   tokens: readonly CatalogueToken[],
-  { depositMinimums: set = {} }: ChainOverride,
+  { depositMinimums: configuredMinimums = {} }: ChainOverride,
 ): Readonly<Record<string, Decimal>> => {
-  const known = new Set(tokens.map(({ address }) => address));
-  const unknown = Object.keys(set).find((address) => !known.has(address));
-  if (unknown !== undefined) {
-    throw configFault(`CHAINS_FILE sets a minimum of ${unknown}, no token of chain ${chainId}`);
+  const tokenAddresses = new Set(tokens.map(({ address }) => address));
+  const unknownAddress = Object.keys(configuredMinimums).find(
+    (address) => !tokenAddresses.has(address),
+  );
+  if (unknownAddress !== undefined) {
+    throw chainConfigError(
+      `CHAINS_FILE sets a minimum of ${unknownAddress}, no token of chain ${chainId}`,
+    );
   }
   return Object.fromEntries(
-    tokens.map((token) => [token.address, set[token.address] ?? smallestDeposit(token)]),
+    tokens.map((token) => [
+      token.address,
+      configuredMinimums[token.address] ?? getSmallestDeposit(token),
+    ]),
   );
 };

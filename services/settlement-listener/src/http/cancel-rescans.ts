@@ -1,7 +1,7 @@
 import type { Request, Response } from "express";
-import { body, refuse } from "@payment-links/contracts";
-import { answerJson, readBody } from "@payment-links/http";
-import type { Deps } from "../deps.ts";
+import { body, createApiError } from "@payment-links/contracts";
+import { sendJson, readJsonBody } from "@payment-links/http";
+import type { Dependencies } from "../dependencies.ts";
 import { deleteRescans } from "../store/rescans.ts";
 import { chainIdField } from "./chain-id-field.ts";
 
@@ -15,11 +15,11 @@ const CancelRequest = body({
  * they found so far stays. 404 for a chain that is not configured.
  */
 export const cancelRescans =
-  ({ chainIds, log, pool }: Deps) =>
+  ({ chainIds, log, pool }: Dependencies) =>
   async (req: Request, res: Response): Promise<void> => {
-    const { chainId } = await readBody(req, CancelRequest);
-    if (!chainIds.includes(chainId)) throw refuse("NOT_FOUND");
+    const { chainId } = await readJsonBody(req, CancelRequest);
+    if (!chainIds.includes(chainId)) throw createApiError("NOT_FOUND");
     const cancelledCount = await deleteRescans(pool, chainId);
     log.info({ chain: chainId, count: cancelledCount }, "rescans were cancelled");
-    answerJson(res, 202, { chainId, cancelledCount });
+    sendJson(res, 202, { chainId, cancelledCount });
   };

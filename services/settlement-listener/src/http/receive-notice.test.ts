@@ -5,60 +5,60 @@ import { transact } from "@payment-links/postgres";
 import { newId } from "@payment-links/contracts";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
-import { hearLink } from "../testing/hear-link.ts";
-import { type Rig, openRig, secrets } from "../testing/open-rig.ts";
+import { receiveLink } from "../testing/receive-link.ts";
+import { type Rig, createRig, secrets } from "../testing/create-rig.ts";
 import { readEvents, readPayments } from "../testing/read-rows.ts";
 import { owner, payerTransaction, sampleLink, sampleNotice, usdc } from "../testing/samples.ts";
 
-const rig = useRig(openRig);
+const rig = useRig(createRig);
 
-type Change = Record<string, unknown>;
+type NoticeOverrides = Record<string, unknown>;
 
 /** Sends a notice as its provider would; answers the status and the codes. */
-const send = async (notice: object, sending: Parameters<Rig["sendText"]>[1] = {}) =>
-  answerOf(await rig.sendText(JSON.stringify(notice), sending));
+const sendNotice = async (notice: object, options: Parameters<Rig["sendText"]>[1] = {}) =>
+  toResult(await rig.sendText(JSON.stringify(notice), options));
 
-const answerOf = async (response: Response) => {
-  const answer = (await response.json()) as { errors?: { code: string }[] };
-  return { status: response.status, codes: (answer.errors ?? []).map((error) => error.code) };
+const toResult = async (response: Response) => {
+  const body = (await response.json()) as { errors?: { code: string }[] };
+  return { status: response.status, codes: (body.errors ?? []).map((error) => error.code) };
 };
 
 const accepted = { status: 202, codes: [] };
-const refused = (status: number, ...codes: string[]) => ({ status, codes });
+const rejection = (status: number, ...codes: string[]) => ({ status, codes });
 
-const hear = (link: ReturnType<typeof sampleLink>) =>
-  transact(rig.pool, (tx) => hearLink(rig.clock)(tx, { link }));
+const receive = (link: ReturnType<typeof sampleLink>) =>
+  transact(rig.pool, (tx) => receiveLink(rig.clock)(tx, { link }));
 
 /** A link that this service has heard of. */
-const knownLink = async (): Promise<string> => {
+const createKnownLink = async (): Promise<string> => {
   const link = sampleLink();
-  await hear(link);
+  await receive(link);
   return link.id;
 };
 
-const count = async (metric: string, labels: Record<string, string>): Promise<number> => {
-  const found = await rig.metrics.getSingleMetric(metric)?.get();
-  const isSame = (other: object) =>
-    Object.entries(labels).every(([name, value]) => Reflect.get(other, name) === value);
-  return found?.values.find((entry) => isSame(entry.labels))?.value ?? 0;
+const readCounter = async (metric: string, labels: Record<string, string>): Promise<number> => {
+  const metricData = await rig.metrics.getSingleMetric(metric)?.get();
+  const hasLabels = (entryLabels: object) =>
+    Object.entries(labels).every(([name, value]) => Reflect.get(entryLabels, name) === value);
+  return metricData?.values.find((entry) => hasLabels(entry.labels))?.value ?? 0;
 };
-const notices = (outcome: string, provider = "acme") =>
-  count("payment_links_settlement_notices_total", { provider, outcome });
+const countNotices = (outcome: string, provider = "acme") =>
+  readCounter("payment_links_settlement_notices_total", { provider, outcome });
 
 describe("POST /settlement-notices/<provider>", () => {
   test("stores a payment of a known link and tells its whole state, 202 (rules NOTICE-1 and NOTICE-3)", async () => {
-    const paymentLinkId = await knownLink();
+    const paymentLinkId = await createKnownLink();
     const notice = sampleNotice({
       paymentLinkId,
       amount: "12345678901234567.123456",
       tokenAddress: usdc.address.toLowerCase(),
       destinationAddress: owner.toLowerCase(),
     });
-    const before = await notices("published");
-    expect(await send(notice)).toEqual(accepted);
+    const countBefore = await countNotices("published");
+    expect(await sendNotice(notice)).toEqual(accepted);
 
-    const [payment, ...doubles] = await readPayments(rig.pool, notice.id);
-    expect(doubles).toEqual([]);
+    const [payment, ...duplicates] = await readPayments(rig.pool, notice.id);
+    expect(duplicates).toEqual([]);
     expect(payment).toMatchObject({ version: 1, status: "settled", paymentLinkId });
     expect(payment?.id).toMatch(/^tx_/);
     expect(await readEvents(rig.pool, paymentLinkId)).toEqual([
@@ -82,26 +82,31 @@ describe("POST /settlement-notices/<provider>", () => {
         },
       },
     ]);
-    expect(await notices("published")).toBe(before + 1);
+    expect(await countNotices("published")).toBe(countBefore + 1);
   });
 
   test("moves from processing to settled by one version each, and the final notice counts", async () => {
-    const paymentLinkId = await knownLink();
-    const begun = sampleNotice({
+    const paymentLinkId = await createKnownLink();
+    const processingNotice = sampleNotice({
       paymentLinkId,
       status: "processing",
       amount: "11",
       sourceTransaction: null,
     });
-    expect(await send(begun)).toEqual(accepted);
+    expect(await sendNotice(processingNotice)).toEqual(accepted);
     rig.clock.advance(1_000);
-    const settled = { ...begun, status: "settled", amount: "10.5", sourceTransaction: "0xfeed" };
-    expect(await send(settled)).toEqual(accepted);
-    expect(await readPayments(rig.pool, begun.id)).toMatchObject([
+    const settled = {
+      ...processingNotice,
+      status: "settled",
+      amount: "10.5",
+      sourceTransaction: "0xfeed",
+    };
+    expect(await sendNotice(settled)).toEqual(accepted);
+    expect(await readPayments(rig.pool, processingNotice.id)).toMatchObject([
       { version: 2, status: "settled", amount: "10.5" },
     ]);
-    const [first, last, ...more] = await readEvents(rig.pool, paymentLinkId);
-    expect(more).toEqual([]);
+    const [first, last, ...otherEvents] = await readEvents(rig.pool, paymentLinkId);
+    expect(otherEvents).toEqual([]);
     expect(first).toMatchObject({
       type: "settlement.processing",
       data: { version: 1, amount: "11" },
@@ -119,40 +124,45 @@ describe("POST /settlement-notices/<provider>", () => {
   });
 
   test("a failed payment is told as failed", async () => {
-    const paymentLinkId = await knownLink();
-    expect(await send(sampleNotice({ paymentLinkId, status: "failed" }))).toEqual(accepted);
+    const paymentLinkId = await createKnownLink();
+    expect(await sendNotice(sampleNotice({ paymentLinkId, status: "failed" }))).toEqual(accepted);
     expect(await readEvents(rig.pool, paymentLinkId)).toMatchObject([
       { type: "settlement.failed" },
     ]);
   });
 
   test("a repeat, a late processing and a contradiction answer 202 and change nothing (rule NOTICE-5)", async () => {
-    const paymentLinkId = await knownLink();
+    const paymentLinkId = await createKnownLink();
     const notice = sampleNotice({ paymentLinkId });
-    const conflicts = () => count("payment_links_settlement_conflicts_total", { provider: "acme" });
-    const before = { repeated: await notices("repeated"), conflicts: await conflicts() };
-    expect(await send(notice)).toEqual(accepted);
-    const [kept] = await readPayments(rig.pool, notice.id);
+    const conflicts = () =>
+      readCounter("payment_links_settlement_conflicts_total", { provider: "acme" });
+    const countBefore = { repeated: await countNotices("repeated"), conflicts: await conflicts() };
+    expect(await sendNotice(notice)).toEqual(accepted);
+    const [storedPayment] = await readPayments(rig.pool, notice.id);
 
-    expect(await send({ ...notice, amount: 10.5 })).toEqual(accepted);
-    expect(await send({ ...notice, status: "processing", amount: "9" })).toEqual(accepted);
-    expect(await notices("repeated")).toBe(before.repeated + 2);
-    expect(await conflicts()).toBe(before.conflicts);
+    expect(await sendNotice({ ...notice, amount: 10.5 })).toEqual(accepted);
+    expect(await sendNotice({ ...notice, status: "processing", amount: "9" })).toEqual(accepted);
+    expect(await countNotices("repeated")).toBe(countBefore.repeated + 2);
+    expect(await conflicts()).toBe(countBefore.conflicts);
 
-    expect(await send({ ...notice, status: "failed" })).toEqual(accepted);
-    expect(await send({ ...notice, amount: "1000" })).toEqual(accepted);
-    expect(await send({ ...notice, paymentLinkId: await knownLink() })).toEqual(accepted);
-    expect(await conflicts()).toBe(before.conflicts + 3);
+    expect(await sendNotice({ ...notice, status: "failed" })).toEqual(accepted);
+    expect(await sendNotice({ ...notice, amount: "1000" })).toEqual(accepted);
+    expect(await sendNotice({ ...notice, paymentLinkId: await createKnownLink() })).toEqual(
+      accepted,
+    );
+    expect(await conflicts()).toBe(countBefore.conflicts + 3);
 
-    expect(await readPayments(rig.pool, notice.id)).toEqual([kept]);
+    expect(await readPayments(rig.pool, notice.id)).toEqual([storedPayment]);
     expect(await readEvents(rig.pool, paymentLinkId)).toHaveLength(1);
   });
 
   test("the same id of two providers is two payments", async () => {
-    const paymentLinkId = await knownLink();
+    const paymentLinkId = await createKnownLink();
     const notice = sampleNotice({ paymentLinkId });
-    expect(await send(notice)).toEqual(accepted);
-    expect(await send(notice, { provider: "other", secret: secrets.other })).toEqual(accepted);
+    expect(await sendNotice(notice)).toEqual(accepted);
+    expect(await sendNotice(notice, { provider: "other", secret: secrets.other })).toEqual(
+      accepted,
+    );
     const events = await readEvents(rig.pool, paymentLinkId);
     expect(events.map((event) => event.data.source)).toEqual(["provider:acme", "provider:other"]);
     expect(new Set(events.map((event) => event.data.id)).size).toBe(2);
@@ -160,62 +170,66 @@ describe("POST /settlement-notices/<provider>", () => {
 
   test("parks a payment of a link not heard of, and tells of it when it is (rule NOTICE-3)", async () => {
     const link = sampleLink();
-    const [one, two] = [1, 2].map(() => sampleNotice({ paymentLinkId: link.id }));
-    const before = await notices("parked");
-    expect(await send({ ...one, status: "processing" })).toEqual(accepted);
-    expect(await send({ ...two })).toEqual(accepted);
-    expect(await send({ ...one, status: "settled" })).toEqual(accepted);
-    expect(await send({ ...two })).toEqual(accepted);
+    const [firstNotice, secondNotice] = [1, 2].map(() => sampleNotice({ paymentLinkId: link.id }));
+    const countBefore = await countNotices("parked");
+    expect(await sendNotice({ ...firstNotice, status: "processing" })).toEqual(accepted);
+    expect(await sendNotice({ ...secondNotice })).toEqual(accepted);
+    expect(await sendNotice({ ...firstNotice, status: "settled" })).toEqual(accepted);
+    expect(await sendNotice({ ...secondNotice })).toEqual(accepted);
     expect(await readEvents(rig.pool, link.id)).toEqual([]);
-    expect(await notices("parked")).toBe(before + 3);
+    expect(await countNotices("parked")).toBe(countBefore + 3);
 
-    await hear(link);
+    await receive(link);
     const events = await readEvents(rig.pool, link.id);
     expect(events.map(({ type, data }) => [type, data.sourceId, data.version])).toEqual([
-      ["settlement.settled", one?.id, 1],
-      ["settlement.settled", two?.id, 1],
+      ["settlement.settled", firstNotice?.id, 1],
+      ["settlement.settled", secondNotice?.id, 1],
     ]);
   });
 
   test("parks a payment of a link that cannot be, of however long a name", async () => {
-    const before = await notices("parked");
+    const countBefore = await countNotices("parked");
     for (const paymentLinkId of ["n".repeat(65), "\u{1f600}".repeat(200)]) {
-      expect(await send(sampleNotice({ paymentLinkId }))).toEqual(accepted);
+      expect(await sendNotice(sampleNotice({ paymentLinkId }))).toEqual(accepted);
     }
-    expect(await notices("parked")).toBe(before + 2);
+    expect(await countNotices("parked")).toBe(countBefore + 2);
   });
 
   test("a payment on a chain or token that nobody knows is stored and told (rule NOTICE-6)", async () => {
-    const paymentLinkId = await knownLink();
-    const strange = { chainId: "424242", tokenAddress: "tok", amount: "0.1234567890123456789" };
-    expect(await send(sampleNotice({ paymentLinkId, ...strange }))).toEqual(accepted);
-    expect(await readEvents(rig.pool, paymentLinkId)).toMatchObject([{ data: strange }]);
+    const paymentLinkId = await createKnownLink();
+    const unknownToken = {
+      chainId: "424242",
+      tokenAddress: "tok",
+      amount: "0.1234567890123456789",
+    };
+    expect(await sendNotice(sampleNotice({ paymentLinkId, ...unknownToken }))).toEqual(accepted);
+    expect(await readEvents(rig.pool, paymentLinkId)).toMatchObject([{ data: unknownToken }]);
   });
 
   test("is not limited per address: every notice of a burst is answered (rule API-21)", async () => {
-    const notice = sampleNotice({ paymentLinkId: await knownLink() });
-    const answers = await Promise.all(Array.from({ length: 20 }, () => send(notice)));
-    expect(answers).toEqual(answers.map(() => accepted));
+    const notice = sampleNotice({ paymentLinkId: await createKnownLink() });
+    const results = await Promise.all(Array.from({ length: 20 }, () => sendNotice(notice)));
+    expect(results).toEqual(results.map(() => accepted));
   });
 
   describe("digits finer than the token's (rule NOTICE-6)", () => {
     test("are 422 where the link is known, and nothing is stored", async () => {
-      const paymentLinkId = await knownLink();
+      const paymentLinkId = await createKnownLink();
       const notice = sampleNotice({ paymentLinkId, amount: "1.0000001" });
-      expect(await send(notice)).toEqual(refused(422, "decimal_max_places"));
+      expect(await sendNotice(notice)).toEqual(rejection(422, "decimal_max_places"));
       expect(await readPayments(rig.pool, notice.id)).toEqual([]);
-      expect(await send({ ...notice, amount: "1.0000010" })).toEqual(accepted);
+      expect(await sendNotice({ ...notice, amount: "1.0000010" })).toEqual(accepted);
     });
 
     test("are kept where it is not, told as they are, and their repeat stays 202", async () => {
       const link = sampleLink();
       const notice = sampleNotice({ paymentLinkId: link.id, amount: "1.0000001" });
-      expect(await send(notice)).toEqual(accepted);
-      await hear(link);
+      expect(await sendNotice(notice)).toEqual(accepted);
+      await receive(link);
       expect(await readEvents(rig.pool, link.id)).toMatchObject([
         { data: { amount: "1.0000001" } },
       ]);
-      expect(await send(notice)).toEqual(accepted);
+      expect(await sendNotice(notice)).toEqual(accepted);
     });
   });
 
@@ -223,21 +237,23 @@ describe("POST /settlement-notices/<provider>", () => {
     test("an unknown provider is 404, whatever it sends", async () => {
       const text = JSON.stringify(sampleNotice());
       for (const provider of ["nobody", "toString", "__proto__", "ACME", "a%2Fb", "%ff"]) {
-        expect(await answerOf(await rig.sendText(text, { provider }))).toEqual(
-          refused(404, "NOT_FOUND"),
+        expect(await toResult(await rig.sendText(text, { provider }))).toEqual(
+          rejection(404, "NOT_FOUND"),
         );
       }
-      const before = await notices("unknown_provider", "");
-      expect(await answerOf(await rig.post("nobody", "{", {}))).toEqual(refused(404, "NOT_FOUND"));
-      expect(await notices("unknown_provider", "")).toBe(before + 1);
+      const countBefore = await countNotices("unknown_provider", "");
+      expect(await toResult(await rig.post("nobody", "{", {}))).toEqual(
+        rejection(404, "NOT_FOUND"),
+      );
+      expect(await countNotices("unknown_provider", "")).toBe(countBefore + 1);
     });
 
     test("both secrets of a rotation are good, another provider's is not", async () => {
       const notice = sampleNotice();
-      expect(await send(notice, { secret: secrets.acme })).toEqual(accepted);
-      expect(await send(notice, { secret: secrets.acmeNext })).toEqual(accepted);
-      expect(await send(notice, { secret: secrets.other })).toEqual(
-        refused(401, "INVALID_SIGNATURE"),
+      expect(await sendNotice(notice, { secret: secrets.acme })).toEqual(accepted);
+      expect(await sendNotice(notice, { secret: secrets.acmeNext })).toEqual(accepted);
+      expect(await sendNotice(notice, { secret: secrets.other })).toEqual(
+        rejection(401, "INVALID_SIGNATURE"),
       );
     });
 
@@ -247,67 +263,69 @@ describe("POST /settlement-notices/<provider>", () => {
       ["300 s ahead", 300, 202],
       ["301 s ahead", 301, 401],
     ])("a notice signed %s is answered %s", async (_what, secondCount, status) => {
-      const at = new Date(rig.clock.now().getTime() + secondCount * 1000);
-      expect(await send(sampleNotice(), { at })).toMatchObject({ status });
+      const signedAt = new Date(rig.clock.now().getTime() + secondCount * 1000);
+      expect(await sendNotice(sampleNotice(), { signedAt })).toMatchObject({ status });
     });
 
     test("each header is needed, and a refused notice leaves nothing", async () => {
       const notice = sampleNotice();
       for (const name of ["webhook-id", "webhook-timestamp", "webhook-signature"]) {
-        const answer = await send(notice, { headers: { [name]: "" } });
-        expect(answer).toEqual(refused(401, "INVALID_SIGNATURE"));
+        const result = await sendNotice(notice, { headers: { [name]: "" } });
+        expect(result).toEqual(rejection(401, "INVALID_SIGNATURE"));
       }
       expect(await readPayments(rig.pool, notice.id)).toEqual([]);
     });
 
     test("what is not signed is never parsed: garbage is 401, not 422", async () => {
       for (const text of ["", "{", "[]", "\u0000", "null"]) {
-        const answer = await answerOf(await rig.post("acme", text, {}));
-        expect(answer).toEqual(refused(401, "INVALID_SIGNATURE"));
+        const result = await toResult(await rig.post("acme", text, {}));
+        expect(result).toEqual(rejection(401, "INVALID_SIGNATURE"));
       }
     });
 
     test("a body altered by one byte on its way is 401", async () => {
       const text = JSON.stringify(sampleNotice({ amount: "10" }));
-      const signed = signedHeaders(text);
-      const altered = text.replace('"10"', '"90"');
-      expect(await answerOf(await rig.post("acme", altered, signed))).toEqual(
-        refused(401, "INVALID_SIGNATURE"),
+      const headers = signedHeaders(text);
+      const alteredText = text.replace('"10"', '"90"');
+      expect(await toResult(await rig.post("acme", alteredText, headers))).toEqual(
+        rejection(401, "INVALID_SIGNATURE"),
       );
-      expect(await answerOf(await rig.post("acme", text, signed))).toEqual(accepted);
+      expect(await toResult(await rig.post("acme", text, headers))).toEqual(accepted);
     });
 
     test("text outside ASCII is signed and kept as it is", async () => {
-      const paymentLinkId = await knownLink();
+      const paymentLinkId = await createKnownLink();
       const id = `zahlung-äöü-💶-${newId("evt")}`;
-      expect(await send(sampleNotice({ id, paymentLinkId }))).toEqual(accepted);
+      expect(await sendNotice(sampleNotice({ id, paymentLinkId }))).toEqual(accepted);
       expect(await readEvents(rig.pool, paymentLinkId)).toMatchObject([{ data: { sourceId: id } }]);
     });
 
     test("too large a body is 413 and a compressed one 415, before anything is judged", async () => {
-      const large = await rig.post("acme", "x".repeat(64 * 1024 + 1), {});
-      expect(await answerOf(large)).toEqual(refused(413, "PAYLOAD_TOO_LARGE"));
-      const packed = await rig.post("acme", "x", { "content-encoding": "gzip" });
-      expect(await answerOf(packed)).toEqual(refused(415, "UNSUPPORTED_CONTENT_ENCODING"));
+      const largeBodyResponse = await rig.post("acme", "x".repeat(64 * 1024 + 1), {});
+      expect(await toResult(largeBodyResponse)).toEqual(rejection(413, "PAYLOAD_TOO_LARGE"));
+      const compressedResponse = await rig.post("acme", "x", { "content-encoding": "gzip" });
+      expect(await toResult(compressedResponse)).toEqual(
+        rejection(415, "UNSUPPORTED_CONTENT_ENCODING"),
+      );
     });
 
     test("another method is 405", async () => {
-      const answer = await fetch(`${rig.publicUrl}/settlement-notices/acme`);
-      expect(answer.headers.get("allow")).toBe("POST");
-      expect(await answerOf(answer)).toEqual(refused(405, "METHOD_NOT_ALLOWED"));
+      const result = await fetch(`${rig.publicUrl}/settlement-notices/acme`);
+      expect(result.headers.get("allow")).toBe("POST");
+      expect(await toResult(result)).toEqual(rejection(405, "METHOD_NOT_ALLOWED"));
     });
   });
 
   describe("what is signed but wrong is 422 (rule NOTICE-1)", () => {
-    const long = "x".repeat(201);
-    test.each<[string, Change, ...string[]]>([
+    const tooLongText = "x".repeat(201);
+    test.each<[string, NoticeOverrides, ...string[]]>([
       ["id not text", { id: 7 }, "string_type"],
       ["id empty", { id: "" }, "string_too_short"],
-      ["id too long", { id: long }, "string_too_long"],
+      ["id too long", { id: tooLongText }, "string_too_long"],
       ["id with NUL", { id: "a\u0000" }, "string_pattern_mismatch"],
       ["id null", { id: null }, "string_type"],
       ["link not text", { paymentLinkId: {} }, "string_type"],
-      ["link too long", { paymentLinkId: long }, "string_too_long"],
+      ["link too long", { paymentLinkId: tooLongText }, "string_too_long"],
       ["status unknown", { status: "pending" }, "enum"],
       ["status not text", { status: 1 }, "enum"],
       ["amount of another type", { amount: true }, "decimal_type"],
@@ -324,13 +342,13 @@ describe("POST /settlement-notices/<provider>", () => {
       ["amount of 101 places", { amount: `0.${"0".repeat(100)}1` }, "decimal_max_digits"],
       ["amount of 79 digits in base units", { amount: "1e72" }, "decimal_max_digits"],
       ["token not text", { tokenAddress: 1 }, "string_type"],
-      ["token too long", { tokenAddress: long }, "string_too_long"],
+      ["token too long", { tokenAddress: tooLongText }, "string_too_long"],
       ["chain not text", { chainId: 8453 }, "string_type"],
       ["chain empty", { chainId: "" }, "string_too_short"],
       ["destination not text", { destinationAddress: [] }, "string_type"],
-      ["destination too long", { destinationAddress: long }, "string_too_long"],
+      ["destination too long", { destinationAddress: tooLongText }, "string_too_long"],
       ["source transaction not text", { sourceTransaction: 5 }, "string_type"],
-      ["source transaction too long", { sourceTransaction: long }, "string_too_long"],
+      ["source transaction too long", { sourceTransaction: tooLongText }, "string_too_long"],
       ["instant not text", { occurredAt: 1_700_000_000 }, "datetime_type"],
       ["instant null", { occurredAt: null }, "datetime_type"],
       ["instant no instant", { occurredAt: "yesterday" }, "datetime_from_date_parsing"],
@@ -341,19 +359,23 @@ describe("POST /settlement-notices/<provider>", () => {
         "datetime_from_date_parsing",
       ],
       ["several", { id: 1, status: "x", amount: "0" }, "string_type", "enum", "greater_than"],
-    ])("%s", async (_what, change, ...codes) => {
-      expect(await send(sampleNotice(change))).toEqual(refused(422, ...codes));
+    ])("%s", async (_what, overrides, ...codes) => {
+      expect(await sendNotice(sampleNotice(overrides))).toEqual(rejection(422, ...codes));
     });
 
     test.each(Object.keys(sampleNotice()).filter((name) => name !== "sourceTransaction"))(
       "%s missing",
       async (name) => {
-        expect(await send(sampleNotice({ [name]: undefined }))).toEqual(refused(422, "missing"));
+        expect(await sendNotice(sampleNotice({ [name]: undefined }))).toEqual(
+          rejection(422, "missing"),
+        );
       },
     );
 
     test("all that is required missing, one entry each", async () => {
-      expect(await send({})).toEqual(refused(422, ...Array.from({ length: 8 }, () => "missing")));
+      expect(await sendNotice({})).toEqual(
+        rejection(422, ...Array.from({ length: 8 }, () => "missing")),
+      );
     });
 
     test.each([
@@ -363,25 +385,25 @@ describe("POST /settlement-notices/<provider>", () => {
       ["null", "null", "model_attributes_type"],
       ["a number", "5", "model_attributes_type"],
     ])("%s", async (_what, text, code) => {
-      expect(await answerOf(await rig.sendText(text))).toEqual(refused(422, code));
+      expect(await toResult(await rig.sendText(text))).toEqual(rejection(422, code));
     });
 
     test("bytes that are not UTF-8", async () => {
       const bytes = Buffer.from([0x7b, 0xff, 0x7d]);
       const headers = signedHeaders(bytes);
-      expect(await answerOf(await rig.post("acme", bytes, headers))).toEqual(
-        refused(422, "json_invalid"),
+      expect(await toResult(await rig.post("acme", bytes, headers))).toEqual(
+        rejection(422, "json_invalid"),
       );
     });
 
     test("a content type that is not JSON", async () => {
       const headers = { "content-type": "text/plain" };
-      const answer = await send(sampleNotice(), { headers });
-      expect(answer).toEqual(refused(422, "model_attributes_type"));
+      const result = await sendNotice(sampleNotice(), { headers });
+      expect(result).toEqual(rejection(422, "model_attributes_type"));
     });
   });
 
-  test.each<[string, Change]>([
+  test.each<[string, NoticeOverrides]>([
     ["a number as amount, read from its own text", { amount: 0.1 }],
     ["an exponent", { amount: "1e3" }],
     ["78 digits in base units", { amount: "9".repeat(72) }],
@@ -396,9 +418,9 @@ describe("POST /settlement-notices/<provider>", () => {
     ["unknown fields", { payer: "x", metadata: { a: [1] } }],
     ["an instant without an offset", { occurredAt: "2026-11-21T10:00:00" }],
     ["a payment from long ago", { occurredAt: "0001-01-01T00:00:00Z" }],
-  ])("takes %s", async (_what, change) => {
-    const paymentLinkId = await knownLink();
-    expect(await send(sampleNotice({ paymentLinkId, ...change }))).toEqual(accepted);
+  ])("takes %s", async (_what, overrides) => {
+    const paymentLinkId = await createKnownLink();
+    expect(await sendNotice(sampleNotice({ paymentLinkId, ...overrides }))).toEqual(accepted);
     expect(await readEvents(rig.pool, paymentLinkId)).toHaveLength(1);
   });
 
@@ -423,24 +445,27 @@ describe("POST /settlement-notices/<provider>", () => {
 const signedHeaders = (text: string | Buffer): Record<string, string> => {
   const timestamp = String(Math.floor(rig.clock.now().getTime() / 1000));
   const key = Buffer.from(secrets.acme.slice("whsec_".length), "base64");
-  const mac = createHmac("sha256", key).update(`msg_2.${timestamp}.`).update(text);
+  const hmac = createHmac("sha256", key).update(`msg_2.${timestamp}.`).update(text);
   return {
     "webhook-id": "msg_2",
     "webhook-timestamp": timestamp,
-    "webhook-signature": `v1,${mac.digest("base64")}`,
+    "webhook-signature": `v1,${hmac.digest("base64")}`,
   };
 };
 
 describe("a notice whose body never arrives", () => {
   /** Sends a head alone, and answers the status once there is one. */
-  const sendHead = async (provider: string, headers: Record<string, string>): Promise<string> => {
+  const sendHeadersOnly = async (
+    provider: string,
+    headers: Record<string, string>,
+  ): Promise<string> => {
     const socket = connect(Number(new URL(rig.publicUrl).port), "127.0.0.1");
     try {
       let text = "";
       socket.on("data", (chunk: Buffer) => (text += chunk.toString()));
       const lines = Object.entries({ "Content-Type": "application/json", ...headers });
-      const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join("");
-      socket.write(`POST /settlement-notices/${provider} HTTP/1.1\r\nHost: x\r\n${head}\r\n`);
+      const headerText = lines.map(([name, value]) => `${name}: ${value}\r\n`).join("");
+      socket.write(`POST /settlement-notices/${provider} HTTP/1.1\r\nHost: x\r\n${headerText}\r\n`);
       await waitUntil("the answer", () => text.includes("\r\n"));
       return text.slice("HTTP/1.1 ".length, "HTTP/1.1 401".length);
     } finally {
@@ -448,7 +473,7 @@ describe("a notice whose body never arrives", () => {
     }
   };
   const nowSeconds = () => Math.floor(rig.clock.now().getTime() / 1000);
-  const genuine = () => ({
+  const validHeaders = () => ({
     "Content-Length": "100",
     "webhook-id": "msg_1",
     "webhook-timestamp": String(nowSeconds()),
@@ -465,27 +490,32 @@ describe("a notice whose body never arrives", () => {
     ["a malformed signature", "acme", { "webhook-signature": "v1,short v2,AAAA" }, "401"],
     ["a body too large", "acme", { "Content-Length": "65537" }, "413"],
     ["a compressed body", "acme", { "Content-Encoding": "gzip" }, "415"],
-  ])("is rejected by its headers: %s (rule NOTICE-2)", async (_what, provider, change, status) => {
-    expect(await sendHead(provider, { ...genuine(), ...change })).toBe(status);
-  });
+  ])(
+    "is rejected by its headers: %s (rule NOTICE-2)",
+    async (_what, provider, overrides, status) => {
+      expect(await sendHeadersOnly(provider, { ...validHeaders(), ...overrides })).toBe(status);
+    },
+  );
 
   test("an address that sends thousands is limited before its body is read (rule API-21)", async () => {
     // A full bucket, whatever the other tests used.
     rig.clock.advance(10_000);
-    const unsigned = async () => {
+    const sendUnsigned = async () => {
       const response = await rig.post("acme", "{}", {});
       await response.arrayBuffer();
       return response.status;
     };
     const statuses = new Set<number>();
     for (let round = 0; round < 20; round += 1) {
-      for (const status of await Promise.all(Array.from({ length: 100 }, unsigned))) {
+      for (const status of await Promise.all(Array.from({ length: 100 }, sendUnsigned))) {
         statuses.add(status);
       }
     }
     expect([...statuses]).toEqual([401]);
-    expect(await sendHead("acme", genuine())).toBe("429");
+    expect(await sendHeadersOnly("acme", validHeaders())).toBe("429");
     rig.clock.advance(10_000);
-    expect(await send(sampleNotice({ paymentLinkId: await knownLink() }))).toEqual(accepted);
+    expect(await sendNotice(sampleNotice({ paymentLinkId: await createKnownLink() }))).toEqual(
+      accepted,
+    );
   });
 });

@@ -1,12 +1,18 @@
 import type { Request, Response } from "express";
-import { body, integer, invalid, refuse, required } from "@payment-links/contracts";
-import { answerJson, readBody } from "@payment-links/http";
-import type { Deps } from "../deps.ts";
+import {
+  body,
+  integer,
+  createValidationError,
+  createApiError,
+  required,
+} from "@payment-links/contracts";
+import { sendJson, readJsonBody } from "@payment-links/http";
+import type { Dependencies } from "../dependencies.ts";
 import { countRescans, insertRescan } from "../store/rescans.ts";
 import { listWatchers } from "../store/watchers.ts";
 import { chainIdField } from "./chain-id-field.ts";
 
-const waitingMax = 100;
+const pendingRescansMax = 100;
 const blockNumber = integer({ min: 0, max: Number.MAX_SAFE_INTEGER });
 
 /** The body of an operator's wish to have a range of blocks read again. */
@@ -23,16 +29,16 @@ const RescanRequest = body({
  * not scanned yet.
  */
 export const rescanChain =
-  ({ chainIds, clock, log, pool }: Deps) =>
+  ({ chainIds, clock, log, pool }: Dependencies) =>
   async (req: Request, res: Response): Promise<void> => {
-    const { chainId, fromBlock, toBlock } = await readBody(req, RescanRequest);
-    if (!chainIds.includes(chainId)) throw refuse("NOT_FOUND");
-    const watcher = (await listWatchers(pool)).find((one) => one.chainId === chainId);
+    const { chainId, fromBlock, toBlock } = await readJsonBody(req, RescanRequest);
+    if (!chainIds.includes(chainId)) throw createApiError("NOT_FOUND");
+    const watcher = (await listWatchers(pool)).find((row) => row.chainId === chainId);
     if (fromBlock > toBlock || toBlock > (watcher?.scannedTo ?? -1)) {
-      throw invalid("less_than_equal");
+      throw createValidationError("less_than_equal");
     }
-    if ((await countRescans(pool, chainId)) >= waitingMax) throw refuse("429");
-    await insertRescan(pool, { chainId, fromBlock, toBlock, askedAt: clock.now() });
+    if ((await countRescans(pool, chainId)) >= pendingRescansMax) throw createApiError("429");
+    await insertRescan(pool, { chainId, fromBlock, toBlock, requestedAt: clock.now() });
     log.info({ chain: chainId, from: fromBlock, to: toBlock }, "a rescan was asked for");
-    answerJson(res, 202, { chainId, fromBlock, toBlock });
+    sendJson(res, 202, { chainId, fromBlock, toBlock });
   };

@@ -1,13 +1,19 @@
 import type { Request, Response } from "express";
-import { body, integer, invalid, refuse, required } from "@payment-links/contracts";
-import { answerJson, readBody } from "@payment-links/http";
+import {
+  body,
+  integer,
+  createValidationError,
+  createApiError,
+  required,
+} from "@payment-links/contracts";
+import { sendJson, readJsonBody } from "@payment-links/http";
 import { transact } from "@payment-links/postgres";
-import type { Deps } from "../deps.ts";
-import { recordStoredTransfers } from "../sightings/record-transfers.ts";
+import type { Dependencies } from "../dependencies.ts";
+import { recordStoredTransfers } from "../payment-reports/record-transfers.ts";
 import { deleteBlocksAbove } from "../store/chain-blocks.ts";
 import { orphanTransfers } from "../store/chain-transfers.ts";
-import { cutSpansAbove } from "../store/read-spans.ts";
-import { deleteScannedAbove } from "../store/scanned-heights.ts";
+import { truncateReadSpansAbove } from "../store/read-spans.ts";
+import { deleteScannedHeightsAbove } from "../store/scanned-heights.ts";
 import { resetProgress, lockHaltedChain } from "../store/watchers.ts";
 import { chainIdField } from "./chain-id-field.ts";
 
@@ -25,23 +31,23 @@ const ResumeRequest = body({
  * chain that is not halted.
  */
 export const resumeChain =
-  ({ clock, log, pool, reportOrphanedSettled, wakeRelay }: Deps) =>
+  ({ clock, log, pool, reportOrphanedSettled, wakeRelay }: Dependencies) =>
   async (req: Request, res: Response): Promise<void> => {
-    const { chainId, sharedBlock } = await readBody(req, ResumeRequest);
-    const { flagged, orphanedCount } = await transact(pool, async (tx) => {
-      const halted = await lockHaltedChain(tx, chainId);
-      if (halted === undefined) throw refuse("NOT_FOUND");
-      if (sharedBlock >= halted.scannedTo) throw invalid("less_than_equal");
-      const orphaned = await orphanTransfers(tx, chainId, sharedBlock);
-      const flagged = await recordStoredTransfers(tx, orphaned, clock.now());
+    const { chainId, sharedBlock } = await readJsonBody(req, ResumeRequest);
+    const { orphanedPayments, orphanedCount } = await transact(pool, async (tx) => {
+      const haltedChain = await lockHaltedChain(tx, chainId);
+      if (haltedChain === undefined) throw createApiError("NOT_FOUND");
+      if (sharedBlock >= haltedChain.scannedTo) throw createValidationError("less_than_equal");
+      const orphanedTransfers = await orphanTransfers(tx, chainId, sharedBlock);
+      const orphanedPayments = await recordStoredTransfers(tx, orphanedTransfers, clock.now());
       await deleteBlocksAbove(tx, chainId, -1);
-      await deleteScannedAbove(tx, chainId, sharedBlock);
-      await cutSpansAbove(tx, chainId, sharedBlock);
+      await deleteScannedHeightsAbove(tx, chainId, sharedBlock);
+      await truncateReadSpansAbove(tx, chainId, sharedBlock);
       await resetProgress(tx, chainId, sharedBlock);
-      return { flagged, orphanedCount: orphaned.length };
+      return { orphanedPayments, orphanedCount: orphanedTransfers.length };
     });
     wakeRelay();
     log.warn({ chain: chainId, sharedBlock, orphaned: orphanedCount }, "a halt was lifted");
-    reportOrphanedSettled(chainId, flagged);
-    answerJson(res, 202, { chainId, sharedBlock, orphanedCount });
+    reportOrphanedSettled(chainId, orphanedPayments);
+    sendJson(res, 202, { chainId, sharedBlock, orphanedCount });
   };

@@ -3,16 +3,16 @@ import { type IncomingMessage, type Server, type ServerResponse, createServer } 
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { ampleTimeoutMs } from "@payment-links/runtime/testing/time-limits";
 import { classifyError } from "../families/evm/classify-error.ts";
-import { BatchRefused, type JsonRpc, createJsonRpc } from "./json-rpc.ts";
+import { BatchRejectedError, type JsonRpcClient, createJsonRpcClient } from "./json-rpc.ts";
 import { RpcFault } from "./rpc-fault.ts";
 
 /** Any answer that a provider might give, even if no real node would. */
-let answer: (request: IncomingMessage, response: ServerResponse) => void;
+let handleRequest: (request: IncomingMessage, response: ServerResponse) => void;
 let server: Server;
-let jsonRpc: JsonRpc;
+let jsonRpc: JsonRpcClient;
 beforeEach(async () => {
   server = createServer((request, response) => {
-    request.resume().on("end", () => answer(request, response));
+    request.resume().on("end", () => handleRequest(request, response));
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -20,42 +20,45 @@ beforeEach(async () => {
   const port = typeof address === "object" && address !== null ? address.port : 0;
   const url = `http://user:p%40ss@127.0.0.1:${port}/`;
   const closing = new AbortController().signal;
-  jsonRpc = createJsonRpc({ url, timeoutMs: ampleTimeoutMs, closing, classifyError });
+  jsonRpc = createJsonRpcClient({ url, timeoutMs: ampleTimeoutMs, closing, classifyError });
 });
 afterEach(() => {
   server.close();
   server.closeAllConnections();
 });
 
-const ask = (method: string) => ({ method, params: [], read: readText });
-const readText = (result: unknown): string => {
+const createRpcRequest = (method: string) => ({ method, params: [], parseResult: parseText });
+const parseText = (result: unknown): string => {
   if (typeof result !== "string") throw new RpcFault("invalid", "no text");
   return result;
 };
-const answerWith = (body: unknown, status = 200) => {
-  answer = (_, response) => response.writeHead(status).end(JSON.stringify(body));
+const respondWith = (body: unknown, status = 200) => {
+  handleRequest = (_, response) => response.writeHead(status).end(JSON.stringify(body));
 };
-const fault = (kind: string) => expect.objectContaining({ kind });
+const matchFault = (kind: string) => expect.objectContaining({ kind });
 
 describe("one HTTP request", () => {
   test("carries the address's credentials in a header", async () => {
-    let seen: string | undefined;
-    answer = (request, response) => {
-      seen = request.headers.authorization;
+    let authorization: string | undefined;
+    handleRequest = (request, response) => {
+      authorization = request.headers.authorization;
       response.end(JSON.stringify({ id: 0, result: "0x1" }));
     };
-    expect(await jsonRpc([ask("eth_blockNumber")])).toEqual([{ value: "0x1" }]);
-    expect(seen).toBe(`Basic ${Buffer.from("user:p@ss").toString("base64")}`);
+    expect(await jsonRpc([createRpcRequest("eth_blockNumber")])).toEqual([{ value: "0x1" }]);
+    expect(authorization).toBe(`Basic ${Buffer.from("user:p@ss").toString("base64")}`);
   });
 
   test("a batch is put in order by its ids, which may come back as text; one call may fail", async () => {
-    answerWith([
+    respondWith([
       { id: "1", error: { code: -32_000, message: "no" } },
       { id: 0, result: "first", error: null },
     ]);
-    const [first, second] = await jsonRpc([ask("a"), ask("b")]);
-    expect(first).toEqual({ value: "first" });
-    expect(second).toEqual({ fault: fault("refused") });
+    const [firstResult, secondResult] = await jsonRpc([
+      createRpcRequest("a"),
+      createRpcRequest("b"),
+    ]);
+    expect(firstResult).toEqual({ value: "first" });
+    expect(secondResult).toEqual({ fault: matchFault("refused") });
   });
 
   test.each([
@@ -63,8 +66,10 @@ describe("one HTTP request", () => {
     ["one error in a list", [{ id: null, error: { code: -32_600, message: "no batches" } }], 200],
     ["a status", "go away", 400],
   ])("a batch is refused by %s", async (_, body, status) => {
-    answerWith(body, status);
-    await expect(jsonRpc([ask("a"), ask("b")])).rejects.toThrow(BatchRefused);
+    respondWith(body, status);
+    await expect(jsonRpc([createRpcRequest("a"), createRpcRequest("b")])).rejects.toThrow(
+      BatchRejectedError,
+    );
   });
 
   test.each([
@@ -77,36 +82,41 @@ describe("one HTTP request", () => {
     ["invalid", 200, { id: 0 }],
     ["invalid", 200, { id: 0, result: 7 }],
   ])("is %s with status %i and %j", async (kind, status, body) => {
-    answerWith(body, status);
-    const told = await jsonRpc([ask("eth_getLogs")]).then(
-      ([answered]) => answered,
+    respondWith(body, status);
+    const outcome = await jsonRpc([createRpcRequest("eth_getLogs")]).then(
+      ([firstResult]) => firstResult,
       (error: unknown) => ({ fault: error }),
     );
-    expect(told).toEqual({ fault: fault(kind) });
+    expect(outcome).toEqual({ fault: matchFault(kind) });
   });
 
   test("calls left out of a batch are no answers", async () => {
-    answerWith([{ id: 0, result: "a" }]);
-    await expect(jsonRpc([ask("a"), ask("b")])).rejects.toEqual(fault("invalid"));
+    respondWith([{ id: 0, result: "a" }]);
+    await expect(jsonRpc([createRpcRequest("a"), createRpcRequest("b")])).rejects.toEqual(
+      matchFault("invalid"),
+    );
   });
 
   test.each([
     ["an object that has no text", '{"toString":1}'],
     ["lists in lists", `${"[".repeat(20_000)}${"]".repeat(20_000)}`],
   ])("an id of a batch that is %s names no call", async (_, id) => {
-    answer = (__, response) => response.end(`[{"id":${id},"result":"a"},{"id":1,"result":"b"}]`);
-    await expect(jsonRpc([ask("a"), ask("b")])).rejects.toEqual(fault("invalid"));
+    handleRequest = (__, response) =>
+      response.end(`[{"id":${id},"result":"a"},{"id":1,"result":"b"}]`);
+    await expect(jsonRpc([createRpcRequest("a"), createRpcRequest("b")])).rejects.toEqual(
+      matchFault("invalid"),
+    );
   });
 
   test("an answer without end is cut at the bound and told as too much", async () => {
-    answer = (_, response) => {
-      const more = () => {
+    handleRequest = (_, response) => {
+      const writeMore = () => {
         while (response.writable && response.write("x".repeat(1 << 20)));
       };
-      response.on("drain", more);
+      response.on("drain", writeMore);
       response.on("error", () => undefined);
-      more();
+      writeMore();
     };
-    await expect(jsonRpc([ask("eth_getLogs")])).rejects.toEqual(fault("range"));
+    await expect(jsonRpc([createRpcRequest("eth_getLogs")])).rejects.toEqual(matchFault("range"));
   });
 });

@@ -1,25 +1,25 @@
-import { type ReadAnswer, isObject } from "./read-answer.ts";
+import { type ResultParser, isObject } from "./parse-result.ts";
 import { type ClassifyError, type ClassifyReply, RpcFault } from "./rpc-fault.ts";
 
 /** One JSON-RPC call, and how its answer is read. */
-export type Question<T = unknown> = {
+export type RpcRequest<T = unknown> = {
   method: string;
   params: readonly unknown[];
-  read: ReadAnswer<T>;
+  parseResult: ResultParser<T>;
 };
 
 /** The result of one call of a request: a node may answer some and refuse others. */
-export type Answer<T = unknown> = { value: T } | { fault: RpcFault };
+export type RpcResult<T = unknown> = { value: T } | { fault: RpcFault };
 
 /**
  * Sends one HTTP request: a single call, or several as a batch (JSON-RPC 2.0, §6). Answers come in
  * the order of the calls.
  */
-export type JsonRpc = <T>(questions: readonly Question<T>[]) => Promise<Answer<T>[]>;
+export type JsonRpcClient = <T>(requests: readonly RpcRequest<T>[]) => Promise<RpcResult<T>[]>;
 
 /** A provider's answer to a batch that says that it accepts no batches. */
-export class BatchRefused extends Error {
-  override readonly name = "BatchRefused";
+export class BatchRejectedError extends Error {
+  override readonly name = "BatchRejectedError";
 }
 
 /**
@@ -30,51 +30,52 @@ const responseBytesMax = { single: 32 * 1024 * 1024, batch: 4 * 1024 * 1024 };
 const retryAfterSecondsMax = 86_400;
 
 /** A response object (JSON-RPC 2.0, §5), of which either the error or the result counts. */
-type Single = { id: unknown; error: RpcError | undefined; result: unknown };
-type RpcError = { code: number; message: string };
+type ResponseObject = { id: unknown; error: ErrorObject | undefined; result: unknown };
+type ErrorObject = { code: number; message: string };
 
 type Reply = { body: unknown; status: number; retryAfterMs: number | undefined };
 /** A reply, and how its errors are judged. */
-type JudgedReply = Reply & { classifyError: ClassifyError };
+type ClassifiedReply = Reply & { classifyError: ClassifyError };
 
 /**
  * A provider's HTTP side. Every request ends within `timeoutMs`, its body included, is sent once,
  * and ends at once when `closing` aborts. Throws {@link RpcFault} where the request as a whole
  * failed.
  */
-export const createJsonRpc = (options: {
+export const createJsonRpcClient = (options: {
   url: string;
   timeoutMs: number;
   closing: AbortSignal;
   classifyError: ClassifyError;
   classifyReply?: ClassifyReply | undefined;
-}): JsonRpc => {
+}): JsonRpcClient => {
   const { classifyError, classifyReply } = options;
   const send = createSend(options);
-  return async (questions) => {
-    const [first, ...more] = questions;
-    if (first === undefined) return [];
-    const reply = await send(questions);
+  return async (requests) => {
+    const [firstRequest, ...otherRequests] = requests;
+    if (firstRequest === undefined) return [];
+    const reply = await send(requests);
     const kind = classifyReply?.(reply.body);
     if (kind !== undefined) throw new RpcFault(kind, `${kind}, in no JSON-RPC`, reply.retryAfterMs);
-    const judged = { ...reply, classifyError };
-    if (more.length === 0) return [answerOf(first, judged, readSingle(reply.body))];
-    const bodies = readBatch(judged, questions.length);
-    return questions.map((question, index) => answerOf(question, judged, bodies[index]));
+    const classifiedReply = { ...reply, classifyError };
+    if (otherRequests.length === 0)
+      return [toRpcResult(firstRequest, classifiedReply, parseResponseObject(reply.body))];
+    const bodies = parseBatch(classifiedReply, requests.length);
+    return requests.map((request, index) => toRpcResult(request, classifiedReply, bodies[index]));
   };
 };
 
-type Send = (questions: readonly Question[]) => Promise<Reply>;
+type Send = (requests: readonly RpcRequest[]) => Promise<Reply>;
 
 const createSend = ({
   url,
   timeoutMs,
   closing,
-}: Pick<Parameters<typeof createJsonRpc>[0], "url" | "timeoutMs" | "closing">): Send => {
-  const { address, headers } = readUrl(url);
-  return async (questions) => {
+}: Pick<Parameters<typeof createJsonRpcClient>[0], "url" | "timeoutMs" | "closing">): Send => {
+  const { address, headers } = parseUrl(url);
+  return async (requests) => {
     const timeout = AbortSignal.timeout(timeoutMs);
-    const calls = questions.map(({ method, params }, id) => ({
+    const calls = requests.map(({ method, params }, id) => ({
       jsonrpc: "2.0",
       id,
       method,
@@ -89,9 +90,9 @@ const createSend = ({
       });
       const isBatch = calls.length > 1;
       const bytesMax = isBatch ? responseBytesMax.batch : responseBytesMax.single;
-      return readReply(response, await readText(response, bytesMax), isBatch);
+      return parseReply(response, await readText(response, bytesMax), isBatch);
     } catch (error) {
-      if (error instanceof RpcFault || error instanceof BatchRefused) throw error;
+      if (error instanceof RpcFault || error instanceof BatchRejectedError) throw error;
       if (timeout.aborted) throw new RpcFault("timeout", `no answer within ${timeoutMs} ms`);
       // What fetch throws may contain the address.
       throw new RpcFault("unreachable", closing.aborted ? "closed" : "no connection");
@@ -100,7 +101,7 @@ const createSend = ({
 };
 
 /** Credentials in an address are moved into a header: fetch refuses them in the address. */
-const readUrl = (url: string): { address: URL; headers: Record<string, string> } => {
+const parseUrl = (url: string): { address: URL; headers: Record<string, string> } => {
   const address = new URL(url);
   const { username, password } = address;
   const headers = { "content-type": "application/json" };
@@ -131,21 +132,22 @@ const readText = async (response: Response, bytesMax: number): Promise<string> =
 };
 
 /** An HTTP error that carries JSON-RPC errors is judged by these; 429 and 413 speak for themselves. */
-const readReply = ({ headers, status, ok }: Response, text: string, isBatch: boolean): Reply => {
+const parseReply = ({ headers, status, ok }: Response, text: string, isBatch: boolean): Reply => {
   const body = parseJson(text);
-  const retryAfterMs = readRetryAfter(headers.get("retry-after"));
+  const retryAfterMs = parseRetryAfter(headers.get("retry-after"));
   if (ok) {
     if (body === undefined) throw new RpcFault("invalid", "an answer that is no JSON");
     return { body, status, retryAfterMs };
   }
-  const what = `HTTP ${status}`;
-  if (status === 429) throw new RpcFault("rate_limited", what, retryAfterMs);
-  if (readSingle(body)?.error || Array.isArray(body)) return { body, status, retryAfterMs };
-  if (status === 413) throw new RpcFault("range", what);
-  if (status === 408 || status === 504) throw new RpcFault("timeout", what);
-  if (status >= 500) throw new RpcFault("unreachable", what, retryAfterMs);
-  if (isBatch && status !== 401 && status !== 403) throw new BatchRefused();
-  throw new RpcFault("refused", what);
+  const message = `HTTP ${status}`;
+  if (status === 429) throw new RpcFault("rate_limited", message, retryAfterMs);
+  if (parseResponseObject(body)?.error || Array.isArray(body))
+    return { body, status, retryAfterMs };
+  if (status === 413) throw new RpcFault("range", message);
+  if (status === 408 || status === 504) throw new RpcFault("timeout", message);
+  if (status >= 500) throw new RpcFault("unreachable", message, retryAfterMs);
+  if (isBatch && status !== 401 && status !== 403) throw new BatchRejectedError();
+  throw new RpcFault("refused", message);
 };
 
 const parseJson = (text: string): unknown => {
@@ -156,34 +158,38 @@ const parseJson = (text: string): unknown => {
   }
 };
 
-const readBatch = (reply: JudgedReply, callCount: number): Single[] => {
+const parseBatch = (reply: ClassifiedReply, callCount: number): ResponseObject[] => {
   if (!Array.isArray(reply.body)) {
-    const error = readSingle(reply.body)?.error;
+    const error = parseResponseObject(reply.body)?.error;
     if (error === undefined) throw new RpcFault("invalid", "an answer to a batch that is none");
-    const fault = readError("", reply, error);
-    throw fault.kind === "rate_limited" ? fault : new BatchRefused();
+    const fault = toRpcFault("", reply, error);
+    throw fault.kind === "rate_limited" ? fault : new BatchRejectedError();
   }
-  const batch = reply.body.map(readSingle).filter((single) => single !== undefined);
+  const batch = reply.body
+    .map(parseResponseObject)
+    .filter((responseObject) => responseObject !== undefined);
   if (batch.length < reply.body.length) {
     throw new RpcFault("invalid", "an answer to a batch that is none");
   }
   // Answers come in any order, and some providers turn a numeric id into text.
-  const byId = new Map(batch.map((single) => [idOf(single), single]));
-  const bodies = Array.from({ length: callCount }, (_, id) => byId.get(String(id)));
+  const responsesById = new Map(
+    batch.map((responseObject) => [getResponseId(responseObject), responseObject]),
+  );
+  const bodies = Array.from({ length: callCount }, (_, id) => responsesById.get(String(id)));
   if (bodies.every((body) => body !== undefined)) return bodies;
   // Some providers report it in a single entry without an id.
   if (batch.length === 1 && batch.some(({ error }) => error)) {
-    throw new BatchRefused();
+    throw new BatchRejectedError();
   }
   throw new RpcFault("invalid", "an answer to a batch with calls left out");
 };
 
 /** What is neither would not even turn into text always. */
-const idOf = ({ id }: Single): string | undefined =>
+const getResponseId = ({ id }: ResponseObject): string | undefined =>
   typeof id === "number" || typeof id === "string" ? String(id) : undefined;
 
 /** Undefined if it is not a response object. */
-const readSingle = (body: unknown): Single | undefined => {
+const parseResponseObject = (body: unknown): ResponseObject | undefined => {
   if (!isObject(body)) return undefined;
   const { id, error, result } = body;
   if (error === undefined || error === null) return { id, error: undefined, result };
@@ -193,31 +199,31 @@ const readSingle = (body: unknown): Single | undefined => {
   return { id, error: { code, message }, result };
 };
 
-const answerOf = <T>(
-  { method, read }: Question<T>,
-  reply: JudgedReply,
-  body: Single | undefined,
-): Answer<T> => {
-  if (body?.error) return { fault: readError(method, reply, body.error) };
+const toRpcResult = <T>(
+  { method, parseResult }: RpcRequest<T>,
+  reply: ClassifiedReply,
+  body: ResponseObject | undefined,
+): RpcResult<T> => {
+  if (body?.error) return { fault: toRpcFault(method, reply, body.error) };
   try {
-    return { value: read(body?.result) };
+    return { value: parseResult(body?.result) };
   } catch (error) {
     if (!(error instanceof RpcFault)) throw error;
     return { fault: new RpcFault("invalid", `an answer to ${method} of another shape`) };
   }
 };
 
-const readError = (
+const toRpcFault = (
   method: string,
-  { classifyError, status, retryAfterMs }: JudgedReply,
-  { code, message }: RpcError,
+  { classifyError, status, retryAfterMs }: ClassifiedReply,
+  { code, message }: ErrorObject,
 ): RpcFault => {
   const kind = classifyError(method, { code, message, status });
   return new RpcFault(kind, `${kind} (${code})`, retryAfterMs);
 };
 
 /** Seconds (RFC 9110, §10.2.3), bounded; the form with a date is treated as absent. */
-const readRetryAfter = (text: string | null): number | undefined =>
+const parseRetryAfter = (text: string | null): number | undefined =>
   text !== null && /^\d{1,9}$/.test(text)
     ? Math.min(Number(text), retryAfterSecondsMax) * 1000
     : undefined;

@@ -1,14 +1,14 @@
 import { hashSecret } from "@payment-links/contracts";
 import type { Clock, Log } from "@payment-links/runtime";
-import { providerName } from "../domain/judge-providers.ts";
+import { formatProviderName } from "../domain/provider-checks.ts";
 import { chunk } from "./chunk.ts";
-import { type Circuit, createCircuit } from "./circuit.ts";
+import { type CircuitBreaker, createCircuitBreaker } from "./circuit-breaker.ts";
 import {
-  type Answer,
-  BatchRefused,
-  type JsonRpc,
-  type Question,
-  createJsonRpc,
+  type RpcResult,
+  BatchRejectedError,
+  type JsonRpcClient,
+  type RpcRequest,
+  createJsonRpcClient,
 } from "./json-rpc.ts";
 import type { Dialect } from "./dialect.ts";
 import { type RangeLimit, createRangeLimit } from "./range-limit.ts";
@@ -21,25 +21,27 @@ export type Provider = {
   name: string;
   /** A hash of its address, which stays whatever the order of the configuration. */
   id: string;
-  circuit: Circuit;
+  circuitBreaker: CircuitBreaker;
   range: RangeLimit;
   /** Asks all the questions and answers in their order; throws {@link RpcFault} if one failed. */
-  ask<const Q extends readonly Question[]>(questions: Q): Promise<Values<Q>>;
+  request<const Requests extends readonly RpcRequest[]>(
+    requests: Requests,
+  ): Promise<Values<Requests>>;
   /**
    * The same for any number of questions of one kind: where they are too much for one answer, fewer
    * are asked at once, down to one.
    */
-  askMany<T>(questions: readonly Question<T>[]): Promise<T[]>;
+  requestMany<T>(requests: readonly RpcRequest<T>[]): Promise<T[]>;
   /** The same, for questions of which some may fail. */
-  askEach<T>(questions: readonly Question<T>[]): Promise<Answer<T>[]>;
-  /** The same, asked like {@link Provider.askMany}. */
-  askEachInParts<T>(questions: readonly Question<T>[]): Promise<Answer<T>[]>;
+  requestEach<T>(requests: readonly RpcRequest<T>[]): Promise<RpcResult<T>[]>;
+  /** The same, asked like {@link Provider.requestMany}. */
+  requestEachInParts<T>(requests: readonly RpcRequest<T>[]): Promise<RpcResult<T>[]>;
   /** The chain that it says it serves; its other answers count only while that is the right one. */
-  askChain(): Promise<string>;
+  fetchChain(): Promise<string>;
 };
 
-type Values<Q extends readonly Question[]> = {
-  -readonly [K in keyof Q]: Q[K] extends Question<infer T> ? T : never;
+type Values<Requests extends readonly RpcRequest[]> = {
+  -readonly [K in keyof Requests]: Requests[K] extends RpcRequest<infer T> ? T : never;
 };
 
 /** How long things may take, and how often they are tried. */
@@ -47,10 +49,10 @@ export type RpcTiming = {
   /** One HTTP request, its answer's body included. */
   timeoutMs: number;
   /** A provider's first rest, after failures or after it said that it is asked too often. */
-  restMs: number;
-  restMsMax: number;
+  cooldownMs: number;
+  cooldownMsMax: number;
   /** After this time, a call to a reader asks no other provider and does not ask again. */
-  askingMsMax: number;
+  failoverMsMax: number;
 };
 
 export type ProviderOptions = {
@@ -66,175 +68,187 @@ export type ProviderOptions = {
   closing: AbortSignal;
 };
 
-const idDigits = 16;
+const idLength = 16;
 const callsPerRequestMax = 100;
 const requestsAtOnceMax = 4;
-const singlesAtOnceMax = 4;
-const noBatchesMs = 10 * 60_000;
-const chainKnownMs = 60_000;
+const singleRequestsAtOnceMax = 4;
+const batchesDisabledMs = 10 * 60_000;
+const chainCheckTtlMs = 60_000;
 
 /** Opens a provider; nothing is asked before the first question. */
-export const openProvider = (options: ProviderOptions): Provider => {
+export const createProvider = (options: ProviderOptions): Provider => {
   const { chainId, clock, dialect, log, metrics, timing } = options;
-  const name = providerName(options.index);
+  const name = formatProviderName(options.index);
   const label = { chain: chainId, provider: name };
-  const { request, requestInParts } = createRequest(
-    createJsonRpc({ ...options, ...timing, ...dialect }),
+  const { sendAll, sendInParts } = createRequestSender(
+    createJsonRpcClient({ ...options, ...timing, ...dialect }),
     options,
     name,
   );
-  let chainKnownUntilMs = clock.elapsedMs();
-  metrics.circuitChanged(label, false);
+  let chainCheckedUntilMs = clock.elapsedMs();
+  metrics.setCircuitOpen(label, false);
 
-  const askChain = async () => {
-    const [chain] = all(await request([dialect.chainQuestion]));
-    if (chain === dialect.chainName) chainKnownUntilMs = clock.elapsedMs() + chainKnownMs;
+  const fetchChain = async () => {
+    const [chain] = unwrapAll(await sendAll([dialect.chainRequest]));
+    if (chain === dialect.chainName) chainCheckedUntilMs = clock.elapsedMs() + chainCheckTtlMs;
     return chain ?? "";
   };
 
   // What answers at an address may change: a proxy's backend, or a node that was set up anew.
-  const checkChain = async () => {
-    if (clock.elapsedMs() < chainKnownUntilMs) return;
-    const found = await askChain().catch(sayUnreachable);
-    if (found === dialect.chainName) return;
-    metrics.disagreed(chainId, "wrong_chain");
-    log.error({ chain: chainId, provider: name, found }, "an RPC provider serves another chain");
-    throw new RpcFault("invalid", "serves another chain", timing.restMsMax);
+  const assertExpectedChain = async () => {
+    if (clock.elapsedMs() < chainCheckedUntilMs) return;
+    const servedChain = await fetchChain().catch(rethrowAsUnreachable);
+    if (servedChain === dialect.chainName) return;
+    metrics.countDisagreement(chainId, "wrong_chain");
+    log.error(
+      { chain: chainId, provider: name, found: servedChain },
+      "an RPC provider serves another chain",
+    );
+    throw new RpcFault("invalid", "serves another chain", timing.cooldownMsMax);
   };
 
-  const askBy =
-    (send: JsonRpc): JsonRpc =>
-    async (questions) => {
+  const withChainCheck =
+    (sendRequests: JsonRpcClient): JsonRpcClient =>
+    async (requests) => {
       try {
-        await checkChain();
-        return await send(questions);
+        await assertExpectedChain();
+        return await sendRequests(requests);
       } catch (error) {
-        chainKnownUntilMs = clock.elapsedMs();
+        chainCheckedUntilMs = clock.elapsedMs();
         throw error;
       }
     };
-  const askEach = askBy(request);
-  const askInParts = askBy(requestInParts);
+  const requestEach = withChainCheck(sendAll);
+  const requestInParts = withChainCheck(sendInParts);
 
   return {
     name,
-    id: hashSecret(options.url).toString("hex").slice(0, idDigits),
+    id: hashSecret(options.url).toString("hex").slice(0, idLength),
     range: createRangeLimit(options.rangeBlocksMax),
-    circuit: createCircuit({
+    circuitBreaker: createCircuitBreaker({
       clock,
-      restMs: timing.restMs,
-      restMsMax: timing.restMsMax,
-      tryMs: timing.timeoutMs,
+      cooldownMs: timing.cooldownMs,
+      cooldownMsMax: timing.cooldownMsMax,
+      probeMsMax: timing.timeoutMs,
       onChange: (isOpen) => {
-        metrics.circuitChanged(label, isOpen);
+        metrics.setCircuitOpen(label, isOpen);
         if (isOpen) log.warn(label, "an RPC provider fails: it is left alone for a while");
         else log.info(label, "an RPC provider answers again");
       },
     }),
-    askEach,
-    askEachInParts: askInParts,
-    askMany: async (questions) => all(await askInParts(questions)),
+    requestEach,
+    requestEachInParts: requestInParts,
+    requestMany: async (requests) => unwrapAll(await requestInParts(requests)),
     // The questions have parsed these values, in the same order.
-    ask: async (questions) => all(await askEach(questions)) as Values<typeof questions>,
-    askChain,
+    request: async (requests) => unwrapAll(await requestEach(requests)) as Values<typeof requests>,
+    fetchChain,
   };
 };
 
 // A time-out here says nothing of the question itself: its range is not to blame.
-const sayUnreachable = (error: unknown): never => {
-  const isLate = error instanceof RpcFault && error.kind === "timeout";
-  throw isLate ? new RpcFault("unreachable", error.message) : error;
+const rethrowAsUnreachable = (error: unknown): never => {
+  const isTimeout = error instanceof RpcFault && error.kind === "timeout";
+  throw isTimeout ? new RpcFault("unreachable", error.message) : error;
 };
 
-const all = <T>(answers: readonly Answer<T>[]): T[] =>
-  answers.map((answer) => {
-    if ("fault" in answer) throw answer.fault;
-    return answer.value;
+const unwrapAll = <T>(results: readonly RpcResult<T>[]): T[] =>
+  results.map((result) => {
+    if ("fault" in result) throw result.fault;
+    return result.value;
   });
 
 /**
  * Cuts questions into requests that a provider can bear, sends a few at a time, and counts each. In
  * parts, those that were too much for an answer are asked again, fewer at once.
  */
-const createRequest = (
-  jsonRpc: JsonRpc,
+const createRequestSender = (
+  jsonRpc: JsonRpcClient,
   { chainId, clock, metrics }: ProviderOptions,
   provider: string,
-): { request: JsonRpc; requestInParts: JsonRpc } => {
-  let singlesUntilMs = clock.elapsedMs();
-  const label = { chain: chainId, provider };
+): { sendAll: JsonRpcClient; sendInParts: JsonRpcClient } => {
+  let batchesDisabledUntilMs = clock.elapsedMs();
+  const sendCounted = withRequestCount(jsonRpc, metrics, { chain: chainId, provider });
 
-  const requestCounted: JsonRpc = async (questions) => {
+  const sendChunk: JsonRpcClient = async (requests) => {
     try {
-      const answers = await jsonRpc(questions);
-      const failed = answers.find((answer) => "fault" in answer);
-      metrics.asked(label, failed?.fault.kind ?? "ok");
-      return answers;
+      return await sendCounted(requests);
     } catch (error) {
-      metrics.asked(label, error instanceof RpcFault ? error.kind : "refused");
+      if (!(error instanceof BatchRejectedError)) throw error;
+      batchesDisabledUntilMs = clock.elapsedMs() + batchesDisabledMs;
+      return sendSingly(requests);
+    }
+  };
+
+  const sendSingly: JsonRpcClient = async (requests) => {
+    const results = [];
+    for (const group of chunk(requests, singleRequestsAtOnceMax)) {
+      const pendingResults = group.map(async (singleRequest) => sendCounted([singleRequest]));
+      results.push(...(await Promise.all(pendingResults)).flat());
+    }
+    return results;
+  };
+
+  /** Where all together are too much for an answer, each is. */
+  const sendWithRangeFaults: JsonRpcClient = (requests) =>
+    sendChunk(requests).catch((error: unknown) => {
+      if (!(error instanceof RpcFault) || error.kind !== "range") throw error;
+      return requests.map(() => ({ fault: error }));
+    });
+
+  /** Asks for the answers that were too much again, fewer at once, one request after the other. */
+  const resendOversized = async <T>(
+    requests: readonly RpcRequest<T>[],
+    results: RpcResult<T>[],
+  ): Promise<RpcResult<T>[]> => {
+    const oversized = requests.filter((_, index) => isOversized(results[index]));
+    if (requests.length === 1 || oversized.length === 0) return results;
+    // Those that fitted into the answer stand.
+    const retriedResults: RpcResult<T>[] = [];
+    const partSizeMax = Math.min(Math.ceil(oversized.length / 2), callsPerRequestMax / 2);
+    for (const part of chunk(oversized, partSizeMax)) {
+      retriedResults.push(...(await resendOversized(part, await sendWithRangeFaults(part))));
+    }
+    return results.map((result) =>
+      isOversized(result) ? (retriedResults.shift() ?? result) : result,
+    );
+  };
+
+  const inBatches =
+    (sendBatch: JsonRpcClient): JsonRpcClient =>
+    async (requests) => {
+      if (clock.elapsedMs() < batchesDisabledUntilMs) return sendSingly(requests);
+      const results = [];
+      const batches = chunk(requests, callsPerRequestMax);
+      for (const batchGroup of chunk(batches, requestsAtOnceMax)) {
+        results.push(...(await Promise.all(batchGroup.map((batch) => sendBatch(batch)))).flat());
+      }
+      return results;
+    };
+  const sendTogether = inBatches(sendWithRangeFaults);
+  return {
+    sendAll: inBatches(sendChunk),
+    sendInParts: async (requests) => resendOversized(requests, await sendTogether(requests)),
+  };
+};
+
+/** Counts each request by what came of it. */
+const withRequestCount =
+  (
+    jsonRpc: JsonRpcClient,
+    metrics: RpcMetrics,
+    label: { chain: string; provider: string },
+  ): JsonRpcClient =>
+  async (requests) => {
+    try {
+      const results = await jsonRpc(requests);
+      const failedResult = results.find((result) => "fault" in result);
+      metrics.countRequest(label, failedResult?.fault.kind ?? "ok");
+      return results;
+    } catch (error) {
+      metrics.countRequest(label, error instanceof RpcFault ? error.kind : "refused");
       throw error;
     }
   };
 
-  const requestChunk: JsonRpc = async (questions) => {
-    try {
-      return await requestCounted(questions);
-    } catch (error) {
-      if (!(error instanceof BatchRefused)) throw error;
-      singlesUntilMs = clock.elapsedMs() + noBatchesMs;
-      return requestSingly(questions);
-    }
-  };
-
-  const requestSingly: JsonRpc = async (questions) => {
-    const answers = [];
-    for (const some of chunk(questions, singlesAtOnceMax)) {
-      const asking = some.map(async (question) => requestCounted([question]));
-      answers.push(...(await Promise.all(asking)).flat());
-    }
-    return answers;
-  };
-
-  /** Where all together are too much for an answer, each is. */
-  const requestWhatFits: JsonRpc = (questions) =>
-    requestChunk(questions).catch((error: unknown) => {
-      if (!(error instanceof RpcFault) || error.kind !== "range") throw error;
-      return questions.map(() => ({ fault: error }));
-    });
-
-  /** Asks for the answers that were too much again, fewer at once, one request after the other. */
-  const requestRest = async <T>(
-    questions: readonly Question<T>[],
-    answers: Answer<T>[],
-  ): Promise<Answer<T>[]> => {
-    const tooMuch = questions.filter((_, index) => isTooMuch(answers[index]));
-    if (questions.length === 1 || tooMuch.length === 0) return answers;
-    // Those that fitted into the answer stand.
-    const again: Answer<T>[] = [];
-    const partMax = Math.min(Math.ceil(tooMuch.length / 2), callsPerRequestMax / 2);
-    for (const part of chunk(tooMuch, partMax)) {
-      again.push(...(await requestRest(part, await requestWhatFits(part))));
-    }
-    return answers.map((answer) => (isTooMuch(answer) ? (again.shift() ?? answer) : answer));
-  };
-
-  const by =
-    (send: JsonRpc): JsonRpc =>
-    async (questions) => {
-      if (clock.elapsedMs() < singlesUntilMs) return requestSingly(questions);
-      const answers = [];
-      const requests = chunk(questions, callsPerRequestMax);
-      for (const some of chunk(requests, requestsAtOnceMax)) {
-        answers.push(...(await Promise.all(some.map((each) => send(each)))).flat());
-      }
-      return answers;
-    };
-  const requestTogether = by(requestWhatFits);
-  return {
-    request: by(requestChunk),
-    requestInParts: async (questions) => requestRest(questions, await requestTogether(questions)),
-  };
-};
-
-const isTooMuch = (answer: Answer | undefined): boolean =>
-  answer !== undefined && "fault" in answer && answer.fault.kind === "range";
+const isOversized = (result: RpcResult | undefined): boolean =>
+  result !== undefined && "fault" in result && result.fault.kind === "range";

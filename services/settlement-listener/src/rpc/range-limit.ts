@@ -13,7 +13,7 @@ export type RangeLimit = {
 };
 
 const growthDivisor = 8;
-const answersToForget = 64;
+const successesToForget = 64;
 
 /**
  * Halves at once, and grows back by an eighth per answer, up to `rangeBlocksMax`. A size that was
@@ -22,21 +22,21 @@ const answersToForget = 64;
  */
 export const createRangeLimit = (rangeBlocksMax: number): RangeLimit => {
   let blocksMax = rangeBlocksMax;
-  let refused = Infinity;
-  let answers = 0;
+  let rejectedSize = Infinity;
+  let successCount = 0;
   return {
     blocksMax: () => blocksMax,
     shrink: (blockCount) => {
-      refused = blockCount;
-      answers = 0;
+      rejectedSize = blockCount;
+      successCount = 0;
       blocksMax = Math.max(1, Math.min(blocksMax, Math.floor(blockCount / 2)));
     },
     grow: (blockCount) => {
       if (blockCount < blocksMax) return;
-      answers += 1;
-      if (answers >= answersToForget) refused = Infinity;
-      const more = blocksMax + Math.ceil(blocksMax / growthDivisor);
-      blocksMax = Math.max(1, Math.min(rangeBlocksMax, refused - 1, more));
+      successCount += 1;
+      if (successCount >= successesToForget) rejectedSize = Infinity;
+      const increasedSize = blocksMax + Math.ceil(blocksMax / growthDivisor);
+      blocksMax = Math.max(1, Math.min(rangeBlocksMax, rejectedSize - 1, increasedSize));
     },
   };
 };

@@ -1,30 +1,31 @@
 import type { SeenTransaction } from "../watch/chain-reader.ts";
-import type { Answer, Question } from "./json-rpc.ts";
-import type { ReaderGround } from "./open-chain-readers.ts";
+import type { RpcResult, RpcRequest } from "./json-rpc.ts";
+import type { ReaderContext } from "./create-chain-readers.ts";
 import type { Provider } from "./provider.ts";
 
-type Asked = {
-  what: string;
-  seen: readonly SeenTransaction[];
+type AbsenceQuery = {
+  description: string;
+  seenTransactions: readonly SeenTransaction[];
   /**
    * Finds questions that only a node with the whole range answers with true: it still has the oldest
    * transactions and has already reached the newest block. Undefined where it cannot prove this.
    */
-  findProofs: (provider: Provider) => Promise<readonly Question<boolean>[] | undefined>;
+  findProofs: (provider: Provider) => Promise<readonly RpcRequest<boolean>[] | undefined>;
   /** Asks for a transaction; the node answers null if it does not know it. */
-  transactionQuestion: (transactionHash: string) => Question;
+  createTransactionRequest: (transactionHash: string) => RpcRequest;
   /** What the node is asked about the block in which a transaction was seen. */
-  blockQuestions: (blockNumber: number) => readonly Question[];
+  createBlockRequests: (blockNumber: number) => readonly RpcRequest[];
   /** Whether the answers prove that this block is not canonical or does not hold the transaction. */
-  isGone: (seen: SeenTransaction, answers: readonly Answer[]) => boolean;
+  isAbsent: (seenTransaction: SeenTransaction, results: readonly RpcResult[]) => boolean;
 };
 
 /** Whether a block is another than the one in which a transaction was seen, or does not list it. */
-export const isGoneFrom = (
-  seen: SeenTransaction,
+export const isAbsentFromBlock = (
+  seenTransaction: SeenTransaction,
   block: { hash: string; transactionHashes: readonly string[] },
 ): boolean =>
-  block.hash !== seen.blockHash || !block.transactionHashes.includes(seen.transactionHash);
+  block.hash !== seenTransaction.blockHash ||
+  !block.transactionHashes.includes(seenTransaction.transactionHash);
 
 /** One request asks for at most this many transactions, and for the blocks in which they were seen. */
 const transactionsPerRequestMax = 8;
@@ -35,32 +36,46 @@ const transactionsPerRequestMax = 8;
  * questions, as many nodes may share an address: the proofs, the blocks and the transactions.
  */
 export const readAbsent = (
-  { turn }: Pick<ReaderGround, "turn">,
-  { blockQuestions, findProofs, isGone, seen, transactionQuestion, what }: Asked,
+  { failover }: Pick<ReaderContext, "failover">,
+  {
+    createBlockRequests,
+    findProofs,
+    isAbsent,
+    seenTransactions,
+    createTransactionRequest,
+    description,
+  }: AbsenceQuery,
 ): Promise<ReadonlySet<string>> =>
-  turn.ask(what, async (provider) => {
+  failover.run(description, async (provider) => {
     const absent = new Set<string>();
     const proofs = await findProofs(provider);
     if (proofs === undefined) return absent;
-    for (let at = 0; at < seen.length; at += transactionsPerRequestMax) {
-      const some = seen.slice(at, at + transactionsPerRequestMax);
-      const blockNumbers = [...new Set(some.map(({ blockNumber }) => blockNumber))];
-      const asked = [
+    for (let offset = 0; offset < seenTransactions.length; offset += transactionsPerRequestMax) {
+      const batch = seenTransactions.slice(offset, offset + transactionsPerRequestMax);
+      const blockNumbers = [...new Set(batch.map(({ blockNumber }) => blockNumber))];
+      const requestGroups = [
         proofs,
-        some.map(({ transactionHash }) => transactionQuestion(transactionHash)),
-        ...blockNumbers.map(blockQuestions),
+        batch.map(({ transactionHash }) => createTransactionRequest(transactionHash)),
+        ...blockNumbers.map(createBlockRequests),
       ];
-      const answers = await provider.askEach<unknown>(asked.flat());
-      const [proved, transactions, ...blocks] = asked.map(({ length }) =>
-        answers.splice(0, length),
+      const results = await provider.requestEach<unknown>(requestGroups.flat());
+      const [proofResults, transactionResults, ...blockResultGroups] = requestGroups.map(
+        ({ length }) => results.splice(0, length),
       );
-      if (!proved?.every((answer) => "value" in answer && answer.value === true)) continue;
-      for (const [index, one] of some.entries()) {
-        const transaction = transactions?.[index];
+      if (
+        !proofResults?.every((proofResult) => "value" in proofResult && proofResult.value === true)
+      )
+        continue;
+      for (const [index, seenTransaction] of batch.entries()) {
+        const transactionResult = transactionResults?.[index];
         const isUnknown =
-          transaction !== undefined && "value" in transaction && transaction.value === null;
-        const ofBlock = blocks[blockNumbers.indexOf(one.blockNumber)] ?? [];
-        if (isUnknown && isGone(one, ofBlock)) absent.add(one.transactionHash);
+          transactionResult !== undefined &&
+          "value" in transactionResult &&
+          transactionResult.value === null;
+        const blockResults =
+          blockResultGroups[blockNumbers.indexOf(seenTransaction.blockNumber)] ?? [];
+        if (isUnknown && isAbsent(seenTransaction, blockResults))
+          absent.add(seenTransaction.transactionHash);
       }
     }
     return absent;

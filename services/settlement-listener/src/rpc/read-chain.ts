@@ -1,4 +1,4 @@
-import type { ReaderGround } from "./open-chain-readers.ts";
+import type { ReaderContext } from "./create-chain-readers.ts";
 
 /**
  * Returns the chain that the first provider says it serves. The provider is asked even while it rests, as
@@ -6,9 +6,9 @@ import type { ReaderGround } from "./open-chain-readers.ts";
  */
 export const readChain = async ({
   providers,
-  turn,
-}: Pick<ReaderGround, "providers" | "turn">): Promise<string> => {
-  const [first] = providers();
-  const served = await first?.askChain().catch(() => undefined);
-  return served ?? turn.ask("the chain", (provider) => provider.askChain());
+  failover,
+}: Pick<ReaderContext, "providers" | "failover">): Promise<string> => {
+  const [firstProvider] = providers();
+  const servedChain = await firstProvider?.fetchChain().catch(() => undefined);
+  return servedChain ?? failover.run("the chain", (provider) => provider.fetchChain());
 };

@@ -1,5 +1,5 @@
 import type { Heads } from "../domain/plan-scan.ts";
-import type { ReaderGround } from "./open-chain-readers.ts";
+import type { ReaderContext } from "./create-chain-readers.ts";
 import type { Provider } from "./provider.ts";
 
 /**
@@ -11,23 +11,23 @@ export const readFurthestHeads =
   (
     {
       chainId,
-      memory,
+      highestHead,
       metrics,
-      turn,
-    }: Pick<ReaderGround, "chainId" | "memory" | "metrics" | "turn">,
-    askHeads: (provider: Provider) => Promise<Heads>,
+      failover,
+    }: Pick<ReaderContext, "chainId" | "highestHead" | "metrics" | "failover">,
+    fetchHeads: (provider: Provider) => Promise<Heads>,
   ): (() => Promise<Heads>) =>
   async () => {
-    const first = await turn.ask("the heads", async (provider) => ({
+    const firstResult = await failover.run("the heads", async (provider) => ({
       provider,
-      heads: await askHeads(provider),
+      heads: await fetchHeads(provider),
     }));
-    let { heads } = first;
-    if (heads.latest < memory.latest) {
-      metrics.disagreed(chainId, "backward_head");
-      const other = await turn.askOther(first.provider, askHeads);
-      if (other !== undefined && other.latest > heads.latest) heads = other;
+    let { heads } = firstResult;
+    if (heads.latest < highestHead.latest) {
+      metrics.countDisagreement(chainId, "backward_head");
+      const otherHeads = await failover.runOnOther(firstResult.provider, fetchHeads);
+      if (otherHeads !== undefined && otherHeads.latest > heads.latest) heads = otherHeads;
     }
-    memory.latest = heads.latest;
+    highestHead.latest = heads.latest;
     return heads;
   };

@@ -3,7 +3,7 @@
  * its node has not come as far as was asked. `invalid`: the answer cannot be right. `refused`: any
  * other error that it reported.
  */
-export type FaultKind =
+export type RpcFaultKind =
   | "timeout"
   | "unreachable"
   | "rate_limited"
@@ -14,13 +14,13 @@ export type FaultKind =
   | "invalid";
 
 /** The error of a JSON-RPC answer, and the HTTP status that it came with. */
-type NodeError = { code: number; message: string; status: number };
+type ReportedError = { code: number; message: string; status: number };
 
 /** What kind of fault a node's error is, for the method that was asked. */
-export type ClassifyError = (method: string, error: NodeError) => FaultKind;
+export type ClassifyError = (method: string, error: ReportedError) => RpcFaultKind;
 
 /** What fault a node tells by an answer that is no JSON-RPC, if it does. */
-export type ClassifyReply = (body: unknown) => FaultKind | undefined;
+export type ClassifyReply = (body: unknown) => RpcFaultKind | undefined;
 
 /**
  * A question to one provider that failed. It repeats none of the provider's own words, as these may
@@ -28,12 +28,12 @@ export type ClassifyReply = (body: unknown) => FaultKind | undefined;
  */
 export class RpcFault extends Error {
   override readonly name = "RpcFault";
-  readonly kind: FaultKind;
+  readonly kind: RpcFaultKind;
   /** How long the provider asked to be left alone. */
   readonly retryAfterMs: number | undefined;
 
-  constructor(kind: FaultKind, what: string, retryAfterMs?: number) {
-    super(what);
+  constructor(kind: RpcFaultKind, message: string, retryAfterMs?: number) {
+    super(message);
     this.kind = kind;
     this.retryAfterMs = retryAfterMs;
   }

@@ -1,6 +1,6 @@
 import { Counter, Gauge } from "prom-client";
 import type { Metrics } from "@payment-links/runtime";
-import type { FaultKind } from "./rpc-fault.ts";
+import type { RpcFaultKind } from "./rpc-fault.ts";
 
 /**
  * Where providers, or two answers of one provider, did not agree. Only `unexplained_bloom` need not
@@ -21,12 +21,12 @@ type DisagreementKind =
  * What is counted of the calls to providers; these are named `rpc-1`, `rpc-2`, never by address.
  */
 export type RpcMetrics = {
-  asked(provider: ProviderName, outcome: "ok" | FaultKind): void;
-  disagreed(chain: string, kind: DisagreementKind): void;
-  circuitChanged(provider: ProviderName, isOpen: boolean): void;
+  countRequest(provider: ProviderLabels, outcome: "ok" | RpcFaultKind): void;
+  countDisagreement(chain: string, kind: DisagreementKind): void;
+  setCircuitOpen(provider: ProviderLabels, isOpen: boolean): void;
 };
 
-type ProviderName = { chain: string; provider: string };
+type ProviderLabels = { chain: string; provider: string };
 
 /**
  * Adds the counters of RPC providers to a service's metrics; call it once per service, for all its
@@ -53,8 +53,8 @@ export const createRpcMetrics = (metrics: Metrics): RpcMetrics => {
     registers,
   });
   return {
-    asked: (provider, outcome) => requests.inc({ ...provider, outcome }),
-    disagreed: (chain, kind) => disagreements.inc({ chain, kind }),
-    circuitChanged: (provider, isOpen) => openCircuits.set({ ...provider }, isOpen ? 1 : 0),
+    countRequest: (provider, outcome) => requests.inc({ ...provider, outcome }),
+    countDisagreement: (chain, kind) => disagreements.inc({ chain, kind }),
+    setCircuitOpen: (provider, isOpen) => openCircuits.set({ ...provider }, isOpen ? 1 : 0),
   };
 };

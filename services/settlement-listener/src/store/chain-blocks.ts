@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { sql } from "slonik";
-import { type Pool, type Transaction, NothingRow, nothing } from "@payment-links/postgres";
+import { type Pool, type Transaction, VoidRow, sqlVoid } from "@payment-links/postgres";
 import { BlockNumber } from "./block-number.ts";
 
 const BlockRow = z.object({
@@ -65,7 +65,7 @@ export const insertBlocks = async (
     block.parentHash,
     block.minedAt.toISOString(),
   ]);
-  await tx.query(sql.prepared("insert_blocks", NothingRow)`
+  await tx.query(sql.prepared("insert_blocks", VoidRow)`
     INSERT INTO chain_blocks (chain_id, number, hash, parent_hash, mined_at)
     SELECT ${chainId}, block.*
     FROM ${sql.unnest(rows, ["int8", "text", "text", "timestamptz"])}
@@ -79,7 +79,7 @@ export const deleteBlocksAbove = async (
   chainId: string,
   number: number,
 ): Promise<void> => {
-  await tx.query(nothing`
+  await tx.query(sqlVoid`
     DELETE FROM chain_blocks WHERE chain_id = ${chainId} AND number > ${number}
   `);
 };
@@ -90,7 +90,7 @@ export const deleteBlocksBelow = async (
   chainId: string,
   number: number,
 ): Promise<void> => {
-  await tx.query(sql.prepared("delete_blocks_below", NothingRow)`
+  await tx.query(sql.prepared("delete_blocks_below", VoidRow)`
     DELETE FROM chain_blocks WHERE chain_id = ${chainId} AND number < ${number}
   `);
 };

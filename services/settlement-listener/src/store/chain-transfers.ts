@@ -1,18 +1,18 @@
 import * as z from "zod";
 import { sql } from "slonik";
-import { PaymentStatus, chainSource, formatAmount } from "@payment-links/contracts";
+import { PaymentStatus, getChainSource, formatAmount } from "@payment-links/contracts";
 import {
   type Pool,
   type Transaction,
-  NothingRow,
-  documentRows,
-  nothing,
+  VoidRow,
+  createJsonRecordset,
+  sqlVoid,
 } from "@payment-links/postgres";
-import type { ChainTransfer, StoredTransfer } from "../domain/chain-transfer.ts";
+import type { Transfer, StoredTransfer } from "../domain/transfer.ts";
 import { TransferRow, oldestFirst, transferColumns } from "./transfer-row.ts";
 
 /** A transfer to be stored, and whether it settles as it was found. */
-export type FoundTransfer = StoredTransfer & Pick<ChainTransfer, "state">;
+export type NewTransfer = StoredTransfer & Pick<Transfer, "status">;
 
 /**
  * Stores transfers as they were found on their chain, each with its link where that is known, and
@@ -25,12 +25,12 @@ export type FoundTransfer = StoredTransfer & Pick<ChainTransfer, "state">;
  */
 export const storeTransfers = async (
   tx: Transaction,
-  transfers: readonly FoundTransfer[],
+  transfers: readonly NewTransfer[],
   now: Date,
 ): Promise<{ areNew: boolean; stored: readonly StoredTransfer[] }> => {
-  const { rowCount } = await tx.query(sql.prepared("insert_transfers", NothingRow)`
+  const { rowCount } = await tx.query(sql.prepared("insert_transfers", VoidRow)`
     INSERT INTO chain_transfers (${insertedColumns})
-    SELECT found.*, ${sql.timestamp(now)} FROM ${foundOf(transfers)}
+    SELECT found.*, ${sql.timestamp(now)} FROM ${buildFoundRows(transfers)}
     ON CONFLICT DO NOTHING
   `);
   if (rowCount === transfers.length) return { areNew: true, stored: transfers };
@@ -41,7 +41,7 @@ export const storeTransfers = async (
  * Stores transfers that wait to be mined and were not known so far, and answers these. Like one that a
  * reorg took away, such a transfer stands in no block.
  */
-export const insertWaiting = (
+export const insertUnconfirmed = (
   tx: Transaction,
   transfers: readonly StoredTransfer[],
   now: Date,
@@ -49,7 +49,7 @@ export const insertWaiting = (
   tx.any(sql.type(TransferRow)`
     WITH added AS (
       INSERT INTO chain_transfers (${insertedColumns}, is_orphaned)
-      SELECT found.*, ${sql.timestamp(now)}, true FROM ${foundOf(transfers)}
+      SELECT found.*, ${sql.timestamp(now)}, true FROM ${buildFoundRows(transfers)}
       ON CONFLICT DO NOTHING
       RETURNING *
     )
@@ -58,13 +58,15 @@ export const insertWaiting = (
 
 const upsertTransfers = (
   tx: Transaction,
-  transfers: readonly FoundTransfer[],
+  transfers: readonly NewTransfer[],
   now: Date,
 ): Promise<readonly StoredTransfer[]> => {
-  const settling = transfers.flatMap((one) => (one.state === "settled" ? one.transactionHash : []));
+  const settlingHashes = transfers.flatMap((transfer) =>
+    transfer.status === "settled" ? transfer.transactionHash : [],
+  );
   return tx.any(sql.type(TransferRow)`
     WITH found AS (
-      SELECT * FROM ${foundOf(transfers)}
+      SELECT * FROM ${buildFoundRows(transfers)}
     ), written AS (
       INSERT INTO chain_transfers AS kept (${insertedColumns})
       SELECT found.*, ${sql.timestamp(now)} FROM found
@@ -87,7 +89,7 @@ const upsertTransfers = (
       WHERE kept.is_orphaned
         OR (kept.payment_link_id IS NULL AND excluded.payment_link_id IS NOT NULL)
         OR ((kept.block_hash = excluded.block_hash
-            OR kept.transaction_hash = ANY (${sql.array(settling, "text")}))
+            OR kept.transaction_hash = ANY (${sql.array(settlingHashes, "text")}))
           AND ((kept.nonce IS NULL AND kept.sender <> excluded.sender)
             OR (kept.block_hash, kept.occurred_at, kept.amount, kept.token_address,
                 kept.destination_address, kept.payer)
@@ -116,11 +118,11 @@ const foundColumns = sql.fragment`
 `;
 const insertedColumns = sql.fragment`${foundColumns}, seen_at`;
 
-const foundOf = (transfers: readonly StoredTransfer[]) => sql.fragment`
-  (${transferRows(transfers.map(rowOf))}) AS found (${foundColumns})
+const buildFoundRows = (transfers: readonly StoredTransfer[]) => sql.fragment`
+  (${transferRows(transfers.map(toRow))}) AS found (${foundColumns})
 `;
 
-const transferRows = documentRows([
+const transferRows = createJsonRecordset([
   "text",
   "text",
   "int4",
@@ -137,7 +139,7 @@ const transferRows = documentRows([
   "text",
 ]);
 
-const rowOf = (transfer: StoredTransfer) => [
+const toRow = (transfer: StoredTransfer) => [
   transfer.chainId,
   transfer.transactionHash,
   transfer.ordinal,
@@ -158,15 +160,15 @@ const rowOf = (transfer: StoredTransfer) => [
  * The transfers stored of a range of blocks, and those of the named transactions, wherever they
  * stand; with what is said of their payments, where there are any.
  */
-export const listStored = (
+export const listStoredTransfers = (
   pool: Pool,
   chainId: string,
   range: { fromBlock: number; toBlock: number; transactionHashes: readonly string[] },
 ): Promise<readonly (StoredTransfer & { status: PaymentStatus | null })[]> =>
-  pool.any(sql.type(ToldRow)`
+  pool.any(sql.type(TransferWithStatusRow)`
     SELECT ${transferColumns}, (
       SELECT status FROM payments
-      WHERE source = ${chainSource(chainId)}
+      WHERE source = ${getChainSource(chainId)}
         AND source_id = kept.transaction_hash || ':' || kept.payment_link_id || ':' || kept.ordinal
     ) AS status
     FROM chain_transfers AS kept
@@ -176,7 +178,7 @@ export const listStored = (
     )
   `);
 
-const ToldRow = TransferRow.extend({ status: PaymentStatus.nullable() });
+const TransferWithStatusRow = TransferRow.extend({ status: PaymentStatus.nullable() });
 
 /**
  * Marks as orphaned what stood above a block, but for blocks that still exist, by their hashes. Answers it as
@@ -186,13 +188,13 @@ export const orphanTransfers = (
   tx: Transaction,
   chainId: string,
   aboveBlock: number,
-  existing: readonly string[] = [],
+  existingBlockHashes: readonly string[] = [],
 ): Promise<readonly StoredTransfer[]> =>
   tx.any(sql.type(TransferRow)`
     WITH orphaned AS (
       UPDATE chain_transfers SET is_orphaned = true
       WHERE chain_id = ${chainId} AND NOT is_orphaned AND block_number > ${aboveBlock}
-        AND block_hash <> ALL (${sql.array(existing, "text")})
+        AND block_hash <> ALL (${sql.array(existingBlockHashes, "text")})
       RETURNING *
     )
     SELECT ${transferColumns} FROM orphaned AS kept ORDER BY ${oldestFirst}
@@ -202,12 +204,12 @@ export const orphanTransfers = (
  * Marks as orphaned what is missing in the blocks in which it was seen, and answers it as it stands now,
  * the oldest first.
  */
-export const orphanMissing = (
+export const orphanMissingTransfers = (
   tx: Transaction,
   chainId: string,
   missing: readonly StoredTransfer[],
 ): Promise<readonly StoredTransfer[]> => {
-  const names = missing.map((transfer) => [
+  const identities = missing.map((transfer) => [
     transfer.transactionHash,
     transfer.referenceHash,
     transfer.ordinal,
@@ -216,7 +218,7 @@ export const orphanMissing = (
   return tx.any(sql.type(TransferRow)`
     WITH orphaned AS (
       UPDATE chain_transfers AS kept SET is_orphaned = true
-      FROM ${sql.unnest(names, ["text", "text", "int4", "text"])}
+      FROM ${sql.unnest(identities, ["text", "text", "int4", "text"])}
         AS gone (transaction_hash, reference_hash, ordinal, block_hash)
       WHERE kept.chain_id = ${chainId} AND kept.transaction_hash = gone.transaction_hash
         AND kept.reference_hash = gone.reference_hash AND kept.ordinal = gone.ordinal
@@ -237,12 +239,12 @@ export const assignTransfers = (
   links: readonly { linkId: string; referenceHash: string }[],
   countMax: number,
 ): Promise<readonly StoredTransfer[]> => {
-  const named = links.map(({ referenceHash, linkId }) => [referenceHash, linkId]);
+  const linkRows = links.map(({ referenceHash, linkId }) => [referenceHash, linkId]);
   const hashes = links.map(({ referenceHash }) => referenceHash);
   return tx.any(sql.type(TransferRow)`
     WITH assigned AS (
       UPDATE chain_transfers AS kept SET payment_link_id = named.link_id
-      FROM ${sql.unnest(named, ["text", "text"])} AS named (reference_hash, link_id)
+      FROM ${sql.unnest(linkRows, ["text", "text"])} AS named (reference_hash, link_id)
       WHERE kept.reference_hash = named.reference_hash
         AND (chain_id, transaction_hash, kept.reference_hash, ordinal) IN (
           SELECT chain_id, transaction_hash, reference_hash, ordinal FROM chain_transfers
@@ -271,9 +273,13 @@ export const assignTransfers = (
 export const deleteUnmatchedTransfers = async (
   tx: Transaction,
   chainId: string,
-  { before, finalizedTo, countMax }: { before: Date; finalizedTo: number; countMax: number },
+  {
+    seenBefore,
+    finalizedTo,
+    countMax,
+  }: { seenBefore: Date; finalizedTo: number; countMax: number },
 ): Promise<number> => {
-  const { count } = await tx.one(sql.type(Count)`
+  const { count } = await tx.one(sql.type(CountRow)`
     WITH old AS (
       SELECT ctid, seen_at, is_orphaned OR block_number <= ${finalizedTo} AS is_over
       FROM chain_transfers
@@ -281,7 +287,7 @@ export const deleteUnmatchedTransfers = async (
         AND seen_at >= (
           SELECT coalesce(forgotten_to, '-infinity') FROM watchers WHERE chain_id = ${chainId}
         )
-        AND seen_at < ${sql.timestamp(before)}
+        AND seen_at < ${sql.timestamp(seenBefore)}
         AND NOT EXISTS (SELECT FROM links WHERE payment_reference_hash = reference_hash)
       ORDER BY seen_at
       LIMIT ${countMax}
@@ -301,9 +307,9 @@ export const deleteUnmatchedTransfers = async (
   return count;
 };
 
-const Count = z.object({ count: z.int() });
+const CountRow = z.object({ count: z.int() });
 
 /** Deletes all transfers of a disposable chain, which is not there any more. */
 export const deleteChainTransfers = async (tx: Transaction, chainId: string): Promise<void> => {
-  await tx.query(nothing`DELETE FROM chain_transfers WHERE chain_id = ${chainId}`);
+  await tx.query(sqlVoid`DELETE FROM chain_transfers WHERE chain_id = ${chainId}`);
 };

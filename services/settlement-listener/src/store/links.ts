@@ -1,18 +1,18 @@
 import * as z from "zod";
 import { type FragmentSqlToken, sql } from "slonik";
 import type { PaymentLinkState } from "@payment-links/contracts";
-import { type Transaction, documentRows } from "@payment-links/postgres";
-import { lockNames, shareNames } from "./name-locks.ts";
+import { type Transaction, createJsonRecordset } from "@payment-links/postgres";
+import { lockNames, lockNamesShared } from "./name-locks.ts";
 
-const Found = z.object({ isFound: z.literal(true) });
+const FoundRow = z.object({ isFound: z.literal(true) });
 
 /**
  * Whether a link has been heard of. Where it has not, that stays so until the transaction ends: the
  * link's first record waits, and then finds what this transaction parked for it.
  */
-export const holdLink = async (tx: Transaction, linkId: string): Promise<boolean> => {
+export const lockLinkShared = async (tx: Transaction, linkId: string): Promise<boolean> => {
   if (await isLinkKnown(tx, linkId)) return true;
-  await shareNames(tx, "link", [linkId]);
+  await lockNamesShared(tx, "link", [linkId]);
   // The wait may have been for the very record that tells of the link.
   return isLinkKnown(tx, linkId);
 };
@@ -24,7 +24,7 @@ export const lockLinks = (tx: Transaction, linkIds: readonly string[]): Promise<
   lockNames(tx, "link", linkIds);
 
 /** A link, and the hash by which what is seen on its chain finds it. */
-export type NamedLink = PaymentLinkState & {
+export type WatchedLink = PaymentLinkState & {
   referenceHash: string;
   /** On Bitcoin from when on money at its address pays it; null elsewhere. */
   paidFrom: Date | null;
@@ -39,19 +39,19 @@ type SavedLink = { id: string; wasKnown: boolean };
  */
 export const saveKnownLinks = (
   tx: Transaction,
-  links: readonly NamedLink[],
+  links: readonly WatchedLink[],
 ): Promise<readonly SavedLink[]> =>
   tx.any(sql.prepared("save_known_links", SavedLinkRow)`
-    ${savingLinks(links, sql.fragment`SELECT given.* FROM given JOIN known USING (id) ORDER BY id`)}
+    ${buildSaveLinks(links, sql.fragment`SELECT given.* FROM given JOIN known USING (id) ORDER BY id`)}
   `);
 
 /** As {@link saveKnownLinks}, and adds those that have not been heard of. They must be locked. */
 export const saveLinks = (
   tx: Transaction,
-  links: readonly NamedLink[],
+  links: readonly WatchedLink[],
 ): Promise<readonly SavedLink[]> =>
   tx.any(sql.prepared("save_links", SavedLinkRow)`
-    ${savingLinks(links, sql.fragment`SELECT * FROM given ORDER BY id`)}
+    ${buildSaveLinks(links, sql.fragment`SELECT * FROM given ORDER BY id`)}
   `);
 
 const SavedLinkRow = z.object({ id: z.string(), wasKnown: z.boolean() });
@@ -60,7 +60,7 @@ const SavedLinkRow = z.object({ id: z.string(), wasKnown: z.boolean() });
  * Saves in the order of ids, so that two who save many never wait for each other. The look-up with a
  * `LIMIT` runs once per link, even where the cached plan assumed a table of another size.
  */
-const savingLinks = (links: readonly NamedLink[], saved: FragmentSqlToken) => {
+const buildSaveLinks = (links: readonly WatchedLink[], insertSource: FragmentSqlToken) => {
   const rows = links.map((link) => [
     link.id,
     link.version,
@@ -82,7 +82,7 @@ const savingLinks = (links: readonly NamedLink[], saved: FragmentSqlToken) => {
     ), saved AS (
       INSERT INTO links (id, version, chain_id, token_address, destination_address,
                          payment_reference, payment_reference_hash, paid_from)
-      ${saved}
+      ${insertSource}
       ON CONFLICT (id) DO UPDATE SET
         version = excluded.version, chain_id = excluded.chain_id,
         token_address = excluded.token_address, destination_address = excluded.destination_address,
@@ -95,7 +95,7 @@ const savingLinks = (links: readonly NamedLink[], saved: FragmentSqlToken) => {
   `;
 };
 
-const linkRows = documentRows([
+const linkRows = createJsonRecordset([
   "text",
   "int4",
   "text",
@@ -107,4 +107,4 @@ const linkRows = documentRows([
 ]);
 
 const isLinkKnown = (tx: Transaction, linkId: string): Promise<boolean> =>
-  tx.exists(sql.type(Found)`SELECT true AS "isFound" FROM links WHERE id = ${linkId}`);
+  tx.exists(sql.type(FoundRow)`SELECT true AS "isFound" FROM links WHERE id = ${linkId}`);

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { sql } from "slonik";
 import type { Transaction } from "@payment-links/postgres";
 
-const Locked = z.object({ isLocked: z.literal(true) });
+const LockedRow = z.object({ isLocked: z.literal(true) });
 
 /**
  * What a name is of, with the number of locks that names of the kind share. Postgres' table of locks
@@ -22,34 +22,34 @@ export const lockNames = async (
   kind: NameKind,
   names: readonly string[],
 ): Promise<void> => {
-  await tx.query(sql.type(Locked)`
-    SELECT true AS "isLocked" FROM (${locksOf(kind, names)}) AS lock
-    CROSS JOIN LATERAL pg_advisory_xact_lock(${spaceOf(kind)}, lock.number)
+  await tx.query(sql.type(LockedRow)`
+    SELECT true AS "isLocked" FROM (${buildLockNumbers(kind, names)}) AS lock
+    CROSS JOIN LATERAL pg_advisory_xact_lock(${buildLockSpace(kind)}, lock.number)
   `);
 };
 
 /** Locks one name, as a row of a statement that does more; what takes its rows from it waits. */
-export const nameLock = (kind: NameKind, name: string) => sql.fragment`
-  SELECT pg_advisory_xact_lock(${spaceOf(kind)}, abs(hashtext(${name}) % ${lockCounts[kind]}))
+export const buildNameLock = (kind: NameKind, name: string) => sql.fragment`
+  SELECT pg_advisory_xact_lock(${buildLockSpace(kind)}, abs(hashtext(${name}) % ${lockCounts[kind]}))
 `;
 
 /** Shares names until the transaction ends: {@link lockNames} waits for all who share them. */
-export const shareNames = async (
+export const lockNamesShared = async (
   tx: Transaction,
   kind: NameKind,
   names: readonly string[],
 ): Promise<void> => {
-  await tx.query(sql.type(Locked)`
-    SELECT true AS "isLocked" FROM (${locksOf(kind, names)}) AS lock
-    CROSS JOIN LATERAL pg_advisory_xact_lock_shared(${spaceOf(kind)}, lock.number)
+  await tx.query(sql.type(LockedRow)`
+    SELECT true AS "isLocked" FROM (${buildLockNumbers(kind, names)}) AS lock
+    CROSS JOIN LATERAL pg_advisory_xact_lock_shared(${buildLockSpace(kind)}, lock.number)
   `);
 };
 
-const locksOf = (kind: NameKind, names: readonly string[]) => sql.fragment`
+const buildLockNumbers = (kind: NameKind, names: readonly string[]) => sql.fragment`
   SELECT DISTINCT abs(hashtext(name) % ${lockCounts[kind]}) AS number
   FROM unnest(${sql.array([...names], "text")}) AS asked (name)
   ORDER BY number
 `;
 
 /** Other services lock names in the same database. */
-const spaceOf = (kind: NameKind) => sql.fragment`hashtext(${`settlement-listener ${kind}`})`;
+const buildLockSpace = (kind: NameKind) => sql.fragment`hashtext(${`settlement-listener ${kind}`})`;

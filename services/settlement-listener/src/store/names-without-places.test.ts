@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { upgradeFilled } from "@payment-links/postgres/testing";
+import { queryAfterUpgrade } from "@payment-links/postgres/testing";
 import { settlementListenerMigration } from "../service.ts";
 
 /** One transaction pays two links, one of them twice; another was mined again with fewer logs. */
@@ -38,13 +38,13 @@ const payments = `
 
 // Guards against counting a payment again after an upgrade, because it is found under a new name.
 test("stored transfers and payments get the names under which they are found again", async () => {
-  const upgrade = (query: string) =>
-    upgradeFilled(settlementListenerMigration, {
-      before: "0003-names-without-places.sql",
-      fill: transfers + payments,
-      query,
+  const upgradeAndQuery = (query: string) =>
+    queryAfterUpgrade(settlementListenerMigration, {
+      firstNewFile: "0003-names-without-places.sql",
+      insertSql: transfers + payments,
+      querySql: query,
     });
-  expect(await upgrade("SELECT id, source_id AS name FROM payments ORDER BY id")).toEqual([
+  expect(await upgradeAndQuery("SELECT id, source_id AS name FROM payments ORDER BY id")).toEqual([
     { id: "tx_1", name: "0xa:one:0" },
     { id: "tx_2", name: "0xa:two:0" },
     { id: "tx_3", name: "0xa:one:1" },
@@ -54,6 +54,8 @@ test("stored transfers and payments get the names under which they are found aga
     { id: "tx_7", name: "0xb:one:2" },
     { id: "tx_8", name: "0xa:1" },
   ]);
-  const ordinals = await upgrade("SELECT ordinal FROM chain_transfers ORDER BY block_number");
+  const ordinals = await upgradeAndQuery(
+    "SELECT ordinal FROM chain_transfers ORDER BY block_number",
+  );
   expect(ordinals).toEqual([0, 0, 1, 1, 0].map((ordinal) => ({ ordinal })));
 });

@@ -1,8 +1,8 @@
 import { expect, test } from "@jest/globals";
-import { upgradeFilled } from "@payment-links/postgres/testing";
+import { queryAfterUpgrade } from "@payment-links/postgres/testing";
 import { settlementListenerMigration } from "../service.ts";
 
-const fill = `
+const fillSql = `
   INSERT INTO watchers (chain_id, fencing_token, lease_until) VALUES ('1', 1, now());
   INSERT INTO chain_transfers (chain_id, transaction_hash, ordinal, block_number, block_hash,
     occurred_at, reference_hash, token_address, destination_address, amount, sender, state,
@@ -30,14 +30,14 @@ const fill = `
 
 // Guards against an upgrade behind which nobody settles, judges or publishes what was waiting.
 test("what waits when the upgrade comes goes on waiting: where it stands, or for its link", async () => {
-  const open = await upgradeFilled(settlementListenerMigration, {
-    before: "0006-one-status.sql",
-    fill,
-    query: `SELECT source_id AS name, block_number::int AS block, is_parked AS parked,
+  const openPayments = await queryAfterUpgrade(settlementListenerMigration, {
+    firstNewFile: "0006-one-status.sql",
+    insertSql: fillSql,
+    querySql: `SELECT source_id AS name, block_number::int AS block, is_parked AS parked,
               is_processing AS processing
             FROM open_payments ORDER BY name`,
   });
-  expect(open).toEqual([
+  expect(openPayments).toEqual([
     { name: "0xlost:one:0", block: null, parked: false, processing: true },
     { name: "0xseen:one:0", block: 7, parked: false, processing: true },
     { name: "both", block: null, parked: true, processing: true },

@@ -1,9 +1,9 @@
 import { sql } from "slonik";
 import * as z from "zod";
 import type { PaymentLinkState } from "@payment-links/contracts";
-import { type Pool, type Transaction, nothing } from "@payment-links/postgres";
+import { type Pool, type Transaction, sqlVoid } from "@payment-links/postgres";
 
-const NewsRow = z.object({ addresses: z.array(z.string()), until: z.string() });
+const NewAddressesRow = z.object({ addresses: z.array(z.string()), until: z.string() });
 const RankedRow = z.object({ address: z.string(), isProven: z.boolean() });
 
 /** An owner's address, and whether a payment has settled there. */
@@ -20,13 +20,13 @@ export const listOwnerAddresses = (
   chainId: string,
   since: string,
 ): Promise<{ addresses: readonly string[]; until: string }> => {
-  const isOfThisCluster = sql.fragment`added_by < pg_snapshot_xmax(pg_current_snapshot())`;
-  return pool.one(sql.type(NewsRow)`
+  const addedByThisCluster = sql.fragment`added_by < pg_snapshot_xmax(pg_current_snapshot())`;
+  return pool.one(sql.type(NewAddressesRow)`
     SELECT pg_snapshot_xmin(pg_current_snapshot())::text AS until,
       ARRAY(
         SELECT address FROM owner_addresses
         WHERE chain_id = ${chainId} AND added_by >= ${since}::xid8
-          AND ${since === "0" ? sql.fragment`true` : isOfThisCluster}
+          AND ${since === "0" ? sql.fragment`true` : addedByThisCluster}
       ) AS addresses
   `);
 };
@@ -35,7 +35,7 @@ export const listOwnerAddresses = (
  * Lists the addresses of owners on a chain. Each account's latest address comes before any account's
  * second, so that nobody moves others back by many addresses; then come those with the latest links.
  */
-export const listByHearing = (pool: Pool, chainId: string): Promise<readonly RankedOwner[]> =>
+export const listByLatestLink = (pool: Pool, chainId: string): Promise<readonly RankedOwner[]> =>
   pool.any(sql.type(RankedRow)`
     SELECT address, paid_at IS NOT NULL AS "isProven" FROM owner_addresses
     WHERE chain_id = ${chainId}
@@ -47,14 +47,14 @@ export const listByHearing = (pool: Pool, chainId: string): Promise<readonly Ran
   `);
 
 /** Saves that payments have settled at addresses: strangers' new links move these back no more. */
-export const saveProven = async (
+export const markOwnersPaid = async (
   tx: Transaction,
   chainId: string,
   addresses: readonly string[],
   now: Date,
 ): Promise<void> => {
   if (addresses.length === 0) return;
-  await tx.query(nothing`
+  await tx.query(sqlVoid`
     UPDATE owner_addresses SET paid_at = ${sql.timestamp(now)}
     WHERE chain_id = ${chainId} AND paid_at IS NULL
       AND address = ANY (${sql.array([...new Set(addresses)].sort(), "text")})
@@ -65,19 +65,22 @@ export const saveProven = async (
  * Saves when links were heard of, by whom they pay. It comes before the links themselves, as whose
  * address is new is added with its first link.
  */
-export const saveHearing = async (
+export const saveLinkOwners = async (
   tx: Transaction,
   links: readonly Pick<PaymentLinkState, "chainId" | "destinationAddress" | "userId">[],
   now: Date,
 ): Promise<void> => {
-  const userOf = new Map(
+  const userIdByAddress = new Map(
     links.map((link) => [`${link.chainId} ${link.destinationAddress}`, link.userId]),
   );
-  if (userOf.size === 0) return;
+  if (userIdByAddress.size === 0) return;
   // In one order, so that two transactions never wait for one another.
-  const names = [...userOf.keys()].sort();
-  const rows = names.map((name) => [...name.split(" "), userOf.get(name) ?? ""]);
-  await tx.query(nothing`
+  const addressKeys = [...userIdByAddress.keys()].sort();
+  const rows = addressKeys.map((addressKey) => [
+    ...addressKey.split(" "),
+    userIdByAddress.get(addressKey) ?? "",
+  ]);
+  await tx.query(sqlVoid`
     INSERT INTO owner_addresses AS kept (chain_id, address, user_id, heard_at)
     SELECT owner.*, ${sql.timestamp(now)}
     FROM ${sql.unnest(rows, ["text", "text", "text"])} AS owner (chain_id, address, user_id)
@@ -94,7 +97,7 @@ export const insertOwnerAddresses = async (
   addresses: readonly string[],
 ): Promise<void> => {
   // In one order, so that two transactions never wait for each other.
-  await tx.query(nothing`
+  await tx.query(sqlVoid`
     INSERT INTO owner_addresses (chain_id, address)
     SELECT ${chainId}, address FROM ${sql.unnest(
       addresses.toSorted().map((address) => [address]),

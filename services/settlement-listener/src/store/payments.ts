@@ -5,13 +5,13 @@ import { Amount, PaymentStatus, formatAmount } from "@payment-links/contracts";
 import {
   type Pool,
   type Transaction,
-  NothingRow,
-  documentRows,
-  nothing,
+  VoidRow,
+  createJsonRecordset,
+  sqlVoid,
 } from "@payment-links/postgres";
-import type { Payment, Sighting } from "../domain/payment.ts";
+import type { Payment, PaymentReport } from "../domain/payment.ts";
 import { BlockNumber } from "./block-number.ts";
-import { lockNames, nameLock } from "./name-locks.ts";
+import { lockNames, buildNameLock } from "./name-locks.ts";
 import { Payer } from "./payer.ts";
 
 const PaymentRow = z.object({
@@ -37,10 +37,10 @@ const PaymentRow = z.object({
   payer: Payer,
 });
 
-const LinkId = z.object({ paymentLinkId: z.string() });
+const LinkIdRow = z.object({ paymentLinkId: z.string() });
 
 /** What names a payment for ever. */
-export type PaymentName = Pick<Sighting, "source" | "sourceId">;
+export type PaymentIdentity = Pick<PaymentReport, "source" | "sourceId">;
 
 const columns = sql.fragment`
   id, version, source, source_id AS "sourceId", payment_link_id AS "paymentLinkId", status, amount,
@@ -55,18 +55,18 @@ const columns = sql.fragment`
  * it. This lock is taken before a link is held, in the same order everywhere, so that nobody waits
  * in a circle.
  */
-export const lockPayment = (tx: Transaction, name: PaymentName): Promise<void> =>
-  lockNames(tx, "payment", [lockedName(name)]);
+export const lockPayment = (tx: Transaction, identity: PaymentIdentity): Promise<void> =>
+  lockNames(tx, "payment", [toLockName(identity)]);
 
-const lockedName = ({ source, sourceId }: PaymentName): string =>
+const toLockName = ({ source, sourceId }: PaymentIdentity): string =>
   JSON.stringify([source, sourceId]);
 
 /** The link that a payment is for, which never changes. Undefined for a payment not seen before. */
 export const findPaymentLinkId = async (
   tx: Transaction,
-  { source, sourceId }: PaymentName,
+  { source, sourceId }: PaymentIdentity,
 ): Promise<string | undefined> => {
-  const row = await tx.maybeOne(sql.type(LinkId)`
+  const row = await tx.maybeOne(sql.type(LinkIdRow)`
     SELECT payment_link_id AS "paymentLinkId" FROM payments
     WHERE source = ${source} AND source_id = ${sourceId}
   `);
@@ -76,7 +76,7 @@ export const findPaymentLinkId = async (
 /** A payment as it stands, or undefined. */
 export const findPayment = async (
   tx: Transaction,
-  { source, sourceId }: PaymentName,
+  { source, sourceId }: PaymentIdentity,
 ): Promise<Payment | undefined> => {
   const row = await tx.maybeOne(sql.type(PaymentRow)`
     SELECT ${columns} FROM payments
@@ -106,9 +106,9 @@ export const savePayments = async (
   payments: readonly Payment[],
 ): Promise<void> => {
   if (payments.length === 0) return;
-  await tx.query(sql.prepared("save_payments", NothingRow)`
+  await tx.query(sql.prepared("save_payments", VoidRow)`
     INSERT INTO payments (${insertedColumns})
-    ${paymentRows(payments.map(rowOf))}
+    ${paymentRows(payments.map(toRow))}
     ON CONFLICT (source, source_id) DO UPDATE SET
       version = excluded.version, status = excluded.status, amount = excluded.amount,
       token_address = excluded.token_address, chain_id = excluded.chain_id,
@@ -122,13 +122,13 @@ export const savePayments = async (
 /**
  * Marks the processing payments of transactions as seen by a quorum, unless they are marked already.
  */
-export const markWitnessed = async (
+export const markConfirmedByQuorum = async (
   tx: Transaction,
   source: string,
   { transactionHashes, now }: { transactionHashes: readonly string[]; now: Date },
 ): Promise<void> => {
   if (transactionHashes.length === 0) return;
-  await tx.query(nothing`
+  await tx.query(sqlVoid`
     UPDATE payments SET witnessed_at = ${sql.timestamp(now)}
     WHERE witnessed_at IS NULL AND (source, source_id) IN (
       SELECT source, source_id FROM open_payments
@@ -143,17 +143,17 @@ export const markWitnessed = async (
  * the same lock as {@link lockPayment}. Answers whether it did: it does nothing where there is the payment
  * already, or where its link has not been heard of.
  */
-export const insertToldPayment = async (
+export const insertPublishedPayment = async (
   pool: Pool,
   payment: Payment,
   { id, key, occurredAt, topic, traceparent, type, value }: OutboxRow,
 ): Promise<boolean> => {
-  const rows = await pool.any(sql.prepared("insert_told_payment", Added)`
-    WITH locked AS MATERIALIZED (${nameLock("payment", lockedName(payment))}), known AS (
+  const rows = await pool.any(sql.prepared("insert_told_payment", AddedRow)`
+    WITH locked AS MATERIALIZED (${buildNameLock("payment", toLockName(payment))}), known AS (
       SELECT id FROM links, locked WHERE id = ${payment.paymentLinkId}
     ), added AS (
       INSERT INTO payments (${insertedColumns})
-      SELECT told.* FROM (${paymentRows([rowOf(payment)])}) AS told, known
+      SELECT told.* FROM (${paymentRows([toRow(payment)])}) AS told, known
       ON CONFLICT DO NOTHING
       RETURNING id
     )
@@ -165,7 +165,7 @@ export const insertToldPayment = async (
   return rows.length > 0;
 };
 
-const Added = z.object({ isAdded: z.literal(true) });
+const AddedRow = z.object({ isAdded: z.literal(true) });
 
 /** Adds payments of one source, each once; answers which there were already: those stay as they stand. */
 export const insertPayments = async (
@@ -173,9 +173,9 @@ export const insertPayments = async (
   payments: readonly Payment[],
 ): Promise<ReadonlySet<string>> => {
   if (payments.length === 0) return new Set();
-  const rows = await tx.any(sql.prepared("insert_payments", SourceId)`
+  const rows = await tx.any(sql.prepared("insert_payments", SourceIdRow)`
     WITH told (${insertedColumns}) AS (
-      ${paymentRows(payments.map(rowOf))}
+      ${paymentRows(payments.map(toRow))}
     ), added AS (
       INSERT INTO payments (${insertedColumns}) SELECT * FROM told ON CONFLICT DO NOTHING
       RETURNING source_id
@@ -185,7 +185,7 @@ export const insertPayments = async (
   return new Set(rows.map(({ sourceId }) => sourceId));
 };
 
-const SourceId = z.object({ sourceId: z.string() });
+const SourceIdRow = z.object({ sourceId: z.string() });
 
 const insertedColumns = sql.fragment`
   source, source_id, id, version, payment_link_id, status, amount, token_address, chain_id,
@@ -193,7 +193,7 @@ const insertedColumns = sql.fragment`
   payer, witnessed_at
 `;
 
-const paymentRows = documentRows([
+const paymentRows = createJsonRecordset([
   "text",
   "text",
   "text",
@@ -213,7 +213,7 @@ const paymentRows = documentRows([
   "timestamptz",
 ]);
 
-const rowOf = (payment: Payment) => [
+const toRow = (payment: Payment) => [
   payment.source,
   payment.sourceId,
   payment.id,
@@ -237,7 +237,7 @@ const rowOf = (payment: Payment) => [
  * Unparks the payments of links, the oldest first and at most `countMax` of them: they get their
  * first version. The links must be locked, or a payment could be parked behind this.
  */
-export const unparkPayments = async (
+export const releaseDeferredPayments = async (
   tx: Transaction,
   linkIds: readonly string[],
   countMax: number,
@@ -257,7 +257,7 @@ export const unparkPayments = async (
   `);
 
 /** Those of the payments at these places that anybody has been told of, in the order in which they came. */
-export const listToldPayments = (
+export const listPublishedPayments = (
   tx: Transaction,
   seqs: readonly string[],
 ): Promise<readonly Payment[]> =>
@@ -268,7 +268,7 @@ export const listToldPayments = (
   `);
 
 /** The payments that have been parked for longest. */
-export const listParked = (pool: Pool, countMax: number): Promise<readonly Payment[]> =>
+export const listDeferredPayments = (pool: Pool, countMax: number): Promise<readonly Payment[]> =>
   pool.any(sql.type(PaymentRow)`
     SELECT ${columns} FROM payments
     WHERE (source, source_id) IN (

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { sql } from "slonik";
-import { type Pool, type Transaction, NothingRow, nothing } from "@payment-links/postgres";
+import { type Pool, type Transaction, VoidRow, sqlVoid } from "@payment-links/postgres";
 import { BlockNumber } from "./block-number.ts";
 
 const ReadSpan = z.object({ fromBlock: BlockNumber, toBlock: BlockNumber, provider: z.string() });
@@ -8,12 +8,12 @@ const ReadSpan = z.object({ fromBlock: BlockNumber, toBlock: BlockNumber, provid
 export type ReadSpan = z.output<typeof ReadSpan>;
 
 /** Saves who has read what follows the last span: that span grows where it is the same provider. */
-export const saveSpan = async (
+export const saveReadSpan = async (
   tx: Transaction,
   chainId: string,
   { fromBlock, toBlock, provider }: ReadSpan,
 ): Promise<void> => {
-  await tx.query(sql.prepared("save_span", NothingRow)`
+  await tx.query(sql.prepared("save_span", VoidRow)`
     WITH grown AS (
       UPDATE read_spans SET to_block = ${toBlock}
       WHERE chain_id = ${chainId} AND to_block = ${fromBlock - 1} AND provider = ${provider}
@@ -26,7 +26,7 @@ export const saveSpan = async (
 };
 
 /** The span that holds a block, or the first one behind it. */
-export const findSpan = async (
+export const findReadSpan = async (
   pool: Pool,
   chainId: string,
   block: number,
@@ -40,26 +40,26 @@ export const findSpan = async (
 };
 
 /** Cuts what was read above a block: it is read again. */
-export const cutSpansAbove = async (
+export const truncateReadSpansAbove = async (
   tx: Transaction,
   chainId: string,
   block: number,
 ): Promise<void> => {
-  await tx.query(nothing`
+  await tx.query(sqlVoid`
     DELETE FROM read_spans WHERE chain_id = ${chainId} AND from_block > ${block}
   `);
-  await tx.query(nothing`
+  await tx.query(sqlVoid`
     UPDATE read_spans SET to_block = ${block} WHERE chain_id = ${chainId} AND to_block > ${block}
   `);
 };
 
 /** Deletes the spans that have been read a second time. */
-export const deleteSpansTo = async (
+export const deleteReadSpansUpTo = async (
   tx: Transaction,
   chainId: string,
   block: number,
 ): Promise<void> => {
-  await tx.query(nothing`
+  await tx.query(sqlVoid`
     DELETE FROM read_spans WHERE chain_id = ${chainId} AND to_block <= ${block}
   `);
 };

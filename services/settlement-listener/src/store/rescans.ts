@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { sql } from "slonik";
-import { type Db, type Transaction, nothing } from "@payment-links/postgres";
+import { type Db, type Transaction, sqlVoid } from "@payment-links/postgres";
 import { BlockNumber } from "./block-number.ts";
 
 const RescanRow = z.object({
@@ -15,27 +15,27 @@ type Rescan = z.output<typeof RescanRow>;
 /** Stores a range to be read again until the chain's leader has read it. */
 export const insertRescan = async (
   db: Db,
-  rescan: { chainId: string; fromBlock: number; toBlock: number; askedAt: Date },
+  rescan: { chainId: string; fromBlock: number; toBlock: number; requestedAt: Date },
 ): Promise<void> => {
-  const { askedAt, chainId, fromBlock, toBlock } = rescan;
-  await db.query(nothing`
+  const { requestedAt, chainId, fromBlock, toBlock } = rescan;
+  await db.query(sqlVoid`
     INSERT INTO rescans (chain_id, from_block, to_block, next_block, asked_at)
-    VALUES (${chainId}, ${fromBlock}, ${toBlock}, ${fromBlock}, ${sql.timestamp(askedAt)})
+    VALUES (${chainId}, ${fromBlock}, ${toBlock}, ${fromBlock}, ${sql.timestamp(requestedAt)})
   `);
 };
 
-const LateScanRow = z.object({ fromBlock: BlockNumber, toBlock: BlockNumber });
+const ScannedRangeRow = z.object({ fromBlock: BlockNumber, toBlock: BlockNumber });
 
 /**
  * Returns the blocks that were scanned since an instant, if the audit may have passed some of them and no
  * rescan that is under way reads them anyway.
  */
-export const findLateScan = async (
+export const findBlocksScannedSince = async (
   tx: Transaction,
   chainId: string,
   since: Date,
-): Promise<z.output<typeof LateScanRow> | undefined> => {
-  const row = await tx.maybeOne(sql.type(LateScanRow)`
+): Promise<z.output<typeof ScannedRangeRow> | undefined> => {
+  const row = await tx.maybeOne(sql.type(ScannedRangeRow)`
     SELECT height + 1 AS "fromBlock", scanned_to AS "toBlock"
     FROM watchers CROSS JOIN LATERAL (
       SELECT height FROM scanned_heights
@@ -55,8 +55,8 @@ export const findLateScan = async (
 
 /** How many rescans of a chain are not done yet. */
 export const countRescans = async (db: Db, chainId: string): Promise<number> => {
-  const Row = z.object({ count: z.int() });
-  const { count } = await db.one(sql.type(Row)`
+  const CountRow = z.object({ count: z.int() });
+  const { count } = await db.one(sql.type(CountRow)`
     SELECT count(*)::int AS count FROM rescans WHERE chain_id = ${chainId}
   `);
   return count;
@@ -64,12 +64,12 @@ export const countRescans = async (db: Db, chainId: string): Promise<number> => 
 
 /** Gives up the rescans of a chain that are not done; answers how many there were. */
 export const deleteRescans = async (db: Db, chainId: string): Promise<number> => {
-  const { rowCount } = await db.query(nothing`DELETE FROM rescans WHERE chain_id = ${chainId}`);
+  const { rowCount } = await db.query(sqlVoid`DELETE FROM rescans WHERE chain_id = ${chainId}`);
   return rowCount;
 };
 
 /** The oldest rescan of a chain that is not done. */
-export const findRescan = async (db: Db, chainId: string): Promise<Rescan | undefined> => {
+export const findOldestRescan = async (db: Db, chainId: string): Promise<Rescan | undefined> => {
   const row = await db.maybeOne(sql.type(RescanRow)`
     SELECT id, from_block AS "fromBlock", to_block AS "toBlock", next_block AS "nextBlock"
     FROM rescans WHERE chain_id = ${chainId}
@@ -86,7 +86,7 @@ export const saveRescan = async (
 ): Promise<void> => {
   await tx.query(
     scannedTo >= toBlock
-      ? nothing`DELETE FROM rescans WHERE id = ${id}::bigint`
-      : nothing`UPDATE rescans SET next_block = ${scannedTo + 1} WHERE id = ${id}::bigint`,
+      ? sqlVoid`DELETE FROM rescans WHERE id = ${id}::bigint`
+      : sqlVoid`UPDATE rescans SET next_block = ${scannedTo + 1} WHERE id = ${id}::bigint`,
   );
 };

@@ -1,10 +1,10 @@
 import * as z from "zod";
 import { sql } from "slonik";
 import { isBitcoinChainId } from "@payment-links/contracts";
-import { type Db, type Transaction, nothing } from "@payment-links/postgres";
+import { type Db, type Transaction, sqlVoid } from "@payment-links/postgres";
 import { BlockNumber } from "./block-number.ts";
 
-const ScannedRow = z.object({ height: BlockNumber, scannedAt: z.date() });
+const ScannedHeightRow = z.object({ height: BlockNumber, scannedAt: z.date() });
 
 /**
  * Stores when a chain of Bitcoin was scanned up to a height, and deletes what is above it, as after a reorg.
@@ -16,8 +16,8 @@ export const saveScannedHeight = async (
   { height, now }: { height: number; now: Date },
 ): Promise<void> => {
   if (!isBitcoinChainId(chainId)) return;
-  await deleteScannedAbove(tx, chainId, height);
-  await tx.query(nothing`
+  await deleteScannedHeightsAbove(tx, chainId, height);
+  await tx.query(sqlVoid`
     INSERT INTO scanned_heights (chain_id, height, scanned_at)
     VALUES (${chainId}, ${height}, ${sql.timestamp(now)})
     ON CONFLICT DO NOTHING
@@ -25,12 +25,12 @@ export const saveScannedHeight = async (
 };
 
 /** Deletes the times of heights that are to be scanned again. */
-export const deleteScannedAbove = async (
+export const deleteScannedHeightsAbove = async (
   tx: Transaction,
   chainId: string,
   height: number,
 ): Promise<void> => {
-  await tx.query(nothing`
+  await tx.query(sqlVoid`
     DELETE FROM scanned_heights WHERE chain_id = ${chainId} AND height > ${height}
   `);
 };
@@ -41,7 +41,7 @@ export const readScannedAt = async (
   chainId: string,
   blockNumbers: readonly number[],
 ): Promise<ReadonlyMap<number, Date>> => {
-  const rows = await db.any(sql.type(ScannedRow)`
+  const rows = await db.any(sql.type(ScannedHeightRow)`
     SELECT asked.height, scanned.scanned_at AS "scannedAt"
     FROM ${sql.unnest(
       [...new Set(blockNumbers)].map((number) => [number]),

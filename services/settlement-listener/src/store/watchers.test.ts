@@ -2,22 +2,22 @@ import { beforeEach, describe, expect, test } from "@jest/globals";
 import { transact } from "@payment-links/postgres";
 import { newId } from "@payment-links/contracts";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
-import { openRig } from "../testing/open-rig.ts";
+import { createRig } from "../testing/create-rig.ts";
 import {
   CheckpointMovedError,
-  type Lead,
-  LeadLostError,
+  type Leadership,
+  LeadershipLostError,
   haltChain,
-  renewLead,
-  releaseLead,
+  renewLeadership,
+  releaseLeadership,
   listWatchers,
-  lockLead,
+  lockLeadership,
   moveCheckpoint,
   readProgress,
-  takeLead,
+  acquireLeadership,
 } from "./watchers.ts";
 
-const rig = useRig(openRig);
+const rig = useRig(createRig);
 
 let chainId: string;
 beforeEach(() => {
@@ -27,110 +27,118 @@ beforeEach(() => {
 const leaseMs = 10_000;
 const report = { state: "watching", reason: null, head: 12 } as const;
 
-const take = (): Promise<Lead | undefined> => {
+const tryAcquire = (): Promise<Leadership | undefined> => {
   const now = rig.clock.now();
-  return takeLead(rig.pool, { chainId, now, until: new Date(now.getTime() + leaseMs) });
+  return acquireLeadership(rig.pool, { chainId, now, until: new Date(now.getTime() + leaseMs) });
 };
 
-const mustTake = async (): Promise<Lead> => {
-  const lead = await take();
-  if (lead === undefined) throw new Error("somebody else leads");
-  return lead;
+const acquire = async (): Promise<Leadership> => {
+  const leadership = await tryAcquire();
+  if (leadership === undefined) throw new Error("somebody else leads");
+  return leadership;
 };
 
-const keep = (lead: Lead) =>
-  renewLead(rig.pool, lead, { until: new Date(rig.clock.now().getTime() + leaseMs), report });
+const renew = (leadership: Leadership) =>
+  renewLeadership(rig.pool, leadership, {
+    until: new Date(rig.clock.now().getTime() + leaseMs),
+    report,
+  });
 
-const notBegun = { scannedTo: null, finalizedTo: null };
+const notStarted = { scannedTo: null, finalizedTo: null };
 
-const moveTo = async (lead: Lead, scannedTo: number) => {
+const moveCheckpointTo = async (leadership: Leadership, scannedTo: number) => {
   const from = await readProgress(rig.pool, chainId);
-  await transact(rig.pool, (tx) => moveCheckpoint(tx, lead, from, { scannedTo, finalizedTo: 0 }));
+  await transact(rig.pool, (tx) =>
+    moveCheckpoint(tx, leadership, from, { scannedTo, finalizedTo: 0 }),
+  );
 };
 
 describe("a chain's lead", () => {
   test("is one process's until its lease has run out, to the millisecond", async () => {
-    const first = await mustTake();
-    expect(await take()).toBeUndefined();
+    const firstLeadership = await acquire();
+    expect(await tryAcquire()).toBeUndefined();
     rig.clock.advance(leaseMs - 1);
-    expect(await take()).toBeUndefined();
+    expect(await tryAcquire()).toBeUndefined();
     rig.clock.advance(1);
-    expect(BigInt((await mustTake()).token)).toBeGreaterThan(BigInt(first.token));
+    expect(BigInt((await acquire()).token)).toBeGreaterThan(BigInt(firstLeadership.token));
   });
 
   test("is taken by exactly one of many who stand for it at once", async () => {
     for (let round = 0; round < 5; round += 1) {
-      const leads = await Promise.all(Array.from({ length: 10 }, take));
-      expect(leads.filter((lead) => lead !== undefined)).toHaveLength(1);
+      const leaderships = await Promise.all(Array.from({ length: 10 }, tryAcquire));
+      expect(leaderships.filter((leadership) => leadership !== undefined)).toHaveLength(1);
       rig.clock.advance(leaseMs);
     }
   });
 
   test("lasts while it is prolonged, and is free at once when it is given up", async () => {
-    const lead = await mustTake();
+    const leadership = await acquire();
     rig.clock.advance(leaseMs - 1);
-    expect(await keep(lead)).toBe(true);
+    expect(await renew(leadership)).toBe(true);
     rig.clock.advance(leaseMs - 1);
-    expect(await take()).toBeUndefined();
-    await releaseLead(rig.pool, lead, rig.clock.now());
-    expect(await take()).toBeDefined();
+    expect(await tryAcquire()).toBeUndefined();
+    await releaseLeadership(rig.pool, leadership, rig.clock.now());
+    expect(await tryAcquire()).toBeDefined();
   });
 
   // Guards against a leader that was paused between reading and writing, and woke up after another
   // one had taken over.
   test("that was lost writes nothing, however late the loser wakes up", async () => {
-    const old = await mustTake();
-    await moveTo(old, 5);
+    const oldLeadership = await acquire();
+    await moveCheckpointTo(oldLeadership, 5);
     rig.clock.advance(leaseMs);
-    const next = await mustTake();
-    await expect(moveTo(old, 6)).rejects.toThrow(LeadLostError);
+    const nextLeadership = await acquire();
+    await expect(moveCheckpointTo(oldLeadership, 6)).rejects.toThrow(LeadershipLostError);
     expect((await readProgress(rig.pool, chainId)).scannedTo).toBe(5);
-    expect(await keep(old)).toBe(false);
-    await releaseLead(rig.pool, old, rig.clock.now());
-    expect(await take()).toBeUndefined();
-    await moveTo(next, 7);
+    expect(await renew(oldLeadership)).toBe(false);
+    await releaseLeadership(rig.pool, oldLeadership, rig.clock.now());
+    expect(await tryAcquire()).toBeUndefined();
+    await moveCheckpointTo(nextLeadership, 7);
     expect((await readProgress(rig.pool, chainId)).scannedTo).toBe(7);
   });
 
   // Guards against a commit whose answer came too late, and that took effect after all.
   test("moves its checkpoint only from where it was read", async () => {
-    const lead = await mustTake();
-    await moveTo(lead, 5);
-    const read = await readProgress(rig.pool, chainId);
-    await moveTo(lead, 6);
+    const leadership = await acquire();
+    await moveCheckpointTo(leadership, 5);
+    const earlierProgress = await readProgress(rig.pool, chainId);
+    await moveCheckpointTo(leadership, 6);
     const to = { scannedTo: 5, finalizedTo: 4 };
-    for (const from of [read, notBegun, { scannedTo: 6, finalizedTo: 1 }]) {
-      const moving = transact(rig.pool, (tx) => moveCheckpoint(tx, lead, from, to));
-      await expect(moving).rejects.toThrow(CheckpointMovedError);
+    for (const from of [earlierProgress, notStarted, { scannedTo: 6, finalizedTo: 1 }]) {
+      const checkpointMove = transact(rig.pool, (tx) => moveCheckpoint(tx, leadership, from, to));
+      await expect(checkpointMove).rejects.toThrow(CheckpointMovedError);
     }
     const { finalizedTo, scannedTo } = await readProgress(rig.pool, chainId);
     expect({ finalizedTo, scannedTo }).toEqual({ finalizedTo: 0, scannedTo: 6 });
   });
 
   test("cannot change hands while its leader writes: the successor waits for the commit", async () => {
-    const old = await mustTake();
+    const oldLeadership = await acquire();
     rig.clock.advance(leaseMs);
     const order: string[] = [];
-    const [locked, taking] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    const writing = transact(rig.pool, async (tx) => {
-      await lockLead(tx, old);
-      locked.resolve();
-      await taking.promise;
-      await moveCheckpoint(tx, old, notBegun, { scannedTo: 1, finalizedTo: 1 });
+    const [rowLocked, acquiringStarted] = [
+      Promise.withResolvers<void>(),
+      Promise.withResolvers<void>(),
+    ];
+    const writeTransaction = transact(rig.pool, async (tx) => {
+      await lockLeadership(tx, oldLeadership);
+      rowLocked.resolve();
+      await acquiringStarted.promise;
+      await moveCheckpoint(tx, oldLeadership, notStarted, { scannedTo: 1, finalizedTo: 1 });
       order.push("written");
     });
-    await locked.promise;
-    const taken = mustTake().then(() => void order.push("taken"));
-    taking.resolve();
-    await Promise.all([writing, taken]);
+    await rowLocked.promise;
+    const acquired = acquire().then(() => void order.push("taken"));
+    acquiringStarted.resolve();
+    await Promise.all([writeTransaction, acquired]);
     expect(order).toEqual(["written", "taken"]);
   });
 
   test("carries the leader's last word to operators, and a halt stays with the chain", async () => {
-    const lead = await mustTake();
-    await keep(lead);
+    const leadership = await acquire();
+    await renew(leadership);
     await transact(rig.pool, (tx) => haltChain(tx, chainId, "a reorg too deep"));
-    const row = (await listWatchers(rig.pool)).find((one) => one.chainId === chainId);
+    const row = (await listWatchers(rig.pool)).find((watcher) => watcher.chainId === chainId);
     expect(row).toMatchObject({ ...report, haltedReason: "a reorg too deep", scannedTo: null });
   });
 });

@@ -1,15 +1,15 @@
 import * as z from "zod";
 import { sql } from "slonik";
-import { type Pool, type Transaction, nothing } from "@payment-links/postgres";
+import { type Pool, type Transaction, sqlVoid } from "@payment-links/postgres";
 import { BlockNumber } from "./block-number.ts";
-import { deleteSpansTo } from "./read-spans.ts";
+import { deleteReadSpansUpTo } from "./read-spans.ts";
 
 /** The right to write for a chain: good until another leader takes the next token. */
-export type Lead = { chainId: string; token: string };
+export type Leadership = { chainId: string; token: string };
 
 /** Another leader has taken the chain, so nothing was written. */
-export class LeadLostError extends Error {
-  override readonly name = "LeadLostError";
+export class LeadershipLostError extends Error {
+  override readonly name = "LeadershipLostError";
 }
 
 /**
@@ -29,7 +29,7 @@ export type WatchReport = {
   head: number | null;
 };
 
-const Token = z.object({ token: z.string() });
+const TokenRow = z.object({ token: z.string() });
 
 const LeaseRow = z.object({ leaseUntil: z.date() });
 
@@ -48,14 +48,14 @@ export const readLeaseUntil = async (pool: Pool, chainId: string): Promise<Date 
  * Takes the lead of a chain that nobody leads, or whose leader's lease has run out by `now`, or is the
  * one that was seen to be renewed no more.
  */
-export const takeLead = async (
+export const acquireLeadership = async (
   pool: Pool,
   { chainId, left, now, until }: { chainId: string; left?: Date; now: Date; until: Date },
-): Promise<Lead | undefined> => {
+): Promise<Leadership | undefined> => {
   const isFree = (lease: Date) => lease <= now || lease.getTime() === left?.getTime();
   const lease = await readLeaseUntil(pool, chainId);
   if (lease !== null && !isFree(lease)) return undefined;
-  const row = await pool.maybeOne(sql.type(Token)`
+  const row = await pool.maybeOne(sql.type(TokenRow)`
     INSERT INTO watchers AS kept (chain_id, fencing_token, lease_until)
     VALUES (${chainId}, 1, ${sql.timestamp(until)})
     ON CONFLICT (chain_id) DO UPDATE SET
@@ -68,12 +68,12 @@ export const takeLead = async (
 };
 
 /** Renews a lead and leaves the leader's word. False where another leads by now. */
-export const renewLead = async (
+export const renewLeadership = async (
   pool: Pool,
-  { chainId, token }: Lead,
+  { chainId, token }: Leadership,
   { until, report }: { until: Date; report: WatchReport },
 ): Promise<boolean> => {
-  const row = await pool.maybeOne(sql.type(Token)`
+  const row = await pool.maybeOne(sql.type(TokenRow)`
     UPDATE watchers SET lease_until = ${sql.timestamp(until)}, head = ${report.head},
       state = ${report.state}, reason = ${report.reason}
     WHERE chain_id = ${chainId} AND fencing_token = ${token}::bigint
@@ -83,12 +83,12 @@ export const renewLead = async (
 };
 
 /** Releases a lead, so that another may take it at once. */
-export const releaseLead = async (
+export const releaseLeadership = async (
   pool: Pool,
-  { chainId, token }: Lead,
+  { chainId, token }: Leadership,
   now: Date,
 ): Promise<void> => {
-  await pool.query(nothing`
+  await pool.query(sqlVoid`
     UPDATE watchers SET lease_until = ${sql.timestamp(now)}
     WHERE chain_id = ${chainId} AND fencing_token = ${token}::bigint
   `);
@@ -96,18 +96,22 @@ export const releaseLead = async (
 
 /**
  * Begins every other transaction that writes for a chain. Nobody else writes for it until this one ends.
- * Throws {@link LeadLostError} where another has taken the lead since.
+ * Throws {@link LeadershipLostError} where another has taken the lead since.
  */
-export const lockLead = async (tx: Transaction, { chainId, token }: Lead): Promise<void> => {
-  const row = await tx.maybeOne(sql.prepared("lock_lead", Token)`
+export const lockLeadership = async (
+  tx: Transaction,
+  { chainId, token }: Leadership,
+): Promise<void> => {
+  const row = await tx.maybeOne(sql.prepared("lock_lead", TokenRow)`
     SELECT fencing_token AS token FROM watchers
     WHERE chain_id = ${chainId} AND fencing_token = ${token}::bigint
     FOR NO KEY UPDATE
   `);
-  if (row === null) throw new LeadLostError(`another process watches chain ${chainId} by now`);
+  if (row === null)
+    throw new LeadershipLostError(`another process watches chain ${chainId} by now`);
 };
 
-const Reach = z.object({
+const ProgressRow = z.object({
   firstBlock: BlockNumber.nullable(),
   scannedTo: BlockNumber.nullable(),
   finalizedTo: BlockNumber.nullable(),
@@ -115,7 +119,7 @@ const Reach = z.object({
   haltedReason: z.string().nullable(),
 });
 
-const WatchProgress = Reach.extend({
+const WatchProgress = ProgressRow.extend({
   scannedHash: z.string().nullable(),
   scannedMinedAt: z.date().nullable(),
   finalizedMinedAt: z.date().nullable(),
@@ -124,7 +128,7 @@ const WatchProgress = Reach.extend({
 /** How far a chain has been watched; all null before the first step. */
 export type WatchProgress = z.output<typeof WatchProgress>;
 
-const reachColumns = sql.fragment`
+const progressColumns = sql.fragment`
   first_block AS "firstBlock", scanned_to AS "scannedTo", finalized_to AS "finalizedTo",
   audited_to AS "auditedTo", halted_reason AS "haltedReason"
 `;
@@ -132,7 +136,7 @@ const reachColumns = sql.fragment`
 /** How far a chain has been watched; its lead must have been taken once. */
 export const readProgress = (pool: Pool, chainId: string): Promise<WatchProgress> =>
   pool.one(sql.prepared("read_progress", WatchProgress)`
-    SELECT ${reachColumns}, scanned.hash AS "scannedHash", scanned.mined_at AS "scannedMinedAt",
+    SELECT ${progressColumns}, scanned.hash AS "scannedHash", scanned.mined_at AS "scannedMinedAt",
       finalized.mined_at AS "finalizedMinedAt", advance_due_at AS "advanceDueAt"
     FROM watchers
     LEFT JOIN chain_blocks AS scanned
@@ -148,53 +152,53 @@ type Checkpoint = Pick<WatchProgress, "scannedTo" | "finalizedTo">;
 /**
  * Begins every transaction that moves a chain's checkpoint; the first one is where its watch begins. What
  * lies above it is not audited yet. Nobody else writes for the chain until the transaction ends. Throws
- * {@link LeadLostError} as {@link lockLead} does, and {@link CheckpointMovedError} where the checkpoint
+ * {@link LeadershipLostError} as {@link lockLeadership} does, and {@link CheckpointMovedError} where the checkpoint
  * is not where it was read.
  */
 export const moveCheckpoint = async (
   tx: Transaction,
-  lead: Lead,
+  leadership: Leadership,
   from: Checkpoint,
   to: { scannedTo: number; finalizedTo: number },
 ): Promise<void> => {
-  const row = await tx.maybeOne(sql.prepared("move_checkpoint", Token)`
+  const row = await tx.maybeOne(sql.prepared("move_checkpoint", TokenRow)`
     UPDATE watchers SET scanned_to = ${to.scannedTo}, finalized_to = ${to.finalizedTo},
       first_block = CASE WHEN scanned_to IS NULL THEN ${to.scannedTo} ELSE first_block END,
       audited_to = least(coalesce(audited_to, ${to.finalizedTo}), ${to.finalizedTo})
-    WHERE chain_id = ${lead.chainId} AND fencing_token = ${lead.token}::bigint
+    WHERE chain_id = ${leadership.chainId} AND fencing_token = ${leadership.token}::bigint
       AND scanned_to IS NOT DISTINCT FROM ${from.scannedTo}::bigint
       AND finalized_to IS NOT DISTINCT FROM ${from.finalizedTo}::bigint
     RETURNING fencing_token AS token
   `);
   if (row !== null) return;
-  await lockLead(tx, lead);
-  throw new CheckpointMovedError(`the checkpoint of chain ${lead.chainId} has moved`);
+  await lockLeadership(tx, leadership);
+  throw new CheckpointMovedError(`the checkpoint of chain ${leadership.chainId} has moved`);
 };
 
 /** Saves from where a chain's watch is to begin at the latest, as long as it has not begun. */
 export const saveFirstBlock = async (
   tx: Transaction,
-  lead: Lead,
+  leadership: Leadership,
   firstBlock: number,
 ): Promise<void> => {
-  await lockLead(tx, lead);
-  await tx.query(nothing`
+  await lockLeadership(tx, leadership);
+  await tx.query(sqlVoid`
     UPDATE watchers SET first_block = ${firstBlock}
-    WHERE chain_id = ${lead.chainId} AND scanned_to IS NULL
+    WHERE chain_id = ${leadership.chainId} AND scanned_to IS NULL
       AND coalesce(first_block > ${firstBlock}, true)
   `);
 };
 
 /** Saves up to which block a chain has been read a second time: by whom it was read first is done with. */
-export const saveAudited = async (
+export const saveAuditProgress = async (
   tx: Transaction,
   chainId: string,
   auditedTo: number,
 ): Promise<void> => {
-  await tx.query(nothing`
+  await tx.query(sqlVoid`
     UPDATE watchers SET audited_to = ${auditedTo} WHERE chain_id = ${chainId}
   `);
-  await deleteSpansTo(tx, chainId, auditedTo);
+  await deleteReadSpansUpTo(tx, chainId, auditedTo);
 };
 
 /** Stops a chain until an operator lifts it (README, "Operators"). */
@@ -203,7 +207,7 @@ export const haltChain = async (
   chainId: string,
   reason: string,
 ): Promise<void> => {
-  await tx.query(nothing`
+  await tx.query(sqlVoid`
     UPDATE watchers SET halted_reason = ${reason} WHERE chain_id = ${chainId}
   `);
 };
@@ -217,7 +221,7 @@ export const resetProgress = async (
   chainId: string,
   firstBlock: number,
 ): Promise<void> => {
-  await tx.query(nothing`
+  await tx.query(sqlVoid`
     UPDATE watchers SET first_block = ${firstBlock}, scanned_to = NULL, finalized_to = NULL,
       audited_to = least(audited_to, ${firstBlock}), halted_reason = NULL
     WHERE chain_id = ${chainId}
@@ -232,7 +236,7 @@ export const lockHaltedChain = async (
   tx: Transaction,
   chainId: string,
 ): Promise<{ scannedTo: number } | undefined> => {
-  const row = await tx.maybeOne(sql.type(Halted)`
+  const row = await tx.maybeOne(sql.type(HaltedRow)`
     SELECT scanned_to AS "scannedTo" FROM watchers
     WHERE chain_id = ${chainId} AND halted_reason IS NOT NULL
     FOR NO KEY UPDATE
@@ -240,9 +244,9 @@ export const lockHaltedChain = async (
   return row ?? undefined;
 };
 
-const Halted = z.object({ scannedTo: BlockNumber });
+const HaltedRow = z.object({ scannedTo: BlockNumber });
 
-const WatcherRow = Reach.extend({
+const WatcherRow = ProgressRow.extend({
   chainId: z.string(),
   token: z.string(),
   head: BlockNumber.nullable(),
@@ -259,7 +263,7 @@ const orphanedCountMax = 100;
 /** Every chain that was ever watched, with the last word of whoever leads it. */
 export const listWatchers = (pool: Pool): Promise<readonly WatcherRow[]> =>
   pool.any(sql.type(WatcherRow)`
-    SELECT ${reachColumns}, watchers.chain_id AS "chainId", fencing_token AS token, head, state,
+    SELECT ${progressColumns}, watchers.chain_id AS "chainId", fencing_token AS token, head, state,
       reason,
       (
         SELECT count(*)::int FROM (

@@ -45,15 +45,15 @@ export const compileContracts = async (source: URL): Promise<Record<string, Hex>
   const { version } = z.object({ version: z.string() }).parse(require("solc/package.json"));
   const digest = createHash("sha256").update(`${version} ${text}`).digest("hex").slice(0, 24);
   const file = join(cacheDirectory, `${digest}.json`);
-  const kept = await readFile(file, "utf8").catch(() => undefined);
-  const output = kept ?? compile(text);
-  if (kept === undefined) {
+  const cachedOutput = await readFile(file, "utf8").catch(() => undefined);
+  const output = cachedOutput ?? compile(text);
+  if (cachedOutput === undefined) {
     await mkdir(cacheDirectory, { recursive: true });
     // Renamed last, as two test files may compile the same source at once.
     await writeFile(`${file}.${process.pid}`, output);
     await rename(`${file}.${process.pid}`, file);
   }
-  return readOutput(name, output);
+  return parseOutput(name, output);
 };
 
 const compile = (input: string): string => {
@@ -61,10 +61,11 @@ const compile = (input: string): string => {
   return solc.compile(input);
 };
 
-const readOutput = (name: string, text: string): Record<string, Hex> => {
+const parseOutput = (name: string, text: string): Record<string, Hex> => {
   const { errors = [], contracts } = Output.parse(JSON.parse(text));
-  const faults = errors.filter(({ severity }) => severity === "error");
-  if (faults.length > 0) throw new Error(faults.map((fault) => fault.formattedMessage).join("\n"));
+  const compileErrors = errors.filter(({ severity }) => severity === "error");
+  if (compileErrors.length > 0)
+    throw new Error(compileErrors.map((error) => error.formattedMessage).join("\n"));
   return Object.fromEntries(
     Object.entries(contracts[name] ?? {}).map(([contract, { evm }]) => [
       contract,

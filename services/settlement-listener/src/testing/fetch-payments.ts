@@ -25,19 +25,19 @@ export async function* fetchPayments({
   rangeBlocksMax: number;
 }) {
   const client = createPublicClient({ transport: http(url, { batch: { batchSize } }) });
-  for (let first = fromBlock; first <= toBlock; first += rangeBlocksMax) {
-    const last = Math.min(toBlock, first + rangeBlocksMax - 1);
+  for (let rangeStart = fromBlock; rangeStart <= toBlock; rangeStart += rangeBlocksMax) {
+    const rangeEnd = Math.min(toBlock, rangeStart + rangeBlocksMax - 1);
     const logs = await client.getLogs({
       address: [devnet.erc20FeeProxy, devnet.ethereumFeeProxy],
       events,
       strict: true,
-      fromBlock: BigInt(first),
-      toBlock: BigInt(last),
+      fromBlock: BigInt(rangeStart),
+      toBlock: BigInt(rangeEnd),
     });
     const hashes = [...new Set(logs.map((log) => log.transactionHash))];
     const receipts = await Promise.all(
       hashes.map((hash) => client.getTransactionReceipt({ hash })),
     );
-    yield { logs, receipts, lastBlock: last };
+    yield { logs, receipts, lastBlock: rangeEnd };
   }
 }

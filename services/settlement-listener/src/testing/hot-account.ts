@@ -1,12 +1,12 @@
 import { createHash, randomBytes } from "node:crypto";
 import { getBase58Decoder } from "@solana/kit";
 import {
-  openCatalogue,
-  solanaReference,
-  solanaTokenAccount,
+  loadCatalogue,
+  deriveSolanaReference,
+  deriveAssociatedTokenAccount,
   solanaTokenPrograms,
 } from "@payment-links/contracts";
-import { programOf } from "../families/solana/solana-chain.ts";
+import { getTokenProgram } from "../families/solana/solana-chain.ts";
 import { serveHeavyNode } from "./run-heavy-chain.ts";
 import { sampleLink } from "./samples.ts";
 
@@ -15,69 +15,80 @@ const headSlot = 400_000_000;
 /** The head moves on by 2 s each time the node is asked for it. */
 const slotsPerPoll = 5;
 const finalDepth = 32;
-const mintBytes = 82;
+const mintLength = 82;
 /** An hour: how far back an account is read that was not asked for before. */
 const lookBackSlots = 8_900;
 const blockTimeSeconds = 1_790_000_000;
-const key = (): string => base58.decode(randomBytes(32));
+const randomAddress = (): string => base58.decode(randomBytes(32));
 
 /**
  * A node of Solana on which strangers sent an owner's token account many transfers within an hour. The
  * newest transfer pays `link`.
  */
 export const serveHotAccount = async (transferCount: number) => {
-  const { tokens } = openCatalogue();
+  const { tokens } = loadCatalogue();
   const mint = tokens.find(({ id }) => id === "usdc-solana")?.address;
   if (mint === undefined) throw new Error("the catalogue has no Solana");
-  const owner = key();
+  const owner = randomAddress();
   const link = sampleLink({
     chainId: "solana",
     tokenAddress: mint,
     destinationAddress: owner,
   });
-  const program = solanaTokenPrograms.token;
-  const hot = solanaTokenAccount({ owner, mint, program });
-  const listed = Array.from({ length: transferCount }, (_, index) => ({
+  const tokenProgram = solanaTokenPrograms.token;
+  const hotAccount = deriveAssociatedTokenAccount({ owner, mint, program: tokenProgram });
+  const signatureInfos = Array.from({ length: transferCount }, (_, index) => ({
     signature: base58.decode(randomBytes(64)),
     slot: headSlot - 2 - Math.floor((index * lookBackSlots) / transferCount),
     err: null,
     blockTime: blockTimeSeconds,
   }));
-  const indexOf = new Map(listed.map(({ signature }, index) => [signature, index]));
-  const hashOf = (slot: number) =>
+  const indexBySignature = new Map(
+    signatureInfos.map(({ signature }, index) => [signature, index]),
+  );
+  const toBlockHash = (slot: number) =>
     base58.decode(Buffer.concat([Buffer.alloc(28, 7), Buffer.from(Uint32Array.of(slot).buffer)]));
   // Token's instruction 3 moves one base unit.
   const data = base58.decode(Uint8Array.of(3, 1, 0, 0, 0, 0, 0, 0, 0));
   // A transaction is the same each time the node is asked for it.
-  const [payer = "", source = "", ...others] = Array.from({ length: 17 }, key);
-  const referenceOf = (signature: string) =>
-    signature === listed[0]?.signature
-      ? solanaReference(link.paymentReference)
+  const [payer = "", source = "", ...otherKeys] = Array.from({ length: 17 }, randomAddress);
+  const findReference = (signature: string) =>
+    signature === signatureInfos[0]?.signature
+      ? deriveSolanaReference(link.paymentReference)
       : base58.decode(createHash("sha256").update(signature).digest());
-  const transactionOf = (signature: string) => {
-    const keys = [payer, source, hot, program, referenceOf(signature), ...others.slice(0, 11)];
-    const balance = (accountIndex: number, holder: string, amount: string) => ({
+  const createTransaction = (signature: string) => {
+    const keys = [
+      payer,
+      source,
+      hotAccount,
+      tokenProgram,
+      findReference(signature),
+      ...otherKeys.slice(0, 11),
+    ];
+    const createBalance = (accountIndex: number, balanceOwner: string, amount: string) => ({
       accountIndex,
       mint,
-      owner: holder,
-      programId: program,
+      owner: balanceOwner,
+      programId: tokenProgram,
       uiTokenAmount: { amount },
     });
-    const called = others.slice(-4).map((data, index) => ({
+    const innerTransfers = otherKeys.slice(-4).map((data, index) => ({
       programIdIndex: 4,
       accounts: [1, 2, 0, 5 + index],
       data,
     }));
     return {
-      slot: listed[indexOf.get(signature) ?? 0]?.slot,
+      slot: signatureInfos[indexBySignature.get(signature) ?? 0]?.slot,
       blockTime: blockTimeSeconds,
       version: "legacy",
       meta: {
         err: null,
-        innerInstructions: [{ index: 0, instructions: called }],
-        logMessages: called.map((one) => `Program log: Instruction: Transfer ${one.data}`),
-        preTokenBalances: [balance(1, payer, "10"), balance(2, owner, "10")],
-        postTokenBalances: [balance(1, payer, "9"), balance(2, owner, "11")],
+        innerInstructions: [{ index: 0, instructions: innerTransfers }],
+        logMessages: innerTransfers.map(
+          (instruction) => `Program log: Instruction: Transfer ${instruction.data}`,
+        ),
+        preTokenBalances: [createBalance(1, payer, "10"), createBalance(2, owner, "10")],
+        postTokenBalances: [createBalance(1, payer, "9"), createBalance(2, owner, "11")],
       },
       transaction: {
         signatures: [signature],
@@ -90,17 +101,17 @@ export const serveHotAccount = async (transferCount: number) => {
     };
   };
   let head = headSlot;
-  const mintOf = (address: string) => {
-    const token = tokens.find((one) => one.address === address);
+  const createMintAccount = (address: string) => {
+    const token = tokens.find((candidate) => candidate.address === address);
     if (token === undefined) return null;
-    const bytes = Buffer.alloc(mintBytes);
+    const bytes = Buffer.alloc(mintLength);
     bytes.set([token.decimals, 1], 44);
-    return { data: [bytes.toString("base64"), "base64"], owner: programOf(token) };
+    return { data: [bytes.toString("base64"), "base64"], owner: getTokenProgram(token) };
   };
-  const answers: Record<string, (params: readonly unknown[]) => unknown> = {
+  const handlers: Record<string, (params: readonly unknown[]) => unknown> = {
     getGenesisHash: () => "5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d",
-    getSlot: ([asked]) => {
-      const { commitment, minContextSlot } = asked as {
+    getSlot: ([options]) => {
+      const { commitment, minContextSlot } = options as {
         commitment: string;
         minContextSlot?: number;
       };
@@ -110,30 +121,30 @@ export const serveHotAccount = async (transferCount: number) => {
       return head;
     },
     getMultipleAccounts: ([addresses]) => ({
-      value: (addresses as string[]).map(mintOf),
+      value: (addresses as string[]).map(createMintAccount),
     }),
     getBlocks: ([from, to]) => {
       const last = Math.min(Number(to), head);
       return Array.from({ length: last - Number(from) + 1 }, (_, index) => Number(from) + index);
     },
     getBlock: ([slot]) => ({
-      blockhash: hashOf(Number(slot)),
-      previousBlockhash: hashOf(Number(slot) - 1),
+      blockhash: toBlockHash(Number(slot)),
+      previousBlockhash: toBlockHash(Number(slot) - 1),
       blockTime: blockTimeSeconds,
       blockHeight: Number(slot) - 1_000,
     }),
-    getSignaturesForAddress: ([account, cut]) => {
-      if (account !== hot) return [];
-      const { before, limit = 1_000 } = cut as { before?: string; limit?: number };
-      const from = before === undefined ? 0 : (indexOf.get(before) ?? 0) + 1;
-      return listed.slice(from, from + limit);
+    getSignaturesForAddress: ([account, pageOptions]) => {
+      if (account !== hotAccount) return [];
+      const { before, limit = 1_000 } = pageOptions as { before?: string; limit?: number };
+      const start = before === undefined ? 0 : (indexBySignature.get(before) ?? 0) + 1;
+      return signatureInfos.slice(start, start + limit);
     },
-    getTransaction: ([signature]) => transactionOf(String(signature)),
+    getTransaction: ([signature]) => createTransaction(String(signature)),
   };
   const node = await serveHeavyNode((method, params) => {
-    const answer = answers[method];
-    if (answer === undefined) throw new Error(method);
-    return answer(params);
+    const handler = handlers[method];
+    if (handler === undefined) throw new Error(method);
+    return handler(params);
   });
   return { ...node, owner, headSlot, link };
 };

@@ -2,11 +2,11 @@
  * A module that the process of a service loads first (`node --import`). It sends the peak heap in bytes
  * to the process that started it.
  */
-const everyMs = 10;
+const intervalMs = 10;
 let peakBytes = 0;
 setInterval(() => {
   const { heapUsed } = process.memoryUsage();
   if (heapUsed <= peakBytes) return;
   peakBytes = heapUsed;
   process.send?.(peakBytes);
-}, everyMs).unref();
+}, intervalMs).unref();

@@ -1,17 +1,17 @@
-import { openCatalogue } from "@payment-links/contracts";
-import { openLog, openMetrics, systemClock } from "@payment-links/runtime";
+import { loadCatalogue } from "@payment-links/contracts";
+import { createLog, createMetrics, systemClock } from "@payment-links/runtime";
 import { evmFamily } from "../families/evm/evm-family.ts";
 import { solanaFamily } from "../families/solana/solana-family.ts";
 import { createRpcMetrics } from "../rpc/rpc-metrics.ts";
-import { findTransfers, readTimes } from "../watch/transfers/find-transfers.ts";
+import { findTransfers, readBlockTimes } from "../watch/transfers/find-transfers.ts";
 
 /**
  * A program that reads a range of a chain whose node answers with as much as anybody can write there. It
  * prints what it found and its peak heap in bytes. Run it with the heap of the chart:
  * `node --max-old-space-size=288 read-heavy-chain.ts <url> <chain id> <from> <to> [owner]`
  */
-const [url = "", chainId = "", from = "0", to = "0", owner] = process.argv.slice(2);
-const catalogue = openCatalogue();
+const [url = "", chainId = "", fromText = "0", toText = "0", owner] = process.argv.slice(2);
+const catalogue = loadCatalogue();
 const chain = catalogue.chains.find(({ id }) => id === chainId);
 if (chain === undefined) throw new Error(`the catalogue has no chain ${chainId}`);
 const owners = owner === undefined ? [] : [owner];
@@ -23,35 +23,35 @@ const { close, reader } = family(
 )({
   urls: [url],
   clock: systemClock,
-  log: openLog({ service: "test", level: "fatal" }),
-  metrics: createRpcMetrics(openMetrics("test")),
+  log: createLog({ service: "test", level: "fatal" }),
+  metrics: createRpcMetrics(createMetrics("test")),
   owners: {
-    read: async () => owners,
-    readByHearing: async () => owners.map((address) => ({ address, isProven: false })),
+    readAll: async () => owners,
+    readByLatestLink: async () => owners.map((address) => ({ address, isProven: false })),
   },
 });
 
 let peakBytes = 0;
-const measuring = setInterval(() => {
+const heapTimer = setInterval(() => {
   peakBytes = Math.max(peakBytes, process.memoryUsage().heapUsed);
 }, 10);
-const found = new Set<string>();
+const foundHashes = new Set<string>();
 let reads = 0;
-for (let fromBlock = Number(from); fromBlock <= Number(to);) {
+for (let fromBlock = Number(fromText); fromBlock <= Number(toText);) {
   // As steps of the first pass: what a step leaves is read in the next.
-  const toBlock = Math.min(Number(to), fromBlock);
-  const { end, pointers } = await reader.readPointers({ fromBlock, toBlock });
-  const times = await readTimes(reader, pointers);
-  const lines = { settle: -1, final: -1 };
+  const toBlock = Math.min(Number(toText), fromBlock);
+  const { endHeader, pointers } = await reader.readPointers({ fromBlock, toBlock });
+  const times = await readBlockTimes(reader, pointers);
+  const limits = { settledBlock: -1, finalizedBlock: -1 };
   for (const { transactionHash } of await findTransfers(
     { chain: { id: chainId }, reader },
-    { pointers, times, lines },
+    { pointers, times, limits },
   )) {
-    found.add(transactionHash);
+    foundHashes.add(transactionHash);
   }
   reads += 1;
-  fromBlock = end.number + 1;
+  fromBlock = endHeader.number + 1;
 }
-clearInterval(measuring);
-process.stdout.write(`${JSON.stringify({ foundCount: found.size, peakBytes, reads })}\n`);
+clearInterval(heapTimer);
+process.stdout.write(`${JSON.stringify({ foundCount: foundHashes.size, peakBytes, reads })}\n`);
 close();

@@ -2,8 +2,8 @@ import * as z from "zod";
 import { sql } from "slonik";
 import type { Pool } from "@payment-links/postgres";
 
-const Event = z.object({ type: z.string(), key: z.string(), value: z.string() });
-const Row = z.object({
+const EventRow = z.object({ type: z.string(), key: z.string(), value: z.string() });
+const PaymentRow = z.object({
   id: z.string(),
   version: z.int(),
   status: z.string(),
@@ -14,7 +14,7 @@ const Row = z.object({
 
 /** The events of a link or payment that wait in the outbox, in the order in which they are sent. */
 export const readEvents = async (pool: Pool, linkId: string) => {
-  const rows = await pool.any(sql.type(Event)`
+  const rows = await pool.any(sql.type(EventRow)`
     SELECT type, key, value FROM outbox WHERE key = ${linkId} ORDER BY seq
   `);
   return rows.map((row) => ({ type: row.type, data: JSON.parse(row.value) }));
@@ -22,7 +22,7 @@ export const readEvents = async (pool: Pool, linkId: string) => {
 
 /** The rows of a provider's payment. More than one would mean that a payment was doubled. */
 export const readPayments = (pool: Pool, sourceId: string) =>
-  pool.any(sql.type(Row)`
+  pool.any(sql.type(PaymentRow)`
     SELECT id, version, status, amount, payment_link_id AS "paymentLinkId",
            first_seen_at AS "firstSeenAt"
     FROM payments WHERE source_id = ${sourceId}

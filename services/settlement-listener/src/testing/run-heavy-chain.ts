@@ -14,13 +14,14 @@ type Call = { id: number; method: string; params: readonly unknown[] };
  * whole batch would not fit into the memory of a test.
  */
 export const serveHeavyNode = async (
-  answer: (method: string, params: readonly unknown[]) => unknown,
+  handleCall: (method: string, params: readonly unknown[]) => unknown,
 ) => {
-  const replyTo = ({ id, method, params }: Call) =>
-    JSON.stringify({ jsonrpc: "2.0", id, result: answer(method, params) });
+  const createReply = ({ id, method, params }: Call) =>
+    JSON.stringify({ jsonrpc: "2.0", id, result: handleCall(method, params) });
   const writeParts = function* (body: Call | Call[]): Generator<string, void> {
-    if (!Array.isArray(body)) return void (yield replyTo(body));
-    for (const [index, call] of body.entries()) yield `${index === 0 ? "[" : ","}${replyTo(call)}`;
+    if (!Array.isArray(body)) return void (yield createReply(body));
+    for (const [index, call] of body.entries())
+      yield `${index === 0 ? "[" : ","}${createReply(call)}`;
     yield "]";
   };
   const server = createServer((request, response) => {

@@ -1,10 +1,10 @@
 import { randomBytes } from "node:crypto";
 import { Decimal } from "@payment-links/contracts";
-import type { ChainTransfer } from "../domain/chain-transfer.ts";
+import type { Transfer } from "../domain/transfer.ts";
 import { owner, usdc } from "./samples.ts";
 
 /** A transfer of USDC on Base, with a transaction and a reference of its own. */
-export const sampleTransfer = (change: Partial<ChainTransfer> = {}): ChainTransfer => ({
+export const sampleTransfer = (overrides: Partial<Transfer> = {}): Transfer => ({
   chainId: usdc.chainId,
   transactionHash: `0x${randomBytes(32).toString("hex")}`,
   ordinal: 0,
@@ -17,6 +17,6 @@ export const sampleTransfer = (change: Partial<ChainTransfer> = {}): ChainTransf
   amount: new Decimal("1.5"),
   sender: `0x${"6".repeat(40)}`,
   nonce: 7,
-  state: "seen",
-  ...change,
+  status: "seen",
+  ...overrides,
 });

@@ -2,25 +2,25 @@ import {
   Decimal,
   type PaymentLinkState,
   newId,
-  openCatalogue,
-  linkTexts,
+  loadCatalogue,
+  pickLinkTexts,
 } from "@payment-links/contracts";
-import type { Sighting } from "../domain/payment.ts";
+import type { PaymentReport } from "../domain/payment.ts";
 
-const catalogueToken = (id: string) => {
-  const token = openCatalogue().findToken(id);
+const findCatalogueToken = (id: string) => {
+  const token = loadCatalogue().findToken(id);
   if (token === undefined) throw new Error(`the catalogue has no ${id}`);
   return token;
 };
 
 /** USDC on Base: 6 decimals. */
-export const usdc = catalogueToken("usdc-base");
+export const usdc = findCatalogueToken("usdc-base");
 
 export const owner = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
 export const payerTransaction = `0x${"ab".repeat(32)}`;
 
 /** A notice's body, with fresh ids, for USDC on Base. */
-export const sampleNotice = (change: Record<string, unknown> = {}) => ({
+export const sampleNotice = (overrides: Record<string, unknown> = {}) => ({
   id: newId("evt"),
   paymentLinkId: newId("plink"),
   status: "settled",
@@ -30,11 +30,11 @@ export const sampleNotice = (change: Record<string, unknown> = {}) => ({
   destinationAddress: owner,
   sourceTransaction: payerTransaction as string | null,
   occurredAt: "2026-11-21T09:58:00Z",
-  ...change,
+  ...overrides,
 });
 
 /** The same as a sighting, as the common path receives it. */
-export const sampleSighting = (change: Partial<Sighting> = {}): Sighting => ({
+export const samplePaymentReport = (overrides: Partial<PaymentReport> = {}): PaymentReport => ({
   source: "provider:acme",
   sourceId: newId("evt"),
   paymentLinkId: newId("plink"),
@@ -46,11 +46,11 @@ export const sampleSighting = (change: Partial<Sighting> = {}): Sighting => ({
   sourceTransaction: payerTransaction,
   occurredAt: new Date("2026-11-21T09:58:00.000Z"),
   blockNumber: null,
-  ...change,
+  ...overrides,
 });
 
 /** A link's state as links-api publishes it. */
-export const sampleLink = (change: Partial<PaymentLinkState> = {}): PaymentLinkState => ({
+export const sampleLink = (overrides: Partial<PaymentLinkState> = {}): PaymentLinkState => ({
   id: newId("plink"),
   version: 1,
   userId: newId("user"),
@@ -59,12 +59,12 @@ export const sampleLink = (change: Partial<PaymentLinkState> = {}): PaymentLinkS
   receivedAmount: new Decimal("0"),
   currentUsage: 0,
   maxUsage: null,
-  ...linkTexts({}),
+  ...pickLinkTexts({}),
   expirationDate: null,
   destinationAddress: owner,
   chainId: usdc.chainId,
   tokenAddress: usdc.address,
   paymentReference: "00112233445566778899aabbccddeeff",
   dateCreated: new Date("2026-11-21T09:00:00.000Z"),
-  ...change,
+  ...overrides,
 });

@@ -14,7 +14,7 @@ export class RpcError extends Error {
   }
 }
 
-export type AnswerRpc = (method: string, params: readonly unknown[]) => unknown;
+export type HandleRpc = (method: string, params: readonly unknown[]) => unknown;
 
 type Reply = { jsonrpc: "2.0"; id: unknown; result?: unknown; error?: unknown };
 
@@ -26,22 +26,22 @@ const bodyBytesMax = 8 * 1024 * 1024;
  */
 export const serveJsonRpc = async ({
   port = 0,
-  answer,
-  write = (reply) => JSON.stringify(reply),
-  refuseAll = () => undefined,
+  handleCall,
+  serialize = (reply) => JSON.stringify(reply),
+  rejectRequest = () => undefined,
 }: {
   port?: number;
-  answer: AnswerRpc;
-  write?: (reply: unknown) => string;
+  handleCall: HandleRpc;
+  serialize?: (reply: unknown) => string;
   /** What a request is answered that is refused as a whole. */
-  refuseAll?: (callCount: number) => unknown;
+  rejectRequest?: (callCount: number) => unknown;
 }): Promise<{ url: string; close(): Promise<void> }> => {
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     if (request.method !== "POST") return void response.writeHead(405).end();
     if (Number(request.headers["content-length"] ?? 0) > bodyBytesMax)
       return void response.writeHead(413).end();
-    const reply = await answerBody(await text(request), { answer, refuseAll });
-    response.writeHead(200, { "content-type": "application/json" }).end(write(reply));
+    const reply = await handleBody(await text(request), { handleCall, rejectRequest });
+    response.writeHead(200, { "content-type": "application/json" }).end(serialize(reply));
   };
   const server = createServer((request, response) => {
     serve(request, response).catch((error: unknown) => response.destroy(error as Error));
@@ -62,40 +62,43 @@ export const serveJsonRpc = async ({
   };
 };
 
-const answerBody = async (
+const handleBody = async (
   body: string,
-  { answer, refuseAll }: { answer: AnswerRpc; refuseAll: (callCount: number) => unknown },
+  {
+    handleCall,
+    rejectRequest,
+  }: { handleCall: HandleRpc; rejectRequest: (callCount: number) => unknown },
 ): Promise<unknown> => {
   let calls: unknown;
   try {
     calls = JSON.parse(body);
   } catch {
-    return refuse(null, new RpcError(-32700, "Parse error"));
+    return createErrorReply(null, new RpcError(-32700, "Parse error"));
   }
-  const refusal = refuseAll(Array.isArray(calls) ? calls.length : 1);
-  if (refusal instanceof RpcError) return refuse(null, refusal);
-  if (refusal !== undefined) return refusal;
-  if (!Array.isArray(calls)) return await answerCall(calls, answer);
-  if (calls.length === 0) return refuse(null, new RpcError(-32600, "Invalid request"));
+  const rejection = rejectRequest(Array.isArray(calls) ? calls.length : 1);
+  if (rejection instanceof RpcError) return createErrorReply(null, rejection);
+  if (rejection !== undefined) return rejection;
+  if (!Array.isArray(calls)) return await respondToCall(calls, handleCall);
+  if (calls.length === 0) return createErrorReply(null, new RpcError(-32600, "Invalid request"));
   const replies: Reply[] = [];
-  for (const call of calls) replies.push(await answerCall(call, answer));
+  for (const call of calls) replies.push(await respondToCall(call, handleCall));
   return replies;
 };
 
-const answerCall = async (call: unknown, answer: AnswerRpc): Promise<Reply> => {
+const respondToCall = async (call: unknown, handleCall: HandleRpc): Promise<Reply> => {
   const { id = null, method, params = [] } = (call ?? {}) as Record<string, unknown>;
   if (typeof method !== "string" || !Array.isArray(params)) {
-    return refuse(id, new RpcError(-32600, "Invalid request"));
+    return createErrorReply(id, new RpcError(-32600, "Invalid request"));
   }
   try {
-    return { jsonrpc: "2.0", id, result: (await answer(method, params)) ?? null };
+    return { jsonrpc: "2.0", id, result: (await handleCall(method, params)) ?? null };
   } catch (error) {
-    if (error instanceof RpcError) return refuse(id, error);
-    return refuse(id, new RpcError(-32603, `Internal error: ${String(error)}`));
+    if (error instanceof RpcError) return createErrorReply(id, error);
+    return createErrorReply(id, new RpcError(-32603, `Internal error: ${String(error)}`));
   }
 };
 
-const refuse = (id: unknown, { code, message, data }: RpcError): Reply => ({
+const createErrorReply = (id: unknown, { code, message, data }: RpcError): Reply => ({
   jsonrpc: "2.0",
   id,
   error: { code, message, ...(data === undefined ? {} : { data }) },

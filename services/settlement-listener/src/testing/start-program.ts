@@ -5,15 +5,15 @@ import { createInterface } from "node:readline";
 import type { Log } from "@payment-links/runtime";
 
 const startMsMax = 120_000;
-const endMsMax = 10_000;
-const complaintCharactersMax = 2_000;
+const exitMsMax = 10_000;
+const errorOutputCharactersMax = 2_000;
 
 /**
  * The node's standard input is a pipe whose other end we hold. However we end, the kernel closes
  * it; then the shell tells the node to end, and the node writes its state first. An orderly close
  * goes the same way.
  */
-const endWithParent = `
+const exitWithParentScript = `
 exec 3<&0
 "$0" "$@" 3<&- &
 node=$!
@@ -42,19 +42,19 @@ export type RunningNode = {
 export const startProgram = async ({
   program,
   args,
-  listening,
+  listeningPattern,
   pidFile = "",
   log,
 }: {
   program: string;
   args: readonly string[];
   /** Finds the port in a line that the program prints. */
-  listening: RegExp;
+  listeningPattern: RegExp;
   /** Where the node's process id is written. */
   pidFile?: string | undefined;
   log: Log;
 }): Promise<RunningNode> => {
-  const child = spawn("/bin/sh", ["-c", endWithParent, program, ...args], {
+  const child = spawn("/bin/sh", ["-c", exitWithParentScript, program, ...args], {
     // It reads files below the home directory, and needs nothing else of our environment.
     env: { PATH: "/usr/bin:/bin", HOME: tmpdir(), PID_FILE: pidFile },
     cwd: tmpdir(),
@@ -65,17 +65,19 @@ export const startProgram = async ({
   // A node that is gone reads nothing more; all that is written to it is the request to end.
   child.stdin.on("error", () => undefined);
   const exited = once(child, "exit").then(() => child.stdin.destroy());
-  const port = await readPort(child, { program, listening }).catch(async (error: unknown) => {
-    await end(child, exited);
-    throw error;
-  });
+  const port = await readPort(child, { program, listeningPattern }).catch(
+    async (error: unknown) => {
+      await stopChild(child, exited);
+      throw error;
+    },
+  );
   let closing: Promise<void> | undefined;
   child.once("exit", (code, signal) => {
     if (closing === undefined) log.error({ code, signal }, "the development chain ended by itself");
   });
   return {
     url: `http://127.0.0.1:${port}`,
-    close: () => (closing ??= end(child, exited)),
+    close: () => (closing ??= stopChild(child, exited)),
   };
 };
 
@@ -85,38 +87,41 @@ export const startProgram = async ({
  */
 const readPort = async (
   child: ChildProcess,
-  { program, listening }: { program: string; listening: RegExp },
+  { program, listeningPattern }: { program: string; listeningPattern: RegExp },
 ): Promise<number> => {
   const { stdout, stderr } = child;
   if (stdout === null || stderr === null) throw new Error("the node's output is a pipe");
   const name = program.slice(program.lastIndexOf("/") + 1);
-  let complaint = "";
+  let errorOutput = "";
   stderr.setEncoding("utf8").on("data", (text: string) => {
-    complaint = `${complaint}${text}`.slice(-complaintCharactersMax);
+    errorOutput = `${errorOutput}${text}`.slice(-errorOutputCharactersMax);
   });
-  const told = new Promise<number>((resolve, reject) => {
+  const listeningPort = new Promise<number>((resolve, reject) => {
     createInterface(stdout).on("line", (line) => {
-      const port = listening.exec(line)?.[1];
+      const port = listeningPattern.exec(line)?.[1];
       if (port !== undefined) resolve(Number(port));
     });
-    child.once("close", () => reject(new Error(`${name} did not start: ${complaint.trim()}`)));
+    child.once("close", () => reject(new Error(`${name} did not start: ${errorOutput.trim()}`)));
   });
-  const late = Promise.withResolvers<never>();
+  const startTimeout = Promise.withResolvers<never>();
   // The promise that loses the race has nobody to catch its error.
-  late.promise.catch(() => undefined);
-  const fail = () => late.reject(new Error(`${name} did not start within ${startMsMax} ms`));
-  const timer = setTimeout(fail, startMsMax);
-  return await Promise.race([told, late.promise]).finally(() => clearTimeout(timer));
+  startTimeout.promise.catch(() => undefined);
+  const onTimeout = () =>
+    startTimeout.reject(new Error(`${name} did not start within ${startMsMax} ms`));
+  const timer = setTimeout(onTimeout, startMsMax);
+  return await Promise.race([listeningPort, startTimeout.promise]).finally(() =>
+    clearTimeout(timer),
+  );
 };
 
-const end = async (child: ChildProcess, exited: Promise<unknown>): Promise<void> => {
+const stopChild = async (child: ChildProcess, exited: Promise<unknown>): Promise<void> => {
   child.stdin?.end();
   // oxlint-disable-next-line reliability/no-short-limit -- `npm start` ends by it, within its 25 s
-  const killer = setTimeout(() => killGroup(child), endMsMax);
-  await exited.finally(() => clearTimeout(killer));
+  const killTimer = setTimeout(() => killProcessGroup(child), exitMsMax);
+  await exited.finally(() => clearTimeout(killTimer));
 };
 
-const killGroup = ({ pid }: ChildProcess): void => {
+const killProcessGroup = ({ pid }: ChildProcess): void => {
   if (pid === undefined) return;
   try {
     process.kill(-pid, "SIGKILL");

@@ -7,18 +7,18 @@ import { fileURLToPath } from "node:url";
 import { sql } from "slonik";
 import * as z from "zod";
 import { ensureTopics, prefixTopics } from "@payment-links/bus";
-import { testBrokers } from "@payment-links/bus/testing";
+import { getTestBrokers } from "@payment-links/bus/testing";
 import { type PaymentLinkState, topicSettings } from "@payment-links/contracts";
 import { type Pool, transact } from "@payment-links/postgres";
-import { openTestGround } from "@payment-links/process/testing";
+import { createTestContext } from "@payment-links/process/testing";
 import { claimRedisDatabase } from "@payment-links/rate-limit/testing/claim-redis-database";
 import { type Log, systemClock } from "@payment-links/runtime";
 import { waitUntil } from "@payment-links/runtime/testing";
-import { endChild, isRunning } from "@payment-links/runtime/testing/end-child";
+import { stopChild, isRunning } from "@payment-links/runtime/testing/stop-child";
 import { findFreePorts } from "@payment-links/runtime/testing/free-port";
-import { inheritedEnv } from "@payment-links/runtime/testing/inherited-env";
+import { getInheritedEnv } from "@payment-links/runtime/testing/inherited-env";
 import { settlementListenerMigration } from "../service.ts";
-import { hearLink } from "./hear-link.ts";
+import { receiveLink } from "./receive-link.ts";
 import { chartHeapMib } from "./run-heavy-chain.ts";
 
 const program = fileURLToPath(new URL("../main.ts", import.meta.url));
@@ -38,24 +38,24 @@ export const watchHeavyChain = async (
   url: string,
   { chainId, link, pastBlock }: { chainId: string; link: PaymentLinkState; pastBlock: number },
 ): Promise<Progress> => {
-  const { close, ground, pool } = await openTestGround({
+  const { close, context, pool } = await createTestContext({
     name: "settlement-listener",
     migration: settlementListenerMigration,
   });
-  const { databaseUrl, log } = ground;
-  const running: { listener?: Listener; progress?: Progress } = {};
+  const { databaseUrl, log } = context;
+  const state: { listener?: Listener; progress?: Progress } = {};
   const startedAtMs = performance.now();
   const print = () => {
-    const { listener, progress } = running;
+    const { listener, progress } = state;
     const seconds = Math.round((performance.now() - startedAtMs) / 1_000);
     const peakMb = Math.round((listener?.peakBytes() ?? 0) / 1e6);
     process.stdout.write(`${seconds} s, peak heap ${peakMb} MB: ${JSON.stringify(progress)}\n`);
   };
-  const printing = setInterval(print, printEveryMs);
+  const printTimer = setInterval(print, printEveryMs);
   try {
-    await transact(pool, (tx) => hearLink(systemClock)(tx, { link }));
+    await transact(pool, (tx) => receiveLink(systemClock)(tx, { link }));
     const listener = await startListener({ url, chainId, databaseUrl, log });
-    running.listener = listener;
+    state.listener = listener;
     return await waitUntil(
       () => `the payment settles, and the checkpoint passes ${pastBlock}: ${listener.output()}`,
       async () => {
@@ -63,16 +63,16 @@ export const watchHeavyChain = async (
           throw new Error(`settlement-listener ended early: ${listener.output()}`);
         }
         const progress = await readProgress(pool, { ...listener, linkId: link.id });
-        running.progress = progress;
+        state.progress = progress;
         const isSettled = progress.payments.some(({ status }) => status === "settled");
         return isSettled && (progress.scannedTo ?? 0) > pastBlock && progress;
       },
       watchMsMax,
     );
   } finally {
-    clearInterval(printing);
+    clearInterval(printTimer);
     print();
-    await running.listener?.end();
+    await state.listener?.end();
     await close();
   }
 };
@@ -91,7 +91,7 @@ const startListener = async ({
   databaseUrl: string;
   log: Log;
 }) => {
-  const brokers = testBrokers();
+  const brokers = getTestBrokers();
   const topicPrefix = `t${randomBytes(5).toString("hex")}.`;
   const topics = prefixTopics(topicSettings, topicPrefix);
   await ensureTopics({ brokers, clientId: "tests", log, replicationFactor: 1, topics });
@@ -106,13 +106,13 @@ const startListener = async ({
     program,
   ];
   const env = {
-    ...inheritedEnv(),
+    ...getInheritedEnv(),
     DATABASE_URL: databaseUrl,
     KAFKA_BROKERS: brokers.join(","),
     KAFKA_TOPIC_PREFIX: topicPrefix,
     REDIS_URL: await claimRedisDatabase(),
     // Two providers, as the README asks for: they must agree before a payment settles.
-    RPC_URLS: [`${url}/1`, `${url}/2`].map((one) => `${chainId}=${one}`).join(","),
+    RPC_URLS: [`${url}/1`, `${url}/2`].map((providerUrl) => `${chainId}=${providerUrl}`).join(","),
     INDEPENDENT_RPC_HOSTS: "127.0.0.1",
     CHAINS_FILE: chainsFile,
     PORT: `${port}`,
@@ -124,8 +124,8 @@ const startListener = async ({
   let output = "";
   child.on("message", (bytes) => (peakBytes = Number(bytes)));
   for (const stream of [child.stdout, child.stderr]) {
-    stream?.on("data", (part: Buffer) => {
-      output = (output + part.toString()).slice(-outputCharactersMax);
+    stream?.on("data", (chunk: Buffer) => {
+      output = (output + chunk.toString()).slice(-outputCharactersMax);
     });
   }
   return {
@@ -133,11 +133,11 @@ const startListener = async ({
     peakBytes: () => peakBytes,
     output: () => output,
     isRunning: () => isRunning(child),
-    end: () => endChild(child),
+    end: () => stopChild(child),
   };
 };
 
-const Status = z.object({
+const StatusResponse = z.object({
   chains: z.tuple([
     z.object({ head: z.int().nullable(), scannedTo: z.int().nullable(), state: z.string() }),
   ]),
@@ -161,7 +161,7 @@ const readProgress = async (
 };
 
 const readStatus = async (internalUrl: string) => {
-  const answer = await fetch(`${internalUrl}/internal/settlement/status`).catch(() => undefined);
-  if (answer?.status !== 200) return { head: null, scannedTo: null, state: "not ready" };
-  return Status.parse(await answer.json()).chains[0];
+  const response = await fetch(`${internalUrl}/internal/settlement/status`).catch(() => undefined);
+  if (response?.status !== 200) return { head: null, scannedTo: null, state: "not ready" };
+  return StatusResponse.parse(await response.json()).chains[0];
 };

@@ -11,7 +11,7 @@ export type BlockHeader = {
 };
 
 /** A transaction that may pay a link, and where it stands. It proves nothing: its receipt does. */
-export type Pointer = {
+export type TransactionPointer = {
   blockNumber: number;
   blockHash: string;
   transactionHash: string;
@@ -21,7 +21,7 @@ export type Pointer = {
 
 /** A payment, or a deposit, as a receipt proves it: addresses in the family's own form, the amount in the token's unit. */
 export type VerifiedTransfer = {
-  /** Of a deposit what `depositReference` says. */
+  /** Of a deposit what `deriveDepositReference` says. */
   referenceHash: string;
   /**
    * Its number among the payments of its reference in the receipt, 0 for the first. Its place in the
@@ -54,7 +54,7 @@ export type TransactionReceipt = {
 };
 
 /** A transaction that waits to be mined, and what it would pay. It is no money yet. */
-export type WaitingTransaction = {
+export type UnconfirmedTransaction = {
   transactionHash: string;
   sender: Sender;
   transfers: readonly VerifiedTransfer[];
@@ -74,7 +74,7 @@ export type Sender = {
   address: string;
   nonce: number;
   /** The node has it of a block that lost, and nowhere else: it neither stands in a block nor waits for one. */
-  isLost?: true;
+  isOrphaned?: true;
 };
 
 /**
@@ -94,15 +94,15 @@ export type ChainReader<Header extends BlockHeader = BlockHeader> = {
    * and at most to `toBlock`. `end` is the last block covered, read after the pointers and from the
    * same node; its hash shows which chain they belong to. Where headers are given, what they tell of
    * their blocks is held against the answer, and asked for again if something may be missing.
-   * `readBy` is the id of the provider.
+   * `providerId` is the id of the provider.
    */
   readPointers(range: {
     fromBlock: number;
     toBlock: number;
     headers?: readonly Header[];
     /** In the second pass nothing may be left to a later question. */
-    isAgain?: boolean;
-  }): Promise<{ pointers: readonly Pointer[]; end: Header; readBy: string }>;
+    isAudit?: boolean;
+  }): Promise<{ pointers: readonly TransactionPointer[]; endHeader: Header; providerId: string }>;
   /**
    * How many blocks are best read with their headers in one step, as a question for their pointers costs
    * so much whatever they hold; as `planScan` says where it is left out.
@@ -115,7 +115,10 @@ export type ChainReader<Header extends BlockHeader = BlockHeader> = {
    * a part of the range, because it lags or has pruned it, proves nothing: its transactions are left
    * out. So is a transaction that the block in which it was seen still holds.
    */
-  readAbsent(seen: readonly SeenTransaction[], range: BlockRange): Promise<ReadonlySet<string>>;
+  readAbsent(
+    seenTransactions: readonly SeenTransaction[],
+    range: BlockRange,
+  ): Promise<ReadonlySet<string>>;
   /**
    * Who sent transactions, mined or pending, and with which nonce; one that the node does not know is
    * left out.
@@ -128,11 +131,11 @@ export type ChainReader<Header extends BlockHeader = BlockHeader> = {
    * transactions were not read so far: there may be very many, and each call reads so many of them.
    * Only of a family that shows payments before a block holds them.
    */
-  readWaiting?(): Promise<{ transactions: readonly WaitingTransaction[]; unreadCount: number }>;
+  readMempool?(): Promise<{ transactions: readonly UnconfirmedTransaction[]; unreadCount: number }>;
 };
 
 /** A chain as one of its providers shows it: each question is put to that one alone. */
-export type Witness<Reader = ChainReader> = {
+export type Verifier<Reader = ChainReader> = {
   /**
    * Tells the provider from others for ever, wherever it stands in the configuration, and reveals
    * nothing of its address.
@@ -146,24 +149,24 @@ export type ChainReaders<Reader = ChainReader> = {
   /** Asks whichever provider answers first. */
   reader: Reader;
   /** Each provider alone, in the order of the configuration. */
-  witnesses: readonly Witness<Reader>[];
+  verifiers: readonly Verifier<Reader>[];
   /**
    * Asks each provider how far the chain is; answers what each told, by its id. `reader` then takes a
    * node that has not come so far for one that is behind.
    */
-  readHeadsOfEach: () => Promise<ReadonlyMap<string, Heads>>;
+  readHeadsByProvider: () => Promise<ReadonlyMap<string, Heads>>;
   /** Has `reader` ask these providers last for a while; the one that it asks first if none is named. */
-  demote: (ids?: readonly string[]) => void;
+  demote: (providerIds?: readonly string[]) => void;
   /**
    * Returns what asks one provider alone, even while it is ignored: the check against the catalogue decides
    * by it whether the provider is used again.
    */
-  readerOf: (providerId: string) => Reader;
+  getProviderReader: (providerId: string) => Reader;
   /**
    * Stops asking these providers, and no others, until the next call: `reader` leaves them out, and their
    * witnesses throw {@link ChainUnreachableError}, so that they have no vote.
    */
-  ignore: (providerIds: readonly string[]) => void;
+  ignoreProviders: (providerIds: readonly string[]) => void;
   /** Ends what is under way: its calls throw `ChainUnreachableError`. */
   close: () => void;
 };

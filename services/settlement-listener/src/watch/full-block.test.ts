@@ -2,60 +2,60 @@ import { randomBytes } from "node:crypto";
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
-import { openChain } from "../testing/open-chain.ts";
-import { type WatchRig, openWatchRig } from "../testing/open-watch-rig.ts";
+import { startEvmChain } from "../testing/start-evm-chain.ts";
+import { type WatchRig, createWatchRig } from "../testing/create-watch-rig.ts";
 import { owner } from "../testing/samples.ts";
-import { openScriptedRpc } from "../testing/scripted-rpc.ts";
+import { startScriptedRpc } from "../testing/scripted-rpc.ts";
 
-const chain = useRig(() => openChain({ slotsInEpoch: 4 }));
+const chain = useRig(() => startEvmChain({ slotsInEpoch: 4 }));
 
 let rig: WatchRig | undefined;
 afterEach(() => rig?.close());
 
-const strangersCount = 10_000;
-const togetherCount = 100;
+const unrelatedPaymentCount = 10_000;
+const paymentsPerTransaction = 100;
 /** One in so many strangers pays in a token of the catalogue. */
-const tokenOneIn = 5;
+const listedTokenEvery = 5;
 
 describe("one block with ten thousand foreign payments", () => {
   test("passes a node that gives fewer logs at once: ours settles, and those whose link comes later", async () => {
-    const rpc = await openScriptedRpc({ target: chain.url });
+    const rpc = await startScriptedRpc({ target: chain.url });
     const message = "query returned more than 10000 results. Try with this block range [0x1, 0x2].";
-    const limit = { of: "logs", max: strangersCount, code: -32005, message } as const;
-    rpc.play({ kind: "limited", limits: [limit] });
-    rig = await openWatchRig(chain, { finality: "finalized" }, [rpc.url]);
+    const limit = { unit: "logs", max: unrelatedPaymentCount, code: -32005, message } as const;
+    rpc.injectFault({ kind: "limited", limits: [limit] });
+    rig = await createWatchRig(chain, { finality: "finalized" }, [rpc.url]);
     await rig.service.start();
-    const { hear, sampleLink, told } = rig;
-    const [link, late] = [sampleLink(), sampleLink()];
-    await hear(link);
-    await rig.caughtUp();
+    const { receiveLinks, sampleLink, publishedPayments } = rig;
+    const [link, lateLink] = [sampleLink(), sampleLink()];
+    await receiveLinks(link);
+    await rig.waitUntilScanned();
 
-    await chain.ask("evm_setBlockGasLimit", ["0x77359400"]);
-    const references = Array.from({ length: strangersCount }, () =>
+    await chain.callRpc("evm_setBlockGasLimit", ["0x77359400"]);
+    const references = Array.from({ length: unrelatedPaymentCount }, () =>
       randomBytes(16).toString("hex"),
     );
-    references[0] = late.paymentReference;
-    for (let at = 0; at < strangersCount; at += togetherCount) {
-      await chain.payTogether(
-        references.slice(at, at + togetherCount).map((reference, index) => ({
+    references[0] = lateLink.paymentReference;
+    for (let offset = 0; offset < unrelatedPaymentCount; offset += paymentsPerTransaction) {
+      await chain.payInOneTransaction(
+        references.slice(offset, offset + paymentsPerTransaction).map((reference, index) => ({
           reference,
           to: owner,
           amount: 1n,
-          token: index % tokenOneIn === 0 ? ("usdc" as const) : ("unlisted" as const),
+          token: index % listedTokenEvery === 0 ? ("usdc" as const) : ("unlisted" as const),
         })),
       );
     }
     await chain.pay({ reference: link.paymentReference, to: owner, amount: 7n, payer: 1 });
     await chain.mine();
     const block = await chain.client.getBlock();
-    expect(block.transactions).toHaveLength(strangersCount / togetherCount + 1);
+    expect(block.transactions).toHaveLength(unrelatedPaymentCount / paymentsPerTransaction + 1);
     await chain.mine(10);
 
-    const settles = (linkId: string) =>
-      waitUntil("it is settled", () => told(linkId).at(-1)?.status === "settled");
-    await settles(link.id);
-    await hear(late);
-    await settles(late.id);
+    const waitUntilSettled = (linkId: string) =>
+      waitUntil("it is settled", () => publishedPayments(linkId).at(-1)?.status === "settled");
+    await waitUntilSettled(link.id);
+    await receiveLinks(lateLink);
+    await waitUntilSettled(lateLink.id);
     const { readStatus } = rig;
     await waitUntil("it goes on", async () => (await readStatus()).state === "watching");
     await rpc.close();

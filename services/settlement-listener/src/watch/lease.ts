@@ -1,20 +1,20 @@
 import type { Pool } from "@payment-links/postgres";
 import { type Clock, type Log, afterMs, startLoop } from "@payment-links/runtime";
 import {
-  type Lead,
+  type Leadership,
   type WatchReport,
   readLeaseUntil,
-  releaseLead,
-  renewLead,
-  takeLead,
+  releaseLeadership,
+  renewLeadership,
+  acquireLeadership,
 } from "../store/watchers.ts";
 
 /** Standing for the lead of a chain, and holding it. */
 export type Lease = {
   /** The lead, while it is held and not overdue. It may be lost at any time: writes check it. */
-  lead(): Lead | undefined;
+  getLeadership(): Leadership | undefined;
   /** Says that a write found another leader. */
-  lose(lost: Lead): void;
+  markLost(lostLeadership: Leadership): void;
   /** Gives the lead up and stands no more. */
   stop(): Promise<void>;
 };
@@ -24,26 +24,31 @@ export type Lease = {
  * that is free wait for others first, the longer the more it leads: the first replica of a rollout
  * does not get all of them, and what nobody else wants is led all the same.
  */
-export type Share = { ledCount: number; readonly size: number };
+export type LeadershipQuota = { ledChainCount: number; readonly quota: number };
 
 /** Nobody is led yet. */
-export const createShare = (size: number): Share => ({ ledCount: 0, size });
+export const createLeadershipQuota = (quota: number): LeadershipQuota => ({
+  ledChainCount: 0,
+  quota,
+});
 
 /** For how long a chain must have been free before a process takes it. */
-const patienceMs = ({ ledCount, size }: Share): number => Math.floor(ledCount / size) * 5_000;
+const getAcquireDelayMs = ({ ledChainCount, quota }: LeadershipQuota): number =>
+  Math.floor(ledChainCount / quota) * 5_000;
 
 const leaseMs = 12_000;
 const renewEveryMs = 3_000;
 
 /** A lease that its leader has not renewed for so long is left, however far ahead its clock was. */
-const leftMs = 2 * leaseMs;
+const abandonedAfterMs = 2 * leaseMs;
 
 /** Whether the lease of another still changes, by the clock's elapsed time. */
-const watchRenewals = (clock: Clock): ((until: Date) => boolean) => {
-  let seen: { until: Date; atMs: number } | undefined;
+const trackRenewals = (clock: Clock): ((until: Date) => boolean) => {
+  let lastSeen: { until: Date; atMs: number } | undefined;
   return (until) => {
-    if (seen?.until.getTime() !== until.getTime()) seen = { until, atMs: clock.elapsedMs() };
-    return clock.elapsedMs() - seen.atMs < leftMs;
+    if (lastSeen?.until.getTime() !== until.getTime())
+      lastSeen = { until, atMs: clock.elapsedMs() };
+    return clock.elapsedMs() - lastSeen.atMs < abandonedAfterMs;
   };
 };
 
@@ -57,20 +62,20 @@ export const startLease = (options: {
   pool: Pool;
   clock: Clock;
   log: Log;
-  share: Share;
+  quota: LeadershipQuota;
   /** What the leader says of its chain at each renewal. */
   report: () => WatchReport;
   onChange: (isLeader: boolean) => void;
 }): Lease => {
-  const { chainId, clock, log, onChange, pool, report, share } = options;
-  let held: { lead: Lead; until: Date } | undefined;
+  const { chainId, clock, log, onChange, pool, report, quota } = options;
+  let heldLease: { leadership: Leadership; until: Date } | undefined;
   let freeSince: Date | undefined;
-  const isRenewed = watchRenewals(clock);
+  const isBeingRenewed = trackRenewals(clock);
 
-  const lose = (lost: Lead) => {
-    if (held?.lead.token !== lost.token) return;
-    held = undefined;
-    share.ledCount -= 1;
+  const markLost = (lostLeadership: Leadership) => {
+    if (heldLease?.leadership.token !== lostLeadership.token) return;
+    heldLease = undefined;
+    quota.ledChainCount -= 1;
     log.warn({ chain: chainId }, "another process watches this chain by now");
     onChange(false);
   };
@@ -80,43 +85,47 @@ export const startLease = (options: {
     clock,
     log,
     waitMs: renewEveryMs,
-    failedWaitMsMax: renewEveryMs,
+    backoffMsMax: renewEveryMs,
     run: async () => {
       const now = clock.now();
       const until = afterMs(clock, leaseMs);
-      if (held !== undefined) {
-        const { lead } = held;
-        if (await renewLead(pool, lead, { until, report: report() })) held = { lead, until };
-        else lose(lead);
+      if (heldLease !== undefined) {
+        const { leadership } = heldLease;
+        if (await renewLeadership(pool, leadership, { until, report: report() }))
+          heldLease = { leadership, until };
+        else markLost(leadership);
         return;
       }
-      const left = await readLeaseUntil(pool, chainId);
-      const isLed = left !== null && left > now && isRenewed(left);
-      freeSince = isLed ? undefined : (freeSince ?? now);
+      const leaseUntil = await readLeaseUntil(pool, chainId);
+      const isHeldElsewhere = leaseUntil !== null && leaseUntil > now && isBeingRenewed(leaseUntil);
+      freeSince = isHeldElsewhere ? undefined : (freeSince ?? now);
       if (freeSince === undefined) return;
       // Judged only now: the loops of other chains may have taken some meanwhile.
-      if (now.getTime() - freeSince.getTime() < patienceMs(share)) return;
-      const wanted = { chainId, now, until, ...(left && { left }) };
-      const lead = await counted(share, () => takeLead(pool, wanted));
-      if (lead === undefined) return;
+      if (now.getTime() - freeSince.getTime() < getAcquireDelayMs(quota)) return;
+      const acquireOptions = { chainId, now, until, ...(leaseUntil && { left: leaseUntil }) };
+      const leadership = await countWhileAcquiring(quota, () =>
+        acquireLeadership(pool, acquireOptions),
+      );
+      if (leadership === undefined) return;
       freeSince = undefined;
-      held = { lead, until };
-      log.info({ chain: chainId, fence: lead.token }, "this process watches the chain");
+      heldLease = { leadership, until };
+      log.info({ chain: chainId, fence: leadership.token }, "this process watches the chain");
       onChange(true);
     },
   });
 
   return {
-    lead: () => (held !== undefined && held.until > clock.now() ? held.lead : undefined),
-    lose,
+    getLeadership: () =>
+      heldLease !== undefined && heldLease.until > clock.now() ? heldLease.leadership : undefined,
+    markLost,
     stop: async () => {
       await loop.stop();
-      if (held === undefined) return;
-      const { lead } = held;
-      held = undefined;
-      share.ledCount -= 1;
+      if (heldLease === undefined) return;
+      const { leadership } = heldLease;
+      heldLease = undefined;
+      quota.ledChainCount -= 1;
       try {
-        await releaseLead(pool, lead, clock.now());
+        await releaseLeadership(pool, leadership, clock.now());
       } catch (error) {
         // The lease runs out by itself.
         log.warn({ err: error, chain: chainId }, "a chain's lead could not be given up");
@@ -126,16 +135,16 @@ export const startLease = (options: {
 };
 
 /** A lead is counted before it is taken, as the loops of all chains stand at once. */
-const counted = async (
-  share: Share,
-  take: () => Promise<Lead | undefined>,
-): Promise<Lead | undefined> => {
-  share.ledCount += 1;
-  let lead: Lead | undefined;
+const countWhileAcquiring = async (
+  quota: LeadershipQuota,
+  acquire: () => Promise<Leadership | undefined>,
+): Promise<Leadership | undefined> => {
+  quota.ledChainCount += 1;
+  let leadership: Leadership | undefined;
   try {
-    lead = await take();
+    leadership = await acquire();
   } finally {
-    if (lead === undefined) share.ledCount -= 1;
+    if (leadership === undefined) quota.ledChainCount -= 1;
   }
-  return lead;
+  return leadership;
 };

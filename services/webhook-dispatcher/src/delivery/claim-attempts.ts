@@ -6,7 +6,7 @@ import type { Attempt } from "./attempt/make-attempt.ts";
 import type { Targets } from "./targets.ts";
 
 /** A leased delivery with all that its attempt needs, unless something of ours is missing. */
-export type ClaimedAttempt = {
+export type LeasedAttempt = {
   delivery: ClaimedDelivery;
   leaseUntil: Date;
   attempt: Attempt | null;
@@ -21,15 +21,19 @@ type ClaimOptions = { pool: Pool; targets: Targets };
 export const claimAttempts = (
   { pool, targets }: ClaimOptions,
   bounds: Parameters<typeof claimDeliveries>[1],
-): Promise<ClaimedAttempt[]> =>
+): Promise<LeasedAttempt[]> =>
   transact(pool, async (tx) => {
     const deliveries = await claimDeliveries(tx, bounds);
     if (deliveries.length === 0) return [];
-    const links = await findLinks(tx, distinct(deliveries.map(({ linkId }) => linkId)));
+    const links = await findLinks(tx, unique(deliveries.map(({ linkId }) => linkId)));
     return prepareAttempts(tx, targets, { deliveries, links, leaseUntil: bounds.leaseUntil });
   });
 
-type Leased = { deliveries: readonly ClaimedDelivery[]; links: readonly Link[]; leaseUntil: Date };
+type AttemptInputs = {
+  deliveries: readonly ClaimedDelivery[];
+  links: readonly Link[];
+  leaseUntil: Date;
+};
 
 /**
  * Puts together what the attempts of leased deliveries need, each link in the state that is given.
@@ -37,13 +41,16 @@ type Leased = { deliveries: readonly ClaimedDelivery[]; links: readonly Link[]; 
 export const prepareAttempts = async (
   tx: Transaction,
   targets: Targets,
-  { deliveries, links, leaseUntil }: Leased,
-): Promise<ClaimedAttempt[]> => {
-  const byEndpoint = await targets.get(tx, distinct(deliveries.map((one) => one.endpointId)));
-  const byLink = new Map(links.map((link) => [link.id, link]));
+  { deliveries, links, leaseUntil }: AttemptInputs,
+): Promise<LeasedAttempt[]> => {
+  const targetsByEndpoint = await targets.get(
+    tx,
+    unique(deliveries.map((delivery) => delivery.endpointId)),
+  );
+  const linksById = new Map(links.map((link) => [link.id, link]));
   return deliveries.map((delivery) => {
-    const target = byEndpoint.get(delivery.endpointId);
-    const link = byLink.get(delivery.linkId);
+    const target = targetsByEndpoint.get(delivery.endpointId);
+    const link = linksById.get(delivery.linkId);
     const { traceparent, attempts } = delivery;
     const isRetry = attempts > 1;
     const attempt =
@@ -54,4 +61,4 @@ export const prepareAttempts = async (
   });
 };
 
-const distinct = (ids: readonly string[]): string[] => [...new Set(ids)];
+const unique = (ids: readonly string[]): string[] => [...new Set(ids)];

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import type { ServerResponse } from "node:http";
-import { outgoing } from "@payment-links/bus";
+import { createOutgoingEvent } from "@payment-links/bus";
 import {
   Decimal,
   type PaymentLinkState,
@@ -15,17 +15,17 @@ import * as z from "zod";
 import { waitUntil } from "@payment-links/runtime/testing";
 import {
   type Receiver,
-  answer,
+  respondWithStatus,
   expectedSignature,
-  openReceiver,
-} from "../testing/open-receiver.ts";
+  startReceiver,
+} from "../testing/start-receiver.ts";
 import {
   type Person,
   type RegisteredEndpoint,
   type Rig,
   endpointsPath,
-  openRig,
-} from "../testing/open-rig.ts";
+  createRig,
+} from "../testing/create-rig.ts";
 import { sampleLink, sampleTransaction } from "../testing/samples.ts";
 
 const gapsMs = [30_000, 300_000, 1_800_000, 7_200_000, 43_200_000];
@@ -33,8 +33,8 @@ const gapsMs = [30_000, 300_000, 1_800_000, 7_200_000, 43_200_000];
 let receiver: Receiver;
 let rig: Rig;
 beforeEach(async () => {
-  receiver = await openReceiver();
-  rig = await openRig({
+  receiver = await startReceiver();
+  rig = await createRig({
     environment: { WEBHOOK_HOST_OVERRIDES: `receiver.test=${receiver.origin}` },
   });
 });
@@ -43,14 +43,16 @@ afterEach(async () => {
   await rig.close();
 });
 
-const tellPayment = (link: PaymentLinkState, transaction = sampleTransaction()) => {
+const publishPayment = (link: PaymentLinkState, transaction = sampleTransaction()) => {
   const occurredAt = rig.clock.now();
   const data = { link, transaction };
-  return rig.tell(outgoing(linkTransactionSucceeded, { key: link.id, occurredAt, data }));
+  return rig.publish(
+    createOutgoingEvent(linkTransactionSucceeded, { key: link.id, occurredAt, data }),
+  );
 };
 
 /** The newest log entry, once it has that many attempts and none under way. */
-const settledLog = (person: Person, endpoint: RegisteredEndpoint, attempts: number) =>
+const waitForLogEntry = (person: Person, endpoint: RegisteredEndpoint, attempts: number) =>
   waitUntil(`attempt ${attempts} is in the log`, async () => {
     const [entry] = await rig.readLog(person, endpoint);
     const isUnderWay = entry?.["status"] === "Pending" && entry["nextAttemptAt"] === null;
@@ -65,36 +67,38 @@ describe("one attempt", () => {
     rig.clock.advance(1_500);
     const link = sampleLink({ userId: person.userId, description: 'Größe \u2028 "42"' });
     const transaction = sampleTransaction();
-    await tellPayment(link, transaction);
-    const [got] = await waitUntil(
+    await publishPayment(link, transaction);
+    const [receivedWebhook] = await waitUntil(
       "the webhook arrives",
       () => receiver.received.length > 0 && receiver.received,
     );
-    if (got === undefined) throw new Error("nothing was received");
+    if (receivedWebhook === undefined) throw new Error("nothing was received");
 
-    expect([got.method, got.path]).toEqual(["POST", "/hook?shop=1"]);
-    expect(got.headers).toMatchObject({
+    expect([receivedWebhook.method, receivedWebhook.path]).toEqual(["POST", "/hook?shop=1"]);
+    expect(receivedWebhook.headers).toMatchObject({
       host: "receiver.test",
       "content-type": "application/json",
       "accept-encoding": "identity",
       "service-timestamp": "1795255201",
-      "service-event-id": got.body.id,
+      "service-event-id": receivedWebhook.body.id,
       "user-agent": expect.stringMatching(/./),
     });
-    expect(got.headers["service-signature"]).toBe(expectedSignature(got, endpoint.secret));
+    expect(receivedWebhook.headers["service-signature"]).toBe(
+      expectedSignature(receivedWebhook, endpoint.secret),
+    );
 
-    expect(got.raw).toBe(
+    expect(receivedWebhook.raw).toBe(
       `{"createdAt":"2026-11-21T10:00:01.500Z","data":{"amount":"25","chainId":"8453",` +
         `"currentUsage":1,"description":${JSON.stringify(link.description)},"maxUsage":null,` +
         `"paymentLinkId":"${link.id}","receivedAmount":"10.5","status":"active",` +
         `"tokenAddress":"${link.tokenAddress}","transaction":{"amount":"10.5","chainId":"8453",` +
         `"dateCreated":"2026-11-21T09:58:00.000Z","id":"${transaction.id}",` +
         `"sourceTransaction":"${transaction.sourceTransaction}","status":"settled",` +
-        `"tokenAddress":"${transaction.tokenAddress}"}},"id":"${got.body.id}",` +
+        `"tokenAddress":"${transaction.tokenAddress}"}},"id":"${receivedWebhook.body.id}",` +
         `"type":"payment_link.transaction.succeeded"}`,
     );
-    expect(await settledLog(person, endpoint, 1)).toMatchObject({
-      id: got.body.id,
+    expect(await waitForLogEntry(person, endpoint, 1)).toMatchObject({
+      id: receivedWebhook.body.id,
       status: "Delivered",
       httpStatus: 200,
       error: null,
@@ -109,21 +113,21 @@ describe("one attempt", () => {
     const toAmount = new Decimal("12345678901234567.123456");
     const receivedAmount = new Decimal("0");
     await rig.tellCompleted(person, { status: "completed", toAmount, receivedAmount, maxUsage: 3 });
-    const [got] = await waitUntil(
+    const [receivedWebhook] = await waitUntil(
       "the webhook arrives",
       () => receiver.received.length > 0 && receiver.received,
     );
-    expect(got?.body["data"]).toMatchObject({
+    expect(receivedWebhook?.body["data"]).toMatchObject({
       status: "completed",
       amount: "12345678901234567.123456",
       receivedAmount: "0",
       maxUsage: 3,
     });
-    expect(got?.raw).not.toContain('transaction"');
+    expect(receivedWebhook?.raw).not.toContain('transaction"');
   });
 
   test("answered with any 2xx is delivered, and nothing more is sent (rule HOOK-13)", async () => {
-    receiver.respondWith((res, { path }) => answer(Number(path?.slice(1)))(res));
+    receiver.respondWith((res, { path }) => respondWithStatus(Number(path?.slice(1)))(res));
     await rig.service.start();
     for (const status of [200, 201, 204, 299]) {
       const person = rig.signIn();
@@ -135,89 +139,91 @@ describe("one attempt", () => {
         error: null,
         nextAttemptAt: null,
       };
-      expect(await settledLog(person, endpoint, 1)).toMatchObject(delivered);
+      expect(await waitForLogEntry(person, endpoint, 1)).toMatchObject(delivered);
     }
     rig.clock.advance(48 * 3_600_000);
-    await settledBarrier();
+    await waitForQueuePoll();
     expect(receiver.received.filter(({ path }) => path !== "/witness")).toHaveLength(4);
   });
 
   test("answered otherwise has failed and is tried again; no redirect is followed (rule HOOK-13)", async () => {
-    const elsewhere = await openReceiver();
-    const headers = { location: `${elsewhere.origin}/there`, "retry-after": "1" };
-    receiver.respondWith((res, { path }) => answer(Number(path?.slice(1)), headers)(res));
+    const redirectTarget = await startReceiver();
+    const headers = { location: `${redirectTarget.origin}/there`, "retry-after": "1" };
+    receiver.respondWith((res, { path }) =>
+      respondWithStatus(Number(path?.slice(1)), headers)(res),
+    );
     await rig.service.start();
     for (const status of [300, 301, 302, 303, 307, 308, 400, 401, 404, 410, 429, 500, 503, 599]) {
       const person = rig.signIn();
       const endpoint = await rig.register(person, `/${status}`);
       await rig.tellCompleted(person);
-      expect(await settledLog(person, endpoint, 1)).toMatchObject({
+      expect(await waitForLogEntry(person, endpoint, 1)).toMatchObject({
         status: "Pending",
         httpStatus: status,
         error: `status ${status}`,
         nextAttemptAt: new Date(rig.clock.now().getTime() + 30_000).toISOString(),
       });
     }
-    expect(elsewhere.connectionsCount()).toBe(0);
-    await elsewhere.close();
+    expect(redirectTarget.connectionsCount()).toBe(0);
+    await redirectTarget.close();
   });
 
   test("answered 2xx only after its deadline has failed, and comes again: the receiver knows it by its id", async () => {
-    const held: ServerResponse[] = [];
-    receiver.respondWith((res) => void held.push(res));
+    const heldResponses: ServerResponse[] = [];
+    receiver.respondWith((res) => void heldResponses.push(res));
     const person = rig.signIn();
     const endpoint = await rig.register(person);
     await rig.service.start();
     await rig.tellCompleted(person);
-    await waitUntil("the attempt is under way", () => held.length === 1);
+    await waitUntil("the attempt is under way", () => heldResponses.length === 1);
     rig.clock.advance(10_000);
-    expect(await settledLog(person, endpoint, 1)).toMatchObject({
+    expect(await waitForLogEntry(person, endpoint, 1)).toMatchObject({
       status: "Pending",
       error: "time-out",
       nextAttemptAt: new Date(rig.clock.now().getTime() + 30_000).toISOString(),
     });
-    for (const res of held) answer(204)(res);
-    receiver.respondWith(answer(204));
+    for (const res of heldResponses) respondWithStatus(204)(res);
+    receiver.respondWith(respondWithStatus(204));
     rig.clock.advance(30_000);
-    expect(await settledLog(person, endpoint, 2)).toMatchObject({ status: "Delivered" });
+    expect(await waitForLogEntry(person, endpoint, 2)).toMatchObject({ status: "Delivered" });
     expect(new Set(receiver.received.map(({ body }) => body.id)).size).toBe(1);
   });
 
   /** Ends once the dispatcher has certainly looked at its queue since the call. */
-  const settledBarrier = async () => {
-    const witness = rig.signIn();
-    const endpoint = await rig.register(witness, "/witness");
-    receiver.respondWith(answer(200));
-    await rig.tellCompleted(witness);
-    await settledLog(witness, endpoint, 1);
+  const waitForQueuePoll = async () => {
+    const probeUser = rig.signIn();
+    const endpoint = await rig.register(probeUser, "/witness");
+    receiver.respondWith(respondWithStatus(200));
+    await rig.tellCompleted(probeUser);
+    await waitForLogEntry(probeUser, endpoint, 1);
   };
 
   test("nothing is sent a millisecond early: each gap counts from the end of the attempt before", async () => {
-    receiver.respondWith(answer(500));
+    receiver.respondWith(respondWithStatus(500));
     const person = rig.signIn();
     const endpoint = await rig.register(person);
     await rig.service.start();
     await rig.tellCompleted(person);
-    await settledLog(person, endpoint, 1);
+    await waitForLogEntry(person, endpoint, 1);
     rig.clock.advance(29_999);
-    await settledBarrier();
+    await waitForQueuePoll();
     expect(receiver.received.filter(({ path }) => path === "/hook")).toHaveLength(1);
     rig.clock.advance(1);
-    await settledLog(person, endpoint, 2);
+    await waitForLogEntry(person, endpoint, 2);
   });
 });
 
 describe("six attempts", () => {
   test("follow the schedule over fifteen hours and a restart, with one id and fresh timestamps (rules HOOK-11 and HOOK-14)", async () => {
-    receiver.respondWith(answer(503));
+    receiver.respondWith(respondWithStatus(503));
     const person = rig.signIn();
     const endpoint = await rig.register(person);
     const link = sampleLink({ userId: person.userId });
     let { service } = await rig.startAnother();
-    await tellPayment(link);
+    await publishPayment(link);
     const sentAt: number[] = [rig.clock.now().getTime()];
     for (const [index, gapMs] of gapsMs.entries()) {
-      await settledLog(person, endpoint, index + 1);
+      await waitForLogEntry(person, endpoint, index + 1);
       if (index === 2) {
         await service.stop();
         ({ service } = await rig.startAnother());
@@ -225,51 +231,55 @@ describe("six attempts", () => {
       rig.clock.advance(gapMs);
       sentAt.push(rig.clock.now().getTime());
     }
-    expect(await settledLog(person, endpoint, 6)).toMatchObject({
+    expect(await waitForLogEntry(person, endpoint, 6)).toMatchObject({
       status: "Failed",
       httpStatus: 503,
       error: "status 503",
       nextAttemptAt: null,
     });
     rig.clock.advance(30 * 24 * 3_600_000);
-    receiver.respondWith(answer(200));
+    receiver.respondWith(respondWithStatus(200));
     await rig.tellCompleted(person, { ...link, version: 3, status: "completed" });
-    expect(await settledLog(person, endpoint, 1)).toMatchObject({ status: "Delivered" });
+    expect(await waitForLogEntry(person, endpoint, 1)).toMatchObject({ status: "Delivered" });
 
-    const six = receiver.received.slice(0, 6);
-    expect(new Set(six.map(({ headers }) => headers["service-event-id"])).size).toBe(1);
-    expect(new Set(six.map(({ body }) => body["createdAt"])).size).toBe(1);
-    expect(six.map(({ headers }) => Number(headers["service-timestamp"]))).toEqual(
+    const firstSix = receiver.received.slice(0, 6);
+    expect(new Set(firstSix.map(({ headers }) => headers["service-event-id"])).size).toBe(1);
+    expect(new Set(firstSix.map(({ body }) => body["createdAt"])).size).toBe(1);
+    expect(firstSix.map(({ headers }) => Number(headers["service-timestamp"]))).toEqual(
       sentAt.map((instant) => instant / 1000),
     );
-    const [shown] = (await rig.call(person, "GET", endpointsPath)).json.data;
-    expect(shown).toMatchObject({ lastOutcome: "Delivered", consecutiveFailures: 0 });
+    const [endpointData] = (await rig.call(person, "GET", endpointsPath)).json.data;
+    expect(endpointData).toMatchObject({ lastOutcome: "Delivered", consecutiveFailures: 0 });
   });
 
   test("count on the endpoint until one succeeds (rule HOOK-17)", async () => {
-    receiver.respondWith(answer(500));
+    receiver.respondWith(respondWithStatus(500));
     const person = rig.signIn();
     const endpoint = await rig.register(person);
     await rig.service.start();
     await rig.tellCompleted(person);
-    await settledLog(person, endpoint, 1);
+    await waitForLogEntry(person, endpoint, 1);
     rig.clock.advance(30_000);
-    await settledLog(person, endpoint, 2);
-    const shown = async () => (await rig.call(person, "GET", endpointsPath)).json.data;
-    expect(await shown()).toMatchObject([{ lastOutcome: "Failed", consecutiveFailures: 2 }]);
-    receiver.respondWith(answer(200));
+    await waitForLogEntry(person, endpoint, 2);
+    const listEndpoints = async () => (await rig.call(person, "GET", endpointsPath)).json.data;
+    expect(await listEndpoints()).toMatchObject([
+      { lastOutcome: "Failed", consecutiveFailures: 2 },
+    ]);
+    receiver.respondWith(respondWithStatus(200));
     rig.clock.advance(300_000);
-    expect(await settledLog(person, endpoint, 3)).toMatchObject({
+    expect(await waitForLogEntry(person, endpoint, 3)).toMatchObject({
       status: "Delivered",
       error: null,
     });
-    expect(await shown()).toMatchObject([{ lastOutcome: "Delivered", consecutiveFailures: 0 }]);
+    expect(await listEndpoints()).toMatchObject([
+      { lastOutcome: "Delivered", consecutiveFailures: 0 },
+    ]);
   });
 });
 
 describe("data", () => {
   test("is the link's state at send time; id, createdAt and transaction stay the event's (rules HOOK-8 and HOOK-10)", async () => {
-    receiver.respondWith(answer(500));
+    receiver.respondWith(respondWithStatus(500));
     const person = rig.signIn();
     const endpoint = await rig.register(person);
     await rig.service.start();
@@ -280,29 +290,31 @@ describe("data", () => {
       expirationDate: new Date(rig.clock.now().getTime() + 330_000),
     });
     const transaction = sampleTransaction();
-    await tellPayment(link, transaction);
-    await settledLog(person, endpoint, 1);
+    await publishPayment(link, transaction);
+    await waitForLogEntry(person, endpoint, 1);
 
-    const later = { ...link, version: 3, currentUsage: 2, receivedAmount: new Decimal("21") };
-    const change = { key: link.id, occurredAt: rig.clock.now() };
-    await rig.tell(outgoing(linkSnapshot, { ...change, data: { link: later } }));
+    const laterLink = { ...link, version: 3, currentUsage: 2, receivedAmount: new Decimal("21") };
+    const eventFields = { key: link.id, occurredAt: rig.clock.now() };
+    await rig.publish(
+      createOutgoingEvent(linkSnapshot, { ...eventFields, data: { link: laterLink } }),
+    );
     rig.clock.advance(30_000);
-    await settledLog(person, endpoint, 2);
+    await waitForLogEntry(person, endpoint, 2);
     // An older record that comes late changes nothing.
-    await rig.tell(outgoing(linkSnapshot, { ...change, data: { link } }));
+    await rig.publish(createOutgoingEvent(linkSnapshot, { ...eventFields, data: { link } }));
     rig.clock.advance(300_000);
-    await settledLog(person, endpoint, 3);
-    await rig.tell(
-      outgoing(linkDeactivated, {
-        ...change,
-        data: { link: { ...later, version: 4, status: "inactive", expirationDate: null } },
+    await waitForLogEntry(person, endpoint, 3);
+    await rig.publish(
+      createOutgoingEvent(linkDeactivated, {
+        ...eventFields,
+        data: { link: { ...laterLink, version: 4, status: "inactive", expirationDate: null } },
       }),
     );
     rig.clock.advance(1_800_000);
-    await settledLog(person, endpoint, 4);
+    await waitForLogEntry(person, endpoint, 4);
 
-    const sent = receiver.received.map(({ body }) => body);
-    const data = sent.map((body) => body["data"] as Record<string, unknown>);
+    const sentBodies = receiver.received.map(({ body }) => body);
+    const data = sentBodies.map((body) => body["data"] as Record<string, unknown>);
     expect(
       data.map(({ status, receivedAmount, currentUsage }) => [
         status,
@@ -316,8 +328,8 @@ describe("data", () => {
       ["inactive", "21", 2],
       ["inactive", "21", 2],
     ]);
-    for (const [index, body] of sent.entries()) {
-      expect([body.id, body["createdAt"]]).toEqual([sent[0]?.id, "2026-11-21T10:00:00.000Z"]);
+    for (const [index, body] of sentBodies.entries()) {
+      expect([body.id, body["createdAt"]]).toEqual([sentBodies[0]?.id, "2026-11-21T10:00:00.000Z"]);
       expect(data[index]?.["transaction"]).toMatchObject({ id: transaction.id, amount: "10.5" });
     }
   });
@@ -326,31 +338,31 @@ describe("data", () => {
 describe("one event", () => {
   test("gives every endpoint enabled then one delivery with an id of its own, however often it comes (rules KEEP-3, HOOK-1 and HOOK-11)", async () => {
     const person = rig.signIn();
-    const [one, two, off] = [
+    const [first, second, disabledEndpoint] = [
       await rig.register(person),
       await rig.register(person),
       await rig.register(person),
     ];
-    await rig.call(person, "PATCH", off.path, { enabled: false });
+    await rig.call(person, "PATCH", disabledEndpoint.path, { enabled: false });
     await rig.register(rig.signIn());
     await rig.service.start();
     const link = sampleLink({ userId: person.userId });
-    const event = outgoing(linkCompleted, {
+    const event = createOutgoingEvent(linkCompleted, {
       key: link.id,
       occurredAt: rig.clock.now(),
       data: { link },
     });
-    const id = await rig.tell(event);
-    await rig.tell(event, { id });
-    await tellPayment({ ...link, version: 3 });
+    const id = await rig.publish(event);
+    await rig.publish(event, { id });
+    await publishPayment({ ...link, version: 3 });
     await waitUntil("four webhooks arrive", () => receiver.received.length === 4);
-    const late = await rig.register(person);
-    await settledLog(person, one, 1);
-    await settledLog(person, two, 1);
+    const lateEndpoint = await rig.register(person);
+    await waitForLogEntry(person, first, 1);
+    await waitForLogEntry(person, second, 1);
     expect(new Set(receiver.received.map(({ body }) => body.id)).size).toBe(4);
-    expect(await rig.readLog(person, one)).toHaveLength(2);
-    expect(await rig.readLog(person, off)).toEqual([]);
-    expect(await rig.readLog(person, late)).toEqual([]);
+    expect(await rig.readLog(person, first)).toHaveLength(2);
+    expect(await rig.readLog(person, disabledEndpoint)).toEqual([]);
+    expect(await rig.readLog(person, lateEndpoint)).toEqual([]);
   });
 
   test("that is told twice in one breath is sent once", async () => {
@@ -358,8 +370,8 @@ describe("one event", () => {
     await rig.register(person);
     await rig.service.start();
     const link = sampleLink({ userId: person.userId });
-    const completed = { key: link.id, occurredAt: rig.clock.now(), data: { link } };
-    const record = rig.recordOf(outgoing(linkCompleted, completed), newId("evt"));
+    const eventFields = { key: link.id, occurredAt: rig.clock.now(), data: { link } };
+    const record = rig.toKafkaRecord(createOutgoingEvent(linkCompleted, eventFields), newId("evt"));
     await rig.bus.publish([record, record]);
     await waitUntil("a webhook arrives", () => receiver.received.length > 0);
     // Ends once all that was begun has arrived.
@@ -368,13 +380,13 @@ describe("one event", () => {
   });
 
   const transaction = sampleTransaction();
-  const paidEvent = (link: PaymentLinkState, paid = transaction) =>
-    outgoing(linkTransactionSucceeded, {
+  const createPaidEvent = (link: PaymentLinkState, paidTransaction = transaction) =>
+    createOutgoingEvent(linkTransactionSucceeded, {
       key: link.id,
       occurredAt: rig.clock.now(),
-      data: { link, transaction: paid },
+      data: { link, transaction: paidTransaction },
     });
-  const delivered = (person: Person, endpoint: RegisteredEndpoint, count: number) =>
+  const waitForDelivered = (person: Person, endpoint: RegisteredEndpoint, count: number) =>
     waitUntil(`${count} are delivered`, async () => {
       const log = await rig.readLog(person, endpoint);
       return log.length === count && log.every(({ status }) => status === "Delivered");
@@ -383,27 +395,27 @@ describe("one event", () => {
   test("heard again after newer ones sends nothing, also to endpoints that came since (rule KEEP-5)", async () => {
     const person = rig.signIn();
     const endpoint = await rig.register(person);
-    const off = await rig.register(person);
-    await rig.call(person, "PATCH", off.path, { enabled: false });
+    const disabledEndpoint = await rig.register(person);
+    await rig.call(person, "PATCH", disabledEndpoint.path, { enabled: false });
     await rig.service.start();
     const link = sampleLink({ userId: person.userId });
-    const event = paidEvent(link);
-    const id = await rig.tell(event);
+    const event = createPaidEvent(link);
+    const id = await rig.publish(event);
     rig.clock.advance(1_000);
-    const newer = outgoing(linkCompleted, {
+    const newerEvent = createOutgoingEvent(linkCompleted, {
       key: link.id,
       occurredAt: rig.clock.now(),
       data: { link: { ...link, version: 3 } },
     });
-    const newerId = await rig.tell(newer);
-    await delivered(person, endpoint, 2);
-    await rig.call(person, "PATCH", off.path, { enabled: true });
-    const late = await rig.register(person);
-    await rig.tell(event, { id });
-    await rig.tell(newer, { id: newerId });
+    const newerId = await rig.publish(newerEvent);
+    await waitForDelivered(person, endpoint, 2);
+    await rig.call(person, "PATCH", disabledEndpoint.path, { enabled: true });
+    const lateEndpoint = await rig.register(person);
+    await rig.publish(event, { id });
+    await rig.publish(newerEvent, { id: newerId });
     expect(await rig.readLog(person, endpoint)).toHaveLength(2);
-    expect(await rig.readLog(person, off)).toEqual([]);
-    expect(await rig.readLog(person, late)).toEqual([]);
+    expect(await rig.readLog(person, disabledEndpoint)).toEqual([]);
+    expect(await rig.readLog(person, lateEndpoint)).toEqual([]);
     expect(receiver.received).toHaveLength(2);
   });
 
@@ -412,15 +424,15 @@ describe("one event", () => {
     const endpoint = await rig.register(person);
     await rig.service.start();
     const link = sampleLink({ userId: person.userId });
-    const id = await rig.tell(paidEvent(link));
-    await rig.tell(paidEvent({ ...link, version: 5 }), { id: newId("evt") });
-    await delivered(person, endpoint, 2);
+    const id = await rig.publish(createPaidEvent(link));
+    await rig.publish(createPaidEvent({ ...link, version: 5 }), { id: newId("evt") });
+    await waitForDelivered(person, endpoint, 2);
     rig.clock.advance(3 * 24 * 60 * 60_000);
-    await rig.tell(paidEvent(link), { id });
-    await rig.tell(paidEvent({ ...link, version: 3 }));
-    await delivered(person, endpoint, 3);
+    await rig.publish(createPaidEvent(link), { id });
+    await rig.publish(createPaidEvent({ ...link, version: 3 }));
+    await waitForDelivered(person, endpoint, 3);
     // With a state of its link that is news, too.
-    await rig.tell(paidEvent({ ...link, version: 6 }), { id });
+    await rig.publish(createPaidEvent({ ...link, version: 6 }), { id });
     // Ends once all that was begun has arrived.
     await rig.service.stop();
     expect(receiver.received).toHaveLength(3);
@@ -432,11 +444,11 @@ describe("one event", () => {
     await rig.service.start();
     const link = sampleLink({ userId: person.userId });
     const firstAt = rig.clock.now().toISOString();
-    const id = await rig.tell(paidEvent(link));
-    await delivered(person, endpoint, 1);
+    const id = await rig.publish(createPaidEvent(link));
+    await waitForDelivered(person, endpoint, 1);
     rig.clock.advance(3 * 24 * 60 * 60_000);
-    const seenAgain = { ...transaction, dateCreated: rig.clock.now() };
-    await rig.tell(paidEvent(link, seenAgain), { id });
+    const seenAgainTransaction = { ...transaction, dateCreated: rig.clock.now() };
+    await rig.publish(createPaidEvent(link, seenAgainTransaction), { id });
     const log = await rig.readLog(person, endpoint);
     expect(log.map(({ dateCreated }) => dateCreated)).toEqual([firstAt]);
   });
@@ -446,19 +458,19 @@ describe("one event", () => {
     const endpoint = await rig.register(person);
     await rig.service.start();
     const link = sampleLink({ userId: person.userId });
-    await rig.tell(paidEvent({ ...link, version: 5 }));
-    await delivered(person, endpoint, 1);
+    await rig.publish(createPaidEvent({ ...link, version: 5 }));
+    await waitForDelivered(person, endpoint, 1);
     rig.clock.advance(60_000);
-    const event = paidEvent({ ...link, version: 3 });
-    const id = await rig.tell(event);
-    await delivered(person, endpoint, 2);
+    const event = createPaidEvent({ ...link, version: 3 });
+    const id = await rig.publish(event);
+    await waitForDelivered(person, endpoint, 2);
     rig.clock.advance(1_000);
-    const late = await rig.register(person);
-    await rig.tell(event, { id });
-    expect(await rig.readLog(person, late)).toEqual([]);
-    await rig.tell(paidEvent({ ...link, version: 4 }));
-    await delivered(person, late, 1);
-    await delivered(person, endpoint, 3);
+    const lateEndpoint = await rig.register(person);
+    await rig.publish(event, { id });
+    expect(await rig.readLog(person, lateEndpoint)).toEqual([]);
+    await rig.publish(createPaidEvent({ ...link, version: 4 }));
+    await waitForDelivered(person, lateEndpoint, 1);
+    await waitForDelivered(person, endpoint, 3);
   });
 
   test("has the same id at an endpoint when this service was restored and hears it again", async () => {
@@ -466,8 +478,8 @@ describe("one event", () => {
     await rig.register(person);
     await rig.service.start();
     const link = sampleLink({ userId: person.userId });
-    const event = paidEvent(link);
-    const id = await rig.tell(event);
+    const event = createPaidEvent(link);
+    const id = await rig.publish(event);
     await waitUntil("a webhook arrives", () => receiver.received.length === 1);
     await waitUntil("its end is written", () =>
       rig.pool.exists(
@@ -477,7 +489,7 @@ describe("one event", () => {
     for (const table of ["deliveries", "delivery_log", "links"]) {
       await rig.pool.query(sql.type(z.object({}).strict())`DELETE FROM ${sql.identifier([table])}`);
     }
-    await rig.tell(event, { id });
+    await rig.publish(event, { id });
     await waitUntil("it arrives again", () => receiver.received.length === 2);
     expect(new Set(receiver.received.map(({ body }) => body.id)).size).toBe(1);
   });
@@ -488,20 +500,20 @@ describe("one event", () => {
       "also one that is kept without its time",
       async () => rig.pool.query(sql.type(z.object({}).strict())`UPDATE links SET told_at = NULL`),
     ],
-  ])("shows a link as its restored source tells it again, %s", async (_, makeOld) => {
+  ])("shows a link as its restored source tells it again, %s", async (_, makeStoredStateOld) => {
     const person = rig.signIn();
     const endpoint = await rig.register(person);
     await rig.service.start();
     const link = sampleLink({ userId: person.userId });
-    await rig.tell(paidEvent({ ...link, version: 6, description: "lost" }));
-    await delivered(person, endpoint, 1);
-    await makeOld();
+    await rig.publish(createPaidEvent({ ...link, version: 6, description: "lost" }));
+    await waitForDelivered(person, endpoint, 1);
+    await makeStoredStateOld();
     const snapshot = { key: link.id, occurredAt: rig.clock.now(), data: { link } };
-    await rig.tell(outgoing(linkSnapshot, snapshot));
-    await rig.tell(paidEvent({ ...link, version: 3, description: "restored" }));
-    await delivered(person, endpoint, 2);
-    const told = receiver.received.map(({ body }) => body["data"] as Record<string, unknown>);
-    expect(told.map(({ description }) => description)).toEqual(["lost", "restored"]);
+    await rig.publish(createOutgoingEvent(linkSnapshot, snapshot));
+    await rig.publish(createPaidEvent({ ...link, version: 3, description: "restored" }));
+    await waitForDelivered(person, endpoint, 2);
+    const sentData = receiver.received.map(({ body }) => body["data"] as Record<string, unknown>);
+    expect(sentData.map(({ description }) => description)).toEqual(["lost", "restored"]);
   });
 
   test("that is no webhook sends nothing (rules EVENT-6, STATE-4 and HOOK-7)", async () => {
@@ -509,9 +521,9 @@ describe("one event", () => {
     const endpoint = await rig.register(person);
     await rig.service.start();
     const link = sampleLink({ userId: person.userId, status: "inactive" });
-    const rest = { key: link.id, occurredAt: rig.clock.now(), data: { link } };
-    await rig.tell(outgoing(linkDeactivated, rest));
-    await rig.tell(outgoing(linkSnapshot, rest));
+    const eventFields = { key: link.id, occurredAt: rig.clock.now(), data: { link } };
+    await rig.publish(createOutgoingEvent(linkDeactivated, eventFields));
+    await rig.publish(createOutgoingEvent(linkSnapshot, eventFields));
     expect(await rig.readLog(person, endpoint)).toEqual([]);
   });
 });

@@ -6,9 +6,9 @@ import type { OutcomeKind } from "./attempt/attempt-outcome.ts";
 export type DeliveryMetrics = {
   countAttempt(outcome: OutcomeKind): void;
   /** A first attempt begins now for an event that occurred then. */
-  timeFirstAttempt(occurredAt: Date): void;
+  observeFirstAttemptDelay(occurredAt: Date): void;
   /** Counts an attempt as under way until it has ended. */
-  whileUnderWay<Out>(attempt: () => Promise<Out>): Promise<Out>;
+  trackInProgress<Out>(attempt: () => Promise<Out>): Promise<Out>;
 };
 
 type DeliveryMetricsOptions = {
@@ -32,7 +32,7 @@ export const createDeliveryMetrics = (options: DeliveryMetricsOptions): Delivery
     labelNames: ["outcome"] as const,
     registers,
   });
-  const underWay = new Gauge({
+  const inProgress = new Gauge({
     name: "payment_links_webhook_attempts_under_way",
     help: "Webhook attempts that this process is making now, of WEBHOOK_CONCURRENCY at most",
     registers,
@@ -65,16 +65,16 @@ export const createDeliveryMetrics = (options: DeliveryMetricsOptions): Delivery
   });
   return {
     countAttempt: (outcome) => attempts.inc({ outcome }),
-    timeFirstAttempt: (occurredAt) => {
+    observeFirstAttemptDelay: (occurredAt) => {
       const delayMs = clock.now().getTime() - occurredAt.getTime();
       firstAttemptDelay.observe(Math.max(0, delayMs) / millisPerSecond);
     },
-    whileUnderWay: async (attempt) => {
-      underWay.inc();
+    trackInProgress: async (attempt) => {
+      inProgress.inc();
       try {
         return await attempt();
       } finally {
-        underWay.dec();
+        inProgress.dec();
       }
     },
   };

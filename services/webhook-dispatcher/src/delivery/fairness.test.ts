@@ -3,24 +3,30 @@ import type { Db } from "@payment-links/postgres";
 import { sql } from "slonik";
 import * as z from "zod";
 import { waitUntil } from "@payment-links/runtime/testing";
-import { type Receiver, answer, openReceiver } from "../testing/open-receiver.ts";
-import { type Person, type RegisteredEndpoint, type Rig, openRig } from "../testing/open-rig.ts";
+import { type Receiver, respondWithStatus, startReceiver } from "../testing/start-receiver.ts";
+import {
+  type Person,
+  type RegisteredEndpoint,
+  type Rig,
+  createRig,
+} from "../testing/create-rig.ts";
 import { abandonDeliveries } from "../store/ended-deliveries.ts";
 import { lockEndpoints } from "../store/endpoints.ts";
 
 let receiver: Receiver;
 let rig: Rig;
 /** Attempts that hang until they are let go, by path. */
-let held: { path: string | undefined; end: () => void }[];
+let heldRequests: { path: string | undefined; respond: () => void }[];
 beforeEach(async () => {
-  held = [];
-  receiver = await openReceiver();
+  heldRequests = [];
+  receiver = await startReceiver();
   receiver.respondWith((res, { path }) => {
-    if (path?.startsWith("/hanging")) held.push({ path, end: () => answer(200)(res) });
-    else answer(200)(res);
+    if (path?.startsWith("/hanging"))
+      heldRequests.push({ path, respond: () => respondWithStatus(200)(res) });
+    else respondWithStatus(200)(res);
   });
   const { origin } = receiver;
-  rig = await openRig({
+  rig = await createRig({
     environment: { WEBHOOK_HOST_OVERRIDES: `receiver.test=${origin},other.test=${origin}` },
   });
 });
@@ -30,55 +36,58 @@ afterEach(async () => {
 });
 
 /** Queues events of those people before anything is claimed, then starts with those bounds. */
-const startWithQueue = async (people: readonly Person[], bounds: Record<string, string>) => {
+const startWithQueue = async (people: readonly Person[], limits: Record<string, string>) => {
   const { service } = await rig.startAnother({ WEBHOOK_RETRY_SCHEDULE_SECONDS: "60" });
   for (const person of people) {
     await Promise.all(Array.from({ length: 5 }, () => rig.tellCompleted(person)));
   }
   await service.stop();
   rig.clock.advance(60_000);
-  await rig.startAnother(bounds);
+  await rig.startAnother(limits);
 };
 
 /**
  * Ends once a webhook published now has arrived: by then every claim that could be made was made.
  */
-const untilOthersGet = async (path: string) => {
-  const witness = rig.signIn();
-  await rig.register(witness, path);
-  await rig.tellCompleted(witness);
+const waitForOtherDelivery = async (path: string) => {
+  const probeUser = rig.signIn();
+  await rig.register(probeUser, path);
+  await rig.tellCompleted(probeUser);
   const name = new URL(path, "https://receiver.test").pathname;
   await waitUntil("the others get theirs", () =>
-    receiver.received.some((one) => one.path === name),
+    receiver.received.some((request) => request.path === name),
   );
 };
 
-const endHeld = async (total: number) => {
-  const release = setInterval(() => held.splice(0).forEach(({ end }) => end()), 5);
+const releaseHeld = async (total: number) => {
+  const releaseTimer = setInterval(
+    () => heldRequests.splice(0).forEach(({ respond }) => respond()),
+    5,
+  );
   await waitUntil("all arrive in the end", () => receiver.received.length === total);
-  clearInterval(release);
+  clearInterval(releaseTimer);
 };
 
 describe("a process holds at most its bound of attempts", () => {
   test("per account: one whose endpoints all hang leaves the rest to others", async () => {
-    const slow = rig.signIn();
-    await Promise.all([1, 2, 3].map((at) => rig.register(slow, `/hanging/${at}`)));
-    await startWithQueue([slow], { WEBHOOK_ACCOUNT_CONCURRENCY: "4" });
-    await waitUntil("its slots are taken", () => held.length >= 4);
-    await untilOthersGet("/quick");
-    expect(held).toHaveLength(4);
-    expect(new Set(held.map(({ path }) => path)).size).toBe(3);
-    await endHeld(15 + 1);
+    const slowUser = rig.signIn();
+    await Promise.all([1, 2, 3].map((index) => rig.register(slowUser, `/hanging/${index}`)));
+    await startWithQueue([slowUser], { WEBHOOK_ACCOUNT_CONCURRENCY: "4" });
+    await waitUntil("its slots are taken", () => heldRequests.length >= 4);
+    await waitForOtherDelivery("/quick");
+    expect(heldRequests).toHaveLength(4);
+    expect(new Set(heldRequests.map(({ path }) => path)).size).toBe(3);
+    await releaseHeld(15 + 1);
   });
 
   test("per origin: a host where many accounts point gets no more than that", async () => {
     const people = [1, 2, 3].map(() => rig.signIn());
     for (const person of people) await rig.register(person, "/hanging");
     await startWithQueue(people, { WEBHOOK_ORIGIN_CONCURRENCY: "4" });
-    await waitUntil("its slots are taken", () => held.length >= 4);
-    await untilOthersGet("https://other.test/quick");
-    expect(held).toHaveLength(4);
-    await endHeld(15 + 1);
+    await waitUntil("its slots are taken", () => heldRequests.length >= 4);
+    await waitForOtherDelivery("https://other.test/quick");
+    expect(heldRequests).toHaveLength(4);
+    await releaseHeld(15 + 1);
   });
 });
 
@@ -87,33 +96,33 @@ describe("an endpoint with a long queue that is being disabled", () => {
     (await rig.readLog(person, endpoint))[0]?.["status"] === "Delivered";
 
   test("holds up its own results, which count later, and nobody else's", async () => {
-    const slow = rig.signIn();
-    const endpoint = await rig.register(slow, "/hanging");
-    const other = rig.signIn();
-    const quick = await rig.register(other, "/quick");
+    const slowUser = rig.signIn();
+    const endpoint = await rig.register(slowUser, "/hanging");
+    const otherUser = rig.signIn();
+    const quickEndpoint = await rig.register(otherUser, "/quick");
     await rig.service.start();
-    await rig.tellCompleted(slow);
-    await waitUntil("an attempt is under way", () => held.length === 1);
+    await rig.tellCompleted(slowUser);
+    await waitUntil("an attempt is under way", () => heldRequests.length === 1);
     await rig.pool.transaction(async (tx) => {
-      const { userId } = slow;
+      const { userId } = slowUser;
       await lockEndpoints(tx, userId);
       const reason = "endpoint disabled";
       await abandonDeliveries(tx, { userId, endpointId: endpoint.id, reason });
-      held[0]?.end();
+      heldRequests[0]?.respond();
       await waitUntil("its attempt has ended", async () => {
         const name = "payment_links_webhook_attempts_total";
-        const counted = await rig.metrics.getSingleMetricAsString(name);
-        return /outcome="delivered".*\} 1/.test(counted);
+        const metric = await rig.metrics.getSingleMetricAsString(name);
+        return /outcome="delivered".*\} 1/.test(metric);
       });
-      await rig.tellCompleted(other);
-      await waitUntil("the other's is delivered", isDelivered(other, quick));
+      await rig.tellCompleted(otherUser);
+      await waitUntil("the other's is delivered", isDelivered(otherUser, quickEndpoint));
     });
-    await waitUntil("its own is delivered", isDelivered(slow, endpoint));
+    await waitUntil("its own is delivered", isDelivered(slowUser, endpoint));
   });
 
   test.each([["disabled"], ["deleted"]])(
     "%s: is rid of it before its account's events are held up",
-    async (how) => {
+    async (action) => {
       const person = rig.signIn();
       const endpoint = await rig.register(person, "/hanging");
       const now = sql.timestamp(rig.clock.now());
@@ -124,27 +133,32 @@ describe("an endpoint with a long queue that is being disabled", () => {
                'payment_link.completed', ${now}, ${now}, ${now}
         FROM generate_series(1, 2500) AS n
       `);
-      const countIn = (db: Db, table: string) =>
+      const countRows = (db: Db, table: string) =>
         db.oneFirst(sql.type(z.object({ count: z.int() }))`
           SELECT count(*)::int AS count FROM ${sql.identifier([table])}
           WHERE endpoint_id = ${endpoint.id}
         `);
-      const { asked } = await rig.pool.transaction(async (tx) => {
+      const { request } = await rig.pool.transaction(async (tx) => {
         await lockEndpoints(tx, person.userId);
-        const asked =
-          how === "disabled"
+        const request =
+          action === "disabled"
             ? rig.call(person, "PATCH", endpoint.path, { enabled: false })
             : rig.call(person, "DELETE", endpoint.path);
         await waitUntil(
           "all is abandoned",
-          async () => (await countIn(tx, "delivery_log")) === 2_500,
+          async () => (await countRows(tx, "delivery_log")) === 2_500,
         );
-        return { asked };
+        return { request };
       });
-      expect((await asked).status).toBe(how === "disabled" ? 200 : 204);
-      expect(await countIn(rig.pool, "deliveries")).toBe(0);
-      const gone = { status: "Failed", error: `endpoint ${how}`, attempts: 0, nextAttemptAt: null };
-      expect((await rig.readLog(person, endpoint))[0]).toMatchObject(gone);
+      expect((await request).status).toBe(action === "disabled" ? 200 : 204);
+      expect(await countRows(rig.pool, "deliveries")).toBe(0);
+      const abandonedEntry = {
+        status: "Failed",
+        error: `endpoint ${action}`,
+        attempts: 0,
+        nextAttemptAt: null,
+      };
+      expect((await rig.readLog(person, endpoint))[0]).toMatchObject(abandonedEntry);
     },
   );
 });

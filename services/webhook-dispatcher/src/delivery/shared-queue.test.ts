@@ -5,17 +5,17 @@ import { waitUntil } from "@payment-links/runtime/testing";
 import { injectDelay } from "@payment-links/runtime/testing/inject-delay";
 import {
   type Receiver,
-  answer,
+  respondWithStatus,
   expectedSignature,
-  openReceiver,
-} from "../testing/open-receiver.ts";
+  startReceiver,
+} from "../testing/start-receiver.ts";
 import {
   type Person,
   type RegisteredEndpoint,
   type Rig,
   endpointsPath,
-  openRig,
-} from "../testing/open-rig.ts";
+  createRig,
+} from "../testing/create-rig.ts";
 
 /** The attempt's deadline, and how much longer than that a lease lasts. */
 const leaseMs = 10_000 + 20_000;
@@ -23,8 +23,8 @@ const leaseMs = 10_000 + 20_000;
 let receiver: Receiver;
 let rig: Rig;
 beforeEach(async () => {
-  receiver = await openReceiver();
-  rig = await openRig({
+  receiver = await startReceiver();
+  rig = await createRig({
     environment: { WEBHOOK_HOST_OVERRIDES: `receiver.test=${receiver.origin}` },
   });
 });
@@ -33,7 +33,7 @@ afterEach(async () => {
   await receiver.close();
 });
 
-const newest = async (person: Person, endpoint: RegisteredEndpoint) =>
+const readNewestEntry = async (person: Person, endpoint: RegisteredEndpoint) =>
   (await rig.readLog(person, endpoint))[0];
 
 const Counts = z.object({ status: z.string(), attempts: z.int(), count: z.int() });
@@ -61,35 +61,35 @@ const isAllDelivered = (total: number) => async () => {
 describe("several dispatchers of one database", () => {
   test("send every delivery once, and never twice at once, over failures and retries (rule HOOK-15)", async () => {
     const person = rig.signIn();
-    await Promise.all([1, 2, 3, 4, 5].map((at) => rig.register(person, `/${at}`)));
-    const underWay = new Set<string>();
-    const sent = new Map<string, number>();
-    let doublesCount = 0;
+    await Promise.all([1, 2, 3, 4, 5].map((index) => rig.register(person, `/${index}`)));
+    const inProgressIds = new Set<string>();
+    const attemptsById = new Map<string, number>();
+    let duplicateCount = 0;
     receiver.respondWith((res, { body: { id } }) => {
-      if (underWay.has(id)) doublesCount += 1;
-      underWay.add(id);
-      const attempt = (sent.get(id) ?? 0) + 1;
-      sent.set(id, attempt);
+      if (inProgressIds.has(id)) duplicateCount += 1;
+      inProgressIds.add(id);
+      const attempt = (attemptsById.get(id) ?? 0) + 1;
+      attemptsById.set(id, attempt);
       void injectDelay("slow peer", 2).then(() => {
-        underWay.delete(id);
+        inProgressIds.delete(id);
         // Every third delivery fails at first.
-        answer(attempt === 1 && sent.size % 3 === 0 ? 500 : 200)(res);
+        respondWithStatus(attempt === 1 && attemptsById.size % 3 === 0 ? 500 : 200)(res);
       });
     });
-    const bounds = { WEBHOOK_CONCURRENCY: "16", WEBHOOK_ENDPOINT_CONCURRENCY: "4" };
-    await Promise.all([1, 2, 3].map(() => rig.startAnother(bounds)));
-    const eventsCount = 40;
-    await Promise.all(Array.from({ length: eventsCount }, () => rig.tellCompleted(person)));
-    const total = eventsCount * 5;
-    await waitUntil("every delivery was tried", () => sent.size === total);
+    const limits = { WEBHOOK_CONCURRENCY: "16", WEBHOOK_ENDPOINT_CONCURRENCY: "4" };
+    await Promise.all([1, 2, 3].map(() => rig.startAnother(limits)));
+    const eventCount = 40;
+    await Promise.all(Array.from({ length: eventCount }, () => rig.tellCompleted(person)));
+    const total = eventCount * 5;
+    await waitUntil("every delivery was tried", () => attemptsById.size === total);
     await waitUntil("the first attempts are over", async () => {
-      const isTried = (await countDeliveries()).every(({ attempts }) => attempts === 1);
-      return isTried && (await countLeased()) === 0;
+      const areAllTried = (await countDeliveries()).every(({ attempts }) => attempts === 1);
+      return areAllTried && (await countLeased()) === 0;
     });
     rig.clock.advance(31_000);
     await waitUntil("all are delivered", isAllDelivered(total));
 
-    expect(doublesCount).toBe(0);
+    expect(duplicateCount).toBe(0);
     const counts = await countDeliveries();
     const failedFirst = counts.find(({ attempts }) => attempts === 2)?.count ?? 0;
     expect(failedFirst).toBeGreaterThan(0);
@@ -101,28 +101,28 @@ describe("several dispatchers of one database", () => {
   });
 
   test("one receiver that hangs costs the others nothing, and no more than its own slots", async () => {
-    const held: (() => void)[] = [];
+    const heldResponses: (() => void)[] = [];
     receiver.respondWith((res, { path }) => {
-      if (path === "/hanging") held.push(() => answer(200)(res));
-      else answer(200)(res);
+      if (path === "/hanging") heldResponses.push(() => respondWithStatus(200)(res));
+      else respondWithStatus(200)(res);
     });
-    const slow = rig.signIn();
-    const quick = rig.signIn();
-    await rig.register(slow, "/hanging");
-    await rig.register(quick, "/quick");
+    const slowUser = rig.signIn();
+    const quickUser = rig.signIn();
+    await rig.register(slowUser, "/hanging");
+    await rig.register(quickUser, "/quick");
     // All is queued before anything is claimed, so that each claim is full.
     const { service } = await rig.startAnother({ WEBHOOK_RETRY_SCHEDULE_SECONDS: "60" });
-    await Promise.all(Array.from({ length: 20 }, () => rig.tellCompleted(slow)));
-    await Promise.all(Array.from({ length: 20 }, () => rig.tellCompleted(quick)));
+    await Promise.all(Array.from({ length: 20 }, () => rig.tellCompleted(slowUser)));
+    await Promise.all(Array.from({ length: 20 }, () => rig.tellCompleted(quickUser)));
     await service.stop();
     rig.clock.advance(60_000);
     await rig.startAnother({ WEBHOOK_CONCURRENCY: "8", WEBHOOK_ENDPOINT_CONCURRENCY: "3" });
     const quickCount = () => receiver.received.filter(({ path }) => path === "/quick").length;
     await waitUntil("the quick one has its twenty", () => quickCount() === 20);
-    expect(held).toHaveLength(3);
-    const release = setInterval(() => held.splice(0).forEach((end) => end()), 5);
+    expect(heldResponses).toHaveLength(3);
+    const releaseTimer = setInterval(() => heldResponses.splice(0).forEach((end) => end()), 5);
     await waitUntil("the hanging one gets the rest", isAllDelivered(40));
-    clearInterval(release);
+    clearInterval(releaseTimer);
   });
 });
 
@@ -132,31 +132,31 @@ describe("a dispatcher that died in the middle of an attempt", () => {
     const endpoint = await rig.register(person);
     // The row is as a killed process leaves it: claimed, and nobody left to report how the attempt
     // ended.
-    receiver.respondWith(answer(500));
+    receiver.respondWith(respondWithStatus(500));
     await rig.service.start();
     await rig.tellCompleted(person);
     await waitUntil(
       "the first attempt is over",
-      async () => (await newest(person, endpoint))?.["httpStatus"] === 500,
+      async () => (await readNewestEntry(person, endpoint))?.["httpStatus"] === 500,
     );
     const leaseUntil = new Date(rig.clock.now().getTime() + leaseMs);
-    const nothing = sql.type(z.object({}).strict());
-    await rig.pool.query(nothing`
+    const voidRow = sql.type(z.object({}).strict());
+    await rig.pool.query(voidRow`
       UPDATE deliveries SET attempts = 2, next_attempt_at = NULL, http_status = NULL, error = NULL,
         lease_until = ${sql.timestamp(leaseUntil)}, last_attempt_at = ${sql.timestamp(rig.clock.now())}
     `);
-    receiver.respondWith(answer(200));
+    receiver.respondWith(respondWithStatus(200));
     rig.clock.advance(leaseMs - 1);
-    const before = receiver.received.length;
-    const witness = rig.signIn();
-    const other = await rig.register(witness);
-    await rig.tellCompleted(witness);
+    const receivedBefore = receiver.received.length;
+    const probeUser = rig.signIn();
+    const probeEndpoint = await rig.register(probeUser);
+    await rig.tellCompleted(probeUser);
     await waitUntil(
       "the queue was looked at",
-      async () => (await newest(witness, other))?.["status"] === "Delivered",
+      async () => (await readNewestEntry(probeUser, probeEndpoint))?.["status"] === "Delivered",
     );
-    expect(receiver.received).toHaveLength(before + 1);
-    expect(await newest(person, endpoint)).toMatchObject({
+    expect(receiver.received).toHaveLength(receivedBefore + 1);
+    expect(await readNewestEntry(person, endpoint)).toMatchObject({
       status: "Pending",
       attempts: 2,
       error: null,
@@ -164,14 +164,14 @@ describe("a dispatcher that died in the middle of an attempt", () => {
 
     // Leases are looked at once a second, counted from the end of the look before, which may have
     // been under way when the clock was moved: so it moves on until the next one came.
-    const interrupted = await waitUntil("the lease is over", async () => {
+    const interruptedEntry = await waitUntil("the lease is over", async () => {
       rig.clock.advance(100);
-      const entry = await newest(person, endpoint);
+      const entry = await readNewestEntry(person, endpoint);
       return entry?.["error"] === "interrupted" && entry;
     });
     // The third attempt comes five minutes after the end of the second, which is the end of its
     // lease.
-    expect(interrupted).toMatchObject({
+    expect(interruptedEntry).toMatchObject({
       status: "Pending",
       attempts: 2,
       httpStatus: null,
@@ -183,9 +183,9 @@ describe("a dispatcher that died in the middle of an attempt", () => {
     rig.clock.advance(299_001);
     await waitUntil(
       "it is delivered",
-      async () => (await newest(person, endpoint))?.["status"] === "Delivered",
+      async () => (await readNewestEntry(person, endpoint))?.["status"] === "Delivered",
     );
-    expect(await newest(person, endpoint)).toMatchObject({ attempts: 3 });
+    expect(await readNewestEntry(person, endpoint)).toMatchObject({ attempts: 3 });
   });
 
   test("on the sixth attempt leaves a failed delivery", async () => {
@@ -194,17 +194,17 @@ describe("a dispatcher that died in the middle of an attempt", () => {
     const { service } = await rig.startAnother({ WEBHOOK_RETRY_SCHEDULE_SECONDS: "3600" });
     await rig.tellCompleted(person);
     await service.stop();
-    const nothing = sql.type(z.object({}).strict());
-    await rig.pool.query(nothing`
+    const voidRow = sql.type(z.object({}).strict());
+    await rig.pool.query(voidRow`
       UPDATE deliveries SET attempts = 6, next_attempt_at = NULL,
         lease_until = ${sql.timestamp(rig.clock.now())}
     `);
     await rig.service.start();
     await waitUntil(
       "it has failed",
-      async () => (await newest(person, endpoint))?.["status"] === "Failed",
+      async () => (await readNewestEntry(person, endpoint))?.["status"] === "Failed",
     );
-    expect(await newest(person, endpoint)).toMatchObject({
+    expect(await readNewestEntry(person, endpoint)).toMatchObject({
       attempts: 6,
       error: "interrupted",
       nextAttemptAt: null,
@@ -215,24 +215,24 @@ describe("a dispatcher that died in the middle of an attempt", () => {
 
 describe("stopping", () => {
   /** A dispatcher with one of two deliveries under way, until the receiver is let go. */
-  const startHeld = async () => {
+  const startWithHeldAttempt = async () => {
     const person = rig.signIn();
     await rig.register(person);
-    const ends: (() => void)[] = [];
-    receiver.respondWith((res) => void ends.push(() => answer(200)(res)));
+    const sendResponses: (() => void)[] = [];
+    receiver.respondWith((res) => void sendResponses.push(() => respondWithStatus(200)(res)));
     const { service } = await rig.startAnother({ WEBHOOK_CONCURRENCY: "1" });
     await rig.tellCompleted(person);
     await rig.tellCompleted(person);
-    await waitUntil("an attempt is under way", () => ends.length === 1);
-    return { ends, service };
+    await waitUntil("an attempt is under way", () => sendResponses.length === 1);
+    return { sendResponses, service };
   };
 
   test("lets the attempt under way end and claims no other: nothing stays leased (rule KEEP-8)", async () => {
-    const { ends, service } = await startHeld();
+    const { sendResponses, service } = await startWithHeldAttempt();
     const stopping = service.stop();
-    ends[0]?.();
+    sendResponses[0]?.();
     await stopping;
-    expect(ends).toHaveLength(1);
+    expect(sendResponses).toHaveLength(1);
     expect(await countDeliveries()).toEqual([
       { status: "Delivered", attempts: 1, count: 1 },
       { status: "Pending", attempts: 0, count: 1 },
@@ -241,9 +241,9 @@ describe("stopping", () => {
   });
 
   test("begins no attempt from its first moment, while the process still serves", async () => {
-    const { ends, service } = await startHeld();
+    const { sendResponses, service } = await startWithHeldAttempt();
     service.drain?.();
-    ends[0]?.();
+    sendResponses[0]?.();
     await waitUntil("its end is written", async () => {
       const counts = await countDeliveries();
       return counts.some(({ status }) => status === "Delivered");
@@ -253,7 +253,7 @@ describe("stopping", () => {
       { status: "Pending", attempts: 0, count: 1 },
     ]);
     await service.stop();
-    expect(ends).toHaveLength(1);
+    expect(sendResponses).toHaveLength(1);
   });
 });
 
@@ -265,36 +265,44 @@ describe("an endpoint that goes while an attempt is under way", () => {
     ["deleted", 500, { status: "Failed", error: "endpoint deleted", httpStatus: 500 }],
   ])(
     "%s: the attempt ends, its %i is the last word, and the queue is abandoned (rule HOOK-6)",
-    async (how, status, last) => {
+    async (action, status, expectedEntry) => {
       const person = rig.signIn();
       const endpoint = await rig.register(person);
-      const ends: (() => void)[] = [];
-      receiver.respondWith((res) => void ends.push(() => answer(status)(res)));
+      const sendResponses: (() => void)[] = [];
+      receiver.respondWith((res) => void sendResponses.push(() => respondWithStatus(status)(res)));
       await rig.startAnother({ WEBHOOK_CONCURRENCY: "1" });
       await rig.tellCompleted(person);
-      await waitUntil("an attempt is under way", () => ends.length === 1);
+      await waitUntil("an attempt is under way", () => sendResponses.length === 1);
       rig.clock.advance(1);
       await rig.tellCompleted(person);
-      if (how === "deleted") await rig.call(person, "DELETE", endpoint.path);
+      if (action === "deleted") await rig.call(person, "DELETE", endpoint.path);
       else await rig.call(person, "PATCH", endpoint.path, { enabled: false });
-      if (how === "disabled") await rig.call(person, "PATCH", endpoint.path, { enabled: true });
-      const entries = () => rig.readLog(person, endpoint);
-      const gone = { status: "Failed", error: `endpoint ${how}`, attempts: 0, nextAttemptAt: null };
-      expect(await entries()).toMatchObject([gone, { status: "Pending", attempts: 1 }]);
-      ends[0]?.();
+      if (action === "disabled") await rig.call(person, "PATCH", endpoint.path, { enabled: true });
+      const readEntries = () => rig.readLog(person, endpoint);
+      const abandonedEntry = {
+        status: "Failed",
+        error: `endpoint ${action}`,
+        attempts: 0,
+        nextAttemptAt: null,
+      };
+      expect(await readEntries()).toMatchObject([
+        abandonedEntry,
+        { status: "Pending", attempts: 1 },
+      ]);
+      sendResponses[0]?.();
       await waitUntil(
         "the attempt has ended",
-        async () => (await entries())[1]?.["status"] !== "Pending",
+        async () => (await readEntries())[1]?.["status"] !== "Pending",
       );
-      expect((await entries())[1]).toMatchObject({ ...last, nextAttemptAt: null });
+      expect((await readEntries())[1]).toMatchObject({ ...expectedEntry, nextAttemptAt: null });
       rig.clock.advance(48 * 3_600_000);
-      const witness = rig.signIn();
-      receiver.respondWith(answer(200));
-      const other = await rig.register(witness, "/witness");
-      await rig.tellCompleted(witness);
+      const probeUser = rig.signIn();
+      receiver.respondWith(respondWithStatus(200));
+      const probeEndpoint = await rig.register(probeUser, "/witness");
+      await rig.tellCompleted(probeUser);
       await waitUntil(
         "the queue was looked at",
-        async () => (await newest(witness, other))?.["status"] === "Delivered",
+        async () => (await readNewestEntry(probeUser, probeEndpoint))?.["status"] === "Delivered",
       );
       expect(receiver.received.filter(({ path }) => path === "/hook")).toHaveLength(1);
     },
@@ -303,20 +311,22 @@ describe("an endpoint that goes while an attempt is under way", () => {
 
 describe("secrets under several keys", () => {
   test("the first key seals, an older one still opens, and one that is gone stops the start (rule OPS-6)", async () => {
-    const second = `second=${Buffer.alloc(32, 9).toString("base64")}`;
+    const secondKey = `second=${Buffer.alloc(32, 9).toString("base64")}`;
     const person = rig.signIn();
     const endpoint = await rig.register(person);
     const firstKey = `first=${Buffer.alloc(32, 7).toString("base64")}`;
-    await expect(rig.startAnother({ WEBHOOK_SECRET_KEYS: second })).rejects.toThrow(
+    await expect(rig.startAnother({ WEBHOOK_SECRET_KEYS: secondKey })).rejects.toThrow(
       /WEBHOOK_SECRET_KEYS.*first/,
     );
-    await rig.startAnother({ WEBHOOK_SECRET_KEYS: `${second},${firstKey}` });
+    await rig.startAnother({ WEBHOOK_SECRET_KEYS: `${secondKey},${firstKey}` });
     await rig.tellCompleted(person);
-    const [got] = await waitUntil(
+    const [receivedWebhook] = await waitUntil(
       "it arrives",
       () => receiver.received.length > 0 && receiver.received,
     );
-    if (got === undefined) throw new Error("nothing was received");
-    expect(got.headers["service-signature"]).toBe(expectedSignature(got, endpoint.secret));
+    if (receivedWebhook === undefined) throw new Error("nothing was received");
+    expect(receivedWebhook.headers["service-signature"]).toBe(
+      expectedSignature(receivedWebhook, endpoint.secret),
+    );
   });
 });

@@ -1,31 +1,31 @@
 import { setTimeout } from "node:timers/promises";
 import { type Pool, transact } from "@payment-links/postgres";
 import { type Clock, type Log, type Loop, afterMs, startLoop } from "@payment-links/runtime";
-import { leaseMsOf } from "../domain/delivery.ts";
+import { leaseMsFor } from "../domain/delivery.ts";
 import type { RetrySchedule } from "../domain/retry-schedule.ts";
 import {
   type Effects,
   type Input,
   createSchedule,
   isBusy,
-  roomForNew,
-  schedule,
+  capacityForNewDeliveries,
+  updateSchedule,
 } from "../domain/schedule/schedule.ts";
-import type { Place, SlotBounds } from "../domain/schedule/slots.ts";
+import type { Destination, SlotLimits } from "../domain/schedule/slots.ts";
 import { listWaitingEndpoints } from "../store/deliveries.ts";
-import { giveBackDeliveries } from "../store/ended-deliveries.ts";
-import { type AttemptOutcome, outcomeOfError } from "./attempt/attempt-outcome.ts";
+import { releaseDeliveries } from "../store/ended-deliveries.ts";
+import { type AttemptOutcome, outcomeFromError } from "./attempt/attempt-outcome.ts";
 import type { Attempt } from "./attempt/make-attempt.ts";
-import { type ClaimedAttempt, claimAttempts } from "./claim-attempts.ts";
+import { type LeasedAttempt, claimAttempts } from "./claim-attempts.ts";
 import type { DeliveryMetrics } from "./delivery-metrics.ts";
-import { endAttempts } from "./end-attempts.ts";
-import { giveBackUntilOver } from "./give-back-until-over.ts";
+import { recordEndedAttempts } from "./record-ended-attempts.ts";
+import { releaseLeasesWithRetry } from "./release-leases-with-retry.ts";
 import { type ResultWriter, createResultWriter } from "./result-writer.ts";
-import { startLapsing } from "./start-lapsing.ts";
+import { startLeaseExpiry } from "./start-lease-expiry.ts";
 import type { Targets } from "./targets.ts";
 
 /** A leased delivery and where it goes. */
-type PlacedAttempt = ClaimedAttempt & { place: Place };
+type RoutedAttempt = LeasedAttempt & { destination: Destination };
 
 /** Sends what is due, as long as it runs. */
 export type Dispatcher = {
@@ -33,20 +33,23 @@ export type Dispatcher = {
    * How many new deliveries may be leased for each endpoint as they are opened; an endpoint that is
    * missing may have none.
    */
-  room(places: readonly Place[]): ReadonlyMap<string, number>;
+  capacityForNewDeliveries(destinations: readonly Destination[]): ReadonlyMap<string, number>;
   /** When the lease of a delivery that is opened now ends. */
-  leaseUntil(): Date;
+  computeLeaseUntil(): Date;
   /**
    * Takes over deliveries that were just opened: the leased ones, and the places where others wait.
    */
-  opened(leased: readonly PlacedAttempt[], waitingPlaces: readonly Place[]): void;
+  acceptDeliveries(
+    leased: readonly RoutedAttempt[],
+    waitingDestinations: readonly Destination[],
+  ): void;
   /**
    * Ends once new deliveries could be sent from memory, or after a short time; then they wait in
    * the queue.
    */
-  pace(): Promise<void>;
+  awaitCapacity(): Promise<void>;
   /** Stops beginning attempts that were leased for the endpoint: it was disabled or deleted. */
-  leave(endpointId: string): void;
+  stopEndpoint(endpointId: string): void;
   /**
    * Begins nothing further, and ends once the attempts under way are made and written. Called again, it
    * ends once what was opened meanwhile is given back.
@@ -54,7 +57,7 @@ export type Dispatcher = {
   stop(): Promise<void>;
 };
 
-type DispatcherOptions = SlotBounds & {
+type DispatcherOptions = SlotLimits & {
   pool: Pool;
   clock: Clock;
   log: Log;
@@ -73,20 +76,20 @@ type DispatcherOptions = SlotBounds & {
 const pollMs = 1_000;
 
 /** How often to look for leases that have waited too long. */
-const agedMs = 250;
+const staleCheckMs = 250;
 
 /**
  * How long hearing of more events waits while new deliveries would only pass through the queue, and
  * how often for one chunk: other accounts' events come behind it. Real time, not the clock's.
  */
-const paceMs = 5;
-const pacesMax = 100;
+const busyCheckMs = 5;
+const busyChecksMax = 100;
 
 /** Performs what the schedule decides, and reports back what came of it. */
-type Performer = {
+type EffectRunner = {
   options: DispatcherOptions;
   writer: ResultWriter;
-  tell: (input: Input<PlacedAttempt>) => Effects<PlacedAttempt>;
+  applyInput: (input: Input<RoutedAttempt>) => Effects<RoutedAttempt>;
 };
 
 /**
@@ -95,45 +98,51 @@ type Performer = {
  */
 export const startDispatcher = (options: DispatcherOptions): Dispatcher => {
   const { clock, log, pool } = options;
-  const state = createSchedule<PlacedAttempt>(options);
+  const state = createSchedule<RoutedAttempt>(options);
   const nowMs = (): number => clock.now().getTime();
-  const underWay = new Set<Promise<void>>();
-  const follow = (work: Promise<void>): void => {
-    const ending = work.finally(() => underWay.delete(ending));
-    underWay.add(ending);
+  const inProgress = new Set<Promise<void>>();
+  const trackWork = (work: Promise<void>): void => {
+    const trackedWork = work.finally(() => inProgress.delete(trackedWork));
+    inProgress.add(trackedWork);
   };
-  const tell = (input: Input<PlacedAttempt>): Effects<PlacedAttempt> => {
+  const applyInput = (input: Input<RoutedAttempt>): Effects<RoutedAttempt> => {
     const atMs = nowMs();
-    const effects = schedule(state, input, atMs);
-    for (const item of effects.begin) follow(run(performer, item));
-    if (effects.giveBack.length > 0) follow(giveBack(performer, effects.giveBack));
-    if (effects.lookAtMs !== undefined && effects.lookAtMs <= atMs) looking.wake();
+    const effects = updateSchedule(state, input, atMs);
+    for (const attempt of effects.attemptsToStart) trackWork(runAttempt(effectRunner, attempt));
+    if (effects.leasesToRelease.length > 0)
+      trackWork(releaseLeases(effectRunner, effects.leasesToRelease));
+    if (effects.pollAtMs !== undefined && effects.pollAtMs <= atMs) pollLoop.wake();
     return effects;
   };
   const writer = createResultWriter({
-    keep: (batch) => transact(pool, (tx) => endAttempts(tx, batch, options)),
-    written: (count) => void tell({ kind: "written", count }),
+    saveBatch: (batch) => transact(pool, (tx) => recordEndedAttempts(tx, batch, options)),
+    onWritten: (count) => void applyInput({ kind: "written", count }),
     clock,
     log,
   });
-  const performer: Performer = { options, writer, tell };
+  const effectRunner: EffectRunner = { options, writer, applyInput };
 
-  const start = (name: string, waitMs: number, job: () => Promise<Date | void>): Loop =>
+  const startJob = (name: string, waitMs: number, job: () => Promise<Date | void>): Loop =>
     startLoop({ name, clock, log, waitMs, run: job });
-  const looking = start("webhook sending", pollMs, () => look(performer));
-  const aging = start("webhook leases ahead", agedMs, async () => void tell({ kind: "aged" }));
-  const lapsing = startLapsing({ ...options, onLapsed: () => looking.wake() });
+  const pollLoop = startJob("webhook sending", pollMs, () => pollQueue(effectRunner));
+  const staleLeaseLoop = startJob(
+    "webhook leases ahead",
+    staleCheckMs,
+    async () => void applyInput({ kind: "aged" }),
+  );
+  const leaseExpiryLoop = startLeaseExpiry({ ...options, onExpired: () => pollLoop.wake() });
 
   return {
-    leaseUntil: () => afterMs(clock, leaseMsOf(options.timeoutMs)),
-    room: (places) => roomForNew(state, places, nowMs()),
-    opened: (leased, waiting) => void tell({ kind: "opened", leased, waiting }),
-    pace: () => whileBusy(() => isBusy(state, nowMs())),
-    leave: (endpointId) => void tell({ kind: "left", endpointId }),
+    computeLeaseUntil: () => afterMs(clock, leaseMsFor(options.timeoutMs)),
+    capacityForNewDeliveries: (destinations) =>
+      capacityForNewDeliveries(state, destinations, nowMs()),
+    acceptDeliveries: (leased, waiting) => void applyInput({ kind: "opened", leased, waiting }),
+    awaitCapacity: () => waitWhileBusy(() => isBusy(state, nowMs())),
+    stopEndpoint: (endpointId) => void applyInput({ kind: "left", endpointId }),
     stop: async () => {
-      tell({ kind: "stopping" });
-      await Promise.all([looking.stop(), lapsing.stop(), aging.stop()]);
-      while (underWay.size > 0) await Promise.all(underWay);
+      applyInput({ kind: "stopping" });
+      await Promise.all([pollLoop.stop(), leaseExpiryLoop.stop(), staleLeaseLoop.stop()]);
+      while (inProgress.size > 0) await Promise.all(inProgress);
     },
   };
 };
@@ -142,65 +151,71 @@ export const startDispatcher = (options: DispatcherOptions): Dispatcher => {
  * Looks for endpoints that have something due and room here, and claims it; answers when to look
  * again.
  */
-const look = async ({ options, tell }: Performer): Promise<Date | undefined> => {
-  const { look: wanted } = tell({ kind: "look" });
-  if (wanted === undefined) return undefined;
-  const waiting = await listWaitingEndpoints(options.pool, wanted);
-  const { claim, lookAtMs } = tell({ kind: "found", look: wanted, waiting });
-  if (claim === undefined) return instantOf(lookAtMs);
-  const claimed = await claimAttempts(options, {
+const pollQueue = async ({ options, applyInput }: EffectRunner): Promise<Date | undefined> => {
+  const { poll: queuePoll } = applyInput({ kind: "look" });
+  if (queuePoll === undefined) return undefined;
+  const waiting = await listWaitingEndpoints(options.pool, queuePoll);
+  const { claim, pollAtMs } = applyInput({ kind: "found", poll: queuePoll, waiting });
+  if (claim === undefined) return toDate(pollAtMs);
+  const claimedAttempts = await claimAttempts(options, {
     now: new Date(claim.atMs),
-    leaseUntil: new Date(claim.atMs + leaseMsOf(options.timeoutMs)),
-    turns: claim.turns.map(({ place, share }) => ({ endpointId: place.endpointId, share })),
+    leaseUntil: new Date(claim.atMs + leaseMsFor(options.timeoutMs)),
+    shares: claim.shares.map(({ destination, share }) => ({
+      endpointId: destination.endpointId,
+      share,
+    })),
   });
-  const placeOf = new Map(claim.turns.map(({ place }) => [place.endpointId, place]));
-  const leased = claimed.flatMap((one) => {
-    const place = placeOf.get(one.delivery.endpointId);
-    return place === undefined ? [] : [{ ...one, place }];
+  const destinationByEndpoint = new Map(
+    claim.shares.map(({ destination }) => [destination.endpointId, destination]),
+  );
+  const leased = claimedAttempts.flatMap((attempt) => {
+    const destination = destinationByEndpoint.get(attempt.delivery.endpointId);
+    return destination === undefined ? [] : [{ ...attempt, destination }];
   });
-  return instantOf(tell({ kind: "claimed", claim, leased }).lookAtMs);
+  return toDate(applyInput({ kind: "claimed", claim, leased }).pollAtMs);
 };
 
-const instantOf = (atMs: number | undefined): Date | undefined =>
+const toDate = (atMs: number | undefined): Date | undefined =>
   atMs === undefined ? undefined : new Date(atMs);
 
 /** Makes one attempt and writes how it ended. */
-const run = async (
-  { options, writer, tell }: Performer,
-  { place, delivery, attempt, leaseUntil }: PlacedAttempt,
+const runAttempt = async (
+  { options, writer, applyInput }: EffectRunner,
+  { destination, delivery, attempt, leaseUntil }: RoutedAttempt,
 ): Promise<void> => {
   const { clock, metrics } = options;
   const { id: deliveryId, eventId, endpointId, occurredAt, attempts } = delivery;
   const startedAt = clock.now();
   const startedMs = clock.elapsedMs();
-  if (attempts === 1) metrics.timeFirstAttempt(occurredAt);
+  if (attempts === 1) metrics.observeFirstAttemptDelay(occurredAt);
   // There is no attempt if something of ours is missing.
   const outcome = await (attempt === null
-    ? outcomeOfError(undefined)
+    ? outcomeFromError(undefined)
     : options.makeAttempt(attempt));
   metrics.countAttempt(outcome.kind);
   const durationMs = Math.round(clock.elapsedMs() - startedMs);
-  const times = { startedAt, endedAt: clock.now(), durationMs, leaseUntil };
-  const ended = { deliveryId, eventId, endpointId, occurredAt, attempts, ...times, outcome };
+  const attemptTimes = { startedAt, endedAt: clock.now(), durationMs, leaseUntil };
+  const ended = { deliveryId, eventId, endpointId, occurredAt, attempts, ...attemptTimes, outcome };
   const written = writer.write(ended);
-  tell({ kind: "ended", place, isAnswered: outcome.httpStatus !== null });
+  applyInput({ kind: "ended", destination, hasResponse: outcome.httpStatus !== null });
   await written;
 };
 
-const giveBack = (
-  { options: { pool, clock, log }, tell }: Performer,
-  items: readonly PlacedAttempt[],
+const releaseLeases = (
+  { options: { pool, clock, log }, applyInput }: EffectRunner,
+  attempts: readonly RoutedAttempt[],
 ): Promise<void> => {
-  const giveBackNow = async (leases: readonly PlacedAttempt[]) => {
-    const held = await transact(pool, (tx) => giveBackDeliveries(tx, leases, clock.now()));
-    const isHeld = new Set(held);
-    const given = leases.filter((lease) => !isHeld.has(lease));
-    tell({ kind: "givenBack", places: given.map(({ place }) => place) });
-    return held;
+  const releaseNow = async (leases: readonly RoutedAttempt[]) => {
+    const lockedLeases = await transact(pool, (tx) => releaseDeliveries(tx, leases, clock.now()));
+    const lockedSet = new Set(lockedLeases);
+    const released = leases.filter((lease) => !lockedSet.has(lease));
+    applyInput({ kind: "givenBack", destinations: released.map(({ destination }) => destination) });
+    return lockedLeases;
   };
-  return giveBackUntilOver({ giveBack: giveBackNow, clock, log }, items);
+  return releaseLeasesWithRetry({ releaseLeases: releaseNow, clock, log }, attempts);
 };
 
-const whileBusy = async (isNow: () => boolean): Promise<void> => {
-  for (let paces = 0; paces < pacesMax && isNow(); paces += 1) await setTimeout(paceMs);
+const waitWhileBusy = async (isBusyNow: () => boolean): Promise<void> => {
+  for (let checks = 0; checks < busyChecksMax && isBusyNow(); checks += 1)
+    await setTimeout(busyCheckMs);
 };

@@ -2,7 +2,7 @@ import { LRUCache } from "lru-cache";
 import type { Transaction } from "@payment-links/postgres";
 import type { Log } from "@payment-links/runtime";
 import { type SecretKeys, openSecret } from "../domain/secret-keys.ts";
-import { type UrlRules, readWebhookUrl } from "../guard/webhook-url.ts";
+import { type UrlRules, parseWebhookUrl } from "../guard/webhook-url.ts";
 import { type EndpointTarget, findTargets } from "../store/endpoints.ts";
 
 /**
@@ -29,10 +29,13 @@ type TargetsOptions = { keys: SecretKeys; rules: UrlRules; log: Log };
  */
 export const createTargets = ({ keys, rules, log }: TargetsOptions): Targets => {
   const cache = new LRUCache<string, Target>({ max: cachedMax });
-  const open = ({ id, url, ...sealed }: EndpointTarget): Target | undefined => {
+  const openTarget = ({ id, url, ...sealedSecret }: EndpointTarget): Target | undefined => {
     try {
-      const read = readWebhookUrl(url, rules);
-      return { url: typeof read === "string" ? null : read, secret: openSecret(keys, sealed, id) };
+      const parsedUrl = parseWebhookUrl(url, rules);
+      return {
+        url: typeof parsedUrl === "string" ? null : parsedUrl,
+        secret: openSecret(keys, sealedSecret, id),
+      };
     } catch (error) {
       log.error({ err: error, endpoint_id: id }, "an endpoint's secret cannot be opened");
       return undefined;
@@ -40,20 +43,20 @@ export const createTargets = ({ keys, rules, log }: TargetsOptions): Targets => 
   };
   return {
     get: async (tx, endpointIds) => {
-      const found = new Map<string, Target>();
+      const targetsByEndpoint = new Map<string, Target>();
       for (const id of endpointIds) {
         const cached = cache.get(id);
-        if (cached !== undefined) found.set(id, cached);
+        if (cached !== undefined) targetsByEndpoint.set(id, cached);
       }
-      const missing = endpointIds.filter((id) => !found.has(id));
-      if (missing.length === 0) return found;
+      const missing = endpointIds.filter((id) => !targetsByEndpoint.has(id));
+      if (missing.length === 0) return targetsByEndpoint;
       for (const row of await findTargets(tx, missing)) {
-        const target = open(row);
+        const target = openTarget(row);
         if (target === undefined) continue;
         cache.set(row.id, target);
-        found.set(row.id, target);
+        targetsByEndpoint.set(row.id, target);
       }
-      return found;
+      return targetsByEndpoint;
     },
   };
 };

@@ -1,14 +1,14 @@
 import { describe, expect, test } from "@jest/globals";
 import {
   type DetailedDelivery,
-  leaseMsOf,
-  showDetailedDelivery,
-  showLinkDelivery,
+  leaseMsFor,
+  serializeDetailedDelivery,
+  serializeLinkDelivery,
 } from "./delivery.ts";
 
-const at = (minute: number) => new Date(Date.UTC(2026, 10, 21, 10, minute));
+const atMinute = (minute: number) => new Date(Date.UTC(2026, 10, 21, 10, minute));
 
-const delivery = (change: Partial<DetailedDelivery> = {}): DetailedDelivery => ({
+const createDelivery = (overrides: Partial<DetailedDelivery> = {}): DetailedDelivery => ({
   id: "evt_1",
   eventType: "payment_link.completed",
   linkId: "plink_1",
@@ -17,78 +17,110 @@ const delivery = (change: Partial<DetailedDelivery> = {}): DetailedDelivery => (
   attempts: 0,
   httpStatus: null,
   error: null,
-  dateCreated: at(0),
+  dateCreated: atMinute(0),
   lastAttemptAt: null,
   nextAttemptAt: null,
   failedAttempts: [],
   durationMs: null,
   isUnderWay: false,
-  ...change,
+  ...overrides,
 });
 
 /** An attempt that was answered 500, as it is kept and as it is shown. */
-const failed = (number: number) => ({
+const failedAttempt = (number: number) => ({
   number,
-  startedAt: at(number).toISOString(),
+  startedAt: atMinute(number).toISOString(),
   durationMs: 40,
   httpStatus: 500,
   error: "status 500",
 });
 
 /** The fields of an entry whose last attempt was that one. */
-const last = ({ number, durationMs, httpStatus, error }: ReturnType<typeof failed>) => ({
+const lastAttemptFields = ({
+  number,
+  durationMs,
+  httpStatus,
+  error,
+}: ReturnType<typeof failedAttempt>) => ({
   attempts: number,
-  lastAttemptAt: at(number),
+  lastAttemptAt: atMinute(number),
   durationMs,
   httpStatus,
   error,
 });
 
-const attemptsOf = (change: Partial<DetailedDelivery>) =>
-  showDetailedDelivery(delivery(change)).attemptLog;
+const serializeAttempts = (overrides: Partial<DetailedDelivery>) =>
+  serializeDetailedDelivery(createDelivery(overrides)).attemptLog;
 
 const delivered = { durationMs: 30, httpStatus: 200, error: null };
 
 describe("the attempts of a delivery", () => {
   test("are none before the first has ended", () => {
-    expect(attemptsOf({})).toEqual([]);
-    expect(attemptsOf({ attempts: 1, isUnderWay: true })).toEqual([]);
-    expect(attemptsOf({ attempts: 1, isUnderWay: true, lastAttemptAt: at(1) })).toEqual([]);
+    expect(serializeAttempts({})).toEqual([]);
+    expect(serializeAttempts({ attempts: 1, isUnderWay: true })).toEqual([]);
+    expect(
+      serializeAttempts({ attempts: 1, isUnderWay: true, lastAttemptAt: atMinute(1) }),
+    ).toEqual([]);
   });
 
   test("end with the one that the entry tells, once", () => {
-    expect(attemptsOf({ ...last(failed(1)) })).toEqual([failed(1)]);
-    expect(attemptsOf({ ...last(failed(1)), failedAttempts: [failed(1)] })).toEqual([failed(1)]);
-    const second = { ...last(failed(2)), ...delivered, status: "Delivered" as const };
-    expect(attemptsOf({ ...second, failedAttempts: [failed(1)] })).toEqual([
-      failed(1),
-      { number: 2, startedAt: at(2).toISOString(), ...delivered },
+    expect(serializeAttempts({ ...lastAttemptFields(failedAttempt(1)) })).toEqual([
+      failedAttempt(1),
+    ]);
+    expect(
+      serializeAttempts({
+        ...lastAttemptFields(failedAttempt(1)),
+        failedAttempts: [failedAttempt(1)],
+      }),
+    ).toEqual([failedAttempt(1)]);
+    const secondDelivered = {
+      ...lastAttemptFields(failedAttempt(2)),
+      ...delivered,
+      status: "Delivered" as const,
+    };
+    expect(serializeAttempts({ ...secondDelivered, failedAttempts: [failedAttempt(1)] })).toEqual([
+      failedAttempt(1),
+      { number: 2, startedAt: atMinute(2).toISOString(), ...delivered },
     ]);
   });
 
   test("leave out the one that is under way", () => {
-    const underWay = { ...last(failed(1)), attempts: 2, isUnderWay: true };
-    expect(attemptsOf(underWay)).toEqual([failed(1)]);
-    expect(attemptsOf({ ...underWay, failedAttempts: [failed(1)] })).toEqual([failed(1)]);
+    const inProgress = { ...lastAttemptFields(failedAttempt(1)), attempts: 2, isUnderWay: true };
+    expect(serializeAttempts(inProgress)).toEqual([failedAttempt(1)]);
+    expect(serializeAttempts({ ...inProgress, failedAttempts: [failedAttempt(1)] })).toEqual([
+      failedAttempt(1),
+    ]);
   });
 
   test("tell of one whose 2xx came after it was called interrupted that it was delivered", () => {
-    const late = { ...last(failed(1)), ...delivered, status: "Delivered" as const };
-    expect(attemptsOf({ ...late, failedAttempts: [failed(1)] })).toEqual([
-      { number: 1, startedAt: at(1).toISOString(), ...delivered },
+    const lateSuccess = {
+      ...lastAttemptFields(failedAttempt(1)),
+      ...delivered,
+      status: "Delivered" as const,
+    };
+    expect(serializeAttempts({ ...lateSuccess, failedAttempts: [failedAttempt(1)] })).toEqual([
+      { number: 1, startedAt: atMinute(1).toISOString(), ...delivered },
     ]);
   });
 
   test("of one that failed for good are all six", () => {
-    const failedAttempts = [1, 2, 3, 4, 5].map(failed);
-    const six = { ...last(failed(6)), status: "Failed" as const, failedAttempts };
-    expect(attemptsOf(six)).toEqual([...failedAttempts, failed(6)]);
+    const failedAttempts = [1, 2, 3, 4, 5].map(failedAttempt);
+    const sixAttempts = {
+      ...lastAttemptFields(failedAttempt(6)),
+      status: "Failed" as const,
+      failedAttempts,
+    };
+    expect(serializeAttempts(sixAttempts)).toEqual([...failedAttempts, failedAttempt(6)]);
   });
 });
 
 test("an entry tells every field of its delivery", () => {
-  const told = { ...last(failed(1)), paymentId: "tx_1", nextAttemptAt: at(9) };
-  expect(showDetailedDelivery(delivery(told))).toEqual({
+  const pendingDelivery = {
+    ...lastAttemptFields(failedAttempt(1)),
+    paymentId: "tx_1",
+    nextAttemptAt: atMinute(9),
+  };
+  expect(serializeDetailedDelivery(createDelivery(pendingDelivery))).toEqual({
     id: "evt_1",
     eventType: "payment_link.completed",
     linkId: "plink_1",
@@ -100,12 +132,15 @@ test("an entry tells every field of its delivery", () => {
     dateCreated: "2026-11-21T10:00:00.000Z",
     lastAttemptAt: "2026-11-21T10:01:00.000Z",
     nextAttemptAt: "2026-11-21T10:09:00.000Z",
-    attemptLog: [failed(1)],
+    attemptLog: [failedAttempt(1)],
   });
-  const place = { endpointId: "whe_1", endpointName: "shop" };
-  expect(showLinkDelivery({ ...delivery(), ...place })).toMatchObject({ id: "evt_1", ...place });
+  const endpointFields = { endpointId: "whe_1", endpointName: "shop" };
+  expect(serializeLinkDelivery({ ...createDelivery(), ...endpointFields })).toMatchObject({
+    id: "evt_1",
+    ...endpointFields,
+  });
 });
 
 test("a lease outlives the deadline by the twenty seconds of rule HOOK-15", () => {
-  expect(leaseMsOf(10_000)).toBe(30_000);
+  expect(leaseMsFor(10_000)).toBe(30_000);
 });

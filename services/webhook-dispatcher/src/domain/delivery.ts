@@ -32,19 +32,19 @@ export type LoggedDelivery = {
 export type LinkDelivery = LoggedDelivery & { endpointId: string; endpointName: string };
 
 /** A failed attempt as it is kept beside its delivery. */
-export const KeptAttempt = z.object({
+export const StoredAttempt = z.object({
   number: z.int(),
   startedAt: z.string(),
   durationMs: z.int().nullable(),
   httpStatus: z.int().nullable(),
   error: z.string().nullable(),
 });
-export type KeptAttempt = z.output<typeof KeptAttempt>;
+export type StoredAttempt = z.output<typeof StoredAttempt>;
 
 /** A log entry with what is kept of each attempt. */
 export type DetailedDelivery = LoggedDelivery & {
   /** Those that were followed by another or by its end, in order. */
-  failedAttempts: readonly KeptAttempt[];
+  failedAttempts: readonly StoredAttempt[];
   /** How long the last one took. */
   durationMs: number | null;
   /** Whether the attempt of that number has begun and not ended. */
@@ -58,7 +58,7 @@ export type AbandonReason = "endpoint disabled" | "endpoint deleted";
 export const interruptedError = "interrupted";
 
 /** A log entry as the console API answers it (rule HOOK-16). */
-export const showDelivery = (delivery: LoggedDelivery): DeliveryData => ({
+export const serializeDelivery = (delivery: LoggedDelivery): DeliveryData => ({
   id: delivery.id,
   eventType: delivery.eventType,
   linkId: delivery.linkId,
@@ -73,36 +73,36 @@ export const showDelivery = (delivery: LoggedDelivery): DeliveryData => ({
 });
 
 /** A log entry with its endpoint, as the console API answers it (rule HOOK-18). */
-export const showLinkDelivery = (delivery: LinkDelivery): LinkDeliveryData => ({
-  ...showDelivery(delivery),
+export const serializeLinkDelivery = (delivery: LinkDelivery): LinkDeliveryData => ({
+  ...serializeDelivery(delivery),
   endpointId: delivery.endpointId,
   endpointName: delivery.endpointName,
 });
 
 /** A log entry with its attempts, as the console API answers it (rule HOOK-16). */
-export const showDetailedDelivery = (delivery: DetailedDelivery): DeliveryDetail => ({
-  ...showDelivery(delivery),
-  attemptLog: attemptsOf(delivery),
+export const serializeDetailedDelivery = (delivery: DetailedDelivery): DeliveryDetail => ({
+  ...serializeDelivery(delivery),
+  attemptLog: listEndedAttempts(delivery),
 });
 
 /**
  * The attempts that have ended, in order. The last one stands in the entry's own fields, unless it is
  * among the failed ones: a 2xx that was reported late came after its attempt was called a failure.
  */
-const attemptsOf = (delivery: DetailedDelivery): DeliveryAttempt[] => {
+const listEndedAttempts = (delivery: DetailedDelivery): DeliveryAttempt[] => {
   const { attempts, error, durationMs, httpStatus, isUnderWay, lastAttemptAt, status } = delivery;
-  const number = isUnderWay ? attempts - 1 : attempts;
-  const failed = delivery.failedAttempts.filter(
-    (attempt) => status !== "Delivered" || attempt.number < number,
+  const lastEndedNumber = isUnderWay ? attempts - 1 : attempts;
+  const failedAttempts = delivery.failedAttempts.filter(
+    (attempt) => status !== "Delivered" || attempt.number < lastEndedNumber,
   );
-  const isKnown = failed.some((attempt) => attempt.number === number);
-  if (isKnown || lastAttemptAt === null || number === 0) return failed;
+  const isAlreadyListed = failedAttempts.some((attempt) => attempt.number === lastEndedNumber);
+  if (isAlreadyListed || lastAttemptAt === null || lastEndedNumber === 0) return failedAttempts;
   const startedAt = lastAttemptAt.toISOString();
-  return [...failed, { number, startedAt, durationMs, httpStatus, error }];
+  return [...failedAttempts, { number: lastEndedNumber, startedAt, durationMs, httpStatus, error }];
 };
 
 /** A lease outlives the longest attempt by this much: for slow writes, and clocks that differ. */
 const leaseMarginMs = 20_000;
 
 /** How long a delivery is leased for one attempt, which may take `timeoutMs`. */
-export const leaseMsOf = (timeoutMs: number): number => timeoutMs + leaseMarginMs;
+export const leaseMsFor = (timeoutMs: number): number => timeoutMs + leaseMarginMs;

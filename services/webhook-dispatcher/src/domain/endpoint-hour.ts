@@ -15,20 +15,25 @@ const hourMs = 60 * 60_000;
 const recentHoursCount = 24;
 
 /** When the hour of an instant began, in UTC. */
-export const hourOf = (instant: Date): Date =>
+export const startOfHour = (instant: Date): Date =>
   new Date(Math.floor(instant.getTime() / hourMs) * hourMs);
 
 /** When each of the recent hours began, the oldest first. */
-export const recentHours = (now: Date): Date[] =>
+export const getRecentHours = (now: Date): Date[] =>
   Array.from(
     { length: recentHoursCount },
-    (_, at) => new Date(hourOf(now).getTime() - (recentHoursCount - 1 - at) * hourMs),
+    (_, index) => new Date(startOfHour(now).getTime() - (recentHoursCount - 1 - index) * hourMs),
   );
 
 /** Every recent hour of one endpoint as the console API answers it, those without an attempt too. */
-export const showRecentHours = (counted: readonly EndpointHour[], now: Date): RecentHour[] =>
-  recentHours(now).map((hour) => {
-    const found = counted.find((one) => one.hour.getTime() === hour.getTime());
-    const { delivered = 0, failed = 0 } = found ?? {};
+export const serializeRecentHours = (
+  endpointHours: readonly EndpointHour[],
+  now: Date,
+): RecentHour[] =>
+  getRecentHours(now).map((hour) => {
+    const matchingHour = endpointHours.find(
+      (endpointHour) => endpointHour.hour.getTime() === hour.getTime(),
+    );
+    const { delivered = 0, failed = 0 } = matchingHour ?? {};
     return { hour: hour.toISOString(), delivered, failed };
   });

@@ -1,8 +1,8 @@
 import { expect, test } from "@jest/globals";
-import { mintSecret, secretPrefixOf, showEndpoint } from "./endpoint.ts";
+import { generateSecret, secretPrefixOf, serializeEndpoint } from "./endpoint.ts";
 
 test("a secret is 256 bits in hex, each another, of which four digits are shown later (rule HOOK-5)", () => {
-  const secrets = [mintSecret(), mintSecret()];
+  const secrets = [generateSecret(), generateSecret()];
   for (const secret of secrets) expect(secret).toMatch(/^whsec_[0-9a-f]{64}$/);
   expect(secrets[0]).not.toBe(secrets[1]);
   expect(secretPrefixOf(`whsec_${"0123456789abcdef".repeat(4)}`)).toBe("whsec_0123");
@@ -19,5 +19,5 @@ test("an endpoint tells every field, and nothing else that its row holds", () =>
     consecutiveFailures: 3,
   };
   const row = { ...endpoint, dateCreated: new Date(0), sealed: "never told" };
-  expect(showEndpoint(row)).toEqual({ ...endpoint, dateCreated: "1970-01-01T00:00:00.000Z" });
+  expect(serializeEndpoint(row)).toEqual({ ...endpoint, dateCreated: "1970-01-01T00:00:00.000Z" });
 });

@@ -19,19 +19,20 @@ export type Endpoint = {
   consecutiveFailures: number;
 };
 
-const secretStart = "whsec_";
+const secretTypePrefix = "whsec_";
 const secretBytes = 32;
-const shownDigits = 4;
+const visibleDigits = 4;
 
 /** Makes a signing secret: `whsec_` and 256 random bits in hex. */
-export const mintSecret = (): string => secretStart + randomBytes(secretBytes).toString("hex");
+export const generateSecret = (): string =>
+  secretTypePrefix + randomBytes(secretBytes).toString("hex");
 
 /** What the console may show of a secret later: too little to sign with (rule HOOK-5). */
 export const secretPrefixOf = (secret: string): string =>
-  secret.slice(0, secretStart.length + shownDigits);
+  secret.slice(0, secretTypePrefix.length + visibleDigits);
 
 /** An endpoint as the console API answers it (rule HOOK-17). */
-export const showEndpoint = (endpoint: Endpoint): WebhookEndpointData => ({
+export const serializeEndpoint = (endpoint: Endpoint): WebhookEndpointData => ({
   id: endpoint.id,
   url: endpoint.url,
   name: endpoint.name,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
-import { imageTypeOf } from "./image-type.ts";
+import { sniffImageType } from "./image-type.ts";
 
-const judge = (text: string) => imageTypeOf(Buffer.from(text, "latin1"));
+const sniff = (text: string) => sniffImageType(Buffer.from(text, "latin1"));
 
 describe("imageTypeOf (rule API-27)", () => {
   test.each([
@@ -15,7 +15,7 @@ describe("imageTypeOf (rule API-27)", () => {
     ["image/avif", `\0\0\0\x40ftypmif1${"\0\0\0\0mif1".repeat(5)}\0\0\0\0avif`],
     ["image/avif", "\0\0\0\x20ftypavis\0\0\0\0msf1"],
   ])("knows %s by its first bytes", (type, bytes) => {
-    expect(judge(bytes)).toBe(type);
+    expect(sniff(bytes)).toBe(type);
   });
 
   test.each([
@@ -38,6 +38,6 @@ describe("imageTypeOf (rule API-27)", () => {
     ["AVIF's name behind the first box", "\0\0\0\x14ftypisom\0\0\0\0mif1avif"],
     ["AVIF's name far behind", `\0\0\0\x80ftypisom${"\0".repeat(80)}avif`],
   ])("refuses %s", (_name, bytes) => {
-    expect(judge(bytes)).toBeUndefined();
+    expect(sniff(bytes)).toBeUndefined();
   });
 });

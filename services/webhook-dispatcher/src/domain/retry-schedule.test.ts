@@ -1,14 +1,14 @@
 import { describe, expect, test } from "@jest/globals";
-import { nextAttemptAfter } from "./retry-schedule.ts";
+import { computeNextAttemptAt } from "./retry-schedule.ts";
 
 const schedule = [0, 30, 300, 1_800, 7_200, 43_200].map((seconds) => seconds * 1000);
 const endedAt = new Date("2026-11-21T10:00:00.000Z");
-const waitMsAfter = (attempts: number, random: number, waits = schedule): number | null => {
-  const next = nextAttemptAfter(waits, { attempts, endedAt, random });
-  return next === null ? null : next.getTime() - endedAt.getTime();
+const waitMsAfter = (attempts: number, random: number, delaysMs = schedule): number | null => {
+  const nextAttemptAt = computeNextAttemptAt(delaysMs, { attempts, endedAt, random });
+  return nextAttemptAt === null ? null : nextAttemptAt.getTime() - endedAt.getTime();
 };
 
-describe("nextAttemptAfter", () => {
+describe("computeNextAttemptAt", () => {
   test("follows the schedule of rule HOOK-14 and ends after the sixth", () => {
     const waits = [1, 2, 3, 4, 5, 6].map((attempts) => waitMsAfter(attempts, 0));
     expect(waits).toEqual([30_000, 300_000, 1_800_000, 7_200_000, 43_200_000, null]);
@@ -16,19 +16,19 @@ describe("nextAttemptAfter", () => {
 
   test("spreads later only, and by less than the 10 % that are allowed (rule HOOK-14)", () => {
     for (const attempts of [1, 2, 3, 4, 5]) {
-      const least = waitMsAfter(attempts, 0) ?? 0;
-      const most = waitMsAfter(attempts, 1) ?? 0;
-      expect(least).toBe(schedule[attempts]);
-      expect(most).toBeGreaterThan(least);
-      expect(most).toBeLessThanOrEqual(least * 1.06);
+      const minWaitMs = waitMsAfter(attempts, 0) ?? 0;
+      const maxWaitMs = waitMsAfter(attempts, 1) ?? 0;
+      expect(minWaitMs).toBe(schedule[attempts]);
+      expect(maxWaitMs).toBeGreaterThan(minWaitMs);
+      expect(maxWaitMs).toBeLessThanOrEqual(minWaitMs * 1.06);
     }
   });
 
   test("what failed in one instant comes back evenly, not in one wave", () => {
     const failedCount = 3_600;
     const perSecond = new Map<number, number>();
-    for (let failed = 0; failed < failedCount; failed += 1) {
-      const second = Math.floor((waitMsAfter(4, failed / failedCount) ?? 0) / 1000);
+    for (let index = 0; index < failedCount; index += 1) {
+      const second = Math.floor((waitMsAfter(4, index / failedCount) ?? 0) / 1000);
       perSecond.set(second, (perSecond.get(second) ?? 0) + 1);
     }
     // Two hours are spread over six minutes.

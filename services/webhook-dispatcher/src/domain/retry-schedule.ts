@@ -13,7 +13,7 @@ type FailedAttempt = { attempts: number; endedAt: Date; random: number };
  * When a delivery is tried again after its failed attempt number `attempts`, or null where that was the
  * last. `random`, from 0 to 1, spreads what failed together: later only, never earlier.
  */
-export const nextAttemptAfter = (
+export const computeNextAttemptAt = (
   schedule: RetrySchedule,
   { attempts, endedAt, random }: FailedAttempt,
 ): Date | null => {

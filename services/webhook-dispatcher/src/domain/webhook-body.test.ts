@@ -2,44 +2,44 @@ import { describe, expect, test } from "@jest/globals";
 import { Decimal, LinkTransaction, newId, webhookBodies } from "@payment-links/contracts";
 import * as z from "zod";
 import { sampleLink, sampleTransaction } from "../testing/samples.ts";
-import { type WebhookEvent, writeWebhookBody } from "./webhook-body.ts";
+import { type WebhookEvent, serializeWebhookBody } from "./webhook-body.ts";
 
 const now = new Date("2026-11-21T10:00:00.000Z");
 
-const event = (change: Partial<WebhookEvent> = {}): WebhookEvent => ({
+const createEvent = (overrides: Partial<WebhookEvent> = {}): WebhookEvent => ({
   id: newId("evt"),
   eventType: "payment_link.transaction.succeeded",
   occurredAt: now,
   transaction: null,
-  ...change,
+  ...overrides,
 });
 
 /** The same value with the keys of every object sorted by their code units. */
-const sorted = (value: unknown): unknown => {
+const sortKeysDeep = (value: unknown): unknown => {
   if (typeof value !== "object" || value === null) return value;
-  if (Array.isArray(value)) return value.map(sorted);
+  if (Array.isArray(value)) return value.map(sortKeysDeep);
   const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
-  return Object.fromEntries(entries.map(([key, inner]) => [key, sorted(inner)]));
+  return Object.fromEntries(entries.map(([key, innerValue]) => [key, sortKeysDeep(innerValue)]));
 };
 
 const transaction = z.encode(LinkTransaction, sampleTransaction());
 
-describe("writeWebhookBody", () => {
+describe("serializeWebhookBody", () => {
   test.each([
-    ["a payment's", event({ transaction })],
+    ["a payment's", createEvent({ transaction })],
     [
       "a payment's whose source is not known",
-      event({ transaction: { ...transaction, sourceTransaction: null } }),
+      createEvent({ transaction: { ...transaction, sourceTransaction: null } }),
     ],
-    ["a completion's", event({ eventType: "payment_link.completed" })],
+    ["a completion's", createEvent({ eventType: "payment_link.completed" })],
   ])(
     "writes %s body with every field, sorted keys and no blanks (rules HOOK-8 and HOOK-9)",
-    (_which, told) => {
+    (_which, event) => {
       const link = sampleLink({ description: "a b\n\u00e9", maxUsage: 3 });
-      const text = writeWebhookBody(told, link, now);
+      const text = serializeWebhookBody(event, link, now);
       const body: unknown = JSON.parse(text);
-      expect(webhookBodies[told.eventType].strict().parse(body)).toEqual(body);
-      expect(text).toBe(JSON.stringify(sorted(body)));
+      expect(webhookBodies[event.eventType].strict().parse(body)).toEqual(body);
+      expect(text).toBe(JSON.stringify(sortKeysDeep(body)));
     },
   );
 
@@ -50,12 +50,12 @@ describe("writeWebhookBody", () => {
       maxUsage: 3,
       expirationDate: now,
     });
-    const told = event({
+    const event = createEvent({
       id: "evt_1",
       occurredAt: new Date(now.getTime() - 60_000),
       transaction: { ...transaction, id: "tx_1", status: "processing", amount: "2.5" },
     });
-    expect(writeWebhookBody(told, link, now)).toBe(
+    expect(serializeWebhookBody(event, link, now)).toBe(
       '{"createdAt":"2026-11-21T09:59:00.000Z","data":{"amount":"25","chainId":"8453",' +
         '"currentUsage":1,"description":"Order 7","maxUsage":3,"paymentLinkId":"plink_1",' +
         '"receivedAmount":"10.5","status":"inactive",' +
@@ -69,13 +69,15 @@ describe("writeWebhookBody", () => {
 
   test("writes amounts as plain decimals and what is not set as null", () => {
     const link = sampleLink({ toAmount: new Decimal("1e-7"), receivedAmount: new Decimal("0") });
-    expect(JSON.parse(writeWebhookBody(event(), link, now))).toMatchObject({
+    expect(JSON.parse(serializeWebhookBody(createEvent(), link, now))).toMatchObject({
       data: { amount: "0.0000001", receivedAmount: "0", maxUsage: null, description: null },
     });
   });
 
   test("says nothing of the transaction beyond its own fields, however the row was written (rule HOOK-9)", () => {
-    const told = event({ transaction: { payer: "0x1", ...transaction } as typeof transaction });
-    expect(writeWebhookBody(told, sampleLink(), now)).not.toContain("payer");
+    const event = createEvent({
+      transaction: { payer: "0x1", ...transaction } as typeof transaction,
+    });
+    expect(serializeWebhookBody(event, sampleLink(), now)).not.toContain("payer");
   });
 });

@@ -3,7 +3,7 @@ import {
   type WebhookTransaction,
   type WebhookType,
   formatAmount,
-  linkTexts,
+  pickLinkTexts,
 } from "@payment-links/contracts";
 import { type Link, statusAt } from "./link.ts";
 
@@ -15,7 +15,7 @@ export type WebhookEvent = {
   transaction: WebhookTransaction | null;
 };
 
-type Body = {
+type WebhookBody = {
   id: string;
   type: WebhookType;
   createdAt: string;
@@ -26,20 +26,22 @@ type Body = {
  * Writes the body of one attempt: compact, keys sorted, `data` the link's state at send time
  * (rule HOOK-8). Other keys stand here in their order.
  */
-export const writeWebhookBody = (event: WebhookEvent, link: Link, now: Date): string => {
-  const body: Body = {
+export const serializeWebhookBody = (event: WebhookEvent, link: Link, now: Date): string => {
+  const body: WebhookBody = {
     createdAt: event.occurredAt.toISOString(),
-    data: sorted({
+    data: sortKeys({
       amount: formatAmount(link.toAmount),
       chainId: link.chainId,
       currentUsage: link.currentUsage,
-      ...linkTexts(link),
+      ...pickLinkTexts(link),
       maxUsage: link.maxUsage,
       paymentLinkId: link.id,
       receivedAmount: formatAmount(link.receivedAmount),
       status: statusAt(link, now),
       tokenAddress: link.tokenAddress,
-      ...(event.transaction === null ? {} : { transaction: showTransaction(event.transaction) }),
+      ...(event.transaction === null
+        ? {}
+        : { transaction: serializeTransaction(event.transaction) }),
     }),
     id: event.id,
     type: event.eventType,
@@ -47,7 +49,7 @@ export const writeWebhookBody = (event: WebhookEvent, link: Link, now: Date): st
   return JSON.stringify(body);
 };
 
-const showTransaction = (transaction: NonNullable<WebhookEvent["transaction"]>) => ({
+const serializeTransaction = (transaction: NonNullable<WebhookEvent["transaction"]>) => ({
   amount: transaction.amount,
   chainId: transaction.chainId,
   dateCreated: transaction.dateCreated,
@@ -61,7 +63,7 @@ const showTransaction = (transaction: NonNullable<WebhookEvent["transaction"]>) 
  * Sorts the keys that are not in order yet. Mostly they are, and an object that is made anew costs a
  * third of the whole body, on every attempt of every delivery.
  */
-const sorted = <Fields extends object>(fields: Fields): Fields => {
+const sortKeys = <Fields extends object>(fields: Fields): Fields => {
   const keys = Object.keys(fields);
   if (keys.every((key, index) => key > (keys[index - 1] ?? ""))) return fields;
   const entries = Object.entries(fields);

@@ -1,4 +1,4 @@
-import { type Reaction, onTogether } from "@payment-links/bus";
+import { type RegisteredHandler, onChunk } from "@payment-links/bus";
 import {
   linkCompleted,
   linkCreated,
@@ -6,12 +6,12 @@ import {
   linkSnapshot,
   linkTransactionSucceeded,
 } from "@payment-links/contracts";
-import type { EventDeps } from "../deps.ts";
-import { hearLinks } from "./hear-links.ts";
+import type { EventDependencies } from "../dependencies.ts";
+import { receiveLinks } from "./receive-links.ts";
 
 /** What this service does at each type of `payment-links.v1` (rule EVENT-6). */
-export const linkReactions = (deps: EventDeps): readonly Reaction[] =>
-  onTogether(
+export const linkReactions = (dependencies: EventDependencies): readonly RegisteredHandler[] =>
+  onChunk(
     [linkCreated, linkTransactionSucceeded, linkCompleted, linkDeactivated, linkSnapshot],
-    hearLinks(deps),
+    receiveLinks(dependencies),
   );

@@ -1,9 +1,9 @@
-import { type Reaction, on } from "@payment-links/bus";
+import { type RegisteredHandler, on } from "@payment-links/bus";
 import { ownerImagesSnapshot, ownerImagesUpdated } from "@payment-links/contracts";
-import { keepOwnerImages } from "../store/owner-images.ts";
+import { storeOwnerImages } from "../store/owner-images.ts";
 
 /** What this service does at each type of `owner-images.v1`. */
-export const ownerImageReactions: readonly Reaction[] = [
-  on(ownerImagesUpdated, keepOwnerImages),
-  on(ownerImagesSnapshot, keepOwnerImages),
+export const ownerImageReactions: readonly RegisteredHandler[] = [
+  on(ownerImagesUpdated, storeOwnerImages),
+  on(ownerImagesSnapshot, storeOwnerImages),
 ];

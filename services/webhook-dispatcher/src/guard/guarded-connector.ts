@@ -9,7 +9,7 @@ import type { Resolve } from "./resolver.ts";
  * Of several addresses each but the last has this part of the time in which to answer. Node's own 250 ms
  * are less than a host far away needs, or one lost packet, and it never goes back to the first.
  */
-const partForAnAddress = 1 / 4;
+const timeoutRatioPerAddress = 1 / 4;
 
 /**
  * Makes the connector that opens every socket to a stranger: it resolves once, vets all addresses, and
@@ -21,7 +21,7 @@ export const createGuardedConnector = (
 ): buildConnector.connector => {
   const connect = buildConnector({
     timeout: connectTimeoutMs,
-    autoSelectFamilyAttemptTimeout: connectTimeoutMs * partForAnAddress,
+    autoSelectFamilyAttemptTimeout: connectTimeoutMs * timeoutRatioPerAddress,
     allowH2: false,
     lookup: createGuardedLookup(resolve),
   });
@@ -46,9 +46,9 @@ export const createGuardedConnector = (
  * address or, when it may try several families, for all of them.
  */
 export const createGuardedLookup = (resolve: Resolve): LookupFunction => {
-  const vet = callbackify((hostName: string) => resolvePublic(resolve, hostName));
+  const lookUpPublic = callbackify((hostName: string) => resolvePublic(resolve, hostName));
   return (hostName, options, callback) =>
-    vet(hostName, (error, addresses) => {
+    lookUpPublic(hostName, (error, addresses) => {
       if (error !== null) callback(error, []);
       else if (options.all === true) callback(null, [...addresses]);
       else callback(null, addresses[0].address, addresses[0].family);

@@ -31,9 +31,9 @@ describe("isPublicAddress", () => {
       ["224.0.0.0", "239.255.255.255", "240.0.0.0", "255.255.255.255"],
       ["223.255.255.255"],
     ],
-  ])("IPv4: %s is closed, its neighbours are open", (_name, closed, open) => {
-    expect(closed.filter(isPublicAddress)).toEqual([]);
-    expect(open.filter(isPublicAddress)).toEqual(open);
+  ])("IPv4: %s is closed, its neighbours are open", (_name, blocked, allowed) => {
+    expect(blocked.filter(isPublicAddress)).toEqual([]);
+    expect(allowed.filter(isPublicAddress)).toEqual(allowed);
   });
 
   test.each([
@@ -69,12 +69,12 @@ describe("isPublicAddress", () => {
     ["multicast", ["ff00::1", "ff02::1", "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff"]],
     ["outside of global unicast", ["1fff:ffff::1", "4000::1"]],
     ["a zone", ["fe80::1%eth0", "2606:4700::1%eth0"]],
-  ])("IPv6: %s is closed", (_name, closed) => {
-    expect(closed.filter(isPublicAddress)).toEqual([]);
+  ])("IPv6: %s is closed", (_name, blocked) => {
+    expect(blocked.filter(isPublicAddress)).toEqual([]);
   });
 
   test("IPv6: global unicast is open, up to the edge of each closed range in it", () => {
-    const open = [
+    const allowed = [
       "2000::1",
       "2001:200::",
       "2001:db7:ffff:ffff:ffff:ffff:ffff:ffff",
@@ -85,7 +85,7 @@ describe("isPublicAddress", () => {
       "3ffe:ffff::1",
       "3fff:1000::1",
     ];
-    expect(open.filter(isPublicAddress)).toEqual(open);
+    expect(allowed.filter(isPublicAddress)).toEqual(allowed);
   });
 
   test("NAT64 of a public address is open: networks with DNS64 resolve to it", () => {

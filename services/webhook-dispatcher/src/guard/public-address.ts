@@ -1,16 +1,16 @@
 import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
 
-type Range = readonly [ipaddr.IPv4 | ipaddr.IPv6, number];
+type IpRange = readonly [ipaddr.IPv4 | ipaddr.IPv6, number];
 
-const ranges = (...texts: string[]): readonly Range[] =>
-  texts.map((text) => ipaddr.parseCIDR(text));
+const parseRanges = (...cidrs: string[]): readonly IpRange[] =>
+  cidrs.map((cidr) => ipaddr.parseCIDR(cidr));
 
 /**
  * IANA's special-purpose registry, addresses that clouds use beside it, multicast, and the reserved
  * rest.
  */
-const closedIpv4 = ranges(
+const blockedIpv4Ranges = parseRanges(
   "0.0.0.0/8",
   "10.0.0.0/8",
   "100.64.0.0/10",
@@ -32,14 +32,14 @@ const closedIpv4 = ranges(
 );
 
 /** Global unicast: everything else (mapped, unique-local, link-local, multicast, …) is closed. */
-const openIpv6 = ranges("2000::/3");
+const allowedIpv6Ranges = parseRanges("2000::/3");
 
 /**
  * Teredo and similar, documentation, 6to4: inside global unicast, but not ordinary public hosts.
  */
-const closedIpv6 = ranges("2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20");
+const blockedIpv6Ranges = parseRanges("2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20");
 
-const nat64 = ranges("64:ff9b::/96");
+const nat64Ranges = parseRanges("64:ff9b::/96");
 const nat64PrefixBytes = 12;
 
 /**
@@ -47,20 +47,20 @@ const nat64PrefixBytes = 12;
  * that is not a plain address is not. A NAT64 address is judged by the IPv4 address in it: in a
  * network with DNS64, public hosts resolve to such addresses.
  */
-export const isPublicAddress = (text: string): boolean => {
+export const isPublicAddress = (addressText: string): boolean => {
   // `isIP` is stricter than the parser below, which reads octal parts. An address with a zone is a
   // local one.
-  if (isIP(text) === 0 || text.includes("%")) return false;
-  return isPublic(ipaddr.parse(text));
+  if (isIP(addressText) === 0 || addressText.includes("%")) return false;
+  return isPublic(ipaddr.parse(addressText));
 };
 
 const isPublic = (address: ipaddr.IPv4 | ipaddr.IPv6): boolean => {
-  if (address instanceof ipaddr.IPv4) return !isWithin(address, closedIpv4);
-  if (isWithin(address, nat64)) {
+  if (address instanceof ipaddr.IPv4) return !isWithin(address, blockedIpv4Ranges);
+  if (isWithin(address, nat64Ranges)) {
     return isPublic(new ipaddr.IPv4(address.toByteArray().slice(nat64PrefixBytes)));
   }
-  return isWithin(address, openIpv6) && !isWithin(address, closedIpv6);
+  return isWithin(address, allowedIpv6Ranges) && !isWithin(address, blockedIpv6Ranges);
 };
 
-const isWithin = (address: ipaddr.IPv4 | ipaddr.IPv6, list: readonly Range[]): boolean =>
-  list.some(([network, prefixBits]) => address.match(network, prefixBits));
+const isWithin = (address: ipaddr.IPv4 | ipaddr.IPv6, ranges: readonly IpRange[]): boolean =>
+  ranges.some(([network, prefixBits]) => address.match(network, prefixBits));

@@ -7,7 +7,7 @@ const labelLengthMax = 63;
  * Top-level names that mean this machine, this network, or nothing that a certificate could be issued
  * for; `home.arpa` is below one of them.
  */
-const specialTopLevels = new Set([
+const reservedTopLevelDomains = new Set([
   "localhost",
   "localdomain",
   "local",
@@ -31,16 +31,16 @@ const specialTopLevels = new Set([
  * least two labels, each of a legal length, none special. One trailing dot is ignored.
  */
 export const isPublicHostName = (hostName: string): boolean => {
-  const name = withoutTrailingDot(hostName);
+  const name = stripTrailingDot(hostName);
   const labels = name.split(".");
   if (name.length > nameLengthMax || labels.length < 2) return false;
   if (labels.some((label) => label === "" || label.length > labelLengthMax)) return false;
   if (labels.some(isUndecodable)) return false;
-  return !specialTopLevels.has(labels.at(-1) ?? "");
+  return !reservedTopLevelDomains.has(labels.at(-1) ?? "");
 };
 
 /** The name without the one trailing dot that marks it as complete. */
-export const withoutTrailingDot = (hostName: string): string =>
+export const stripTrailingDot = (hostName: string): string =>
   hostName.endsWith(".") ? hostName.slice(0, -1) : hostName;
 
 /**

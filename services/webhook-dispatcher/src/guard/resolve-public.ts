@@ -36,9 +36,9 @@ export const resolvePublic = async (
 ): Promise<readonly [PublicAddress, ...PublicAddress[]]> => {
   const addresses = await resolve(hostName).catch(() => []);
   if (!addresses.every(isPublicAddress)) throw new BlockedAddressError();
-  const [first, ...rest] = addresses.slice(0, addressesMax).map(withFamily);
-  if (first === undefined) throw new UnresolvedHostError();
-  return [first, ...rest];
+  const [firstAddress, ...remainingAddresses] = addresses.slice(0, addressesMax).map(withFamily);
+  if (firstAddress === undefined) throw new UnresolvedHostError();
+  return [firstAddress, ...remainingAddresses];
 };
 
 const withFamily = (address: string): PublicAddress => ({

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
-import { countDials } from "@payment-links/runtime/testing/count-dials";
+import { interceptConnections } from "@payment-links/runtime/testing/intercept-connections";
 import { ampleTimeoutMs, provokedTimeoutMs } from "@payment-links/runtime/testing/time-limits";
-import { openNameServer } from "../testing/open-name-server.ts";
-import { admitWebhookUrl } from "./admit-webhook-url.ts";
+import { startNameServer } from "../testing/start-name-server.ts";
+import { validateWebhookUrl } from "./validate-webhook-url.ts";
 import { createGuardedConnector } from "./guarded-connector.ts";
 import { createDnsResolver } from "./resolver.ts";
 
@@ -29,47 +29,51 @@ const zone = (name: string, type: "A" | "AAAA"): string[] | undefined => {
   }
 };
 
-let nameServer: Awaited<ReturnType<typeof openNameServer>>;
+let nameServer: Awaited<ReturnType<typeof startNameServer>>;
 beforeEach(async () => {
-  nameServer = await openNameServer(zone);
+  nameServer = await startNameServer(zone);
 });
 afterEach(() => nameServer.close());
 
-const open = (timeoutMs = ampleTimeoutMs) =>
+const createResolver = (timeoutMs = ampleTimeoutMs) =>
   createDnsResolver({ timeoutMs, servers: [nameServer.server] });
 
 describe("createDnsResolver", () => {
   test("answers every address of both families", async () => {
-    expect(await open()("both.com")).toEqual(["93.184.216.34", "93.184.216.35", "2606:4700::1"]);
-    expect(await open()("v6.com")).toEqual(["2606:4700::1"]);
+    expect(await createResolver()("both.com")).toEqual([
+      "93.184.216.34",
+      "93.184.216.35",
+      "2606:4700::1",
+    ]);
+    expect(await createResolver()("v6.com")).toEqual(["2606:4700::1"]);
   });
 
   test("rejects a name that is not there, and one without a timely answer", async () => {
-    await expect(open()("nowhere.com")).rejects.toThrow("does not resolve");
-    const hasty = open(provokedTimeoutMs(100));
-    await expect(hasty("silent.com")).rejects.toThrow("does not resolve");
+    await expect(createResolver()("nowhere.com")).rejects.toThrow("does not resolve");
+    const hastyResolve = createResolver(provokedTimeoutMs(100));
+    await expect(hastyResolve("silent.com")).rejects.toThrow("does not resolve");
   });
 
   test("does not read the machine's own hosts file", async () => {
-    await expect(open()("localhost")).rejects.toThrow("does not resolve");
+    await expect(createResolver()("localhost")).rejects.toThrow("does not resolve");
   });
 });
 
 describe("a name server that says public first and private next", () => {
   test("is believed by the registration, and stopped at the connection without a single dial", async () => {
-    const resolve = open();
+    const resolve = createResolver();
     const rules = { overriddenHosts: new Set<string>(), ownHosts: new Set<string>() };
-    expect(await admitWebhookUrl("https://flips.com/", { rules, resolve })).toBeInstanceOf(URL);
-    expect(await admitWebhookUrl("https://mixed.com/", { rules, resolve })).toBeUndefined();
-    const dials = countDials();
-    const error = await new Promise<Error | null>((done) => {
+    expect(await validateWebhookUrl("https://flips.com/", { rules, resolve })).toBeInstanceOf(URL);
+    expect(await validateWebhookUrl("https://mixed.com/", { rules, resolve })).toBeUndefined();
+    const dials = interceptConnections();
+    const error = await new Promise<Error | null>((settle) => {
       const connect = createGuardedConnector(resolve, { connectTimeoutMs: ampleTimeoutMs });
       const options = { hostname: "flips.com", protocol: "https:", port: "443" };
-      connect(options, (...[failure]) => done(failure));
+      connect(options, (...[failure]) => settle(failure));
     });
     dials.restore();
     expect(error?.name).toBe("BlockedAddressError");
-    expect(dials.dialled).toEqual([]);
+    expect(dials.dialedAddresses).toEqual([]);
     expect(flipsCount).toBe(2);
   });
 });

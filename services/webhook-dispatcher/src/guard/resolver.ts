@@ -25,13 +25,13 @@ export const createDnsResolver =
     const resolver = new dns.Resolver({ timeout: queryTimeoutMs, tries: queryTries });
     if (servers !== undefined) resolver.setServers(servers);
     const timer = setTimeout(() => resolver.cancel(), timeoutMs);
-    const families = await Promise.allSettled([
+    const lookups = await Promise.allSettled([
       resolver.resolve4(hostName),
       resolver.resolve6(hostName),
     ]);
     clearTimeout(timer);
-    const addresses = families.flatMap((family) =>
-      family.status === "fulfilled" ? family.value : [],
+    const addresses = lookups.flatMap((lookup) =>
+      lookup.status === "fulfilled" ? lookup.value : [],
     );
     if (addresses.length === 0) throw new Error("the host name does not resolve");
     return addresses;

@@ -1,18 +1,18 @@
 import { describe, expect, test } from "@jest/globals";
-import { readWebhookUrl } from "./webhook-url.ts";
+import { parseWebhookUrl } from "./webhook-url.ts";
 
 const rules = {
   overriddenHosts: new Set(["receiver.test"]),
   ownHosts: new Set(["pay.shop.com"]),
 };
-const judge = (text: string): string => {
-  const judged = readWebhookUrl(text, rules);
-  return typeof judged === "string" ? judged : judged.href;
+const parse = (text: string): string => {
+  const parsed = parseWebhookUrl(text, rules);
+  return typeof parsed === "string" ? parsed : parsed.href;
 };
 
-const long = (length: number): string => "https://shop.com/".padEnd(length, "a");
+const longUrl = (length: number): string => "https://shop.com/".padEnd(length, "a");
 
-describe("readWebhookUrl", () => {
+describe("parseWebhookUrl", () => {
   test.each([
     ["plain http", "http://shop.com/hook", "scheme"],
     ["ftp", "ftp://shop.com/hook", "scheme"],
@@ -43,9 +43,9 @@ describe("readWebhookUrl", () => {
     ["NUL", "https://shop.com/\0", "control_character"],
     ["a C1 control", "https://shop.com/\u0085", "control_character"],
     ["half of a surrogate pair", "https://shop.com/\ud800", "control_character"],
-    ["2049 code points", long(2049), "too_long"],
-    ["2049 code points that are stored as fewer", long(2044) + "/../b", "too_long"],
-    ["2048 code points that are stored as more", `${long(2047)}ü`, "too_long"],
+    ["2049 code points", longUrl(2049), "too_long"],
+    ["2049 code points that are stored as fewer", longUrl(2044) + "/../b", "too_long"],
+    ["2048 code points that are stored as more", `${longUrl(2047)}ü`, "too_long"],
     ["a short text that is stored as 12,017", `https://shop.com/${"🦊".repeat(1000)}`, "too_long"],
     ["localhost", "https://localhost/", "host_name"],
     ["localhost with a dot", "https://localhost./", "host_name"],
@@ -90,20 +90,20 @@ describe("readWebhookUrl", () => {
     ["a number as last label", "https://shop.0x7f/", "no_url"],
     ["a full-width colon", "https://shop.com：443/", "no_url"],
     ["a percent-encoded colon", "https://shop.com%3A443/", "no_url"],
-  ])("refuses %s (rules HOOK-2 and HOOK-3)", (_name, text, fault) => {
-    expect(judge(text)).toBe(fault);
+  ])("refuses %s (rules HOOK-2 and HOOK-3)", (_name, text, violation) => {
+    expect(parse(text)).toBe(violation);
   });
 
   test.each(
     `localhost localdomain local internal intranet private corp home lan svc onion alt invalid test
      example arpa`.split(/\s+/),
   )("refuses what is below %s (rule HOOK-3)", (name) => {
-    expect(judge(`https://shop.${name}/`)).toBe("host_name");
+    expect(parse(`https://shop.${name}/`)).toBe("host_name");
   });
 
   test.each([
     ["a public host", "https://shop.com/hook?a=1", "https://shop.com/hook?a=1"],
-    ["2048 code points", long(2048), long(2048)],
+    ["2048 code points", longUrl(2048), longUrl(2048)],
     [
       "characters of four bytes, up to 2048 as they are stored",
       `https://shop.com/${"😀".repeat(169)}abc`,
@@ -132,18 +132,18 @@ describe("readWebhookUrl", () => {
     ["a name that only ends like a special one", "https://mylocal.com/", "https://mylocal.com/"],
     ["an overridden host", "https://receiver.test/hook", "https://receiver.test/hook"],
   ])("accepts %s, normalised (rules HOOK-2 and HOOK-3)", (_name, text, normalised) => {
-    expect(judge(text)).toBe(normalised);
+    expect(parse(text)).toBe(normalised);
   });
 
   test("an override opens exactly its host (rule OPS-7)", () => {
-    expect(judge("https://receiver.test./hook")).toBe("https://receiver.test/hook");
-    expect(judge("https://a.receiver.test/")).toBe("host_name");
-    expect(judge("http://receiver.test/")).toBe("scheme");
-    expect(judge("https://receiver.test:443/")).toBe("port");
+    expect(parse("https://receiver.test./hook")).toBe("https://receiver.test/hook");
+    expect(parse("https://a.receiver.test/")).toBe("host_name");
+    expect(parse("http://receiver.test/")).toBe("scheme");
+    expect(parse("https://receiver.test:443/")).toBe("port");
   });
 
   test("what was normalised is judged the same again, as every attempt does", () => {
-    const once = judge("https://Shop.com./a b?c=ü");
-    expect(judge(once)).toBe(once);
+    const normalisedOnce = parse("https://Shop.com./a b?c=ü");
+    expect(parse(normalisedOnce)).toBe(normalisedOnce);
   });
 });

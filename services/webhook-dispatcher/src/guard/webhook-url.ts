@@ -1,11 +1,11 @@
 import { isIP } from "node:net";
 import { isPublicAddress } from "./public-address.ts";
-import { isPublicHostName, withoutTrailingDot } from "./public-host-name.ts";
+import { isPublicHostName, stripTrailingDot } from "./public-host-name.ts";
 
 const urlLengthMax = 2048;
 
 /** Which rule a webhook URL breaks (rules HOOK-2, HOOK-3). */
-export type UrlFault =
+export type UrlRuleViolation =
   | "too_long"
   | "control_character"
   | "no_url"
@@ -28,39 +28,40 @@ export type UrlRules = {
  * what is stored, shown and called, or the rule it breaks. A host is judged after parsing, as
  * `0x7f.1`, `2130706433` and full-width digits are all 127.0.0.1.
  */
-export const readWebhookUrl = (text: string, rules: UrlRules): URL | UrlFault => {
+export const parseWebhookUrl = (text: string, rules: UrlRules): URL | UrlRuleViolation => {
   if ([...text].length > urlLengthMax) return "too_long";
   // The parser would drop tabs and line ends silently.
-  if (controlCharacter.test(text) || !text.isWellFormed()) return "control_character";
+  if (controlCharacterPattern.test(text) || !text.isWellFormed()) return "control_character";
   if (!URL.canParse(text)) return "no_url";
   const url = new URL(text);
   if (url.protocol !== "https:") return "scheme";
-  const authority = authorityOf(text);
+  const authority = extractAuthority(text);
   if (authority.includes("@")) return "credentials";
-  if (authority.replace(ipv6Literal, "").includes(":")) return "port";
+  if (authority.replace(ipv6LiteralPattern, "").includes(":")) return "port";
   if (url.href.includes("#")) return "fragment";
-  const fault = faultOfHost(hostOf(url), rules);
-  if (fault !== undefined) return fault;
-  url.hostname = withoutTrailingDot(url.hostname);
+  const violation = findHostViolation(getHostname(url), rules);
+  if (violation !== undefined) return violation;
+  url.hostname = stripTrailingDot(url.hostname);
   // Encoded, a URL may be many times as long as it was typed.
   return url.href.length > urlLengthMax ? "too_long" : url;
 };
 
 /** The host of a URL as DNS and sockets name it: an IPv6 literal without its brackets. */
-export const hostOf = (url: URL): string => url.hostname.replace(/^\[(.*)\]$/, "$1");
+export const getHostname = (url: URL): string => url.hostname.replace(/^\[(.*)\]$/, "$1");
 
-const controlCharacter = /\p{Cc}/u;
-const ipv6Literal = /\[[^\]]*\]/;
+const controlCharacterPattern = /\p{Cc}/u;
+const ipv6LiteralPattern = /\[[^\]]*\]/;
 
 /**
  * What the text itself has between the slashes and the path. The parsed URL no longer shows a
  * default port, an empty port or empty credentials. The parser takes any number of slashes, of
  * either kind.
  */
-const authorityOf = (text: string): string => /^\s*https:[\\/]*([^\\/?#]*)/i.exec(text)?.[1] ?? "";
+const extractAuthority = (text: string): string =>
+  /^\s*https:[\\/]*([^\\/?#]*)/i.exec(text)?.[1] ?? "";
 
-const faultOfHost = (host: string, rules: UrlRules): UrlFault | undefined => {
-  const name = withoutTrailingDot(host);
+const findHostViolation = (host: string, rules: UrlRules): UrlRuleViolation | undefined => {
+  const name = stripTrailingDot(host);
   if (rules.overriddenHosts.has(name)) return undefined;
   if (isIP(name) !== 0) return isPublicAddress(name) ? undefined : "address";
   return isPublicHostName(host) && !rules.ownHosts.has(name) ? undefined : "host_name";

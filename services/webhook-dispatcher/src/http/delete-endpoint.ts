@@ -1,19 +1,19 @@
 import type { Request, Response } from "express";
-import { publishAudit } from "@payment-links/bus";
-import { refuse } from "@payment-links/contracts";
-import { personActor } from "@payment-links/http";
+import { publishAuditEvent } from "@payment-links/bus";
+import { createApiError } from "@payment-links/contracts";
+import { createSessionActor } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
 import { transact } from "@payment-links/postgres";
-import type { Deps } from "../deps.ts";
+import type { Dependencies } from "../dependencies.ts";
 import { abandonDeliveries, abandonQueue } from "../store/ended-deliveries.ts";
 import { lockEndpoints, deleteEndpoint as markDeleted } from "../store/endpoints.ts";
-import { readEndpointId } from "./read-endpoint-id.ts";
+import { parseEndpointId } from "./parse-endpoint-id.ts";
 
 /** DELETE /console/api/webhook-endpoints/{id}: abandons what is queued; the log stays readable. */
 export const deleteEndpoint =
-  ({ pool, clock, leaveEndpoint, wakeRelay }: Deps) =>
+  ({ pool, clock, stopEndpoint, wakeRelay }: Dependencies) =>
   async (req: Request, res: Response, { account, credential }: Caller): Promise<void> => {
-    const id = readEndpointId(req);
+    const id = parseEndpointId(req);
     const userId = account.id;
     const now = clock.now();
     const abandonment = { userId, endpointId: id, reason: "endpoint deleted" } as const;
@@ -21,9 +21,9 @@ export const deleteEndpoint =
     await transact(pool, async (tx) => {
       await lockEndpoints(tx, userId);
       await abandonDeliveries(tx, abandonment);
-      if (!(await markDeleted(tx, { userId, id }, now))) throw refuse("NOT_FOUND");
-      await publishAudit(tx, {
-        ...personActor(req, credential),
+      if (!(await markDeleted(tx, { userId, id }, now))) throw createApiError("NOT_FOUND");
+      await publishAuditEvent(tx, {
+        ...createSessionActor(req, credential),
         at: now,
         accountId: userId,
         action: "webhook_endpoint.deleted",
@@ -31,6 +31,6 @@ export const deleteEndpoint =
       });
     });
     wakeRelay();
-    leaveEndpoint(id);
+    stopEndpoint(id);
     res.status(204).end();
   };

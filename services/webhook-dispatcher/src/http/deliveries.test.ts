@@ -1,33 +1,35 @@
 import { describe, expect, test } from "@jest/globals";
-import { outgoing } from "@payment-links/bus";
+import { createOutgoingEvent } from "@payment-links/bus";
 import { linkTransactionSucceeded, newId } from "@payment-links/contracts";
 import { sql } from "slonik";
 import * as z from "zod";
-import { nothing } from "@payment-links/postgres";
+import { sqlVoid } from "@payment-links/postgres";
 import { waitUntil } from "@payment-links/runtime/testing";
-import { answer } from "../testing/open-receiver.ts";
+import { respondWithStatus } from "../testing/start-receiver.ts";
 import { sampleLink, sampleTransaction } from "../testing/samples.ts";
 import { withEndpoint } from "../testing/with-endpoint.ts";
 
-const succeeded = "payment_link.transaction.succeeded";
-const completed = "payment_link.completed";
+const succeededType = "payment_link.transaction.succeeded";
+const completedType = "payment_link.completed";
 
 const { receiver, rig, person, endpoint } = withEndpoint();
 
-const get = (path: string, as = person) => rig.call(as, "GET", path);
+const get = (path: string, user = person) => rig.call(user, "GET", path);
 
 /** Tells of a payment of that person's link; answers the link and the payment. */
-const tellPayment = async (link = sampleLink({ userId: person.userId })) => {
+const publishPayment = async (link = sampleLink({ userId: person.userId })) => {
   const transaction = sampleTransaction();
   const data = { link, transaction };
   const occurredAt = rig.clock.now();
-  await rig.tell(outgoing(linkTransactionSucceeded, { key: link.id, occurredAt, data }));
+  await rig.publish(
+    createOutgoingEvent(linkTransactionSucceeded, { key: link.id, occurredAt, data }),
+  );
   rig.clock.advance(1);
   return { linkId: link.id, paymentId: transaction.id };
 };
 
 /** What of the log answers to a query, once nothing of it is under way. */
-const logOf = (query = "") =>
+const readSettledLog = (query = "") =>
   waitUntil("nothing is under way", async () => {
     const { data } = (await get(`${endpoint.path}/deliveries`)).json;
     const isUnderWay = data.some(
@@ -38,64 +40,71 @@ const logOf = (query = "") =>
 
 describe("a delivery", () => {
   test("tells its link and its payment, while it waits and when it is over (rule HOOK-16)", async () => {
-    receiver.respondWith(answer(500));
+    receiver.respondWith(respondWithStatus(500));
     await rig.service.start();
-    const { linkId, paymentId } = await tellPayment();
-    expect(await logOf()).toMatchObject([{ status: "Pending", linkId, paymentId }]);
-    receiver.respondWith(answer(200));
+    const { linkId, paymentId } = await publishPayment();
+    expect(await readSettledLog()).toMatchObject([{ status: "Pending", linkId, paymentId }]);
+    receiver.respondWith(respondWithStatus(200));
     rig.clock.advance(31_000);
-    await waitUntil("it is over", async () => (await logOf("status=Delivered")).length === 1);
-    expect(await logOf()).toMatchObject([{ status: "Delivered", linkId, paymentId }]);
+    await waitUntil(
+      "it is over",
+      async () => (await readSettledLog("status=Delivered")).length === 1,
+    );
+    expect(await readSettledLog()).toMatchObject([{ status: "Delivered", linkId, paymentId }]);
   });
 
   test("of a completed link tells no payment", async () => {
     await rig.service.start();
     const link = sampleLink({ userId: person.userId });
     await rig.tellCompleted(person, link);
-    expect(await logOf()).toMatchObject([{ linkId: link.id, paymentId: null }]);
+    expect(await readSettledLog()).toMatchObject([{ linkId: link.id, paymentId: null }]);
   });
 });
 
 describe("GET /console/api/webhook-endpoints/{id}/deliveries/{deliveryId}", () => {
-  const read = async () => {
-    const [entry] = await logOf();
+  const readDelivery = async () => {
+    const [entry] = await readSettledLog();
     const { json } = await get(`${endpoint.path}/deliveries/${String(entry?.["id"])}`);
-    const { attemptLog, ...shown } = json;
-    return { entry, shown, attemptLog };
+    const { attemptLog, ...deliveryFields } = json;
+    return { entry, deliveryFields, attemptLog };
   };
-  const attempted = (count: number) =>
+  const waitForAttempts = (count: number) =>
     waitUntil(`${count} attempts have ended`, async () => {
-      const { attemptLog } = await read();
+      const { attemptLog } = await readDelivery();
       return Array.isArray(attemptLog) && attemptLog.length === count;
     });
 
   test("answers the entry with when, how long and how each attempt went (rule HOOK-16)", async () => {
-    const secondsToAnswer = [3, 1, 2];
-    const answers = [answer(503), answer(302, { location: "https://shop.com/" }), answer(200)];
+    const responseSeconds = [3, 1, 2];
+    const responses = [
+      respondWithStatus(503),
+      respondWithStatus(302, { location: "https://shop.com/" }),
+      respondWithStatus(200),
+    ];
     receiver.respondWith((res) => {
-      const at = receiver.received.length - 1;
-      rig.clock.advance(1_000 * (secondsToAnswer[at] ?? 0));
-      answers[at]?.(res);
+      const index = receiver.received.length - 1;
+      rig.clock.advance(1_000 * (responseSeconds[index] ?? 0));
+      responses[index]?.(res);
     });
     await rig.service.start();
     const startedAt = [rig.clock.now().toISOString()];
     await rig.tellCompleted(person);
-    await attempted(1);
+    await waitForAttempts(1);
     for (const count of [2, 3]) {
       rig.clock.advance(400_000);
       startedAt.push(rig.clock.now().toISOString());
-      await attempted(count);
+      await waitForAttempts(count);
     }
-    const { attemptLog, entry, shown } = await read();
-    expect(shown).toMatchObject(entry ?? {});
+    const { attemptLog, entry, deliveryFields } = await readDelivery();
+    expect(deliveryFields).toMatchObject(entry ?? {});
     expect(attemptLog).toEqual([
-      attempt(1, startedAt[0], 3_000, 503),
-      attempt(2, startedAt[1], 1_000, 302),
-      attempt(3, startedAt[2], 2_000, 200),
+      expectedAttempt(1, startedAt[0], 3_000, 503),
+      expectedAttempt(2, startedAt[1], 1_000, 302),
+      expectedAttempt(3, startedAt[2], 2_000, 200),
     ]);
   });
 
-  const attempt = (
+  const expectedAttempt = (
     number: number,
     startedAt: string | undefined,
     durationMs: number,
@@ -106,14 +115,14 @@ describe("GET /console/api/webhook-endpoints/{id}/deliveries/{deliveryId}", () =
   };
 
   test("keeps all six of a delivery that failed for good", async () => {
-    receiver.respondWith(answer(500));
+    receiver.respondWith(respondWithStatus(500));
     await rig.service.start();
     await rig.tellCompleted(person);
     for (let count = 1; count <= 6; count += 1) {
-      await attempted(count);
+      await waitForAttempts(count);
       rig.clock.advance(50_000_000);
     }
-    const { entry, attemptLog } = await read();
+    const { entry, attemptLog } = await readDelivery();
     expect(entry).toMatchObject({ status: "Failed", attempts: 6 });
     expect(attemptLog).toMatchObject([1, 2, 3, 4, 5, 6].map((number) => ({ number })));
   });
@@ -122,18 +131,18 @@ describe("GET /console/api/webhook-endpoints/{id}/deliveries/{deliveryId}", () =
     const { service } = await rig.startAnother({ WEBHOOK_RETRY_SCHEDULE_SECONDS: "3600" });
     await rig.tellCompleted(person);
     await service.stop();
-    expect((await read()).attemptLog).toEqual([]);
-    let end: (() => void) | undefined;
-    receiver.respondWith((res) => void (end = () => answer(500)(res)));
+    expect((await readDelivery()).attemptLog).toEqual([]);
+    let sendResponse: (() => void) | undefined;
+    receiver.respondWith((res) => void (sendResponse = () => respondWithStatus(500)(res)));
     rig.clock.advance(3_600_000);
     await rig.service.start();
-    await waitUntil("it is under way", () => end !== undefined);
+    await waitUntil("it is under way", () => sendResponse !== undefined);
     const [entry] = (await get(`${endpoint.path}/deliveries`)).json.data;
     expect(entry).toMatchObject({ attempts: 1, lastAttemptAt: null });
     const { json } = await get(`${endpoint.path}/deliveries/${String(entry?.["id"])}`);
     expect(json["attemptLog"]).toEqual([]);
-    end?.();
-    await attempted(1);
+    sendResponse?.();
+    await waitForAttempts(1);
   });
 
   test("keeps nothing of what a receiver answers but its status (rule HOOK-16)", async () => {
@@ -142,8 +151,8 @@ describe("GET /console/api/webhook-endpoints/{id}/deliveries/{deliveryId}", () =
     });
     await rig.service.start();
     await rig.tellCompleted(person);
-    await attempted(1);
-    expect(JSON.stringify(await read())).not.toContain("told");
+    await waitForAttempts(1);
+    expect(JSON.stringify(await readDelivery())).not.toContain("told");
     const rows = await rig.pool.any(sql.type(z.object({ row: z.string() }))`
       SELECT row_to_json(d)::text AS row FROM deliveries d
       UNION ALL SELECT row_to_json(l)::text FROM delivery_log l
@@ -155,28 +164,28 @@ describe("GET /console/api/webhook-endpoints/{id}/deliveries/{deliveryId}", () =
   test("tells of what was over before attempts were kept the last one", async () => {
     await rig.service.start();
     await rig.tellCompleted(person);
-    await attempted(1);
-    await rig.pool.query(nothing`
+    await waitForAttempts(1);
+    await rig.pool.query(sqlVoid`
       UPDATE delivery_log SET attempts = 4, duration_ms = NULL, link_id = NULL
     `);
-    const { attemptLog } = await read();
+    const { attemptLog } = await readDelivery();
     expect(attemptLog).toMatchObject([{ number: 4, durationMs: null, httpStatus: 200 }]);
   });
 
   test("is 404 by another endpoint, to another account and by an id of nothing", async () => {
     await rig.service.start();
     await rig.tellCompleted(person);
-    await attempted(1);
-    const { entry } = await read();
+    await waitForAttempts(1);
+    const { entry } = await readDelivery();
     const id = String(entry?.["id"]);
-    const other = await rig.register(person);
-    const asked = [
-      get(`${other.path}/deliveries/${id}`),
+    const otherEndpoint = await rig.register(person);
+    const responses = [
+      get(`${otherEndpoint.path}/deliveries/${id}`),
       get(`${endpoint.path}/deliveries/${id}`, rig.signIn()),
       get(`${endpoint.path}/deliveries/${newId("evt")}`),
       get(`${endpoint.path}/deliveries/evt_%00`),
     ];
-    for (const { status, codes } of await Promise.all(asked)) {
+    for (const { status, codes } of await Promise.all(responses)) {
       expect([status, codes]).toEqual([404, ["NOT_FOUND"]]);
     }
     await rig.call(person, "DELETE", endpoint.path);
@@ -186,15 +195,17 @@ describe("GET /console/api/webhook-endpoints/{id}/deliveries/{deliveryId}", () =
 
 describe("the log's filters", () => {
   test("by status and by type leave out the rest, alone, together and page by page (rule HOOK-16)", async () => {
-    receiver.respondWith((res, { body }) => answer(body.type === completed ? 200 : 500)(res));
+    receiver.respondWith((res, { body }) =>
+      respondWithStatus(body.type === completedType ? 200 : 500)(res),
+    );
     await rig.startAnother({ WEBHOOK_RETRY_SCHEDULE_SECONDS: "0" });
     for (let index = 0; index < 12; index += 1) {
-      await tellPayment();
+      await publishPayment();
       await rig.tellCompleted(person);
     }
     await waitUntil("all are over", () => receiver.received.length === 24);
-    await logOf();
-    const kindsOf = async (query: string) => {
+    await readSettledLog();
+    const listKinds = async (query: string) => {
       const kinds: string[] = [];
       for (let offset: unknown = 0; typeof offset === "number";) {
         const { json } = await get(`${endpoint.path}/deliveries?${query}&offset=${offset}`);
@@ -205,26 +216,26 @@ describe("the log's filters", () => {
       }
       return kinds;
     };
-    const failed = Array(12).fill(`Failed ${succeeded}`);
-    const delivered = Array(12).fill(`Delivered ${completed}`);
-    expect(await kindsOf("status=Failed")).toEqual(failed);
-    expect(await kindsOf("status=Delivered")).toEqual(delivered);
-    expect(await kindsOf(`eventType=${succeeded}`)).toEqual(failed);
-    expect(await kindsOf(`eventType=${completed}&status=Delivered`)).toEqual(delivered);
-    expect(await kindsOf(`eventType=${completed}&status=Failed`)).toEqual([]);
-    expect(await kindsOf("status=Pending")).toEqual([]);
-    expect(await kindsOf("")).toHaveLength(24);
+    const failedKinds = Array(12).fill(`Failed ${succeededType}`);
+    const deliveredKinds = Array(12).fill(`Delivered ${completedType}`);
+    expect(await listKinds("status=Failed")).toEqual(failedKinds);
+    expect(await listKinds("status=Delivered")).toEqual(deliveredKinds);
+    expect(await listKinds(`eventType=${succeededType}`)).toEqual(failedKinds);
+    expect(await listKinds(`eventType=${completedType}&status=Delivered`)).toEqual(deliveredKinds);
+    expect(await listKinds(`eventType=${completedType}&status=Failed`)).toEqual([]);
+    expect(await listKinds("status=Pending")).toEqual([]);
+    expect(await listKinds("")).toHaveLength(24);
   });
 
   test("find what waits", async () => {
     const { service } = await rig.startAnother({ WEBHOOK_RETRY_SCHEDULE_SECONDS: "3600" });
-    const { linkId } = await tellPayment();
+    const { linkId } = await publishPayment();
     await rig.tellCompleted(person);
     await service.stop();
-    expect(await logOf("status=Pending")).toHaveLength(2);
-    const paid = await logOf(`status=Pending&eventType=${succeeded}`);
-    expect(paid).toMatchObject([{ status: "Pending", linkId }]);
-    expect(await logOf("status=Delivered")).toEqual([]);
+    expect(await readSettledLog("status=Pending")).toHaveLength(2);
+    const paidEntries = await readSettledLog(`status=Pending&eventType=${succeededType}`);
+    expect(paidEntries).toMatchObject([{ status: "Pending", linkId }]);
+    expect(await readSettledLog("status=Delivered")).toEqual([]);
   });
 
   test("refuse a status and a type that there are not", async () => {
@@ -234,41 +245,49 @@ describe("the log's filters", () => {
 });
 
 describe("GET /console/api/webhook-deliveries", () => {
-  const about = async (linkId: string, as = person) =>
-    (await get(`/console/api/webhook-deliveries?linkId=${linkId}`, as)).json.data;
+  const listLinkDeliveries = async (linkId: string, user = person) =>
+    (await get(`/console/api/webhook-deliveries?linkId=${linkId}`, user)).json.data;
 
   test("tells what was sent about one link to every endpoint, deleted ones too, newest first (rule HOOK-18)", async () => {
-    const deleted = await rig.register(person, "/deleted");
+    const deletedEndpoint = await rig.register(person, "/deleted");
     const link = sampleLink({ userId: person.userId });
     const { service } = await rig.startAnother({ WEBHOOK_RETRY_SCHEDULE_SECONDS: "3600" });
-    const { paymentId } = await tellPayment(link);
-    await rig.call(person, "DELETE", deleted.path);
+    const { paymentId } = await publishPayment(link);
+    await rig.call(person, "DELETE", deletedEndpoint.path);
     await rig.tellCompleted(person, { ...link, version: 3 });
     await rig.tellCompleted(person);
     await service.stop();
-    const told = await about(link.id);
+    const linkDeliveries = await listLinkDeliveries(link.id);
     expect(
-      told.map(({ eventType, status, endpointId }) => [eventType, status, endpointId]),
+      linkDeliveries.map(({ eventType, status, endpointId }) => [eventType, status, endpointId]),
     ).toEqual(
       expect.arrayContaining([
-        [completed, "Pending", endpoint.id],
-        [succeeded, "Pending", endpoint.id],
-        [succeeded, "Failed", deleted.id],
+        [completedType, "Pending", endpoint.id],
+        [succeededType, "Pending", endpoint.id],
+        [succeededType, "Failed", deletedEndpoint.id],
       ]),
     );
-    expect(told).toHaveLength(3);
-    expect(told[0]).toMatchObject({ eventType: completed, linkId: link.id, paymentId: null });
-    expect(told[1]).toMatchObject({ linkId: link.id, paymentId, endpointName: "Shop" });
-    const [entry] = (await get(`${deleted.path}/deliveries`)).json.data;
-    expect(told.find(({ endpointId }) => endpointId === deleted.id)).toMatchObject(entry ?? {});
+    expect(linkDeliveries).toHaveLength(3);
+    expect(linkDeliveries[0]).toMatchObject({
+      eventType: completedType,
+      linkId: link.id,
+      paymentId: null,
+    });
+    expect(linkDeliveries[1]).toMatchObject({ linkId: link.id, paymentId, endpointName: "Shop" });
+    const [entry] = (await get(`${deletedEndpoint.path}/deliveries`)).json.data;
+    expect(
+      linkDeliveries.find(({ endpointId }) => endpointId === deletedEndpoint.id),
+    ).toMatchObject(entry ?? {});
   });
 
   test("pages ten at a time, over what waits and what is over", async () => {
     const link = sampleLink({ userId: person.userId });
-    receiver.respondWith((res) => answer(receiver.received.length % 2 === 0 ? 500 : 200)(res));
+    receiver.respondWith((res) =>
+      respondWithStatus(receiver.received.length % 2 === 0 ? 500 : 200)(res),
+    );
     await rig.service.start();
-    for (let version = 2; version < 23; version += 1) await tellPayment({ ...link, version });
-    expect(await logOf("status=Pending")).not.toEqual([]);
+    for (let version = 2; version < 23; version += 1) await publishPayment({ ...link, version });
+    expect(await readSettledLog("status=Pending")).not.toEqual([]);
     const ids: unknown[] = [];
     for (let offset: unknown = 0; typeof offset === "number";) {
       const path = `/console/api/webhook-deliveries?linkId=${link.id}&offset=${offset}`;
@@ -277,18 +296,18 @@ describe("GET /console/api/webhook-deliveries", () => {
       offset = json["nextOffset"];
     }
     expect(new Set(ids).size).toBe(21);
-    const [newest] = await about(link.id);
-    expect(newest).toMatchObject((await logOf())[0] ?? {});
+    const [newestEntry] = await listLinkDeliveries(link.id);
+    expect(newestEntry).toMatchObject((await readSettledLog())[0] ?? {});
   });
 
   test("is empty for another account's link, and for one that there is not (rule HOOK-18)", async () => {
     await rig.service.start();
-    const { linkId } = await tellPayment();
-    await waitUntil("it is over", async () => (await about(linkId)).length === 1);
-    const stranger = rig.signIn();
-    await rig.register(stranger);
+    const { linkId } = await publishPayment();
+    await waitUntil("it is over", async () => (await listLinkDeliveries(linkId)).length === 1);
+    const otherUser = rig.signIn();
+    await rig.register(otherUser);
     for (const id of [linkId, newId("plink"), "plink_%00", "x"]) {
-      const { json, status } = await get(`/console/api/webhook-deliveries?linkId=${id}`, stranger);
+      const { json, status } = await get(`/console/api/webhook-deliveries?linkId=${id}`, otherUser);
       if (id === "plink_%00") expect(status).toBe(422);
       else expect(json).toMatchObject({ data: [], offset: 0, nextOffset: null });
     }
@@ -296,7 +315,7 @@ describe("GET /console/api/webhook-deliveries", () => {
 
   test("of pages far down that one account asks for at once, one is read and others are told to come back", async () => {
     const path = `/console/api/webhook-deliveries?linkId=${newId("plink")}&offset=10000`;
-    const asked = await Promise.all(Array.from({ length: 20 }, () => get(path)));
-    expect(new Set(asked.map(({ status }) => status))).toEqual(new Set([200, 429]));
+    const responses = await Promise.all(Array.from({ length: 20 }, () => get(path)));
+    expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([200, 429]));
   });
 });

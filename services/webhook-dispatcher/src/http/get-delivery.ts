@@ -1,25 +1,25 @@
 import type { Request, Response } from "express";
-import { isId, refuse } from "@payment-links/contracts";
-import { answerJson, readParam } from "@payment-links/http";
+import { isId, createApiError } from "@payment-links/contracts";
+import { sendJson, parsePathParameter } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
-import type { Deps } from "../deps.ts";
-import { showDetailedDelivery } from "../domain/delivery.ts";
+import type { Dependencies } from "../dependencies.ts";
+import { serializeDetailedDelivery } from "../domain/delivery.ts";
 import { hadEndpoint } from "../store/endpoints.ts";
 import { findDelivery } from "../store/logged-deliveries.ts";
-import { readEndpointId } from "./read-endpoint-id.ts";
+import { parseEndpointId } from "./parse-endpoint-id.ts";
 
 /**
  * GET /console/api/webhook-endpoints/{id}/deliveries/{deliveryId}: one entry of its log, with each
  * attempt.
  */
 export const getDelivery =
-  ({ pool }: Deps) =>
+  ({ pool }: Dependencies) =>
   async (req: Request, res: Response, { account }: Caller): Promise<void> => {
-    const endpointId = readEndpointId(req);
-    const id = readParam(req, "deliveryId");
-    const isThere =
+    const endpointId = parseEndpointId(req);
+    const id = parsePathParameter(req, "deliveryId");
+    const hasEndpoint =
       isId("evt", id) && (await hadEndpoint(pool, { userId: account.id, id: endpointId }));
-    const delivery = isThere ? await findDelivery(pool, { endpointId, id }) : null;
-    if (delivery === null) throw refuse("NOT_FOUND");
-    answerJson(res, 200, showDetailedDelivery(delivery));
+    const delivery = hasEndpoint ? await findDelivery(pool, { endpointId, id }) : null;
+    if (delivery === null) throw createApiError("NOT_FOUND");
+    sendJson(res, 200, serializeDetailedDelivery(delivery));
   };

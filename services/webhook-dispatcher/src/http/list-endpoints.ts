@@ -1,9 +1,9 @@
 import type { Request, Response } from "express";
-import { answerJson } from "@payment-links/http";
+import { sendJson } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
-import type { Deps } from "../deps.ts";
-import { showEndpoint } from "../domain/endpoint.ts";
-import { showRecentHours } from "../domain/endpoint-hour.ts";
+import type { Dependencies } from "../dependencies.ts";
+import { serializeEndpoint } from "../domain/endpoint.ts";
+import { serializeRecentHours } from "../domain/endpoint-hour.ts";
 import { listRecentHours } from "../store/endpoint-hours.ts";
 import { listEndpoints as findEndpoints } from "../store/endpoints.ts";
 
@@ -12,17 +12,17 @@ import { listEndpoints as findEndpoints } from "../store/endpoints.ts";
  * names of their webhooks' headers begin with.
  */
 export const listEndpoints =
-  ({ clock, headerPrefix, pool }: Deps) =>
+  ({ clock, headerPrefix, pool }: Dependencies) =>
   async (_req: Request, res: Response, { account }: Caller): Promise<void> => {
     const endpoints = await findEndpoints(pool, account.id);
     const now = clock.now();
     const endpointIds = endpoints.map(({ id }) => id);
-    const counted = await listRecentHours(pool, { endpointIds, now });
-    const countedOf = Map.groupBy(counted, ({ endpointId }) => endpointId);
-    answerJson(res, 200, {
+    const recentHours = await listRecentHours(pool, { endpointIds, now });
+    const hoursByEndpoint = Map.groupBy(recentHours, ({ endpointId }) => endpointId);
+    sendJson(res, 200, {
       data: endpoints.map((endpoint) => ({
-        ...showEndpoint(endpoint),
-        recent: showRecentHours(countedOf.get(endpoint.id) ?? [], now),
+        ...serializeEndpoint(endpoint),
+        recent: serializeRecentHours(hoursByEndpoint.get(endpoint.id) ?? [], now),
       })),
       headerPrefix,
     });

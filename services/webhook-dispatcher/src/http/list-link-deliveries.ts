@@ -1,9 +1,9 @@
 import type { Request, Response } from "express";
 import { LinkDeliveriesQuery, isId } from "@payment-links/contracts";
-import { answerJson, readQuery, showPage } from "@payment-links/http";
+import { sendJson, parseQuery, serializePage } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
-import type { Deps } from "../deps.ts";
-import { showLinkDelivery } from "../domain/delivery.ts";
+import type { Dependencies } from "../dependencies.ts";
+import { serializeLinkDelivery } from "../domain/delivery.ts";
 import { listLinkDeliveries as findDeliveries } from "../store/logged-deliveries.ts";
 
 /**
@@ -11,14 +11,14 @@ import { listLinkDeliveries as findDeliveries } from "../store/logged-deliveries
  * whichever endpoint, deleted ones too; newest first, ten per page.
  */
 export const listLinkDeliveries =
-  ({ deepPages, pool }: Deps) =>
+  ({ deepPages, pool }: Dependencies) =>
   async (req: Request, res: Response, { account }: Caller): Promise<void> => {
-    const { linkId, offset = 0 } = readQuery(req, LinkDeliveriesQuery);
-    const wanted = { userId: account.id, linkId, offset };
+    const { linkId, offset = 0 } = parseQuery(req, LinkDeliveriesQuery);
+    const pageQuery = { userId: account.id, linkId, offset };
     const deliveries = isId("plink", linkId)
       ? await deepPages.read(res, { accountId: account.id, offset }, () =>
-          findDeliveries(pool, wanted),
+          findDeliveries(pool, pageQuery),
         )
       : [];
-    answerJson(res, 200, showPage(deliveries, offset, showLinkDelivery));
+    sendJson(res, 200, serializePage(deliveries, offset, serializeLinkDelivery));
   };

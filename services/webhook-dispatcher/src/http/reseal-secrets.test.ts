@@ -1,36 +1,36 @@
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
-import { serveForTest } from "@payment-links/process/testing";
+import { startTestListeners } from "@payment-links/process/testing";
 import { sql } from "slonik";
 import * as z from "zod";
 import { waitUntil } from "@payment-links/runtime/testing";
-import { type Receiver, expectedSignature, openReceiver } from "../testing/open-receiver.ts";
-import { type Rig, openRig, sealingKey } from "../testing/open-rig.ts";
+import { type Receiver, expectedSignature, startReceiver } from "../testing/start-receiver.ts";
+import { type Rig, createRig, sealingKey } from "../testing/create-rig.ts";
 
 const newKey = `second=${Buffer.alloc(32, 9).toString("base64")}`;
 const path = "/internal/webhook-secrets/reseal";
-const nothing = sql.type(z.object({}).strict());
+const voidRow = sql.type(z.object({}).strict());
 
 let receiver: Receiver;
 let rig: Rig;
-let served: Awaited<ReturnType<typeof serveForTest>> | undefined;
+let server: Awaited<ReturnType<typeof startTestListeners>> | undefined;
 beforeEach(async () => {
-  receiver = await openReceiver();
-  rig = await openRig({
+  receiver = await startReceiver();
+  rig = await createRig({
     environment: { WEBHOOK_HOST_OVERRIDES: `receiver.test=${receiver.origin}` },
   });
 });
 afterEach(async () => {
-  await served?.close();
-  served = undefined;
+  await server?.close();
+  server = undefined;
   await rig.close();
   await receiver.close();
 });
 
 /** A dispatcher with the new key first, as after a rolling change of the configuration. */
-const startRotated = async () => {
+const startWithRotatedKeys = async () => {
   const keys = { WEBHOOK_SECRET_KEYS: `${newKey},${sealingKey}` };
   const { service } = await rig.startAnother(keys);
-  const { internalUrl } = (served = await serveForTest(service, rig.ground));
+  const { internalUrl } = (server = await startTestListeners(service, rig.context));
   const reseal = async () => (await fetch(internalUrl + path, { method: "POST" })).json();
   return { service, reseal };
 };
@@ -46,8 +46,8 @@ const countByKey = () =>
  * Many endpoints of accounts that do not exist. Each secret was sealed for another endpoint, so it
  * opens for none.
  */
-const addUnopenable = (count: number) =>
-  rig.pool.query(nothing`
+const addUnopenableSecrets = (count: number) =>
+  rig.pool.query(voidRow`
     INSERT INTO endpoints (id, user_id, url, name, enabled, secret_prefix, sealed_secret,
                            secret_key_name, date_created)
     SELECT 'whe_' || lpad(n::text, 6, '0'), 'user_x', 'https://shop.com/', 'x', true, 'whsec_',
@@ -59,29 +59,31 @@ describe("POST /internal/webhook-secrets/reseal", () => {
   test("seals all under the first key while serving, and then the old key may go", async () => {
     const person = rig.signIn();
     const endpoints = [await rig.register(person, "/1"), await rig.register(person, "/2")];
-    const rotated = await startRotated();
-    const answer = { keyName: "second", resealedCount: 2, unopenedCount: 0 };
-    expect(await rotated.reseal()).toEqual(answer);
+    const rotatedDispatcher = await startWithRotatedKeys();
+    const expectedResponse = { keyName: "second", resealedCount: 2, unopenedCount: 0 };
+    expect(await rotatedDispatcher.reseal()).toEqual(expectedResponse);
     expect(await countByKey()).toEqual([{ keyName: "second", count: 2 }]);
-    expect(await rotated.reseal()).toEqual({ ...answer, resealedCount: 0 });
-    await rotated.service.stop();
+    expect(await rotatedDispatcher.reseal()).toEqual({ ...expectedResponse, resealedCount: 0 });
+    await rotatedDispatcher.service.stop();
 
     await rig.startAnother({ WEBHOOK_SECRET_KEYS: newKey });
     await rig.tellCompleted(person);
     await waitUntil("both arrive", () => receiver.received.length === 2);
-    for (const [at, { secret }] of endpoints.entries()) {
-      const got = receiver.received.find((one) => one.path === `/${at + 1}`);
-      if (got === undefined) throw new Error("one was not received");
-      expect(got.headers["service-signature"]).toBe(expectedSignature(got, secret));
+    for (const [index, { secret }] of endpoints.entries()) {
+      const receivedWebhook = receiver.received.find((request) => request.path === `/${index + 1}`);
+      if (receivedWebhook === undefined) throw new Error("one was not received");
+      expect(receivedWebhook.headers["service-signature"]).toBe(
+        expectedSignature(receivedWebhook, secret),
+      );
     }
   });
 
   test("goes through all in batches, past what cannot be opened, and counts that", async () => {
     const person = rig.signIn();
     await rig.register(person);
-    await addUnopenable(450);
-    const rotated = await startRotated();
-    expect(await rotated.reseal()).toEqual({
+    await addUnopenableSecrets(450);
+    const rotatedDispatcher = await startWithRotatedKeys();
+    expect(await rotatedDispatcher.reseal()).toEqual({
       keyName: "second",
       resealedCount: 1,
       unopenedCount: 450,
@@ -94,15 +96,15 @@ describe("POST /internal/webhook-secrets/reseal", () => {
 
   test("twice at once, with registrations between, seals each secret once and loses none", async () => {
     const people = Array.from({ length: 20 }, () => rig.signIn());
-    await Promise.all(people.map((person, at) => rig.register(person, `/before/${at}`)));
-    const rotated = await startRotated();
-    const [one, two] = await Promise.all([
-      rotated.reseal(),
-      rotated.reseal(),
-      ...people.map((person, at) => rig.register(person, `/during/${at}`)),
+    await Promise.all(people.map((person, index) => rig.register(person, `/before/${index}`)));
+    const rotatedDispatcher = await startWithRotatedKeys();
+    const [first, second] = await Promise.all([
+      rotatedDispatcher.reseal(),
+      rotatedDispatcher.reseal(),
+      ...people.map((person, index) => rig.register(person, `/during/${index}`)),
     ]);
-    const last = await rotated.reseal();
-    const counts = [one, two, last].map((answer) => Number(Object(answer).resealedCount));
+    const third = await rotatedDispatcher.reseal();
+    const counts = [first, second, third].map((response) => Number(Object(response).resealedCount));
     expect(counts.reduce((sum, count) => sum + count)).toBe(40);
     expect(await countByKey()).toEqual([{ keyName: "second", count: 40 }]);
     for (const person of people) await rig.tellCompleted(person);
@@ -111,9 +113,9 @@ describe("POST /internal/webhook-secrets/reseal", () => {
 
   test("leaves a deleted endpoint's secret alone: nothing is signed with it any more", async () => {
     const person = rig.signIn();
-    const { path: own } = await rig.register(person);
-    await rig.call(person, "DELETE", own);
-    const rotated = await startRotated();
-    expect(await rotated.reseal()).toMatchObject({ resealedCount: 0, unopenedCount: 0 });
+    const { path: endpointPath } = await rig.register(person);
+    await rig.call(person, "DELETE", endpointPath);
+    const rotatedDispatcher = await startWithRotatedKeys();
+    expect(await rotatedDispatcher.reseal()).toMatchObject({ resealedCount: 0, unopenedCount: 0 });
   });
 });

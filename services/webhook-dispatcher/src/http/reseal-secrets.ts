@@ -1,10 +1,10 @@
 import type { Request, Response } from "express";
-import { answerJson } from "@payment-links/http";
-import type { Deps } from "../deps.ts";
+import { sendJson } from "@payment-links/http";
+import type { Dependencies } from "../dependencies.ts";
 import { openSecret, sealSecret } from "../domain/secret-keys.ts";
 import { type StoredSecret, listSecretsNotUnder, replaceSecrets } from "../store/endpoints.ts";
 
-type ResealDeps = Pick<Deps, "pool" | "log" | "secretKeys">;
+type ResealDependencies = Pick<Dependencies, "pool" | "log" | "secretKeys">;
 
 const batchMax = 200;
 
@@ -14,31 +14,34 @@ const batchMax = 200;
  * answers that no secret was left unopened, the other keys may be removed.
  */
 export const resealSecrets =
-  (deps: ResealDeps) =>
+  (dependencies: ResealDependencies) =>
   async (_req: Request, res: Response): Promise<void> => {
-    const { pool, secretKeys } = deps;
+    const { pool, secretKeys } = dependencies;
     let resealedCount = 0;
     let unopenedCount = 0;
     // The loop ends, as each batch holds only ids beyond the one before.
     for (let afterId = ""; ;) {
       const page = { afterId, limit: batchMax };
-      const batch = await listSecretsNotUnder(pool, secretKeys.sealing, page);
-      const opened = batch.flatMap((read) => reseal(deps, read));
-      unopenedCount += batch.length - opened.length;
-      if (opened.length > 0) resealedCount += await replaceSecrets(pool, opened);
-      const last = batch.at(-1);
-      if (last === undefined || batch.length < batchMax) break;
-      afterId = last.id;
+      const batch = await listSecretsNotUnder(pool, secretKeys.sealingKeyName, page);
+      const resealedSecrets = batch.flatMap((storedSecret) => reseal(dependencies, storedSecret));
+      unopenedCount += batch.length - resealedSecrets.length;
+      if (resealedSecrets.length > 0) resealedCount += await replaceSecrets(pool, resealedSecrets);
+      const lastSecret = batch.at(-1);
+      if (lastSecret === undefined || batch.length < batchMax) break;
+      afterId = lastSecret.id;
     }
-    answerJson(res, 200, { keyName: secretKeys.sealing, resealedCount, unopenedCount });
+    sendJson(res, 200, { keyName: secretKeys.sealingKeyName, resealedCount, unopenedCount });
   };
 
-const reseal = ({ secretKeys, log }: ResealDeps, read: StoredSecret) => {
+const reseal = ({ secretKeys, log }: ResealDependencies, storedSecret: StoredSecret) => {
   try {
-    const secret = openSecret(secretKeys, read, read.id);
-    return [{ read, fresh: sealSecret(secretKeys, secret, read.id) }];
+    const secret = openSecret(secretKeys, storedSecret, storedSecret.id);
+    return [{ read: storedSecret, fresh: sealSecret(secretKeys, secret, storedSecret.id) }];
   } catch (error) {
-    log.error({ err: error, endpoint_id: read.id }, "an endpoint's secret cannot be opened");
+    log.error(
+      { err: error, endpoint_id: storedSecret.id },
+      "an endpoint's secret cannot be opened",
+    );
     return [];
   }
 };

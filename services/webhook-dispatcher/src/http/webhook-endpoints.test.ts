@@ -6,20 +6,20 @@ import {
   newId,
   topics,
 } from "@payment-links/contracts";
-import { outgoing } from "@payment-links/bus";
+import { createOutgoingEvent } from "@payment-links/bus";
 import { sql } from "slonik";
 import * as z from "zod";
 import { presenceMsMax } from "@payment-links/identity";
-import { nothing } from "@payment-links/postgres";
+import { sqlVoid } from "@payment-links/postgres";
 import { countLockWaits } from "@payment-links/postgres/testing";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
-import { outcomeOfStatus } from "../delivery/attempt/attempt-outcome.ts";
-import { endAttempts } from "../delivery/end-attempts.ts";
-import { readSecretKeys, openSecret } from "../domain/secret-keys.ts";
+import { outcomeFromStatus } from "../delivery/attempt/attempt-outcome.ts";
+import { recordEndedAttempts } from "../delivery/record-ended-attempts.ts";
+import { parseSecretKeys, openSecret } from "../domain/secret-keys.ts";
 import { insertDeliveries } from "../store/deliveries.ts";
-import { forgetHours } from "../store/endpoint-hours.ts";
-import { type Person, endpointsPath, openRig, sealingKey } from "../testing/open-rig.ts";
+import { deleteOldHours } from "../store/endpoint-hours.ts";
+import { type Person, endpointsPath, createRig, sealingKey } from "../testing/create-rig.ts";
 import { sampleDelivery, sampleLink, sampleTransaction } from "../testing/samples.ts";
 
 const resolutions: Record<string, string[]> = {
@@ -30,7 +30,7 @@ const resolutions: Record<string, string[]> = {
 };
 
 const rig = useRig(() =>
-  openRig({
+  createRig({
     environment: {
       WEBHOOK_HOST_OVERRIDES: "receiver.test=http://127.0.0.1:1",
       WEBHOOK_HEADER_PREFIX: "Acme",
@@ -45,17 +45,18 @@ const rig = useRig(() =>
   }),
 );
 
-const shop = { url: "https://shop.com/hook", name: "Shop" };
+const shopEndpoint = { url: "https://shop.com/hook", name: "Shop" };
 
-const create = async (person: Person, body: unknown = shop) =>
+const createEndpoint = async (person: Person, body: unknown = shopEndpoint) =>
   rig.call(person, "POST", endpointsPath, body);
 
-const list = async (person: Person) => (await rig.call(person, "GET", endpointsPath)).json.data;
+const listEndpoints = async (person: Person) =>
+  (await rig.call(person, "GET", endpointsPath)).json.data;
 
 /** Applies an event of the person's link as the consumer would; nothing is sent, as nothing runs. */
 const queueDeliveries = async (person: Person, count = 1): Promise<void> => {
   const { service } = await rig.startAnother({ WEBHOOK_RETRY_SCHEDULE_SECONDS: "3600" });
-  for (let at = 0; at < count; at += 1) {
+  for (let index = 0; index < count; index += 1) {
     await rig.tellCompleted(person);
     rig.clock.advance(1);
   }
@@ -65,21 +66,21 @@ const queueDeliveries = async (person: Person, count = 1): Promise<void> => {
 describe("POST /console/api/webhook-endpoints", () => {
   // Whoever copied a session's cookie would hear of every payment from then on.
   test("needs a proof of presence from the last ten minutes, and tells how to give one", async () => {
-    const at = rig.clock.now().getTime();
-    const fresh = rig.signIn(new Date(at - presenceMsMax + 1));
-    const stale = rig.signIn(new Date(at - presenceMsMax));
-    expect((await create(fresh)).status).toBe(201);
-    const refused = await create(stale);
-    expect(refused.status).toBe(401);
-    expect(refused.json.errors).toMatchObject([
+    const nowMs = rig.clock.now().getTime();
+    const recentUser = rig.signIn(new Date(nowMs - presenceMsMax + 1));
+    const staleUser = rig.signIn(new Date(nowMs - presenceMsMax));
+    expect((await createEndpoint(recentUser)).status).toBe(201);
+    const rejected = await createEndpoint(staleUser);
+    expect(rejected.status).toBe(401);
+    expect(rejected.json.errors).toMatchObject([
       { code: "REAUTHENTICATION_REQUIRED", methods: ["link", "siwe"] },
     ]);
-    expect(await list(stale)).toEqual([]);
+    expect(await listEndpoints(staleUser)).toEqual([]);
   });
 
   test("answers the endpoint with its secret, and the secret never again (rule HOOK-5)", async () => {
     const person = rig.signIn();
-    const { status, json } = await create(person);
+    const { status, json } = await createEndpoint(person);
     expect(status).toBe(201);
     expect(json).toEqual({
       id: expect.stringMatching(/^whe_/),
@@ -94,37 +95,39 @@ describe("POST /console/api/webhook-endpoints", () => {
       errors: [],
       data: [],
     });
-    const { errors: _errors, data: _data, secret, ...shown } = json;
-    const listed = await list(person);
-    expect(listed).toEqual([{ ...shown, recent: expect.any(Array) }]);
+    const { errors: _errors, data: _data, secret, ...endpointFields } = json;
+    const listedEndpoints = await listEndpoints(person);
+    expect(listedEndpoints).toEqual([{ ...endpointFields, recent: expect.any(Array) }]);
     const renamed = await rig.call(person, "PATCH", `${endpointsPath}/${json.id}`, { name: "B" });
-    expect(JSON.stringify([listed, renamed])).not.toContain(secret);
+    expect(JSON.stringify([listedEndpoints, renamed])).not.toContain(secret);
   });
 
   test("keeps the secret sealed: it stands nowhere in the tables and the log, yet opens (rule KEEP-7)", async () => {
     const person = rig.signIn();
-    const { json } = await create(person);
+    const { json } = await createEndpoint(person);
     const tables = ["endpoints", "deliveries", "links", "outbox", "positions", "dead_letters"];
-    const Row = z.object({ text: z.string() });
+    const TextRow = z.object({ text: z.string() });
     const digits = json.secret.slice("whsec_".length);
     for (const table of tables) {
-      const rows = await rig.pool.any(sql.type(Row)`
+      const tableRows = await rig.pool.any(sql.type(TextRow)`
         SELECT row_to_json(t)::text AS text FROM ${sql.identifier([table])} AS t
       `);
       // bytea is written in hex; clear text inside it would show all the same.
-      const forms = [digits, Buffer.from(digits).toString("hex")];
-      expect(rows.filter(({ text }) => forms.some((form) => text.includes(form)))).toEqual([]);
+      const encodings = [digits, Buffer.from(digits).toString("hex")];
+      expect(tableRows.filter(({ text }) => encodings.some((form) => text.includes(form)))).toEqual(
+        [],
+      );
     }
     expect(rig.logLines.join("")).not.toContain(digits);
-    const Sealed = z.object({ sealed: z.instanceof(Buffer), keyName: z.string() });
-    const stored = await rig.pool.one(sql.type(Sealed)`
+    const SealedRow = z.object({ sealed: z.instanceof(Buffer), keyName: z.string() });
+    const storedSecret = await rig.pool.one(sql.type(SealedRow)`
       SELECT sealed_secret AS sealed, secret_key_name AS "keyName"
       FROM endpoints WHERE id = ${json.id}
     `);
-    expect(stored.keyName).toBe("first");
-    const keys = readSecretKeys(sealingKey);
+    expect(storedSecret.keyName).toBe("first");
+    const keys = parseSecretKeys(sealingKey);
     if (keys === undefined) throw new Error("the rig's key cannot be read");
-    expect(openSecret(keys, stored, json.id)).toBe(json.secret);
+    expect(openSecret(keys, storedSecret, json.id)).toBe(json.secret);
   });
 
   test.each([
@@ -144,77 +147,82 @@ describe("POST /console/api/webhook-endpoints", () => {
     ["a host below an overridden one", "https://a.receiver.test/hook"],
   ])("refuses a URL with %s by one code (rules HOOK-2 and HOOK-3)", async (_name, url) => {
     const person = rig.signIn();
-    const { status, codes } = await create(person, { url, name: "Shop" });
+    const { status, codes } = await createEndpoint(person, { url, name: "Shop" });
     expect([status, codes]).toEqual([422, ["INVALID_WEBHOOK_URL"]]);
-    expect(await list(person)).toEqual([]);
+    expect(await listEndpoints(person)).toEqual([]);
   });
 
   test("accepts an overridden host without asking DNS, and a URL of 2048 code points", async () => {
     const person = rig.signIn();
-    const overridden = await create(person, { ...shop, url: "https://receiver.test/hook" });
+    const overridden = await createEndpoint(person, {
+      ...shopEndpoint,
+      url: "https://receiver.test/hook",
+    });
     expect([overridden.status, overridden.json["url"]]).toEqual([
       201,
       "https://receiver.test/hook",
     ]);
-    const long = "https://shop.com/".padEnd(2048, "a");
-    expect((await create(person, { ...shop, url: long })).json["url"]).toBe(long);
+    const longUrl = "https://shop.com/".padEnd(2048, "a");
+    expect((await createEndpoint(person, { ...shopEndpoint, url: longUrl })).json["url"]).toBe(
+      longUrl,
+    );
   });
 
   test.each([
-    ["no name", { url: shop.url }, ["missing"]],
-    ["a name that is no text", { url: shop.url, name: 1 }, ["string_type"]],
-    ["an empty name", { url: shop.url, name: "" }, ["string_too_short"]],
-    ["a name over 100", { url: shop.url, name: "a".repeat(101) }, ["string_too_long"]],
+    ["no name", { url: shopEndpoint.url }, ["missing"]],
+    ["a name that is no text", { url: shopEndpoint.url, name: 1 }, ["string_type"]],
+    ["an empty name", { url: shopEndpoint.url, name: "" }, ["string_too_short"]],
+    ["a name over 100", { url: shopEndpoint.url, name: "a".repeat(101) }, ["string_too_long"]],
     ["nothing", {}, ["missing", "missing"]],
     ["a URL that is no text", { url: 1, name: "Shop" }, ["string_type"]],
     ["a list", [], ["model_attributes_type"]],
   ])("refuses %s by the validation codes", async (_name, body, codes) => {
-    const answer = await create(rig.signIn(), body);
-    expect([answer.status, answer.codes]).toEqual([422, codes]);
+    const response = await createEndpoint(rig.signIn(), body);
+    expect([response.status, response.codes]).toEqual([422, codes]);
   });
 
   test("a name may have 100 code points (rule HOOK-2)", async () => {
     const name = "😀".repeat(100);
-    expect((await create(rig.signIn(), { ...shop, name })).json["name"]).toBe(name);
+    expect((await createEndpoint(rig.signIn(), { ...shopEndpoint, name })).json["name"]).toBe(name);
   });
 
   test("refuses the sixth, also when many come at once; a deleted one makes room (rule HOOK-1)", async () => {
     const person = rig.signIn();
-    const answers = await Promise.all(Array.from({ length: 12 }, () => create(person)));
-    const statuses = answers.map((answer) => answer.status).sort((a, b) => a - b);
+    const responses = await Promise.all(Array.from({ length: 12 }, () => createEndpoint(person)));
+    const statuses = responses.map((response) => response.status).sort((a, b) => a - b);
     expect(statuses).toEqual([...Array(5).fill(201), ...Array(7).fill(409)]);
-    const refused = answers.find((answer) => answer.status === 409);
-    expect(refused?.codes).toEqual(["WEBHOOK_ENDPOINT_LIMIT"]);
-    const [oldest] = await list(person);
-    expect(await list(person)).toHaveLength(5);
+    const rejected = responses.find((response) => response.status === 409);
+    expect(rejected?.codes).toEqual(["WEBHOOK_ENDPOINT_LIMIT"]);
+    const [lastListed] = await listEndpoints(person);
+    expect(await listEndpoints(person)).toHaveLength(5);
     expect(
-      (await rig.call(person, "DELETE", `${endpointsPath}/${String(oldest?.["id"])}`)).status,
+      (await rig.call(person, "DELETE", `${endpointsPath}/${String(lastListed?.["id"])}`)).status,
     ).toBe(204);
-    expect((await create(person)).status).toBe(201);
-    expect((await create(person)).status).toBe(409);
-    expect((await create(rig.signIn())).status).toBe(201);
+    expect((await createEndpoint(person)).status).toBe(201);
+    expect((await createEndpoint(person)).status).toBe(409);
+    expect((await createEndpoint(rig.signIn())).status).toBe(201);
   });
 
   test("counts a disabled endpoint toward the limit of five (rule HOOK-1)", async () => {
     const person = rig.signIn();
-    const { json } = await create(person);
-    for (let count = 1; count < 5; count += 1) await create(person);
+    const { json } = await createEndpoint(person);
+    for (let count = 1; count < 5; count += 1) await createEndpoint(person);
     await rig.call(person, "PATCH", `${endpointsPath}/${json.id}`, { enabled: false });
-    const { status, codes } = await create(person);
+    const { status, codes } = await createEndpoint(person);
     expect([status, codes]).toEqual([409, ["WEBHOOK_ENDPOINT_LIMIT"]]);
   });
 
   test("needs a session, and refuses another site's page and an API key (rule HOOK-1)", async () => {
     const url = `${rig.publicUrl}${endpointsPath}`;
-    const statusWith = async (headers: Record<string, string>) =>
-      (await fetch(url, { method: "POST", headers, body: JSON.stringify(shop) })).status;
+    const postWithHeaders = async (headers: Record<string, string>) =>
+      (await fetch(url, { method: "POST", headers, body: JSON.stringify(shopEndpoint) })).status;
     const { token } = rig.signIn();
-    expect(await statusWith({})).toBe(401);
-    expect(await statusWith({ "x-api-key": "plk_live_x" })).toBe(401);
-    expect(await statusWith({ cookie: "session-webhooks=unknown" })).toBe(401);
+    expect(await postWithHeaders({})).toBe(401);
+    expect(await postWithHeaders({ "x-api-key": "plk_live_x" })).toBe(401);
+    expect(await postWithHeaders({ cookie: "session-webhooks=unknown" })).toBe(401);
     const cookie = `session-webhooks=${token}`;
-    expect(await statusWith({ cookie, "sec-fetch-site": "cross-site" })).toBe(403);
-    expect(await statusWith({ cookie, "content-type": "application/json" })).toBe(201);
+    expect(await postWithHeaders({ cookie, "sec-fetch-site": "cross-site" })).toBe(403);
+    expect(await postWithHeaders({ cookie, "content-type": "application/json" })).toBe(201);
   });
 });
 
@@ -229,58 +237,63 @@ describe("GET /console/api/webhook-endpoints", () => {
   test("tells of each of the last 24 hours how many attempts were delivered and how many failed (rule HOOK-17)", async () => {
     const person = rig.signIn();
     const endpoint = await rig.register(person);
-    const quiet = await rig.register(person);
+    const quietEndpoint = await rig.register(person);
     const start = rig.clock.now();
-    const recentOf = async ({ id }: { id: string }) => {
-      const found = (await list(person)).find((one) => one["id"] === id)?.["recent"];
-      return z.array(RecentHour).parse(found);
+    const listRecentHours = async ({ id }: { id: string }) => {
+      const recentHours = (await listEndpoints(person)).find((listed) => listed["id"] === id)?.[
+        "recent"
+      ];
+      return z.array(RecentHour).parse(recentHours);
     };
-    const at = (hours: number) => new Date(start.getTime() + hours * hourMs);
-    const ends = (hours: number, delivered: number, failed: number) =>
+    const atHour = (hours: number) => new Date(start.getTime() + hours * hourMs);
+    const createEndedAttempts = (hours: number, delivered: number, failed: number) =>
       [
-        ...Array(delivered).fill(outcomeOfStatus(200)),
-        ...Array(failed).fill(outcomeOfStatus(500)),
-      ].map((outcome) => ({ ...attemptAt(endpoint.id, at(hours)), outcome }));
-    const write = (ended: ReturnType<typeof ends>) =>
+        ...Array(delivered).fill(outcomeFromStatus(200)),
+        ...Array(failed).fill(outcomeFromStatus(500)),
+      ].map((outcome) => ({ ...createAttempt(endpoint.id, atHour(hours)), outcome }));
+    const recordEndedBatch = (endedAttempts: ReturnType<typeof createEndedAttempts>) =>
       rig.pool.transaction(async (tx) => {
-        const deliveries = ended.map(({ deliveryId: id, eventId, leaseUntil, occurredAt }) =>
-          sampleDelivery(endpoint.id, occurredAt, { id, eventId, leaseUntil }),
+        const deliveries = endedAttempts.map(
+          ({ deliveryId: id, eventId, leaseUntil, occurredAt }) =>
+            sampleDelivery(endpoint.id, occurredAt, { id, eventId, leaseUntil }),
         );
         await insertDeliveries(tx, deliveries);
-        await endAttempts(tx, ended, { schedule: [0], random: () => 0 });
+        await recordEndedAttempts(tx, endedAttempts, { schedule: [0], random: () => 0 });
       });
     // Two replicas count at once; what ended before the hour is not among those of the next, also where
     // one write has both.
     await Promise.all([
-      write(ends(0, 3, 1)),
-      write(ends(0, 2, 0)),
-      write([...ends(0.99, 1, 0), ...ends(1, 0, 7)]),
+      recordEndedBatch(createEndedAttempts(0, 3, 1)),
+      recordEndedBatch(createEndedAttempts(0, 2, 0)),
+      recordEndedBatch([...createEndedAttempts(0.99, 1, 0), ...createEndedAttempts(1, 0, 7)]),
     ]);
     rig.clock.advance(1.5 * hourMs);
-    const recent = await recentOf(endpoint);
+    const recent = await listRecentHours(endpoint);
     expect(recent).toHaveLength(24);
     expect(recent.slice(-3)).toEqual([
-      { hour: at(-1).toISOString(), delivered: 0, failed: 0 },
-      { hour: at(0).toISOString(), delivered: 6, failed: 1 },
-      { hour: at(1).toISOString(), delivered: 0, failed: 7 },
+      { hour: atHour(-1).toISOString(), delivered: 0, failed: 0 },
+      { hour: atHour(0).toISOString(), delivered: 6, failed: 1 },
+      { hour: atHour(1).toISOString(), delivered: 0, failed: 7 },
     ]);
-    expect(recent[0]?.hour).toBe(at(-22).toISOString());
-    expect((await recentOf(quiet)).every(({ delivered, failed }) => delivered + failed === 0)).toBe(
-      true,
-    );
+    expect(recent[0]?.hour).toBe(atHour(-22).toISOString());
+    expect(
+      (await listRecentHours(quietEndpoint)).every(
+        ({ delivered, failed }) => delivered + failed === 0,
+      ),
+    ).toBe(true);
     rig.clock.advance(22 * hourMs);
-    expect((await recentOf(endpoint))[0]).toMatchObject({ delivered: 6, failed: 1 });
+    expect((await listRecentHours(endpoint))[0]).toMatchObject({ delivered: 6, failed: 1 });
     rig.clock.advance(hourMs);
-    expect((await recentOf(endpoint))[0]).toMatchObject({ delivered: 0, failed: 7 });
+    expect((await listRecentHours(endpoint))[0]).toMatchObject({ delivered: 0, failed: 7 });
 
-    expect(await forgetHours(rig.pool, { now: rig.clock.now() })).toBe(false);
-    const kept = await rig.pool.anyFirst(sql.type(z.object({ hour: z.date() }))`
+    expect(await deleteOldHours(rig.pool, { now: rig.clock.now() })).toBe(false);
+    const storedHours = await rig.pool.anyFirst(sql.type(z.object({ hour: z.date() }))`
       SELECT hour FROM endpoint_hours WHERE endpoint_id = ${endpoint.id}
     `);
-    expect(kept).toEqual([at(1)]);
+    expect(storedHours).toEqual([atHour(1)]);
   });
 
-  const attemptAt = (endpointId: string, endedAt: Date) => ({
+  const createAttempt = (endpointId: string, endedAt: Date) => ({
     deliveryId: newId("evt"),
     eventId: newId("evt"),
     endpointId,
@@ -296,7 +309,7 @@ describe("GET /console/api/webhook-endpoints", () => {
 describe("PATCH /console/api/webhook-endpoints/{id}", () => {
   test("renames, disables and enables, and answers the endpoint", async () => {
     const person = rig.signIn();
-    const path = `${endpointsPath}/${(await create(person)).json.id}`;
+    const path = `${endpointsPath}/${(await createEndpoint(person)).json.id}`;
     const patched = await rig.call(person, "PATCH", path, { name: "Renamed", enabled: false });
     expect(patched.status).toBe(200);
     expect(patched.json).toMatchObject({ name: "Renamed", enabled: false, secret: "" });
@@ -317,41 +330,50 @@ describe("PATCH /console/api/webhook-endpoints/{id}", () => {
       { url: "x", name: 1, enabled: null },
       ["no_update", "string_type", "bool_type"],
     ],
-  ])("refuses %s and changes nothing (rule HOOK-2)", async (_name, change, codes) => {
+  ])("refuses %s and changes nothing (rule HOOK-2)", async (_name, changes, codes) => {
     const person = rig.signIn();
-    const { json } = await create(person);
-    const answer = await rig.call(person, "PATCH", `${endpointsPath}/${json.id}`, change);
-    expect([answer.status, answer.codes]).toEqual([422, codes]);
-    expect((await list(person))[0]).toMatchObject({ url: shop.url, name: "Shop", enabled: true });
+    const { json } = await createEndpoint(person);
+    const response = await rig.call(person, "PATCH", `${endpointsPath}/${json.id}`, changes);
+    expect([response.status, response.codes]).toEqual([422, codes]);
+    expect((await listEndpoints(person))[0]).toMatchObject({
+      url: shopEndpoint.url,
+      name: "Shop",
+      enabled: true,
+    });
   });
 
   test("disabling abandons what is queued in the same moment, and enabling replays nothing (rule HOOK-6)", async () => {
     const person = rig.signIn();
-    const { json } = await create(person);
+    const { json } = await createEndpoint(person);
     const path = `${endpointsPath}/${json.id}`;
     await queueDeliveries(person);
-    const queued = (await rig.call(person, "GET", `${path}/deliveries`)).json.data;
-    expect(queued).toMatchObject([{ status: "Pending", nextAttemptAt: expect.any(String) }]);
+    const queuedEntries = (await rig.call(person, "GET", `${path}/deliveries`)).json.data;
+    expect(queuedEntries).toMatchObject([{ status: "Pending", nextAttemptAt: expect.any(String) }]);
     await rig.call(person, "PATCH", path, { enabled: false });
-    const abandoned = { status: "Failed", error: "endpoint disabled", nextAttemptAt: null };
+    const abandonedEntry = { status: "Failed", error: "endpoint disabled", nextAttemptAt: null };
     expect((await rig.call(person, "GET", `${path}/deliveries`)).json.data).toMatchObject([
-      abandoned,
+      abandonedEntry,
     ]);
     await queueDeliveries(person);
     await rig.call(person, "PATCH", path, { enabled: true });
     expect((await rig.call(person, "GET", `${path}/deliveries`)).json.data).toMatchObject([
-      abandoned,
+      abandonedEntry,
     ]);
   });
 
   test("an event that comes at the same moment leaves nothing queued for a disabled endpoint", async () => {
     const person = rig.signIn();
-    const endpoint = await rig.register(person, shop.url);
+    const endpoint = await rig.register(person, shopEndpoint.url);
     const { service } = await rig.startAnother({ WEBHOOK_RETRY_SCHEDULE_SECONDS: "3600" });
     for (let round = 0; round < 20; round += 1) {
-      const isQueued = round % 2 === 0 ? rig.tellCompleted(person) : undefined;
-      const disabled = rig.call(person, "PATCH", endpoint.path, { enabled: false });
-      await Promise.all([isQueued, disabled, rig.tellCompleted(person), rig.tellCompleted(person)]);
+      const publishing = round % 2 === 0 ? rig.tellCompleted(person) : undefined;
+      const disabling = rig.call(person, "PATCH", endpoint.path, { enabled: false });
+      await Promise.all([
+        publishing,
+        disabling,
+        rig.tellCompleted(person),
+        rig.tellCompleted(person),
+      ]);
       const entries = await rig.readLog(person, endpoint);
       expect(entries.filter(({ status }) => status === "Pending")).toEqual([]);
       await rig.call(person, "PATCH", endpoint.path, { enabled: true });
@@ -363,11 +385,11 @@ describe("PATCH /console/api/webhook-endpoints/{id}", () => {
 describe("DELETE /console/api/webhook-endpoints/{id}", () => {
   test("takes it from the list and abandons its queue; its log stays readable by its id (rule HOOK-6)", async () => {
     const person = rig.signIn();
-    const { json } = await create(person);
+    const { json } = await createEndpoint(person);
     const path = `${endpointsPath}/${json.id}`;
     await queueDeliveries(person);
     expect((await rig.call(person, "DELETE", path)).status).toBe(204);
-    expect(await list(person)).toEqual([]);
+    expect(await listEndpoints(person)).toEqual([]);
     const { status, json: log } = await rig.call(person, "GET", `${path}/deliveries`);
     expect(status).toBe(200);
     expect(log.data).toMatchObject([
@@ -381,7 +403,7 @@ describe("DELETE /console/api/webhook-endpoints/{id}", () => {
 describe("GET /console/api/webhook-endpoints/{id}/deliveries", () => {
   test("pages ten at a time, newest first, and ends with null also after exactly ten", async () => {
     const person = rig.signIn();
-    const path = `${endpointsPath}/${(await create(person)).json.id}/deliveries`;
+    const path = `${endpointsPath}/${(await createEndpoint(person)).json.id}/deliveries`;
     await queueDeliveries(person, 10);
     expect((await rig.call(person, "GET", path)).json["nextOffset"]).toBeNull();
     await queueDeliveries(person, 2);
@@ -402,10 +424,10 @@ describe("GET /console/api/webhook-endpoints/{id}/deliveries", () => {
 
   test("of two pages far down that one account asks for at once, the second is told to come back (rule API-26)", async () => {
     const person = rig.signIn();
-    const path = `${endpointsPath}/${(await create(person)).json.id}/deliveries`;
+    const path = `${endpointsPath}/${(await createEndpoint(person)).json.id}/deliveries`;
     const calls: ReturnType<typeof rig.call>[] = [];
     await rig.pool.transaction(async (tx) => {
-      await tx.query(nothing`LOCK TABLE delivery_log IN ACCESS EXCLUSIVE MODE`);
+      await tx.query(sqlVoid`LOCK TABLE delivery_log IN ACCESS EXCLUSIVE MODE`);
       calls.push(rig.call(person, "GET", `${path}?offset=1000000`));
       await waitUntil("it waits", async () => (await countLockWaits(tx)) > 0);
       expect((await rig.call(person, "GET", `${path}?offset=10000`)).status).toBe(429);
@@ -415,13 +437,15 @@ describe("GET /console/api/webhook-endpoints/{id}/deliveries", () => {
 
   test("shows every field of an entry (rule HOOK-16)", async () => {
     const person = rig.signIn();
-    const path = `${endpointsPath}/${(await create(person)).json.id}/deliveries`;
+    const path = `${endpointsPath}/${(await createEndpoint(person)).json.id}/deliveries`;
     const { service } = await rig.startAnother({ WEBHOOK_RETRY_SCHEDULE_SECONDS: "3600" });
     const link = sampleLink({ userId: person.userId });
     const transaction = sampleTransaction();
     const data = { link, transaction };
     const occurredAt = rig.clock.now();
-    await rig.tell(outgoing(linkTransactionSucceeded, { key: link.id, occurredAt, data }));
+    await rig.publish(
+      createOutgoingEvent(linkTransactionSucceeded, { key: link.id, occurredAt, data }),
+    );
     await service.stop();
     expect((await rig.call(person, "GET", path)).json.data).toEqual([
       {
@@ -444,28 +468,28 @@ describe("GET /console/api/webhook-endpoints/{id}/deliveries", () => {
 describe("another account's endpoint", () => {
   test("is not there, whatever is asked of it, and keeps its queue", async () => {
     const owner = rig.signIn();
-    const stranger = rig.signIn();
-    const path = `${endpointsPath}/${(await create(owner)).json.id}`;
+    const otherUser = rig.signIn();
+    const path = `${endpointsPath}/${(await createEndpoint(owner)).json.id}`;
     await queueDeliveries(owner);
-    const asked = [
-      rig.call(stranger, "PATCH", path, { enabled: false }),
-      rig.call(stranger, "DELETE", path),
-      rig.call(stranger, "GET", `${path}/deliveries`),
+    const responses = [
+      rig.call(otherUser, "PATCH", path, { enabled: false }),
+      rig.call(otherUser, "DELETE", path),
+      rig.call(otherUser, "GET", `${path}/deliveries`),
       rig.call(owner, "GET", `${endpointsPath}/${newId("whe")}/deliveries`),
       rig.call(owner, "DELETE", `${endpointsPath}/whe_%00`),
     ];
-    for (const { status, codes } of await Promise.all(asked)) {
+    for (const { status, codes } of await Promise.all(responses)) {
       expect([status, codes]).toEqual([404, ["NOT_FOUND"]]);
     }
-    const [queued] = (await rig.call(owner, "GET", `${path}/deliveries`)).json.data;
-    expect(queued).toMatchObject({ status: "Pending" });
-    expect(await list(owner)).toMatchObject([{ enabled: true }]);
+    const [queuedEntries] = (await rig.call(owner, "GET", `${path}/deliveries`)).json.data;
+    expect(queuedEntries).toMatchObject({ status: "Pending" });
+    expect(await listEndpoints(owner)).toMatchObject([{ enabled: true }]);
   });
 });
 
 describe("the audit log is told", () => {
   const Row = z.object({ id: z.string(), key: z.string(), value: z.string() });
-  const toldOf = async ({ userId }: Person) => {
+  const readAuditEvents = async ({ userId }: Person) => {
     const rows = await rig.pool.any(sql.type(Row)`
       SELECT id, key, value FROM outbox WHERE topic = ${topics.audit} AND key = ${userId}
       ORDER BY seq
@@ -475,21 +499,24 @@ describe("the audit log is told", () => {
 
   test("of endpoints that are added, changed and deleted and of the secret that was shown, with who, how and from where, and no secret", async () => {
     const person = rig.signIn();
-    const { json } = await create(person, { url: "https://shop.com/t0ken?k=t0ken", name: "Shop" });
+    const { json } = await createEndpoint(person, {
+      url: "https://shop.com/t0ken?k=t0ken",
+      name: "Shop",
+    });
     const path = `${endpointsPath}/${json.id}`;
     await rig.call(person, "PATCH", path, { enabled: false });
     await rig.call(person, "PATCH", path, { name: "Other" });
     await rig.call(person, "DELETE", path);
-    const told = await toldOf(person);
-    expect(told.map(({ action, detail }) => [action, detail])).toEqual([
+    const auditEvents = await readAuditEvents(person);
+    expect(auditEvents.map(({ action, detail }) => [action, detail])).toEqual([
       ["webhook_endpoint.added", { origin: "https://shop.com", name: "Shop" }],
       ["webhook_endpoint.secret_shown", {}],
       ["webhook_endpoint.changed", { enabled: false }],
       ["webhook_endpoint.changed", { name: "Other" }],
       ["webhook_endpoint.deleted", {}],
     ]);
-    for (const entry of told) {
-      expect(entry).toMatchObject({
+    for (const auditEvent of auditEvents) {
+      expect(auditEvent).toMatchObject({
         id: expect.stringMatching(/^aud_/),
         accountId: person.userId,
         at: rig.clock.now(),
@@ -500,18 +527,18 @@ describe("the audit log is told", () => {
         targetId: json.id,
       });
     }
-    expect(JSON.stringify(told)).not.toMatch(/t0ken|whsec_/);
+    expect(JSON.stringify(auditEvents)).not.toMatch(/t0ken|whsec_/);
   });
 
   test("of nothing that was refused", async () => {
     const person = rig.signIn();
-    const other = rig.signIn();
-    const { json } = await create(other);
+    const otherUser = rig.signIn();
+    const { json } = await createEndpoint(otherUser);
     const path = `${endpointsPath}/${json.id}`;
-    await create(person, { url: "https://private.com/hook", name: "Shop" });
+    await createEndpoint(person, { url: "https://private.com/hook", name: "Shop" });
     await rig.call(person, "PATCH", path, { enabled: false });
     await rig.call(person, "DELETE", path);
-    expect(await toldOf(person)).toEqual([]);
-    expect(await toldOf(other)).toHaveLength(2);
+    expect(await readAuditEvents(person)).toEqual([]);
+    expect(await readAuditEvents(otherUser)).toHaveLength(2);
   });
 });

@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
-import { countDials } from "@payment-links/runtime/testing/count-dials";
-import { readHostOverrides } from "../guard/host-overrides.ts";
-import { type ImageHost, openImageHost } from "../testing/open-image-host.ts";
-import { type FetchImage, createImageFetch } from "./fetch-image.ts";
+import { interceptConnections } from "@payment-links/runtime/testing/intercept-connections";
+import { parseHostOverrides } from "../guard/host-overrides.ts";
+import { type ImageHost, startImageHost } from "../testing/start-image-host.ts";
+import { type FetchImage, createImageFetcher } from "./fetch-image.ts";
 
 /* Addresses that are not ours to ask: nothing below Node's own hooks may even try to dial them. */
 
@@ -13,10 +13,10 @@ const zone: Record<string, readonly string[]> = {
   "metadata.com": ["169.254.169.254"],
   "public.com": ["93.184.216.34"],
 };
-let turns = 0;
+let flipCount = 0;
 const resolve = async (name: string): Promise<readonly string[]> => {
   // Public whenever somebody only looks, private when it counts, and the other way round.
-  if (name === "flips.com") return (turns += 1) % 2 === 0 ? ["93.184.216.34"] : ["127.0.0.1"];
+  if (name === "flips.com") return (flipCount += 1) % 2 === 0 ? ["93.184.216.34"] : ["127.0.0.1"];
   const addresses = zone[name];
   if (addresses === undefined) throw new Error("NXDOMAIN at ns1.inside.local");
   return addresses;
@@ -24,25 +24,25 @@ const resolve = async (name: string): Promise<readonly string[]> => {
 
 let host: ImageHost;
 let fetchImage: FetchImage;
-let dials: ReturnType<typeof countDials>;
+let dials: ReturnType<typeof interceptConnections>;
 beforeAll(async () => {
-  host = await openImageHost();
-  const overrides = readHostOverrides([`images.test=${host.origin}`]) ?? new Map();
+  host = await startImageHost();
+  const overrides = parseHostOverrides([`images.test=${host.origin}`]) ?? new Map();
   const rules = {
     overriddenHosts: new Set(overrides.keys()),
     ownHosts: new Set(["pay.example.com"]),
   };
-  fetchImage = createImageFetch({ rules, resolve, overrides });
+  fetchImage = createImageFetcher({ rules, resolve, overrides });
 });
 afterAll(() => host.close());
 beforeEach(() => {
-  dials = countDials({ answeredAtPort: Number(new URL(host.origin).port) });
+  dials = interceptConnections({ redirectPort: Number(new URL(host.origin).port) });
 });
 afterEach(() => {
   dials.restore();
 });
 
-const failureOf = async (url: string): Promise<string> => {
+const typeOrErrorName = async (url: string): Promise<string> => {
   try {
     const { type } = await fetchImage(url, new AbortController().signal);
     return type;
@@ -70,8 +70,8 @@ describe("an image at an address that is not public (rule API-27)", () => {
     "http://images.test/png",
     "file:///etc/passwd",
   ])("is never dialled: %s", async (url) => {
-    expect(await failureOf(url)).toBe("BlockedAddressError");
-    expect(dials.dialled).toEqual([]);
+    expect(await typeOrErrorName(url)).toBe("BlockedAddressError");
+    expect(dials.dialedAddresses).toEqual([]);
   });
 
   test.each([
@@ -85,30 +85,30 @@ describe("an image at an address that is not public (rule API-27)", () => {
     "/to-port",
     "/with-password",
   ])("is not dialled either where a host sends us there: %s", async (path) => {
-    expect(await failureOf(`https://images.test${path}`)).toBe("BlockedAddressError");
-    expect(dials.dialled).toEqual(["127.0.0.1"]);
+    expect(await typeOrErrorName(`https://images.test${path}`)).toBe("BlockedAddressError");
+    expect(dials.dialedAddresses).toEqual(["127.0.0.1"]);
   });
 
   test("is dialled by the address that was checked, and no other, where it is public", async () => {
     // It speaks no TLS, which shows that it was asked by TLS.
-    expect(await failureOf("https://public.com/png")).not.toBe("BlockedAddressError");
-    expect(dials.dialled).toEqual(["93.184.216.34"]);
+    expect(await typeOrErrorName("https://public.com/png")).not.toBe("BlockedAddressError");
+    expect(dials.dialedAddresses).toEqual(["93.184.216.34"]);
   });
 
   test("has no host that DNS does not know", async () => {
-    expect(await failureOf("https://nowhere.com/png")).toBe("UnresolvedHostError");
-    expect(dials.dialled).toEqual([]);
+    expect(await typeOrErrorName("https://nowhere.com/png")).toBe("UnresolvedHostError");
+    expect(dials.dialedAddresses).toEqual([]);
   });
 });
 
 test("a deadline that passes while DNS hangs ends the call", async () => {
-  const hanging = createImageFetch({
+  const fetchHanging = createImageFetcher({
     rules: { overriddenHosts: new Set(), ownHosts: new Set() },
     resolve: () => new Promise(() => {}),
     overrides: new Map(),
   });
-  const expiry = new AbortController();
-  const asked = hanging("https://hangs.com/png", expiry.signal);
-  expiry.abort(new Error("over"));
-  await expect(asked).rejects.toThrow("over");
+  const abortController = new AbortController();
+  const request = fetchHanging("https://hangs.com/png", abortController.signal);
+  abortController.abort(new Error("over"));
+  await expect(request).rejects.toThrow("over");
 });

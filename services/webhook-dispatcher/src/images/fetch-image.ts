@@ -1,17 +1,17 @@
 import { Client, type Dispatcher, buildConnector } from "undici";
-import { type ImageType, imageTypeOf } from "../domain/image-type.ts";
-import { boundAnswers } from "../guard/bounded-connector.ts";
+import { type ImageType, sniffImageType } from "../domain/image-type.ts";
+import { limitResponseBytes } from "../guard/limit-response-bytes.ts";
 import { createGuardedConnector } from "../guard/guarded-connector.ts";
 import type { HostOverrides } from "../guard/host-overrides.ts";
 import { BlockedAddressError } from "../guard/resolve-public.ts";
 import type { Resolve } from "../guard/resolver.ts";
-import { type UrlRules, hostOf, readWebhookUrl } from "../guard/webhook-url.ts";
-import { ImageFaultError } from "./image-fault.ts";
+import { type UrlRules, getHostname, parseWebhookUrl } from "../guard/webhook-url.ts";
+import { ImageError } from "./image-error.ts";
 
 /** An image as its host gave it, with the type that its own bytes tell. */
 export type OwnerImage = { type: ImageType; bytes: Buffer };
 
-/** Fetches an image once; the signal ends it. Throws an ImageFaultError or what a call may throw. */
+/** Fetches an image once; the signal ends it. Throws an ImageError or what a call may throw. */
 export type FetchImage = (url: string, signal: AbortSignal) => Promise<OwnerImage>;
 
 type FetchOptions = {
@@ -25,7 +25,7 @@ type FetchOptions = {
 /** The largest image that is handed on. */
 const imageBytesMax = 1024 * 1024;
 /** Headers and the lengths of chunks come on top, and what is read ahead of an image that is too large. */
-const answerBytesMax = imageBytesMax + 256 * 1024;
+const responseBytesMax = imageBytesMax + 256 * 1024;
 
 const redirectsMax = 3;
 const connectTimeoutMs = 3_000;
@@ -43,79 +43,90 @@ const headers = {
  * HOOK-3) at its URL and at each redirect. It says nothing of who asked, and keeps no connection: the
  * address that was checked serves one answer.
  */
-export const createImageFetch = (options: FetchOptions): FetchImage => {
-  const open = openerOf(options);
-  return async (text, signal) => {
-    let url = judge(text, options.rules);
+export const createImageFetcher = (options: FetchOptions): FetchImage => {
+  const createClient = createClientFactory(options);
+  return async (imageUrl, signal) => {
+    let url = validateImageUrl(imageUrl, options.rules);
     for (let redirects = 0; redirects <= redirectsMax; redirects += 1) {
-      const answer = await ask(open(url), url, signal);
-      if (!(answer instanceof URL)) return answer;
-      url = judge(answer.href, options.rules);
+      const fetched = await requestImage(createClient(url), url, signal);
+      if (!(fetched instanceof URL)) return fetched;
+      url = validateImageUrl(fetched.href, options.rules);
     }
-    throw new ImageFaultError("redirects");
+    throw new ImageError("redirects");
   };
 };
 
-const openerOf = ({ overrides, overrideCa, resolve }: FetchOptions) => {
-  const guard = createGuardedConnector(resolve, { connectTimeoutMs });
-  const ca = overrideCa === undefined ? {} : { ca: overrideCa };
-  const override = buildConnector({ timeout: connectTimeoutMs, allowH2: false, ...ca });
+const createClientFactory = ({ overrides, overrideCa, resolve }: FetchOptions) => {
+  const guardedConnector = createGuardedConnector(resolve, { connectTimeoutMs });
+  const caOptions = overrideCa === undefined ? {} : { ca: overrideCa };
+  const overrideConnector = buildConnector({
+    timeout: connectTimeoutMs,
+    allowH2: false,
+    ...caOptions,
+  });
   // The caller's signal is the one deadline.
-  const shared = { pipelining: 0, allowH2: false, headersTimeout: 0, bodyTimeout: 0 };
+  const clientOptions = { pipelining: 0, allowH2: false, headersTimeout: 0, bodyTimeout: 0 };
   return (url: URL): Client => {
-    const target = overrides.get(hostOf(url));
-    const connect = boundAnswers(target === undefined ? guard : override, answerBytesMax);
-    return new Client(target?.origin ?? url.origin, { ...shared, connect });
+    const overrideUrl = overrides.get(getHostname(url));
+    const connect = limitResponseBytes(
+      overrideUrl === undefined ? guardedConnector : overrideConnector,
+      responseBytesMax,
+    );
+    return new Client(overrideUrl?.origin ?? url.origin, { ...clientOptions, connect });
   };
 };
 
 /** A fragment is for the page that shows the image, and is never sent. */
-const judge = (text: string, rules: UrlRules): URL => {
-  const url = readWebhookUrl(text.replace(/#.*$/s, ""), rules);
+const validateImageUrl = (urlText: string, rules: UrlRules): URL => {
+  const url = parseWebhookUrl(urlText.replace(/#.*$/s, ""), rules);
   if (typeof url === "string") throw new BlockedAddressError();
   return url;
 };
 
 /** Asks one host; answers the image, or where the host says that it is. */
-const ask = async (client: Client, url: URL, signal: AbortSignal): Promise<OwnerImage | URL> => {
-  const end = (reason: Error | null) => void client.destroy(reason).catch(() => {});
-  const abort = () => end(signal.reason);
+const requestImage = async (
+  client: Client,
+  url: URL,
+  signal: AbortSignal,
+): Promise<OwnerImage | URL> => {
+  const destroyClient = (reason: Error | null) => void client.destroy(reason).catch(() => {});
+  const abort = () => destroyClient(signal.reason);
   signal.addEventListener("abort", abort, { once: true });
   try {
     signal.throwIfAborted();
     const path = `${url.pathname}${url.search}`;
     const host = url.host;
-    const answer = await client.request({ path, method: "GET", headers: { ...headers, host } });
+    const response = await client.request({ path, method: "GET", headers: { ...headers, host } });
     // A body that is left unread ends with its connection, and nobody waits for it.
-    answer.body.on("error", () => {});
-    return redirectOf(answer, url) ?? (await readImage(answer));
+    response.body.on("error", () => {});
+    return getRedirectUrl(response, url) ?? (await readImage(response));
   } catch (error) {
     throw signal.aborted ? signal.reason : error;
   } finally {
     signal.removeEventListener("abort", abort);
-    end(null);
+    destroyClient(null);
   }
 };
 
-const redirectOf = (
+const getRedirectUrl = (
   { statusCode, headers: { location } }: Dispatcher.ResponseData,
   url: URL,
 ): URL | undefined => {
   if (!redirectStatuses.has(statusCode)) return undefined;
   if (typeof location !== "string" || !URL.canParse(location, url.href)) {
-    throw new ImageFaultError("status");
+    throw new ImageError("status");
   }
   return new URL(location, url);
 };
 
-const readImage = async (answer: Dispatcher.ResponseData): Promise<OwnerImage> => {
-  const { "content-encoding": encoding = "identity", "content-length": length } = answer.headers;
-  if (answer.statusCode !== 200) throw new ImageFaultError("status");
-  if (encoding !== "identity") throw new ImageFaultError("encoded");
-  if (Number(length ?? 0) > imageBytesMax) throw new ImageFaultError("too_large");
-  const bytes = await readBytes(answer.body);
-  const type = imageTypeOf(bytes);
-  if (type === undefined) throw new ImageFaultError("wrong_type");
+const readImage = async (response: Dispatcher.ResponseData): Promise<OwnerImage> => {
+  const { "content-encoding": encoding = "identity", "content-length": length } = response.headers;
+  if (response.statusCode !== 200) throw new ImageError("status");
+  if (encoding !== "identity") throw new ImageError("encoded");
+  if (Number(length ?? 0) > imageBytesMax) throw new ImageError("too_large");
+  const bytes = await readBytes(response.body);
+  const type = sniffImageType(bytes);
+  if (type === undefined) throw new ImageError("wrong_type");
   return { type, bytes };
 };
 
@@ -124,7 +135,7 @@ const readBytes = async (body: Dispatcher.ResponseData["body"]): Promise<Buffer>
   let size = 0;
   for await (const chunk of body) {
     size += chunk.length;
-    if (size > imageBytesMax) throw new ImageFaultError("too_large");
+    if (size > imageBytesMax) throw new ImageError("too_large");
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);

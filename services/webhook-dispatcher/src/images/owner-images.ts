@@ -1,9 +1,9 @@
 import { LRUCache } from "lru-cache";
 import { Counter } from "prom-client";
 import { type Clock, type Log, type Metrics, afterMs } from "@payment-links/runtime";
-import { DeadlineError, outcomeOfError } from "../delivery/attempt/attempt-outcome.ts";
+import { DeadlineError, outcomeFromError } from "../delivery/attempt/attempt-outcome.ts";
 import type { FetchImage, OwnerImage } from "./fetch-image.ts";
-import { ImageFaultError } from "./image-fault.ts";
+import { ImageError } from "./image-error.ts";
 
 /** Owners' images, fetched once for everybody who asks within the hour. */
 export type OwnerImages = {
@@ -16,18 +16,18 @@ export type OwnerImages = {
 type OwnerImagesOptions = { fetchImage: FetchImage; clock: Clock; log: Log; metrics: Metrics };
 
 /** How long an image is shown without asking its host again, here and in a browser. */
-export const imageKeptMs = 60 * 60_000;
+export const imageCacheMs = 60 * 60_000;
 
 /** How long a host that failed is left alone. */
-const faultKeptMs = 60_000;
+const failureCacheMs = 60_000;
 /** From the look-up to the last byte, all redirects included. */
 const fetchMsMax = 5_000;
 /** In this process. */
 const fetchesMax = 16;
 /** As many as an owner's images; an owner may change them while hosts hang. */
-const fetchesOfOwnerMax = 2;
+const fetchesPerOwnerMax = 2;
 /** While all calls are in use, one that takes longer ends as another owner's image is asked for. */
-const contestedMsMax = 1_000;
+const contendedFetchMsMax = 1_000;
 const entriesMax = 2_000;
 const bytesMax = 32 * 1024 * 1024;
 /** What an entry costs beside its bytes, a long URL included. */
@@ -39,93 +39,98 @@ const entryBytes = 4 * 1024;
  */
 export const createOwnerImages = (options: OwnerImagesOptions): OwnerImages => {
   const { clock } = options;
-  const count = createImageCounter(options.metrics);
-  const closing = new AbortController();
+  const countFetch = createImageCounter(options.metrics);
+  const closeController = new AbortController();
   /** By URL, the oldest first. */
-  const underWay = new Map<string, Call>();
-  const kept = new LRUCache<string, { untilMs: number; image: OwnerImage | undefined }>({
+  const activeFetches = new Map<string, ActiveFetch>();
+  const imageCache = new LRUCache<string, { expiresAtMs: number; image: OwnerImage | undefined }>({
     max: entriesMax,
     maxSize: bytesMax,
     sizeCalculation: ({ image }) => entryBytes + (image?.bytes.length ?? 0),
   });
 
-  const fetchAndKeep = async (
+  const fetchAndCache = async (
     url: string,
     signal: AbortSignal,
   ): Promise<OwnerImage | undefined> => {
-    const ending = AbortSignal.any([closing.signal, signal]);
-    const { image, outcome } = await fetchInTime(options, url, ending);
-    count(outcome);
-    const keptMs = image === undefined ? faultKeptMs : imageKeptMs;
-    kept.set(url, { untilMs: clock.elapsedMs() + keptMs, image });
+    const abortSignal = AbortSignal.any([closeController.signal, signal]);
+    const { image, outcome } = await fetchWithTimeout(options, url, abortSignal);
+    countFetch(outcome);
+    const cacheMs = image === undefined ? failureCacheMs : imageCacheMs;
+    imageCache.set(url, { expiresAtMs: clock.elapsedMs() + cacheMs, image });
     // It may have given up its place, and the image may have been asked for again since.
-    if (underWay.get(url)?.ending.signal === signal) underWay.delete(url);
+    if (activeFetches.get(url)?.abortController.signal === signal) activeFetches.delete(url);
     return image;
   };
 
   /** Whether there is room for a call for an owner, perhaps in place of the one that takes longest. */
-  const makeRoom = (ownerId: string): boolean => {
+  const reserveFetchSlot = (ownerId: string): boolean => {
     // There are few calls, so that looking at each costs less than keeping count.
-    const ofOwner = [...underWay.values()].filter((call) => call.ownerId === ownerId);
-    if (ofOwner.length >= fetchesOfOwnerMax) return false;
-    if (underWay.size < fetchesMax) return true;
-    const [oldest] = underWay;
-    if (oldest === undefined || clock.elapsedMs() < oldest[1].startedMs + contestedMsMax) {
+    const ownerFetches = [...activeFetches.values()].filter(
+      (activeFetch) => activeFetch.ownerId === ownerId,
+    );
+    if (ownerFetches.length >= fetchesPerOwnerMax) return false;
+    if (activeFetches.size < fetchesMax) return true;
+    const [oldestEntry] = activeFetches;
+    if (
+      oldestEntry === undefined ||
+      clock.elapsedMs() < oldestEntry[1].startedMs + contendedFetchMsMax
+    ) {
       return false;
     }
-    const [url, { ending }] = oldest;
-    underWay.delete(url);
-    ending.abort(new ImageFaultError("busy"));
+    const [url, { abortController }] = oldestEntry;
+    activeFetches.delete(url);
+    abortController.abort(new ImageError("busy"));
     return true;
   };
 
   return {
     find: async ({ ownerId, url }) => {
-      const known = kept.get(url);
-      if (known !== undefined && clock.elapsedMs() < known.untilMs) return known.image;
-      const asked = underWay.get(url);
-      if (asked !== undefined) return asked.image;
-      if (!makeRoom(ownerId)) {
-        count("busy");
+      const cached = imageCache.get(url);
+      if (cached !== undefined && clock.elapsedMs() < cached.expiresAtMs) return cached.image;
+      const activeFetch = activeFetches.get(url);
+      if (activeFetch !== undefined) return activeFetch.image;
+      if (!reserveFetchSlot(ownerId)) {
+        countFetch("busy");
         return undefined;
       }
-      const ending = new AbortController();
-      const image = fetchAndKeep(url, ending.signal);
-      underWay.set(url, { ownerId, image, startedMs: clock.elapsedMs(), ending });
+      const abortController = new AbortController();
+      const image = fetchAndCache(url, abortController.signal);
+      activeFetches.set(url, { ownerId, image, startedMs: clock.elapsedMs(), abortController });
       return image;
     },
-    close: () => closing.abort(new DeadlineError()),
+    close: () => closeController.abort(new DeadlineError()),
   };
 };
 
-type Call = {
+type ActiveFetch = {
   ownerId: string;
   image: Promise<OwnerImage | undefined>;
   startedMs: number;
-  ending: AbortController;
+  abortController: AbortController;
 };
 
-type Fetched = { image: OwnerImage | undefined; outcome: string };
+type FetchResult = { image: OwnerImage | undefined; outcome: string };
 
-const fetchInTime = async (
+const fetchWithTimeout = async (
   { fetchImage, clock, log }: OwnerImagesOptions,
   url: string,
-  closing: AbortSignal,
-): Promise<Fetched> => {
-  const expiry = new AbortController();
-  const over = new AbortController();
+  abortSignal: AbortSignal,
+): Promise<FetchResult> => {
+  const timeoutController = new AbortController();
+  const finishedController = new AbortController();
   void clock
-    .until(afterMs(clock, fetchMsMax), over.signal)
-    .then(() => expiry.abort(new DeadlineError()));
+    .sleepUntil(afterMs(clock, fetchMsMax), finishedController.signal)
+    .then(() => timeoutController.abort(new DeadlineError()));
   try {
-    const image = await fetchImage(url, AbortSignal.any([expiry.signal, closing]));
+    const image = await fetchImage(url, AbortSignal.any([timeoutController.signal, abortSignal]));
     return { image, outcome: "fetched" };
   } catch (error) {
-    const outcome = error instanceof ImageFaultError ? error.kind : outcomeOfError(error).kind;
+    const outcome = error instanceof ImageError ? error.kind : outcomeFromError(error).kind;
     if (outcome === "internal") log.error({ err: error }, "an owner's image failed on our side");
     return { image: undefined, outcome };
   } finally {
-    over.abort("it has ended");
+    finishedController.abort("it has ended");
   }
 };
 

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from "@jest/globals";
-import { type Transaction, patiently, transact } from "@payment-links/postgres";
+import { type Transaction, withStatementTimeout, transact } from "@payment-links/postgres";
 import { sql } from "slonik";
 import * as z from "zod";
-import { type RegisteredEndpoint, openRig } from "../testing/open-rig.ts";
+import { type RegisteredEndpoint, createRig } from "../testing/create-rig.ts";
 import { sampleDelivery } from "../testing/samples.ts";
 import { newId, pageSize } from "@payment-links/contracts";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
@@ -12,40 +12,40 @@ import { recordResults } from "./ended-deliveries.ts";
 import { findDelivery, listDeliveries, listLinkDeliveries } from "./logged-deliveries.ts";
 
 const waitingCount = 100_000;
-const loggedAtOnce = 10_000;
+const logBatchSize = 10_000;
 const share = 20;
-const nothing = sql.type(z.object({}).strict());
+const voidRow = sql.type(z.object({}).strict());
 
-const rig = useRig(openRig);
-let crowded: RegisteredEndpoint;
-let quiet: RegisteredEndpoint[];
+const rig = useRig(createRig);
+let crowdedEndpoint: RegisteredEndpoint;
+let quietEndpoints: RegisteredEndpoint[];
 beforeAll(async () => {
   const person = rig.signIn();
   const register = () => rig.register(person, "https://shop.com/");
-  crowded = await register();
-  quiet = [await register(), await register()];
+  crowdedEndpoint = await register();
+  quietEndpoints = [await register(), await register()];
   // Statistics as they are after a long quiet time, when autovacuum last looked at an empty queue.
-  await rig.pool.query(nothing`ANALYZE deliveries`);
-  await queue(crowded, waitingCount);
-  for (const endpoint of quiet) await queue(endpoint, 1);
+  await rig.pool.query(voidRow`ANALYZE deliveries`);
+  await queueDeliveries(crowdedEndpoint, waitingCount);
+  for (const endpoint of quietEndpoints) await queueDeliveries(endpoint, 1);
 });
 
 /** On a busy machine many rows take longer than statements have otherwise. */
-const queue = (endpoint: RegisteredEndpoint, count: number) =>
+const queueDeliveries = (endpoint: RegisteredEndpoint, count: number) =>
   transact(rig.pool, (tx) =>
-    patiently(tx, ampleTimeoutMs, () =>
-      tx.query(nothing`
+    withStatementTimeout(tx, ampleTimeoutMs, () =>
+      tx.query(voidRow`
         INSERT INTO deliveries
           (id, event_id, endpoint_id, link_id, event_type, occurred_at, date_created,
            next_attempt_at)
         SELECT ${endpoint.id} || n, n, ${endpoint.id}, 'plink_x', 'payment_link.completed',
-               ${now()}, ${now()}, ${now()}
+               ${sqlNow()}, ${sqlNow()}, ${sqlNow()}
         FROM generate_series(1, ${count}::int) AS n
       `),
     ),
   );
 
-const now = () => sql.timestamp(rig.clock.now());
+const sqlNow = () => sql.timestamp(rig.clock.now());
 
 const Reads = z.object({ rows: z.coerce.number(), entries: z.coerce.number() });
 
@@ -61,61 +61,69 @@ const countReads = (tx: Transaction) =>
   `);
 
 /** From here on the transaction has the plans that are kept, as a busy connection has. */
-const keepPlans = (tx: Transaction) =>
-  tx.query(nothing`SET LOCAL plan_cache_mode = force_generic_plan`);
+const forceGenericPlans = (tx: Transaction) =>
+  tx.query(voidRow`SET LOCAL plan_cache_mode = force_generic_plan`);
 
 /** Looks for work as a dispatcher does; answers what that read. */
-const claimAll = (without: readonly RegisteredEndpoint[]) =>
+const claimDue = (excluded: readonly RegisteredEndpoint[]) =>
   rig.pool.transaction(async (tx) => {
-    const before = await countReads(tx);
+    const readsBefore = await countReads(tx);
     const waiting = await listWaitingEndpoints(tx, {
       limit: 100,
-      without: { endpointIds: without.map(({ id }) => id), userIds: [], origins: [] },
+      excluded: { endpointIds: excluded.map(({ id }) => id), userIds: [], origins: [] },
     });
-    const turns = waiting.map(({ endpointId }) => ({ endpointId, share }));
+    const shares = waiting.map(({ endpointId }) => ({ endpointId, share }));
     const leaseUntil = new Date(rig.clock.now().getTime() + 30_000);
-    const claimed = await claimDeliveries(tx, { now: rig.clock.now(), leaseUntil, turns });
-    const after = await countReads(tx);
+    const claimedDeliveries = await claimDeliveries(tx, {
+      now: rig.clock.now(),
+      leaseUntil,
+      shares,
+    });
+    const readsAfter = await countReads(tx);
     return {
-      claimed,
-      rows: after.rows - before.rows,
-      entries: after.entries - before.entries,
+      claimedDeliveries,
+      rows: readsAfter.rows - readsBefore.rows,
+      entries: readsAfter.entries - readsBefore.entries,
     };
   });
 
 describe("with 100000 deliveries waiting at one endpoint, looking for work", () => {
   test.each([["as they were while it was empty"], ["as they are now"]])(
     "reads what it claims and one entry per endpoint, with statistics %s",
-    async (which) => {
-      if (which === "as they are now") await rig.pool.query(nothing`ANALYZE deliveries`);
-      const { claimed, rows, entries } = await claimAll([]);
-      expect(claimed.length).toBeGreaterThanOrEqual(share);
+    async (statistics) => {
+      if (statistics === "as they are now") await rig.pool.query(voidRow`ANALYZE deliveries`);
+      const { claimedDeliveries, rows, entries } = await claimDue([]);
+      expect(claimedDeliveries.length).toBeGreaterThanOrEqual(share);
       // Each claimed row is found by its place in the queue, locked, and found again by its id.
-      expect(rows).toBeLessThanOrEqual(4 * claimed.length + 20);
-      expect(entries).toBeLessThanOrEqual(4 * claimed.length + 20);
+      expect(rows).toBeLessThanOrEqual(4 * claimedDeliveries.length + 20);
+      expect(entries).toBeLessThanOrEqual(4 * claimedDeliveries.length + 20);
     },
   );
 
   test("reads nothing of that endpoint's while it is full", async () => {
-    const [first] = quiet;
-    if (first === undefined) throw new Error("two quiet endpoints were registered");
-    await rig.pool.query(nothing`
-      UPDATE deliveries SET next_attempt_at = ${now()}, lease_until = NULL
-      WHERE endpoint_id = ${first.id}
+    const [firstQuiet] = quietEndpoints;
+    if (firstQuiet === undefined) throw new Error("two quiet endpoints were registered");
+    await rig.pool.query(voidRow`
+      UPDATE deliveries SET next_attempt_at = ${sqlNow()}, lease_until = NULL
+      WHERE endpoint_id = ${firstQuiet.id}
     `);
-    const { claimed, rows } = await claimAll([crowded]);
-    expect(claimed.map(({ endpointId }) => endpointId)).toEqual([first.id]);
+    const { claimedDeliveries, rows } = await claimDue([crowdedEndpoint]);
+    expect(claimedDeliveries.map(({ endpointId }) => endpointId)).toEqual([firstQuiet.id]);
     expect(rows).toBeLessThanOrEqual(20);
   });
 
   test("skips what another process is claiming, and reads no further than its own share", async () => {
-    await rig.pool.transaction(async (other) => {
-      const turns = [{ endpointId: crowded.id, share }];
+    await rig.pool.transaction(async (otherTx) => {
+      const shares = [{ endpointId: crowdedEndpoint.id, share }];
       const leaseUntil = new Date(rig.clock.now().getTime() + 30_000);
-      const theirs = await claimDeliveries(other, { now: rig.clock.now(), leaseUntil, turns });
-      const { claimed, rows } = await claimAll([]);
-      const ids = new Set(theirs.map(({ id }) => id));
-      expect(claimed.filter(({ id }) => ids.has(id))).toEqual([]);
+      const otherClaims = await claimDeliveries(otherTx, {
+        now: rig.clock.now(),
+        leaseUntil,
+        shares,
+      });
+      const { claimedDeliveries, rows } = await claimDue([]);
+      const ids = new Set(otherClaims.map(({ id }) => id));
+      expect(claimedDeliveries.filter(({ id }) => ids.has(id))).toEqual([]);
       expect(rows).toBeLessThanOrEqual(6 * share + 20);
     });
   });
@@ -123,31 +131,34 @@ describe("with 100000 deliveries waiting at one endpoint, looking for work", () 
 
 test("with 100000 deliveries of one endpoint, ending attempts reads these by the plan that is kept", async () => {
   const count = 100;
-  const results = Array.from({ length: count }, (_, at) => ({
-    id: `${crowded.id}${at + 1}`,
-    eventId: String(at + 1),
-    endpointId: crowded.id,
+  const results = Array.from({ length: count }, (_, index) => ({
+    id: `${crowdedEndpoint.id}${index + 1}`,
+    eventId: String(index + 1),
+    endpointId: crowdedEndpoint.id,
     occurredAt: rig.clock.now(),
     attempts: 1,
     startedAt: rig.clock.now(),
     durationMs: 7,
-    isDelivered: at % 2 === 0,
-    httpStatus: at % 2 === 0 ? 200 : 500,
-    error: at % 2 === 0 ? null : "status 500",
-    nextAttemptAt: at % 2 === 0 ? null : rig.clock.now(),
+    isDelivered: index % 2 === 0,
+    httpStatus: index % 2 === 0 ? 200 : 500,
+    error: index % 2 === 0 ? null : "status 500",
+    nextAttemptAt: index % 2 === 0 ? null : rig.clock.now(),
   }));
-  await rig.pool.query(nothing`
-    UPDATE deliveries SET attempts = 1, next_attempt_at = NULL, lease_until = ${now()}
-    WHERE endpoint_id = ${crowded.id} AND event_id = ANY (
+  await rig.pool.query(voidRow`
+    UPDATE deliveries SET attempts = 1, next_attempt_at = NULL, lease_until = ${sqlNow()}
+    WHERE endpoint_id = ${crowdedEndpoint.id} AND event_id = ANY (
       SELECT n::text FROM generate_series(1, ${count}::int) AS n
     )
   `);
   const { rows, entries } = await rig.pool.transaction(async (tx) => {
-    await keepPlans(tx);
-    const before = await countReads(tx);
+    await forceGenericPlans(tx);
+    const readsBefore = await countReads(tx);
     await recordResults(tx, results);
-    const after = await countReads(tx);
-    return { rows: after.rows - before.rows, entries: after.entries - before.entries };
+    const readsAfter = await countReads(tx);
+    return {
+      rows: readsAfter.rows - readsBefore.rows,
+      entries: readsAfter.entries - readsBefore.entries,
+    };
   });
   // Each is found by its key, locked, and found again by its place.
   expect(entries).toBeGreaterThanOrEqual(count);
@@ -165,54 +176,57 @@ const countLogReads = (tx: Transaction) =>
 describe("with as many deliveries of the day in the log", () => {
   beforeAll(async () => {
     // Bit by bit, as a statement has five seconds on a busy machine too.
-    for (let first = 1; first <= waitingCount; first += loggedAtOnce) {
-      await rig.pool.query(nothing`
+    for (let firstRow = 1; firstRow <= waitingCount; firstRow += logBatchSize) {
+      await rig.pool.query(voidRow`
         INSERT INTO delivery_log
           (id, event_id, endpoint_id, occurred_on, event_type, date_created, status, attempts,
            link_id)
-        SELECT n, 'log' || n, ${crowded.id}, (${now()} AT TIME ZONE 'utc')::date,
-               'payment_link.completed', ${now()}, 'Delivered', 1,
+        SELECT n, 'log' || n, ${crowdedEndpoint.id}, (${sqlNow()} AT TIME ZONE 'utc')::date,
+               'payment_link.completed', ${sqlNow()}, 'Delivered', 1,
                CASE WHEN n IN (5, 60000) THEN 'few' ELSE 'many' END
-        FROM generate_series(${first}::int, ${first + loggedAtOnce - 1}::int) AS n
+        FROM generate_series(${firstRow}::int, ${firstRow + logBatchSize - 1}::int) AS n
       `);
     }
   });
 
   test.each([
     ["planned for them", async () => {}],
-    ["by the plan that is kept", keepPlans],
-  ])("opening more looks each of them up there, and reads no other, %s", async (_, plan) => {
-    const opened = Array.from({ length: 100 }, (_, at) => {
-      const eventId = at < 50 ? `log${at + waitingCount - 49}` : newId("evt");
-      return sampleDelivery(crowded.id, rig.clock.now(), { eventId });
-    });
-    const { openedIds, rows } = await rig.pool.transaction(async (tx) => {
-      await plan(tx);
-      const openedIds = await insertDeliveries(tx, opened);
-      return { openedIds, rows: await countLogReads(tx) };
-    });
-    expect(rows).toBeLessThanOrEqual(2 * opened.length);
-    // The first fifty were in the log already.
-    expect([...openedIds].toSorted()).toEqual(
-      opened
-        .slice(50)
-        .map(({ id }) => id)
-        .toSorted(),
-    );
-  });
+    ["by the plan that is kept", forceGenericPlans],
+  ])(
+    "opening more looks each of them up there, and reads no other, %s",
+    async (_, configurePlans) => {
+      const newDeliveries = Array.from({ length: 100 }, (_, index) => {
+        const eventId = index < 50 ? `log${index + waitingCount - 49}` : newId("evt");
+        return sampleDelivery(crowdedEndpoint.id, rig.clock.now(), { eventId });
+      });
+      const { insertedIds, rows } = await rig.pool.transaction(async (tx) => {
+        await configurePlans(tx);
+        const insertedIds = await insertDeliveries(tx, newDeliveries);
+        return { insertedIds, rows: await countLogReads(tx) };
+      });
+      expect(rows).toBeLessThanOrEqual(2 * newDeliveries.length);
+      // The first fifty were in the log already.
+      expect([...insertedIds].toSorted()).toEqual(
+        newDeliveries
+          .slice(50)
+          .map(({ id }) => id)
+          .toSorted(),
+      );
+    },
+  );
 
-  const readsOf = (list: (tx: Transaction) => Promise<readonly unknown[]>) =>
+  const countPageReads = (list: (tx: Transaction) => Promise<readonly unknown[]>) =>
     rig.pool.transaction(async (tx) => {
-      const before = await countReads(tx);
+      const readsBefore = await countReads(tx);
       const { length } = await list(tx);
-      const after = await countReads(tx);
-      return { length, rows: after.rows - before.rows + (await countLogReads(tx)) };
+      const readsAfter = await countReads(tx);
+      return { length, rows: readsAfter.rows - readsBefore.rows + (await countLogReads(tx)) };
     });
 
   test("a page of both reads that page", async () => {
     const offset = 30;
-    const { length, rows } = await readsOf((tx) =>
-      listDeliveries(tx, { endpointId: crowded.id, offset }),
+    const { length, rows } = await countPageReads((tx) =>
+      listDeliveries(tx, { endpointId: crowdedEndpoint.id, offset }),
     );
     expect(length).toBe(pageSize + 1);
     expect(rows).toBeLessThanOrEqual(3 * (offset + pageSize) + 10);
@@ -221,33 +235,36 @@ describe("with as many deliveries of the day in the log", () => {
   test.each([
     ["as they were while it was empty", false],
     ["as they are now", true],
-  ])("what is rare among them is found without the rest, with statistics %s", async (_, isAnew) => {
-    await rig.pool.query(nothing`
+  ])(
+    "what is rare among them is found without the rest, with statistics %s",
+    async (_, shouldAnalyze) => {
+      await rig.pool.query(voidRow`
       UPDATE delivery_log SET status = 'Failed' WHERE event_id IN ('log1', 'log50000')
     `);
-    await rig.pool.query(nothing`
+      await rig.pool.query(voidRow`
       UPDATE delivery_log SET event_type = 'payment_link.transaction.succeeded'
       WHERE event_id = 'log70000'
     `);
-    if (isAnew) await rig.pool.query(nothing`ANALYZE delivery_log`);
-    const rare = [
-      { status: "Failed" },
-      { eventType: "payment_link.transaction.succeeded" },
-      { status: "Pending", eventType: "payment_link.transaction.succeeded" },
-      { status: "Delivered", eventType: "payment_link.transaction.succeeded" },
-    ] as const;
-    const found: number[] = [];
-    for (const filters of rare) {
-      const wanted = { endpointId: crowded.id, ...filters, offset: 0 };
-      const { length, rows } = await readsOf((tx) => listDeliveries(tx, wanted));
-      found.push(length);
-      expect(rows).toBeLessThanOrEqual(30);
-    }
-    expect(found).toEqual([2, 1, 0, 1]);
-  });
+      if (shouldAnalyze) await rig.pool.query(voidRow`ANALYZE delivery_log`);
+      const rareFilters = [
+        { status: "Failed" },
+        { eventType: "payment_link.transaction.succeeded" },
+        { status: "Pending", eventType: "payment_link.transaction.succeeded" },
+        { status: "Delivered", eventType: "payment_link.transaction.succeeded" },
+      ] as const;
+      const lengths: number[] = [];
+      for (const filters of rareFilters) {
+        const pageQuery = { endpointId: crowdedEndpoint.id, ...filters, offset: 0 };
+        const { length, rows } = await countPageReads((tx) => listDeliveries(tx, pageQuery));
+        lengths.push(length);
+        expect(rows).toBeLessThanOrEqual(30);
+      }
+      expect(lengths).toEqual([2, 1, 0, 1]);
+    },
+  );
 
   test("those of one link are found without the rest, and a page of a link's many is that page", async () => {
-    const { id: endpointId } = crowded;
+    const { id: endpointId } = crowdedEndpoint;
     const userId = await rig.pool.oneFirst(sql.type(z.object({ userId: z.string() }))`
       SELECT user_id AS "userId" FROM endpoints WHERE id = ${endpointId}
     `);
@@ -255,7 +272,7 @@ describe("with as many deliveries of the day in the log", () => {
       ["few", 2],
       ["many", pageSize + 1],
     ] as const) {
-      const { length, rows } = await readsOf((tx) =>
+      const { length, rows } = await countPageReads((tx) =>
         listLinkDeliveries(tx, { userId, linkId, offset: 0 }),
       );
       expect(length).toBe(count);
@@ -264,8 +281,8 @@ describe("with as many deliveries of the day in the log", () => {
   });
 
   test("one is found by its id without the rest", async () => {
-    const wanted = { endpointId: crowded.id, id: "77777" };
-    const { rows } = await readsOf(async (tx) => [await findDelivery(tx, wanted)]);
+    const deliveryKey = { endpointId: crowdedEndpoint.id, id: "77777" };
+    const { rows } = await countPageReads(async (tx) => [await findDelivery(tx, deliveryKey)]);
     expect(rows).toBeLessThanOrEqual(10);
   });
 });

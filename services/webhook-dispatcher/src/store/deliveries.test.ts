@@ -5,18 +5,18 @@ import { sql } from "slonik";
 import * as z from "zod";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
-import { type Person, type RegisteredEndpoint, openRig } from "../testing/open-rig.ts";
+import { type Person, type RegisteredEndpoint, createRig } from "../testing/create-rig.ts";
 import { sampleDelivery } from "../testing/samples.ts";
 import {
   type ClaimedDelivery,
   claimDeliveries,
   insertDeliveries,
-  lockLapsed,
+  lockExpiredLeases,
 } from "./deliveries.ts";
-import type { LogPlace } from "./delivery-log.ts";
-import { abandonDeliveries, giveBackDeliveries, recordResults } from "./ended-deliveries.ts";
+import type { LogKey } from "./delivery-log.ts";
+import { abandonDeliveries, releaseDeliveries, recordResults } from "./ended-deliveries.ts";
 
-const rig = useRig(openRig);
+const rig = useRig(createRig);
 let person: Person;
 beforeEach(() => {
   person = rig.signIn();
@@ -24,37 +24,42 @@ beforeEach(() => {
 
 const leaseMs = 30_000;
 
-const after = (ms: number): Date => new Date(rig.clock.now().getTime() + ms);
+const fromNow = (ms: number): Date => new Date(rig.clock.now().getTime() + ms);
 
 /** Opens a delivery of an event that occurs now, at the endpoint; answers its id. */
-const open = async ({ id: endpointId }: RegisteredEndpoint): Promise<string> => {
+const insertDueDelivery = async ({ id: endpointId }: RegisteredEndpoint): Promise<string> => {
   const delivery = sampleDelivery(endpointId, rig.clock.now());
   await rig.pool.transaction((tx) => insertDeliveries(tx, [delivery]));
   return delivery.id;
 };
 
 /** A delivery that is claimed for its first attempt. */
-const claimOne = async (endpoint: RegisteredEndpoint): Promise<ClaimedDelivery> => {
-  const id = await open(endpoint);
+const claimNewDelivery = async (endpoint: RegisteredEndpoint): Promise<ClaimedDelivery> => {
+  const id = await insertDueDelivery(endpoint);
   const [claimed] = await claim(endpoint);
   if (claimed?.id !== id) throw new Error("it was not claimed");
   return claimed;
 };
 
-const claimIn = (tx: Transaction, { id }: RegisteredEndpoint) =>
+const claimInTransaction = (tx: Transaction, { id }: RegisteredEndpoint) =>
   claimDeliveries(tx, {
     now: rig.clock.now(),
-    leaseUntil: after(leaseMs),
-    turns: [{ endpointId: id, share: 10 }],
+    leaseUntil: fromNow(leaseMs),
+    shares: [{ endpointId: id, share: 10 }],
   });
 
-const claim = (endpoint: RegisteredEndpoint) => rig.pool.transaction((tx) => claimIn(tx, endpoint));
+const claim = (endpoint: RegisteredEndpoint) =>
+  rig.pool.transaction((tx) => claimInTransaction(tx, endpoint));
 
-type Ended = { attempts?: number; isDelivered: boolean; isLast?: boolean };
+type EndedResult = { attempts?: number; isDelivered: boolean; isLast?: boolean };
 
 /** Writes how an attempt ended; a failure that is not the last is tried again at once. */
-const endIn = (tx: Transaction, delivery: LogPlace & { id: string }, ended: Ended) => {
-  const { attempts = 1, isDelivered, isLast = isDelivered } = ended;
+const recordResultIn = (
+  tx: Transaction,
+  delivery: LogKey & { id: string },
+  endedResult: EndedResult,
+) => {
+  const { attempts = 1, isDelivered, isLast = isDelivered } = endedResult;
   const { id, eventId, endpointId, occurredAt } = delivery;
   const result = {
     id,
@@ -72,29 +77,30 @@ const endIn = (tx: Transaction, delivery: LogPlace & { id: string }, ended: Ende
   return recordResults(tx, [result]);
 };
 
-const end = (delivery: LogPlace & { id: string }, ended: Ended) =>
-  rig.pool.transaction((tx) => endIn(tx, delivery, ended));
+const recordResult = (delivery: LogKey & { id: string }, endedResult: EndedResult) =>
+  rig.pool.transaction((tx) => recordResultIn(tx, delivery, endedResult));
 
 /** What another process does once the lease is over: it calls attempt 1 interrupted. */
-const lapse = async ({ id }: ClaimedDelivery, { isLast = false } = {}) => {
+const expireLease = async ({ id }: ClaimedDelivery, { isLast = false } = {}) => {
   rig.clock.advance(leaseMs);
-  const lapsed = await rig.pool.transaction((tx) =>
-    lockLapsed(tx, { now: rig.clock.now(), limit: 10 }),
+  const expiredAttempts = await rig.pool.transaction((tx) =>
+    lockExpiredLeases(tx, { now: rig.clock.now(), limit: 10 }),
   );
-  expect(lapsed.map((one) => one.id)).toEqual([id]);
-  for (const one of lapsed) await end(one, { isDelivered: false, isLast });
+  expect(expiredAttempts.map((expiredAttempt) => expiredAttempt.id)).toEqual([id]);
+  for (const expiredAttempt of expiredAttempts)
+    await recordResult(expiredAttempt, { isDelivered: false, isLast });
 };
 
 const delivered = { status: "Delivered", httpStatus: 200, error: null, nextAttemptAt: null };
 
 /** Of each attempt that is kept of the endpoint's only delivery: its number and how it ended. */
-const attemptsOf = async (endpoint: RegisteredEndpoint) => {
+const readAttempts = async (endpoint: RegisteredEndpoint) => {
   const [entry] = await rig.readLog(person, endpoint);
   const path = `${endpoint.path}/deliveries/${String(entry?.["id"])}`;
-  const { attemptLog } = Attempts.parse((await rig.call(person, "GET", path)).json);
+  const { attemptLog } = AttemptsResponse.parse((await rig.call(person, "GET", path)).json);
   return attemptLog.map(({ number, httpStatus, error }) => [number, httpStatus ?? error]);
 };
-const Attempts = z.object({
+const AttemptsResponse = z.object({
   attemptLog: z.array(
     z.looseObject({
       number: z.int(),
@@ -107,31 +113,31 @@ const Attempts = z.object({
 describe("recordResults", () => {
   test("a failure told after its lease was over changes nothing; a 2xx counts still (rule HOOK-15)", async () => {
     const endpoint = await rig.register(person, "https://shop.com/");
-    const claimed = await claimOne(endpoint);
-    await lapse(claimed);
-    const [lapsed] = await rig.readLog(person, endpoint);
+    const claimed = await claimNewDelivery(endpoint);
+    await expireLease(claimed);
+    const [entryAfterExpiry] = await rig.readLog(person, endpoint);
     rig.clock.advance(1_000);
-    await end(claimed, { isDelivered: false });
-    expect((await rig.readLog(person, endpoint))[0]).toEqual(lapsed);
-    await end(claimed, { isDelivered: true });
+    await recordResult(claimed, { isDelivered: false });
+    expect((await rig.readLog(person, endpoint))[0]).toEqual(entryAfterExpiry);
+    await recordResult(claimed, { isDelivered: true });
     expect(await rig.readLog(person, endpoint)).toMatchObject([delivered]);
-    expect(await attemptsOf(endpoint)).toEqual([[1, 200]]);
+    expect(await readAttempts(endpoint)).toEqual([[1, 200]]);
     expect(await claim(endpoint)).toEqual([]);
   });
 
   test("whatever is told of an attempt after the next has begun changes nothing", async () => {
     const endpoint = await rig.register(person, "https://shop.com/");
-    const claimed = await claimOne(endpoint);
-    await lapse(claimed);
+    const claimed = await claimNewDelivery(endpoint);
+    await expireLease(claimed);
     expect(await claim(endpoint)).toMatchObject([{ id: claimed.id, attempts: 2 }]);
     const [second] = await rig.readLog(person, endpoint);
-    await end(claimed, { isDelivered: true });
-    await end(claimed, { isDelivered: false });
+    await recordResult(claimed, { isDelivered: true });
+    await recordResult(claimed, { isDelivered: false });
     expect((await rig.readLog(person, endpoint))[0]).toEqual(second);
-    expect(await attemptsOf(endpoint)).toEqual([[1, "attempt 1"]]);
-    await end(claimed, { attempts: 2, isDelivered: true });
+    expect(await readAttempts(endpoint)).toEqual([[1, "attempt 1"]]);
+    await recordResult(claimed, { attempts: 2, isDelivered: true });
     expect((await rig.readLog(person, endpoint))[0]).toMatchObject({ status: "Delivered" });
-    expect(await attemptsOf(endpoint)).toEqual([
+    expect(await readAttempts(endpoint)).toEqual([
       [1, "attempt 1"],
       [2, 200],
     ]);
@@ -139,143 +145,151 @@ describe("recordResults", () => {
 
   test("a 2xx of the last attempt counts though its lease ran out and the log says failed", async () => {
     const endpoint = await rig.register(person, "https://shop.com/");
-    const claimed = await claimOne(endpoint);
-    await lapse(claimed, { isLast: true });
+    const claimed = await claimNewDelivery(endpoint);
+    await expireLease(claimed, { isLast: true });
     expect(await rig.readLog(person, endpoint)).toMatchObject([{ status: "Failed" }]);
-    await end(claimed, { attempts: 2, isDelivered: true });
+    await recordResult(claimed, { attempts: 2, isDelivered: true });
     expect(await rig.readLog(person, endpoint)).toMatchObject([{ status: "Failed" }]);
-    await end(claimed, { isDelivered: true });
+    await recordResult(claimed, { isDelivered: true });
     expect(await rig.readLog(person, endpoint)).toMatchObject([delivered]);
-    expect(await attemptsOf(endpoint)).toEqual([[1, 200]]);
+    expect(await readAttempts(endpoint)).toEqual([[1, 200]]);
   });
 
   test("a 2xx of an attempt that was called interrupted counts, and its delivery abandoned since", async () => {
     const endpoint = await rig.register(person, "https://shop.com/");
-    const claimed = await claimOne(endpoint);
-    await lapse(claimed);
+    const claimed = await claimNewDelivery(endpoint);
+    await expireLease(claimed);
     await rig.call(person, "PATCH", endpoint.path, { enabled: false });
-    expect(await attemptsOf(endpoint)).toEqual([[1, "attempt 1"]]);
-    await end(claimed, { isDelivered: true });
+    expect(await readAttempts(endpoint)).toEqual([[1, "attempt 1"]]);
+    await recordResult(claimed, { isDelivered: true });
     expect(await rig.readLog(person, endpoint)).toMatchObject([delivered]);
-    expect(await attemptsOf(endpoint)).toEqual([[1, 200]]);
+    expect(await readAttempts(endpoint)).toEqual([[1, 200]]);
   });
 
   /** Tells a result while another transaction has changed its delivery, and again after its commit. */
-  const endDuring = async (
-    change: (tx: Transaction) => Promise<unknown>,
+  const recordDuring = async (
+    changeDelivery: (tx: Transaction) => Promise<unknown>,
     delivery: ClaimedDelivery,
-    ended: Ended,
+    endedResult: EndedResult,
   ): Promise<void> => {
     await rig.pool.transaction(async (tx) => {
-      await change(tx);
-      expect((await end(delivery, ended)).held.size).toBe(1);
+      await changeDelivery(tx);
+      expect((await recordResult(delivery, endedResult)).locked.size).toBe(1);
     });
-    expect((await end(delivery, ended)).held.size).toBe(0);
+    expect((await recordResult(delivery, endedResult)).locked.size).toBe(0);
   };
 
-  const abandonIn =
+  const createAbandon =
     ({ id: endpointId }: RegisteredEndpoint) =>
     (tx: Transaction) =>
       abandonDeliveries(tx, { userId: person.userId, endpointId, reason: "endpoint disabled" });
 
   test("a 2xx counts that is told while its delivery is being abandoned", async () => {
     const endpoint = await rig.register(person, "https://shop.com/");
-    const claimed = await claimOne(endpoint);
-    await endDuring(abandonIn(endpoint), claimed, { isDelivered: true });
+    const claimed = await claimNewDelivery(endpoint);
+    await recordDuring(createAbandon(endpoint), claimed, { isDelivered: true });
     expect(await rig.readLog(person, endpoint)).toMatchObject([delivered]);
-    expect(await attemptsOf(endpoint)).toEqual([[1, 200]]);
+    expect(await readAttempts(endpoint)).toEqual([[1, 200]]);
   });
 
   test("a failure that is the last ends its delivery while that is being abandoned", async () => {
     const endpoint = await rig.register(person, "https://shop.com/");
-    const claimed = await claimOne(endpoint);
-    await endDuring(abandonIn(endpoint), claimed, { isDelivered: false, isLast: true });
-    const gone = { status: "Failed", error: "endpoint disabled", nextAttemptAt: null };
-    expect(await rig.readLog(person, endpoint)).toMatchObject([gone]);
-    expect(await attemptsOf(endpoint)).toEqual([[1, "attempt 1"]]);
+    const claimed = await claimNewDelivery(endpoint);
+    await recordDuring(createAbandon(endpoint), claimed, { isDelivered: false, isLast: true });
+    const abandonedEntry = { status: "Failed", error: "endpoint disabled", nextAttemptAt: null };
+    expect(await rig.readLog(person, endpoint)).toMatchObject([abandonedEntry]);
+    expect(await readAttempts(endpoint)).toEqual([[1, "attempt 1"]]);
   });
 
   test("a 2xx counts that is told while its attempt is being called interrupted", async () => {
     const endpoint = await rig.register(person, "https://shop.com/");
-    const claimed = await claimOne(endpoint);
+    const claimed = await claimNewDelivery(endpoint);
     rig.clock.advance(leaseMs);
-    const lapsing = async (tx: Transaction) => {
-      const lapsed = await lockLapsed(tx, { now: rig.clock.now(), limit: 10 });
-      for (const one of lapsed) await endIn(tx, one, { isDelivered: false });
+    const expireInTransaction = async (tx: Transaction) => {
+      const expiredAttempts = await lockExpiredLeases(tx, { now: rig.clock.now(), limit: 10 });
+      for (const expiredAttempt of expiredAttempts)
+        await recordResultIn(tx, expiredAttempt, { isDelivered: false });
     };
-    await endDuring(lapsing, claimed, { isDelivered: true });
+    await recordDuring(expireInTransaction, claimed, { isDelivered: true });
     expect(await rig.readLog(person, endpoint)).toMatchObject([delivered]);
-    expect(await attemptsOf(endpoint)).toEqual([[1, 200]]);
+    expect(await readAttempts(endpoint)).toEqual([[1, 200]]);
   });
 });
 
 /** Does something in a transaction, and commits only once somebody else waits for a lock. */
-const whileAnotherWaits = async (work: (tx: Transaction) => Promise<unknown>) => {
-  let begun: (() => void) | undefined;
-  const isBegun = new Promise<void>((resolve) => (begun = resolve));
+const commitWhenBlocked = async (work: (tx: Transaction) => Promise<unknown>) => {
+  let markStarted: (() => void) | undefined;
+  const started = new Promise<void>((resolve) => (markStarted = resolve));
   const committed = rig.pool.transaction(async (tx) => {
     await work(tx);
-    begun?.();
+    markStarted?.();
     await waitUntil("another waits", async () => (await countLockWaits(tx)) > 0);
   });
-  await isBegun;
+  await started;
   return { committed };
 };
 
 describe("insertDeliveries", () => {
   test("opens no event anew that is told again while its delivery ends", async () => {
     const endpoint = await rig.register(person, "https://shop.com/");
-    const leaseUntil = after(leaseMs);
+    const leaseUntil = fromNow(leaseMs);
     const delivery = sampleDelivery(endpoint.id, rig.clock.now(), { leaseUntil });
-    const open = () => rig.pool.transaction((tx) => insertDeliveries(tx, [delivery]));
-    expect(await open()).toEqual(new Set([delivery.id]));
-    const { opening } = await rig.pool.transaction(async (tx) => {
-      await endIn(tx, delivery, { isDelivered: true });
-      let isOver = false;
-      const opening = open().finally(() => (isOver = true));
+    const insert = () => rig.pool.transaction((tx) => insertDeliveries(tx, [delivery]));
+    expect(await insert()).toEqual(new Set([delivery.id]));
+    const { inserting } = await rig.pool.transaction(async (tx) => {
+      await recordResultIn(tx, delivery, { isDelivered: true });
+      let isFinished = false;
+      const inserting = insert().finally(() => (isFinished = true));
       await waitUntil("it is over, or waits", async () => {
-        return isOver || (await countLockWaits(tx)) > 0;
+        return isFinished || (await countLockWaits(tx)) > 0;
       });
-      return { opening };
+      return { inserting };
     });
-    expect(await opening).toEqual(new Set());
+    expect(await inserting).toEqual(new Set());
     expect(await rig.readLog(person, endpoint)).toMatchObject([delivered]);
   });
 });
 
-describe("giveBackDeliveries", () => {
-  const giveBack = (deliveries: readonly ClaimedDelivery[], leaseUntil: Date) => {
+describe("releaseDeliveries", () => {
+  const releaseLeases = (deliveries: readonly ClaimedDelivery[], leaseUntil: Date) => {
     const leases = deliveries.map((delivery) => ({ delivery, leaseUntil }));
-    return rig.pool.transaction((tx) => giveBackDeliveries(tx, leases, rig.clock.now()));
+    return rig.pool.transaction((tx) => releaseDeliveries(tx, leases, rig.clock.now()));
   };
 
   test("gives back what nobody holds, and answers what somebody else does", async () => {
-    const [one, other] = [
+    const [freeEndpoint, lockedEndpoint] = [
       await rig.register(person, "https://shop.com/"),
       await rig.register(person, "https://shop.com/other"),
     ];
-    const [free, held] = [await claimOne(one), await claimOne(other)];
-    const leaseUntil = after(leaseMs);
+    const [freeDelivery, lockedDelivery] = [
+      await claimNewDelivery(freeEndpoint),
+      await claimNewDelivery(lockedEndpoint),
+    ];
+    const leaseUntil = fromNow(leaseMs);
     await rig.pool.transaction(async (tx) => {
-      const { id: endpointId } = other;
+      const { id: endpointId } = lockedEndpoint;
       await abandonDeliveries(tx, { ...person, endpointId, reason: "endpoint disabled" });
-      expect(await giveBack([free, held], leaseUntil)).toEqual([{ delivery: held, leaseUntil }]);
+      expect(await releaseLeases([freeDelivery, lockedDelivery], leaseUntil)).toEqual([
+        { delivery: lockedDelivery, leaseUntil },
+      ]);
     });
-    expect(await rig.readLog(person, one)).toMatchObject([{ status: "Pending", attempts: 0 }]);
-    expect(await giveBack([held], leaseUntil)).toEqual([]);
-    const gone = { status: "Failed", attempts: 0, error: "endpoint disabled" };
-    expect(await rig.readLog(person, other)).toMatchObject([gone]);
+    expect(await rig.readLog(person, freeEndpoint)).toMatchObject([
+      { status: "Pending", attempts: 0 },
+    ]);
+    expect(await releaseLeases([lockedDelivery], leaseUntil)).toEqual([]);
+    const abandonedEntry = { status: "Failed", attempts: 0, error: "endpoint disabled" };
+    expect(await rig.readLog(person, lockedEndpoint)).toMatchObject([abandonedEntry]);
   });
 
   // Guards against two attempts at once: whoever did not hear that it had given back tries again.
   test("leaves an attempt that was leased anew under the same number", async () => {
     const endpoint = await rig.register(person, "https://shop.com/");
-    const first = await claimOne(endpoint);
-    const leaseUntil = after(leaseMs);
-    expect(await giveBack([first], leaseUntil)).toEqual([]);
+    const claimedDelivery = await claimNewDelivery(endpoint);
+    const leaseUntil = fromNow(leaseMs);
+    expect(await releaseLeases([claimedDelivery], leaseUntil)).toEqual([]);
     rig.clock.advance(1);
-    expect(await claim(endpoint)).toEqual([first]);
-    expect(await giveBack([first], leaseUntil)).toEqual([]);
+    expect(await claim(endpoint)).toEqual([claimedDelivery]);
+    expect(await releaseLeases([claimedDelivery], leaseUntil)).toEqual([]);
     expect(await claim(endpoint)).toEqual([]);
   });
 });
@@ -283,40 +297,40 @@ describe("giveBackDeliveries", () => {
 describe("abandonDeliveries", () => {
   const disable = (endpoint: RegisteredEndpoint) =>
     rig.call(person, "PATCH", endpoint.path, { enabled: false });
-  const reasonsOf = ({ id }: RegisteredEndpoint) =>
+  const readAbandonReasons = ({ id }: RegisteredEndpoint) =>
     rig.pool.anyFirst(sql.type(z.object({ reason: z.string().nullable() }))`
       SELECT abandoned_as AS reason FROM deliveries WHERE endpoint_id = ${id}
     `);
 
   test("reaches a delivery whose attempt begins in that moment", async () => {
     const endpoint = await rig.register(person, "https://shop.com/");
-    await open(endpoint);
-    const { committed } = await whileAnotherWaits((tx) => claimIn(tx, endpoint));
+    await insertDueDelivery(endpoint);
+    const { committed } = await commitWhenBlocked((tx) => claimInTransaction(tx, endpoint));
     await disable(endpoint);
     await committed;
-    expect(await reasonsOf(endpoint)).toEqual(["endpoint disabled"]);
+    expect(await readAbandonReasons(endpoint)).toEqual(["endpoint disabled"]);
   });
 
   test("reaches a delivery whose attempt fails in that moment", async () => {
     const endpoint = await rig.register(person, "https://shop.com/");
-    const claimed = await claimOne(endpoint);
-    const failing = (tx: Transaction) => endIn(tx, claimed, { isDelivered: false });
-    const { committed } = await whileAnotherWaits(failing);
+    const claimed = await claimNewDelivery(endpoint);
+    const failAttempt = (tx: Transaction) => recordResultIn(tx, claimed, { isDelivered: false });
+    const { committed } = await commitWhenBlocked(failAttempt);
     await disable(endpoint);
     await committed;
-    expect(await reasonsOf(endpoint)).toEqual([]);
-    const gone = { status: "Failed", error: "endpoint disabled", nextAttemptAt: null };
-    expect(await rig.readLog(person, endpoint)).toMatchObject([gone]);
-    expect(await attemptsOf(endpoint)).toEqual([[1, "attempt 1"]]);
+    expect(await readAbandonReasons(endpoint)).toEqual([]);
+    const abandonedEntry = { status: "Failed", error: "endpoint disabled", nextAttemptAt: null };
+    expect(await rig.readLog(person, endpoint)).toMatchObject([abandonedEntry]);
+    expect(await readAttempts(endpoint)).toEqual([[1, "attempt 1"]]);
   });
 
   test("leaves to the attempt under way its own error, beside that of its delivery", async () => {
     const endpoint = await rig.register(person, "https://shop.com/");
-    const claimed = await claimOne(endpoint);
+    const claimed = await claimNewDelivery(endpoint);
     await disable(endpoint);
-    expect(await attemptsOf(endpoint)).toEqual([]);
-    await end(claimed, { isDelivered: false });
+    expect(await readAttempts(endpoint)).toEqual([]);
+    await recordResult(claimed, { isDelivered: false });
     expect(await rig.readLog(person, endpoint)).toMatchObject([{ error: "endpoint disabled" }]);
-    expect(await attemptsOf(endpoint)).toEqual([[1, "attempt 1"]]);
+    expect(await readAttempts(endpoint)).toEqual([[1, "attempt 1"]]);
   });
 });

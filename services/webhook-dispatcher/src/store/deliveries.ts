@@ -1,21 +1,21 @@
-import { type Db, type Transaction, documentRows } from "@payment-links/postgres";
+import { type Db, type Transaction, createJsonRecordset } from "@payment-links/postgres";
 import { sql } from "slonik";
 import * as z from "zod";
 import { WebhookTransaction, webhookTypes } from "@payment-links/contracts";
 import type { WebhookEvent } from "../domain/webhook-body.ts";
-import { dayOf, ofEndpoint } from "./delivery-log.ts";
+import { toUtcDay, matchesEndpoint } from "./delivery-log.ts";
 
 const IdRow = z.object({ id: z.string() });
 const countRow = sql.type(z.object({ count: z.int() }));
 
-const toText = (instant: Date | null): string | null => instant?.toISOString() ?? null;
+const toIsoText = (instant: Date | null): string | null => instant?.toISOString() ?? null;
 
 /** A delivery to be opened: an event, and the endpoint to which it is owed. */
 export type NewDelivery = WebhookEvent & {
   endpointId: string;
   eventId: string;
   /** Before this nobody can have told its event. */
-  possibleSince: Date;
+  earliestPublishedAt: Date;
   linkId: string;
   traceparent: string | null;
   dateCreated: Date;
@@ -25,7 +25,7 @@ export type NewDelivery = WebhookEvent & {
     | { nextAttemptAt: null; leaseUntil: Date }
   );
 
-const newDeliveryRows = documentRows([
+const newDeliveryRows = createJsonRecordset([
   "text",
   "text",
   "text",
@@ -59,21 +59,23 @@ export const insertDeliveries = async (
     delivery.transaction === null ? null : JSON.stringify(delivery.transaction),
     delivery.traceparent,
     delivery.dateCreated.toISOString(),
-    toText(delivery.nextAttemptAt),
-    toText(delivery.leaseUntil),
-    firstDayOf(delivery),
+    toIsoText(delivery.nextAttemptAt),
+    toIsoText(delivery.leaseUntil),
+    firstPossibleDay(delivery),
   ]);
   // A source that was restored tells an event again under its id, at another time: so every day is
   // looked at on which it can have been told. Only the partitions of these days are opened, also by
   // the plan that is kept. The look-up with a `LIMIT` runs once per delivery; a join could read the
   // whole log.
-  const firstDay = deliveries.map(firstDayOf).reduce((first, day) => (day < first ? day : first));
+  const firstDay = deliveries
+    .map(firstPossibleDay)
+    .reduce((first, day) => (day < first ? day : first));
   const lastDay = deliveries
-    .map(({ occurredAt }) => dayOf(occurredAt))
+    .map(({ occurredAt }) => toUtcDay(occurredAt))
     .reduce((last, day) => (day > last ? day : last));
   // One that is just moving to the log is still here for this statement, and not yet there. `ON CONFLICT`
   // would wait until it has gone, and open it anew.
-  const opened = await tx.any(sql.prepared("insert_deliveries", IdRow)`
+  const insertedRows = await tx.any(sql.prepared("insert_deliveries", IdRow)`
     INSERT INTO deliveries
       (id, endpoint_id, event_id, link_id, event_type, occurred_at, transaction, traceparent,
        date_created, next_attempt_at, lease_until, attempts)
@@ -84,7 +86,7 @@ export const insertDeliveries = async (
                    traceparent, date_created, next_attempt_at, lease_until, first_day)
     LEFT JOIN LATERAL (
       SELECT true AS is_over FROM delivery_log
-      WHERE event_id = delivery.event_id AND ${ofEndpoint(sql.fragment`delivery`)}
+      WHERE event_id = delivery.event_id AND ${matchesEndpoint(sql.fragment`delivery`)}
         AND occurred_on >= delivery.first_day
         AND occurred_on <= (delivery.occurred_at AT TIME ZONE 'utc')::date
         AND occurred_on BETWEEN ${firstDay}::date AND ${lastDay}::date
@@ -92,21 +94,21 @@ export const insertDeliveries = async (
     ) AS logged ON true
     WHERE logged.is_over IS NULL AND (
       SELECT true FROM deliveries
-      WHERE event_id = delivery.event_id AND ${ofEndpoint(sql.fragment`delivery`)} LIMIT 1
+      WHERE event_id = delivery.event_id AND ${matchesEndpoint(sql.fragment`delivery`)} LIMIT 1
     ) IS NULL
     ON CONFLICT (event_id, endpoint_id) DO NOTHING
     RETURNING id
   `);
-  return new Set(opened.map(({ id }) => id));
+  return new Set(insertedRows.map(({ id }) => id));
 };
 
 /** Clocks may differ, so it begins an hour early. Never behind the event's own day. */
-const firstDayOf = ({ possibleSince, occurredAt }: NewDelivery): string => {
-  const sinceMs = Math.min(possibleSince.getTime(), occurredAt.getTime()) - clockSlackMs;
-  return dayOf(new Date(Math.max(0, sinceMs)));
+const firstPossibleDay = ({ earliestPublishedAt, occurredAt }: NewDelivery): string => {
+  const sinceMs = Math.min(earliestPublishedAt.getTime(), occurredAt.getTime()) - clockSkewMs;
+  return toUtcDay(new Date(Math.max(0, sinceMs)));
 };
 
-const clockSlackMs = 60 * 60_000;
+const clockSkewMs = 60 * 60_000;
 
 const ClaimRow = z.object({
   id: z.string(),
@@ -138,16 +140,16 @@ export type WaitingEndpoint = z.output<typeof WaitingRow>;
 type WaitingOptions = {
   limit: number;
   /** Whom to leave out. */
-  without?: {
+  excluded?: {
     endpointIds: readonly string[];
     userIds: readonly string[];
     origins: readonly string[];
   };
   /** Endpoints to look at in any case. */
-  always?: readonly string[];
+  alwaysIncluded?: readonly string[];
 };
 
-const nobody = { endpointIds: [], userIds: [], origins: [] };
+const noExclusions = { endpointIds: [], userIds: [], origins: [] };
 
 /**
  * The endpoints that something waits for, the earliest due first. It jumps from endpoint to endpoint
@@ -155,7 +157,11 @@ const nobody = { endpointIds: [], userIds: [], origins: [] };
  */
 export const listWaitingEndpoints = (
   pool: Db,
-  { limit, without: { endpointIds, userIds, origins } = nobody, always = [] }: WaitingOptions,
+  {
+    limit,
+    excluded: { endpointIds, userIds, origins } = noExclusions,
+    alwaysIncluded = [],
+  }: WaitingOptions,
 ): Promise<readonly WaitingEndpoint[]> =>
   pool.any(waitingRow`
     WITH RECURSIVE first_waiting AS (
@@ -170,7 +176,7 @@ export const listWaitingEndpoints = (
     )
     SELECT endpoint_id AS "endpointId", user_id AS "userId", origin, next_attempt_at AS "dueAt"
     FROM first_waiting JOIN endpoints ON endpoints.id = endpoint_id
-    WHERE endpoint_id = ANY (${sql.array([...always], "text")})
+    WHERE endpoint_id = ANY (${sql.array([...alwaysIncluded], "text")})
       OR (endpoint_id <> ALL (${sql.array([...endpointIds], "text")})
           AND user_id <> ALL (${sql.array([...userIds], "text")})
           AND origin <> ALL (${sql.array([...origins], "text")}))
@@ -181,7 +187,7 @@ type ClaimBounds = {
   now: Date;
   leaseUntil: Date;
   /** At most how many deliveries of which endpoint; nobody else's rows are read. */
-  turns: readonly { endpointId: string; share: number }[];
+  shares: readonly { endpointId: string; share: number }[];
 };
 
 /**
@@ -190,16 +196,16 @@ type ClaimBounds = {
  */
 export const claimDeliveries = (
   tx: Transaction,
-  { now, leaseUntil, turns }: ClaimBounds,
+  { now, leaseUntil, shares }: ClaimBounds,
 ): Promise<readonly ClaimedDelivery[]> => {
-  const rows = turns.map(({ endpointId, share }) => [endpointId, share]);
+  const shareRows = shares.map(({ endpointId, share }) => [endpointId, share]);
   // A locked row keeps its place (`ctid`) until it is updated; one that was updated after the statement
   // began is locked where the statement does not see it, and left for the next look. An array of places
   // is read place by place, whatever size the planner takes the table to have.
   return tx.any(claimRow`
     WITH due AS MATERIALIZED (
       SELECT first_due.ctid
-      FROM ${sql.unnest(rows, ["text", "int4"])} AS turn (endpoint_id, share)
+      FROM ${sql.unnest(shareRows, ["text", "int4"])} AS turn (endpoint_id, share)
       CROSS JOIN LATERAL (
         SELECT ctid FROM deliveries
         WHERE endpoint_id = turn.endpoint_id AND next_attempt_at <= ${sql.timestamp(now)}
@@ -217,7 +223,7 @@ export const claimDeliveries = (
   `);
 };
 
-const LapsedRow = z.object({
+const ExpiredLeaseRow = z.object({
   id: z.string(),
   eventId: z.string(),
   endpointId: z.string(),
@@ -225,23 +231,23 @@ const LapsedRow = z.object({
   attempts: z.int(),
   leaseUntil: z.date(),
 });
-const lapsedRow = sql.type(LapsedRow);
+const expiredLeaseRow = sql.type(ExpiredLeaseRow);
 
 /** An attempt that was begun and whose process ended before it could report the outcome. */
-export type LapsedAttempt = z.output<typeof LapsedRow>;
+export type ExpiredAttempt = z.output<typeof ExpiredLeaseRow>;
 
 /** Whether any attempt's lease has run out: asked every second, and nearly always answered by no. */
-export const hasLapsed = (pool: Db, now: Date): Promise<boolean> =>
+export const hasExpiredLeases = (pool: Db, now: Date): Promise<boolean> =>
   pool.exists(sql.prepared("has_lapsed", z.object({}))`
     SELECT FROM deliveries WHERE lease_until <= ${sql.timestamp(now)}
   `);
 
 /** Locks attempts whose lease has run out; those that another process has locked are skipped. */
-export const lockLapsed = (
+export const lockExpiredLeases = (
   tx: Transaction,
   { now, limit }: { now: Date; limit: number },
-): Promise<readonly LapsedAttempt[]> =>
-  tx.any(lapsedRow`
+): Promise<readonly ExpiredAttempt[]> =>
+  tx.any(expiredLeaseRow`
     SELECT id, event_id AS "eventId", endpoint_id AS "endpointId", occurred_at AS "occurredAt",
            attempts, lease_until AS "leaseUntil"
     FROM deliveries WHERE lease_until <= ${sql.timestamp(now)}

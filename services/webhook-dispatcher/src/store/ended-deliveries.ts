@@ -1,15 +1,15 @@
 import {
   type Pool,
   type Transaction,
-  documentRows,
-  nothing,
-  patiently,
+  createJsonRecordset,
+  sqlVoid,
+  withStatementTimeout,
 } from "@payment-links/postgres";
 import { sql } from "slonik";
 import * as z from "zod";
-import type { AbandonReason, KeptAttempt } from "../domain/delivery.ts";
+import type { AbandonReason, StoredAttempt } from "../domain/delivery.ts";
 import type { ClaimedDelivery } from "./deliveries.ts";
-import { type LogPlace, correctToDelivered, ofEndpoint } from "./delivery-log.ts";
+import { type LogKey, correctToDelivered, matchesEndpoint } from "./delivery-log.ts";
 
 type Fragment = ReturnType<typeof sql.fragment>;
 
@@ -17,7 +17,7 @@ const AttemptRow = z.object({ id: z.string(), attempts: z.int() });
 const countRow = sql.type(z.object({ count: z.int() }));
 
 /** How an attempt ended; `nextAttemptAt` is null where no other follows. */
-export type AttemptResult = LogPlace & {
+export type AttemptResult = LogKey & {
   id: string;
   attempts: number;
   startedAt: Date;
@@ -30,14 +30,14 @@ export type AttemptResult = LogPlace & {
 };
 
 /** Those results that were not written as they are. */
-type Unwritten = {
+type UnwrittenResults = {
   /** Their rows somebody else is changing: they are to be told again. */
-  held: ReadonlySet<AttemptResult>;
+  locked: ReadonlySet<AttemptResult>;
   /** Failures of attempts that somebody else has already called interrupted: nothing is to be written. */
-  known: ReadonlySet<AttemptResult>;
+  superseded: ReadonlySet<AttemptResult>;
 };
 
-type AttemptName = z.output<typeof AttemptRow>;
+type AttemptKey = z.output<typeof AttemptRow>;
 
 /**
  * Writes how attempts ended: a delivery that is tried again gives up its lease, one that is over
@@ -47,38 +47,47 @@ type AttemptName = z.output<typeof AttemptRow>;
 export const recordResults = async (
   tx: Transaction,
   results: readonly AttemptResult[],
-): Promise<Unwritten> => {
+): Promise<UnwrittenResults> => {
   const postponed = await postpone(
     tx,
     results.filter(({ isDelivered, nextAttemptAt }) => !isDelivered && nextAttemptAt !== null),
   );
-  const { others } = partBy(results, postponed);
-  const { others: left } = partBy(others, await moveToLog(tx, others));
-  const { named: held, others: late } = partBy(left, await findHeldResults(tx, left));
+  const { unmatched: notPostponed } = partitionByAttempt(results, postponed);
+  const { unmatched: unwritten } = partitionByAttempt(
+    notPostponed,
+    await moveToLog(tx, notPostponed),
+  );
+  const { matched: locked, unmatched: lateResults } = partitionByAttempt(
+    unwritten,
+    await findLockedResults(tx, unwritten),
+  );
   await correctToDelivered(
     tx,
-    late.filter(({ isDelivered }) => isDelivered),
+    lateResults.filter(({ isDelivered }) => isDelivered),
   );
-  const known = late.filter(({ isDelivered }) => !isDelivered);
-  return { held: new Set(held), known: new Set(known) };
+  const superseded = lateResults.filter(({ isDelivered }) => !isDelivered);
+  return { locked: new Set(locked), superseded: new Set(superseded) };
 };
 
 /**
  * Parts results by whether their attempts are among these. A delivery's id alone does not tell: a result
  * that comes late may be told beside that of the next attempt.
  */
-const partBy = (
+const partitionByAttempt = (
   results: readonly AttemptResult[],
-  attempts: readonly AttemptName[],
-): { named: readonly AttemptResult[]; others: readonly AttemptResult[] } => {
-  const names = new Set(attempts.map(nameOf));
-  const isNamed = (result: AttemptResult): boolean => names.has(nameOf(result));
-  return { named: results.filter(isNamed), others: results.filter((one) => !isNamed(one)) };
+  attempts: readonly AttemptKey[],
+): { matched: readonly AttemptResult[]; unmatched: readonly AttemptResult[] } => {
+  const attemptKeys = new Set(attempts.map(toAttemptKey));
+  const isMatched = (result: AttemptResult): boolean => attemptKeys.has(toAttemptKey(result));
+  return {
+    matched: results.filter(isMatched),
+    unmatched: results.filter((result) => !isMatched(result)),
+  };
 };
 
-const nameOf = ({ id, attempts }: AttemptName): string => `${id} ${attempts}`;
+const toAttemptKey = ({ id, attempts }: AttemptKey): string => `${id} ${attempts}`;
 
-const postponedRows = documentRows([
+const postponedRows = createJsonRecordset([
   "text",
   "text",
   "int2",
@@ -88,7 +97,7 @@ const postponedRows = documentRows([
   "timestamptz",
   "jsonb",
 ]);
-const endedRows = documentRows([
+const endedRows = createJsonRecordset([
   "text",
   "text",
   "int2",
@@ -102,10 +111,16 @@ const endedRows = documentRows([
 ]);
 
 /** How a failed attempt is kept among the delivery's others. */
-const factsOf = (result: AttemptResult): string => {
+const serializeFailedAttempt = (result: AttemptResult): string => {
   const { attempts: number, durationMs, httpStatus, error } = result;
   const startedAt = result.startedAt.toISOString();
-  return JSON.stringify({ number, startedAt, durationMs, httpStatus, error } satisfies KeptAttempt);
+  return JSON.stringify({
+    number,
+    startedAt,
+    durationMs,
+    httpStatus,
+    error,
+  } satisfies StoredAttempt);
 };
 
 /**
@@ -113,9 +128,9 @@ const factsOf = (result: AttemptResult): string => {
  * table's size when it was last analysed; after a quiet time that could read all of a queue that
  * has grown since. {@link ofEndpoint} is for the same reason.
  */
-const ofTold = (condition: Fragment): Fragment => sql.fragment`
+const deliveryOfResult = (condition: Fragment): Fragment => sql.fragment`
   FROM deliveries
-  WHERE event_id = told.event_id AND ${ofEndpoint(sql.fragment`told`)}
+  WHERE event_id = told.event_id AND ${matchesEndpoint(sql.fragment`told`)}
     AND deliveries.attempts = told.attempts AND ${condition}
   LIMIT 1
 `;
@@ -125,28 +140,28 @@ const ofTold = (condition: Fragment): Fragment => sql.fragment`
  * else changed after the statement began is locked at a place that the statement does not see, and stays
  * as it is.
  */
-const findPlaces = (told: Fragment, condition: Fragment): Fragment => sql.fragment`
+const lockMatchingRows = (resultsTable: Fragment, condition: Fragment): Fragment => sql.fragment`
   SELECT delivery.place
-  FROM ${told} CROSS JOIN LATERAL (
-    SELECT ctid AS place ${ofTold(condition)} FOR NO KEY UPDATE SKIP LOCKED
+  FROM ${resultsTable} CROSS JOIN LATERAL (
+    SELECT ctid AS place ${deliveryOfResult(condition)} FOR NO KEY UPDATE SKIP LOCKED
   ) AS delivery
 `;
 
 /** Finds those that would have been written, had nobody else locked or just changed their rows. */
-const findHeld = (
+const findLockedAttempts = (
   tx: Transaction,
-  told: Fragment,
+  resultsTable: Fragment,
   condition: Fragment,
-): Promise<readonly AttemptName[]> =>
+): Promise<readonly AttemptKey[]> =>
   tx.any(sql.type(AttemptRow)`
     SELECT delivery.id, told.attempts
-    FROM ${told} CROSS JOIN LATERAL (SELECT id ${ofTold(condition)}) AS delivery
+    FROM ${resultsTable} CROSS JOIN LATERAL (SELECT id ${deliveryOfResult(condition)}) AS delivery
   `);
 
-const findHeldResults = async (
+const findLockedResults = async (
   tx: Transaction,
   results: readonly AttemptResult[],
-): Promise<readonly AttemptName[]> => {
+): Promise<readonly AttemptKey[]> => {
   if (results.length === 0) return [];
   const rows = results.map(({ eventId, endpointId, attempts, isDelivered }) => [
     eventId,
@@ -154,14 +169,18 @@ const findHeldResults = async (
     attempts,
     isDelivered,
   ]);
-  const told = sql.fragment`
+  const resultsTable = sql.fragment`
     ${sql.unnest(rows, ["text", "text", "int2", "bool"])}
       AS told (event_id, endpoint_id, attempts, is_delivered)
   `;
-  return findHeld(tx, told, sql.fragment`(told.is_delivered OR lease_until IS NOT NULL)`);
+  return findLockedAttempts(
+    tx,
+    resultsTable,
+    sql.fragment`(told.is_delivered OR lease_until IS NOT NULL)`,
+  );
 };
 
-const isOwed = sql.fragment`lease_until IS NOT NULL AND abandoned_as IS NULL`;
+const isPending = sql.fragment`lease_until IS NOT NULL AND abandoned_as IS NULL`;
 
 /**
  * Makes failed attempts wait for the next one. Answers which do: a delivery may have been abandoned
@@ -170,7 +189,7 @@ const isOwed = sql.fragment`lease_until IS NOT NULL AND abandoned_as IS NULL`;
 const postpone = async (
   tx: Transaction,
   results: readonly AttemptResult[],
-): Promise<readonly AttemptName[]> => {
+): Promise<readonly AttemptKey[]> => {
   if (results.length === 0) return [];
   const rows = results.map((result) => [
     result.eventId,
@@ -180,7 +199,7 @@ const postpone = async (
     result.httpStatus,
     result.error,
     result.nextAttemptAt?.toISOString() ?? null,
-    factsOf(result),
+    serializeFailedAttempt(result),
   ]);
   return tx.any(sql.prepared("postpone_deliveries", AttemptRow)`
     WITH told AS (
@@ -188,11 +207,11 @@ const postpone = async (
         AS told (event_id, endpoint_id, attempts, started_at, http_status, error, next_attempt_at,
                  facts)
     ), found AS MATERIALIZED (
-      ${findPlaces(sql.fragment`told`, isOwed)}
+      ${lockMatchingRows(sql.fragment`told`, isPending)}
     )
     UPDATE deliveries
     SET http_status = told.http_status, error = told.error, last_attempt_at = told.started_at,
-        failed_attempts = ${withFacts(sql.fragment`deliveries`)},
+        failed_attempts = ${appendFailedAttempt(sql.fragment`deliveries`)},
         next_attempt_at = told.next_attempt_at, lease_until = NULL
     FROM told
     WHERE ctid = ANY (ARRAY(SELECT place FROM found))
@@ -202,11 +221,11 @@ const postpone = async (
   `);
 };
 
-const withFacts = (of: Fragment): Fragment => sql.fragment`
-  COALESCE(${of}.failed_attempts, '[]') || told.facts
+const appendFailedAttempt = (tableAlias: Fragment): Fragment => sql.fragment`
+  COALESCE(${tableAlias}.failed_attempts, '[]') || told.facts
 `;
 
-const isOver = sql.fragment`
+const isFinished = sql.fragment`
   (told.is_delivered OR lease_until IS NOT NULL AND (told.is_last OR abandoned_as IS NOT NULL))
 `;
 
@@ -214,7 +233,7 @@ const isOver = sql.fragment`
 const moveToLog = async (
   tx: Transaction,
   results: readonly AttemptResult[],
-): Promise<readonly AttemptName[]> => {
+): Promise<readonly AttemptKey[]> => {
   if (results.length === 0) return [];
   const rows = results.map((result) => [
     result.eventId,
@@ -226,7 +245,7 @@ const moveToLog = async (
     result.httpStatus,
     result.error,
     result.durationMs,
-    result.isDelivered ? null : factsOf(result),
+    result.isDelivered ? null : serializeFailedAttempt(result),
   ]);
   return tx.any(sql.prepared("end_deliveries", AttemptRow)`
     WITH told AS (
@@ -234,11 +253,11 @@ const moveToLog = async (
         AS told (event_id, endpoint_id, attempts, started_at, is_delivered, is_last, http_status,
                  error, duration_ms, facts)
     ), found AS MATERIALIZED (
-      ${findPlaces(sql.fragment`told`, isOver)}
+      ${lockMatchingRows(sql.fragment`told`, isFinished)}
     ), ended AS (
       DELETE FROM deliveries WHERE ctid = ANY (ARRAY(SELECT place FROM found)) RETURNING *
     )
-    ${insertEnded({
+    ${insertIntoLog({
       rows: sql.fragment`ended JOIN told USING (event_id, endpoint_id, attempts)`,
       status: sql.fragment`CASE WHEN is_delivered THEN 'Delivered' ELSE 'Failed' END`,
       lastAttemptAt: sql.fragment`started_at`,
@@ -247,7 +266,7 @@ const moveToLog = async (
       // Of what was abandoned the error is not the attempt's own.
       failedAttempts: sql.fragment`
         CASE WHEN abandoned_as IS NOT NULL AND NOT is_delivered
-          THEN ${withFacts(sql.fragment`ended`)} ELSE failed_attempts END
+          THEN ${appendFailedAttempt(sql.fragment`ended`)} ELSE failed_attempts END
       `,
       durationMs: sql.fragment`told.duration_ms`,
     })}
@@ -255,7 +274,7 @@ const moveToLog = async (
   `);
 };
 
-type Ending = Record<
+type LogColumns = Record<
   | "rows"
   | "status"
   | "attempts"
@@ -267,7 +286,7 @@ type Ending = Record<
   Fragment
 >;
 
-const asTheyWere = {
+const unchangedColumns = {
   attempts: sql.fragment`ended.attempts`,
   lastAttemptAt: sql.fragment`last_attempt_at`,
   httpStatus: sql.fragment`ended.http_status`,
@@ -276,25 +295,25 @@ const asTheyWere = {
 };
 
 /** Writes deliveries that have just left the queue (the rows of `ended`) into the log. */
-const insertEnded = (
-  ending: Pick<Ending, "rows" | "status" | "error"> & Partial<Ending>,
+const insertIntoLog = (
+  columns: Pick<LogColumns, "rows" | "status" | "error"> & Partial<LogColumns>,
 ): Fragment => {
-  const { rows, status, error, ...attempt } = { ...asTheyWere, ...ending };
+  const { rows, status, error, ...attemptColumns } = { ...unchangedColumns, ...columns };
   return sql.fragment`
     INSERT INTO delivery_log
       (id, event_id, endpoint_id, occurred_on, event_type, link_id, payment_id, date_created,
        status, error, attempts, last_attempt_at, http_status, failed_attempts, duration_ms)
     SELECT ended.id, event_id, endpoint_id, (occurred_at AT TIME ZONE 'utc')::date, event_type,
            link_id, transaction ->> 'id', date_created,
-           ${status}, ${error}, ${attempt.attempts}, ${attempt.lastAttemptAt},
-           ${attempt.httpStatus}, ${attempt.failedAttempts}, ${attempt.durationMs}
+           ${status}, ${error}, ${attemptColumns.attempts}, ${attemptColumns.lastAttemptAt},
+           ${attemptColumns.httpStatus}, ${attemptColumns.failedAttempts}, ${attemptColumns.durationMs}
     FROM ${rows}
     ON CONFLICT DO NOTHING
   `;
 };
 
 /** How a delivery ends without another attempt. */
-const failed = {
+const failedColumns = {
   rows: sql.fragment`ended`,
   status: sql.fragment`'Failed'`,
   error: sql.fragment`abandoned_as`,
@@ -310,57 +329,59 @@ export type Lease = {
  * Whether it is this very lease. The same attempt may be leased anew, as where nobody heard that it was
  * given back. Written so, it is no reason to the planner to read all that is leased until then.
  */
-const isLeased = sql.fragment`lease_until IS NOT DISTINCT FROM told.lease_until`;
+const isSameLease = sql.fragment`lease_until IS NOT DISTINCT FROM told.lease_until`;
 
 /**
  * Gives back leases of attempts that were never begun; these do not count as attempts. Deliveries
  * to an endpoint that was disabled or deleted meanwhile are over. It waits for nobody: answers those
  * whose deliveries somebody else is changing just now, to be given back again.
  */
-export const giveBackDeliveries = async <One extends Lease>(
+export const releaseDeliveries = async <LeaseType extends Lease>(
   tx: Transaction,
-  leases: readonly One[],
+  leases: readonly LeaseType[],
   now: Date,
-): Promise<readonly One[]> => {
+): Promise<readonly LeaseType[]> => {
   const rows = leases.map(({ delivery: { eventId, endpointId, attempts }, leaseUntil }) => [
     eventId,
     endpointId,
     attempts,
     leaseUntil.toISOString(),
   ]);
-  const told = sql.fragment`
+  const resultsTable = sql.fragment`
     ${sql.unnest(rows, ["text", "text", "int2", "timestamptz"])}
       AS told (event_id, endpoint_id, attempts, lease_until)
   `;
-  const { rowCount } = await tx.query(nothing`
+  const { rowCount } = await tx.query(sqlVoid`
     WITH found AS MATERIALIZED (
-      ${findPlaces(told, sql.fragment`${isLeased} AND abandoned_as IS NULL`)}
+      ${lockMatchingRows(resultsTable, sql.fragment`${isSameLease} AND abandoned_as IS NULL`)}
     )
     UPDATE deliveries
     SET attempts = attempts - 1, next_attempt_at = ${sql.timestamp(now)}, lease_until = NULL
     WHERE ctid = ANY (ARRAY(SELECT place FROM found))
   `);
   if (rowCount === leases.length) return [];
-  await tx.query(nothing`
+  await tx.query(sqlVoid`
     WITH found AS MATERIALIZED (
-      ${findPlaces(told, sql.fragment`${isLeased} AND abandoned_as IS NOT NULL`)}
+      ${lockMatchingRows(resultsTable, sql.fragment`${isSameLease} AND abandoned_as IS NOT NULL`)}
     ), ended AS (
       DELETE FROM deliveries WHERE ctid = ANY (ARRAY(SELECT place FROM found)) RETURNING *
     )
-    ${insertEnded({ ...failed, attempts: sql.fragment`ended.attempts - 1` })}
+    ${insertIntoLog({ ...failedColumns, attempts: sql.fragment`ended.attempts - 1` })}
   `);
-  const heldNames = new Set((await findHeld(tx, told, isLeased)).map(nameOf));
-  return leases.filter(({ delivery }) => heldNames.has(nameOf(delivery)));
+  const lockedKeys = new Set(
+    (await findLockedAttempts(tx, resultsTable, isSameLease)).map(toAttemptKey),
+  );
+  return leases.filter(({ delivery }) => lockedKeys.has(toAttemptKey(delivery)));
 };
 
 type Abandonment = { userId: string; endpointId: string; reason: AbandonReason };
 
-const ofAccount = ({ userId, endpointId }: Abandonment): Fragment => sql.fragment`
+const isOwnEndpoint = ({ userId, endpointId }: Abandonment): Fragment => sql.fragment`
   endpoint_id = (SELECT id FROM endpoints WHERE id = ${endpointId} AND user_id = ${userId})
 `;
 
-const abandonedAtOnceMax = 1_000;
-const abandonedBatchesMax = 1_000;
+const abandonBatchMax = 1_000;
+const abandonBatchesMax = 1_000;
 
 /**
  * Abandons most of what waits for an endpoint of the account, in batches that hold nobody up. Call it
@@ -368,18 +389,18 @@ const abandonedBatchesMax = 1_000;
  * it, and others' behind them.
  */
 export const abandonQueue = async (pool: Pool, abandonment: Abandonment): Promise<void> => {
-  for (let batches = 0; batches < abandonedBatchesMax; batches += 1) {
-    const { rowCount } = await pool.query(nothing`
+  for (let batches = 0; batches < abandonBatchesMax; batches += 1) {
+    const { rowCount } = await pool.query(sqlVoid`
       WITH found AS MATERIALIZED (
         SELECT ctid AS place FROM deliveries
-        WHERE ${ofAccount(abandonment)} AND next_attempt_at IS NOT NULL
-        ORDER BY next_attempt_at LIMIT ${abandonedAtOnceMax} FOR NO KEY UPDATE SKIP LOCKED
+        WHERE ${isOwnEndpoint(abandonment)} AND next_attempt_at IS NOT NULL
+        ORDER BY next_attempt_at LIMIT ${abandonBatchMax} FOR NO KEY UPDATE SKIP LOCKED
       ), ended AS (
         DELETE FROM deliveries WHERE ctid = ANY (ARRAY(SELECT place FROM found)) RETURNING *
       )
-      ${insertEnded({ ...failed, error: sql.fragment`${abandonment.reason}` })}
+      ${insertIntoLog({ ...failedColumns, error: sql.fragment`${abandonment.reason}` })}
     `);
-    if (rowCount < abandonedAtOnceMax) return;
+    if (rowCount < abandonBatchMax) return;
   }
 };
 
@@ -390,28 +411,28 @@ export const abandonQueue = async (pool: Pool, abandonment: Abandonment): Promis
  * that end do it too.
  */
 export const abandonDeliveries = (tx: Transaction, abandonment: Abandonment): Promise<void> =>
-  patiently(tx, abandonMsMax, () => abandon(tx, abandonment));
+  withStatementTimeout(tx, abandonMsMax, () => abandon(tx, abandonment));
 
 /** A queue that is longer than {@link abandonQueue} takes needs more time than a statement may otherwise. */
 const abandonMsMax = 60_000;
 
 const abandon = async (tx: Transaction, abandonment: Abandonment): Promise<void> => {
-  const own = ofAccount(abandonment);
+  const ownedCondition = isOwnEndpoint(abandonment);
   const { reason } = abandonment;
   // All rows are locked first, each in its state at that time. Otherwise an attempt could begin or
   // end between the two statements below, and both would miss it.
   await tx.query(countRow`
     SELECT count(*)::int AS count FROM (
-      SELECT FROM deliveries WHERE ${own} FOR NO KEY UPDATE
+      SELECT FROM deliveries WHERE ${ownedCondition} FOR NO KEY UPDATE
     ) AS locked
   `);
-  await tx.query(nothing`
-    UPDATE deliveries SET abandoned_as = ${reason} WHERE ${own} AND lease_until IS NOT NULL
+  await tx.query(sqlVoid`
+    UPDATE deliveries SET abandoned_as = ${reason} WHERE ${ownedCondition} AND lease_until IS NOT NULL
   `);
-  await tx.query(nothing`
+  await tx.query(sqlVoid`
     WITH ended AS (
-      DELETE FROM deliveries WHERE ${own} AND next_attempt_at IS NOT NULL RETURNING *
+      DELETE FROM deliveries WHERE ${ownedCondition} AND next_attempt_at IS NOT NULL RETURNING *
     )
-    ${insertEnded({ ...failed, error: sql.fragment`${reason}` })}
+    ${insertIntoLog({ ...failedColumns, error: sql.fragment`${reason}` })}
   `);
 };

@@ -1,7 +1,7 @@
-import { type Db, nothing } from "@payment-links/postgres";
+import { type Db, sqlVoid } from "@payment-links/postgres";
 import { sql } from "slonik";
 import * as z from "zod";
-import { type EndpointHour, recentHours } from "../domain/endpoint-hour.ts";
+import { type EndpointHour, getRecentHours } from "../domain/endpoint-hour.ts";
 
 const hourRow = sql.type(
   z.object({ endpointId: z.string(), hour: z.date(), delivered: z.int(), failed: z.int() }),
@@ -12,7 +12,7 @@ export const listRecentHours = (
   pool: Db,
   { endpointIds, now }: { endpointIds: readonly string[]; now: Date },
 ): Promise<readonly EndpointHour[]> => {
-  const hours = recentHours(now).map((hour) => hour.toISOString());
+  const hours = getRecentHours(now).map((hour) => hour.toISOString());
   return pool.any(hourRow`
     SELECT endpoint_id AS "endpointId", hour, delivered, failed FROM endpoint_hours
     WHERE hour = ANY (${sql.array(hours, "timestamptz")})
@@ -24,11 +24,11 @@ export const listRecentHours = (
 const deletedRowsMax = 5_000;
 
 /** Forgets hours that are recent no more; answers whether more of them may be left. */
-export const forgetHours = async (pool: Db, { now }: { now: Date }): Promise<boolean> => {
-  const [first = now] = recentHours(now);
-  const { rowCount } = await pool.query(nothing`
+export const deleteOldHours = async (pool: Db, { now }: { now: Date }): Promise<boolean> => {
+  const [oldestHour = now] = getRecentHours(now);
+  const { rowCount } = await pool.query(sqlVoid`
     DELETE FROM endpoint_hours WHERE ctid = ANY (ARRAY(
-      SELECT ctid FROM endpoint_hours WHERE hour < ${sql.timestamp(first)} LIMIT ${deletedRowsMax}
+      SELECT ctid FROM endpoint_hours WHERE hour < ${sql.timestamp(oldestHour)} LIMIT ${deletedRowsMax}
     ))
   `);
   return rowCount === deletedRowsMax;

@@ -1,7 +1,7 @@
-import { type Db, NothingRow, type Transaction, nothing } from "@payment-links/postgres";
+import { type Db, VoidRow, type Transaction, sqlVoid } from "@payment-links/postgres";
 import { sql } from "slonik";
 import * as z from "zod";
-import { refuse } from "@payment-links/contracts";
+import { createApiError } from "@payment-links/contracts";
 import { type Endpoint, type EndpointOutcome, endpointsMax } from "../domain/endpoint.ts";
 import type { EndpointHour } from "../domain/endpoint-hour.ts";
 import type { SealedSecret } from "../domain/secret-keys.ts";
@@ -26,7 +26,7 @@ const endpointColumns = sql.fragment`
 `;
 
 /** Separates our advisory locks from those of other uses in the same database. */
-const lockSpace = 7_203;
+const lockNamespace = 7_203;
 
 /**
  * Waits until nobody else changes the account's endpoints, and keeps others out until the
@@ -34,8 +34,8 @@ const lockSpace = 7_203;
  * or deleted while events open deliveries for it.
  */
 export const lockEndpoints = async (tx: Transaction, userId: string): Promise<void> => {
-  await tx.query(nothing`
-    SELECT FROM pg_advisory_xact_lock(${lockSpace}, hashtext(${userId}))
+  await tx.query(sqlVoid`
+    SELECT FROM pg_advisory_xact_lock(${lockNamespace}, hashtext(${userId}))
   `);
 };
 
@@ -43,9 +43,9 @@ export const lockEndpoints = async (tx: Transaction, userId: string): Promise<vo
  * Keeps the accounts' endpoints as they are until the transaction ends, as a part of a statement whose
  * other parts do not read them; readers do not wait. It is one row, which must be asked for.
  */
-export const endpointsShare = (userIds: readonly string[]) => sql.fragment`
+export const endpointsShareLock = (userIds: readonly string[]) => sql.fragment`
   SELECT count(*) FROM (
-    SELECT pg_advisory_xact_lock_shared(${lockSpace}, hashtext(id))
+    SELECT pg_advisory_xact_lock_shared(${lockNamespace}, hashtext(id))
     FROM unnest(${sql.array([...userIds], "text")}) AS owner (id)
     OFFSET 0
   ) AS shared
@@ -63,7 +63,7 @@ export const insertEndpoint = async (tx: Transaction, endpoint: NewEndpoint): Pr
     SELECT count(*)::int AS count FROM endpoints
     WHERE user_id = ${endpoint.userId} AND deleted_at IS NULL
   `);
-  if (count >= endpointsMax) throw refuse("WEBHOOK_ENDPOINT_LIMIT");
+  if (count >= endpointsMax) throw createApiError("WEBHOOK_ENDPOINT_LIMIT");
   return tx.one(endpointRow`
     INSERT INTO endpoints
       (id, user_id, url, name, enabled, secret_prefix, sealed_secret, secret_key_name, date_created)
@@ -84,7 +84,7 @@ export const listEndpoints = (pool: Db, userId: string): Promise<readonly Endpoi
     LIMIT ${endpointsMax}
   `);
 
-type OwnEndpoint = { userId: string; id: string };
+type OwnedEndpointKey = { userId: string; id: string };
 
 /**
  * Changes the parts of an endpoint that can change. Undefined leaves a value as it is; the answer
@@ -92,13 +92,13 @@ type OwnEndpoint = { userId: string; id: string };
  */
 export const updateEndpoint = (
   tx: Transaction,
-  { userId, id }: OwnEndpoint,
-  change: { name: string | undefined; enabled: boolean | undefined },
+  { userId, id }: OwnedEndpointKey,
+  changes: { name: string | undefined; enabled: boolean | undefined },
 ): Promise<Endpoint | null> =>
   tx.maybeOne(endpointRow`
     UPDATE endpoints
-    SET name = COALESCE(${change.name ?? null}, name),
-        enabled = COALESCE(${change.enabled ?? null}, enabled)
+    SET name = COALESCE(${changes.name ?? null}, name),
+        enabled = COALESCE(${changes.enabled ?? null}, enabled)
     WHERE id = ${id} AND user_id = ${userId} AND deleted_at IS NULL
     RETURNING ${endpointColumns}
   `);
@@ -106,34 +106,34 @@ export const updateEndpoint = (
 /** Marks an endpoint as deleted; answers whether there was one. */
 export const deleteEndpoint = async (
   tx: Transaction,
-  { userId, id }: OwnEndpoint,
+  { userId, id }: OwnedEndpointKey,
   now: Date,
 ): Promise<boolean> => {
-  const deleted = await tx.maybeOne(idRow`
+  const deletedRow = await tx.maybeOne(idRow`
     UPDATE endpoints SET deleted_at = ${sql.timestamp(now)}, enabled = false
     WHERE id = ${id} AND user_id = ${userId} AND deleted_at IS NULL
     RETURNING id
   `);
-  return deleted !== null;
+  return deletedRow !== null;
 };
 
 /** Whether the account has or once had that endpoint: the log of a deleted one stays readable. */
-export const hadEndpoint = (pool: Db, { userId, id }: OwnEndpoint): Promise<boolean> =>
+export const hadEndpoint = (pool: Db, { userId, id }: OwnedEndpointKey): Promise<boolean> =>
   pool.exists(idRow`SELECT id FROM endpoints WHERE id = ${id} AND user_id = ${userId}`);
 
-const OwnedRow = z.object({
+const EnabledEndpointRow = z.object({
   id: z.string(),
   userId: z.string(),
   origin: z.string(),
   dateCreated: z.date(),
 });
 
-/** The endpoints that events of the accounts are owed to, under {@link endpointsShare}, the oldest first. */
+/** The endpoints that events of the accounts are owed to, under {@link endpointsShareLock}, the oldest first. */
 export const listEnabledEndpoints = async (
   tx: Transaction,
   userIds: readonly string[],
-): Promise<readonly z.output<typeof OwnedRow>[]> =>
-  tx.any(sql.prepared("list_enabled_endpoints", OwnedRow)`
+): Promise<readonly z.output<typeof EnabledEndpointRow>[]> =>
+  tx.any(sql.prepared("list_enabled_endpoints", EnabledEndpointRow)`
     SELECT id, user_id AS "userId", origin, date_created AS "dateCreated" FROM endpoints
     WHERE user_id = ANY(${sql.array([...userIds], "text")}) AND deleted_at IS NULL AND enabled
     ORDER BY id
@@ -236,15 +236,15 @@ export const recordOutcomes = async (
     run.failures,
     run.hadSuccess,
   ]);
-  const hourRows = hours.map((one) => [
-    one.hour.toISOString(),
-    one.endpointId,
-    one.delivered,
-    one.failed,
+  const hourRows = hours.map((endpointHour) => [
+    endpointHour.hour.toISOString(),
+    endpointHour.endpointId,
+    endpointHour.delivered,
+    endpointHour.failed,
   ]);
   // Endpoints are locked in the order of their ids, and then their hours: nothing asks for `counted`,
   // so it runs last. Otherwise two writers could each wait for the other's lock.
-  await tx.query(sql.prepared("record_outcomes", NothingRow)`
+  await tx.query(sql.prepared("record_outcomes", VoidRow)`
     WITH run AS (
       SELECT * FROM ${sql.unnest(runRows, ["text", "text", "int4", "bool"])}
         AS run (endpoint_id, last_outcome, failures, had_success)

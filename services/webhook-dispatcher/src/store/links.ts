@@ -1,5 +1,5 @@
-import type { Told } from "@payment-links/bus";
-import { type Db, type Transaction, documentRows } from "@payment-links/postgres";
+import type { LatestPublished } from "@payment-links/bus";
+import { type Db, type Transaction, createJsonRecordset } from "@payment-links/postgres";
 import { sql } from "slonik";
 import * as z from "zod";
 import {
@@ -10,15 +10,15 @@ import {
   formatAmount,
 } from "@payment-links/contracts";
 import type { Link } from "../domain/link.ts";
-import { endpointsShare } from "./endpoints.ts";
+import { endpointsShareLock } from "./endpoints.ts";
 
-const amount = z.string().transform((text) => new Decimal(text));
+const DecimalText = z.string().transform((text) => new Decimal(text));
 
 const LinkRow = z.object({
   id: z.string(),
   status: LinkStatus,
-  toAmount: amount,
-  receivedAmount: amount,
+  toAmount: DecimalText,
+  receivedAmount: DecimalText,
   currentUsage: z.int(),
   maxUsage: z.int().nullable(),
   ...LinkTexts.shape,
@@ -27,19 +27,19 @@ const LinkRow = z.object({
   tokenAddress: z.string(),
 });
 const linkRow = sql.type(LinkRow);
-const HeardRow = z.object({
+const LinkVersionRow = z.object({
   id: z.string(),
   version: z.coerce.number(),
   toldAt: z.date().nullable(),
 });
 
 /** How new the state of a link is that is kept. */
-export type HeardLink = z.output<typeof HeardRow>;
+export type StoredLinkVersion = z.output<typeof LinkVersionRow>;
 
 /** A link's state, and when it was told. */
-export type ToldLink = Told & { link: PaymentLinkState };
+export type PublishedLink = LatestPublished & { link: PaymentLinkState };
 
-const linkRows = documentRows([
+const linkRows = createJsonRecordset([
   "text",
   "int8",
   "text",
@@ -63,11 +63,11 @@ const linkRows = documentRows([
  */
 export const recordLinks = async (
   tx: Transaction,
-  links: readonly ToldLink[],
-): Promise<ReadonlyMap<string, HeardLink>> => {
+  links: readonly PublishedLink[],
+): Promise<ReadonlyMap<string, StoredLinkVersion>> => {
   // The look-ups with a `LIMIT` run once per link, even where the cached plan assumed a table of
   // another size.
-  const rows = links.map(({ link, toldAt, anewFrom }) => [
+  const rows = links.map(({ link, publishedAt, versionsRestartedAt }) => [
     link.id,
     link.version,
     link.status,
@@ -79,11 +79,11 @@ export const recordLinks = async (
     link.expirationDate?.toISOString() ?? null,
     link.chainId,
     link.tokenAddress,
-    toldAt.toISOString(),
-    anewFrom?.toISOString() ?? null,
+    publishedAt.toISOString(),
+    versionsRestartedAt?.toISOString() ?? null,
   ]);
   const userIds = [...new Set(links.map(({ link }) => link.userId))];
-  const known = await tx.any(sql.prepared("record_links", HeardRow)`
+  const storedRows = await tx.any(sql.prepared("record_links", LinkVersionRow)`
     WITH given AS (
       SELECT * FROM (${linkRows(rows)}) AS link
         (id, version, status, to_amount, received_amount, current_usage, max_usage, description,
@@ -106,11 +106,11 @@ export const recordLinks = async (
         OR coalesce(links.told_at, '-infinity')
           < (SELECT anew_from FROM given WHERE given.id = excluded.id)
     )
-    SELECT known.* FROM (${endpointsShare(userIds)}) AS shared CROSS JOIN given CROSS JOIN LATERAL (
+    SELECT known.* FROM (${endpointsShareLock(userIds)}) AS shared CROSS JOIN given CROSS JOIN LATERAL (
       SELECT id, version, told_at AS "toldAt" FROM links WHERE id = given.id LIMIT 1
     ) AS known
   `);
-  return new Map(known.map((heard) => [heard.id, heard]));
+  return new Map(storedRows.map((row) => [row.id, row]));
 };
 
 /** Reads links by their ids. */

@@ -10,7 +10,7 @@ import {
 import {
   type DeliveryStatus,
   type DetailedDelivery,
-  KeptAttempt,
+  StoredAttempt,
   type LinkDelivery,
   type LoggedDelivery,
 } from "../domain/delivery.ts";
@@ -33,7 +33,7 @@ const LoggedRow = z.object({
 const loggedRow = sql.type(LoggedRow);
 const detailedRow = sql.type(
   LoggedRow.extend({
-    failedAttempts: z.array(KeptAttempt),
+    failedAttempts: z.array(StoredAttempt),
     durationMs: z.int().nullable(),
     isUnderWay: z.boolean(),
   }),
@@ -41,22 +41,22 @@ const detailedRow = sql.type(
 
 const linkRow = sql.type(LoggedRow.extend({ endpointId: z.string(), endpointName: z.string() }));
 
-const shared = sql.fragment`
+const sharedColumns = sql.fragment`
   id, event_type AS "eventType", link_id AS "linkId", attempts, http_status AS "httpStatus", error,
   date_created AS "dateCreated", last_attempt_at AS "lastAttemptAt"
 `;
 
 const pendingColumns = sql.fragment`
-  ${shared}, transaction ->> 'id' AS "paymentId", 'Pending' AS status,
+  ${sharedColumns}, transaction ->> 'id' AS "paymentId", 'Pending' AS status,
   next_attempt_at AS "nextAttemptAt"
 `;
 
-const overColumns = sql.fragment`
-  ${shared}, payment_id AS "paymentId", status, NULL::timestamptz AS "nextAttemptAt"
+const endedColumns = sql.fragment`
+  ${sharedColumns}, payment_id AS "paymentId", status, NULL::timestamptz AS "nextAttemptAt"
 `;
 
 /** Which page of an endpoint's log; a status or a type that is undefined leaves nothing out. */
-type WantedPage = {
+type DeliveriesPage = {
   endpointId: string;
   status?: DeliveryStatus | undefined;
   eventType?: WebhookType | undefined;
@@ -64,7 +64,7 @@ type WantedPage = {
 };
 
 /** All that a page can need of one of the parts that it is put together from. */
-const newest = (offset: number): Fragment => sql.fragment`
+const newestFirst = (offset: number): Fragment => sql.fragment`
   ORDER BY date_created DESC, id DESC LIMIT ${offset + pageSize + 1}
 `;
 
@@ -74,33 +74,33 @@ const newest = (offset: number): Fragment => sql.fragment`
  */
 export const listDeliveries = (
   pool: Db,
-  { endpointId, status: wanted, eventType: wantedType, offset }: WantedPage,
+  { endpointId, status: statusFilter, eventType: typeFilter, offset }: DeliveriesPage,
 ): Promise<readonly LoggedDelivery[]> => {
   // Each state and type stands in an order of its own in the index, and could fill the page alone. So
   // each is read in order, and no further than that. A delivery keeps its place when it ends.
-  const first = newest(offset);
-  const statuses = wanted === undefined ? deliveryStatuses : [wanted];
-  const types = wantedType === undefined ? webhookTypes : [wantedType];
-  const parts = statuses.flatMap((status) =>
+  const pageOrder = newestFirst(offset);
+  const statuses = statusFilter === undefined ? deliveryStatuses : [statusFilter];
+  const types = typeFilter === undefined ? webhookTypes : [typeFilter];
+  const statusQueries = statuses.flatMap((status) =>
     types.map((type): Fragment => {
-      const isOfType = sql.fragment`endpoint_id = ${endpointId} AND event_type = ${type}`;
+      const typeCondition = sql.fragment`endpoint_id = ${endpointId} AND event_type = ${type}`;
       return status === "Pending"
-        ? sql.fragment`(SELECT ${pendingColumns} FROM deliveries WHERE ${isOfType} ${first})`
+        ? sql.fragment`(SELECT ${pendingColumns} FROM deliveries WHERE ${typeCondition} ${pageOrder})`
         : sql.fragment`
-            (SELECT ${overColumns} FROM delivery_log
-             WHERE ${isOfType} AND status = ${status} ${first})
+            (SELECT ${endedColumns} FROM delivery_log
+             WHERE ${typeCondition} AND status = ${status} ${pageOrder})
           `;
     }),
   );
   return pool.any(loggedRow`
-    SELECT * FROM (${sql.join(parts, sql.fragment` UNION ALL `)}) AS entry
+    SELECT * FROM (${sql.join(statusQueries, sql.fragment` UNION ALL `)}) AS entry
     ORDER BY "dateCreated" DESC, id DESC
     LIMIT ${pageSize + 1} OFFSET ${offset}
   `);
 };
 
 /** Whose link, and which page of what was told about it. */
-type WantedLinkPage = { userId: string; linkId: string; offset: number };
+type LinkDeliveriesPage = { userId: string; linkId: string; offset: number };
 
 /**
  * A page of what was told about a link of an account, newest first, with one entry too many if more
@@ -108,17 +108,17 @@ type WantedLinkPage = { userId: string; linkId: string; offset: number };
  */
 export const listLinkDeliveries = (
   pool: Db,
-  { userId, linkId, offset }: WantedLinkPage,
+  { userId, linkId, offset }: LinkDeliveriesPage,
 ): Promise<readonly LinkDelivery[]> =>
   pool.any(linkRow`
     SELECT entry.*, endpoints.name AS "endpointName"
     FROM (
       SELECT * FROM (
         (SELECT ${pendingColumns}, endpoint_id AS "endpointId" FROM deliveries
-         WHERE link_id = ${linkId} ${newest(offset)})
+         WHERE link_id = ${linkId} ${newestFirst(offset)})
         UNION ALL
-        (SELECT ${overColumns}, endpoint_id FROM delivery_log
-         WHERE link_id = ${linkId} ${newest(offset)})
+        (SELECT ${endedColumns}, endpoint_id FROM delivery_log
+         WHERE link_id = ${linkId} ${newestFirst(offset)})
       ) AS part
       ORDER BY "dateCreated" DESC, id DESC
       LIMIT ${pageSize + 1} OFFSET ${offset}
@@ -142,7 +142,7 @@ export const findDelivery = (
             lease_until IS NOT NULL AS "isUnderWay"
      FROM deliveries WHERE endpoint_id = ${endpointId} AND id = ${id})
     UNION ALL
-    (SELECT ${overColumns}, ${failedAttempts}, duration_ms, false
+    (SELECT ${endedColumns}, ${failedAttempts}, duration_ms, false
      FROM (SELECT * FROM delivery_log WHERE id = ${id} OFFSET 0) AS found
      WHERE endpoint_id = ${endpointId})
     LIMIT 1

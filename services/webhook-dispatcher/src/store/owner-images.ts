@@ -1,29 +1,34 @@
-import { type Envelope, isNewerThanKept, keptTold, toldBy } from "@payment-links/bus";
+import {
+  type Envelope,
+  isNewerThanStored,
+  setLatestPublished,
+  toLatestPublished,
+} from "@payment-links/bus";
 import { type OwnerImages, ownerImagesSnapshot } from "@payment-links/contracts";
-import { type Db, type Transaction, nothing } from "@payment-links/postgres";
+import { type Db, type Transaction, sqlVoid } from "@payment-links/postgres";
 import { sql } from "slonik";
 import * as z from "zod";
 
 const ImagesRow = z.object({ urls: z.array(z.string()) });
 
 /** Keeps where an account's images lie, unless a newer state of it is already kept (rule EVENT-7). */
-export const keepOwnerImages = async (
+export const storeOwnerImages = async (
   tx: Transaction,
   { id, version, profileImage, backgroundImage }: OwnerImages,
   envelope: Envelope,
 ): Promise<void> => {
-  const { toldAt, anewFrom } = toldBy(envelope, ownerImagesSnapshot);
-  await tx.query(nothing`
+  const { publishedAt, versionsRestartedAt } = toLatestPublished(envelope, ownerImagesSnapshot);
+  await tx.query(sqlVoid`
     INSERT INTO owner_images AS kept
       (account_id, version, profile_image, background_image, told_at, anew_from)
     VALUES (
-      ${id}, ${version}, ${profileImage}, ${backgroundImage}, ${toldAt.toISOString()},
-      ${anewFrom?.toISOString() ?? null}
+      ${id}, ${version}, ${profileImage}, ${backgroundImage}, ${publishedAt.toISOString()},
+      ${versionsRestartedAt?.toISOString() ?? null}
     )
     ON CONFLICT (account_id) DO UPDATE
     SET version = excluded.version, profile_image = excluded.profile_image,
-        background_image = excluded.background_image, ${keptTold}
-    WHERE ${isNewerThanKept}
+        background_image = excluded.background_image, ${setLatestPublished}
+    WHERE ${isNewerThanStored}
   `);
 };
 

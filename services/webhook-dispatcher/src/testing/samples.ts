@@ -3,7 +3,7 @@ import {
   type LinkTransaction,
   type PaymentLinkState,
   newId,
-  linkTexts,
+  pickLinkTexts,
 } from "@payment-links/contracts";
 import type { NewDelivery } from "../store/deliveries.ts";
 
@@ -11,7 +11,7 @@ const owner = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
 const usdc = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913";
 
 /** A link's state as links-api publishes it. */
-export const sampleLink = (change: Partial<PaymentLinkState> = {}): PaymentLinkState => ({
+export const sampleLink = (overrides: Partial<PaymentLinkState> = {}): PaymentLinkState => ({
   id: newId("plink"),
   version: 2,
   userId: newId("user"),
@@ -20,18 +20,18 @@ export const sampleLink = (change: Partial<PaymentLinkState> = {}): PaymentLinkS
   receivedAmount: new Decimal("10.5"),
   currentUsage: 1,
   maxUsage: null,
-  ...linkTexts({}),
+  ...pickLinkTexts({}),
   expirationDate: null,
   destinationAddress: owner,
   chainId: "8453",
   tokenAddress: usdc,
   paymentReference: "00112233445566778899aabbccddeeff",
   dateCreated: new Date("2026-11-21T09:00:00.000Z"),
-  ...change,
+  ...overrides,
 });
 
 /** A payment that settled on a link. */
-export const sampleTransaction = (change: Partial<LinkTransaction> = {}): LinkTransaction => ({
+export const sampleTransaction = (overrides: Partial<LinkTransaction> = {}): LinkTransaction => ({
   id: newId("tx"),
   status: "settled",
   amount: new Decimal("10.5"),
@@ -39,31 +39,31 @@ export const sampleTransaction = (change: Partial<LinkTransaction> = {}): LinkTr
   chainId: "8453",
   sourceTransaction: `0x${"ab".repeat(32)}`,
   dateCreated: new Date("2026-11-21T09:58:00.000Z"),
-  ...change,
+  ...overrides,
 });
 
-type DeliveryChange = Partial<Omit<NewDelivery, "nextAttemptAt" | "leaseUntil">> & {
+type DeliveryOverrides = Partial<Omit<NewDelivery, "nextAttemptAt" | "leaseUntil">> & {
   leaseUntil?: Date;
 };
 
 /** A delivery of an event that occurs at a time. It is due at once, or leased until the time that is given. */
 export const sampleDelivery = (
   endpointId: string,
-  at: Date,
-  { leaseUntil, ...change }: DeliveryChange = {},
+  occurredAt: Date,
+  { leaseUntil, ...overrides }: DeliveryOverrides = {},
 ): NewDelivery => ({
   id: newId("evt"),
   endpointId,
   eventId: newId("evt"),
-  possibleSince: at,
+  earliestPublishedAt: occurredAt,
   linkId: newId("plink"),
   eventType: "payment_link.completed",
-  occurredAt: at,
+  occurredAt: occurredAt,
   transaction: null,
   traceparent: null,
-  dateCreated: at,
-  ...change,
+  dateCreated: occurredAt,
+  ...overrides,
   ...(leaseUntil === undefined
-    ? { nextAttemptAt: at, leaseUntil: null }
+    ? { nextAttemptAt: occurredAt, leaseUntil: null }
     : { nextAttemptAt: null, leaseUntil }),
 });

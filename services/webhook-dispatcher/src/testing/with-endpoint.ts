@@ -1,39 +1,41 @@
 import { afterEach, beforeEach } from "@jest/globals";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
-import { answer, openReceiver } from "./open-receiver.ts";
-import { openRig } from "./open-rig.ts";
+import { respondWithStatus, startReceiver } from "./start-receiver.ts";
+import { createRig } from "./create-rig.ts";
 
 /**
  * What each test of a file finds anew: a rig, and somebody with one endpoint, at a receiver that takes
  * all it is sent. Their members are there once a test runs.
  */
 export const withEndpoint = () => {
-  const receiver = useRig(openReceiver);
-  let opened: Awaited<ReturnType<typeof openEndpoint>> | undefined;
+  const receiver = useRig(startReceiver);
+  let setup: Awaited<ReturnType<typeof createEndpointSetup>> | undefined;
   beforeEach(async () => {
     receiver.received.length = 0;
-    receiver.respondWith(answer(200));
-    opened = await openEndpoint(receiver.origin);
+    receiver.respondWith(respondWithStatus(200));
+    setup = await createEndpointSetup(receiver.origin);
   });
-  afterEach(() => opened?.rig.close());
-  const find = () => {
-    if (opened === undefined) throw new Error("there is no endpoint before the tests run");
-    return opened;
+  afterEach(() => setup?.rig.close());
+  const getSetup = () => {
+    if (setup === undefined) throw new Error("there is no endpoint before the tests run");
+    return setup;
   };
   return {
     receiver,
-    rig: late(() => find().rig),
-    person: late(() => find().person),
-    endpoint: late(() => find().endpoint),
+    rig: lazyProxy(() => getSetup().rig),
+    person: lazyProxy(() => getSetup().person),
+    endpoint: lazyProxy(() => getSetup().endpoint),
   };
 };
 
-const openEndpoint = async (origin: string) => {
-  const rig = await openRig({ environment: { WEBHOOK_HOST_OVERRIDES: `receiver.test=${origin}` } });
+const createEndpointSetup = async (origin: string) => {
+  const rig = await createRig({
+    environment: { WEBHOOK_HOST_OVERRIDES: `receiver.test=${origin}` },
+  });
   const person = rig.signIn();
   return { rig, person, endpoint: await rig.register(person) };
 };
 
 /** Stands for what is there only once a test runs. */
-const late = <Found extends object>(find: () => Found): Found =>
-  new Proxy({} as Found, { get: (_, name) => Reflect.get(find(), name) });
+const lazyProxy = <Value extends object>(getValue: () => Value): Value =>
+  new Proxy({} as Value, { get: (_, name) => Reflect.get(getValue(), name) });

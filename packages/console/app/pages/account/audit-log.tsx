@@ -1,16 +1,16 @@
 import { type FormEvent } from "react";
 import { useSearchParams } from "react-router";
-import { addressOf } from "../../api/call.ts";
+import { buildOperationUrl } from "../../api/call.ts";
 import type { AuditEntry } from "../../api/operations.ts";
-import { useCall } from "../../api/query.ts";
+import { useOperationQuery } from "../../api/query.ts";
 import { Button } from "../../ui/button.tsx";
-import { Download } from "../../ui/download.tsx";
+import { DownloadButton } from "../../ui/download-button.tsx";
 import { Field, Select } from "../../ui/field.tsx";
-import { shorten, showTime } from "../../ui/format.ts";
-import { Loaded } from "../../ui/loaded.tsx";
+import { truncateMiddle, formatDateTime } from "../../ui/format.ts";
+import { QueryView } from "../../ui/query-view.tsx";
 import { Card } from "../../ui/page.tsx";
 import { Pager, useOffset } from "../../ui/pager.tsx";
-import { readDays } from "../../ui/read-days.ts";
+import { parseDateRange } from "../../ui/parse-date-range.ts";
 import { Table } from "../../ui/table.tsx";
 import styles from "../../ui/ui.module.css";
 import { texts as allTexts } from "./texts.ts";
@@ -19,62 +19,37 @@ const texts = allTexts.log;
 
 /** What was done to the account, newest first, and as a file. The address names the filter. */
 const AuditLog = () => {
-  const [search, setSearch] = useSearchParams();
+  const [searchParams] = useSearchParams();
   const offset = useOffset();
-  const given = (name: string) => search.get(name) ?? "";
-  const action = given("action") || undefined;
-  const filter = { action, ...readDays({ from: given("from"), to: given("to") }) };
-  const entries = useCall("listAuditLog", { query: { ...filter, offset } });
-  const choose = (event: FormEvent<HTMLFormElement>): void => {
-    event.preventDefault();
-    const fields = [...new FormData(event.currentTarget)];
-    setSearch(
-      new URLSearchParams(
-        fields.flatMap(([name, value]) =>
-          typeof value === "string" && value !== "" ? [[name, value]] : [],
-        ),
-      ),
-    );
+  const filter = {
+    action: getParameter(searchParams, "action") || undefined,
+    ...parseDateRange({
+      from: getParameter(searchParams, "from"),
+      to: getParameter(searchParams, "to"),
+    }),
   };
+  const entries = useOperationQuery("listAuditLog", { query: { ...filter, offset } });
   return (
     <Card title={texts.title}>
-      <form className={styles["filters"]} role="search" onSubmit={choose} key={search.toString()}>
-        <Select
-          name="action"
-          label={texts.action}
-          defaultValue={given("action")}
-          options={[
-            { value: "", text: texts.all },
-            ...Object.entries(texts.things).map(([value, text]) => ({ value, text })),
-            ...oneAction(action),
-          ]}
-        />
-        <Field
-          name="from"
-          label={texts.from}
-          defaultValue={given("from")}
-          input={{ type: "date" }}
-        />
-        <Field name="to" label={texts.to} defaultValue={given("to")} input={{ type: "date" }} />
-        <div className={styles["row"]}>
-          <Button type="submit">{texts.filter}</Button>
-        </div>
-      </form>
-      <Loaded query={entries}>
+      <FilterForm />
+      <QueryView query={entries}>
         {(page) => (
           <>
             <EntryTable entries={page.data} />
             <Pager page={page} />
           </>
         )}
-      </Loaded>
-      <Download
-        label={texts.csv}
-        address={addressOf("exportAuditLog", { query: { ...filter, format: "csv" } })}
+      </QueryView>
+      <DownloadButton
+        label={texts.downloadCsv}
+        href={buildOperationUrl("exportAuditLog", { query: { ...filter, format: "csv" } })}
       />
       <div className={styles["row"]}>
-        <a href={addressOf("exportAuditLog", { query: { ...filter, format: "jsonl" } })} download>
-          {texts.jsonl}
+        <a
+          href={buildOperationUrl("exportAuditLog", { query: { ...filter, format: "jsonl" } })}
+          download
+        >
+          {texts.downloadJsonLines}
         </a>
       </div>
     </Card>
@@ -87,30 +62,83 @@ const actions: Readonly<Record<string, string>> = texts.actions;
 const actors: Readonly<Record<string, string>> = texts.actors;
 const methods: Readonly<Record<string, string>> = allTexts.sessions.methods;
 
+const getParameter = (searchParams: URLSearchParams, name: string): string =>
+  searchParams.get(name) ?? "";
+
+const FilterForm = () => {
+  const [searchParams, setSearchParams] = useSearchParams();
+  const applyFilter = (event: FormEvent<HTMLFormElement>): void => {
+    event.preventDefault();
+    const fields = [...new FormData(event.currentTarget)];
+    setSearchParams(
+      new URLSearchParams(
+        fields.flatMap(([name, value]) =>
+          typeof value === "string" && value !== "" ? [[name, value]] : [],
+        ),
+      ),
+    );
+  };
+  return (
+    <form
+      className={styles["filters"]}
+      role="search"
+      onSubmit={applyFilter}
+      key={searchParams.toString()}
+    >
+      <Select
+        name="action"
+        label={texts.action}
+        defaultValue={getParameter(searchParams, "action")}
+        options={[
+          { value: "", text: texts.all },
+          ...Object.entries(texts.resourceTypes).map(([value, text]) => ({ value, text })),
+          ...createActionOption(getParameter(searchParams, "action") || undefined),
+        ]}
+      />
+      <Field
+        name="from"
+        label={texts.from}
+        defaultValue={getParameter(searchParams, "from")}
+        inputProps={{ type: "date" }}
+      />
+      <Field
+        name="to"
+        label={texts.to}
+        defaultValue={getParameter(searchParams, "to")}
+        inputProps={{ type: "date" }}
+      />
+      <div className={styles["row"]}>
+        <Button type="submit">{texts.applyFilter}</Button>
+      </div>
+    </form>
+  );
+};
+
 /** An address may name an action, not only a kind of thing. */
-const oneAction = (action: string | undefined): { value: string; text: string }[] =>
-  action === undefined || action in texts.things
+const createActionOption = (action: string | undefined): { value: string; text: string }[] =>
+  action === undefined || action in texts.resourceTypes
     ? []
     : [{ value: action, text: actions[action] ?? action }];
 
-const whoDid = ({ actor, method }: AuditEntry): string => {
-  const who = actors[actor.kind] ?? actor.kind;
-  return method === null ? who : `${who} · ${methods[method] ?? method}`;
+const describeActor = ({ actor, method }: AuditEntry): string => {
+  const actorText = actors[actor.kind] ?? actor.kind;
+  return method === null ? actorText : `${actorText} · ${methods[method] ?? method}`;
 };
 
 const EntryTable = ({ entries }: { entries: readonly AuditEntry[] }) => (
   <Table
     rows={entries}
-    none={texts.none}
+    emptyText={texts.empty}
     columns={[
-      [texts.what, ({ action }) => <span title={action}>{actions[action] ?? action}</span>],
-      [texts.who, whoDid],
+      [texts.actionColumn, ({ action }) => <span title={action}>{actions[action] ?? action}</span>],
+      [texts.actorColumn, describeActor],
       [
-        texts.about,
-        ({ targetId }) => targetId !== null && <code title={targetId}>{shorten(targetId)}</code>,
+        texts.targetColumn,
+        ({ targetId }) =>
+          targetId !== null && <code title={targetId}>{truncateMiddle(targetId)}</code>,
       ],
-      [texts.where, ({ address }) => address],
-      [texts.when, ({ dateCreated }) => showTime(dateCreated)],
+      [texts.addressColumn, ({ address }) => address],
+      [texts.timeColumn, ({ dateCreated }) => formatDateTime(dateCreated)],
     ]}
   />
 );

@@ -1,43 +1,57 @@
 import { useState } from "react";
 import type { CatalogueEntry } from "../../api/operations.ts";
-import { useCall, useChange } from "../../api/query.ts";
-import { Check, Field } from "../../ui/field.tsx";
+import { useOperationQuery, useOperationMutation } from "../../api/query.ts";
+import { Checkbox, Field } from "../../ui/field.tsx";
 import { Form } from "../../ui/form.tsx";
-import { Loaded } from "../../ui/loaded.tsx";
+import { QueryView } from "../../ui/query-view.tsx";
 import { Notice } from "../../ui/notice.tsx";
 import { settlementChains } from "../../ui/settlement-chains.ts";
 import styles from "../../ui/ui.module.css";
-import { isWrongAddress, mayBeKey, preselect } from "./choose-token.ts";
+import {
+  isInvalidAddress,
+  mayBeExtendedPublicKey,
+  selectDefaultToken,
+} from "./select-default-token.ts";
 import { texts as allTexts } from "./texts.ts";
 
 const texts = allTexts.wallets;
 
 /** Adds an address at which the account is paid, in one token. */
 export const NewWallet = () => {
-  const tokens = useCall("listTokens", {});
-  return <Loaded query={tokens}>{({ data }) => <WalletForm tokens={data} />}</Loaded>;
+  const tokens = useOperationQuery("listTokens", {});
+  return <QueryView query={tokens}>{({ data }) => <WalletForm tokens={data} />}</QueryView>;
 };
 
 const WalletForm = ({ tokens }: { tokens: readonly CatalogueEntry[] }) => {
-  const [tokenId, setTokenId] = useState(() => preselect(tokens, settlementChains)?.id ?? "");
+  const [tokenId, setTokenId] = useState(
+    () => selectDefaultToken(tokens, settlementChains)?.id ?? "",
+  );
   const [address, setAddress] = useState("");
-  const add = useChange("addWallet", "listWallets", "getSession", "listOwnPaymentLinks");
-  const chosen = tokens.find(({ id }) => id === tokenId);
-  const isWrong = isWrongAddress(address, chosen);
-  const isOnBitcoin = chosen?.token.chain.chainType === "BVM";
-  const index = useFirstIndex(address, tokenId, isOnBitcoin);
-  const isWatched = chosen === undefined || settlementChains.has(chosen.token.chain.id);
+  const addWallet = useOperationMutation(
+    "addWallet",
+    "listWallets",
+    "getSession",
+    "listOwnPaymentLinks",
+  );
+  const selectedToken = tokens.find(({ id }) => id === tokenId);
+  const isInvalid = isInvalidAddress(address, selectedToken);
+  const isOnBitcoin = selectedToken?.token.chain.chainType === "BVM";
+  const firstAddressIndex = useFirstAddressIndex(address, tokenId, isOnBitcoin);
+  const isSupportedChain =
+    selectedToken === undefined || settlementChains.has(selectedToken.token.chain.id);
   return (
     <Form
-      submit={texts.add}
-      onSubmit={async (_fields, all) => {
-        const isDefault = all.get("isDefault") === "on";
+      submitLabel={texts.add}
+      onSubmit={async (_fields, formData) => {
+        const isDefault = formData.get("isDefault") === "on";
         const body = { walletAddress: address.trim(), tokenId, isDefault };
-        await add.mutateAsync({
-          body: isOnBitcoin ? { ...body, firstAddressIndex: Number(index.value) } : body,
+        await addWallet.mutateAsync({
+          body: isOnBitcoin
+            ? { ...body, firstAddressIndex: Number(firstAddressIndex.value) }
+            : body,
         });
         setAddress("");
-        index.change(undefined);
+        firstAddressIndex.setInput(undefined);
       }}
     >
       <label className={styles["field"]}>
@@ -50,11 +64,14 @@ const WalletForm = ({ tokens }: { tokens: readonly CatalogueEntry[] }) => {
           onChange={(event) => setTokenId(event.target.value)}
         >
           {tokenId === "" && <option value="" />}
-          <Options title={texts.watched} tokens={tokens.filter(isPayable)} />
-          <Options title={texts.others} tokens={tokens.filter((entry) => !isPayable(entry))} />
+          <TokenOptions title={texts.supportedChains} tokens={tokens.filter(isPayable)} />
+          <TokenOptions
+            title={texts.otherChains}
+            tokens={tokens.filter((entry) => !isPayable(entry))}
+          />
         </select>
       </label>
-      {!isWatched && <Notice tone="warn">{texts.notWatched}</Notice>}
+      {!isSupportedChain && <Notice tone="warn">{texts.unsupportedChain}</Notice>}
       <Field
         name="walletAddress"
         label={texts.address}
@@ -62,42 +79,46 @@ const WalletForm = ({ tokens }: { tokens: readonly CatalogueEntry[] }) => {
         isRequired
         value={address}
         onChange={setAddress}
-        fault={isWrong ? texts.badAddress : undefined}
-        input={{ spellCheck: false }}
+        errorMessage={isInvalid ? texts.invalidAddress : undefined}
+        inputProps={{ spellCheck: false }}
       />
-      {isOnBitcoin && <FirstIndex index={index} />}
-      <Check name="isDefault" label={texts.asDefault} defaultChecked />
+      {isOnBitcoin && <FirstAddressIndexField firstAddressIndex={firstAddressIndex} />}
+      <Checkbox name="isDefault" label={texts.makeDefault} defaultChecked />
     </Form>
   );
 };
 
-type FirstIndexChoice = {
+type FirstAddressIndexState = {
   value: string;
   isChecked: boolean;
-  change: (typed: string | undefined) => void;
+  setInput: (input: string | undefined) => void;
 };
 
 /** The first address that links get: as it was typed, or else as it is suggested. */
-const useFirstIndex = (
+const useFirstAddressIndex = (
   address: string,
   tokenId: string,
   isOnBitcoin: boolean,
-): FirstIndexChoice => {
-  const [typed, change] = useState<string>();
-  const isWanted = isOnBitcoin && mayBeKey(address);
+): FirstAddressIndexState => {
+  const [input, setInput] = useState<string>();
+  const isEnabled = isOnBitcoin && mayBeExtendedPublicKey(address);
   const body = { walletAddress: address.trim(), tokenId };
-  const { data, isError } = useCall("suggestFirstAddressIndex", { body }, { isWanted });
-  const suggested = isWanted ? data : undefined;
+  const { data, isError } = useOperationQuery("suggestFirstAddressIndex", { body }, { isEnabled });
+  const suggestion = isEnabled ? data : undefined;
   return {
-    value: typed ?? String(suggested?.firstAddressIndex ?? ""),
-    isChecked: !(isWanted && isError) && (suggested?.isChecked ?? true),
-    change,
+    value: input ?? String(suggestion?.firstAddressIndex ?? ""),
+    isChecked: !(isEnabled && isError) && (suggestion?.isChecked ?? true),
+    setInput,
   };
 };
 
-const FirstIndex = ({ index: { value, isChecked, change } }: { index: FirstIndexChoice }) => (
+const FirstAddressIndexField = ({
+  firstAddressIndex: { value, isChecked, setInput },
+}: {
+  firstAddressIndex: FirstAddressIndexState;
+}) => (
   <>
-    <Notice>{texts.ownAccount}</Notice>
+    <Notice>{texts.separateAccountHint}</Notice>
     <Field
       name="firstAddressIndex"
       label={texts.firstIndex}
@@ -107,15 +128,15 @@ const FirstIndex = ({ index: { value, isChecked, change } }: { index: FirstIndex
       isRequired
       type="number"
       value={value}
-      onChange={change}
-      input={{ min: 0, max: 1_000_000, step: 1 }}
+      onChange={setInput}
+      inputProps={{ min: 0, max: 1_000_000, step: 1 }}
     />
   </>
 );
 
 const isPayable = ({ token }: CatalogueEntry): boolean => settlementChains.has(token.chain.id);
 
-const Options = ({ title, tokens }: { title: string; tokens: readonly CatalogueEntry[] }) =>
+const TokenOptions = ({ title, tokens }: { title: string; tokens: readonly CatalogueEntry[] }) =>
   tokens.length === 0 ? null : (
     <optgroup label={title}>
       {tokens.map(({ id, token }) => (

@@ -1,53 +1,62 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { call } from "../../api/call.ts";
-import { sessionKey, useCall } from "../../api/query.ts";
+import { callOperation } from "../../api/call.ts";
+import { sessionKey, useOperationQuery } from "../../api/query.ts";
 import type { OwnAccount } from "../../api/operations.ts";
-import { Check, Field } from "../../ui/field.tsx";
+import { Checkbox, Field } from "../../ui/field.tsx";
 import { Form } from "../../ui/form.tsx";
-import { Loaded } from "../../ui/loaded.tsx";
+import { QueryView } from "../../ui/query-view.tsx";
 import { Notice } from "../../ui/notice.tsx";
 import { Card } from "../../ui/page.tsx";
 import uiStyles from "../../ui/ui.module.css";
 import styles from "./account.module.css";
-import { type ProfileFields, linesOf, readProfile, showProfile } from "./read-profile.ts";
+import {
+  type ProfileFields,
+  splitLines,
+  getProfileChanges,
+  toProfileFields,
+} from "./profile-fields.ts";
 import { texts as allTexts } from "./texts.ts";
 
 const texts = allTexts.profile;
-const colourUsual = "#1f4fd8";
+const defaultColour = "#1f4fd8";
 
 /** The public profile, and beside it what a payer sees of it. */
 const Profile = () => {
-  const account = useCall("getAccount", {});
-  return <Loaded query={account}>{(data) => <ProfileForm key={data.id} account={data} />}</Loaded>;
+  const account = useOperationQuery("getAccount", {});
+  return (
+    <QueryView query={account}>{(data) => <ProfileForm key={data.id} account={data} />}</QueryView>
+  );
 };
 export default Profile;
 
 const ProfileForm = ({ account }: { account: OwnAccount }) => {
   const client = useQueryClient();
-  const [fields, setFields] = useState(() => showProfile(account));
+  const [fields, setFields] = useState(() => toProfileFields(account));
   const [isSaved, setSaved] = useState(false);
   const field = (name: keyof ProfileFields) => ({
     name,
     label: texts[name],
     value: fields[name],
     onChange: (value: string) => {
-      setFields((now) => ({ ...now, [name]: value }));
+      setFields((previousFields) => ({ ...previousFields, [name]: value }));
       setSaved(false);
     },
   });
   const save = async (): Promise<void> => {
-    const changed = await call("changeAccount", { body: readProfile(fields, account) });
-    client.setQueryData(["getAccount", {}], changed);
-    client.setQueryData(sessionKey, changed);
-    setFields(showProfile(changed));
+    const updatedAccount = await callOperation("changeAccount", {
+      body: getProfileChanges(fields, account),
+    });
+    client.setQueryData(["getAccount", {}], updatedAccount);
+    client.setQueryData(sessionKey, updatedAccount);
+    setFields(toProfileFields(updatedAccount));
     setSaved(true);
   };
   const { onChange: setColour } = field("backgroundColour");
   return (
     <div className={styles["sides"]}>
-      <Card title={allTexts.parts.profile}>
-        <Form submit={texts.save} onSubmit={save}>
+      <Card title={allTexts.sections.profile}>
+        <Form submitLabel={texts.save} onSubmit={save}>
           <Field
             {...field("handle")}
             hint={texts.handleHint}
@@ -55,15 +64,19 @@ const ProfileForm = ({ account }: { account: OwnAccount }) => {
           />
           <Field {...field("username")} isRequired maxLength={100} />
           <Field {...field("bio")} rows={3} maxLength={500} />
-          <Field {...field("profileImage")} hint={texts.imageHint} input={{ inputMode: "url" }} />
-          <Field {...field("backgroundImage")} input={{ inputMode: "url" }} />
-          <Check
-            label={texts.colourNone}
+          <Field
+            {...field("profileImage")}
+            hint={texts.imageHint}
+            inputProps={{ inputMode: "url" }}
+          />
+          <Field {...field("backgroundImage")} inputProps={{ inputMode: "url" }} />
+          <Checkbox
+            label={texts.noColour}
             checked={fields.backgroundColour === ""}
-            onTurn={(isOn) => setColour(isOn ? "" : colourUsual)}
+            onCheckedChange={(isChecked) => setColour(isChecked ? "" : defaultColour)}
           />
           {fields.backgroundColour !== "" && (
-            <Field {...field("backgroundColour")} input={{ type: "color" }} />
+            <Field {...field("backgroundColour")} inputProps={{ type: "color" }} />
           )}
           <Field {...field("links")} hint={texts.linksHint} rows={3} />
           {isSaved && <Notice tone="good">{texts.saved}</Notice>}
@@ -96,7 +109,7 @@ const Preview = ({ fields }: { fields: ProfileFields }) => (
         </p>
       )}
       <ul>
-        {linesOf(fields.links).map((link) => (
+        {splitLines(fields.links).map((link) => (
           <li key={link}>
             <bdi>{link}</bdi>
           </li>

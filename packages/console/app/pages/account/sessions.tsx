@@ -1,8 +1,8 @@
-import { useCall, useChange } from "../../api/query.ts";
+import { useOperationQuery, useOperationMutation } from "../../api/query.ts";
 import { Badge } from "../../ui/badge.tsx";
-import { Action } from "../../ui/form.tsx";
-import { showTime } from "../../ui/format.ts";
-import { Loaded } from "../../ui/loaded.tsx";
+import { AsyncButton } from "../../ui/form.tsx";
+import { formatDateTime } from "../../ui/format.ts";
+import { QueryView } from "../../ui/query-view.tsx";
 import { Card } from "../../ui/page.tsx";
 import { Table } from "../../ui/table.tsx";
 import { texts as allTexts } from "./texts.ts";
@@ -11,34 +11,34 @@ const texts = allTexts.sessions;
 
 /** Where the account is signed in. Signing out ends the session in use; the others end here. */
 const Sessions = () => {
-  const sessions = useCall("listSessions", {});
-  const revoke = useChange("revokeSession", "listSessions");
+  const sessions = useOperationQuery("listSessions", {});
+  const revokeSession = useOperationMutation("revokeSession", "listSessions");
   return (
     <Card title={texts.title}>
-      <Loaded query={sessions}>
+      <QueryView query={sessions}>
         {({ data }) => (
           <Table
             rows={data}
             columns={[
               [texts.method, ({ method }) => texts.methods[method] ?? method],
-              [texts.since, ({ dateCreated }) => showTime(dateCreated)],
-              [texts.seen, ({ lastSeenAt }) => showTime(lastSeenAt)],
-              [texts.ends, ({ expiresAt }) => showTime(expiresAt)],
+              [texts.startedAt, ({ dateCreated }) => formatDateTime(dateCreated)],
+              [texts.lastSeen, ({ lastSeenAt }) => formatDateTime(lastSeenAt)],
+              [texts.expires, ({ expiresAt }) => formatDateTime(expiresAt)],
               [
                 texts.actions,
                 ({ id, isCurrent }) =>
                   isCurrent ? (
-                    <Badge tone="good">{texts.here}</Badge>
+                    <Badge tone="good">{texts.currentSession}</Badge>
                   ) : (
-                    <Action onPress={() => revoke.mutateAsync({ path: { id } })}>
-                      {texts.end}
-                    </Action>
+                    <AsyncButton onPress={() => revokeSession.mutateAsync({ path: { id } })}>
+                      {texts.revoke}
+                    </AsyncButton>
                   ),
               ],
             ]}
           />
         )}
-      </Loaded>
+      </QueryView>
     </Card>
   );
 };

@@ -1,14 +1,14 @@
 import type { AuditAction, AuditActorKind } from "../../api/operations.ts";
-import { choose } from "../../ui/language.ts";
+import { pickTranslation } from "../../ui/language.ts";
 
 /** The kind of thing with which an action begins. */
-type Thing = AuditAction extends `${infer Kind}.${string}` ? Kind : never;
+type ResourceType = AuditAction extends `${infer Kind}.${string}` ? Kind : never;
 
 /** The words of the account's views. */
-export const texts = choose({
+export const texts = pickTranslation({
   en: {
     title: "Account",
-    parts: {
+    sections: {
       profile: "Profile",
       wallets: "Wallets",
       "sign-in": "Ways to sign in",
@@ -25,7 +25,7 @@ export const texts = choose({
       backgroundImage: "Address of a picture behind it",
       imageHint: "Payers get it from here, so that its host learns nothing of them.",
       backgroundColour: "Colour",
-      colourNone: "No colour of your own",
+      noColour: "No colour of your own",
       links: "Your links",
       linksHint: "Web addresses, one a line, ten at most.",
       save: "Save the profile",
@@ -36,16 +36,16 @@ export const texts = choose({
     },
     wallets: {
       intro: "Links are paid straight to the default wallet of the moment in which they are made.",
-      none: "No wallets yet.",
+      empty: "No wallets yet.",
       address: "Address",
       token: "Token",
       default: "Default",
       isDefault: "Default",
       isChainDefault: (chain: string) => `Default on ${chain}`,
-      from: (time: string) => `Default from ${time} on`,
-      make: "Make default",
-      makeOnChain: (chain: string) => `Make default on ${chain}`,
-      unmakeOnChain: (chain: string) => `No longer default on ${chain}`,
+      defaultFrom: (time: string) => `Default from ${time} on`,
+      setDefault: "Make default",
+      setDefaultOnChain: (chain: string) => `Make default on ${chain}`,
+      unsetDefaultOnChain: (chain: string) => `No longer default on ${chain}`,
       cancel: "Cancel this change",
       remove: "Delete",
       removeTitle: "Delete this wallet?",
@@ -56,26 +56,26 @@ export const texts = choose({
       keyHint:
         "Your wallet's extended public key (zpub, ypub or xpub) or descriptor, as it exports it for watching. Never a private key or recovery words.",
       firstAddresses: "Its first addresses. Compare them with those in your own wallet:",
-      linksFrom: (index: string) => `Links get its addresses from number ${index} on.`,
-      ownAccount:
+      linksStartAtIndex: (index: string) => `Links get its addresses from number ${index} on.`,
+      separateAccountHint:
         "Use a separate account of your wallet for the shop. In a shared account, your wallet app may show the address of an open link under Receive.",
       firstIndex: "Number of the first address for links",
       firstIndexHint:
         "Links get the addresses from this number on. Your wallet app keeps those below for its Receive screen.",
       firstIndexUnchecked:
         "We couldn't check which addresses were used. Look at the address list in your wallet and enter a number a few above the last used one.",
-      badAddress: "An address of this chain is 0x and 40 hexadecimal digits.",
-      asDefault: "Make it the default",
-      notWatched:
+      invalidAddress: "An address of this chain is 0x and 40 hexadecimal digits.",
+      makeDefault: "Make it the default",
+      unsupportedChain:
         "This installation does not watch that chain: links in it cannot be paid from their page.",
-      watched: "Paid here",
-      others: "Other chains",
+      supportedChains: "Paid here",
+      otherChains: "Other chains",
       actions: "Actions",
     },
     signIn: {
       identities: "Company accounts and Ethereum addresses",
       passkeys: "Passkeys",
-      none: "None yet.",
+      empty: "None yet.",
       ethereum: "Ethereum",
       unlink: "Unlink",
       linkOidc: "Link your company account",
@@ -90,12 +90,12 @@ export const texts = choose({
     },
     sessions: {
       title: "Where you are signed in",
-      here: "here",
+      currentSession: "here",
       method: "By",
-      since: "Since",
-      seen: "Last seen",
-      ends: "Ends",
-      end: "End",
+      startedAt: "Since",
+      lastSeen: "Last seen",
+      expires: "Ends",
+      revoke: "End",
       methods: {
         link: "Sign-in link",
         siwe: "Ethereum",
@@ -106,12 +106,12 @@ export const texts = choose({
     },
     log: {
       title: "What was done to this account",
-      none: "Nothing matches.",
-      what: "What",
-      who: "Who",
-      when: "When",
-      where: "From",
-      about: "About",
+      empty: "Nothing matches.",
+      actionColumn: "What",
+      actorColumn: "Who",
+      timeColumn: "When",
+      addressColumn: "From",
+      targetColumn: "About",
       actions: {
         "account.created": "Account opened",
         "account.changed": "Profile changed",
@@ -160,7 +160,7 @@ export const texts = choose({
         scanner: "Scanner for leaked keys",
         service: "The service",
       } satisfies Record<AuditActorKind, string>,
-      things: {
+      resourceTypes: {
         account: "Account",
         wallet: "Wallets",
         api_key: "API keys",
@@ -171,19 +171,19 @@ export const texts = choose({
         deposit: "Deposits",
         payment_link: "Payment links",
         webhook_endpoint: "Webhook endpoints",
-      } satisfies Record<Thing, string>,
+      } satisfies Record<ResourceType, string>,
       all: "All",
       action: "Kind of action",
       from: "From",
       to: "Until",
-      filter: "Show",
-      csv: "Download as CSV",
-      jsonl: "Download as JSON Lines",
+      applyFilter: "Show",
+      downloadCsv: "Download as CSV",
+      downloadJsonLines: "Download as JSON Lines",
     },
   },
   de: {
     title: "Konto",
-    parts: {
+    sections: {
       profile: "Profil",
       wallets: "Wallets",
       "sign-in": "Anmeldung",
@@ -200,7 +200,7 @@ export const texts = choose({
       backgroundImage: "Adresse eines Bildes dahinter",
       imageHint: "Zahlende erhalten es von hier, damit sein Host nichts über sie erfährt.",
       backgroundColour: "Farbe",
-      colourNone: "Keine eigene Farbe",
+      noColour: "Keine eigene Farbe",
       links: "Ihre Links",
       linksHint: "Webadressen, eine je Zeile, höchstens zehn.",
       save: "Profil speichern",
@@ -212,16 +212,16 @@ export const texts = choose({
     wallets: {
       intro:
         "Links werden direkt an die Wallet bezahlt, die der Standard ist, wenn sie angelegt werden.",
-      none: "Noch keine Wallets.",
+      empty: "Noch keine Wallets.",
       address: "Adresse",
       token: "Token",
       default: "Standard",
       isDefault: "Standard",
       isChainDefault: (chain: string) => `Standard auf ${chain}`,
-      from: (time: string) => `Standard ab ${time}`,
-      make: "Zum Standard machen",
-      makeOnChain: (chain: string) => `Zum Standard auf ${chain} machen`,
-      unmakeOnChain: (chain: string) => `Nicht mehr Standard auf ${chain}`,
+      defaultFrom: (time: string) => `Standard ab ${time}`,
+      setDefault: "Zum Standard machen",
+      setDefaultOnChain: (chain: string) => `Zum Standard auf ${chain} machen`,
+      unsetDefaultOnChain: (chain: string) => `Nicht mehr Standard auf ${chain}`,
       cancel: "Diesen Wechsel abbrechen",
       remove: "Löschen",
       removeTitle: "Diese Wallet löschen?",
@@ -232,26 +232,26 @@ export const texts = choose({
       keyHint:
         "Der erweiterte öffentliche Schlüssel Ihrer Wallet (zpub, ypub oder xpub) oder ihr Deskriptor, wie sie ihn zum Beobachten ausgibt. Nie ein privater Schlüssel oder die Wörter zur Wiederherstellung.",
       firstAddresses: "Die ersten Adressen. Vergleichen Sie sie mit denen in Ihrer Wallet:",
-      linksFrom: (index: string) => `Links erhalten ihre Adressen ab Nummer ${index}.`,
-      ownAccount:
+      linksStartAtIndex: (index: string) => `Links erhalten ihre Adressen ab Nummer ${index}.`,
+      separateAccountHint:
         "Verwenden Sie für den Shop ein eigenes Konto Ihrer Wallet. In einem gemeinsamen Konto kann Ihre Wallet-App unter „Empfangen“ die Adresse eines offenen Links zeigen.",
       firstIndex: "Nummer der ersten Adresse für Links",
       firstIndexHint:
         "Links erhalten die Adressen ab dieser Nummer. Die Adressen darunter bleiben Ihrer Wallet-App zum Empfangen.",
       firstIndexUnchecked:
         "Wir konnten nicht prüfen, welche Adressen schon benutzt wurden. Sehen Sie in der Adressliste Ihrer Wallet nach und geben Sie eine Nummer ein, die einige über der letzten benutzten liegt.",
-      badAddress: "Eine Adresse dieser Chain ist 0x und 40 hexadezimale Ziffern.",
-      asDefault: "Zum Standard machen",
-      notWatched:
+      invalidAddress: "Eine Adresse dieser Chain ist 0x und 40 hexadezimale Ziffern.",
+      makeDefault: "Zum Standard machen",
+      unsupportedChain:
         "Diese Installation beobachtet diese Chain nicht: Links darauf können nicht über ihre Seite bezahlt werden.",
-      watched: "Hier bezahlbar",
-      others: "Andere Chains",
+      supportedChains: "Hier bezahlbar",
+      otherChains: "Andere Chains",
       actions: "Aktionen",
     },
     signIn: {
       identities: "Firmenkonten und Ethereum-Adressen",
       passkeys: "Passkeys",
-      none: "Noch nichts.",
+      empty: "Noch nichts.",
       ethereum: "Ethereum",
       unlink: "Lösen",
       linkOidc: "Ihr Firmenkonto verbinden",
@@ -266,12 +266,12 @@ export const texts = choose({
     },
     sessions: {
       title: "Wo Sie angemeldet sind",
-      here: "hier",
+      currentSession: "hier",
       method: "Durch",
-      since: "Seit",
-      seen: "Zuletzt gesehen",
-      ends: "Endet",
-      end: "Beenden",
+      startedAt: "Seit",
+      lastSeen: "Zuletzt gesehen",
+      expires: "Endet",
+      revoke: "Beenden",
       methods: {
         link: "Anmeldelink",
         siwe: "Ethereum",
@@ -282,12 +282,12 @@ export const texts = choose({
     },
     log: {
       title: "Was mit diesem Konto geschah",
-      none: "Nichts passt dazu.",
-      what: "Was",
-      who: "Wer",
-      when: "Wann",
-      where: "Von",
-      about: "Worüber",
+      empty: "Nichts passt dazu.",
+      actionColumn: "Was",
+      actorColumn: "Wer",
+      timeColumn: "Wann",
+      addressColumn: "Von",
+      targetColumn: "Worüber",
       actions: {
         "account.created": "Konto eröffnet",
         "account.changed": "Profil geändert",
@@ -336,7 +336,7 @@ export const texts = choose({
         scanner: "Suche nach öffentlichen Schlüsseln",
         service: "Der Dienst",
       },
-      things: {
+      resourceTypes: {
         account: "Konto",
         wallet: "Wallets",
         api_key: "API-Schlüssel",
@@ -352,9 +352,9 @@ export const texts = choose({
       action: "Art der Handlung",
       from: "Ab",
       to: "Bis",
-      filter: "Anzeigen",
-      csv: "Als CSV herunterladen",
-      jsonl: "Als JSON Lines herunterladen",
+      applyFilter: "Anzeigen",
+      downloadCsv: "Als CSV herunterladen",
+      downloadJsonLines: "Als JSON Lines herunterladen",
     },
   },
 });

@@ -1,12 +1,12 @@
 import { useState } from "react";
 import type { OwnWallet } from "../../api/operations.ts";
-import { useCall, useChange } from "../../api/query.ts";
+import { useOperationQuery, useOperationMutation } from "../../api/query.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { ConfirmDialog } from "../../ui/dialog.tsx";
-import { Action } from "../../ui/form.tsx";
-import { showTime } from "../../ui/format.ts";
-import { Loaded } from "../../ui/loaded.tsx";
+import { AsyncButton } from "../../ui/form.tsx";
+import { formatDateTime } from "../../ui/format.ts";
+import { QueryView } from "../../ui/query-view.tsx";
 import { Card } from "../../ui/page.tsx";
 import { Table } from "../../ui/table.tsx";
 import styles from "../../ui/ui.module.css";
@@ -17,12 +17,12 @@ const texts = allTexts.wallets;
 
 /** The addresses at which the account is paid, and which of them new links take. */
 const Wallets = () => {
-  const wallets = useCall("listWallets", {});
+  const wallets = useOperationQuery("listWallets", {});
   return (
     <>
-      <Card title={allTexts.parts.wallets}>
+      <Card title={allTexts.sections.wallets}>
         <p className={styles["quiet"]}>{texts.intro}</p>
-        <Loaded query={wallets}>{({ data }) => <WalletTable wallets={data} />}</Loaded>
+        <QueryView query={wallets}>{({ data }) => <WalletTable wallets={data} />}</QueryView>
       </Card>
       <Card title={texts.addTitle}>
         <NewWallet />
@@ -35,11 +35,11 @@ export default Wallets;
 const WalletTable = ({ wallets }: { wallets: readonly OwnWallet[] }) => (
   <Table
     rows={wallets}
-    none={texts.none}
+    emptyText={texts.empty}
     columns={[
       [texts.address, (wallet) => <Address wallet={wallet} />],
       [texts.token, ({ token: { token } }) => `${token.symbol} · ${token.chain.name}`],
-      [texts.default, (wallet) => <Defaults wallet={wallet} />],
+      [texts.default, (wallet) => <DefaultBadges wallet={wallet} />],
       [texts.actions, (wallet) => <WalletActions wallet={wallet} />],
     ]}
   />
@@ -62,58 +62,62 @@ const Address = ({
             </li>
           ))}
         </ol>
-        <p>{texts.linksFrom(String(firstAddressIndex ?? 0))}</p>
+        <p>{texts.linksStartAtIndex(String(firstAddressIndex ?? 0))}</p>
       </details>
     )}
   </>
 );
 
-const Defaults = ({ wallet }: { wallet: OwnWallet }) => (
+const DefaultBadges = ({ wallet }: { wallet: OwnWallet }) => (
   <div className={styles["row"]}>
     {wallet.isDefault && <Badge tone="good">{texts.isDefault}</Badge>}
     {wallet.isChainDefault && (
       <Badge tone="quiet">{texts.isChainDefault(wallet.token.token.chain.name)}</Badge>
     )}
     {wallet.defaultAt !== null && (
-      <Badge tone="warn">{texts.from(showTime(wallet.defaultAt))}</Badge>
+      <Badge tone="warn">{texts.defaultFrom(formatDateTime(wallet.defaultAt))}</Badge>
     )}
   </div>
 );
 
 const WalletActions = ({ wallet }: { wallet: OwnWallet }) => {
-  const [isAsking, setAsking] = useState(false);
-  const change = useChange("changeWallet", "listWallets", "getSession");
-  const remove = useChange("deleteWallet", "listWallets", "getSession");
+  const [isConfirming, setConfirming] = useState(false);
+  const changeWallet = useOperationMutation("changeWallet", "listWallets", "getSession");
+  const deleteWallet = useOperationMutation("deleteWallet", "listWallets", "getSession");
   const path = { id: wallet.id };
   const chain = wallet.token.token.chain.name;
   const { isChainDefault, isDefault, defaultAt } = wallet;
   return (
     <div className={styles["row"]}>
       {!isDefault && (
-        <Action
-          onPress={() => change.mutateAsync({ path, body: { isDefault: defaultAt === null } })}
+        <AsyncButton
+          onPress={() =>
+            changeWallet.mutateAsync({ path, body: { isDefault: defaultAt === null } })
+          }
         >
-          {defaultAt === null ? texts.make : texts.cancel}
-        </Action>
+          {defaultAt === null ? texts.setDefault : texts.cancel}
+        </AsyncButton>
       )}
-      <Action
-        onPress={() => change.mutateAsync({ path, body: { isChainDefault: !isChainDefault } })}
+      <AsyncButton
+        onPress={() =>
+          changeWallet.mutateAsync({ path, body: { isChainDefault: !isChainDefault } })
+        }
       >
-        {isChainDefault ? texts.unmakeOnChain(chain) : texts.makeOnChain(chain)}
-      </Action>
+        {isChainDefault ? texts.unsetDefaultOnChain(chain) : texts.setDefaultOnChain(chain)}
+      </AsyncButton>
       <Button
-        look="danger"
-        onPress={() => setAsking(true)}
+        variant="danger"
+        onPress={() => setConfirming(true)}
         label={`${texts.remove}: ${wallet.walletAddress}`}
       >
         {texts.remove}
       </Button>
-      {isAsking && (
+      {isConfirming && (
         <ConfirmDialog
           title={texts.removeTitle}
-          confirm={texts.remove}
-          onConfirm={() => remove.mutateAsync({ path })}
-          onClose={() => setAsking(false)}
+          confirmLabel={texts.remove}
+          onConfirm={() => deleteWallet.mutateAsync({ path })}
+          onClose={() => setConfirming(false)}
         >
           {texts.removeText}
         </ConfirmDialog>

@@ -1,17 +1,20 @@
 import type { DepositData } from "../../api/operations.ts";
-import { useChange } from "../../api/query.ts";
+import { useOperationMutation } from "../../api/query.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Field } from "../../ui/field.tsx";
 import { Form } from "../../ui/form.tsx";
-import { showAmount, showTime } from "../../ui/format.ts";
+import { formatAmount, formatDateTime } from "../../ui/format.ts";
 import { texts as uiTexts } from "../../ui/texts.ts";
 import styles from "../../ui/ui.module.css";
 import { texts } from "./texts.ts";
 
 /** A deposit's amount with its token. */
-export const showMoney = ({ amount, token }: Pick<DepositData, "amount" | "token">): string =>
-  `${showAmount(amount)} ${token?.symbol ?? ""}`.trim();
+export const formatTokenAmount = ({
+  amount,
+  token,
+}: Pick<DepositData, "amount" | "token">): string =>
+  `${formatAmount(amount)} ${token?.symbol ?? ""}`.trim();
 
 /** Asks for which link a deposit was, likely ones first, and assigns it: that cannot be taken back. */
 export const AssignDialog = ({
@@ -21,26 +24,34 @@ export const AssignDialog = ({
   deposit: DepositData;
   onClose: () => void;
 }) => {
-  const assign = useChange("assignDeposit", "listDeposits", "getOverview", "listOwnPaymentLinks");
+  const assignDeposit = useOperationMutation(
+    "assignDeposit",
+    "listDeposits",
+    "getOverview",
+    "listOwnPaymentLinks",
+  );
   const { likelyLinks } = deposit;
-  const submit = async ({ likely, typed }: Readonly<Record<string, string>>): Promise<void> => {
-    const paymentLinkId = typed?.trim() ?? likely ?? "";
-    await assign.mutateAsync({ path: { id: deposit.id }, body: { paymentLinkId } });
+  const submit = async ({
+    likely: selectedLinkId,
+    typed: typedLinkId,
+  }: Readonly<Record<string, string>>): Promise<void> => {
+    const paymentLinkId = typedLinkId?.trim() ?? selectedLinkId ?? "";
+    await assignDeposit.mutateAsync({ path: { id: deposit.id }, body: { paymentLinkId } });
     onClose();
   };
   return (
-    <Dialog title={texts.assignTitle(showMoney(deposit))} onClose={onClose}>
+    <Dialog title={texts.assignTitle(formatTokenAmount(deposit))} onClose={onClose}>
       <p>{texts.assignText}</p>
       <Form
-        submit={texts.confirm}
+        submitLabel={texts.confirmAssign}
         onSubmit={submit}
-        cancel={<Button onPress={onClose}>{uiTexts.cancel}</Button>}
+        cancelButton={<Button onPress={onClose}>{uiTexts.cancel}</Button>}
       >
         {likelyLinks.length === 0 ? (
-          <p className={styles["quiet"]}>{texts.noneLikely}</p>
+          <p className={styles["quiet"]}>{texts.noLikelyLinks}</p>
         ) : (
           <fieldset className={styles["stack"]}>
-            <legend>{texts.likely}</legend>
+            <legend>{texts.likelyLinks}</legend>
             {likelyLinks.map((link) => (
               <LikelyLink key={link.id} link={link} symbol={deposit.token?.symbol ?? ""} />
             ))}
@@ -48,7 +59,7 @@ export const AssignDialog = ({
         )}
         <Field
           name="typed"
-          label={likelyLinks.length === 0 ? texts.linkId : texts.other}
+          label={likelyLinks.length === 0 ? texts.linkId : texts.otherLink}
           hint={texts.linkIdHint}
           isRequired={likelyLinks.length === 0}
           maxLength={64}
@@ -58,16 +69,16 @@ export const AssignDialog = ({
   );
 };
 
-type LinkProps = { link: DepositData["likelyLinks"][number]; symbol: string };
+type LikelyLinkProps = { link: DepositData["likelyLinks"][number]; symbol: string };
 
-const LikelyLink = ({ link, symbol }: LinkProps) => (
+const LikelyLink = ({ link, symbol }: LikelyLinkProps) => (
   <label className={styles["check"]}>
     <input type="radio" name="likely" value={link.id} />
     <span>
-      <bdi>{link.description ?? link.id}</bdi> · {showTime(link.dateCreated)}
+      <bdi>{link.description ?? link.id}</bdi> · {formatDateTime(link.dateCreated)}
       <br />
       <span className={`${styles["quiet"]} ${styles["small"]}`}>
-        {texts.remaining(`${showAmount(link.remainingAmount)} ${symbol}`)}
+        {texts.remaining(`${formatAmount(link.remainingAmount)} ${symbol}`)}
         {" · "}
         {link.reasons.map((reason) => texts.reasons[reason]).join(", ")}
       </span>

@@ -1,20 +1,20 @@
 import type { ApiKeyData } from "../../api/operations.ts";
-import { showTime } from "../../ui/format.ts";
+import { formatDateTime } from "../../ui/format.ts";
 import { texts } from "./texts.ts";
 
 /** When a key was last used, and from where. */
-export const lastUseOf = ({ lastUsedAt, lastUsedAddress }: ApiKeyData): string => {
+export const describeLastUse = ({ lastUsedAt, lastUsedAddress }: ApiKeyData): string => {
   if (lastUsedAt === null) return texts.neverUsed;
-  const from = lastUsedAddress === null ? "" : ` ${texts.from} ${lastUsedAddress}`;
-  return `${showTime(lastUsedAt)}${from}`;
+  const fromText = lastUsedAddress === null ? "" : ` ${texts.fromAddress} ${lastUsedAddress}`;
+  return `${formatDateTime(lastUsedAt)}${fromText}`;
 };
 
 /** What narrows a key beside its scopes. */
-export const limitsOf = ({ cidrs, requestsPerMinute, burst }: ApiKeyData): string => {
+export const describeLimits = ({ cidrs, requestsPerMinute, burst }: ApiKeyData): string => {
   const limits = [
-    ...(cidrs === null ? [] : [texts.onlyFrom(cidrs.join(", "))]),
-    ...(requestsPerMinute === null ? [] : [texts.aMinute(requestsPerMinute)]),
-    ...(burst === null ? [] : [texts.atOnce(burst)]),
+    ...(cidrs === null ? [] : [texts.allowedAddresses(cidrs.join(", "))]),
+    ...(requestsPerMinute === null ? [] : [texts.requestsPerMinuteLimit(requestsPerMinute)]),
+    ...(burst === null ? [] : [texts.burstLimit(burst)]),
   ];
-  return limits.length === 0 ? texts.noLimit : limits.join(", ");
+  return limits.length === 0 ? texts.installationLimits : limits.join(", ");
 };

@@ -1,18 +1,18 @@
 import { useState } from "react";
 import type { ApiKeyData } from "../../api/operations.ts";
-import { useCall, useChange } from "../../api/query.ts";
+import { useOperationQuery, useOperationMutation } from "../../api/query.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { ConfirmDialog } from "../../ui/dialog.tsx";
-import { Action } from "../../ui/form.tsx";
-import { showTime } from "../../ui/format.ts";
-import { Loaded } from "../../ui/loaded.tsx";
+import { AsyncButton } from "../../ui/form.tsx";
+import { formatDateTime } from "../../ui/format.ts";
+import { QueryView } from "../../ui/query-view.tsx";
 import { Card, Page } from "../../ui/page.tsx";
 import { Sentence } from "../../ui/sentence.tsx";
 import { Table } from "../../ui/table.tsx";
 import styles from "../../ui/ui.module.css";
-import { useSecret } from "../../ui/use-secret.tsx";
-import { lastUseOf, limitsOf } from "./describe-key.ts";
+import { useSecretDialog } from "../../ui/use-secret-dialog.tsx";
+import { describeLastUse, describeLimits } from "./describe-key.ts";
 import { LimitsDialog } from "./limits-dialog.tsx";
 import { NewKey } from "./new-key.tsx";
 import { RotateDialog } from "./rotate-dialog.tsx";
@@ -20,15 +20,15 @@ import { texts } from "./texts.ts";
 
 /** The API keys: what each may do and how it is used; a new one is shown once. */
 const Keys = () => {
-  const keys = useCall("listApiKeys", {});
-  const [secretDialog, showSecret] = useSecret(texts.secretTitle);
+  const keys = useOperationQuery("listApiKeys", {});
+  const [secretDialog, showSecret] = useSecretDialog(texts.secretTitle);
   return (
     <Page title={texts.title}>
       <p className={styles["quiet"]}>{texts.intro}</p>
       <Card>
-        <Loaded query={keys}>
+        <QueryView query={keys}>
           {({ data }) => <KeyTable keys={data} now={keys.dataUpdatedAt} onSecret={showSecret} />}
-        </Loaded>
+        </QueryView>
       </Card>
       <Card title={texts.createTitle}>
         <NewKey onSecret={showSecret} />
@@ -39,20 +39,23 @@ const Keys = () => {
 };
 export default Keys;
 
-type OnSecret = { onSecret: (secret: string) => void };
+type SecretHandlerProps = { onSecret: (secret: string) => void };
 
 type TableProps = { keys: readonly ApiKeyData[]; now: number };
 
-const KeyTable = ({ keys, now, onSecret }: TableProps & OnSecret) => (
+const KeyTable = ({ keys, now, onSecret }: TableProps & SecretHandlerProps) => (
   <Table
     rows={keys}
-    none={texts.none}
+    emptyText={texts.empty}
     columns={[
       [texts.name, (key) => <KeyName apiKey={key} />],
       [texts.state, (key) => <KeyState apiKey={key} now={now} />],
       [texts.scopes, (key) => <KeyScopes apiKey={key} />],
-      [texts.lastUse, (key) => lastUseOf(key)],
-      [texts.expires, ({ expiresAt }) => (expiresAt === null ? texts.never : showTime(expiresAt))],
+      [texts.lastUse, (key) => describeLastUse(key)],
+      [
+        texts.expires,
+        ({ expiresAt }) => (expiresAt === null ? texts.never : formatDateTime(expiresAt)),
+      ],
       [texts.actions, (key) => <KeyActions apiKey={key} onSecret={onSecret} />],
     ]}
   />
@@ -70,16 +73,16 @@ const KeyName = ({ apiKey: { name, prefix } }: { apiKey: ApiKeyData }) => (
 /** Whether a key has expired is told of the moment in which it was read. */
 type KeyProps = { apiKey: ApiKeyData; now: number };
 
-const scopeText = (scope: string): string =>
+const formatScope = (scope: string): string =>
   scope === "payment_link:create" || scope === "payment_link:read"
     ? texts.scopeNames[scope]
     : scope;
 
 const KeyScopes = ({ apiKey }: { apiKey: ApiKeyData }) => (
   <>
-    {apiKey.scopes.map((scope) => scopeText(scope)).join(", ")}
+    {apiKey.scopes.map((scope) => formatScope(scope)).join(", ")}
     <br />
-    <span className={styles["quiet"]}>{limitsOf(apiKey)}</span>
+    <span className={styles["quiet"]}>{describeLimits(apiKey)}</span>
   </>
 );
 
@@ -91,46 +94,48 @@ const KeyState = ({ apiKey: { active, expiresAt, replacedBy }, now }: KeyProps) 
   return active ? (
     <Badge tone="good">{texts.active}</Badge>
   ) : (
-    <Badge tone="quiet">{texts.off}</Badge>
+    <Badge tone="quiet">{texts.inactive}</Badge>
   );
 };
 
-const KeyActions = ({ apiKey, onSecret }: { apiKey: ApiKeyData } & OnSecret) => {
-  const [asked, setAsked] = useState<"limits" | "rotate" | "revoke">();
-  const change = useChange("changeApiKey", "listApiKeys");
-  const revoke = useChange("revokeApiKey", "listApiKeys");
+const KeyActions = ({ apiKey, onSecret }: { apiKey: ApiKeyData } & SecretHandlerProps) => {
+  const [openDialog, setOpenDialog] = useState<"limits" | "rotate" | "revoke">();
+  const changeApiKey = useOperationMutation("changeApiKey", "listApiKeys");
+  const revokeApiKey = useOperationMutation("revokeApiKey", "listApiKeys");
   const path = { id: apiKey.id };
-  const close = () => setAsked(undefined);
+  const close = () => setOpenDialog(undefined);
   return (
     <div className={styles["row"]}>
-      <Button onPress={() => setAsked("limits")} label={`${texts.change}: ${apiKey.name}`}>
-        {texts.change}
+      <Button onPress={() => setOpenDialog("limits")} label={`${texts.editLimits}: ${apiKey.name}`}>
+        {texts.editLimits}
       </Button>
-      <Action
-        label={`${apiKey.active ? texts.turnOff : texts.turnOn}: ${apiKey.name}`}
-        onPress={() => change.mutateAsync({ path, body: { active: !apiKey.active } })}
+      <AsyncButton
+        label={`${apiKey.active ? texts.deactivate : texts.activate}: ${apiKey.name}`}
+        onPress={() => changeApiKey.mutateAsync({ path, body: { active: !apiKey.active } })}
       >
-        {apiKey.active ? texts.turnOff : texts.turnOn}
-      </Action>
+        {apiKey.active ? texts.deactivate : texts.activate}
+      </AsyncButton>
       {apiKey.active && apiKey.replacedBy === null && (
-        <Button onPress={() => setAsked("rotate")} label={`${texts.rotate}: ${apiKey.name}`}>
+        <Button onPress={() => setOpenDialog("rotate")} label={`${texts.rotate}: ${apiKey.name}`}>
           {texts.rotate}
         </Button>
       )}
       <Button
-        look="danger"
-        onPress={() => setAsked("revoke")}
+        variant="danger"
+        onPress={() => setOpenDialog("revoke")}
         label={`${texts.revoke}: ${apiKey.name}`}
       >
         {texts.revoke}
       </Button>
-      {asked === "limits" && <LimitsDialog apiKey={apiKey} onClose={close} />}
-      {asked === "rotate" && <RotateDialog apiKey={apiKey} onSecret={onSecret} onClose={close} />}
-      {asked === "revoke" && (
+      {openDialog === "limits" && <LimitsDialog apiKey={apiKey} onClose={close} />}
+      {openDialog === "rotate" && (
+        <RotateDialog apiKey={apiKey} onSecret={onSecret} onClose={close} />
+      )}
+      {openDialog === "revoke" && (
         <ConfirmDialog
-          title={<Sentence words={texts.revokeTitle} name={apiKey.name} />}
-          confirm={texts.revoke}
-          onConfirm={() => revoke.mutateAsync({ path })}
+          title={<Sentence template={texts.revokeTitle} name={apiKey.name} />}
+          confirmLabel={texts.revoke}
+          onConfirm={() => revokeApiKey.mutateAsync({ path })}
           onClose={close}
         >
           {texts.revokeText}

@@ -9,26 +9,26 @@ export const LimitFields = ({ requestsPerMinute, burst }: Limits) => (
   <>
     <Field
       name="requestsPerMinute"
-      label={texts.perMinute}
+      label={texts.requestsPerMinute}
       type="number"
       defaultValue={String(requestsPerMinute ?? "")}
-      input={{ min: 1 }}
+      inputProps={{ min: 1 }}
     />
     <Field
       name="burst"
       label={texts.burst}
       type="number"
       defaultValue={String(burst ?? "")}
-      input={{ min: 1 }}
+      inputProps={{ min: 1 }}
     />
   </>
 );
 
 /** The limit that was typed; null is none of the key's own. */
-export const readLimits = (fields: Readonly<Record<string, string>>): Limits => ({
-  requestsPerMinute: numberOf(fields["requestsPerMinute"]),
-  burst: numberOf(fields["burst"]),
+export const parseLimits = (fields: Readonly<Record<string, string>>): Limits => ({
+  requestsPerMinute: parseNumber(fields["requestsPerMinute"]),
+  burst: parseNumber(fields["burst"]),
 });
 
-const numberOf = (text: string | undefined): number | null =>
+const parseNumber = (text: string | undefined): number | null =>
   text === undefined ? null : Number(text);

@@ -1,23 +1,26 @@
 import type { ApiKeyData } from "../../api/operations.ts";
-import { useChange } from "../../api/query.ts";
+import { useOperationMutation } from "../../api/query.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Form } from "../../ui/form.tsx";
 import { Sentence } from "../../ui/sentence.tsx";
 import { texts as uiTexts } from "../../ui/texts.ts";
-import { LimitFields, readLimits } from "./limit-fields.tsx";
+import { LimitFields, parseLimits } from "./limit-fields.tsx";
 import { texts } from "./texts.ts";
 
 /** Changes a key's own limit. */
 export const LimitsDialog = ({ apiKey, onClose }: { apiKey: ApiKeyData; onClose: () => void }) => {
-  const change = useChange("changeApiKey", "listApiKeys");
+  const changeApiKey = useOperationMutation("changeApiKey", "listApiKeys");
   return (
-    <Dialog title={<Sentence words={texts.changeTitle} name={apiKey.name} />} onClose={onClose}>
+    <Dialog
+      title={<Sentence template={texts.editLimitsTitle} name={apiKey.name} />}
+      onClose={onClose}
+    >
       <Form
-        submit={texts.save}
-        cancel={<Button onPress={onClose}>{uiTexts.cancel}</Button>}
+        submitLabel={texts.save}
+        cancelButton={<Button onPress={onClose}>{uiTexts.cancel}</Button>}
         onSubmit={async (fields) => {
-          await change.mutateAsync({ path: { id: apiKey.id }, body: readLimits(fields) });
+          await changeApiKey.mutateAsync({ path: { id: apiKey.id }, body: parseLimits(fields) });
           onClose();
         }}
       >

@@ -1,12 +1,12 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useRef, useState } from "react";
-import { call } from "../../api/call.ts";
-import { createMaker } from "../../api/make-once.ts";
-import { refresh } from "../../api/query.ts";
-import { Check, Field, Select } from "../../ui/field.tsx";
+import { callOperation } from "../../api/call.ts";
+import { createDuplicateGuard } from "../../api/duplicate-guard.ts";
+import { invalidateOperations } from "../../api/query.ts";
+import { Checkbox, Field, Select } from "../../ui/field.tsx";
 import { Form } from "../../ui/form.tsx";
 import styles from "../../ui/ui.module.css";
-import { LimitFields, readLimits } from "./limit-fields.tsx";
+import { LimitFields, parseLimits } from "./limit-fields.tsx";
 import { texts } from "./texts.ts";
 
 const scopes = ["payment_link:create", "payment_link:read"] as const;
@@ -15,39 +15,39 @@ const dayMs = 86_400_000;
 /** Makes a key and hands it on to be shown once. */
 export const NewKey = ({ onSecret }: { onSecret: (secret: string) => void }) => {
   const client = useQueryClient();
-  const maker = useRef(createMaker());
+  const duplicateGuard = useRef(createDuplicateGuard());
   const [hasNoScope, setNoScope] = useState(false);
-  const create = async (fields: Readonly<Record<string, string>>, all: FormData) => {
-    const chosen = scopes.filter((scope) => all.getAll("scope").includes(scope));
-    setNoScope(chosen.length === 0);
-    if (chosen.length === 0) return;
+  const create = async (fields: Readonly<Record<string, string>>, formData: FormData) => {
+    const selectedScopes = scopes.filter((scope) => formData.getAll("scope").includes(scope));
+    setNoScope(selectedScopes.length === 0);
+    if (selectedScopes.length === 0) return;
     const name = fields["name"] ?? "";
     const body = {
       name,
-      scopes: chosen,
-      expiresAt: expiryOf(fields["expiry"]),
-      cidrs: fields["cidrs"]?.split(/[\s,]+/).filter((text) => text !== "") ?? null,
-      ...readLimits(fields),
+      scopes: selectedScopes,
+      expiresAt: toExpiresAt(fields["expiry"]),
+      cidrs: fields["cidrs"]?.split(/[\s,]+/).filter((part) => part !== "") ?? null,
+      ...parseLimits(fields),
     };
     try {
-      const { key } = await maker.current({
+      const { key } = await duplicateGuard.current({
         name,
-        list: async () => (await call("listApiKeys")).data,
-        make: () => call("createApiKey", { body }),
+        list: async () => (await callOperation("listApiKeys")).data,
+        create: () => callOperation("createApiKey", { body }),
       });
       onSecret(key);
     } finally {
       // Not waited for: it is read as soon as there is a connection.
-      void refresh(client, ["listApiKeys"]);
+      void invalidateOperations(client, ["listApiKeys"]);
     }
   };
   return (
-    <Form submit={texts.create} onSubmit={create} isEmptied>
+    <Form submitLabel={texts.create} onSubmit={create} resetsOnSuccess>
       <Field name="name" label={texts.name} hint={texts.nameHint} isRequired maxLength={100} />
       <fieldset className={styles["field"]}>
         <legend className={styles["label"]}>{texts.scopes}</legend>
         {scopes.map((scope) => (
-          <Check
+          <Checkbox
             key={scope}
             name="scope"
             value={scope}
@@ -69,7 +69,7 @@ export const NewKey = ({ onSecret }: { onSecret: (secret: string) => void }) => 
         ]}
       />
       <details>
-        <summary>{texts.more}</summary>
+        <summary>{texts.moreRestrictions}</summary>
         <div className={styles["form"]}>
           <Field name="cidrs" label={texts.cidrs} hint={texts.cidrsHint} />
           <LimitFields requestsPerMinute={null} burst={null} />
@@ -79,5 +79,5 @@ export const NewKey = ({ onSecret }: { onSecret: (secret: string) => void }) => 
   );
 };
 
-const expiryOf = (days: string | undefined): string | null =>
+const toExpiresAt = (days: string | undefined): string | null =>
   days === undefined ? null : new Date(Date.now() + Number(days) * dayMs).toISOString();

@@ -1,7 +1,7 @@
-import { call } from "../../api/call.ts";
+import { callOperation } from "../../api/call.ts";
 import { useQueryClient } from "@tanstack/react-query";
 import type { ApiKeyData } from "../../api/operations.ts";
-import { refresh } from "../../api/query.ts";
+import { invalidateOperations } from "../../api/query.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Select } from "../../ui/field.tsx";
@@ -10,7 +10,7 @@ import { Sentence } from "../../ui/sentence.tsx";
 import { texts as uiTexts } from "../../ui/texts.ts";
 import { texts } from "./texts.ts";
 
-const overlapUsual = "86400";
+const defaultOverlapSeconds = "86400";
 
 /** Replaces a key by a new one, beside which it works on for a while. */
 export const RotateDialog = ({
@@ -24,23 +24,23 @@ export const RotateDialog = ({
 }) => {
   const client = useQueryClient();
   return (
-    <Dialog title={<Sentence words={texts.rotateTitle} name={apiKey.name} />} onClose={onClose}>
+    <Dialog title={<Sentence template={texts.rotateTitle} name={apiKey.name} />} onClose={onClose}>
       <p>{texts.rotateText}</p>
       <Form
-        submit={texts.rotate}
-        cancel={<Button onPress={onClose}>{uiTexts.cancel}</Button>}
-        onSubmit={async ({ overlapSeconds = overlapUsual }) => {
+        submitLabel={texts.rotate}
+        cancelButton={<Button onPress={onClose}>{uiTexts.cancel}</Button>}
+        onSubmit={async ({ overlapSeconds = defaultOverlapSeconds }) => {
           const body = { overlapSeconds: Number(overlapSeconds) };
-          const { key } = await call("rotateApiKey", { path: { id: apiKey.id }, body });
+          const { key } = await callOperation("rotateApiKey", { path: { id: apiKey.id }, body });
           onSecret(key);
           onClose();
-          await refresh(client, ["listApiKeys"]);
+          await invalidateOperations(client, ["listApiKeys"]);
         }}
       >
         <Select
           name="overlapSeconds"
           label={texts.overlap}
-          defaultValue={overlapUsual}
+          defaultValue={defaultOverlapSeconds}
           options={Object.entries(texts.overlaps).map(([value, text]) => ({ value, text }))}
         />
       </Form>

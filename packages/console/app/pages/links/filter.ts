@@ -1,20 +1,23 @@
-import type { InputOf } from "../../api/call.ts";
-import { readDays } from "../../ui/read-days.ts";
+import type { OperationInput } from "../../api/call.ts";
+import { parseDateRange } from "../../ui/parse-date-range.ts";
 
 const statuses = ["active", "completed", "inactive"] as const;
 
 /** Which links are wanted, as the address names it; days are the person's own. */
-export const readFilter = (search: URLSearchParams): LinkFilter => {
-  const wanted = (name: string): string | undefined => search.get(name) || undefined;
+export const parseLinkFilter = (searchParams: URLSearchParams): LinkFilter => {
+  const getParameter = (name: string): string | undefined => searchParams.get(name) || undefined;
   return {
-    status: statuses.find((known) => known === search.get("status")),
-    q: wanted("q"),
-    token: wanted("token"),
-    ...readDays({ from: search.get("from"), to: search.get("to") }),
+    status: statuses.find((candidate) => candidate === searchParams.get("status")),
+    q: getParameter("q"),
+    token: getParameter("token"),
+    ...parseDateRange({ from: searchParams.get("from"), to: searchParams.get("to") }),
   };
 };
 
-type LinkFilter = Omit<NonNullable<InputOf<"listOwnPaymentLinks">["query"]>, "before" | "offset">;
+type LinkFilter = Omit<
+  NonNullable<OperationInput<"listOwnPaymentLinks">["query"]>,
+  "before" | "offset"
+>;
 
 /** Whether anything is left out. */
 export const isFiltered = (filter: LinkFilter): boolean =>

@@ -1,6 +1,6 @@
 import type { FormEvent } from "react";
 import { useSearchParams } from "react-router";
-import { useCall } from "../../api/query.ts";
+import { useOperationQuery } from "../../api/query.ts";
 import { Button, ButtonLink } from "../../ui/button.tsx";
 import { Field, Select } from "../../ui/field.tsx";
 import styles from "../../ui/ui.module.css";
@@ -8,24 +8,34 @@ import { texts } from "./texts.ts";
 
 /** The form that chooses links. What was chosen stands in the address. */
 export const LinkFilterForm = () => {
-  const [search, setSearch] = useSearchParams();
-  const tokens = useCall("listTokens", {});
-  const choose = (event: FormEvent<HTMLFormElement>): void => {
+  const [searchParams, setSearchParams] = useSearchParams();
+  const tokens = useOperationQuery("listTokens", {});
+  const applyFilter = (event: FormEvent<HTMLFormElement>): void => {
     event.preventDefault();
-    const typed = [...new FormData(event.currentTarget)].filter(
+    const filledEntries = [...new FormData(event.currentTarget)].filter(
       (entry): entry is [string, string] => entry[1] !== "",
     );
-    setSearch(new URLSearchParams(typed));
+    setSearchParams(new URLSearchParams(filledEntries));
   };
-  const given = (name: string) => search.get(name) ?? "";
+  const getParameter = (name: string) => searchParams.get(name) ?? "";
   return (
     // The form is another one for another address, as after Back.
-    <form className={styles["filters"]} role="search" onSubmit={choose} key={search.toString()}>
-      <Field name="q" label={texts.search} hint={texts.searchHint} defaultValue={given("q")} />
+    <form
+      className={styles["filters"]}
+      role="search"
+      onSubmit={applyFilter}
+      key={searchParams.toString()}
+    >
+      <Field
+        name="q"
+        label={texts.search}
+        hint={texts.searchHint}
+        defaultValue={getParameter("q")}
+      />
       <Select
         name="status"
         label={texts.status}
-        defaultValue={given("status")}
+        defaultValue={getParameter("status")}
         options={[
           { value: "", text: texts.all },
           ...Object.entries(texts.statuses).map(([value, text]) => ({ value, text })),
@@ -35,7 +45,7 @@ export const LinkFilterForm = () => {
         key={tokens.data === undefined ? "none" : "all"}
         name="token"
         label={texts.token}
-        defaultValue={given("token")}
+        defaultValue={getParameter("token")}
         options={[
           { value: "", text: texts.all },
           ...(tokens.data?.data ?? []).map(({ id, token }) => ({
@@ -44,11 +54,21 @@ export const LinkFilterForm = () => {
           })),
         ]}
       />
-      <Field name="from" label={texts.from} defaultValue={given("from")} input={{ type: "date" }} />
-      <Field name="to" label={texts.to} defaultValue={given("to")} input={{ type: "date" }} />
+      <Field
+        name="from"
+        label={texts.createdFrom}
+        defaultValue={getParameter("from")}
+        inputProps={{ type: "date" }}
+      />
+      <Field
+        name="to"
+        label={texts.createdUntil}
+        defaultValue={getParameter("to")}
+        inputProps={{ type: "date" }}
+      />
       <div className={styles["row"]}>
-        <Button type="submit">{texts.find}</Button>
-        {search.size > 0 && <ButtonLink to="/links">{texts.clear}</ButtonLink>}
+        <Button type="submit">{texts.applyFilter}</Button>
+        {searchParams.size > 0 && <ButtonLink to="/links">{texts.clearFilter}</ButtonLink>}
       </div>
     </form>
   );

@@ -1,21 +1,26 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useRef, useState } from "react";
 import { Link, useLocation, useNavigate } from "react-router";
-import { call } from "../../api/call.ts";
-import { createOnce } from "../../api/once.ts";
+import { callOperation } from "../../api/call.ts";
+import { createIdempotencyKeys } from "../../api/idempotency-keys.ts";
 import type { NewPaymentLink, OwnWallet } from "../../api/operations.ts";
-import { refresh, useCall } from "../../api/query.ts";
+import { invalidateOperations, useOperationQuery } from "../../api/query.ts";
 import { Field, Select } from "../../ui/field.tsx";
 import { Form } from "../../ui/form.tsx";
-import { shorten } from "../../ui/format.ts";
-import { Loaded } from "../../ui/loaded.tsx";
+import { truncateMiddle } from "../../ui/format.ts";
+import { QueryView } from "../../ui/query-view.tsx";
 import { Notice } from "../../ui/notice.tsx";
 import { Card, Page } from "../../ui/page.tsx";
 import styles from "../../ui/ui.module.css";
-import { type OrderFault, expiries, isShortOnBitcoin, readOrder } from "./read-order.ts";
+import {
+  type NewLinkError,
+  expiryOptions,
+  isShortExpiryOnBitcoin,
+  parseNewLink,
+} from "./parse-new-link.ts";
 import { texts } from "./texts.ts";
 
-const expiryTexts: Readonly<Record<(typeof expiries)[number], string>> = {
+const expiryTexts: Readonly<Record<(typeof expiryOptions)[number], string>> = {
   never: texts.expiryNever,
   1: texts.expiryDay,
   3: texts.expiryThree,
@@ -26,16 +31,16 @@ const expiryTexts: Readonly<Record<(typeof expiries)[number], string>> = {
 
 /** The form of a new link, filled in where the link is a duplicate. */
 const NewLink = () => {
-  const wallets = useCall("listWallets", {});
+  const wallets = useOperationQuery("listWallets", {});
   return (
     <Page title={texts.newTitle}>
       <Card>
-        <Loaded query={wallets}>
+        <QueryView query={wallets}>
           {({ data }) => {
             const wallet = data.find(({ isDefault }) => isDefault);
-            return wallet === undefined ? <NoWallet /> : <Order wallet={wallet} />;
+            return wallet === undefined ? <NoWallet /> : <NewLinkForm wallet={wallet} />;
           }}
-        </Loaded>
+        </QueryView>
       </Card>
     </Page>
   );
@@ -44,49 +49,56 @@ export default NewLink;
 
 const NoWallet = () => (
   <p>
-    {texts.notReady} <Link to="/">{texts.toSetup}</Link>
+    {texts.accountNotReady} <Link to="/">{texts.continueSetup}</Link>
   </p>
 );
 
-const Order = ({ wallet }: { wallet: OwnWallet }) => {
-  const given = (useLocation().state ?? {}) as Partial<NewPaymentLink>;
+const NewLinkForm = ({ wallet }: { wallet: OwnWallet }) => {
+  const initialValues = (useLocation().state ?? {}) as Partial<NewPaymentLink>;
   const navigate = useNavigate();
   const client = useQueryClient();
-  const once = useRef(createOnce());
-  const drawn = useRef<{ typed: string; order: NewPaymentLink } | undefined>(undefined);
-  const [fault, setFault] = useState<OrderFault>();
+  const idempotencyKeys = useRef(createIdempotencyKeys());
+  const submitted = useRef<{ serializedFields: string; newLink: NewPaymentLink } | undefined>(
+    undefined,
+  );
+  const [formError, setFormError] = useState<NewLinkError>();
   const create = async (fields: Readonly<Record<string, string>>): Promise<void> => {
     // "In 3 days" is counted once, so that a repeat is the same order.
-    const typed = JSON.stringify(fields);
-    if (drawn.current?.typed !== typed) {
-      const order = readOrder(fields, new Date());
-      setFault(typeof order === "string" ? order : undefined);
-      if (typeof order === "string") return;
-      drawn.current = { typed, order };
+    const serializedFields = JSON.stringify(fields);
+    if (submitted.current?.serializedFields !== serializedFields) {
+      const newLink = parseNewLink(fields, new Date());
+      setFormError(typeof newLink === "string" ? newLink : undefined);
+      if (typeof newLink === "string") return;
+      submitted.current = { serializedFields, newLink };
     }
-    const { order } = drawn.current;
-    const header = { "Idempotency-Key": once.current.keyFor(order) };
-    const { id } = await call("createOwnPaymentLink", { header, body: order });
-    await refresh(client, ["listOwnPaymentLinks"]);
+    const { newLink } = submitted.current;
+    const header = { "Idempotency-Key": idempotencyKeys.current.keyFor(newLink) };
+    const { id } = await callOperation("createOwnPaymentLink", { header, body: newLink });
+    await invalidateOperations(client, ["listOwnPaymentLinks"]);
     await navigate(`/links/${id}`, { replace: true });
   };
   return (
-    <Form submit={texts.createIt} onSubmit={create}>
-      <Terms wallet={wallet} given={given} fault={fault} onTyped={() => setFault(undefined)} />
-      <Expiry wallet={wallet} fault={fault} onTyped={() => setFault(undefined)} />
+    <Form submitLabel={texts.createLink} onSubmit={create}>
+      <TermsFields
+        wallet={wallet}
+        initialValues={initialValues}
+        formError={formError}
+        onEdit={() => setFormError(undefined)}
+      />
+      <ExpiryFields wallet={wallet} formError={formError} onEdit={() => setFormError(undefined)} />
     </Form>
   );
 };
 
 type TermsProps = {
   wallet: OwnWallet;
-  given: Partial<NewPaymentLink>;
-  fault: OrderFault | undefined;
+  initialValues: Partial<NewPaymentLink>;
+  formError: NewLinkError | undefined;
   /** What was wrong may be right by now. */
-  onTyped: () => void;
+  onEdit: () => void;
 };
 
-const Terms = ({ wallet, given, fault, onTyped }: TermsProps) => {
+const TermsFields = ({ wallet, initialValues, formError, onEdit }: TermsProps) => {
   const { symbol, chain } = wallet.token.token;
   return (
     <>
@@ -95,17 +107,17 @@ const Terms = ({ wallet, given, fault, onTyped }: TermsProps) => {
         label={texts.amount}
         hint={texts.amountHint(symbol)}
         isRequired
-        defaultValue={given.toAmount === undefined ? "" : String(given.toAmount)}
-        fault={fault === "badAmount" ? texts.badAmount : undefined}
-        onChange={onTyped}
-        input={{ inputMode: "decimal" }}
+        defaultValue={initialValues.toAmount === undefined ? "" : String(initialValues.toAmount)}
+        errorMessage={formError === "badAmount" ? texts.badAmount : undefined}
+        onChange={onEdit}
+        inputProps={{ inputMode: "decimal" }}
       />
       <p className={styles["small"]}>
-        {texts.settlesIn} {symbol} {texts.on} {chain.name}, {texts.settlesTo}{" "}
+        {texts.settlementToken} {symbol} {texts.onChain} {chain.name}, {texts.settlementAddress}{" "}
         {wallet.firstAddresses === null ? (
-          <code>{shorten(wallet.walletAddress)}</code>
+          <code>{truncateMiddle(wallet.walletAddress)}</code>
         ) : (
-          texts.ownAddress
+          texts.uniqueAddress
         )}
         . <Link to="/account/wallets">{texts.changeWallet}</Link>
       </p>
@@ -115,23 +127,23 @@ const Terms = ({ wallet, given, fault, onTyped }: TermsProps) => {
         hint={texts.descriptionHint}
         maxLength={500}
         rows={3}
-        defaultValue={given.description ?? ""}
+        defaultValue={initialValues.description ?? ""}
       />
       <Field
         name="maxUsage"
-        label={texts.uses}
-        hint={texts.usesHint}
+        label={texts.maxUsage}
+        hint={texts.maxUsageHint}
         type="number"
-        defaultValue={String(given.maxUsage ?? "")}
-        input={{ min: 1, max: 2_147_483_647, step: 1 }}
+        defaultValue={String(initialValues.maxUsage ?? "")}
+        inputProps={{ min: 1, max: 2_147_483_647, step: 1 }}
       />
     </>
   );
 };
 
-const Expiry = ({ wallet, fault, onTyped }: Omit<TermsProps, "given">) => {
+const ExpiryFields = ({ wallet, formError, onEdit }: Omit<TermsProps, "initialValues">) => {
   const [expiry, setExpiry] = useState("never");
-  const [isShort, setShort] = useState(false);
+  const [isShortExpiry, setShortExpiry] = useState(false);
   const isOnBitcoin = wallet.chainType === "BVM";
   return (
     <>
@@ -139,23 +151,23 @@ const Expiry = ({ wallet, fault, onTyped }: Omit<TermsProps, "given">) => {
         name="expiry"
         label={texts.expiry}
         value={expiry}
-        onPick={setExpiry}
-        options={expiries.map((value) => ({ value, text: expiryTexts[value] }))}
+        onValueChange={setExpiry}
+        options={expiryOptions.map((value) => ({ value, text: expiryTexts[value] }))}
       />
       {expiry === "date" && (
         <Field
           name="expiresAt"
           label={texts.expiryAt}
           isRequired
-          fault={fault === "pastDate" ? texts.pastDate : undefined}
+          errorMessage={formError === "pastDate" ? texts.pastDate : undefined}
           onChange={(expiresAt) => {
-            setShort(isShortOnBitcoin(expiresAt, new Date()));
-            onTyped();
+            setShortExpiry(isShortExpiryOnBitcoin(expiresAt, new Date()));
+            onEdit();
           }}
-          input={{ type: "datetime-local" }}
+          inputProps={{ type: "datetime-local" }}
         />
       )}
-      {isOnBitcoin && expiry === "date" && isShort && (
+      {isOnBitcoin && expiry === "date" && isShortExpiry && (
         <Notice tone="warn">{texts.shortOnBitcoin}</Notice>
       )}
     </>

@@ -1,25 +1,25 @@
 import { Button } from "../../ui/button.tsx";
-import { Copy } from "../../ui/copy.tsx";
+import { CopyButton } from "../../ui/copy-button.tsx";
 import { Card } from "../../ui/page.tsx";
-import { Qr } from "../../ui/qr.tsx";
+import { QrCode } from "../../ui/qr-code.tsx";
 import styles from "../../ui/ui.module.css";
 import { texts } from "./texts.ts";
 
 /** The ways to hand a link to whoever shall pay. */
-export const Share = ({ url }: { url: string }) => (
+export const ShareCard = ({ url }: { url: string }) => (
   <Card title={texts.share}>
     <p className={styles["quiet"]}>{texts.shareHint}</p>
     <code>{url}</code>
-    <Qr text={url} label={texts.qr(url)} />
+    <QrCode text={url} label={texts.qr(url)} />
     <div className={styles["row"]}>
-      <Copy text={url} label={texts.copyLink} />
+      <CopyButton text={url} label={texts.copyLink} />
       {"share" in navigator && (
         <Button onPress={() => void navigator.share({ url }).catch(() => undefined)}>
-          {texts.shareBy}
+          {texts.shareWithApp}
         </Button>
       )}
       <a className={styles["button"]} href={url} target="_blank" rel="noopener">
-        {texts.openPage}
+        {texts.openCheckoutPage}
       </a>
     </div>
   </Card>

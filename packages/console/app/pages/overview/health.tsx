@@ -1,66 +1,74 @@
 import { Link } from "react-router";
 import type { ApiKeyData, WebhookEndpointData } from "../../api/operations.ts";
-import { useCall } from "../../api/query.ts";
-import { showTime } from "../../ui/format.ts";
-import { Loaded } from "../../ui/loaded.tsx";
+import { useOperationQuery } from "../../api/query.ts";
+import { formatDateTime } from "../../ui/format.ts";
+import { QueryView } from "../../ui/query-view.tsx";
 import { Card } from "../../ui/page.tsx";
 import uiStyles from "../../ui/ui.module.css";
 import styles from "./overview.module.css";
 import { texts } from "./texts.ts";
 
-const followMs = 30_000;
-const soonMs = 14 * 86_400_000;
+const refetchIntervalMs = 30_000;
+const expiringWithinMs = 14 * 86_400_000;
 
 /** What of an account's programs needs a person: endpoints that fail, keys that end. */
 export const Health = () => {
-  const endpoints = useCall("listWebhookEndpoints", {}, { everyMs: followMs });
-  const keys = useCall("listApiKeys", {});
+  const endpoints = useOperationQuery(
+    "listWebhookEndpoints",
+    {},
+    { refetchIntervalMs: refetchIntervalMs },
+  );
+  const keys = useOperationQuery("listApiKeys", {});
   return (
     <div className={styles["sides"]}>
-      <Card title={texts.health}>
-        <Loaded query={endpoints}>{({ data }) => <Endpoints endpoints={data} />}</Loaded>
+      <Card title={texts.webhookHealth}>
+        <QueryView query={endpoints}>
+          {({ data }) => <FailingEndpoints endpoints={data} />}
+        </QueryView>
       </Card>
-      <Card title={texts.keys}>
-        <Loaded query={keys}>
-          {({ data }) => <Ending keys={data} until={keys.dataUpdatedAt + soonMs} />}
-        </Loaded>
+      <Card title={texts.expiringKeys}>
+        <QueryView query={keys}>
+          {({ data }) => (
+            <ExpiringKeys keys={data} untilMs={keys.dataUpdatedAt + expiringWithinMs} />
+          )}
+        </QueryView>
       </Card>
     </div>
   );
 };
 
-const Endpoints = ({ endpoints }: { endpoints: readonly WebhookEndpointData[] }) => {
-  const failing = endpoints.filter(
+const FailingEndpoints = ({ endpoints }: { endpoints: readonly WebhookEndpointData[] }) => {
+  const failingEndpoints = endpoints.filter(
     ({ enabled, consecutiveFailures }) => enabled && consecutiveFailures > 0,
   );
-  if (failing.length === 0) {
+  if (failingEndpoints.length === 0) {
     return (
       <p className={uiStyles["quiet"]}>
-        {endpoints.length === 0 ? texts.noEndpoints : texts.healthy}
+        {endpoints.length === 0 ? texts.noEndpoints : texts.allEndpointsHealthy}
       </p>
     );
   }
-  return failing.map(({ id, name, consecutiveFailures }) => (
+  return failingEndpoints.map(({ id, name, consecutiveFailures }) => (
     <p key={id}>
       <Link to={`/webhooks/${id}`}>
         <bdi>{name}</bdi>
       </Link>{" "}
-      <span className={uiStyles["fault"]}>{texts.failing(consecutiveFailures)}</span>
+      <span className={uiStyles["fault"]}>{texts.consecutiveFailures(consecutiveFailures)}</span>
     </p>
   ));
 };
 
-const Ending = ({ keys, until }: { keys: readonly ApiKeyData[]; until: number }) => {
-  const ending = keys.filter(
-    ({ active, expiresAt }) => active && expiresAt !== null && Date.parse(expiresAt) <= until,
+const ExpiringKeys = ({ keys, untilMs }: { keys: readonly ApiKeyData[]; untilMs: number }) => {
+  const expiringKeys = keys.filter(
+    ({ active, expiresAt }) => active && expiresAt !== null && Date.parse(expiresAt) <= untilMs,
   );
-  if (ending.length === 0) return <p className={uiStyles["quiet"]}>{texts.noKeys}</p>;
-  return ending.map(({ id, name, expiresAt }) => (
+  if (expiringKeys.length === 0) return <p className={uiStyles["quiet"]}>{texts.noExpiringKeys}</p>;
+  return expiringKeys.map(({ id, name, expiresAt }) => (
     <p key={id}>
       <Link to="/keys">
         <bdi>{name}</bdi>
       </Link>{" "}
-      {texts.expires} {showTime(expiresAt ?? "")}
+      {texts.expires} {formatDateTime(expiresAt ?? "")}
     </p>
   ));
 };

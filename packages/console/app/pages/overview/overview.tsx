@@ -1,47 +1,47 @@
 import { useState } from "react";
 import { Link } from "react-router";
 import type { Overview as OverviewData, OwnPaymentData } from "../../api/operations.ts";
-import { useCall } from "../../api/query.ts";
+import { useOperationQuery } from "../../api/query.ts";
 import { useAccount } from "../../frame/session.ts";
 import { Select } from "../../ui/field.tsx";
-import { showAmount, showTime } from "../../ui/format.ts";
-import { Loaded } from "../../ui/loaded.tsx";
+import { formatAmount, formatDateTime } from "../../ui/format.ts";
+import { QueryView } from "../../ui/query-view.tsx";
 import { Card, Page } from "../../ui/page.tsx";
 import { Table } from "../../ui/table.tsx";
 import uiStyles from "../../ui/ui.module.css";
 import { Chart } from "./chart.tsx";
 import { Health } from "./health.tsx";
 import styles from "./overview.module.css";
-import { readReceived } from "./received.ts";
+import { summarizeReceived } from "./received.ts";
 import { Setup } from "./setup.tsx";
 import { texts } from "./texts.ts";
-import { WaitingDeposits } from "./waiting-deposits.tsx";
+import { UnmatchedDeposits } from "./unmatched-deposits.tsx";
 
-const followMs = 30_000;
+const refetchIntervalMs = 30_000;
 const dayCount = 30;
 
 /** Where an account stands: what is missing, money that does not count, what came in, what fails. */
 const Overview = () => {
   const account = useAccount();
   const query = { days: dayCount };
-  const options = { isWanted: account.isReady, everyMs: followMs };
-  const overview = useCall("getOverview", { query }, options);
+  const options = { isEnabled: account.isReady, refetchIntervalMs: refetchIntervalMs };
+  const overview = useOperationQuery("getOverview", { query }, options);
   return (
     <Page title={texts.title}>
       {overview.data !== undefined && overview.data.unapplied.count > 0 && (
         <Unapplied unapplied={overview.data.unapplied} />
       )}
-      {account.isReady && <WaitingDeposits everyMs={followMs} />}
+      {account.isReady && <UnmatchedDeposits refetchIntervalMs={refetchIntervalMs} />}
       <Setup />
       {account.isReady && (
-        <Loaded query={overview}>
+        <QueryView query={overview}>
           {(data) => (
             <>
               <Received data={data} now={overview.dataUpdatedAt} />
-              <Counts links={data.links} />
+              <LinkCounts links={data.links} />
             </>
           )}
-        </Loaded>
+        </QueryView>
       )}
       <Health />
     </Page>
@@ -49,20 +49,20 @@ const Overview = () => {
 };
 export default Overview;
 
-type Count = { count: number; hasMore: boolean };
+type BoundedCount = { count: number; hasMore: boolean };
 
-const countText = ({ count, hasMore }: Count): string =>
-  hasMore ? texts.more(count) : showAmount(String(count));
+const formatBoundedCount = ({ count, hasMore }: BoundedCount): string =>
+  hasMore ? texts.moreThan(count) : formatAmount(String(count));
 
 const Unapplied = ({ unapplied }: Pick<OverviewData, "unapplied">) => (
   <Card title={texts.unapplied}>
-    <p>{texts.unappliedText(countText(unapplied))}</p>
+    <p>{texts.unappliedText(formatBoundedCount(unapplied))}</p>
     <Table
       rows={unapplied.payments}
       columns={[
-        [texts.amount, ({ amount }) => showAmount(amount)],
+        [texts.amount, ({ amount }) => formatAmount(amount)],
         [texts.reason, (payment) => <Reason payment={payment} />],
-        [texts.when, ({ dateCreated }) => showTime(dateCreated)],
+        [texts.timeColumn, ({ dateCreated }) => formatDateTime(dateCreated)],
       ]}
     />
   </Card>
@@ -71,45 +71,45 @@ const Unapplied = ({ unapplied }: Pick<OverviewData, "unapplied">) => (
 const Reason = ({ payment: { reason, paymentLinkId } }: { payment: OwnPaymentData }) => (
   <>
     {reason !== null && texts.reasons[reason]}{" "}
-    <Link to={`/links/${paymentLinkId}`}>{texts.toLink}</Link>
+    <Link to={`/links/${paymentLinkId}`}>{texts.viewLink}</Link>
   </>
 );
 
 const Received = ({ data, now }: { data: OverviewData; now: number }) => {
-  const tokens = readReceived(data, { now: new Date(now), dayCount });
+  const tokens = summarizeReceived(data, { now: new Date(now), dayCount });
   const [tokenId, setTokenId] = useState("");
-  const shown = tokens.find((one) => one.tokenId === tokenId) ?? tokens[0];
+  const selectedToken = tokens.find((token) => token.tokenId === tokenId) ?? tokens[0];
   return (
     <Card title={texts.received}>
-      {shown === undefined ? (
+      {selectedToken === undefined ? (
         <p className={uiStyles["quiet"]}>{texts.nothingReceived}</p>
       ) : (
         <>
           {tokens.length > 1 && (
             <Select
               label={texts.token}
-              value={shown.tokenId}
-              onPick={setTokenId}
-              options={tokens.map((one) => ({
-                value: one.tokenId,
-                text: `${one.symbol} · ${one.chain}`,
+              value={selectedToken.tokenId}
+              onValueChange={setTokenId}
+              options={tokens.map((token) => ({
+                value: token.tokenId,
+                text: `${token.symbol} · ${token.chain}`,
               }))}
             />
           )}
           <p>
             <strong>
-              {showAmount(shown.total)} {shown.symbol}
+              {formatAmount(selectedToken.total)} {selectedToken.symbol}
             </strong>{" "}
-            <span className={uiStyles["quiet"]}>{shown.chain}</span>
+            <span className={uiStyles["quiet"]}>{selectedToken.chain}</span>
           </p>
-          <Chart token={shown} />
+          <Chart token={selectedToken} />
         </>
       )}
     </Card>
   );
 };
 
-const Counts = ({ links }: Pick<OverviewData, "links">) => (
+const LinkCounts = ({ links }: Pick<OverviewData, "links">) => (
   <Card title={texts.links}>
     <dl className={styles["counts"]}>
       {(["active", "completed", "inactive"] as const).map((status) => (
@@ -117,7 +117,7 @@ const Counts = ({ links }: Pick<OverviewData, "links">) => (
           <dt>
             <Link to={`/links?status=${status}`}>{texts.statuses[status]}</Link>
           </dt>
-          <dd>{countText(links[status])}</dd>
+          <dd>{formatBoundedCount(links[status])}</dd>
         </div>
       ))}
     </dl>

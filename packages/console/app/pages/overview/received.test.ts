@@ -1,8 +1,8 @@
 import { expect, test } from "@jest/globals";
 import type { Overview } from "../../api/operations.ts";
-import { readReceived } from "./received.ts";
+import { summarizeReceived } from "./received.ts";
 
-const token = (id: string, symbol: string) =>
+const createToken = (id: string, symbol: string) =>
   ({ id, token: { symbol, chain: { name: "Base" } } }) as Overview["tokens"][number];
 
 test("each token has its days, those without payments too, and an exact sum", () => {
@@ -11,9 +11,9 @@ test("each token has its days, those without payments too, and an exact sum", ()
     { day: "2026-11-21", tokenId: "usdc", amount: "12345678901234567890.2", paymentCount: 2 },
     { day: "2026-11-21", tokenId: "eth", amount: "1", paymentCount: 1 },
   ];
-  const tokens = [token("usdc", "USDC"), token("eth", "ETH")];
+  const tokens = [createToken("usdc", "USDC"), createToken("eth", "ETH")];
   const now = new Date("2026-11-21T23:59:59Z");
-  const [usdc, eth] = readReceived({ received, tokens }, { now, dayCount: 3 });
+  const [usdc, eth] = summarizeReceived({ received, tokens }, { now, dayCount: 3 });
   expect(usdc).toEqual({
     tokenId: "usdc",
     symbol: "USDC",

@@ -12,34 +12,34 @@ export type ReceivedToken = {
 const dayMs = 86_400_000;
 
 /** What came in by token, with the days on which nothing did; sums are exact. */
-export const readReceived = (
+export const summarizeReceived = (
   { received, tokens }: Pick<Overview, "received" | "tokens">,
   { now, dayCount }: { now: Date; dayCount: number },
 ): ReceivedToken[] =>
   tokens.map(({ id, token }) => {
-    const own = received.filter(({ tokenId }) => tokenId === id);
+    const tokenRows = received.filter(({ tokenId }) => tokenId === id);
     const days = Array.from({ length: dayCount }, (_none, index) => {
       const day = new Date(now.getTime() - (dayCount - 1 - index) * dayMs)
         .toISOString()
         .slice(0, 10);
-      const found = own.find((one) => one.day === day);
-      return { day, amount: found?.amount ?? "0", paymentCount: found?.paymentCount ?? 0 };
+      const dayRow = tokenRows.find((row) => row.day === day);
+      return { day, amount: dayRow?.amount ?? "0", paymentCount: dayRow?.paymentCount ?? 0 };
     });
-    const total = sumOf(own.map(({ amount }) => amount));
+    const total = sumAmounts(tokenRows.map(({ amount }) => amount));
     return { tokenId: id, symbol: token.symbol, chain: token.chain.name, total, days };
   });
 
-const placesMax = 78;
+const decimalPlacesMax = 78;
 
 /** Adds plain decimals, digit by digit. */
-const sumOf = (amounts: readonly string[]): string => {
-  const units = amounts.reduce((sum, amount) => {
+const sumAmounts = (amounts: readonly string[]): string => {
+  const scaledTotal = amounts.reduce((sum, amount) => {
     const [whole = "0", fraction = ""] = amount.split(".");
-    return sum + BigInt(whole + fraction.padEnd(placesMax, "0"));
+    return sum + BigInt(whole + fraction.padEnd(decimalPlacesMax, "0"));
   }, 0n);
-  const digits = units.toString().padStart(placesMax + 1, "0");
-  const fraction = digits.slice(-placesMax).replace(/0+$/, "");
+  const digits = scaledTotal.toString().padStart(decimalPlacesMax + 1, "0");
+  const fraction = digits.slice(-decimalPlacesMax).replace(/0+$/, "");
   return fraction === ""
-    ? digits.slice(0, -placesMax)
-    : `${digits.slice(0, -placesMax)}.${fraction}`;
+    ? digits.slice(0, -decimalPlacesMax)
+    : `${digits.slice(0, -decimalPlacesMax)}.${fraction}`;
 };

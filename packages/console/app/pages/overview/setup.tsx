@@ -1,5 +1,5 @@
 import { useState } from "react";
-import { useCall } from "../../api/query.ts";
+import { useOperationQuery } from "../../api/query.ts";
 import { useAccount } from "../../frame/session.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button, ButtonLink } from "../../ui/button.tsx";
@@ -9,11 +9,11 @@ import styles from "./overview.module.css";
 import { texts } from "./texts.ts";
 
 const steps = [
-  { name: "handle", to: "/account/profile", isNeeded: true },
-  { name: "wallet", to: "/account/wallets", isNeeded: true },
-  { name: "link", to: "/links/new", isNeeded: false },
-  { name: "key", to: "/keys", isNeeded: false },
-  { name: "endpoint", to: "/webhooks", isNeeded: false },
+  { name: "handle", to: "/account/profile", isRequired: true },
+  { name: "wallet", to: "/account/wallets", isRequired: true },
+  { name: "link", to: "/links/new", isRequired: false },
+  { name: "key", to: "/keys", isRequired: false },
+  { name: "endpoint", to: "/webhooks", isRequired: false },
 ] as const;
 
 /** Of no account: it says nothing of whoever signs in by this browser. */
@@ -26,59 +26,67 @@ const hiddenKey = "set-up hidden";
 export const Setup = () => {
   const account = useAccount();
   const [isHidden, setHidden] = useState(localStorage.getItem(hiddenKey) !== null);
-  const wallets = useCall("listWallets", {});
-  const keys = useCall("listApiKeys", {});
-  const endpoints = useCall("listWebhookEndpoints", {});
-  const links = useCall("listOwnPaymentLinks", { query: {} }, { isWanted: account.isReady });
-  const done = {
+  const wallets = useOperationQuery("listWallets", {});
+  const keys = useOperationQuery("listApiKeys", {});
+  const endpoints = useOperationQuery("listWebhookEndpoints", {});
+  const links = useOperationQuery(
+    "listOwnPaymentLinks",
+    { query: {} },
+    { isEnabled: account.isReady },
+  );
+  const completedSteps = {
     handle: account.handle !== null,
     wallet: wallets.data?.data.some(({ isDefault }) => isDefault) ?? false,
     link: (links.data?.data.length ?? 0) > 0,
     key: (keys.data?.data.length ?? 0) > 0,
     endpoint: (endpoints.data?.data.length ?? 0) > 0,
   };
-  const isKnown =
+  const isLoaded =
     [wallets, keys, endpoints].every((query) => query.data !== undefined) &&
     !(account.isReady && links.isPending);
-  if (!isKnown || Object.values(done).every(Boolean)) return null;
-  const turn = (): void => {
+  if (!isLoaded || Object.values(completedSteps).every(Boolean)) return null;
+  const toggleHidden = (): void => {
     if (isHidden) localStorage.removeItem(hiddenKey);
     else localStorage.setItem(hiddenKey, "1");
     setHidden(!isHidden);
   };
   if (isHidden) {
-    const openCount = Object.values(done).filter((isDone) => !isDone).length;
+    const remainingCount = Object.values(completedSteps).filter((isDone) => !isDone).length;
     return (
       <Card>
         <div className={`${uiStyles["row"]} ${uiStyles["spread"]}`}>
-          <span>{texts.stepsOpen(openCount)}</span>
-          <Button onPress={turn}>{texts.showSteps}</Button>
+          <span>{texts.remainingSteps(remainingCount)}</span>
+          <Button onPress={toggleHidden}>{texts.showSteps}</Button>
         </div>
       </Card>
     );
   }
   return (
     <Card title={texts.setup}>
-      <p className={uiStyles["quiet"]}>{texts.setupText}</p>
+      <p className={uiStyles["quiet"]}>{texts.setupIntro}</p>
       <ol className={styles["steps"]}>
-        {steps.map(({ name, to, isNeeded }) => (
+        {steps.map(({ name, to, isRequired }) => (
           <li key={name}>
             <span>
-              {done[name] ? (
+              {completedSteps[name] ? (
                 <Badge tone="good">{texts.done}</Badge>
               ) : (
-                <Badge tone={isNeeded ? "bad" : "quiet"}>
-                  {isNeeded ? texts.missing : texts.optional}
+                <Badge tone={isRequired ? "bad" : "quiet"}>
+                  {isRequired ? texts.requiredStep : texts.optionalStep}
                 </Badge>
               )}
             </span>
             <span>{texts.steps[name]}</span>
-            {done[name] ? <span /> : <ButtonLink to={to}>{texts.go[name]}</ButtonLink>}
+            {completedSteps[name] ? (
+              <span />
+            ) : (
+              <ButtonLink to={to}>{texts.stepActions[name]}</ButtonLink>
+            )}
           </li>
         ))}
       </ol>
       <div>
-        <Button onPress={turn}>{texts.hideSteps}</Button>
+        <Button onPress={toggleHidden}>{texts.hideSteps}</Button>
       </div>
     </Card>
   );

@@ -1,19 +1,19 @@
-import { choose } from "../../ui/language.ts";
+import { pickTranslation } from "../../ui/language.ts";
 
 /** The words of the overview. */
-export const texts = choose({
+export const texts = pickTranslation({
   en: {
     title: "Overview",
     setup: "Set up",
-    setupText:
+    setupIntro:
       "Each step takes a minute. The first two are needed for links; skip the others as you like.",
     hideSteps: "Hide the steps",
     showSteps: "Show the steps",
-    stepsOpen: (count: number) =>
+    remainingSteps: (count: number) =>
       count === 1 ? "1 step of the set-up is open." : `${count} steps of the set-up are open.`,
     done: "Done",
-    missing: "Missing",
-    optional: "Not yet",
+    requiredStep: "Missing",
+    optionalStep: "Not yet",
     steps: {
       handle: "Choose a handle: it stands in the address of each link.",
       wallet: "Add a wallet: links are paid straight to it.",
@@ -21,7 +21,7 @@ export const texts = choose({
       key: "Make an API key, if a program of yours shall make links.",
       endpoint: "Add a webhook endpoint, if a server of yours shall be told of payments.",
     },
-    go: {
+    stepActions: {
       handle: "Choose a handle",
       wallet: "Add a wallet",
       link: "Make a link",
@@ -31,7 +31,7 @@ export const texts = choose({
     unapplied: "Money that does not count",
     unappliedText: (count: string) =>
       `Payments that settled and do not count for their link: ${count}. The money is in your wallet; decide what becomes of it.`,
-    more: (count: number) => `more than ${count}`,
+    moreThan: (count: number) => `more than ${count}`,
     reasons: {
       duplicate: "reported twice, counted once",
       conflict: "two reports of this transaction may differ",
@@ -42,10 +42,10 @@ export const texts = choose({
       expired: "after the expiry",
       inactive: "the link was deactivated",
     },
-    toLink: "Its link",
+    viewLink: "Its link",
     amount: "Amount",
     reason: "Why",
-    when: "When",
+    timeColumn: "When",
     links: "Links",
     statuses: { active: "Active", completed: "Completed", inactive: "Inactive" },
     received: "Received in the last 30 days",
@@ -54,29 +54,29 @@ export const texts = choose({
     payments: "Payments",
     nothingReceived: "Nothing yet.",
     chart: (symbol: string, amount: string) => `${amount} ${symbol} in the last 30 days, by day`,
-    table: "The same as a table",
-    health: "Webhooks",
-    healthy: "All endpoints answer.",
+    showAsTable: "The same as a table",
+    webhookHealth: "Webhooks",
+    allEndpointsHealthy: "All endpoints answer.",
     noEndpoints: "No endpoints.",
-    failing: (count: number) => `${count} failures in a row`,
-    keys: "Keys about to expire",
-    noKeys: "None within two weeks.",
+    consecutiveFailures: (count: number) => `${count} failures in a row`,
+    expiringKeys: "Keys about to expire",
+    noExpiringKeys: "None within two weeks.",
     expires: "expires",
   },
   de: {
     title: "Übersicht",
     setup: "Einrichten",
-    setupText:
+    setupIntro:
       "Jeder Schritt dauert eine Minute. Die ersten beiden brauchen Links; die anderen können Sie überspringen.",
     hideSteps: "Schritte ausblenden",
     showSteps: "Schritte zeigen",
-    stepsOpen: (count: number) =>
+    remainingSteps: (count: number) =>
       count === 1
         ? "1 Schritt der Einrichtung ist offen."
         : `${count} Schritte der Einrichtung sind offen.`,
     done: "Fertig",
-    missing: "Fehlt",
-    optional: "Noch nicht",
+    requiredStep: "Fehlt",
+    optionalStep: "Noch nicht",
     steps: {
       handle: "Wählen Sie einen Handle: Er steht in der Adresse jedes Links.",
       wallet: "Fügen Sie eine Wallet hinzu: Links werden direkt an sie bezahlt.",
@@ -85,7 +85,7 @@ export const texts = choose({
       endpoint:
         "Fügen Sie einen Webhook-Endpunkt hinzu, wenn Ihr Server von Zahlungen erfahren soll.",
     },
-    go: {
+    stepActions: {
       handle: "Handle wählen",
       wallet: "Wallet hinzufügen",
       link: "Link anlegen",
@@ -95,7 +95,7 @@ export const texts = choose({
     unapplied: "Geld, das nicht zählt",
     unappliedText: (count: string) =>
       `Zahlungen, die eingingen und für ihren Link nicht zählen: ${count}. Das Geld ist in Ihrer Wallet; entscheiden Sie, was damit geschieht.`,
-    more: (count: number) => `mehr als ${count}`,
+    moreThan: (count: number) => `mehr als ${count}`,
     reasons: {
       duplicate: "zweimal gemeldet, einmal gezählt",
       conflict: "zwei Meldungen dieser Transaktion können sich unterscheiden",
@@ -106,10 +106,10 @@ export const texts = choose({
       expired: "nach dem Ablauf",
       inactive: "der Link war geschlossen",
     },
-    toLink: "Ihr Link",
+    viewLink: "Ihr Link",
     amount: "Betrag",
     reason: "Warum",
-    when: "Wann",
+    timeColumn: "Wann",
     links: "Links",
     statuses: { active: "Offen", completed: "Abgeschlossen", inactive: "Geschlossen" },
     received: "Eingegangen in den letzten 30 Tagen",
@@ -119,13 +119,13 @@ export const texts = choose({
     nothingReceived: "Noch nichts.",
     chart: (symbol: string, amount: string) =>
       `${amount} ${symbol} in den letzten 30 Tagen, nach Tagen`,
-    table: "Dasselbe als Tabelle",
-    health: "Webhooks",
-    healthy: "Alle Endpunkte antworten.",
+    showAsTable: "Dasselbe als Tabelle",
+    webhookHealth: "Webhooks",
+    allEndpointsHealthy: "Alle Endpunkte antworten.",
     noEndpoints: "Keine Endpunkte.",
-    failing: (count: number) => `${count} Fehlschläge hintereinander`,
-    keys: "Schlüssel, die bald ablaufen",
-    noKeys: "Keine in den nächsten zwei Wochen.",
+    consecutiveFailures: (count: number) => `${count} Fehlschläge hintereinander`,
+    expiringKeys: "Schlüssel, die bald ablaufen",
+    noExpiringKeys: "Keine in den nächsten zwei Wochen.",
     expires: "läuft ab",
   },
 });

@@ -1,15 +1,15 @@
 import { useQuery } from "@tanstack/react-query";
 import { useEffect } from "react";
-import { addressOf, call } from "../../api/call.ts";
-import type { OwnAccount, SignIn as Proof, SignInLinkOwner } from "../../api/operations.ts";
-import { useCall } from "../../api/query.ts";
-import type { Arrival } from "../../ceremonies/arrival.ts";
-import { signByWallet } from "../../ceremonies/sign-by-wallet.ts";
-import { signByPasskey } from "../../ceremonies/use-passkey.ts";
-import { useNewSession } from "../../frame/session.ts";
+import { buildOperationUrl, callOperation } from "../../api/call.ts";
+import type { OwnAccount, SignIn as SignInProof, SignInLinkOwner } from "../../api/operations.ts";
+import { useOperationQuery } from "../../api/query.ts";
+import type { InitialUrlParams } from "../../ceremonies/initial-url-params.ts";
+import { signWithWallet } from "../../ceremonies/sign-with-wallet.ts";
+import { signWithPasskey } from "../../ceremonies/sign-with-passkey.ts";
+import { useRefreshSession } from "../../frame/session.ts";
 import { Button } from "../../ui/button.tsx";
-import { Action } from "../../ui/form.tsx";
-import { Loaded } from "../../ui/loaded.tsx";
+import { AsyncButton } from "../../ui/form.tsx";
+import { QueryView } from "../../ui/query-view.tsx";
 import { Notice } from "../../ui/notice.tsx";
 import { Card } from "../../ui/page.tsx";
 import { Sentence } from "../../ui/sentence.tsx";
@@ -18,42 +18,46 @@ import { texts } from "./texts.ts";
 
 type SignInProps = {
   account: OwnAccount | null;
-  arrival: Arrival | undefined;
+  initialUrlParams: InitialUrlParams | undefined;
   /** The person is where they wanted to be. */
   onDone: () => void;
 };
 
 /** The ways in, or what the address brought along: a sign-in link, or why a sign-in failed. */
-const SignIn = ({ account, arrival, onDone }: SignInProps) => {
+const SignIn = ({ account, initialUrlParams, onDone }: SignInProps) => {
   useEffect(() => {
     document.title = `${texts.title} · Payment Links`;
   }, []);
   return (
     <>
       <h1>{texts.title}</h1>
-      {arrival?.error !== undefined && <Failure code={arrival.error} />}
-      {arrival?.token !== undefined && (
-        <Question token={arrival.token} account={account} onDone={onDone} />
+      {initialUrlParams?.error !== undefined && <SignInError code={initialUrlParams.error} />}
+      {initialUrlParams?.token !== undefined && (
+        <ConfirmSignIn token={initialUrlParams.token} account={account} onDone={onDone} />
       )}
       {account !== null && (
         <div>
           <Button onPress={onDone}>
-            <Sentence words={texts.stay} name={account.username} />
+            <Sentence template={texts.staySignedInAs} name={account.username} />
           </Button>
         </div>
       )}
-      {account === null && <Ways isAfterLink={arrival?.token !== undefined} onDone={onDone} />}
+      {account === null && (
+        <SignInOptions isAfterLink={initialUrlParams?.token !== undefined} onDone={onDone} />
+      )}
     </>
   );
 };
 export default SignIn;
 
-const Failure = ({ code }: { code: string }) => (
-  <Notice tone="bad">{new Map(Object.entries(texts.errors)).get(code) ?? texts.failed}</Notice>
+const SignInError = ({ code }: { code: string }) => (
+  <Notice tone="bad">
+    {new Map(Object.entries(texts.errors)).get(code) ?? texts.signInFailed}
+  </Notice>
 );
 
 /** Says whom a link signs in, and whom it signs out, and waits for a click. */
-const Question = ({
+const ConfirmSignIn = ({
   token,
   account,
   onDone,
@@ -63,69 +67,71 @@ const Question = ({
   onDone: () => void;
 }) => {
   // The token is no part of the key, which a person may be shown.
-  const owner = useQuery({
+  const linkOwner = useQuery({
     queryKey: ["askAboutSignInLink"],
-    queryFn: () => call("askAboutSignInLink", { body: { token } }),
+    queryFn: () => callOperation("askAboutSignInLink", { body: { token } }),
     gcTime: 0,
     staleTime: Number.POSITIVE_INFINITY,
     refetchOnWindowFocus: false,
   });
-  const renew = useNewSession();
+  const refreshSession = useRefreshSession();
   const signIn = async (): Promise<void> => {
-    await call("signIn", { body: { token } });
-    await renew();
+    await callOperation("signIn", { body: { token } });
+    await refreshSession();
     onDone();
   };
   return (
-    <Loaded query={owner}>
+    <QueryView query={linkOwner}>
       {({ handle, username }: SignInLinkOwner) => (
-        <Card title={texts.isThisYou}>
+        <Card title={texts.confirmAccountTitle}>
           <p>
-            {texts.signsIn} <bdi>{username}</bdi>
+            {texts.signsInAs} <bdi>{username}</bdi>
             {handle === null ? "" : ` (@${handle})`}.
           </p>
-          {account !== null && <p>{texts.signsOut(account.username, username)}</p>}
+          {account !== null && <p>{texts.signOutWarning(account.username, username)}</p>}
           <div className={styles["row"]}>
-            <Action look="primary" onPress={signIn}>
-              <Sentence words={texts.signInAs} name={username} />
-            </Action>
+            <AsyncButton variant="primary" onPress={signIn}>
+              <Sentence template={texts.signInAs} name={username} />
+            </AsyncButton>
           </div>
         </Card>
       )}
-    </Loaded>
+    </QueryView>
   );
 };
 
-const Ways = ({ isAfterLink, onDone }: { isAfterLink: boolean; onDone: () => void }) => {
-  const methods = useCall("listSignInMethods", {});
-  const renew = useNewSession();
-  const signIn = async (proof: Proof): Promise<void> => {
-    await call("signIn", { body: proof });
-    await renew();
+const SignInOptions = ({ isAfterLink, onDone }: { isAfterLink: boolean; onDone: () => void }) => {
+  const methods = useOperationQuery("listSignInMethods", {});
+  const refreshSession = useRefreshSession();
+  const signIn = async (proof: SignInProof): Promise<void> => {
+    await callOperation("signIn", { body: proof });
+    await refreshSession();
     onDone();
   };
   return (
-    <Loaded query={methods}>
-      {({ methods: names }) => (
-        <Card {...(isAfterLink ? {} : { title: texts.signedOut })}>
+    <QueryView query={methods}>
+      {({ methods: methodNames }) => (
+        <Card {...(isAfterLink ? {} : { title: texts.notSignedIn })}>
           <p className={styles["quiet"]}>{texts.intro}</p>
-          {names.includes("oidc") && (
+          {methodNames.includes("oidc") && (
             // A form would be stopped by the page's policy, as its answer leads to another origin.
-            <a href={addressOf("startOidc")}>{texts.byOidc}</a>
+            <a href={buildOperationUrl("startOidc")}>{texts.signInWithOidc}</a>
           )}
-          {names.includes("passkey") && (
-            <Action onPress={async () => signIn({ passkey: await signByPasskey() })}>
-              {texts.byPasskey}
-            </Action>
+          {methodNames.includes("passkey") && (
+            <AsyncButton onPress={async () => signIn({ passkey: await signWithPasskey() })}>
+              {texts.signInWithPasskey}
+            </AsyncButton>
           )}
-          {names.includes("siwe") && (
-            <Action onPress={async () => signIn({ siwe: await signByWallet() })}>
-              {texts.bySiwe}
-            </Action>
+          {methodNames.includes("siwe") && (
+            <AsyncButton onPress={async () => signIn({ siwe: await signWithWallet() })}>
+              {texts.signInWithEthereum}
+            </AsyncButton>
           )}
-          {names.includes("link") && <p className={styles["quiet"]}>{texts.byLink}</p>}
+          {methodNames.includes("link") && (
+            <p className={styles["quiet"]}>{texts.signInLinkHint}</p>
+          )}
         </Card>
       )}
-    </Loaded>
+    </QueryView>
   );
 };

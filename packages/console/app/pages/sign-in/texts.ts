@@ -1,24 +1,24 @@
-import { choose } from "../../ui/language.ts";
+import { pickTranslation } from "../../ui/language.ts";
 
 /** The words of the way in. */
-export const texts = choose({
+export const texts = pickTranslation({
   en: {
     title: "Sign in",
     intro:
       "Ask for stablecoin payments with a link. What is paid goes straight to your own wallet.",
-    signedOut: "You are not signed in.",
-    byOidc: "Sign in with your company",
-    byPasskey: "Sign in with a passkey",
-    bySiwe: "Sign in with Ethereum",
-    byLink: "Or ask your operator for a sign-in link.",
-    isThisYou: "Is this you?",
-    signsIn: "This link signs you in as",
-    signsOut: (present: string, next: string) =>
-      `You are signed in as ${present}. Signing in as ${next} signs ${present} out.`,
+    notSignedIn: "You are not signed in.",
+    signInWithOidc: "Sign in with your company",
+    signInWithPasskey: "Sign in with a passkey",
+    signInWithEthereum: "Sign in with Ethereum",
+    signInLinkHint: "Or ask your operator for a sign-in link.",
+    confirmAccountTitle: "Is this you?",
+    signsInAs: "This link signs you in as",
+    signOutWarning: (currentName: string, newName: string) =>
+      `You are signed in as ${currentName}. Signing in as ${newName} signs ${currentName} out.`,
     signInAs: (name: string) => `Sign in as ${name}`,
-    stay: (name: string) => `Stay signed in as ${name}`,
-    goOn: "Go on",
-    failed: "Signing in did not succeed.",
+    staySignedInAs: (name: string) => `Stay signed in as ${name}`,
+    proceed: "Go on",
+    signInFailed: "Signing in did not succeed.",
     errors: {
       OIDC_SIGN_IN_REFUSED: "Your company's sign-in did not succeed. Please try again.",
       OIDC_ISSUER_UNAVAILABLE:
@@ -36,19 +36,19 @@ export const texts = choose({
     title: "Anmelden",
     intro:
       "Bitten Sie mit einem Link um Zahlungen in Stablecoins. Was bezahlt wird, geht direkt an Ihre eigene Wallet.",
-    signedOut: "Sie sind nicht angemeldet.",
-    byOidc: "Mit Ihrer Firma anmelden",
-    byPasskey: "Mit einem Passkey anmelden",
-    bySiwe: "Mit Ethereum anmelden",
-    byLink: "Oder bitten Sie Ihren Betreiber um einen Anmeldelink.",
-    isThisYou: "Sind Sie das?",
-    signsIn: "Dieser Link meldet Sie an als",
-    signsOut: (present: string, next: string) =>
-      `Sie sind als ${present} angemeldet. Wenn Sie sich als ${next} anmelden, wird ${present} abgemeldet.`,
+    notSignedIn: "Sie sind nicht angemeldet.",
+    signInWithOidc: "Mit Ihrer Firma anmelden",
+    signInWithPasskey: "Mit einem Passkey anmelden",
+    signInWithEthereum: "Mit Ethereum anmelden",
+    signInLinkHint: "Oder bitten Sie Ihren Betreiber um einen Anmeldelink.",
+    confirmAccountTitle: "Sind Sie das?",
+    signsInAs: "Dieser Link meldet Sie an als",
+    signOutWarning: (currentName: string, newName: string) =>
+      `Sie sind als ${currentName} angemeldet. Wenn Sie sich als ${newName} anmelden, wird ${currentName} abgemeldet.`,
     signInAs: (name: string) => `Als ${name} anmelden`,
-    stay: (name: string) => `Als ${name} angemeldet bleiben`,
-    goOn: "Weiter",
-    failed: "Die Anmeldung hat nicht geklappt.",
+    staySignedInAs: (name: string) => `Als ${name} angemeldet bleiben`,
+    proceed: "Weiter",
+    signInFailed: "Die Anmeldung hat nicht geklappt.",
     errors: {
       OIDC_SIGN_IN_REFUSED:
         "Die Anmeldung Ihrer Firma hat nicht geklappt. Bitte versuchen Sie es noch einmal.",

@@ -1,10 +1,10 @@
 import { useState } from "react";
 import type { DeliveryData } from "../../api/operations.ts";
-import { useCall } from "../../api/query.ts";
+import { useOperationQuery } from "../../api/query.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
-import { showTime } from "../../ui/format.ts";
-import { Loaded } from "../../ui/loaded.tsx";
+import { formatDateTime } from "../../ui/format.ts";
+import { QueryView } from "../../ui/query-view.tsx";
 import { texts as uiTexts } from "../../ui/texts.ts";
 import styles from "../../ui/ui.module.css";
 import { texts } from "./texts.ts";
@@ -12,16 +12,16 @@ import { texts } from "./texts.ts";
 type Props = { endpointId: string; delivery: DeliveryData };
 
 /** The facts of each attempt of a delivery, when they are asked for. */
-export const Attempts = ({ endpointId, delivery }: Props) => {
+export const AttemptsButton = ({ endpointId, delivery }: Props) => {
   const [isOpen, setOpen] = useState(false);
   return (
     <>
-      <Button onPress={() => setOpen(true)} label={`${texts.facts}: ${delivery.id}`}>
-        {texts.facts}
+      <Button onPress={() => setOpen(true)} label={`${texts.attemptDetails}: ${delivery.id}`}>
+        {texts.attemptDetails}
       </Button>
       {isOpen && (
-        <Dialog title={texts.factsOf(delivery.eventType)} onClose={() => setOpen(false)}>
-          <Facts endpointId={endpointId} delivery={delivery} />
+        <Dialog title={texts.attemptsTitle(delivery.eventType)} onClose={() => setOpen(false)}>
+          <AttemptList endpointId={endpointId} delivery={delivery} />
           <div>
             <Button onPress={() => setOpen(false)}>{uiTexts.close}</Button>
           </div>
@@ -31,29 +31,29 @@ export const Attempts = ({ endpointId, delivery }: Props) => {
   );
 };
 
-const Facts = ({ endpointId, delivery }: Props) => {
+const AttemptList = ({ endpointId, delivery }: Props) => {
   const path = { id: endpointId, deliveryId: delivery.id };
-  const detail = useCall("getDelivery", { path });
+  const deliveryDetail = useOperationQuery("getDelivery", { path });
   return (
-    <Loaded query={detail}>
+    <QueryView query={deliveryDetail}>
       {({ id, attemptLog }) => (
         <>
           <code>{id}</code>
-          {attemptLog.length === 0 && <p>{texts.noAttempt}</p>}
+          {attemptLog.length === 0 && <p>{texts.noAttempts}</p>}
           <ol className={styles["story"]}>
             {attemptLog.map(({ number, startedAt, durationMs, httpStatus, error }) => (
               <li key={number}>
                 <strong>{texts.attempt(number)}</strong>
-                <span>{error ?? httpStatus ?? texts.dash}</span>
+                <span>{error ?? httpStatus ?? texts.noValue}</span>
                 <span className={styles["quiet"]}>
-                  {showTime(startedAt)}
-                  {durationMs !== null && ` · ${texts.took(durationMs)}`}
+                  {formatDateTime(startedAt)}
+                  {durationMs !== null && ` · ${texts.duration(durationMs)}`}
                 </span>
               </li>
             ))}
           </ol>
         </>
       )}
-    </Loaded>
+    </QueryView>
   );
 };

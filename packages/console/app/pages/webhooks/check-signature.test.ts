@@ -7,13 +7,13 @@ const secret = "whsec_abc";
 const timestamp = String(now.getTime() / 1000 - 300);
 const body = '{"id":"evt_1","name":"Ärger"}';
 const mac = createHmac("sha256", secret).update(`${timestamp}.`).update(body).digest("hex");
-const signed = { secret, timestamp, body, signature: `v1=${mac}` };
+const signedWebhook = { secret, timestamp, body, signature: `v1=${mac}` };
 
 test("a signature is genuine for its own secret, timestamp and body alone, and for five minutes", async () => {
-  expect(await checkSignature(signed, now)).toBe("isGenuine");
-  expect(await checkSignature({ ...signed, signature: ` ${mac}\n` }, now)).toBe("isGenuine");
-  expect(await checkSignature(signed, new Date(now.getTime() + 1000))).toBe("isStale");
-  for (const change of [{ secret: "other" }, { timestamp: "1" }, { body: `${body} ` }]) {
-    expect(await checkSignature({ ...signed, ...change }, now)).toBe("isWrong");
+  expect(await checkSignature(signedWebhook, now)).toBe("isGenuine");
+  expect(await checkSignature({ ...signedWebhook, signature: ` ${mac}\n` }, now)).toBe("isGenuine");
+  expect(await checkSignature(signedWebhook, new Date(now.getTime() + 1000))).toBe("isStale");
+  for (const changes of [{ secret: "other" }, { timestamp: "1" }, { body: `${body} ` }]) {
+    expect(await checkSignature({ ...signedWebhook, ...changes }, now)).toBe("isWrong");
   }
 });

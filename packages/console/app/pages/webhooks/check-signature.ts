@@ -1,13 +1,13 @@
 /** What became of a check. */
 export type SignatureCheck = "isGenuine" | "isWrong" | "isStale";
 
-type Signed = { secret: string; timestamp: string; signature: string; body: string };
+type SignedWebhook = { secret: string; timestamp: string; signature: string; body: string };
 
-const freshSeconds = 300;
+const toleranceSeconds = 300;
 
 /** Checks a webhook's signature as its receiver does. */
 export const checkSignature = async (
-  { secret, timestamp, signature, body }: Signed,
+  { secret, timestamp, signature, body }: SignedWebhook,
   now: Date,
 ): Promise<SignatureCheck> => {
   const encoder = new TextEncoder();
@@ -15,10 +15,10 @@ export const checkSignature = async (
   const key = await crypto.subtle.importKey("raw", encoder.encode(secret), algorithm, false, [
     "sign",
   ]);
-  const signed = encoder.encode(`${timestamp.trim()}.${body}`);
-  const mac = new Uint8Array(await crypto.subtle.sign("HMAC", key, signed));
+  const signedPayload = encoder.encode(`${timestamp.trim()}.${body}`);
+  const mac = new Uint8Array(await crypto.subtle.sign("HMAC", key, signedPayload));
   const expected = [...mac].map((byte) => byte.toString(16).padStart(2, "0")).join("");
   if (signature.trim().replace(/^v1=/, "").toLowerCase() !== expected) return "isWrong";
   const ageSeconds = Math.abs(now.getTime() / 1000 - Number(timestamp));
-  return ageSeconds <= freshSeconds ? "isGenuine" : "isStale";
+  return ageSeconds <= toleranceSeconds ? "isGenuine" : "isStale";
 };

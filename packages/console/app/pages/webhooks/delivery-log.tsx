@@ -1,19 +1,19 @@
 import { Fragment } from "react";
 import { Link, useSearchParams } from "react-router";
 import type { DeliveryData } from "../../api/operations.ts";
-import { useCall } from "../../api/query.ts";
+import { useOperationQuery } from "../../api/query.ts";
 import { Badge, type Tone } from "../../ui/badge.tsx";
 import { Select } from "../../ui/field.tsx";
-import { showTime } from "../../ui/format.ts";
-import { Loaded } from "../../ui/loaded.tsx";
+import { formatDateTime } from "../../ui/format.ts";
+import { QueryView } from "../../ui/query-view.tsx";
 import { Card } from "../../ui/page.tsx";
 import { Pager, useOffset } from "../../ui/pager.tsx";
 import { Table } from "../../ui/table.tsx";
 import styles from "../../ui/ui.module.css";
-import { Attempts } from "./attempts.tsx";
+import { AttemptsButton } from "./attempts.tsx";
 import { texts } from "./texts.ts";
 
-const followMs = 5_000;
+const refetchIntervalMs = 5_000;
 
 const statuses = ["Pending", "Delivered", "Failed"] as const;
 const eventTypes = ["payment_link.transaction.succeeded", "payment_link.completed"] as const;
@@ -27,26 +27,28 @@ const tones: Readonly<Record<DeliveryData["status"], Tone>> = {
 /** What was sent to an endpoint, newest first; read again while somebody looks at it. */
 export const DeliveryLog = ({ endpointId }: { endpointId: string }) => {
   const offset = useOffset();
-  const [search, setSearch] = useSearchParams();
-  const status = statuses.find((known) => known === search.get("status"));
-  const eventType = eventTypes.find((known) => known === search.get("eventType"));
+  const [searchParams, setSearchParams] = useSearchParams();
+  const status = statuses.find((candidate) => candidate === searchParams.get("status"));
+  const eventType = eventTypes.find((candidate) => candidate === searchParams.get("eventType"));
   const input = { path: { id: endpointId }, query: { offset, status, eventType } };
-  const choose = (name: string) => (value: string) => {
-    const next = new URLSearchParams(search);
-    next.delete("offset");
-    if (value === "") next.delete(name);
-    else next.set(name, value);
-    setSearch(next);
+  const applyFilter = (name: string) => (value: string) => {
+    const nextParams = new URLSearchParams(searchParams);
+    nextParams.delete("offset");
+    if (value === "") nextParams.delete(name);
+    else nextParams.set(name, value);
+    setSearchParams(nextParams);
   };
-  const deliveries = useCall("listDeliveries", input, { everyMs: followMs });
+  const deliveries = useOperationQuery("listDeliveries", input, {
+    refetchIntervalMs: refetchIntervalMs,
+  });
   return (
-    <Card title={texts.log}>
-      <p className={styles["quiet"]}>{texts.logHint}</p>
+    <Card title={texts.deliveryLog}>
+      <p className={styles["quiet"]}>{texts.deliveryLogHint}</p>
       <div className={styles["filters"]}>
         <Select
           label={texts.state}
           value={status ?? ""}
-          onPick={choose("status")}
+          onValueChange={applyFilter("status")}
           options={[
             { value: "", text: texts.all },
             ...statuses.map((value) => ({ value, text: texts.statuses[value] })),
@@ -55,21 +57,21 @@ export const DeliveryLog = ({ endpointId }: { endpointId: string }) => {
         <Select
           label={texts.event}
           value={eventType ?? ""}
-          onPick={choose("eventType")}
+          onValueChange={applyFilter("eventType")}
           options={[
             { value: "", text: texts.all },
             ...eventTypes.map((value) => ({ value, text: value })),
           ]}
         />
       </div>
-      <Loaded query={deliveries}>
+      <QueryView query={deliveries}>
         {(page) => (
           <>
             <DeliveryTable deliveries={page.data} endpointId={endpointId} />
             <Pager page={page} />
           </>
         )}
-      </Loaded>
+      </QueryView>
     </Card>
   );
 };
@@ -79,21 +81,24 @@ type TableProps = { deliveries: readonly DeliveryData[]; endpointId: string };
 const DeliveryTable = ({ deliveries, endpointId }: TableProps) => (
   <Table
     rows={deliveries}
-    none={texts.emptyLog}
+    emptyText={texts.emptyDeliveryLog}
     columns={[
-      [texts.event, (delivery) => <Event delivery={delivery} />],
+      [texts.event, (delivery) => <DeliveryEvent delivery={delivery} />],
       [texts.state, ({ status }) => <Badge tone={tones[status]}>{texts.statuses[status]}</Badge>],
       [texts.attempts, ({ attempts }) => attempts],
-      [texts.answer, ({ error, httpStatus }) => error ?? httpStatus ?? texts.dash],
-      [texts.last, ({ lastAttemptAt }) => timeOf(lastAttemptAt)],
-      [texts.next, ({ nextAttemptAt }) => timeOf(nextAttemptAt)],
-      [texts.facts, (delivery) => <Attempts endpointId={endpointId} delivery={delivery} />],
+      [texts.response, ({ error, httpStatus }) => error ?? httpStatus ?? texts.noValue],
+      [texts.lastAttempt, ({ lastAttemptAt }) => formatOptionalTime(lastAttemptAt)],
+      [texts.nextAttempt, ({ nextAttemptAt }) => formatOptionalTime(nextAttemptAt)],
+      [
+        texts.attemptDetails,
+        (delivery) => <AttemptsButton endpointId={endpointId} delivery={delivery} />,
+      ],
     ]}
   />
 );
 
 /** A narrow column breaks its name between the words. */
-const Event = ({ delivery: { eventType, linkId } }: { delivery: DeliveryData }) => (
+const DeliveryEvent = ({ delivery: { eventType, linkId } }: { delivery: DeliveryData }) => (
   <>
     {eventType.split(".").map((word, index) => (
       <Fragment key={word}>
@@ -102,9 +107,9 @@ const Event = ({ delivery: { eventType, linkId } }: { delivery: DeliveryData }) 
         {word}
       </Fragment>
     ))}{" "}
-    {linkId !== null && <Link to={`/links/${linkId}`}>{texts.link}</Link>}
+    {linkId !== null && <Link to={`/links/${linkId}`}>{texts.paymentLink}</Link>}
   </>
 );
 
-const timeOf = (instant: string | null): string =>
-  instant === null ? texts.dash : showTime(instant);
+const formatOptionalTime = (instant: string | null): string =>
+  instant === null ? texts.noValue : formatDateTime(instant);

@@ -15,7 +15,7 @@ export const EndpointState = ({ endpoint }: Props) =>
 
 /** How the last attempt ended, and how many have failed since one did not. */
 export const LastOutcome = ({ endpoint: { lastOutcome, consecutiveFailures } }: Props) => {
-  if (lastOutcome === null) return <span className={styles["quiet"]}>{texts.nothingSent}</span>;
+  if (lastOutcome === null) return <span className={styles["quiet"]}>{texts.noAttemptsYet}</span>;
   return (
     <>
       <Badge tone={lastOutcome === "Delivered" ? "good" : "bad"}>

@@ -6,30 +6,37 @@ const height = 24;
 
 /** How the attempts of the last hours ended: failures stand below, in the colour of what is wrong. */
 export const Sparkline = ({ hours }: { hours: readonly RecentHour[] }) => {
-  const most = Math.max(1, ...hours.map(({ delivered, failed }) => delivered + failed));
-  const step = width / Math.max(1, hours.length);
-  const sum = (name: "delivered" | "failed") => hours.reduce((all, hour) => all + hour[name], 0);
+  const maxAttempts = Math.max(1, ...hours.map(({ delivered, failed }) => delivered + failed));
+  const barWidth = width / Math.max(1, hours.length);
+  const sumAttempts = (name: "delivered" | "failed") =>
+    hours.reduce((total, hour) => total + hour[name], 0);
   return (
     <svg
       role="img"
-      aria-label={texts.sparkline(sum("delivered"), sum("failed"))}
+      aria-label={texts.sparkline(sumAttempts("delivered"), sumAttempts("failed"))}
       viewBox={`0 0 ${width} ${height}`}
       width={width}
       height={height}
     >
       {hours.map(({ hour, delivered, failed }, index) => {
-        const bad = (failed / most) * (height - 1);
-        const good = (delivered / most) * (height - 1);
-        const x = index * step;
+        const failedHeight = (failed / maxAttempts) * (height - 1);
+        const deliveredHeight = (delivered / maxAttempts) * (height - 1);
+        const x = index * barWidth;
         return (
           <g key={hour}>
-            <rect x={x} y={height - 1} width={step - 1} height={1} fill="var(--edge)" />
-            <rect x={x} y={height - 1 - bad} width={step - 1} height={bad} fill="var(--bad)" />
+            <rect x={x} y={height - 1} width={barWidth - 1} height={1} fill="var(--edge)" />
             <rect
               x={x}
-              y={height - 1 - bad - good}
-              width={step - 1}
-              height={good}
+              y={height - 1 - failedHeight}
+              width={barWidth - 1}
+              height={failedHeight}
+              fill="var(--bad)"
+            />
+            <rect
+              x={x}
+              y={height - 1 - failedHeight - deliveredHeight}
+              width={barWidth - 1}
+              height={deliveredHeight}
               fill="var(--good)"
             />
           </g>

@@ -1,25 +1,25 @@
 import { useState } from "react";
-import { Copy } from "../../ui/copy.tsx";
+import { CopyButton } from "../../ui/copy-button.tsx";
 import { Field, Select } from "../../ui/field.tsx";
 import { Form } from "../../ui/form.tsx";
 import { Notice } from "../../ui/notice.tsx";
 import styles from "../../ui/ui.module.css";
 import { type SignatureCheck, checkSignature } from "./check-signature.ts";
-import { codeSamples } from "./code-samples.ts";
+import { getCodeSamples } from "./code-samples.ts";
 import { texts } from "./texts.ts";
 
 /** The lines with which a receiver checks signatures, and a box that checks one that is pasted. */
 export const VerifyCode = ({ headerPrefix }: { headerPrefix: string }) => {
-  const samples = codeSamples(headerPrefix);
+  const samples = getCodeSamples(headerPrefix);
   const [language, setLanguage] = useState(Object.keys(samples)[0] ?? "");
   const code = samples[language] ?? "";
   return (
     <>
-      <p className={styles["quiet"]}>{texts.verifyText}</p>
+      <p className={styles["quiet"]}>{texts.verifySignaturesText}</p>
       <Select
         label={texts.language}
         value={language}
-        onPick={setLanguage}
+        onValueChange={setLanguage}
         options={Object.keys(samples).map((name) => ({ value: name, text: name }))}
       />
       {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- What scrolls must be reached by keys. */}
@@ -27,10 +27,10 @@ export const VerifyCode = ({ headerPrefix }: { headerPrefix: string }) => {
         {code}
       </pre>
       <div>
-        <Copy text={code} />
+        <CopyButton text={code} />
       </div>
       <details>
-        <summary>{texts.check}</summary>
+        <summary>{texts.checkSignature}</summary>
         <CheckForm headerPrefix={headerPrefix} />
       </details>
     </>
@@ -41,19 +41,19 @@ const CheckForm = ({ headerPrefix }: { headerPrefix: string }) => {
   const [result, setResult] = useState<SignatureCheck>();
   return (
     <Form
-      submit={texts.check}
-      look="plain"
+      submitLabel={texts.checkSignature}
+      variant="plain"
       onSubmit={async ({ secret = "", timestamp = "", signature = "", body = "" }) => {
         setResult(await checkSignature({ secret, timestamp, signature, body }, new Date()));
       }}
     >
-      <p className={styles["quiet"]}>{texts.checkText}</p>
+      <p className={styles["quiet"]}>{texts.checkSignatureText}</p>
       <Field name="secret" label={texts.secret} type="password" isRequired />
       <Field
         name="timestamp"
         label={texts.header(`${headerPrefix}-Timestamp`)}
         isRequired
-        input={{ inputMode: "numeric" }}
+        inputProps={{ inputMode: "numeric" }}
       />
       <Field name="signature" label={texts.header(`${headerPrefix}-Signature`)} isRequired />
       <Field name="body" label={texts.body} rows={5} isRequired />

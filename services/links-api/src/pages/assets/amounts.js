@@ -1,5 +1,8 @@
-/** Groups an amount's digits as its reader does, and keeps each of them: it never is a float. */
-export const grouped = (decimal) => {
+/**
+ * Formats a decimal string with the digit grouping of the visitor's locale. It never becomes a float, which
+ * would lose digits.
+ */
+export const formatDecimal = (decimal) => {
   const [whole, fraction] = decimal.split(".");
   const format = new Intl.NumberFormat(undefined, { numberingSystem: "latn" });
   if (fraction === undefined) return format.format(BigInt(whole));

@@ -1,179 +1,197 @@
-// What the checkout page of an EVM chain does beyond showing: it pays with a wallet of the browser.
+// The script of the checkout page of an EVM chain. It pays with a wallet of the browser.
 
-import { isAttributed } from "./attributions.js";
+import { isCallWithAttributions } from "./attributions.js";
 import {
-  askForPayment,
   checkBalance,
-  endPayment,
-  fill,
+  clearPayment,
+  createUserFacingError,
+  fetchInstructions,
+  fillPlaceholders,
   findWallet,
-  isRemembered,
-  listAllowing,
-  openTill,
-  readInstructions,
-  recall,
-  remember,
+  isStoredPayment,
+  listApprovalSteps,
+  paymentSection,
+  readStoredState,
   render,
-  say,
-  section,
+  requestPayment,
   setMined,
-  tell,
+  showMessage,
+  startCheckout,
   texts,
-  waitForAllowance,
+  updateStoredState,
+  waitForApproval,
 } from "./till.js";
-import { WalletFault } from "./wallet-errors.js";
+import { WalletError } from "./wallet-errors.js";
 import {
-  askWallet,
-  findTaker,
-  isPlainAccount,
+  createBatchId,
+  findTransactionByNonce,
+  isExternallyOwnedAccount,
   listWallets,
-  moveToChain,
-  newBatchId,
-  onWallet,
+  onWalletAnnounced,
   readAllowance,
   readBalance,
   readBatch,
   readCapabilities,
   sendBatch,
-  toTransaction,
+  sendWalletRequest,
+  switchOrAddChain,
+  toTransactionRequest,
 } from "./wallets.js";
 
-const { chain: chainId, chainName, coin, token, rpc } = section.dataset;
+const { chain: chainId, chainName, coin, token, rpc } = paymentSection.dataset;
 const chain = { id: chainId, name: chainName, coin, rpc };
 
 /** The wallet that pays. */
-let chosen;
+let payingWallet;
 
-const ask = (method, ...params) => askWallet(chosen, method, params);
+const sendRequest = (method, ...params) => sendWalletRequest(payingWallet, method, params);
 
-// What the chain says of the remembered payment.
+// The state of the stored payment on the chain.
 
-/** Whether a payment is the token's own transfer, which names the link by the end of its calldata alone. */
-const isDirect = ({ to }) => to !== undefined && to.toLowerCase() === token.toLowerCase();
+/** Returns whether a payment is the token's own transfer. Only the suffix of its calldata references the link. */
+const isDirectTransfer = ({ to }) => to !== undefined && to.toLowerCase() === token.toLowerCase();
 
-const isCall = (sent, { to }, isInput) =>
-  sent.to?.toLowerCase() === to.toLowerCase() && isInput(sent.input);
-
-/** Whether a transaction moves a payment's money. Contracts ignore what follows a call's arguments. */
-const movesMoney = (sent, payment) => {
-  const call = isDirect(payment) ? payment.data.slice(0, transferLength) : payment.data;
-  return isCall(sent, payment, (input) => input.startsWith(call));
-};
-const transferLength = "0x".length + 2 * (4 + 32 + 32);
-
-/** Whether a transfer names its link as the service reads it: wallets may only append attributions. */
-const namesLink = (sent, payment) =>
-  isCall(sent, payment, (input) => isAttributed(input, payment.data));
+const isCallTo = (transaction, { to }, isExpectedInput) =>
+  transaction.to?.toLowerCase() === to.toLowerCase() && isExpectedInput(transaction.input);
 
 /**
- * Who sent a batch, in which transaction and how often, is the wallet's affair, so the wallet alone
- * is asked. A batch that it does not know may still be a question that nobody has answered there.
+ * Returns whether a transaction moves a payment's money. Contracts ignore calldata that follows the arguments of
+ * a call.
  */
-const hearBatch = async (wallet, payment) => {
+const executesPayment = (transaction, payment) => {
+  const call = isDirectTransfer(payment)
+    ? payment.data.slice(0, transferCalldataLength)
+    : payment.data;
+  return isCallTo(transaction, payment, (input) => input.startsWith(call));
+};
+/** In characters: "0x", the selector, and the two arguments of `transfer`. */
+const transferCalldataLength = "0x".length + 2 * (4 + 32 + 32);
+
+/** Returns whether the service can match a transfer to its link. Wallets may only append attributions. */
+const referencesLink = (transaction, payment) =>
+  isCallTo(transaction, payment, (input) => isCallWithAttributions(input, payment.data));
+
+/**
+ * Applies the state of a batch. Only the wallet knows it, because the wallet decides who sends the batch and in
+ * which transactions. A wallet that does not know the batch may still be waiting for its user.
+ */
+const applyBatchState = async (wallet, payment) => {
   const { status, hash, isReverted } = await readBatch(wallet, payment.batch);
-  if (!isRemembered(payment)) return;
-  if (status >= 400 && status < 500) return endPayment(payment, texts.failed);
-  // Of a batch that was carried out in part, its last call is the payment.
+  if (!isStoredPayment(payment)) return;
+  if (status >= 400 && status < 500) return clearPayment(payment, texts.failed);
+  // The last call is the payment, so a partly executed batch (6xx) may have paid.
   if ((status >= 500 && status < 600) || (status >= 600 && isReverted)) {
-    return endPayment(payment, texts.refused);
+    return clearPayment(payment, texts.refused);
   }
   setMined(status >= 200);
-  if (status >= 100)
-    remember({ payment: { ...payment, isTaken: true, hash: hash ?? payment.hash } });
+  if (status >= 100) {
+    updateStoredState({ payment: { ...payment, isTaken: true, hash: hash ?? payment.hash } });
+  }
   render();
 };
 
-/** A wallet that wrote its own calldata has sent the money, and the link's name is lost. */
-const holdAgainst = async (wallet, payment) => {
-  const sent = await askWallet(wallet, "eth_getTransactionByHash", [payment.hash]);
-  if (!sent || namesLink(sent, payment) || !isRemembered(payment)) return;
-  remember({ payment: { ...payment, isChanged: true } });
+/** Marks a payment whose calldata the wallet has rewritten: the money is sent, but the link reference is lost. */
+const verifyCalldata = async (wallet, payment) => {
+  const transaction = await sendWalletRequest(wallet, "eth_getTransactionByHash", [payment.hash]);
+  if (!transaction || referencesLink(transaction, payment) || !isStoredPayment(payment)) return;
+  updateStoredState({ payment: { ...payment, isChanged: true } });
 };
 
-/** A wallet that speeds a payment up sends it again under another hash: that is followed. */
-const hearChain = async (payment) => {
+/** Applies the state of the payment on its chain. A wallet that speeds a payment up sends it with a new hash. */
+const applyChainState = async (payment) => {
   const wallet = findWallet();
   if (wallet === undefined) return;
-  if (payment.batch !== undefined) return hearBatch(wallet, payment);
+  if (payment.batch !== undefined) return applyBatchState(wallet, payment);
   if (payment.hash === undefined) return;
-  if (BigInt(await askWallet(wallet, "eth_chainId", [])) !== BigInt(chainId)) return;
-  const receipt = await askWallet(wallet, "eth_getTransactionReceipt", [payment.hash]);
+  if (BigInt(await sendWalletRequest(wallet, "eth_chainId", [])) !== BigInt(chainId)) return;
+  const receipt = await sendWalletRequest(wallet, "eth_getTransactionReceipt", [payment.hash]);
   setMined(receipt !== null);
-  if (receipt && BigInt(receipt.status) === 0n) return endPayment(payment, texts.refused);
-  if (receipt && isDirect(payment)) await holdAgainst(wallet, payment);
+  if (receipt && BigInt(receipt.status) === 0n) return clearPayment(payment, texts.refused);
+  if (receipt && isDirectTransfer(payment)) await verifyCalldata(wallet, payment);
   if (receipt || payment.nonce === undefined) return render();
-  const taker = await findTaker(wallet, payment);
-  if (taker === undefined || taker.hash === payment.hash) return;
-  if (!isRemembered(payment)) return;
-  if (movesMoney(taker, payment)) remember({ payment: { ...payment, hash: taker.hash } });
-  else endPayment(payment, texts.replaced);
+  const transaction = await findTransactionByNonce(wallet, payment);
+  if (transaction === undefined || transaction.hash === payment.hash) return;
+  if (!isStoredPayment(payment)) return;
+  if (executesPayment(transaction, payment)) {
+    updateStoredState({ payment: { ...payment, hash: transaction.hash } });
+  } else clearPayment(payment, texts.replaced);
 };
 
 // Paying.
 
-const chooseChain = async () => {
-  if (!(await moveToChain(chosen, chain))) throw tell(texts.wrongNetwork);
-};
-
-/** Tries a step out before anything is signed; answers the gas that it takes. */
-const tryOut = (from, step) => ask("eth_estimateGas", toTransaction(from, step));
-
-const checkGas = async (from, step) => {
-  const gas = await tryOut(from, step);
-  const [price, coins] = [await ask("eth_gasPrice"), await ask("eth_getBalance", from, "latest")];
-  if (BigInt(coins) < BigInt(step.value) + BigInt(gas) * BigInt(price)) {
-    throw new WalletFault("lacksGas");
+const requireChain = async () => {
+  if (!(await switchOrAddChain(payingWallet, chain))) {
+    throw createUserFacingError(texts.wrongNetwork);
   }
 };
 
-const isAllowed = async (hash) => {
-  const receipt = await ask("eth_getTransactionReceipt", hash);
+/** Simulates a step before the user signs anything. Returns its gas. */
+const estimateGas = (from, step) =>
+  sendRequest("eth_estimateGas", toTransactionRequest(from, step));
+
+const checkGasFunds = async (from, step) => {
+  const gas = await estimateGas(from, step);
+  const [gasPrice, balance] = [
+    await sendRequest("eth_gasPrice"),
+    await sendRequest("eth_getBalance", from, "latest"),
+  ];
+  if (BigInt(balance) < BigInt(step.value) + BigInt(gas) * BigInt(gasPrice)) {
+    throw new WalletError("lacksGas");
+  }
+};
+
+/** Returns whether an approval transaction succeeded, or undefined until it is in a block. */
+const readApprovalResult = async (hash) => {
+  const receipt = await sendRequest("eth_getTransactionReceipt", hash);
   return receipt ? BigInt(receipt.status) === 1n : undefined;
 };
 
-const findAllowing = async (from, instructions) => {
+const findMissingApprovals = async (from, instructions) => {
   if (instructions.steps.length === 1) return [];
-  const { allowance: former } = recall();
-  if (former !== undefined) await waitForAllowance(former, isAllowed);
+  const { allowance: sentApproval } = readStoredState();
+  if (sentApproval !== undefined) await waitForApproval(sentApproval, readApprovalResult);
   const { proxyAddress } = instructions;
-  return listAllowing(instructions, await readAllowance(chosen, token, from, proxyAddress));
+  const allowance = await readAllowance(payingWallet, token, from, proxyAddress);
+  return listApprovalSteps(instructions, allowance);
 };
 
-const allow = async (from, steps) => {
-  if (steps.length > 0) await checkGas(from, steps[0]);
-  for (const [index, step] of steps.entries()) {
-    say(fill(texts.allow, { step: index + 1, steps: steps.length + 1 }));
-    const hash = await ask("eth_sendTransaction", toTransaction(from, step));
-    remember({ allowance: { hash } });
-    await waitForAllowance({ hash }, isAllowed);
+const sendApprovals = async (from, approvalSteps) => {
+  if (approvalSteps.length > 0) await checkGasFunds(from, approvalSteps[0]);
+  for (const [index, step] of approvalSteps.entries()) {
+    showMessage(
+      fillPlaceholders(texts.allow, { step: index + 1, steps: approvalSteps.length + 1 }),
+    );
+    const hash = await sendRequest("eth_sendTransaction", toTransactionRequest(from, step));
+    updateStoredState({ allowance: { hash } });
+    await waitForApproval({ hash }, readApprovalResult);
   }
 };
 
 const sendPayment = async (from, step) => {
   const [nonce, block] = await Promise.all([
-    ask("eth_getTransactionCount", from, "pending").then(Number),
-    ask("eth_blockNumber").then(Number),
+    sendRequest("eth_getTransactionCount", from, "pending").then(Number),
+    sendRequest("eth_blockNumber").then(Number),
   ]);
   const { to, data } = step;
-  await askForPayment({ from, to, data, nonce, block }, async () => {
-    const hash = await ask("eth_sendTransaction", toTransaction(from, step));
+  await requestPayment({ from, to, data, nonce, block }, async () => {
+    const hash = await sendRequest("eth_sendTransaction", toTransactionRequest(from, step));
     return { hash: hash.toLowerCase() };
   });
 };
 
 /**
- * Has the wallet allow and pay as one; false where it cannot. It says itself what the fee is, as it
- * may be paid in a token, or by somebody else.
+ * Approves and pays in one batch. Returns false if the wallet does not support that. There is no check of gas
+ * funds: the fee may be paid in a token or by a sponsor, so the wallet checks and shows it.
  */
-const payAsOne = async (from, steps, { canBatch }) => {
+const payInBatch = async (from, steps, { canBatch }) => {
   if (!canBatch) return false;
-  await tryOut(from, steps[0]);
-  await chooseChain();
-  say(texts.confirmBoth);
-  const id = newBatchId();
+  await estimateGas(from, steps[0]);
+  await requireChain();
+  showMessage(texts.confirmBoth);
+  const id = createBatchId();
   try {
-    await askForPayment({ batch: id }, async () => {
-      const batch = await sendBatch(chosen, { id, from, chainId, steps });
+    await requestPayment({ batch: id }, async () => {
+      const batch = await sendBatch(payingWallet, { id, from, chainId, steps });
       return { batch, isTaken: true };
     });
     return true;
@@ -184,41 +202,44 @@ const payAsOne = async (from, steps, { canBatch }) => {
 };
 
 /**
- * The one transfer that pays without an allowance, if the link can be paid so. A contract may send it by another
- * call, which would hide the link's name, and a wallet that reports capabilities may stand for a contract.
+ * Returns the single transfer that pays without an approval, or undefined if the link cannot be paid that way. A
+ * contract account may wrap the transfer in another call, which would hide the link reference. A wallet that
+ * reports capabilities may be such an account.
  */
-const findDirect = async (from, { ways }, { isReported }) => {
+const findDirectTransferStep = async (from, { ways }, { isReported }) => {
   const way = ways.find(({ kind }) => kind === "suffix");
   if (way === undefined || isReported) return undefined;
-  return (await isPlainAccount(chosen, from).catch(() => false)) ? way.steps[0] : undefined;
+  const isEoa = await isExternallyOwnedAccount(payingWallet, from).catch(() => false);
+  return isEoa ? way.steps[0] : undefined;
 };
 
-const payAlone = async (from, step, words) => {
-  await checkGas(from, step);
-  await chooseChain();
-  say(words);
+const payWithStep = async (from, step, message) => {
+  await checkGasFunds(from, step);
+  await requireChain();
+  showMessage(message);
   await sendPayment(from, step);
 };
 
 const pay = async (wallet) => {
-  chosen = wallet;
-  say(texts.connecting);
-  const [from] = await ask("eth_requestAccounts");
-  if (from === undefined) throw tell(texts.rejected);
-  await chooseChain();
-  const instructions = await readInstructions();
-  say(texts.checking);
-  checkBalance(from, await readBalance(chosen, token, from), instructions);
-  const allowing = await findAllowing(from, instructions);
-  const step = instructions.steps.at(-1);
-  const steps = allowing.length + 1;
-  if (steps === 1) return payAlone(from, step, texts.confirm);
-  const capabilities = await readCapabilities(chosen, from, chainId);
-  if (await payAsOne(from, [...allowing, step], capabilities)) return;
-  const direct = await findDirect(from, instructions, capabilities);
-  if (direct !== undefined) return payAlone(from, direct, texts.confirm);
-  await allow(from, allowing);
-  await payAlone(from, step, fill(texts.payStep, { step: steps, steps }));
+  payingWallet = wallet;
+  showMessage(texts.connecting);
+  const [from] = await sendRequest("eth_requestAccounts");
+  if (from === undefined) throw createUserFacingError(texts.rejected);
+  await requireChain();
+  const instructions = await fetchInstructions();
+  showMessage(texts.checking);
+  checkBalance(from, await readBalance(payingWallet, token, from), instructions);
+  const approvalSteps = await findMissingApprovals(from, instructions);
+  const paymentStep = instructions.steps.at(-1);
+  const stepCount = approvalSteps.length + 1;
+  if (stepCount === 1) return payWithStep(from, paymentStep, texts.confirm);
+  const capabilities = await readCapabilities(payingWallet, from, chainId);
+  if (await payInBatch(from, [...approvalSteps, paymentStep], capabilities)) return;
+  const directStep = await findDirectTransferStep(from, instructions, capabilities);
+  if (directStep !== undefined) return payWithStep(from, directStep, texts.confirm);
+  await sendApprovals(from, approvalSteps);
+  const message = fillPlaceholders(texts.payStep, { step: stepCount, steps: stepCount });
+  await payWithStep(from, paymentStep, message);
 };
 
-openTill({ listWallets, onWallet, hearChain, pay });
+startCheckout({ listWallets, onWalletAnnounced, applyChainState, pay });

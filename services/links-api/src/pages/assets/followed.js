@@ -1,32 +1,37 @@
-// What the checkout does where its script does not pay, as the link has ended or is paid by hand: it follows
-// the link, as a payment may be on its way, and what was closed may open again.
+// Follows a link on pages where the script does not pay: the link has ended, or it is paid by hand. A payment
+// may still be confirming, and a closed link may open again.
 
 import "./page.js";
-import { follow } from "./live.js";
-import { keepNew } from "./renew.js";
+import { followLink } from "./live.js";
+import { startPageRefresh } from "./renew.js";
 
 const section = document.querySelector("#follow");
-const { link: linkId, offline } = section.dataset;
-const address = `/checkout/payment-links/${encodeURIComponent(linkId)}`;
+const { link: linkId, offline: offlineText } = section.dataset;
+const linkUrl = `/checkout/payment-links/${encodeURIComponent(linkId)}`;
 
 let link;
 
-const renew = keepNew({ dataset: section.dataset, link: () => link });
+const refreshPage = startPageRefresh({ dataset: section.dataset, getLink: () => link });
 
-const hear = (state) => {
+const applyLinkState = (state) => {
   link = state;
-  void renew();
+  void refreshPage();
 };
 
-const setOffline = (is) => {
-  const words = document.querySelector("#offline");
-  if (words !== null) words.textContent = is ? offline : "";
+const setOffline = (isOffline) => {
+  const element = document.querySelector("#offline");
+  if (element !== null) element.textContent = isOffline ? offlineText : "";
 };
 
-const ask = async () => {
-  const answer = await fetch(address);
-  if (!answer.ok) throw new Error(`the link is ${answer.status}`);
-  return answer.json();
+const fetchLink = async () => {
+  const response = await fetch(linkUrl);
+  if (!response.ok) throw new Error(`the link is ${response.status}`);
+  return response.json();
 };
 
-follow({ addressOf: () => `${address}/events`, ask, hear, setOffline });
+followLink({
+  getEventsUrl: () => `${linkUrl}/events`,
+  fetchState: fetchLink,
+  onState: applyLinkState,
+  setOffline,
+});

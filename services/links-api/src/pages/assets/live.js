@@ -1,82 +1,90 @@
-// How a page hears of its link: by server-sent events, and by asking again and again where there are
-// none. It knows nothing of what it hears, and shows nothing.
+// Follows a link's state by server-sent events, and polls while no event stream is open. It does not interpret
+// or render the state.
 
-const askMs = 4_000;
-/** Streams that were refused are not asked for again before, each page at a time of its own. */
-const refusedMs = { least: 20_000, most: 40_000 };
+const pollMs = 4_000;
+/** A rejected stream is retried after a random delay in this range, so that pages do not all retry together. */
+const rejectedStreamDelayMs = { min: 20_000, max: 40_000 };
 
 /**
- * Follows a link for as long as the page is seen. `addressOf` answers where its events are by now, `ask`
- * how it stands; `hear` is told that, and `setOffline` whether it can be heard at all. Answers how to
- * have another look at once.
+ * Follows a link while the page is visible. `getEventsUrl` returns the current URL of its events, `fetchState`
+ * fetches its state, `onState` receives each state, and `setOffline` receives whether the state is unavailable.
+ * Returns a function that immediately opens, closes or replaces the event stream as needed.
  */
-export const follow = ({ addressOf, ask, hear, setOffline }) => {
-  let source;
-  let opensAt = 0;
-  let isAsking = false;
+export const followLink = ({ getEventsUrl, fetchState, onState, setOffline }) => {
+  let activeSource;
+  let retryAt = 0;
+  let isFetching = false;
 
-  const isOpen = () => source?.readyState === EventSource.OPEN;
+  const isStreamOpen = () => activeSource?.readyState === EventSource.OPEN;
 
-  const close = () => {
-    source?.close();
-    source = undefined;
+  const closeStream = () => {
+    activeSource?.close();
+    activeSource = undefined;
   };
 
-  const open = () => {
-    const opened = new EventSource(addressOf());
-    source = opened;
-    opened.addEventListener("open", () => setOffline(false));
-    opened.addEventListener("state", ({ data }) => {
-      if (source === opened) hear(JSON.parse(data));
+  const openStream = () => {
+    const source = new EventSource(getEventsUrl());
+    activeSource = source;
+    source.addEventListener("open", () => setOffline(false));
+    source.addEventListener("state", ({ data }) => {
+      if (activeSource === source) onState(JSON.parse(data));
     });
-    opened.addEventListener("error", () => {
-      // Any answer but 200 ends it for ever; after anything else it comes again by itself.
-      if (opened.readyState !== EventSource.CLOSED || source !== opened) return;
-      close();
-      const { least, most } = refusedMs;
-      opensAt = Date.now() + least + Math.random() * (most - least);
-      void askOnce();
+    source.addEventListener("error", () => {
+      // EventSource closes for good on any status but 200. After other errors it reconnects by itself.
+      if (source.readyState !== EventSource.CLOSED || activeSource !== source) return;
+      closeStream();
+      const { min, max } = rejectedStreamDelayMs;
+      retryAt = Date.now() + min + Math.random() * (max - min);
+      void poll();
     });
   };
 
-  const askOnce = async () => {
-    if (isAsking) return;
-    isAsking = true;
+  const poll = async () => {
+    if (isFetching) return;
+    isFetching = true;
     try {
-      const state = await ask();
-      // What a stream has told meanwhile may be newer.
-      if (!isOpen()) hear(state);
+      const state = await fetchState();
+      // A stream that opened during the request may have delivered a newer state.
+      if (!isStreamOpen()) onState(state);
       setOffline(false);
     } catch {
-      if (!isOpen()) setOffline(true);
+      if (!isStreamOpen()) setOffline(true);
     }
-    isAsking = false;
+    isFetching = false;
   };
 
-  /** Six streams of one origin would keep the next page of it from loading: only what is seen has one. */
-  const look = () => {
-    if (document.hidden) return close();
-    if (source !== undefined && source.url !== new URL(addressOf(), location.href).href) close();
-    if (source !== undefined || Date.now() < opensAt) return;
-    open();
+  /**
+   * Keeps a stream open only while the page is visible. Browsers allow six HTTP/1.1 connections per origin, so
+   * streams of hidden tabs could keep the next page from loading.
+   */
+  const updateConnection = () => {
+    if (document.hidden) return closeStream();
+    if (
+      activeSource !== undefined &&
+      activeSource.url !== new URL(getEventsUrl(), location.href).href
+    ) {
+      closeStream();
+    }
+    if (activeSource !== undefined || Date.now() < retryAt) return;
+    openStream();
   };
 
-  const lookAnew = () => {
-    opensAt = 0;
-    close();
-    look();
+  const reconnect = () => {
+    retryAt = 0;
+    closeStream();
+    updateConnection();
   };
 
-  document.addEventListener("visibilitychange", look);
-  window.addEventListener("online", lookAnew);
+  document.addEventListener("visibilitychange", updateConnection);
+  window.addEventListener("online", reconnect);
   window.addEventListener("offline", () => {
-    close();
+    closeStream();
     setOffline(true);
   });
   setInterval(() => {
-    look();
-    if (!document.hidden && !isOpen()) void askOnce();
-  }, askMs);
-  look();
-  return look;
+    updateConnection();
+    if (!document.hidden && !isStreamOpen()) void poll();
+  }, pollMs);
+  updateConnection();
+  return updateConnection;
 };

@@ -1,33 +1,33 @@
-// What this browser remembers of a link: the payment, from the moment that a wallet is asked for it,
-// and the allowance that was sent before. It holds no secret, and all tabs share it.
+// Stores what this browser knows about a link in `localStorage`: the payment, from the moment a wallet is asked
+// for it, and the approval transaction sent before it. It holds no secrets, and all tabs share it.
 
-/** The memory of a link; `name` is also that of the lock which parts its tabs. */
-export const openMemory = (linkId) => {
+/** Creates the store of a link. `name` is also the name of the lock that keeps two tabs from paying at once. */
+export const createPaymentStore = (linkId) => {
   const name = `payment-link ${linkId}`;
-  let unstored = {};
+  let fallbackState = {};
 
-  const recall = () => {
+  const readStoredState = () => {
     try {
       return JSON.parse(localStorage.getItem(name)) ?? {};
     } catch {
-      return unstored;
+      return fallbackState;
     }
   };
 
-  const remember = (change) => {
-    unstored = { ...recall(), ...change };
+  const updateStoredState = (changes) => {
+    fallbackState = { ...readStoredState(), ...changes };
     try {
-      localStorage.setItem(name, JSON.stringify(unstored));
+      localStorage.setItem(name, JSON.stringify(fallbackState));
     } catch {
-      // Storage is switched off: it is remembered for as long as the page stays.
+      // Storage is disabled. The state lasts until the page is closed.
     }
   };
 
-  /** Another tab may have begun another payment meanwhile: what is said of this one is not of that. */
-  const isRemembered = ({ hash, batch }) => {
-    const { payment } = recall();
+  /** Returns whether a payment is still the stored one. Another tab may have started a different payment. */
+  const isStoredPayment = ({ hash, batch }) => {
+    const { payment } = readStoredState();
     return payment?.hash === hash && payment?.batch === batch;
   };
 
-  return { name, recall, remember, isRemembered };
+  return { name, readStoredState, updateStoredState, isStoredPayment };
 };

@@ -1,12 +1,12 @@
-// What the checkout and the receipt do beyond showing: amounts and times as their reader writes them,
-// the end of a link at its time, and a receipt on paper.
+// Enhances the checkout and the receipt: amounts and times in the visitor's locale, the countdown to the link's
+// expiry, and the print button.
 
-import { grouped } from "./amounts.js";
+import { formatDecimal } from "./amounts.js";
 
 const tickMs = 1_000;
 const countdownMsMax = 24 * 60 * 60_000;
 
-const timeForm = {
+const dateTimeOptions = {
   day: "numeric",
   month: "short",
   year: "numeric",
@@ -15,64 +15,70 @@ const timeForm = {
   timeZoneName: "short",
 };
 
-const known = new WeakSet();
+const handledElements = new WeakSet();
 
-/** What was seen before is left alone: to show it is a change of the page, too. */
-const each = (selector, show) => {
+/** Calls back once per matching element. Handling an element again would retrigger the mutation observer. */
+const forEachNewElement = (selector, handle) => {
   for (const element of document.querySelectorAll(selector)) {
-    if (known.has(element)) continue;
-    known.add(element);
-    show(element);
+    if (handledElements.has(element)) continue;
+    handledElements.add(element);
+    handle(element);
   }
 };
 
 let countdown;
-/** By the clock of this device, whatever time it shows. */
-let endsAt;
+/** On this device's clock, computed from the remaining time, so a wrong clock does no harm. */
+let expiresAtMs;
 
-const digits = (number) => String(number).padStart(2, "0");
-const left = (milliseconds) => {
+const padTwoDigits = (number) => String(number).padStart(2, "0");
+const formatRemainingTime = (milliseconds) => {
   const seconds = Math.ceil(milliseconds / 1_000);
   const parts = [seconds / 3_600, (seconds / 60) % 60, seconds % 60];
-  return parts.map((part) => digits(Math.floor(part))).join(":");
+  return parts.map((part) => padTwoDigits(Math.floor(part))).join(":");
 };
 
-const tick = () => {
+const updateCountdown = () => {
   if (countdown === undefined) return;
-  const leftMs = endsAt - Date.now();
-  countdown.hidden = leftMs > countdownMsMax;
+  const remainingMs = expiresAtMs - Date.now();
+  countdown.hidden = remainingMs > countdownMsMax;
   if (countdown.hidden) return;
-  if (leftMs > 0) countdown.textContent = countdown.dataset.text.replace("{left}", left(leftMs));
-  else expire(countdown.closest("main"));
+  if (remainingMs > 0) {
+    countdown.textContent = countdown.dataset.text.replace(
+      "{left}",
+      formatRemainingTime(remainingMs),
+    );
+  } else showExpired(countdown.closest("main"));
 };
 
-/** The page that the countdown stood in may be gone. */
-const expire = (main) => {
+/** `main` is null if a page refresh has removed the countdown. */
+const showExpired = (main) => {
   main?.classList.add("expired");
-  for (const words of main?.querySelectorAll("[data-at-expiry]") ?? []) words.hidden = false;
+  for (const element of main?.querySelectorAll("[data-at-expiry]") ?? []) element.hidden = false;
 };
 
-/** Deals with what is new in the page. */
-const show = () => {
-  each("[data-left-ms]", (element) => {
+const enhanceNewElements = () => {
+  forEachNewElement("[data-left-ms]", (element) => {
     countdown = element;
-    endsAt = Date.now() + Number(element.dataset.leftMs);
-    tick();
+    expiresAtMs = Date.now() + Number(element.dataset.leftMs);
+    updateCountdown();
   });
-  each("#print", (button) => {
+  forEachNewElement("#print", (button) => {
     button.hidden = false;
     button.addEventListener("click", () => print());
   });
-  // To learn how its reader writes them takes a browser longer than all the rest, which comes first.
-  requestAnimationFrame(() => setTimeout(write));
+  // Loading the browser's locale data is the slowest part, so it comes after the next frame.
+  requestAnimationFrame(() => setTimeout(localizeNewElements));
 };
 
-const write = () => {
-  each("data", (data) => (data.textContent = grouped(data.value)));
-  each("time", (time) => (time.textContent = new Date(time.dateTime).toLocaleString([], timeForm)));
+const localizeNewElements = () => {
+  forEachNewElement("data", (data) => (data.textContent = formatDecimal(data.value)));
+  forEachNewElement(
+    "time",
+    (time) => (time.textContent = new Date(time.dateTime).toLocaleString([], dateTimeOptions)),
+  );
 };
 
-show();
-// Another script may put a newer page in the place of this one.
-new MutationObserver(show).observe(document.body, { childList: true, subtree: true });
-setInterval(tick, tickMs);
+enhanceNewElements();
+// A page refresh replaces parts of the document.
+new MutationObserver(enhanceNewElements).observe(document.body, { childList: true, subtree: true });
+setInterval(updateCountdown, tickMs);

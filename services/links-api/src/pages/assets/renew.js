@@ -1,85 +1,96 @@
-// How a page is followed by the server's newer ones: each is put in the place of the former, as the
-// server alone says how a link looks.
+// Refreshes the page when its link's state changes. The new page comes from the server, which alone decides how
+// a link looks, and replaces the content of the current one.
 
-const renewMs = 4_000;
+const refreshMs = 4_000;
 
-const nothing = () => undefined;
+const doNothing = () => undefined;
 const find = (selector) => document.querySelector(selector);
-const fileOf = (element) => element.getAttribute("src") ?? element.getAttribute("href");
-const listFiles = (page) => [...page.querySelectorAll("script, link")].map(fileOf);
+const getFileUrl = (element) => element.getAttribute("src") ?? element.getAttribute("href");
+const listFileUrls = (page) => [...page.querySelectorAll("script, link")].map(getFileUrl);
 
 /**
- * What a page shows of a link, in short; the server says the same of the page that it sends. Payments on
- * their way are in it where the script does not pay: where it does, it shows them.
+ * Summarizes what a page shows of a link, in the format of the server's `data-state`. A page whose script pays
+ * renders pending payments itself, so they are left out there while the link can be paid.
  */
-const stateOf = ({ status, receivedAmount, reason, pendingPayments }, isPaidHere) => {
-  const seen = reason === null && isPaidHere ? [] : pendingPayments.map(({ id }) => id);
-  return [status, receivedAmount, String(reason), ...seen].join(" ");
+const summarizeState = ({ status, receivedAmount, reason, pendingPayments }, canPay) => {
+  const pendingIds = reason === null && canPay ? [] : pendingPayments.map(({ id }) => id);
+  return [status, receivedAmount, String(reason), ...pendingIds].join(" ");
 };
 
 /**
- * Puts a newer page in the place of this one; false if it has to be loaded with its own script, as it is
- * another version's or does more than ours can. `scripts` are those whose pages ours can show, too, and
- * `keep` takes over from the new page what has to stay.
+ * Replaces the current page with a newer one. Returns false if the new page needs files that this page does not
+ * support, because it is from another version or does more; then it has to be loaded normally.
+ * `supportedScripts` are the URLs of scripts whose pages this script can show as well, separated by spaces.
+ * `preserveElements` moves elements that must survive into the new `main`.
  */
-const showInstead = (fresh, { scripts, keep }) => {
-  const ours = new Set([...listFiles(document), ...scripts.split(" ")]);
-  if (!listFiles(fresh).every((file) => ours.has(file))) return false;
-  const focused = document.activeElement;
-  const [former, main] = [find("main"), fresh.querySelector("main")];
-  keep(main);
-  for (const details of main.querySelectorAll("details")) {
-    details.open = former.querySelector(`#${details.id}`)?.open ?? false;
+const replacePage = (newDocument, { supportedScripts, preserveElements }) => {
+  const supportedFiles = new Set([...listFileUrls(document), ...supportedScripts.split(" ")]);
+  if (!listFileUrls(newDocument).every((url) => supportedFiles.has(url))) return false;
+  const focusedElement = document.activeElement;
+  const [oldMain, newMain] = [find("main"), newDocument.querySelector("main")];
+  preserveElements(newMain);
+  for (const details of newMain.querySelectorAll("details")) {
+    details.open = oldMain.querySelector(`#${details.id}`)?.open ?? false;
   }
-  former.replaceWith(main);
-  document.title = fresh.title;
-  const state = find(".state");
-  state.tabIndex = -1;
-  // So that it is read out.
-  (focused?.isConnected && focused !== document.body ? focused : state).focus({
+  oldMain.replaceWith(newMain);
+  document.title = newDocument.title;
+  const stateElement = find(".state");
+  stateElement.tabIndex = -1;
+  // Focus makes a screen reader read out the new state.
+  (focusedElement?.isConnected && focusedElement !== document.body
+    ? focusedElement
+    : stateElement
+  ).focus({
     preventScroll: true,
   });
   return true;
 };
 
 /**
- * Renews the page once its link is no longer as the page says. `dataset` is what the server says of the
- * page, `link` answers how the link stands, `isPaidHere` whether the script pays, and `isHeld` whether nothing may be replaced now. Answers how
- * to have a look at once; it has one every few seconds.
+ * Refreshes the page when the state of its link differs from the rendered one. `dataset` holds the server's data
+ * of the page, `getLink` returns the current link, `canPay` tells whether the page's script pays, and
+ * `isRefreshBlocked` whether nothing may be replaced now. Returns a function that checks immediately; the same
+ * check runs every few seconds.
  */
-export const keepNew = ({
+export const startPageRefresh = ({
   dataset,
-  link,
-  isPaidHere = false,
-  isHeld = () => false,
-  keep = nothing,
-  renewed = nothing,
+  getLink,
+  canPay = false,
+  isRefreshBlocked = () => false,
+  preserveElements = doNothing,
+  onRefreshed = doNothing,
 }) => {
-  let { state: shown } = dataset;
-  let isRenewing = false;
+  let { state: renderedState } = dataset;
+  let isRefreshing = false;
 
-  const renew = async () => {
-    const known = link();
-    if (isRenewing || isHeld() || known === undefined || stateOf(known, isPaidHere) === shown)
+  const refreshPage = async () => {
+    const link = getLink();
+    if (
+      isRefreshing ||
+      isRefreshBlocked() ||
+      link === undefined ||
+      summarizeState(link, canPay) === renderedState
+    )
       return;
-    isRenewing = true;
+    isRefreshing = true;
     try {
-      const answer = await fetch(location.href);
-      if (!answer.ok) throw new Error(`the page is ${answer.status}`);
-      const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
-      if (!isHeld()) {
-        if (!showInstead(fresh, { scripts: dataset.scripts, keep })) return location.reload();
-        shown = stateOf(known, isPaidHere);
-        renewed();
+      const response = await fetch(location.href);
+      if (!response.ok) throw new Error(`the page is ${response.status}`);
+      const newDocument = new DOMParser().parseFromString(await response.text(), "text/html");
+      if (!isRefreshBlocked()) {
+        const options = { supportedScripts: dataset.scripts, preserveElements };
+        if (!replacePage(newDocument, options)) return location.reload();
+        renderedState = summarizeState(link, canPay);
+        onRefreshed();
       }
     } catch {
-      // It is tried again with the next look.
+      // The next check retries.
     }
-    isRenewing = false;
+    isRefreshing = false;
   };
 
   setInterval(() => {
-    if (!document.hidden) void renew();
-  }, renewMs);
-  return renew;
+    if (!document.hidden) void refreshPage();
+  }, refreshMs);
+  return refreshPage;
 };

@@ -1,299 +1,321 @@
-// What every checkout has that pays by a wallet, whatever the chain: what it shows, what this browser
-// remembers of the payment, and when another one may be asked for. Once a wallet was asked for a payment,
-// no second one is offered until the service, the chain or the person says that the first is gone.
-// Everything that came from outside is put into the page as text.
+// The wallet checkout, shared by all chains: what it shows, what this browser stores of the payment, and when
+// another payment may be requested. After a wallet was asked for a payment, no second one is offered until the
+// service, the chain or the payer reports that the first is gone. Everything from outside is rendered as text.
 
 import "./page.js";
-import { grouped } from "./amounts.js";
-import { follow } from "./live.js";
-import { openMemory } from "./memory.js";
-import { keepNew } from "./renew.js";
-import { nothingSent, toFault } from "./wallet-errors.js";
-import { pause } from "./waiting.js";
+import { formatDecimal } from "./amounts.js";
+import { followLink } from "./live.js";
+import { createPaymentStore } from "./memory.js";
+import { startPageRefresh } from "./renew.js";
+import { nothingSentKinds, toWalletError } from "./wallet-errors.js";
+import { sleep } from "./waiting.js";
 
 const find = (selector) => document.querySelector(selector);
 
-/** The section that pays, with all that the server says of it. */
-export const section = find("#pay");
-const { link: linkId, symbol, chainName, coin } = section.dataset;
-let { amount } = section.dataset;
-export const texts = JSON.parse(section.dataset.texts);
+/** The section that pays. Its data attributes hold the server's data. */
+export const paymentSection = find("#pay");
+const { link: linkId, symbol, chainName, coin } = paymentSection.dataset;
+let { amount } = paymentSection.dataset;
+export const texts = JSON.parse(paymentSection.dataset.texts);
 const payButton = find("#wallet");
 const goneButton = find("#gone");
-const picker = find("#wallets");
-const dialog = find("#confirm-gone");
+const walletPicker = find("#wallets");
+const confirmGoneDialog = find("#confirm-gone");
 
-const pollMs = 4_000;
-const receiptPollMs = 2_000;
-const receiptTriesMax = 60;
-/** Some wallets never report a rejection: after this long the payer may say what became of the payment. */
-const answerMsUsual = 20_000;
-const nameCharactersMax = 40;
+const chainPollMs = 4_000;
+const approvalPollMs = 2_000;
+const approvalPollsMax = 60;
+/** Some wallets never report a rejection. After this time the payer may declare the payment gone. */
+const walletResponseMsUsual = 20_000;
+const walletNameCharactersMax = 40;
 const iconCharactersMax = 100_000;
 const iconPixels = 24;
 
-/** Base units as a person reads them. */
-export const fromBaseUnits = (units, decimals = section.dataset.decimals) => {
-  const digits = String(units).padStart(Number(decimals) + 1, "0");
-  const at = digits.length - Number(decimals);
-  const fraction = digits.slice(at).replace(/0+$/, "");
-  return grouped(fraction === "" ? digits.slice(0, at) : `${digits.slice(0, at)}.${fraction}`);
+/** Formats an amount in base units as a decimal, in the visitor's locale. */
+export const formatBaseUnits = (baseUnits, decimals = paymentSection.dataset.decimals) => {
+  const digits = String(baseUnits).padStart(Number(decimals) + 1, "0");
+  const pointIndex = digits.length - Number(decimals);
+  const whole = digits.slice(0, pointIndex);
+  const fraction = digits.slice(pointIndex).replace(/0+$/, "");
+  return formatDecimal(fraction === "" ? whole : `${whole}.${fraction}`);
 };
 
-/** The account that is to pay, once it is known. */
+/** The shortened address of the paying account, empty until it is known. */
 let account = "";
 
-export const fill = (text, values = {}) => {
-  const all = { amount: grouped(amount), symbol, chain: chainName, coin, account, ...values };
-  return text.replaceAll(/\{(\w+)\}/g, (place, name) => all[name] ?? place);
+export const fillPlaceholders = (text, values = {}) => {
+  const valuesByName = {
+    amount: formatDecimal(amount),
+    symbol,
+    chain: chainName,
+    coin,
+    account,
+    ...values,
+  };
+  return text.replaceAll(/\{(\w+)\}/g, (placeholder, name) => valuesByName[name] ?? placeholder);
 };
 
-/** An error whose text is for the payer. */
-export const Told = class extends Error {};
-export const tell = (text, values) => new Told(fill(text, values));
+/** An error whose message is shown to the payer. */
+export const UserFacingError = class extends Error {};
+export const createUserFacingError = (text, values) =>
+  new UserFacingError(fillPlaceholders(text, values));
 
-export const short = (address) => `${address.slice(0, 6)}…${address.slice(-4)}`;
+export const shortenAddress = (address) => `${address.slice(0, 6)}…${address.slice(-4)}`;
 
-const memory = openMemory(linkId);
-export const recall = memory.recall;
-export const remember = memory.remember;
-export const isRemembered = memory.isRemembered;
+const paymentStore = createPaymentStore(linkId);
+export const readStoredState = paymentStore.readStoredState;
+export const updateStoredState = paymentStore.updateStoredState;
+export const isStoredPayment = paymentStore.isStoredPayment;
 
-// Paying takes one wallet.
+/** What differs between chain families, see `startCheckout`. */
+let chainAdapter;
+let chosenWallet;
 
-/** What differs from one family of chains to another. */
-let family;
-let chosen;
-
-/** The wallet that was chosen, or that paid before, or the only one. */
+/** Returns the chosen wallet, or the one that sent the stored payment, or the only one. */
 export const findWallet = () => {
-  const wallets = family.listWallets();
-  const { payment } = recall();
-  const former = payment && wallets.find(({ info }) => info.rdns === payment.wallet);
-  return chosen ?? former ?? (wallets.length === 1 ? wallets[0] : undefined);
+  const wallets = chainAdapter.listWallets();
+  const { payment } = readStoredState();
+  const previousWallet = payment && wallets.find(({ info }) => info.rdns === payment.wallet);
+  return chosenWallet ?? previousWallet ?? (wallets.length === 1 ? wallets[0] : undefined);
 };
 
-// What the page shows.
+// Rendering.
 
-let link = { pendingPayments: JSON.parse(section.dataset.pending), payment: null };
+let link = { pendingPayments: JSON.parse(paymentSection.dataset.pending), payment: null };
 let isBusy = false;
-/** Whether a wallet that was asked for a payment has not answered for a while. */
-let isUnanswered = false;
+/** Whether the wallet has not responded to a payment request for a while. */
+let isWalletUnresponsive = false;
+/** Whether a block contains the payment. */
 let isMined = false;
 let isOffline = false;
-let said;
-const released = new Set();
+let currentMessage;
+/** The payments that the payer has declared gone. */
+const dismissedPaymentIds = new Set();
 
-/** Whether a block has the payment. */
-export const setMined = (is) => {
-  isMined = is;
+export const setMined = (isPaymentMined) => {
+  isMined = isPaymentMined;
 };
 
-const listSeen = () => link.pendingPayments.filter(({ id }) => !released.has(id));
+const listPendingPayments = () =>
+  link.pendingPayments.filter(({ id }) => !dismissedPaymentIds.has(id));
 
-const textOfPayment = ({ hash: known, isAsked, isTaken, isUncounted, isChanged }) => {
-  if (known === undefined || isAsked) return isTaken ? texts.taken : texts.asked;
-  const hash = family.showHash(known);
-  if (isChanged) return fill(texts.changedByWallet, { hash });
-  if (isUncounted) return fill(texts.uncounted, { hash });
-  return fill(isMined ? texts.mined : texts.sent, { hash });
+const describePayment = ({ hash: transactionHash, isAsked, isTaken, isUncounted, isChanged }) => {
+  if (transactionHash === undefined || isAsked) return isTaken ? texts.taken : texts.asked;
+  const hash = chainAdapter.formatHash(transactionHash);
+  if (isChanged) return fillPlaceholders(texts.changedByWallet, { hash });
+  if (isUncounted) return fillPlaceholders(texts.uncounted, { hash });
+  return fillPlaceholders(isMined ? texts.mined : texts.sent, { hash });
 };
 
-const textOfState = () => {
-  const { payment } = recall();
-  const [seen] = listSeen();
-  if (seen !== undefined) return fill(texts.seen, { amount: grouped(seen.amount) });
-  return payment === undefined ? "" : textOfPayment(payment);
+const describeState = () => {
+  const { payment } = readStoredState();
+  const [pendingPayment] = listPendingPayments();
+  if (pendingPayment !== undefined) {
+    return fillPlaceholders(texts.seen, { amount: formatDecimal(pendingPayment.amount) });
+  }
+  return payment === undefined ? "" : describePayment(payment);
 };
 
 export const render = () => {
-  if (!section.isConnected) return;
-  const wallets = family.listWallets();
-  const isBlocked = recall().payment !== undefined || listSeen().length > 0;
-  const isWaiting = isBusy && !isUnanswered;
+  if (!paymentSection.isConnected) return;
+  const wallets = chainAdapter.listWallets();
+  const isBlocked = readStoredState().payment !== undefined || listPendingPayments().length > 0;
+  const isWaitingForWallet = isBusy && !isWalletUnresponsive;
   payButton.hidden = wallets.length === 0;
   payButton.disabled = isBusy || isBlocked;
-  goneButton.hidden = isWaiting || !isBlocked;
+  goneButton.hidden = isWaitingForWallet || !isBlocked;
   find("#no-wallet").hidden = wallets.length > 0;
-  // What keeps from paying is said before what became of the last click.
-  const words = isBlocked && !isWaiting ? textOfState() : (said ?? "");
-  const text = isOffline ? `${words} ${texts.offline}` : words;
+  // The reason why the link cannot be paid now comes before the result of the last click.
+  const message = isBlocked && !isWaitingForWallet ? describeState() : (currentMessage ?? "");
+  const text = isOffline ? `${message} ${texts.offline}` : message;
   if (find("#live").textContent !== text) find("#live").textContent = text;
-  showConfirming(listSeen()[0]);
-  if (!picker.hidden) showPicker(wallets);
-  showExplorer(recall().payment?.hash);
+  renderConfirmations(listPendingPayments()[0]);
+  if (!walletPicker.hidden) renderWalletPicker(wallets);
+  renderExplorerLink(readStoredState().payment?.hash);
 };
 
-/** Apart from what is read out, as it changes with every block. */
-const showConfirming = (seen) => {
-  const place = find("#confirming");
-  const text = seen?.confirmations ? fill(texts.confirming, seen.confirmations) : "";
-  place.hidden = text === "";
-  if (place.textContent !== text) place.textContent = text;
+/** Renders outside the live region, because a screen reader would read out the count with every block. */
+const renderConfirmations = (pendingPayment) => {
+  const element = find("#confirming");
+  const text = pendingPayment?.confirmations
+    ? fillPlaceholders(texts.confirming, pendingPayment.confirmations)
+    : "";
+  element.hidden = text === "";
+  if (element.textContent !== text) element.textContent = text;
 };
 
-const showExplorer = (hash) => {
-  const explorer = find("#explorer");
-  if (explorer === null) return;
-  explorer.hidden = hash === undefined;
+const renderExplorerLink = (hash) => {
+  const explorerLink = find("#explorer");
+  if (explorerLink === null) return;
+  explorerLink.hidden = hash === undefined;
   if (hash === undefined) return;
-  const shown = encodeURIComponent(family.showHash(hash));
-  explorer.href = explorer.dataset.explorer.replace("{}", shown);
+  const formattedHash = encodeURIComponent(chainAdapter.formatHash(hash));
+  explorerLink.href = explorerLink.dataset.explorer.replace("{}", formattedHash);
 };
 
-export const say = (text) => {
-  said = text;
+export const showMessage = (text) => {
+  currentMessage = text;
   render();
 };
 
-const offered = new Set();
+const listedWallets = new Set();
 
-/** A wallet's icon is a stranger's: only an image that it brings along, of bounded size, is shown. */
-const showIcon = ({ icon }) => {
-  const isShown =
+/** A wallet's icon is untrusted, so only an embedded image of bounded size is rendered. */
+const renderIcon = ({ icon }) => {
+  const isAccepted =
     typeof icon === "string" && icon.startsWith("data:image/") && icon.length <= iconCharactersMax;
-  if (!isShown) return [];
+  if (!isAccepted) return [];
   const image = new Image(iconPixels, iconPixels);
   image.alt = "";
   image.src = icon;
   return [image];
 };
 
-/** Who chooses by keyboard keeps their place: nothing that is there is put there again. */
-const showPicker = (wallets) => {
-  for (const wallet of wallets.filter((one) => !offered.has(one))) {
-    offered.add(wallet);
+/** Only adds buttons, because replacing one would take the keyboard focus away. */
+const renderWalletPicker = (wallets) => {
+  for (const wallet of wallets.filter((knownWallet) => !listedWallets.has(knownWallet))) {
+    listedWallets.add(wallet);
     const button = document.createElement("button");
-    const name = document.createElement("bdi");
+    const nameElement = document.createElement("bdi");
     button.type = "button";
-    const own = wallet.info.name.trim() || texts.browserWallet;
-    name.textContent = [...own].slice(0, nameCharactersMax).join("");
-    button.append(...showIcon(wallet.info), name);
+    const name = wallet.info.name.trim() || texts.browserWallet;
+    nameElement.textContent = [...name].slice(0, walletNameCharactersMax).join("");
+    button.append(...renderIcon(wallet.info), nameElement);
     button.addEventListener("click", () => {
-      picker.hidden = true;
-      chosen = wallet;
-      void payOnce();
+      walletPicker.hidden = true;
+      chosenWallet = wallet;
+      void startPayment();
     });
-    picker.append(button);
+    walletPicker.append(button);
   }
 };
 
-// What the service and the chain say of the remembered payment.
+// The state of the stored payment at the service and on the chain.
 
-const addressOf = (part = "") => {
-  const { payment } = recall();
+const buildLinkUrl = (subpath = "") => {
+  const { payment } = readStoredState();
   const query = payment?.hash === undefined ? "" : `?sourceTransaction=${payment.hash}`;
-  return `/checkout/payment-links/${encodeURIComponent(linkId)}${part}${query}`;
+  return `/checkout/payment-links/${encodeURIComponent(linkId)}${subpath}${query}`;
 };
 
-const readLink = async () => {
-  const answer = await fetch(addressOf());
-  if (!answer.ok) throw tell(texts.offline);
-  return answer.json();
+const fetchLink = async () => {
+  const response = await fetch(buildLinkUrl());
+  if (!response.ok) throw createUserFacingError(texts.offline);
+  return response.json();
 };
 
-/** Forgets a payment that is gone, and says why. */
-export const endPayment = (payment, text) => {
-  if (!isRemembered(payment)) return;
-  remember({ payment: undefined, allowance: undefined });
+/** Removes a payment that is gone from the store and shows the reason. */
+export const clearPayment = (payment, text) => {
+  if (!isStoredPayment(payment)) return;
+  updateStoredState({ payment: undefined, allowance: undefined });
   isMined = false;
-  say(text);
+  showMessage(text);
 };
 
-const hearService = ({ payment: found }, payment) => {
-  if (found?.sourceTransaction !== payment.hash || found.status === "processing") return;
-  if (found.status === "failed") endPayment(payment, texts.failed);
-  // What counts has changed the link, and its page says so.
-  else if (found.applied) endPayment(payment, undefined);
-  else remember({ payment: { ...payment, isUncounted: true } });
+const applyServiceState = ({ payment: reportedPayment }, payment) => {
+  if (
+    reportedPayment?.sourceTransaction !== payment.hash ||
+    reportedPayment.status === "processing"
+  ) {
+    return;
+  }
+  if (reportedPayment.status === "failed") clearPayment(payment, texts.failed);
+  // An applied payment has changed the link, and the refreshed page shows that.
+  else if (reportedPayment.applied) clearPayment(payment, undefined);
+  else updateStoredState({ payment: { ...payment, isUncounted: true } });
 };
 
-const hear = (state) => {
+const applyLinkState = (state) => {
   link = state;
-  const { payment } = recall();
-  if (payment?.hash !== undefined) hearService(link, payment);
+  const { payment } = readStoredState();
+  if (payment?.hash !== undefined) applyServiceState(link, payment);
   render();
-  void renew();
+  void refreshPage();
 };
 
-const setOffline = (is) => {
-  if (isOffline === is) return;
-  isOffline = is;
+const setOffline = (isServiceOffline) => {
+  if (isOffline === isServiceOffline) return;
+  isOffline = isServiceOffline;
   render();
 };
 
-/** What pays stays: it knows what it asked a wallet for. */
-const keep = (main) => {
-  const pay = main.querySelector("#pay");
-  if (pay === null) return;
-  ({ amount } = pay.dataset);
-  payButton.replaceChildren(...pay.querySelector("#wallet").childNodes);
-  pay.replaceWith(section);
+/** Keeps the payment section across a page refresh, because its script waits for a wallet's response. */
+const preservePaymentSection = (newMain) => {
+  const newSection = newMain.querySelector("#pay");
+  if (newSection === null) return;
+  ({ amount } = newSection.dataset);
+  payButton.replaceChildren(...newSection.querySelector("#wallet").childNodes);
+  newSection.replaceWith(paymentSection);
 };
 
-const renew = keepNew({
-  dataset: section.dataset,
-  isPaidHere: true,
-  link: () => (link.status === undefined ? undefined : link),
-  isHeld: () => isBusy || dialog.open,
-  keep,
-  renewed: () => {
-    dress();
+const refreshPage = startPageRefresh({
+  dataset: paymentSection.dataset,
+  canPay: true,
+  getLink: () => (link.status === undefined ? undefined : link),
+  isRefreshBlocked: () => isBusy || confirmGoneDialog.open,
+  preserveElements: preservePaymentSection,
+  onRefreshed: () => {
+    showCopyButtons();
     render();
   },
 });
 
-/** What the service cannot know, the wallet's chain may. */
-const watch = async () => {
+/** Polls the chain through the wallet until the service has seen the payment. */
+const watchChain = async () => {
   for (;;) {
-    await pause(pollMs);
+    await sleep(chainPollMs);
     if (document.hidden) continue;
-    const { payment } = recall();
+    const { payment } = readStoredState();
     if (payment === undefined || link.payment !== null) continue;
-    // A wallet that does not answer says nothing of the payment.
-    await family.hearChain(payment).catch(() => undefined);
+    // An error of the wallet says nothing about the payment.
+    await chainAdapter.applyChainState(payment).catch(() => undefined);
   }
 };
 
 // Paying.
 
-/** Reads how the link is paid by now, before anything is signed. */
-export const readInstructions = async () => {
-  link = await readLink();
+/** Fetches the current payment instructions, before the user signs anything. */
+export const fetchInstructions = async () => {
+  link = await fetchLink();
   const { instructions } = link;
-  if (instructions?.amount !== amount) throw tell(texts.changed);
-  if (recall().payment !== undefined || listSeen().length > 0) throw new Told("");
+  if (instructions?.amount !== amount) throw createUserFacingError(texts.changed);
+  if (readStoredState().payment !== undefined || listPendingPayments().length > 0) {
+    throw new UserFacingError("");
+  }
   return instructions;
 };
 
-/** Shows the account that is to pay, and refuses one that has too little. */
-export const checkBalance = (from, units, { amountBaseUnits }, more = {}) => {
-  account = short(from);
-  const values = { balance: fromBaseUnits(units), ...more };
-  find("#account").textContent = fill(texts.account, values);
+/** Shows the paying account. Throws if its balance is too low. */
+export const checkBalance = (from, balance, { amountBaseUnits }, otherValues = {}) => {
+  account = shortenAddress(from);
+  const values = { balance: formatBaseUnits(balance), ...otherValues };
+  find("#account").textContent = fillPlaceholders(texts.account, values);
   find("#account").hidden = false;
-  if (units < BigInt(amountBaseUnits)) throw tell(texts.lacksToken, values);
+  if (balance < BigInt(amountBaseUnits)) throw createUserFacingError(texts.lacksToken, values);
 };
 
-/** Waits until an allowance is in a block; `isDone` answers whether it was carried out, undefined until then. */
-export const waitForAllowance = async ({ hash }, isDone) => {
-  say(texts.allowing);
-  for (let tries = 0; tries < receiptTriesMax; tries += 1) {
-    const is = await isDone(hash).catch(() => undefined);
-    if (is !== undefined) {
-      remember({ allowance: undefined });
-      if (is) return;
-      throw tell(texts.allowanceRefused);
+/**
+ * Waits until an approval transaction is in a block. `readApprovalResult` returns whether it succeeded, or
+ * undefined until it is in a block.
+ */
+export const waitForApproval = async ({ hash }, readApprovalResult) => {
+  showMessage(texts.allowing);
+  for (let pollCount = 0; pollCount < approvalPollsMax; pollCount += 1) {
+    const isSuccessful = await readApprovalResult(hash).catch(() => undefined);
+    if (isSuccessful !== undefined) {
+      updateStoredState({ allowance: undefined });
+      if (isSuccessful) return;
+      throw createUserFacingError(texts.allowanceRefused);
     }
-    await pause(receiptPollMs);
+    await sleep(approvalPollMs);
   }
-  // To send it again pays nothing.
-  remember({ allowance: undefined });
-  throw tell(texts.allowanceWaits);
+  // Sending an approval twice is harmless, because it moves no money.
+  updateStoredState({ allowance: undefined });
+  throw createUserFacingError(texts.allowanceWaits);
 };
 
-/** The steps that an allowance still needs. */
-export const listAllowing = ({ steps, amountBaseUnits }, allowance) =>
+/** Lists the approval steps that are still needed with the current allowance. */
+export const listApprovalSteps = ({ steps, amountBaseUnits }, allowance) =>
   allowance >= BigInt(amountBaseUnits)
     ? []
     : steps.filter(
@@ -301,44 +323,46 @@ export const listAllowing = ({ steps, amountBaseUnits }, allowance) =>
       );
 
 /**
- * Remembers the payment before the wallet is asked, with what it then answers. It is forgotten after an error
- * that means that nothing was sent; after any other it may have been.
+ * Stores the payment, requests it from the wallet, and adds the result to the stored payment. The payment is
+ * removed after an error that means that nothing was sent. After any other error it may have been sent.
  */
-export const askForPayment = async (payment, askForIt) => {
-  const fresh = await readLink();
-  if (recall().payment !== undefined) throw tell(texts.otherTab);
-  if (fresh.instructions?.amount !== amount) throw tell(texts.changed);
-  link = fresh;
-  if (listSeen().length > 0) throw new Told("");
-  const asked = { ...payment, wallet: chosen.info.rdns };
-  remember({ payment: asked });
+export const requestPayment = async (payment, sendToWallet) => {
+  const latestLink = await fetchLink();
+  if (readStoredState().payment !== undefined) throw createUserFacingError(texts.otherTab);
+  if (latestLink.instructions?.amount !== amount) throw createUserFacingError(texts.changed);
+  link = latestLink;
+  if (listPendingPayments().length > 0) throw new UserFacingError("");
+  const requestedPayment = { ...payment, wallet: chosenWallet.info.rdns };
+  updateStoredState({ payment: requestedPayment });
   const timer = setTimeout(() => {
-    isUnanswered = true;
+    isWalletUnresponsive = true;
     render();
-  }, answerMsUsual);
+  }, walletResponseMsUsual);
   try {
-    remember({ payment: { ...asked, ...(await askForIt()) } });
+    updateStoredState({ payment: { ...requestedPayment, ...(await sendToWallet()) } });
   } catch (error) {
-    if (!nothingSent.has(error.kind)) throw error instanceof Told ? error : new Told("");
-    remember({ payment: undefined });
+    if (!nothingSentKinds.has(error.kind)) {
+      throw error instanceof UserFacingError ? error : new UserFacingError("");
+    }
+    updateStoredState({ payment: undefined });
     throw error;
   } finally {
     clearTimeout(timer);
-    isUnanswered = false;
+    isWalletUnresponsive = false;
   }
 };
 
-/** Holds one lock for all tabs of this link; without locks the memory alone parts them. */
-const alone = (work) =>
+/** Runs a task under one lock for all tabs of this link. Browsers without locks rely on the stored payment. */
+const runInOneTab = (task) =>
   navigator.locks === undefined
-    ? work()
-    : navigator.locks.request(memory.name, { ifAvailable: true }, (lock) => {
-        if (lock === null) throw tell(texts.otherTab);
-        return work();
+    ? task()
+    : navigator.locks.request(paymentStore.name, { ifAvailable: true }, (lock) => {
+        if (lock === null) throw createUserFacingError(texts.otherTab);
+        return task();
       });
 
-/** What is said of each kind of fault. */
-const faultTexts = {
+/** The text of each error kind. */
+const errorTexts = {
   rejected: texts.rejected,
   busy: texts.busyWallet,
   locked: texts.notAllowed,
@@ -352,70 +376,74 @@ const faultTexts = {
 };
 
 /**
- * A wallet may read the chain from within the page, where the page's policy blocks the node. The browser reports
- * that a moment after the request failed.
+ * Whether the page's content security policy blocked a request. A wallet that reads the chain from within the page
+ * can only reach allowed nodes. The browser reports the violation shortly after the request has failed.
  */
 let isBlockedByPolicy = false;
-const reportMsMax = 200;
+const violationReportMsMax = 200;
 document.addEventListener("securitypolicyviolation", ({ effectiveDirective }) => {
   if (effectiveDirective === "connect-src") isBlockedByPolicy = true;
 });
 
-const textOfFault = async ({ kind }) => {
+const describeError = async ({ kind }) => {
   const mayBeBlocked = kind === "unreachable" || kind === "unknown";
-  if (mayBeBlocked && !isBlockedByPolicy) await pause(reportMsMax);
-  if (mayBeBlocked && isBlockedByPolicy) return fill(texts.stopped);
-  return fill(family.faultTexts?.[kind] ?? faultTexts[kind]);
+  if (mayBeBlocked && !isBlockedByPolicy) await sleep(violationReportMsMax);
+  if (mayBeBlocked && isBlockedByPolicy) return fillPlaceholders(texts.stopped);
+  return fillPlaceholders(chainAdapter.errorTexts?.[kind] ?? errorTexts[kind]);
 };
 
-const payOnce = async () => {
-  if (isBusy || recall().payment !== undefined || listSeen().length > 0) return;
+const startPayment = async () => {
+  if (isBusy || readStoredState().payment !== undefined || listPendingPayments().length > 0) return;
   isBusy = true;
   isBlockedByPolicy = false;
-  let reason;
+  let errorMessage;
   try {
-    await alone(() => family.pay(chosen));
+    await runInOneTab(() => chainAdapter.pay(chosenWallet));
   } catch (error) {
-    reason = error instanceof Told ? error.message : await textOfFault(toFault(error));
-    // Of several wallets another one may be chosen now.
-    chosen = undefined;
+    errorMessage =
+      error instanceof UserFacingError ? error.message : await describeError(toWalletError(error));
+    // The payer may choose another wallet for the next try.
+    chosenWallet = undefined;
   }
   isBusy = false;
-  say(reason || undefined);
-  look();
-  void renew();
+  showMessage(errorMessage || undefined);
+  updateConnection();
+  void refreshPage();
 };
 
-/** How amounts look is `page.js`'s. */
-const dress = () => {
+const showCopyButtons = () => {
   for (const button of document.querySelectorAll("[data-copy]")) {
     button.hidden = navigator.clipboard === undefined;
   }
 };
 
-let look;
+let updateConnection;
 
 /**
- * Begins. A family says what wallets there are and how they are heard of, `pay` by one of them, what a chain
- * says of a payment (`hearChain`), how a hash is shown, and the texts of its own faults (`faultTexts`).
+ * Starts the checkout with the adapter of a chain family:
+ * - `listWallets` lists the wallets, and `onWalletAnnounced` calls back when the list changes.
+ * - `pay` pays with one of them.
+ * - `applyChainState` applies what the chain reports of the stored payment.
+ * - `formatHash` (optional) formats a transaction hash.
+ * - `errorTexts` (optional) overrides the texts of error kinds.
  */
-export const openTill = (own) => {
-  family = { showHash: (hash) => hash, ...own };
+export const startCheckout = (adapter) => {
+  chainAdapter = { formatHash: (hash) => hash, ...adapter };
   payButton.addEventListener("click", () => {
-    chosen = findWallet();
-    if (chosen !== undefined) return void payOnce();
-    picker.hidden = false;
+    chosenWallet = findWallet();
+    if (chosenWallet !== undefined) return void startPayment();
+    walletPicker.hidden = false;
     render();
-    picker.querySelector("button").focus();
+    walletPicker.querySelector("button").focus();
   });
 
-  goneButton.addEventListener("click", () => dialog.showModal());
-  dialog.addEventListener("close", () => {
-    if (dialog.returnValue !== "gone") return;
-    for (const { id } of link.pendingPayments) released.add(id);
-    endPayment(recall().payment ?? {}, undefined);
-    say(undefined);
-    // The request that the wallet never answered ends with the page.
+  goneButton.addEventListener("click", () => confirmGoneDialog.showModal());
+  confirmGoneDialog.addEventListener("close", () => {
+    if (confirmGoneDialog.returnValue !== "gone") return;
+    for (const { id } of link.pendingPayments) dismissedPaymentIds.add(id);
+    clearPayment(readStoredState().payment ?? {}, undefined);
+    showMessage(undefined);
+    // A reload ends the request that the wallet never responded to.
     if (isBusy) location.reload();
   });
 
@@ -427,19 +455,24 @@ export const openTill = (own) => {
     button.ariaLabel = texts.copied;
   });
 
-  family.onWallet(render);
-  // What another tab of this browser has done.
+  chainAdapter.onWalletAnnounced(render);
+  // Another tab of this browser has changed the stored payment.
   window.addEventListener("storage", () => {
     render();
-    look();
+    updateConnection();
   });
   window.addEventListener("pageshow", ({ persisted }) => {
     if (persisted) location.reload();
   });
 
   render();
-  // To learn how its reader groups digits takes a browser longer than all the rest: the button comes first.
-  requestAnimationFrame(() => setTimeout(dress));
-  look = follow({ addressOf: () => addressOf("/events"), ask: readLink, hear, setOffline });
-  void watch();
+  // Formatting amounts loads the browser's locale data, which is slow, so the pay button comes first.
+  requestAnimationFrame(() => setTimeout(showCopyButtons));
+  updateConnection = followLink({
+    getEventsUrl: () => buildLinkUrl("/events"),
+    fetchState: fetchLink,
+    onState: applyLinkState,
+    setOffline,
+  });
+  void watchChain();
 };

@@ -1,47 +1,58 @@
-// What a wallet's transaction on Tron must be, byte for byte: `Transaction.raw` of java-tron's protocol, in
-// Protocol Buffers, with one `TriggerSmartContract`. A wallet signs the hash of these bytes.
+// Checks a wallet's Tron transaction byte for byte: `Transaction.raw` of java-tron's protocol, in Protocol
+// Buffers, with one `TriggerSmartContract`. A wallet signs the hash of these bytes.
 
-const alphabet = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
-const addressDigits = 42;
-const checkedDigits = 50;
+const base58Alphabet = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
+const addressHexDigits = 42;
+const addressHexDigitsWithChecksum = 50;
 
-/** An address' 21 bytes in hex. */
-const hexOf = (address) =>
+/** Returns the 21 bytes of a base58 address in hex, without its checksum. */
+const decodeAddress = (address) =>
   [...address]
-    .reduce((number, letter) => number * 58n + BigInt(alphabet.indexOf(letter)), 0n)
+    .reduce((number, letter) => number * 58n + BigInt(base58Alphabet.indexOf(letter)), 0n)
     .toString(16)
-    .padStart(checkedDigits, "0")
-    .slice(0, addressDigits);
+    .padStart(addressHexDigitsWithChecksum, "0")
+    .slice(0, addressHexDigits);
 
-const byte = (number) => Number(number).toString(16).padStart(2, "0");
+const encodeByte = (number) => Number(number).toString(16).padStart(2, "0");
 
-const varint = (number) => {
-  const rest = BigInt(number);
-  return rest < 128n ? byte(rest) : byte((rest & 127n) | 128n) + varint(rest >> 7n);
+const encodeVarint = (number) => {
+  const value = BigInt(number);
+  return value < 128n
+    ? encodeByte(value)
+    : encodeByte((value & 127n) | 128n) + encodeVarint(value >> 7n);
 };
 
-const numberField = (field, number) => varint(field << 3) + varint(number);
-const bytesField = (field, hex) => varint((field << 3) | 2) + varint(hex.length / 2) + hex;
+const encodeNumberField = (field, number) => encodeVarint(field << 3) + encodeVarint(number);
+const encodeBytesField = (field, hex) =>
+  encodeVarint((field << 3) | 2) + encodeVarint(hex.length / 2) + hex;
 
-const typeOfCall = 31;
-const nameOfCall = "type.googleapis.com/protocol.TriggerSmartContract";
-const nameInHex = [...nameOfCall].map((letter) => byte(letter.codePointAt(0))).join("");
+const triggerSmartContractType = 31;
+const typeUrl = "type.googleapis.com/protocol.TriggerSmartContract";
+const typeUrlHex = [...typeUrl].map((letter) => encodeByte(letter.codePointAt(0))).join("");
 
 /**
- * Whether a transaction is just that step of the server's, from that account: the same contract, calldata and
- * fee limit, no coins, and nothing else. Only its place in time is the wallet's.
+ * Returns whether a transaction is exactly the server's step, sent from the given account: the same contract,
+ * calldata and fee limit, no TRX, and nothing else. The wallet chooses only the reference block, the timestamp
+ * and the expiration.
  */
-export const isStep = ({ txID, raw_data: raw, raw_data_hex: hex }, { to, data, tron }, from) => {
+export const matchesStep = (
+  { txID, raw_data: rawData, raw_data_hex: rawDataHex },
+  { to, data, tron },
+  from,
+) => {
   const call =
-    bytesField(1, hexOf(from)) + bytesField(2, hexOf(to)) + bytesField(4, data.slice("0x".length));
+    encodeBytesField(1, decodeAddress(from)) +
+    encodeBytesField(2, decodeAddress(to)) +
+    encodeBytesField(4, data.slice("0x".length));
   const contract =
-    numberField(1, typeOfCall) + bytesField(2, bytesField(1, nameInHex) + bytesField(2, call));
-  const wanted =
-    bytesField(1, raw.ref_block_bytes) +
-    bytesField(4, raw.ref_block_hash) +
-    numberField(8, raw.expiration) +
-    bytesField(11, contract) +
-    numberField(14, raw.timestamp) +
-    numberField(18, tron.feeLimit);
-  return /^[0-9a-f]{64}$/i.test(txID) && hex.toLowerCase() === wanted;
+    encodeNumberField(1, triggerSmartContractType) +
+    encodeBytesField(2, encodeBytesField(1, typeUrlHex) + encodeBytesField(2, call));
+  const expectedHex =
+    encodeBytesField(1, rawData.ref_block_bytes) +
+    encodeBytesField(4, rawData.ref_block_hash) +
+    encodeNumberField(8, rawData.expiration) +
+    encodeBytesField(11, contract) +
+    encodeNumberField(14, rawData.timestamp) +
+    encodeNumberField(18, tron.feeLimit);
+  return /^[0-9a-f]{64}$/i.test(txID) && rawDataHex.toLowerCase() === expectedHex;
 };

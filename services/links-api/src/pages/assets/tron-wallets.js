@@ -1,162 +1,177 @@
-// The wallets for Tron of this browser, and what a page may ask them: TIP-1193 and TIP-6963, and TronLink's
-// own `window.tronLink` from before these. All that concerns the chain is asked through the `tronWeb` that a
-// wallet brings along. It knows nothing of links, and shows nothing.
+// The Tron wallets of this browser and the requests that a page may send them: TIP-1193 and TIP-6963, and
+// TronLink's older `window.tronLink`. Chain reads go through the `tronWeb` object that the wallet provides. This
+// module knows nothing about links and renders nothing.
 
-import { WalletFault, classify, isDeclinedSignature, toFault } from "./wallet-errors.js";
-import { inTime } from "./waiting.js";
+import {
+  WalletError,
+  classifyWalletError,
+  isDeclinedSignature,
+  toWalletError,
+} from "./wallet-errors.js";
+import { withTimeout } from "./waiting.js";
 
-// Wallets make themselves known as on EVM chains, under another name.
+const announcedWallets = new Map();
 
-const announced = new Map();
-
-/** Calls back whenever another wallet has made itself known. */
-export const onWallet = (hear) => {
+/** Calls back when another wallet is announced (TIP-6963 or TronLink's own event). */
+export const onWalletAnnounced = (listener) => {
   window.addEventListener("TIP6963:announceProvider", ({ detail }) => {
     const { info, provider } = detail ?? {};
     if (typeof info?.name !== "string" || provider?.request === undefined) return;
-    if (announced.has(info.uuid)) return;
-    announced.set(info.uuid, detail);
-    hear();
+    if (announcedWallets.has(info.uuid)) return;
+    announcedWallets.set(info.uuid, detail);
+    listener();
   });
-  window.addEventListener("tronLink#initialized", hear);
+  window.addEventListener("tronLink#initialized", listener);
   window.dispatchEvent(new Event("TIP6963:requestProvider"));
 };
 
-const unnamed = { name: "", rdns: "" };
-let former;
+const unnamedInfo = { name: "", rdns: "" };
+let injectedWallet;
 
-/** The wallets that are known by now; one of the old kinds has no name. */
+/** Lists the wallets known so far. A wallet that only injects itself into `window` has no name. */
 export const listWallets = () => {
-  if (announced.size > 0) return [...announced.values()];
+  if (announcedWallets.size > 0) return [...announcedWallets.values()];
   const { tron, tronLink } = window;
   const provider = tron?.request === undefined ? tronLink : tron;
   if (provider?.request === undefined) return [];
-  // The same one each time, as a page tells wallets apart.
-  if (former?.provider !== provider) former = { info: unnamed, provider, isOld: provider !== tron };
-  return [former];
+  // Returns the same object each time, because callers compare wallets by identity.
+  if (injectedWallet?.provider !== provider) {
+    injectedWallet = { info: unnamedInfo, provider, isLegacy: provider !== tron };
+  }
+  return [injectedWallet];
 };
 
-/** TronLink answers so while it is locked and was asked a moment before. */
+/** TronLink uses this code while it is locked and already has a pending request. */
 const lockedCode = -32000;
 
-const ask = async ({ provider }, method, params) => {
+const sendRequest = async ({ provider }, method, params) => {
   try {
     return await provider.request({ method, ...(params && { params }) });
   } catch (error) {
-    throw toFault(error, error?.code === lockedCode ? "locked" : "unknown");
+    throw toWalletError(error, error?.code === lockedCode ? "locked" : "unknown");
   }
 };
 
-/** Reads by the wallet's node. An error that nobody understands is the node's. */
-const read = (answer) =>
-  inTime(answer).catch((error) => {
-    throw toFault(error, "unreachable");
+/** Adds a timeout to a read from the wallet's node. An error of unknown kind is treated as the node's. */
+const readFromNode = (promise) =>
+  withTimeout(promise).catch((error) => {
+    throw toWalletError(error, "unreachable");
   });
 
-/** The `tronWeb` of a wallet that lets this page use an account; undefined before. */
-export const webOf = ({ provider, isOld }) => {
-  const web = provider.tronWeb || (isOld && window.tronWeb);
-  return web?.defaultAddress?.base58 ? web : undefined;
+/** Returns a wallet's `tronWeb` if the wallet lets this page use an account, or undefined. */
+export const getTronWeb = ({ provider, isLegacy }) => {
+  const tronWeb = provider.tronWeb || (isLegacy && window.tronWeb);
+  return tronWeb?.defaultAddress?.base58 ? tronWeb : undefined;
 };
 
-/** Asks for an account; answers the wallet's `tronWeb`. */
-export const connect = async (wallet) => {
-  if (wallet.isOld) {
-    // It answers with a code instead of throwing one.
-    const kind = classify(await ask(wallet, "tron_requestAccounts"));
-    if (kind !== "unknown") throw new WalletFault(kind);
+/** Requests access to an account and returns the wallet's `tronWeb`. */
+export const connectWallet = async (wallet) => {
+  if (wallet.isLegacy) {
+    // The legacy method returns an error code instead of throwing.
+    const kind = classifyWalletError(await sendRequest(wallet, "tron_requestAccounts"));
+    if (kind !== "unknown") throw new WalletError(kind);
   } else {
-    await ask(wallet, "eth_requestAccounts");
+    await sendRequest(wallet, "eth_requestAccounts");
   }
-  const web = webOf(wallet);
-  // One that is locked answers nothing, and names no account.
-  if (web === undefined) throw new WalletFault("locked");
-  return web;
+  const tronWeb = getTronWeb(wallet);
+  // A locked wallet returns nothing and exposes no account.
+  if (tronWeb === undefined) throw new WalletError("locked");
+  return tronWeb;
 };
 
-/** Whether a wallet is on a chain, whose number is the end of its first block's hash. */
-export const isOnChain = async (web, number) => {
-  const { blockID } = await read(web.trx.getBlockByNumber(0));
-  return BigInt(`0x${blockID.slice(-8)}`) === number;
+/** Returns whether a wallet is on a chain. The chain id is the last 4 bytes of the genesis block's hash. */
+export const isOnChain = async (tronWeb, chainId) => {
+  const { blockID } = await readFromNode(tronWeb.trx.getBlockByNumber(0));
+  return BigInt(`0x${blockID.slice(-8)}`) === chainId;
 };
 
-/** Asks a wallet to change to a chain; older ones cannot be asked. */
-export const askForChain = async (wallet, number) => {
-  if (wallet.isOld) return;
-  await ask(wallet, "wallet_switchEthereumChain", [{ chainId: `0x${number.toString(16)}` }]);
+/** Requests a switch to another chain. Legacy wallets do not support this. */
+export const requestChainSwitch = async (wallet, chainId) => {
+  if (wallet.isLegacy) return;
+  await sendRequest(wallet, "wallet_switchEthereumChain", [
+    { chainId: `0x${chainId.toString(16)}` },
+  ]);
 };
 
-const callToken = async (web, token, selector, owner, others = []) => {
-  const parameters = [owner, ...others].map((value) => ({ type: "address", value }));
-  const call = web.transactionBuilder.triggerConstantContract(
+const callToken = async (tronWeb, token, selector, owner, otherAddresses = []) => {
+  const parameters = [owner, ...otherAddresses].map((value) => ({ type: "address", value }));
+  const call = tronWeb.transactionBuilder.triggerConstantContract(
     token,
     selector,
     {},
     parameters,
     owner,
   );
-  const { constant_result: words } = await read(call);
-  return BigInt(`0x${words[0]}`);
+  const { constant_result: resultWords } = await readFromNode(call);
+  return BigInt(`0x${resultWords[0]}`);
 };
 
 /** TRC-20 `balanceOf(owner)`. */
-export const readBalance = (web, token, owner) =>
-  callToken(web, token, "balanceOf(address)", owner);
+export const readBalance = (tronWeb, token, owner) =>
+  callToken(tronWeb, token, "balanceOf(address)", owner);
 
 /** TRC-20 `allowance(owner, spender)`. */
-export const readAllowance = (web, token, owner, spender) =>
-  callToken(web, token, "allowance(address,address)", owner, [spender]);
+export const readAllowance = (tronWeb, token, owner, spender) =>
+  callToken(tronWeb, token, "allowance(address,address)", owner, [spender]);
 
-/** An account's coins in sun, its energy, and the price of energy in sun. */
-export const readMeans = async (web, owner) => {
-  const [coins, { EnergyLimit = 0, EnergyUsed = 0 }, parameters] = await read(
+/** Reads an account's balance in sun, its available energy, and the price of one unit of energy in sun. */
+export const readAccountResources = async (tronWeb, owner) => {
+  const [balance, { EnergyLimit = 0, EnergyUsed = 0 }, parameters] = await readFromNode(
     Promise.all([
-      web.trx.getUnconfirmedBalance(owner),
-      web.trx.getAccountResources(owner),
-      web.trx.getChainParameters(),
+      tronWeb.trx.getUnconfirmedBalance(owner),
+      tronWeb.trx.getAccountResources(owner),
+      tronWeb.trx.getChainParameters(),
     ]),
   );
-  const price = parameters.find(({ key }) => key === "getEnergyFee").value;
+  const energyPrice = parameters.find(({ key }) => key === "getEnergyFee").value;
   const energy = Math.max(0, EnergyLimit - EnergyUsed);
-  return { coins: BigInt(coins), energy: BigInt(energy), price: BigInt(price) };
+  return {
+    balanceSun: BigInt(balance),
+    energy: BigInt(energy),
+    energyPriceSun: BigInt(energyPrice),
+  };
 };
 
-/** The energy that a step of the server's takes as the chain is now. A call that would fail is an error. */
-export const tryOut = async (web, { to, tron }, from) => {
+/** Simulates a step and returns the energy it needs. A call that would fail throws. */
+export const estimateEnergy = async (tronWeb, { to, tron }, from) => {
   const { functionSelector, parameter: rawParameter } = tron;
   const options = { callValue: 0, rawParameter };
-  const { energy_used: energy } = await read(
-    web.transactionBuilder.triggerConstantContract(to, functionSelector, options, [], from),
+  const { energy_used: energy } = await readFromNode(
+    tronWeb.transactionBuilder.triggerConstantContract(to, functionSelector, options, [], from),
   );
   return BigInt(energy);
 };
 
-/** Has the wallet make a transaction of a step of the server's. */
-export const build = async (web, { to, tron }, from) => {
+/** Lets the wallet's `tronWeb` build the transaction of a step. */
+export const buildTransaction = async (tronWeb, { to, tron }, from) => {
   const { functionSelector, parameter: rawParameter, feeLimit } = tron;
   const options = { feeLimit: Number(feeLimit), callValue: 0, rawParameter };
-  const data = await read(
-    web.transactionBuilder.triggerSmartContract(to, functionSelector, options, [], from),
+  const data = await readFromNode(
+    tronWeb.transactionBuilder.triggerSmartContract(to, functionSelector, options, [], from),
   );
   return data.transaction;
 };
 
 /**
- * Has a person sign; nothing is sent by it. It waits as long as the transaction lasts, by no clock but the
- * chain's and this device's own seconds.
+ * Asks the user to sign; nothing is sent. It waits as long as the transaction is valid. That duration comes from
+ * the transaction itself, because this device's clock may be wrong.
  */
-export const sign = async (web, transaction) => {
+export const signTransaction = async (tronWeb, transaction) => {
   const { expiration, timestamp } = transaction.raw_data;
   try {
-    const lastsMs = expiration - timestamp;
-    return await inTime(web.trx.sign(transaction), lastsMs, new WalletFault("unanswered"));
+    const lifetimeMs = expiration - timestamp;
+    return await withTimeout(
+      tronWeb.trx.sign(transaction),
+      lifetimeMs,
+      new WalletError("unanswered"),
+    );
   } catch (error) {
-    throw toFault(error, isDeclinedSignature(error) ? "rejected" : "unknown");
+    throw toWalletError(error, isDeclinedSignature(error) ? "rejected" : "unknown");
   }
 };
 
-/** With these a node says that it did not take a transaction. After any other it may have. */
-const refusals = new Map([
+/** The codes with which a node rejects a transaction. After any other error it may have accepted it. */
+const rejectionKindsByCode = new Map([
   ["SIGERROR", "nodeRefused"],
   ["CONTRACT_VALIDATE_ERROR", "nodeRefused"],
   ["CONTRACT_EXE_ERROR", "nodeRefused"],
@@ -166,21 +181,21 @@ const refusals = new Map([
   ["TRANSACTION_EXPIRATION_ERROR", "late"],
 ]);
 
-/** Hands a signed transaction to the wallet's node. */
-export const broadcast = async (web, signed) => {
-  const answer = await inTime(web.trx.sendRawTransaction(signed));
-  if (answer?.result === true || answer?.code === "DUP_TRANSACTION_ERROR") return;
-  throw new WalletFault(refusals.get(answer?.code) ?? "unknown");
+/** Sends a signed transaction to the wallet's node. */
+export const broadcastTransaction = async (tronWeb, signedTransaction) => {
+  const result = await withTimeout(tronWeb.trx.sendRawTransaction(signedTransaction));
+  if (result?.result === true || result?.code === "DUP_TRANSACTION_ERROR") return;
+  throw new WalletError(rejectionKindsByCode.get(result?.code) ?? "unknown");
 };
 
 /**
- * What became of a transaction: the result of its execution, "EXPIRED" where no block has it and none can
- * any more, undefined while it may still come. A block that is solid stays, and none behind one of the time
- * at which a transaction expires may have it.
+ * Reads the result of a transaction: its execution result, "EXPIRED" if no block contains it and none can any
+ * more, or undefined while it may still be included. A solid block is final, and a block later than the
+ * transaction's expiration cannot contain it.
  */
-export const readOutcome = async (web, hash, expiresAt) => {
-  const solid = await read(web.trx.getConfirmedCurrentBlock());
-  const info = await read(web.trx.getUnconfirmedTransactionInfo(hash));
+export const readTransactionResult = async (tronWeb, hash, expiresAt) => {
+  const solidBlock = await readFromNode(tronWeb.trx.getConfirmedCurrentBlock());
+  const info = await readFromNode(tronWeb.trx.getUnconfirmedTransactionInfo(hash));
   if (info?.id !== undefined) return info.receipt?.result ?? "SUCCESS";
-  return solid.block_header.raw_data.timestamp > expiresAt ? "EXPIRED" : undefined;
+  return solidBlock.block_header.raw_data.timestamp > expiresAt ? "EXPIRED" : undefined;
 };

@@ -1,180 +1,213 @@
-// What the checkout page of a Tron chain does beyond showing: it pays with a wallet of the browser. There are
-// no nonces. A transaction has its id before it is signed, and an end: what no block has by then is gone.
+// The script of the checkout page of a Tron chain. It pays with a wallet of the browser. Tron has no nonces. A
+// transaction has its id before it is signed, and it expires: no block includes it after its expiration.
 
 import {
-  askForPayment,
   checkBalance,
-  endPayment,
-  fill,
+  clearPayment,
+  createUserFacingError,
+  fetchInstructions,
+  fillPlaceholders,
   findWallet,
-  fromBaseUnits,
-  isRemembered,
-  listAllowing,
-  openTill,
-  readInstructions,
-  recall,
-  remember,
+  formatBaseUnits,
+  isStoredPayment,
+  listApprovalSteps,
+  paymentSection,
+  readStoredState,
   render,
-  say,
-  section,
+  requestPayment,
   setMined,
-  short,
-  tell,
+  shortenAddress,
+  showMessage,
+  startCheckout,
   texts,
-  waitForAllowance,
+  updateStoredState,
+  waitForApproval,
 } from "./till.js";
-import { isStep } from "./tron-transaction.js";
+import { matchesStep } from "./tron-transaction.js";
 import {
-  askForChain,
-  broadcast,
-  build,
-  connect,
+  broadcastTransaction,
+  buildTransaction,
+  connectWallet,
+  estimateEnergy,
+  getTronWeb,
   isOnChain,
   listWallets,
-  onWallet,
+  onWalletAnnounced,
+  readAccountResources,
   readAllowance,
   readBalance,
-  readMeans,
-  readOutcome,
-  sign,
-  tryOut,
-  webOf,
+  readTransactionResult,
+  requestChainSwitch,
+  signTransaction,
 } from "./tron-wallets.js";
-import { WalletFault } from "./wallet-errors.js";
+import { WalletError } from "./wallet-errors.js";
 
-const { token, caip2 } = section.dataset;
-const chainNumber = BigInt(caip2.slice("tron:".length));
-const coinDecimals = 6;
+const { token, caip2 } = paymentSection.dataset;
+const chainId = BigInt(caip2.slice("tron:".length));
+const trxDecimals = 6;
 
-const inCoins = (sun) => fromBaseUnits(sun, coinDecimals);
-/** Nodes write 0x before a hash where they speak Ethereum's dialect, as the service does; wallets do not. */
-const showHash = (hash) => hash.slice("0x".length);
+const formatTrx = (sun) => formatBaseUnits(sun, trxDecimals);
+/** The service and Ethereum-compatible Tron nodes prefix hashes with 0x; wallets do not. */
+const formatHash = (hash) => hash.slice("0x".length);
 
-// What the chain says of the remembered payment.
+// The state of the stored payment on the chain.
 
-const endings = { EXPIRED: texts.expired, OUT_OF_ENERGY: texts.outOfEnergy };
+const failureTexts = { EXPIRED: texts.expired, OUT_OF_ENERGY: texts.outOfEnergy };
 
-const hearChain = async (payment) => {
+const applyChainState = async (payment) => {
   const wallet = findWallet();
-  const web = wallet && webOf(wallet);
-  if (web === undefined || payment.hash === undefined) return;
-  if (!(await isOnChain(web, chainNumber))) return;
-  const outcome = await readOutcome(web, showHash(payment.hash), payment.expiresAt);
-  if (!isRemembered(payment)) return;
-  if (outcome === undefined) return;
-  if (outcome !== "SUCCESS") return endPayment(payment, endings[outcome] ?? texts.refused);
+  const tronWeb = wallet && getTronWeb(wallet);
+  if (tronWeb === undefined || payment.hash === undefined) return;
+  if (!(await isOnChain(tronWeb, chainId))) return;
+  const result = await readTransactionResult(tronWeb, formatHash(payment.hash), payment.expiresAt);
+  if (!isStoredPayment(payment)) return;
+  if (result === undefined) return;
+  if (result !== "SUCCESS") return clearPayment(payment, failureTexts[result] ?? texts.refused);
   setMined(true);
-  // Whatever the wallet answered, it is there.
-  remember({ payment: { ...recall().payment, isAsked: false } });
+  // The transaction is on the chain, whatever the wallet responded.
+  updateStoredState({ payment: { ...readStoredState().payment, isAsked: false } });
   render();
 };
 
 // Paying.
 
-const chooseChain = async (wallet, web) => {
-  if (await isOnChain(web, chainNumber)) return web;
-  await askForChain(wallet, chainNumber).catch((error) => {
+/** Switches the wallet to the page's chain and returns its `tronWeb`. */
+const requireChain = async (wallet, tronWeb) => {
+  if (await isOnChain(tronWeb, chainId)) return tronWeb;
+  await requestChainSwitch(wallet, chainId).catch((error) => {
     if (error.kind === "rejected" || error.kind === "busy") throw error;
   });
-  // The wallet has another one for another chain.
-  const changed = webOf(wallet);
-  if (changed !== undefined && (await isOnChain(changed, chainNumber))) return changed;
-  throw tell(texts.wrongNetwork);
-};
-
-const checkMeans = async (web, from, instructions) => {
-  say(texts.checking);
-  const [units, { coins, energy }] = await Promise.all([
-    readBalance(web, token, from),
-    readMeans(web, from),
-  ]);
-  const means = { coins: inCoins(coins), energy: fromBaseUnits(energy, 0) };
-  checkBalance(from, units, instructions, means);
-};
-
-/** What a step costs at most, and about now; refuses what the account cannot pay, or the limit does not cover. */
-const readFee = async (web, from, step) => {
-  const needed = await tryOut(web, step, from);
-  const { coins, energy, price } = await readMeans(web, from);
-  const cost = needed > energy ? (needed - energy) * price : 0n;
-  const limit = BigInt(step.tron.feeLimit);
-  const fee = { cost: inCoins(cost), limit: inCoins(limit), needed: fromBaseUnits(needed, 0) };
-  if (needed * price > limit) throw tell(texts.tooDear, fee);
-  if (coins < cost) {
-    throw tell(texts.lacksGas, { ...fee, account: short(from), coins: inCoins(coins) });
+  // The wallet provides a different `tronWeb` for each chain.
+  const switchedTronWeb = getTronWeb(wallet);
+  if (switchedTronWeb !== undefined && (await isOnChain(switchedTronWeb, chainId))) {
+    return switchedTronWeb;
   }
-  return fee;
+  throw createUserFacingError(texts.wrongNetwork);
 };
 
-/** Says what is signed and what it costs; has the wallet make it, and looks at what it made. */
-const prepare = async (web, from, step, words) => {
-  const fee = await readFee(web, from, step);
-  say(fill(`${words} ${texts.fee}`, fee));
-  const transaction = await build(web, step, from);
-  if (!isStep(transaction, step, from)) throw new WalletFault("different");
+const checkFunds = async (tronWeb, from, instructions) => {
+  showMessage(texts.checking);
+  const [tokenBalance, { balanceSun, energy }] = await Promise.all([
+    readBalance(tronWeb, token, from),
+    readAccountResources(tronWeb, from),
+  ]);
+  const values = { coins: formatTrx(balanceSun), energy: formatBaseUnits(energy, 0) };
+  checkBalance(from, tokenBalance, instructions, values);
+};
+
+/**
+ * Estimates a step's current fee and returns it with the fee limit, formatted. Throws if the account cannot pay
+ * the fee or the limit is too low.
+ */
+const estimateFee = async (tronWeb, from, step) => {
+  const energyNeeded = await estimateEnergy(tronWeb, step, from);
+  const { balanceSun, energy, energyPriceSun } = await readAccountResources(tronWeb, from);
+  const costSun = energyNeeded > energy ? (energyNeeded - energy) * energyPriceSun : 0n;
+  const limitSun = BigInt(step.tron.feeLimit);
+  const values = {
+    cost: formatTrx(costSun),
+    limit: formatTrx(limitSun),
+    needed: formatBaseUnits(energyNeeded, 0),
+  };
+  if (energyNeeded * energyPriceSun > limitSun) throw createUserFacingError(texts.tooDear, values);
+  if (balanceSun < costSun) {
+    throw createUserFacingError(texts.lacksGas, {
+      ...values,
+      account: shortenAddress(from),
+      coins: formatTrx(balanceSun),
+    });
+  }
+  return values;
+};
+
+/** Shows what the user is about to sign and its fee, lets the wallet build the transaction, and verifies it. */
+const prepareTransaction = async (tronWeb, from, step, message) => {
+  const feeValues = await estimateFee(tronWeb, from, step);
+  showMessage(fillPlaceholders(`${message} ${texts.fee}`, feeValues));
+  const transaction = await buildTransaction(tronWeb, step, from);
+  if (!matchesStep(transaction, step, from)) throw new WalletError("different");
   return transaction;
 };
 
-/** `isWanted` answers whether it is to be sent still, once it has been signed. */
-const send = async (web, transaction, isWanted = () => true) => {
-  const signing = sign(web, transaction);
+/** `isStillWanted` returns whether the signed transaction is still to be broadcast. */
+const signAndBroadcast = async (tronWeb, transaction, isStillWanted = () => true) => {
+  const signing = signTransaction(tronWeb, transaction);
   await signing.catch(() => undefined);
-  if (!isWanted()) throw tell(texts.expired);
-  const signed = await signing;
-  if (signed.raw_data_hex !== transaction.raw_data_hex || signed.txID !== transaction.txID) {
-    throw new WalletFault("different");
+  if (!isStillWanted()) throw createUserFacingError(texts.expired);
+  const signedTransaction = await signing;
+  if (
+    signedTransaction.raw_data_hex !== transaction.raw_data_hex ||
+    signedTransaction.txID !== transaction.txID
+  ) {
+    throw new WalletError("different");
   }
-  await broadcast(web, signed);
+  await broadcastTransaction(tronWeb, signedTransaction);
 };
 
-const isAllowed = (web, expiresAt) => async (hash) => {
-  const outcome = await readOutcome(web, hash, expiresAt);
-  return outcome === undefined ? undefined : outcome === "SUCCESS";
+/**
+ * Creates the function with which `waitForApproval` reads whether an approval transaction succeeded, or undefined
+ * until that is certain.
+ */
+const createApprovalResultReader = (tronWeb, expiresAt) => async (hash) => {
+  const result = await readTransactionResult(tronWeb, hash, expiresAt);
+  return result === undefined ? undefined : result === "SUCCESS";
 };
 
-const findAllowing = async (web, from, instructions) => {
-  const { allowance: former } = recall();
-  if (former !== undefined) await waitForAllowance(former, isAllowed(web, former.expiresAt));
+const findMissingApprovals = async (tronWeb, from, instructions) => {
+  const { allowance: sentApproval } = readStoredState();
+  if (sentApproval !== undefined) {
+    await waitForApproval(
+      sentApproval,
+      createApprovalResultReader(tronWeb, sentApproval.expiresAt),
+    );
+  }
   const { proxyAddress } = instructions;
-  return listAllowing(instructions, await readAllowance(web, token, from, proxyAddress));
+  const allowance = await readAllowance(tronWeb, token, from, proxyAddress);
+  return listApprovalSteps(instructions, allowance);
 };
 
-const allow = async (web, from, steps) => {
-  for (const [index, step] of steps.entries()) {
-    const words = fill(texts.allow, { step: index + 1, steps: steps.length + 1 });
-    const transaction = await prepare(web, from, step, words);
-    await send(web, transaction);
-    const allowance = { hash: transaction.txID, expiresAt: transaction.raw_data.expiration };
-    remember({ allowance });
-    await waitForAllowance(allowance, isAllowed(web, allowance.expiresAt));
+const sendApprovals = async (tronWeb, from, approvalSteps) => {
+  for (const [index, step] of approvalSteps.entries()) {
+    const message = fillPlaceholders(texts.allow, {
+      step: index + 1,
+      steps: approvalSteps.length + 1,
+    });
+    const transaction = await prepareTransaction(tronWeb, from, step, message);
+    await signAndBroadcast(tronWeb, transaction);
+    const approval = { hash: transaction.txID, expiresAt: transaction.raw_data.expiration };
+    updateStoredState({ allowance: approval });
+    await waitForApproval(approval, createApprovalResultReader(tronWeb, approval.expiresAt));
   }
 };
 
-const sendPayment = async (web, transaction, from) => {
+const sendPayment = async (tronWeb, transaction, from) => {
   const hash = `0x${transaction.txID.toLowerCase()}`;
   const payment = { from, hash, expiresAt: transaction.raw_data.expiration, isAsked: true };
-  await askForPayment(payment, async () => {
-    await send(web, transaction, () => isRemembered(payment));
+  await requestPayment(payment, async () => {
+    await signAndBroadcast(tronWeb, transaction, () => isStoredPayment(payment));
     return { isAsked: false };
   });
 };
 
 const pay = async (wallet) => {
-  say(texts.connecting);
-  const web = await chooseChain(wallet, await connect(wallet));
-  const from = web.defaultAddress.base58;
-  const instructions = await readInstructions();
-  await checkMeans(web, from, instructions);
-  const allowing = await findAllowing(web, from, instructions);
-  await allow(web, from, allowing);
-  const steps = allowing.length + 1;
-  const words = steps === 1 ? texts.confirm : fill(texts.payStep, { step: steps, steps });
-  const transaction = await prepare(web, from, instructions.steps.at(-1), words);
-  await sendPayment(web, transaction, from);
+  showMessage(texts.connecting);
+  const tronWeb = await requireChain(wallet, await connectWallet(wallet));
+  const from = tronWeb.defaultAddress.base58;
+  const instructions = await fetchInstructions();
+  await checkFunds(tronWeb, from, instructions);
+  const approvalSteps = await findMissingApprovals(tronWeb, from, instructions);
+  await sendApprovals(tronWeb, from, approvalSteps);
+  const stepCount = approvalSteps.length + 1;
+  const message =
+    stepCount === 1
+      ? texts.confirm
+      : fillPlaceholders(texts.payStep, { step: stepCount, steps: stepCount });
+  const transaction = await prepareTransaction(tronWeb, from, instructions.steps.at(-1), message);
+  await sendPayment(tronWeb, transaction, from);
 };
 
-/** What nobody confirmed in time may still be confirmed, and then no block takes it. */
-const faultTexts = {
+/** After "unanswered" the user may still sign, but by then the transaction has expired and no block includes it. */
+const errorTexts = {
   lacksGas: texts.lacksBandwidth,
   lacksBandwidth: texts.lacksBandwidth,
   different: texts.different,
@@ -183,4 +216,11 @@ const faultTexts = {
   unanswered: texts.unanswered,
 };
 
-openTill({ listWallets, onWallet, hearChain, showHash, pay, faultTexts });
+startCheckout({
+  listWallets,
+  onWalletAnnounced,
+  applyChainState,
+  formatHash,
+  pay,
+  errorTexts,
+});

@@ -1,14 +1,15 @@
-// How long a page waits.
+const timeoutMsDefault = 15_000;
 
-const askMsMax = 15_000;
+export const sleep = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
-/** Waits. */
-export const pause = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
-
-/** What no person answers has a limit, as a node may never answer; behind it stands an error. */
-export const inTime = (answer, milliseconds = askMsMax, error = new Error("no answer")) => {
-  const late = pause(milliseconds).then(() => {
+/** Rejects with `error` if a promise takes too long, because a node may never respond. */
+export const withTimeout = (
+  promise,
+  milliseconds = timeoutMsDefault,
+  error = new Error("no answer"),
+) => {
+  const timeout = sleep(milliseconds).then(() => {
     throw error;
   });
-  return Promise.race([answer, late]);
+  return Promise.race([promise, timeout]);
 };

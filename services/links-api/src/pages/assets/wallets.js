@@ -1,35 +1,34 @@
-// The wallets of this browser, and what a page may ask them. It knows nothing of links, and shows
-// nothing.
+// The EVM wallets of this browser and the requests that a page may send them. This module knows nothing about
+// links and renders nothing.
 
-import { toFault } from "./wallet-errors.js";
-import { inTime } from "./waiting.js";
+import { toWalletError } from "./wallet-errors.js";
+import { withTimeout } from "./waiting.js";
 
-const wordDigits = 64;
+const wordHexDigits = 64;
 
-// Wallets make themselves known (EIP-6963), some of them late.
+const announcedWallets = new Map();
 
-const announced = new Map();
-
-/** Calls back whenever another wallet has made itself known. */
-export const onWallet = (hear) => {
+/** Calls back when another wallet is announced (EIP-6963). Some wallets announce themselves late. */
+export const onWalletAnnounced = (listener) => {
   window.addEventListener("eip6963:announceProvider", ({ detail }) => {
     const { info, provider } = detail ?? {};
     if (typeof info?.name !== "string" || provider?.request === undefined) return;
-    if (announced.has(info.uuid)) return;
-    announced.set(info.uuid, detail);
-    hear();
+    if (announcedWallets.has(info.uuid)) return;
+    announcedWallets.set(info.uuid, detail);
+    listener();
   });
   window.dispatchEvent(new Event("eip6963:requestProvider"));
 };
 
-/** The wallets that are known by now; one of the old kind has no name. */
+/** Lists the wallets known so far. A wallet that only injects `window.ethereum` has no name. */
 export const listWallets = () => {
-  if (announced.size > 0) return [...announced.values()];
+  if (announcedWallets.size > 0) return [...announcedWallets.values()];
   const { ethereum: provider } = window;
   return provider ? [{ info: { name: "", rdns: "" }, provider }] : [];
 };
 
-const answeredByPersons = new Set([
+/** These wait for the user, so they have no timeout. */
+const userPromptMethods = new Set([
   "eth_requestAccounts",
   "eth_sendTransaction",
   "wallet_switchEthereumChain",
@@ -37,37 +36,37 @@ const answeredByPersons = new Set([
   "wallet_sendCalls",
 ]);
 
-/** Asks a wallet. An error is a fault; one that nobody understands is the chain's where no person was asked. */
-export const askWallet = async ({ provider }, method, params) => {
-  const isAnsweredByPerson = answeredByPersons.has(method);
+/** Sends a request to a wallet. Unless it prompts the user, an error of unknown kind is treated as the node's. */
+export const sendWalletRequest = async ({ provider }, method, params) => {
+  const isUserPrompt = userPromptMethods.has(method);
   try {
-    const answer = provider.request({ method, params });
-    return await (isAnsweredByPerson ? answer : inTime(answer));
+    const promise = provider.request({ method, params });
+    return await (isUserPrompt ? promise : withTimeout(promise));
   } catch (error) {
-    throw toFault(error, isAnsweredByPerson ? "unknown" : "unreachable");
+    throw toWalletError(error, isUserPrompt ? "unknown" : "unreachable");
   }
 };
 
-const isOnChain = async (wallet, id) =>
-  BigInt(await askWallet(wallet, "eth_chainId", [])) === BigInt(id);
+const isOnChain = async (wallet, chainId) =>
+  BigInt(await sendWalletRequest(wallet, "eth_chainId", [])) === BigInt(chainId);
 
-const switchChain = (wallet, id) =>
-  askWallet(wallet, "wallet_switchEthereumChain", [{ chainId: hex(id) }]);
+const switchChain = (wallet, chainId) =>
+  sendWalletRequest(wallet, "wallet_switchEthereumChain", [{ chainId: toHex(chainId) }]);
 
 const addChain = (wallet, { id, name, coin, rpc }) => {
   const nativeCurrency = { name: coin, symbol: coin, decimals: 18 };
-  const chain = { chainId: hex(id), chainName: name, nativeCurrency, rpcUrls: [rpc] };
-  return askWallet(wallet, "wallet_addEthereumChain", [chain]);
+  const chain = { chainId: toHex(id), chainName: name, nativeCurrency, rpcUrls: [rpc] };
+  return sendWalletRequest(wallet, "wallet_addEthereumChain", [chain]);
 };
 
-/** A person can still switch by hand after these. */
-const switchedByHand = new Set(["unknown", "unsupported"]);
+/** After these errors the user can still switch the network manually, so only the current chain decides. */
+const manualSwitchKinds = new Set(["unknown", "unsupported"]);
 
 /**
- * Switches the wallet to a chain, or adds the chain to it; returns whether it is there then. Several wallets
- * answer with an unknown error where they lack the chain, so that is added too.
+ * Switches the wallet to a chain, or adds the chain to it, and returns whether the wallet is then on that chain.
+ * Several wallets report an unknown error if they lack the chain, so the chain is added after that as well.
  */
-export const moveToChain = async (wallet, chain) => {
+export const switchOrAddChain = async (wallet, chain) => {
   if (await isOnChain(wallet, chain.id)) return true;
   try {
     await switchChain(wallet, chain.id).catch(async (error) => {
@@ -78,132 +77,147 @@ export const moveToChain = async (wallet, chain) => {
       if (!(await isOnChain(wallet, chain.id))) await switchChain(wallet, chain.id);
     });
   } catch (error) {
-    if (!switchedByHand.has(error.kind)) throw error;
+    if (!manualSwitchKinds.has(error.kind)) throw error;
   }
   return isOnChain(wallet, chain.id);
 };
 
-const hex = (number) => `0x${BigInt(number).toString(16)}`;
-const word = (address) => address.slice(2).toLowerCase().padStart(wordDigits, "0");
+const toHex = (number) => `0x${BigInt(number).toString(16)}`;
+const encodeAddress = (address) => address.slice(2).toLowerCase().padStart(wordHexDigits, "0");
 const callToken = async (wallet, token, data) =>
-  BigInt(await askWallet(wallet, "eth_call", [{ to: token, data }, "latest"]));
+  BigInt(await sendWalletRequest(wallet, "eth_call", [{ to: token, data }, "latest"]));
 
-/** ERC-20 `balanceOf(owner)`; a native coin has no contract. */
+/** ERC-20 `balanceOf(owner)`. For the native coin `token` is empty, because it has no contract. */
 export const readBalance = async (wallet, token, owner) =>
   token === ""
-    ? BigInt(await askWallet(wallet, "eth_getBalance", [owner, "latest"]))
-    : callToken(wallet, token, `0x70a08231${word(owner)}`);
+    ? BigInt(await sendWalletRequest(wallet, "eth_getBalance", [owner, "latest"]))
+    : callToken(wallet, token, `0x70a08231${encodeAddress(owner)}`);
 
 /** ERC-20 `allowance(owner, spender)`. */
 export const readAllowance = (wallet, token, owner, spender) =>
-  callToken(wallet, token, `0xdd62ed3e${word(owner)}${word(spender)}`);
+  callToken(wallet, token, `0xdd62ed3e${encodeAddress(owner)}${encodeAddress(spender)}`);
 
 /**
- * Whether an account is certainly a key's own and no contract, which may send what it is asked for by a call of
- * its own. A smart account that is not deployed yet has no code either, but it has sent no transaction.
+ * Returns whether an account is certainly an externally owned account. A contract account may wrap the requested
+ * call in one of its own. A smart account that is not deployed yet has no code either, but it has not sent a
+ * transaction.
  */
-export const isPlainAccount = async (wallet, account) => {
-  const [code, count] = await Promise.all([
-    askWallet(wallet, "eth_getCode", [account, "latest"]),
-    askWallet(wallet, "eth_getTransactionCount", [account, "latest"]),
+export const isExternallyOwnedAccount = async (wallet, account) => {
+  const [code, transactionCount] = await Promise.all([
+    sendWalletRequest(wallet, "eth_getCode", [account, "latest"]),
+    sendWalletRequest(wallet, "eth_getTransactionCount", [account, "latest"]),
   ]);
-  return code === "0x" && Number(count) > 0;
+  return code === "0x" && Number(transactionCount) > 0;
 };
 
-/** A step of the server's, as a wallet takes it. */
-export const toTransaction = (from, { to, data, value }) => ({
+/** Converts a payment step of the server to the parameters of `eth_sendTransaction`. */
+export const toTransactionRequest = (from, { to, data, value }) => ({
   from,
   to,
   data,
-  value: hex(value),
+  value: toHex(value),
 });
 
 /**
- * The transaction that used a payment's nonce. The block in which the sender's count passed it is
- * found by halving; undefined if none can be found.
+ * Finds the transaction that used a payment's nonce, which may be a replacement. A binary search finds the block
+ * in which the sender's transaction count passed that nonce. Returns undefined if there is none.
  */
-export const findTaker = async (wallet, { from, nonce, block }) => {
-  const countAt = async (number) =>
-    Number(await askWallet(wallet, "eth_getTransactionCount", [from, number]));
-  if ((await countAt("latest")) <= nonce) return undefined;
-  let [low, high] = [block, Number(await askWallet(wallet, "eth_blockNumber", []))];
+export const findTransactionByNonce = async (wallet, { from, nonce, block }) => {
+  const readTransactionCount = async (blockNumber) =>
+    Number(await sendWalletRequest(wallet, "eth_getTransactionCount", [from, blockNumber]));
+  if ((await readTransactionCount("latest")) <= nonce) return undefined;
+  let [low, high] = [block, Number(await sendWalletRequest(wallet, "eth_blockNumber", []))];
   while (low < high) {
     const middle = Math.floor((low + high) / 2);
-    if ((await countAt(hex(middle))) > nonce) high = middle;
+    if ((await readTransactionCount(toHex(middle))) > nonce) high = middle;
     else low = middle + 1;
   }
-  const full = await askWallet(wallet, "eth_getBlockByNumber", [hex(high), true]);
-  const isTaker = (one) =>
-    one.from?.toLowerCase() === from.toLowerCase() && Number(one.nonce) === nonce;
-  return full?.transactions.find(isTaker);
+  const fullBlock = await sendWalletRequest(wallet, "eth_getBlockByNumber", [toHex(high), true]);
+  const usesNonce = (transaction) =>
+    transaction.from?.toLowerCase() === from.toLowerCase() && Number(transaction.nonce) === nonce;
+  return fullBlock?.transactions.find(usesNonce);
 };
 
-// Several calls as one (EIP-5792).
+// Call batches (EIP-5792).
 
-const askForCapabilities = (wallet, from, chainId) =>
-  askWallet(wallet, "wallet_getCapabilities", [from, [hex(chainId)]]).catch((error) => {
-    // The older form has no list of chains.
+const requestCapabilities = (wallet, from, chainId) =>
+  sendWalletRequest(wallet, "wallet_getCapabilities", [from, [toHex(chainId)]]).catch((error) => {
+    // The older version of EIP-5792 has no list of chains.
     if (error.kind !== "unsupported") throw error;
-    return askWallet(wallet, "wallet_getCapabilities", [from]);
+    return sendWalletRequest(wallet, "wallet_getCapabilities", [from]);
   });
 
-const batchStatuses = new Set(["supported", "ready"]);
+const atomicBatchStatuses = new Set(["supported", "ready"]);
 
 /**
- * What a wallet's capabilities mean: whether it reports any, and whether it carries out several calls on a chain
- * as one, now or once its owner lets it. The older form of the latter is `atomicBatch.supported`.
+ * Parses a wallet's capabilities: whether it reports any, and whether it can execute several calls on a chain
+ * atomically, either now or after the user enables it. The older version has `atomicBatch.supported` for this.
  */
-export const parseCapabilities = (all, chainId) => {
-  if (typeof all !== "object" || all === null) return { isReported: false, canBatch: false };
-  const entriesOf = (id) => Object.entries(all).filter(([key]) => Number(key) === Number(id));
-  // What stands under 0x0 holds on every chain.
-  const found = [...entriesOf(0), ...entriesOf(chainId)].map(([, capabilities]) => capabilities);
-  const { atomic, atomicBatch } = Object.assign({}, ...found);
+export const parseCapabilities = (capabilitiesByChain, chainId) => {
+  if (typeof capabilitiesByChain !== "object" || capabilitiesByChain === null) {
+    return { isReported: false, canBatch: false };
+  }
+  const listEntries = (id) =>
+    Object.entries(capabilitiesByChain).filter(([key]) => Number(key) === Number(id));
+  // Capabilities under 0x0 apply to every chain.
+  const applicableCapabilities = [...listEntries(0), ...listEntries(chainId)].map(
+    ([, capabilities]) => capabilities,
+  );
+  const { atomic, atomicBatch } = Object.assign({}, ...applicableCapabilities);
   const canBatch =
-    atomic === undefined ? atomicBatch?.supported === true : batchStatuses.has(atomic?.status);
+    atomic === undefined
+      ? atomicBatch?.supported === true
+      : atomicBatchStatuses.has(atomic?.status);
   return { isReported: true, canBatch };
 };
 
 export const readCapabilities = async (wallet, from, chainId) =>
   parseCapabilities(
-    await askForCapabilities(wallet, from, chainId).catch(() => undefined),
+    await requestCapabilities(wallet, from, chainId).catch(() => undefined),
     chainId,
   );
 
-const idBytes = 32;
+const batchIdBytes = 32;
 
-/** A batch has its id before it is asked for, so that it can be found if no answer ever comes. */
-export const newBatchId = () => {
-  const bytes = [...crypto.getRandomValues(new Uint8Array(idBytes))];
+/** Creates the id of a batch before the request, so the batch can be found even if the wallet never responds. */
+export const createBatchId = () => {
+  const bytes = [...crypto.getRandomValues(new Uint8Array(batchIdBytes))];
   return `0x${bytes.map((byte) => byte.toString(16).padStart(2, "0")).join("")}`;
 };
 
-/** Has a wallet carry out steps of the server's as one; answers the batch's id. */
+/** Asks a wallet to execute payment steps as one atomic batch. Returns the batch's id. */
 export const sendBatch = async (wallet, { id, from, chainId, steps }) => {
-  const calls = steps.map(({ to, data, value }) => ({ to, data, value: hex(value) }));
-  const wanted = { version: "2.0.0", id, from, chainId: hex(chainId), atomicRequired: true, calls };
-  const answer = await askWallet(wallet, "wallet_sendCalls", [wanted]);
-  // The older form answers with the id alone.
-  const own = answer?.id ?? answer;
-  return typeof own === "string" ? own : id;
+  const calls = steps.map(({ to, data, value }) => ({ to, data, value: toHex(value) }));
+  const batch = {
+    version: "2.0.0",
+    id,
+    from,
+    chainId: toHex(chainId),
+    atomicRequired: true,
+    calls,
+  };
+  const result = await sendWalletRequest(wallet, "wallet_sendCalls", [batch]);
+  // The older version returns only the id.
+  const returnedId = result?.id ?? result;
+  return typeof returnedId === "string" ? returnedId : id;
 };
 
-/** The statuses of the older form. */
-const oldStatuses = { PENDING: 100, CONFIRMED: 200 };
+/** The statuses of the older version, by name. */
+const legacyStatuses = { PENDING: 100, CONFIRMED: 200 };
 
 /**
- * What a wallet says of a batch: its status, and the transaction in which the last of its calls is,
- * once it is in a block.
+ * Reads a batch's status from the wallet. `hash` is the transaction that contains the batch's last call, once it
+ * is in a block.
  */
 export const readBatch = async (wallet, id) => {
-  const { status, receipts } = await askWallet(wallet, "wallet_getCallsStatus", [id]);
-  const last = receipts?.at(-1);
-  const isReverted = last !== undefined && BigInt(last.status) === 0n;
-  // The older form calls a batch confirmed that was reverted as a whole.
-  const isRevertedOld = status === "CONFIRMED" && isReverted;
+  const { status, receipts } = await sendWalletRequest(wallet, "wallet_getCallsStatus", [id]);
+  const lastReceipt = receipts?.at(-1);
+  const isReverted = lastReceipt !== undefined && BigInt(lastReceipt.status) === 0n;
+  // The older version reports a completely reverted batch as confirmed.
+  const isLegacyReverted = status === "CONFIRMED" && isReverted;
   return {
-    status: isRevertedOld ? 500 : Number(oldStatuses[status] ?? status),
-    hash: last?.transactionHash?.toLowerCase(),
+    status: isLegacyReverted ? 500 : Number(legacyStatuses[status] ?? status),
+    hash: lastReceipt?.transactionHash?.toLowerCase(),
     isReverted,
   };
 };

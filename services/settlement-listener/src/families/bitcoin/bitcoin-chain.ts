@@ -5,7 +5,7 @@ import {
   type CatalogueToken,
   isBitcoinChainId,
 } from "@payment-links/contracts";
-import { configFault } from "../config-fault.ts";
+import { chainConfigError } from "../chain-config-error.ts";
 
 /** A chain of Bitcoin: what counts on it. */
 export type BitcoinChain = {
@@ -16,20 +16,20 @@ export type BitcoinChain = {
   token: Pick<CatalogueToken, "address" | "decimals">;
 };
 
-const namespace = "bip122:";
+const caip2Prefix = "bip122:";
 const coinDecimals = 8;
 
 /** Reads a chain of the catalogue; throws ConfigError where nobody can be paid on it. */
-export const bitcoinChainOf = (
+export const toBitcoinChain = (
   { tokens }: Pick<Catalogue, "tokens">,
   { caip2, id }: Pick<CatalogueChain, "id" | "caip2">,
 ): BitcoinChain => {
-  if (!isBitcoinChainId(id) || !caip2.startsWith(namespace)) {
-    throw configFault(`chain ${id} is no network of Bitcoin whose addresses are known here`);
+  if (!isBitcoinChainId(id) || !caip2.startsWith(caip2Prefix)) {
+    throw chainConfigError(`chain ${id} is no network of Bitcoin whose addresses are known here`);
   }
-  const token = tokens.find((one) => one.chainId === id && one.isNative);
+  const token = tokens.find((candidate) => candidate.chainId === id && candidate.isNative);
   if (token?.decimals !== coinDecimals) {
-    throw configFault(`the catalogue has no coin of ${coinDecimals} decimals on chain ${id}`);
+    throw chainConfigError(`the catalogue has no coin of ${coinDecimals} decimals on chain ${id}`);
   }
-  return { id, chainName: caip2.slice(namespace.length), token };
+  return { id, chainName: caip2.slice(caip2Prefix.length), token };
 };

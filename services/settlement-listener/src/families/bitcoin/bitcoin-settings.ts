@@ -5,7 +5,7 @@ import type { ChainOverride, ChainSettings } from "../../watch/chain/chain-setti
  * A block in ten minutes. One confirmation settles small amounts, three larger and six large ones, as
  * exchanges have it; below the depth of `finalDepthBlocks` no chain has been reorganized since 2013.
  */
-const common: ChainSettings = {
+const defaultSettings: ChainSettings = {
   // Blocks on top of a payment's own, which is the first confirmation.
   finality: { blocks: 0 },
   finalityByAmount: [
@@ -18,10 +18,10 @@ const common: ChainSettings = {
   rangeBlocksMax: 10,
   pollMs: 5_000,
   isDisposable: false,
-  storesOwnOnly: true,
+  storesKnownLinksOnly: true,
 };
 
-const byChain: Readonly<Record<string, Partial<ChainSettings>>> = {
+const settingsByChain: Readonly<Record<string, Partial<ChainSettings>>> = {
   // Anybody can mine a block there twenty minutes after the last one: storms of blocks come and go.
   "bitcoin-testnet4": { finalDepthBlocks: 100 },
   // One node, alone, whose blocks are made on demand.
@@ -30,7 +30,7 @@ const byChain: Readonly<Record<string, Partial<ChainSettings>>> = {
 
 /** The settings of a chain of Bitcoin: what is known of it, under what the operator says. */
 export const bitcoinSettings = (chainId: string, override: ChainOverride = {}): ChainSettings => ({
-  ...common,
-  ...byChain[chainId],
+  ...defaultSettings,
+  ...settingsByChain[chainId],
   ...override,
 });

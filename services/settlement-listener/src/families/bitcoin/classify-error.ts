@@ -1,7 +1,7 @@
 import type { ClassifyError } from "../../rpc/rpc-fault.ts";
 
 /** Of Bitcoin Core's `rpc/protocol.h`; btcd has most of them. */
-const codes = {
+const errorCodes = {
   notFound: -5,
   outOfRange: -8,
   warmingUp: -28,
@@ -9,7 +9,7 @@ const codes = {
   internal: -32603,
 };
 
-const rateLimited =
+const rateLimitPattern =
   /rate.?limit|too many requests|per second|compute units|credits|quota|overloaded/;
 
 /**
@@ -18,10 +18,10 @@ const rateLimited =
  */
 export const classifyError: ClassifyError = (method, { code, message, status }) => {
   const text = message.toLowerCase();
-  if (status === 429 || code === 429 || rateLimited.test(text)) return "rate_limited";
-  if (code === codes.notFound || code === codes.outOfRange) return "behind";
+  if (status === 429 || code === 429 || rateLimitPattern.test(text)) return "rate_limited";
+  if (code === errorCodes.notFound || code === errorCodes.outOfRange) return "behind";
   // btcd knows no block by its hash that is not of its chain.
-  if (code === codes.internal && method === "getblockheader") return "behind";
-  if (code === codes.btcdOutOfRange && text.includes("out of range")) return "behind";
-  return code === codes.warmingUp ? "unreachable" : "refused";
+  if (code === errorCodes.internal && method === "getblockheader") return "behind";
+  if (code === errorCodes.btcdOutOfRange && text.includes("out of range")) return "behind";
+  return code === errorCodes.warmingUp ? "unreachable" : "refused";
 };

@@ -1,7 +1,7 @@
 import type { BitcoinChain } from "./bitcoin-chain.ts";
 import type { BitcoinReader } from "./bitcoin-reader.ts";
 
-type ChainReads = Pick<BitcoinReader, "readChain" | "keepsTransactions">;
+type ChainReads = Pick<BitcoinReader, "readChain" | "hasTransactionIndex">;
 
 /**
  * Compares a provider with the catalogue (rule CHAIN-9): its genesis hash; and it must find transactions
@@ -12,8 +12,9 @@ export const findChainFault = async (
   { chainName }: BitcoinChain,
   reader: ChainReads,
 ): Promise<string | undefined> => {
-  const served = await reader.readChain();
-  if (served !== chainName) return `the node serves the chain of genesis ${served}`;
-  const hasIndex = await reader.keepsTransactions();
-  return hasIndex ? undefined : "the node keeps no index of transactions (txindex=1)";
+  const servedChainName = await reader.readChain();
+  if (servedChainName !== chainName)
+    return `the node serves the chain of genesis ${servedChainName}`;
+  const hasTransactionIndex = await reader.hasTransactionIndex();
+  return hasTransactionIndex ? undefined : "the node keeps no index of transactions (txindex=1)";
 };

@@ -1,11 +1,11 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { type BitcoinChainId, bitcoinScript } from "@payment-links/contracts";
+import { type BitcoinChainId, toBitcoinScriptPubKey } from "@payment-links/contracts";
 import type { Owners } from "../../watch/chain/owners.ts";
-import type { PayeeOf } from "./verify-transaction.ts";
+import type { FindPayee } from "./verify-transaction.ts";
 
 /** The addresses of links by the scripts that pay them. */
 export type KnownPayees = {
-  payeeOf: PayeeOf;
+  findPayee: FindPayee;
   /** The scripts, oldest first: the same list each time, with the new ones at its end. */
   scripts: readonly string[];
 };
@@ -15,37 +15,37 @@ export type Payees = {
   read: () => Promise<KnownPayees>;
 };
 
-const madeAtOnceMax = 500;
+const scriptsPerTurnMax = 500;
 
 /** Keeps the scripts of addresses; each is made once. */
-export const openPayees = (owners: Pick<Owners, "read">, chainId: BitcoinChainId): Payees => {
-  const addresses = new Map<string, string>();
+export const createPayees = (owners: Pick<Owners, "readAll">, chainId: BitcoinChainId): Payees => {
+  const addressByScript = new Map<string, string>();
   const scripts: string[] = [];
-  let madeCount = 0;
-  const keep = async (list: readonly string[]): Promise<KnownPayees> => {
-    const until = list.length;
-    while (madeCount < until) {
+  let indexedCount = 0;
+  const indexAddresses = async (ownerAddresses: readonly string[]): Promise<KnownPayees> => {
+    const addressCount = ownerAddresses.length;
+    while (indexedCount < addressCount) {
       // Another read may go on where this one rests.
-      const address = list[madeCount];
-      madeCount += 1;
-      const script = address === undefined ? undefined : scriptOf(chainId, address);
+      const address = ownerAddresses[indexedCount];
+      indexedCount += 1;
+      const script = address === undefined ? undefined : toScript(chainId, address);
       if (address !== undefined && script !== undefined) {
-        addresses.set(script, address);
+        addressByScript.set(script, address);
         scripts.push(script);
       }
-      if (madeCount % madeAtOnceMax === 0) await nextTurn();
+      if (indexedCount % scriptsPerTurnMax === 0) await nextTurn();
     }
-    return { payeeOf: (script) => addresses.get(script), scripts };
+    return { findPayee: (script) => addressByScript.get(script), scripts };
   };
   return {
-    read: async () => keep(await owners.read()),
+    read: async () => indexAddresses(await owners.readAll()),
   };
 };
 
 /** An address of another network, of a link from before the catalogue was changed, is never paid here. */
-const scriptOf = (chainId: BitcoinChainId, address: string): string | undefined => {
+const toScript = (chainId: BitcoinChainId, address: string): string | undefined => {
   try {
-    return bitcoinScript(chainId, address);
+    return toBitcoinScriptPubKey(chainId, address);
   } catch {
     return undefined;
   }

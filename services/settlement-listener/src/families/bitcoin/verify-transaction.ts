@@ -1,10 +1,10 @@
-import { Decimal, referenceHashOf } from "@payment-links/contracts";
+import { Decimal, computeReferenceHash } from "@payment-links/contracts";
 import type { VerifiedTransfer } from "../../watch/chain-reader.ts";
 import type { BitcoinChain } from "./bitcoin-chain.ts";
-import type { BitcoinOutput, BitcoinTransaction } from "./read-raw.ts";
+import type { BitcoinOutput, BitcoinTransaction } from "./parse-raw.ts";
 
 /** The address of an owner that a script (scriptPubKey, in hex) pays; undefined if it is nobody's. */
-export type PayeeOf = (script: string) => string | undefined;
+export type FindPayee = (script: string) => string | undefined;
 
 /**
  * The payments of a transaction: each output to an owner's address is one (txid and index name it for
@@ -12,15 +12,15 @@ export type PayeeOf = (script: string) => string | undefined;
  */
 export const listTransfers = (
   { outputs }: Pick<BitcoinTransaction, "outputs">,
-  payeeOf: PayeeOf,
+  findPayee: FindPayee,
   { token }: Pick<BitcoinChain, "token">,
 ): readonly VerifiedTransfer[] =>
   outputs.flatMap(({ script, value }, index): VerifiedTransfer[] => {
-    const destinationAddress = value === 0n ? undefined : payeeOf(script);
+    const destinationAddress = value === 0n ? undefined : findPayee(script);
     if (destinationAddress === undefined) return [];
     return [
       {
-        referenceHash: referenceHashOf("BVM", { paymentReference: "", destinationAddress }),
+        referenceHash: computeReferenceHash("BVM", { paymentReference: "", destinationAddress }),
         ordinal: index,
         tokenAddress: token.address,
         destinationAddress,
@@ -30,8 +30,8 @@ export const listTransfers = (
   });
 
 /** Whether a transaction pays an owner anything. */
-export const paysAny = (outputs: readonly BitcoinOutput[], payeeOf: PayeeOf): boolean =>
-  outputs.some(({ script, value }) => value > 0n && payeeOf(script) !== undefined);
+export const paysKnownPayee = (outputs: readonly BitcoinOutput[], findPayee: FindPayee): boolean =>
+  outputs.some(({ script, value }) => value > 0n && findPayee(script) !== undefined);
 
 const toAmount = (value: bigint, { decimals }: BitcoinChain["token"]): Decimal =>
   new Decimal(value.toString()).div(new Decimal(10).pow(decimals));
@@ -44,7 +44,7 @@ const inputsMax = 50;
  * Whose transaction it is: what it spends, as each of these can be spent once. Of very many inputs the
  * first ones; a coinbase spends nothing.
  */
-export const senderOf = ({
+export const toSender = ({
   inputs,
   isCoinbase,
 }: Pick<BitcoinTransaction, "inputs" | "isCoinbase">): string =>
@@ -60,27 +60,27 @@ const ancestorInputsMax = 100;
  * The same of one that waits, and what its ancestors spend: where another transaction spends any of that,
  * the ancestor will never be, nor what comes after it.
  */
-export const senderWithAncestors = (
+export const toSenderWithAncestors = (
   transaction: Pick<BitcoinTransaction, "inputs" | "isCoinbase">,
   ancestors: readonly Ancestor[],
 ): string => {
-  let left = ancestorInputsMax;
-  const kept = ancestors.flatMap(({ inputs, txid }) => {
-    const some = inputs.slice(0, left);
-    left -= some.length;
-    return some.length === 0 ? [] : [`${txid}=${some.join(" ")}`];
+  let remainingInputs = ancestorInputsMax;
+  const formattedAncestors = ancestors.flatMap(({ inputs, txid }) => {
+    const includedInputs = inputs.slice(0, remainingInputs);
+    remainingInputs -= includedInputs.length;
+    return includedInputs.length === 0 ? [] : [`${txid}=${includedInputs.join(" ")}`];
   });
-  return [senderOf(transaction), ...kept].join(";");
+  return [toSender(transaction), ...formattedAncestors].join(";");
 };
 
 /** What a sender spends, and on whom it depends. */
-export const readSender = (
+export const parseSender = (
   sender: string,
 ): { outpoints: readonly string[]; ancestors: readonly Ancestor[] } => {
-  const [own = "", ...others] = sender.split(";");
+  const [ownOutpoints = "", ...ancestorTexts] = sender.split(";");
   return {
-    outpoints: own.split(" "),
-    ancestors: others.map((text) => {
+    outpoints: ownOutpoints.split(" "),
+    ancestors: ancestorTexts.map((text) => {
       const [txid = "", inputs = ""] = text.split("=");
       return { txid, inputs: inputs.split(" ") };
     }),

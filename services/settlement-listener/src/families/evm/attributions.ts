@@ -13,45 +13,51 @@ const attributionsMax = 16;
  * relayers append. Each is read from its end: a marker, one byte that names its schema, and data whose
  * length that schema tells. No length reaches in front of the given byte.
  */
-export const areAttributions = (calldata: Hex, from: number): boolean => {
+export const containsOnlyAttributions = (calldata: Hex, firstByte: number): boolean => {
   let end = (calldata.length - prefixLength) / 2;
-  for (let count = 0; count < attributionsMax && end > from; count += 1) {
+  for (let count = 0; count < attributionsMax && end > firstByte; count += 1) {
     const start = findStart(calldata, end);
-    if (start === undefined || start < from) return false;
+    if (start === undefined || start < firstByte) return false;
     end = start;
   }
-  return end === from;
+  return end === firstByte;
 };
 
 /** Returns the first byte of the attribution that ends at a byte; undefined if none of a known schema does. */
 const findStart = (calldata: Hex, end: number): number | undefined => {
-  const markerAt = end - markerBytes;
-  if (!calldata.startsWith(marker, textAt(markerAt))) return undefined;
-  const schemaAt = markerAt - 1;
-  const startOf = schemas[readNumber(calldata, schemaAt, 1)];
-  return startOf?.(calldata, schemaAt);
+  const markerStart = end - markerBytes;
+  if (!calldata.startsWith(marker, toHexIndex(markerStart))) return undefined;
+  const schemaOffset = markerStart - 1;
+  const findSchemaStart = startFinderBySchema[readNumber(calldata, schemaOffset, 1)];
+  return findSchemaStart?.(calldata, schemaOffset);
 };
 
-type StartOf = (calldata: Hex, end: number) => number;
+type FindStart = (calldata: Hex, end: number) => number;
 
 /** Codes, and their length. */
-const startOfCodes: StartOf = (calldata, end) => end - 1 - readNumber(calldata, end - 1, 1);
+const findCodesStart: FindStart = (calldata, end) => end - 1 - readNumber(calldata, end - 1, 1);
 
 /** A registry's address and chain id, the length of that, and codes as above. */
-const startOfRegistry: StartOf = (calldata, end) => {
-  const codesAt = startOfCodes(calldata, end);
-  const chainIdBytes = readNumber(calldata, codesAt - 1, 1);
-  return codesAt - 1 - chainIdBytes - registryBytes;
+const findRegistryStart: FindStart = (calldata, end) => {
+  const codesStart = findCodesStart(calldata, end);
+  const chainIdBytes = readNumber(calldata, codesStart - 1, 1);
+  return codesStart - 1 - chainIdBytes - registryBytes;
 };
 
 /** CBOR, and its length in two bytes. */
-const startOfCbor: StartOf = (calldata, end) => end - 2 - readNumber(calldata, end - 2, 2);
+const findCborStart: FindStart = (calldata, end) => end - 2 - readNumber(calldata, end - 2, 2);
 
 /** By the byte that names them, as `ox/erc8021` 0.14.45 writes them. */
-const schemas: readonly StartOf[] = [startOfCodes, startOfRegistry, startOfCbor];
+const startFinderBySchema: readonly FindStart[] = [
+  findCodesStart,
+  findRegistryStart,
+  findCborStart,
+];
 
 /** Returns NaN for bytes in front of the calldata. */
-const readNumber = (calldata: Hex, at: number, bytes: number): number =>
-  at < 0 ? Number.NaN : Number.parseInt(calldata.slice(textAt(at), textAt(at + bytes)), 16);
+const readNumber = (calldata: Hex, offset: number, byteCount: number): number =>
+  offset < 0
+    ? Number.NaN
+    : Number.parseInt(calldata.slice(toHexIndex(offset), toHexIndex(offset + byteCount)), 16);
 
-const textAt = (byte: number): number => prefixLength + 2 * byte;
+const toHexIndex = (byteOffset: number): number => prefixLength + 2 * byteOffset;

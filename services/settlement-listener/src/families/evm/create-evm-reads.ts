@@ -1,38 +1,38 @@
 import type { Hex } from "viem";
-import type { ReaderGround } from "../../rpc/open-chain-readers.ts";
-import type { Answer, Question } from "../../rpc/json-rpc.ts";
+import type { ReaderContext } from "../../rpc/create-chain-readers.ts";
+import type { RpcResult, RpcRequest } from "../../rpc/json-rpc.ts";
 import { readChain } from "../../rpc/read-chain.ts";
-import type { ContractQuestion, EvmReads } from "./evm-reads.ts";
-import { readBytes } from "./node-answers.ts";
+import type { ContractRequest, EvmReads } from "./evm-reads.ts";
+import { parseBytes } from "./rpc-results.ts";
 import { createReadHeaders } from "./reads/read-headers.ts";
 import { createReadHeads } from "./reads/read-heads.ts";
 import { type WatchedLogs, createReadLogs } from "./reads/read-logs.ts";
 import { createTransactionReads } from "./reads/read-transactions.ts";
 
 /** The reads of one EVM chain over its providers. */
-export const createEvmReads = (ground: ReaderGround, watched: WatchedLogs): EvmReads => {
-  const options = { ...ground, ...watched };
-  const { turn } = options;
+export const createEvmReads = (context: ReaderContext, watchedLogs: WatchedLogs): EvmReads => {
+  const options = { ...context, ...watchedLogs };
+  const { failover } = options;
   return {
     readHeads: createReadHeads(options),
     readHeaders: createReadHeaders(options),
     readLogs: createReadLogs(options),
     ...createTransactionReads(options),
-    askContracts: (questions) =>
-      turn.ask("contracts", async (provider) =>
-        (await provider.askEachInParts(questions.map(contractQuestion))).map(valueOf),
+    queryContracts: (requests) =>
+      failover.run("contracts", async (provider) =>
+        (await provider.requestEachInParts(requests.map(contractRequest))).map(unwrapResult),
       ),
-    readChain: () => readChain(ground),
+    readChain: () => readChain(context),
   };
 };
 
-const contractQuestion = ({ address, data }: ContractQuestion): Question<Hex> =>
+const contractRequest = ({ address, data }: ContractRequest): RpcRequest<Hex> =>
   data === undefined
-    ? { method: "eth_getCode", params: [address, "latest"], read: readBytes }
-    : { method: "eth_call", params: [{ to: address, data }, "latest"], read: readBytes };
+    ? { method: "eth_getCode", params: [address, "latest"], parseResult: parseBytes }
+    : { method: "eth_call", params: [{ to: address, data }, "latest"], parseResult: parseBytes };
 
-const valueOf = (answer: Answer<Hex>): Hex | undefined => {
-  if ("value" in answer) return answer.value;
-  if (answer.fault.kind === "reverted") return undefined;
-  throw answer.fault;
+const unwrapResult = (result: RpcResult<Hex>): Hex | undefined => {
+  if ("value" in result) return result.value;
+  if (result.fault.kind === "reverted") return undefined;
+  throw result.fault;
 };

@@ -9,18 +9,18 @@ import {
   nativeProxyEvent,
 } from "./decode-event.ts";
 
-const words = (count: number): Hex => `0x${randomBytes(32 * count).toString("hex")}`;
+const randomWords = (count: number): Hex => `0x${randomBytes(32 * count).toString("hex")}`;
 const address = "0x00000000000000000000000000000000000000aa";
 const transferTopic = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef";
 
 // viem is the oracle; all bits are drawn, also those before an address.
 describe("whatever words a log holds", () => {
-  const draws = Array.from({ length: 50 }, (_, index) => index);
+  const runs = Array.from({ length: 50 }, (_, index) => index);
 
-  test.each(draws)("a token's proxy event is decoded as viem decodes it (%i)", () => {
-    const [reference, data] = [words(1), words(5)];
-    const shape = parseAbiParameters("address, address, uint256, uint256, address");
-    const [token, destination, amount] = decodeAbiParameters(shape, data);
+  test.each(runs)("a token's proxy event is decoded as viem decodes it (%i)", () => {
+    const [reference, data] = [randomWords(1), randomWords(5)];
+    const abiParameters = parseAbiParameters("address, address, uint256, uint256, address");
+    const [token, destination, amount] = decodeAbiParameters(abiParameters, data);
     const log = { address, topics: [erc20ProxyEvent.topic0, reference], data } as const;
     expect(decodeErc20ProxyEvent(log)).toEqual({
       referenceHash: reference,
@@ -30,17 +30,17 @@ describe("whatever words a log holds", () => {
     });
   });
 
-  test.each(draws)("so are a coin's proxy event and a token's transfer (%i)", () => {
-    const [reference, data] = [words(1), words(4)];
-    const shape = parseAbiParameters("address, uint256, uint256, address");
-    const [destination, amount] = decodeAbiParameters(shape, data);
+  test.each(runs)("so are a coin's proxy event and a token's transfer (%i)", () => {
+    const [reference, data] = [randomWords(1), randomWords(4)];
+    const abiParameters = parseAbiParameters("address, uint256, uint256, address");
+    const [destination, amount] = decodeAbiParameters(abiParameters, data);
     const log = { address, topics: [nativeProxyEvent.topic0, reference], data } as const;
     const event = { referenceHash: reference, token: null, destination, amount };
     expect(decodeNativeProxyEvent(log)).toEqual(event);
 
-    const [from, to, value] = [words(1), words(1), words(1)];
-    const moved = { address, topics: [transferTopic, from, to], data: value } as const;
-    expect(decodeTokenTransfer(moved)).toEqual({
+    const [from, to, value] = [randomWords(1), randomWords(1), randomWords(1)];
+    const transferLog = { address, topics: [transferTopic, from, to], data: value } as const;
+    expect(decodeTokenTransfer(transferLog)).toEqual({
       token: address,
       destination: decodeAbiParameters(parseAbiParameters("address"), to)[0],
       amount: BigInt(value),
@@ -48,7 +48,7 @@ describe("whatever words a log holds", () => {
   });
 
   test.each([0, 1, 3, 4, 6])("%i words are no token's proxy event", (count) => {
-    const topics = [erc20ProxyEvent.topic0, words(1)];
-    expect(decodeErc20ProxyEvent({ address, topics, data: words(count) })).toBeUndefined();
+    const topics = [erc20ProxyEvent.topic0, randomWords(1)];
+    expect(decodeErc20ProxyEvent({ address, topics, data: randomWords(count) })).toBeUndefined();
   });
 });

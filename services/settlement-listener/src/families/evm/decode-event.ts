@@ -52,10 +52,10 @@ export const transferEvent = {
 export const decodeErc20ProxyEvent = (log: EventLog): ProxyEvent | undefined => {
   if (!hasShape(log, erc20ProxyEvent)) return undefined;
   return {
-    referenceHash: topicOf(log, 1),
-    token: addressOf(wordOf(log, 0)),
-    destination: addressOf(wordOf(log, 1)),
-    amount: BigInt(wordOf(log, 2)),
+    referenceHash: readTopic(log, 1),
+    token: toAddress(readDataWord(log, 0)),
+    destination: toAddress(readDataWord(log, 1)),
+    amount: BigInt(readDataWord(log, 2)),
   };
 };
 
@@ -63,39 +63,39 @@ export const decodeErc20ProxyEvent = (log: EventLog): ProxyEvent | undefined => 
 export const decodeNativeProxyEvent = (log: EventLog): ProxyEvent | undefined => {
   if (!hasShape(log, nativeProxyEvent)) return undefined;
   return {
-    referenceHash: topicOf(log, 1),
+    referenceHash: readTopic(log, 1),
     token: null,
-    destination: addressOf(wordOf(log, 0)),
-    amount: BigInt(wordOf(log, 1)),
+    destination: toAddress(readDataWord(log, 0)),
+    amount: BigInt(readDataWord(log, 1)),
   };
 };
 
 /** Decodes ERC-20's Transfer: who got how many base units. Undefined where the log is none. */
 export const decodeTokenTransfer = (log: EventLog): TokenTransfer | undefined => {
-  const amount = amountOfTransfer(log);
+  const amount = decodeTransferAmount(log);
   if (amount === undefined) return undefined;
-  return { token: log.address, destination: addressOf(topicOf(log, 2)), amount };
+  return { token: log.address, destination: toAddress(readTopic(log, 2)), amount };
 };
 
 /** How many base units ERC-20's Transfer tells of; undefined where the log is none. */
-export const amountOfTransfer = (log: EventLog): bigint | undefined =>
-  hasShape(log, transferEvent) ? BigInt(wordOf(log, 0)) : undefined;
+export const decodeTransferAmount = (log: EventLog): bigint | undefined =>
+  hasShape(log, transferEvent) ? BigInt(readDataWord(log, 0)) : undefined;
 
 /** Who sent what a token's `Transfer` tells of. */
-export const payerOf = (log: EventLog): Address => addressOf(topicOf(log, 1));
+export const decodePayer = (log: EventLog): Address => toAddress(readTopic(log, 1));
 
 const prefixLength = 2;
 const wordLength = 64;
 const addressLength = 40;
 
 /** A word of a log's data, which has it. */
-const wordOf = ({ data }: EventLog, index: number): Hex => {
-  const from = prefixLength + index * wordLength;
-  return `0x${data.slice(from, from + wordLength)}`;
+const readDataWord = ({ data }: EventLog, index: number): Hex => {
+  const start = prefixLength + index * wordLength;
+  return `0x${data.slice(start, start + wordLength)}`;
 };
 
 /** The address in a word, in EIP-55 form. What stands before it counts for nothing, as in Solidity. */
-const addressOf = (word: Hex): Address => getAddress(`0x${word.slice(-addressLength)}`);
+const toAddress = (word: Hex): Address => getAddress(`0x${word.slice(-addressLength)}`);
 
 /** Whether a log has just the topics and words of an event. */
 const hasShape = ({ topics, data }: EventLog, event: EventShape): boolean =>
@@ -103,4 +103,4 @@ const hasShape = ({ topics, data }: EventLog, event: EventShape): boolean =>
   topics.length === event.topicCount &&
   data.length === prefixLength + event.wordCount * wordLength;
 
-const topicOf = ({ topics }: EventLog, index: number): Hex => topics[index] ?? "0x";
+const readTopic = ({ topics }: EventLog, index: number): Hex => topics[index] ?? "0x";

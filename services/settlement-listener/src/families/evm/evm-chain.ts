@@ -1,6 +1,6 @@
 import type { Hex } from "viem";
 import type { Catalogue, CatalogueChain, CatalogueToken } from "@payment-links/contracts";
-import { configFault } from "../config-fault.ts";
+import { chainConfigError } from "../chain-config-error.ts";
 import { erc20ProxyEvent, nativeProxyEvent } from "./decode-event.ts";
 import type { PayableChain } from "./verify-receipt.ts";
 
@@ -13,31 +13,31 @@ export type EvmChain = PayableChain & {
 };
 
 /** Reads a chain of the catalogue; throws ConfigError where nobody can be paid on it. */
-export const evmChainOf = (
-  { lookalikes, tokens: accepted }: Pick<Catalogue, "lookalikes" | "tokens">,
+export const toEvmChain = (
+  { lookalikes, tokens: catalogueTokens }: Pick<Catalogue, "lookalikes" | "tokens">,
   { id, feeProxies }: Pick<CatalogueChain, "id" | "feeProxies">,
 ): EvmChain => {
   if (feeProxies === undefined)
-    throw configFault(`the catalogue has no fee proxies on chain ${id}`);
-  const tokens = [...accepted, ...lookalikes].filter((token) => token.chainId === id);
-  const contracts = tokens.filter((token) => !token.isNative);
+    throw chainConfigError(`the catalogue has no fee proxies on chain ${id}`);
+  const tokens = [...catalogueTokens, ...lookalikes].filter((token) => token.chainId === id);
+  const contractTokens = tokens.filter((token) => !token.isNative);
   return {
     id,
     chainName: id,
     proxies: {
-      erc20: lower(feeProxies.erc20),
-      ethereum: feeProxies.ethereum === null ? null : lower(feeProxies.ethereum),
+      erc20: toLowerHex(feeProxies.erc20),
+      ethereum: feeProxies.ethereum === null ? null : toLowerHex(feeProxies.ethereum),
     },
     tokens: new Map(
-      contracts.map((token): [string, CatalogueToken] => [lower(token.address), token]),
+      contractTokens.map((token): [string, CatalogueToken] => [toLowerHex(token.address), token]),
     ),
     nativeToken: tokens.find((token) => token.isNative),
-    showAddress: (address) => address,
+    formatAddress: (address) => address,
   };
 };
 
 /** What the fee proxies of a chain emit: the one filter by which it is read. */
-export const proxyEventsOf = ({
+export const listProxyEvents = ({
   proxies,
   nativeToken,
 }: EvmChain): readonly { address: Hex; topic0: Hex }[] => [
@@ -48,10 +48,10 @@ export const proxyEventsOf = ({
 ];
 
 /** The contracts whose logs decide what a receipt proves: the fee proxies and the tokens. */
-export const contractsOf = ({ proxies, tokens }: PayableChain): ReadonlySet<Hex> => {
+export const listContracts = ({ proxies, tokens }: PayableChain): ReadonlySet<Hex> => {
   const addresses = [proxies.erc20, proxies.ethereum ?? [], ...tokens.keys()].flat();
-  return new Set(addresses.map(lower));
+  return new Set(addresses.map(toLowerHex));
 };
 
 /** Nodes answer in lowercase, the catalogue in EIP-55 form, which it has checked. */
-const lower = (address: string): Hex => address.toLowerCase() as Hex;
+const toLowerHex = (address: string): Hex => address.toLowerCase() as Hex;

@@ -1,48 +1,48 @@
 import { isAddress } from "viem";
 import type { Dialect } from "../../rpc/dialect.ts";
-import { openChainReaders } from "../../rpc/open-chain-readers.ts";
-import type { Family } from "../family.ts";
+import { createChainReaders } from "../../rpc/create-chain-readers.ts";
+import type { ChainFamily } from "../chain-family.ts";
 import { classifyError } from "./classify-error.ts";
 import { createEvmReads } from "./create-evm-reads.ts";
-import { type EvmChain, contractsOf, evmChainOf, proxyEventsOf } from "./evm-chain.ts";
+import { type EvmChain, listContracts, toEvmChain, listProxyEvents } from "./evm-chain.ts";
 import { createEvmReader } from "./evm-reader.ts";
 import { evmSettings } from "./evm-settings.ts";
 import { findChainFault } from "./find-chain-fault.ts";
-import { readQuantity } from "./node-answers.ts";
-import { watchDeposits } from "./watched-deposits.ts";
+import { parseQuantity } from "./rpc-results.ts";
+import { createDepositWatch } from "./create-deposit-watch.ts";
 
 /** Chains of EVM nodes, paid through the fee proxies. */
-export const evmFamily: Family = (catalogue, chain, override) => {
-  const evmChain = evmChainOf(catalogue, chain);
+export const evmFamily: ChainFamily = (catalogue, chain, override) => {
+  const evmChain = toEvmChain(catalogue, chain);
   const settings = evmSettings(chain.id, override);
-  const deposits = watchDeposits(evmChain, settings, (address) =>
+  const deposits = createDepositWatch(evmChain, settings, (address) =>
     isAddress(address, { strict: false }) ? address : undefined,
   );
-  return (ground) => {
-    const watchedDeposits = deposits.open(ground.owners);
-    const proxies = proxyEventsOf(evmChain);
-    const contracts = contractsOf(evmChain);
-    const watched = { proxies, contracts, isBloomKept: true, deposits: watchedDeposits };
-    const options = { ...ground, ...settings, chainId: chain.id, dialect: evmDialect(evmChain) };
-    const { reader, ...readers } = openChainReaders(options, (asking) =>
-      createEvmReader(createEvmReads(asking, watched), evmChain, watchedDeposits.payees),
+  return (context) => {
+    const watchedDeposits = deposits.createWatchedDeposits(context.owners);
+    const proxies = listProxyEvents(evmChain);
+    const contracts = listContracts(evmChain);
+    const watchedLogs = { proxies, contracts, hasLogsBloom: true, deposits: watchedDeposits };
+    const options = { ...context, ...settings, chainId: chain.id, dialect: evmDialect(evmChain) };
+    const { reader, ...readers } = createChainReaders(options, (readerContext) =>
+      createEvmReader(createEvmReads(readerContext, watchedLogs), evmChain, watchedDeposits.payees),
     );
     return {
       ...readers,
       id: chain.id,
       settings: { ...settings, depositMinimums: deposits.depositMinimums },
       reader,
-      findFault: (providerId) => findChainFault(evmChain, readers.readerOf(providerId)),
+      findFault: (providerId) => findChainFault(evmChain, readers.getProviderReader(providerId)),
     };
   };
 };
 
 /** How EVM nodes speak. */
 export const evmDialect = ({ chainName }: Pick<EvmChain, "chainName">): Dialect => ({
-  chainQuestion: {
+  chainRequest: {
     method: "eth_chainId",
     params: [],
-    read: (result) => String(readQuantity(result)),
+    parseResult: (result) => String(parseQuantity(result)),
   },
   chainName,
   classifyError,

@@ -13,47 +13,57 @@ import {
 } from "./verify-receipt.ts";
 
 /** Reads an EVM chain: as every chain is read, and what its check against the catalogue asks. */
-export type EvmReader = ChainReader<EvmHeader> & Pick<EvmReads, "askContracts" | "readChain">;
+export type EvmReader = ChainReader<EvmHeader> & Pick<EvmReads, "queryContracts" | "readChain">;
 
 /** Turns what EVM nodes say into what a watch is told: logs only point, receipts are verified. */
 export const createEvmReader = (
   reads: EvmReads,
   chain: PayableChain,
-  payees: Pick<Payees, "count" | "known"> = nobody,
+  payees: Pick<Payees, "count" | "readIsOwner"> = noPayees,
 ): EvmReader => ({
   ...reads,
   readPointers: async (range) => {
-    const { logs, ...read } = await reads.readLogs(range);
-    return { ...read, pointers: logs };
+    const { logs, ...result } = await reads.readLogs(range);
+    return { ...result, pointers: logs };
   },
   freshBlocksMax: () => planFreshBlocks(payees.count()),
   readReceipts: async (hashes: readonly Hex[]) => {
-    const [receipts, isOwner] = await Promise.all([reads.readReceipts(hashes), payees.known()]);
-    const paired = [...receipts.values()].map((receipt): Paired => ({
+    const [receipts, isOwner] = await Promise.all([
+      reads.readReceipts(hashes),
+      payees.readIsOwner(),
+    ]);
+    const pairedReceipts = [...receipts.values()].map((receipt): ReceiptWithPairs => ({
       receipt,
-      paired: pairReceipt(receipt, chain),
+      pairs: pairReceipt(receipt, chain),
     }));
-    const asked = paired.filter((one) => mayHaveSuffix(one.paired, one.receipt.from, chain));
-    const calls = await reads.readCalls(asked.map(({ receipt }) => receipt.transactionHash));
+    const suffixCandidates = pairedReceipts.filter((entry) =>
+      mayHaveSuffix(entry.pairs, entry.receipt.from, chain),
+    );
+    const calls = await reads.readCalls(
+      suffixCandidates.map(({ receipt }) => receipt.transactionHash),
+    );
     return new Map(
-      paired.map((one): [string, TransactionReceipt] => {
-        const { transactionHash } = one.receipt;
-        return [transactionHash, judge(one, chain, { isOwner, call: calls.get(transactionHash) })];
+      pairedReceipts.map((entry): [string, TransactionReceipt] => {
+        const { transactionHash } = entry.receipt;
+        return [
+          transactionHash,
+          toTransactionReceipt(entry, chain, { isOwner, call: calls.get(transactionHash) }),
+        ];
       }),
     );
   },
 });
 
-const nobody = { count: () => 0, known: async () => () => false };
+const noPayees = { count: () => 0, readIsOwner: async () => () => false };
 
-type Paired = { receipt: EvmReceipt; paired: PairedReceipt };
+type ReceiptWithPairs = { receipt: EvmReceipt; pairs: PairedReceipt };
 
-const judge = (
-  { paired, receipt }: Paired,
+const toTransactionReceipt = (
+  { pairs, receipt }: ReceiptWithPairs,
   chain: PayableChain,
   { isOwner, call }: { isOwner: IsOwner; call: TransactionCall | undefined },
 ): TransactionReceipt => {
   const { blockHash, blockNumber, from, transactionHash, ...evidence } = receipt;
-  const transfers = verifyReceipt(paired, chain, isOwner, call && { ...call, from });
+  const transfers = verifyReceipt(pairs, chain, isOwner, call && { ...call, from });
   return { transactionHash, blockNumber, blockHash, sender: from, transfers, evidence };
 };

@@ -8,7 +8,7 @@ export type EvmHeader = BlockHeader & {
   parentHash: Hex;
   logsBloom: Hex;
   /** The id of the provider that told it, where `readHeaders` asked for it. */
-  readBy?: string;
+  providerId?: string;
 };
 
 /** A log of a configured fee proxy, or a token's transfer to an owner, and where it stands. It only points to a receipt. */
@@ -40,7 +40,7 @@ export type TransactionCall = { to: Hex | null; input: Hex };
  * What is asked of a contract: with `data`, what a read-only call answers, undefined where it reverts;
  * else its code, `0x` where there is none.
  */
-export type ContractQuestion = { address: Hex; data?: Hex };
+export type ContractRequest = { address: Hex; data?: Hex };
 
 /** What is asked of EVM nodes; each call ends within the bounds that `ChainReader` tells. */
 export type EvmReads = Pick<
@@ -52,13 +52,13 @@ export type EvmReads = Pick<
    * question, and at most to `toBlock`. `end` is the last block covered, read after the logs and
    * from the same node; its hash shows which chain they belong to. Blocks whose headers are given
    * are checked against their blooms, and asked for again if logs may be missing; only where the same
-   * provider told them do they tell what need not be asked for. `readBy` is the id of the provider.
+   * provider told them do they tell what need not be asked for. `providerId` is the id of the provider.
    */
   readLogs(range: {
     fromBlock: number;
     toBlock: number;
     headers?: readonly EvmHeader[];
-  }): Promise<{ logs: readonly ProxyLog[]; end: EvmHeader; readBy: string }>;
+  }): Promise<{ logs: readonly ProxyLog[]; endHeader: EvmHeader; providerId: string }>;
   /** Receipts by transaction hash; one that is in no canonical block is left out. */
   readReceipts(hashes: readonly Hex[]): Promise<ReadonlyMap<Hex, EvmReceipt>>;
   /** What transactions call, by their hash. Throws where no node knows one of them. */
@@ -69,7 +69,7 @@ export type EvmReads = Pick<
    */
   readSenders(hashes: readonly Hex[]): Promise<ReadonlyMap<Hex, { address: Hex; nonce: number }>>;
   /** Answers in the order of the questions, as one provider gives them at the latest block. */
-  askContracts(questions: readonly ContractQuestion[]): Promise<readonly (Hex | undefined)[]>;
+  queryContracts(requests: readonly ContractRequest[]): Promise<readonly (Hex | undefined)[]>;
   /** Which chain the providers say they serve: its decimal id. */
   readChain(): Promise<string>;
 };

@@ -6,7 +6,7 @@ import type { ChainOverride, ChainSettings } from "../../watch/chain/chain-setti
  * chain below, or justified). The depths are those at which exchanges and indexers call a block
  * final.
  */
-const common: ChainSettings = {
+const defaultSettings: ChainSettings = {
   finality: "finalized",
   headLagBlocks: 1,
   finalDepthBlocks: 65,
@@ -15,7 +15,7 @@ const common: ChainSettings = {
   isDisposable: false,
 };
 
-const byChain: Readonly<Record<string, Partial<ChainSettings>>> = {
+const settingsByChain: Readonly<Record<string, Partial<ChainSettings>>> = {
   // Ethereum and its test network: a block in 12 s, final after about 13 minutes.
   "1": { finality: "safe", pollMs: 4_000 },
   "11155111": { finality: "safe", pollMs: 4_000 },
@@ -41,7 +41,7 @@ const byChain: Readonly<Record<string, Partial<ChainSettings>>> = {
 
 /** The settings of an EVM chain: what is known of it, under what the operator says. */
 export const evmSettings = (chainId: string, override: ChainOverride = {}): ChainSettings => ({
-  ...common,
-  ...byChain[chainId],
+  ...defaultSettings,
+  ...settingsByChain[chainId],
   ...override,
 });

@@ -1,28 +1,31 @@
 import { describe, expect, test } from "@jest/globals";
 import { type Hex, encodeAbiParameters, numberToHex, stringToHex } from "viem";
-import { openCatalogue } from "@payment-links/contracts";
+import { loadCatalogue } from "@payment-links/contracts";
 import { findChainFault } from "./find-chain-fault.ts";
-import { evmChainOf } from "./evm-chain.ts";
+import { toEvmChain } from "./evm-chain.ts";
 
 /** A chain of which the catalogue knows one token, USDC with 6 decimals. */
-const catalogue = openCatalogue();
-const base = evmChainOf(
+const catalogue = loadCatalogue();
+const baseChain = toEvmChain(
   catalogue,
   catalogue.chains.find(({ id }) => id === "8453") ?? { id: "8453" },
 );
-const usdc = [...base.tokens].filter(([, { symbol }]) => symbol === "USDC");
-const chain = { ...base, tokens: new Map(usdc) };
+const usdc = [...baseChain.tokens].filter(([, { symbol }]) => symbol === "USDC");
+const chain = { ...baseChain, tokens: new Map(usdc) };
 
-const six = numberToHex(6, { size: 32 });
-const asString = (text: string): Hex => encodeAbiParameters([{ type: "string" }], [text]);
+const encodedSix = numberToHex(6, { size: 32 });
+const encodeString = (text: string): Hex => encodeAbiParameters([{ type: "string" }], [text]);
 const symbolCall = "0x95d89b41";
 
 /** What is wrong with a chain whose token answers so. */
-const faultOf = async ({ decimals = six, symbol = asString("USDC") }: Record<string, Hex>) => {
+const findFault = async ({
+  decimals = encodedSix,
+  symbol = encodeString("USDC"),
+}: Record<string, Hex>) => {
   const fault = await findChainFault(chain, {
     readChain: async () => "8453",
-    askContracts: async (questions) =>
-      questions.map(({ data }) => {
+    queryContracts: async (requests) =>
+      requests.map(({ data }) => {
         if (data === undefined) return "0x01";
         return data === symbolCall ? symbol : decimals;
       }),
@@ -32,51 +35,61 @@ const faultOf = async ({ decimals = six, symbol = asString("USDC") }: Record<str
 
 describe("a token's own word", () => {
   test.each([
-    ["an ABI string", asString("USDC")],
-    ["an ABI string in another case", asString("UsdC")],
+    ["an ABI string", encodeString("USDC")],
+    ["an ABI string in another case", encodeString("UsdC")],
     ["32 bytes padded with 0, as the oldest contracts answer", stringToHex("USDC", { size: 32 })],
   ])("its symbol may be %s", async (_form, symbol) => {
-    expect(await faultOf({ symbol })).toBeUndefined();
+    expect(await findFault({ symbol })).toBeUndefined();
   });
 
   test.each([
     ["nothing", "0x", "null"],
     ["half a word", "0x0102", "null"],
-    ["longer than a symbol can be", asString("x".repeat(300)), "null"],
-    ["megabytes", asString("USDC".repeat(500_000)), "null"],
+    ["longer than a symbol can be", encodeString("x".repeat(300)), "null"],
+    ["megabytes", encodeString("USDC".repeat(500_000)), "null"],
     ["of a place outside of it", `0x${"ff".repeat(64)}`, "null"],
     ["of a length that is not there", `0x${"20".padStart(64, "0")}${"ff".repeat(32)}`, "null"],
-    ["another one", asString("USDT"), '"USDT"'],
-  ] as [string, Hex, string][])("a symbol that is %s is a fault", async (_what, symbol, shown) => {
-    expect(await faultOf({ symbol })).toBe(`the symbol is ${shown}, not USDC`);
-  });
+    ["another one", encodeString("USDT"), '"USDT"'],
+  ] as [string, Hex, string][])(
+    "a symbol that is %s is a fault",
+    async (_what, symbol, reported) => {
+      expect(await findFault({ symbol })).toBe(`the symbol is ${reported}, not USDC`);
+    },
+  );
 
   // Bridges deploy their tokens under the original's symbol: that must not stop a chain.
   test("is not asked of a look-alike (rule CHAIN-27)", async () => {
-    const tokens = new Map([...base.tokens].filter(([, { symbol }]) => /^USDb?C$/.test(symbol)));
+    const tokens = new Map(
+      [...baseChain.tokens].filter(([, { symbol }]) => /^USDb?C$/.test(symbol)),
+    );
     expect([...tokens.values()].map(({ symbol }) => symbol)).toEqual(["USDC", "USDbC"]);
-    const asked: unknown[] = [];
+    const sentRequests: unknown[] = [];
     const fault = await findChainFault(
-      { ...base, tokens },
+      { ...baseChain, tokens },
       {
         readChain: async () => "8453",
-        askContracts: async (questions) => {
-          asked.push(...questions);
-          return questions.map(({ data }) =>
-            data === undefined ? "0x01" : data === symbolCall ? asString("USDC") : six,
+        queryContracts: async (requests) => {
+          sentRequests.push(...requests);
+          return requests.map(({ data }) =>
+            data === undefined ? "0x01" : data === symbolCall ? encodeString("USDC") : encodedSix,
           );
         },
       },
     );
     expect(fault).toBeUndefined();
-    expect(asked).not.toContainEqual(expect.objectContaining({ address: [...tokens.keys()][1] }));
+    expect(sentRequests).not.toContainEqual(
+      expect.objectContaining({ address: [...tokens.keys()][1] }),
+    );
   });
 
   test.each([
     ["nothing", "0x", "not told"],
-    ["two words", `${six}${six.slice(2)}`, "not told"],
+    ["two words", `${encodedSix}${encodedSix.slice(2)}`, "not told"],
     ["another number", numberToHex(2n ** 256n - 1n), String(2n ** 256n - 1n)],
-  ] as [string, Hex, string][])("decimals that are %s are a fault", async (_, decimals, shown) => {
-    expect(await faultOf({ decimals })).toBe(`decimals are ${shown}, not 6`);
-  });
+  ] as [string, Hex, string][])(
+    "decimals that are %s are a fault",
+    async (_, decimals, reported) => {
+      expect(await findFault({ decimals })).toBe(`decimals are ${reported}, not 6`);
+    },
+  );
 });

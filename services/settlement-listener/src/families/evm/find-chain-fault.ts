@@ -10,13 +10,13 @@ import {
 } from "viem";
 import type { CatalogueToken } from "@payment-links/contracts";
 import { chunk } from "../../rpc/chunk.ts";
-import type { ContractQuestion, EvmReads } from "./evm-reads.ts";
+import type { ContractRequest, EvmReads } from "./evm-reads.ts";
 import type { EvmChain } from "./evm-chain.ts";
 
 const decimalsCall = encodeFunctionData({ abi: erc20Abi, functionName: "decimals" });
 const symbolCall = encodeFunctionData({ abi: erc20Abi, functionName: "symbol" });
 
-type ContractReader = Pick<EvmReads, "readChain" | "askContracts">;
+type ContractReader = Pick<EvmReads, "readChain" | "queryContracts">;
 
 /**
  * Holds a chain against the catalogue (rule CHAIN-9): its id, code at the fee proxies, and each
@@ -29,30 +29,31 @@ export const findChainFault = async (
   chain: EvmChain,
   reader: ContractReader,
 ): Promise<string | undefined> => {
-  const served = await reader.readChain();
-  if (served !== chain.chainName) return `the node serves chain ${served}`;
+  const servedChainId = await reader.readChain();
+  if (servedChainId !== chain.chainName) return `the node serves chain ${servedChainId}`;
   const proxies = [chain.proxies.erc20, chain.proxies.ethereum].filter((proxy) => proxy !== null);
   const tokens = [...chain.tokens]
     .filter(([, { lookalikeOf }]) => lookalikeOf === undefined)
     .map(([address, token]) => ({ address: address as Hex, token }));
   // In as few requests as can be: a provider refuses who sends it two dozen at once.
-  const answers = await reader.askContracts([
+  const results = await reader.queryContracts([
     ...proxies.map((address) => ({ address })),
-    ...tokens.flatMap(({ address }) => tokenQuestions(address)),
+    ...tokens.flatMap(({ address }) => createTokenRequests(address)),
   ]);
-  const bare = proxies.find((_, index) => !hasCode(answers[index]));
-  if (bare !== undefined) return `there is no contract at the fee proxy ${chain.showAddress(bare)}`;
-  const ofTokens = chunk(answers.slice(proxies.length), tokenQuestionCount);
+  const proxyWithoutCode = proxies.find((_, index) => !hasCode(results[index]));
+  if (proxyWithoutCode !== undefined)
+    return `there is no contract at the fee proxy ${chain.formatAddress(proxyWithoutCode)}`;
+  const tokenResults = chunk(results.slice(proxies.length), requestsPerToken);
   for (const [index, { token }] of tokens.entries()) {
-    const fault = findTokenFault(token, ofTokens[index] ?? []);
+    const fault = findTokenFault(token, tokenResults[index] ?? []);
     if (fault !== undefined) return `token ${token.id} at ${token.address}: ${fault}`;
   }
   return undefined;
 };
 
-const tokenQuestionCount = 3;
+const requestsPerToken = 3;
 
-const tokenQuestions = (address: Hex): ContractQuestion[] => [
+const createTokenRequests = (address: Hex): ContractRequest[] => [
   { address },
   { address, data: decimalsCall },
   { address, data: symbolCall },
@@ -63,13 +64,13 @@ const findTokenFault = (
   [code, decimals, symbol]: readonly (Hex | undefined)[],
 ): string | undefined => {
   if (!hasCode(code)) return "there is no contract";
-  const readDecimals = decimals === undefined ? undefined : readNumber(decimals);
-  if (readDecimals !== BigInt(token.decimals)) {
-    return `decimals are ${readDecimals ?? "not told"}, not ${token.decimals}`;
+  const onChainDecimals = decimals === undefined ? undefined : decodeUint(decimals);
+  if (onChainDecimals !== BigInt(token.decimals)) {
+    return `decimals are ${onChainDecimals ?? "not told"}, not ${token.decimals}`;
   }
-  const readSymbol = symbol === undefined ? undefined : readText(symbol);
-  if (readSymbol?.toLowerCase() !== token.symbol.toLowerCase()) {
-    return `the symbol is ${JSON.stringify(readSymbol ?? null)}, not ${token.symbol}`;
+  const onChainSymbol = symbol === undefined ? undefined : decodeText(symbol);
+  if (onChainSymbol?.toLowerCase() !== token.symbol.toLowerCase()) {
+    return `the symbol is ${JSON.stringify(onChainSymbol ?? null)}, not ${token.symbol}`;
   }
   return undefined;
 };
@@ -78,20 +79,20 @@ const hasCode = (code: Hex | undefined): boolean => code !== undefined && code !
 
 const wordBytes = 32;
 /** Of a text, and of what stands before it: a symbol is a few letters long. */
-const answerBytesMax = 256;
-const text = parseAbiParameters("string");
+const resultBytesMax = 256;
+const stringParameters = parseAbiParameters("string");
 
-const readNumber = (answer: Hex): bigint | undefined =>
-  size(answer) === wordBytes ? hexToBigInt(answer) : undefined;
+const decodeUint = (result: Hex): bigint | undefined =>
+  size(result) === wordBytes ? hexToBigInt(result) : undefined;
 
 /**
  * A text as contracts answer it: an ABI string, or, from the oldest ones, 32 bytes padded with 0.
  */
-const readText = (answer: Hex): string | undefined => {
-  if (size(answer) === wordBytes) return hexToString(answer, { size: wordBytes });
-  if (size(answer) > answerBytesMax) return undefined;
+const decodeText = (result: Hex): string | undefined => {
+  if (size(result) === wordBytes) return hexToString(result, { size: wordBytes });
+  if (size(result) > resultBytesMax) return undefined;
   try {
-    return decodeAbiParameters(text, answer)[0];
+    return decodeAbiParameters(stringParameters, result)[0];
   } catch {
     // It is no text. What viem throws repeats the contract's answer.
     return undefined;

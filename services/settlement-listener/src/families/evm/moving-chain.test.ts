@@ -2,13 +2,17 @@ import { afterEach, expect, test } from "@jest/globals";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { provokedTimeoutMs } from "@payment-links/runtime/testing/time-limits";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
-import type { RpcFaultScript } from "../../testing/scripted-rpc.ts";
+import type { ScriptedFault } from "../../testing/scripted-rpc.ts";
 import { ChainUnreachableError } from "../../watch/chain-reader.ts";
 import type { ProxyLog } from "./evm-reads.ts";
-import { type ReaderRig, openPaidChain, openReaderRig } from "../../testing/open-reader-rig.ts";
+import {
+  type ReaderRig,
+  startPaidChain,
+  createReaderRig,
+} from "../../testing/create-reader-rig.ts";
 
 const setup = useRig(() =>
-  openPaidChain(Array.from({ length: 40 }, (_, index) => (index * 7) % 3)),
+  startPaidChain(Array.from({ length: 40 }, (_, index) => (index * 7) % 3)),
 );
 let rig: ReaderRig | undefined;
 afterEach(() => rig?.close());
@@ -26,7 +30,7 @@ const createRandom = (seed: number) => {
   };
 };
 
-const faults: RpcFaultScript[] = [
+const faults: ScriptedFault[] = [
   { kind: "empty_logs" },
   { kind: "duplicate_logs" },
   { kind: "stale_head", blockCount: 5 },
@@ -44,8 +48,8 @@ const faults: RpcFaultScript[] = [
 ];
 
 /** Keeps reading until an answer comes, as a watcher's loop does, and fails if none ever comes. */
-const persist = <T>(what: string, read: () => Promise<T>): Promise<T> =>
-  waitUntil(what, () =>
+const retryUntilRead = <T>(description: string, read: () => Promise<T>): Promise<T> =>
+  waitUntil(description, () =>
     read().catch((error: unknown) => {
       if (error instanceof ChainUnreachableError) return undefined;
       throw error;
@@ -53,77 +57,80 @@ const persist = <T>(what: string, read: () => Promise<T>): Promise<T> =>
   );
 
 /** One walk over the chain, stretch by stretch: headers, logs and receipts. */
-const walk = async ({ reader }: ReaderRig, atEachStep: () => void): Promise<ProxyLog[]> => {
-  const found: ProxyLog[] = [];
+const readWholeChain = async (
+  { reader }: ReaderRig,
+  beforeEachStep: () => void,
+): Promise<ProxyLog[]> => {
+  const foundLogs: ProxyLog[] = [];
   const { lastBlock } = setup;
   for (let fromBlock = setup.firstBlock; fromBlock <= lastBlock;) {
-    atEachStep();
+    beforeEachStep();
     const toBlock = Math.min(lastBlock, fromBlock + 7);
-    const headers = await persist("headers", async () => {
-      const read = await reader.readHeaders({ fromBlock, toBlock });
-      return read.length === toBlock - fromBlock + 1 && read;
+    const headers = await retryUntilRead("headers", async () => {
+      const receivedHeaders = await reader.readHeaders({ fromBlock, toBlock });
+      return receivedHeaders.length === toBlock - fromBlock + 1 && receivedHeaders;
     });
-    const { logs, end } = await persist("logs", () =>
+    const { logs, endHeader } = await retryUntilRead("logs", () =>
       reader.readLogs({ fromBlock, toBlock, headers: headers === false ? [] : headers }),
     );
     const hashes = logs.map(({ transactionHash }) => transactionHash);
-    await persist("receipts", async () => {
+    await retryUntilRead("receipts", async () => {
       const receipts = await reader.readReceipts(hashes);
       return receipts.size === new Set(hashes).size;
     });
-    found.push(...logs);
-    fromBlock = end.number + 1;
+    foundLogs.push(...logs);
+    fromBlock = endHeader.number + 1;
   }
-  return found;
+  return foundLogs;
 };
 
 test.each([1, 2, 3])(
   "faults at random, seed %i: nothing is missed, nothing doubled",
   async (seed) => {
-    rig = await openReaderRig(setup.chain, {
+    rig = await createReaderRig(setup.chain, {
       providerCount,
       timing: { timeoutMs: provokedTimeoutMs(400) },
     });
     const random = createRandom(seed);
     const { rpc, rpc2 } = rig;
-    const found = await walk(rig, () => {
+    const foundLogs = await readWholeChain(rig, () => {
       const fault = faults[Math.floor(random() * faults.length)] ?? { kind: "down" };
       const times = 1 + Math.floor(random() * 4);
       // If both leave logs out, nobody can know of them.
-      const victim = fault.kind === "empty_logs" || random() < 0.5 ? rpc : rpc2;
-      victim.play(fault, { times });
+      const target = fault.kind === "empty_logs" || random() < 0.5 ? rpc : rpc2;
+      target.injectFault(fault, { times });
     });
-    expect(found.map(({ transactionHash }) => transactionHash)).toEqual(
-      setup.paid.map(({ hash }) => hash),
+    expect(foundLogs.map(({ transactionHash }) => transactionHash)).toEqual(
+      setup.paidTransactions.map(({ hash }) => hash),
     );
-    const struck = [rpc, rpc2].flatMap((each) => [...each.counts().struck.values()]);
-    expect(struck.reduce((sum, count) => sum + count, 0)).toBeGreaterThan(2);
+    const hitCounts = [rpc, rpc2].flatMap((proxy) => [...proxy.getCounts().hits.values()]);
+    expect(hitCounts.reduce((sum, count) => sum + count, 0)).toBeGreaterThan(2);
   },
 );
 
 // Guards against logs of one chain under the hash of another. It changes the chain, so it is the
 // last test.
 test("a reorg between the logs and the end: the answer is of one chain", async () => {
-  rig = await openReaderRig(setup.chain);
+  rig = await createReaderRig(setup.chain);
   const { reader, rpc } = rig;
   const { lastBlock: toBlock, chain } = setup;
   const fromBlock = toBlock - 3;
-  const [before] = await reader.readHeaders({ fromBlock: toBlock, toBlock });
+  const [headerBefore] = await reader.readHeaders({ fromBlock: toBlock, toBlock });
   const answered = Promise.withResolvers<void>();
   const released = Promise.withResolvers<void>();
-  const hold = () => {
+  const waitForRelease = () => {
     answered.resolve();
     return released.promise;
   };
-  rpc.play({ kind: "held", hold }, { methods: ["eth_getLogs"], times: 1 });
-  const reading = reader.readLogs({ fromBlock, toBlock });
+  rpc.injectFault({ kind: "held", waitForRelease }, { methods: ["eth_getLogs"], times: 1 });
+  const pendingRead = reader.readLogs({ fromBlock, toBlock });
   await answered.promise;
   await chain.reorg(4);
   released.resolve();
-  const { end, logs } = await reading;
-  const [after] = await reader.readHeaders({ fromBlock: toBlock, toBlock });
-  expect(after).toMatchObject(end);
-  expect(end.hash).not.toBe(before?.hash);
+  const { endHeader, logs } = await pendingRead;
+  const [headerAfter] = await reader.readHeaders({ fromBlock: toBlock, toBlock });
+  expect(headerAfter).toMatchObject(endHeader);
+  expect(endHeader.hash).not.toBe(headerBefore?.hash);
   expect(logs).toEqual([]);
-  expect(rpc.counts().methods.get("eth_getLogs")).toBe(2);
+  expect(rpc.getCounts().methods.get("eth_getLogs")).toBe(2);
 });

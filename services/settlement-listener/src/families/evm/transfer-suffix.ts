@@ -1,5 +1,5 @@
 import { type Address, type Hex, getAddress, keccak256, slice, toFunctionSelector } from "viem";
-import { areAttributions } from "./attributions.ts";
+import { containsOnlyAttributions } from "./attributions.ts";
 import type { TransactionCall } from "./evm-reads.ts";
 
 /** A transfer whose calldata names a link: 16 bytes behind the arguments of ERC-20's `transfer`. */
@@ -26,17 +26,20 @@ const referenceEnd = argumentsEnd + referenceBytes;
  * attributions behind these (rule CHAIN-25). The address must be written as ABI encodes it: tokens differ
  * in what they make of more than 20 bytes. How much arrived says the token's own log.
  */
-export const readSuffix = ({ input, to }: TransactionCall): SuffixedTransfer | undefined => {
+export const decodeSuffixedTransfer = ({
+  input,
+  to,
+}: TransactionCall): SuffixedTransfer | undefined => {
   if (to === null || !input.startsWith(transferSelector)) return undefined;
-  if (!areAttributions(input, referenceEnd)) return undefined;
-  const addressAt = selectorBytes + wordBytes - addressBytes;
-  const padding = slice(input, selectorBytes, addressAt);
+  if (!containsOnlyAttributions(input, referenceEnd)) return undefined;
+  const addressStart = selectorBytes + wordBytes - addressBytes;
+  const padding = slice(input, selectorBytes, addressStart);
   if (BigInt(padding) !== 0n) return undefined;
-  const amountAt = addressAt + addressBytes;
+  const amountStart = addressStart + addressBytes;
   return {
     token: to,
-    destination: getAddress(slice(input, addressAt, amountAt)),
-    amount: BigInt(slice(input, amountAt, argumentsEnd)),
+    destination: getAddress(slice(input, addressStart, amountStart)),
+    amount: BigInt(slice(input, amountStart, argumentsEnd)),
     referenceHash: keccak256(slice(input, argumentsEnd, referenceEnd)),
   };
 };

@@ -1,6 +1,6 @@
 import type { Address, Hex } from "viem";
 import { type CatalogueToken, Decimal } from "@payment-links/contracts";
-import { depositReference } from "../../domain/deposit.ts";
+import { deriveDepositReference } from "../../domain/deposit.ts";
 import {
   type EventLog,
   type ProxyEvent,
@@ -8,11 +8,11 @@ import {
   decodeErc20ProxyEvent,
   decodeNativeProxyEvent,
   decodeTokenTransfer,
-  payerOf,
+  decodePayer,
 } from "./decode-event.ts";
 import type { VerifiedTransfer } from "../../watch/chain-reader.ts";
 import type { TransactionCall } from "./evm-reads.ts";
-import { readSuffix } from "./transfer-suffix.ts";
+import { decodeSuffixedTransfer } from "./transfer-suffix.ts";
 
 /** What of a chain decides whether a log is a payment; addresses are lowercase. */
 export type PayableChain = {
@@ -22,7 +22,7 @@ export type PayableChain = {
   /** The chain's own coin, where links can ask for it. */
   nativeToken: CatalogueToken | undefined;
   /** An address in EIP-55 form as the family writes it. */
-  showAddress: (address: string) => string;
+  formatAddress: (address: string) => string;
 };
 
 /** Whether an owner is paid at an address, in the form of the family. */
@@ -42,47 +42,54 @@ export const verifyReceipt = (
   receipt: PairedReceipt,
   chain: PayableChain,
   isOwner: IsOwner = () => false,
-  sent?: SentCall,
+  sentCall?: SentCall,
 ): readonly VerifiedTransfer[] => {
-  const unused = [...receipt.unused];
-  const suffixed = sent === undefined ? [] : takeSuffixed(sent, unused, chain);
+  const unusedTransfers = [...receipt.unusedTransfers];
+  const suffixPayments =
+    sentCall === undefined ? [] : takeSuffixPayments(sentCall, unusedTransfers, chain);
   const counts = new Map<string, number>();
-  const payments = [...receipt.events, ...suffixed].flatMap(
+  const payments = [...receipt.events, ...suffixPayments].flatMap(
     ({ amount, destination, referenceHash, token }): VerifiedTransfer[] =>
       amount === 0n
         ? []
         : [
             {
               referenceHash,
-              ordinal: countUp(counts, referenceHash),
+              ordinal: takeNextOrdinal(counts, referenceHash),
               tokenAddress: token.address,
-              destinationAddress: chain.showAddress(destination),
+              destinationAddress: chain.formatAddress(destination),
               amount: new Decimal(`${amount}e-${token.decimals}`),
             },
           ],
   );
-  return [...payments, ...unused.flatMap((one) => depositOf(one, { chain, isOwner, counts }))];
+  return [
+    ...payments,
+    ...unusedTransfers.flatMap((transfer) => toDeposits(transfer, { chain, isOwner, counts })),
+  ];
 };
 
 /** What a transaction called, and who sent it, in lowercase. */
 type SentCall = TransactionCall & { from: string };
 
 /** What the proxies' events of a receipt prove, and the transfers that none of them has used. */
-export type PairedReceipt = { events: readonly Proved[]; unused: readonly LoggedTransfer[] };
+export type PairedReceipt = {
+  events: readonly ProvenPayment[];
+  unusedTransfers: readonly LoggedTransfer[];
+};
 
 /** Gives the proxies' events of a receipt their transfers; one that failed has neither. */
 export const pairReceipt = (
   { isSuccessful, logs }: { isSuccessful: boolean; logs: readonly EventLog[] },
   chain: PayableChain,
 ): PairedReceipt => {
-  if (!isSuccessful) return { events: [], unused: [] };
-  const unused: LoggedTransfer[] = [];
+  if (!isSuccessful) return { events: [], unusedTransfers: [] };
+  const unusedTransfers: LoggedTransfer[] = [];
   const events = logs.flatMap((log) => {
     const transfer = chain.tokens.has(log.address) ? decodeTokenTransfer(log) : undefined;
-    if (transfer !== undefined) unused.push({ ...transfer, log });
-    return verifyLog(log, unused, chain) ?? [];
+    if (transfer !== undefined) unusedTransfers.push({ ...transfer, log });
+    return verifyProxyEvent(log, unusedTransfers, chain) ?? [];
   });
-  return { events, unused };
+  return { events, unusedTransfers };
 };
 
 /**
@@ -90,38 +97,41 @@ export const pairReceipt = (
  * its sender's, of a token that takes a suffix, is left by the events.
  */
 export const mayHaveSuffix = (
-  { unused }: PairedReceipt,
+  { unusedTransfers }: PairedReceipt,
   sender: string,
   chain: PayableChain,
-): boolean => unused.some((one) => isOfSender(one, sender, chain));
+): boolean => unusedTransfers.some((transfer) => isSentBy(transfer, sender, chain));
 
-const isOfSender = (
+const isSentBy = (
   { amount, destination, log, token }: LoggedTransfer,
   sender: string,
   { tokens }: PayableChain,
 ): boolean => {
   if (amount === 0n || tokens.get(token)?.takesSuffix === undefined) return false;
-  const payer = payerOf(log);
+  const payer = decodePayer(log);
   return payer.toLowerCase() === sender && payer !== destination;
 };
 
 /** The transfer that calldata names a link for: at most one, taken out of those that no event has used. */
-const takeSuffixed = (
+const takeSuffixPayments = (
   { from, ...call }: SentCall,
-  unused: LoggedTransfer[],
+  unusedTransfers: LoggedTransfer[],
   chain: PayableChain,
-): readonly Proved[] => {
-  const suffixed = readSuffix(call);
-  const token = suffixed && chain.tokens.get(suffixed.token);
-  if (suffixed === undefined || token === undefined) return [];
-  const amount = takeTransfer(unused, suffixed.token, suffixed, (one) =>
-    isOfSender(one, from, chain),
+): readonly ProvenPayment[] => {
+  const suffixedTransfer = decodeSuffixedTransfer(call);
+  const token = suffixedTransfer && chain.tokens.get(suffixedTransfer.token);
+  if (suffixedTransfer === undefined || token === undefined) return [];
+  const amount = takeTransfer(
+    unusedTransfers,
+    suffixedTransfer.token,
+    suffixedTransfer,
+    (transfer) => isSentBy(transfer, from, chain),
   );
-  return amount === undefined ? [] : [{ ...suffixed, token, amount }];
+  return amount === undefined ? [] : [{ ...suffixedTransfer, token, amount }];
 };
 
 /** What proves a payment: the link that is named, and how many base units arrived where. */
-type Proved = {
+type ProvenPayment = {
   referenceHash: Hex;
   destination: Address;
   token: CatalogueToken;
@@ -131,7 +141,7 @@ type Proved = {
 /** A transfer, and the log that tells who sent it. */
 type LoggedTransfer = TokenTransfer & { log: EventLog };
 
-const depositOf = (
+const toDeposits = (
   { amount, destination, log, token: address }: LoggedTransfer,
   {
     chain,
@@ -140,17 +150,17 @@ const depositOf = (
   }: { chain: PayableChain; isOwner: IsOwner; counts: Map<string, number> },
 ): VerifiedTransfer[] => {
   const token = chain.tokens.get(address);
-  const destinationAddress = chain.showAddress(destination);
+  const destinationAddress = chain.formatAddress(destination);
   if (token === undefined || amount === 0n || !isOwner(destinationAddress)) return [];
-  const payer = chain.showAddress(payerOf(log));
+  const payer = chain.formatAddress(decodePayer(log));
   if (payer === destinationAddress) return [];
-  const name = { tokenAddress: token.address, destinationAddress };
-  const referenceHash = depositReference(name);
+  const target = { tokenAddress: token.address, destinationAddress };
+  const referenceHash = deriveDepositReference(target);
   return [
     {
       referenceHash,
-      ordinal: countUp(counts, referenceHash),
-      ...name,
+      ordinal: takeNextOrdinal(counts, referenceHash),
+      ...target,
       amount: new Decimal(`${amount}e-${token.decimals}`),
       payer,
     },
@@ -158,17 +168,17 @@ const depositOf = (
 };
 
 /** How many had a name before this one. */
-const countUp = (counts: Map<string, number>, name: string): number => {
-  const count = counts.get(name) ?? 0;
-  counts.set(name, count + 1);
+const takeNextOrdinal = (counts: Map<string, number>, key: string): number => {
+  const count = counts.get(key) ?? 0;
+  counts.set(key, count + 1);
   return count;
 };
 
-const verifyLog = (
+const verifyProxyEvent = (
   log: EventLog,
-  unused: LoggedTransfer[],
+  unusedTransfers: LoggedTransfer[],
   { proxies, tokens, nativeToken }: PayableChain,
-): Proved | undefined => {
+): ProvenPayment | undefined => {
   if (log.address === proxies.ethereum) {
     const event = decodeNativeProxyEvent(log);
     return event === undefined || nativeToken === undefined
@@ -180,20 +190,22 @@ const verifyLog = (
   const address = event?.token?.toLowerCase() ?? "";
   const token = tokens.get(address);
   if (event === undefined || token === undefined) return undefined;
-  const amount = takeTransfer(unused, address, event);
+  const amount = takeTransfer(unusedTransfers, address, event);
   return amount === undefined ? undefined : { ...event, token, amount };
 };
 
 /** Takes the transfer that is pointed to out of those that are left. */
 const takeTransfer = (
-  unused: LoggedTransfer[],
+  unusedTransfers: LoggedTransfer[],
   token: string,
   { amount, destination }: Pick<ProxyEvent, "amount" | "destination">,
-  mayBe: (transfer: LoggedTransfer) => boolean = () => true,
+  isAllowed: (transfer: LoggedTransfer) => boolean = () => true,
 ): bigint | undefined => {
   const isCandidate = (transfer: LoggedTransfer) =>
-    transfer.token === token && transfer.destination === destination && mayBe(transfer);
-  const exact = unused.findLastIndex((one) => isCandidate(one) && one.amount === amount);
-  const index = exact === -1 ? unused.findLastIndex(isCandidate) : exact;
-  return index === -1 ? undefined : unused.splice(index, 1)[0]?.amount;
+    transfer.token === token && transfer.destination === destination && isAllowed(transfer);
+  const exactIndex = unusedTransfers.findLastIndex(
+    (transfer) => isCandidate(transfer) && transfer.amount === amount,
+  );
+  const index = exactIndex === -1 ? unusedTransfers.findLastIndex(isCandidate) : exactIndex;
+  return index === -1 ? undefined : unusedTransfers.splice(index, 1)[0]?.amount;
 };

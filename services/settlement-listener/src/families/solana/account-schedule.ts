@@ -1,13 +1,13 @@
 import { setImmediate } from "node:timers/promises";
-import { solanaTokenAccount } from "@payment-links/contracts";
+import { deriveAssociatedTokenAccount } from "@payment-links/contracts";
 import type { Owners } from "../../watch/chain/owners.ts";
-import { type SolanaChain, programOf } from "./solana-chain.ts";
+import { type SolanaChain, getTokenProgram } from "./solana-chain.ts";
 
 /** A token account, and the slot from which on its transactions are asked for. */
-export type DueAccount = { account: string; since: number };
+export type DueAccount = { account: string; sinceSlot: number };
 
 /** An account that was asked for, and the slot up to which it was read. */
-type ReadAccount = DueAccount & { reachedTo: number };
+type ReadAccount = DueAccount & { readTo: number };
 
 type Range = { fromBlock: number; toBlock: number };
 
@@ -24,7 +24,7 @@ export type AccountSchedule = {
    * Says that those due have been read over a range, which is committed next. One that was not read to
    * its end stays due.
    */
-  asked(read: readonly ReadAccount[], range: Range): void;
+  recordReads(read: readonly ReadAccount[], range: Range): void;
 };
 
 /**
@@ -32,10 +32,10 @@ export type AccountSchedule = {
  * counted by itself for owners at whose address a payment has settled, and for all others. Anybody can make
  * an account and a link.
  */
-const ofProven = { alwaysMax: 70, oftenMax: 700 };
-const ofOthers = { alwaysMax: 30, oftenMax: 300 };
-const oftenSlots = 50;
-const seldomSlots = 4_500;
+const provenOwnerTier = { everyStepMax: 70, frequentMax: 700 };
+const otherOwnerTier = { everyStepMax: 30, frequentMax: 300 };
+const frequentPeriodSlots = 50;
+const rarePeriodSlots = 4_500;
 /** How far back an account is read that this process has not asked for: an hour. */
 const lookBackSlots = 9_000;
 
@@ -46,84 +46,85 @@ const lookBackSlots = 9_000;
  */
 export const createAccountSchedule = (
   { tokens }: Pick<SolanaChain, "tokens">,
-  owners: Pick<Owners, "readByHearing">,
+  owners: Pick<Owners, "readByLatestLink">,
 ): AccountSchedule => {
-  const lastAsked = new Map<string, { readTo: number; endedAt: number }>();
+  const lastRequests = new Map<string, { readTo: number; rangeEnd: number }>();
   /** The end of the last range in which an account was asked for from before that range. */
-  const lastLookBack = new Map<string, number>();
-  const accountsOf = createAccountsOf(tokens);
+  const lastLookBackEnd = new Map<string, number>();
+  const listAccounts = createListAccounts(tokens);
   return {
     listDue: async (range) => {
       // A range that is read again says that what was asked in it may not have been committed.
-      for (const [account, { endedAt }] of lastAsked) {
-        if (endedAt >= range.fromBlock) lastAsked.delete(account);
+      for (const [account, { rangeEnd }] of lastRequests) {
+        if (rangeEnd >= range.fromBlock) lastRequests.delete(account);
       }
-      const ranked = await owners.readByHearing();
+      const ranked = await owners.readByLatestLink();
       const tiers = Map.groupBy(ranked, ({ isProven }) => isProven);
       const due: DueAccount[] = [];
-      for (const [isProven, some] of tiers) {
-        const tier = isProven ? ofProven : ofOthers;
-        for (const [rank, account] of (await accountsOf(some)).entries()) {
-          const last = lastAsked.get(account);
-          const isNew = last === undefined && rank < tier.oftenMax;
-          const isBehind = last !== undefined && last.readTo < last.endedAt;
-          if (!isNew && !isBehind && !isDue(account, periodOf(rank, tier), range)) continue;
-          const since = last === undefined ? lookBackFrom(range.fromBlock) : last.readTo + 1;
-          due.push({ account, since });
+      for (const [isProven, tierOwners] of tiers) {
+        const tier = isProven ? provenOwnerTier : otherOwnerTier;
+        for (const [rank, account] of (await listAccounts(tierOwners)).entries()) {
+          const lastRequest = lastRequests.get(account);
+          const isNew = lastRequest === undefined && rank < tier.frequentMax;
+          const isBehind = lastRequest !== undefined && lastRequest.readTo < lastRequest.rangeEnd;
+          if (!isNew && !isBehind && !isDue(account, choosePeriod(rank, tier), range)) continue;
+          const sinceSlot =
+            lastRequest === undefined ? subtractLookBack(range.fromBlock) : lastRequest.readTo + 1;
+          due.push({ account, sinceSlot });
         }
       }
       return due;
     },
     listAll: async (fromBlock) =>
-      (await accountsOf(await owners.readByHearing())).map((account) => {
-        const isCovered = (lastLookBack.get(account) ?? Infinity) < fromBlock;
-        return { account, since: isCovered ? fromBlock : lookBackFrom(fromBlock) };
+      (await listAccounts(await owners.readByLatestLink())).map((account) => {
+        const isCovered = (lastLookBackEnd.get(account) ?? Infinity) < fromBlock;
+        return { account, sinceSlot: isCovered ? fromBlock : subtractLookBack(fromBlock) };
       }),
-    asked: (read, { fromBlock, toBlock }) => {
-      for (const { account, reachedTo, since } of read) {
-        lastAsked.set(account, { readTo: reachedTo, endedAt: toBlock });
-        if (since < fromBlock) lastLookBack.set(account, toBlock);
+    recordReads: (read, { fromBlock, toBlock }) => {
+      for (const { account, readTo, sinceSlot } of read) {
+        lastRequests.set(account, { readTo: readTo, rangeEnd: toBlock });
+        if (sinceSlot < fromBlock) lastLookBackEnd.set(account, toBlock);
       }
     },
   };
 };
 
-const lookBackFrom = (slot: number): number => Math.max(0, slot - lookBackSlots);
+const subtractLookBack = (slot: number): number => Math.max(0, slot - lookBackSlots);
 
 /** The accounts of owners, derived once. */
-const createAccountsOf = (tokens: SolanaChain["tokens"]) => {
-  const known = new Map<string, readonly string[]>();
+const createListAccounts = (tokens: SolanaChain["tokens"]) => {
+  const accountsByOwner = new Map<string, readonly string[]>();
   return async (owners: readonly { address: string }[]): Promise<readonly string[]> => {
     for (const { address: owner } of owners) {
-      if (known.has(owner)) continue;
-      const ofOwner = [...tokens].map(([mint, token]) =>
-        solanaTokenAccount({ owner, mint, program: programOf(token) }),
+      if (accountsByOwner.has(owner)) continue;
+      const ownerAccounts = [...tokens].map(([mint, token]) =>
+        deriveAssociatedTokenAccount({ owner, mint, program: getTokenProgram(token) }),
       );
-      known.set(owner, ofOwner);
+      accountsByOwner.set(owner, ownerAccounts);
       // Each takes about a millisecond, and there may be thousands at the start.
       await setImmediate();
     }
-    return owners.flatMap(({ address }) => known.get(address) ?? []);
+    return owners.flatMap(({ address }) => accountsByOwner.get(address) ?? []);
   };
 };
 
-const periodOf = (
+const choosePeriod = (
   rank: number,
-  { alwaysMax, oftenMax }: { alwaysMax: number; oftenMax: number },
+  { everyStepMax, frequentMax }: { everyStepMax: number; frequentMax: number },
 ): number => {
-  if (rank < alwaysMax) return 1;
-  return rank < oftenMax ? oftenSlots : seldomSlots;
+  if (rank < everyStepMax) return 1;
+  return rank < frequentMax ? frequentPeriodSlots : rarePeriodSlots;
 };
 
 /** Whether a range holds a slot that is the account's own within its period. */
 const isDue = (account: string, period: number, { fromBlock, toBlock }: Range): boolean => {
-  const phase = phaseOf(account) % period;
-  const turnOf = (slot: number) => Math.floor((slot - phase) / period);
-  return turnOf(toBlock) > turnOf(fromBlock - 1);
+  const phase = computePhase(account) % period;
+  const countTurns = (slot: number) => Math.floor((slot - phase) / period);
+  return countTurns(toBlock) > countTurns(fromBlock - 1);
 };
 
 /** A number that spreads accounts over a period, and stays. */
-const phaseOf = (account: string): number => {
+const computePhase = (account: string): number => {
   let phase = 0;
   for (const character of account)
     phase = (phase * 31 + (character.codePointAt(0) ?? 0)) % 1_000_003;

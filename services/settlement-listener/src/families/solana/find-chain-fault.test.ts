@@ -1,40 +1,42 @@
 import { describe, expect, test } from "@jest/globals";
 import { type CatalogueData, createCatalogue } from "@payment-links/contracts";
-import { openLog, openMetrics, systemClock } from "@payment-links/runtime";
+import { createLog, createMetrics, systemClock } from "@payment-links/runtime";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { createRpcMetrics } from "../../rpc/rpc-metrics.ts";
-import { freshAddress, openSolanaChain } from "../../testing/solana/open-solana-chain.ts";
+import { freshAddress, startSolanaChain } from "../../testing/solana/start-solana-chain.ts";
 import { noOwners } from "../../watch/chain/owners.ts";
 import { solanaFamily } from "./solana-family.ts";
 
-const local = useRig(openSolanaChain);
+const localChain = useRig(startSolanaChain);
 
-const findFault = async (change: (data: CatalogueData) => CatalogueData) => {
-  const catalogue = createCatalogue(change(local.catalogueData));
+const findFault = async (modify: (data: CatalogueData) => CatalogueData) => {
+  const catalogue = createCatalogue(modify(localChain.catalogueData));
   const [chain] = catalogue.chains;
   if (chain === undefined) throw new Error("the catalogue has no chain");
-  const watched = solanaFamily(
+  const watchedChain = solanaFamily(
     catalogue,
     chain,
     {},
   )({
-    urls: [local.url],
+    urls: [localChain.url],
     clock: systemClock,
-    log: openLog({ service: "test", level: "fatal" }),
-    metrics: createRpcMetrics(openMetrics("test")),
+    log: createLog({ service: "test", level: "fatal" }),
+    metrics: createRpcMetrics(createMetrics("test")),
     owners: noOwners,
   });
-  const fault = await watched.findFault(watched.witnesses[0]?.id ?? "");
-  watched.close();
+  const fault = await watchedChain.findFault(watchedChain.verifiers[0]?.id ?? "");
+  watchedChain.close();
   return fault;
 };
 
 type Token = CatalogueData["tokens"][number];
 const withToken =
-  (change: Partial<Token>) =>
+  (overrides: Partial<Token>) =>
   (data: CatalogueData): CatalogueData => ({
     ...data,
-    tokens: data.tokens.map((token) => (token.symbol === "USDC" ? { ...token, ...change } : token)),
+    tokens: data.tokens.map((token) =>
+      token.symbol === "USDC" ? { ...token, ...overrides } : token,
+    ),
   });
 
 describe("a chain of Solana is held against the catalogue", () => {
@@ -43,21 +45,21 @@ describe("a chain of Solana is held against the catalogue", () => {
   });
 
   test("genesis hash", async () => {
-    const other = (data: CatalogueData): CatalogueData => ({
+    const withOtherGenesis = (data: CatalogueData): CatalogueData => ({
       ...data,
       chains: data.chains.map((chain) => ({
         ...chain,
         caip2: "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp",
       })),
     });
-    expect(await findFault(other)).toMatch(/^the node serves the chain of genesis /);
+    expect(await findFault(withOtherGenesis)).toMatch(/^the node serves the chain of genesis /);
   });
 
   test.each([
     ["a mint that is not there", { address: freshAddress() }, "there is no mint"],
     ["decimals", { decimals: 9 }, "decimals are 6, not 9"],
     ["the program", { tokenProgram: "token-2022" }, "it is of the program Tokenkeg"],
-  ] as const)("%s", async (_, change, fault) => {
-    expect(await findFault(withToken(change))).toContain(fault);
+  ] as const)("%s", async (_, overrides, fault) => {
+    expect(await findFault(withToken(overrides))).toContain(fault);
   });
 });

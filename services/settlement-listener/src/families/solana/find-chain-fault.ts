@@ -1,10 +1,10 @@
 import type { CatalogueToken } from "@payment-links/contracts";
-import { type SolanaChain, programOf } from "./solana-chain.ts";
+import { type SolanaChain, getTokenProgram } from "./solana-chain.ts";
 import type { SolanaReader } from "./solana-reader.ts";
 
 type ChainReads = Pick<SolanaReader, "readChain" | "readAccounts">;
 
-const accountsAtOnceMax = 100;
+const accountsPerRequestMax = 100;
 
 /**
  * Holds a chain against the catalogue (rule CHAIN-9): its genesis hash, and of each token the mint, its
@@ -15,13 +15,14 @@ export const findChainFault = async (
   chain: SolanaChain,
   reader: ChainReads,
 ): Promise<string | undefined> => {
-  const served = await reader.readChain();
-  if (served !== chain.chainName) return `the node serves the chain of genesis ${served}`;
+  const servedChainName = await reader.readChain();
+  if (servedChainName !== chain.chainName)
+    return `the node serves the chain of genesis ${servedChainName}`;
   const tokens = [...chain.tokens.values()];
-  for (let from = 0; from < tokens.length; from += accountsAtOnceMax) {
-    const some = tokens.slice(from, from + accountsAtOnceMax);
-    const accounts = await reader.readAccounts(some.map(({ address }) => address));
-    for (const [index, token] of some.entries()) {
+  for (let start = 0; start < tokens.length; start += accountsPerRequestMax) {
+    const batch = tokens.slice(start, start + accountsPerRequestMax);
+    const accounts = await reader.readAccounts(batch.map(({ address }) => address));
+    for (const [index, token] of batch.entries()) {
       const fault = findMintFault(token, accounts[index] ?? null);
       if (fault !== undefined) return `token ${token.id} at ${token.address}: ${fault}`;
     }
@@ -29,25 +30,25 @@ export const findChainFault = async (
   return undefined;
 };
 
-const mintBytes = 82;
+const mintLength = 82;
 /** Where a mint with extensions says that it is one. */
-const kindByte = 165;
-const kindOfMint = 1;
-const decimalsByte = 44;
-const isInitializedByte = 45;
+const accountTypeOffset = 165;
+const mintAccountType = 1;
+const decimalsOffset = 44;
+const isInitializedOffset = 45;
 
 const findMintFault = (
   token: CatalogueToken,
   account: { program: string; data: Uint8Array } | null,
 ): string | undefined => {
   if (account === null) return "there is no mint";
-  if (account.program !== programOf(token)) {
-    return `it is of the program ${account.program}, not ${programOf(token)}`;
+  if (account.program !== getTokenProgram(token)) {
+    return `it is of the program ${account.program}, not ${getTokenProgram(token)}`;
   }
   const { data } = account;
-  const isMint = data.length === mintBytes || data[kindByte] === kindOfMint;
-  if (!isMint || data[isInitializedByte] !== 1) return "it is no mint";
-  const decimals = data[decimalsByte];
+  const isMint = data.length === mintLength || data[accountTypeOffset] === mintAccountType;
+  if (!isMint || data[isInitializedOffset] !== 1) return "it is no mint";
+  const decimals = data[decimalsOffset];
   return decimals === token.decimals
     ? undefined
     : `decimals are ${decimals}, not ${token.decimals}`;

@@ -8,8 +8,8 @@ afterEach(() => node?.close());
 test("settlement-listener reads an account with 200,000 transfers of strangers within the heap of the chart, and settles a payment behind them", async () => {
   node = await serveHotAccount(200_001);
   const { headSlot, link, url } = node;
-  const watched = { chainId: "solana", link, pastBlock: headSlot };
-  const { payments, transferCount } = await watchHeavyChain(url, watched);
+  const watchOptions = { chainId: "solana", link, pastBlock: headSlot };
+  const { payments, transferCount } = await watchHeavyChain(url, watchOptions);
   expect(payments).toEqual([{ status: "settled", amount: "0.000001" }]);
   expect(transferCount).toBe(200_001);
 }, 1_800_000);

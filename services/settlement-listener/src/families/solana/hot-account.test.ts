@@ -9,6 +9,6 @@ test("an account with 3,000 transfers of strangers is read whole, in parts, with
   node = await serveHotAccount(3_000);
   const { headSlot, owner, url } = node;
   const range = { from: headSlot - 200, to: headSlot - 2 };
-  const read = await readHeavyChain(url, { chainId: "solana", ...range, owner });
-  expect(read.foundCount).toBe(3_000);
+  const result = await readHeavyChain(url, { chainId: "solana", ...range, owner });
+  expect(result.foundCount).toBe(3_000);
 });

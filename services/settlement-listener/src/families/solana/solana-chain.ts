@@ -4,7 +4,7 @@ import {
   type CatalogueToken,
   solanaTokenPrograms,
 } from "@payment-links/contracts";
-import { configFault } from "../config-fault.ts";
+import { chainConfigError } from "../chain-config-error.ts";
 
 /** A chain of Solana: what counts on it. */
 export type SolanaChain = {
@@ -15,24 +15,24 @@ export type SolanaChain = {
   tokens: ReadonlyMap<string, CatalogueToken>;
 };
 
-const namespace = "solana:";
+const caip2Prefix = "solana:";
 
 /** Reads a chain of the catalogue; throws ConfigError where nobody can be paid on it. */
-export const solanaChainOf = (
-  { tokens: all }: Pick<Catalogue, "tokens">,
+export const toSolanaChain = (
+  { tokens: catalogueTokens }: Pick<Catalogue, "tokens">,
   { caip2, id }: Pick<CatalogueChain, "id" | "caip2">,
 ): SolanaChain => {
-  if (!caip2.startsWith(namespace)) throw configFault(`chain ${id} is no chain of Solana`);
+  if (!caip2.startsWith(caip2Prefix)) throw chainConfigError(`chain ${id} is no chain of Solana`);
   // A transfer of the chain's own coin leaves no word of a token program: links ask for none.
-  const tokens = all.filter((token) => token.chainId === id && !token.isNative);
-  if (tokens.length === 0) throw configFault(`the catalogue has no tokens on chain ${id}`);
+  const tokens = catalogueTokens.filter((token) => token.chainId === id && !token.isNative);
+  if (tokens.length === 0) throw chainConfigError(`the catalogue has no tokens on chain ${id}`);
   return {
     id,
-    chainName: caip2.slice(namespace.length),
+    chainName: caip2.slice(caip2Prefix.length),
     tokens: new Map(tokens.map((token) => [token.address, token])),
   };
 };
 
 /** The program that keeps a token's accounts. */
-export const programOf = ({ tokenProgram = "token" }: Pick<CatalogueToken, "tokenProgram">) =>
+export const getTokenProgram = ({ tokenProgram = "token" }: Pick<CatalogueToken, "tokenProgram">) =>
   solanaTokenPrograms[tokenProgram];

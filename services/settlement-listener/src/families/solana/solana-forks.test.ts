@@ -1,87 +1,98 @@
 import { describe, expect, test } from "@jest/globals";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { useRigEach } from "@payment-links/runtime/testing/use-rig";
-import { startWatchRig } from "../../testing/open-watch-rig.ts";
+import { startWatchRig } from "../../testing/create-watch-rig.ts";
 import {
   type WatchedSolana,
   finalizedLag,
-  openWatchedSolana,
-  orderOf,
-} from "../../testing/open-watched-solana.ts";
+  startWatchedSolana,
+  createOrder,
+} from "../../testing/start-watched-solana.ts";
 
 let chain: WatchedSolana;
-const rig = useRigEach(async (keep) => {
-  chain = keep(await openWatchedSolana());
+const rig = useRigEach(async (closeAfterTest) => {
+  chain = closeAfterTest(await startWatchedSolana());
   return startWatchRig(chain);
 });
 
 describe("a fork of Solana", () => {
   test("that reaches below a final block halts the chain", async () => {
-    await rig.hearNew();
-    await rig.caughtUp();
-    for (let made = 0; made < finalizedLag + 2; made += 1) {
+    await rig.receiveNewLink();
+    await rig.waitUntilScanned();
+    for (let index = 0; index < finalizedLag + 2; index += 1) {
       chain.mine();
-      await rig.caughtUp();
+      await rig.waitUntilScanned();
     }
     await waitUntil("blocks are final", async () => {
       const { finalizedTo, firstBlock } = await rig.readStatus();
       return (finalizedTo ?? 0) > (firstBlock ?? 0);
     });
-    chain.reorg(chain.height(), [], { breaksFinality: true });
+    chain.reorg(chain.getHeight(), [], { breaksFinality: true });
     chain.mine();
     await waitUntil("it is halted", async () => (await rig.readStatus()).state === "halted");
   });
 
   test("takes away a payment while nobody watches, and gives it back in a later slot", async () => {
-    const link = await rig.hearNew();
-    await rig.caughtUp();
-    const signed = await chain.sign([orderOf(link)]);
-    chain.send(signed);
+    const link = await rig.receiveNewLink();
+    await rig.waitUntilScanned();
+    const signedTransaction = await chain.sign([createOrder(link)]);
+    chain.send(signedTransaction);
     chain.mine();
-    await rig.waitTold(link.id, 1);
+    await rig.waitForPublished(link.id, 1);
     await rig.service.stop();
     chain.reorg(1);
     chain.mine();
-    chain.send(signed);
+    chain.send(signedTransaction);
     chain.mine(finalizedLag + 1);
     await rig.service.start();
-    await waitUntil("it is settled", () => rig.told(link.id).at(-1)?.status === "settled");
-    expect(new Set(rig.told(link.id).map(({ id }) => id)).size).toBe(1);
-    expect(rig.told(link.id).at(-1)?.blockNumber).toBe(chain.slotOf(signed.signature));
+    await waitUntil(
+      "it is settled",
+      () => rig.publishedPayments(link.id).at(-1)?.status === "settled",
+    );
+    expect(new Set(rig.publishedPayments(link.id).map(({ id }) => id)).size).toBe(1);
+    expect(rig.publishedPayments(link.id).at(-1)?.blockNumber).toBe(
+      chain.findSlot(signedTransaction.signature),
+    );
   });
 
   test("empty slots where a block was count as another block", async () => {
-    const link = await rig.hearNew();
-    await rig.caughtUp();
-    await chain.pay(orderOf(link));
+    const link = await rig.receiveNewLink();
+    await rig.waitUntilScanned();
+    await chain.pay(createOrder(link));
     chain.mine();
-    await rig.waitTold(link.id, 1);
-    const slot = chain.head();
+    await rig.waitForPublished(link.id, 1);
+    const slot = chain.getHeadSlot();
     chain.reorg(1);
     chain.mine(finalizedLag + 1);
-    await rig.caughtUp();
-    expect(chain.head()).toBeGreaterThan(slot);
-    expect(rig.statuses(link.id)).toEqual(["processing 2.5"]);
+    await rig.waitUntilScanned();
+    expect(chain.getHeadSlot()).toBeGreaterThan(slot);
+    expect(rig.publishedStatuses(link.id)).toEqual(["processing 2.5"]);
   });
 
   test("takes nothing away that settled below it, however few blocks are kept", async () => {
-    const link = await rig.hearNew();
-    const later = await rig.hearNew();
-    await rig.caughtUp();
+    const link = await rig.receiveNewLink();
+    const laterLink = await rig.receiveNewLink();
+    await rig.waitUntilScanned();
     await rig.service.stop();
     // Read in one range, of which only the last block is kept.
-    await chain.pay(orderOf(link));
+    await chain.pay(createOrder(link));
     chain.mine(finalizedLag + 2);
     await rig.service.start();
-    await waitUntil("it is settled", () => rig.told(link.id).at(-1)?.status === "settled");
-    await rig.caughtUp();
+    await waitUntil(
+      "it is settled",
+      () => rig.publishedPayments(link.id).at(-1)?.status === "settled",
+    );
+    await rig.waitUntilScanned();
     await rig.service.stop();
     chain.reorg(2);
     chain.mine();
-    await chain.pay(orderOf(later));
+    await chain.pay(createOrder(laterLink));
     chain.mine(finalizedLag + 1);
     await rig.service.start();
-    await waitUntil("what follows settles", () => rig.told(later.id).at(-1)?.status === "settled");
+    await waitUntil(
+      "what follows settles",
+      () => rig.publishedPayments(laterLink.id).at(-1)?.status === "settled",
+    );
     expect(await rig.metrics.metrics()).not.toMatch(
       /payment_links_chain_orphaned_after_settled_total\{[^}]*\} [1-9]/,
     );

@@ -1,11 +1,11 @@
-import type { AskSolana } from "@payment-links/contracts";
-import type { ReaderGround } from "../../rpc/open-chain-readers.ts";
+import type { FetchSolanaAccountState } from "@payment-links/contracts";
+import type { ReaderContext } from "../../rpc/create-chain-readers.ts";
 import { readChain } from "../../rpc/read-chain.ts";
 import type { ChainReader } from "../../watch/chain-reader.ts";
 import type { AccountSchedule } from "./account-schedule.ts";
-import type { Account } from "./node-answers.ts";
-import { accountsQuestion } from "./reads/accounts-question.ts";
-import { createReadFacts } from "./reads/read-facts.ts";
+import type { Account } from "./rpc-results.ts";
+import { createAccountsRequest } from "./reads/accounts-request.ts";
+import { createReadAccountState } from "./reads/read-account-state.ts";
 import { createReadHeaders } from "./reads/read-headers.ts";
 import { createReadHeads } from "./reads/read-heads.ts";
 import { createReadPointers } from "./reads/read-pointers.ts";
@@ -20,27 +20,27 @@ export type SolanaReader = ChainReader & {
   /** Which chain the providers say they serve: the beginning of its genesis hash. */
   readChain(): Promise<string>;
   /** What a payer's transaction is made of. */
-  askSolana: AskSolana;
+  fetchSolanaAccountState: FetchSolanaAccountState;
 };
 
 /** The reads of one chain of Solana over its providers. */
 export const createSolanaReader = (
-  ground: ReaderGround,
+  context: ReaderContext,
   chain: SolanaChain,
   schedule: AccountSchedule,
-  readOwners: () => Promise<IsOwner> = nobody,
+  readOwners: () => Promise<IsOwner> = readNoOwners,
 ): SolanaReader => ({
-  readHeads: createReadHeads(ground),
-  readHeaders: createReadHeaders(ground),
-  readPointers: createReadPointers(ground, schedule),
-  ...createTransactionReads(ground, chain, readOwners),
+  readHeads: createReadHeads(context),
+  readHeaders: createReadHeaders(context),
+  readPointers: createReadPointers(context, schedule),
+  ...createTransactionReads(context, chain, readOwners),
   readAccounts: (addresses) =>
-    ground.turn.ask("accounts", async (provider) => {
-      const [accounts] = await provider.ask([accountsQuestion(addresses)]);
+    context.failover.run("accounts", async (provider) => {
+      const [accounts] = await provider.request([createAccountsRequest(addresses)]);
       return accounts;
     }),
-  readChain: () => readChain(ground),
-  askSolana: createReadFacts(ground, chain),
+  readChain: () => readChain(context),
+  fetchSolanaAccountState: createReadAccountState(context, chain),
 });
 
-const nobody = async () => () => false;
+const readNoOwners = async () => () => false;

@@ -4,7 +4,7 @@ import type { ChainOverride, ChainSettings } from "../../watch/chain/chain-setti
  * What is confirmed is read and shown; what is finalized, after 31 more blocks, settles. Blocks are
  * slots of 0.4 s.
  */
-const common: ChainSettings = {
+const defaultSettings: ChainSettings = {
   finality: "finalized",
   headLagBlocks: 2,
   // Each node knows what is final.
@@ -18,7 +18,7 @@ const common: ChainSettings = {
   auditBlocksMin: 4_500,
 };
 
-const byChain: Readonly<Record<string, Partial<ChainSettings>>> = {
+const settingsByChain: Readonly<Record<string, Partial<ChainSettings>>> = {
   // One node, alone, whose blocks are made on demand. LiteSVM's slots begin there.
   "local-solana": {
     headLagBlocks: 0,
@@ -31,7 +31,7 @@ const byChain: Readonly<Record<string, Partial<ChainSettings>>> = {
 
 /** The settings of a chain of Solana: what is known of it, under what the operator says. */
 export const solanaSettings = (chainId: string, override: ChainOverride = {}): ChainSettings => ({
-  ...common,
-  ...byChain[chainId],
+  ...defaultSettings,
+  ...settingsByChain[chainId],
   ...override,
 });

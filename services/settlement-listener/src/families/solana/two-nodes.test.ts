@@ -1,123 +1,131 @@
 import { describe, expect, test } from "@jest/globals";
-import { nothing } from "@payment-links/postgres";
+import { sqlVoid } from "@payment-links/postgres";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { useRigEach } from "@payment-links/runtime/testing/use-rig";
-import { startWatchRig } from "../../testing/open-watch-rig.ts";
+import { startWatchRig } from "../../testing/create-watch-rig.ts";
 import {
   type WatchedSolana,
   finalizedLag,
-  openWatchedSolana,
-  orderOf,
-} from "../../testing/open-watched-solana.ts";
-import type { SolanaNode } from "../../testing/solana/open-solana-chain.ts";
+  startWatchedSolana,
+  createOrder,
+} from "../../testing/start-watched-solana.ts";
+import type { SolanaNode } from "../../testing/solana/start-solana-chain.ts";
 
 let chain: WatchedSolana;
-let second: SolanaNode;
-const rig = useRigEach(async (keep) => {
-  chain = keep(await openWatchedSolana());
-  second = await chain.openNode();
-  return startWatchRig(chain, {}, [chain.url, second.url]);
+let secondNode: SolanaNode;
+const rig = useRigEach(async (closeAfterTest) => {
+  chain = closeAfterTest(await startWatchedSolana());
+  secondNode = await chain.startNode();
+  return startWatchRig(chain, {}, [chain.url, secondNode.url]);
 });
 
 const isOrphaned = (signature: string) =>
-  rig.pool.exists(nothing`
+  rig.pool.exists(sqlVoid`
     SELECT FROM chain_transfers WHERE transaction_hash = ${signature} AND is_orphaned
   `);
 
 describe("of two nodes", () => {
   test("both must know a payment before it settles", async () => {
-    const link = await rig.hearNew();
-    await rig.caughtUp();
-    const signature = await chain.pay(orderOf(link));
-    second.forget(signature);
+    const link = await rig.receiveNewLink();
+    await rig.waitUntilScanned();
+    const signature = await chain.pay(createOrder(link));
+    secondNode.hideTransaction(signature);
     chain.mine();
-    await rig.waitTold(link.id, 1);
-    const sure = await rig.hearNew();
-    await rig.caughtUp();
-    await chain.pay(orderOf(sure));
+    await rig.waitForPublished(link.id, 1);
+    const knownLink = await rig.receiveNewLink();
+    await rig.waitUntilScanned();
+    await chain.pay(createOrder(knownLink));
     chain.mine(finalizedLag + 1);
-    await waitUntil("what both know settles", () => rig.told(sure.id).at(-1)?.status === "settled");
-    expect(rig.statuses(link.id)).toEqual(["processing 2.5"]);
+    await waitUntil(
+      "what both know settles",
+      () => rig.publishedPayments(knownLink.id).at(-1)?.status === "settled",
+    );
+    expect(rig.publishedStatuses(link.id)).toEqual(["processing 2.5"]);
   });
 
   test("one that stays behind settles nothing, and holds up what is seen; both do once it is back", async () => {
-    const link = await rig.hearNew();
-    await rig.caughtUp();
-    second.freeze();
-    await chain.pay(orderOf(link));
+    const link = await rig.receiveNewLink();
+    await rig.waitUntilScanned();
+    secondNode.freeze();
+    await chain.pay(createOrder(link));
     chain.mine(finalizedLag + 2);
-    await rig.waitTold(link.id, 1);
-    await rig.caughtUp();
-    expect(rig.statuses(link.id)).toEqual(["processing 2.5"]);
-    second.goOn();
+    await rig.waitForPublished(link.id, 1);
+    await rig.waitUntilScanned();
+    expect(rig.publishedStatuses(link.id)).toEqual(["processing 2.5"]);
+    secondNode.resume();
     chain.mine();
-    await rig.waitTold(link.id, 2);
-    expect(rig.statuses(link.id)).toEqual(["processing 2.5", "settled 2.5"]);
+    await rig.waitForPublished(link.id, 2);
+    expect(rig.publishedStatuses(link.id)).toEqual(["processing 2.5", "settled 2.5"]);
   });
 
   test("both have pruned what was paid before its link was heard of: it waits, and settles once they have it", async () => {
-    const { destinationAddress } = await rig.hearNew();
-    await rig.caughtUp();
+    const { destinationAddress } = await rig.receiveNewLink();
+    await rig.waitUntilScanned();
     const link = rig.sampleLink({ destinationAddress });
-    const signature = await chain.pay(orderOf(link));
-    const paidIn = chain.mine();
+    const signature = await chain.pay(createOrder(link));
+    const paidSlot = chain.mine();
     await waitUntil("its block is audited", async () => {
       chain.mine();
-      await rig.caughtUp();
-      return ((await rig.readStatus()).auditedTo ?? 0) > paidIn;
+      await rig.waitUntilScanned();
+      return ((await rig.readStatus()).auditedTo ?? 0) > paidSlot;
     });
-    for (const node of [chain.node, second]) node.prune(paidIn + 1);
+    for (const node of [chain.node, secondNode]) node.prune(paidSlot + 1);
     chain.mine(160);
-    await rig.caughtUp();
-    await rig.hear(link);
-    await rig.waitTold(link.id, 1);
+    await rig.waitUntilScanned();
+    await rig.receiveLinks(link);
+    await rig.waitForPublished(link.id, 1);
     await waitUntil("it is told that it waits", async () => {
       chain.mine();
-      await rig.caughtUp();
-      const waits = "payments are due, and their receipts are not there";
-      return rig.logLines.some((line) => line.includes(waits)) || rig.told(link.id).length > 1;
+      await rig.waitUntilScanned();
+      const waitingMessage = "payments are due, and their receipts are not there";
+      return (
+        rig.logLines.some((line) => line.includes(waitingMessage)) ||
+        rig.publishedPayments(link.id).length > 1
+      );
     });
-    expect(rig.statuses(link.id)).toEqual(["processing 2.5"]);
+    expect(rig.publishedStatuses(link.id)).toEqual(["processing 2.5"]);
     expect(await isOrphaned(signature)).toBe(false);
     chain.node.restore();
-    second.restore();
-    await rig.waitStatus(link.id, "settled");
-    expect(rig.statuses(link.id)).toEqual(["processing 2.5", "settled 2.5"]);
+    secondNode.restore();
+    await rig.waitForStatus(link.id, "settled");
+    expect(rig.publishedStatuses(link.id)).toEqual(["processing 2.5", "settled 2.5"]);
   });
 
   test("the other one audits: it finds what the first left out", async () => {
-    const link = await rig.hearNew();
-    await rig.caughtUp();
-    const signature = await chain.pay(orderOf(link));
-    chain.node.forget(signature);
+    const link = await rig.receiveNewLink();
+    await rig.waitUntilScanned();
+    const signature = await chain.pay(createOrder(link));
+    chain.node.hideTransaction(signature);
     chain.mine();
-    await rig.caughtUp();
-    expect(rig.told(link.id)).toEqual([]);
-    for (let made = 0; made < finalizedLag + 2; made += 1) {
+    await rig.waitUntilScanned();
+    expect(rig.publishedPayments(link.id)).toEqual([]);
+    for (let index = 0; index < finalizedLag + 2; index += 1) {
       chain.mine();
-      await rig.caughtUp();
+      await rig.waitUntilScanned();
     }
-    await rig.waitTold(link.id, 1);
-    expect(rig.statuses(link.id)).toEqual(["processing 2.5"]);
+    await rig.waitForPublished(link.id, 1);
+    expect(rig.publishedStatuses(link.id)).toEqual(["processing 2.5"]);
   });
 
   test("the other one audits what was made before its owner was heard of, and is audited by now", async () => {
-    await rig.caughtUp();
+    await rig.waitUntilScanned();
     const link = rig.sampleLink();
-    const signature = await chain.pay(orderOf(link));
-    chain.node.forget(signature);
-    const paidIn = chain.head();
+    const signature = await chain.pay(createOrder(link));
+    chain.node.hideTransaction(signature);
+    const paidSlot = chain.getHeadSlot();
     await waitUntil("its block is audited", async () => {
       chain.mine();
-      await rig.caughtUp();
-      return ((await rig.readStatus()).auditedTo ?? 0) > paidIn;
+      await rig.waitUntilScanned();
+      return ((await rig.readStatus()).auditedTo ?? 0) > paidSlot;
     });
-    await rig.hear(link);
+    await rig.receiveLinks(link);
     await waitUntil("it is told", async () => {
       chain.mine();
-      await rig.caughtUp();
-      return rig.told(link.id).length > 0;
+      await rig.waitUntilScanned();
+      return rig.publishedPayments(link.id).length > 0;
     });
-    expect(rig.told(link.id)).toMatchObject([{ amount: "2.5", sourceTransaction: signature }]);
+    expect(rig.publishedPayments(link.id)).toMatchObject([
+      { amount: "2.5", sourceTransaction: signature },
+    ]);
   });
 });

@@ -1,11 +1,11 @@
 import {
   type CatalogueToken,
   Decimal,
-  solanaReferenceHash,
-  solanaTokenAccount,
+  toSolanaReferenceHash,
+  deriveAssociatedTokenAccount,
   solanaTokenPrograms,
 } from "@payment-links/contracts";
-import { depositReference } from "../../domain/deposit.ts";
+import { deriveDepositReference } from "../../domain/deposit.ts";
 import type { VerifiedTransfer } from "../../watch/chain-reader.ts";
 import { type SolanaInstruction, decodeTransfers } from "./decode-transfers.ts";
 
@@ -36,9 +36,9 @@ export type SolanaTransaction = {
 };
 
 /** A transfer of a token into an owner's account, or tokens that are made there. */
-type Incoming = {
+type IncomingTransfer = {
   /** What came in it, and to whom: one sum of money. */
-  sum: string;
+  sumKey: string;
   mint: string;
   owner: string;
   amount: bigint;
@@ -69,19 +69,24 @@ export const verifyTransaction = (
   isOwner: IsOwner = () => false,
 ): readonly VerifiedTransfer[] => {
   if (!transaction.isSuccessful) return [];
-  const incoming = listIncoming(transaction, tokens);
-  const grown = growthOf(transaction.balances);
-  const told = new Map<string, bigint>();
-  for (const { amount, sum } of incoming) told.set(sum, (told.get(sum) ?? 0n) + amount);
+  const incomingTransfers = listIncoming(transaction, tokens);
+  const growthBySum = computeGrowth(transaction.balances);
+  const claimedBySum = new Map<string, bigint>();
+  for (const { amount, sumKey } of incomingTransfers)
+    claimedBySum.set(sumKey, (claimedBySum.get(sumKey) ?? 0n) + amount);
   const counts = new Map<string, number>();
-  return incoming.flatMap((one): VerifiedTransfer[] => {
-    const { amount, mint, owner, payer, sum } = one;
+  return incomingTransfers.flatMap((transfer): VerifiedTransfer[] => {
+    const { amount, mint, owner, payer, sumKey } = transfer;
     const token = tokens.get(mint);
-    const arrived = shareOf(amount, { told: told.get(sum) ?? 0n, grown: grown.get(sum) ?? 0n });
-    if (token === undefined || arrived === 0n) return [];
-    const isDeposit = one.referenceHash === undefined && isOwner(owner) && isUsual(one);
-    const name = { tokenAddress: mint, destinationAddress: owner };
-    const referenceHash = isDeposit ? depositReference(name) : one.referenceHash;
+    const receivedAmount = computeShare(amount, {
+      claimed: claimedBySum.get(sumKey) ?? 0n,
+      growth: growthBySum.get(sumKey) ?? 0n,
+    });
+    if (token === undefined || receivedAmount === 0n) return [];
+    const isDeposit =
+      transfer.referenceHash === undefined && isOwner(owner) && isAssociatedTokenAccount(transfer);
+    const target = { tokenAddress: mint, destinationAddress: owner };
+    const referenceHash = isDeposit ? deriveDepositReference(target) : transfer.referenceHash;
     if (referenceHash === undefined) return [];
     const ordinal = counts.get(referenceHash) ?? 0;
     counts.set(referenceHash, ordinal + 1);
@@ -89,8 +94,8 @@ export const verifyTransaction = (
       {
         referenceHash,
         ordinal,
-        ...name,
-        amount: new Decimal(`${arrived}e-${token.decimals}`),
+        ...target,
+        amount: new Decimal(`${receivedAmount}e-${token.decimals}`),
         ...(isDeposit ? { payer } : {}),
       },
     ];
@@ -98,57 +103,61 @@ export const verifyTransaction = (
 };
 
 /** Only these accounts are asked for: of others a deposit would be found by chance. */
-const isUsual = ({ account, mint, owner, program }: Incoming): boolean =>
-  account === solanaTokenAccount({ owner, mint, program });
+const isAssociatedTokenAccount = ({ account, mint, owner, program }: IncomingTransfer): boolean =>
+  account === deriveAssociatedTokenAccount({ owner, mint, program });
 
 /** What of the growth belongs to one of its transfers: all it says, or its part of what there is. */
-const shareOf = (amount: bigint, { told, grown }: { told: bigint; grown: bigint }): bigint => {
-  if (grown <= 0n) return 0n;
-  return told <= grown ? amount : (amount * grown) / told;
+const computeShare = (
+  amount: bigint,
+  { claimed, growth }: { claimed: bigint; growth: bigint },
+): bigint => {
+  if (growth <= 0n) return 0n;
+  return claimed <= growth ? amount : (amount * growth) / claimed;
 };
 
-const sumOf = ({ mint, owner }: { mint: string; owner: string }): string => `${mint} ${owner}`;
+const toSumKey = ({ mint, owner }: { mint: string; owner: string }): string => `${mint} ${owner}`;
 
 /** By how much the balances of each mint and owner have grown. */
-const growthOf = (balances: readonly BalanceChange[]): ReadonlyMap<string, bigint> => {
-  const grown = new Map<string, bigint>();
-  for (const change of balances) {
-    const sum = sumOf(change);
-    const by = BigInt(change.after) - BigInt(change.before);
-    grown.set(sum, (grown.get(sum) ?? 0n) + by);
+const computeGrowth = (balances: readonly BalanceChange[]): ReadonlyMap<string, bigint> => {
+  const growthBySum = new Map<string, bigint>();
+  for (const balance of balances) {
+    const sumKey = toSumKey(balance);
+    const growth = BigInt(balance.after) - BigInt(balance.before);
+    growthBySum.set(sumKey, (growthBySum.get(sumKey) ?? 0n) + growth);
   }
-  return grown;
+  return growthBySum;
 };
 
 /** Transfers of the catalogue's tokens to somebody else, in their order. */
 const listIncoming = (
   transaction: SolanaTransaction,
   tokens: ReadonlyMap<string, CatalogueToken>,
-): readonly Incoming[] => {
+): readonly IncomingTransfer[] => {
   const { balances, instructions, keys, signerCount } = transaction;
   const accounts = new Map(balances.map((balance) => [balance.accountIndex, balance]));
-  const moves = instructions.flatMap((instruction) => {
+  const movements = instructions.flatMap((instruction) => {
     const program = keys[instruction.programIndex];
     if (!isTokenProgram(program)) return [];
-    return decodeTransfers(instruction).map((moved) => ({ moved, program }));
+    return decodeTransfers(instruction).map((movement) => ({ movement, program }));
   });
-  return moves.flatMap(({ moved, program }): Incoming[] => {
-    const source = moved.sourceIndex === undefined ? undefined : accounts.get(moved.sourceIndex);
-    const destination = accounts.get(moved.destinationIndex);
-    const account = keys[moved.destinationIndex];
+  return movements.flatMap(({ movement, program }): IncomingTransfer[] => {
+    const source =
+      movement.sourceIndex === undefined ? undefined : accounts.get(movement.sourceIndex);
+    const destination = accounts.get(movement.destinationIndex);
+    const account = keys[movement.destinationIndex];
     if (destination === undefined || account === undefined) return [];
     if (destination.program !== program) return [];
     const { mint, owner } = destination;
     if (!tokens.has(mint) || source?.owner === owner) return [];
-    const reference = moved.restIndexes.find((index) => index >= signerCount);
-    const key = reference === undefined ? undefined : keys[reference];
-    const referenceHash = key === undefined ? undefined : solanaReferenceHash(key);
+    const referenceIndex = movement.extraAccountIndexes.find((index) => index >= signerCount);
+    const key = referenceIndex === undefined ? undefined : keys[referenceIndex];
+    const referenceHash = key === undefined ? undefined : toSolanaReferenceHash(key);
     const payer = source?.owner ?? keys[0];
-    const whose = { sum: sumOf(destination), mint, owner, account, program, payer };
-    return [{ ...whose, amount: moved.amount, referenceHash }];
+    const parties = { sumKey: toSumKey(destination), mint, owner, account, program, payer };
+    return [{ ...parties, amount: movement.amount, referenceHash }];
   });
 };
 
-const programs: ReadonlySet<string> = new Set(Object.values(solanaTokenPrograms));
+const tokenPrograms: ReadonlySet<string> = new Set(Object.values(solanaTokenPrograms));
 const isTokenProgram = (program: string | undefined): boolean =>
-  program !== undefined && programs.has(program);
+  program !== undefined && tokenPrograms.has(program);

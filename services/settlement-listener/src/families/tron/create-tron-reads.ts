@@ -1,5 +1,5 @@
 import type { Hex } from "viem";
-import type { ReaderGround } from "../../rpc/open-chain-readers.ts";
+import type { ReaderContext } from "../../rpc/create-chain-readers.ts";
 import { createEvmReads } from "../evm/create-evm-reads.ts";
 import type { EvmReads } from "../evm/evm-reads.ts";
 import type { WatchedLogs } from "../evm/reads/read-logs.ts";
@@ -8,7 +8,7 @@ import type { WatchedLogs } from "../evm/reads/read-logs.ts";
  * java-tron takes a transaction into a block only where it expires at most so long after the block
  * before (`Constant.MAXIMUM_TIME_UNTIL_EXPIRATION`).
  */
-const expiresWithinSeconds = 24 * 60 * 60;
+const expirationSeconds = 24 * 60 * 60;
 
 /**
  * The reads of a Tron over its providers. It has no account nonces: what can be used only once is time.
@@ -17,10 +17,10 @@ const expiresWithinSeconds = 24 * 60 * 60;
  * block.
  */
 export const createTronReads = (
-  ground: ReaderGround,
-  watched: Omit<WatchedLogs, "isBloomKept">,
+  context: ReaderContext,
+  watchedLogs: Omit<WatchedLogs, "hasLogsBloom">,
 ): EvmReads => {
-  const reads = createEvmReads(ground, { ...watched, isBloomKept: false });
+  const reads = createEvmReads(context, { ...watchedLogs, hasLogsBloom: false });
   const readHeader = async (number: number) => {
     const [header] = await reads.readHeaders({ fromBlock: number, toBlock: number });
     return header;
@@ -37,7 +37,7 @@ export const createTronReads = (
         receipts.flatMap((receipt): [Hex, { address: Hex; nonce: number }][] => {
           const header = headers.get(receipt.blockNumber);
           if (header?.hash !== receipt.blockHash) return [];
-          const nonce = header.timestampSeconds + expiresWithinSeconds;
+          const nonce = header.timestampSeconds + expirationSeconds;
           return [[receipt.transactionHash, { address: receipt.from, nonce }]];
         }),
       );

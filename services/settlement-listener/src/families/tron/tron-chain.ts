@@ -2,36 +2,37 @@ import type { Hex } from "viem";
 import {
   type Catalogue,
   type CatalogueChain,
-  tronFromHex,
-  tronToHex,
+  tronAddressFromHex,
+  tronAddressToHex,
 } from "@payment-links/contracts";
-import { configFault } from "../config-fault.ts";
+import { chainConfigError } from "../chain-config-error.ts";
 import type { EvmChain } from "../evm/evm-chain.ts";
 
 /**
  * Reads a chain of the catalogue: an EVM chain whose addresses are written in base58check, and whose
  * coin cannot be paid. Throws ConfigError where nobody can be paid on it.
  */
-export const tronChainOf = (
+export const toTronChain = (
   { lookalikes, tokens }: Pick<Catalogue, "lookalikes" | "tokens">,
   { id, caip2, feeProxies }: Pick<CatalogueChain, "id" | "caip2" | "feeProxies">,
 ): EvmChain => {
   if (feeProxies === undefined) {
-    throw configFault(`the catalogue has no fee proxies on chain ${id}`);
+    throw chainConfigError(`the catalogue has no fee proxies on chain ${id}`);
   }
-  const [, number] = /^tron:(0x[0-9a-f]{1,8})$/.exec(caip2) ?? [];
-  if (number === undefined) throw configFault(`${caip2} of chain ${id} is no name of a Tron`);
-  const contracts = [...tokens, ...lookalikes].filter(
+  const [, chainIdHex] = /^tron:(0x[0-9a-f]{1,8})$/.exec(caip2) ?? [];
+  if (chainIdHex === undefined)
+    throw chainConfigError(`${caip2} of chain ${id} is no name of a Tron`);
+  const contractTokens = [...tokens, ...lookalikes].filter(
     ({ chainId, isNative }) => chainId === id && !isNative,
   );
   return {
     id,
-    chainName: String(Number(number)),
-    proxies: { erc20: hexOf(feeProxies.erc20), ethereum: null },
-    tokens: new Map(contracts.map((token) => [hexOf(token.address), token])),
+    chainName: String(Number(chainIdHex)),
+    proxies: { erc20: toHex(feeProxies.erc20), ethereum: null },
+    tokens: new Map(contractTokens.map((token) => [toHex(token.address), token])),
     nativeToken: undefined,
-    showAddress: tronFromHex,
+    formatAddress: tronAddressFromHex,
   };
 };
 
-const hexOf = (address: string): Hex => tronToHex(address) as Hex;
+const toHex = (address: string): Hex => tronAddressToHex(address) as Hex;

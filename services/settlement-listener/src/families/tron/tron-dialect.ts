@@ -1,6 +1,6 @@
 import type { Dialect } from "../../rpc/dialect.ts";
 import type { ClassifyError } from "../../rpc/rpc-fault.ts";
-import { isObject } from "../../rpc/read-answer.ts";
+import { isObject } from "../../rpc/parse-result.ts";
 import { classifyError } from "../evm/classify-error.ts";
 import type { EvmChain } from "../evm/evm-chain.ts";
 import { evmDialect } from "../evm/evm-family.ts";
@@ -9,7 +9,7 @@ import { evmDialect } from "../evm/evm-family.ts";
 export const tronDialect = (chain: Pick<EvmChain, "chainName">): Dialect => ({
   ...evmDialect(chain),
   classifyError: classifyTronError,
-  classifyReply: (body) => (isBusy(body) ? "rate_limited" : undefined),
+  classifyReply: (body) => (isOverloaded(body) ? "rate_limited" : undefined),
 });
 
 /**
@@ -24,7 +24,7 @@ export const classifyTronError: ClassifyError = (method, error) => {
 };
 
 /** A node that is asked too much answers 200 with an object that is no JSON-RPC. */
-const isBusy = (body: unknown): boolean =>
+const isOverloaded = (body: unknown): boolean =>
   isObject(body) &&
   typeof body["Error"] === "string" &&
   body["Error"].includes("lack of computing resources");

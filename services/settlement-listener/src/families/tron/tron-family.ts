@@ -1,40 +1,44 @@
 import type { Hex } from "viem";
-import { readTronAddress, tronToHex } from "@payment-links/contracts";
-import { openChainReaders } from "../../rpc/open-chain-readers.ts";
-import { contractsOf, proxyEventsOf } from "../evm/evm-chain.ts";
+import { parseTronAddress, tronAddressToHex } from "@payment-links/contracts";
+import { createChainReaders } from "../../rpc/create-chain-readers.ts";
+import { listContracts, listProxyEvents } from "../evm/evm-chain.ts";
 import { createEvmReader } from "../evm/evm-reader.ts";
 import { findChainFault } from "../evm/find-chain-fault.ts";
-import { watchDeposits } from "../evm/watched-deposits.ts";
-import type { Family } from "../family.ts";
+import { createDepositWatch } from "../evm/create-deposit-watch.ts";
+import type { ChainFamily } from "../chain-family.ts";
 import { createTronReads } from "./create-tron-reads.ts";
-import { tronChainOf } from "./tron-chain.ts";
+import { toTronChain } from "./tron-chain.ts";
 import { tronDialect } from "./tron-dialect.ts";
 import { tronSettings } from "./tron-settings.ts";
 
 /** Tron and its test networks: paid through the fee proxy, read as EVM in java-tron's dialect. */
-export const tronFamily: Family = (catalogue, chain, override) => {
-  const tronChain = tronChainOf(catalogue, chain);
+export const tronFamily: ChainFamily = (catalogue, chain, override) => {
+  const tronChain = toTronChain(catalogue, chain);
   const settings = tronSettings(chain.id, override);
-  const deposits = watchDeposits(tronChain, settings, hexOf);
-  return (ground) => {
-    const watched = {
-      proxies: proxyEventsOf(tronChain),
-      contracts: contractsOf(tronChain),
-      deposits: deposits.open(ground.owners),
+  const deposits = createDepositWatch(tronChain, settings, toHexAddress);
+  return (context) => {
+    const watchedLogs = {
+      proxies: listProxyEvents(tronChain),
+      contracts: listContracts(tronChain),
+      deposits: deposits.createWatchedDeposits(context.owners),
     };
-    const options = { ...ground, ...settings, chainId: chain.id, dialect: tronDialect(tronChain) };
-    const { reader, ...readers } = openChainReaders(options, (asking) =>
-      createEvmReader(createTronReads(asking, watched), tronChain, watched.deposits.payees),
+    const options = { ...context, ...settings, chainId: chain.id, dialect: tronDialect(tronChain) };
+    const { reader, ...readers } = createChainReaders(options, (readerContext) =>
+      createEvmReader(
+        createTronReads(readerContext, watchedLogs),
+        tronChain,
+        watchedLogs.deposits.payees,
+      ),
     );
     return {
       ...readers,
       id: chain.id,
       settings: { ...settings, depositMinimums: deposits.depositMinimums },
       reader,
-      findFault: (providerId) => findChainFault(tronChain, readers.readerOf(providerId)),
+      findFault: (providerId) => findChainFault(tronChain, readers.getProviderReader(providerId)),
     };
   };
 };
 
-const hexOf = (address: string): Hex | undefined =>
-  "fault" in readTronAddress(address) ? undefined : (tronToHex(address) as Hex);
+const toHexAddress = (address: string): Hex | undefined =>
+  "fault" in parseTronAddress(address) ? undefined : (tronAddressToHex(address) as Hex);

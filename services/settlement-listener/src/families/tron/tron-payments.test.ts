@@ -1,40 +1,41 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import { Decimal, type PaymentLinkState, tronFromHex } from "@payment-links/contracts";
+import { Decimal, type PaymentLinkState, tronAddressFromHex } from "@payment-links/contracts";
 import { waitUntil } from "@payment-links/runtime/testing";
-import type { PaymentOrder, TokenName } from "../../testing/open-chain.ts";
-import { type WatchRig, openWatchRig } from "../../testing/open-watch-rig.ts";
+import type { PaymentOrder, TokenName } from "../../testing/start-evm-chain.ts";
+import { type WatchRig, createWatchRig } from "../../testing/create-watch-rig.ts";
 import { owner } from "../../testing/samples.ts";
-import { type TronChain, openTronChain } from "../../testing/tron/open-tron-chain.ts";
+import { type LocalTronChain, startTronChain } from "../../testing/tron/start-tron-chain.ts";
 
 const finalizedLag = 4;
-const unit = 1_000_000n;
-const stranger = "0x90F8bf6A479f320ead074411a4B0e7944Ea8c9C1";
+const baseUnitsPerToken = 1_000_000n;
+const otherAddress = "0x90F8bf6A479f320ead074411a4B0e7944Ea8c9C1";
 
-let chain: TronChain;
+let chain: LocalTronChain;
 let rig: WatchRig;
 beforeAll(async () => {
-  chain = await openTronChain({ finalizedLag });
+  chain = await startTronChain({ finalizedLag });
   await chain.mine(finalizedLag);
-  rig = await openWatchRig(chain, { finality: "finalized" });
+  rig = await createWatchRig(chain, { finality: "finalized" });
   await rig.service.start();
-  await rig.caughtUp();
+  await rig.waitUntilScanned();
 });
 afterAll(async () => {
   await rig?.close();
   await chain?.close();
 });
 
-const tokenOf = (name: TokenName): string => tronFromHex(chain.addressOf(name));
+const getTokenAddress = (name: TokenName): string =>
+  tronAddressFromHex(chain.getTokenAddress(name));
 
 /** A link of which the listener has heard, and how it is paid. */
-const openLink = async (token: TokenName = "usdc", change: Partial<PaymentLinkState> = {}) => {
-  const link = await rig.hearNew({ tokenAddress: tokenOf(token), ...change });
-  const order = (amount: bigint, other: Partial<PaymentOrder> = {}): PaymentOrder => ({
+const createLink = async (token: TokenName = "usdc", overrides: Partial<PaymentLinkState> = {}) => {
+  const link = await rig.receiveNewLink({ tokenAddress: getTokenAddress(token), ...overrides });
+  const order = (amount: bigint, orderOverrides: Partial<PaymentOrder> = {}): PaymentOrder => ({
     reference: link.paymentReference,
     to: owner,
     amount,
     token,
-    ...other,
+    ...orderOverrides,
   });
   return { link, order };
 };
@@ -42,38 +43,38 @@ const openLink = async (token: TokenName = "usdc", change: Partial<PaymentLinkSt
 /** Mines what waits, and lets it all be final and told: a last payment of another link is told. */
 const settleAll = async (): Promise<void> => {
   await chain.mine();
-  const last = await openLink();
-  await chain.pay(last.order(1n, { payer: 2 }));
+  const lastLink = await createLink();
+  await chain.pay(lastLink.order(1n, { payer: 2 }));
   await chain.mine(1 + finalizedLag);
   await waitUntil("the last one is settled", () =>
-    rig.told(last.link.id).some(({ status }) => status === "settled"),
+    rig.publishedPayments(lastLink.link.id).some(({ status }) => status === "settled"),
   );
 };
 
 /** Those of one block stand in no order of their own. */
-const settled = ({ id }: PaymentLinkState) =>
+const listSettled = ({ id }: PaymentLinkState) =>
   rig
-    .told(id)
+    .publishedPayments(id)
     .filter(({ status }) => status === "settled")
-    .toSorted((one, other) => new Decimal(one.amount).cmp(other.amount));
+    .toSorted((left, right) => new Decimal(left.amount).cmp(right.amount));
 
 test("an exact payment is processing once it is mined and settled once its block is solid, in Tron's addresses", async () => {
-  const { link, order } = await openLink();
-  const hash = await chain.pay(order(25n * unit));
+  const { link, order } = await createLink();
+  const hash = await chain.pay(order(25n * baseUnitsPerToken));
   await chain.mine();
-  await waitUntil("it is seen", () => rig.statuses(link.id).length === 1);
+  await waitUntil("it is seen", () => rig.publishedStatuses(link.id).length === 1);
   await chain.mine(finalizedLag - 1);
-  await rig.caughtUp();
-  expect(rig.statuses(link.id)).toEqual(["processing 25"]);
+  await rig.waitUntilScanned();
+  expect(rig.publishedStatuses(link.id)).toEqual(["processing 25"]);
   await chain.mine();
-  await waitUntil("it is settled", () => rig.statuses(link.id).length === 2);
-  expect(rig.told(link.id).at(-1)).toMatchObject({
+  await waitUntil("it is settled", () => rig.publishedStatuses(link.id).length === 2);
+  expect(rig.publishedPayments(link.id).at(-1)).toMatchObject({
     source: "chain:local-tron",
     status: "settled",
     amount: "25",
     chainId: "local-tron",
-    tokenAddress: tokenOf("usdc"),
-    destinationAddress: tronFromHex(owner),
+    tokenAddress: getTokenAddress("usdc"),
+    destinationAddress: tronAddressFromHex(owner),
     sourceTransaction: hash,
     version: 2,
   });
@@ -84,85 +85,89 @@ test.each([
   ["too much", [30n]],
   ["twice", [25n, 25n]],
 ])("a payment %s is told as what arrived, each by itself", async (_how, amounts) => {
-  const { link, order } = await openLink();
-  for (const amount of amounts) await chain.pay(order(amount * unit));
+  const { link, order } = await createLink();
+  for (const amount of amounts) await chain.pay(order(amount * baseUnitsPerToken));
   await settleAll();
-  expect(settled(link).map(({ amount }) => amount)).toEqual(amounts.map(String));
+  expect(listSettled(link).map(({ amount }) => amount)).toEqual(amounts.map(String));
 });
 
 test("a late payment is told with its block's own time", async () => {
   const head = await chain.client.getBlock();
   const expirationDate = new Date(Number(head.timestamp) * 1000 + 60_000);
-  const { link, order } = await openLink("usdc", { expirationDate });
+  const { link, order } = await createLink("usdc", { expirationDate });
   const paidAtSeconds = Number(head.timestamp) + 120;
-  await chain.setTime(paidAtSeconds);
-  await chain.pay(order(25n * unit));
+  await chain.setNextBlockTime(paidAtSeconds);
+  await chain.pay(order(25n * baseUnitsPerToken));
   await settleAll();
-  const occurredAt = settled(link).map((payment) => new Date(payment.occurredAt).getTime());
+  const occurredAt = listSettled(link).map((payment) => new Date(payment.occurredAt).getTime());
   expect(occurredAt).toEqual([paidAtSeconds * 1000]);
 });
 
 test("a payment in another token, or to another address, is told as what it is", async () => {
-  const { link, order } = await openLink();
-  await chain.pay(order(25n * unit, { token: "other6" }));
-  await chain.pay(order(26n * unit, { to: stranger }));
+  const { link, order } = await createLink();
+  await chain.pay(order(25n * baseUnitsPerToken, { token: "other6" }));
+  await chain.pay(order(26n * baseUnitsPerToken, { to: otherAddress }));
   await settleAll();
   expect(
-    settled(link).map(({ amount, tokenAddress, destinationAddress }) => [
+    listSettled(link).map(({ amount, tokenAddress, destinationAddress }) => [
       amount,
       tokenAddress,
       destinationAddress,
     ]),
   ).toEqual([
-    ["25", tokenOf("other6"), tronFromHex(owner)],
-    ["26", tokenOf("usdc"), tronFromHex(stranger)],
+    ["25", getTokenAddress("other6"), tronAddressFromHex(owner)],
+    ["26", getTokenAddress("usdc"), tronAddressFromHex(otherAddress)],
   ]);
 });
 
 test("of a token that takes a fee, what arrived counts", async () => {
-  const { link, order } = await openLink("fee");
-  await chain.pay(order(100n * unit));
+  const { link, order } = await createLink("fee");
+  await chain.pay(order(100n * baseUnitsPerToken));
   await settleAll();
-  expect(settled(link).map(({ amount }) => amount)).toEqual(["99"]);
+  expect(listSettled(link).map(({ amount }) => amount)).toEqual(["99"]);
 });
 
 test("a forged event, an unknown token and a token that moves nothing are nothing", async () => {
-  const { link, order } = await openLink();
-  const idle = await openLink("idle");
-  await chain.payFakeProxy(order(25n * unit));
-  await chain.pay(order(25n * unit, { token: "unlisted" }));
-  await chain.pay(order(25n * unit, { reference: "ff".repeat(16) }));
-  await chain.pay(idle.order(25n * unit));
+  const { link, order } = await createLink();
+  const idleLink = await createLink("idle");
+  await chain.payFakeProxy(order(25n * baseUnitsPerToken));
+  await chain.pay(order(25n * baseUnitsPerToken, { token: "unlisted" }));
+  await chain.pay(order(25n * baseUnitsPerToken, { reference: "ff".repeat(16) }));
+  await chain.pay(idleLink.order(25n * baseUnitsPerToken));
   await settleAll();
-  expect([...rig.statuses(link.id), ...rig.statuses(idle.link.id)]).toEqual([]);
+  expect([...rig.publishedStatuses(link.id), ...rig.publishedStatuses(idleLink.link.id)]).toEqual(
+    [],
+  );
 });
 
 test("a transaction that failed is nothing", async () => {
-  const { link, order } = await openLink("blocking");
-  await chain.blockAccount(stranger);
+  const { link, order } = await createLink("blocking");
+  await chain.blockAccount(otherAddress);
   await chain.mine();
-  const hash = await chain.pay(order(25n * unit, { to: stranger }));
+  const hash = await chain.pay(order(25n * baseUnitsPerToken, { to: otherAddress }));
   await settleAll();
   expect(await chain.client.getTransactionReceipt({ hash })).toMatchObject({ status: "reverted" });
-  expect(rig.statuses(link.id)).toEqual([]);
+  expect(rig.publishedStatuses(link.id)).toEqual([]);
 });
 
 test("several payments in one transaction, of one link and of others, are each told", async () => {
-  const [first, second] = [await openLink(), await openLink("coin18")];
-  await chain.payTogether([
-    first.order(1n * unit),
-    second.order(2n * 10n ** 18n),
-    first.order(3n * unit),
+  const [usdcLink, coinLink] = [await createLink(), await createLink("coin18")];
+  await chain.payInOneTransaction([
+    usdcLink.order(1n * baseUnitsPerToken),
+    coinLink.order(2n * 10n ** 18n),
+    usdcLink.order(3n * baseUnitsPerToken),
   ]);
   await settleAll();
-  expect(settled(first.link).map(({ amount }) => amount)).toEqual(["1", "3"]);
-  expect(settled(second.link).map(({ amount }) => amount)).toEqual(["2"]);
+  expect(listSettled(usdcLink.link).map(({ amount }) => amount)).toEqual(["1", "3"]);
+  expect(listSettled(coinLink.link).map(({ amount }) => amount)).toEqual(["2"]);
 });
 
 test("a payment seen before its link is heard of is told with it", async () => {
   const link = rig.sampleLink();
   await chain.pay({ reference: link.paymentReference, to: owner, amount: 5n });
   await settleAll();
-  await rig.hear(link);
-  await waitUntil("it is settled", () => rig.statuses(link.id).includes("settled 0.000005"));
+  await rig.receiveLinks(link);
+  await waitUntil("it is settled", () =>
+    rig.publishedStatuses(link.id).includes("settled 0.000005"),
+  );
 });

@@ -1,89 +1,100 @@
 import { describe, expect, test } from "@jest/globals";
 import * as fc from "fast-check";
-import { createCatalogue, openCatalogue } from "@payment-links/contracts";
+import { createCatalogue, loadCatalogue } from "@payment-links/contracts";
 import {
   type Clock,
-  createHeldClock,
-  openLog,
-  openMetrics,
+  createFakeClock,
+  createLog,
+  createMetrics,
   systemClock,
 } from "@payment-links/runtime";
 import { closeAfterEach, useRig } from "@payment-links/runtime/testing/use-rig";
-import { openChainReaders } from "../../rpc/open-chain-readers.ts";
+import { createChainReaders } from "../../rpc/create-chain-readers.ts";
 import type { RpcTiming } from "../../rpc/provider.ts";
 import { createRpcMetrics } from "../../rpc/rpc-metrics.ts";
-import { type Spoiling, hostileAnswer, plausibleAnswer } from "../../testing/hostile-answers.ts";
+import {
+  type Corruption,
+  hostileResponse,
+  plausibleResponse,
+} from "../../testing/hostile-responses.ts";
 import { owner } from "../../testing/samples.ts";
-import { type ScriptedRpc, openScriptedRpc } from "../../testing/scripted-rpc.ts";
-import { openTronChain } from "../../testing/tron/open-tron-chain.ts";
+import { type ScriptedRpc, startScriptedRpc } from "../../testing/scripted-rpc.ts";
+import { startTronChain } from "../../testing/tron/start-tron-chain.ts";
 import { ChainMovedError } from "../../watch/chain/watch-context.ts";
 import { ChainUnreachableError } from "../../watch/chain-reader.ts";
-import { findTransfers, readTimes } from "../../watch/transfers/find-transfers.ts";
-import { contractsOf, proxyEventsOf } from "../evm/evm-chain.ts";
+import { findTransfers, readBlockTimes } from "../../watch/transfers/find-transfers.ts";
+import { listContracts, listProxyEvents } from "../evm/evm-chain.ts";
 import { type EvmReader, createEvmReader } from "../evm/evm-reader.ts";
 import { findChainFault } from "../evm/find-chain-fault.ts";
 import { createTronReads } from "./create-tron-reads.ts";
-import { tronChainOf } from "./tron-chain.ts";
+import { toTronChain } from "./tron-chain.ts";
 import { classifyTronError, tronDialect } from "./tron-dialect.ts";
-import { propertyRuns } from "@payment-links/contracts/testing/property-runs";
+import { getPropertyRunOptions } from "@payment-links/contracts/testing/property-runs";
 
 const blockRangeMax = 8;
 const blockCount = 30;
 const daySeconds = 24 * 60 * 60;
 
 const setup = useRig(async () => {
-  const local = await openTronChain({ finalizedLag: 2, blockRangeMax });
-  const firstBlock = (await local.headNumber()) + 1;
-  const paid: `0x${string}`[] = [];
+  const localChain = await startTronChain({ finalizedLag: 2, blockRangeMax });
+  const firstBlock = (await localChain.readHeadNumber()) + 1;
+  const paidHashes: `0x${string}`[] = [];
   for (let block = 0; block < blockCount; block += 1) {
     const reference = block.toString(16).padStart(32, "0");
-    if (block % 3 === 0) paid.push(await local.pay({ reference, to: owner, amount: 5n }));
-    await local.mine();
+    if (block % 3 === 0)
+      paidHashes.push(await localChain.pay({ reference, to: owner, amount: 5n }));
+    await localChain.mine();
   }
-  const catalogue = createCatalogue(local.catalogueData);
-  const [inCatalogue] = catalogue.chains;
-  if (inCatalogue === undefined) throw new Error("the catalogue has the chain");
+  const catalogue = createCatalogue(localChain.catalogueData);
+  const [catalogueChain] = catalogue.chains;
+  if (catalogueChain === undefined) throw new Error("the catalogue has the chain");
   const lastBlock = firstBlock + blockCount - 1;
-  const chain = tronChainOf(catalogue, inCatalogue);
-  return { local, chain, firstBlock, lastBlock, paid, close: () => local.close() };
+  const chain = toTronChain(catalogue, catalogueChain);
+  return { localChain, chain, firstBlock, lastBlock, paidHashes, close: () => localChain.close() };
 });
 
-const keep = closeAfterEach();
+const closeAfterTest = closeAfterEach();
 
 /** Readers of the chain over some providers. */
-const openReaders = (
+const createReaders = (
   urls: readonly string[],
   clock: Clock = systemClock,
   timing: Partial<RpcTiming> = {},
 ) => {
   const { chain } = setup;
-  const metrics = openMetrics("test");
+  const metrics = createMetrics("test");
   const options = {
     chainId: chain.id,
     urls,
     dialect: tronDialect(chain),
     rangeBlocksMax: 5_000,
     clock,
-    log: openLog({ service: "test", level: "fatal" }),
+    log: createLog({ service: "test", level: "fatal" }),
     metrics: createRpcMetrics(metrics),
-    timing: { restMs: 20, restMsMax: 200, ...timing },
+    timing: { cooldownMs: 20, cooldownMsMax: 200, ...timing },
   };
-  const readers = openChainReaders(options, (asking) =>
+  const readers = createChainReaders(options, (readerContext) =>
     createEvmReader(
-      createTronReads(asking, { proxies: proxyEventsOf(chain), contracts: contractsOf(chain) }),
+      createTronReads(readerContext, {
+        proxies: listProxyEvents(chain),
+        contracts: listContracts(chain),
+      }),
       chain,
     ),
   );
-  return { ...keep(readers), metrics };
+  return { ...closeAfterTest(readers), metrics };
 };
 
 /** All pointers, question by question. */
-const readPaid = async (reader: EvmReader): Promise<string[]> => {
+const readPaidHashes = async (reader: EvmReader): Promise<string[]> => {
   const hashes: string[] = [];
   for (let fromBlock = setup.firstBlock; fromBlock <= setup.lastBlock;) {
-    const { end, pointers } = await reader.readPointers({ fromBlock, toBlock: setup.lastBlock });
+    const { endHeader, pointers } = await reader.readPointers({
+      fromBlock,
+      toBlock: setup.lastBlock,
+    });
     hashes.push(...pointers.map(({ transactionHash }) => transactionHash));
-    fromBlock = end.number + 1;
+    fromBlock = endHeader.number + 1;
   }
   return hashes;
 };
@@ -103,10 +114,10 @@ describe("java-tron's dialect", () => {
   });
 
   test("names each Tron of the catalogue as its nodes do", () => {
-    const catalogue = openCatalogue();
+    const catalogue = loadCatalogue();
     const names = catalogue.chains
       .filter(({ chainType }) => chainType === "TVM")
-      .map((chain) => [chain.id, tronChainOf(catalogue, chain).chainName]);
+      .map((chain) => [chain.id, toTronChain(catalogue, chain).chainName]);
     expect(names).toEqual([
       ["tron", String(0x2b6653dc)],
       ["tron-nile", String(0xcd8690dc)],
@@ -114,45 +125,48 @@ describe("java-tron's dialect", () => {
   });
 
   test("a range that a node refuses is asked for in parts, and nothing is missed", async () => {
-    const { reader } = openReaders([setup.local.url]);
-    expect(await readPaid(reader)).toEqual(setup.paid);
+    const { reader } = createReaders([setup.localChain.url]);
+    expect(await readPaidHashes(reader)).toEqual(setup.paidHashes);
   });
 
   test("a node that is asked too much is given a rest, and asked again", async () => {
-    const node = await setup.local.openNode();
-    const { metrics, reader } = openReaders([node.url]);
+    const node = await setup.localChain.startNode();
+    const { metrics, reader } = createReaders([node.url]);
     await reader.readHeads();
     node.limitRate(1);
-    expect(await readPaid(reader)).toEqual(setup.paid);
+    expect(await readPaidHashes(reader)).toEqual(setup.paidHashes);
     node.limitRate(1);
     const headers = { fromBlock: setup.firstBlock, toBlock: setup.lastBlock };
     expect(await reader.readHeaders(headers)).toHaveLength(blockCount);
-    const asked = await metrics.metrics();
-    expect(asked).toMatch(/rpc_requests_total\{[^}]*outcome="rate_limited"[^}]*\} 2\n/);
-    expect(asked).not.toMatch(/outcome="invalid"/);
+    const metricsText = await metrics.metrics();
+    expect(metricsText).toMatch(/rpc_requests_total\{[^}]*outcome="rate_limited"[^}]*\} 2\n/);
+    expect(metricsText).not.toMatch(/outcome="invalid"/);
   });
 
   test("of two providers, one that serves another Tron is found", async () => {
-    const other = keep(await openScriptedRpc({ target: setup.local.url }));
-    other.play({ kind: "wrong_chain", chainId: 0xcd8690dc });
-    const { readerOf, witnesses } = openReaders([setup.local.url, other.url]);
-    const served = witnesses.map(({ id }) => readerOf(id).readChain());
-    expect((await Promise.all(served))[1]).toBe(String(0xcd8690dc));
+    const otherProvider = closeAfterTest(await startScriptedRpc({ target: setup.localChain.url }));
+    otherProvider.injectFault({ kind: "wrong_chain", chainId: 0xcd8690dc });
+    const { getProviderReader, verifiers } = createReaders([
+      setup.localChain.url,
+      otherProvider.url,
+    ]);
+    const servedChains = verifiers.map(({ id }) => getProviderReader(id).readChain());
+    expect((await Promise.all(servedChains))[1]).toBe(String(0xcd8690dc));
   });
 
   test("heads have no `safe`; a transaction's nonce is the second at which it has expired, used up by chain time", async () => {
-    const { reader } = openReaders([setup.local.url]);
+    const { reader } = createReaders([setup.localChain.url]);
     const head = setup.lastBlock;
     expect(await reader.readHeads()).toEqual({ latest: head, safe: null, finalized: head - 2 });
-    const [hash] = setup.paid;
+    const [hash] = setup.paidHashes;
     if (hash === undefined) throw new Error("there is a payment");
-    const [block, ...more] = await reader.readHeaders({
+    const [block, ...moreHeaders] = await reader.readHeaders({
       fromBlock: setup.firstBlock,
       toBlock: setup.firstBlock,
     });
-    expect(more).toEqual([]);
+    expect(moreHeaders).toEqual([]);
     const senders = await reader.readSenders([hash, `0x${"12".repeat(32)}`]);
-    const { from } = await setup.local.client.getTransactionReceipt({ hash });
+    const { from } = await setup.localChain.client.getTransactionReceipt({ hash });
     expect([...senders]).toEqual([
       [hash, { address: from, nonce: (block?.timestampSeconds ?? 0) + daySeconds }],
     ]);
@@ -161,49 +175,58 @@ describe("java-tron's dialect", () => {
   });
 });
 
-const runs = propertyRuns({ commit: 300, soak: 2_000 });
+const runs = getPropertyRunOptions({ commit: 300, soak: 2_000 });
 
 test("hostile answers: the reader answers, or says that nobody does, and nothing else", async () => {
   process.stderr.write(`hostile answers of a Tron: SEED=${runs.seed}\n`);
-  const clock = createHeldClock(new Date());
-  const rpc: ScriptedRpc = keep(await openScriptedRpc({ target: setup.local.url }));
-  const timing = { timeoutMs: 60_000, askingMsMax: 60_000, restMs: 1, restMsMax: 1 };
-  const { reader, witnesses } = openReaders([rpc.url, setup.local.url], clock, timing);
-  const { chain, lastBlock: toBlock, paid } = setup;
+  const clock = createFakeClock(new Date());
+  const rpc: ScriptedRpc = closeAfterTest(await startScriptedRpc({ target: setup.localChain.url }));
+  const timing = { timeoutMs: 60_000, failoverMsMax: 60_000, cooldownMs: 1, cooldownMsMax: 1 };
+  const { reader, verifiers } = createReaders([rpc.url, setup.localChain.url], clock, timing);
+  const { chain, lastBlock: toBlock, paidHashes } = setup;
   const range = { fromBlock: toBlock - blockRangeMax, toBlock };
-  const questions: Record<string, (hostile: EvmReader) => Promise<unknown>> = {
-    heads: (hostile) => hostile.readHeads(),
-    headers: (hostile) => hostile.readHeaders(range),
-    senders: (hostile) => hostile.readSenders(paid),
-    usedNonces: (hostile) => hostile.readUsedNonces(owner, toBlock),
-    chainFault: (hostile) => findChainFault(chain, hostile),
-    transfers: async (hostile) => {
-      const { pointers } = await hostile.readPointers(range);
-      const times = await readTimes(hostile, pointers);
-      const lines = { settle: toBlock, final: toBlock };
-      const found = await findTransfers({ chain, reader: hostile }, { pointers, times, lines });
-      for (const { occurredAt } of found) occurredAt.toISOString();
+  const reads: Record<string, (hostileReader: EvmReader) => Promise<unknown>> = {
+    heads: (hostileReader) => hostileReader.readHeads(),
+    headers: (hostileReader) => hostileReader.readHeaders(range),
+    senders: (hostileReader) => hostileReader.readSenders(paidHashes),
+    usedNonces: (hostileReader) => hostileReader.readUsedNonces(owner, toBlock),
+    chainFault: (hostileReader) => findChainFault(chain, hostileReader),
+    transfers: async (hostileReader) => {
+      const { pointers } = await hostileReader.readPointers(range);
+      const times = await readBlockTimes(hostileReader, pointers);
+      const limits = { settledBlock: toBlock, finalizedBlock: toBlock };
+      const transfers = await findTransfers(
+        { chain, reader: hostileReader },
+        { pointers, times, limits },
+      );
+      for (const { occurredAt } of transfers) occurredAt.toISOString();
     },
   };
-  const ask = async (what: string, { spoil }: Spoiling): Promise<void> => {
-    const [hostile] = witnesses;
-    if (hostile === undefined) throw new Error("there is a provider");
+  const runHostileRead = async (readName: string, { corrupt }: Corruption): Promise<void> => {
+    const [hostileProvider] = verifiers;
+    if (hostileProvider === undefined) throw new Error("there is a provider");
     clock.advance(10);
-    const playing = rpc.play({ kind: "hostile", spoil }, { but: ["eth_chainId"] });
+    const activeFault = rpc.injectFault(
+      { kind: "hostile", corrupt },
+      { excludedMethods: ["eth_chainId"] },
+    );
     try {
-      await questions[what]?.(hostile.reader);
+      await reads[readName]?.(hostileProvider.reader);
     } catch (error) {
       if (error instanceof ChainUnreachableError || error instanceof ChainMovedError) return;
       throw error;
     } finally {
-      playing.stop();
+      activeFault.stop();
     }
   };
-  const answer = fc.oneof(
-    { weight: 9, arbitrary: hostileAnswer },
-    { weight: 1, arbitrary: plausibleAnswer },
+  const responseArbitrary = fc.oneof(
+    { weight: 9, arbitrary: hostileResponse },
+    { weight: 1, arbitrary: plausibleResponse },
   );
-  await fc.assert(fc.asyncProperty(fc.constantFrom(...Object.keys(questions)), answer, ask), runs);
+  await fc.assert(
+    fc.asyncProperty(fc.constantFrom(...Object.keys(reads)), responseArbitrary, runHostileRead),
+    runs,
+  );
   clock.advance(1_000);
-  expect(await readPaid(reader)).toEqual(paid);
+  expect(await readPaidHashes(reader)).toEqual(paidHashes);
 }, 600_000);

@@ -5,7 +5,7 @@ import type { ChainOverride, ChainSettings } from "../../watch/chain/chain-setti
  * it, after about a minute. There is no `safe`. A node answers for 5,000 blocks, hosts for fewer, which
  * is learnt.
  */
-const common: ChainSettings = {
+const defaultSettings: ChainSettings = {
   finality: "finalized",
   headLagBlocks: 1,
   finalDepthBlocks: 27,
@@ -14,14 +14,14 @@ const common: ChainSettings = {
   isDisposable: false,
 };
 
-const byChain: Readonly<Record<string, Partial<ChainSettings>>> = {
+const settingsByChain: Readonly<Record<string, Partial<ChainSettings>>> = {
   // One node, alone, which may begin anew with each start.
   "local-tron": { finality: { blocks: 1 }, headLagBlocks: 0, pollMs: 250, isDisposable: true },
 };
 
 /** The settings of a Tron: what is known of it, under what the operator says. */
 export const tronSettings = (chainId: string, override: ChainOverride = {}): ChainSettings => ({
-  ...common,
-  ...byChain[chainId],
+  ...defaultSettings,
+  ...settingsByChain[chainId],
   ...override,
 });

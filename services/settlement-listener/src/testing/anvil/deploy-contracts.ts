@@ -20,21 +20,21 @@ const deployer = "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266";
  * is refused.
  */
 export const deployContracts = async (url: string): Promise<void> => {
-  const client = openClient(url);
-  const wanted = [
+  const client = createClient(url);
+  const contracts = [
     { address: devnet.erc20FeeProxy, code: feeProxyCodes.erc20 },
     { address: devnet.ethereumFeeProxy, code: feeProxyCodes.ethereum },
     { address: devnet.token, code: testUsdcCode },
   ] as const;
-  for (const { address, code } of wanted) {
+  for (const { address, code } of contracts) {
     if ((await client.getCode({ address })) !== undefined) continue;
     await deploy(client, address, code);
   }
 };
 
-type Client = ReturnType<typeof openClient>;
+type Client = ReturnType<typeof createClient>;
 
-const openClient = (url: string) =>
+const createClient = (url: string) =>
   createWalletClient({ account: deployer, transport: http(url) }).extend(publicActions);
 
 const deploy = async (client: Client, address: string, data: Hex): Promise<void> => {
@@ -43,7 +43,7 @@ const deploy = async (client: Client, address: string, data: Hex): Promise<void>
     throw new Error(`the development chain has another history: ${address} cannot be deployed`);
   }
   const hash = await client.sendTransaction({ data, chain: null });
-  const receipt = await awaitReceipt(client, hash);
+  const receipt = await waitForReceipt(client, hash);
   if (receipt.status !== "success") throw new Error(`${address} could not be deployed`);
 };
 
@@ -52,7 +52,7 @@ const deploy = async (client: Client, address: string, data: Hex): Promise<void>
  * once: on a chain that makes a block per transaction it misses the one that comes while it still
  * looks at the block before, and no other follows.
  */
-export const awaitReceipt = (client: Pick<PublicActions, "getTransactionReceipt">, hash: Hex) =>
+export const waitForReceipt = (client: Pick<PublicActions, "getTransactionReceipt">, hash: Hex) =>
   waitUntil(`transaction ${hash} has a receipt`, () =>
     client.getTransactionReceipt({ hash }).catch(() => false as const),
   );

@@ -13,16 +13,17 @@ export const findAnvil = (): string => {
   // A shell tells the node when its parent has ended.
   if (process.platform === "win32") throw new Error("anvil is not run on Windows");
   const platform = `${process.platform}-${architectures[process.arch] ?? process.arch}`;
-  const packaged = findPackage(`@foundry-rs/anvil-${platform}`, "@foundry-rs/anvil");
-  return join(packaged, "bin", "anvil");
+  const packageFolder = findPackage(`@foundry-rs/anvil-${platform}`, "@foundry-rs/anvil");
+  return join(packageFolder, "bin", "anvil");
 };
 
 /** A package's folder, found from another package that depends on it. */
-const findPackage = (name: string, broughtBy?: string): string => {
+const findPackage = (name: string, dependentPackage?: string): string => {
   try {
-    const here = createRequire(import.meta.url);
-    const there = broughtBy && createRequire(here.resolve(`${broughtBy}/package.json`));
-    return dirname((there || here).resolve(`${name}/package.json`));
+    const localRequire = createRequire(import.meta.url);
+    const dependentRequire =
+      dependentPackage && createRequire(localRequire.resolve(`${dependentPackage}/package.json`));
+    return dirname((dependentRequire || localRequire).resolve(`${name}/package.json`));
   } catch (cause) {
     throw new Error(`the package ${name} is not installed`, { cause });
   }

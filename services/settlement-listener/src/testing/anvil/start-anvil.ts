@@ -24,7 +24,7 @@ export const startAnvil = async ({
   await startProgram({
     program: findAnvil(),
     args: ["--host", "127.0.0.1", "--port", String(port), ...flags],
-    listening: /^Listening on 127\.0\.0\.1:(\d+)$/,
+    listeningPattern: /^Listening on 127\.0\.0\.1:(\d+)$/,
     pidFile,
     log,
   });

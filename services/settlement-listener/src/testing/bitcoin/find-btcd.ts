@@ -5,7 +5,7 @@ import { homedir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { promisify } from "node:util";
 
-const run = promisify(execFile);
+const execFileAsync = promisify(execFile);
 
 const goModule = "github.com/btcsuite/btcd";
 const version = "v0.26.2";
@@ -13,46 +13,48 @@ const version = "v0.26.2";
 const buildMsMax = 1_200_000;
 
 /** Why there is no Bitcoin node, in words that stand beside a test's title. */
-export type Missing = { missing: string };
+export type MissingProgram = { reason: string };
 
 /**
  * The Bitcoin node's program: the one that BTCD_BIN names, the one on PATH, or the one that was built
  * into the cache; undefined if there is none.
  */
 export const findBtcd = (): string | undefined => {
-  const given = process.env["BTCD_BIN"];
-  if (given !== undefined && given !== "") return given;
-  return [findOnPath("btcd"), builtBtcd()].find((path) => path !== undefined && isProgram(path));
+  const configuredPath = process.env["BTCD_BIN"];
+  if (configuredPath !== undefined && configuredPath !== "") return configuredPath;
+  return [findOnPath("btcd"), getBuiltBtcdPath()].find(
+    (path) => path !== undefined && isExecutableFile(path),
+  );
 };
 
 /**
  * The same, built first where Go is installed: with no other means is it to be had. It is built aside
  * and renamed, so that two builds at once, or one that is killed, leave no half of it.
  */
-export const bringBtcd = async (): Promise<string | Missing> => {
-  const found = findBtcd();
-  if (found !== undefined) return found;
+export const findOrBuildBtcd = async (): Promise<string | MissingProgram> => {
+  const existingPath = findBtcd();
+  if (existingPath !== undefined) return existingPath;
   const go = findOnPath("go");
-  if (go === undefined) return { missing: "no btcd, and no Go to build it" };
-  const built = builtBtcd();
-  await mkdir(dirname(dirname(built)), { recursive: true });
-  const draft = await mkdtemp(`${dirname(built)}-`);
+  if (go === undefined) return { reason: "no btcd, and no Go to build it" };
+  const builtPath = getBuiltBtcdPath();
+  await mkdir(dirname(dirname(builtPath)), { recursive: true });
+  const tempFolder = await mkdtemp(`${dirname(builtPath)}-`);
   try {
-    const env = { ...process.env, GOBIN: draft, GOFLAGS: "" };
-    await run(go, ["install", `${goModule}@${version}`], { env, timeout: buildMsMax });
-    await rename(draft, dirname(built)).catch((error: unknown) => {
-      if (!isProgram(built)) throw error;
+    const env = { ...process.env, GOBIN: tempFolder, GOFLAGS: "" };
+    await execFileAsync(go, ["install", `${goModule}@${version}`], { env, timeout: buildMsMax });
+    await rename(tempFolder, dirname(builtPath)).catch((error: unknown) => {
+      if (!isExecutableFile(builtPath)) throw error;
     });
-    return built;
+    return builtPath;
   } catch {
-    return { missing: `btcd ${version} could not be built` };
+    return { reason: `btcd ${version} could not be built` };
   } finally {
-    await rm(draft, { recursive: true, force: true });
+    await rm(tempFolder, { recursive: true, force: true });
   }
 };
 
 /** Outside the clone, with one folder for each version. */
-const builtBtcd = (): string => {
+const getBuiltBtcdPath = (): string => {
   const root = process.env["XDG_CACHE_HOME"] || join(homedir(), ".cache");
   return join(root, "payment-links", `btcd-${version}`, "btcd");
 };
@@ -61,9 +63,9 @@ const findOnPath = (name: string): string | undefined =>
   (process.env["PATH"] ?? "")
     .split(delimiter)
     .map((folder) => join(folder, name))
-    .find(isProgram);
+    .find(isExecutableFile);
 
-const isProgram = (path: string): boolean => {
+const isExecutableFile = (path: string): boolean => {
   try {
     accessSync(path, constants.X_OK);
     return true;

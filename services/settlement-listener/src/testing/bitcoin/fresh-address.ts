@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { Address } from "@scure/btc-signer";
-import { regtest } from "./open-purse.ts";
+import { regtest } from "./wallet.ts";
 
 /** An address of nobody's, as each link has its own. */
 export const freshBitcoinAddress = (): string =>

@@ -11,7 +11,7 @@ const cacheMebibytesMax = 16;
 export type Btcd = {
   /** With user and password in it, as nodes' addresses are configured. */
   url: string;
-  ask: (method: string, ...params: readonly unknown[]) => Promise<unknown>;
+  callRpc: (method: string, ...params: readonly unknown[]) => Promise<unknown>;
   close(): Promise<void>;
 };
 
@@ -50,13 +50,14 @@ export const startBtcd = async ({
       `--utxocachemaxsize=${cacheMebibytesMax}`,
       `--miningaddr=${minerAddress}`,
     ],
-    listening: /RPC server listening on 127\.0\.0\.1:(\d+)$/,
+    listeningPattern: /RPC server listening on 127\.0\.0\.1:(\d+)$/,
     log,
   });
   const authorization = `Basic ${Buffer.from(`${user}:${password}`).toString("base64")}`;
   return {
     url: node.url.replace("http://", `http://${user}:${password}@`),
-    ask: (method, ...params) => askBitcoin({ url: node.url, authorization }, method, params),
+    callRpc: (method, ...params) =>
+      callBitcoinRpc({ url: node.url, authorization }, method, params),
     close: () => node.close(),
   };
 };
@@ -70,7 +71,7 @@ class BitcoinError extends Error {
   }
 }
 
-const askBitcoin = async (
+const callBitcoinRpc = async (
   { url, authorization }: { url: string; authorization: string },
   method: string,
   params: readonly unknown[],

@@ -1,6 +1,6 @@
 import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import * as z from "zod";
-import type { Ledger } from "./open-ledger.ts";
+import type { Ledger } from "./create-ledger.ts";
 
 const Line = z.object({
   slot: z.int(),
@@ -15,24 +15,24 @@ const Line = z.object({
 export const openBlockJournal = (ledger: Ledger, file: string) => {
   for (const { slot, timeSeconds, transactions } of readLines(file)) {
     ledger.skip(slot - ledger.head().slot - 1);
-    ledger.setTime(timeSeconds);
+    ledger.setNextBlockTime(timeSeconds);
     ledger.produce(transactions.map((text) => new Uint8Array(Buffer.from(text, "base64"))));
   }
-  let written = ledger.head();
+  let lastWritten = ledger.head();
   /** Writes the blocks that are new. */
   const record = (): void => {
-    if (ledger.blocks[written.height] !== written) {
+    if (ledger.blocks[lastWritten.height] !== lastWritten) {
       throw new Error("a chain that is kept in a file cannot fork");
     }
     const lines = ledger.blocks
-      .slice(written.height + 1)
+      .slice(lastWritten.height + 1)
       .map(({ slot, timeSeconds, transactions }) => ({
         slot,
         timeSeconds,
         transactions: transactions.map(({ bytes }) => Buffer.from(bytes).toString("base64")),
       }));
     appendFileSync(file, lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
-    written = ledger.head();
+    lastWritten = ledger.head();
   };
   return { record };
 };
@@ -41,9 +41,9 @@ export const openBlockJournal = (ledger: Ledger, file: string) => {
 const readLines = (file: string): z.infer<typeof Line>[] => {
   writeFileSync(file, "", { flag: "a" });
   const text = readFileSync(file, "utf8");
-  const whole = text.slice(0, text.lastIndexOf("\n") + 1);
-  if (whole !== text) writeFileSync(file, whole);
-  return whole
+  const completeLines = text.slice(0, text.lastIndexOf("\n") + 1);
+  if (completeLines !== text) writeFileSync(file, completeLines);
+  return completeLines
     .split("\n")
     .filter((line) => line !== "")
     .map((line) => Line.parse(JSON.parse(line)));

@@ -12,18 +12,18 @@ import {
   getMintToCheckedInstruction,
 } from "@solana-program/token";
 import type { LiteSVM } from "litesvm";
-import { createAccount, openSigner } from "./sign-transaction.ts";
+import { createAccountInstruction, createSigner } from "./sign-transaction.ts";
 import { tokenPrograms } from "./token-account.ts";
 
-const mintBytes = 82;
+const mintLength = 82;
 /** With the fee's extension and what stands before extensions. */
-const feeMintBytes = 278;
+const feeMintLength = 278;
 /** Of each transfer, in hundredths of a per cent. */
 const feeBasisPoints = 100;
 const feeMax = 5_000_000n;
 
 /** The tokens of the rig. */
-const kinds = {
+const tokenKinds = {
   usdc: { symbol: "USDC", decimals: 6, program: tokenPrograms.token, hasFee: false },
   /** Another token of the same program and decimals; it is in no catalogue. */
   other: { symbol: "OTHER", decimals: 6, program: tokenPrograms.token, hasFee: false },
@@ -33,7 +33,7 @@ const kinds = {
   /** Of the newer program; a hundredth of each transfer is withheld. */
   fee: { symbol: "FEE", decimals: 6, program: tokenPrograms.token2022, hasFee: true },
 } as const;
-export type TokenName = keyof typeof kinds;
+export type TokenName = keyof typeof tokenKinds;
 const tokenNames: readonly TokenName[] = ["usdc", "other", "coin9", "newer", "fee"];
 
 export type Token = {
@@ -49,33 +49,36 @@ export type Token = {
 export const listTokens = async (): Promise<ReadonlyMap<TokenName, Token>> => {
   const tokens = new Map<TokenName, Token>();
   for (const name of tokenNames) {
-    const { symbol, decimals, program } = kinds[name];
-    const { address: mint } = await openSigner(`mint ${name}`);
+    const { symbol, decimals, program } = tokenKinds[name];
+    const { address: mint } = await createSigner(`mint ${name}`);
     tokens.set(name, { name, symbol, decimals, program, mint });
   }
   return tokens;
 };
 
 /** What creates a token's mint. */
-export const createMint = async (
+export const createMintInstructions = async (
   svm: LiteSVM,
   { token, issuer }: { token: Token; issuer: KeyPairSigner },
 ): Promise<Instruction[]> => {
-  const { hasFee } = kinds[token.name];
-  const bytes = hasFee ? feeMintBytes : mintBytes;
-  const account = await openSigner(`mint ${token.name}`);
+  const { hasFee } = tokenKinds[token.name];
+  const bytes = hasFee ? feeMintLength : mintLength;
+  const account = await createSigner(`mint ${token.name}`);
   const lamports = svm.minimumBalanceForRentExemption(BigInt(bytes));
   const { mint, decimals, program: programAddress } = token;
-  const order = { mint, decimals, mintAuthority: issuer.address };
+  const mintConfig = { mint, decimals, mintAuthority: issuer.address };
   return [
-    createAccount({ payer: issuer, account, lamports, bytes, owner: token.program }),
-    ...(hasFee ? [initializeFee(token, issuer.address)] : []),
-    getInitializeMint2Instruction(order, { programAddress }),
+    createAccountInstruction({ payer: issuer, account, lamports, bytes, owner: token.program }),
+    ...(hasFee ? [createInitializeFeeInstruction(token, issuer.address)] : []),
+    getInitializeMint2Instruction(mintConfig, { programAddress }),
   ];
 };
 
 /** Token-2022's `InitializeTransferFeeConfig`, which no library of this version of kit writes. */
-const initializeFee = ({ mint, program }: Token, authority: Address): Instruction => {
+const createInitializeFeeInstruction = (
+  { mint, program }: Token,
+  authority: Address,
+): Instruction => {
   const authorityBytes = getAddressEncoder().encode(authority);
   const data = Buffer.alloc(78);
   data.writeUInt8(26, 0);
@@ -93,33 +96,33 @@ const initializeFee = ({ mint, program }: Token, authority: Address): Instructio
 };
 
 /** The account in which wallets look for an owner's tokens. */
-export const associatedAccount = async (token: Token, owner: Address): Promise<Address> => {
+export const findAssociatedAccount = async (token: Token, owner: Address): Promise<Address> => {
   const { mint, program: tokenProgram } = token;
   return (await findAssociatedTokenPda({ owner, mint, tokenProgram }))[0];
 };
 
 /** Opens that account if it is not there yet. */
-export const openAssociated = async (
+export const createAssociatedAccountInstruction = async (
   token: Token,
   { owner, payer }: { owner: Address; payer: KeyPairSigner },
 ): Promise<Instruction> =>
   getCreateAssociatedTokenIdempotentInstruction({
     payer,
     owner,
-    ata: await associatedAccount(token, owner),
+    ata: await findAssociatedAccount(token, owner),
     mint: token.mint,
     tokenProgram: token.program,
   });
 
 /** Mints tokens into an owner's account. */
-export const mintTo = async (
+export const createMintToInstruction = async (
   token: Token,
   { owner, amount, issuer }: { owner: Address; amount: bigint; issuer: KeyPairSigner },
 ): Promise<Instruction> =>
   getMintToCheckedInstruction(
     {
       mint: token.mint,
-      token: await associatedAccount(token, owner),
+      token: await findAssociatedAccount(token, owner),
       mintAuthority: issuer,
       amount,
       decimals: token.decimals,

@@ -8,21 +8,21 @@ import {
 } from "@solana/kit";
 import { FailedTransactionMetadata, type LiteSVM, type TransactionMetadata } from "litesvm";
 import {
-  readHolding,
-  readDecimals,
-  writeTokenAmount,
+  decodeHolding,
+  decodeDecimals,
+  serializeTokenAmount,
   type StoredAccount,
 } from "./token-account.ts";
-import { type TransactionError, readTransactionError } from "./transaction-error.ts";
+import { type TransactionError, decodeTransactionError } from "./transaction-error.ts";
 
 /** A transaction as its signed bytes say, with the keys that its look-up tables stand for. */
-export type ReadTransaction = {
+export type DecodedTransaction = {
   signature: string;
   signatures: readonly string[];
   bytes: Uint8Array;
   transaction: Transaction;
   message: TransactionMessage;
-  loaded: { writable: readonly Address[]; readonly: readonly Address[] };
+  loadedAddresses: { writable: readonly Address[]; readonly: readonly Address[] };
   /** All keys, in the order by which instructions and balances count them. */
   keys: readonly Address[];
   writableKeys: readonly Address[];
@@ -42,7 +42,7 @@ type TransactionMessage = {
   addressTableLookups?: readonly TableLookup[];
 };
 /** How version 1 lays out its instructions (SIMD-0385). */
-type NewestMessage = Omit<TransactionMessage, "instructions"> & {
+type Version1Message = Omit<TransactionMessage, "instructions"> & {
   instructionHeaders: readonly { programAccountIndex: number }[];
   instructionPayloads: readonly {
     instructionAccountIndices: readonly number[];
@@ -65,7 +65,7 @@ type TokenBalance = {
   mint: Address;
   owner: Address;
   programId: Address;
-  uiTokenAmount: ReturnType<typeof writeTokenAmount>;
+  uiTokenAmount: ReturnType<typeof serializeTokenAmount>;
 };
 
 /** What became of a transaction, as a node's `meta` tells it. */
@@ -107,15 +107,15 @@ export const writeAccount = (svm: LiteSVM, address: Address, account: StoredAcco
   });
 
 /** Reads signed bytes; throws if they are no transaction. */
-export const readTransaction = (svm: LiteSVM, bytes: Uint8Array): ReadTransaction => {
+export const decodeTransaction = (svm: LiteSVM, bytes: Uint8Array): DecodedTransaction => {
   const transaction = getTransactionDecoder().decode(bytes);
   const decoded: unknown = getCompiledTransactionMessageDecoder().decode(transaction.messageBytes);
-  const message = asOlder(decoded as TransactionMessage | NewestMessage);
-  const none = new Uint8Array(64);
+  const message = normalizeMessage(decoded as TransactionMessage | Version1Message);
+  const emptySignature = new Uint8Array(64);
   const signatures = Object.values(transaction.signatures).map((signature) =>
-    getBase58Decoder().decode(signature ?? none),
+    getBase58Decoder().decode(signature ?? emptySignature),
   );
-  const loaded = loadAddresses(svm, message.addressTableLookups ?? []);
+  const loadedAddresses = loadAddresses(svm, message.addressTableLookups ?? []);
   const { header, staticAccounts } = message;
   const writableStatic = staticAccounts.filter((_, index) =>
     index < header.numSignerAccounts
@@ -128,15 +128,15 @@ export const readTransaction = (svm: LiteSVM, bytes: Uint8Array): ReadTransactio
     bytes,
     transaction,
     message,
-    loaded,
-    keys: [...staticAccounts, ...loaded.writable, ...loaded.readonly],
-    writableKeys: [...writableStatic, ...loaded.writable],
+    loadedAddresses,
+    keys: [...staticAccounts, ...loadedAddresses.writable, ...loadedAddresses.readonly],
+    writableKeys: [...writableStatic, ...loadedAddresses.writable],
   };
 };
 
-const asOlder = (message: TransactionMessage | NewestMessage): TransactionMessage => {
+const normalizeMessage = (message: TransactionMessage | Version1Message): TransactionMessage => {
   if ("instructions" in message) return message;
-  const { instructionHeaders, instructionPayloads, ...rest } = message;
+  const { instructionHeaders, instructionPayloads, ...otherFields } = message;
   const instructions = instructionHeaders.map(({ programAccountIndex }, index) => {
     const payload = instructionPayloads[index];
     return {
@@ -145,7 +145,7 @@ const asOlder = (message: TransactionMessage | NewestMessage): TransactionMessag
       data: payload?.instructionData ?? new Uint8Array(),
     };
   });
-  return { ...rest, instructions };
+  return { ...otherFields, instructions };
 };
 
 const tableHeaderBytes = 56;
@@ -158,8 +158,8 @@ const loadAddresses = (svm: LiteSVM, lookups: readonly TableLookup[]) => {
       const table = readAccount(svm, lookup.lookupTableAddress)?.data ?? new Uint8Array();
       return lookup[kind].flatMap((index) => {
         const offset = tableHeaderBytes + index * addressBytes;
-        const isThere = offset + addressBytes <= table.length;
-        return isThere ? [getAddressCodec().decode(table, offset)] : [];
+        const isPresent = offset + addressBytes <= table.length;
+        return isPresent ? [getAddressCodec().decode(table, offset)] : [];
       });
     });
   return { writable: load("writableIndexes"), readonly: load("readonlyIndexes") };
@@ -171,14 +171,14 @@ const loadAddresses = (svm: LiteSVM, lookups: readonly TableLookup[]) => {
  */
 export const executeTransaction = (
   svm: LiteSVM,
-  { transaction, keys }: ReadTransaction,
+  { transaction, keys }: DecodedTransaction,
 ): { execution: Execution } | { refusedFor: TransactionError } => {
-  const before = keys.map((key) => readAccount(svm, key));
-  const preTokenBalances = tokenBalances(svm, keys, before);
+  const accountsBefore = keys.map((key) => readAccount(svm, key));
+  const preTokenBalances = listTokenBalances(svm, keys, accountsBefore);
   const result = svm.sendTransaction(transaction);
-  const after = keys.map((key) => readAccount(svm, key));
-  const [preBalances, postBalances] = [lamportsOf(before), lamportsOf(after)];
-  const err = result instanceof FailedTransactionMetadata ? readTransactionError(result) : null;
+  const accountsAfter = keys.map((key) => readAccount(svm, key));
+  const [preBalances, postBalances] = [listLamports(accountsBefore), listLamports(accountsAfter)];
+  const err = result instanceof FailedTransactionMetadata ? decodeTransactionError(result) : null;
   // Who fails in a block pays for it all the same.
   if (err !== null && preBalances[0] === postBalances[0]) return { refusedFor: err };
   const meta = result instanceof FailedTransactionMetadata ? result.meta() : result;
@@ -190,43 +190,43 @@ export const executeTransaction = (
       preBalances,
       postBalances,
       preTokenBalances,
-      postTokenBalances: tokenBalances(svm, keys, after),
-      innerInstructions: readInner(meta),
+      postTokenBalances: listTokenBalances(svm, keys, accountsAfter),
+      innerInstructions: readInnerInstructions(meta),
       logs: meta.logs(),
       computeUnits: meta.computeUnitsConsumed(),
     },
   };
 };
 
-const lamportsOf = (accounts: readonly (StoredAccount | undefined)[]): bigint[] =>
+const listLamports = (accounts: readonly (StoredAccount | undefined)[]): bigint[] =>
   accounts.map((account) => account?.lamports ?? 0n);
 
 const sum = (amounts: readonly bigint[]): bigint =>
   amounts.reduce((total, amount) => total + amount, 0n);
 
-const tokenBalances = (
+const listTokenBalances = (
   svm: LiteSVM,
   keys: readonly Address[],
   accounts: readonly (StoredAccount | undefined)[],
 ): TokenBalance[] =>
   accounts.flatMap((account, accountIndex) => {
-    const holding = readHolding(account);
+    const holding = decodeHolding(account);
     if (holding === undefined || account === undefined) return [];
     const { mint, owner, amount } = holding;
-    const decimals = readDecimals(readAccount(svm, mint)) ?? 0;
-    const uiTokenAmount = writeTokenAmount(amount, decimals);
+    const decimals = decodeDecimals(readAccount(svm, mint)) ?? 0;
+    const uiTokenAmount = serializeTokenAmount(amount, decimals);
     return [{ accountIndex, mint, owner, programId: account.owner, uiTokenAmount }];
   });
 
-const readInner = (meta: TransactionMetadata): Execution["innerInstructions"] =>
+const readInnerInstructions = (meta: TransactionMetadata): Execution["innerInstructions"] =>
   meta.innerInstructions().flatMap((inner, index) => {
-    const instructions = inner.map((each) => {
-      const instruction = each.instruction();
+    const instructions = inner.map((innerInstruction) => {
+      const instruction = innerInstruction.instruction();
       return {
         programIdIndex: instruction.programIdIndex(),
         accounts: [...instruction.accounts()],
         data: getBase58Decoder().decode(instruction.data()),
-        stackHeight: each.stackHeight(),
+        stackHeight: innerInstruction.stackHeight(),
       };
     });
     return instructions.length === 0 ? [] : [{ index, instructions }];

@@ -1,22 +1,22 @@
 import * as z from "zod";
-import type { Block, LandedTransaction, Ledger } from "./open-ledger.ts";
-import { contextSlotNotReached, invalidParams } from "./rpc-faults.ts";
+import type { Block, LandedTransaction, Ledger } from "./create-ledger.ts";
+import { contextSlotNotReachedError, invalidParamsError } from "./rpc-errors.ts";
 
 export const Commitment = z.enum(["processed", "confirmed", "finalized"]);
 export type Commitment = z.infer<typeof Commitment>;
 
 /** How many blocks `confirmed` and `finalized` are behind the head. */
-export type Lags = { confirmedLag: number; finalizedLag: number };
+export type CommitmentLags = { confirmedLag: number; finalizedLag: number };
 
 /** What one node knows of the chain. */
 export type NodeView = {
   ledger: Ledger;
   /** The newest block at a commitment. */
-  top(commitment: Commitment): Block;
+  findNewestBlock(commitment: Commitment): Block;
   /** Its blocks, one per height; those above the tops are not known yet. */
   blocks(): readonly Block[];
   /** Whether it has a transaction, in a block that is no newer than the given one. */
-  has(landed: LandedTransaction, newest: Block): boolean;
+  hasTransaction(landed: LandedTransaction, newest: Block): boolean;
   /** The slot of the oldest block that it has not pruned. */
   firstSlot(): number;
   /** How many slots it is behind. */
@@ -33,24 +33,24 @@ export const ContextOptions = z.object({
 });
 
 /** Reads a call's parameters, or refuses them. */
-export const readParams = <Shape extends z.ZodType>(
-  shape: Shape,
+export const parseParams = <Shape extends z.ZodType>(
+  schema: Shape,
   params: readonly unknown[],
 ): z.infer<Shape> => {
-  const read = shape.safeParse(params);
-  if (read.success) return read.data;
-  const [issue] = read.error.issues;
-  throw invalidParams(`Invalid params: ${issue?.path.join(".")}: ${issue?.message}.`);
+  const result = schema.safeParse(params);
+  if (result.success) return result.data;
+  const [issue] = result.error.issues;
+  throw invalidParamsError(`Invalid params: ${issue?.path.join(".")}: ${issue?.message}.`);
 };
 
 /** The block as of which a question is answered. */
-export const contextOf = (
+export const resolveContextBlock = (
   view: NodeView,
   { commitment, minContextSlot }: z.infer<typeof ContextOptions>,
 ): Block => {
-  const block = view.top(commitment);
+  const block = view.findNewestBlock(commitment);
   if (minContextSlot !== undefined && minContextSlot > block.slot) {
-    throw contextSlotNotReached(block.slot);
+    throw contextSlotNotReachedError(block.slot);
   }
   return block;
 };

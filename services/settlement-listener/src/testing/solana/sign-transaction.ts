@@ -29,13 +29,13 @@ const memoProgram = address("MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr");
 const computeBudget = address("ComputeBudget111111111111111111111111111111");
 
 /** A key pair that is the same each time, so that a development chain keeps its addresses. */
-export const openSigner = async (name: string): Promise<KeyPairSigner> =>
+export const createSigner = async (name: string): Promise<KeyPairSigner> =>
   await createKeyPairSignerFromPrivateKeyBytes(
     new Uint8Array(createHash("sha256").update(`local solana: ${name}`).digest()),
   );
 
 /** A transaction that is signed, and its first signature. */
-export type Signed = { signature: string; bytes: Uint8Array };
+export type SignedTransaction = { signature: string; bytes: Uint8Array };
 
 /** Signs instructions; with look-up tables as a versioned transaction, else as a legacy one. */
 export const signTransaction = async ({
@@ -48,40 +48,45 @@ export const signTransaction = async ({
   instructions: readonly Instruction[];
   blockhash: string;
   tables?: AddressesByLookupTableAddress;
-}): Promise<Signed> => {
-  const filled = pipe(
+}): Promise<SignedTransaction> => {
+  const message = pipe(
     createTransactionMessage({ version: 0 }),
     (draft) => setTransactionMessageFeePayerSigner(payer, draft),
-    (draft) => setTransactionMessageLifetimeUsingBlockhash(lifetimeOf(blockhash), draft),
+    (draft) => setTransactionMessageLifetimeUsingBlockhash(toLifetime(blockhash), draft),
     (draft) => appendTransactionMessageInstructions(instructions, draft),
   );
-  return signedOf(
+  return toSignedTransaction(
     await signTransactionMessageWithSigners(
       tables === undefined
-        ? ({ ...filled, version: "legacy" } as unknown as typeof filled)
-        : compressTransactionMessageUsingAddressLookupTables(filled, tables),
+        ? ({ ...message, version: "legacy" } as unknown as typeof message)
+        : compressTransactionMessageUsingAddressLookupTables(message, tables),
     ),
   );
 };
 
-const lifetimeOf = (blockhash: string) => ({
+const toLifetime = (blockhash: string) => ({
   blockhash: blockhash as Blockhash,
   lastValidBlockHeight: 2n ** 62n,
 });
 
-const signedOf = (transaction: Parameters<typeof getSignatureFromTransaction>[0]): Signed => ({
+const toSignedTransaction = (
+  transaction: Parameters<typeof getSignatureFromTransaction>[0],
+): SignedTransaction => ({
   signature: getSignatureFromTransaction(transaction),
   bytes: new Uint8Array(getTransactionEncoder().encode(transaction)),
 });
 
 /** Signs a transaction that was made elsewhere; throws where it asks for another's signature too. */
-export const signGiven = async (text: string, { keyPair }: KeyPairSigner): Promise<Signed> => {
-  const unsigned = getTransactionDecoder().decode(Buffer.from(text, "base64"));
-  return signedOf(await signWholeTransaction([keyPair], unsigned));
+export const signEncodedTransaction = async (
+  encodedTransaction: string,
+  { keyPair }: KeyPairSigner,
+): Promise<SignedTransaction> => {
+  const unsigned = getTransactionDecoder().decode(Buffer.from(encodedTransaction, "base64"));
+  return toSignedTransaction(await signWholeTransaction([keyPair], unsigned));
 };
 
 /** Signs instructions as a transaction of version 1, which bounds its work itself (SIMD-0385). */
-export const signNewest = async ({
+export const signVersion1Transaction = async ({
   payer,
   instructions,
   blockhash,
@@ -91,19 +96,19 @@ export const signNewest = async ({
   instructions: readonly Instruction[];
   blockhash: string;
   serial: number;
-}): Promise<Signed> => {
+}): Promise<SignedTransaction> => {
   const config = {
     computeUnitLimit: unitsPerTransaction + serial,
-    loadedAccountsDataSizeLimit: loadedBytesMax,
+    loadedAccountsDataSizeLimit: loadedAccountBytesMax,
   };
   const message = pipe(
     createTransactionMessage({ version: 1 }),
     (draft) => setTransactionMessageFeePayerSigner(payer, draft),
-    (draft) => setTransactionMessageLifetimeUsingBlockhash(lifetimeOf(blockhash), draft),
+    (draft) => setTransactionMessageLifetimeUsingBlockhash(toLifetime(blockhash), draft),
     (draft) => setTransactionMessageConfig(config, draft),
     (draft) => appendTransactionMessageInstructions(instructions, draft),
   );
-  return signedOf(await signTransactionMessageWithSigners(message));
+  return toSignedTransaction(await signTransactionMessageWithSigners(message));
 };
 
 /** Names keys that the chain's indexes shall find a transaction by: read-only, no signers. */
@@ -122,7 +127,7 @@ export const withReferences = (
 });
 
 /** The system program's `CreateAccount`. */
-export const createAccount = (order: {
+export const createAccountInstruction = (options: {
   payer: TransactionSigner;
   account: TransactionSigner;
   lamports: bigint;
@@ -130,11 +135,11 @@ export const createAccount = (order: {
   owner: Address;
 }): Instruction => {
   const data = Buffer.alloc(52);
-  data.writeBigUInt64LE(order.lamports, 4);
-  data.writeBigUInt64LE(BigInt(order.bytes), 12);
-  data.set(getAddressEncoder().encode(order.owner), 20);
+  data.writeBigUInt64LE(options.lamports, 4);
+  data.writeBigUInt64LE(BigInt(options.bytes), 12);
+  data.set(getAddressEncoder().encode(options.owner), 20);
   const role = AccountRole.WRITABLE_SIGNER as const;
-  const accounts = [order.payer, order.account].map((signer) => ({
+  const accounts = [options.payer, options.account].map((signer) => ({
     address: signer.address,
     role,
     signer,
@@ -143,42 +148,42 @@ export const createAccount = (order: {
 };
 
 /** The system program's `Transfer` of the chain's own coin. */
-export const transferLamports = (order: {
+export const createLamportTransferInstruction = (options: {
   from: TransactionSigner;
   to: string;
   lamports: bigint;
 }): Instruction => {
   const data = Buffer.alloc(12);
   data.writeUInt32LE(2, 0);
-  data.writeBigUInt64LE(order.lamports, 4);
+  data.writeBigUInt64LE(options.lamports, 4);
   return {
     programAddress: systemProgram,
     accounts: [
       {
-        address: order.from.address,
+        address: options.from.address,
         role: AccountRole.WRITABLE_SIGNER,
-        signer: order.from,
+        signer: options.from,
       } as never,
-      { address: address(order.to), role: AccountRole.WRITABLE },
+      { address: address(options.to), role: AccountRole.WRITABLE },
     ],
     data: new Uint8Array(data),
   };
 };
 
 /** A memo. */
-export const writeMemo = (text: string): Instruction => ({
+export const createMemoInstruction = (text: string): Instruction => ({
   programAddress: memoProgram,
   data: new TextEncoder().encode(text),
 });
 
 const unitsPerTransaction = 800_000;
-const loadedBytesMax = 64 * 1024 * 1024;
+const loadedAccountBytesMax = 64 * 1024 * 1024;
 
 /**
  * Bounds a transaction's work, as wallets do. The bound differs each time: two payments that are
  * the same in all else are two transactions.
  */
-export const limitUnits = (serial: number): Instruction => {
+export const createUnitLimitInstruction = (serial: number): Instruction => {
   const data = Buffer.alloc(5);
   data.writeUInt8(2, 0);
   data.writeUInt32LE(unitsPerTransaction + serial, 1);

@@ -37,20 +37,22 @@ const instructionErrors = [
 export type TransactionError = string | Readonly<Record<string, unknown>>;
 
 /** Reads the VM's error. */
-export const readTransactionError = (failed: FailedTransactionMetadata): TransactionError => {
-  const error: unknown = failed.err();
+export const decodeTransactionError = (
+  failedTransaction: FailedTransactionMetadata,
+): TransactionError => {
+  const error: unknown = failedTransaction.err();
   if (typeof error === "number") return transactionErrors[error] ?? `Unknown${error}`;
   const name = (error as object).constructor.name.replace(/^TransactionError/, "");
   const { index, accountIndex } = error as { index?: number; accountIndex?: number };
   if (name !== "InstructionError") {
     return { [name]: index ?? { account_index: accountIndex } };
   }
-  return { InstructionError: [index, readInstructionError((error as InstructionFault).err())] };
+  return { InstructionError: [index, decodeInstructionError((error as VmInstructionError).err())] };
 };
 
-type InstructionFault = { err(): unknown };
+type VmInstructionError = { err(): unknown };
 
-const readInstructionError = (error: unknown): TransactionError => {
+const decodeInstructionError = (error: unknown): TransactionError => {
   if (typeof error === "number") return instructionErrors[error] ?? `Unknown${error}`;
   const { code } = error as { code?: number };
   return code === undefined ? "BorshIoError" : { Custom: code };

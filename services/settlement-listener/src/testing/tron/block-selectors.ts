@@ -1,26 +1,26 @@
-import { invalidParams } from "./tron-faults.ts";
+import { invalidParamsError } from "./tron-errors.ts";
 
 /** Asks the node behind. */
-export type Rpc = (method: string, ...params: readonly unknown[]) => Promise<unknown>;
+export type CallRpc = (method: string, ...params: readonly unknown[]) => Promise<unknown>;
 
-type Node = { ask: Rpc; finalizedLag: number };
+type Node = { callRpc: CallRpc; finalizedLag: number };
 
 /** The head's number. */
-export const readHead = async ({ ask }: Node): Promise<number> =>
-  Number(await ask("eth_blockNumber"));
+export const readHead = async ({ callRpc }: Node): Promise<number> =>
+  Number(await callRpc("eth_blockNumber"));
 
 /** The number of a block that is given by a tag, in hex or in decimal, as hex. */
-export const readBlockNumber = async (node: Node, selector: unknown): Promise<string> => {
+export const resolveBlockNumber = async (node: Node, selector: unknown): Promise<string> => {
   if (selector === "earliest") return "0x0";
   if (selector === "latest") return toHex(await readHead(node));
   if (selector === "finalized") {
     return toHex(Math.max(0, (await readHead(node)) - node.finalizedLag));
   }
   if (selector === "pending" || selector === "safe") {
-    throw invalidParams(`TAG ${selector} not supported`);
+    throw invalidParamsError(`TAG ${selector} not supported`);
   }
   const isNumber = typeof selector === "string" && /^(?:0x[0-9a-fA-F]+|\d+)$/.test(selector);
-  if (!isNumber) throw invalidParams("invalid block number");
+  if (!isNumber) throw invalidParamsError("invalid block number");
   return toHex(Number(selector));
 };
 
@@ -29,13 +29,13 @@ export const toHex = (number: number): string => `0x${number.toString(16)}`;
 const tags: ReadonlySet<unknown> = new Set(["earliest", "pending", "finalized", "safe"]);
 
 /** A node has no state but the newest. */
-export const refuseOldState = (selector: unknown): void => {
+export const rejectOldState = (selector: unknown): void => {
   if (selector === "latest") return;
   if (tags.has(selector)) {
-    throw invalidParams("TAG [earliest | pending | finalized | safe] not supported");
+    throw invalidParamsError("TAG [earliest | pending | finalized | safe] not supported");
   }
   const isNumber = typeof selector === "string" && /^(?:0x[0-9a-fA-F]+|\d+)$/.test(selector);
-  throw invalidParams(
+  throw invalidParamsError(
     isNumber ? "QUANTITY not supported, just support TAG as latest" : "invalid block number",
   );
 };

@@ -1,5 +1,5 @@
-import { type Rpc, readBlockNumber, readHead, toHex } from "./block-selectors.ts";
-import { invalidParams } from "./tron-faults.ts";
+import { type CallRpc, resolveBlockNumber, readHead, toHex } from "./block-selectors.ts";
+import { invalidParamsError } from "./tron-errors.ts";
 
 const addressesMax = 1_000;
 const topicsMax = 4;
@@ -17,49 +17,55 @@ type FilterRequest = {
  * What the node behind is asked for where java-tron is asked for logs; undefined if no block that is
  * asked for is there yet, which is no fault.
  */
-export const readLogQuery = async (
-  node: { ask: Rpc; finalizedLag: number; blockRangeMax: number },
+export const resolveLogQuery = async (
+  node: { callRpc: CallRpc; finalizedLag: number; blockRangeMax: number },
   filter: unknown,
 ): Promise<unknown> => {
   const { fromBlock, toBlock, blockHash, address, topics = [] } = (filter ?? {}) as FilterRequest;
-  refuseWide({ address, topics });
-  const what = { ...(address === undefined ? {} : { address }), topics };
+  rejectLargeFilter({ address, topics });
+  const criteria = { ...(address === undefined ? {} : { address }), topics };
   if (blockHash !== undefined && blockHash !== null) {
-    if (isThere(fromBlock) || isThere(toBlock)) {
-      throw invalidParams(
+    if (isPresent(fromBlock) || isPresent(toBlock)) {
+      throw invalidParamsError(
         "cannot specify both BlockHash and FromBlock/ToBlock, choose one or the other",
       );
     }
-    const block = await node.ask("eth_getBlockByHash", blockHash, false);
-    if (block === null) throw invalidParams("invalid blockHash");
-    return { ...what, blockHash };
+    const block = await node.callRpc("eth_getBlockByHash", blockHash, false);
+    if (block === null) throw invalidParamsError("invalid blockHash");
+    return { ...criteria, blockHash };
   }
   const head = await readHead(node);
-  const last = async (selector: unknown): Promise<number> =>
-    !isThere(selector) || selector === "latest"
+  const resolveEnd = async (selector: unknown): Promise<number> =>
+    !isPresent(selector) || selector === "latest"
       ? Number.POSITIVE_INFINITY
-      : Number(await readBlockNumber(node, selector));
-  const to = await last(toBlock);
-  const from = isThere(fromBlock)
-    ? Number(await readBlockNumber(node, fromBlock))
+      : Number(await resolveBlockNumber(node, selector));
+  const to = await resolveEnd(toBlock);
+  const from = isPresent(fromBlock)
+    ? Number(await resolveBlockNumber(node, fromBlock))
     : Math.min(to, head);
-  if (from > to) throw invalidParams("please verify: fromBlock <= toBlock");
+  if (from > to) throw invalidParamsError("please verify: fromBlock <= toBlock");
   if (Math.min(to, head) - from > node.blockRangeMax) {
-    throw invalidParams(`exceed max block range: ${node.blockRangeMax}`);
+    throw invalidParamsError(`exceed max block range: ${node.blockRangeMax}`);
   }
   if (from > head) return undefined;
-  return { ...what, fromBlock: toHex(from), toBlock: toHex(Math.min(to, head)) };
+  return { ...criteria, fromBlock: toHex(from), toBlock: toHex(Math.min(to, head)) };
 };
 
-const isThere = (selector: unknown): boolean =>
+const isPresent = (selector: unknown): boolean =>
   selector !== undefined && selector !== null && selector !== "";
 
-const refuseWide = ({ address, topics }: { address: unknown; topics: readonly unknown[] }) => {
+const rejectLargeFilter = ({
+  address,
+  topics,
+}: {
+  address: unknown;
+  topics: readonly unknown[];
+}) => {
   if (Array.isArray(address) && address.length > addressesMax) {
-    throw invalidParams(`exceed max addresses: ${addressesMax}`);
+    throw invalidParamsError(`exceed max addresses: ${addressesMax}`);
   }
-  if (topics.length > topicsMax) throw invalidParams(`topics size should be <= ${topicsMax}`);
+  if (topics.length > topicsMax) throw invalidParamsError(`topics size should be <= ${topicsMax}`);
   if (topics.some((topic) => Array.isArray(topic) && topic.length > subTopicsMax)) {
-    throw invalidParams(`exceed max topics: ${subTopicsMax}`);
+    throw invalidParamsError(`exceed max topics: ${subTopicsMax}`);
   }
 };

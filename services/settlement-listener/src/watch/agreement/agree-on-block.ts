@@ -1,32 +1,37 @@
 import type { WatchContext } from "../chain/watch-context.ts";
-import type { Witness } from "../chain-reader.ts";
-import { agree, quorumOf } from "./agree.ts";
+import type { Verifier } from "../chain-reader.ts";
+import { reachQuorum, getQuorum } from "./reach-quorum.ts";
 
 /** What providers say stands at a height. */
 type BlockAgreement = {
   /** Undefined while too few of them say the same. */
   hash: string | undefined;
   /** How many say what most of them say. */
-  voiceCount: number;
-  dissenters: readonly string[];
+  agreeingProviderCount: number;
+  dissentingProviders: readonly string[];
 };
 
 /** Asks providers for the hash of a block, and counts it where they contradict one another. */
 export const agreeOnBlock = async (
-  { chain, metrics, witnesses }: Pick<WatchContext, "chain" | "metrics" | "witnesses">,
+  { chain, metrics, verifiers }: Pick<WatchContext, "chain" | "metrics" | "verifiers">,
   number: number,
-  asked: readonly Witness[] = witnesses,
+  askedVerifiers: readonly Verifier[] = verifiers,
 ): Promise<BlockAgreement> => {
-  const { agreed, contradictedCount, dissenters, voiceCountMin } = await agree({
-    witnesses: asked,
-    quorum: quorumOf(witnesses),
-    keys: [number],
-    ask: async ({ reader }) => {
-      const [header] = await reader.readHeaders({ fromBlock: number, toBlock: number });
-      return new Map(header === undefined ? [] : [[number, header.hash]]);
-    },
-    printOf: (hash) => hash,
-  });
-  metrics.contradicted(chain.id, "block", contradictedCount);
-  return { hash: agreed.get(number), voiceCount: voiceCountMin, dissenters };
+  const { agreedValues, contradictedCount, dissentingProviders, agreeingProviderCountMin } =
+    await reachQuorum({
+      verifiers: askedVerifiers,
+      quorum: getQuorum(verifiers),
+      keys: [number],
+      fetchValues: async ({ reader }) => {
+        const [header] = await reader.readHeaders({ fromBlock: number, toBlock: number });
+        return new Map(header === undefined ? [] : [[number, header.hash]]);
+      },
+      toFingerprint: (hash) => hash,
+    });
+  metrics.countContradictions(chain.id, "block", contradictedCount);
+  return {
+    hash: agreedValues.get(number),
+    agreeingProviderCount: agreeingProviderCountMin,
+    dissentingProviders,
+  };
 };

@@ -1,4 +1,4 @@
-import type { ProviderVerdict, ProviderVerdicts } from "../../domain/judge-providers.ts";
+import type { ProviderCheckResult, ProviderCheckResults } from "../../domain/provider-checks.ts";
 import type { WatchContext } from "../chain/watch-context.ts";
 import { ChainUnreachableError } from "../chain-reader.ts";
 
@@ -9,9 +9,9 @@ import { ChainUnreachableError } from "../chain-reader.ts";
 export const checkProviders = async (
   { chain }: { chain: Pick<WatchContext["chain"], "findFault"> },
   providerIds: readonly string[],
-): Promise<ProviderVerdicts> => {
+): Promise<ProviderCheckResults> => {
   let outage: ChainUnreachableError | undefined;
-  const check = async (id: string): Promise<[string, ProviderVerdict]> => {
+  const checkProvider = async (id: string): Promise<[string, ProviderCheckResult]> => {
     try {
       const fault = await chain.findFault(id);
       return [id, fault === undefined ? "agrees" : { fault }];
@@ -21,8 +21,8 @@ export const checkProviders = async (
       return [id, "unknown"];
     }
   };
-  const verdicts = new Map(await Promise.all(providerIds.map(check)));
-  const isAnswered = [...verdicts.values()].some((verdict) => verdict !== "unknown");
-  if (!isAnswered && outage !== undefined) throw outage;
-  return verdicts;
+  const checkResults = new Map(await Promise.all(providerIds.map(checkProvider)));
+  const hasResponse = [...checkResults.values()].some((checkResult) => checkResult !== "unknown");
+  if (!hasResponse && outage !== undefined) throw outage;
+  return checkResults;
 };

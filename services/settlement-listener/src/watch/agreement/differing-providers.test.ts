@@ -1,29 +1,33 @@
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { closeAfterEach } from "@payment-links/runtime/testing/use-rig";
 import { waitUntil } from "@payment-links/runtime/testing";
-import { needingBtcd } from "../../testing/bitcoin/needing-btcd.ts";
-import { openChain } from "../../testing/open-chain.ts";
-import { type WatchRig, type WatchedChain, openWatchRig } from "../../testing/open-watch-rig.ts";
-import { openWatchedBitcoin } from "../../testing/open-watched-bitcoin.ts";
-import { openWatchedSolana } from "../../testing/open-watched-solana.ts";
+import { requireBtcd } from "../../testing/bitcoin/require-btcd.ts";
+import { startEvmChain } from "../../testing/start-evm-chain.ts";
+import {
+  type WatchRig,
+  type WatchableChain,
+  createWatchRig,
+} from "../../testing/create-watch-rig.ts";
+import { startWatchedBitcoin } from "../../testing/start-watched-bitcoin.ts";
+import { startWatchedSolana } from "../../testing/start-watched-solana.ts";
 import { owner } from "../../testing/samples.ts";
-import { createHurriedClock } from "../../testing/short-rests.ts";
+import { createAcceleratedClock } from "../../testing/short-delays.ts";
 import { RpcError, serveJsonRpc } from "../../testing/serve-json-rpc.ts";
-import { openTronChain } from "../../testing/tron/open-tron-chain.ts";
+import { startTronChain } from "../../testing/tron/start-tron-chain.ts";
 
-const { program, describe: describeBitcoin } = await needingBtcd();
-const keep = closeAfterEach();
+const { program, describe: describeBitcoin } = await requireBtcd();
+const closeAfterTest = closeAfterEach();
 
-type Answer = () => unknown;
+type CreateResult = () => unknown;
 const otherHash = "ab".repeat(32);
-const noTransaction: Answer = () => {
+const noTransaction: CreateResult = () => {
   throw new RpcError(-5, "No such mempool transaction. Use -txindex");
 };
 
 /** A provider with a good node behind it, which can answer some methods in a way of its own. */
-const openProvider = async (nodeUrl: string) => {
-  const answers = new Map<string, Answer>();
-  const asked: string[] = [];
+const startProvider = async (nodeUrl: string) => {
+  const overriddenResults = new Map<string, CreateResult>();
+  const requestedMethods: string[] = [];
   const { password, username } = new URL(nodeUrl);
   const authorization = `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}`;
   const target = nodeUrl.replace(`${username}:${password}@`, "");
@@ -40,17 +44,18 @@ const openProvider = async (nodeUrl: string) => {
     if (error) throw new RpcError(error.code, error.message);
     return result;
   };
-  const served = await serveJsonRpc({
-    answer: (method, params) => {
-      asked.push(method);
-      return (answers.get(method) ?? (() => forward(method, params)))();
+  const server = await serveJsonRpc({
+    handleCall: (method, params) => {
+      requestedMethods.push(method);
+      return (overriddenResults.get(method) ?? (() => forward(method, params)))();
     },
   });
-  return keep({
-    ...served,
-    asked,
-    differ: (method: string, answer: Answer) => void answers.set(method, answer),
-    agree: () => answers.clear(),
+  return closeAfterTest({
+    ...server,
+    requestedMethods,
+    overrideResult: (method: string, createResult: CreateResult) =>
+      void overriddenResults.set(method, createResult),
+    clearOverrides: () => overriddenResults.clear(),
   });
 };
 
@@ -60,97 +65,111 @@ afterEach(async () => {
   rig = undefined;
 });
 
-const openRig = async (chain: WatchedChain, urls: readonly string[]) => {
-  const { clock, waitHurried } = createHurriedClock();
-  const opened = await openWatchRig(chain, {}, urls, clock);
-  rig = opened;
-  const ignored = async (provider: string): Promise<string | undefined> => {
+const createRig = async (chain: WatchableChain, urls: readonly string[]) => {
+  const { clock, waitAccelerated } = createAcceleratedClock();
+  const watchRig = await createWatchRig(chain, {}, urls, clock);
+  rig = watchRig;
+  const readIgnoredGauge = async (provider: string): Promise<string | undefined> => {
     const gauge = new RegExp(
       `payment_links_chain_provider_ignored\\{[^}]*provider="${provider}"[^}]*\\} (\\d)`,
     );
-    return gauge.exec(await opened.metrics.metrics())?.[1];
+    return gauge.exec(await watchRig.metrics.metrics())?.[1];
   };
   const waitState = (state: string) =>
-    waitHurried(`the chain is ${state}`, async () => (await opened.readStatus()).state === state);
-  return { ...opened, ignored, waitHurried, waitState };
+    waitAccelerated(
+      `the chain is ${state}`,
+      async () => (await watchRig.readStatus()).state === state,
+    );
+  return { ...watchRig, readIgnoredGauge, waitAccelerated, waitState };
 };
 
-type Fault = readonly [what: string, method: string, answer: Answer, fault: string];
+type ProviderFault = readonly [what: string, method: string, answer: CreateResult, fault: string];
 
 /** The guarantees of one family, for each way in which one of its providers can differ. */
 const describeFamily = (
   family: string,
-  describeIt: (title: string, body: () => void) => void,
-  open: () => Promise<WatchedChain & { close(): unknown }>,
-  faults: readonly Fault[],
+  describeSuite: (title: string, body: () => void) => void,
+  startChain: () => Promise<WatchableChain & { close(): unknown }>,
+  providerFaults: readonly ProviderFault[],
 ) =>
-  describeIt(family, () => {
-    test.each(faults)(
+  describeSuite(family, () => {
+    test.each(providerFaults)(
       "two providers that agree start the chain; a third that %s is reported and not asked until it agrees (rule CHAIN-30)",
-      async (_what, method, answer, fault) => {
-        const chain = keep(await open());
-        const outlier = await openProvider(chain.url);
-        const others = [await openProvider(chain.url), await openProvider(chain.url)];
-        outlier.differ(method, answer);
+      async (_what, method, createResult, fault) => {
+        const chain = closeAfterTest(await startChain());
+        const outlier = await startProvider(chain.url);
+        const agreeingProviders = [await startProvider(chain.url), await startProvider(chain.url)];
+        outlier.overrideResult(method, createResult);
         // The preferred provider is the one that differs.
-        const watched = await openRig(
+        const watchRig = await createRig(
           chain,
-          [outlier, ...others].map(({ url }) => url),
+          [outlier, ...agreeingProviders].map(({ url }) => url),
         );
-        await watched.service.start();
-        await watched.waitState("watching");
-        await watched.caughtUp();
-        expect((await watched.readStatus()).reason).toContain(`rpc-1 is ignored: ${fault}`);
-        expect(await watched.ignored("rpc-1")).toBe("1");
-        expect(await watched.ignored("rpc-2")).toBe("0");
-        outlier.asked.length = 0;
-        await watched.waitHurried("it is checked again", () => outlier.asked.length > 3);
-        const checks = new Set(outlier.asked);
+        await watchRig.service.start();
+        await watchRig.waitState("watching");
+        await watchRig.waitUntilScanned();
+        expect((await watchRig.readStatus()).reason).toContain(`rpc-1 is ignored: ${fault}`);
+        expect(await watchRig.readIgnoredGauge("rpc-1")).toBe("1");
+        expect(await watchRig.readIgnoredGauge("rpc-2")).toBe("0");
+        outlier.requestedMethods.length = 0;
+        await watchRig.waitAccelerated(
+          "it is checked again",
+          () => outlier.requestedMethods.length > 3,
+        );
+        const checkedMethods = new Set(outlier.requestedMethods);
         // A reader of blocks asks more than the check does.
-        for (const read of ["eth_getLogs", "getSignaturesForAddress", "getblockheader"]) {
-          expect(checks).not.toContain(read);
+        for (const readMethod of ["eth_getLogs", "getSignaturesForAddress", "getblockheader"]) {
+          expect(checkedMethods).not.toContain(readMethod);
         }
-        outlier.agree();
-        await watched.waitHurried("it is used again", async () => {
-          const { reason, state } = await watched.readStatus();
+        outlier.clearOverrides();
+        await watchRig.waitAccelerated("it is used again", async () => {
+          const { reason, state } = await watchRig.readStatus();
           return (
-            state === "watching" && reason === null && (await watched.ignored("rpc-1")) === "0"
+            state === "watching" &&
+            reason === null &&
+            (await watchRig.readIgnoredGauge("rpc-1")) === "0"
           );
         });
-        outlier.asked.length = 0;
-        await watched.waitHurried("it is asked for the chain", () => outlier.asked.length > 3);
+        outlier.requestedMethods.length = 0;
+        await watchRig.waitAccelerated(
+          "it is asked for the chain",
+          () => outlier.requestedMethods.length > 3,
+        );
       },
     );
 
-    test.each(faults)(
+    test.each(providerFaults)(
       "one provider of two that agrees does not start the chain while the other %s, and does afterwards (rule CHAIN-30)",
-      async (_what, method, answer, fault) => {
-        const chain = keep(await open());
-        const [agreeing, outlier] = [await openProvider(chain.url), await openProvider(chain.url)];
-        outlier.differ(method, answer);
-        const watched = await openRig(chain, [agreeing.url, outlier.url]);
-        await watched.service.start();
-        await watched.waitState("refused");
-        expect(await watched.readStatus()).toMatchObject({ scannedTo: null });
-        expect((await watched.readStatus()).reason).toContain(`rpc-2: ${fault}`);
-        outlier.agree();
-        await watched.waitState("watching");
-        expect((await watched.readStatus()).reason).toBeNull();
+      async (_what, method, createResult, fault) => {
+        const chain = closeAfterTest(await startChain());
+        const [agreeing, outlier] = [
+          await startProvider(chain.url),
+          await startProvider(chain.url),
+        ];
+        outlier.overrideResult(method, createResult);
+        const watchRig = await createRig(chain, [agreeing.url, outlier.url]);
+        await watchRig.service.start();
+        await watchRig.waitState("refused");
+        expect(await watchRig.readStatus()).toMatchObject({ scannedTo: null });
+        expect((await watchRig.readStatus()).reason).toContain(`rpc-2: ${fault}`);
+        outlier.clearOverrides();
+        await watchRig.waitState("watching");
+        expect((await watchRig.readStatus()).reason).toBeNull();
       },
     );
   });
 
-describeFamily("EVM", describe, () => openChain({ slotsInEpoch: 2 }), [
+describeFamily("EVM", describe, () => startEvmChain({ slotsInEpoch: 2 }), [
   ["serves another chain", "eth_chainId", () => "0x1", "the node serves chain 1"],
   ["has no contracts", "eth_getCode", () => "0x", "there is no contract at the fee proxy"],
 ]);
 
-describeFamily("Tron", describe, () => openTronChain({ finalizedLag: 2 }), [
+describeFamily("Tron", describe, () => startTronChain({ finalizedLag: 2 }), [
   ["serves another chain", "eth_chainId", () => "0x1", "the node serves chain 1"],
   ["has no contracts", "eth_getCode", () => "0x", "there is no contract at the fee proxy"],
 ]);
 
-describeFamily("Solana", describe, openWatchedSolana, [
+describeFamily("Solana", describe, startWatchedSolana, [
   [
     "serves another chain",
     "getGenesisHash",
@@ -159,7 +178,7 @@ describeFamily("Solana", describe, openWatchedSolana, [
   ],
 ]);
 
-describeFamily("Bitcoin", describeBitcoin, () => openWatchedBitcoin(program), [
+describeFamily("Bitcoin", describeBitcoin, () => startWatchedBitcoin(program), [
   [
     "serves another chain",
     "getblockhash",
@@ -176,44 +195,46 @@ describeFamily("Bitcoin", describeBitcoin, () => openWatchedBitcoin(program), [
 
 describe("the rule for a start", () => {
   test("a provider that is away when the chain starts does not stop it, and is ignored once it answers and differs", async () => {
-    const chain = keep(await openChain({ slotsInEpoch: 2 }));
+    const chain = closeAfterTest(await startEvmChain({ slotsInEpoch: 2 }));
     const providers = [];
-    for (let i = 0; i < 3; i += 1) providers.push(await openProvider(chain.url));
-    const [, , third] = providers;
-    if (third === undefined) throw new Error("there are three");
-    third.differ("eth_chainId", () => {
+    for (let i = 0; i < 3; i += 1) providers.push(await startProvider(chain.url));
+    const [, , thirdProvider] = providers;
+    if (thirdProvider === undefined) throw new Error("there are three");
+    thirdProvider.overrideResult("eth_chainId", () => {
       throw new RpcError(-32_005, "limit exceeded");
     });
-    const watched = await openRig(
+    const watchRig = await createRig(
       chain,
       providers.map(({ url }) => url),
     );
-    await watched.service.start();
-    await watched.waitState("watching");
-    expect(await watched.ignored("rpc-3")).toBe("0");
-    third.differ("eth_chainId", () => "0x1");
-    await watched.waitHurried(
+    await watchRig.service.start();
+    await watchRig.waitState("watching");
+    expect(await watchRig.readIgnoredGauge("rpc-3")).toBe("0");
+    thirdProvider.overrideResult("eth_chainId", () => "0x1");
+    await watchRig.waitAccelerated(
       "it is ignored",
-      async () => (await watched.ignored("rpc-3")) === "1",
+      async () => (await watchRig.readIgnoredGauge("rpc-3")) === "1",
     );
-    expect((await watched.readStatus()).state).toBe("watching");
+    expect((await watchRig.readStatus()).state).toBe("watching");
   });
 
   test("a payment settles by the two providers that agree", async () => {
-    const chain = keep(await openChain({ slotsInEpoch: 2 }));
-    const outlier = await openProvider(chain.url);
-    outlier.differ("eth_chainId", () => "0x1");
-    const others = [await openProvider(chain.url), await openProvider(chain.url)];
-    const watched = await openRig(
+    const chain = closeAfterTest(await startEvmChain({ slotsInEpoch: 2 }));
+    const outlier = await startProvider(chain.url);
+    outlier.overrideResult("eth_chainId", () => "0x1");
+    const agreeingProviders = [await startProvider(chain.url), await startProvider(chain.url)];
+    const watchRig = await createRig(
       chain,
-      [...others, outlier].map(({ url }) => url),
+      [...agreeingProviders, outlier].map(({ url }) => url),
     );
-    await watched.service.start();
-    const link = await watched.hearNew();
-    await watched.waitState("watching");
-    await watched.caughtUp();
+    await watchRig.service.start();
+    const link = await watchRig.receiveNewLink();
+    await watchRig.waitState("watching");
+    await watchRig.waitUntilScanned();
     await chain.pay({ reference: link.paymentReference, to: owner, amount: 7_000_000n });
     await chain.mine(12);
-    await waitUntil("it is settled", () => watched.statuses(link.id).includes("settled 7"));
+    await waitUntil("it is settled", () =>
+      watchRig.publishedStatuses(link.id).includes("settled 7"),
+    );
   });
 });

@@ -1,27 +1,27 @@
 import { afterEach, beforeAll, describe, expect, test } from "@jest/globals";
-import { nothing } from "@payment-links/postgres";
+import { sqlVoid } from "@payment-links/postgres";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
-import { openChain } from "../../testing/open-chain.ts";
-import { type WatchRig, openWatchRig } from "../../testing/open-watch-rig.ts";
+import { startEvmChain } from "../../testing/start-evm-chain.ts";
+import { type WatchRig, createWatchRig } from "../../testing/create-watch-rig.ts";
 import { owner } from "../../testing/samples.ts";
-import { type ScriptedRpc, openScriptedRpc } from "../../testing/scripted-rpc.ts";
-import { createHurriedClock } from "../../testing/short-rests.ts";
+import { type ScriptedRpc, startScriptedRpc } from "../../testing/scripted-rpc.ts";
+import { createAcceleratedClock } from "../../testing/short-delays.ts";
 
-const chain = useRig(() => openChain({ slotsInEpoch: 4 }));
+const chain = useRig(() => startEvmChain({ slotsInEpoch: 4 }));
 beforeAll(() => chain.mine(20));
 
 let rig: WatchRig | undefined;
 const rpcs: ScriptedRpc[] = [];
-const hurried = createHurriedClock();
-const openTwo = async () => {
-  for (let opened = 0; opened < 2; opened += 1) {
-    rpcs.push(await openScriptedRpc({ target: chain.url }));
+const acceleratedClock = createAcceleratedClock();
+const startWatchOverTwo = async () => {
+  for (let providerIndex = 0; providerIndex < 2; providerIndex += 1) {
+    rpcs.push(await startScriptedRpc({ target: chain.url }));
   }
   const urls = rpcs.map(({ url }) => url);
-  rig = await openWatchRig(chain, { finality: "finalized" }, urls, hurried.clock);
+  rig = await createWatchRig(chain, { finality: "finalized" }, urls, acceleratedClock.clock);
   await rig.service.start();
-  await rig.caughtUp();
+  await rig.waitUntilScanned();
   return rig;
 };
 afterEach(async () => {
@@ -31,16 +31,16 @@ afterEach(async () => {
 });
 
 /** A payment that is seen, and whose nonce both providers have told. */
-const paySeen = async (watch: WatchRig) => {
-  const link = await watch.hearNew();
+const payAndWaitSeen = async (watch: WatchRig) => {
+  const link = await watch.receiveNewLink();
   // Nodes that lag still know an older transaction.
   await chain.pay({ reference: "00".repeat(16), to: owner, amount: 1n });
   await chain.mine();
   const hash = await chain.pay({ reference: link.paymentReference, to: owner, amount: 7_000_000n });
   await chain.mine();
-  await watch.waitTold(link.id, 1);
+  await watch.waitForPublished(link.id, 1);
   await waitUntil("its nonce is known", () =>
-    watch.pool.exists(nothing`
+    watch.pool.exists(sqlVoid`
       SELECT FROM chain_transfers WHERE transaction_hash = ${hash} AND nonce IS NOT NULL
     `),
   );
@@ -48,91 +48,96 @@ const paySeen = async (watch: WatchRig) => {
 };
 
 /** As on Avalanche: a block is final as soon as it is accepted. */
-const acceptAsFinal = () => {
-  for (const rpc of rpcs) rpc.play({ kind: "early_final" });
+const finalizeImmediately = () => {
+  for (const rpc of rpcs) rpc.injectFault({ kind: "early_final" });
 };
 
-const receipt = "eth_getTransactionReceipt";
+const receiptMethod = "eth_getTransactionReceipt";
 
 /** Nodes behind both addresses lag by some blocks, and answer some methods. */
-const letLag = (methods: readonly string[], blockCount = 2) => {
-  const lagging = rpcs.map((rpc) => rpc.play({ kind: "stale_head", blockCount }, { methods }));
+const startLagging = (methods: readonly string[], blockCount = 2) => {
+  const playedLags = rpcs.map((rpc) =>
+    rpc.injectFault({ kind: "stale_head", blockCount }, { methods }),
+  );
   return {
-    struckCount: () => Math.min(...lagging.map((one) => one.struckCount())),
+    struckCount: () => Math.min(...playedLags.map((playedFault) => playedFault.getHitCount())),
     stop: () => {
-      for (const one of lagging) one.stop();
+      for (const playedFault of playedLags) playedFault.stop();
     },
   };
 };
 
 describe("while nodes that lag answer behind the addresses of both providers", () => {
   test.each([
-    ["receipts alone", [receipt]],
-    ["whole requests for blocks and receipts", [receipt, "eth_getTransactionByHash"]],
+    ["receipts alone", [receiptMethod]],
+    ["whole requests for blocks and receipts", [receiptMethod, "eth_getTransactionByHash"]],
   ])(
     "a payment in a final block never fails: they answer %s (rule CHAIN-5)",
     async (_, methods) => {
-      const watch = await openTwo();
-      const { link } = await paySeen(watch);
+      const watch = await startWatchOverTwo();
+      const { link } = await payAndWaitSeen(watch);
       await chain.mine();
-      await watch.caughtUp();
-      const lagging = letLag(methods);
-      acceptAsFinal();
-      await hurried.waitHurried(
+      await watch.waitUntilScanned();
+      const playedLags = startLagging(methods);
+      finalizeImmediately();
+      await acceleratedClock.waitAccelerated(
         "receipts are asked for many times",
-        () => lagging.struckCount() > 12 || watch.statuses(link.id).length > 1,
+        () => playedLags.struckCount() > 12 || watch.publishedStatuses(link.id).length > 1,
       );
-      expect(watch.statuses(link.id)).toEqual(["processing 7"]);
-      lagging.stop();
+      expect(watch.publishedStatuses(link.id)).toEqual(["processing 7"]);
+      playedLags.stop();
       await chain.mine(4);
-      await watch.waitStatus(link.id, "settled");
-      expect(watch.statuses(link.id)).toEqual(["processing 7", "settled 7"]);
+      await watch.waitForStatus(link.id, "settled");
+      expect(watch.publishedStatuses(link.id)).toEqual(["processing 7", "settled 7"]);
     },
   );
 
   test("a payment that a reorg moved to another block never fails by its own nonce (rule CHAIN-5)", async () => {
-    const watch = await openTwo();
-    const { hash, link } = await paySeen(watch);
-    const raw = await chain.rawOf(hash);
+    const watch = await startWatchOverTwo();
+    const { hash, link } = await payAndWaitSeen(watch);
+    const raw = await chain.readRawTransaction(hash);
     await chain.reorg(1);
     await waitUntil("it is orphaned", () =>
-      watch.pool.exists(nothing`
+      watch.pool.exists(sqlVoid`
         SELECT FROM chain_transfers WHERE transaction_hash = ${hash} AND is_orphaned
       `),
     );
-    const hiding = rpcs.map((rpc) => rpc.play({ kind: "empty_logs" }));
+    const hiddenLogs = rpcs.map((rpc) => rpc.injectFault({ kind: "empty_logs" }));
     await chain.mine();
-    await chain.ask("eth_sendRawTransaction", [raw]);
+    await chain.callRpc("eth_sendRawTransaction", [raw]);
     await chain.mine(2);
-    const lagging = letLag([receipt], 3);
-    acceptAsFinal();
-    await hurried.waitHurried(
+    const lag = startLagging([receiptMethod], 3);
+    finalizeImmediately();
+    await acceleratedClock.waitAccelerated(
       "receipts are asked for many times",
-      () => lagging.struckCount() > 12 || watch.statuses(link.id).length > 1,
+      () => lag.struckCount() > 12 || watch.publishedStatuses(link.id).length > 1,
     );
-    expect(watch.statuses(link.id)).toEqual(["processing 7"]);
-    for (const one of hiding) one.stop();
-    lagging.stop();
+    expect(watch.publishedStatuses(link.id)).toEqual(["processing 7"]);
+    for (const playedFault of hiddenLogs) playedFault.stop();
+    lag.stop();
     await chain.mine(4);
-    await watch.waitStatus(link.id, "settled");
-    expect(watch.statuses(link.id)).toEqual(["processing 7", "settled 7"]);
+    await watch.waitForStatus(link.id, "settled");
+    expect(watch.publishedStatuses(link.id)).toEqual(["processing 7", "settled 7"]);
   });
 });
 
 test("a payment that was told as failed counts once its chain shows it again (rule STATE-6)", async () => {
-  const watch = await openTwo();
-  const { hash, link } = await paySeen(watch);
-  await watch.pool.query(nothing`
+  const watch = await startWatchOverTwo();
+  const { hash, link } = await payAndWaitSeen(watch);
+  await watch.pool.query(sqlVoid`
     UPDATE payments SET status = 'failed', version = version + 1, block_number = NULL
     WHERE source_transaction = ${hash}
   `);
-  await watch.pool.query(nothing`
+  await watch.pool.query(sqlVoid`
     UPDATE chain_transfers SET is_orphaned = true WHERE transaction_hash = ${hash}
   `);
   // The second reading finds it.
   await chain.mine(12);
-  await hurried.waitHurried("it settles", () => watch.statuses(link.id).length > 1);
-  expect(watch.told(link.id).map(({ status, version }) => [status, version])).toEqual([
+  await acceleratedClock.waitAccelerated(
+    "it settles",
+    () => watch.publishedStatuses(link.id).length > 1,
+  );
+  expect(watch.publishedPayments(link.id).map(({ status, version }) => [status, version])).toEqual([
     ["processing", 1],
     ["settled", 3],
   ]);

@@ -2,35 +2,37 @@ import { expect, test } from "@jest/globals";
 import { proveAbsent } from "./prove-absent.ts";
 
 /** A node that remembers what is as new as a block, and what it was asked for. */
-const openNode = (remembersFrom: number) => {
-  const asked: number[] = [];
-  let underWay = 0;
-  const readAbsent = async (names: readonly string[], sinceBlock: number) => {
-    asked.push(sinceBlock);
-    underWay += 1;
-    expect(underWay).toBe(1);
+const createNode = (retainedFromBlock: number) => {
+  const requestedBlocks: number[] = [];
+  let inFlightCount = 0;
+  const readAbsent = async (hashes: readonly string[], sinceBlock: number) => {
+    requestedBlocks.push(sinceBlock);
+    inFlightCount += 1;
+    expect(inFlightCount).toBe(1);
     await Promise.resolve();
-    underWay -= 1;
-    return new Set(sinceBlock >= remembersFrom ? names : []);
+    inFlightCount -= 1;
+    return new Set(sinceBlock >= retainedFromBlock ? hashes : []);
   };
-  return { asked, readAbsent };
+  return { requestedBlocks, readAbsent };
 };
 
-const seenIn = new Map(Array.from({ length: 500 }, (_, block) => [`transaction ${block}`, block]));
+const blocksByTransaction = new Map(
+  Array.from({ length: 500 }, (_, block) => [`transaction ${block}`, block]),
+);
 
 test.each([0, 1, 321, 499, 500])(
   "a node that remembers what is as new as block %i proves just that, with few questions, one by one",
-  async (remembersFrom) => {
-    const { asked, readAbsent } = openNode(remembersFrom);
-    const absent = await proveAbsent(seenIn, readAbsent);
-    const expected = [...seenIn].filter(([, block]) => block >= remembersFrom);
+  async (retainedFromBlock) => {
+    const { requestedBlocks, readAbsent } = createNode(retainedFromBlock);
+    const absent = await proveAbsent(blocksByTransaction, readAbsent);
+    const expected = [...blocksByTransaction].filter(([, block]) => block >= retainedFromBlock);
     expect([...absent].toSorted()).toEqual(expected.map(([name]) => name).toSorted());
-    expect(asked.length).toBeLessThan(12);
+    expect(requestedBlocks.length).toBeLessThan(12);
   },
 );
 
 test("a node that remembers all is asked once, by the oldest", async () => {
-  const { asked, readAbsent } = openNode(0);
-  await proveAbsent(seenIn, readAbsent);
-  expect(asked).toEqual([0]);
+  const { requestedBlocks, readAbsent } = createNode(0);
+  await proveAbsent(blocksByTransaction, readAbsent);
+  expect(requestedBlocks).toEqual([0]);
 });

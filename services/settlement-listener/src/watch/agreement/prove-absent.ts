@@ -7,19 +7,22 @@ type ReadAbsent = (hashes: readonly string[], fromBlock: number) => Promise<Read
  * is asked by alone, and else few questions, one after the other, find from where on the node remembers.
  */
 export const proveAbsent = async (
-  sinceOf: ReadonlyMap<string, number>,
+  earliestBlocks: ReadonlyMap<string, number>,
   readAbsent: ReadAbsent,
 ): Promise<ReadonlySet<string>> => {
-  const hashes = [...sinceOf.keys()].toSorted(
-    (a, b) => (sinceOf.get(a) ?? 0) - (sinceOf.get(b) ?? 0),
+  const hashes = [...earliestBlocks.keys()].toSorted(
+    (a, b) => (earliestBlocks.get(a) ?? 0) - (earliestBlocks.get(b) ?? 0),
   );
   const absent = new Set<string>();
   // What stands before `from` cannot be proved, and from `to` on all has been asked for.
   let [from, to, next] = [0, hashes.length, 0];
   while (from < to) {
-    const proved = await readAbsent(hashes.slice(next, to), sinceOf.get(hashes[next] ?? "") ?? 0);
-    for (const hash of proved) absent.add(hash);
-    if (proved.size > 0) to = next;
+    const provenHashes = await readAbsent(
+      hashes.slice(next, to),
+      earliestBlocks.get(hashes[next] ?? "") ?? 0,
+    );
+    for (const hash of provenHashes) absent.add(hash);
+    if (provenHashes.size > 0) to = next;
     else from = next + 1;
     next = Math.floor((from + to) / 2);
   }

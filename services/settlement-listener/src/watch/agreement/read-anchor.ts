@@ -1,9 +1,9 @@
 import { type ScannedBlock, findBlock } from "../../store/chain-blocks.ts";
-import { listDue } from "../../store/open-transfers.ts";
-import { blockOf } from "../chain/block-of.ts";
+import { listDueTransfers } from "../../store/open-transfers.ts";
+import { toScannedBlock } from "../chain/to-scanned-block.ts";
 import type { WatchContext } from "../chain/watch-context.ts";
-import type { Witness } from "../chain-reader.ts";
-import { lookedFor } from "../transfers/find-transfers.ts";
+import type { Verifier } from "../chain-reader.ts";
+import { getDepositFilter } from "../transfers/find-transfers.ts";
 import { agreeOnBlock } from "./agree-on-block.ts";
 
 /**
@@ -15,22 +15,27 @@ import { agreeOnBlock } from "./agree-on-block.ts";
 export const readAnchor = async (
   watch: WatchContext,
   {
-    able,
-    final,
-    kept,
+    ableVerifiers,
+    finalizedBlock,
+    storedBlockNumber,
     scannedTo,
-  }: { able: readonly Witness[]; final: number; kept: number; scannedTo: number },
+  }: {
+    ableVerifiers: readonly Verifier[];
+    finalizedBlock: number;
+    storedBlockNumber: number;
+    scannedTo: number;
+  },
 ): Promise<ScannedBlock | undefined> => {
   const { chain, pool, reader } = watch;
-  if (chain.settings.isSparse !== true || kept >= final) return undefined;
-  const after = { blockNumber: kept + 1, seq: "0" };
-  const asked = { toBlock: final, after, countMax: 1, ...lookedFor(chain) };
-  const due = await listDue(pool, chain.id, asked);
-  if (due.length === 0) return undefined;
-  const scanned = await findBlock(pool, chain.id, scannedTo);
-  const tip = await agreeOnBlock(watch, scannedTo, able);
-  if (tip.hash === undefined || tip.hash !== scanned?.hash) return undefined;
-  const [header] = await reader.readHeaders({ fromBlock: final, toBlock: final });
-  const { hash } = await agreeOnBlock(watch, final, able);
-  return header === undefined || header.hash !== hash ? undefined : blockOf(header);
+  if (chain.settings.isSparse !== true || storedBlockNumber >= finalizedBlock) return undefined;
+  const after = { blockNumber: storedBlockNumber + 1, seq: "0" };
+  const dueQuery = { toBlock: finalizedBlock, after, countMax: 1, ...getDepositFilter(chain) };
+  const dueTransfers = await listDueTransfers(pool, chain.id, dueQuery);
+  if (dueTransfers.length === 0) return undefined;
+  const scannedBlock = await findBlock(pool, chain.id, scannedTo);
+  const tipAgreement = await agreeOnBlock(watch, scannedTo, ableVerifiers);
+  if (tipAgreement.hash === undefined || tipAgreement.hash !== scannedBlock?.hash) return undefined;
+  const [header] = await reader.readHeaders({ fromBlock: finalizedBlock, toBlock: finalizedBlock });
+  const { hash } = await agreeOnBlock(watch, finalizedBlock, ableVerifiers);
+  return header === undefined || header.hash !== hash ? undefined : toScannedBlock(header);
 };

@@ -25,7 +25,7 @@ export type ChainSettings = ScanPolicy & {
    * Whether a transfer to a link that nobody has heard of is not stored, and so never claimed: a look
    * into its transaction again finds it. Of Bitcoin alone.
    */
-  storesOwnOnly?: boolean;
+  storesKnownLinksOnly?: boolean;
   /** So many final blocks are read a second time at once; 1 if not given. */
   auditBlocksMin?: number;
   /** Whether transfers without a reference are looked for; they are not unless it is true. */

@@ -7,14 +7,14 @@ import type { ChainMetrics } from "./chain-metrics.ts";
  * have not settled: on Bitcoin those are published whenever they lose their block.
  */
 export const reportOrphanedSettled = (
-  { log, metrics }: { log: Log; metrics: Pick<ChainMetrics, "orphanedAfterSettled"> },
+  { log, metrics }: { log: Log; metrics: Pick<ChainMetrics, "countOrphanedAfterSettled"> },
   chainId: string,
-  orphaned: readonly Payment[],
+  orphanedPayments: readonly Payment[],
 ): void => {
-  const settled = orphaned.filter(({ status }) => status === "settled");
-  if (settled.length === 0) return;
-  metrics.orphanedAfterSettled(chainId, settled.length);
-  for (const { id, paymentLinkId, sourceTransaction } of settled) {
+  const settledPayments = orphanedPayments.filter(({ status }) => status === "settled");
+  if (settledPayments.length === 0) return;
+  metrics.countOrphanedAfterSettled(chainId, settledPayments.length);
+  for (const { id, paymentLinkId, sourceTransaction } of settledPayments) {
     log.error(
       { chain: chainId, transaction: sourceTransaction, payment_id: id, link_id: paymentLinkId },
       "a settled payment was taken away by a reorg; it keeps its credit",

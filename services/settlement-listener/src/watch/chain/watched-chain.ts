@@ -1,4 +1,4 @@
-import type { AskSolana, AskUsedAddresses } from "@payment-links/contracts";
+import type { FetchSolanaAccountState, FetchUsedAddresses } from "@payment-links/contracts";
 import type { ChainReaders, VerifiedTransfer } from "../chain-reader.ts";
 import type { ChainSettings } from "./chain-settings.ts";
 
@@ -7,14 +7,16 @@ export type WatchedChain = ChainReaders & {
   id: string;
   settings: ChainSettings;
   /** How many blocks more than `finality` says a payment needs until it settles; none if not given. */
-  moreBlocksOf?: (transfer: Pick<VerifiedTransfer, "amount"> & { sender: string }) => number;
+  getExtraConfirmations?: (
+    transfer: Pick<VerifiedTransfer, "amount"> & { sender: string },
+  ) => number;
   /**
    * Compares one provider with the catalogue (rule CHAIN-9). Returns the difference in words for an
    * operator, or undefined. Throws `ChainUnreachableError` if the provider does not answer.
    */
   findFault: (providerId: string) => Promise<string | undefined>;
   /** What a payer's transaction is made of, on Solana alone. */
-  askSolana?: AskSolana;
+  fetchSolanaAccountState?: FetchSolanaAccountState;
   /** Which addresses were used, on Bitcoin alone. */
-  askUsedAddresses?: AskUsedAddresses;
+  fetchUsedAddresses?: FetchUsedAddresses;
 };

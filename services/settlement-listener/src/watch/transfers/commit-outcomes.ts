@@ -1,8 +1,8 @@
 import { transact } from "@payment-links/postgres";
-import type { StoredTransfer, ChainTransfer } from "../../domain/chain-transfer.ts";
-import { recordTransfers, recordStoredTransfers } from "../../sightings/record-transfers.ts";
-import { orphanMissing } from "../../store/chain-transfers.ts";
-import { type Lead, lockLead } from "../../store/watchers.ts";
+import type { StoredTransfer, Transfer } from "../../domain/transfer.ts";
+import { recordTransfers, recordStoredTransfers } from "../../payment-reports/record-transfers.ts";
+import { orphanMissingTransfers } from "../../store/chain-transfers.ts";
+import { type Leadership, lockLeadership } from "../../store/watchers.ts";
 import type { WatchContext } from "../chain/watch-context.ts";
 
 /**
@@ -11,25 +11,25 @@ import type { WatchContext } from "../chain/watch-context.ts";
  */
 export const commitOutcomes = async (
   { chain, clock, metrics, pool, wakeRelay }: WatchContext,
-  lead: Lead,
+  leadership: Leadership,
   outcomes: {
-    settled: readonly ChainTransfer[];
+    settled: readonly Transfer[];
     failed: readonly StoredTransfer[];
     missing?: readonly StoredTransfer[];
   },
 ): Promise<void> => {
-  const { missing = [] } = outcomes;
-  if (outcomes.settled.length + outcomes.failed.length + missing.length === 0) return;
-  const failed = await transact(pool, async (tx) => {
+  const { missing: missingTransfers = [] } = outcomes;
+  if (outcomes.settled.length + outcomes.failed.length + missingTransfers.length === 0) return;
+  const failedPayments = await transact(pool, async (tx) => {
     const now = clock.now();
-    await lockLead(tx, lead);
+    await lockLeadership(tx, leadership);
     await recordTransfers(tx, outcomes.settled, now);
-    const gone = await orphanMissing(tx, chain.id, missing);
-    await recordStoredTransfers(tx, gone, now);
+    const orphanedTransfers = await orphanMissingTransfers(tx, chain.id, missingTransfers);
+    await recordStoredTransfers(tx, orphanedTransfers, now);
     return recordStoredTransfers(tx, outcomes.failed, now, () => "failed");
   });
   wakeRelay();
-  metrics.transferred(chain.id, "settled", outcomes.settled.length);
-  metrics.transferred(chain.id, "failed", failed.length);
-  metrics.transferred(chain.id, "orphaned", missing.length);
+  metrics.countTransfers(chain.id, "settled", outcomes.settled.length);
+  metrics.countTransfers(chain.id, "failed", failedPayments.length);
+  metrics.countTransfers(chain.id, "orphaned", missingTransfers.length);
 };

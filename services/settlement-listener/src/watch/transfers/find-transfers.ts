@@ -1,12 +1,17 @@
 import type { Decimal } from "@payment-links/contracts";
-import type { StoredTransfer, ChainTransfer, TransferName } from "../../domain/chain-transfer.ts";
-import type { FinalityLines } from "../../domain/plan-scan.ts";
+import type { StoredTransfer, Transfer, TransferIdentity } from "../../domain/transfer.ts";
+import type { FinalityLimits } from "../../domain/plan-scan.ts";
 import type { ChainSettings } from "../chain/chain-settings.ts";
-import { instantOf } from "../chain/block-of.ts";
+import { toDate } from "../chain/to-scanned-block.ts";
 import { ChainMovedError } from "../chain/watch-context.ts";
-import type { UnprovedPointers } from "../first-pass/unproved-pointers.ts";
+import type { MissingReceiptTracker } from "../scan/missing-receipt-tracker.ts";
 import type { WatchedChain } from "../chain/watched-chain.ts";
-import type { ChainReader, Pointer, TransactionReceipt, Witness } from "../chain-reader.ts";
+import type {
+  ChainReader,
+  TransactionPointer,
+  TransactionReceipt,
+  Verifier,
+} from "../chain-reader.ts";
 
 /**
  * The payments and deposits behind pointers, each proved by its receipt; no deposit below its token's
@@ -19,21 +24,23 @@ export const findTransfers = async (
     reader,
     listAwaited = (missingHashes) => missingHashes,
   }: {
-    chain: FoundOn;
+    chain: TransferChain;
     reader: ChainReader;
-    listAwaited?: UnprovedPointers["listAwaited"];
+    listAwaited?: MissingReceiptTracker["listAwaited"];
   },
   {
     pointers,
     times,
-    lines,
-  }: { pointers: readonly Pointer[]; times: BlockTimes; lines: FinalityLines },
-): Promise<readonly ChainTransfer[]> => {
-  const blockHashes = new Map(pointers.map((one) => [one.transactionHash, one.blockHash]));
+    limits,
+  }: { pointers: readonly TransactionPointer[]; times: BlockTimes; limits: FinalityLimits },
+): Promise<readonly Transfer[]> => {
+  const blockHashes = new Map(
+    pointers.map((pointer) => [pointer.transactionHash, pointer.blockHash]),
+  );
   if (blockHashes.size === 0) return [];
   const receipts = await reader.readReceipts([...blockHashes.keys()]);
-  const missing = [...blockHashes.keys()].filter((hash) => !receipts.has(hash));
-  if (listAwaited(missing).length > 0) {
+  const hashesWithoutReceipt = [...blockHashes.keys()].filter((hash) => !receipts.has(hash));
+  if (listAwaited(hashesWithoutReceipt).length > 0) {
     throw new ChainMovedError("a listed transaction has no receipt");
   }
   return [...blockHashes].flatMap(([transactionHash, blockHash]) => {
@@ -42,79 +49,87 @@ export const findTransfers = async (
     if (receipt.blockHash !== blockHash) {
       throw new ChainMovedError("a receipt does not stand in the block of its pointer");
     }
-    return transfersOf(chain, receipt, { times, lines }).filter((found) => !isDust(chain, found));
+    return toTransfers(chain, receipt, { times, limits }).filter(
+      (transfer) => !isBelowDepositMinimum(chain, transfer),
+    );
   });
 };
 
-type FoundOn = Pick<WatchedChain, "id" | "moreBlocksOf"> & {
+type TransferChain = Pick<WatchedChain, "id" | "getExtraConfirmations"> & {
   settings?: Pick<ChainSettings, "depositMinimums">;
 };
 
-const isDust = (
-  { settings: { depositMinimums = {} } = {} }: FoundOn,
-  { amount, payer, tokenAddress }: ChainTransfer,
+const isBelowDepositMinimum = (
+  { settings: { depositMinimums = {} } = {} }: TransferChain,
+  { amount, payer, tokenAddress }: Transfer,
 ): boolean => payer !== undefined && amount.lessThan(depositMinimums[tokenAddress] ?? 0);
 
 /**
  * How far one reading is to be trusted: it settles nothing where others are there to vouch for it.
  * `settleTransfers` does, once they have.
  */
-export const linesOfOne = (witnesses: readonly Witness[], lines: FinalityLines): FinalityLines =>
-  witnesses.length > 1 ? { settle: -1, final: -1 } : lines;
+export const getUnverifiedLimits = (
+  verifiers: readonly Verifier[],
+  limits: FinalityLimits,
+): FinalityLimits => (verifiers.length > 1 ? { settledBlock: -1, finalizedBlock: -1 } : limits);
 
 /** The payments that one receipt proves. */
-const transfersOf = (
-  chain: Pick<WatchedChain, "id" | "moreBlocksOf">,
+const toTransfers = (
+  chain: Pick<WatchedChain, "id" | "getExtraConfirmations">,
   receipt: TransactionReceipt,
-  { times, lines }: Surroundings,
-): readonly ChainTransfer[] => {
-  const sums = sumPerLink(receipt.transfers.map((one) => ({ ...one, ...receipt })));
-  return receipt.transfers.map((verified): ChainTransfer => ({
-    ...verified,
+  { times, limits }: ReceiptContext,
+): readonly Transfer[] => {
+  const totals = sumByLink(receipt.transfers.map((transfer) => ({ ...transfer, ...receipt })));
+  return receipt.transfers.map((verifiedTransfer): Transfer => ({
+    ...verifiedTransfer,
     chainId: chain.id,
     transactionHash: receipt.transactionHash,
     blockNumber: receipt.blockNumber,
     blockHash: receipt.blockHash,
-    occurredAt: timeOf(times, receipt.blockNumber),
+    occurredAt: getBlockTime(times, receipt.blockNumber),
     sender: receipt.sender,
     nonce: undefined,
-    state: isDeepEnough(
+    status: hasEnoughConfirmations(
       chain,
-      { ...receipt, amount: sums.get(linkKey({ ...receipt, ...verified })) ?? verified.amount },
-      lines.settle,
+      {
+        ...receipt,
+        amount:
+          totals.get(toLinkKey({ ...receipt, ...verifiedTransfer })) ?? verifiedTransfer.amount,
+      },
+      limits.settledBlock,
     )
       ? "settled"
       : "seen",
   }));
 };
 
-type LinkPayment = Pick<ChainTransfer, "transactionHash" | "referenceHash" | "amount">;
+type LinkPayment = Pick<Transfer, "transactionHash" | "referenceHash" | "amount">;
 
 /** The same text for all that one transaction pays to one link. */
-const linkKey = ({
+const toLinkKey = ({
   referenceHash,
   transactionHash,
 }: Pick<LinkPayment, "transactionHash" | "referenceHash">): string =>
   `${transactionHash} ${referenceHash}`;
 
 /** What each transaction pays to each link. The policy goes by this sum: many outputs may share a large one. */
-const sumPerLink = (payments: readonly LinkPayment[]): ReadonlyMap<string, Decimal> => {
-  const sums = new Map<string, Decimal>();
+const sumByLink = (payments: readonly LinkPayment[]): ReadonlyMap<string, Decimal> => {
+  const totals = new Map<string, Decimal>();
   for (const payment of payments) {
-    const key = linkKey(payment);
-    sums.set(key, payment.amount.plus(sums.get(key) ?? 0));
+    const key = toLinkKey(payment);
+    totals.set(key, payment.amount.plus(totals.get(key) ?? 0));
   }
-  return sums;
+  return totals;
 };
 
 /** Payments, each with what its transaction pays to its link altogether. */
-export const withLinkSums = <Payment extends LinkPayment>(
+export const withLinkTotals = <Payment extends LinkPayment>(
   payments: readonly Payment[],
-): readonly { payment: Payment; ofLink: Payment }[] => {
-  const sums = sumPerLink(payments);
+): readonly { payment: Payment; linkTotal: Payment }[] => {
+  const totals = sumByLink(payments);
   return payments.map((payment) => ({
     payment,
-    ofLink: { ...payment, amount: sums.get(linkKey(payment)) ?? payment.amount },
+    linkTotal: { ...payment, amount: totals.get(toLinkKey(payment)) ?? payment.amount },
   }));
 };
 
@@ -122,15 +137,16 @@ export const withLinkSums = <Payment extends LinkPayment>(
  * All that a receipt proves now, at the time of a transfer that is stored of it. What is stored was enough
  * once: another minimum takes it away from nobody.
  */
-export const findOfSame = (
-  { chain }: { chain: FoundOn },
-  stored: StoredTransfer,
+export const findTransfersInReceipt = (
+  { chain }: { chain: TransferChain },
+  storedTransfer: StoredTransfer,
   receipt: TransactionReceipt,
-  lines: FinalityLines,
-): readonly ChainTransfer[] => {
-  const times = new Map([[receipt.blockNumber, stored.occurredAt]]);
-  return transfersOf(chain, receipt, { times, lines }).filter(
-    (found) => isSame(found, stored) || !isDust(chain, found),
+  limits: FinalityLimits,
+): readonly Transfer[] => {
+  const times = new Map([[receipt.blockNumber, storedTransfer.occurredAt]]);
+  return toTransfers(chain, receipt, { times, limits }).filter(
+    (transfer) =>
+      isSameTransfer(transfer, storedTransfer) || !isBelowDepositMinimum(chain, transfer),
   );
 };
 
@@ -138,43 +154,45 @@ export const findOfSame = (
  * Which open transfers receipts tell of: without `findsDeposits` they tell of no deposit, which says
  * nothing. The database leaves the others out, as very many of them would hide what stands behind them.
  */
-export const lookedFor = ({
+export const getDepositFilter = ({
   settings: { findsDeposits = false },
-}: Pick<WatchedChain, "settings">): { withDeposits: boolean } => ({ withDeposits: findsDeposits });
+}: Pick<WatchedChain, "settings">): { includeDeposits: boolean } => ({
+  includeDeposits: findsDeposits,
+});
 
 /** Whether two are of one name in their transaction. */
-export const isSame = (one: TransferName, other: TransferName): boolean =>
-  one.ordinal === other.ordinal && one.referenceHash === other.referenceHash;
+export const isSameTransfer = (first: TransferIdentity, second: TransferIdentity): boolean =>
+  first.ordinal === second.ordinal && first.referenceHash === second.referenceHash;
 
-type Surroundings = { times: BlockTimes; lines: FinalityLines };
+type ReceiptContext = { times: BlockTimes; limits: FinalityLimits };
 
 /** The time of blocks by their number. */
 type BlockTimes = ReadonlyMap<number, Date>;
 
 /** The time of a receipt's block. */
-export const readTime = async (
+export const readBlockTime = async (
   reader: ChainReader,
   receipt: TransactionReceipt,
-): Promise<Date | undefined> => (await readTimes(reader, [receipt])).get(receipt.blockNumber);
+): Promise<Date | undefined> => (await readBlockTimes(reader, [receipt])).get(receipt.blockNumber);
 
 /** The times of the blocks that hold these pointers. The node is asked where it did not say them. */
-export const readTimes = async (
+export const readBlockTimes = async (
   reader: ChainReader,
   pointers: readonly { blockNumber: number; blockHash: string; timestampSeconds?: number }[],
 ): Promise<BlockTimes> => {
   const times = new Map<number, Date>();
-  const untold = new Map<number, string>();
+  const missingTimes = new Map<number, string>();
   for (const { blockNumber, blockHash, timestampSeconds } of pointers) {
-    if (timestampSeconds === undefined) untold.set(blockNumber, blockHash);
-    else times.set(blockNumber, instantOf(timestampSeconds));
+    if (timestampSeconds === undefined) missingTimes.set(blockNumber, blockHash);
+    else times.set(blockNumber, toDate(timestampSeconds));
   }
-  for (const range of runsOf([...untold.keys()].sort((a, b) => a - b))) {
+  for (const range of groupIntoRanges([...missingTimes.keys()].sort((a, b) => a - b))) {
     for (const header of await reader.readHeaders(range)) {
-      const blockHash = untold.get(header.number);
+      const blockHash = missingTimes.get(header.number);
       if (blockHash === undefined) continue;
       if (blockHash !== header.hash)
         throw new ChainMovedError("a pointer's block is not there now");
-      times.set(header.number, instantOf(header.timestampSeconds));
+      times.set(header.number, toDate(header.timestampSeconds));
     }
   }
   return times;
@@ -184,29 +202,29 @@ const gapBlocksMax = 4;
 const runBlocksMax = 100;
 
 /** Ranges that hold the given numbers, in order, and few others. */
-const runsOf = (numbers: readonly number[]): { fromBlock: number; toBlock: number }[] => {
-  const runs: { fromBlock: number; toBlock: number }[] = [];
+const groupIntoRanges = (numbers: readonly number[]): { fromBlock: number; toBlock: number }[] => {
+  const ranges: { fromBlock: number; toBlock: number }[] = [];
   for (const number of numbers) {
-    const run = runs.at(-1);
+    const lastRange = ranges.at(-1);
     const isNear =
-      run !== undefined &&
-      number - run.toBlock <= gapBlocksMax &&
-      number - run.fromBlock < runBlocksMax;
-    if (isNear) run.toBlock = number;
-    else runs.push({ fromBlock: number, toBlock: number });
+      lastRange !== undefined &&
+      number - lastRange.toBlock <= gapBlocksMax &&
+      number - lastRange.fromBlock < runBlocksMax;
+    if (isNear) lastRange.toBlock = number;
+    else ranges.push({ fromBlock: number, toBlock: number });
   }
-  return runs;
+  return ranges;
 };
 
-const timeOf = (times: BlockTimes, number: number): Date => {
+const getBlockTime = (times: BlockTimes, number: number): Date => {
   const time = times.get(number);
   if (time === undefined) throw new ChainMovedError("a pointer's block is not there now");
   return time;
 };
 
 /** Whether a payment stands as deep as its amount asks, where what is at `settle` settles by itself. */
-export const isDeepEnough = (
-  { moreBlocksOf = () => 0 }: Pick<WatchedChain, "moreBlocksOf">,
-  payment: Pick<ChainTransfer, "amount" | "blockNumber" | "sender">,
-  settle: number,
-): boolean => payment.blockNumber + moreBlocksOf(payment) <= settle;
+export const hasEnoughConfirmations = (
+  { getExtraConfirmations = () => 0 }: Pick<WatchedChain, "getExtraConfirmations">,
+  payment: Pick<Transfer, "amount" | "blockNumber" | "sender">,
+  settledBlock: number,
+): boolean => payment.blockNumber + getExtraConfirmations(payment) <= settledBlock;

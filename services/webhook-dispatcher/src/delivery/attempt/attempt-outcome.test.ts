@@ -1,16 +1,16 @@
 import { describe, expect, test } from "@jest/globals";
 import { BlockedAddressError, UnresolvedHostError } from "../../guard/resolve-public.ts";
-import { DeadlineError, outcomeOfError, outcomeOfStatus } from "./attempt-outcome.ts";
+import { DeadlineError, outcomeFromError, outcomeFromStatus } from "./attempt-outcome.ts";
 
 test("a status of 2xx is delivered, and any other has failed", () => {
-  const kinds = [199, 200, 299, 300, 302, 404, 500].map((status) => outcomeOfStatus(status).kind);
+  const kinds = [199, 200, 299, 300, 302, 404, 500].map((status) => outcomeFromStatus(status).kind);
   expect(kinds).toEqual(["status", "delivered", "delivered", ...Array(4).fill("status")]);
-  expect(outcomeOfStatus(404)).toEqual({ kind: "status", httpStatus: 404, error: "status 404" });
-  expect(outcomeOfStatus(204)).toEqual({ kind: "delivered", httpStatus: 204, error: null });
+  expect(outcomeFromStatus(404)).toEqual({ kind: "status", httpStatus: 404, error: "status 404" });
+  expect(outcomeFromStatus(204)).toEqual({ kind: "delivered", httpStatus: 204, error: null });
 });
 
-const inside = "connect 10.0.0.7:443 at ns1.inside.local";
-const coded = (code: string) => Object.assign(new Error(inside), { code });
+const internalText = "connect 10.0.0.7:443 at ns1.inside.local";
+const createCodedError = (code: string) => Object.assign(new Error(internalText), { code });
 
 describe("an error, of whose own text nothing is told,", () => {
   test.each([
@@ -46,16 +46,21 @@ describe("an error, of whose own text nothing is told,", () => {
       [
         "HPE_INVALID_CONSTANT",
         "UND_ERR_RES_CONTENT_LENGTH_MISMATCH",
-        Object.assign(new Error(inside), { name: "HTTPParserError" }),
+        Object.assign(new Error(internalText), { name: "HTTPParserError" }),
       ],
     ],
     ["answer's headers are too large", "invalid_answer", ["UND_ERR_HEADERS_OVERFLOW"]],
     ["answer is too long", "invalid_answer", ["UND_ERR_RES_EXCEEDED_MAX_SIZE"]],
-    ["internal error", "internal", ["EMFILE", new TypeError(inside), undefined, null, "text"]],
+    [
+      "internal error",
+      "internal",
+      ["EMFILE", new TypeError(internalText), undefined, null, "text"],
+    ],
   ])("reads %s", (text, kind, errors) => {
     for (const error of errors) {
-      const thrown = typeof error === "string" && error !== "text" ? coded(error) : error;
-      expect(outcomeOfError(thrown)).toEqual({ kind, httpStatus: null, error: text });
+      const thrown =
+        typeof error === "string" && error !== "text" ? createCodedError(error) : error;
+      expect(outcomeFromError(thrown)).toEqual({ kind, httpStatus: null, error: text });
     }
   });
 });

@@ -32,7 +32,7 @@ export class DeadlineError extends Error {
 }
 
 /** What a status line means: any 2xx is success, all else a failure, redirects too (rule HOOK-13). */
-export const outcomeOfStatus = (httpStatus: number): AttemptOutcome =>
+export const outcomeFromStatus = (httpStatus: number): AttemptOutcome =>
   httpStatus >= 200 && httpStatus < 300
     ? { kind: "delivered", httpStatus, error: null }
     : { kind: "status", httpStatus, error: `status ${httpStatus}` };
@@ -47,19 +47,19 @@ export const interruptedOutcome: AttemptOutcome = {
 /**
  * What an error before the status line means. The texts are ours: a library's may name an address.
  */
-export const outcomeOfError = (error: unknown): AttemptOutcome => {
+export const outcomeFromError = (error: unknown): AttemptOutcome => {
   const [kind, text] = classify(error);
   return { kind, httpStatus: null, error: text };
 };
 
-type Class = readonly [OutcomeKind, string];
+type ErrorClass = readonly [OutcomeKind, string];
 
-const timeout: Class = ["timeout", "time-out"];
-const unreachable: Class = ["unreachable", "host unreachable"];
-const closed: Class = ["closed", "connection closed before an answer"];
-const untrusted: Class = ["tls", "TLS: certificate not trusted"];
+const timeout: ErrorClass = ["timeout", "time-out"];
+const unreachable: ErrorClass = ["unreachable", "host unreachable"];
+const closed: ErrorClass = ["closed", "connection closed before an answer"];
+const untrusted: ErrorClass = ["tls", "TLS: certificate not trusted"];
 
-const classesByCode: Readonly<Record<string, Class>> = {
+const classesByCode: Readonly<Record<string, ErrorClass>> = {
   ETIMEDOUT: timeout,
   UND_ERR_CONNECT_TIMEOUT: timeout,
   ECONNREFUSED: ["refused", "connection refused"],
@@ -80,7 +80,7 @@ const classesByCode: Readonly<Record<string, Class>> = {
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: untrusted,
 };
 
-const classesByStart: readonly (readonly [string, Class])[] = [
+const classesByPrefix: readonly (readonly [string, ErrorClass])[] = [
   ["ERR_SSL_", ["tls", "TLS: handshake failed"]],
   ["ERR_TLS_", ["tls", "TLS: handshake failed"]],
   ["EPROTO", ["tls", "TLS: handshake failed"]],
@@ -90,18 +90,21 @@ const classesByStart: readonly (readonly [string, Class])[] = [
   ["UND_ERR_RES", ["invalid_answer", "answer is not valid HTTP"]],
 ];
 
-const classify = (error: unknown): Class => {
+const classify = (error: unknown): ErrorClass => {
   if (error instanceof DeadlineError) return timeout;
   if (error instanceof BlockedAddressError) return ["blocked", "blocked address"];
   if (error instanceof UnresolvedHostError) return ["dns", "DNS: host name does not resolve"];
-  const code = codeOf(error);
+  const code = getErrorCode(error);
   return (
     classesByCode[code] ??
-    classesByStart.find(([start]) => code.startsWith(start))?.[1] ?? ["internal", "internal error"]
+    classesByPrefix.find(([prefix]) => code.startsWith(prefix))?.[1] ?? [
+      "internal",
+      "internal error",
+    ]
   );
 };
 
-const codeOf = (error: unknown): string => {
+const getErrorCode = (error: unknown): string => {
   if (typeof error !== "object" || error === null) return "";
   if ("code" in error && typeof error.code === "string") return error.code;
   // The parser of answers gives some of its errors no code.

@@ -3,7 +3,7 @@ import { LRUCache } from "lru-cache";
 import type { Pool } from "undici";
 import { resolvePublic } from "../../guard/resolve-public.ts";
 import type { Resolve } from "../../guard/resolver.ts";
-import { hostOf } from "../../guard/webhook-url.ts";
+import { getHostname } from "../../guard/webhook-url.ts";
 
 /** Kept-alive connections to strangers, by origin. */
 export type CheckedPools = {
@@ -19,7 +19,7 @@ export type CheckedPools = {
 type CheckedPoolsOptions = {
   /** What DNS says now, or said a moment ago. */
   resolve: Resolve;
-  open: (origin: string) => Pool;
+  createPool: (origin: string) => Pool;
 };
 
 const originsMax = 1_000;
@@ -29,13 +29,13 @@ const originsMax = 1_000;
  * it gives others, the next attempt opens new connections, and the old ones end with their last
  * answer.
  */
-export const createCheckedPools = ({ resolve, open }: CheckedPoolsOptions): CheckedPools => {
-  const kept = new LRUCache<string, { addresses: string; pool: Pool }>({
+export const createCheckedPools = ({ resolve, createPool }: CheckedPoolsOptions): CheckedPools => {
+  const cachedPools = new LRUCache<string, { addresses: string; pool: Pool }>({
     max: originsMax,
     dispose: ({ pool }) => void pool.close().catch(() => {}),
   });
 
-  const checkedAddresses = async (host: string): Promise<string> => {
+  const resolveCheckedAddresses = async (host: string): Promise<string> => {
     // A literal is its own address, and the connector judges it.
     if (isIP(host) !== 0) return host;
     const addresses = await resolvePublic(resolve, host);
@@ -49,21 +49,21 @@ export const createCheckedPools = ({ resolve, open }: CheckedPoolsOptions): Chec
     get: async (url) => {
       const { origin } = url;
       try {
-        const addresses = await checkedAddresses(hostOf(url));
-        const known = kept.get(origin);
-        if (known?.addresses === addresses) return known.pool;
-        const pool = open(origin);
-        kept.set(origin, { addresses, pool });
+        const addresses = await resolveCheckedAddresses(getHostname(url));
+        const cached = cachedPools.get(origin);
+        if (cached?.addresses === addresses) return cached.pool;
+        const pool = createPool(origin);
+        cachedPools.set(origin, { addresses, pool });
         return pool;
       } catch (error) {
-        kept.delete(origin);
+        cachedPools.delete(origin);
         throw error;
       }
     },
     close: async () => {
-      const pools = [...kept.values()].map(({ pool }) => pool);
+      const pools = [...cachedPools.values()].map(({ pool }) => pool);
       await Promise.all(pools.map((pool) => pool.destroy()));
-      kept.clear();
+      cachedPools.clear();
     },
   };
 };

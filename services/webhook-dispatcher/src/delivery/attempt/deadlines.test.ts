@@ -2,31 +2,31 @@ import { once } from "node:events";
 import { setImmediate } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import { describe, expect, test } from "@jest/globals";
-import { createHeldClock, systemClock } from "@payment-links/runtime";
+import { createFakeClock, systemClock } from "@payment-links/runtime";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { createDeadlines } from "./deadlines.ts";
 
 const start = new Date("2026-11-21T10:00:00.000Z");
 
-const open = () => {
-  const clock = createHeldClock(start);
+const createTestDeadlines = () => {
+  const clock = createFakeClock(start);
   const deadlines = createDeadlines(clock, 10_000);
   const expired: string[] = [];
-  const begin = (name: string) => deadlines.begin(() => void expired.push(name));
-  return { clock, expired, begin };
+  const startDeadline = (name: string) => deadlines.start(() => void expired.push(name));
+  return { clock, expired, startDeadline };
 };
 
 describe("deadlines", () => {
   test("each expires at its own time, and one that has ended never does", async () => {
-    const { clock, expired, begin } = open();
-    const first = begin("first");
-    expect(first.at).toEqual(new Date(start.getTime() + 10_000));
+    const { clock, expired, startDeadline } = createTestDeadlines();
+    const first = startDeadline("first");
+    expect(first.expiresAt).toEqual(new Date(start.getTime() + 10_000));
     clock.advance(3_000);
-    const second = begin("second");
-    begin("third");
-    first.end();
+    const second = startDeadline("second");
+    startDeadline("third");
+    first.cancel();
     clock.advance(9_999);
-    second.end();
+    second.cancel();
     expect(expired).toEqual([]);
     clock.advance(1);
     await waitUntil("the third has expired", () => expired.length > 0);
@@ -34,27 +34,27 @@ describe("deadlines", () => {
   });
 
   test("go on after a time with none", async () => {
-    const { clock, expired, begin } = open();
-    begin("early").end();
+    const { clock, expired, startDeadline } = createTestDeadlines();
+    startDeadline("early").cancel();
     clock.advance(60_000);
-    begin("late");
+    startDeadline("late");
     clock.advance(10_000);
     await waitUntil("it has expired", () => expired.length > 0);
     expect(expired).toEqual(["late"]);
   });
 
   test("that fall together all expire", async () => {
-    const { clock, expired, begin } = open();
-    for (const name of ["a", "b", "c"]) begin(name);
+    const { clock, expired, startDeadline } = createTestDeadlines();
+    for (const name of ["a", "b", "c"]) startDeadline(name);
     clock.advance(10_000);
     await waitUntil("all have expired", () => expired.length === 3);
   });
 
   test("come no later where the machine's clock is set back", async () => {
-    const { clock, expired, begin } = open();
-    begin("first");
+    const { clock, expired, startDeadline } = createTestDeadlines();
+    startDeadline("first");
     clock.advance(4_000);
-    begin("second");
+    startDeadline("second");
     clock.setBack(3_600_000);
     clock.advance(6_000);
     await waitUntil("the first has expired", () => expired.length > 0);
@@ -77,13 +77,15 @@ describe("deadlines", () => {
     // From here on, timers run before anything that arrives is handled.
     await setImmediate();
     const expired: string[] = [];
-    const { at, end } = createDeadlines(systemClock, 20).begin(() => void expired.push("first"));
-    const answered = once(worker, "message").then(end);
+    const { expiresAt, cancel } = createDeadlines(systemClock, 20).start(
+      () => void expired.push("first"),
+    );
+    const responded = once(worker, "message").then(cancel);
     Atomics.store(turn, 0, 1);
     Atomics.notify(turn, 0);
     Atomics.wait(turn, 0, 1);
-    while (systemClock.now().getTime() < at.getTime() + 30) continue;
-    await answered;
+    while (systemClock.now().getTime() < expiresAt.getTime() + 30) continue;
+    await responded;
     await worker.terminate();
     expect(expired).toEqual([]);
   });

@@ -10,7 +10,7 @@ export type Deadlines = {
    * Calls `expire` once the time is over, unless `end` was called before. That is at `at`, unless the
    * machine's clock is set meanwhile.
    */
-  begin(expire: () => void): { at: Date; end: () => void };
+  start(onExpire: () => void): { expiresAt: Date; cancel: () => void };
 };
 
 /**
@@ -18,42 +18,42 @@ export type Deadlines = {
  * much as its request.
  */
 export const createDeadlines = (clock: Clock, timeoutMs: number): Deadlines => {
-  const open = new Map<symbol, { endsAtMs: number; expire: () => void }>();
-  let waiting = new AbortController();
+  const activeDeadlines = new Map<symbol, { expiresAtMs: number; onExpire: () => void }>();
+  let waitAbortController = new AbortController();
   let isWatching = false;
 
   /** In whole milliseconds, as an instant has no others. */
-  const restMs = (endsAtMs: number): number => Math.ceil(endsAtMs - clock.elapsedMs());
+  const remainingMs = (expiresAtMs: number): number => Math.ceil(expiresAtMs - clock.elapsedMs());
 
   const watch = async (): Promise<void> => {
     isWatching = true;
     for (;;) {
-      const [first] = open;
-      if (first === undefined) break;
-      const [key, { endsAtMs, expire }] = first;
-      waiting = new AbortController();
-      await clock.until(afterMs(clock, restMs(endsAtMs)), waiting.signal);
-      if (restMs(endsAtMs) > 0) continue;
+      const [firstEntry] = activeDeadlines;
+      if (firstEntry === undefined) break;
+      const [key, { expiresAtMs, onExpire }] = firstEntry;
+      waitAbortController = new AbortController();
+      await clock.sleepUntil(afterMs(clock, remainingMs(expiresAtMs)), waitAbortController.signal);
+      if (remainingMs(expiresAtMs) > 0) continue;
       // A process that was held up first handles what arrived meanwhile: an answer that is already
       // there is not late.
       await setImmediate();
-      if (open.delete(key)) expire();
+      if (activeDeadlines.delete(key)) onExpire();
     }
     isWatching = false;
   };
 
   return {
-    begin: (expire) => {
+    start: (onExpire) => {
       const key = Symbol("deadline");
-      const at = afterMs(clock, timeoutMs);
-      open.set(key, { endsAtMs: clock.elapsedMs() + timeoutMs, expire });
+      const expiresAt = afterMs(clock, timeoutMs);
+      activeDeadlines.set(key, { expiresAtMs: clock.elapsedMs() + timeoutMs, onExpire });
       if (!isWatching) void watch();
-      const end = (): void => {
-        open.delete(key);
+      const cancel = (): void => {
+        activeDeadlines.delete(key);
         // With a reason of our own, Node need not build an exception with its stack.
-        if (open.size === 0) waiting.abort("none is left");
+        if (activeDeadlines.size === 0) waitAbortController.abort("none is left");
       };
-      return { at, end };
+      return { expiresAt, cancel };
     },
   };
 };

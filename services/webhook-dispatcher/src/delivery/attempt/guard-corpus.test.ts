@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
-import { createHeldClock, openLog } from "@payment-links/runtime";
-import { countDials } from "@payment-links/runtime/testing/count-dials";
+import { createFakeClock, createLog } from "@payment-links/runtime";
+import { interceptConnections } from "@payment-links/runtime/testing/intercept-connections";
 import { ampleTimeoutMs } from "@payment-links/runtime/testing/time-limits";
-import { admitWebhookUrl } from "../../guard/admit-webhook-url.ts";
+import { validateWebhookUrl } from "../../guard/validate-webhook-url.ts";
 import { type Resolve, createDnsResolver } from "../../guard/resolver.ts";
-import { openNameServer } from "../../testing/open-name-server.ts";
+import { startNameServer } from "../../testing/start-name-server.ts";
 import { sampleLink } from "../../testing/samples.ts";
-import { readWebhookUrl } from "../../guard/webhook-url.ts";
+import { parseWebhookUrl } from "../../guard/webhook-url.ts";
 import { createDeadlines } from "./deadlines.ts";
 import { makeAttempt } from "./make-attempt.ts";
-import { openTransport } from "./transport.ts";
+import { createTransport } from "./transport.ts";
 
 /*
  * Every case by which a webhook could reach the inside of a network, through all of the sender: a URL
@@ -17,43 +17,43 @@ import { openTransport } from "./transport.ts";
  * is what a socket was told to dial, noted beneath Node's own hooks; nothing is dialled for real.
  */
 
-const clock = createHeldClock(new Date("2026-11-21T10:00:00.000Z"));
+const clock = createFakeClock(new Date("2026-11-21T10:00:00.000Z"));
 const rules = { overriddenHosts: new Set<string>(), ownHosts: new Set(["pay.shop.com"]) };
-const log = openLog({ service: "test", level: "silent" });
+const log = createLog({ service: "test", level: "silent" });
 const timeoutMs = ampleTimeoutMs;
 const publicAddress = "93.184.216.34";
 
 /** What the name server answers for the name, question by question; the last answer is repeated. */
-let says: Record<"A" | "AAAA", string[][]>;
-let askedCount: number;
+let dnsRecords: Record<"A" | "AAAA", string[][]>;
+let queryCount: number;
 beforeEach(() => {
-  says = { A: [[]], AAAA: [[]] };
-  askedCount = 0;
+  dnsRecords = { A: [[]], AAAA: [[]] };
+  queryCount = 0;
 });
 
-let nameServer: Awaited<ReturnType<typeof openNameServer>>;
+let nameServer: Awaited<ReturnType<typeof startNameServer>>;
 let resolve: Resolve;
 beforeAll(async () => {
-  nameServer = await openNameServer((_name, type) => {
-    askedCount += 1;
-    const answers = says[type];
-    return answers.length > 1 ? answers.shift() : answers[0];
+  nameServer = await startNameServer((_name, type) => {
+    queryCount += 1;
+    const responses = dnsRecords[type];
+    return responses.length > 1 ? responses.shift() : responses[0];
   });
   resolve = createDnsResolver({ timeoutMs, servers: [nameServer.server] });
 });
 afterAll(() => nameServer.close());
 
 /** Makes one attempt at that URL, as it stands in the table; answers its outcome and the dials. */
-const attempt = async (url: string) => {
-  const transport = openTransport({
+const attemptUrl = async (url: string) => {
+  const transport = createTransport({
     resolve,
     clock,
     overrides: new Map(),
     connectionsMax: 1,
     connectTimeoutMs: timeoutMs,
   });
-  const dials = countDials();
-  const read = readWebhookUrl(url, rules);
+  const dials = interceptConnections();
+  const parsedUrl = parseWebhookUrl(url, rules);
   const deadlines = createDeadlines(clock, timeoutMs);
   const outcome = await makeAttempt(
     { transport, clock, log, deadlines, headerPrefix: "Service" },
@@ -65,7 +65,7 @@ const attempt = async (url: string) => {
         transaction: null,
       },
       link: sampleLink(),
-      url: typeof read === "string" ? null : read,
+      url: typeof parsedUrl === "string" ? null : parsedUrl,
       secret: "whsec_x",
       traceparent: null,
       isRetry: false,
@@ -74,23 +74,23 @@ const attempt = async (url: string) => {
   );
   dials.restore();
   await transport.close();
-  return { kind: outcome.kind, error: outcome.error, dialled: dials.dialled };
+  return { kind: outcome.kind, error: outcome.error, dialled: dials.dialedAddresses };
 };
 
-const blocked = { kind: "blocked", error: "blocked address", dialled: [] };
+const blockedResult = { kind: "blocked", error: "blocked address", dialled: [] };
 
 /** Refused when it is registered, and blocked without a dial where it stands in the table already. */
-const expectClosed = async (url: string) => {
-  expect(await admitWebhookUrl(url, { rules, resolve })).toBeUndefined();
-  expect(await attempt(url)).toEqual(blocked);
+const expectBlocked = async (url: string) => {
+  expect(await validateWebhookUrl(url, { rules, resolve })).toBeUndefined();
+  expect(await attemptUrl(url)).toEqual(blockedResult);
 };
 
 test("a public host is dialled, and counted: what the cases below do not dial would be seen", async () => {
-  says = { A: [[publicAddress]], AAAA: [["2606:4700::1"]] };
-  expect(await admitWebhookUrl("https://shop.com/", { rules, resolve })).toBeInstanceOf(URL);
-  const { kind, dialled } = await attempt("https://shop.com/");
+  dnsRecords = { A: [[publicAddress]], AAAA: [["2606:4700::1"]] };
+  expect(await validateWebhookUrl("https://shop.com/", { rules, resolve })).toBeInstanceOf(URL);
+  const { kind, dialled } = await attemptUrl("https://shop.com/");
   expect([kind, new Set(dialled)]).toEqual(["refused", new Set([publicAddress, "2606:4700::1"])]);
-  expect((await attempt(`https://${publicAddress}/`)).dialled).toEqual([publicAddress]);
+  expect((await attemptUrl(`https://${publicAddress}/`)).dialled).toEqual([publicAddress]);
 });
 
 describe("a literal, for which no look-up is ever made", () => {
@@ -145,8 +145,8 @@ describe("a literal, for which no look-up is ever made", () => {
     ["site-local", "[fec0::1]"],
     ["multicast, IPv6", "[ff02::1]"],
   ])("is closed: %s", async (_name, host) => {
-    await expectClosed(`https://${host}/hook`);
-    expect(askedCount).toBe(0);
+    await expectBlocked(`https://${host}/hook`);
+    expect(queryCount).toBe(0);
   });
 });
 
@@ -182,9 +182,9 @@ describe("a URL that is refused for its form is not dialled either", () => {
     ["punycode that does not decode", "https://xn--a-ecp.ru/"],
     ["2049 code points", "https://shop.com/".padEnd(2049, "a")],
   ])("%s", async (_name, url) => {
-    says = { A: [[publicAddress]], AAAA: [[]] };
-    await expectClosed(url);
-    expect(askedCount).toBe(0);
+    dnsRecords = { A: [[publicAddress]], AAAA: [[]] };
+    await expectBlocked(url);
+    expect(queryCount).toBe(0);
   });
 });
 
@@ -213,23 +213,23 @@ describe("a name of which DNS says (rule HOOK-3)", () => {
     ["a public AAAA and a private A", { A: ["192.168.0.1"], AAAA: ["2606:4700::1"] }],
     [
       "seventeen addresses, of which the last is private",
-      { A: [...Array.from({ length: 16 }, (_, at) => `93.184.216.${at}`), "10.0.0.1"] },
+      { A: [...Array.from({ length: 16 }, (_, index) => `93.184.216.${index}`), "10.0.0.1"] },
     ],
   ])("%s is closed", async (_name, { A = [], AAAA = [] }: { A?: string[]; AAAA?: string[] }) => {
-    says = { A: [A], AAAA: [AAAA] };
-    await expectClosed("https://shop.com/hook");
-    expect(askedCount).toBeGreaterThan(0);
+    dnsRecords = { A: [A], AAAA: [AAAA] };
+    await expectBlocked("https://shop.com/hook");
+    expect(queryCount).toBeGreaterThan(0);
   });
 
   test("public at the registration and private ever after is blocked at the attempt (rule HOOK-4)", async () => {
-    says.A = [[publicAddress], ["127.0.0.1"]];
-    expect(await admitWebhookUrl("https://shop.com/", { rules, resolve })).toBeInstanceOf(URL);
-    expect(await attempt("https://shop.com/")).toEqual(blocked);
+    dnsRecords.A = [[publicAddress], ["127.0.0.1"]];
+    expect(await validateWebhookUrl("https://shop.com/", { rules, resolve })).toBeInstanceOf(URL);
+    expect(await attemptUrl("https://shop.com/")).toEqual(blockedResult);
   });
 
   test("public at the check and private at the next question is dialled as it was checked", async () => {
-    says.A = [[publicAddress], ["127.0.0.1"]];
-    expect(await attempt("https://shop.com/")).toMatchObject({
+    dnsRecords.A = [[publicAddress], ["127.0.0.1"]];
+    expect(await attemptUrl("https://shop.com/")).toMatchObject({
       kind: "refused",
       dialled: [publicAddress],
     });
@@ -237,18 +237,18 @@ describe("a name of which DNS says (rule HOOK-3)", () => {
 
   test("nothing is an attempt that failed, without a dial", async () => {
     const error = "DNS: host name does not resolve";
-    expect(await attempt("https://shop.com/")).toEqual({ kind: "dns", error, dialled: [] });
+    expect(await attemptUrl("https://shop.com/")).toEqual({ kind: "dns", error, dialled: [] });
   });
 
   test("what NAT64 makes of a public address is open: networks with DNS64 say nothing else", async () => {
-    says.AAAA = [["64:ff9b::808:808"]];
-    expect((await attempt("https://shop.com/")).dialled).toEqual(["64:ff9b::808:808"]);
+    dnsRecords.AAAA = [["64:ff9b::808:808"]];
+    expect((await attemptUrl("https://shop.com/")).dialled).toEqual(["64:ff9b::808:808"]);
   });
 
   test("a name's trailing dot, soft hyphen and letters of full width name the same host", async () => {
-    says.A = [["10.0.0.1"]];
-    await expectClosed("https://shop.com./");
-    await expectClosed("https://sh\u00adop.com/");
-    await expectClosed("https://ｓｈｏｐ.com/");
+    dnsRecords.A = [["10.0.0.1"]];
+    await expectBlocked("https://shop.com./");
+    await expectBlocked("https://sh\u00adop.com/");
+    await expectBlocked("https://ｓｈｏｐ.com/");
   });
 });

@@ -3,8 +3,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/gl
 import { sql } from "slonik";
 import * as z from "zod";
 import { waitUntil } from "@payment-links/runtime/testing";
-import { openRawServer } from "../../testing/open-raw-server.ts";
-import { type Rig, openRig } from "../../testing/open-rig.ts";
+import { startRawServer } from "../../testing/start-raw-server.ts";
+import { type Rig, createRig } from "../../testing/create-rig.ts";
 
 const timeoutMs = 10_000;
 const drainBytesMax = 64 * 1024;
@@ -12,7 +12,7 @@ const drainBytesMax = 64 * 1024;
 const floodBytesMax = 64 * 1024 * 1024;
 
 /** Writes again and again, as fast as the other side reads, until that side has had enough. */
-const writeForEver = (socket: Socket, text: string): void => {
+const writeForever = (socket: Socket, text: string): void => {
   const chunk = text.repeat(Math.ceil(drainBytesMax / text.length));
   const write = (): void => {
     while (!socket.destroyed && socket.write(chunk)) continue;
@@ -23,10 +23,10 @@ const writeForEver = (socket: Socket, text: string): void => {
   write();
 };
 
-const head = (status: string): string => `HTTP/1.1 ${status}\r\nContent-Type: text/plain\r\n`;
-const chunkedHead = `${head("200 OK")}Transfer-Encoding: chunked\r\n\r\n`;
-const continued = "HTTP/1.1 100 Continue\r\n\r\n";
-const okAtLast = `${head("200 OK")}Connection: close\r\n\r\n`;
+const createHead = (status: string): string => `HTTP/1.1 ${status}\r\nContent-Type: text/plain\r\n`;
+const chunkedHead = `${createHead("200 OK")}Transfer-Encoding: chunked\r\n\r\n`;
+const continueResponse = "HTTP/1.1 100 Continue\r\n\r\n";
+const finalOk = `${createHead("200 OK")}Connection: close\r\n\r\n`;
 let floodBytes = 0;
 const drips = new Set<NodeJS.Timeout>();
 let dripsCount = 0;
@@ -36,7 +36,7 @@ const drip = (socket: Socket, text: string): void => {
   socket.on("close", () => clearInterval(timer));
 };
 
-const behaviours: Record<string, (socket: Socket) => void> = {
+const behaviors: Record<string, (socket: Socket) => void> = {
   // Not HTTP at all: a TLS handshake.
   "": (socket) => socket.end("HTTP/1.1 400 Bad Request\r\n\r\n"),
   hang: () => {},
@@ -45,7 +45,7 @@ const behaviours: Record<string, (socket: Socket) => void> = {
   garbage: (socket) => socket.end("SSH-2.0-OpenSSH_9.9\r\n\r\n"),
   "endless-headers": (socket) => {
     socket.write("HTTP/1.1 200 OK\r\n");
-    writeForEver(socket, `X-${"a".repeat(1000)}: b\r\n`);
+    writeForever(socket, `X-${"a".repeat(1000)}: b\r\n`);
   },
   "drip-head": (socket) => {
     socket.write("HTTP/1.1 200 OK\r\nX-A: ");
@@ -53,48 +53,49 @@ const behaviours: Record<string, (socket: Socket) => void> = {
   },
   "drip-103": (socket) => drip(socket, "HTTP/1.1 103 Early Hints\r\n\r\n"),
   "drip-200": (socket) => {
-    socket.write(`${head("200 OK")}Content-Length: 10000\r\n\r\n`);
+    socket.write(`${createHead("200 OK")}Content-Length: 10000\r\n\r\n`);
     drip(socket, "a");
   },
   "drip-500": (socket) => {
-    socket.write(`${head("500 No")}Content-Length: 10000\r\n\r\n`);
+    socket.write(`${createHead("500 No")}Content-Length: 10000\r\n\r\n`);
     drip(socket, "a");
   },
   "endless-body": (socket) => {
     socket.write(chunkedHead);
-    writeForEver(socket, `4000\r\n${"a".repeat(16 * 1024)}\r\n`);
+    writeForever(socket, `4000\r\n${"a".repeat(16 * 1024)}\r\n`);
   },
   "endless-extension": (socket) => {
     socket.write(`${chunkedHead}1;`);
-    writeForEver(socket, "a");
+    writeForever(socket, "a");
   },
   "endless-length": (socket) => {
     socket.write(chunkedHead);
-    writeForEver(socket, "0");
+    writeForever(socket, "0");
   },
-  "endless-lines": (socket) => writeForEver(socket, "\r\n"),
-  "endless-103": (socket) => writeForEver(socket, "HTTP/1.1 103 Early Hints\r\n\r\n"),
-  "100-and-200": (socket) => socket.end(`${continued}${continued}${okAtLast}`),
+  "endless-lines": (socket) => writeForever(socket, "\r\n"),
+  "endless-103": (socket) => writeForever(socket, "HTTP/1.1 103 Early Hints\r\n\r\n"),
+  "100-and-200": (socket) => socket.end(`${continueResponse}${continueResponse}${finalOk}`),
   "100-then-200": (socket) => {
-    socket.write(continued, () => setImmediate(() => socket.end(okAtLast)));
+    socket.write(continueResponse, () => setImmediate(() => socket.end(finalOk)));
   },
-  "100-alone": (socket) => socket.end(continued),
-  "lying-length": (socket) => socket.end(`${head("200 OK")}Content-Length: 99999\r\n\r\nshort`),
+  "100-alone": (socket) => socket.end(continueResponse),
+  "lying-length": (socket) =>
+    socket.end(`${createHead("200 OK")}Content-Length: 99999\r\n\r\nshort`),
   "http-10": (socket) => socket.end("HTTP/1.0 200 OK\r\n\r\nbye"),
   bomb: (socket) =>
-    socket.end(`${head("200 OK")}Content-Encoding: gzip\r\nContent-Length: 3\r\n\r\nabc`),
+    socket.end(`${createHead("200 OK")}Content-Encoding: gzip\r\nContent-Length: 3\r\n\r\nabc`),
 };
 
-let server: Awaited<ReturnType<typeof openRawServer>>;
+let server: Awaited<ReturnType<typeof startRawServer>>;
 let rig: Rig;
 beforeAll(async () => {
-  server = await openRawServer(behaviours);
+  server = await startRawServer(behaviors);
   const overrides = [
     `receiver.test=${server.origin}`,
     "closed.test=http://127.0.0.1:1",
     `plain.test=${server.origin.replace("http:", "https:")}`,
   ];
-  rig = await openRig({
+  rig = await createRig({
     environment: { WEBHOOK_HOST_OVERRIDES: overrides.join(",") },
     outside: { resolve },
   });
@@ -109,29 +110,29 @@ afterEach(() => {
 });
 
 /** What DNS says, by host: first at the registration, then at each attempt. */
-const answers: Record<string, string[][]> = {};
+const resolutions: Record<string, string[][]> = {};
 const resolve = async (hostName: string): Promise<string[]> => {
-  const addresses = answers[hostName]?.shift();
+  const addresses = resolutions[hostName]?.shift();
   if (addresses === undefined) throw new Error("NXDOMAIN at ns1.inside.local");
   return addresses;
 };
 
 /** Sends one webhook there; answers its log entry once the attempt has ended. */
-const attempt = async (url: string, { advanceMs = 0 } = {}) => {
+const attemptUrl = async (url: string, { advanceMs = 0 } = {}) => {
   const person = rig.signIn();
   const endpoint = await rig.register(person, url);
-  const before = server.openCount();
+  const openCountBefore = server.openCount();
   const dripsBefore = dripsCount;
   await rig.tellCompleted(person);
   if (advanceMs > 0) {
-    await waitUntil("the receiver is asked", () => server.openCount() > before);
+    await waitUntil("the receiver is asked", () => server.openCount() > openCountBefore);
     if (url.includes("drip")) await waitUntil("it drips", () => dripsCount > dripsBefore + 5);
     rig.clock.advance(advanceMs);
   }
   return waitUntil("the attempt has ended", async () => {
     const [entry] = await rig.readLog(person, endpoint);
-    const isOver = entry?.["status"] === "Delivered" || entry?.["nextAttemptAt"] !== null;
-    return entry?.["attempts"] === 1 && isOver ? entry : undefined;
+    const hasEnded = entry?.["status"] === "Delivered" || entry?.["nextAttemptAt"] !== null;
+    return entry?.["attempts"] === 1 && hasEnded ? entry : undefined;
   });
 };
 
@@ -139,7 +140,7 @@ describe("a receiver", () => {
   test.each(["hang", "drip-103"])(
     "that does %s costs its ten seconds and no more (rule HOOK-13)",
     async (path) => {
-      const entry = await attempt(`https://receiver.test/${path}`, { advanceMs: timeoutMs });
+      const entry = await attemptUrl(`https://receiver.test/${path}`, { advanceMs: timeoutMs });
       expect(entry).toMatchObject({ status: "Pending", httpStatus: null, error: "time-out" });
     },
   );
@@ -150,14 +151,14 @@ describe("a receiver", () => {
     ["100-alone", "connection closed before an answer"],
     ["garbage", "answer is not valid HTTP"],
   ])("that does %s has failed: %s", async (path, error) => {
-    const entry = await attempt(`https://receiver.test/${path}`);
+    const entry = await attemptUrl(`https://receiver.test/${path}`);
     expect(entry).toMatchObject({ status: "Pending", httpStatus: null, error });
   });
 
   test.each(["100-and-200", "100-then-200", "lying-length", "http-10", "bomb"])(
     "that does %s, its 2xx included, has it (rule HOOK-13)",
     async (path) => {
-      expect(await attempt(`https://receiver.test/${path}`)).toMatchObject({
+      expect(await attemptUrl(`https://receiver.test/${path}`)).toMatchObject({
         status: "Delivered",
         httpStatus: 200,
       });
@@ -178,7 +179,7 @@ describe("a receiver", () => {
   ])(
     "that never ends its answer (%s) has little of it read (rule HOOK-13)",
     async (path, expected) => {
-      expect(await attempt(`https://receiver.test/${path}`)).toMatchObject(expected);
+      expect(await attemptUrl(`https://receiver.test/${path}`)).toMatchObject(expected);
       // We cannot stop bytes that the kernels on both ends had already taken.
       expect(floodBytes).toBeLessThan(8 * 1024 * 1024 + drainBytesMax);
     },
@@ -192,55 +193,58 @@ describe("a receiver", () => {
     "that drips its headers or body (%s) is judged by its status line, at the deadline",
     async (path, expected) => {
       expect(
-        await attempt(`https://receiver.test/${path}`, { advanceMs: timeoutMs }),
+        await attemptUrl(`https://receiver.test/${path}`, { advanceMs: timeoutMs }),
       ).toMatchObject(expected);
     },
   );
 
   test("that refuses the connection has failed", async () => {
-    const entry = await attempt("https://closed.test/");
+    const entry = await attemptUrl("https://closed.test/");
     expect(entry).toMatchObject({ httpStatus: null, error: "connection refused" });
   });
 
   test("that does not speak TLS has failed", async () => {
-    const entry = await attempt("https://plain.test/hook");
+    const entry = await attemptUrl("https://plain.test/hook");
     expect(entry).toMatchObject({ httpStatus: null, error: "TLS: handshake failed" });
   });
 });
 
 describe("a host", () => {
   test("rebound to a private address since its registration is blocked, and no address is told", async () => {
-    answers["rebound.com"] = [["93.184.216.34"], ["10.9.8.7"]];
-    const entry = await attempt("https://rebound.com/hook");
+    resolutions["rebound.com"] = [["93.184.216.34"], ["10.9.8.7"]];
+    const entry = await attemptUrl("https://rebound.com/hook");
     expect(entry).toMatchObject({ status: "Pending", httpStatus: null, error: "blocked address" });
     expect(JSON.stringify(entry)).not.toContain("10.9.8.7");
   });
 
   test("that no longer resolves has failed, without what the name server said", async () => {
-    answers["gone.com"] = [["93.184.216.34"]];
-    const entry = await attempt("https://gone.com/hook");
+    resolutions["gone.com"] = [["93.184.216.34"]];
+    const entry = await attemptUrl("https://gone.com/hook");
     expect(entry).toMatchObject({ httpStatus: null, error: "DNS: host name does not resolve" });
   });
 
   test("whose name server hangs costs its ten seconds and no more", async () => {
-    answers["slow.com"] = [["93.184.216.34"]];
-    const slow = await openRig({
+    resolutions["slow.com"] = [["93.184.216.34"]];
+    const slowRig = await createRig({
       outside: {
-        resolve: (name) => (answers[name]?.length ? resolve(name) : new Promise(() => {})),
+        resolve: (name) => (resolutions[name]?.length ? resolve(name) : new Promise(() => {})),
       },
     });
-    await slow.service.start();
-    const owner = slow.signIn();
-    const endpoint = await slow.register(owner, "https://slow.com/");
-    await slow.tellCompleted(owner);
-    const entry = async () => (await slow.readLog(owner, endpoint))[0];
-    await waitUntil("the attempt is under way", async () => (await entry())?.["attempts"] === 1);
-    slow.clock.advance(timeoutMs);
+    await slowRig.service.start();
+    const owner = slowRig.signIn();
+    const endpoint = await slowRig.register(owner, "https://slow.com/");
+    await slowRig.tellCompleted(owner);
+    const readEntry = async () => (await slowRig.readLog(owner, endpoint))[0];
+    await waitUntil(
+      "the attempt is under way",
+      async () => (await readEntry())?.["attempts"] === 1,
+    );
+    slowRig.clock.advance(timeoutMs);
     await waitUntil(
       "the attempt has timed out",
-      async () => (await entry())?.["error"] === "time-out",
+      async () => (await readEntry())?.["error"] === "time-out",
     );
-    await slow.close();
+    await slowRig.close();
   });
 });
 
@@ -253,19 +257,19 @@ describe("a stored URL that the rules refuse by now", () => {
     ["a port behind an overridden host", () => "https://receiver.test:8443/hook"],
     ["a private literal", () => "https://[::ffff:127.0.0.1]/hook"],
     ["a fragment", () => "https://receiver.test/hook#x"],
-  ])("is stopped at every attempt: %s", async (_name, urlAt) => {
+  ])("is stopped at every attempt: %s", async (_name, urlFor) => {
     const person = rig.signIn();
     const endpoint = await rig.register(person);
-    const before = server.openedCount();
+    const acceptedBefore = server.openedCount();
     await rig.pool.query(sql.type(z.object({}).strict())`
-      UPDATE endpoints SET url = ${urlAt(server.origin)} WHERE id = ${endpoint.id}
+      UPDATE endpoints SET url = ${urlFor(server.origin)} WHERE id = ${endpoint.id}
     `);
     await rig.tellCompleted(person);
     const entry = await waitUntil("the attempt has ended", async () =>
       (await rig.readLog(person, endpoint)).find(({ error }) => error !== null),
     );
     expect(entry).toMatchObject({ httpStatus: null, error: "blocked address" });
-    expect(server.openedCount()).toBe(before);
+    expect(server.openedCount()).toBe(acceptedBefore);
   });
 });
 

@@ -1,25 +1,25 @@
 import { describe, expect, test } from "@jest/globals";
-import { createHeldClock, openLog } from "@payment-links/runtime";
+import { createFakeClock, createLog } from "@payment-links/runtime";
 import { ampleTimeoutMs } from "@payment-links/runtime/testing/time-limits";
-import { openReceiver } from "../../testing/open-receiver.ts";
+import { startReceiver } from "../../testing/start-receiver.ts";
 import { sampleLink } from "../../testing/samples.ts";
 import { createDeadlines } from "./deadlines.ts";
 import { makeAttempt } from "./make-attempt.ts";
-import { openTransport } from "./transport.ts";
+import { createTransport } from "./transport.ts";
 
 const timeoutMs = 10_000;
-const clock = createHeldClock(new Date("2026-11-21T10:00:00.000Z"));
+const clock = createFakeClock(new Date("2026-11-21T10:00:00.000Z"));
 
-const attemptWith = async (leaseMs: number) => {
-  const receiver = await openReceiver();
-  const transport = openTransport({
+const attemptWithLease = async (leaseMs: number) => {
+  const receiver = await startReceiver();
+  const transport = createTransport({
     resolve: () => Promise.reject(new Error("nobody is asked")),
     clock,
     overrides: new Map([["receiver.test", new URL(receiver.origin)]]),
     connectionsMax: 1,
     connectTimeoutMs: ampleTimeoutMs,
   });
-  const log = openLog({ service: "test", level: "silent" });
+  const log = createLog({ service: "test", level: "silent" });
   const outcome = await makeAttempt(
     {
       transport,
@@ -50,13 +50,13 @@ const attemptWith = async (leaseMs: number) => {
 
 describe("makeAttempt", () => {
   test("does not begin what could outlive its lease", async () => {
-    const { outcome, received } = await attemptWith(timeoutMs);
+    const { outcome, received } = await attemptWithLease(timeoutMs);
     expect(outcome).toEqual({ kind: "interrupted", httpStatus: null, error: "interrupted" });
     expect(received).toEqual([]);
   });
 
   test("begins what its lease outlives, at its whole URL, under the headers' configured prefix (rule HOOK-11)", async () => {
-    const { outcome, received } = await attemptWith(timeoutMs + 1);
+    const { outcome, received } = await attemptWithLease(timeoutMs + 1);
     expect(outcome.kind).toBe("delivered");
     expect(received[0]).toMatchObject({ method: "POST", path: "/a/hook?b=c%20d" });
     expect(received[0]?.headers).toMatchObject({

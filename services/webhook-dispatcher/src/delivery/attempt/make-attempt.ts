@@ -2,20 +2,20 @@ import { ROOT_CONTEXT, SpanKind, context, trace } from "@opentelemetry/api";
 import {
   type Clock,
   type Log,
-  activeTraceparent,
-  continueTrace,
+  getActiveTraceparent,
+  extractTraceContext,
   tracer,
 } from "@payment-links/runtime";
 import type { Link } from "../../domain/link.ts";
-import { signatureHeaders } from "../../domain/signature.ts";
-import { type WebhookEvent, writeWebhookBody } from "../../domain/webhook-body.ts";
+import { createSignatureHeaders } from "../../domain/signature.ts";
+import { type WebhookEvent, serializeWebhookBody } from "../../domain/webhook-body.ts";
 import { BlockedAddressError } from "../../guard/resolve-public.ts";
 import {
   type AttemptOutcome,
   DeadlineError,
   interruptedOutcome,
-  outcomeOfError,
-  outcomeOfStatus,
+  outcomeFromError,
+  outcomeFromStatus,
 } from "./attempt-outcome.ts";
 import type { Deadlines } from "./deadlines.ts";
 import type { Transport } from "./transport.ts";
@@ -49,23 +49,23 @@ export const makeAttempt = async (
   options: AttemptOptions,
   attempt: Attempt,
 ): Promise<AttemptOutcome> => {
-  const expiry = new AbortController();
-  const deadline = options.deadlines.begin(() => expiry.abort(new DeadlineError()));
-  if (attempt.leaseUntil <= deadline.at) {
-    deadline.end();
+  const timeoutController = new AbortController();
+  const deadline = options.deadlines.start(() => timeoutController.abort(new DeadlineError()));
+  if (attempt.leaseUntil <= deadline.expiresAt) {
+    deadline.cancel();
     return interruptedOutcome;
   }
-  return await inAttemptSpan(attempt, async () => {
-    const outcome = await tryToSend(options, attempt, expiry.signal);
-    deadline.end();
+  return await runInAttemptSpan(attempt, async () => {
+    const outcome = await trySend(options, attempt, timeoutController.signal);
+    deadline.cancel();
     const { error, httpStatus, kind } = outcome;
-    const ended = { event_id: attempt.event.id, outcome: kind, status: httpStatus, error };
-    options.log.debug(ended, "an attempt ended");
+    const logFields = { event_id: attempt.event.id, outcome: kind, status: httpStatus, error };
+    options.log.debug(logFields, "an attempt ended");
     return outcome;
   });
 };
 
-const tryToSend = async (
+const trySend = async (
   options: AttemptOptions,
   attempt: Attempt,
   signal: AbortSignal,
@@ -73,7 +73,7 @@ const tryToSend = async (
   try {
     return await send(options, attempt, signal);
   } catch (error) {
-    const failure = outcomeOfError(error);
+    const failure = outcomeFromError(error);
     if (failure.kind === "internal") {
       options.log.error(
         { err: error, event_id: attempt.event.id },
@@ -88,14 +88,14 @@ const tryToSend = async (
  * A first attempt is part of its event's trace. Retries go on for hours, so each has a trace of its
  * own that links back.
  */
-const inAttemptSpan = async (
+const runInAttemptSpan = async (
   { traceparent, isRetry }: Attempt,
   work: () => Promise<AttemptOutcome>,
 ): Promise<AttemptOutcome> => {
-  const origin = continueTrace(traceparent ?? undefined);
-  const told = trace.getSpanContext(origin);
-  const links = isRetry && told !== undefined ? [{ context: told }] : [];
-  const parent = isRetry ? ROOT_CONTEXT : origin;
+  const originContext = extractTraceContext(traceparent ?? undefined);
+  const originSpanContext = trace.getSpanContext(originContext);
+  const links = isRetry && originSpanContext !== undefined ? [{ context: originSpanContext }] : [];
+  const parent = isRetry ? ROOT_CONTEXT : originContext;
   const span = tracer.startSpan("webhook attempt", { kind: SpanKind.CLIENT, links }, parent);
   const outcome = await context.with(trace.setSpan(parent, span), work);
   if (outcome.kind !== "delivered") span.setAttribute("error.type", outcome.kind);
@@ -113,19 +113,19 @@ const send = async (
 ): Promise<AttemptOutcome> => {
   if (url === null) throw new BlockedAddressError();
   const now = clock.now();
-  const body = writeWebhookBody(event, link, now);
-  const traceparent = activeTraceparent();
+  const body = serializeWebhookBody(event, link, now);
+  const traceparent = getActiveTraceparent();
   const status = await transport.post({
     url,
     headers: {
       "Content-Type": "application/json",
       "User-Agent": "PaymentLinks-Webhooks/1.0",
       "Accept-Encoding": "identity",
-      ...signatureHeaders({ prefix: headerPrefix, secret, eventId: event.id, body, now }),
+      ...createSignatureHeaders({ prefix: headerPrefix, secret, eventId: event.id, body, now }),
       ...(traceparent === undefined ? {} : { traceparent }),
     },
     body,
     signal,
   });
-  return outcomeOfStatus(status);
+  return outcomeFromStatus(status);
 };

@@ -1,16 +1,16 @@
 import { Client, type Dispatcher, type buildConnector } from "undici";
-import { boundAnswers } from "../../guard/bounded-connector.ts";
-import type { AnswerStart } from "../../guard/final-answer.ts";
+import { limitResponseBytes } from "../../guard/limit-response-bytes.ts";
+import type { ResponseStart } from "../../guard/final-response-filter.ts";
 
 /** Handles one call; undici knows no `onAnswerStart`. */
 export type CallHandler = Dispatcher.DispatchHandler & {
   /** Called at the final answer's status line, even if undici then rejects what follows. */
-  onAnswerStart(start: AnswerStart): void;
+  onAnswerStart(start: ResponseStart): void;
 };
 
 type ConnectionOptions = Client.Options & {
   connect: buildConnector.connector;
-  answerBytesMax: number;
+  responseBytesMax: number;
 };
 
 /**
@@ -20,12 +20,15 @@ type ConnectionOptions = Client.Options & {
 export class SingleConnection extends Client {
   #handler: Dispatcher.DispatchHandler | undefined;
 
-  constructor(origin: URL, { connect, answerBytesMax, ...options }: ConnectionOptions) {
-    const onStart = (start: AnswerStart): void => {
+  constructor(origin: URL, { connect, responseBytesMax, ...options }: ConnectionOptions) {
+    const onResponseStart = (responseStart: ResponseStart): void => {
       const handler = this.#handler;
-      if (handler !== undefined && isCallHandler(handler)) handler.onAnswerStart(start);
+      if (handler !== undefined && isCallHandler(handler)) handler.onAnswerStart(responseStart);
     };
-    super(origin, { ...options, connect: boundAnswers(connect, answerBytesMax, onStart) });
+    super(origin, {
+      ...options,
+      connect: limitResponseBytes(connect, responseBytesMax, onResponseStart),
+    });
   }
 
   override dispatch(

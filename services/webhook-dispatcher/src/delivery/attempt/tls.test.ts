@@ -1,33 +1,33 @@
 import { expect, test } from "@jest/globals";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { certificates } from "../../testing/certificates.ts";
-import { openReceiver } from "../../testing/open-receiver.ts";
-import { openRig } from "../../testing/open-rig.ts";
+import { startReceiver } from "../../testing/start-receiver.ts";
+import { createRig } from "../../testing/create-rig.ts";
 
 const { authority, key } = certificates;
 
 /** Sends webhooks to an https receiver with that certificate; answers the newest log entry. */
-const deliverTo = async (cert: string, eventsCount = 1) => {
-  const receiver = await openReceiver({ key, cert });
-  const rig = await openRig({
+const deliverTo = async (cert: string, eventCount = 1) => {
+  const receiver = await startReceiver({ key, cert });
+  const rig = await createRig({
     environment: { WEBHOOK_HOST_OVERRIDES: `receiver.test=${receiver.origin}` },
     outside: { overrideCa: authority },
   });
   await rig.service.start();
   const person = rig.signIn();
   const endpoint = await rig.register(person);
-  const entries = () => rig.readLog(person, endpoint);
-  for (let sent = 1; sent <= eventsCount; sent += 1) {
+  const readEntries = () => rig.readLog(person, endpoint);
+  for (let sentCount = 1; sentCount <= eventCount; sentCount += 1) {
     await rig.tellCompleted(person);
     await waitUntil("the attempt has ended", async () => {
-      const all = await entries();
+      const entries = await readEntries();
       return (
-        all.length === sent &&
-        all.every(({ httpStatus, error }) => httpStatus !== null || error !== null)
+        entries.length === sentCount &&
+        entries.every(({ httpStatus, error }) => httpStatus !== null || error !== null)
       );
     });
   }
-  const [entry] = await entries();
+  const [entry] = await readEntries();
   const { received, connectionsCount } = receiver;
   await rig.close();
   await receiver.close();

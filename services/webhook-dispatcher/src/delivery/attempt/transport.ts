@@ -2,9 +2,9 @@ import { Agent, type Dispatcher, Pool, buildConnector } from "undici";
 import type { Clock } from "@payment-links/runtime";
 import { createGuardedConnector } from "../../guard/guarded-connector.ts";
 import type { HostOverrides } from "../../guard/host-overrides.ts";
-import { rememberAnswers } from "../../guard/remember-answers.ts";
+import { cacheDnsLookups } from "../../guard/cache-dns-lookups.ts";
 import type { Resolve } from "../../guard/resolver.ts";
-import { hostOf } from "../../guard/webhook-url.ts";
+import { getHostname } from "../../guard/webhook-url.ts";
 import { createCheckedPools } from "./checked-pools.ts";
 import { type CallHandler, SingleConnection } from "./single-connection.ts";
 
@@ -41,12 +41,12 @@ type TransportOptions = {
 
 const bodyBytesMax = 16 * 1024;
 /** Undici takes as much again for headers. */
-const answerBytesMax = 2 * bodyBytesMax;
+const responseBytesMax = 2 * bodyBytesMax;
 /** An answer begins with any number of informational ones (RFC 9110, section 15.2). */
 const finalStatusMin = 200;
-const idleMs = 4_000;
-const idleHintMsMax = 60_000;
-const connectionLifeMs = 10 * 60_000;
+const keepAliveMs = 4_000;
+const keepAliveHintMsMax = 60_000;
+const connectionTtlMs = 10 * 60_000;
 
 /**
  * Opens the transport. Connections are made only by the guarded connector, kept alive for as long
@@ -54,86 +54,97 @@ const connectionLifeMs = 10 * 60_000;
  * hosts have an agent of their own. Proxy variables are not read, redirects not followed, answers
  * not decompressed.
  */
-export const openTransport = (options: TransportOptions): Transport => {
+export const createTransport = (options: TransportOptions): Transport => {
   const { overrides, connectTimeoutMs, connectionsMax: connections } = options;
-  const resolve = rememberAnswers(options.resolve, options);
-  const shared = {
+  const resolve = cacheDnsLookups(options.resolve, options);
+  const poolOptions = {
     connections,
     pipelining: 1,
     allowH2: false,
-    keepAliveTimeout: idleMs,
-    keepAliveMaxTimeout: idleHintMsMax,
-    clientTtl: connectionLifeMs,
+    keepAliveTimeout: keepAliveMs,
+    keepAliveMaxTimeout: keepAliveHintMsMax,
+    clientTtl: connectionTtlMs,
     // The caller's signal is the one deadline: undici's own would start again at each byte of a
     // dripping answer.
     headersTimeout: 0,
     bodyTimeout: 0,
   };
-  const ca = options.overrideCa === undefined ? {} : { ca: options.overrideCa };
-  const openPool = (origin: string | URL, connect: buildConnector.connector): Pool =>
+  const caOptions = options.overrideCa === undefined ? {} : { ca: options.overrideCa };
+  const createPool = (origin: string | URL, connect: buildConnector.connector): Pool =>
     new Pool(origin, {
-      ...shared,
-      factory: (url, client) => new SingleConnection(url, { ...client, connect, answerBytesMax }),
+      ...poolOptions,
+      factory: (url, clientOptions) =>
+        new SingleConnection(url, { ...clientOptions, connect, responseBytesMax }),
     });
-  const guard = createGuardedConnector(resolve, { connectTimeoutMs });
-  const override = buildConnector({ timeout: connectTimeoutMs, allowH2: false, ...ca });
-  const guarded = createCheckedPools({ resolve, open: (origin) => openPool(origin, guard) });
-  const overridden = new Agent({ ...shared, factory: (origin) => openPool(origin, override) });
+  const guardedConnector = createGuardedConnector(resolve, { connectTimeoutMs });
+  const overrideConnector = buildConnector({
+    timeout: connectTimeoutMs,
+    allowH2: false,
+    ...caOptions,
+  });
+  const checkedPools = createCheckedPools({
+    resolve,
+    createPool: (origin) => createPool(origin, guardedConnector),
+  });
+  const overrideAgent = new Agent({
+    ...poolOptions,
+    factory: (origin) => createPool(origin, overrideConnector),
+  });
   return {
     post: async (call) => {
       const { url, signal } = call;
-      const target = overrides.get(hostOf(url));
-      if (target !== undefined) return post(overridden, target.origin, call);
-      const pool = await untilAborted(guarded.get(url), signal);
-      return post(pool, url.origin, call);
+      const overrideUrl = overrides.get(getHostname(url));
+      if (overrideUrl !== undefined) return dispatchPost(overrideAgent, overrideUrl.origin, call);
+      const pool = await rejectOnAbort(checkedPools.get(url), signal);
+      return dispatchPost(pool, url.origin, call);
     },
     close: async () => {
-      await Promise.all([guarded.close(), overridden.destroy()]);
+      await Promise.all([checkedPools.close(), overrideAgent.destroy()]);
     },
   };
 };
 
 /** Undici's own `request` makes a stream of each answer, which costs as much as sending the call. */
-const post = (connections: Agent | Pool, origin: string, call: Call): Promise<number> =>
+const dispatchPost = (dispatcher: Agent | Pool, origin: string, call: Call): Promise<number> =>
   new Promise((resolve, reject) => {
     const { url, body, signal } = call;
     let controller: Dispatcher.DispatchController | undefined;
     let status: number | undefined;
     let bodyBytes = 0;
-    const end = (error?: unknown): void => {
+    const settle = (error?: unknown): void => {
       signal.removeEventListener("abort", abort);
       if (status === undefined) reject(error);
       else resolve(status);
     };
     const abort = (): void => {
       controller?.abort(signal.reason);
-      end(signal.reason);
+      settle(signal.reason);
     };
     signal.addEventListener("abort", abort, { once: true });
     const handler: CallHandler = {
-      onRequestStart: (started) => {
-        controller = started;
+      onRequestStart: (requestController) => {
+        controller = requestController;
         // It waited for a connection until its time was over.
-        if (signal.aborted) started.abort(signal.reason);
+        if (signal.aborted) requestController.abort(signal.reason);
       },
-      onAnswerStart: (start) => {
-        status = start.status;
+      onAnswerStart: (responseStart) => {
+        status = responseStart.status;
         // Undici closes a connection whose answer breaks HTTP's rules; this answer it does not see.
-        if (!start.isWellFormed)
+        if (!responseStart.isWellFormed)
           controller?.abort(new Error("an informational answer is malformed"));
       },
       // Behind a 101 that changes no protocol, undici alone reads the status.
       onResponseStart: (_, statusCode) => {
         if (statusCode >= finalStatusMin) status = statusCode;
       },
-      onResponseData: (answering, chunk) => {
+      onResponseData: (responseController, chunk) => {
         bodyBytes += chunk.length;
-        if (bodyBytes > bodyBytesMax) answering.abort(new Error("the answer is long"));
+        if (bodyBytes > bodyBytesMax) responseController.abort(new Error("the answer is long"));
       },
-      onResponseEnd: () => end(),
-      onResponseError: (_, error) => end(error),
+      onResponseEnd: () => settle(),
+      onResponseError: (_, error) => settle(error),
     };
-    connections.dispatch(
+    dispatcher.dispatch(
       {
         origin,
         path: `${url.pathname}${url.search}`,
@@ -146,9 +157,9 @@ const post = (connections: Agent | Pool, origin: string, call: Call): Promise<nu
   });
 
 /** A DNS look-up does not listen to the signal. */
-const untilAborted = <Out>(work: Promise<Out>, signal: AbortSignal): Promise<Out> =>
+const rejectOnAbort = <Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> =>
   new Promise((resolve, reject) => {
     const abort = () => reject(signal.reason);
     signal.addEventListener("abort", abort, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
+    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
   });

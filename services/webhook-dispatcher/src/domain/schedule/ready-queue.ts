@@ -1,18 +1,18 @@
-import { type AnswerRates, answersOf, createAnswerRates } from "./answer-rates.ts";
-import type { Place } from "./slots.ts";
+import { type ResponseRates, countRecentResponses, createResponseRates } from "./response-rates.ts";
+import type { Destination } from "./slots.ts";
 
 /** Something that goes to a place. */
-export type Placed = { place: Place };
+export type WithDestination = { destination: Destination };
 
-type Waiting<Item> = { item: Item; sinceMs: number };
+type QueuedItem<Item> = { item: Item; queuedAtMs: number };
 
 /** Leased attempts that wait in this process for a slot, endpoint by endpoint and in their order. */
-export type ReadyQueue<Item extends Placed> = {
+export type ReadyQueue<Item extends WithDestination> = {
   /** The endpoint whose turn is next stands first. */
-  readonly queues: Map<string, Waiting<Item>[]>;
+  readonly queues: Map<string, QueuedItem<Item>[]>;
   size: number;
   /** Whoever answers has something leased ahead. */
-  readonly rates: AnswerRates;
+  readonly rates: ResponseRates;
 };
 
 const perEndpointMax = 500;
@@ -22,58 +22,69 @@ const readyMax = 1_000;
 const waitMsMax = 500;
 
 /** Makes the queue, empty. */
-export const createReadyQueue = <Item extends Placed>(): ReadyQueue<Item> => ({
+export const createReadyQueue = <Item extends WithDestination>(): ReadyQueue<Item> => ({
   queues: new Map(),
   size: 0,
-  rates: createAnswerRates(),
+  rates: createResponseRates(),
 });
 
 /**
  * How many may be leased ahead for an endpoint in all: as many as it answered lately, so that they wait
  * about as long and one claim brings them. One that hangs answers nothing, and has nothing leased ahead.
  */
-export const mayHold = ({ rates }: ReadyQueue<Placed>, endpointId: string, nowMs: number): number =>
-  Math.min(answersOf(rates, endpointId, nowMs), perEndpointMax);
+export const prefetchLimit = (
+  { rates }: ReadyQueue<WithDestination>,
+  endpointId: string,
+  nowMs: number,
+): number => Math.min(countRecentResponses(rates, endpointId, nowMs), perEndpointMax);
 
 /** How many more. */
-export const roomAhead = (ready: ReadyQueue<Placed>, endpointId: string, nowMs: number): number => {
-  const own = mayHold(ready, endpointId, nowMs) - countReady(ready, endpointId);
-  return Math.max(0, Math.min(own, readyMax - ready.size));
+export const prefetchCapacity = (
+  ready: ReadyQueue<WithDestination>,
+  endpointId: string,
+  nowMs: number,
+): number => {
+  const endpointCapacity = prefetchLimit(ready, endpointId, nowMs) - countReady(ready, endpointId);
+  return Math.max(0, Math.min(endpointCapacity, readyMax - ready.size));
 };
 
 /** Whether an endpoint's queue has run down to a half of what it may hold. */
-export const isHungry = (ready: ReadyQueue<Placed>, endpointId: string, nowMs: number): boolean =>
+export const needsRefill = (
+  ready: ReadyQueue<WithDestination>,
+  endpointId: string,
+  nowMs: number,
+): boolean =>
   ready.size < readyMax / 2 &&
-  countReady(ready, endpointId) < mayHold(ready, endpointId, nowMs) / 2;
+  countReady(ready, endpointId) < prefetchLimit(ready, endpointId, nowMs) / 2;
 
 /** Puts an attempt behind the others of its endpoint. */
-export const addReady = <Item extends Placed>(
+export const addReady = <Item extends WithDestination>(
   ready: ReadyQueue<Item>,
   item: Item,
   nowMs: number,
 ): void => {
-  const { endpointId } = item.place;
-  const waiting = { item, sinceMs: nowMs };
+  const { endpointId } = item.destination;
+  const queuedItem = { item, queuedAtMs: nowMs };
   const queue = ready.queues.get(endpointId);
-  if (queue === undefined) ready.queues.set(endpointId, [waiting]);
-  else queue.push(waiting);
+  if (queue === undefined) ready.queues.set(endpointId, [queuedItem]);
+  else queue.push(queuedItem);
   ready.size += 1;
 };
 
 /** Takes the first whose place has room now. */
-export const takeNext = <Item extends Placed>(
+export const takeNext = <Item extends WithDestination>(
   ready: ReadyQueue<Item>,
-  isFree: (place: Place) => boolean,
+  hasFreeSlot: (destination: Destination) => boolean,
 ): Item | undefined => {
   for (const [endpointId, queue] of ready.queues) {
-    const [first] = queue;
-    if (first === undefined || !isFree(first.item.place)) continue;
+    const [firstQueued] = queue;
+    if (firstQueued === undefined || !hasFreeSlot(firstQueued.item.destination)) continue;
     queue.shift();
     // The next turn is another's.
     ready.queues.delete(endpointId);
     if (queue.length > 0) ready.queues.set(endpointId, queue);
     ready.size -= 1;
-    return first.item;
+    return firstQueued.item;
   }
   return undefined;
 };
@@ -82,36 +93,39 @@ export const takeNext = <Item extends Placed>(
  * Takes all that have waited for too long. What came later than now waited for nobody knows how long:
  * the machine's clock was set back.
  */
-export const takeStale = <Item extends Placed>(ready: ReadyQueue<Item>, nowMs: number): Item[] =>
+export const takeStale = <Item extends WithDestination>(
+  ready: ReadyQueue<Item>,
+  nowMs: number,
+): Item[] =>
   [...ready.queues].flatMap(([endpointId, queue]) => {
-    const youngAt = queue.findIndex(
-      ({ sinceMs }) => sinceMs > nowMs - waitMsMax && sinceMs <= nowMs,
+    const firstFreshIndex = queue.findIndex(
+      ({ queuedAtMs }) => queuedAtMs > nowMs - waitMsMax && queuedAtMs <= nowMs,
     );
-    return takeFirst(ready, endpointId, youngAt === -1 ? queue.length : youngAt);
+    return takeFirst(ready, endpointId, firstFreshIndex === -1 ? queue.length : firstFreshIndex);
   });
 
 /** Takes all of an endpoint. */
-export const takeAllOf = <Item extends Placed>(
+export const takeAllOfEndpoint = <Item extends WithDestination>(
   ready: ReadyQueue<Item>,
   endpointId: string,
 ): Item[] => takeFirst(ready, endpointId, Infinity);
 
 /** Takes all there are. */
-export const takeAll = <Item extends Placed>(ready: ReadyQueue<Item>): Item[] =>
-  [...ready.queues.keys()].flatMap((endpointId) => takeAllOf(ready, endpointId));
+export const takeAll = <Item extends WithDestination>(ready: ReadyQueue<Item>): Item[] =>
+  [...ready.queues.keys()].flatMap((endpointId) => takeAllOfEndpoint(ready, endpointId));
 
-const takeFirst = <Item extends Placed>(
+const takeFirst = <Item extends WithDestination>(
   ready: ReadyQueue<Item>,
   endpointId: string,
   count: number,
 ): Item[] => {
   const queue = ready.queues.get(endpointId);
   if (queue === undefined) return [];
-  const taken = queue.splice(0, count);
+  const takenItems = queue.splice(0, count);
   if (queue.length === 0) ready.queues.delete(endpointId);
-  ready.size -= taken.length;
-  return taken.map(({ item }) => item);
+  ready.size -= takenItems.length;
+  return takenItems.map(({ item }) => item);
 };
 
-const countReady = ({ queues }: ReadyQueue<Placed>, endpointId: string): number =>
+const countReady = ({ queues }: ReadyQueue<WithDestination>, endpointId: string): number =>
   queues.get(endpointId)?.length ?? 0;

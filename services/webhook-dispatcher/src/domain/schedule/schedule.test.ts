@@ -1,68 +1,76 @@
 import { describe, expect, test } from "@jest/globals";
-import { createSchedule, isBusy, roomForNew, schedule } from "./schedule.ts";
-import type { Place } from "./slots.ts";
+import { createSchedule, isBusy, capacityForNewDeliveries, updateSchedule } from "./schedule.ts";
+import type { Destination } from "./slots.ts";
 
 const nowMs = 1_000_000;
-const place: Place = { endpointId: "e", userId: "u", origin: "o" };
-const other: Place = { endpointId: "e2", userId: "u2", origin: "o2" };
+const destination: Destination = { endpointId: "e", userId: "u", origin: "o" };
+const otherDestination: Destination = { endpointId: "e2", userId: "u2", origin: "o2" };
 
-const open = (slotsMax: number) => {
-  const bounds = { slotsMax, slotsPerEndpointMax: slotsMax };
-  const state = createSchedule<{ place: Place }>({
-    ...bounds,
+const createTestSchedule = (slotsMax: number) => {
+  const limits = { slotsMax, slotsPerEndpointMax: slotsMax };
+  const state = createSchedule<{ destination: Destination }>({
+    ...limits,
     slotsPerAccountMax: slotsMax,
     slotsPerOriginMax: slotsMax,
   });
-  const tell = (input: Parameters<typeof schedule<{ place: Place }>>[1]) =>
-    schedule(state, input, nowMs);
+  const applyInput = (input: Parameters<typeof updateSchedule<{ destination: Destination }>>[1]) =>
+    updateSchedule(state, input, nowMs);
   /** Opens as many deliveries there, leased, and ends them all; answers how many were begun. */
   const send = (count: number): number => {
-    const leased = Array.from({ length: count }, () => ({ place }));
-    const { begin } = tell({ kind: "opened", leased, waiting: [] });
-    for (const begun of begin) tell({ kind: "ended", place: begun.place, isAnswered: true });
-    return begin.length;
+    const leased = Array.from({ length: count }, () => ({ destination }));
+    const { attemptsToStart } = applyInput({ kind: "opened", leased, waiting: [] });
+    for (const started of attemptsToStart)
+      applyInput({ kind: "ended", destination: started.destination, hasResponse: true });
+    return attemptsToStart.length;
   };
-  return { state, tell, send };
+  return { state, applyInput, send };
 };
 
-const leasedThere = { kind: "opened", leased: [{ place }], waiting: [other] } as const;
+const createdWithLease = {
+  kind: "opened",
+  leased: [{ destination }],
+  waiting: [otherDestination],
+} as const;
 
 describe("with a thousand results unwritten", () => {
   test("nothing begins, is leased or looked for; once fewer are, all goes on", () => {
-    const { state, tell, send } = open(4_000);
+    const { state, applyInput, send } = createTestSchedule(4_000);
     expect(send(999)).toBe(999);
-    expect(tell(leasedThere).begin).toHaveLength(1);
-    tell({ kind: "ended", place, isAnswered: true });
-    expect(tell(leasedThere).begin).toEqual([]);
-    expect(roomForNew(state, [place], nowMs)).toEqual(new Map());
-    expect(tell({ kind: "look" }).look).toBeUndefined();
-    expect(tell({ kind: "written", count: 1 })).toMatchObject({
-      begin: [{ place }],
-      lookAtMs: nowMs,
+    expect(applyInput(createdWithLease).attemptsToStart).toHaveLength(1);
+    applyInput({ kind: "ended", destination, hasResponse: true });
+    expect(applyInput(createdWithLease).attemptsToStart).toEqual([]);
+    expect(capacityForNewDeliveries(state, [destination], nowMs)).toEqual(new Map());
+    expect(applyInput({ kind: "look" }).poll).toBeUndefined();
+    expect(applyInput({ kind: "written", count: 1 })).toMatchObject({
+      attemptsToStart: [{ destination }],
+      pollAtMs: nowMs,
     });
-    expect(roomForNew(state, [place], nowMs).get("e")).toBeGreaterThan(0);
-    expect(tell({ kind: "look" }).look?.limit).toBeGreaterThan(0);
+    expect(capacityForNewDeliveries(state, [destination], nowMs).get("e")).toBeGreaterThan(0);
+    expect(applyInput({ kind: "look" }).poll?.limit).toBeGreaterThan(0);
     // As nothing had come to a stop.
-    expect(tell({ kind: "written", count: 1 })).toMatchObject({ begin: [], lookAtMs: undefined });
+    expect(applyInput({ kind: "written", count: 1 })).toMatchObject({
+      attemptsToStart: [],
+      pollAtMs: undefined,
+    });
   });
 });
 
 describe("hearing of more", () => {
   test("waits while more than a hundred are ready in memory", () => {
-    const { state, tell } = open(1);
-    const leased = Array.from({ length: 101 }, () => ({ place }));
-    tell({ kind: "opened", leased, waiting: [] });
+    const { state, applyInput } = createTestSchedule(1);
+    const leased = Array.from({ length: 101 }, () => ({ destination }));
+    applyInput({ kind: "opened", leased, waiting: [] });
     expect(isBusy(state, nowMs)).toBe(false);
-    tell({ kind: "opened", leased: [{ place }], waiting: [] });
+    applyInput({ kind: "opened", leased: [{ destination }], waiting: [] });
     expect(isBusy(state, nowMs)).toBe(true);
   });
 
   test("waits while an endpoint of five hundred answers a second has a backlog, and no longer", () => {
-    const { state, tell, send } = open(200);
+    const { state, applyInput, send } = createTestSchedule(200);
     send(101);
-    tell({ kind: "opened", leased: [], waiting: [other] });
+    applyInput({ kind: "opened", leased: [], waiting: [otherDestination] });
     expect(isBusy(state, nowMs)).toBe(false);
-    tell({ kind: "opened", leased: [], waiting: [place] });
+    applyInput({ kind: "opened", leased: [], waiting: [destination] });
     expect(isBusy(state, nowMs)).toBe(true);
     expect(isBusy(state, nowMs + 400)).toBe(false);
   });
@@ -70,65 +78,67 @@ describe("hearing of more", () => {
 
 describe("a look", () => {
   test("that finds nothing due comes again when the first is; contended, a moment later", () => {
-    const { tell } = open(4);
-    const { look } = tell({ kind: "look" });
-    if (look === undefined) throw new Error("there are free slots");
-    const due = (ms: number) => [{ ...place, dueAt: new Date(nowMs + ms) }];
-    expect(tell({ kind: "found", look, waiting: due(70) }).lookAtMs).toBe(nowMs + 70);
-    const { claim } = tell({ kind: "found", look, waiting: due(0) });
+    const { applyInput } = createTestSchedule(4);
+    const { poll } = applyInput({ kind: "look" });
+    if (poll === undefined) throw new Error("there are free slots");
+    const dueDestinations = (ms: number) => [{ ...destination, dueAt: new Date(nowMs + ms) }];
+    expect(applyInput({ kind: "found", poll, waiting: dueDestinations(70) }).pollAtMs).toBe(
+      nowMs + 70,
+    );
+    const { claim } = applyInput({ kind: "found", poll, waiting: dueDestinations(0) });
     if (claim === undefined) throw new Error("something is due");
-    expect(tell({ kind: "claimed", claim, leased: [] }).lookAtMs).toBe(nowMs + 50);
+    expect(applyInput({ kind: "claimed", claim, leased: [] }).pollAtMs).toBe(nowMs + 50);
   });
 
   /** Lets it look, while slots are free, and find as many endpoints that have something due. */
-  const find = (tell: ReturnType<typeof open>["tell"], count = 1) => {
-    const { look } = tell({ kind: "look" });
-    if (look === undefined) throw new Error("there are free slots");
-    const waiting = Array.from({ length: count }, (_, at) => {
-      const name = String(at);
+  const findDue = (applyInput: ReturnType<typeof createTestSchedule>["applyInput"], count = 1) => {
+    const { poll } = applyInput({ kind: "look" });
+    if (poll === undefined) throw new Error("there are free slots");
+    const waiting = Array.from({ length: count }, (_, index) => {
+      const name = String(index);
       return { endpointId: name, userId: name, origin: name, dueAt: new Date(nowMs) };
     });
-    return { kind: "found", look, waiting } as const;
+    return { kind: "found", poll, waiting } as const;
   };
 
   test("whose slots are taken before it has found anything claims nothing, and comes again", () => {
-    const { tell } = open(1);
-    const found = find(tell);
-    tell({ kind: "opened", leased: [{ place }], waiting: [] });
-    expect(tell(found)).toMatchObject({ claim: undefined, lookAtMs: nowMs + 50 });
+    const { applyInput } = createTestSchedule(1);
+    const foundInput = findDue(applyInput);
+    applyInput({ kind: "opened", leased: [{ destination }], waiting: [] });
+    expect(applyInput(foundInput)).toMatchObject({ claim: undefined, pollAtMs: nowMs + 50 });
   });
 
   test("claims five hundred at most", () => {
-    const { tell } = open(4_000);
-    const { claim } = tell(find(tell, 600));
-    expect(claim?.turns.reduce((sum, { share }) => sum + share, 0)).toBe(500);
+    const { applyInput } = createTestSchedule(4_000);
+    const { claim } = applyInput(findDue(applyInput, 600));
+    expect(claim?.shares.reduce((sum, { share }) => sum + share, 0)).toBe(500);
   });
 
   test("is wanted for an endpoint that answers, though it may begin no more", () => {
-    const { tell, send } = open(40);
+    const { applyInput, send } = createTestSchedule(40);
     send(9);
-    const leased = Array.from({ length: 33 }, () => ({ place }));
-    tell({ kind: "opened", leased, waiting: [place] });
-    expect(tell({ kind: "ended", place, isAnswered: false })).toMatchObject({
-      begin: [{ place }],
-      lookAtMs: nowMs,
+    const leased = Array.from({ length: 33 }, () => ({ destination }));
+    applyInput({ kind: "opened", leased, waiting: [destination] });
+    expect(applyInput({ kind: "ended", destination, hasResponse: false })).toMatchObject({
+      attemptsToStart: [{ destination }],
+      pollAtMs: nowMs,
     });
   });
 
   test("asks for none ahead where attempts end without an answer", () => {
-    const { tell } = open(9);
-    tell({ kind: "opened", leased: [{ place }], waiting: [] });
-    tell({ kind: "ended", place, isAnswered: false });
-    expect(tell({ kind: "look" }).look?.always).toEqual([]);
+    const { applyInput } = createTestSchedule(9);
+    applyInput({ kind: "opened", leased: [{ destination }], waiting: [] });
+    applyInput({ kind: "ended", destination, hasResponse: false });
+    expect(applyInput({ kind: "look" }).poll?.alwaysIncluded).toEqual([]);
   });
 });
 
 test("once it is stopping it leases nothing, neither what is new nor what a look has found", () => {
-  const { state, tell } = open(9);
-  const { look } = tell({ kind: "look" });
-  if (look === undefined) throw new Error("there are free slots");
-  tell({ kind: "stopping" });
-  expect(roomForNew(state, [place], nowMs)).toEqual(new Map());
-  const waiting = [{ ...place, dueAt: new Date(nowMs) }];
-  expect(tell({ kind: "found", look, waiting }).claim).toBeUndefined();
+  const { state, applyInput } = createTestSchedule(9);
+  const { poll } = applyInput({ kind: "look" });
+  if (poll === undefined) throw new Error("there are free slots");
+  applyInput({ kind: "stopping" });
+  expect(capacityForNewDeliveries(state, [destination], nowMs)).toEqual(new Map());
+  const waiting = [{ ...destination, dueAt: new Date(nowMs) }];
+  expect(applyInput({ kind: "found", poll, waiting }).claim).toBeUndefined();
 });

@@ -1,29 +1,29 @@
-import { answersOfAll, countAnswer } from "./answer-rates.ts";
+import { countAllRecentResponses, countResponse } from "./response-rates.ts";
 import {
-  type Placed,
+  type WithDestination,
   type ReadyQueue,
   addReady,
   createReadyQueue,
-  isHungry,
-  mayHold,
-  roomAhead,
+  needsRefill,
+  prefetchLimit,
+  prefetchCapacity,
   takeAll,
-  takeAllOf,
+  takeAllOfEndpoint,
   takeNext,
   takeStale,
 } from "./ready-queue.ts";
 import {
-  type FullPlaces,
-  type Place,
-  type SlotBounds,
+  type FullDestinations,
+  type Destination,
+  type SlotLimits,
   type Slots,
-  type Turn,
-  countFree,
+  type EndpointShare,
+  countFreeSlots,
   createSlots,
-  hasRoom,
-  listFull,
+  hasFreeSlot,
+  listFullDestinations,
   releaseSlot,
-  shareSlots,
+  allocateSlots,
   takeSlot,
 } from "./slots.ts";
 
@@ -31,12 +31,12 @@ import {
  * What a process knows that sends webhooks: the one answer to "may this be sent now?". Only `schedule`
  * changes it. The same inputs at the same instants always have the same effects.
  */
-export type Schedule<Item extends Placed> = {
+export type Schedule<Item extends WithDestination> = {
   readonly slots: Slots;
   /** What is leased and waits in memory for a slot. */
   readonly ready: ReadyQueue<Item>;
   /** Endpoints for which deliveries are known to wait in the queue, each with its latest mark. */
-  readonly backlog: Map<string, { place: Place; mark: number }>;
+  readonly backlog: Map<string, { destination: Destination; mark: number }>;
   marksCount: number;
   /** Results that are not yet kept. */
   unwrittenCount: number;
@@ -44,32 +44,32 @@ export type Schedule<Item extends Placed> = {
 };
 
 /** Which endpoints to look for in the queue. */
-export type Look = {
+export type QueuePoll = {
   atMs: number;
   /** The latest mark that the answer can tell of. */
   mark: number;
   limit: number;
   /** Whom to leave out, but for those that are to be looked at always. */
-  without: FullPlaces;
-  always: readonly string[];
+  excluded: FullDestinations;
+  alwaysIncluded: readonly string[];
 };
 
 /** What to lease: at most how many of which endpoint. */
-export type Claim = { atMs: number; mark: number; turns: readonly Turn[] };
+export type Claim = { atMs: number; mark: number; shares: readonly EndpointShare[] };
 
-type WaitingPlace = Place & { dueAt: Date };
+type WaitingDestination = Destination & { dueAt: Date };
 
 /** What happened. */
 export type Input<Item> =
   /** Deliveries were opened: some are leased to this process, at other places they wait. */
-  | { kind: "opened"; leased: readonly Item[]; waiting: readonly Place[] }
+  | { kind: "opened"; leased: readonly Item[]; waiting: readonly Destination[] }
   /** It is time to look for what is due. */
   | { kind: "look" }
   /** The look found these endpoints, the earliest due first. */
-  | { kind: "found"; look: Look; waiting: readonly WaitingPlace[] }
+  | { kind: "found"; poll: QueuePoll; waiting: readonly WaitingDestination[] }
   | { kind: "claimed"; claim: Claim; leased: readonly Item[] }
   /** An attempt ended, and its result is about to be written. */
-  | { kind: "ended"; place: Place; isAnswered: boolean }
+  | { kind: "ended"; destination: Destination; hasResponse: boolean }
   /** Results were written, or that is worth nothing any more. */
   | { kind: "written"; count: number }
   /** Some time went by. */
@@ -77,18 +77,18 @@ export type Input<Item> =
   /** The endpoint was disabled or deleted. */
   | { kind: "left"; endpointId: string }
   /** Leases were given back: deliveries wait there again. */
-  | { kind: "givenBack"; places: readonly Place[] }
+  | { kind: "givenBack"; destinations: readonly Destination[] }
   | { kind: "stopping" };
 
 /** What is to be done now. */
 export type Effects<Item> = {
   /** Attempts to begin, each in a slot that it has until it ends. */
-  begin: readonly Item[];
+  attemptsToStart: readonly Item[];
   /** Leases to give back: their attempts do not count. */
-  giveBack: readonly Item[];
+  leasesToRelease: readonly Item[];
   /** When to look for what is due; at once where that is now. */
-  lookAtMs: number | undefined;
-  look: Look | undefined;
+  pollAtMs: number | undefined;
+  poll: QueuePoll | undefined;
   claim: Claim | undefined;
 };
 
@@ -99,12 +99,14 @@ const claimRowsMax = 500;
 const unwrittenMax = 1_000;
 
 /** New deliveries wait while more is ready, or while more was answered lately and something waits. */
-const pacedReadyMin = 100;
-const pacedAnswersMin = 100;
+const busyReadyMin = 100;
+const busyResponsesMin = 100;
 
 /** Makes the schedule of a process; it learns what others left by looking at the queue. */
-export const createSchedule = <Item extends Placed>(bounds: SlotBounds): Schedule<Item> => ({
-  slots: createSlots(bounds),
+export const createSchedule = <Item extends WithDestination>(
+  limits: SlotLimits,
+): Schedule<Item> => ({
+  slots: createSlots(limits),
   ready: createReadyQueue(),
   backlog: new Map(),
   marksCount: 0,
@@ -113,187 +115,215 @@ export const createSchedule = <Item extends Placed>(bounds: SlotBounds): Schedul
 });
 
 /** Takes in what happened at an instant, and answers what is to be done. */
-export const schedule = <Item extends Placed>(
+export const updateSchedule = <Item extends WithDestination>(
   state: Schedule<Item>,
   input: Input<Item>,
   nowMs: number,
 ): Effects<Item> => {
   switch (input.kind) {
     case "opened":
-      for (const place of input.waiting) mark(state, place);
-      return accept(state, input.leased, nowMs, input.waiting.length > 0 ? nowMs : undefined);
+      for (const destination of input.waiting) markBacklog(state, destination);
+      return acceptLeased(state, input.leased, nowMs, input.waiting.length > 0 ? nowMs : undefined);
     case "look":
-      return { ...nothing, look: lookFor(state, nowMs) };
+      return { ...noEffects, poll: createPoll(state, nowMs) };
     case "found":
-      return takeFound(state, input, nowMs);
+      return handlePollResult(state, input, nowMs);
     case "claimed":
-      return takeClaimed(state, input, nowMs);
+      return handleClaimed(state, input, nowMs);
     case "ended":
-      releaseSlot(state.slots, input.place);
-      if (input.isAnswered) countAnswer(state.ready.rates, input.place.endpointId, nowMs);
+      releaseSlot(state.slots, input.destination);
+      if (input.hasResponse) countResponse(state.ready.rates, input.destination.endpointId, nowMs);
       state.unwrittenCount += 1;
-      return goOn(state, nowMs);
+      return onCapacityFreed(state, nowMs);
     case "written": {
-      const wasClogged = isClogged(state);
+      const hadBackpressure = hasBackpressure(state);
       state.unwrittenCount -= input.count;
-      return wasClogged && !isClogged(state) ? goOn(state, nowMs) : nothing;
+      return hadBackpressure && !hasBackpressure(state) ? onCapacityFreed(state, nowMs) : noEffects;
     }
     case "aged":
-      return { ...nothing, giveBack: takeStale(state.ready, nowMs) };
+      return { ...noEffects, leasesToRelease: takeStale(state.ready, nowMs) };
     case "left":
-      return { ...nothing, giveBack: takeAllOf(state.ready, input.endpointId) };
+      return { ...noEffects, leasesToRelease: takeAllOfEndpoint(state.ready, input.endpointId) };
     case "givenBack":
-      for (const place of input.places) mark(state, place);
-      return { ...nothing, lookAtMs: nowMs };
+      for (const destination of input.destinations) markBacklog(state, destination);
+      return { ...noEffects, pollAtMs: nowMs };
     case "stopping":
       state.isStopping = true;
-      return { ...nothing, giveBack: takeAll(state.ready) };
+      return { ...noEffects, leasesToRelease: takeAll(state.ready) };
   }
 };
 
 /** How many new deliveries may be leased for each endpoint as they are opened; what lacks has none. */
-export const roomForNew = (
-  state: Schedule<Placed>,
-  places: readonly Place[],
+export const capacityForNewDeliveries = (
+  state: Schedule<WithDestination>,
+  destinations: readonly Destination[],
   nowMs: number,
 ): ReadonlyMap<string, number> => {
-  if (state.isStopping || isClogged(state)) return new Map();
+  if (state.isStopping || hasBackpressure(state)) return new Map();
   // Nothing new goes before what waits.
-  const caughtUp = places.filter(({ endpointId }) => !state.backlog.has(endpointId));
-  const turns = dealTurns(state, caughtUp, nowMs);
-  return new Map(turns.map(({ place, share }) => [place.endpointId, share]));
+  const destinationsWithoutBacklog = destinations.filter(
+    ({ endpointId }) => !state.backlog.has(endpointId),
+  );
+  const slotShares = allocateShares(state, destinationsWithoutBacklog, nowMs);
+  return new Map(slotShares.map(({ destination, share }) => [destination.endpointId, share]));
 };
 
 /**
  * Whether so much waits in memory, or in the queue for endpoints that take five hundred a second between
  * them, that new deliveries would only pass through the queue.
  */
-export const isBusy = (state: Schedule<Placed>, nowMs: number): boolean => {
-  if (state.ready.size > pacedReadyMin) return true;
-  if (answersOfAll(state.ready.rates, nowMs) <= pacedAnswersMin) return false;
-  return someWaits(state, ({ endpointId }) => mayHold(state.ready, endpointId, nowMs) > 0);
+export const isBusy = (state: Schedule<WithDestination>, nowMs: number): boolean => {
+  if (state.ready.size > busyReadyMin) return true;
+  if (countAllRecentResponses(state.ready.rates, nowMs) <= busyResponsesMin) return false;
+  return hasBacklogWhere(
+    state,
+    ({ endpointId }) => prefetchLimit(state.ready, endpointId, nowMs) > 0,
+  );
 };
 
-const nothing: Effects<never> = {
-  begin: [],
-  giveBack: [],
-  lookAtMs: undefined,
-  look: undefined,
+const noEffects: Effects<never> = {
+  attemptsToStart: [],
+  leasesToRelease: [],
+  pollAtMs: undefined,
+  poll: undefined,
   claim: undefined,
 };
 
-const lookFor = (state: Schedule<Placed>, nowMs: number): Look | undefined => {
-  const always = [...state.ready.rates.endpoints.keys()].filter((id) =>
-    isHungry(state.ready, id, nowMs),
+const createPoll = (state: Schedule<WithDestination>, nowMs: number): QueuePoll | undefined => {
+  const alwaysIncluded = [...state.ready.rates.endpoints.keys()].filter((id) =>
+    needsRefill(state.ready, id, nowMs),
   );
-  const limit = countFree(state.slots) + always.length;
+  const limit = countFreeSlots(state.slots) + alwaysIncluded.length;
   // An attempt that ends frees its slot and asks for a look.
-  if (state.isStopping || isClogged(state) || limit === 0) return undefined;
-  return { atMs: nowMs, mark: state.marksCount, limit, without: listFull(state.slots), always };
+  if (state.isStopping || hasBackpressure(state) || limit === 0) return undefined;
+  return {
+    atMs: nowMs,
+    mark: state.marksCount,
+    limit,
+    excluded: listFullDestinations(state.slots),
+    alwaysIncluded,
+  };
 };
 
-const takeFound = (
-  state: Schedule<Placed>,
-  { look, waiting }: { look: Look; waiting: readonly WaitingPlace[] },
+const handlePollResult = (
+  state: Schedule<WithDestination>,
+  { poll, waiting }: { poll: QueuePoll; waiting: readonly WaitingDestination[] },
   nowMs: number,
 ): Effects<never> => {
-  if (state.isStopping) return nothing;
-  const isWhole = waiting.length < look.limit && Object.values(look.without).every(isEmpty);
-  if (isWhole) for (const endpointId of state.backlog.keys()) unmark(state, endpointId, look);
-  const due = waiting.filter(({ dueAt }) => dueAt.getTime() <= look.atMs);
-  if (due.length === 0) return { ...nothing, lookAtMs: waiting[0]?.dueAt.getTime() };
-  for (const place of due) {
-    if (!state.backlog.has(place.endpointId))
-      state.backlog.set(place.endpointId, { place, mark: look.mark });
+  if (state.isStopping) return noEffects;
+  const isComplete = waiting.length < poll.limit && Object.values(poll.excluded).every(isEmpty);
+  if (isComplete)
+    for (const endpointId of state.backlog.keys()) clearBacklog(state, endpointId, poll);
+  const dueDestinations = waiting.filter(({ dueAt }) => dueAt.getTime() <= poll.atMs);
+  if (dueDestinations.length === 0) return { ...noEffects, pollAtMs: waiting[0]?.dueAt.getTime() };
+  for (const destination of dueDestinations) {
+    if (!state.backlog.has(destination.endpointId))
+      state.backlog.set(destination.endpointId, { destination, mark: poll.mark });
   }
-  const turns = dealTurns(state, due, nowMs);
-  if (turns.length === 0) return { ...nothing, lookAtMs: nowMs + contendedWaitMs };
-  return { ...nothing, claim: { atMs: look.atMs, mark: look.mark, turns } };
+  const slotShares = allocateShares(state, dueDestinations, nowMs);
+  if (slotShares.length === 0) return { ...noEffects, pollAtMs: nowMs + contendedWaitMs };
+  return { ...noEffects, claim: { atMs: poll.atMs, mark: poll.mark, shares: slotShares } };
 };
 
 const isEmpty = (list: readonly string[]): boolean => list.length === 0;
 
-const takeClaimed = <Item extends Placed>(
+const handleClaimed = <Item extends WithDestination>(
   state: Schedule<Item>,
   { claim, leased }: { claim: Claim; leased: readonly Item[] },
   nowMs: number,
 ): Effects<Item> => {
-  const byEndpoint = Map.groupBy(leased, ({ place }) => place.endpointId);
-  for (const { place, share } of claim.turns) {
-    const got = byEndpoint.get(place.endpointId)?.length ?? 0;
-    if (got < share) unmark(state, place.endpointId, claim);
+  const byEndpoint = Map.groupBy(leased, ({ destination }) => destination.endpointId);
+  for (const { destination, share } of claim.shares) {
+    const leasedCount = byEndpoint.get(destination.endpointId)?.length ?? 0;
+    if (leasedCount < share) clearBacklog(state, destination.endpointId, claim);
   }
-  return accept(state, leased, nowMs, leased.length > 0 ? nowMs : nowMs + contendedWaitMs);
+  return acceptLeased(state, leased, nowMs, leased.length > 0 ? nowMs : nowMs + contendedWaitMs);
 };
 
 /** Whose turn it is: what may begin now, and what may be leased ahead. */
-const dealTurns = (state: Schedule<Placed>, places: readonly Place[], nowMs: number): Turn[] => {
-  const turns = shareSlots(state.slots, places);
-  const shares = new Map(turns.map(({ place, share }) => [place.endpointId, share]));
-  let left = claimRowsMax;
-  return places.flatMap((place) => {
-    const { endpointId } = place;
-    const wanted = (shares.get(endpointId) ?? 0) + roomAhead(state.ready, endpointId, nowMs);
-    const share = Math.min(wanted, left);
-    left -= share;
-    return share > 0 ? [{ place, share }] : [];
+const allocateShares = (
+  state: Schedule<WithDestination>,
+  destinations: readonly Destination[],
+  nowMs: number,
+): EndpointShare[] => {
+  const slotShares = allocateSlots(state.slots, destinations);
+  const shareByEndpoint = new Map(
+    slotShares.map(({ destination, share }) => [destination.endpointId, share]),
+  );
+  let remainingRows = claimRowsMax;
+  return destinations.flatMap((destination) => {
+    const { endpointId } = destination;
+    const requestedCount =
+      (shareByEndpoint.get(endpointId) ?? 0) + prefetchCapacity(state.ready, endpointId, nowMs);
+    const share = Math.min(requestedCount, remainingRows);
+    remainingRows -= share;
+    return share > 0 ? [{ destination, share }] : [];
   });
 };
 
 /** Takes over what was leased; once it is stopping, it gives it back. */
-const accept = <Item extends Placed>(
+const acceptLeased = <Item extends WithDestination>(
   state: Schedule<Item>,
   leased: readonly Item[],
   nowMs: number,
-  lookAtMs: number | undefined,
+  pollAtMs: number | undefined,
 ): Effects<Item> => {
-  if (state.isStopping) return { ...nothing, giveBack: leased, lookAtMs };
+  if (state.isStopping) return { ...noEffects, leasesToRelease: leased, pollAtMs };
   for (const item of leased) addReady(state.ready, item, nowMs);
-  return { ...nothing, begin: beginReady(state), lookAtMs };
+  return { ...noEffects, attemptsToStart: startReady(state), pollAtMs };
 };
 
 /** A slot is free again, or a result was written. */
-const goOn = <Item extends Placed>(state: Schedule<Item>, nowMs: number): Effects<Item> => {
-  const begin = beginReady(state);
-  const isWanted = someWaits(
+const onCapacityFreed = <Item extends WithDestination>(
+  state: Schedule<Item>,
+  nowMs: number,
+): Effects<Item> => {
+  const attemptsToStart = startReady(state);
+  const shouldPoll = hasBacklogWhere(
     state,
-    (place) => hasRoom(state.slots, place) || isHungry(state.ready, place.endpointId, nowMs),
+    (destination) =>
+      hasFreeSlot(state.slots, destination) ||
+      needsRefill(state.ready, destination.endpointId, nowMs),
   );
-  return { ...nothing, begin, lookAtMs: isWanted ? nowMs : undefined };
+  return { ...noEffects, attemptsToStart, pollAtMs: shouldPoll ? nowMs : undefined };
 };
 
-const beginReady = <Item extends Placed>(state: Schedule<Item>): Item[] => {
+const startReady = <Item extends WithDestination>(state: Schedule<Item>): Item[] => {
   const { slots, ready } = state;
-  const begun: Item[] = [];
-  while (!isClogged(state) && countFree(slots) > 0) {
-    const next = takeNext(ready, (place) => hasRoom(slots, place));
-    if (next === undefined) break;
-    takeSlot(slots, next.place);
-    begun.push(next);
+  const started: Item[] = [];
+  while (!hasBackpressure(state) && countFreeSlots(slots) > 0) {
+    const nextItem = takeNext(ready, (destination) => hasFreeSlot(slots, destination));
+    if (nextItem === undefined) break;
+    takeSlot(slots, nextItem.destination);
+    started.push(nextItem);
   }
-  return begun;
+  return started;
 };
 
 /** Results wait in such numbers that nothing further begins. */
-const isClogged = ({ unwrittenCount }: Schedule<Placed>): boolean => unwrittenCount >= unwrittenMax;
+const hasBackpressure = ({ unwrittenCount }: Schedule<WithDestination>): boolean =>
+  unwrittenCount >= unwrittenMax;
 
-const someWaits = ({ backlog }: Schedule<Placed>, test: (place: Place) => boolean): boolean => {
-  for (const { place } of backlog.values()) if (test(place)) return true;
+const hasBacklogWhere = (
+  { backlog }: Schedule<WithDestination>,
+  predicate: (destination: Destination) => boolean,
+): boolean => {
+  for (const { destination } of backlog.values()) if (predicate(destination)) return true;
   return false;
 };
 
 /** Notes that something waits for the endpoint: each time anew, so that a later mark is told apart. */
-const mark = (state: Schedule<Placed>, place: Place): void => {
+const markBacklog = (state: Schedule<WithDestination>, destination: Destination): void => {
   state.marksCount += 1;
-  state.backlog.set(place.endpointId, { place, mark: state.marksCount });
+  state.backlog.set(destination.endpointId, { destination, mark: state.marksCount });
 };
 
 /** Nothing waits any more for the endpoint, unless it was marked again since. */
-const unmark = (
-  { backlog }: Schedule<Placed>,
+const clearBacklog = (
+  { backlog }: Schedule<WithDestination>,
   endpointId: string,
-  since: { mark: number },
+  asOf: { mark: number },
 ): void => {
-  const latest = backlog.get(endpointId);
-  if (latest !== undefined && latest.mark <= since.mark) backlog.delete(endpointId);
+  const backlogEntry = backlog.get(endpointId);
+  if (backlogEntry !== undefined && backlogEntry.mark <= asOf.mark) backlog.delete(endpointId);
 };

@@ -1,45 +1,47 @@
-import type { ReaderGround } from "../../../rpc/open-chain-readers.ts";
+import type { ReaderContext } from "../../../rpc/create-chain-readers.ts";
 import type { Provider } from "../../../rpc/provider.ts";
 import { RpcFault } from "../../../rpc/rpc-fault.ts";
-import type { BlockHeader, ChainReader, Pointer } from "../../../watch/chain-reader.ts";
-import { blockQuestion, hashQuestion } from "../node-answers.ts";
+import type { BlockHeader, ChainReader, TransactionPointer } from "../../../watch/chain-reader.ts";
+import { blockRequest, blockHashRequest } from "../rpc-requests.ts";
 import type { Payees } from "../payees.ts";
-import { type PayeeOf, paysAny } from "../verify-transaction.ts";
-import { askHeaders } from "./read-headers.ts";
+import { type FindPayee, paysKnownPayee } from "../verify-transaction.ts";
+import { fetchHeaders } from "./read-headers.ts";
 
 /**
  * Reads whole blocks, one after the other, and finds what pays the addresses of links. The last one
  * must be of the node's chain afterwards as well.
  */
 export const createReadPointers =
-  ({ turn }: Pick<ReaderGround, "turn">, payees: Payees): ChainReader["readPointers"] =>
-  async ({ fromBlock, toBlock, headers: given }) => {
-    const { payeeOf } = await payees.read();
-    return turn.ask("blocks", async (provider) => {
-      const endsAt = Math.min(toBlock, fromBlock + provider.range.blocksMax() - 1);
+  ({ failover }: Pick<ReaderContext, "failover">, payees: Payees): ChainReader["readPointers"] =>
+  async ({ fromBlock, toBlock, headers: knownHeaders }) => {
+    const { findPayee } = await payees.read();
+    return failover.run("blocks", async (provider) => {
+      const endBlock = Math.min(toBlock, fromBlock + provider.range.blocksMax() - 1);
       const headers =
-        given?.filter(({ number }) => number >= fromBlock && number <= endsAt) ??
-        (await askHeaders(provider, { fromBlock, toBlock: endsAt }));
-      const end = headers.at(-1);
-      if (end?.number !== endsAt) throw new RpcFault("behind", "a node without the range's end");
-      const pointers: Pointer[] = [];
+        knownHeaders?.filter(({ number }) => number >= fromBlock && number <= endBlock) ??
+        (await fetchHeaders(provider, { fromBlock, toBlock: endBlock }));
+      const endHeader = headers.at(-1);
+      if (endHeader?.number !== endBlock)
+        throw new RpcFault("behind", "a node without the range's end");
+      const pointers: TransactionPointer[] = [];
       for (const header of headers)
-        pointers.push(...(await askPointers(provider, header, payeeOf)));
-      const [again] = await provider.ask([hashQuestion(endsAt)]);
-      if (again !== end.hash) throw new RpcFault("behind", "the chain moved while it was read");
-      return { pointers, end, readBy: provider.id };
+        pointers.push(...(await fetchPointers(provider, header, findPayee)));
+      const [currentEndHash] = await provider.request([blockHashRequest(endBlock)]);
+      if (currentEndHash !== endHeader.hash)
+        throw new RpcFault("behind", "the chain moved while it was read");
+      return { pointers, endHeader, providerId: provider.id };
     });
   };
 
-const askPointers = async (
+const fetchPointers = async (
   provider: Provider,
   { hash, number }: BlockHeader,
-  payeeOf: PayeeOf,
-): Promise<readonly Pointer[]> => {
-  const [block] = await provider.ask([blockQuestion(hash)]);
+  findPayee: FindPayee,
+): Promise<readonly TransactionPointer[]> => {
+  const [block] = await provider.request([blockRequest(hash)]);
   const { timestampSeconds } = block;
-  const place = { blockNumber: number, blockHash: hash, timestampSeconds };
+  const location = { blockNumber: number, blockHash: hash, timestampSeconds };
   return block.transactions
-    .filter(({ outputs }) => paysAny(outputs, payeeOf))
-    .map(({ txid }) => ({ ...place, transactionHash: txid }));
+    .filter(({ outputs }) => paysKnownPayee(outputs, findPayee))
+    .map(({ txid }) => ({ ...location, transactionHash: txid }));
 };

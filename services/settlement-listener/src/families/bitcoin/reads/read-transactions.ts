@@ -1,44 +1,44 @@
-import type { Question } from "../../../rpc/json-rpc.ts";
-import type { ReaderGround } from "../../../rpc/open-chain-readers.ts";
+import type { RpcRequest } from "../../../rpc/json-rpc.ts";
+import type { ReaderContext } from "../../../rpc/create-chain-readers.ts";
 import type { Provider } from "../../../rpc/provider.ts";
 import { readKnown } from "../../../rpc/read-known.ts";
 import type { ChainReader, Sender, TransactionReceipt } from "../../../watch/chain-reader.ts";
 import type { BitcoinChain } from "../bitcoin-chain.ts";
 import {
   type KnownTransaction,
-  type Place,
-  placeQuestion,
-  transactionQuestion,
-} from "../node-answers.ts";
+  type CanonicalBlock,
+  canonicalBlockRequest,
+  transactionRequest,
+} from "../rpc-requests.ts";
 import type { Payees } from "../payees.ts";
-import { listTransfers, senderOf } from "../verify-transaction.ts";
+import { listTransfers, toSender } from "../verify-transaction.ts";
 
 type TransactionReads = Pick<ChainReader, "readReceipts" | "readSenders">;
 
 /** A transaction, and its block where that is one of the node's chain. */
-type Found = KnownTransaction & { place: Place | undefined };
+type LocatedTransaction = KnownTransaction & { canonicalBlock: CanonicalBlock | undefined };
 
 /** Reads what became of transactions. */
 export const createTransactionReads = (
-  ground: Pick<ReaderGround, "chainId" | "metrics" | "turn">,
+  context: Pick<ReaderContext, "chainId" | "metrics" | "failover">,
   { chain, payees }: { chain: BitcoinChain; payees: Payees },
 ): TransactionReads => {
-  const readAll = (what: string, txids: readonly string[]) =>
-    readKnown(ground, { what, names: txids, askSome: askTransactions });
+  const readTransactions = (description: string, txids: readonly string[]) =>
+    readKnown(context, { description, keys: txids, fetchItems: fetchTransactions });
   return {
     readReceipts: async (txids) => {
-      const { payeeOf } = await payees.read();
-      const found = await readAll("transactions", txids);
+      const { findPayee } = await payees.read();
+      const transactions = await readTransactions("transactions", txids);
       return new Map(
-        [...found].flatMap(([txid, { blockHash, body, place }]) => {
-          if (place === undefined || blockHash === undefined) return [];
+        [...transactions].flatMap(([txid, { blockHash, parsedTransaction, canonicalBlock }]) => {
+          if (canonicalBlock === undefined || blockHash === undefined) return [];
           const receipt: TransactionReceipt = {
             transactionHash: txid,
-            blockNumber: place.number,
+            blockNumber: canonicalBlock.number,
             blockHash,
-            timestampSeconds: place.timestampSeconds,
-            sender: senderOf(body),
-            transfers: listTransfers(body, payeeOf, chain),
+            timestampSeconds: canonicalBlock.timestampSeconds,
+            sender: toSender(parsedTransaction),
+            transfers: listTransfers(parsedTransaction, findPayee, chain),
             // Its id vouches for all that is in it.
             evidence: txid,
           };
@@ -47,35 +47,49 @@ export const createTransactionReads = (
       );
     },
     readSenders: async (txids) => {
-      const found = await readAll("senders", txids);
+      const transactions = await readTransactions("senders", txids);
       return new Map(
-        [...found].flatMap(([txid, { blockHash, body, place }]): [string, Sender][] => {
-          const address = senderOf(body);
-          // Bitcoin Core's index keeps what stood in blocks that lost.
-          const lost =
-            blockHash !== undefined && place === undefined ? { isLost: true as const } : {};
-          if (!body.isCoinbase) return [[txid, { address, nonce: 0, ...lost }]];
-          // It is valid in a block of its own height only.
-          return place === undefined ? [] : [[txid, { address, nonce: place.number }]];
-        }),
+        [...transactions].flatMap(
+          ([txid, { blockHash, parsedTransaction, canonicalBlock }]): [string, Sender][] => {
+            const address = toSender(parsedTransaction);
+            // Bitcoin Core's index keeps what stood in blocks that lost.
+            const orphaned =
+              blockHash !== undefined && canonicalBlock === undefined
+                ? { isOrphaned: true as const }
+                : {};
+            if (!parsedTransaction.isCoinbase) return [[txid, { address, nonce: 0, ...orphaned }]];
+            // It is valid in a block of its own height only.
+            return canonicalBlock === undefined
+              ? []
+              : [[txid, { address, nonce: canonicalBlock.number }]];
+          },
+        ),
       );
     },
   };
 };
 
 /** Transactions that a node knows, and where they stand; the others are left out. */
-export const askTransactions = async (
+export const fetchTransactions = async (
   provider: Provider,
   txids: readonly string[],
-): Promise<ReadonlyMap<string, Found>> => {
-  const known = await askKnown(provider, txids.map(transactionQuestion));
-  const blockHashes = [...new Set(known.flatMap(({ blockHash }) => blockHash ?? []))];
-  const answers = await askEachKnown(provider, blockHashes.map(placeQuestion));
-  const places = new Map(blockHashes.map((blockHash, index) => [blockHash, answers[index]]));
+): Promise<ReadonlyMap<string, LocatedTransaction>> => {
+  const knownTransactions = await fetchKnown(provider, txids.map(transactionRequest));
+  const blockHashes = [...new Set(knownTransactions.flatMap(({ blockHash }) => blockHash ?? []))];
+  const results = await fetchEachKnown(provider, blockHashes.map(canonicalBlockRequest));
+  const canonicalBlocks = new Map(
+    blockHashes.map((blockHash, index) => [blockHash, results[index]]),
+  );
   return new Map(
-    known.map((one): [string, Found] => [
-      one.body.txid,
-      { ...one, place: one.blockHash === undefined ? undefined : places.get(one.blockHash) },
+    knownTransactions.map((knownTransaction): [string, LocatedTransaction] => [
+      knownTransaction.parsedTransaction.txid,
+      {
+        ...knownTransaction,
+        canonicalBlock:
+          knownTransaction.blockHash === undefined
+            ? undefined
+            : canonicalBlocks.get(knownTransaction.blockHash),
+      },
     ]),
   );
 };
@@ -85,26 +99,30 @@ export const listMined = async (
   provider: Provider,
   txids: readonly string[],
 ): Promise<ReadonlySet<string>> => {
-  const known = await askTransactions(provider, [...new Set(txids)]);
-  return new Set([...known].flatMap(([txid, { place }]) => (place === undefined ? [] : [txid])));
+  const transactions = await fetchTransactions(provider, [...new Set(txids)]);
+  return new Set(
+    [...transactions].flatMap(([txid, { canonicalBlock }]) =>
+      canonicalBlock === undefined ? [] : [txid],
+    ),
+  );
 };
 
 /** The answers in the order of the questions: undefined where the node knows no such thing. */
-const askEachKnown = async <T>(
+const fetchEachKnown = async <T>(
   provider: Provider,
-  questions: readonly Question<T>[],
+  requests: readonly RpcRequest<T>[],
 ): Promise<readonly (T | undefined)[]> => {
-  const answers = await provider.askEachInParts(questions);
-  return answers.map((answer) => {
-    if ("value" in answer) return answer.value;
-    if (answer.fault.kind !== "behind") throw answer.fault;
+  const results = await provider.requestEachInParts(requests);
+  return results.map((result) => {
+    if ("value" in result) return result.value;
+    if (result.fault.kind !== "behind") throw result.fault;
     return undefined;
   });
 };
 
 /** The answers that there are. */
-export const askKnown = async <T>(
+export const fetchKnown = async <T>(
   provider: Provider,
-  questions: readonly Question<T>[],
+  requests: readonly RpcRequest<T>[],
 ): Promise<readonly T[]> =>
-  (await askEachKnown(provider, questions)).filter((answer) => answer !== undefined);
+  (await fetchEachKnown(provider, requests)).filter((result) => result !== undefined);

@@ -1,36 +1,36 @@
-import type { AskUsedAddresses } from "@payment-links/contracts";
-import type { Question } from "../../../rpc/json-rpc.ts";
-import type { ReaderGround } from "../../../rpc/open-chain-readers.ts";
-import { readArray } from "../../../rpc/read-answer.ts";
+import type { FetchUsedAddresses } from "@payment-links/contracts";
+import type { RpcRequest } from "../../../rpc/json-rpc.ts";
+import type { ReaderContext } from "../../../rpc/create-chain-readers.ts";
+import { parseArray } from "../../../rpc/parse-result.ts";
 
 /**
  * Reads which addresses some transaction has paid. Only a node with an index of addresses can tell: btcd has
  * one with `--addrindex`, Bitcoin Core has none.
  */
 export const createReadUsedAddresses =
-  ({ turn }: Pick<ReaderGround, "turn">): AskUsedAddresses =>
+  ({ failover }: Pick<ReaderContext, "failover">): FetchUsedAddresses =>
   async ({ addresses }) => {
-    const usedAddresses = await turn.ask("used addresses", async (provider) => {
-      const answers = await provider.askEachInParts(addresses.map(oneTransactionQuestion));
-      const used: string[] = [];
-      for (const [index, answer] of answers.entries()) {
-        if ("value" in answer) {
+    const usedAddresses = await failover.run("used addresses", async (provider) => {
+      const results = await provider.requestEachInParts(addresses.map(anyTransactionRequest));
+      const paidAddresses: string[] = [];
+      for (const [index, result] of results.entries()) {
+        if ("value" in result) {
           const address = addresses[index];
-          if (answer.value && address !== undefined) used.push(address);
-        } else if (answer.fault.kind === "refused") {
+          if (result.value && address !== undefined) paidAddresses.push(address);
+        } else if (result.fault.kind === "refused") {
           // The node has no such index, which is no failure of it.
           return undefined;
-        } else if (answer.fault.kind !== "behind") throw answer.fault;
+        } else if (result.fault.kind !== "behind") throw result.fault;
       }
-      return used;
+      return paidAddresses;
     });
     if (usedAddresses === undefined) throw new Error("the node has no index of addresses");
     return { usedAddresses };
   };
 
 /** Whether any transaction pays an address. btcd says of an unused one that it knows nothing of it. */
-const oneTransactionQuestion = (address: string): Question<boolean> => ({
+const anyTransactionRequest = (address: string): RpcRequest<boolean> => ({
   method: "searchrawtransactions",
   params: [address, 0, 0, 1],
-  read: (result) => readArray(result).length > 0,
+  parseResult: (result) => parseArray(result).length > 0,
 });

@@ -1,25 +1,26 @@
 import { expect, test } from "@jest/globals";
-import { createBloomTest, readBloom } from "./bloom.ts";
+import { createBloomTest, parseBloom } from "./bloom.ts";
 
-const empty = `0x${"0".repeat(512)}` as const;
-const full = `0x${"f".repeat(512)}` as const;
+const emptyBloom = `0x${"0".repeat(512)}` as const;
+const fullBloom = `0x${"f".repeat(512)}` as const;
 const address = "0x5fbdb2315678afecb367f032d93f642f64180aa3";
 const topic = "0x9f16cbcc523c67a60c450e5ffe4f3b7b6dbe772e7abcadb2686ce029a9a0a2b6";
 
 test("an empty bloom excludes, a full one does not", () => {
-  const mayHold = createBloomTest([address, topic]);
-  expect(mayHold(readBloom(empty))).toBe(false);
-  expect(mayHold(readBloom(full))).toBe(true);
+  const mayContain = createBloomTest([address, topic]);
+  expect(mayContain(parseBloom(emptyBloom))).toBe(false);
+  expect(mayContain(parseBloom(fullBloom))).toBe(true);
 });
 
 // read-logs.test.ts proves on a real node's blooms that these are the right bits; this test proves
 // that each single bit counts.
 test("a bloom that lacks any one of the bits excludes", () => {
-  const mayHold = createBloomTest([address, topic]);
+  const mayContain = createBloomTest([address, topic]);
   const digits = Array.from({ length: 512 }, (_, index) => index);
-  const needed = digits.filter(
-    (index) => !mayHold(readBloom(`0x${full.slice(2, 2 + index)}0${full.slice(3 + index)}`)),
+  const requiredDigits = digits.filter(
+    (index) =>
+      !mayContain(parseBloom(`0x${fullBloom.slice(2, 2 + index)}0${fullBloom.slice(3 + index)}`)),
   );
-  expect(needed.length).toBeGreaterThanOrEqual(4);
-  expect(needed.length).toBeLessThanOrEqual(6);
+  expect(requiredDigits.length).toBeGreaterThanOrEqual(4);
+  expect(requiredDigits.length).toBeLessThanOrEqual(6);
 });

@@ -8,8 +8,8 @@ afterEach(() => node?.close());
 test("settlement-listener passes a block with 3 GB of strangers' logs within the heap of the chart, and settles a payment in it", async () => {
   node = await serveHeavyReceipts({ count: 901, dataCharacters: 1_700_000 });
   const { blockNumber, link, url } = node;
-  const watched = { chainId: "137", link, pastBlock: blockNumber };
-  const { payments, transferCount } = await watchHeavyChain(url, watched);
+  const watchOptions = { chainId: "137", link, pastBlock: blockNumber };
+  const { payments, transferCount } = await watchHeavyChain(url, watchOptions);
   expect(payments).toEqual([{ status: "settled", amount: "0.000001" }]);
   expect(transferCount).toBe(901);
 }, 1_800_000);

@@ -9,6 +9,6 @@ test("a block with 100 MB of strangers' logs is read within a heap of 80 MiB", a
   node = await serveHeavyReceipts({ count: 60, dataCharacters: 850_000 });
   const { blockNumber, url } = node;
   const range = { from: blockNumber, to: blockNumber };
-  const read = await readHeavyChain(url, { chainId: "137", ...range, heapMib: 80 });
-  expect(read.foundCount).toBe(60);
+  const result = await readHeavyChain(url, { chainId: "137", ...range, heapMib: 80 });
+  expect(result.foundCount).toBe(60);
 });

@@ -2,8 +2,8 @@ import { once } from "node:events";
 import { type Server, createServer } from "node:http";
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
 import type { Hex } from "viem";
-import { openLog, openMetrics, systemClock } from "@payment-links/runtime";
-import { openChainReaders } from "../../../rpc/open-chain-readers.ts";
+import { createLog, createMetrics, systemClock } from "@payment-links/runtime";
+import { createChainReaders } from "../../../rpc/create-chain-readers.ts";
 import type { ChainReaders } from "../../../watch/chain-reader.ts";
 import { createEvmReads } from "../create-evm-reads.ts";
 import { evmDialect } from "../evm-family.ts";
@@ -17,7 +17,7 @@ const address = `0x${"11".repeat(20)}` as const;
 type Call = { id: number; method: string; params: [Hex?] };
 
 /** The receipt of any transaction that is asked for, with a log that no real payment has. */
-const receiptOf = (hash: Hex) => ({
+const createReceipt = (hash: Hex) => ({
   transactionHash: hash,
   blockNumber: "0x1",
   blockHash: `0x${"22".repeat(32)}`,
@@ -36,35 +36,35 @@ beforeEach(async () => {
     const chunks: Buffer[] = [];
     request.on("data", (chunk: Buffer) => chunks.push(chunk));
     request.on("end", () => {
-      const asked = JSON.parse(Buffer.concat(chunks).toString()) as Call | Call[];
-      const answers = [asked].flat().map(({ id, method, params: [hash] }, index) =>
+      const calls = JSON.parse(Buffer.concat(chunks).toString()) as Call | Call[];
+      const replies = [calls].flat().map(({ id, method, params: [hash] }, index) =>
         index < callsAnsweredMax
           ? {
               id,
-              result: method === "eth_chainId" || hash === undefined ? "0x0" : receiptOf(hash),
+              result: method === "eth_chainId" || hash === undefined ? "0x0" : createReceipt(hash),
             }
           : { id, error: { code: -32003, message: "response too large" } },
       );
-      response.end(JSON.stringify(Array.isArray(asked) ? answers : answers[0]));
+      response.end(JSON.stringify(Array.isArray(calls) ? replies : replies[0]));
     });
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
-  const place = server.address();
-  const port = typeof place === "object" && place !== null ? place.port : 0;
+  const serverAddress = server.address();
+  const port = typeof serverAddress === "object" && serverAddress !== null ? serverAddress.port : 0;
   const options = {
     chainId: "0",
     dialect: evmDialect({ chainName: "0" }),
     urls: [`http://127.0.0.1:${port}`],
     rangeBlocksMax: 1,
     // This test is about size, not speed: 27 MB take a busy machine a while.
-    timing: { timeoutMs: 100_000, askingMsMax: 100_000 },
+    timing: { timeoutMs: 100_000, failoverMsMax: 100_000 },
     clock: systemClock,
-    log: openLog({ service: "test", level: "fatal" }),
-    metrics: createRpcMetrics(openMetrics("test")),
+    log: createLog({ service: "test", level: "fatal" }),
+    metrics: createRpcMetrics(createMetrics("test")),
   };
-  readers = openChainReaders(options, (asking) =>
-    createEvmReads(asking, { proxies: [], contracts: new Set(), isBloomKept: false }),
+  readers = createChainReaders(options, (readerContext) =>
+    createEvmReads(readerContext, { proxies: [], contracts: new Set(), hasLogsBloom: false }),
   );
 });
 afterEach(() => {

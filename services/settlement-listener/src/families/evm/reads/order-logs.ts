@@ -1,8 +1,8 @@
 import type { Hex } from "viem";
-import type { PlacedLog } from "../node-answers.ts";
+import type { IndexedLog } from "../rpc-results.ts";
 import { RpcFault } from "../../../rpc/rpc-fault.ts";
 
-type Expected = {
+type ExpectedLogs = {
   filters: readonly { address: Hex; topic0: Hex }[];
   fromBlock: number;
   toBlock: number;
@@ -15,32 +15,33 @@ type Expected = {
  * the question: from another contract or block, or from two chains at once.
  */
 export const orderLogs = (
-  answer: readonly (PlacedLog & { removed?: boolean | undefined })[],
-  { filters, fromBlock, toBlock, blocks }: Expected,
-): { logs: PlacedLog[]; repeatedCount: number } => {
+  receivedLogs: readonly (IndexedLog & { removed?: boolean | undefined })[],
+  { filters, fromBlock, toBlock, blocks }: ExpectedLogs,
+): { logs: IndexedLog[]; repeatedCount: number } => {
   const hashes = new Map(blocks.map(({ number, hash }) => [number, hash]));
-  const byPlace = new Map<string, PlacedLog>();
+  const logByPosition = new Map<string, IndexedLog>();
   let repeatedCount = 0;
-  for (const { removed, ...log } of answer) {
+  for (const { removed, ...log } of receivedLogs) {
     if (removed === true) continue;
-    if (log.blockNumber < fromBlock || log.blockNumber > toBlock) refuse("a log of another block");
-    const own = filters.filter(({ address }) => address === log.address);
-    if (own.length === 0) refuse("a log of another contract");
+    if (log.blockNumber < fromBlock || log.blockNumber > toBlock)
+      rejectLogs("a log of another block");
+    const contractFilters = filters.filter(({ address }) => address === log.address);
+    if (contractFilters.length === 0) rejectLogs("a log of another contract");
     const hash = hashes.get(log.blockNumber) ?? log.blockHash;
-    if (hash !== log.blockHash) refuse("logs of two chains");
+    if (hash !== log.blockHash) rejectLogs("logs of two chains");
     hashes.set(log.blockNumber, hash);
     // Addresses and topics are asked for as two lists, so a contract's other events can come through.
-    if (!own.some(({ topic0 }) => topic0 === log.topics[0])) continue;
-    const place = `${log.blockNumber}:${log.logIndex}`;
-    if (byPlace.has(place)) repeatedCount += 1;
-    byPlace.set(place, log);
+    if (!contractFilters.some(({ topic0 }) => topic0 === log.topics[0])) continue;
+    const position = `${log.blockNumber}:${log.logIndex}`;
+    if (logByPosition.has(position)) repeatedCount += 1;
+    logByPosition.set(position, log);
   }
-  const logs = [...byPlace.values()].sort(
+  const logs = [...logByPosition.values()].sort(
     (a, b) => a.blockNumber - b.blockNumber || a.logIndex - b.logIndex,
   );
   return { logs, repeatedCount };
 };
 
-const refuse = (what: string): never => {
-  throw new RpcFault("invalid", what);
+const rejectLogs = (reason: string): never => {
+  throw new RpcFault("invalid", reason);
 };

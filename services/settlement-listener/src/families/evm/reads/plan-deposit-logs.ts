@@ -7,13 +7,13 @@ import { chunk } from "../../../rpc/chunk.ts";
  * request bears; geth takes a thousand values for one topic, which is what is asked for from then on
  * where a provider has refused more.
  */
-export const payeesPerQuestion = { atFirst: 10_000, afterRefusal: 1_000 };
+export const payeesPerRequest = { initial: 10_000, afterRejection: 1_000 };
 
 /** Some bytes of a question, an owner in it, and a log in its answer, as JSON. */
-const bytesOf = { question: 500, payee: 69, log: 700 };
+const byteEstimates = { request: 500, payee: 69, log: 700 };
 
 /** A question for tokens' transfers: to these owners, or to anybody. */
-export type DepositQuestion = { to: readonly Hex[] | undefined };
+export type DepositLogRequest = { to: readonly Hex[] | undefined };
 
 /**
  * Decides how tokens' transfers to owners are asked for, by what it costs on the wire: the transfers to
@@ -30,18 +30,19 @@ export const planDepositLogs = ({
   /** How many of them one question names at most. */
   payeesMax: number;
   transfersPerBlock: number;
-}): readonly DepositQuestion[] => {
+}): readonly DepositLogRequest[] => {
   if (payees.length === 0) return [];
-  const parts = chunk(payees, payeesMax);
-  const named = parts.length * bytesOf.question + payees.length * bytesOf.payee;
-  const all = bytesOf.question + blockCount * transfersPerBlock * bytesOf.log;
-  if (all < named) return [{ to: undefined }];
-  return parts.map((to) => ({ to }));
+  const batches = chunk(payees, payeesMax);
+  const bytesByName = batches.length * byteEstimates.request + payees.length * byteEstimates.payee;
+  const bytesForAll = byteEstimates.request + blockCount * transfersPerBlock * byteEstimates.log;
+  if (bytesForAll < bytesByName) return [{ to: undefined }];
+  return batches.map((to) => ({ to }));
 };
 
-const freshBlocksMore = 200;
-const payeesPerBlockMore = 50;
+const extraFreshBlocksMax = 200;
+const payeesPerExtraBlock = 50;
 
 /** How many new blocks a step reads: a question that names many owners is put for more of them. */
 export const planFreshBlocks = (payeeCount: number): number =>
-  freshBlocksMaxDefault + Math.min(freshBlocksMore, Math.floor(payeeCount / payeesPerBlockMore));
+  freshBlocksMaxDefault +
+  Math.min(extraFreshBlocksMax, Math.floor(payeeCount / payeesPerExtraBlock));

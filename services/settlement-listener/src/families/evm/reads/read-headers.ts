@@ -1,20 +1,25 @@
 import { numberToHex } from "viem";
 import { ChainUnreachableError } from "../../../watch/chain-reader.ts";
 import type { EvmHeader, EvmReads } from "../evm-reads.ts";
-import type { Turn } from "../../../rpc/ask-in-turn.ts";
-import type { Question } from "../../../rpc/json-rpc.ts";
-import { readHeader } from "../node-answers.ts";
+import type { ProviderFailover } from "../../../rpc/provider-failover.ts";
+import type { RpcRequest } from "../../../rpc/json-rpc.ts";
+import { parseHeader } from "../rpc-results.ts";
 import { RpcFault } from "../../../rpc/rpc-fault.ts";
 import type { RpcMetrics } from "../../../rpc/rpc-metrics.ts";
-import type { HeadMemory } from "../../../rpc/open-chain-readers.ts";
+import type { HighestHead } from "../../../rpc/create-chain-readers.ts";
 
-type HeadersOptions = { chainId: string; turn: Turn; metrics: RpcMetrics; memory: HeadMemory };
+type HeadersOptions = {
+  chainId: string;
+  failover: ProviderFailover;
+  metrics: RpcMetrics;
+  highestHead: HighestHead;
+};
 
 /** One header by its number. */
-export const headerQuestion = (blockNumber: number): Question<EvmHeader | null> => ({
+export const headerRequest = (blockNumber: number): RpcRequest<EvmHeader | null> => ({
   method: "eth_getBlockByNumber",
   params: [numberToHex(blockNumber), false],
-  read: readHeader,
+  parseResult: parseHeader,
 });
 
 /**
@@ -22,50 +27,48 @@ export const headerQuestion = (blockNumber: number): Question<EvmHeader | null> 
  * does is accepted only if nobody has reported a further head, or nobody gives a longer answer.
  */
 export const createReadHeaders =
-  ({ chainId, memory, metrics, turn }: HeadersOptions): EvmReads["readHeaders"] =>
+  ({ chainId, highestHead, metrics, failover }: HeadersOptions): EvmReads["readHeaders"] =>
   async ({ fromBlock, toBlock }) => {
     const count = Math.max(0, toBlock - fromBlock + 1);
-    const questions = Array.from({ length: count }, (_, index) =>
-      headerQuestion(fromBlock + index),
-    );
-    let longest: readonly EvmHeader[] | undefined;
+    const requests = Array.from({ length: count }, (_, index) => headerRequest(fromBlock + index));
+    let longestHeaders: readonly EvmHeader[] | undefined;
     try {
-      return await turn.ask("headers", async (provider) => {
-        const answers = await provider.askMany(questions);
-        const headers = cutAtEnd(answers, { fromBlock, readBy: provider.id });
-        if (!areChained(headers)) {
-          metrics.disagreed(chainId, "unchained_headers");
+      return await failover.run("headers", async (provider) => {
+        const results = await provider.requestMany(requests);
+        const headers = takeUntilMissing(results, { fromBlock, providerId: provider.id });
+        if (!areConnected(headers)) {
+          metrics.countDisagreement(chainId, "unchained_headers");
           throw new RpcFault("invalid", "headers that are no chain");
         }
-        if (headers.length < count && toBlock <= memory.latest) {
-          metrics.disagreed(chainId, "short_headers");
-          if (headers.length >= (longest?.length ?? 0)) longest = headers;
+        if (headers.length < count && toBlock <= highestHead.latest) {
+          metrics.countDisagreement(chainId, "short_headers");
+          if (headers.length >= (longestHeaders?.length ?? 0)) longestHeaders = headers;
           throw new RpcFault("behind", "a node that has not come so far");
         }
         return headers;
       });
     } catch (error) {
-      if (!(error instanceof ChainUnreachableError) || longest === undefined) throw error;
-      return longest;
+      if (!(error instanceof ChainUnreachableError) || longestHeaders === undefined) throw error;
+      return longestHeaders;
     }
   };
 
-const cutAtEnd = (
-  answers: readonly (EvmHeader | null)[],
-  { fromBlock, readBy }: { fromBlock: number; readBy: string },
+const takeUntilMissing = (
+  results: readonly (EvmHeader | null)[],
+  { fromBlock, providerId }: { fromBlock: number; providerId: string },
 ): EvmHeader[] => {
   const headers: EvmHeader[] = [];
-  for (const header of answers) {
+  for (const header of results) {
     if (header === null) break;
     if (header.number !== fromBlock + headers.length) {
       throw new RpcFault("invalid", "a header of another block");
     }
-    headers.push({ ...header, readBy });
+    headers.push({ ...header, providerId });
   }
   return headers;
 };
 
-const areChained = (headers: readonly EvmHeader[]): boolean =>
+const areConnected = (headers: readonly EvmHeader[]): boolean =>
   headers.every((header, index) => {
     const parent = headers[index - 1];
     return parent === undefined || parent.hash === header.parentHash;

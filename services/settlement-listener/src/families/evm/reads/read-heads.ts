@@ -1,55 +1,59 @@
 import type { Clock } from "@payment-links/runtime";
 import type { Heads } from "../../../domain/plan-scan.ts";
-import type { Answer, Question } from "../../../rpc/json-rpc.ts";
-import { readHeader, readQuantity } from "../node-answers.ts";
+import type { RpcResult, RpcRequest } from "../../../rpc/json-rpc.ts";
+import { parseHeader, parseQuantity } from "../rpc-results.ts";
 import type { Provider } from "../../../rpc/provider.ts";
-import type { ReaderGround } from "../../../rpc/open-chain-readers.ts";
+import type { ReaderContext } from "../../../rpc/create-chain-readers.ts";
 import { RpcFault } from "../../../rpc/rpc-fault.ts";
 import { readFurthestHeads } from "../../../rpc/read-furthest-heads.ts";
 
-type HeadsGround = Pick<ReaderGround, "chainId" | "clock" | "memory" | "metrics" | "turn">;
+type HeadsContext = Pick<
+  ReaderContext,
+  "chainId" | "clock" | "highestHead" | "metrics" | "failover"
+>;
 
-const tagAskedAgainMs = 60_000;
+const tagRetryMs = 60_000;
 const tags = ["safe", "finalized"] as const;
 type Tag = (typeof tags)[number];
 
 /** Reads how far the chain is, by what its nodes tell of the head and of its tags. */
-export const createReadHeads = (ground: HeadsGround): (() => Promise<Heads>) =>
-  readFurthestHeads(ground, createAskHeads(ground.clock));
+export const createReadHeads = (context: HeadsContext): (() => Promise<Heads>) =>
+  readFurthestHeads(context, createFetchHeads(context.clock));
 
 /** What is known of a provider's tags. */
-type TagMemory = {
+type TagState = {
   /** Before this, by the clock's `elapsedMs`, one that it does not know is not asked for again. */
   unknownUntilMs: Map<Tag, number>;
   /** Those that it has told once. */
-  told: Set<Tag>;
+  knownTags: Set<Tag>;
 };
 
-const createAskHeads = (clock: Clock) => {
-  const memories = new WeakMap<Provider, TagMemory>();
+const createFetchHeads = (clock: Clock) => {
+  const tagStates = new WeakMap<Provider, TagState>();
 
   return async (provider: Provider): Promise<Heads> => {
-    const { told, unknownUntilMs } = memories.get(provider) ?? {
+    const { knownTags, unknownUntilMs } = tagStates.get(provider) ?? {
       unknownUntilMs: new Map(),
-      told: new Set(),
+      knownTags: new Set(),
     };
-    memories.set(provider, { unknownUntilMs, told });
-    const asked = tags.filter((tag) => (unknownUntilMs.get(tag) ?? 0) <= clock.elapsedMs());
-    const [latestAnswer, ...answers] = await provider.askEach<number | null>([
-      headQuestion,
-      ...asked.map(tagQuestion),
+    tagStates.set(provider, { unknownUntilMs, knownTags });
+    const requestedTags = tags.filter((tag) => (unknownUntilMs.get(tag) ?? 0) <= clock.elapsedMs());
+    const [latestResult, ...tagResults] = await provider.requestEach<number | null>([
+      headRequest,
+      ...requestedTags.map(tagRequest),
     ]);
-    const latest = readLatest(latestAnswer);
+    const latest = unwrapLatest(latestResult);
     const heads: Heads = { latest, safe: null, finalized: null };
-    for (const [index, tag] of asked.entries()) {
-      const block = readTag(answers[index]);
+    for (const [index, tag] of requestedTags.entries()) {
+      const block = unwrapTag(tagResults[index]);
       // Without it depth would decide, and what it settles is settled for good.
-      if (block === null && told.has(tag)) throw new RpcFault("behind", `no ${tag}, which it had`);
+      if (block === null && knownTags.has(tag))
+        throw new RpcFault("behind", `no ${tag}, which it had`);
       if (block === null) {
-        unknownUntilMs.set(tag, clock.elapsedMs() + tagAskedAgainMs);
+        unknownUntilMs.set(tag, clock.elapsedMs() + tagRetryMs);
         continue;
       }
-      told.add(tag);
+      knownTags.add(tag);
       // On a chain whose blocks are final at once, the tag may be read one block after the head.
       heads[tag] = Math.min(block, latest);
     }
@@ -57,27 +61,27 @@ const createAskHeads = (clock: Clock) => {
   };
 };
 
-const headQuestion: Question<number | null> = {
+const headRequest: RpcRequest<number | null> = {
   method: "eth_blockNumber",
   params: [],
-  read: readQuantity,
+  parseResult: parseQuantity,
 };
 
-const tagQuestion = (tag: Tag): Question<number | null> => ({
+const tagRequest = (tag: Tag): RpcRequest<number | null> => ({
   method: "eth_getBlockByNumber",
   params: [tag, false],
-  read: (result) => readHeader(result)?.number ?? null,
+  parseResult: (result) => parseHeader(result)?.number ?? null,
 });
 
-const readLatest = (answer: Answer<number | null> | undefined): number => {
-  if (answer !== undefined && "fault" in answer) throw answer.fault;
-  return answer?.value ?? 0;
+const unwrapLatest = (result: RpcResult<number | null> | undefined): number => {
+  if (result !== undefined && "fault" in result) throw result.fault;
+  return result?.value ?? 0;
 };
 
 /** Null if the node does not know the tag; a fault that does not say so is thrown. */
-const readTag = (answer: Answer<number | null> | undefined): number | null => {
-  if (answer === undefined) return null;
-  if (!("fault" in answer)) return answer.value;
-  if (answer.fault.kind === "refused" || answer.fault.kind === "behind") return null;
-  throw answer.fault;
+const unwrapTag = (result: RpcResult<number | null> | undefined): number | null => {
+  if (result === undefined) return null;
+  if (!("fault" in result)) return result.value;
+  if (result.fault.kind === "refused" || result.fault.kind === "behind") return null;
+  throw result.fault;
 };

@@ -1,24 +1,24 @@
 import { type Hex, numberToHex } from "viem";
-import type { ReadAnswer } from "../../../rpc/read-answer.ts";
+import type { ResultParser } from "../../../rpc/parse-result.ts";
 import type { EvmReads } from "../evm-reads.ts";
-import type { ReaderGround } from "../../../rpc/open-chain-readers.ts";
+import type { ReaderContext } from "../../../rpc/create-chain-readers.ts";
 import {
-  readChainTransaction,
-  readLogsOfReceipt,
-  readQuantity,
-  readReceipt,
-  readTransactionCall,
-  readTransactionHashes,
-} from "../node-answers.ts";
+  parseTransactionSender,
+  parseReceiptLogs,
+  parseQuantity,
+  parseReceipt,
+  parseTransactionCall,
+  parseTransactionHashes,
+} from "../rpc-results.ts";
 import type { Provider } from "../../../rpc/provider.ts";
-import type { Answer, Question } from "../../../rpc/json-rpc.ts";
-import { isGoneFrom, readAbsent } from "../../../rpc/read-absent.ts";
+import type { RpcResult, RpcRequest } from "../../../rpc/json-rpc.ts";
+import { isAbsentFromBlock, readAbsent } from "../../../rpc/read-absent.ts";
 import { readKnown } from "../../../rpc/read-known.ts";
 import { RpcFault } from "../../../rpc/rpc-fault.ts";
 import type { WatchedLogs } from "./read-logs.ts";
 import type { BlockRange, SeenTransaction } from "../../../watch/chain-reader.ts";
 
-type TransactionGround = Pick<ReaderGround, "chainId" | "metrics" | "turn"> &
+type TransactionContext = Pick<ReaderContext, "chainId" | "metrics" | "failover"> &
   Pick<WatchedLogs, "contracts">;
 
 type TransactionReads = Pick<
@@ -27,56 +27,76 @@ type TransactionReads = Pick<
 >;
 
 /** Reads what became of transactions. */
-export const createTransactionReads = (ground: TransactionGround): TransactionReads => {
-  const readAll = <T extends Named>(what: string, names: readonly Hex[], kind: Kind<T>) =>
-    readKnown(ground, {
-      what,
-      names,
-      askSome: (provider, hashes) => askSome(provider, hashes, kind),
-      mustBeThere: kind.mustBeThere,
+export const createTransactionReads = (context: TransactionContext): TransactionReads => {
+  const readByHash = <T extends WithTransactionHash>(
+    description: string,
+    hashes: readonly Hex[],
+    lookup: TransactionLookup<T>,
+  ) =>
+    readKnown(context, {
+      description,
+      keys: hashes,
+      fetchItems: (provider, hashes) => fetchByHash(provider, hashes, lookup),
+      mustExist: lookup.mustExist,
     });
-  const receipt = { ...receiptCall, read: readReceipt(ground.contracts), mustBeThere: false };
+  const receiptLookup = {
+    ...receiptMethod,
+    parseResult: parseReceipt(context.contracts),
+    mustExist: false,
+  };
   return {
-    readReceipts: (hashes) => readAll("receipts", hashes, receipt),
-    readAbsent: (seen, range) =>
-      readAbsent(ground, {
-        what: "absent transactions",
-        seen,
+    readReceipts: (hashes) => readByHash("receipts", hashes, receiptLookup),
+    readAbsent: (seenTransactions, range) =>
+      readAbsent(context, {
+        description: "absent transactions",
+        seenTransactions,
         findProofs: (provider) => findProofs(provider, range),
-        transactionQuestion: (hash) => placeQuestion(hash, (place) => place),
-        blockQuestions: (number) => [hashesQuestion(number)],
-        isGone: isGoneFromAnswer,
+        createTransactionRequest: (hash) => createReceiptRequest(hash, (location) => location),
+        createBlockRequests: (number) => [createTransactionHashesRequest(number)],
+        isAbsent: isAbsentFromResult,
       }),
-    readCalls: (hashes) => readAll("calls", hashes, call),
-    readSenders: (hashes) => readAll("transactions", hashes, transaction),
+    readCalls: (hashes) => readByHash("calls", hashes, callLookup),
+    readSenders: (hashes) => readByHash("transactions", hashes, senderLookup),
     readUsedNonces: (address, blockNumber) =>
-      ground.turn.ask("used nonces", async (provider) => {
+      context.failover.run("used nonces", async (provider) => {
         const params = [address, numberToHex(blockNumber)];
-        const question = { method: "eth_getTransactionCount", params, read: readQuantity };
-        const [count] = await provider.ask([question]);
+        const request = { method: "eth_getTransactionCount", params, parseResult: parseQuantity };
+        const [count] = await provider.request([request]);
         return count;
       }),
   };
 };
 
-type Named = { transactionHash: Hex };
+type WithTransactionHash = { transactionHash: Hex };
 /** What is asked of a transaction by its hash. */
-type Kind<T extends Named> = { method: string; read: ReadAnswer<T | null>; mustBeThere: boolean };
+type TransactionLookup<T extends WithTransactionHash> = {
+  method: string;
+  parseResult: ResultParser<T | null>;
+  mustExist: boolean;
+};
 
-const byHash = "eth_getTransactionByHash";
-const receiptCall = { method: "eth_getTransactionReceipt" };
-const transaction = { method: byHash, read: readChainTransaction, mustBeThere: false };
+const transactionByHashMethod = "eth_getTransactionByHash";
+const receiptMethod = { method: "eth_getTransactionReceipt" };
+const senderLookup = {
+  method: transactionByHashMethod,
+  parseResult: parseTransactionSender,
+  mustExist: false,
+};
 /** Asked for where a receipt is there, whose transaction must be as well. */
-const call = { method: byHash, read: readTransactionCall, mustBeThere: true };
+const callLookup = {
+  method: transactionByHashMethod,
+  parseResult: parseTransactionCall,
+  mustExist: true,
+};
 
 /** Where a transaction stands; null where the node does not tell. A receipt that no payment can have counts too. */
-const placeQuestion = <T>(
+const createReceiptRequest = <T>(
   hash: string,
-  read: (place: { blockHash: Hex; transactionHash: Hex } | null) => T,
-): Question<T> => ({
-  ...receiptCall,
+  parseLocation: (location: { blockHash: Hex; transactionHash: Hex } | null) => T,
+): RpcRequest<T> => ({
+  ...receiptMethod,
   params: [hash],
-  read: (result) => read(readLogsOfReceipt(new Set())(result)),
+  parseResult: (result) => parseLocation(parseReceiptLogs(new Set())(result)),
 });
 
 const blocksPerRequest = 100;
@@ -92,70 +112,81 @@ const emptyBlocksMax = 1_000;
 const findProofs = async (
   provider: Provider,
   { fromBlock, toBlock }: BlockRange,
-): Promise<readonly Question<boolean>[] | undefined> => {
-  const [newest] = await provider.ask([hashesQuestion(toBlock)]);
+): Promise<readonly RpcRequest<boolean>[] | undefined> => {
+  const [newest] = await provider.request([createTransactionHashesRequest(toBlock)]);
   if (newest === null) return undefined;
-  const first = await findReceiptProof(provider, (distance) => fromBlock + distance, "first");
-  const last = await findReceiptProof(provider, (distance) => toBlock - distance, "last");
-  if (first === undefined || last === undefined) return undefined;
-  const { params, method, read } = hashesQuestion(toBlock);
-  const reached = { method, params, read: (result: unknown) => read(result)?.hash === newest.hash };
-  return [reached, first, last];
+  const firstProof = await findReceiptProof(provider, (distance) => fromBlock + distance, "first");
+  const lastProof = await findReceiptProof(provider, (distance) => toBlock - distance, "last");
+  if (firstProof === undefined || lastProof === undefined) return undefined;
+  const { params, method, parseResult } = createTransactionHashesRequest(toBlock);
+  const headProof = {
+    method,
+    params,
+    parseResult: (result: unknown) => parseResult(result)?.hash === newest.hash,
+  };
+  return [headProof, firstProof, lastProof];
 };
 
 /** Asks for the receipt of the first or last transaction of the nearest block that has any. */
 const findReceiptProof = async (
   provider: Provider,
-  blockAt: (distance: number) => number,
-  which: "first" | "last",
-): Promise<Question<boolean> | undefined> => {
+  toBlockNumber: (distance: number) => number,
+  position: "first" | "last",
+): Promise<RpcRequest<boolean> | undefined> => {
   let count = 1;
   for (let distance = 0; distance < emptyBlocksMax; distance += count) {
     if (distance > 0) count = blocksPerRequest;
-    const numbers = Array.from({ length: count }, (_, index) => blockAt(distance + index));
-    const existing = numbers.filter((number) => number >= 0);
-    if (existing.length === 0) return undefined;
-    for (const block of await provider.askMany(existing.map(hashesQuestion))) {
+    const numbers = Array.from({ length: count }, (_, index) => toBlockNumber(distance + index));
+    const existingNumbers = numbers.filter((number) => number >= 0);
+    if (existingNumbers.length === 0) return undefined;
+    for (const block of await provider.requestMany(
+      existingNumbers.map(createTransactionHashesRequest),
+    )) {
       if (block === null) return undefined;
-      const hash = block.transactionHashes.at(which === "first" ? 0 : -1);
+      const hash = block.transactionHashes.at(position === "first" ? 0 : -1);
       if (hash === undefined) continue;
-      return placeQuestion(
+      return createReceiptRequest(
         hash,
-        (place) => place?.transactionHash === hash && place.blockHash === block.hash,
+        (location) => location?.transactionHash === hash && location.blockHash === block.hash,
       );
     }
   }
   return undefined;
 };
 
-const hashesQuestion = (number: number) => ({
+const createTransactionHashesRequest = (number: number) => ({
   method: "eth_getBlockByNumber",
   params: [numberToHex(number), false],
-  read: readTransactionHashes,
+  parseResult: parseTransactionHashes,
 });
 
 /** Whether a node has another block than the one in which a transaction was seen, or one without it. */
-const isGoneFromAnswer = (seen: SeenTransaction, [answer]: readonly Answer[]): boolean => {
-  if (answer === undefined || !("value" in answer)) return false;
+const isAbsentFromResult = (
+  seenTransaction: SeenTransaction,
+  [result]: readonly RpcResult[],
+): boolean => {
+  if (result === undefined || !("value" in result)) return false;
   // The question's own parser has made this value.
-  const block = answer.value as ReturnType<typeof readTransactionHashes>;
-  return block !== null && isGoneFrom(seen, block);
+  const block = result.value as ReturnType<typeof parseTransactionHashes>;
+  return block !== null && isAbsentFromBlock(seenTransaction, block);
 };
 
 /** Anybody can write large receipts: if they are too much for one answer, fewer are asked for. */
-const askSome = async <T extends Named>(
+const fetchByHash = async <T extends WithTransactionHash>(
   provider: Provider,
   hashes: readonly Hex[],
-  { method, read }: Pick<Kind<T>, "method" | "read">,
+  { method, parseResult }: Pick<TransactionLookup<T>, "method" | "parseResult">,
 ): Promise<Map<Hex, T>> => {
-  const answers = await provider.askMany(hashes.map((hash) => ({ method, params: [hash], read })));
+  const results = await provider.requestMany(
+    hashes.map((hash) => ({ method, params: [hash], parseResult })),
+  );
   return new Map(
-    answers.flatMap((answer, index): [Hex, T][] => {
-      if (answer === null) return [];
-      if (answer.transactionHash !== hashes[index]) {
+    results.flatMap((result, index): [Hex, T][] => {
+      if (result === null) return [];
+      if (result.transactionHash !== hashes[index]) {
         throw new RpcFault("invalid", "an answer for another transaction");
       }
-      return [[answer.transactionHash, answer]];
+      return [[result.transactionHash, result]];
     }),
   );
 };

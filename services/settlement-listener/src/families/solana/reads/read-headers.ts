@@ -1,25 +1,25 @@
-import type { ReaderGround } from "../../../rpc/open-chain-readers.ts";
+import type { ReaderContext } from "../../../rpc/create-chain-readers.ts";
 import { RpcFault } from "../../../rpc/rpc-fault.ts";
 import type { BlockHeader, ChainReader } from "../../../watch/chain-reader.ts";
-import { askHeaders } from "./ask-blocks.ts";
+import { fetchHeaders } from "./fetch-blocks.ts";
 
-type HeadersOptions = Pick<ReaderGround, "chainId" | "turn" | "metrics" | "memory">;
+type HeadersOptions = Pick<ReaderContext, "chainId" | "failover" | "metrics" | "highestHead">;
 
 /**
  * Reads the header of each slot of a range. A node that has not come so far has none of it, which
  * counts only while nobody has reported a further head.
  */
 export const createReadHeaders =
-  ({ chainId, memory, metrics, turn }: HeadersOptions): ChainReader["readHeaders"] =>
+  ({ chainId, highestHead, metrics, failover }: HeadersOptions): ChainReader["readHeaders"] =>
   async (range) => {
     if (range.toBlock < range.fromBlock) return [];
-    return turn.ask("headers", async (provider): Promise<readonly BlockHeader[]> => {
+    return failover.run("headers", async (provider): Promise<readonly BlockHeader[]> => {
       try {
-        return await askHeaders(provider, range);
+        return await fetchHeaders(provider, range);
       } catch (error) {
         if (!(error instanceof RpcFault) || error.kind !== "behind") throw error;
-        if (range.toBlock > memory.latest) return [];
-        metrics.disagreed(chainId, "short_headers");
+        if (range.toBlock > highestHead.latest) return [];
+        metrics.countDisagreement(chainId, "short_headers");
         throw error;
       }
     });

@@ -1,25 +1,25 @@
 import type { Heads } from "../../../domain/plan-scan.ts";
-import type { Question } from "../../../rpc/json-rpc.ts";
+import type { RpcRequest } from "../../../rpc/json-rpc.ts";
 import type { Provider } from "../../../rpc/provider.ts";
 import { readFurthestHeads } from "../../../rpc/read-furthest-heads.ts";
 import type { ChainReader } from "../../../watch/chain-reader.ts";
-import { readCount } from "../node-answers.ts";
+import { parseCount } from "../rpc-results.ts";
 
 /** Reads how far the chain is: what is confirmed may be seen, what is finalized settles. */
 export const createReadHeads = (
-  ground: Parameters<typeof readFurthestHeads>[0],
-): ChainReader["readHeads"] => readFurthestHeads(ground, askHeads);
+  context: Parameters<typeof readFurthestHeads>[0],
+): ChainReader["readHeads"] => readFurthestHeads(context, fetchHeads);
 
-const askHeads = async (provider: Provider): Promise<Heads> => {
-  const [finalized, latest] = await provider.ask([
-    slotQuestion("finalized"),
-    slotQuestion("confirmed"),
+const fetchHeads = async (provider: Provider): Promise<Heads> => {
+  const [finalized, latest] = await provider.request([
+    createSlotRequest("finalized"),
+    createSlotRequest("confirmed"),
   ]);
   return { latest, safe: null, finalized: Math.min(finalized, latest) };
 };
 
-const slotQuestion = (commitment: "confirmed" | "finalized"): Question<number> => ({
+const createSlotRequest = (commitment: "confirmed" | "finalized"): RpcRequest<number> => ({
   method: "getSlot",
   params: [{ commitment }],
-  read: readCount,
+  parseResult: parseCount,
 });

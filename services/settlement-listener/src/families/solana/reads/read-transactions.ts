@@ -1,7 +1,7 @@
-import type { Answer, Question } from "../../../rpc/json-rpc.ts";
-import type { ReaderGround } from "../../../rpc/open-chain-readers.ts";
+import type { RpcResult, RpcRequest } from "../../../rpc/json-rpc.ts";
+import type { ReaderContext } from "../../../rpc/create-chain-readers.ts";
 import type { Provider } from "../../../rpc/provider.ts";
-import { isGoneFrom, readAbsent } from "../../../rpc/read-absent.ts";
+import { isAbsentFromBlock, readAbsent } from "../../../rpc/read-absent.ts";
 import { readKnown } from "../../../rpc/read-known.ts";
 import { RpcFault } from "../../../rpc/rpc-fault.ts";
 import type {
@@ -11,140 +11,156 @@ import type {
   SeenTransaction,
   TransactionReceipt,
 } from "../../../watch/chain-reader.ts";
-import { isOfDurableNonce } from "../durable-nonce.ts";
+import { usesDurableNonce } from "../durable-nonce.ts";
 import {
   type SolanaBlock,
-  type readBlockSignatures,
-  readCount,
-  readTransaction,
-} from "../node-answers.ts";
+  type parseBlockSignatures,
+  parseCount,
+  parseTransaction,
+} from "../rpc-results.ts";
 import type { SolanaChain } from "../solana-chain.ts";
 import { type IsOwner, type SolanaTransaction, verifyTransaction } from "../verify-transaction.ts";
 import {
-  askBlockUpTo,
-  askBlocks,
+  fetchBlockUpTo,
+  fetchBlocks,
   commitment,
-  reachQuestion,
-  signaturesQuestion,
-  slotsQuestion,
+  createReachedSlotRequest,
+  createBlockSignaturesRequest,
+  createSlotsRequest,
   transactionVersionMax,
-} from "./ask-blocks.ts";
+} from "./fetch-blocks.ts";
 
 type TransactionReads = Pick<
   ChainReader,
   "readAbsent" | "readReceipts" | "readSenders" | "readUsedNonces"
 >;
-type Found = { landed: SolanaTransaction; block: SolanaBlock };
+type LandedTransaction = { parsedTransaction: SolanaTransaction; block: SolanaBlock };
 
 /** A transaction lands while the block hash that it names is one of the last 150, and never after. */
-const livesForBlocks = 150;
+const blockhashLifetimeBlocks = 150;
 
 /** Reads what became of transactions. */
 export const createTransactionReads = (
-  ground: Pick<ReaderGround, "chainId" | "metrics" | "turn">,
+  context: Pick<ReaderContext, "chainId" | "metrics" | "failover">,
   { tokens }: Pick<SolanaChain, "tokens">,
   readOwners: () => Promise<IsOwner>,
 ): TransactionReads => {
-  const readAll = (what: string, signatures: readonly string[]) =>
-    readKnown(ground, { what, names: signatures, askSome });
+  const readTransactions = (description: string, signatures: readonly string[]) =>
+    readKnown(context, { description, keys: signatures, fetchItems: fetchTransactions });
   return {
     readReceipts: async (signatures) => {
       // Whom deposits go to is read before each is judged: another process may have seen them.
-      const [found, isOwner] = await Promise.all([
-        readAll("transactions", signatures),
+      const [transactions, isOwner] = await Promise.all([
+        readTransactions("transactions", signatures),
         readOwners(),
       ]);
       return new Map(
-        [...found].map(([signature, one]): [string, TransactionReceipt] => [
+        [...transactions].map(([signature, landedTransaction]): [string, TransactionReceipt] => [
           signature,
-          receiptOf(one, verifyTransaction(one.landed, tokens, isOwner)),
+          toReceipt(
+            landedTransaction,
+            verifyTransaction(landedTransaction.parsedTransaction, tokens, isOwner),
+          ),
         ]),
       );
     },
-    readAbsent: (seen, range) =>
-      readAbsent(ground, {
-        what: "absent transactions",
-        seen,
+    readAbsent: (seenTransactions, range) =>
+      readAbsent(context, {
+        description: "absent transactions",
+        seenTransactions,
         findProofs: (provider) => findProofs(provider, range),
-        transactionQuestion,
-        blockQuestions: (slot) => [signaturesQuestion(slot), slotsQuestion(slot, slot)],
-        isGone: isGoneFromSlot,
+        createTransactionRequest,
+        createBlockRequests: (slot) => [
+          createBlockSignaturesRequest(slot),
+          createSlotsRequest(slot, slot),
+        ],
+        isAbsent: isAbsentFromSlot,
       }),
     readSenders: async (signatures) => {
-      const found = await readAll("senders", signatures);
+      const transactions = await readTransactions("senders", signatures);
       return new Map(
-        [...found].flatMap(([signature, { block, landed }]): [string, Sender][] =>
+        [...transactions].flatMap(([signature, { block, parsedTransaction }]): [string, Sender][] =>
           // One with a durable nonce never expires: no height proves that it is gone.
-          isOfDurableNonce(landed)
+          usesDurableNonce(parsedTransaction)
             ? []
-            : [[signature, { address: feePayerOf(landed), nonce: block.height + livesForBlocks }]],
+            : [
+                [
+                  signature,
+                  {
+                    address: getFeePayer(parsedTransaction),
+                    nonce: block.height + blockhashLifetimeBlocks,
+                  },
+                ],
+              ],
         ),
       );
     },
     // Heights stand for nonces: a transaction that could land up to one is gone where more have passed.
     readUsedNonces: (_address, slot) =>
-      ground.turn.ask(
+      context.failover.run(
         "a block's height",
-        async (provider) => (await askBlockUpTo(provider, slot)).height,
+        async (provider) => (await fetchBlockUpTo(provider, slot)).height,
       ),
   };
 };
 
-const receiptOf = (
-  { block, landed }: Found,
+const toReceipt = (
+  { block, parsedTransaction }: LandedTransaction,
   transfers: TransactionReceipt["transfers"],
 ): TransactionReceipt => {
-  const { signature, slot, timestampSeconds, ...evidence } = landed;
+  const { signature, slot, timestampSeconds, ...evidence } = parsedTransaction;
   return {
     transactionHash: signature,
     blockNumber: slot,
     blockHash: block.hash,
     timestampSeconds,
-    sender: feePayerOf(landed),
+    sender: getFeePayer(parsedTransaction),
     transfers,
     // The keys as well: deposits are made of them, and are not compared by themselves.
     evidence,
   };
 };
 
-const feePayerOf = ({ keys }: SolanaTransaction): string => keys[0];
+const getFeePayer = ({ keys }: SolanaTransaction): string => keys[0];
 
-const askSome = async (
+const fetchTransactions = async (
   provider: Provider,
   signatures: readonly string[],
-): Promise<ReadonlyMap<string, Found>> => {
-  const answers = await provider.askMany(signatures.map(transactionQuestion));
-  const known = answers.flatMap((landed, index) => {
-    if (landed === null) return [];
-    if (landed.signature !== signatures[index]) {
+): Promise<ReadonlyMap<string, LandedTransaction>> => {
+  const results = await provider.requestMany(signatures.map(createTransactionRequest));
+  const knownTransactions = results.flatMap((transaction, index) => {
+    if (transaction === null) return [];
+    if (transaction.signature !== signatures[index]) {
       throw new RpcFault("invalid", "an answer for another transaction");
     }
-    return [landed];
+    return [transaction];
   });
-  const blocks = await askBlocks(
+  const blocks = await fetchBlocks(
     provider,
-    known.map(({ slot }) => slot),
+    knownTransactions.map(({ slot }) => slot),
   );
   return new Map(
-    known.flatMap((landed): [string, Found][] => {
-      const block = blocks.get(landed.slot);
-      return block === undefined ? [] : [[landed.signature, { block, landed }]];
+    knownTransactions.flatMap((transaction): [string, LandedTransaction][] => {
+      const block = blocks.get(transaction.slot);
+      return block === undefined
+        ? []
+        : [[transaction.signature, { block, parsedTransaction: transaction }]];
     }),
   );
 };
 
-const transactionQuestion = (signature: string): Question<SolanaTransaction | null> => ({
+const createTransactionRequest = (signature: string): RpcRequest<SolanaTransaction | null> => ({
   method: "getTransaction",
   params: [
     signature,
     { commitment, encoding: "json", maxSupportedTransactionVersion: transactionVersionMax },
   ],
-  read: readTransaction,
+  parseResult: parseTransaction,
 });
 
 /** A quiet chain may have empty blocks: so many slots and blocks are looked through. */
-const slotsMax = 64;
-const blocksMax = 8;
+const scannedSlotsMax = 64;
+const scannedBlocksMax = 8;
 
 /**
  * Proves that a node has all transactions of a range: it still has the oldest slot, it has reached the
@@ -154,33 +170,39 @@ const blocksMax = 8;
 const findProofs = async (
   provider: Provider,
   { fromBlock, toBlock }: BlockRange,
-): Promise<readonly Question<boolean>[]> => {
-  const proofs: Question<boolean>[] = [
+): Promise<readonly RpcRequest<boolean>[]> => {
+  const proofs: RpcRequest<boolean>[] = [
     {
       method: "getFirstAvailableBlock",
       params: [],
-      read: (result) => readCount(result) <= fromBlock,
+      parseResult: (result) => parseCount(result) <= fromBlock,
     },
-    { ...reachQuestion(toBlock), read: (result) => readCount(result) >= toBlock },
+    {
+      ...createReachedSlotRequest(toBlock),
+      parseResult: (result) => parseCount(result) >= toBlock,
+    },
   ];
-  const oldest = Math.max(fromBlock, toBlock - slotsMax);
-  const [slots] = await provider.ask([slotsQuestion(oldest, toBlock)]);
-  for (const slot of slots.slice(-blocksMax).toReversed()) {
-    const [{ signatures }] = await provider.ask([signaturesQuestion(slot)]);
+  const oldestSlot = Math.max(fromBlock, toBlock - scannedSlotsMax);
+  const [slots] = await provider.request([createSlotsRequest(oldestSlot, toBlock)]);
+  for (const slot of slots.slice(-scannedBlocksMax).toReversed()) {
+    const [{ signatures }] = await provider.request([createBlockSignaturesRequest(slot)]);
     const signature = signatures.at(-1);
     if (signature === undefined) continue;
-    const { read, ...call } = transactionQuestion(signature);
-    return [...proofs, { ...call, read: (result) => read(result) !== null }];
+    const { parseResult, ...call } = createTransactionRequest(signature);
+    return [...proofs, { ...call, parseResult: (result) => parseResult(result) !== null }];
   }
   return proofs;
 };
 
 /** Whether a slot has another block than the one in which a transaction was seen, none, or one without it. */
-const isGoneFromSlot = (seen: SeenTransaction, [block, slots]: readonly Answer[]): boolean => {
+const isAbsentFromSlot = (
+  seenTransaction: SeenTransaction,
+  [block, slots]: readonly RpcResult[],
+): boolean => {
   if (block !== undefined && "value" in block) {
     // The question's own parser has made this value.
-    const { hash, signatures } = block.value as ReturnType<typeof readBlockSignatures>;
-    return isGoneFrom(seen, { hash, transactionHashes: signatures });
+    const { hash, signatures } = block.value as ReturnType<typeof parseBlockSignatures>;
+    return isAbsentFromBlock(seenTransaction, { hash, transactionHashes: signatures });
   }
   // The slot was skipped.
   return slots !== undefined && "value" in slots && (slots.value as readonly number[]).length === 0;

@@ -1,0 +1,179 @@
+import { createHash } from "node:crypto";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { type Document, parseDocument } from "yaml";
+import { serviceBlocks } from "../chart/service-blocks.ts";
+import { type RunProgram, buildImage } from "../images/build-image.ts";
+
+type ReleaseOptions = {
+  root: string;
+  /** Where images and chart are pushed, with a path if it has one: `registry.example.com/shop`. */
+  registry: string;
+  /** Where people read about it; the packaged chart names it as `home` and in `sources`. */
+  homeUrl: string | undefined;
+  /** The key with which cosign signs, as its `--key` takes it; `keyless` for an identity of the CI's own. */
+  signingKey: string | undefined;
+  outputFolder: string;
+  builder: string;
+  runProgram: RunProgram;
+  now: () => Date;
+};
+
+/** What was released: each artefact by its name and digest. */
+export type Release = {
+  version: string;
+  images: readonly { service: string; image: string; digest: string }[];
+  chart: { name: string; digest: string };
+  /** The file that an integrator installs. */
+  sdk: string;
+  isSigned: boolean;
+};
+
+/**
+ * Packs the SDK, builds and pushes the four images, packages the chart with their digests, pushes it as an
+ * OCI artefact, and signs all five if a key is given: each image also with what is in it (CycloneDX) and
+ * how it came about (SLSA v1). Writes these files, the SDK, the chart and `release.json` with their
+ * checksums. Throws before anything is pushed where cosign is asked for and is not there.
+ */
+export const createRelease = (options: ReleaseOptions): Release => {
+  const { root, registry, runProgram, outputFolder, signingKey } = options;
+  if (signingKey !== undefined) runProgram("cosign", ["version"]);
+  const chart = join(root, "helm/payment-links");
+  const chartMetadata = readYaml(join(chart, "Chart.yaml"));
+  const version = String(chartMetadata.get("version"));
+  mkdirSync(outputFolder, { recursive: true });
+  const sdkFile = packSdk(options);
+  const images = Object.values(serviceBlocks).map((service) => {
+    const name = `${registry}/payment-links/${service}`;
+    const tag = `${name}:${String(chartMetadata.get("appVersion"))}`;
+    const digest = buildImage({ ...options, service, tag, shouldPush: true });
+    if (signingKey !== undefined) signImage(options, { service, image: `${name}@${digest}` });
+    return { service, image: name, digest };
+  });
+  const chartArchive = packChart(options, { chart, version, images });
+  const chartRepository = `${registry}/charts`;
+  // Helm tells on stderr what it has pushed.
+  const pushArgs = [
+    "-c",
+    'exec helm push "$0" "$1" 2>&1',
+    chartArchive,
+    `oci://${chartRepository}`,
+  ];
+  const digest = parsePushedDigest(runProgram("sh", pushArgs));
+  const name = `${chartRepository}/payment-links`;
+  if (signingKey !== undefined)
+    runProgram("cosign", ["sign", ...getSigningArgs(signingKey), `${name}@${digest}`]);
+  const release: Release = {
+    version,
+    images,
+    chart: { name, digest },
+    sdk: sdkFile,
+    isSigned: signingKey !== undefined,
+  };
+  writeFileSync(join(outputFolder, "release.json"), `${JSON.stringify(release, null, 2)}\n`);
+  const files = [
+    ...images.flatMap(({ service }) => listImageFiles(service)),
+    getChartFileName(version),
+    sdkFile,
+  ];
+  const checksumLines = [...files, "release.json"].map(
+    (file) => `${sha256(readFileSync(join(outputFolder, file)))}  ${file}\n`,
+  );
+  writeFileSync(join(outputFolder, "SHA256SUMS"), checksumLines.join(""));
+  return release;
+};
+
+/** Builds what an integrator installs; answers its file's name. */
+const packSdk = ({ root, outputFolder, runProgram }: ReleaseOptions): string => {
+  const packArgs = ["--workspace=packages/sdk", "--pack-destination", resolve(outputFolder)];
+  return runProgram("npm", ["--prefix", root, "pack", "--silent", ...packArgs]).trim();
+};
+
+const signImage = (
+  { outputFolder, runProgram, signingKey = "" }: ReleaseOptions,
+  { service, image }: { service: string; image: string },
+): void => {
+  const [sbom, provenance] = listImageFiles(service).map((file) => join(outputFolder, file));
+  const statement = JSON.parse(readFileSync(provenance ?? "", "utf8")) as { predicate: object };
+  const tempFolder = mkdtempSync(join(tmpdir(), "predicate-"));
+  try {
+    // cosign makes the statement around it.
+    const predicate = join(tempFolder, "predicate.json");
+    writeFileSync(predicate, JSON.stringify(statement.predicate));
+    const attestArgs = ["attest", ...getSigningArgs(signingKey)];
+    runProgram("cosign", ["sign", ...getSigningArgs(signingKey), image]);
+    runProgram("cosign", [...attestArgs, "--type", "cyclonedx", "--predicate", sbom ?? "", image]);
+    runProgram("cosign", [
+      ...attestArgs,
+      "--type",
+      "slsaprovenance1",
+      "--predicate",
+      predicate,
+      image,
+    ]);
+  } finally {
+    rmSync(tempFolder, { recursive: true });
+  }
+};
+
+/** Packages a copy of the chart that names the images by digest, and where it comes from. */
+const packChart = (
+  { registry, homeUrl, outputFolder, runProgram }: ReleaseOptions,
+  { chart, version, images }: { chart: string; version: string; images: Release["images"] },
+): string => {
+  const tempFolder = mkdtempSync(join(tmpdir(), "chart-"));
+  try {
+    const chartCopy = join(tempFolder, "payment-links");
+    cpSync(chart, chartCopy, { recursive: true });
+    updateYaml(join(chartCopy, "values.yaml"), (values) => {
+      values.setIn(["image", "registry"], registry);
+      for (const [block, service] of Object.entries(serviceBlocks)) {
+        const digest = images.find((candidate) => candidate.service === service)?.digest;
+        values.setIn([block, "image", "digest"], digest);
+      }
+    });
+    updateYaml(join(chartCopy, "Chart.yaml"), (chartMetadata) => {
+      if (homeUrl !== undefined) {
+        chartMetadata.set("home", homeUrl);
+        chartMetadata.set("sources", [homeUrl]);
+      }
+      const imageEntries = images.map(({ service, image, digest }) => ({
+        name: service,
+        image: `${image}@${digest}`,
+      }));
+      chartMetadata.setIn(["annotations", "artifacthub.io/images"], JSON.stringify(imageEntries));
+    });
+    runProgram("helm", ["package", chartCopy, "--destination", outputFolder]);
+    return join(outputFolder, getChartFileName(version));
+  } finally {
+    rmSync(tempFolder, { recursive: true });
+  }
+};
+
+const readYaml = (path: string): Document => parseDocument(readFileSync(path, "utf8"));
+
+const updateYaml = (path: string, update: (document: Document) => void): void => {
+  const document = readYaml(path);
+  update(document);
+  writeFileSync(path, document.toString({ lineWidth: 0 }));
+};
+
+const listImageFiles = (service: string): readonly string[] => [
+  `${service}.cdx.json`,
+  `${service}.provenance.json`,
+];
+
+const getChartFileName = (version: string): string => `payment-links-${version}.tgz`;
+
+/** Without a question at the terminal, as a CI has nobody who answers. */
+const getSigningArgs = (signingKey: string): readonly string[] =>
+  signingKey === "keyless" ? ["--yes"] : ["--yes", "--key", signingKey];
+
+const parsePushedDigest = (output: string): string => {
+  const digest = /^Digest:\s*(sha256:[0-9a-f]{64})\s*$/m.exec(output)?.[1];
+  if (digest === undefined) throw new Error(`helm push told no digest: ${output}`);
+  return digest;
+};
+
+const sha256 = (bytes: Buffer): string => createHash("sha256").update(bytes).digest("hex");

@@ -1,0 +1,28 @@
+import { createTestClient, http, publicActions } from "viem";
+import { type Log, type Loop, startLoop, systemClock } from "@payment-links/runtime";
+
+const waitMs = 1_000;
+
+/** By then a transaction is final, whatever depth the watcher waits for. */
+const confirmationBlocks = 4n;
+
+/**
+ * Mines a block each second for as long as one of the newest four holds a transaction. So what a
+ * browser pays becomes final by itself, and a chain at rest does not grow.
+ */
+export const startConfirmationMiner = (url: string, log: Log): Loop => {
+  const client = createTestClient({ mode: "anvil", transport: http(url), cacheTime: 0 });
+  const node = client.extend(publicActions);
+  let confirmedHead: bigint | undefined;
+  const run = async (): Promise<void> => {
+    const head = await node.getBlockNumber();
+    if (head === confirmedHead) return;
+    for (let number = head; number > 0n && number > head - confirmationBlocks; number -= 1n) {
+      if ((await node.getBlockTransactionCount({ blockNumber: number })) === 0) continue;
+      await node.mine({ blocks: 1 });
+      return;
+    }
+    confirmedHead = head;
+  };
+  return startLoop({ name: "mine-behind", clock: systemClock, log, waitMs, run });
+};

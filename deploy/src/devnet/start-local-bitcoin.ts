@@ -1,0 +1,44 @@
+import { startLoop, systemClock } from "@payment-links/runtime";
+import { findBtcd } from "@payment-links/settlement-listener/testing/find-btcd";
+import { startBitcoinChain } from "@payment-links/settlement-listener/testing/start-bitcoin-chain";
+import type { LocalChain, LocalChainOptions } from "./local-chain.ts";
+import { createConfirmationMiner } from "./confirmation-miner.ts";
+
+const blockMs = 1_000;
+
+/**
+ * Starts the local Bitcoin: btcd's regtest chain, with a block each second for as long as one of the
+ * newest holds a payment. Throws if btcd is not installed.
+ */
+export const startLocalBitcoin = async ({
+  port,
+  stateFile,
+  log,
+}: LocalChainOptions): Promise<LocalChain> => {
+  const program = findBtcd();
+  if (program === undefined) throw new Error("btcd is not installed");
+  const chain = await startBitcoinChain({
+    program,
+    log,
+    ...(port === undefined ? {} : { port }),
+    ...(stateFile === undefined ? {} : { journalFile: stateFile }),
+  });
+  const miningLoop = startLoop({
+    name: "mine-bitcoin",
+    clock: systemClock,
+    log,
+    waitMs: blockMs,
+    run: createConfirmationMiner(chain),
+  });
+  let closing: Promise<void> | undefined;
+  return {
+    chainId: "local-bitcoin",
+    url: chain.url,
+    pay: async ({ destination, amountBaseUnits }) => {
+      const txid = await chain.pay({ to: destination, amount: amountBaseUnits });
+      miningLoop.wake();
+      return txid;
+    },
+    close: () => (closing ??= miningLoop.stop().then(() => chain.close())),
+  };
+};

@@ -1,0 +1,47 @@
+import { startLoop, systemClock } from "@payment-links/runtime";
+import { startSolanaChain } from "@payment-links/settlement-listener/testing/start-solana-chain";
+import type { LocalChain, LocalChainOptions } from "./local-chain.ts";
+
+/** As on mainnet. */
+const slotMs = 400;
+/** Fewer than on mainnet, so that a payment is final in seconds. */
+const finalizedLag = 8;
+
+/**
+ * Starts the local Solana, in this process: the real VM behind a stand-in for a node. It makes blocks
+ * for as long as a transaction waits or is not final; a chain at rest does not grow.
+ */
+export const startLocalSolana = async ({
+  port,
+  stateFile,
+  log,
+}: LocalChainOptions): Promise<LocalChain> => {
+  const chain = await startSolanaChain({
+    finalizedLag,
+    ...(port === undefined ? {} : { port }),
+    ...(stateFile === undefined ? {} : { journalFile: stateFile }),
+  });
+  const miningLoop = startLoop({
+    name: "mine-solana",
+    clock: systemClock,
+    log,
+    waitMs: slotMs,
+    run: async () => void (chain.hasUnfinalizedTransactions() && chain.mine()),
+  });
+  let closing: Promise<void> | undefined;
+  return {
+    chainId: "local-solana",
+    url: chain.url,
+    pay: async ({ destination, tokenAddress, amountBaseUnits, reference }) => {
+      const token = [...chain.tokens.values()].find(({ mint }) => mint === tokenAddress);
+      if (token === undefined) throw new Error(`the local Solana has no token ${tokenAddress}`);
+      const references = reference === undefined ? [] : [reference];
+      const payment = { to: destination, amount: amountBaseUnits, references };
+      const signature = await chain.pay({ ...payment, token: token.name });
+      if (chain.findSlot(signature) === undefined) chain.mine();
+      if (chain.findSlot(signature) === undefined) throw new Error("no block took the payment");
+      return signature;
+    },
+    close: () => (closing ??= miningLoop.stop().then(() => chain.close())),
+  };
+};

@@ -1,0 +1,50 @@
+import { tronAddressToHex } from "@payment-links/contracts";
+import { startTronNode } from "@payment-links/settlement-listener/testing/start-tron-node";
+import type { LocalChain, LocalChainOptions } from "./local-chain.ts";
+import { localTronChainId } from "./local-seeds.ts";
+import { createCallPayer } from "./create-call-payer.ts";
+import { startDevnet } from "./start-devnet.ts";
+
+/** The devnet mines four blocks behind each transaction. */
+const finalizedLag = 3;
+
+/**
+ * Starts the local Tron: an EVM node with the same contracts as the devnet, behind a front that speaks
+ * java-tron's dialect, which is all of Tron that there is.
+ */
+export const startLocalTron = async ({
+  port,
+  stateFile,
+  log,
+}: LocalChainOptions): Promise<LocalChain> => {
+  const evm = await startDevnet({
+    chainId: String(localTronChainId),
+    log,
+    ...(stateFile === undefined ? {} : { stateFile }),
+  });
+  const proxyOptions = { target: evm.url, finalizedLag, ...(port === undefined ? {} : { port }) };
+  const tronProxy = await startTronNode(proxyOptions).catch(async (error: unknown) => {
+    await evm.close();
+    throw error;
+  });
+  const pay = createCallPayer(evm.url);
+  let closing: Promise<void> | undefined;
+  const close = async (): Promise<void> => {
+    await tronProxy.close();
+    await evm.close();
+  };
+  return {
+    chainId: "local-tron",
+    url: tronProxy.url,
+    // The node behind the front knows contracts by the 20 bytes that Tron's addresses are made of.
+    pay: ({ tokenAddress, amountBaseUnits, calls = [] }) =>
+      pay({
+        token: toHexAddress(tokenAddress),
+        amountBaseUnits,
+        calls: calls.map((call) => ({ ...call, to: toHexAddress(call.to) })),
+      }),
+    close: () => (closing ??= close()),
+  };
+};
+
+const toHexAddress = (address: string) => tronAddressToHex(address) as `0x${string}`;

@@ -1,0 +1,99 @@
+import { type ConsumerContext, type Chunk, applyChunk, applyChunks } from "./apply-chunk.ts";
+
+/** Takes chunks of all partitions, and applies those that come together in one transaction. */
+export type ChunkBatcher = {
+  /** Ends once the chunk is settled; throws as {@link applyChunk} does. */
+  apply(chunk: Chunk): Promise<void>;
+};
+
+/**
+ * Records in one transaction: enough to share its cost, and few enough to hold locks for
+ * milliseconds only.
+ */
+export const chunkRecordsMax = 250;
+const concurrentTransactionsMax = 3;
+
+type PendingChunk = { chunk: Chunk; resolve: () => void; reject: (error: unknown) => void };
+
+/**
+ * A fetch brings few records of each of many partitions. One transaction for each partition would cost
+ * many times what one for all of them does. So what is handed over in one turn of the event loop, or
+ * waits meanwhile for a transaction to end, goes together. If that fails, each partition goes by
+ * itself: a record that cannot be applied holds up its own partition alone. `pace` is awaited before
+ * each transaction.
+ */
+export const createChunkBatcher = (
+  context: ConsumerContext,
+  waitForCapacity: (() => Promise<void>) | undefined,
+): ChunkBatcher => {
+  const pendingChunks: PendingChunk[] = [];
+  let runningCount = 0;
+  let isScheduled = false;
+
+  const startBatches = () => {
+    isScheduled = false;
+    while (runningCount < concurrentTransactionsMax && pendingChunks.length > 0) {
+      runningCount += 1;
+      void runBatch(takeBatch(pendingChunks)).finally(() => {
+        runningCount -= 1;
+        startBatches();
+      });
+    }
+  };
+
+  const runBatch = async (batch: readonly PendingChunk[]): Promise<void> => {
+    try {
+      await waitForCapacity?.();
+      const chunks = batch.map(({ chunk }) => chunk).filter(({ signal }) => !signal.aborted);
+      if (chunks.length > 1 && (await applyChunks(context, chunks))) {
+        for (const { resolve } of batch) resolve();
+        return;
+      }
+      const remainingChunks = [...batch];
+      await Promise.all(
+        Array.from({ length: concurrentTransactionsMax }, () => applySeparately(remainingChunks)),
+      );
+    } catch (error) {
+      for (const { reject } of batch) reject(error);
+    }
+  };
+
+  const applySeparately = async (remainingChunks: PendingChunk[]): Promise<void> => {
+    for (
+      let pending = remainingChunks.shift();
+      pending !== undefined;
+      pending = remainingChunks.shift()
+    ) {
+      const { chunk, reject, resolve } = pending;
+      await applyChunk(context, chunk).then(resolve, reject);
+    }
+  };
+
+  return {
+    apply: (chunk) => {
+      const { promise, resolve, reject } = Promise.withResolvers<void>();
+      pendingChunks.push({ chunk, resolve, reject });
+      if (!isScheduled) setImmediate(startBatches);
+      isScheduled = true;
+      return promise;
+    },
+  };
+};
+
+/** Always one, then as many as fit. In one order, so that two members do not lock crosswise. */
+const takeBatch = (pendingChunks: PendingChunk[]): PendingChunk[] => {
+  let recordCount = 0;
+  const end = pendingChunks.findIndex(({ chunk }, index) => {
+    recordCount += chunk.parsedRecords.length;
+    return index > 0 && recordCount > chunkRecordsMax;
+  });
+  const batch = pendingChunks.splice(0, end === -1 ? pendingChunks.length : end);
+  return batch.toSorted((a, b) => compareText(toPartitionKey(a), toPartitionKey(b)));
+};
+
+const compareText = (a: string, b: string): number => (a < b ? -1 : 1);
+
+const toPartitionKey = ({ chunk }: PendingChunk): string => {
+  const first = chunk.parsedRecords[0]?.record;
+  return `${first?.topic ?? ""}/${first?.partition ?? 0}`;
+};

@@ -1,0 +1,87 @@
+import * as z from "zod";
+import { sql } from "slonik";
+import { newId } from "@payment-links/contracts";
+import { type Db, type Transaction, sqlVoid } from "@payment-links/postgres";
+import type { OutgoingRecord, ReceivedRecord } from "./bus.ts";
+
+/** The type of a record that says: whatever was committed before its time lies before it. */
+const watermarkType = "outbox.mark";
+
+/** In how many partitions a mark was put; one where the bus does not say. */
+export const partitionCountHeader = "partitions";
+
+/** A mark for every partition of a topic. Compaction keeps the last one of each. */
+export const createWatermarkRecord = (
+  topic: string,
+  source: string,
+  watermarkAt: Date,
+): OutgoingRecord => ({
+  topic,
+  key: watermarkType,
+  headers: {
+    ce_specversion: "1.0",
+    ce_id: newId("evt"),
+    ce_source: source,
+    ce_type: watermarkType,
+    ce_time: watermarkAt.toISOString(),
+    "content-type": "application/json",
+  },
+  value: "{}",
+  sendToEveryPartition: true,
+});
+
+export type Watermark = { record: ReceivedRecord; watermarkAt: Date; partitionCount: number };
+
+const WatermarkHeaders = z.object({
+  ce_time: z.iso.datetime().transform((text) => new Date(text)),
+  [partitionCountHeader]: z.coerce.number().int().min(1).max(10_000).default(1),
+});
+
+/** Reads a mark; undefined if it is none. */
+export const parseWatermark = (record: ReceivedRecord): Watermark | undefined => {
+  if (record.headers["ce_type"] !== watermarkType) return undefined;
+  const headers = WatermarkHeaders.safeParse(record.headers);
+  if (!headers.success || headers.data[partitionCountHeader] <= record.partition) return undefined;
+  const { ce_time: watermarkAt, [partitionCountHeader]: partitionCount } = headers.data;
+  return { record, watermarkAt, partitionCount };
+};
+
+/** Keeps a mark in the transaction that applies what lies before it. */
+export const saveWatermark = async (
+  tx: Transaction,
+  group: string,
+  watermark: Watermark,
+): Promise<void> => {
+  const { topic, partition } = watermark.record;
+  await tx.query(sqlVoid`
+    INSERT INTO heard_until AS kept (consumer, topic, partition, partition_count, heard_until)
+    SELECT ${group}, ${topic}, ${partition}, ${watermark.partitionCount}, ${sql.timestamp(watermark.watermarkAt)}
+    WHERE NOT EXISTS (SELECT FROM dead_letters WHERE consumer = ${group} AND topic = ${topic})
+    ON CONFLICT (consumer, topic, partition) DO UPDATE SET
+      partition_count = excluded.partition_count,
+      heard_until = greatest(kept.heard_until, excluded.heard_until)
+  `);
+};
+
+const ReceivedUntilRow = z.object({ heardUntil: z.date().nullable() });
+
+/**
+ * The moment before which a consumer has heard everything that a topic's sender committed; undefined
+ * if that is not known. It is at rest while the sender's relay, the broker or the consumer is away, and
+ * not known while anything of the topic is parked.
+ */
+export const findReceivedUntil = async (
+  db: Db,
+  { group, topic }: { group: string; topic: string },
+): Promise<Date | undefined> => {
+  const row = await db.one(sql.type(ReceivedUntilRow)`
+    SELECT CASE
+      WHEN count(*) = max(partition_count) AND NOT EXISTS (
+        SELECT FROM dead_letters WHERE consumer = ${group} AND topic = ${topic}
+      )
+      THEN min(heard_until)
+    END AS "heardUntil"
+    FROM heard_until WHERE consumer = ${group} AND topic = ${topic}
+  `);
+  return row.heardUntil ?? undefined;
+};

@@ -1,3 +1,0 @@
-/** The token in a sign-in link, of which people paste the whole. */
-export const tokenOf = (link: string): string =>
-  new URLSearchParams(link.slice(link.indexOf("#") + 1)).get("token") ?? link.trim();

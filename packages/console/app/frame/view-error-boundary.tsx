@@ -1,0 +1,27 @@
+import { Component, type ReactNode } from "react";
+import { Button } from "../ui/button.tsx";
+import { Card, Page } from "../ui/page.tsx";
+import { texts } from "../ui/texts.ts";
+
+type Props = { children: ReactNode };
+
+/** Keeps a view that failed from taking the rest of the page with it. */
+export class ViewErrorBoundary extends Component<Props, { hasError: boolean }> {
+  override state = { hasError: false };
+  static getDerivedStateFromError() {
+    return { hasError: true };
+  }
+  override render(): ReactNode {
+    if (!this.state.hasError) return this.props.children;
+    return (
+      <Page title={texts.viewErrorTitle}>
+        <Card>
+          <p>{texts.viewErrorText}</p>
+          <div>
+            <Button onPress={() => location.reload()}>{texts.reload}</Button>
+          </div>
+        </Card>
+      </Page>
+    );
+  }
+}

@@ -1,0 +1,32 @@
+import { expect, test } from "@jest/globals";
+import type { OwnAccount } from "../../api/operations.ts";
+import { getProfileChanges, toProfileFields } from "./profile-fields.ts";
+
+const account: OwnAccount = {
+  id: "user_1",
+  handle: "ada",
+  username: "Ada",
+  bio: "Tea",
+  profileImage: null,
+  backgroundImage: null,
+  backgroundColour: "#102030",
+  links: ["https://a.example", "https://b.example"],
+  dateCreated: "2026-11-21T10:00:00.000Z",
+  isReady: true,
+};
+
+test("a profile that was not touched changes nothing", () => {
+  expect(getProfileChanges(toProfileFields(account), account)).toEqual({});
+});
+
+test("only what was touched is sent, and what was emptied is cleared", () => {
+  const fields = { ...toProfileFields(account), bio: "", links: " \n", username: "Ada L" };
+  expect(getProfileChanges(fields, account)).toEqual({ username: "Ada L", bio: null, links: null });
+});
+
+test("links are lines", () => {
+  const fields = { ...toProfileFields(account), links: " https://c.example \n\nhttps://d.example" };
+  expect(getProfileChanges(fields, account)).toEqual({
+    links: ["https://c.example", "https://d.example"],
+  });
+});

@@ -1,0 +1,22 @@
+import { useOperationQuery } from "../../api/query.ts";
+import { ButtonLink } from "../../ui/button.tsx";
+import { formatCount } from "../../ui/format.ts";
+import { Card } from "../../ui/page.tsx";
+import uiStyles from "../../ui/ui.module.css";
+import { texts } from "../deposits/texts.ts";
+
+/** Tells of money that names no link, where there is any to decide on. */
+export const UnmatchedDeposits = ({ refetchIntervalMs }: { refetchIntervalMs: number }) => {
+  const deposits = useOperationQuery("listDeposits", { query: {} }, { refetchIntervalMs });
+  const { data = [], nextOffset = null } = deposits.data ?? {};
+  if (data.length === 0) return null;
+  const count = `${formatCount(data.length)}${nextOffset === null ? "" : "+"}`;
+  return (
+    <Card title={texts.title}>
+      <div className={`${uiStyles["row"]} ${uiStyles["spread"]}`}>
+        <span>{texts.pendingCount(count)}</span>
+        <ButtonLink to="/deposits">{texts.reviewDeposits}</ButtonLink>
+      </div>
+    </Card>
+  );
+};

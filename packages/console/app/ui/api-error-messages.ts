@@ -1,0 +1,152 @@
+import type { ApiErrorCode, ValidationCode } from "../api/operations.ts";
+import { pickTranslation } from "./language.ts";
+
+type EnglishMessages = Readonly<Record<ValidationCode, string>>;
+/** The service's own words of a refusal are English, and good enough there. */
+type TranslatedMessages = EnglishMessages & Readonly<Record<ApiErrorCode, string>>;
+
+const en: EnglishMessages = {
+  missing: "Something that is needed was left empty.",
+  json_invalid: "What was sent could not be read.",
+  model_attributes_type: "What was sent does not have the expected form.",
+  decimal_type: "A number is needed here.",
+  decimal_parsing: "This is not a number.",
+  decimal_max_digits: "The number has too many digits.",
+  decimal_max_places: "The number has more decimals than the token allows.",
+  finite_number: "The number must be finite.",
+  greater_than: "The number must be greater than 0.",
+  greater_than_equal: "The number is too small.",
+  less_than_equal: "The number is too large.",
+  string_type: "A text is needed here.",
+  string_too_long: "The text is too long.",
+  string_too_short: "The text is too short.",
+  string_pattern_mismatch: "The text does not have the expected form.",
+  int_type: "A whole number is needed here.",
+  int_parsing: "This is not a whole number.",
+  int_from_float: "The number must be a whole one.",
+  bool_type: "Yes or no is needed here.",
+  list_type: "A list is needed here.",
+  too_long: "The list is too long.",
+  too_short: "The list is too short.",
+  datetime_type: "A date and a time are needed here.",
+  datetime_from_date_parsing: "This is not a date with its time.",
+  datetime_future: "The date must be in the future.",
+  enum: "The choice is not one of those allowed.",
+  url_parsing: "The address must begin with http:// or https:// and be whole.",
+  no_update: "This cannot be changed.",
+};
+
+const de: TranslatedMessages = {
+  missing: "Etwas Nötiges blieb leer.",
+  json_invalid: "Was gesendet wurde, ist nicht lesbar.",
+  model_attributes_type: "Was gesendet wurde, hat nicht die erwartete Form.",
+  decimal_type: "Hier wird eine Zahl gebraucht.",
+  decimal_parsing: "Das ist keine Zahl.",
+  decimal_max_digits: "Die Zahl hat zu viele Stellen.",
+  decimal_max_places: "Die Zahl hat mehr Nachkommastellen, als der Token erlaubt.",
+  finite_number: "Die Zahl muss endlich sein.",
+  greater_than: "Die Zahl muss größer als 0 sein.",
+  greater_than_equal: "Die Zahl ist zu klein.",
+  less_than_equal: "Die Zahl ist zu groß.",
+  string_type: "Hier wird ein Text gebraucht.",
+  string_too_long: "Der Text ist zu lang.",
+  string_too_short: "Der Text ist zu kurz.",
+  string_pattern_mismatch: "Der Text hat nicht die erwartete Form.",
+  int_type: "Hier wird eine ganze Zahl gebraucht.",
+  int_parsing: "Das ist keine ganze Zahl.",
+  int_from_float: "Die Zahl muss eine ganze sein.",
+  bool_type: "Hier wird Ja oder Nein gebraucht.",
+  list_type: "Hier wird eine Liste gebraucht.",
+  too_long: "Die Liste ist zu lang.",
+  too_short: "Die Liste ist zu kurz.",
+  datetime_type: "Hier wird ein Datum mit Uhrzeit gebraucht.",
+  datetime_from_date_parsing: "Das ist kein Datum mit Uhrzeit.",
+  datetime_future: "Das Datum muss in der Zukunft liegen.",
+  enum: "Das gehört nicht zu dem, was zur Wahl steht.",
+  url_parsing: "Die Adresse muss mit http:// oder https:// beginnen und vollständig sein.",
+  no_update: "Das lässt sich nicht ändern.",
+  UNAUTHENTICATED: "Melden Sie sich an.",
+  REAUTHENTICATION_REQUIRED: "Weisen Sie sich noch einmal aus und versuchen Sie es dann wieder.",
+  REAUTHENTICATION_MISMATCH: "Das weist jemand anderen aus als den, der angemeldet ist.",
+  INVALID_SIGN_IN_TOKEN: "Der Anmeldelink gilt nicht oder wurde schon benutzt.",
+  INVALID_SIWE_MESSAGE:
+    "Die Nachricht zur Anmeldung oder ihre Unterschrift gilt nicht oder nicht mehr.",
+  INVALID_PASSKEY: "Die Antwort des Passkeys gilt nicht oder nicht mehr.",
+  SIGN_UP_CLOSED: "Zu dieser Anmeldung gibt es kein Konto, und hier wird keines eröffnet.",
+  SIGN_IN_METHOD_UNAVAILABLE: "Diesen Weg zur Anmeldung gibt es hier nicht.",
+  PAYMENT_LINK_ACCOUNT_NOT_READY: "Das Konto braucht zuerst einen Handle und eine Standard-Wallet.",
+  PAYMENT_LINK_NOT_ACTIVE: "Der Zahlungslink ist nicht offen.",
+  PAYMENT_SEEN: "Eine Zahlung für diesen Link wurde schon gesehen.",
+  PAYER_IS_OWNER: "Das ist das Konto, an das gezahlt wird.",
+  BALANCE_TOO_LOW: "Auf diesem Konto liegt zu wenig.",
+  DEPOSIT_ALREADY_ASSIGNED: "Dieser Eingang wurde schon einem Zahlungslink zugeordnet.",
+  DEPOSIT_ALREADY_APPLIED: "Dieses Geld zählt schon als Zahlung eines Zahlungslinks.",
+  DEPOSIT_NOT_SETTLED:
+    "Dieser Eingang ist noch nicht endgültig: Versuchen Sie es wieder, sobald er es ist.",
+  DEPOSIT_ORPHANED: "Die Chain hat diesen Eingang zurückgenommen: Das Geld ist nicht da.",
+  DEPOSIT_WRONG_TOKEN: "Der Zahlungslink verlangt einen anderen Token oder eine andere Chain.",
+  DEPOSIT_WRONG_DESTINATION: "Der Zahlungslink wird an eine andere Adresse gezahlt.",
+  IDEMPOTENCY_KEY_IN_USE: "Der erste Versuch läuft noch.",
+  HANDLE_TAKEN: "Der Handle gehört zu einem anderen Konto.",
+  HANDLE_LIMIT: "Das Konto hatte so viele Handles, wie es haben darf.",
+  WALLET_EXISTS: "Das Konto hat diese Wallet mit diesem Token schon.",
+  WALLET_LIMIT: "Das Konto hat so viele Wallets, wie es haben darf.",
+  API_KEY_LIMIT: "Das Konto hat so viele API-Schlüssel, wie es haben darf.",
+  API_KEY_NOT_ACTIVE: "Der API-Schlüssel ist abgeschaltet oder abgelaufen.",
+  API_KEY_REPLACED: "Ein anderer API-Schlüssel ist schon an seine Stelle getreten.",
+  IDENTITY_TAKEN: "Diese Identität meldet in einem anderen Konto an.",
+  IDENTITY_LIMIT: "Das Konto hat so viele Identitäten, wie es haben darf.",
+  PASSKEY_EXISTS: "Dieser Passkey ist schon bekannt.",
+  PASSKEY_LIMIT: "Das Konto hat so viele Passkeys, wie es haben darf.",
+  LAST_WAY_IN: "Das ist der letzte Weg in dieses Konto: Fügen Sie erst einen anderen hinzu.",
+  WEBHOOK_ENDPOINT_LIMIT: "Das Konto hat schon fünf Webhook-Endpunkte.",
+  AUDIT_LOG_TOO_LONG: "Das sind mehr als 100.000 Einträge: Grenzen Sie sie nach der Zeit ein.",
+  INVALID_PAYMENT_LINK_AMOUNT: "Der Betrag hat mehr Nachkommastellen, als der Token erlaubt.",
+  AMOUNT_NOT_PAYABLE:
+    "Keine Zahlung auf der Chain des Tokens kann diesen Betrag haben. Auf Bitcoin sind es mindestens 0,00000546 BTC.",
+  INVALID_HANDLE: "Ein Handle ist 3 bis 30 Zeichen aus a-z, 0-9 und _ und kein reserviertes Wort.",
+  INVALID_WALLET_ADDRESS: "Die Adresse ist keine gültige der Chain des Tokens.",
+  SOLANA_WALLET_REQUIRED:
+    "Das ist ein Token-Konto oder ein Mint, kein Wallet. Geben Sie die Adresse Ihres Wallets ein.",
+  BITCOIN_KEY_REQUIRED:
+    "Bitcoin braucht einen erweiterten öffentlichen Schlüssel, keine einzelne Adresse.",
+  PRIVATE_KEY_REFUSED:
+    "Das kann ein privater Schlüssel sein. Er wurde nicht behalten; zeigen Sie ihn niemandem.",
+  INVALID_WEBHOOK_URL: "Die URL muss eine öffentliche https-Adresse ohne Port sein.",
+  INVALID_API_KEY: "Der API-Schlüssel gilt nicht.",
+  EXPIRED_API_KEY: "Der API-Schlüssel ist abgelaufen.",
+  OIDC_SIGN_IN_REFUSED: "Die Anmeldung Ihrer Firma hat nicht geklappt.",
+  INVALID_SIGNATURE: "Die Unterschrift fehlt, ist veraltet oder falsch.",
+  INSUFFICIENT_API_SCOPE: "Dem API-Schlüssel fehlt die Berechtigung dafür.",
+  API_KEY_ADDRESS_REFUSED: "Von dieser Adresse darf der API-Schlüssel nicht benutzt werden.",
+  CROSS_SITE_REQUEST: "Anfragen von einer anderen Website werden abgelehnt.",
+  ACCOUNT_SUSPENDED: "Ihr Konto ist gesperrt. Fragen Sie Ihren Betreiber.",
+  FORBIDDEN: "Diese Anfrage wird abgelehnt.",
+  CANNOT_FIND_PAYMENT_LINK: "Den Zahlungslink gibt es nicht.",
+  NOT_FOUND: "Unter dieser Adresse ist nichts.",
+  METHOD_NOT_ALLOWED: "Diese Adresse nimmt solche Anfragen nicht an.",
+  REQUEST_TIMEOUT: "Die Anfrage brauchte zu lange. Bitte versuchen Sie es noch einmal.",
+  PAYLOAD_TOO_LARGE: "Das ist zu viel auf einmal: mehr als 64 KiB.",
+  UNSUPPORTED_CONTENT_ENCODING: "Die Anfrage darf nicht komprimiert sein.",
+  IDEMPOTENCY_KEY_INVALID: "Der Schlüssel gegen Wiederholungen hat nicht die richtige Form.",
+  IDEMPOTENCY_KEY_REUSED: "Der Schlüssel gegen Wiederholungen gehört zu einer anderen Anfrage.",
+  "429": "Zu viele Anfragen.",
+  REQUEST_HEADERS_TOO_LARGE: "Adresse und Kopfzeilen sind größer als 16 KiB.",
+  BAD_REQUEST: "Das ist keine gültige HTTP-Anfrage.",
+  CANNOT_CREATE_PAYMENT_LINK: "Der Zahlungslink konnte nicht angelegt werden.",
+  INTERNAL_ERROR: "Auf dem Server ist etwas gescheitert.",
+  SIWE_CHAIN_UNAVAILABLE: "Die Chain dieser Wallet antwortet gerade nicht.",
+  OIDC_ISSUER_UNAVAILABLE: "Die Anmeldung Ihrer Firma antwortet gerade nicht.",
+  SERVICE_UNAVAILABLE: "Der Dienst ist gerade nicht erreichbar.",
+};
+
+const messages = pickTranslation<Readonly<Record<string, string>>>({ en, de });
+
+type Entry = { code: string; message: string };
+
+/**
+ * What a refusal says to a person, by its codes; of others the service's own words are shown. What is
+ * wrong with several values, as with several of a list, is said once.
+ */
+export const getApiErrorText = (entries: readonly Entry[]): string =>
+  [...new Set(entries.map(({ code, message }) => messages[code] ?? message))].join(" ").trim();

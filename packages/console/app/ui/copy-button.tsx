@@ -1,0 +1,14 @@
+import { useState } from "react";
+import { Button } from "./button.tsx";
+import { texts } from "./texts.ts";
+
+/** Copies a text, and says that it did. */
+export const CopyButton = ({ text, label = texts.copy }: { text: string; label?: string }) => {
+  const [isCopied, setCopied] = useState(false);
+  const copy = async (): Promise<void> => {
+    // Without https a browser has no clipboard for pages.
+    await navigator.clipboard?.writeText(text);
+    setCopied(navigator.clipboard !== undefined);
+  };
+  return <Button onPress={() => void copy()}>{isCopied ? texts.copied : label}</Button>;
+};

@@ -1,0 +1,22 @@
+import { afterEach, expect, test } from "@jest/globals";
+import { parseDateRange } from "./parse-date-range.ts";
+
+const timeZone = process.env["TZ"];
+afterEach(() => {
+  if (timeZone === undefined) delete process.env["TZ"];
+  else process.env["TZ"] = timeZone;
+});
+
+test("days are the person's own, and the last one is meant whole, also where it has 25 hours", () => {
+  process.env["TZ"] = "Europe/Berlin";
+  expect(parseDateRange({ from: "2026-10-25", to: "2026-10-25" })).toEqual({
+    from: "2026-10-24T22:00:00.000Z",
+    to: "2026-10-25T23:00:00.000Z",
+  });
+});
+
+test("what is no day leaves its side open", () => {
+  for (const invalidDay of [undefined, null, "", "x", "2026-13-01"]) {
+    expect(parseDateRange({ from: invalidDay ?? null, to: invalidDay ?? null })).toEqual({});
+  }
+});

@@ -1,0 +1,44 @@
+import { type ReactNode, useState } from "react";
+import { Button } from "./button.tsx";
+import { CopyButton } from "./copy-button.tsx";
+import { Dialog } from "./dialog.tsx";
+import { Checkbox } from "./field.tsx";
+import { texts } from "./texts.ts";
+import styles from "./ui.module.css";
+
+/** Shows a secret once: the dialog, if one is open, and what opens it for a secret. */
+export const useSecretDialog = (
+  title: string,
+): [dialog: ReactNode, show: (secret: string) => void] => {
+  // Only here, and only until the person says that they have it.
+  const [secret, setSecret] = useState<string>();
+  const dialog = secret !== undefined && (
+    <SecretDialog title={title} secret={secret} onStored={() => setSecret(undefined)} />
+  );
+  return [dialog, setSecret];
+};
+
+type SecretDialogProps = { title: string; secret: string; onStored: () => void };
+
+const SecretDialog = ({ title, secret, onStored }: SecretDialogProps) => {
+  const [isStored, setStored] = useState(false);
+  return (
+    <Dialog title={title}>
+      <p>{texts.secretShownOnce}</p>
+      <code className={styles["secret"]}>{secret}</code>
+      <div className={styles["row"]}>
+        <CopyButton text={secret} />
+      </div>
+      <Checkbox
+        label={texts.secretStoredConfirmation}
+        checked={isStored}
+        onCheckedChange={setStored}
+      />
+      <div className={styles["row"]}>
+        <Button variant="primary" isDisabled={!isStored} onPress={onStored}>
+          {texts.close}
+        </Button>
+      </div>
+    </Dialog>
+  );
+};

@@ -1,0 +1,199 @@
+import { type BlockList, isIP } from "node:net";
+import type { Request, Response } from "express";
+import { createApiError } from "@payment-links/contracts";
+import type { Caller, Identity } from "@payment-links/identity";
+import {
+  type Bucket,
+  type Decision,
+  type Limit,
+  type Limiter,
+  addressBucketId,
+  rateLimitHeaders,
+} from "@payment-links/rate-limit";
+import { isInNetworks, createNetworkList } from "./network-list.ts";
+import { receiveBody } from "./parse-request.ts";
+import type { Method, RouteLimit, Route } from "./route.ts";
+import { type CookiePolicy, readSessionToken, rejectCrossSiteRequest } from "./session-cookie.ts";
+
+/** What decides whether a request may go on. */
+export type RequestAuthorizer = {
+  limiter: Limiter;
+  limits: { perKey: Limit; perAddress: Limit };
+  identity: Identity;
+  cookie: CookiePolicy;
+};
+
+/** How old an answer about the caller of what writes may be: it may decide where money goes. */
+export const writeMaxAgeMs = 1_000;
+const readMaxAgeMs = 5_000;
+
+/** How old an answer about the caller of such a route may be (rule CALLER-3). */
+const getMaxAgeMs = (method: Method): number => (method === "get" ? readMaxAgeMs : writeMaxAgeMs);
+
+/**
+ * Holds a request against the limits, then its caller, then the scope, in that order (rule API-18),
+ * and answers the caller. A warm key costs one question to the limiter for both buckets. An unknown
+ * key pays from its address's bucket first (rule API-22).
+ */
+export const authorizeRequest = async (
+  authorizer: RequestAuthorizer,
+  route: Route,
+  req: Request,
+  res: Response,
+): Promise<Caller | undefined> => {
+  const caller = await limitAndAuthenticate(authorizer, route, req, res);
+  if (caller === undefined || route.method === "get" || req.complete) return caller;
+  // A body may come half a minute after its head, and much may have ended until then.
+  await receiveBody(req);
+  return authenticateCaller(authorizer, route, req);
+};
+
+const limitAndAuthenticate = async (
+  authorizer: RequestAuthorizer,
+  route: Route,
+  req: Request,
+  res: Response,
+): Promise<Caller | undefined> => {
+  const { caller: callerRule, method, routeLimit } = route;
+  if (callerRule.by === "api-key") {
+    return authorizeApiKey(
+      authorizer,
+      { scope: callerRule.scope, maxAgeMs: getMaxAgeMs(method) },
+      req,
+      res,
+    );
+  }
+  await takeTokens(authorizer, res, [createAddressBucket(authorizer, req, routeLimit)]);
+  return authenticateCaller(authorizer, route, req);
+};
+
+/** Tells who calls, if they may call such a route. */
+const authenticateCaller = async (
+  authorizer: RequestAuthorizer,
+  { caller: callerRule, method, needsPresence = false }: Route,
+  req: Request,
+): Promise<Caller | undefined> => {
+  if (callerRule.by === "anyone") return undefined;
+  const maxAgeMs = getMaxAgeMs(method);
+  if (callerRule.by === "api-key")
+    return requireAccess(
+      await authenticateApiKey(authorizer, maxAgeMs, req),
+      callerRule.scope,
+      req,
+    );
+  rejectCrossSiteRequest(req, authorizer.cookie);
+  const token = readSessionToken(req, authorizer.cookie);
+  if (token === undefined) throw createApiError("UNAUTHENTICATED");
+  return authorizer.identity.authenticateSession(token, { maxAgeMs, needsPresence });
+};
+
+const authenticateApiKey = async (
+  { identity }: RequestAuthorizer,
+  maxAgeMs: number,
+  req: Request,
+): Promise<Caller> => {
+  const key = req.get("x-api-key");
+  if (key === undefined || key === "") throw createApiError("UNAUTHENTICATED");
+  return identity.authenticateApiKey(key, { maxAgeMs, address: getCallerAddress(req) });
+};
+
+const authorizeApiKey = async (
+  authorizer: RequestAuthorizer,
+  { scope, maxAgeMs }: { scope: string; maxAgeMs: number },
+  req: Request,
+  res: Response,
+): Promise<Caller> => {
+  const addressBucket = createAddressBucket(authorizer, req);
+  const key = req.get("x-api-key");
+  const cachedCaller =
+    key === undefined ? undefined : authorizer.identity.findCachedApiKeyCaller(key, maxAgeMs);
+  if (cachedCaller !== undefined) {
+    await takeTokens(authorizer, res, [createKeyBucket(authorizer, cachedCaller), addressBucket]);
+    return requireAccess(cachedCaller, scope, req);
+  }
+  await takeTokens(authorizer, res, [addressBucket]);
+  const caller = await authenticateApiKey(authorizer, maxAgeMs, req);
+  await takeTokens(authorizer, res, [createKeyBucket(authorizer, caller)]);
+  return requireAccess(caller, scope, req);
+};
+
+/** A proxy may say anything, and a zone (`%eth0`) means nothing to anybody else. */
+const getCallerAddress = ({ ip = "" }: Request): string | undefined =>
+  isIP(ip) === 0 || ip.includes("%") ? undefined : ip;
+
+const requireAccess = (caller: Caller, scope: string, req: Request): Caller => {
+  const { credential } = caller;
+  if (!isFromAllowedNetwork(credential, req.ip ?? ""))
+    throw createApiError("API_KEY_ADDRESS_REFUSED");
+  if (!credential.scopes.includes(scope)) throw createApiError("INSUFFICIENT_API_SCOPE");
+  return caller;
+};
+
+/** Made once per answer about a key, which is kept for a while. */
+const networksByCredential = new WeakMap<Caller["credential"], BlockList>();
+
+const isFromAllowedNetwork = (credential: Caller["credential"], address: string): boolean => {
+  const { cidrs } = credential;
+  if (cidrs === undefined) return true;
+  const allowedNetworks = networksByCredential.get(credential) ?? createNetworkList(cidrs);
+  networksByCredential.set(credential, allowedNetworks);
+  return isInNetworks(allowedNetworks, address);
+};
+
+const createAddressBucket = (
+  { limits }: RequestAuthorizer,
+  req: Request,
+  routeLimit?: RouteLimit,
+): Bucket => ({
+  policy: routeLimit?.policy ?? "ip",
+  id: addressBucketId(req.ip ?? ""),
+  limit: getAddressLimit(limits.perAddress, routeLimit),
+});
+
+const getAddressLimit = (perAddress: Limit, routeLimit: RouteLimit | undefined): Limit => {
+  if (routeLimit === undefined) return perAddress;
+  if ("limit" in routeLimit) return routeLimit.limit;
+  const { factor } = routeLimit;
+  return {
+    tokensPerSecond: perAddress.tokensPerSecond * factor,
+    burst: Math.max(1, Math.floor(perAddress.burst * factor)),
+  };
+};
+
+const createKeyBucket = ({ limits }: RequestAuthorizer, { credential }: Caller): Bucket => ({
+  policy: "key",
+  id: credential.bucketId,
+  limit: getCredentialLimit(credential, limits.perKey) ?? limits.perKey,
+});
+
+/** Made once per answer about a key, which is kept for a while. */
+const limitsByCredential = new WeakMap<Caller["credential"], Limit>();
+
+/** A key's own limit (rule API-25). It never grants more than the installation does by now. */
+const getCredentialLimit = (credential: Caller["credential"], perKey: Limit): Limit | undefined => {
+  const { requestsPerMinute = Infinity, burst = Infinity } = credential;
+  if (requestsPerMinute === Infinity && burst === Infinity) return undefined;
+  const credentialLimit = limitsByCredential.get(credential) ?? {
+    tokensPerSecond: Math.min(requestsPerMinute / 60, perKey.tokensPerSecond),
+    burst: Math.min(burst, perKey.burst),
+  };
+  limitsByCredential.set(credential, credentialLimit);
+  return credentialLimit;
+};
+
+const takeTokens = async (
+  authorizer: RequestAuthorizer,
+  res: Response,
+  buckets: readonly Bucket[],
+): Promise<void> => {
+  const result = authorizer.limiter.take(buckets);
+  const decision: Decision = result instanceof Promise ? await result : result;
+  const headers = rateLimitHeaders(buckets, decision);
+  for (const name in headers) {
+    const value = headers[name] ?? "";
+    const earlierValue = res.getHeader(name);
+    // An unknown key is charged in two steps, and both buckets are told.
+    res.setHeader(name, typeof earlierValue === "string" ? `${value}, ${earlierValue}` : value);
+  }
+  if (!decision.isAllowed) throw createApiError("429");
+};

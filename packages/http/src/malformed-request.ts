@@ -1,0 +1,67 @@
+import { type IncomingMessage, STATUS_CODES, type ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import { type ApiErrorCode, createApiError } from "@payment-links/contracts";
+import { defaultHeaders } from "./default-headers.ts";
+
+const codeByNodeError: Partial<Record<string, ApiErrorCode>> = {
+  HPE_HEADER_OVERFLOW: "REQUEST_HEADERS_TOO_LARGE",
+  ERR_HTTP_REQUEST_TIMEOUT: "REQUEST_TIMEOUT",
+};
+
+/**
+ * Answers a request that no handler can see (not HTTP, endless headers, too slow) with the error
+ * envelope as well, and ends the connection.
+ */
+export const sendMalformedRequestError = (
+  error: Error,
+  socket: Socket,
+  responses: readonly ServerResponse[],
+): void => {
+  const code = "code" in error && typeof error.code === "string" ? error.code : "";
+  sendErrorAndClose(codeByNodeError[code] ?? "BAD_REQUEST", socket, responses);
+};
+
+/** Answers a request whose body arrives too slowly, and ends the connection. */
+export const sendRequestTimeout = (socket: Socket, responses: readonly ServerResponse[]): void =>
+  sendErrorAndClose("REQUEST_TIMEOUT", socket, responses);
+
+const sendErrorAndClose = (
+  code: ApiErrorCode,
+  socket: Socket,
+  responses: readonly ServerResponse[],
+): void => {
+  const hasStartedResponse = responses.some((res) => res.headersSent);
+  if (!socket.writable || hasStartedResponse) {
+    socket.destroy();
+    return;
+  }
+  const { headers, status, text } = serializeError(code);
+  const head = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}`,
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+  ];
+  socket.write(`${head.join("\r\n")}\r\n\r\n${text}`);
+  socket.destroySoon();
+};
+
+/** Whether a request names no host, which HTTP/1.1 asks for (RFC 9112, section 3.2). */
+export const lacksHostHeader = ({ headers, httpVersion }: IncomingMessage): boolean =>
+  httpVersion === "1.1" && headers.host === undefined;
+
+/** Answers it as any broken one; by itself Node would do so without a word. */
+export const sendMissingHostError = (res: ServerResponse): void => {
+  const { headers, status, text } = serializeError("BAD_REQUEST");
+  res.writeHead(status, headers).end(text);
+};
+
+const serializeError = (code: ApiErrorCode) => {
+  const { status, entries } = createApiError(code);
+  const text = JSON.stringify({ errors: entries });
+  const headers = {
+    ...defaultHeaders,
+    "Content-Type": "application/json; charset=utf-8",
+    "Content-Length": String(Buffer.byteLength(text)),
+    Connection: "close",
+  };
+  return { headers, status, text };
+};

@@ -1,0 +1,34 @@
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { negotiateLanguage } from "./negotiate-language.ts";
+import { publicRoute } from "./route.ts";
+import { sendRequest } from "./testing/client.ts";
+import { type StartedApp, startApp } from "./testing/start-app.ts";
+
+const languageRoute = publicRoute({
+  method: "get",
+  path: "/",
+  handle: (req, res) => void res.json(negotiateLanguage(req)),
+});
+
+let app: StartedApp;
+beforeAll(async () => {
+  app = await startApp({ routes: [languageRoute] });
+});
+afterAll(() => app.close());
+
+test.each([
+  [undefined, "en"],
+  ["", "en"],
+  ["*", "en"],
+  ["de", "de"],
+  ["de-AT,en;q=0.5", "de"],
+  ["de;q=0.5,en;q=0.4", "de"],
+  ["en,de", "en"],
+  ["en;q=0.4,de;q=0.4", "en"],
+  ["fr,de;q=0.1", "de"],
+  ["fr", "en"],
+  ["de;q=0", "en"],
+])("a browser that asks for %j reads %s", async (acceptLanguage, expectedLanguage) => {
+  const headers = acceptLanguage === undefined ? {} : { "accept-language": acceptLanguage };
+  expect(JSON.parse((await sendRequest({ port: app.port, headers })).text)).toBe(expectedLanguage);
+});

@@ -1,0 +1,101 @@
+import getRawBody from "raw-body";
+import type { Request } from "express";
+import type * as z from "zod";
+import {
+  type ApiErrorCode,
+  createValidationError,
+  parseJson,
+  parseInput,
+  createApiError,
+} from "@payment-links/contracts";
+
+/** The largest body that any route reads (rule API-17). */
+export const bodyBytesMax = 64 * 1024;
+
+const utf8Decoder = new TextDecoder("utf-8", { fatal: true });
+
+/** Bodies that are read before their handlers ask for them. */
+const pendingBodies = new WeakMap<Request, Promise<Buffer>>();
+
+/** Waits until a request's body is there, and throws where it does not come whole. Its handler reads it as any other. */
+export const receiveBody = async (req: Request): Promise<void> => {
+  const pendingBody = receiveBytes(req);
+  pendingBodies.set(req, pendingBody);
+  await pendingBody;
+};
+
+/** Reads a request's raw bytes, at most 64 KiB; compressed bodies are refused. */
+export const readBodyBytes = (req: Request): Promise<Buffer> =>
+  pendingBodies.get(req) ?? receiveBytes(req);
+
+/** Rejects a compressed body, and one whose length is too large, before a byte of it is read. */
+export const checkBodyHeaders = ({ headers }: Request): void => {
+  const { "content-encoding": encoding, "content-length": length } = headers;
+  if (encoding !== undefined && encoding.toLowerCase() !== "identity") {
+    throw createApiError("UNSUPPORTED_CONTENT_ENCODING");
+  }
+  if (Number(length ?? 0) > bodyBytesMax) throw createApiError("PAYLOAD_TOO_LARGE");
+};
+
+const receiveBytes = async (req: Request): Promise<Buffer> => {
+  checkBodyHeaders(req);
+  const length = req.headers["content-length"];
+  return getRawBody(req, { limit: bodyBytesMax, ...(length === undefined ? {} : { length }) });
+};
+
+/** Reads a JSON body from its bytes, held against a schema (rule API-17). */
+export const parseJsonBody = <Schema extends z.ZodType>(
+  req: Request,
+  bytes: Buffer,
+  schema: Schema,
+): z.output<Schema> => {
+  if (bytes.length === 0) throw createValidationError("missing");
+  checkContentType(req);
+  return parseInput(schema, parseJsonBytes(bytes));
+};
+
+/** Reads and checks a JSON body. One of another type is rejected before it is read. */
+export const readJsonBody = async <Schema extends z.ZodType>(
+  req: Request,
+  schema: Schema,
+): Promise<z.output<Schema>> => {
+  checkBodyHeaders(req);
+  if (hasBody(req)) checkContentType(req);
+  return parseJsonBody(req, await readBodyBytes(req), schema);
+};
+
+const hasBody = ({ headers }: Request): boolean =>
+  headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
+
+const checkContentType = (req: Request): void => {
+  if (req.is(["json", "+json"]) === false) throw createValidationError("model_attributes_type");
+};
+
+/** Reads and checks the query; unknown parameters are ignored. */
+export const parseQuery = <Schema extends z.ZodType>(
+  req: Request,
+  schema: Schema,
+): z.output<Schema> => parseInput(schema, { ...req.query });
+
+/**
+ * A parameter of the route's path. With a NUL it names nothing, because no row can hold one; it is
+ * refused as the route refuses what is not there.
+ */
+export const parsePathParameter = (
+  req: Request,
+  name: string,
+  notFoundCode: ApiErrorCode = "NOT_FOUND",
+): string => {
+  const value = req.params[name];
+  if (typeof value !== "string") throw new Error(`the route has no parameter ${name}`);
+  if (value.includes("\0")) throw createApiError(notFoundCode);
+  return value;
+};
+
+const parseJsonBytes = (bytes: Buffer): unknown => {
+  try {
+    return parseJson(utf8Decoder.decode(bytes));
+  } catch {
+    throw createValidationError("json_invalid");
+  }
+};

@@ -1,0 +1,31 @@
+import type { RequestHandler } from "express";
+import type { Log } from "@payment-links/runtime";
+
+/** The headers by which proxies name their clients. */
+const forwardingHeaders = ["x-forwarded-for", "forwarded", "x-real-ip"] as const;
+
+/**
+ * Warns once about a forwarding header from a peer that is no trusted proxy. Behind such a proxy all
+ * callers share the rate limit of its address (rule OPS-9). `isTrusted` is Express' own judgment.
+ */
+export const createUntrustedProxyWarning = (
+  log: Pick<Log, "warn">,
+  isTrusted: (address: string) => boolean,
+): RequestHandler => {
+  let hasWarned = false;
+  return (req, _res, next) => {
+    if (!hasWarned) {
+      const header = forwardingHeaders.find((name) => req.headers[name] !== undefined);
+      const peer = req.socket.remoteAddress;
+      if (header !== undefined && peer !== undefined && !isTrusted(peer)) {
+        hasWarned = true;
+        log.warn(
+          { peer, header },
+          "a forwarding header comes from an address that TRUSTED_PROXIES does not name; if this is your " +
+            "proxy, all its callers share one rate limit until the setting names it",
+        );
+      }
+    }
+    next();
+  };
+};

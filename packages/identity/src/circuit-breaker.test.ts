@@ -1,0 +1,222 @@
+import { describe, expect, test } from "@jest/globals";
+import { hashSecret, generateApiKey } from "@payment-links/contracts";
+import { InvalidIntrospectionResponse } from "./caller.ts";
+import {
+  connectionRefused,
+  createOptions,
+  listOptions,
+  notFoundResponse,
+  createIdentityRig,
+  getOutcome,
+  unavailableErrorName,
+} from "./testing/identity-rig.ts";
+import { createSampleResponse } from "./testing/sample-response.ts";
+
+describe("auth-keys away", () => {
+  test("list lives on the last answer for 60 s from its question, and no longer", async () => {
+    const { authKeys, clock, identity, key } = createIdentityRig();
+    authKeys.respondWith(createSampleResponse());
+    await identity.authenticateApiKey(key, listOptions);
+    authKeys.respondWith(connectionRefused);
+    clock.advance(60_000);
+    expect(await getOutcome(identity.authenticateApiKey(key, listOptions))).toBe("accepted");
+    clock.advance(1);
+    expect(await getOutcome(identity.authenticateApiKey(key, listOptions))).toBe(
+      unavailableErrorName,
+    );
+  });
+
+  test("create goes no further than 1 s", async () => {
+    const { authKeys, clock, identity, key } = createIdentityRig();
+    authKeys.respondWith(createSampleResponse());
+    await identity.authenticateApiKey(key, createOptions);
+    authKeys.respondWith(connectionRefused);
+    clock.advance(1_000);
+    expect(await getOutcome(identity.authenticateApiKey(key, createOptions))).toBe("accepted");
+    clock.advance(1);
+    expect(await getOutcome(identity.authenticateApiKey(key, createOptions))).toBe(
+      unavailableErrorName,
+    );
+  });
+
+  test("a key that was found unknown stays refused on the last answer", async () => {
+    const { authKeys, clock, identity, key } = createIdentityRig();
+    authKeys.respondWith(notFoundResponse);
+    await getOutcome(identity.authenticateApiKey(key, listOptions));
+    authKeys.respondWith(connectionRefused);
+    clock.advance(30_000);
+    expect(await getOutcome(identity.authenticateApiKey(key, listOptions))).toBe("INVALID_API_KEY");
+    expect(await getOutcome(identity.authenticateApiKey(key, createOptions))).toBe(
+      unavailableErrorName,
+    );
+  });
+
+  test("a key never seen cannot be told, and the reason is kept for the log", async () => {
+    const { authKeys, identity, key } = createIdentityRig();
+    authKeys.respondWith(connectionRefused);
+    await expect(identity.authenticateApiKey(key, listOptions)).rejects.toMatchObject({
+      name: unavailableErrorName,
+      cause: connectionRefused,
+    });
+  });
+
+  test("after a failure nobody waits: one question in half a second, all others fail at once", async () => {
+    const { authKeys, clock, identity } = createIdentityRig();
+    const pendingOutcome = getOutcome(
+      identity.authenticateApiKey(generateApiKey("test"), listOptions),
+    );
+    authKeys.respondToNext(connectionRefused);
+    expect(await pendingOutcome).toBe(unavailableErrorName);
+
+    const authenticateNewKey = () =>
+      getOutcome(identity.authenticateApiKey(generateApiKey("test"), listOptions));
+    expect(
+      await Promise.all([authenticateNewKey(), authenticateNewKey(), authenticateNewKey()]),
+    ).toEqual(Array(3).fill(unavailableErrorName));
+    expect(authKeys.requests).toHaveLength(1);
+
+    clock.advance(500);
+    const probe = authenticateNewKey();
+    // While one tries, the others still do not wait.
+    expect(await Promise.all([authenticateNewKey(), authenticateNewKey()])).toEqual(
+      Array(2).fill(unavailableErrorName),
+    );
+    expect(authKeys.requests).toHaveLength(2);
+    authKeys.respondToNext(connectionRefused);
+    expect(await probe).toBe(unavailableErrorName);
+    expect(await authenticateNewKey()).toBe(unavailableErrorName);
+    expect(authKeys.requests).toHaveLength(2);
+
+    clock.advance(500);
+    authKeys.respondWith(createSampleResponse());
+    expect(await authenticateNewKey()).toBe("accepted");
+    expect(await Promise.all([authenticateNewKey(), authenticateNewKey()])).toEqual([
+      "accepted",
+      "accepted",
+    ]);
+  });
+
+  test("an answer about one key that cannot be read keeps no other waiting", async () => {
+    const { authKeys, identity, key } = createIdentityRig();
+    authKeys.respondWith(new InvalidIntrospectionResponse("garbled"));
+    expect(await getOutcome(identity.authenticateApiKey(key, listOptions))).toBe(
+      unavailableErrorName,
+    );
+    authKeys.respondWith(createSampleResponse());
+    expect(await getOutcome(identity.authenticateApiKey(generateApiKey("test"), listOptions))).toBe(
+      "accepted",
+    );
+  });
+
+  test("is over with an answer about one key that cannot be read: it did answer", async () => {
+    const { authKeys, clock, identity, key } = createIdentityRig();
+    authKeys.respondWith(connectionRefused);
+    await getOutcome(identity.authenticateApiKey(key, listOptions));
+    clock.advance(500);
+    authKeys.respondWith(new InvalidIntrospectionResponse("garbled"));
+    expect(await getOutcome(identity.authenticateApiKey(key, listOptions))).toBe(
+      unavailableErrorName,
+    );
+    authKeys.respondWith(createSampleResponse());
+    // Nobody fails for another's trial any more.
+    const authenticateNewKey = () =>
+      getOutcome(identity.authenticateApiKey(generateApiKey("test"), listOptions));
+    expect(await Promise.all([authenticateNewKey(), authenticateNewKey()])).toEqual([
+      "accepted",
+      "accepted",
+    ]);
+  });
+
+  test("a clock set back puts off no trial", async () => {
+    const { authKeys, clock, identity, key } = createIdentityRig();
+    authKeys.respondWith(connectionRefused);
+    await getOutcome(identity.authenticateApiKey(key, listOptions));
+    clock.advance(-1);
+    authKeys.respondWith(createSampleResponse());
+    expect(await getOutcome(identity.authenticateApiKey(key, listOptions))).toBe("accepted");
+  });
+
+  test("is logged once when it begins and once when it ends, without any key", async () => {
+    const { authKeys, clock, identity, key, logLines } = createIdentityRig();
+    authKeys.respondWith(connectionRefused);
+    for (let call = 0; call < 5; call += 1) {
+      await getOutcome(identity.authenticateApiKey(key, listOptions));
+      clock.advance(500);
+    }
+    authKeys.respondWith(createSampleResponse());
+    await identity.authenticateApiKey(key, listOptions);
+    await identity.authenticateApiKey(generateApiKey("test"), listOptions);
+    expect(logLines.map((line) => JSON.parse(line).msg)).toEqual([
+      "auth-keys does not answer",
+      "auth-keys answers again",
+    ]);
+    expect(logLines.join("")).not.toContain(key);
+    expect(logLines.join("")).not.toContain(hashSecret(key).toString("hex"));
+  });
+
+  test("questions, their outcomes, stale answers and the state itself are told in metrics", async () => {
+    const { authKeys, clock, identity, key, metrics } = createIdentityRig();
+    authKeys.respondWith(createSampleResponse());
+    await identity.authenticateApiKey(key, listOptions);
+    authKeys.respondWith(notFoundResponse);
+    await getOutcome(identity.authenticateSession("nobody", listOptions));
+    authKeys.respondWith(connectionRefused);
+    clock.advance(6_000);
+    await identity.authenticateApiKey(key, listOptions);
+    await identity.authenticateApiKey(key, listOptions);
+    const text = await metrics.metrics();
+    for (const line of [
+      'questions_total{kind="api-key",outcome="found",service="test"} 1',
+      'questions_total{kind="session",outcome="not_found",service="test"} 1',
+      'questions_total{kind="api-key",outcome="failed",service="test"} 1',
+      'question_duration_seconds_count{service="test",kind="api-key"} 2',
+      'stale_answers_total{kind="api-key",service="test"} 2',
+      'unreachable{service="test"} 1',
+    ]) {
+      expect(text).toContain(`payment_links_identity_${line}\n`);
+    }
+  });
+
+  test("is told for four minutes after the last failure: nobody may ask again once it is over", async () => {
+    const { authKeys, clock, identity, metrics } = createIdentityRig();
+    const authenticateNewKey = () =>
+      getOutcome(identity.authenticateApiKey(generateApiKey("test"), listOptions));
+    const isReportedUnreachable = async () => {
+      const text = await metrics.getSingleMetricAsString("payment_links_identity_unreachable");
+      return text.endsWith('{service="test"} 1');
+    };
+    expect(await isReportedUnreachable()).toBe(false);
+    authKeys.respondWith(connectionRefused);
+    for (let call = 0; call < 10; call += 1) {
+      await authenticateNewKey();
+      expect(await isReportedUnreachable()).toBe(true);
+      clock.advance(239_999);
+      expect(await isReportedUnreachable()).toBe(true);
+    }
+    // Nor does a clock that was set back meanwhile keep it up.
+    clock.setBack(3_600_000);
+    expect(await isReportedUnreachable()).toBe(true);
+    clock.advance(1);
+    expect(await isReportedUnreachable()).toBe(false);
+
+    await authenticateNewKey();
+    expect(await isReportedUnreachable()).toBe(true);
+    clock.advance(500);
+    authKeys.respondWith(createSampleResponse());
+    expect(await authenticateNewKey()).toBe("accepted");
+    expect(await isReportedUnreachable()).toBe(false);
+  });
+
+  test("only so many questions are under way at once; more fail at once", async () => {
+    const { authKeys, identity } = createIdentityRig();
+    const outcomes = Array.from({ length: 1_000 }, () =>
+      getOutcome(identity.authenticateApiKey(generateApiKey("test"), listOptions)),
+    );
+    expect(await getOutcome(identity.authenticateApiKey(generateApiKey("test"), listOptions))).toBe(
+      unavailableErrorName,
+    );
+    expect(authKeys.requests).toHaveLength(1_000);
+    for (let call = 0; call < 1_000; call += 1) authKeys.respondToNext(createSampleResponse());
+    expect(new Set(await Promise.all(outcomes))).toEqual(new Set(["accepted"]));
+  });
+});

@@ -1,0 +1,79 @@
+import type { Clock, Log } from "@payment-links/runtime";
+import { type RequestIntrospection, InvalidIntrospectionResponse } from "./caller.ts";
+import type { IdentityMetrics } from "./identity-metrics.ts";
+
+type CircuitBreakerOptions = {
+  requestIntrospection: RequestIntrospection;
+  clock: Clock;
+  identityMetrics: IdentityMetrics;
+  log: Log;
+};
+
+const retryIntervalMs = 500;
+const inFlightMax = 1_000;
+
+/**
+ * Keeps callers from waiting for an auth-keys that does not answer. After a failed question all
+ * others fail at once with its error, and one tries again after each half second. A `InvalidIntrospectionResponse`
+ * does not count, because one credential may cause it. Each change is logged once.
+ */
+export const withCircuitBreaker = ({
+  requestIntrospection,
+  clock,
+  identityMetrics,
+  log,
+}: CircuitBreakerOptions): RequestIntrospection => {
+  let lastFailure: { error: unknown; atMs: number } | undefined;
+  let isProbing = false;
+  let inFlightCount = 0;
+
+  const nowMs = () => clock.now().getTime();
+  const canProbe = (failedAtMs: number): boolean => {
+    const ageMs = nowMs() - failedAtMs;
+    return !isProbing && (ageMs < 0 || ageMs >= retryIntervalMs);
+  };
+  const recordSuccess = () => {
+    identityMetrics.recordSuccess();
+    if (lastFailure === undefined) return;
+    lastFailure = undefined;
+    log.info("auth-keys answers again");
+  };
+  const recordFailure = (error: unknown) => {
+    identityMetrics.recordFailure();
+    if (lastFailure === undefined) log.warn({ err: error }, "auth-keys does not answer");
+    lastFailure = { error, atMs: nowMs() };
+  };
+
+  const requestAndCount: RequestIntrospection = async (request) => {
+    const { kind } = request;
+    const stopTimer = identityMetrics.requestSeconds.startTimer({ kind });
+    inFlightCount += 1;
+    try {
+      const response = await requestIntrospection(request);
+      identityMetrics.requests.inc({ kind, outcome: response.found ? "found" : "not_found" });
+      recordSuccess();
+      return response;
+    } catch (error) {
+      identityMetrics.requests.inc({ kind, outcome: "failed" });
+      if (error instanceof InvalidIntrospectionResponse) recordSuccess();
+      else recordFailure(error);
+      throw error;
+    } finally {
+      inFlightCount -= 1;
+      stopTimer();
+    }
+  };
+
+  return async (request) => {
+    if (inFlightCount >= inFlightMax)
+      throw new Error("too many questions to auth-keys are under way");
+    if (lastFailure === undefined) return requestAndCount(request);
+    if (!canProbe(lastFailure.atMs)) throw lastFailure.error;
+    isProbing = true;
+    try {
+      return await requestAndCount(request);
+    } finally {
+      isProbing = false;
+    }
+  };
+};

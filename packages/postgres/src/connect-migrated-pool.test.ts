@@ -1,0 +1,113 @@
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { randomBytes } from "node:crypto";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { Client } from "pg";
+import { createFakeClock, createLog } from "@payment-links/runtime";
+import { waitUntil } from "@payment-links/runtime/testing";
+import { migrate } from "./migrate.ts";
+import { connectMigratedPool } from "./connect-migrated-pool.ts";
+import { type TestDatabase, createTestDatabase } from "./testing.ts";
+
+const log = createLog({ service: "test", level: "silent" });
+const role = { name: `waits_${randomBytes(4).toString("hex")}`, password: "secret" };
+const schema = "waits";
+
+let database: TestDatabase;
+let folder = "";
+let olderFolder: URL;
+let newerFolder: URL;
+
+beforeAll(async () => {
+  database = await createTestDatabase([]);
+  folder = await mkdtemp(join(tmpdir(), "migrated-"));
+  olderFolder = await writeFolder("older", ["0001-a.sql"]);
+  newerFolder = await writeFolder("newer", ["0002-b.sql", "0003-c.sql"]);
+});
+afterAll(async () => {
+  await rm(folder, { recursive: true });
+  await runOnDatabase(`DROP OWNED BY ${role.name}; DROP ROLE ${role.name}`);
+  await database.drop();
+});
+
+const writeFolder = async (name: string, files: readonly string[]): Promise<URL> => {
+  const path = join(folder, name);
+  await mkdir(path);
+  for (const file of files) await writeFile(join(path, file), "SELECT 1");
+  return pathToFileURL(`${path}/`);
+};
+
+const runOnDatabase = async (querySql: string): Promise<void> => {
+  const client = new Client({ connectionString: database.adminUrl });
+  await client.connect();
+  await client.query(querySql);
+  await client.end();
+};
+
+const getRoleUrl = (): URL => {
+  const url = new URL(database.adminUrl);
+  url.username = role.name;
+  url.password = role.password;
+  return url;
+};
+
+/** Begins to open a pool; `reasons` is what it has waited for so far. */
+const startConnecting = (url: URL) => {
+  const clock = createFakeClock(new Date());
+  const reasons: string[] = [];
+  const pendingPool = connectMigratedPool({
+    url: url.href,
+    applicationName: "waits",
+    connectionsMax: 2,
+    migration: { schema, folders: [olderFolder, newerFolder] },
+    clock,
+    onWait: (reason) => void reasons.push(reason),
+    log,
+  });
+  const waitForReason = (pattern: RegExp) =>
+    waitUntil(`the reason ${pattern.source}`, () => {
+      clock.advance(1_000);
+      return pattern.test(reasons.at(-1) ?? "");
+    });
+  return { clock, pendingPool, reasons, waitForReason };
+};
+
+describe("a pool that waits for its schema", () => {
+  test("says what is missing, step by step, and opens by itself once it is there", async () => {
+    const { clock, pendingPool, reasons, waitForReason } = startConnecting(getRoleUrl());
+    await waitForReason(/the role of waits cannot sign in yet/);
+    await runOnDatabase(`CREATE ROLE ${role.name} LOGIN PASSWORD '${role.password}'`);
+    await waitForReason(/schema waits is not made yet/);
+    const { adminUrl } = database;
+    await migrate({ adminUrl, role, schema, folders: [olderFolder] });
+    await waitForReason(/schema waits is older .* it lacks 2 migrations, from 0002-b\.sql/);
+    await migrate({ adminUrl, role, schema, folders: [olderFolder, newerFolder] });
+    const clockInterval = setInterval(() => clock.advance(1_000), 10);
+    const pool = await pendingPool.finally(() => clearInterval(clockInterval));
+    await pool.end();
+    expect(reasons.join()).not.toContain(role.password);
+  });
+
+  test("given a schema that is newer than its code, as while it is rolled back, opens", async () => {
+    const { adminUrl } = database;
+    const folders = [olderFolder, newerFolder, await writeFolder("newest", ["0004-d.sql"])];
+    await migrate({ adminUrl, role, schema, folders });
+    const { pendingPool, reasons } = startConnecting(getRoleUrl());
+    await (await pendingPool).end();
+    expect(reasons).toEqual([]);
+  });
+
+  test("waits for a database that is away", async () => {
+    const url = getRoleUrl();
+    url.port = "1";
+    await startConnecting(url).waitForReason(/the database cannot be reached/);
+  });
+
+  test("throws what no waiting heals", async () => {
+    const url = getRoleUrl();
+    url.searchParams.set("sslmode", "verify-full");
+    await expect(startConnecting(url).pendingPool).rejects.toThrow(/sslmode/);
+  });
+});

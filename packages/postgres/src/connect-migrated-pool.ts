@@ -1,0 +1,89 @@
+import * as z from "zod";
+import { sql } from "slonik";
+import { type Clock, afterMs } from "@payment-links/runtime";
+import { listCauses } from "./list-causes.ts";
+import { type Migration, listMigrations } from "./migrate.ts";
+import { type Pool, type PoolOptions, connectPool } from "./pool.ts";
+
+type MigratedPoolOptions = PoolOptions & {
+  migration: Pick<Migration, "schema" | "folders">;
+  clock: Clock;
+  /** Hears at each look what is being waited for, in words. */
+  onWait: (reason: string) => void;
+};
+
+const retryIntervalMs = 1_000;
+/** A process that is told to stop ends even while it waits. */
+const neverAborted = new AbortController().signal;
+
+/**
+ * Opens the pool of one service once its schema is at least as new as the code. Until then it
+ * waits, however long: for a database that is away, a role that is not made yet, or migrations that
+ * have not run. It throws only what waiting cannot heal, such as an address that cannot be read.
+ */
+export const connectMigratedPool = async (options: MigratedPoolOptions): Promise<Pool> => {
+  const { clock, migration, onWait } = options;
+  const requiredNames = await listMigrations(migration.folders);
+  for (;;) {
+    const poolOrReason = await tryConnect(options, requiredNames);
+    if (typeof poolOrReason !== "string") return poolOrReason;
+    onWait(poolOrReason);
+    await clock.sleepUntil(afterMs(clock, retryIntervalMs), neverAborted);
+  }
+};
+
+/** The pool, or why there is none yet. */
+const tryConnect = async (
+  options: MigratedPoolOptions,
+  requiredNames: readonly string[],
+): Promise<Pool | string> => {
+  const { schema } = options.migration;
+  let pool: Pool | undefined;
+  try {
+    pool = await connectPool(options);
+    const appliedNames = new Set(await readAppliedNames(pool));
+    const missingNames = requiredNames.filter((name) => !appliedNames.has(name));
+    if (missingNames.length === 0) return pool;
+    // A session keeps the search path that its role had when the session began. So each look opens
+    // a new one.
+    await pool.end();
+    const missingLabel =
+      missingNames.length === 1 ? "migration" : `${missingNames.length} migrations, from`;
+    return `schema ${schema} is older than this version: it lacks ${missingLabel} ${missingNames[0]}`;
+  } catch (error) {
+    await pool?.end();
+    const waitReason = explainWait(error, schema);
+    if (waitReason === undefined) throw error;
+    return waitReason;
+  }
+};
+
+const AppliedRow = z.object({ name: z.string() });
+
+const readAppliedNames = async (pool: Pool): Promise<string[]> => {
+  const rows = await pool.any(sql.type(AppliedRow)`SELECT name FROM migrations`);
+  return rows.map(({ name }) => name);
+};
+
+/** By SQLSTATE, or its class. */
+const waitReasons: readonly [RegExp, (schema: string) => string][] = [
+  [/^28/, (schema) => `the role of ${schema} cannot sign in yet: the migrations make it`],
+  [/^3D/, () => "the database does not exist yet"],
+  [/^(?:3F|42P01|42501)/, (schema) => `schema ${schema} is not made yet: the migrations make it`],
+  [/^(?:08|53|57)/, () => "the database does not accept connections now"],
+  // Of the operating system, such as ECONNREFUSED, ETIMEDOUT or ENOTFOUND.
+  [/^E[A-Z_]+$/, () => "the database cannot be reached"],
+];
+
+const explainWait = (error: unknown, schema: string): string | undefined => {
+  const causes = listCauses(error);
+  for (const { code } of causes) {
+    const [, formatReason] = waitReasons.find(([pattern]) => pattern.test(code)) ?? [];
+    if (formatReason !== undefined) return formatReason(schema);
+  }
+  // pg's own, which have no code.
+  const isConnectionLost = causes.some(({ error: { message } }) =>
+    /timeout|timed out|terminated/i.test(message),
+  );
+  return isConnectionLost ? "the database cannot be reached" : undefined;
+};

@@ -1,0 +1,78 @@
+import { isDeepStrictEqual } from "node:util";
+import {
+  type Operation,
+  consoleOperations,
+  createLinkBody,
+  loadCatalogue,
+  publicLinkOperations,
+  listApiErrorCodes,
+  getApiErrorStatus,
+  validationMessages,
+} from "@payment-links/contracts";
+
+type ObservedResponse = { method: string; path: string; status: number; json: unknown };
+
+const getNow = () => new Date();
+const operations: readonly Operation[] = [
+  ...Object.values(publicLinkOperations(createLinkBody(getNow))),
+  ...consoleOperations({ catalogue: loadCatalogue(), now: getNow }),
+];
+
+/**
+ * Holds an answer against what the OpenAPI documents say of its operation: a status and a code that are
+ * named there, no field missing, none beyond, no type wrong. Throws where they differ. What is no
+ * operation of theirs is not judged.
+ */
+export const assertDocumentedResponse = ({
+  method,
+  path,
+  status,
+  json,
+}: ObservedResponse): void => {
+  const operation = operations.find(
+    (candidate) =>
+      candidate.method === method.toLowerCase() && createPathPattern(candidate).test(path),
+  );
+  if (operation === undefined) return;
+  const mismatch = findMismatch(operation, status, json);
+  if (mismatch === undefined) return;
+  throw new Error(`${operation.operationId} is not as documented: ${status}, ${mismatch}`);
+};
+
+const createPathPattern = ({ path }: Operation): RegExp =>
+  new RegExp(`^${path.replaceAll(/:\w+/g, "[^/?]+")}(\\?|$)`);
+
+const findMismatch = (operation: Operation, status: number, json: unknown): string | undefined => {
+  const responses: Readonly<Record<number, unknown>> = operation.responses;
+  if (!(status in responses)) return findErrorMismatch(operation, status, json);
+  const schema = Object.entries(operation.responses).find(
+    ([documentedStatus]) => documentedStatus === String(status),
+  )?.[1];
+  if (schema === null || schema === undefined) return undefined;
+  const parsed = schema.safeParse(json);
+  if (!parsed.success) return parsed.error.message;
+  return isDeepStrictEqual(parsed.data, json)
+    ? undefined
+    : `more than ${JSON.stringify(parsed.data)}`;
+};
+
+const findErrorMismatch = (
+  operation: Operation,
+  status: number,
+  json: unknown,
+): string | undefined => {
+  const documentedCodes = listApiErrorCodes(operation).filter(
+    (code) => getApiErrorStatus(code) === status,
+  );
+  const hasInput = operation.body !== undefined || operation.query !== undefined;
+  const validationCodes = status === 422 && hasInput ? Object.keys(validationMessages) : [];
+  const allowedCodes = new Set<string>([...documentedCodes, ...validationCodes]);
+  const codes = getErrorCodes(json);
+  const undocumentedCodes = codes.filter((code) => !allowedCodes.has(code));
+  return codes.length === 0 || undocumentedCodes.length > 0 ? JSON.stringify(json) : undefined;
+};
+
+const getErrorCodes = (json: unknown): string[] => {
+  if (typeof json !== "object" || json === null || !("errors" in json)) return [];
+  return Array.isArray(json.errors) ? json.errors.map(({ code }) => String(code)) : [];
+};

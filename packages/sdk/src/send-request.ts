@@ -1,0 +1,149 @@
+import { NoAnswerError, PaymentLinksError, type Problem } from "./errors.ts";
+import type { Errors } from "./shapes.ts";
+import type { Runtime } from "./runtime.ts";
+
+/** One call as it is sent, the same bytes at every try. */
+export type ApiRequest = {
+  method: "GET" | "POST";
+  /** Behind the service's origin, with its query. */
+  path: string;
+  body?: string;
+  idempotencyKey?: string;
+  /** The code that tells a fault of the service's own at this operation, whatever its status. */
+  internalErrorCode?: string;
+  signal: AbortSignal | null | undefined;
+};
+
+export type ClientSettings = {
+  origin: string;
+  apiKey: string | undefined;
+  timeoutMs: number;
+  triesMax: number;
+  fetch: typeof fetch;
+};
+
+/** A longer `Retry-After` is the caller's to keep: the call ends with the refusal. */
+const waitMsMax = 60_000;
+const initialBackoffMs = 1_000;
+const jitterFraction = 0.25;
+
+/**
+ * Sends a call until it is answered for good, or was tried `triesMax` times. Every call may come again:
+ * one that reads changes nothing, and one that writes has an idempotency key.
+ */
+export const sendRequest = async (
+  settings: ClientSettings,
+  request: ApiRequest,
+  runtime: Runtime,
+): Promise<unknown> => {
+  for (let attemptNumber = 1; ; attemptNumber += 1) {
+    const result = await attemptRequest(settings, request);
+    if (result.error === undefined) return result.body;
+    const isExhausted = attemptNumber >= settings.triesMax || result.retryAfterMs > waitMsMax;
+    if (!result.isRetryable || isExhausted) throw result.error;
+    const backoffMs = Math.min(computeBackoffMs(attemptNumber, runtime.random()), waitMsMax);
+    await runtime.wait(Math.max(result.retryAfterMs, backoffMs), request.signal);
+  }
+};
+
+type AttemptResult =
+  | { error: undefined; body: unknown }
+  | { error: Error; isRetryable: boolean; retryAfterMs: number };
+
+/** A second, twice as long each time after that, and some random part of it more. */
+const computeBackoffMs = (attemptNumber: number, random: number): number =>
+  initialBackoffMs * 2 ** (attemptNumber - 1) * (1 + random * jitterFraction);
+
+const attemptRequest = async (
+  settings: ClientSettings,
+  request: ApiRequest,
+): Promise<AttemptResult> => {
+  const { dispose, signal } = createAttemptSignal(settings.timeoutMs, request.signal);
+  try {
+    const response = await settings.fetch(`${settings.origin}${request.path}`, {
+      method: request.method,
+      headers: buildHeaders(settings, request),
+      body: request.body ?? null,
+      // A key follows nobody to another address.
+      redirect: "manual",
+      signal,
+    });
+    const text = await response.text();
+    if (response.ok) return { error: undefined, body: JSON.parse(text) as unknown };
+    return toErrorResult(response, text, request);
+  } catch (cause) {
+    if (request.signal?.aborted === true) throw request.signal.reason;
+    const error = new NoAnswerError(cause, request.idempotencyKey);
+    return { error, isRetryable: true, retryAfterMs: 0 };
+  } finally {
+    dispose();
+  }
+};
+
+/**
+ * A signal for one try, and what ends it. Not `AbortSignal.any`, by which Node 20 keeps something of
+ * each try for as long as the caller's signal lives.
+ */
+const createAttemptSignal = (timeoutMs: number, callerSignal: AbortSignal | null | undefined) => {
+  const controller = new AbortController();
+  const abort = () => controller.abort(callerSignal?.reason);
+  const timer = setTimeout(() => {
+    controller.abort(new DOMException(`no answer within ${timeoutMs} ms`, "TimeoutError"));
+  }, timeoutMs);
+  if (callerSignal?.aborted === true) abort();
+  callerSignal?.addEventListener("abort", abort, { once: true });
+  const dispose = () => {
+    clearTimeout(timer);
+    callerSignal?.removeEventListener("abort", abort);
+  };
+  return { signal: controller.signal, dispose };
+};
+
+const buildHeaders = ({ apiKey }: ClientSettings, { body, idempotencyKey }: ApiRequest) => ({
+  Accept: "application/json",
+  ...(apiKey === undefined ? {} : { "X-API-Key": apiKey }),
+  ...(body === undefined ? {} : { "Content-Type": "application/json" }),
+  ...(idempotencyKey === undefined ? {} : { "Idempotency-Key": idempotencyKey }),
+});
+
+const toErrorResult = (
+  response: Response,
+  text: string,
+  { internalErrorCode, idempotencyKey }: ApiRequest,
+): AttemptResult => {
+  const { headers, status } = response;
+  const requestId = headers.get("X-Request-Id") ?? undefined;
+  const error = new PaymentLinksError(status, parseProblems(text), { requestId, idempotencyKey });
+  const isRetryable =
+    status >= 500 ||
+    retryableStatuses.has(status) ||
+    retryableCodes.has(error.code) ||
+    error.code === internalErrorCode;
+  return { error, isRetryable, retryAfterMs: parseRetryAfterMs(headers.get("Retry-After") ?? "") };
+};
+
+/** The request came too slowly, or too often. */
+const retryableStatuses: ReadonlySet<number> = new Set([408, 429]);
+/** The first try is still under way. */
+const retryableCodes: ReadonlySet<string> = new Set(["IDEMPOTENCY_KEY_IN_USE"]);
+
+/** Seconds, as the service sends them, or a date, as a proxy may (RFC 9110, section 10.2.3). */
+const parseRetryAfterMs = (header: string): number => {
+  if (/^\d+$/.test(header)) return Number(header) * 1_000;
+  const remainingMs = Date.parse(header) - Date.now();
+  return remainingMs > 0 ? remainingMs : 0;
+};
+
+/** The error envelope's entries; none where somebody else has answered. */
+const parseProblems = (text: string): Problem[] => {
+  try {
+    const { errors } = JSON.parse(text) as Errors;
+    return errors
+      .filter(({ code, message }) => isString(code) && isString(message))
+      .map(({ code, message }) => ({ code, message }));
+  } catch {
+    return [];
+  }
+};
+
+const isString = (value: unknown): boolean => typeof value === "string";

@@ -1,0 +1,35 @@
+import {
+  type Account,
+  createValidationError,
+  nullable,
+  createApiError,
+  text,
+} from "@payment-links/contracts";
+import type { Db } from "@payment-links/postgres";
+import { parseHandle } from "../domain/handle.ts";
+import { findAccount, findAccountByHandle } from "../store/accounts.ts";
+
+const accountNameField = text({ lengthMax: 100 });
+
+/**
+ * The fields by which an operator names an account: a handle (present or former), or its id, because
+ * an account may have no handle.
+ */
+export const accountSelectorFields = {
+  handle: nullable(accountNameField),
+  userId: nullable(accountNameField),
+};
+
+/** Finds the account that an operator named. Throws NOT_FOUND. */
+export const findSelectedAccount = async (
+  db: Db,
+  { handle, userId }: { handle: string | null; userId: string | null },
+): Promise<Account> => {
+  if (handle === null && userId === null) throw createValidationError("missing");
+  const account =
+    handle === null
+      ? await findAccount(db, userId ?? "")
+      : await findAccountByHandle(db, parseHandle(handle));
+  if (account === undefined) throw createApiError("NOT_FOUND");
+  return account;
+};

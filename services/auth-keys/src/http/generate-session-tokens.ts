@@ -1,0 +1,29 @@
+import { type SessionService, hashSecret } from "@payment-links/contracts";
+import { type CookiePolicy, type SessionTokens, getSessionToken } from "@payment-links/http";
+import { generateToken } from "../domain/token.ts";
+import type { SessionHashes } from "../store/sessions.ts";
+
+/**
+ * Mints the secrets of a session. They are independent of one another, so what one service receives
+ * reveals nothing about the token of another (rule CALLER-40).
+ */
+export const generateSessionTokens = (
+  cookie: CookiePolicy,
+): { tokens: SessionTokens; hashes: SessionHashes } => {
+  const tokens: SessionTokens = {
+    host: generateToken(),
+    "auth-keys": generateToken(),
+    "links-api": generateToken(),
+    "webhook-dispatcher": generateToken(),
+  };
+  const hashTokenFor = (service: SessionService) =>
+    hashSecret(getSessionToken(service, cookie, tokens));
+  return {
+    tokens,
+    hashes: {
+      "auth-keys": hashTokenFor("auth-keys"),
+      "links-api": hashTokenFor("links-api"),
+      "webhook-dispatcher": hashTokenFor("webhook-dispatcher"),
+    },
+  };
+};

@@ -1,0 +1,104 @@
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { loadCatalogue } from "@payment-links/contracts";
+import { systemClock } from "@payment-links/runtime";
+import type { Dependencies } from "../dependencies.ts";
+import { apiKeysMax } from "../domain/api-key.ts";
+import { createPublicRoutes } from "../routes.ts";
+import { type Rig, createRig, summarizeResponse } from "../testing/create-rig.ts";
+import { createWallet, prepareSiwe } from "../testing/siwe.ts";
+
+/*
+ * A refusal is not a failure: what a stranger is refused must not cost the pool a connection, as each
+ * new one costs Postgres a process and everybody else a wait.
+ */
+
+const apiPrefix = "/console/api";
+const sessionsMax = 5;
+
+const wallet = {
+  walletAddress: "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed",
+  tokenId: "usdc-base",
+};
+const noBody = () => undefined;
+const keyBody = { name: "one of many", scopes: ["payment_link:read"] };
+
+let rig: Rig;
+let cookie: string;
+let usedSiwe: object;
+
+beforeAll(async () => {
+  rig = await createRig();
+  await rig.createAccount({ handle: "taken" });
+  ({ cookie } = await rig.signUp({ handle: "refused" }));
+  await rig.call("POST", `${apiPrefix}/wallets`, { cookie, body: wallet });
+  for (let count = 0; count < apiKeysMax; count += 1) {
+    await rig.call("POST", `${apiPrefix}/api-keys`, { cookie, body: keyBody });
+  }
+  const { browserCookie, siwe } = await prepareSiwe(rig, createWallet(), cookie);
+  cookie = `${cookie}; ${browserCookie}`;
+  await rig.call("POST", `${apiPrefix}/identities`, { cookie, body: { siwe } });
+  usedSiwe = siwe;
+});
+afterAll(() => rig.close());
+
+/** What the routes refuse to a person who is signed in. */
+const rejectedCalls: readonly [call: string, answer: string, body: () => unknown][] = [
+  ["GET /audit-log?offset=x", "422 int_parsing", noBody],
+  ["PATCH /account", "409 HANDLE_TAKEN", () => ({ handle: "taken" })],
+  ["POST /wallets", "409 WALLET_EXISTS", () => wallet],
+  ["PATCH /wallets/none", "404 NOT_FOUND", () => ({ isDefault: true })],
+  ["DELETE /wallets/none", "404 NOT_FOUND", noBody],
+  ["POST /api-keys", "409 API_KEY_LIMIT", () => keyBody],
+  ["PATCH /api-keys/none", "404 NOT_FOUND", () => ({ active: true })],
+  ["DELETE /api-keys/none", "404 NOT_FOUND", noBody],
+  ["POST /api-keys/none/rotate", "404 NOT_FOUND", () => ({})],
+  ["DELETE /sessions/none", "404 NOT_FOUND", noBody],
+  ["POST /session/presence", "401 INVALID_SIGN_IN_TOKEN", () => ({ token: "A".repeat(43) })],
+  ["POST /passkeys", "404 SIGN_IN_METHOD_UNAVAILABLE", () => ({})],
+  ["PATCH /passkeys/none", "404 NOT_FOUND", () => ({ name: "mine" })],
+  ["DELETE /passkeys/none", "404 NOT_FOUND", noBody],
+  ["POST /identities", "401 INVALID_SIWE_MESSAGE", () => ({ siwe: usedSiwe })],
+  ["DELETE /identities/none", "404 NOT_FOUND", noBody],
+];
+
+describe("200 refusals", () => {
+  test("of wrong sign-in tokens cost the pool no connection", async () => {
+    const newSessionCount = await rig.countNewSessions(async () => {
+      const body = { token: "A".repeat(43) };
+      const response = await rig.call("POST", `${apiPrefix}/session`, { body });
+      expect(summarizeResponse(response)).toBe("401 INVALID_SIGN_IN_TOKEN");
+    });
+    expect(newSessionCount).toBeLessThan(sessionsMax);
+  });
+
+  test.each(rejectedCalls)(
+    "of %s cost the pool no connection",
+    async (requestLine, expectedError, body) => {
+      const [method = "", path = ""] = requestLine.split(" ");
+      const newSessionCount = await rig.countNewSessions(async () => {
+        const callOptions = { cookie, body: body() };
+        expect(summarizeResponse(await rig.call(method, `${apiPrefix}${path}`, callOptions))).toBe(
+          expectedError,
+        );
+      });
+      expect(newSessionCount).toBeLessThan(sessionsMax);
+    },
+  );
+
+  test("are tried at every route that changes something", () => {
+    // Making the table calls nothing of the service, so these two will do.
+    const routes = createPublicRoutes({
+      catalogue: loadCatalogue(),
+      clock: systemClock,
+    } as Dependencies);
+    const changingRoutes = routes.filter(
+      ({ caller, method, path }) =>
+        caller.by === "session" && method !== "get" && path !== `${apiPrefix}/session`,
+    );
+    const testedLines = new Set(rejectedCalls.map(([requestLine]) => requestLine.split("?")[0]));
+    for (const { method, path } of changingRoutes) {
+      const requestLine = `${method.toUpperCase()} ${path.replace(apiPrefix, "").replace(":id", "none")}`;
+      expect(testedLines).toContain(requestLine);
+    }
+  });
+});

@@ -1,0 +1,70 @@
+import type { Request } from "express";
+import { type PasskeyAssertion, hashSecret, createApiError } from "@payment-links/contracts";
+import type { Transaction } from "@payment-links/postgres";
+import type { Dependencies } from "../dependencies.ts";
+import { getRelyingPartyId } from "../domain/passkey.ts";
+import { type RelyingParty, parseChallenge, verifyAssertion } from "../domain/webauthn.ts";
+import { findPasskey, updatePasskeyCounter } from "../store/passkeys.ts";
+import { consumeSignInAttempt } from "../store/sign-in-attempts.ts";
+import { readBrowserToken } from "./sign-in-browser.ts";
+
+/** The passkey that an answer proves, once its challenge is spent in the transaction that uses it. */
+export type ProvenPasskey = {
+  id: string;
+  /** Answers whose account it is. */
+  consume: (tx: Transaction) => Promise<string>;
+};
+
+/** Whom authenticators know us by. Throws SIGN_IN_METHOD_UNAVAILABLE where there are no passkeys. */
+export const getRelyingParty = ({
+  cookie: { origin },
+}: Pick<Dependencies, "cookie">): RelyingParty => {
+  const rpId = getRelyingPartyId(origin);
+  if (rpId === undefined) throw createApiError("SIGN_IN_METHOD_UNAVAILABLE");
+  return { origin, rpId };
+};
+
+/**
+ * Checks a passkey's answer against every rule. It throws INVALID_PASSKEY, as does `spend` for a
+ * challenge that is used, too old or another browser's, and for a counter that another answer reached
+ * meanwhile. The log names the broken rule.
+ */
+export const verifyPasskey = async (
+  dependencies: Dependencies,
+  req: Request,
+  assertion: PasskeyAssertion,
+): Promise<ProvenPasskey> => {
+  const { clock, cookie, log, pool } = dependencies;
+  const reject = (rule: string) => {
+    log.info({ method: "passkey", rule }, "a sign-in was refused");
+    return createApiError("INVALID_PASSKEY");
+  };
+  const challenge = parseChallenge(assertion.response.clientDataJSON);
+  if (challenge === undefined) throw reject("client data");
+  const storedPasskey = await findPasskey(pool, Buffer.from(assertion.id, "base64url"));
+  if (storedPasskey === undefined) throw reject("unknown");
+  const verification = await verifyAssertion(assertion, storedPasskey, {
+    ...getRelyingParty(dependencies),
+    challenge,
+  });
+  if (typeof verification === "string") throw reject(verification);
+  const browserHash = hashSecret(readBrowserToken(req, cookie));
+  const now = clock.now();
+  const attempt = { hash: hashSecret(challenge), browserHash, method: "passkey", now } as const;
+  return {
+    id: storedPasskey.id,
+    consume: async (tx) => {
+      const consumedAttempt = await consumeSignInAttempt(tx, attempt);
+      // A challenge that was given to make a key signs nobody in.
+      if (consumedAttempt === undefined || consumedAttempt.linkingSessionId !== null)
+        throw reject("challenge");
+      const accountId = await updatePasskeyCounter(tx, {
+        id: storedPasskey.id,
+        counter: verification.counter,
+        now,
+      });
+      if (accountId === undefined) throw reject("counter");
+      return accountId;
+    },
+  };
+};

@@ -1,0 +1,45 @@
+import type { Request } from "express";
+import { hashSecret, createApiError } from "@payment-links/contracts";
+import type { Transaction } from "@payment-links/postgres";
+import type { Dependencies } from "../dependencies.ts";
+import { type ProvenIdentity, toEthereumIdentity } from "../domain/identity.ts";
+import { getEvmChainIds, verifySiwe } from "../domain/siwe.ts";
+import { consumeSignInAttempt } from "../store/sign-in-attempts.ts";
+import { readBrowserToken } from "./sign-in-browser.ts";
+
+type SignedSiwe = { message: string; signature: string };
+
+/** The identity that a message proves, once its nonce is spent in the transaction that uses it. */
+export type ProvenSiwe = {
+  identity: ProvenIdentity;
+  consume: (tx: Transaction) => Promise<void>;
+};
+
+/**
+ * Checks a signed message against every rule. It throws SIWE_CHAIN_UNAVAILABLE where a contract cannot be
+ * asked, and INVALID_SIWE_MESSAGE, as does `spend` for a
+ * nonce that is used, too old or another browser's. The log names the broken rule.
+ */
+export const verifySiweSignIn = async (
+  dependencies: Dependencies,
+  req: Request,
+  siwe: SignedSiwe,
+): Promise<ProvenSiwe> => {
+  const { catalogue, clock, cookie, log } = dependencies;
+  const now = clock.now();
+  const expectation = { origin: cookie.origin, chainIds: getEvmChainIds(catalogue), now };
+  const proof = await verifySiwe(siwe, expectation, dependencies.verifyContractSignature);
+  const reject = (rule: string) => {
+    log.info({ method: "siwe", rule }, "a sign-in was refused");
+    return createApiError("INVALID_SIWE_MESSAGE");
+  };
+  if (typeof proof === "string") throw reject(proof);
+  const browserHash = hashSecret(readBrowserToken(req, cookie));
+  const attempt = { hash: hashSecret(proof.nonce), browserHash, method: "siwe", now } as const;
+  return {
+    identity: toEthereumIdentity(proof.address, proof.chainId),
+    consume: async (tx) => {
+      if ((await consumeSignInAttempt(tx, attempt)) === undefined) throw reject("nonce");
+    },
+  };
+};

@@ -1,0 +1,46 @@
+import type { Dependencies } from "../dependencies.ts";
+import { buildAccountStateRequest } from "../domain/wallet-address.ts";
+import { getAccount } from "../store/accounts.ts";
+import { applyPendingDefault } from "../store/apply-pending-default.ts";
+import { findPendingDefault, listDueDefaults } from "../store/pending-defaults.ts";
+
+const accountsMax = 100;
+
+type JobDependencies = Pick<
+  Dependencies,
+  "pool" | "clock" | "catalogue" | "log" | "fetchSolanaAccountState" | "wakeRelay"
+>;
+
+/** Makes wallets the default whose delay is over; answers whether there may be more of them. */
+export const applyDueDefaults = async (dependencies: JobDependencies): Promise<boolean> => {
+  const { catalogue, clock, pool, wakeRelay } = dependencies;
+  const now = clock.now();
+  const dueAccountIds = await listDueDefaults(pool, { now, rowsMax: accountsMax });
+  for (const accountId of dueAccountIds) {
+    const rejectedWalletId = await findRejectedWallet(dependencies, accountId);
+    await applyPendingDefault(pool, { accountId, catalogue, rejectedWalletId, now });
+    wakeRelay();
+  }
+  return dueAccountIds.length === accountsMax;
+};
+
+/**
+ * Finds the wallet that waits to become the default and has become a token account meanwhile (rule CHAIN-26).
+ * If no node answers, the check that scheduled the wallet counts.
+ */
+const findRejectedWallet = async (
+  { fetchSolanaAccountState, catalogue, log, pool }: JobDependencies,
+  accountId: string,
+): Promise<string | undefined> => {
+  const pendingDefault = await findPendingDefault(pool, accountId);
+  const { wallets } = await getAccount(pool, accountId);
+  const wallet = wallets.find(({ id }) => id === pendingDefault?.walletId);
+  const token = wallet && catalogue.findToken(wallet.tokenId);
+  const request = token && buildAccountStateRequest(token, wallet.walletAddress);
+  if (request === undefined) return undefined;
+  const accountState = await fetchSolanaAccountState(request).catch((error: unknown) => {
+    log.warn({ err: error, chain: request.chainId }, "a default wallet could not be checked");
+    return undefined;
+  });
+  return accountState?.isTokenProgramAccount === true ? wallet?.id : undefined;
+};

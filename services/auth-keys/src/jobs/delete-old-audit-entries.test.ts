@@ -1,0 +1,105 @@
+import { describe, expect, test } from "@jest/globals";
+import * as z from "zod";
+import { sql } from "slonik";
+import { sqlVoid, connectPool } from "@payment-links/postgres";
+import { waitUntil } from "@payment-links/runtime/testing";
+import { useRig } from "@payment-links/runtime/testing/use-rig";
+import { createRig } from "../testing/create-rig.ts";
+import { deleteOldAuditEntries } from "./delete-old-audit-entries.ts";
+import { deleteBatchMax } from "./delete-expired-rows.ts";
+
+const Row = z.object({ name: z.string() });
+const Count = z.object({ count: z.int() });
+const dayMs = 24 * 60 * 60_000;
+
+const rig = useRig(createRig);
+
+/** Entries of so many days ago, which have stood in the table for as many by the database's clock. */
+const insertEntries = (
+  options: { name: string; days: number; storedDays?: number; count?: number },
+  { pool, clock } = rig,
+) => {
+  const { name, days, storedDays = days, count = 1 } = options;
+  const at = new Date(clock.now().getTime() - days * dayMs);
+  return pool.query(sqlVoid`
+    INSERT INTO audit_log (occurred_at, written_at, account_id, actor_kind, action, detail)
+    SELECT ${sql.timestamp(at)}, now() - ${storedDays}::int * interval '1 day', ${name}, 'service',
+      'account.changed', '{}'
+    FROM generate_series(1, ${count}::int)
+  `);
+};
+
+const listRemaining = ({ pool } = rig) =>
+  pool.anyFirst(sql.type(Row)`SELECT DISTINCT account_id AS name FROM audit_log ORDER BY 1`);
+
+describe("the audit log (rule CALLER-23)", () => {
+  test("is kept as long as set, and what is older goes in bounded steps", async () => {
+    const ownRig = await createRig();
+    try {
+      await insertEntries({ name: "old", days: 91, count: deleteBatchMax + 1 }, ownRig);
+      await insertEntries({ name: "kept", days: 89 }, ownRig);
+      const dependencies = { ...ownRig.context, auditLogDays: 90 };
+      expect(await deleteOldAuditEntries(dependencies)).toBe(true);
+      expect(await listRemaining(ownRig)).toEqual(["kept", "old"]);
+      expect(await deleteOldAuditEntries(dependencies)).toBe(false);
+      expect(await listRemaining(ownRig)).toEqual(["kept"]);
+    } finally {
+      await ownRig.close();
+    }
+  });
+
+  test("is kept for ever where nothing is set", async () => {
+    await insertEntries({ name: "ancient", days: 10_000 });
+    expect(await deleteOldAuditEntries({ ...rig.context, auditLogDays: 0 })).toBe(false);
+    expect(await listRemaining()).toContain("ancient");
+  });
+
+  test("holds on to what has stood there for less than 30 days, whatever an entry says of its time", async () => {
+    await insertEntries({ name: "late", days: 400, storedDays: 29 });
+    await deleteOldAuditEntries({ ...rig.context, auditLogDays: 90 });
+    expect(await listRemaining()).toContain("late");
+    const deleteQuery = rig.pool.query(sqlVoid`DELETE FROM audit_log WHERE account_id = 'late'`);
+    await expect(deleteQuery).rejects.toThrow("append-only");
+  });
+
+  test("is swept by a started service", async () => {
+    const ownRig = await createRig({ auditLogDays: 30 });
+    try {
+      await insertEntries({ name: "old", days: 31 }, ownRig);
+      await ownRig.service.start();
+      await waitUntil("it is gone", async () => {
+        ownRig.clock.advance(60_000);
+        return (await listRemaining(ownRig)).length === 0;
+      });
+    } finally {
+      await ownRig.close();
+    }
+  });
+
+  test("its owner in the database is refused too, but by age", async () => {
+    await insertEntries({ name: "young", days: 1 });
+    const { adminUrl } = rig.database;
+    const { log } = rig.context;
+    const ownerPool = await connectPool({
+      url: adminUrl,
+      applicationName: "t",
+      connectionsMax: 1,
+      log,
+    });
+    try {
+      for (const attempt of [
+        sqlVoid`UPDATE auth_keys.audit_log SET action = 'nothing'`,
+        sqlVoid`DELETE FROM auth_keys.audit_log WHERE account_id = 'young'`,
+        sqlVoid`TRUNCATE auth_keys.audit_log`,
+      ]) {
+        await expect(ownerPool.query(attempt)).rejects.toThrow("append-only");
+      }
+    } finally {
+      await ownerPool.end();
+    }
+    const count = await rig.pool.oneFirst(sql.type(Count)`
+      SELECT count(*)::int AS count FROM audit_log WHERE account_id = 'young'
+    `);
+    expect(count).toBe(1);
+  });
+});

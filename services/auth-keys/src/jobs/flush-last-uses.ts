@@ -1,0 +1,32 @@
+import type { Dependencies } from "../dependencies.ts";
+import type { CredentialUse, LastUses } from "../domain/last-uses.ts";
+import { saveLastUses } from "../store/last-uses.ts";
+
+type FlushDependencies = Pick<Dependencies, "pool" | "apiKeyUses" | "sessionUses">;
+
+/**
+ * Writes down when keys and sessions were last used, however many calls there were, in one
+ * statement each. If that fails, the uses stay noted for the next time. A crash loses those since
+ * the last time.
+ */
+export const flushLastUses = async ({
+  pool,
+  apiKeyUses,
+  sessionUses,
+}: FlushDependencies): Promise<void> => {
+  await flush(apiKeyUses, (uses) => saveLastUses(pool, "api-key", uses));
+  await flush(sessionUses, (uses) => saveLastUses(pool, "session", uses));
+};
+
+const flush = async (
+  lastUses: LastUses,
+  saveUses: (uses: readonly CredentialUse[]) => Promise<void>,
+): Promise<void> => {
+  const uses = lastUses.drain();
+  try {
+    await saveUses(uses);
+  } catch (error) {
+    for (const use of uses) lastUses.record(use);
+    throw error;
+  }
+};

@@ -1,0 +1,223 @@
+import * as z from "zod";
+import { sql } from "slonik";
+import {
+  type Catalogue,
+  type SolanaAccountState,
+  type SolanaAccountStateRequest,
+  type Topic,
+  hashSecret,
+  topics,
+} from "@payment-links/contracts";
+import {
+  assertDocumentedResponse,
+  createTestContext,
+  startTestListeners,
+} from "@payment-links/process/testing";
+import type { ServiceContext } from "@payment-links/process";
+import type { AuthKeysConfig, OidcClient } from "../config.ts";
+import { authKeysMigration, createAuthKeys } from "../service.ts";
+
+type Limit = ServiceContext["limits"]["perKey"];
+type CallOptions = { body?: unknown; cookie?: string; headers?: Record<string, string> };
+
+type RigOptions = {
+  ipBurst?: number;
+  perKey?: Limit;
+  baseUrl?: string;
+  apiKeyMode?: "live" | "test";
+  catalogue?: Catalogue;
+  oidc?: OidcClient;
+  signUp?: AuthKeysConfig["signUp"];
+  signInMethods?: AuthKeysConfig["signInMethods"];
+  leakedKeysPublicKeys?: AuthKeysConfig["leakedKeysPublicKeys"];
+  walletDelayMs?: number;
+  auditLogDays?: number;
+  rpcUrls?: AuthKeysConfig["rpcUrls"];
+  /** Where the clock stands at first. */
+  now?: Date;
+};
+
+const unlimited: Limit = { tokensPerSecond: 1_000_000, burst: 1_000_000 };
+
+const EventRow = z.object({ type: z.string(), topic: z.string(), value: z.string() });
+const AuditRow = z.object({ action: z.string(), targetId: z.string().nullable() });
+
+/**
+ * The service on a database of its own, listening on loopback, with a clock that stands still. It
+ * is not started: events stay in the outbox, where a test can read them, until a test starts it.
+ */
+export const createRig = async ({
+  ipBurst,
+  perKey = unlimited,
+  baseUrl,
+  apiKeyMode = "live",
+  catalogue,
+  oidc,
+  signUp = "open",
+  signInMethods = ["link", "siwe", "oidc", "passkey"],
+  leakedKeysPublicKeys = new Map(),
+  walletDelayMs = 0,
+  auditLogDays = 0,
+  rpcUrls = new Map(),
+  now,
+}: RigOptions = {}) => {
+  const solana: {
+    respond: () => Promise<SolanaAccountState | undefined>;
+    requests: SolanaAccountStateRequest[];
+  } = {
+    respond: async () => undefined,
+    requests: [],
+  };
+  const testContext = await createTestContext({
+    name: "auth-keys",
+    migration: authKeysMigration,
+    ...(now === undefined ? {} : { now }),
+    overrides: {
+      limits: {
+        perKey,
+        perAddress: ipBurst === undefined ? unlimited : { tokensPerSecond: 0.001, burst: ipBurst },
+      },
+      fetchSolanaAccountState: (request) => {
+        solana.requests.push(request);
+        return solana.respond();
+      },
+      ...(baseUrl === undefined ? {} : { baseUrl }),
+      ...(catalogue === undefined ? {} : { catalogue }),
+    },
+  });
+  const { context, pool } = testContext;
+  const service = createAuthKeys(context, {
+    apiKeyMode,
+    oidc,
+    signUp,
+    signInMethods,
+    leakedKeysPublicKeys,
+    walletDelayMs,
+    auditLogDays,
+    rpcUrls,
+  });
+  const server = await startTestListeners(service, context);
+  const { publicUrl, internalUrl } = server;
+
+  const call = (method: string, path: string, options: CallOptions = {}) =>
+    send(method, `${path.startsWith("/internal/") ? internalUrl : publicUrl}${path}`, options);
+
+  /** Makes an account as an operator does; its sign-in token is not used yet. */
+  const createAccount = async (options: { handle?: string; username?: string } = {}) => {
+    const { body } = await call("POST", "/internal/accounts", {
+      body: { username: "Alice", ...options },
+    });
+    return { userId: String(body.userId), token: parseToken(body.signInUrl) };
+  };
+
+  /** Signs in with a one-time token; answers the cookie as a browser would send it. */
+  const signIn = async (token: string, options: CallOptions = {}): Promise<string> => {
+    const response = await call("POST", "/console/api/session", { ...options, body: { token } });
+    if (response.status !== 200) throw new Error(`signing in was answered with ${response.status}`);
+    return getCookies(response.headers);
+  };
+
+  return {
+    ...testContext,
+    call,
+    internalUrl,
+    createAccount,
+    metrics: context.metrics,
+    publicUrl,
+    service,
+    signIn,
+    /** What settlement-listener answers about Solana, where no chain is watched at first. */
+    solana,
+    /** A new account, signed in. */
+    signUp: async (options: { handle?: string; username?: string } = {}) => {
+      const { userId, token } = await createAccount(options);
+      return { userId, cookie: await signIn(token) };
+    },
+    introspect: async (kind: "api-key" | "session", secret: string, address?: string) => {
+      const body = { kind, hash: hashSecret(secret).toString("hex"), address };
+      return (await call("POST", "/internal/introspect", { body })).body;
+    },
+    /** Writes down the uses noted so far, as every stop does. */
+    flushLastUses: () => service.stop(),
+    /** What an account's own events in the outbox say, in the order in which they will be sent. */
+    readEvents: async (userId: string, topic: Topic = topics.accounts) => {
+      const rows = await pool.any(sql.type(EventRow)`
+        SELECT type, topic, value FROM outbox
+        WHERE key = ${userId} AND topic = ${topic} ORDER BY seq
+      `);
+      return rows.map(({ type, topic, value }) => ({ type, topic, data: JSON.parse(value) }));
+    },
+    readAudit: async (userId: string) => {
+      const rows = await pool.any(sql.type(AuditRow)`
+        SELECT action, target_id AS "targetId" FROM audit_log WHERE account_id = ${userId}
+        ORDER BY seq
+      `);
+      return rows.map((row) => row.action);
+    },
+    /** The operators whose names the audit log keeps. */
+    readOperators: (userId: string) =>
+      pool.anyFirst(sql.type(z.object({ operator: z.string() }))`
+        SELECT operator FROM audit_log WHERE account_id = ${userId} AND operator IS NOT NULL
+      `),
+    close: async () => {
+      await server.close();
+      await service.stop();
+      await testContext.close();
+    },
+  };
+};
+export type Rig = Awaited<ReturnType<typeof createRig>>;
+
+/** The token in a sign-in address' fragment. */
+export const parseToken = (signInUrl: unknown): string =>
+  new URLSearchParams(new URL(String(signInUrl)).hash.slice(1)).get("token") ?? "";
+
+/** The cookies that an answer sets for this service, as a browser would send them. */
+export const getCookies = (headers: Headers): string => {
+  const pairs = headers.getSetCookie().map((line) => line.split(";", 1)[0] ?? "");
+  return [...new Set(pairs)].filter((pair) => !/^[^=]*-(links|webhooks)=/.test(pair)).join("; ");
+};
+
+// A test reads answers field by field; their shapes are what it asserts.
+type ApiResponse = {
+  status: number;
+  headers: Headers;
+  text: string;
+  body: Record<string, unknown>;
+};
+
+const send = async (method: string, url: string, { body, cookie, headers }: CallOptions) => {
+  const response = await fetch(url, {
+    method,
+    redirect: "manual",
+    headers: {
+      ...(body === undefined ? {} : { "content-type": "application/json" }),
+      ...(cookie === undefined ? {} : { cookie }),
+      ...headers,
+    },
+    ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  const parsedResponse: ApiResponse = {
+    status: response.status,
+    headers: response.headers,
+    text,
+    body: text.startsWith("{") ? JSON.parse(text) : {},
+  };
+  assertDocumentedResponse({
+    method,
+    path: new URL(url).pathname,
+    status: parsedResponse.status,
+    json: parsedResponse.body,
+  });
+  return parsedResponse;
+};
+
+/** The codes of an error answer, with its status in front. */
+export const summarizeResponse = ({
+  status,
+  body,
+}: Pick<ApiResponse, "status" | "body">): string => {
+  const errors = Array.isArray(body["errors"]) ? body["errors"] : [];
+  return [status, ...errors.map((error: { code?: unknown }) => error.code)].join(" ");
+};

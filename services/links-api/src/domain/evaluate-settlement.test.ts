@@ -1,0 +1,191 @@
+import { describe, expect, test } from "@jest/globals";
+import {
+  Decimal,
+  type SettlementState,
+  pickLinkTexts,
+  loadCatalogue,
+} from "@payment-links/contracts";
+import { sampleAccount, sampleSettlement, testStartTime } from "../testing/samples.ts";
+import { type Link, buildLink, requirePayableAccount } from "./link.ts";
+import { isStale, evaluateSettlement } from "./evaluate-settlement.ts";
+
+const owner = requirePayableAccount(sampleAccount(), loadCatalogue());
+
+const initialLink: Link = {
+  ...buildLink(
+    { toAmount: new Decimal("25"), ...pickLinkTexts({}), maxUsage: null, expirationDate: null },
+    owner,
+    { id: "plink_1", paymentReference: "ab".repeat(16), now: testStartTime },
+  ),
+  destinationAddress: owner.wallet.walletAddress,
+};
+const settlement = sampleSettlement(initialLink.id);
+const withOverrides = (overrides: Partial<SettlementState>): SettlementState => ({
+  ...settlement,
+  ...overrides,
+});
+
+/** Takes what is told one after the other, each at its minute; answers the payment and the link. */
+const evaluateAll = (...states: readonly SettlementState[]) => {
+  let link = initialLink;
+  let storedPayment: Parameters<typeof evaluateSettlement>[1]["storedPayment"];
+  let creditedCount = 0;
+  let ignoredCount = 0;
+  for (const [minuteIndex, state] of states.entries()) {
+    const now = new Date(testStartTime.getTime() + minuteIndex * 60_000);
+    const [result] = evaluateSettlement(state, {
+      link,
+      storedPayment,
+      reports: [],
+      getToken: () => owner.token,
+      now,
+    });
+    if (result === undefined) ignoredCount += 1;
+    storedPayment = result?.payment ?? storedPayment;
+    link = result?.credit?.link ?? link;
+    creditedCount += result?.credit === undefined ? 0 : 1;
+  }
+  return { payment: storedPayment, link, creditedCount, ignoredCount };
+};
+
+const processing = withOverrides({ status: "processing", amount: new Decimal("1") });
+const settled = withOverrides({ version: 2 });
+const failed = withOverrides({ version: 2, status: "failed" });
+
+describe("a payment's steps", () => {
+  test("credit its link once it settles, by what is told then", () => {
+    const { payment, ...result } = evaluateAll(processing, settled);
+    expect(payment).toMatchObject({ status: "settled", isApplied: true, amount: settled.amount });
+    expect(result).toMatchObject({ creditedCount: 1, ignoredCount: 0 });
+    expect(result.link).toMatchObject({ version: 2, currentUsage: 1, status: "active" });
+    expect(result.link.receivedAmount.toFixed()).toBe("10");
+  });
+
+  test.each([["processing"], ["failed"]] as const)("credit nothing while it is %s", (status) => {
+    const { creditedCount, link, payment } = evaluateAll(withOverrides({ status }));
+    expect([creditedCount, link]).toEqual([0, initialLink]);
+    expect(payment).toMatchObject({ status, isApplied: false, reason: null });
+  });
+
+  test("credit nothing where it does not count, and say why", () => {
+    const { creditedCount, payment } = evaluateAll(withOverrides({ chainId: "1" }));
+    expect(creditedCount).toBe(0);
+    expect(payment).toMatchObject({ isApplied: false, reason: "wrong_token", appliedAt: null });
+  });
+
+  test("are taken once, and never an older one after a newer", () => {
+    expect(evaluateAll(settled, settled)).toMatchObject({ creditedCount: 1, ignoredCount: 1 });
+    expect(evaluateAll(settled, processing)).toMatchObject({ creditedCount: 1, ignoredCount: 1 });
+    expect(
+      evaluateAll(withOverrides({ version: 2, status: "processing" }), processing).ignoredCount,
+    ).toBe(1);
+  });
+
+  test.each([
+    ["settled", { ...settled, version: 1 }],
+    ["failed", { ...failed, version: 1 }],
+  ] as const)(
+    "go on under a lower version, as of a restored listener: %s (rule EVENT-3)",
+    (status, nextState) => {
+      const { payment } = evaluateAll(
+        withOverrides({ version: 5, status: "processing" }),
+        nextState,
+      );
+      expect(payment).toMatchObject({ status, version: 5 });
+    },
+  );
+
+  test("end with settled for ever, whatever is told then (rule STATE-6)", () => {
+    for (const status of ["processing", "settled", "failed"] as const) {
+      const laterUpdate = withOverrides({ version: 3, status, amount: new Decimal("7") });
+      const { creditedCount, payment } = evaluateAll(processing, settled, laterUpdate);
+      const endedAt = new Date(testStartTime.getTime() + 60_000);
+      const expectedPayment = { status: "settled", version: 3, amount: settled.amount, endedAt };
+      expect(payment).toMatchObject(expectedPayment);
+      expect(creditedCount).toBe(1);
+    }
+  });
+
+  test.each([1, 2, 3])(
+    "credit the link once if a failed payment is reported as settled later, under version %i (rule STATE-6)",
+    (version) => {
+      const corrected = { ...settled, version };
+      for (const intermediateStates of [
+        [],
+        [withOverrides({ version: 2, status: "processing" })],
+        [failed],
+      ]) {
+        const { creditedCount, link, payment } = evaluateAll(
+          processing,
+          failed,
+          ...intermediateStates,
+          corrected,
+          corrected,
+        );
+        expect(payment).toMatchObject({ status: "settled", isApplied: true, reason: null });
+        expect(creditedCount).toBe(1);
+        expect(link.receivedAmount.toFixed()).toBe("10");
+      }
+    },
+  );
+});
+
+describe("a settled payment's flag", () => {
+  const evaluateFlags = (...flags: readonly (boolean | undefined)[]) => {
+    const steps = flags.map((isOrphaned, index) =>
+      withOverrides({ version: 3 + index, isOrphaned }),
+    );
+    return evaluateAll(processing, settled, ...steps);
+  };
+  const atMinute = (count: number) => new Date(testStartTime.getTime() + count * 60_000);
+
+  test("is set and taken off with the times at which that was heard, and its credit stays", () => {
+    const orphaned = evaluateFlags(true);
+    expect(orphaned.payment).toMatchObject({
+      isOrphaned: true,
+      orphanedAt: atMinute(2),
+      returnedAt: null,
+    });
+    expect(orphaned.link.receivedAmount.toFixed()).toBe("10");
+    expect(orphaned.creditedCount).toBe(1);
+    const returned = { isOrphaned: false, orphanedAt: atMinute(2), returnedAt: atMinute(3) };
+    expect(evaluateFlags(true, false).payment).toMatchObject(returned);
+    const orphanedAgain = { isOrphaned: true, orphanedAt: atMinute(4), returnedAt: null };
+    expect(evaluateFlags(true, false, true).payment).toMatchObject(orphanedAgain);
+  });
+
+  test("keeps its time when it is told again, and stays where nothing is said of it", () => {
+    for (const flags of [
+      [true, true],
+      [true, undefined],
+    ]) {
+      const { payment } = evaluateFlags(...flags);
+      expect(payment).toMatchObject({ isOrphaned: true, orphanedAt: atMinute(2), version: 4 });
+    }
+  });
+
+  test("is none of what was told while it was processing", () => {
+    const { payment } = evaluateAll(
+      processing,
+      settled,
+      withOverrides({ version: 3, status: "processing", isOrphaned: true }),
+    );
+    expect(payment).toMatchObject({ isOrphaned: false, orphanedAt: null, version: 3 });
+  });
+
+  test("is news once under any version, and not of one that came back", () => {
+    const orphaned = withOverrides({ version: 1, isOrphaned: true });
+    const isStaleAfter = (...states: readonly SettlementState[]) => {
+      const { payment } = evaluateAll(...states);
+      return payment && isStale(payment, orphaned);
+    };
+    expect(isStaleAfter(processing, settled)).toBe(false);
+    const orphanedUpdate = withOverrides({ version: 3, isOrphaned: true });
+    expect(isStaleAfter(processing, settled, orphanedUpdate)).toBe(true);
+    const returned = withOverrides({ version: 4, isOrphaned: false });
+    expect(isStaleAfter(processing, settled, orphanedUpdate, returned)).toBe(true);
+    expect(isStaleAfter(processing, failed)).toBe(false);
+    const { payment } = evaluateAll(processing, settled);
+    expect(payment && isStale(payment, { ...orphaned, status: "processing" })).toBe(true);
+  });
+});

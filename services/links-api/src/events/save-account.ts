@@ -1,0 +1,52 @@
+import { type EventHandler, toLatestPublished } from "@payment-links/bus";
+import {
+  type Account,
+  accountSnapshot,
+  type accountUpdated,
+  computeBitcoinKeyId,
+  isBitcoinChainId,
+  isBitcoinDescriptor,
+  topics,
+} from "@payment-links/contracts";
+import type { Transaction } from "@payment-links/postgres";
+import type { Dependencies } from "../dependencies.ts";
+import { findAccountVersion, upsertAccount } from "../store/accounts.ts";
+import { saveKey } from "../store/bitcoin-addresses.ts";
+import { reserveAddresses } from "../store/reserve-addresses.ts";
+
+/**
+ * Keeps what an account says of itself. A higher version replaces what is known, and so does a snapshot
+ * told long after, as auth-keys may have been restored (rule EVENT-7). The first addresses of a new key of
+ * Bitcoin are reserved, before a link has them.
+ */
+export const saveAccount =
+  (dependencies: Dependencies): EventHandler<typeof accountUpdated> =>
+  async (tx, account, envelope) => {
+    const storedVersion = await findAccountVersion(tx, account.id);
+    const isSaved = await upsertAccount(tx, account, toLatestPublished(envelope, accountSnapshot));
+    if (isSaved && storedVersion !== undefined && account.version > storedVersion + 1) {
+      dependencies.counters.countVersionJump(topics.accounts);
+    }
+    if (isSaved) await reserveAddressesForNewKeys(tx, dependencies, account);
+  };
+
+const reserveAddressesForNewKeys = async (
+  tx: Transaction,
+  { catalogue, clock }: Dependencies,
+  { wallets }: Account,
+): Promise<void> => {
+  const keys = wallets.flatMap(
+    ({ firstAddressIndex: firstIndex = 0, tokenId, walletAddress: descriptor }) => {
+      const chainId = catalogue.findToken(tokenId)?.chain.id;
+      if (chainId === undefined || !isBitcoinChainId(chainId)) return [];
+      if (!isBitcoinDescriptor(descriptor)) return [];
+      return { chainId, descriptor, firstIndex, keyId: computeBitcoinKeyId(chainId, descriptor) };
+    },
+  );
+  // In one order, so that two transactions never wait for each other.
+  for (const key of keys.toSorted((a, b) => (a.keyId < b.keyId ? -1 : 1))) {
+    const addressRange = await saveKey(tx, key);
+    if (addressRange !== undefined)
+      await reserveAddresses(tx, key, { ...addressRange, now: clock.now() });
+  }
+};

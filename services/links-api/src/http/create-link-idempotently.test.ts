@@ -1,0 +1,168 @@
+import { beforeAll, describe, expect, test } from "@jest/globals";
+import { type Account } from "@payment-links/contracts";
+import { sqlVoid } from "@payment-links/postgres";
+import { sql } from "slonik";
+import * as z from "zod";
+import { useRig } from "@payment-links/runtime/testing/use-rig";
+import { createIdempotencyKeyCleanupJob } from "../jobs/idempotency-key-cleanup-job.ts";
+import { tryLockKey } from "../store/idempotency-keys.ts";
+import { createRig } from "../testing/create-rig.ts";
+import { sampleAccount } from "../testing/samples.ts";
+
+const rig = useRig(createRig);
+let account: Account;
+let headers: Record<string, string>;
+beforeAll(async () => {
+  account = sampleAccount();
+  headers = rig.createKeyHeaders(account);
+});
+
+const createLink = (
+  idempotencyKey: string,
+  body: string,
+  keyHeaders: Record<string, string> = headers,
+) =>
+  rig.call("/v1/payment-link", {
+    method: "POST",
+    headers: { ...keyHeaders, "idempotency-key": idempotencyKey },
+    body,
+  });
+
+const countLinks = async (keyHeaders: Record<string, string>) =>
+  (await rig.call("/v1/payment-link", { headers: keyHeaders })).json.data.length;
+
+const dayMs = 24 * 60 * 60 * 1000;
+
+const Terminated = z.object({ isTerminated: z.boolean() });
+
+describe("Idempotency-Key (rule API-19)", () => {
+  test("given the same key and body, answers as the first time, and there is one link and one event", async () => {
+    const owner = sampleAccount();
+    const keyHeaders = rig.createKeyHeaders(owner);
+    const firstResponse = await createLink("order-1", '{"toAmount":"5"}', keyHeaders);
+    // The key stands for the owner: another of their API keys, or the console, repeats it too.
+    const sessionHeaders = rig.createSessionHeaders({ ...owner, version: 2, handle: "moved_on" });
+    const secondResponse = await createLink(
+      "order-1",
+      '{"toAmount":"5"}',
+      rig.createKeyHeaders(owner),
+    );
+    const thirdResponse = await rig.call("/console/api/payment-links", {
+      method: "POST",
+      headers: { ...sessionHeaders, "idempotency-key": "order-1" },
+      body: '{"toAmount":"5"}',
+    });
+    expect([firstResponse.status, secondResponse.status, thirdResponse.status]).toEqual([
+      200, 200, 200,
+    ]);
+    expect(secondResponse.text).toBe(firstResponse.text);
+    expect(thirdResponse.text).toBe(firstResponse.text);
+    expect(await countLinks(keyHeaders)).toBe(1);
+    expect(await rig.listEvents(firstResponse.json.id)).toHaveLength(1);
+  });
+
+  test("given the same key and other bytes, answers 422 IDEMPOTENCY_KEY_REUSED", async () => {
+    await createLink("order-2", '{"toAmount":"5"}');
+    const response = await createLink("order-2", '{"toAmount": "5"}');
+    expect(response.status).toBe(422);
+    expect(response.json.errors[0].code).toBe("IDEMPOTENCY_KEY_REUSED");
+  });
+
+  test("given another owner's key of the same name, makes a link of their own", async () => {
+    const otherKeyHeaders = rig.createKeyHeaders(sampleAccount());
+    const ownResponse = await createLink("order-3", '{"toAmount":"5"}');
+    const otherResponse = await createLink("order-3", '{"toAmount":"6"}', otherKeyHeaders);
+    expect(otherResponse.status).toBe(200);
+    expect(otherResponse.json.id).not.toBe(ownResponse.json.id);
+  });
+
+  test("given the first call still running, answers 409 at once, and its crash leaves nothing (rule API-20)", async () => {
+    const ownedKey = { ownerId: account.id, key: "order-4" };
+    await rig.pool
+      .transaction(async (tx) => {
+        await tryLockKey(tx, ownedKey);
+        const response = await createLink("order-4", '{"toAmount":"5"}');
+        expect(response.status).toBe(409);
+        expect(response.json.errors[0].code).toBe("IDEMPOTENCY_KEY_IN_USE");
+        throw new Error("the first call crashed");
+      })
+      .catch((error: Error) => expect(error.message).toBe("the first call crashed"));
+    expect((await createLink("order-4", '{"toAmount":"5"}')).status).toBe(200);
+  });
+
+  test("given ten calls at once, makes one link", async () => {
+    const ownKeyHeaders = rig.createKeyHeaders(sampleAccount());
+    const calls = Array.from({ length: 10 }, () =>
+      createLink("order-5", '{"toAmount":"5"}', ownKeyHeaders),
+    );
+    const responses = await Promise.all(calls);
+    const created = responses.filter(({ status }) => status === 200);
+    expect(created.length).toBeGreaterThan(0);
+    expect(new Set(created.map(({ text }) => text)).size).toBe(1);
+    expect(responses.every(({ status }) => status === 200 || status === 409)).toBe(true);
+    expect(await countLinks(ownKeyHeaders)).toBe(1);
+  });
+
+  test("given a connection that breaks before the answer is stored, stores no link either (rule API-20)", async () => {
+    const ownKeyHeaders = rig.createKeyHeaders(sampleAccount());
+    const { brokenCall } = await rig.pool.transaction(async (tx) => {
+      await tx.query(sqlVoid`LOCK TABLE idempotency_keys IN SHARE MODE`);
+      const brokenCall = createLink("order-10", '{"toAmount":"5"}', ownKeyHeaders);
+      // The call has inserted its link, and waits to insert its answer.
+      await rig.waitUntilBlocked(tx);
+      await tx.query(sql.type(Terminated)`
+        SELECT pg_terminate_backend(pid) AS "isTerminated" FROM pg_locks
+        WHERE NOT granted
+          AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+      `);
+      return { brokenCall };
+    });
+    expect((await brokenCall).status).toBe(500);
+    expect(await countLinks(ownKeyHeaders)).toBe(0);
+    // Other bytes: the key is free.
+    expect((await createLink("order-10", '{"toAmount":"6"}', ownKeyHeaders)).status).toBe(200);
+    expect(await countLinks(ownKeyHeaders)).toBe(1);
+  });
+
+  test("given a refused first call, keeps nothing, so that the mended call may use the key (rule API-20)", async () => {
+    expect((await createLink("order-6", '{"toAmount":"x"}')).status).toBe(422);
+    expect((await createLink("order-6", '{"toAmount":"5"}')).status).toBe(200);
+  });
+
+  test.each([
+    ["", 422],
+    ["\u00fc", 422],
+    ["x".repeat(256), 422],
+    ["x".repeat(255), 200],
+    ["a b~", 200],
+  ])("given the key %j, answers %i (rule API-18)", async (idempotencyKey, status) => {
+    const response = await createLink(idempotencyKey, '{"toAmount":"5"}');
+    expect(response.status).toBe(status);
+    if (status === 422) expect(response.json.errors[0].code).toBe("IDEMPOTENCY_KEY_INVALID");
+    // Checked before the body.
+    if (status === 422) expect((await createLink(idempotencyKey, "{")).text).toBe(response.text);
+  });
+
+  test("given an expiry that has passed since, a repeat is still answered; after 24 hours it is not (rule API-20)", async () => {
+    const keyHeaders = rig.createKeyHeaders(sampleAccount());
+    const body = '{"toAmount":"5","expirationDate":"2026-11-21T10:30:00Z"}';
+    const firstResponse = await createLink("order-7", body, keyHeaders);
+    rig.clock.advance(dayMs - 1);
+    expect((await createLink("order-7", body, keyHeaders)).text).toBe(firstResponse.text);
+    rig.clock.advance(1);
+    const expiredKeyResponse = await createLink("order-7", body, keyHeaders);
+    expect(expiredKeyResponse.json.errors[0].code).toBe("datetime_future");
+    const otherResponse = await createLink("order-7", '{"toAmount":"5"}', keyHeaders);
+    expect(otherResponse.status).toBe(200);
+    expect(otherResponse.json.id).not.toBe(firstResponse.json.id);
+  });
+
+  test("answers older than 24 hours are deleted, younger ones stay", async () => {
+    await createLink("order-8", '{"toAmount":"5"}');
+    rig.clock.advance(dayMs);
+    const recentResponse = await createLink("order-9", '{"toAmount":"5"}');
+    await createIdempotencyKeyCleanupJob(rig.dependencies).run();
+    expect((await createLink("order-9", '{"toAmount":"5"}')).text).toBe(recentResponse.text);
+    expect(await rig.countStoredResponses()).toBe(1);
+  });
+});

@@ -1,0 +1,71 @@
+import type { Request, Response } from "express";
+import {
+  LinkTimelineQuery,
+  type TimelineEntry,
+  isId,
+  createApiError,
+} from "@payment-links/contracts";
+import { sendJson, parsePathParameter, parseQuery } from "@payment-links/http";
+import type { Caller } from "@payment-links/identity";
+import type { Dependencies } from "../dependencies.ts";
+import {
+  type TimelineEntryKind,
+  type TimelinePosition,
+  listLinkPositions,
+  parseTimelineCursor,
+  formatTimelineCursor,
+} from "../domain/link-timeline.ts";
+import type { Payment } from "../domain/payment.ts";
+import { findLinkLifecycle, listTimeline } from "../store/link-timeline.ts";
+import { serializePayment } from "./serialize-payment.ts";
+
+const entriesMax = 50;
+
+/** GET /console/api/payment-links/:id/story: what happened with an own link (rule CALLER-26). */
+export const getLinkTimeline =
+  ({ clock, pool }: Dependencies) =>
+  async (req: Request, res: Response, { account }: Caller): Promise<void> => {
+    const linkId = parsePathParameter(req, "id");
+    const { after: cursor } = parseQuery(req, LinkTimelineQuery);
+    const after = cursor === undefined ? undefined : parseTimelineCursor(cursor);
+    const lifecycle = isId("plink", linkId)
+      ? await findLinkLifecycle(pool, { linkId, userId: account.id })
+      : undefined;
+    if (lifecycle === undefined) throw createApiError("NOT_FOUND");
+    const linkPositions = listLinkPositions(lifecycle, clock.now());
+    // One more than is shown tells whether anything follows.
+    const positions = await listTimeline(pool, {
+      linkId,
+      linkPositions,
+      after,
+      limit: entriesMax + 1,
+    });
+    const pagePositions = positions.slice(0, entriesMax);
+    const last = positions.length > entriesMax ? pagePositions.at(-1) : undefined;
+    sendJson(res, 200, {
+      data: pagePositions.map((position) => serializeTimelineEntry(position, lifecycle.createdBy)),
+      nextAfter: last === undefined ? null : formatTimelineCursor(last),
+    });
+  };
+
+const serializeTimelineEntry = (
+  { at, kind, payment }: TimelinePosition & { payment: Payment | undefined },
+  createdBy: string | null,
+): TimelineEntry => ({
+  kind,
+  at: isTimeKnown(kind, payment) ? at.toISOString() : null,
+  by: kind === "created" && createdBy !== null ? serializeCreator(createdBy) : null,
+  payment: payment === undefined ? null : serializePayment(payment),
+});
+
+/** Some was written down later than payments were. */
+const isTimeKnown = (kind: TimelineEntryKind, payment: Payment | undefined): boolean => {
+  if (payment === undefined) return true;
+  if (kind === "payment_orphaned") return payment.orphanedAt !== null;
+  return kind !== "payment_ended" || (payment.endedAt ?? payment.appliedAt) !== null;
+};
+
+const serializeCreator = (credentialId: string) => ({
+  kind: credentialId.startsWith("key_") ? ("api_key" as const) : ("session" as const),
+  id: credentialId,
+});

@@ -1,0 +1,21 @@
+import type { Request } from "express";
+import { isId, createApiError } from "@payment-links/contracts";
+import { parsePathParameter } from "@payment-links/http";
+import type { Caller } from "@payment-links/identity";
+import type { Dependencies } from "../dependencies.ts";
+import type { LinkView } from "../domain/link-view.ts";
+import { findOwnLinkView } from "../store/link-views.ts";
+
+/** The link that a console path names; another's is answered as if it did not exist. */
+export const getOwnLink = async (
+  dependencies: Dependencies,
+  req: Request,
+  { account }: Caller,
+): Promise<LinkView> => {
+  const linkId = parsePathParameter(req, "id");
+  const link = isId("plink", linkId)
+    ? await findOwnLinkView(dependencies.pool, { linkId, userId: account.id })
+    : undefined;
+  if (link === undefined) throw createApiError("NOT_FOUND");
+  return link;
+};

@@ -1,0 +1,115 @@
+import type { Request, Response } from "express";
+import {
+  type CatalogueToken,
+  Decimal,
+  type ApiErrorCode,
+  SolanaTransactionBody,
+  formatAmount,
+} from "@payment-links/contracts";
+import { sendJson, readJsonBody, parsePathParameter } from "@payment-links/http";
+import type { Dependencies } from "../dependencies.ts";
+import { type NoInstructionsReason, getPayerMessage } from "../domain/payment-instructions.ts";
+import {
+  type NoTransactionReason,
+  type SolanaInstructions,
+  isSolanaTokenPayment,
+  findNoTransactionReason,
+} from "../domain/solana-request.ts";
+import { encodeSolanaPayment } from "../domain/solana-transaction.ts";
+import { sumPendingPayments } from "../store/payments.ts";
+import { readLink } from "../store/read-link.ts";
+import { createWalletError, getWalletTexts } from "./send-wallet-error.ts";
+import type { WalletTexts } from "./wallet-texts.ts";
+import { fillPlaceholders } from "./localization.ts";
+
+/**
+ * POST /checkout/solana/:id: the transaction by which an account pays what remains of a link, unsigned.
+ * Its wallet shows the message of a refusal (rule CHAIN-23).
+ */
+export const createSolanaTransaction =
+  (dependencies: Dependencies) =>
+  async (req: Request, res: Response): Promise<void> => {
+    const texts = getWalletTexts(req);
+    const linkId = parsePathParameter(req, "id", "CANNOT_FIND_PAYMENT_LINK");
+    const { account } = await readJsonBody(req, SolanaTransactionBody);
+    const [link, pendingAmount] = await Promise.all([
+      readLink(dependencies, linkId),
+      sumPendingPayments(dependencies.pool, linkId),
+    ]);
+    const { token } = dependencies.getToken(link.tokenId);
+    const instructionsResult = await dependencies.getPaymentInstructions(link, {
+      now: dependencies.clock.now(),
+    });
+    if (token.chain.chainType !== "SVM") throw createWalletError("NOT_FOUND", texts.elsewhere);
+    if ("reason" in instructionsResult)
+      throw createInstructionsError(instructionsResult.reason, texts);
+    const { instructions } = instructionsResult;
+    if (!isSolanaTokenPayment(instructions)) throw createWalletError("NOT_FOUND", texts.elsewhere);
+    const reason = findNoTransactionReason(instructions, { account, pendingAmount });
+    if (reason !== undefined) throw createWalletError(payerErrorCodes[reason], texts[reason]);
+    const accountState = await fetchAccountState(dependencies, instructions, {
+      account,
+      token,
+      texts,
+    });
+    const transaction = encodeSolanaPayment({
+      ...accountState,
+      payer: account,
+      recipient: instructions.recipient,
+      mint: instructions.splToken,
+      tokenProgram: instructions.tokenProgram,
+      amount: instructions.amountBaseUnits,
+      decimals: token.decimals,
+      reference: instructions.reference,
+      memo: link.id,
+    });
+    const message = getPayerMessage(link);
+    res.vary("Accept-Language");
+    sendJson(res, 200, { transaction, ...(message === undefined ? {} : { message }) });
+  };
+
+const fetchAccountState = async (
+  { fetchSolanaAccountState, log }: Dependencies,
+  { amount, amountBaseUnits, recipient, splToken }: SolanaInstructions,
+  { account, token, texts }: { account: string; token: CatalogueToken; texts: WalletTexts },
+) => {
+  const { chainId } = token;
+  const stateRequest = { chainId, tokenAddress: splToken, payer: account, owner: recipient };
+  const accountState = await fetchSolanaAccountState(stateRequest).catch((error: unknown) => {
+    log.warn({ err: error, chain: chainId }, "nobody tells what stands on Solana");
+    throw createWalletError("SERVICE_UNAVAILABLE", texts.away);
+  });
+  if (accountState === undefined) throw createWalletError("SERVICE_UNAVAILABLE", texts.away);
+  if (accountState.isTokenProgramAccount) throw createWalletError("NOT_FOUND", texts.lost);
+  if (BigInt(accountState.payerAmount) >= amountBaseUnits) return accountState;
+  const balance = new Decimal(`${accountState.payerAmount}e-${token.decimals}`);
+  const textValues = { amount: formatAmount(amount), balance: formatAmount(balance) };
+  const { balance_too_low: textTemplate } = texts;
+  throw createWalletError(
+    "BALANCE_TOO_LOW",
+    fillPlaceholders(textTemplate, { ...textValues, symbol: token.symbol }),
+  );
+};
+
+const payerErrorCodes: Readonly<Record<NoTransactionReason, ApiErrorCode>> = {
+  own_account: "PAYER_IS_OWNER",
+  payment_seen: "PAYMENT_SEEN",
+  balance_too_low: "BALANCE_TOO_LOW",
+};
+
+const createInstructionsError = (reason: NoInstructionsReason, texts: WalletTexts) => {
+  switch (reason) {
+    case "completed":
+    case "expired":
+    case "inactive":
+      return createWalletError("PAYMENT_LINK_NOT_ACTIVE", texts[reason]);
+    case "account_suspended":
+      return createWalletError("ACCOUNT_SUSPENDED", texts.held);
+    case "destination_not_payable":
+      return createWalletError("NOT_FOUND", texts.lost);
+    case "chain_not_watched":
+    case "no_fee_proxy":
+    case "amount_not_payable":
+      return createWalletError("NOT_FOUND", texts.elsewhere);
+  }
+};

@@ -1,0 +1,12 @@
+import { type TronTexts, tronTexts } from "./tron-texts.ts";
+import { tronTextsGerman } from "./tron-texts-german.ts";
+import type { Localization } from "./localization.ts";
+
+const textsByLanguage: Readonly<Record<Localization["language"], TronTexts>> = {
+  en: tronTexts,
+  de: tronTextsGerman,
+};
+
+/** What the script of a checkout on Tron says otherwise, in the language of a page. */
+export const getTronTexts = ({ language }: Pick<Localization, "language">): TronTexts =>
+  textsByLanguage[language];

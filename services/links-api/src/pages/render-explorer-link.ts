@@ -1,0 +1,42 @@
+import { type CatalogueChain, getChainSource, buildExplorerUrl } from "@payment-links/contracts";
+import { type Html, html } from "@payment-links/http";
+import type { Payment } from "../domain/payment.ts";
+import { type Localization, fillPlaceholders } from "./localization.ts";
+
+/**
+ * Leads to a payment's transaction in the explorer of its chain. A provider may tell of a transaction
+ * on any chain, so only what we saw on this one ourselves is known to be there.
+ */
+export const renderExplorerLink = (
+  { source, sourceTransaction }: Payment,
+  chain: CatalogueChain,
+  localization: Localization,
+): Html | undefined => {
+  if (source !== getChainSource(chain.id) || sourceTransaction === null) return undefined;
+  const url = buildExplorerUrl(chain, sourceTransaction);
+  if (chain.explorer === undefined || url === undefined) return undefined;
+  return html`<a href="${url}" rel="noopener noreferrer" referrerpolicy="no-referrer"
+    >${formatLinkText(chain.explorer, localization)}</a
+  >`;
+};
+
+/** The place in which a script leads to the transaction that a wallet has just sent; {} is where its hash goes. */
+export const renderExplorerLinkTemplate = (
+  { explorer }: CatalogueChain,
+  localization: Localization,
+): Html | undefined =>
+  explorer === undefined
+    ? undefined
+    : html`<p>
+        <a
+          id="explorer"
+          data-explorer="${explorer.url}${explorer.paths?.transactions ?? "/tx/{}"}"
+          rel="noopener noreferrer"
+          referrerpolicy="no-referrer"
+          hidden
+          >${formatLinkText(explorer, localization)}</a
+        >
+      </p>`;
+
+const formatLinkText = ({ url }: { url: string }, { texts }: Localization): string =>
+  fillPlaceholders(texts.explorer, { host: new URL(url).host });

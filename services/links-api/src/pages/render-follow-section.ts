@@ -1,0 +1,53 @@
+import { type TokenData, formatAmount } from "@payment-links/contracts";
+import { type Html, fillHtml, html } from "@payment-links/http";
+import type { Payment } from "../domain/payment.ts";
+import type { NoInstructionsReason } from "../domain/payment-instructions.ts";
+import { buildAssetUrl } from "./assets.ts";
+import { renderAmount } from "./render-amount.ts";
+import type { Localization } from "./localization.ts";
+
+/** What a page says of the payments on their way to its link; nothing where there are none. */
+export const renderPendingPaymentNotice = (
+  [pendingPayment]: readonly Payment[],
+  { symbol }: TokenData,
+  { language, texts }: Localization,
+): Html | undefined => {
+  if (pendingPayment === undefined) return undefined;
+  return fillHtml(texts.seen, {
+    amount: renderAmount(formatAmount(pendingPayment.amount), language),
+    symbol,
+  });
+};
+
+type FollowOptions = {
+  link: { id: string; receivedAmount: string };
+  status: string;
+  /** Why it cannot be paid; null where it is paid by hand. */
+  reason: NoInstructionsReason | null;
+  pendingPayments: readonly Payment[];
+  token: TokenData;
+};
+
+/**
+ * What `followed.js` follows a link by that this page's script cannot pay: `data-state` is the page's state, as
+ * `renew.js` says it, and `data-scripts` are those whose pages it can show.
+ */
+export const renderFollowSection = (
+  { link, status, reason, pendingPayments, token }: FollowOptions,
+  localization: Localization,
+): Html => {
+  const pendingPaymentIds = pendingPayments.map(({ id }) => id);
+  const state = [status, link.receivedAmount, String(reason), ...pendingPaymentIds].join(" ");
+  return html`<section
+    id="follow"
+    data-link="${link.id}"
+    data-state="${state}"
+    data-scripts="${buildAssetUrl("page.js")}"
+    data-offline="${localization.texts.script.offline}"
+  >
+    <p id="live" role="status">
+      ${renderPendingPaymentNotice(pendingPayments, token, localization)}
+    </p>
+    <p id="offline" role="status"></p>
+  </section>`;
+};

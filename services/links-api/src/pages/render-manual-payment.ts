@@ -1,0 +1,128 @@
+import { Decimal, type TokenData, formatAmount } from "@payment-links/contracts";
+import { type Html, fillHtml, html } from "@payment-links/http";
+import type { TronCall } from "../domain/contract-instructions.ts";
+import { type PaymentInstructions, getPaymentUri } from "../domain/payment-instructions.ts";
+import type { ManualPaymentTexts } from "./manual-payment-texts.ts";
+import { getManualPaymentTexts } from "./get-manual-payment-texts.ts";
+import { renderAmount } from "./render-amount.ts";
+import { renderWalletApps } from "./render-no-wallet-options.ts";
+import { type Localization, fillPlaceholders } from "./localization.ts";
+
+type ManualPaymentOptions = {
+  linkId: string;
+  pageUrl: string;
+  chainId: string;
+  /** On Solana, where wallets can ask for it: it comes first, as rule CHAIN-23 says what it can. */
+  requestUrl: string | null;
+  instructions: PaymentInstructions;
+  token: TokenData;
+};
+
+/** How a payer pays outside EVM: by a request that a wallet opens or scans, or on Tron by two calls. */
+export const renderManualPayment = (
+  options: ManualPaymentOptions,
+  localization: Localization,
+): Html => {
+  const { linkId, instructions, requestUrl, token } = options;
+  const texts = getManualPaymentTexts(localization);
+  const uri = getPaymentUri(instructions);
+  return html`<section id="by-hand" class="until-expiry">
+    ${
+      uri === undefined
+        ? undefined
+        : html`<p>
+              <a class="primary" href="${requestUrl ?? uri}" rel="noreferrer"
+                >${fillHtml(texts.payInWallet, getAmountValues(options, localization))}</a
+              >
+            </p>
+            <figure class="qr">
+              <img
+                src="/checkout/qr/${linkId}/${requestUrl === null ? "payment" : "request"}.svg"
+                width="232"
+                height="232"
+                loading="lazy"
+                alt="${texts.qr.alternative}"
+              />
+              <figcaption>${texts.qr.caption}</figcaption>
+            </figure>
+            ${renderWalletApps(options, localization)}`
+    }
+    ${requestUrl === null || uri === undefined ? undefined : renderTransferRequest(linkId, uri, texts)}
+    <p class="quiet">${getHint(instructions, texts)}</p>
+    <dl>
+      <dt>${texts.amount}</dt>
+      ${renderCopyableValue(formatAmount(instructions.amount), token.symbol, {
+        label: texts.copyAmount,
+        copy: localization.texts.copy.copy,
+      })}
+      ${
+        "address" in instructions
+          ? html`<dt>${texts.address}</dt>
+              ${renderCopyableValue(instructions.address, "", {
+                label: localization.texts.copy.to,
+                copy: localization.texts.copy.copy,
+              })}`
+          : undefined
+      }
+    </dl>
+  </section>`;
+};
+
+/** Older wallets know nothing but the transfer request. It leaves amount, program and account to them. */
+const renderTransferRequest = (
+  linkId: string,
+  uri: string,
+  { solanaTransferRequest }: ManualPaymentTexts,
+): Html =>
+  html`<details id="transfer-request">
+    <summary>${solanaTransferRequest.title}</summary>
+    <p>${solanaTransferRequest.text}</p>
+    <p><a href="${uri}" rel="noreferrer">${solanaTransferRequest.payWithRequest}</a></p>
+    <figure class="qr">
+      <img
+        src="/checkout/qr/${linkId}/payment.svg"
+        width="232"
+        height="232"
+        loading="lazy"
+        alt="${solanaTransferRequest.alternative}"
+      />
+    </figure>
+  </details>`;
+
+const getAmountValues = (
+  { instructions, token }: ManualPaymentOptions,
+  { language }: Localization,
+) => ({
+  amount: renderAmount(formatAmount(instructions.amount), language),
+  symbol: token.symbol,
+});
+
+const getHint = (instructions: PaymentInstructions, texts: ManualPaymentTexts): string => {
+  if ("transferRequestUrl" in instructions) return texts.solana;
+  if ("address" in instructions) return texts.bitcoin;
+  const calls = instructions.steps.flatMap(({ tron }) => tron ?? []);
+  return fillPlaceholders(texts.tron, { energy: String(sumEnergy(calls)), fee: formatFee(calls) });
+};
+
+const sumEnergy = (calls: readonly TronCall[]): number =>
+  calls.reduce((sum, { energyMax }) => sum + energyMax, 0);
+
+const sunPerTrx = 1_000_000;
+
+const formatFee = (calls: readonly TronCall[]): string => {
+  const sun = calls.reduce((sum, { feeLimitSun }) => sum + feeLimitSun, 0n);
+  return new Decimal(sun.toString()).div(sunPerTrx).ceil().toFixed();
+};
+
+/** A script of the page shows the button where the browser has a clipboard for it. */
+const renderCopyableValue = (
+  text: string,
+  unit: string,
+  labels: { label: string; copy: string },
+): Html =>
+  html`<dd>
+    <code>${text}</code> ${unit}
+    <button class="copy" type="button" data-copy="${text}" aria-label="${labels.label}" hidden>
+      ${labels.copy}
+    </button>
+  </dd>`;

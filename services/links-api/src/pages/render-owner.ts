@@ -1,0 +1,61 @@
+import { buildOwnerImagePath } from "@payment-links/contracts";
+import { type Html, html } from "@payment-links/http";
+import type { OwnerView } from "../domain/link-view.ts";
+
+const colourPattern = /^#[0-9a-f]{6}$/i;
+
+/**
+ * The owner's colour behind the page. It is an attribute of a drawing, as the policy stops inline styles;
+ * all text stands on the card before it, so its contrast is ours.
+ */
+export const renderBackground = ({ backgroundColour: colour }: OwnerView): Html | undefined =>
+  colour !== null && colourPattern.test(colour)
+    ? html`<svg class="ground" aria-hidden="true">
+        <rect width="100%" height="100%" fill="${colour}" />
+      </svg>`
+    : undefined;
+
+/** Who the owner is, at the head of a page, and what a payer must know about them. */
+export const renderOwner = (owner: OwnerView, notice?: Html): Html =>
+  html`<header class="owner">
+    ${renderImage(owner, owner.backgroundImage, "banner")}
+    ${renderImage(owner, owner.profileImage, "portrait")}
+    <p class="name"><bdi>${owner.username}</bdi></p>
+    <p class="handle">@${owner.handle}</p>
+    ${notice}
+  </header>`;
+
+/** What else the owner says of themselves, below what the page is for. */
+export const renderProfile = (owner: OwnerView): Html =>
+  html`<footer class="owner">
+    ${owner.bio === null ? undefined : html`<p class="bio"><bdi>${owner.bio}</bdi></p>`}
+    ${renderLinks(owner.links ?? [])}
+  </footer>`;
+
+/** Through an address of our own: the image's host is a stranger, and must not learn who pays. */
+const renderImage = (
+  { id }: OwnerView,
+  address: string | null,
+  className: string,
+): Html | undefined =>
+  address?.startsWith("https://") === true
+    ? html`<img class="${className}" src="${buildOwnerImagePath(id, address)}" alt="" />`
+    : undefined;
+
+const renderLinks = (addresses: readonly string[]): Html | undefined => {
+  const items = addresses.filter(isWebAddress).map(
+    (address) =>
+      html`<li>
+        <a href="${address}" rel="noopener noreferrer nofollow ugc"><bdi>${address}</bdi></a>
+      </li>`,
+  );
+  return items.length === 0
+    ? undefined
+    : html`<ul class="links">
+        ${items}
+      </ul>`;
+};
+
+/** A profile is a stranger's text: a URL of another scheme could run a script. */
+const isWebAddress = (address: string): boolean =>
+  URL.canParse(address) && /^https?:$/.test(new URL(address).protocol);

@@ -1,0 +1,175 @@
+import { type CatalogueChain, type TokenData, formatAmount } from "@payment-links/contracts";
+import { type Html, fillHtml, html } from "@payment-links/http";
+import type { PaymentStep } from "../domain/contract-instructions.ts";
+import type { CallInstructions } from "../domain/payment-instructions.ts";
+import type { PendingPayment } from "../store/payments.ts";
+import { buildAssetUrl } from "./assets.ts";
+import type { CheckoutTexts } from "./checkout-texts.ts";
+import { renderExplorerLinkTemplate } from "./render-explorer-link.ts";
+import { renderPendingPaymentNotice } from "./render-follow-section.ts";
+import { renderNoWalletOptions } from "./render-no-wallet-options.ts";
+import { renderAmount } from "./render-amount.ts";
+import { getTronTexts } from "./get-tron-texts.ts";
+import { type Localization, fillPlaceholders } from "./localization.ts";
+
+type PaymentSectionOptions = {
+  linkId: string;
+  pageUrl: string;
+  /** By which the script knows that the page is no longer true. */
+  state: string;
+  instructions: CallInstructions;
+  pendingPayments: readonly PendingPayment[];
+  token: TokenData;
+  chain: CatalogueChain;
+};
+
+/**
+ * The one action of the page. What stands here is true without a script, too: payments that are on
+ * their way are in the first HTML. The script shows the button only if the browser has a wallet.
+ */
+export const renderPaymentSection = (
+  { linkId, pageUrl, state, instructions, pendingPayments, token, chain }: PaymentSectionOptions,
+  localization: Localization,
+): Html => {
+  const { language, texts } = localization;
+  const amount = formatAmount(instructions.amount);
+  const { symbol } = token;
+  const noWalletOptions = renderNoWalletOptions(
+    { linkId, pageUrl, chainId: chain.id },
+    localization,
+  );
+  const scriptTexts =
+    chain.chainType === "TVM" ? { ...texts.script, ...getTronTexts(localization) } : texts.script;
+  const pendingData = pendingPayments.map((payment) => ({
+    id: payment.id,
+    amount: formatAmount(payment.amount),
+    sourceTransaction: payment.sourceTransaction,
+    confirmations: payment.confirmations,
+  }));
+  return html`<section
+    id="pay"
+    data-link="${linkId}"
+    data-state="${state}"
+    data-scripts="${buildAssetUrl("page.js")} ${buildAssetUrl("followed.js")}"
+    data-amount="${amount}"
+    data-symbol="${symbol}"
+    data-token="${token.isNative ? "" : token.address}"
+    data-decimals="${token.decimals}"
+    data-chain="${chain.id}"
+    data-caip2="${chain.caip2}"
+    data-chain-name="${chain.name}"
+    data-coin="${chain.symbol}"
+    data-rpc="${chain.publicRpcUrl ?? ""}"
+    data-pending="${JSON.stringify(pendingData)}"
+    data-texts="${JSON.stringify(scriptTexts)}"
+  >
+    <p id="live" role="status">
+      ${renderPendingPaymentNotice(pendingPayments, token, localization)}
+    </p>
+    ${renderConfirmations(pendingPayments[0], localization)}
+    <p class="until-expiry">
+      <button id="wallet" class="primary" type="button" hidden>
+        ${fillHtml(texts.pay, { amount: renderAmount(amount, language), symbol })}
+      </button>
+    </p>
+    <div id="wallets" class="until-expiry" hidden><p>${texts.script.choose}</p></div>
+    ${renderExplorerLinkTemplate(chain, localization)}
+    <p id="account" class="quiet" hidden></p>
+    <div id="no-wallet" class="until-expiry" hidden>
+      <p class="quiet">${scriptTexts.noWallet}</p>
+      ${noWalletOptions}
+    </div>
+    <noscript>
+      <p class="quiet">${texts.noScript}</p>
+      ${noWalletOptions}
+    </noscript>
+    <p><button id="gone" type="button" hidden>${texts.script.gone}</button></p>
+    ${renderConfirmGoneDialog(localization)}
+  </section>`;
+};
+
+/** Apart from what is read out, as it changes with every block. */
+const renderConfirmations = (
+  pendingPayment: PendingPayment | undefined,
+  { texts }: Localization,
+): Html => {
+  const confirmations = pendingPayment?.confirmations ?? undefined;
+  if (confirmations === undefined) return html`<p id="confirming" class="quiet" hidden></p>`;
+  const text = fillPlaceholders(texts.script.confirming, {
+    seen: String(confirmations.seen),
+    needed: String(confirmations.needed),
+  });
+  return html`<p id="confirming" class="quiet">${text}</p>`;
+};
+
+const renderConfirmGoneDialog = ({ texts }: Localization): Html =>
+  html`<dialog id="confirm-gone" aria-labelledby="confirm-gone-title">
+    <form method="dialog">
+      <h2 id="confirm-gone-title">${texts.confirmGone.title}</h2>
+      <p>${texts.confirmGone.text}</p>
+      <p><button value="wait">${texts.confirmGone.wait}</button></p>
+      <p><button value="gone">${texts.confirmGone.gone}</button></p>
+    </form>
+  </dialog>`;
+
+/** How a payer pays by hand, transaction by transaction: everything can be copied from here. */
+export const renderInstructions = (
+  { proxyAddress, paymentReference, steps }: CallInstructions,
+  token: TokenData,
+  localization: Localization,
+): Html => {
+  const { texts } = localization;
+  const { labels } = texts;
+  return html`<div class="until-expiry">
+    <p class="quiet">${texts.plainTransfer}</p>
+    <dl>
+      <dt>${labels.paymentContract}</dt>
+      ${renderCopyableValue("paymentContract", proxyAddress, localization)}
+      <dt>${labels.paymentReference}</dt>
+      ${renderCopyableValue("paymentReference", paymentReference, localization)}
+    </dl>
+    <h2>${texts.stepsTitle}</h2>
+    <ol class="steps">
+      ${steps.map((step) => renderStep(step, token, localization))}
+    </ol>
+  </div>`;
+};
+
+const renderStep = (
+  { kind, to, value, data }: PaymentStep,
+  token: TokenData,
+  localization: Localization,
+): Html => {
+  const { texts } = localization;
+  const { labels } = texts;
+  return html`<li>
+    <p>${texts.steps[kind]}</p>
+    <dl>
+      <dt>${labels.on}</dt>
+      <dd>${fillPlaceholders(labels.chain, token.chain)}</dd>
+      <dt>${labels.to}</dt>
+      ${renderCopyableValue("to", to, localization)}
+      ${
+        value === 0n
+          ? undefined
+          : html`<dt>${labels.value}</dt>
+              ${renderCopyableValue("value", String(value), localization)}`
+      }
+      <dt>${labels.data}</dt>
+      ${renderCopyableValue("data", data, localization)}
+    </dl>
+  </li>`;
+};
+
+/** A script of the page shows the button where the browser has a clipboard for it. */
+const renderCopyableValue = (
+  name: keyof CheckoutTexts["copy"],
+  text: string,
+  { texts }: Localization,
+): Html =>
+  html`<dd>
+    <code>${text}</code>
+    <button class="copy" type="button" data-copy="${text}" aria-label="${texts.copy[name]}" hidden>
+      ${texts.copy.copy}
+    </button>
+  </dd>`;

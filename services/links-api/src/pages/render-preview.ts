@@ -1,0 +1,56 @@
+import { buildOwnerImagePath } from "@payment-links/contracts";
+import { type Html, html } from "@payment-links/http";
+import type { OwnerView } from "../domain/link-view.ts";
+
+type Preview = {
+  title: string;
+  /** What the owner says of it. */
+  description: string | null;
+  url: string;
+  owner: OwnerView;
+  checkoutUrl: string;
+};
+
+/**
+ * What a messenger shows of a page whose address is sent there (Open Graph): what the page itself says
+ * above all, and the owner's image through our own origin.
+ */
+export const renderPreview = ({ title, description, url, owner, checkoutUrl }: Preview): Html => {
+  const { profileImage } = owner;
+  const image = profileImage?.startsWith("https://") === true ? profileImage : undefined;
+  return html`<meta property="og:site_name" content="Payment Links" />
+    <meta property="og:type" content="website" />
+    <meta property="og:url" content="${url}" />
+    <meta property="og:title" content="${title}" />
+    ${
+      description === null
+        ? undefined
+        : html`<meta property="og:description" content="${toPlainLine(description)}" />`
+    }
+    ${
+      image === undefined
+        ? undefined
+        : html`<meta
+            property="og:image"
+            content="${checkoutUrl}${buildOwnerImagePath(owner.id, image)}"
+          />`
+    }
+    <meta name="twitter:card" content="summary" /> `;
+};
+
+const plainLengthMax = 200;
+
+/**
+ * A text as one short line, for places that know no markup: nothing in it turns round what stands
+ * beside it.
+ */
+export const toPlainLine = (text: string): string => {
+  const line = text
+    .replaceAll(/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, "")
+    .replaceAll(/[\p{Cc}\p{Z}]+/gu, " ")
+    .trim();
+  const characters = [...line];
+  return characters.length <= plainLengthMax
+    ? line
+    : `${characters.slice(0, plainLengthMax - 1).join("")}…`;
+};

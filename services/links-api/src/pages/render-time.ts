@@ -1,0 +1,14 @@
+import { type Html, html } from "@payment-links/http";
+import type { Language } from "@payment-links/http";
+import { locales } from "./locales.ts";
+
+const formatInstant = (instant: Date, language: Language): string =>
+  new Intl.DateTimeFormat(locales[language], {
+    dateStyle: "medium",
+    timeStyle: "short",
+    timeZone: "UTC",
+  }).format(instant);
+
+/** An instant for people, in UTC, because the server does not know their time zone. */
+export const renderTime = (instant: Date, language: Language): Html =>
+  html`<time datetime="${instant.toISOString()}">${formatInstant(instant, language)} UTC</time>`;

@@ -1,9 +1,0 @@
-import type { Request } from "express";
-import { chooseLanguage } from "@payment-links/http";
-import { type SiteTexts, siteTexts } from "./site-texts.ts";
-import { siteTextsGerman } from "./site-texts-german.ts";
-
-const all = { en: siteTexts, de: siteTextsGerman };
-
-/** What a page that is about no payment says, in the language that a browser asks for. */
-export const siteTextsFor = (req: Request): SiteTexts => all[chooseLanguage(req)];

@@ -1,0 +1,58 @@
+import { sql } from "slonik";
+import * as z from "zod";
+import { type Transaction, sqlVoid } from "@payment-links/postgres";
+import { ConfirmationsByAmount } from "@payment-links/contracts";
+import { type ChainProgress, latestPlausibleTime } from "../domain/confirmations.ts";
+import { BlockNumber } from "./payments.ts";
+
+const ProgressRow = z.object({
+  chainId: z.string(),
+  headBlock: BlockNumber,
+  settledTo: BlockNumber,
+  neededBlocks: BlockNumber,
+  neededByAmount: ConfirmationsByAmount.nullable().transform(
+    (requirements) => requirements ?? undefined,
+  ),
+  at: z.date(),
+}) satisfies z.ZodType<ChainProgress>;
+
+/** Locks what is known of how far a chain is; undefined where nothing is. */
+export const lockChainProgress = async (
+  tx: Transaction,
+  chainId: string,
+): Promise<ChainProgress | undefined> => {
+  const row = await tx.maybeOne(sql.type(ProgressRow)`
+    SELECT chain_id AS "chainId", head_block AS "headBlock", settled_to AS "settledTo",
+      needed_blocks AS "neededBlocks", needed_by_amount AS "neededByAmount", told_at AS at
+    FROM chain_advances WHERE chain_id = ${chainId} FOR UPDATE
+  `);
+  return row ?? undefined;
+};
+
+/**
+ * Keeps how far a chain is. Of two that come at once where nothing was known, the later word stays, if it
+ * is believed at `now`.
+ */
+export const upsertChainProgress = async (
+  tx: Transaction,
+  { chainId, headBlock, settledTo, neededBlocks, neededByAmount, at }: ChainProgress,
+  now: Date,
+): Promise<void> => {
+  // As text: an amount is no JSON number.
+  const neededJson =
+    neededByAmount && JSON.stringify(z.encode(ConfirmationsByAmount, neededByAmount));
+  await tx.query(sqlVoid`
+    INSERT INTO chain_advances AS kept (
+      chain_id, head_block, settled_to, needed_blocks, needed_by_amount, told_at
+    )
+    VALUES (
+      ${chainId}, ${headBlock}, ${settledTo}, ${neededBlocks}, ${neededJson ?? null}::jsonb,
+      ${sql.timestamp(at)}
+    )
+    ON CONFLICT (chain_id) DO UPDATE SET
+      head_block = excluded.head_block, settled_to = excluded.settled_to,
+      needed_blocks = excluded.needed_blocks, needed_by_amount = excluded.needed_by_amount,
+      told_at = excluded.told_at
+    WHERE kept.told_at < excluded.told_at OR kept.told_at > ${sql.timestamp(latestPlausibleTime(now))}
+  `);
+};

@@ -1,0 +1,82 @@
+import { sql } from "slonik";
+import * as z from "zod";
+import type { Db } from "@payment-links/postgres";
+import { type FollowedLink, parseFollowedKey } from "../domain/followed-link.ts";
+import { selectFirstWithPrefix, buildPendingCondition, pendingPaymentsMax } from "./payments.ts";
+import { type LoadOne, createBatchLoader } from "./batch-loader.ts";
+
+/** Reads the mark of what is followed, for all who ask in one turn; without such a link there is none. */
+export const createLinkFingerprintLoader = (db: Db, clock: { now(): Date }): LoadOne<string> =>
+  createBatchLoader(async (keys) => {
+    const linksWithoutFingerprint = keys.map((key) => ({
+      key,
+      fingerprint: "",
+      ...parseFollowedKey(key),
+    }));
+    const fingerprints = await findChangedFingerprints(db, linksWithoutFingerprint, clock.now());
+    return new Map(fingerprints.map(({ key, fingerprint }) => [key, fingerprint]));
+  });
+
+/** Something that is followed, with the mark under which it was last read. */
+export type FingerprintedLink = FollowedLink & { key: string; fingerprint: string };
+
+const FingerprintRow = z.object({ key: z.string(), fingerprint: z.string() });
+
+const followedPaymentClause = selectFirstWithPrefix({
+  prefix: sql.fragment`followed.prefix`,
+  source: sql.fragment`followed.source`,
+});
+
+/**
+ * The marks of those links whose mark is another by now. A mark changes with all that the checkout tells:
+ * the link, its status at `now` (an expiry is no write), its owner, its pending payments with how far the
+ * chain of each is, and the payment that is followed. Each is looked up by itself, in its index: OFFSET 0 keeps the planner from reading all
+ * links instead, and there may be a million.
+ */
+export const findChangedFingerprints = async (
+  db: Db,
+  links: readonly FingerprintedLink[],
+  now: Date,
+): Promise<readonly { key: string; fingerprint: string }[]> =>
+  db.any(sql.prepared("find_new_marks", FingerprintRow)`
+    SELECT followed.key, marks.mark AS fingerprint
+    FROM ${sql.unnest(
+      links.map(({ key, linkId, payment, fingerprint }) => [
+        key,
+        linkId,
+        payment?.source ?? null,
+        payment?.prefix ?? null,
+        fingerprint,
+      ]),
+      ["text", "text", "text", "text", "text"],
+    )} AS followed (key, link_id, source, prefix, mark)
+    CROSS JOIN LATERAL (
+      SELECT links.id, links.version, links.status, links.expires_at, links.chain_id,
+             links.token_address, links.destination_address,
+             accounts.version AS owner_version, accounts.told_at AS owner_told_at
+      FROM links JOIN accounts ON accounts.id = links.user_id
+      WHERE links.id = followed.link_id
+      OFFSET 0
+    ) AS link
+    CROSS JOIN LATERAL (
+      SELECT string_agg(
+        concat_ws(' ', newest.id, newest.version, chain.head_block, chain.needed_blocks),
+        ' ' ORDER BY newest.id
+      ) AS versions
+      FROM (
+        SELECT id, version, chain_id, block_number FROM payments
+        WHERE ${buildPendingCondition(sql.fragment`link`)}
+        ORDER BY first_seen_at DESC, id DESC LIMIT ${pendingPaymentsMax}
+      ) AS newest
+      LEFT JOIN chain_advances AS chain
+        ON chain.chain_id = newest.chain_id AND newest.block_number IS NOT NULL
+    ) AS pending
+    CROSS JOIN LATERAL (
+      SELECT md5(concat_ws(
+        ',', link.version, link.status, coalesce(link.expires_at <= ${now.toISOString()}, false),
+        link.owner_version, extract(epoch FROM link.owner_told_at), pending.versions,
+        (SELECT concat_ws(' ', id, version, status) FROM payments ${followedPaymentClause})
+      )) AS mark
+    ) AS marks
+    WHERE marks.mark <> followed.mark
+  `);

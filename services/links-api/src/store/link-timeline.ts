@@ -1,0 +1,147 @@
+import { type FragmentSqlToken, sql } from "slonik";
+import * as z from "zod";
+import { LinkStatus, timelineEntryKinds } from "@payment-links/contracts";
+import type { Db } from "@payment-links/postgres";
+import {
+  type LinkLifecycle,
+  type TimelineEntryKind,
+  type TimelinePosition,
+  getKindRank,
+} from "../domain/link-timeline.ts";
+import { type Payment } from "../domain/payment.ts";
+import { findPayments } from "./payments.ts";
+
+const LifecycleRow = z.object({
+  createdAt: z.date(),
+  createdBy: z.string().nullable(),
+  deactivatedAt: z.date().nullable(),
+  expiresAt: z.date().nullable(),
+  lastAppliedAt: z.date().nullable(),
+  lastTransactionId: z.string().nullable(),
+  status: LinkStatus,
+}) satisfies z.ZodType<LinkLifecycle>;
+
+/** What is known of the life of an owner's link, and the key or session that made it. */
+export const findLinkLifecycle = async (
+  db: Db,
+  { linkId, userId }: { linkId: string; userId: string },
+): Promise<z.output<typeof LifecycleRow> | undefined> => {
+  const row = await db.maybeOne(sql.type(LifecycleRow)`
+    SELECT links.created_at AS "createdAt", links.created_by AS "createdBy",
+      links.deactivated_at AS "deactivatedAt", links.expires_at AS "expiresAt",
+      payments.applied_at AS "lastAppliedAt", links.last_transaction_id AS "lastTransactionId",
+      links.status
+    FROM links LEFT JOIN payments ON payments.id = links.last_transaction_id
+    WHERE links.id = ${linkId} AND links.user_id = ${userId}
+  `);
+  return row ?? undefined;
+};
+
+const PositionRow = z.object({
+  at: z.date(),
+  kind: z.enum(timelineEntryKinds),
+  paymentId: z.string().nullable(),
+}) satisfies z.ZodType<TimelinePosition>;
+
+type TimelineQuery = {
+  linkId: string;
+  /** What happened with the link itself. */
+  linkPositions: readonly TimelinePosition[];
+  after: TimelinePosition | undefined;
+  limit: number;
+};
+
+/**
+ * What happened with a link and its payments behind a place, in order. Each kind is a range of an index,
+ * read no further than the page reaches.
+ */
+export const listTimeline = async (
+  db: Db,
+  { after, limit, linkId, linkPositions }: TimelineQuery,
+): Promise<readonly (TimelinePosition & { payment: Payment | undefined })[]> => {
+  const rows = linkPositions.map(({ at, kind, paymentId }) => [
+    at.toISOString(),
+    getKindRank(kind),
+    kind,
+    paymentId,
+  ]);
+  const ranges = Object.entries(paymentRanges).map(([kind, range]) =>
+    selectPositions({
+      ...range,
+      after,
+      kind: z.enum(timelineEntryKinds).parse(kind),
+      limit,
+      linkId,
+    }),
+  );
+  const positions = await db.any(sql.type(PositionRow)`
+    SELECT at, kind, payment_id AS "paymentId" FROM (
+      SELECT * FROM ${sql.unnest(rows, ["timestamptz", "int4", "text", "text"])}
+        AS own (at, rank, kind, payment_id)
+      WHERE ${isLinkPositionAfter(after)}
+      UNION ALL ${sql.join(ranges, sql.fragment` UNION ALL `)}
+    ) AS places
+    ORDER BY at, rank, payment_id LIMIT ${limit}
+  `);
+  const payments = await findPayments(
+    db,
+    positions.flatMap(({ paymentId }) => paymentId ?? []),
+  );
+  return positions.map((position) => ({
+    ...position,
+    payment: payments.get(position.paymentId ?? ""),
+  }));
+};
+
+type Range = { time: FragmentSqlToken; condition: FragmentSqlToken };
+
+// As their indexes have them, of which the last two hold no other payments.
+const paymentRanges: Partial<Record<TimelineEntryKind, Range>> = {
+  payment_seen: { time: sql.fragment`first_seen_at`, condition: sql.fragment`true` },
+  payment_ended: {
+    time: sql.fragment`coalesce(ended_at, applied_at, first_seen_at)`,
+    condition: sql.fragment`status <> 'processing'`,
+  },
+  payment_orphaned: {
+    time: sql.fragment`coalesce(orphaned_at, ended_at, applied_at, first_seen_at)`,
+    // Also of what has come back: that stays in the row.
+    condition: sql.fragment`is_orphaned`,
+  },
+};
+
+type RangeQuery = Range & Omit<TimelineQuery, "linkPositions"> & { kind: TimelineEntryKind };
+
+const selectPositions = ({
+  after,
+  condition,
+  kind,
+  limit,
+  linkId,
+  time,
+}: RangeQuery) => sql.fragment`
+  (
+    SELECT ${time}, ${getKindRank(kind)}::int4, ${kind}, id FROM payments
+    WHERE link_id = ${linkId} AND ${condition} AND ${isAfterCursor(after, kind, time)}
+    ORDER BY ${time}, id LIMIT ${limit}
+  )
+`;
+
+/** Said for each kind by itself, so that its index begins there. */
+const isAfterCursor = (
+  after: TimelinePosition | undefined,
+  kind: TimelineEntryKind,
+  time: FragmentSqlToken,
+) => {
+  if (after === undefined) return sql.fragment`true`;
+  const afterTime = sql.timestamp(after.at);
+  const rankDifference = getKindRank(kind) - getKindRank(after.kind);
+  if (rankDifference < 0) return sql.fragment`${time} > ${afterTime}`;
+  if (rankDifference > 0) return sql.fragment`${time} >= ${afterTime}`;
+  return sql.fragment`(${time}, id) > (${afterTime}, ${after.paymentId ?? ""})`;
+};
+
+/** Of each kind there is one at most. */
+const isLinkPositionAfter = (after: TimelinePosition | undefined) =>
+  after === undefined
+    ? sql.fragment`true`
+    : sql.fragment`(at, rank) > (${sql.timestamp(after.at)}, ${getKindRank(after.kind)}::int4)`;

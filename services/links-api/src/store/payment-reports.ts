@@ -1,0 +1,91 @@
+import { sql } from "slonik";
+import * as z from "zod";
+import { type Db, type Transaction, createJsonRecordset } from "@payment-links/postgres";
+import type { Payment } from "../domain/payment.ts";
+import type { PaymentReport } from "../domain/payment-reports.ts";
+import { isProviderNotice, toTransactionKey } from "../domain/same-transfer.ts";
+import { PaymentRow, paymentColumns } from "./payments.ts";
+
+type ReportedTransaction = Pick<Payment, "chainId" | "source" | "sourceTransaction">;
+
+const ReportRow = PaymentRow.extend({ userId: z.string() }).transform(
+  ({ userId, ...payment }): PaymentReport => ({ userId, payment }),
+);
+
+const LockedRow = z.object({ isLocked: z.literal(true) });
+
+/** Postgres has room for few locks, so transactions share them. */
+const lockCount = 256;
+
+/** More than any chain puts into one transaction. */
+const reportsMax = 10_000;
+
+const lockRows = createJsonRecordset(["text", "bool"]);
+const keyRows = createJsonRecordset(["text", "text"]);
+
+/**
+ * Locks the transactions of payments until the database transaction ends, and lists all payments that were
+ * reported of them, whoever owns their links. Two reports of one transfer are judged one after the other,
+ * even if they name different links. Reports of our own watch never repeat each other and share a lock.
+ * The caller locks its links first; all locks are taken in one order.
+ */
+export const lockReports = async (
+  tx: Transaction,
+  reports: readonly ReportedTransaction[],
+): Promise<readonly PaymentReport[]> => {
+  const keys = reports.flatMap(({ chainId, source, sourceTransaction }) =>
+    sourceTransaction === null
+      ? []
+      : [
+          {
+            chainId,
+            key: toTransactionKey(sourceTransaction),
+            isExclusive: isProviderNotice(source),
+          },
+        ],
+  );
+  if (keys.length === 0) return [];
+  const lockNames = keys.map(({ chainId, isExclusive, key }): [string, boolean] => [
+    `${chainId} ${key}`,
+    isExclusive,
+  ]);
+  await tx.query(sql.prepared("lock_reports", LockedRow)`
+    SELECT CASE WHEN lock.is_exclusive
+      THEN pg_advisory_xact_lock(hashtext('links-api reports'), lock.number)::text
+      ELSE pg_advisory_xact_lock_shared(hashtext('links-api reports'), lock.number)::text
+    END IS NOT NULL AS "isLocked"
+    FROM (
+      SELECT abs(hashtext(name) % ${lockCount}::int4) AS number, bool_or(is_exclusive) AS is_exclusive
+      FROM (${lockRows(lockNames)}) AS named (name, is_exclusive) GROUP BY number ORDER BY number
+    ) AS lock
+  `);
+  return listReports(tx, reports);
+};
+
+/** Lists all payments that were reported of the transactions of payments, whoever owns their links. */
+export const listReports = async (
+  db: Db,
+  reports: readonly Pick<Payment, "chainId" | "sourceTransaction">[],
+): Promise<readonly PaymentReport[]> => {
+  const keysByName = new Map(
+    reports.flatMap(({ chainId, sourceTransaction }) => {
+      if (sourceTransaction === null) return [];
+      const key = toTransactionKey(sourceTransaction);
+      return [[`${chainId} ${key}`, [chainId, key]]];
+    }),
+  );
+  if (keysByName.size === 0) return [];
+  return db.any(sql.prepared("list_reports", ReportRow)`
+    SELECT ${paymentColumns}, owned.user_id AS "userId"
+    FROM (${keyRows([...keysByName.values()])}) AS wanted (chain_id, key)
+    CROSS JOIN LATERAL (
+      SELECT * FROM payments
+      WHERE chain_id = wanted.chain_id AND source_transaction IS NOT NULL
+        AND transaction_key(source_transaction) = wanted.key
+      LIMIT ${reportsMax}
+    ) AS payments
+    CROSS JOIN LATERAL (
+      SELECT user_id FROM links WHERE links.id = payments.link_id LIMIT 1
+    ) AS owned
+  `);
+};

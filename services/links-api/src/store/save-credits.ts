@@ -1,0 +1,43 @@
+import { sql } from "slonik";
+import { type OutgoingEvent, toOutboxRow } from "@payment-links/bus";
+import { VoidRow, type Transaction, createJsonRecordset } from "@payment-links/postgres";
+import type { Link } from "../domain/link.ts";
+import type { Payment } from "../domain/payment.ts";
+import { buildLinksUpdate } from "./links.ts";
+import { buildPaymentsUpsert } from "./payments.ts";
+
+/** What came of payments: their new states, those of the links that they changed, and what is told. */
+type Credits = {
+  payments: readonly Payment[];
+  links: readonly Link[];
+  events: readonly OutgoingEvent[];
+};
+
+/**
+ * Keeps payments, their links and the events that tell of them in one statement, where each would
+ * cost a round trip; events in their order. The links' rows must be locked by this transaction.
+ */
+export const saveCredits = async (
+  tx: Transaction,
+  { payments, links, events }: Credits,
+): Promise<void> => {
+  const eventRows = events.map((event) => {
+    const { id, topic, key, type, occurredAt, traceparent, value } = toOutboxRow(event);
+    return [id, topic, key, type, occurredAt, traceparent, value];
+  });
+  await tx.query(sql.prepared("keep_credits", VoidRow)`
+    WITH paid AS (${buildPaymentsUpsert(payments)}), credited AS (${buildLinksUpdate(links)})
+    INSERT INTO outbox (id, topic, key, type, occurred_at, traceparent, value)
+    ${outboxRows(eventRows)}
+  `);
+};
+
+const outboxRows = createJsonRecordset([
+  "text",
+  "text",
+  "text",
+  "text",
+  "timestamptz",
+  "text",
+  "text",
+]);

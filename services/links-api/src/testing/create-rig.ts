@@ -1,0 +1,334 @@
+import { randomUUID } from "node:crypto";
+import { sql } from "slonik";
+import * as z from "zod";
+import {
+  type Account,
+  type ChainAdvance,
+  AuditRecord,
+  type Catalogue,
+  type IntrospectionResponse,
+  type Scope,
+  type SettlementState,
+  type SolanaAccountState,
+  type SolanaAccountStateRequest,
+  accountUpdated,
+  chainAdvanced,
+  hashSecret,
+  generateApiKey,
+  newId,
+  scopes,
+  topics,
+} from "@payment-links/contracts";
+import { VoidRow, type Pool, type Transaction, connectPool } from "@payment-links/postgres";
+import { countLockWaits } from "@payment-links/postgres/testing";
+import type { ServiceContext } from "@payment-links/process";
+import {
+  assertDocumentedResponse,
+  createTestContext,
+  startTestListeners,
+} from "@payment-links/process/testing";
+import { type Clock, createMetrics } from "@payment-links/runtime";
+import { waitUntil } from "@payment-links/runtime/testing";
+import { createDependencies } from "../create-dependencies.ts";
+import { applySettlements } from "../events/apply-settlements.ts";
+import { saveAccount } from "../events/save-account.ts";
+import { saveChainProgress } from "../events/save-chain-progress.ts";
+import { createLinksApi, linksApiMigration } from "../service.ts";
+
+const OutboxRow = z.object({
+  id: z.string(),
+  type: z.string(),
+  key: z.string(),
+  value: z.string(),
+});
+const EventRow = OutboxRow.extend({ occurredAt: z.date() });
+
+const StatusRow = z.object({ status: z.string() });
+const CountRow = z.object({ count: z.int() });
+const IsAllVisibleRow = z.object({ isSeen: z.boolean() });
+
+type RigOptions = {
+  limits?: ServiceContext["limits"];
+  clock?: Clock;
+  catalogue?: Catalogue;
+  /** The chains on which payers are told how to pay; none if not given. */
+  settlementChains?: readonly string[];
+  /** The chains on which transfers straight to owners are read; none if not given. */
+  transferChains?: readonly string[];
+  webhookHeaderPrefix?: string;
+  checkoutUrl?: string;
+  eventStreamLimits?: { total: number; perAddress: number };
+  /** Whether anyone may open an account; nobody may if not given. */
+  isSignUpOpen?: boolean;
+};
+type CallOptions = { method?: string; headers?: Record<string, string>; body?: string | Buffer };
+type CredentialOptions = { scopes?: readonly Scope[]; expiresAt?: Date | null };
+
+/** The answer: a test looks only at what it asserts. */
+export type CallResponse = {
+  status: number;
+  headers: Headers;
+  text: string;
+  json: ReturnType<typeof JSON.parse>;
+};
+
+/** The service on a database of its own, listening on loopback; its clock stands still. */
+export const createRig = async ({
+  limits,
+  clock: clockOverride,
+  catalogue,
+  settlementChains = [],
+  transferChains = [],
+  webhookHeaderPrefix = "Service",
+  checkoutUrl,
+  eventStreamLimits = { total: 100, perAddress: 100 },
+  isSignUpOpen = false,
+}: RigOptions = {}) => {
+  const introspectionResponses = new Map<string, IntrospectionResponse>();
+  const auth = { isUnavailable: false };
+  /** What settlement-listener tells of Solana; it is away while nothing stands here. */
+  /** Which addresses of Bitcoin a node has seen used; it is away while nothing stands here. */
+  const bitcoin: { usedAddresses?: ReadonlySet<string> } = {};
+  const solana: { accountState?: SolanaAccountState; requests: SolanaAccountStateRequest[] } = {
+    requests: [],
+  };
+  const testContext = await createTestContext({
+    name: "links-api",
+    migration: linksApiMigration,
+    overrides: {
+      ...(limits === undefined ? {} : { limits }),
+      ...(clockOverride === undefined ? {} : { clock: clockOverride }),
+      ...(catalogue === undefined ? {} : { catalogue }),
+      ...(checkoutUrl === undefined ? {} : { checkoutUrl }),
+      baseUrl: "http://127.0.0.1",
+      fetchSolanaAccountState: async (request) => {
+        solana.requests.push(request);
+        if (solana.accountState === undefined) throw new Error("settlement-listener is away");
+        return solana.accountState;
+      },
+      fetchUsedAddresses: async ({ addresses }) => {
+        if (bitcoin.usedAddresses === undefined) throw new Error("settlement-listener is away");
+        return {
+          usedAddresses: addresses.filter((address) => bitcoin.usedAddresses?.has(address)),
+        };
+      },
+      requestIntrospection: async ({ kind, hash }) => {
+        if (auth.isUnavailable) throw new Error("auth-keys is away");
+        return introspectionResponses.get(`${kind} ${hash}`) ?? { found: false };
+      },
+    },
+  });
+  const { database, context, pool } = testContext;
+  const { clock, log } = context;
+  const service = createLinksApi(context, {
+    settlementChains: [...settlementChains],
+    transferChains: [...transferChains],
+    webhookHeaderPrefix,
+    eventStreamLimits,
+    isSignUpOpen,
+  });
+  const directMetrics = createMetrics("direct");
+  const dependencies = createDependencies(
+    { ...context, metrics: directMetrics },
+    {
+      settlementChains: new Set(settlementChains),
+      transferChains: new Set(transferChains),
+      webhookHeaderPrefix,
+      eventStreamLimits,
+      isSignUpOpen,
+      wakeRelay: () => {},
+    },
+  );
+  const server = await startTestListeners(service, context);
+
+  const asAdmin = async (run: (admin: Pool) => Promise<unknown>): Promise<void> => {
+    const admin = await connectPool({
+      url: database.adminUrl,
+      applicationName: "test",
+      connectionsMax: 1,
+      log,
+    });
+    await run(admin);
+    await admin.end();
+  };
+
+  const sendRequest = async (
+    baseUrl: string,
+    path: string,
+    options: CallOptions = {},
+  ): Promise<CallResponse> => {
+    const response = await fetch(`${baseUrl}${path}`, {
+      method: options.method ?? "GET",
+      redirect: "manual",
+      headers: {
+        ...(options.body === undefined ? {} : { "content-type": "application/json" }),
+        ...options.headers,
+      },
+      ...(options.body === undefined ? {} : { body: options.body }),
+    });
+    const text = await response.text();
+    const isJson = response.headers.get("content-type")?.includes("json") === true;
+    const json: unknown = isJson && text !== "" ? JSON.parse(text) : undefined;
+    const { status, headers } = response;
+    assertDocumentedResponse({ method: options.method ?? "GET", path, status, json });
+    return { status, headers, text, json };
+  };
+
+  const registerCredential = (
+    kind: string,
+    secret: string,
+    account: Account,
+    options: CredentialOptions,
+  ): void => {
+    const credential = {
+      id: newId(kind === "session" ? "sess" : "key"),
+      bucketId: newId("key"),
+      scopes: [...(options.scopes ?? scopes)],
+      expiresAt: options.expiresAt ?? null,
+      ...(kind === "session" ? { method: "siwe" } : {}),
+    };
+    const hash = hashSecret(secret).toString("hex");
+    introspectionResponses.set(`${kind} ${hash}`, { found: true, account, credential });
+  };
+
+  const toChunkEvent = (data: SettlementState) => ({
+    data,
+    envelope: {
+      id: newId("evt"),
+      type: `settlement.${data.status}`,
+      key: data.paymentLinkId,
+      occurredAt: clock.now(),
+    },
+    traceparent: undefined,
+  });
+
+  const rig = {
+    ...testContext,
+    /** An account's new state arrives. */
+    receiveAccount: (
+      account: Account,
+      { type }: { type: string } = accountUpdated,
+      occurredAt: Date = clock.now(),
+    ) =>
+      pool.transaction((tx) =>
+        saveAccount(dependencies)(tx, account, {
+          id: newId("evt"),
+          type,
+          key: account.id,
+          occurredAt,
+        }),
+      ),
+    /** Something is told of how far a chain is. */
+    receiveChainAdvance: (chainAdvance: ChainAdvance) =>
+      pool.transaction((tx) =>
+        saveChainProgress(dependencies)(tx, chainAdvance, {
+          id: newId("evt"),
+          type: chainAdvanced.type,
+          key: chainAdvance.chainId,
+          occurredAt: chainAdvance.at,
+        }),
+      ),
+    auth,
+    solana,
+    bitcoin,
+    dependencies,
+    directMetrics,
+    service,
+    publicUrl: server.publicUrl,
+    call: (path: string, options?: CallOptions) => sendRequest(server.publicUrl, path, options),
+    internalCall: (path: string, options?: CallOptions) =>
+      sendRequest(server.internalUrl, path, options),
+    /** Makes a key of an account, as auth-keys would know it; answers the header that carries it. */
+    createKeyHeaders: (account: Account, credentialOptions: CredentialOptions = {}) => {
+      const key = generateApiKey("test");
+      registerCredential("api-key", key, account, credentialOptions);
+      return { "x-api-key": key };
+    },
+    /** Signs a person in to an account; answers the header that carries the session. */
+    createSessionHeaders: (account: Account) => {
+      const token = randomUUID();
+      registerCredential("session", token, account, {});
+      return { cookie: `session-links=${token}` };
+    },
+    /** Creates a link over HTTP and answers its id. */
+    createLink: async (headers: Record<string, string>, body: object): Promise<string> => {
+      const bodyText = JSON.stringify(body);
+      const response = await rig.call("/v1/payment-link", {
+        method: "POST",
+        headers,
+        body: bodyText,
+      });
+      if (response.status !== 200) throw new Error(`no link: ${response.status} ${response.text}`);
+      return response.json.id;
+    },
+    retrieve: async (id: string) => (await rig.call(`/v1/payment-link/${id}`)).json,
+    /** Applies settlements as the consumer does, in a transaction of their own. */
+    settle: async (...settlements: SettlementState[]): Promise<void> => {
+      const afterCommit = await pool.transaction((tx) =>
+        rig.settleInTransaction(tx, ...settlements),
+      );
+      afterCommit?.();
+    },
+    settleInTransaction: (tx: Transaction, ...settlements: SettlementState[]) =>
+      applySettlements(dependencies)(tx, settlements.map(toChunkEvent)),
+    /** Waits until so many in this database wait for a lock. */
+    waitUntilBlocked: (tx: Transaction, waitingMin = 1) =>
+      waitUntil("somebody waits for a lock", async () => (await countLockWaits(tx)) >= waitingMin),
+    /** What a link's events in the outbox say, in the order of their sending. */
+    listEvents: async (linkId: string) => {
+      const rows = await pool.any(sql.type(EventRow)`
+        SELECT id, type, key, occurred_at AS "occurredAt", value FROM outbox
+        WHERE key = ${linkId} ORDER BY seq
+      `);
+      return rows.map(({ id, type, occurredAt, value }) => ({
+        id,
+        type,
+        occurredAt,
+        data: JSON.parse(value),
+      }));
+    },
+    /** What the outbox tells the audit log of an account. */
+    listAuditRecords: async (accountId: string) => {
+      const rows = await pool.any(sql.type(OutboxRow)`
+        SELECT id, type, key, value FROM outbox
+        WHERE key = ${accountId} AND topic = ${topics.audit} ORDER BY seq
+      `);
+      return rows.map(({ value }) => z.decode(AuditRecord, JSON.parse(value)));
+    },
+    countStoredResponses: async () => {
+      const { count } = await pool.one(sql.type(CountRow)`
+        SELECT count(*)::int AS count FROM idempotency_keys
+      `);
+      return count;
+    },
+    /** The status that a link's row says, whatever its expiry. */
+    readStoredStatus: (id: string) =>
+      pool.oneFirst(sql.type(StatusRow)`SELECT status FROM links WHERE id = ${id}`),
+    /** Lets the planner learn how many links there are, as autovacuum would. */
+    analyzeLinks: () => pool.query(sql.type(VoidRow)`ANALYZE links`),
+    /** Notes which pages of the table hold nothing but what everybody sees, as autovacuum would. */
+    vacuumLinks: () =>
+      asAdmin((admin) =>
+        // A row counts as unseen by somebody as long as its commit is not on disk, or a transaction
+        // that is older goes on: an autovacuum's `ANALYZE` is one. Few rows that are gone would be left,
+        // and their pages with them.
+        waitUntil("everybody sees all links", async () => {
+          await admin.query(sql.type(VoidRow)`CHECKPOINT`);
+          await admin.query(sql.type(VoidRow)`
+            VACUUM (ANALYZE, INDEX_CLEANUP ON) links_api.links
+          `);
+          return admin.oneFirst(sql.type(IsAllVisibleRow)`
+            SELECT relallvisible = relpages AS "isSeen" FROM pg_class
+            WHERE oid = 'links_api.links'::regclass
+          `);
+        }),
+      ),
+    close: async () => {
+      await server.close();
+      await service.stop();
+      await testContext.close();
+    },
+  };
+  return rig;
+};
+export type Rig = Awaited<ReturnType<typeof createRig>>;

@@ -1,8 +1,0 @@
-type Json = ReturnType<typeof JSON.parse>;
-
-/** What a document holds under a reference into itself, such as `#/components/schemas/Errors`. */
-export const findRef = (document: Json, ref: string): Json =>
-  ref
-    .slice(2)
-    .split("/")
-    .reduce((at: Json, name) => at?.[name], document);

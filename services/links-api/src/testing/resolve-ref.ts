@@ -1,0 +1,8 @@
+type Json = ReturnType<typeof JSON.parse>;
+
+/** What a document holds under a reference into itself, such as `#/components/schemas/Errors`. */
+export const resolveRef = (document: Json, ref: string): Json =>
+  ref
+    .slice(2)
+    .split("/")
+    .reduce((current: Json, name) => current?.[name], document);

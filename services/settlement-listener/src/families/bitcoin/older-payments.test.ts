@@ -1,0 +1,184 @@
+import { expect, test } from "@jest/globals";
+import { sql } from "slonik";
+import * as z from "zod";
+import type { PaymentLinkState } from "@payment-links/contracts";
+import { transact } from "@payment-links/postgres";
+import { waitUntil } from "@payment-links/runtime/testing";
+import { useRig, useRigEach } from "@payment-links/runtime/testing/use-rig";
+import { watchReservedAddresses } from "../../events/watch-reserved-addresses.ts";
+import { requireBtcd } from "../../testing/bitcoin/require-btcd.ts";
+import { type NodeProxy, startNodeProxy } from "../../testing/bitcoin/start-node-proxy.ts";
+import { startWatchRig } from "../../testing/create-watch-rig.ts";
+import { startWatchedBitcoin, toPayee } from "../../testing/start-watched-bitcoin.ts";
+
+const { describe, program } = await requireBtcd();
+
+const CountRow = z.object({ count: z.int() });
+const AuditedRow = z.object({ auditedTo: z.int().nullable() });
+const oldAmount = 1_000n;
+const minuteMs = 60_000;
+
+const chain = useRig(() => startWatchedBitcoin(program));
+let front: NodeProxy;
+const rig = useRigEach(async (keep) => {
+  front = keep(await startNodeProxy(chain));
+  return startWatchRig(chain, {}, [front.url]);
+});
+
+/** The address of a link that is made later. */
+const sampleAddress = async (): Promise<string> => {
+  await rig.waitUntilScanned();
+  return rig.sampleLink().destinationAddress;
+};
+
+/** A link that is made now at an address; the listener has not heard of it. */
+const createLink = (destinationAddress: string, dateCreated = new Date()): PaymentLinkState =>
+  rig.sampleLink({ destinationAddress, dateCreated });
+
+const receiveLinkNow = async (destinationAddress: string): Promise<PaymentLinkState> => {
+  const link = createLink(destinationAddress);
+  await rig.receiveLinks(link);
+  return link;
+};
+
+const reserveAddress = (address: string) =>
+  transact(rig.pool, (tx) =>
+    watchReservedAddresses(
+      tx,
+      { chainId: chain.chainId, addresses: [address] },
+      // It reads nothing of what comes with the event.
+      undefined as never,
+    ),
+  );
+
+const countStored = async (address: string): Promise<number> => {
+  const { count } = await rig.pool.one(sql.type(CountRow)`
+    SELECT count(*)::int AS count FROM chain_transfers WHERE destination_address = ${address}
+  `);
+  return count;
+};
+
+const waitForStoredTransfer = (address: string) =>
+  waitUntil("the transfer is stored", async () => (await countStored(address)) > 0);
+
+const waitUntilAudited = (height: number) =>
+  waitUntil("the audit has come there", async () => {
+    const { auditedTo } = await rig.pool.one(sql.type(AuditedRow)`
+      SELECT audited_to::int AS "auditedTo" FROM watchers
+    `);
+    return auditedTo !== null && auditedTo >= height;
+  });
+
+const rescanAll = async () => {
+  const { finalizedTo } = await rig.readStatus();
+  const response = await fetch(`${rig.internalUrl}/internal/settlement/rescan`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ chainId: chain.chainId, fromBlock: 0, toBlock: finalizedTo }),
+  });
+  expect(response.status).toBe(202);
+  await waitUntil("the rescan is done", async () => {
+    const { count } = await rig.pool.one(sql.type(CountRow)`
+      SELECT count(*)::int AS count FROM rescans
+    `);
+    return count === 0;
+  });
+};
+
+/** Lets the audit and a rescan pass, then pays the link: that payment alone is the link's. */
+const expectNewPaymentsOnly = async (link: PaymentLinkState) => {
+  const height = await chain.readHeight();
+  await chain.mine(13);
+  await waitUntilAudited(height);
+  await rescanAll();
+  await chain.pay(toPayee(link, 2_000n));
+  await chain.mine();
+  await rig.waitForStatus(link.id, "settled");
+  expect([...new Set(rig.publishedPayments(link.id).map(({ amount }) => amount))]).toEqual([
+    "0.00002",
+  ]);
+};
+
+describe("money on Bitcoin that is older than the link at its address", () => {
+  test("and stands in a block pays the link neither by the audit nor by a rescan (rule CHAIN-28)", async () => {
+    const address = await sampleAddress();
+    await chain.pay({ to: address, amount: oldAmount });
+    await chain.mine();
+    await rig.waitUntilScanned();
+    await expectNewPaymentsOnly(await receiveLinkNow(address));
+  });
+
+  test("and waits to be mined pays the link neither before nor after that (rule CHAIN-28)", async () => {
+    const address = await sampleAddress();
+    await reserveAddress(address);
+    await chain.pay({ to: address, amount: oldAmount });
+    await waitForStoredTransfer(address);
+    const link = await receiveLinkNow(address);
+    await chain.mine();
+    await expectNewPaymentsOnly(link);
+  });
+
+  test("and is mined after the mempool was listed does not pay the link (rule CHAIN-28)", async () => {
+    const address = await sampleAddress();
+    const txid = await chain.pay({ to: address, amount: oldAmount });
+    front.misreport((method, _params, result) => (method === "getrawmempool" ? [txid] : result));
+    await chain.mine();
+    await rig.waitUntilScanned();
+    const link = await receiveLinkNow(address);
+    const listedCount = front.getRequestCount("getrawmempool");
+    await waitUntil(
+      "the mempool is listed twice more",
+      () => front.getRequestCount("getrawmempool") >= listedCount + 2,
+    );
+    front.clearFaults();
+    await expectNewPaymentsOnly(link);
+  });
+
+  test("does not pay the link when a reorg mines it again above the link's height (rule CHAIN-28)", async () => {
+    const address = await sampleAddress();
+    await reserveAddress(address);
+    await chain.pay({ to: address, amount: oldAmount });
+    await chain.mine();
+    await waitForStoredTransfer(address);
+    await rig.waitUntilScanned();
+    const link = await receiveLinkNow(address);
+    await chain.reorg(1);
+    await expectNewPaymentsOnly(link);
+  });
+});
+
+describe("money on Bitcoin that is newer than its link", () => {
+  test("pays the link whose event comes 20 blocks late, without an operator (rule CHAIN-29)", async () => {
+    const link = createLink(await sampleAddress());
+    await chain.pay(toPayee(link));
+    await chain.mine(20);
+    await rig.waitUntilScanned();
+    await waitUntilAudited((await chain.readHeight()) - 13);
+    await rig.receiveLinks(link);
+    await rig.waitForStatus(link.id, "settled");
+    expect(rig.publishedStatuses(link.id)).toEqual(["settled 0.00001"]);
+  });
+
+  test("shows while it waits to be mined as soon as the late event of its link comes", async () => {
+    const link = createLink(await sampleAddress());
+    await reserveAddress(link.destinationAddress);
+    await chain.pay(toPayee(link));
+    await waitForStoredTransfer(link.destinationAddress);
+    await rig.receiveLinks(link);
+    await rig.waitForPublished(link.id, 1);
+    expect(rig.publishedPayments(link.id)).toMatchObject([
+      { status: "processing", blockNumber: null },
+    ]);
+    await chain.mine();
+    await rig.waitForStatus(link.id, "settled");
+  });
+
+  test("pays the link whose maker's clock is an hour ahead", async () => {
+    const address = await sampleAddress();
+    const link = createLink(address, new Date(Date.now() + 60 * minuteMs));
+    await rig.receiveLinks(link);
+    await chain.pay(toPayee(link));
+    await chain.mine();
+    await rig.waitForStatus(link.id, "settled");
+  });
+});

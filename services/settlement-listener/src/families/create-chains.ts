@@ -1,0 +1,154 @@
+import type {
+  FetchSolanaAccountState,
+  FetchUsedAddresses,
+  ChainType,
+} from "@payment-links/contracts";
+import type { ServiceContext } from "@payment-links/process";
+import type { SettlementListenerConfig } from "../config.ts";
+import type { Payment } from "../domain/payment.ts";
+import { type RpcMetrics, createRpcMetrics } from "../rpc/rpc-metrics.ts";
+import { type ChainMetrics, createChainMetrics } from "../watch/chain/chain-metrics.ts";
+import { reportOrphanedSettled } from "../watch/chain/report-orphaned-settled.ts";
+import { createOwners } from "../watch/chain/owners.ts";
+import { type LeadershipQuota, createLeadershipQuota } from "../watch/lease.ts";
+import { type RunningWatch, startWatch } from "../watch/start-watch.ts";
+import { chainConfigError } from "./chain-config-error.ts";
+import { bitcoinFamily } from "./bitcoin/bitcoin-family.ts";
+import { evmFamily } from "./evm/evm-family.ts";
+import type { ChainFamily } from "./chain-family.ts";
+import { rejectUnusedSettings } from "./reject-unused-settings.ts";
+import { solanaFamily } from "./solana/solana-family.ts";
+import { tronFamily } from "./tron/tron-family.ts";
+
+/** The families that are watched. */
+const families: Partial<Record<ChainType, ChainFamily>> = {
+  BVM: bitcoinFamily,
+  EVM: evmFamily,
+  SVM: solanaFamily,
+  TVM: tronFamily,
+};
+
+/** The chains that a process leads before it lets other replicas go first. */
+const ledChainsMax = 10;
+
+/** The chains that are configured; nothing is asked of them before `start`. */
+export type Chains = {
+  ids: readonly string[];
+  /** Tells operators of settled payments that a chain took away. */
+  reportOrphanedSettled: (chainId: string, payments: readonly Payment[]) => void;
+  start: () => void;
+  /** Those started and not stopped. */
+  watches: () => readonly RunningWatch[];
+  /** What a payer's transaction on Solana is made of; undefined for a chain that is not watched. */
+  fetchSolanaAccountState: FetchSolanaAccountState;
+  /** Which addresses of Bitcoin were used; rejects if no node can tell. */
+  fetchUsedAddresses: FetchUsedAddresses;
+  /** Lets the steps under way end, and gives every lead up. */
+  stop: () => Promise<void>;
+};
+
+type ConfiguredChain = {
+  id: string;
+  urls: readonly string[];
+  createWatchedChain: ReturnType<ChainFamily>;
+};
+
+type RunningChain = {
+  watch: RunningWatch;
+  close: () => void;
+  fetchSolanaAccountState: FetchSolanaAccountState | undefined;
+  fetchUsedAddresses: FetchUsedAddresses | undefined;
+};
+
+type StartOptions = Pick<ServiceContext, "pool" | "clock" | "log"> & {
+  rpcMetrics: RpcMetrics;
+  chainMetrics: ChainMetrics;
+  wakeRelay: () => void;
+  quota: LeadershipQuota;
+};
+
+/**
+ * Opens the configured chains; throws ConfigError where nobody can be paid on one, or a setting is none
+ * of its chain.
+ */
+export const createChains = (
+  context: ServiceContext,
+  config: Pick<SettlementListenerConfig, "rpcUrls" | "chainOverrides" | "transferChains">,
+  wakeRelay: () => void,
+): Chains => {
+  const { catalogue, clock, log, metrics, pool } = context;
+  const { chainOverrides, rpcUrls } = config;
+  rejectUnusedSettings(catalogue, config);
+  const chains = [...rpcUrls].map(([id, urls]) => {
+    const chain = catalogue.chains.find((catalogueChain) => catalogueChain.id === id);
+    const family = chain === undefined ? undefined : families[chain.chainType];
+    if (chain === undefined || family === undefined) {
+      throw chainConfigError(`the catalogue has no chain ${id} that can be watched`);
+    }
+    return { id, urls, createWatchedChain: family(catalogue, chain, chainOverrides[id] ?? {}) };
+  });
+  const chainMetrics = createChainMetrics(metrics);
+  const rpcMetrics = createRpcMetrics(metrics);
+  let runningChains: readonly RunningChain[] = [];
+  return {
+    ids: chains.map(({ id }) => id),
+    reportOrphanedSettled: (chainId, payments) =>
+      reportOrphanedSettled({ log, metrics: chainMetrics }, chainId, payments),
+    start: () => {
+      const quota = createLeadershipQuota(ledChainsMax);
+      const startOptions = { pool, clock, log, rpcMetrics, chainMetrics, wakeRelay, quota };
+      runningChains = chains.map((chain) => startChain(chain, startOptions));
+    },
+    watches: () => runningChains.map(({ watch }) => watch),
+    fetchSolanaAccountState: async (request) => {
+      const { chainId } = request;
+      const sendRequest = runningChains.find(
+        ({ watch }) => watch.chainId === chainId,
+      )?.fetchSolanaAccountState;
+      if (sendRequest !== undefined) return sendRequest(request);
+      if (!rpcUrls.has(chainId)) return undefined;
+      throw new Error(`nobody can be asked about Solana on chain ${chainId}`);
+    },
+    fetchUsedAddresses: async (request) => {
+      const { chainId } = request;
+      const sendRequest = runningChains.find(
+        ({ watch }) => watch.chainId === chainId,
+      )?.fetchUsedAddresses;
+      if (sendRequest === undefined)
+        throw new Error(`chain ${chainId} is no Bitcoin that is watched here`);
+      return sendRequest(request);
+    },
+    stop: async () => {
+      const stoppingChains = runningChains;
+      runningChains = [];
+      const stopped = Promise.all(stoppingChains.map(({ watch }) => watch.stop()));
+      // What is being asked is given up, as it may take its whole time-out.
+      for (const { close } of stoppingChains) close();
+      await stopped;
+    },
+  };
+};
+
+const startChain = (
+  { id: chainId, urls, createWatchedChain }: ConfiguredChain,
+  { pool, clock, log, rpcMetrics, chainMetrics, wakeRelay, quota }: StartOptions,
+): RunningChain => {
+  const watchedChain = createWatchedChain({
+    urls,
+    clock,
+    log,
+    metrics: rpcMetrics,
+    owners: createOwners(pool, chainId),
+  });
+  const { fetchSolanaAccountState, fetchUsedAddresses, close, ...watchedParts } = watchedChain;
+  const { id, settings, findFault, getExtraConfirmations, ...readers } = watchedParts;
+  const chain = {
+    id,
+    settings,
+    findFault,
+    ...(getExtraConfirmations && { getExtraConfirmations }),
+  };
+  const sharedOptions = { pool, clock, log, metrics: chainMetrics, wakeRelay };
+  const watch = startWatch({ chain, ...readers, ...sharedOptions }, quota);
+  return { watch, close, fetchSolanaAccountState, fetchUsedAddresses };
+};

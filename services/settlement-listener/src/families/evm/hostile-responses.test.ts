@@ -1,0 +1,130 @@
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import * as fc from "fast-check";
+import { createCatalogue } from "@payment-links/contracts";
+import { createFakeClock } from "@payment-links/runtime";
+import { useRig } from "@payment-links/runtime/testing/use-rig";
+import {
+  type Corruption,
+  hostileResponse,
+  plausibleResponse,
+} from "../../testing/hostile-responses.ts";
+import {
+  type ReaderRig,
+  startPaidChain,
+  createReaderRig,
+} from "../../testing/create-reader-rig.ts";
+import { toScannedBlock } from "../../watch/chain/to-scanned-block.ts";
+import { findChainFault } from "./find-chain-fault.ts";
+import { ChainMovedError } from "../../watch/chain/watch-context.ts";
+import { type EvmChain, toEvmChain } from "./evm-chain.ts";
+import { createEvmReader } from "./evm-reader.ts";
+import { findTransfers, readBlockTimes } from "../../watch/transfers/find-transfers.ts";
+import { ChainUnreachableError } from "../../watch/chain-reader.ts";
+import type { EvmReads } from "./evm-reads.ts";
+import { getPropertyRunOptions } from "@payment-links/contracts/testing/property-runs";
+
+const runs = getPropertyRunOptions({ commit: 500, soak: 5_000 });
+
+const setup = useRig(() => startPaidChain([1, 0, 2, 1]));
+let rig: ReaderRig;
+let chain: EvmChain;
+const clock = createFakeClock(new Date());
+beforeAll(async () => {
+  process.stderr.write(`hostile answers: SEED=${runs.seed}\n`);
+  // A rest ends with the next question, as the clock is moved before each.
+  rig = await createReaderRig(setup.chain, {
+    clock,
+    providerCount: 2,
+    timing: { timeoutMs: 60_000, failoverMsMax: 60_000, cooldownMs: 1, cooldownMsMax: 1 },
+  });
+  const { catalogueData, chainId } = setup.chain;
+  const catalogue = createCatalogue(catalogueData);
+  chain = toEvmChain(
+    catalogue,
+    catalogue.chains.find(({ id }) => id === chainId) ?? { id: chainId },
+  );
+});
+afterAll(() => rig?.close());
+
+/** What a watch asks; each in one round, of the one provider that is hostile. */
+const reads: Record<string, (reader: EvmReads) => Promise<unknown>> = {
+  heads: (reader) => reader.readHeads(),
+  headers: async (reader) => {
+    const receivedHeaders = await reader.readHeaders(range());
+    // What becomes a row has values that a row can hold.
+    for (const header of receivedHeaders) toScannedBlock(header).minedAt.toISOString();
+  },
+  logs: (reader) => reader.readLogs(range()),
+  checkedLogs: async (reader) =>
+    reader.readLogs({ ...range(), headers: await readHonestHeaders() }),
+  receipts: (reader) => reader.readReceipts(setup.paidTransactions.map(({ hash }) => hash)),
+  calls: (reader) => reader.readCalls(setup.paidTransactions.map(({ hash }) => hash)),
+  senders: (reader) => reader.readSenders(setup.paidTransactions.map(({ hash }) => hash)),
+  usedNonces: (reader) => reader.readUsedNonces(`0x${"11".repeat(20)}`, setup.lastBlock),
+  chainFault: (reader) => findChainFault(chain, reader),
+  transfers: async (reader) => {
+    const evmReader = createEvmReader(reader, chain);
+    const { pointers } = await evmReader.readPointers(range());
+    const limits = { settledBlock: setup.lastBlock, finalizedBlock: setup.lastBlock };
+    const times = await readBlockTimes(evmReader, pointers);
+    const transfers = await findTransfers(
+      { chain, reader: evmReader },
+      { pointers, times, limits },
+    );
+    for (const { occurredAt } of transfers) occurredAt.toISOString();
+    return transfers;
+  },
+};
+const range = () => ({ fromBlock: setup.firstBlock, toBlock: setup.lastBlock });
+
+/** Which transactions have logs in the range, read in as many parts as it has blocks at most. */
+const readAllLogs = async () => {
+  const hashes: string[] = [];
+  for (let fromBlock = setup.firstBlock; fromBlock <= setup.lastBlock;) {
+    const { logs, endHeader } = await rig.reader.readLogs({ ...range(), fromBlock });
+    expect(endHeader.number).toBeGreaterThanOrEqual(fromBlock);
+    hashes.push(...logs.map(({ transactionHash }) => transactionHash));
+    fromBlock = endHeader.number + 1;
+  }
+  return hashes;
+};
+
+let cachedHeaders: Awaited<ReturnType<EvmReads["readHeaders"]>> | undefined;
+const readHonestHeaders = async () => (cachedHeaders ??= await rig.reader.readHeaders(range()));
+
+const runHostileRead = async (readName: string, { corrupt }: Corruption): Promise<void> => {
+  await readHonestHeaders();
+  const [hostileProvider] = rig.verifiers;
+  if (hostileProvider === undefined) throw new Error("there is a provider");
+  clock.advance(10);
+  const activeFault = rig.rpc.injectFault(
+    { kind: "hostile", corrupt },
+    { excludedMethods: ["eth_chainId"] },
+  );
+  try {
+    await reads[readName]?.(hostileProvider.reader);
+  } catch (error) {
+    if (error instanceof ChainUnreachableError || error instanceof ChainMovedError) return;
+    throw error;
+  } finally {
+    activeFault.stop();
+  }
+};
+
+test("hostile answers: the reader answers, or says that nobody does, and nothing else", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.constantFrom(...Object.keys(reads)),
+      fc.oneof(
+        { weight: 9, arbitrary: hostileResponse },
+        { weight: 1, arbitrary: plausibleResponse },
+      ),
+      runHostileRead,
+    ),
+    runs,
+  );
+  expect(rig.rpc.getCounts().hits.get("hostile")).toBeGreaterThanOrEqual(runs.numRuns);
+  // Afterwards it reads as before, if in smaller parts: an answer that is too large narrows what is asked.
+  clock.advance(1_000);
+  expect(await readAllLogs()).toEqual(setup.paidTransactions.map(({ hash }) => hash));
+}, 600_000);

@@ -1,0 +1,48 @@
+import type { Catalogue, CatalogueChain } from "@payment-links/contracts";
+import { createConfigError } from "@payment-links/runtime";
+import type { SettlementListenerConfig } from "../config.ts";
+import type { ChainOverride } from "../watch/chain/chain-settings.ts";
+
+/**
+ * Throws ConfigError where an operator sets what nothing heeds on its chain, and lists all such settings:
+ * who switched something on would wait for it in vain.
+ */
+export const rejectUnusedSettings = (
+  { chains }: Pick<Catalogue, "chains">,
+  {
+    chainOverrides,
+    transferChains,
+  }: Pick<SettlementListenerConfig, "chainOverrides" | "transferChains">,
+): void => {
+  const findChain = (id: string) => chains.find((chain) => chain.id === id);
+  const transferFaults = transferChains
+    .filter((id) => findChain(id)?.chainType !== "EVM")
+    .map((id) => `TRANSFER_CHAINS: ${id} is no EVM chain of the catalogue`);
+  const settingFaults = Object.entries(chainOverrides).flatMap(([id, override]) => {
+    const chain = findChain(id);
+    // What a chain has of TRANSFER_CHAINS is told of that.
+    if (chain === undefined || transferChains.includes(id)) return [];
+    return listUnusedSettings(chain, override).map((description) => `CHAINS_FILE: ${description}`);
+  });
+  const faults = [...transferFaults, ...settingFaults];
+  if (faults.length > 0) throw createConfigError(faults);
+};
+
+const listUnusedSettings = (
+  { chainType, id }: Pick<CatalogueChain, "chainType" | "id">,
+  { depositMinimums = {}, finalityByAmount, findsDeposits = false }: ChainOverride,
+): readonly string[] => {
+  const isBitcoin = chainType === "BVM";
+  const chainWithoutDeposits = `chain ${id}, where each link has an address of its own and there are no deposits`;
+  return [
+    ...(isBitcoin && findsDeposits
+      ? [`switches findsDeposits on for ${chainWithoutDeposits}`]
+      : []),
+    ...(isBitcoin && Object.keys(depositMinimums).length > 0
+      ? [`sets depositMinimums of ${chainWithoutDeposits}`]
+      : []),
+    ...(!isBitcoin && finalityByAmount !== undefined
+      ? [`sets finalityByAmount of chain ${id}, which is none of Bitcoin`]
+      : []),
+  ];
+};

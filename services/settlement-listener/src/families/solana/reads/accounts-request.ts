@@ -1,0 +1,12 @@
+import type { RpcRequest } from "../../../rpc/json-rpc.ts";
+import { type Account, parseAccounts } from "../rpc-results.ts";
+import { commitment } from "./fetch-blocks.ts";
+
+/** Asks for accounts in the order of their addresses, 100 at most. */
+export const createAccountsRequest = (
+  addresses: readonly string[],
+): RpcRequest<readonly Account[]> => ({
+  method: "getMultipleAccounts",
+  params: [addresses, { commitment, encoding: "base64" }],
+  parseResult: parseAccounts(addresses.length),
+});

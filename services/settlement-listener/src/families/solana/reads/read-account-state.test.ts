@@ -1,0 +1,41 @@
+import { describe, expect, test } from "@jest/globals";
+import { freshAddress, startSolanaChain } from "../../../testing/solana/start-solana-chain.ts";
+import { createCatalogue } from "@payment-links/contracts";
+import { toSolanaChain } from "../solana-chain.ts";
+import { createReadAccountState } from "./read-account-state.ts";
+
+describe("reading what payers' transactions are made of", () => {
+  test("eight are answered at once: a ninth is refused, and does not reach a node", async () => {
+    const { catalogueData, close, tokens } = await startSolanaChain();
+    await close();
+    const catalogue = createCatalogue(catalogueData);
+    const [chain] = catalogue.chains.map((catalogueChain) =>
+      toSolanaChain(catalogue, catalogueChain),
+    );
+    if (chain === undefined) throw new Error("no chain");
+    const pendingRead = Promise.withResolvers<never>();
+    let requestCount = 0;
+    const waitForRead = (): Promise<never> => {
+      requestCount += 1;
+      return pendingRead.promise;
+    };
+    const readAccountState = createReadAccountState(
+      { failover: { run: waitForRead, runOnOther: waitForRead } },
+      chain,
+    );
+    const request = {
+      chainId: chain.id,
+      tokenAddress: tokens.get("usdc")?.mint ?? "",
+      payer: freshAddress(),
+      owner: freshAddress(),
+    };
+    const firstReads = Array.from({ length: 8 }, () =>
+      readAccountState(request).catch(() => "over"),
+    );
+    await expect(readAccountState(request)).rejects.toThrow("8 payers are being answered");
+    expect(requestCount).toBe(8);
+    pendingRead.reject(new Error("the node is away"));
+    expect(new Set(await Promise.all(firstReads))).toEqual(new Set(["over"]));
+    await expect(readAccountState(request)).rejects.toThrow("the node is away");
+  });
+});

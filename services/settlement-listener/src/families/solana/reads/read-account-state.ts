@@ -1,0 +1,68 @@
+import {
+  type FetchSolanaAccountState,
+  type SolanaAccountState,
+  deriveAssociatedTokenAccount,
+  solanaTokenPrograms,
+} from "@payment-links/contracts";
+import type { RpcRequest } from "../../../rpc/json-rpc.ts";
+import type { ReaderContext } from "../../../rpc/create-chain-readers.ts";
+import { parseObject } from "../../../rpc/parse-result.ts";
+import { type Account, parseKey } from "../rpc-results.ts";
+import { type SolanaChain, getTokenProgram } from "../solana-chain.ts";
+import { createAccountsRequest } from "./accounts-request.ts";
+import { commitment } from "./fetch-blocks.ts";
+
+/** Payers are strangers: what they ask must not use up what a provider grants to the watch. */
+const concurrentReadsMax = 8;
+
+const tokenPrograms: ReadonlySet<string> = new Set(Object.values(solanaTokenPrograms));
+
+/** Reads what a payer's transaction is made of. Both answers are of one node. */
+export const createReadAccountState = (
+  { failover }: Pick<ReaderContext, "failover">,
+  chain: SolanaChain,
+) => {
+  let activeReadCount = 0;
+  const readAccountState: FetchSolanaAccountState = async ({ owner, payer, tokenAddress }) => {
+    const token = chain.tokens.get(tokenAddress);
+    if (token === undefined) throw new Error(`the catalogue has no token ${tokenAddress}`);
+    if (activeReadCount >= concurrentReadsMax)
+      throw new Error(`${concurrentReadsMax} payers are being answered`);
+    const program = getTokenProgram(token);
+    const accounts = [payer, owner].map((accountOwner) =>
+      deriveAssociatedTokenAccount({ owner: accountOwner, mint: tokenAddress, program }),
+    );
+    activeReadCount += 1;
+    try {
+      const [blockhash, [payerAccount = null, ownerAccount = null, ownerWallet = null]] =
+        await failover.run("facts", (provider) =>
+          provider.request([blockhashRequest, createAccountsRequest([...accounts, owner])]),
+        );
+      return {
+        blockhash,
+        payerAmount: readAmount(payerAccount, program),
+        isOwnerReady: ownerAccount?.program === program,
+        isTokenProgramAccount: tokenPrograms.has(ownerWallet?.program ?? ""),
+      };
+    } finally {
+      activeReadCount -= 1;
+    }
+  };
+  return readAccountState;
+};
+
+const blockhashRequest: RpcRequest<string> = {
+  method: "getLatestBlockhash",
+  params: [{ commitment }],
+  parseResult: (result) => parseKey(parseObject(parseObject(result)["value"])["blockhash"]),
+};
+
+const amountOffset = 64;
+const amountBytes = 8;
+
+/** What a token account of either program holds: behind its mint and its owner. */
+const readAmount = (account: Account, program: string): SolanaAccountState["payerAmount"] => {
+  if (account?.program !== program || account.data.length < amountOffset + amountBytes) return "0";
+  const { buffer, byteOffset, byteLength } = account.data;
+  return String(new DataView(buffer, byteOffset, byteLength).getBigUint64(amountOffset, true));
+};

@@ -1,0 +1,227 @@
+import {
+  type ResultParser,
+  parseArray,
+  parseObject,
+  throwInvalidShape,
+} from "../../rpc/parse-result.ts";
+import type { SolanaInstruction } from "./decode-transfers.ts";
+import type { BalanceChange, SolanaTransaction } from "./verify-transaction.ts";
+
+/** A block, without what is in it. */
+export type SolanaBlock = {
+  hash: string;
+  parentHash: string;
+  timestampSeconds: number;
+  /** How many blocks are below it: slots without a block do not count. */
+  height: number;
+};
+
+export const parseBlock: ResultParser<SolanaBlock> = (result) => {
+  const block = parseObject(result);
+  return {
+    hash: parseKey(block["blockhash"]),
+    parentHash: parseKey(block["previousBlockhash"]),
+    timestampSeconds: parseTimestamp(block["blockTime"]),
+    height: parseCount(block["blockHeight"]),
+  };
+};
+
+/** A block's hash and the signatures of its transactions. */
+export const parseBlockSignatures: ResultParser<{ hash: string; signatures: readonly string[] }> = (
+  result,
+) => {
+  const block = parseObject(result);
+  return {
+    hash: parseKey(block["blockhash"]),
+    signatures: parseArray(block["signatures"]).map(parseSignature),
+  };
+};
+
+/** A transaction that names an account, and where it stands. */
+export type SignatureInfo = {
+  signature: string;
+  slot: number;
+  isSuccessful: boolean;
+  timestampSeconds: number | undefined;
+};
+
+export const parseSignatureInfos: ResultParser<readonly SignatureInfo[]> = (result) => {
+  const signatureInfos = parseArray(result).map((item) => {
+    const { blockTime, err, signature, slot } = parseObject(item);
+    if (err === undefined) return throwInvalidShape();
+    return {
+      signature: parseSignature(signature),
+      slot: parseCount(slot),
+      isSuccessful: err === null,
+      timestampSeconds: typeof blockTime === "number" ? parseTimestamp(blockTime) : undefined,
+    };
+  });
+  // Newest first: by that it is known where the list may be cut.
+  const isOrdered = signatureInfos.every(
+    ({ slot }, index) => slot <= (signatureInfos[index - 1]?.slot ?? slot),
+  );
+  return isOrdered ? signatureInfos : throwInvalidShape();
+};
+
+export const parseSlots: ResultParser<readonly number[]> = (result) =>
+  parseArray(result).map(parseCount);
+
+/** A whole number, exact as a JS number, and not negative. */
+export const parseCount: ResultParser<number> = (value) =>
+  typeof value === "number" && Number.isSafeInteger(value) && value >= 0
+    ? value
+    : throwInvalidShape();
+
+/** What was signed, beside what came of it. */
+const transactionField = "transaction";
+
+/** A transaction as a node tells it in the encoding `json`, or null. */
+export const parseTransaction: ResultParser<SolanaTransaction | null> = (result) => {
+  if (result === null) return null;
+  const transaction = parseObject(result);
+  const { message: rawMessage, signatures } = parseObject(transaction[transactionField]);
+  const message = parseObject(rawMessage);
+  const meta = parseObject(transaction["meta"]);
+  if (meta["err"] === undefined) return throwInvalidShape();
+  const keys = parseKeys(message, meta);
+  const [feePayer, ...otherKeys] = keys;
+  const instructions = parseInstructions(message, meta);
+  for (const { accountIndexes, programIndex } of instructions) {
+    if (programIndex >= keys.length || accountIndexes.some((index) => index >= keys.length)) {
+      return throwInvalidShape();
+    }
+  }
+  const signerCount = parseCount(parseObject(message["header"])["numRequiredSignatures"]);
+  // Who pays the fee has signed.
+  if (feePayer === undefined || signerCount === 0 || signerCount > keys.length)
+    return throwInvalidShape();
+  return {
+    signature: parseSignature(parseArray(signatures)[0]),
+    slot: parseCount(transaction["slot"]),
+    timestampSeconds: parseTimestamp(transaction["blockTime"]),
+    isSuccessful: meta["err"] === null,
+    keys: [feePayer, ...otherKeys],
+    signerCount,
+    instructions,
+    balances: parseBalances(meta, keys.length),
+  };
+};
+
+/** Static keys, then those of look-up tables: writable ones first. */
+const parseKeys = (
+  message: Readonly<Record<string, unknown>>,
+  meta: Readonly<Record<string, unknown>>,
+): readonly string[] => {
+  const staticKeys = parseArray(message["accountKeys"]);
+  const lookupTables = parseArray(message["addressTableLookups"] ?? []);
+  // Without them the places of keys would be other ones.
+  if (lookupTables.length > 0 && meta["loadedAddresses"] === undefined) return throwInvalidShape();
+  const loadedKeys = parseObject(meta["loadedAddresses"] ?? { writable: [], readonly: [] });
+  const lookupKeys = [...parseArray(loadedKeys["writable"]), ...parseArray(loadedKeys["readonly"])];
+  return [...staticKeys, ...lookupKeys].map(parseKey);
+};
+
+/** Each instruction, and behind it those that its program called. */
+const parseInstructions = (
+  message: Readonly<Record<string, unknown>>,
+  meta: Readonly<Record<string, unknown>>,
+): readonly SolanaInstruction[] => {
+  // A node that keeps none says null; what an instruction called is not known then.
+  const innerInstructions = parseArray(meta["innerInstructions"]).map((item) => {
+    const { index, instructions } = parseObject(item);
+    return {
+      index: parseCount(index),
+      instructions: parseArray(instructions).map(parseInstruction),
+    };
+  });
+  return parseArray(message["instructions"]).flatMap((item, index) => [
+    parseInstruction(item),
+    ...innerInstructions
+      .filter((inner) => inner.index === index)
+      .flatMap(({ instructions }) => instructions),
+  ]);
+};
+
+const parseInstruction = (item: unknown): SolanaInstruction => {
+  const { accounts, data, programIdIndex } = parseObject(item);
+  if (typeof data !== "string") return throwInvalidShape();
+  return {
+    programIndex: parseCount(programIdIndex),
+    accountIndexes: parseArray(accounts).map(parseCount),
+    data,
+  };
+};
+
+/** An account that is in only one of the lists held nothing before, or holds nothing since. */
+const parseBalances = (
+  meta: Readonly<Record<string, unknown>>,
+  keyCount: number,
+): readonly BalanceChange[] => {
+  const parseBalance = (item: unknown) => {
+    const { accountIndex, mint, owner, programId, uiTokenAmount } = parseObject(item);
+    const { amount } = parseObject(uiTokenAmount);
+    if (typeof amount !== "string" || !amountPattern.test(amount)) return throwInvalidShape();
+    const index = parseCount(accountIndex);
+    if (index >= keyCount) return throwInvalidShape();
+    const account = { mint: parseKey(mint), owner: parseKey(owner), program: parseKey(programId) };
+    return { accountIndex: index, amount, ...account };
+  };
+  const [balancesBefore, balancesAfter] = [meta["preTokenBalances"], meta["postTokenBalances"]].map(
+    (list) => parseArray(list).map(parseBalance),
+  );
+  const changes: BalanceChange[] = [];
+  for (const { amount, ...account } of balancesAfter ?? []) {
+    changes.push({ ...account, before: "0", after: amount });
+  }
+  for (const { amount, ...account } of balancesBefore ?? []) {
+    // One that was closed and opened again in one transaction may be another's since.
+    const matchingChange = changes.find(
+      ({ accountIndex, mint, owner }) =>
+        accountIndex === account.accountIndex && mint === account.mint && owner === account.owner,
+    );
+    if (matchingChange === undefined) changes.push({ ...account, before: amount, after: "0" });
+    else matchingChange.before = amount;
+  }
+  const changeKeys = changes.map(
+    ({ accountIndex, mint, owner }) => `${accountIndex} ${mint} ${owner}`,
+  );
+  return new Set(changeKeys).size === changeKeys.length ? changes : throwInvalidShape();
+};
+
+/** An account's program and its bytes; null where there is none. */
+export type Account = { program: string; data: Uint8Array } | null;
+
+/** As many accounts as were asked for, in their order. */
+export const parseAccounts =
+  (count: number): ResultParser<readonly Account[]> =>
+  (result) => {
+    const accounts = parseArray(parseObject(result)["value"]);
+    return accounts.length === count ? accounts.map(parseAccount) : throwInvalidShape();
+  };
+
+const parseAccount: ResultParser<Account> = (result) => {
+  if (result === null) return null;
+  const { data, owner } = parseObject(result);
+  const [encodedData, encoding] = parseArray(data);
+  if (typeof encodedData !== "string" || encoding !== "base64") return throwInvalidShape();
+  return { program: parseKey(owner), data: Buffer.from(encodedData, "base64") };
+};
+
+/** Up to 2^64 - 1. */
+const amountPattern = /^\d{1,20}$/;
+const keyPattern = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;
+const signaturePattern = /^[1-9A-HJ-NP-Za-km-z]{64,88}$/;
+
+export const parseKey: ResultParser<string> = (value) =>
+  typeof value === "string" && keyPattern.test(value) ? value : throwInvalidShape();
+
+const parseSignature: ResultParser<string> = (value) =>
+  typeof value === "string" && signaturePattern.test(value) ? value : throwInvalidShape();
+
+/** The end of the year 9999: later instants have no form that a row or an event can hold. */
+const timeSecondsMax = 253_402_300_799;
+
+const parseTimestamp: ResultParser<number> = (value) => {
+  const seconds = parseCount(value);
+  return seconds <= timeSecondsMax ? seconds : throwInvalidShape();
+};

@@ -1,0 +1,54 @@
+import { createHash } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { expect, test } from "@jest/globals";
+import {
+  parseTransactionSender,
+  parseHeader,
+  parseIndexedLogs,
+  parseReceipt,
+} from "../evm/rpc-results.ts";
+
+const text = await readFile(
+  new URL("../../testing/tron/recorded/nile-block.json", import.meta.url),
+  "utf8",
+);
+/** The documents leave out the middle of long texts: here they are of their right length again. */
+const completeText = text
+  .replaceAll('"0x0000...0000"', `"0x${"0".repeat(512)}"`)
+  .replaceAll('"0x0000...05f"', `"0x${"05f".padStart(64, "0")}"`)
+  .replaceAll("0000...0000", "");
+const { block, receipt } = JSON.parse(completeText);
+
+test("answers of Nile's java-tron are read by what reads EVM's", () => {
+  const { hash, parentHash, logsBloom } = block;
+  expect(parseHeader(block)).toEqual({
+    number: 66_985_120,
+    hash,
+    parentHash,
+    timestampSeconds: 0x69_f1_8c_42,
+    logsBloom,
+  });
+  // Its nonce is eight zero bytes, as there are none on Tron.
+  const [transaction] = block.transactions;
+  expect(parseTransactionSender(transaction)).toEqual({
+    transactionHash: transaction.hash,
+    address: transaction.from,
+    nonce: 0,
+  });
+  const [log] = receipt.logs;
+  const { address, topics, data } = log;
+  expect(parseReceipt(new Set([address]))(receipt)).toEqual({
+    transactionHash: transaction.hash,
+    blockNumber: 66_985_120,
+    blockHash: hash,
+    isSuccessful: true,
+    from: transaction.from,
+    logs: [{ address, topics, data }],
+    otherLogsDigest: sha256(""),
+  });
+  expect(parseIndexedLogs(receipt.logs)).toMatchObject([
+    { blockNumber: 66_985_120, logIndex: 0, removed: false, transactionHash: transaction.hash },
+  ]);
+});
+
+const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");

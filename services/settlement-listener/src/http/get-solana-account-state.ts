@@ -1,0 +1,21 @@
+import type { Request, Response } from "express";
+import { SolanaAccountStateRequest, createApiError } from "@payment-links/contracts";
+import { sendJson, readJsonBody } from "@payment-links/http";
+import type { Dependencies } from "../dependencies.ts";
+
+/**
+ * POST /internal/settlement/solana-facts: links-api asks what a payer's transaction on Solana is made
+ * of, and auth-keys whether an address can be a wallet. All of it is public on the chain. Answers 204 for a
+ * chain that is not watched, and 503 if no node answers.
+ */
+export const getSolanaAccountState =
+  ({ fetchSolanaAccountState, log }: Dependencies) =>
+  async (req: Request, res: Response): Promise<void> => {
+    const request = await readJsonBody(req, SolanaAccountStateRequest);
+    const accountState = await fetchSolanaAccountState(request).catch((error: unknown) => {
+      log.warn({ err: error, chain: request.chainId }, "a payer's transaction cannot be made");
+      throw createApiError("SERVICE_UNAVAILABLE");
+    });
+    if (accountState === undefined) res.status(204).end();
+    else sendJson(res, 200, accountState);
+  };

@@ -1,0 +1,19 @@
+import type { Request, Response } from "express";
+import { UsedAddressesRequest, createApiError } from "@payment-links/contracts";
+import { sendJson, readJsonBody } from "@payment-links/http";
+import type { Dependencies } from "../dependencies.ts";
+
+/**
+ * POST /internal/settlement/used-addresses: links-api asks which addresses of Bitcoin were paid, before it
+ * suggests the first one of a wallet. 503 if no node can tell.
+ */
+export const getUsedAddresses =
+  ({ fetchUsedAddresses, log }: Dependencies) =>
+  async (req: Request, res: Response): Promise<void> => {
+    const request = await readJsonBody(req, UsedAddressesRequest);
+    const result = await fetchUsedAddresses(request).catch((error: unknown) => {
+      log.info({ err: error, chain: request.chainId }, "no node tells which addresses were used");
+      throw createApiError("SERVICE_UNAVAILABLE");
+    });
+    sendJson(res, 200, result);
+  };

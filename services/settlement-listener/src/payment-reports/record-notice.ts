@@ -1,0 +1,38 @@
+import { toOutboxRow } from "@payment-links/bus";
+import { Id } from "@payment-links/contracts";
+import { type Pool, transact } from "@payment-links/postgres";
+import {
+  type PaymentReportResult,
+  type PaymentReport,
+  isPublishable,
+  evaluatePaymentReport,
+} from "../domain/payment.ts";
+import { insertPublishedPayment } from "../store/payments.ts";
+import { type ReportContext, recordPaymentReport } from "./record-payment-report.ts";
+import { createSettlementEvent } from "./create-settlement-event.ts";
+
+/**
+ * Records a sighting in a transaction of its own. Most are the first of their payment, whose link is
+ * known: that takes one statement, where {@link recordPaymentReport} takes eight.
+ */
+export const recordNotice = async (
+  pool: Pool,
+  report: PaymentReport,
+  context: ReportContext,
+): Promise<PaymentReportResult> =>
+  (await recordFirstReport(pool, report, context)) ??
+  transact(pool, (tx) => recordPaymentReport(tx, report, context));
+
+const recordFirstReport = async (
+  pool: Pool,
+  report: PaymentReport,
+  context: ReportContext,
+): Promise<PaymentReportResult | undefined> => {
+  // No link has a longer one, and no event can name it: it is parked.
+  if (!Id.safeParse(report.paymentLinkId).success) return undefined;
+  const result = evaluatePaymentReport(undefined, report, { ...context, isLinkKnown: true });
+  if (!isPublishable(result)) return undefined;
+  const { payment } = result;
+  const event = toOutboxRow(createSettlementEvent(payment, context.now));
+  return (await insertPublishedPayment(pool, payment, event)) ? result : undefined;
+};

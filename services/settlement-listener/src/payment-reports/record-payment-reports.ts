@@ -1,0 +1,96 @@
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
+import { type OutboxRow, toOutboxRow, insertOutboxRows } from "@payment-links/bus";
+import { isBitcoinChainId } from "@payment-links/contracts";
+import type { Transaction } from "@payment-links/postgres";
+import {
+  type PaymentReportResult,
+  type Payment,
+  type PaymentReport,
+  isPublishable,
+  evaluatePaymentReport,
+} from "../domain/payment.ts";
+import { insertPayments, lockPayments, savePayments } from "../store/payments.ts";
+import { createSettlementEvent } from "./create-settlement-event.ts";
+
+/**
+ * Records sightings of many payments of one source, as `recordPaymentReport` does, in a few statements.
+ * Their links are known and each payment stands in the list once. The caller sees to it that no
+ * other transaction records them meanwhile: a chain's watcher holds its lead, or the payment's
+ * reference. What was taken away before anybody was told of it is left out: it is no payment yet.
+ */
+export const recordPaymentReports = async (
+  tx: Transaction,
+  reports: readonly PaymentReport[],
+  now: Date,
+): Promise<readonly PaymentReportResult[]> => {
+  const [firstReport] = reports;
+  if (firstReport === undefined) return [];
+  const sourceIds = reports.map(({ sourceId }) => sourceId);
+  const results = evaluateReports(
+    reports,
+    await lockPayments(tx, firstReport.source, sourceIds),
+    now,
+  );
+  const publishedPayments = listPublishablePayments(results);
+  const placedPayments = results.flatMap((result) =>
+    result.outcome === "placed" ? [result.payment] : [],
+  );
+  const [rows] = await Promise.all([
+    createOutboxRows(publishedPayments, now),
+    savePayments(tx, [...publishedPayments, ...placedPayments]),
+  ]);
+  await insertOutboxRows(tx, rows);
+  return results;
+};
+
+/**
+ * As {@link recordPaymentReports}, where what was seen is new: so mostly are the payments, and are not looked
+ * up before they are written.
+ */
+export const recordNewPaymentReports = async (
+  tx: Transaction,
+  reports: readonly PaymentReport[],
+  now: Date,
+): Promise<void> => {
+  const publishedPayments = listPublishablePayments(evaluateReports(reports, new Map(), now));
+  const [rows, knownSourceIds] = await Promise.all([
+    createOutboxRows(publishedPayments, now),
+    insertPayments(tx, publishedPayments),
+  ]);
+  const isKnown = ({ sourceId }: Pick<PaymentReport, "sourceId">) => knownSourceIds.has(sourceId);
+  const addedRows = publishedPayments.flatMap((payment, index) =>
+    isKnown(payment) ? [] : (rows[index] ?? []),
+  );
+  await insertOutboxRows(tx, addedRows);
+  await recordPaymentReports(tx, reports.filter(isKnown), now);
+};
+
+const evaluateReports = (
+  reports: readonly PaymentReport[],
+  knownPayments: ReadonlyMap<string, Payment>,
+  now: Date,
+): readonly PaymentReportResult[] =>
+  reports.flatMap((report) => {
+    const storedPayment = knownPayments.get(report.sourceId);
+    if (storedPayment === undefined && report.isOrphaned === true) return [];
+    const shouldPublishBlockChanges = isBitcoinChainId(report.chainId);
+    const evaluationContext = {
+      now,
+      isLinkKnown: true,
+      tokenDecimals: undefined,
+      shouldPublishBlockChanges,
+    };
+    return evaluatePaymentReport(storedPayment, report, evaluationContext);
+  });
+
+const listPublishablePayments = (results: readonly PaymentReportResult[]): readonly Payment[] =>
+  results.filter(isPublishable).map(({ payment }) => payment);
+
+/** The events of payments, made while Postgres is busy with what was asked of it before. */
+const createOutboxRows = async (
+  payments: readonly Payment[],
+  now: Date,
+): Promise<readonly OutboxRow[]> => {
+  await yieldToEventLoop();
+  return payments.map((payment) => toOutboxRow(createSettlementEvent(payment, now)));
+};

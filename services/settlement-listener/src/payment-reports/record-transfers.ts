@@ -1,0 +1,112 @@
+import { parseSolanaAddress } from "@payment-links/contracts";
+import type { Transaction } from "@payment-links/postgres";
+import {
+  type Transfer,
+  type StoredTransfer,
+  transferToPaymentReport,
+  toTransferKey,
+} from "../domain/transfer.ts";
+import { deriveDepositId } from "../domain/deposit.ts";
+import { type Payment, type PaymentReport, isPublishable } from "../domain/payment.ts";
+import { type NewTransfer, storeTransfers } from "../store/chain-transfers.ts";
+import { markOwnersPaid } from "../store/owner-addresses.ts";
+import { lockReferencesShared } from "../store/references.ts";
+import { listOlderThanLink } from "./list-older-than-link.ts";
+import { recordNewPaymentReports, recordPaymentReports } from "./record-payment-reports.ts";
+
+/** The most transfers that one transaction records, and one statement stores. */
+export const transfersPerCommitMax = 500;
+
+/**
+ * Records what was found on a chain: stores the transfers, and records a sighting of each whose
+ * link is known. Money on Bitcoin that is older than the link at its address is stored without a link. Called in the transaction that moves the chain's checkpoint, with its lead locked.
+ * At most {@link transfersPerCommitMax} transfers, each once; or more, where one block holds them.
+ */
+export const recordTransfers = async (
+  tx: Transaction,
+  transfers: readonly Transfer[],
+  now: Date,
+): Promise<void> => {
+  if (transfers.length === 0) return;
+  const links = await lockReferencesShared(
+    tx,
+    transfers.flatMap(({ payer, referenceHash }) => (payer === undefined ? referenceHash : [])),
+  );
+  const olderKeys = await listOlderThanLink(tx, transfers, links);
+  const findLinkId = (transfer: Transfer): string | null =>
+    olderKeys.has(toTransferKey(transfer))
+      ? null
+      : (links.get(transfer.referenceHash)?.linkId ?? null);
+  const toNewTransfer = (transfer: Transfer): NewTransfer => ({
+    ...transfer,
+    nonce: transfer.nonce ?? null,
+    isOrphaned: false,
+    paymentLinkId: transfer.payer === undefined ? findLinkId(transfer) : deriveDepositId(transfer),
+  });
+  const statusByKey = new Map(
+    transfers.map((transfer) => [toTransferKey(transfer), transfer.status]),
+  );
+  await markProvenOwnersPaid(tx, transfers, now);
+  const quorumConfirmedKeys = new Set(transfers.filter(isConfirmedByQuorum).map(toTransferKey));
+  for (let offset = 0; offset < transfers.length; offset += transfersPerCommitMax) {
+    const page = transfers.slice(offset, offset + transfersPerCommitMax);
+    const { areNew, stored: storedTransfers } = await storeTransfers(
+      tx,
+      page.map(toNewTransfer),
+      now,
+    );
+    const reports = storedTransfers.flatMap((storedTransfer): PaymentReport[] => {
+      const key = toTransferKey(storedTransfer);
+      const status = statusByKey.get(key) === "settled" ? "settled" : "processing";
+      const report = transferToPaymentReport(storedTransfer, status);
+      if (report === undefined) return [];
+      return [quorumConfirmedKeys.has(key) ? { ...report, witnessedAt: now } : report];
+    });
+    await (areNew ? recordNewPaymentReports : recordPaymentReports)(tx, reports, now);
+  }
+};
+
+/**
+ * Saves at whose addresses payments have settled. A deposit proves nothing. Only Solana asks for some owners more
+ * often than for others, so no other chain pays for the statement.
+ */
+const markProvenOwnersPaid = async (
+  tx: Transaction,
+  transfers: readonly Transfer[],
+  now: Date,
+): Promise<void> => {
+  const settledTransfers = transfers.filter(
+    ({ destinationAddress, payer, status }) =>
+      status === "settled" && payer === undefined && isSolanaAddress(destinationAddress),
+  );
+  const [firstTransfer] = settledTransfers;
+  if (firstTransfer === undefined) return;
+  const addresses = settledTransfers.map(({ destinationAddress }) => destinationAddress);
+  await markOwnersPaid(tx, firstTransfer.chainId, addresses, now);
+};
+
+/** A quorum names the nonce of a transaction that it knows, and agrees on the receipt of a settled one. */
+const isConfirmedByQuorum = ({ nonce, status }: Transfer): boolean =>
+  nonce !== undefined || status === "settled";
+
+/**
+ * Records sightings of transfers as they stand now, with their chain's lead locked, or their
+ * references. Answers the payments that others are told of.
+ */
+export const recordStoredTransfers = async (
+  tx: Transaction,
+  transfers: readonly StoredTransfer[],
+  now: Date,
+  getStatus: (storedTransfers: StoredTransfer) => PaymentReport["status"] = () => "processing",
+): Promise<readonly Payment[]> => {
+  const results = await recordPaymentReports(tx, toPaymentReports(transfers, getStatus), now);
+  return results.filter(isPublishable).map(({ payment }) => payment);
+};
+
+const toPaymentReports = (
+  transfers: readonly StoredTransfer[],
+  getStatus: (storedTransfers: StoredTransfer) => PaymentReport["status"],
+): readonly PaymentReport[] =>
+  transfers.flatMap((transfer) => transferToPaymentReport(transfer, getStatus(transfer)) ?? []);
+
+const isSolanaAddress = (address: string): boolean => !("fault" in parseSolanaAddress(address));

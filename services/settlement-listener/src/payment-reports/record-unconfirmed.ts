@@ -1,0 +1,48 @@
+import type { Transaction } from "@payment-links/postgres";
+import { type StoredTransfer, transferToPaymentReport } from "../domain/transfer.ts";
+import { type Payment, isPublishable } from "../domain/payment.ts";
+import { recordPaymentReports } from "./record-payment-reports.ts";
+import { insertUnconfirmed } from "../store/chain-transfers.ts";
+import { lockReferencesShared } from "../store/references.ts";
+
+/**
+ * Records transfers that wait to be mined, in a transaction that holds their chain's lead: a payment is
+ * processing, and stands in no block. Those that are known stay as they are. Money at a reserved address,
+ * which no link has yet, is stored without a link (rule CHAIN-28).
+ */
+export const recordUnconfirmed = async (
+  tx: Transaction,
+  transfers: readonly StoredTransfer[],
+  now: Date,
+): Promise<readonly Payment[]> => {
+  if (transfers.length === 0) return [];
+  const links = await lockReferencesShared(
+    tx,
+    transfers.map(({ referenceHash }) => referenceHash),
+  );
+  const linkedTransfers = transfers.map((transfer) => ({
+    ...transfer,
+    paymentLinkId: links.get(transfer.referenceHash)?.linkId ?? null,
+  }));
+  const addedTransfers = await insertUnconfirmed(tx, linkedTransfers, now);
+  return recordMempoolStatus(tx, addedTransfers, () => true, now);
+};
+
+/**
+ * Records of transfers that stand in no block whether they wait to be mined, or are known nowhere any
+ * more: those are taken back, until they come again.
+ */
+export const recordMempoolStatus = async (
+  tx: Transaction,
+  transfers: readonly StoredTransfer[],
+  isInMempool: (transactionHash: string) => boolean,
+  now: Date,
+): Promise<readonly Payment[]> => {
+  const reports = transfers.flatMap((transfer) => {
+    const report = transferToPaymentReport(transfer, "processing");
+    if (report === undefined) return [];
+    return [{ ...report, isOrphaned: !isInMempool(transfer.transactionHash) }];
+  });
+  const results = await recordPaymentReports(tx, reports, now);
+  return results.filter(isPublishable).map(({ payment }) => payment);
+};

@@ -1,0 +1,169 @@
+import type { Clock, Log } from "@payment-links/runtime";
+import { type Heads, selectTrustedHead } from "../domain/plan-scan.ts";
+import type { ChainReader, ChainReaders, Verifier } from "../watch/chain-reader.ts";
+import { type ProviderFailover, createProviderFailover } from "./provider-failover.ts";
+import type { Dialect } from "./dialect.ts";
+import { type Provider, type RpcTiming, createProvider } from "./provider.ts";
+import type { RpcMetrics } from "./rpc-metrics.ts";
+
+/**
+ * The furthest head that any provider of a chain has reported; a node with a lower one is behind.
+ */
+export type HighestHead = { latest: number };
+
+/** What a family's reads are given: whom they may ask, one after the other. */
+export type ReaderContext = {
+  chainId: string;
+  /** What the right node says that it serves. */
+  chainName: string;
+  failover: ProviderFailover;
+  /** The providers in the order in which they are to be asked now. */
+  providers: () => readonly Provider[];
+  highestHead: HighestHead;
+  clock: Clock;
+  metrics: RpcMetrics;
+};
+
+/** The providers of a chain, and how each is asked. */
+export type ProvidersOptions = {
+  chainId: string;
+  /** Secrets: the addresses of the chain's providers, the first one preferred. */
+  urls: readonly string[];
+  /** How its nodes speak; answers of a provider of another chain are never used. */
+  dialect: Dialect;
+  /** The most blocks that one question for payments covers. */
+  rangeBlocksMax: number;
+  clock: Clock;
+  log: Log;
+  metrics: RpcMetrics;
+  timing?: Partial<RpcTiming>;
+};
+
+const defaultTiming: RpcTiming = {
+  timeoutMs: 10_000,
+  cooldownMs: 500,
+  cooldownMsMax: 30_000,
+  failoverMsMax: 20_000,
+};
+
+const demotedMs = 10 * 60_000;
+
+/** Opens one chain's readers over all its providers. Nothing is asked before the first call. */
+export const createChainReaders = <Reader extends Pick<ChainReader, "readHeads">>(
+  options: ProvidersOptions,
+  createReader: (context: ReaderContext) => Reader,
+): ChainReaders<Reader> => {
+  const { chainId, clock, metrics } = options;
+  const { chainName } = options.dialect;
+  const closing = new AbortController();
+  const timing = { ...defaultTiming, ...options.timing };
+  const providers = options.urls.map((url, index) =>
+    createProvider({ ...options, url, index, timing, closing: closing.signal }),
+  );
+  if (providers.length === 0) throw new RangeError(`chain ${options.chainId} has no RPC provider`);
+
+  const providerOrder = createProviderOrder(providers, clock);
+  const createReaderOver = (
+    listProviders: () => readonly Provider[],
+    highestHead: HighestHead,
+    roundsMax?: number,
+  ) => {
+    const failover = createProviderFailover({
+      ...options,
+      timing,
+      closing: closing.signal,
+      providers: listProviders,
+      roundsMax,
+    });
+    return createReader({
+      chainId,
+      chainName,
+      clock,
+      metrics,
+      failover,
+      providers: listProviders,
+      highestHead,
+    });
+  };
+
+  const highestHead: HighestHead = { latest: 0 };
+  const reader = createReaderOver(providerOrder.listInOrder, highestHead);
+  const verifiers = providers.map((provider): Verifier<Reader> => ({
+    id: provider.id,
+    // One that is away must not hold up what the others show; it is asked again soon anyway.
+    reader:
+      providers.length === 1
+        ? reader
+        : createReaderOver(() => providerOrder.selectActive([provider]), { latest: 0 }, 1),
+  }));
+  const readersById = new Map(
+    providers.map((provider) => [
+      provider.id,
+      providers.length === 1 ? reader : createReaderOver(() => [provider], { latest: 0 }, 1),
+    ]),
+  );
+  return {
+    reader,
+    verifiers,
+    readHeadsByProvider: async () => {
+      const headsByProvider = await readHeadsByProvider(verifiers);
+      highestHead.latest = selectTrustedHead([...headsByProvider.values()]);
+      return headsByProvider;
+    },
+    demote: providerOrder.demote,
+    getProviderReader: (providerId) => {
+      const providerReader = readersById.get(providerId);
+      if (providerReader === undefined)
+        throw new RangeError(`chain ${chainId} has no such provider`);
+      return providerReader;
+    },
+    ignoreProviders: providerOrder.ignoreProviders,
+    close: () => closing.abort("closed"),
+  };
+};
+
+/** In which order providers are asked: those demoted come last, and those ignored not at all. */
+const createProviderOrder = (providers: readonly Provider[], clock: Clock) => {
+  const demotedUntilMs = new Map<string, number>();
+  const isDemoted = ({ id }: Provider) => (demotedUntilMs.get(id) ?? 0) > clock.elapsedMs();
+  let ignoredIds: ReadonlySet<string> = new Set();
+  const selectActive = (candidates: readonly Provider[]) =>
+    candidates.filter(({ id }) => !ignoredIds.has(id));
+  const listInOrder = () => {
+    const activeProviders = selectActive(providers);
+    return [
+      ...activeProviders.filter((provider) => !isDemoted(provider)),
+      ...activeProviders.filter(isDemoted),
+    ];
+  };
+  return {
+    selectActive,
+    listInOrder,
+    demote: (
+      ids: readonly string[] = listInOrder()
+        .slice(0, 1)
+        .map(({ id }) => id),
+    ) => {
+      for (const id of ids) demotedUntilMs.set(id, clock.elapsedMs() + demotedMs);
+    },
+    ignoreProviders: (providerIds: readonly string[]) => {
+      ignoredIds = new Set(providerIds);
+    },
+  };
+};
+
+/** Throws where nobody answers. */
+const readHeadsByProvider = async (
+  verifiers: readonly Verifier<Pick<ChainReader, "readHeads">>[],
+): Promise<ReadonlyMap<string, Heads>> => {
+  const pendingHeads = verifiers.map(
+    async ({ id, reader }) => [id, await reader.readHeads()] as const,
+  );
+  const results = await Promise.allSettled(pendingHeads);
+  const headEntries = results.flatMap((result) =>
+    result.status === "fulfilled" ? [result.value] : [],
+  );
+  const failure = results.find((result) => result.status === "rejected");
+  if (headEntries.length === 0 && failure !== undefined) throw failure.reason;
+  return new Map(headEntries);
+};

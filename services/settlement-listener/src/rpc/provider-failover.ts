@@ -1,0 +1,121 @@
+import { type Clock, afterMs } from "@payment-links/runtime";
+import { ChainUnreachableError } from "../watch/chain-reader.ts";
+import type { Provider, RpcTiming } from "./provider.ts";
+import { RpcFault } from "./rpc-fault.ts";
+
+/** Puts a question to a chain's providers, one after the other, until one answers. */
+export type ProviderFailover = {
+  /**
+   * Answers with the first attempt that does not throw an {@link RpcFault}. Throws
+   * `ChainUnreachableError` when all have failed several times, or the time is over.
+   */
+  run<T>(description: string, attempt: (provider: Provider) => Promise<T>): Promise<T>;
+  /** A second opinion: each other provider is asked once; undefined where none can answer. */
+  runOnOther<T>(
+    provider: Provider,
+    attempt: (provider: Provider) => Promise<T>,
+  ): Promise<T | undefined>;
+};
+
+type FailoverOptions = {
+  chainId: string;
+  clock: Clock;
+  timing: RpcTiming;
+  closing: AbortSignal;
+  /** The providers in the order in which they are to be asked now. */
+  providers: () => readonly Provider[];
+  /** How often each is asked at most. */
+  roundsMax?: number | undefined;
+};
+
+const roundsMaxDefault = 4;
+const pauseMs = 100;
+
+export const createProviderFailover = (options: FailoverOptions): ProviderFailover => {
+  const { chainId, clock, closing, providers, roundsMax = roundsMaxDefault, timing } = options;
+  return {
+    run: async (description, attempt) => {
+      const endsAtMs = clock.elapsedMs() + timing.failoverMsMax;
+      const faults = new Map<string, string>();
+      for (let round = 0; round < roundsMax; round += 1) {
+        for (const provider of providers()) {
+          if (closing.aborted || clock.elapsedMs() > endsAtMs) break;
+          const result = await runAttempt(provider, attempt);
+          if ("value" in result) return result.value;
+          faults.set(provider.name, result.fault);
+        }
+        const waitMs = getNextRoundDelayMs(providers(), round);
+        const isTimeUp = clock.elapsedMs() + waitMs > endsAtMs || round === roundsMax - 1;
+        if (closing.aborted || isTimeUp) break;
+        await clock.sleepUntil(afterMs(clock, waitMs), closing);
+      }
+      const providerFaults = [...faults].map(([name, fault]) => `${name} ${fault}`);
+      const faultSummary =
+        providerFaults.length === 0 ? "every provider is ignored" : providerFaults.join(", ");
+      throw new ChainUnreachableError(
+        `chain ${chainId}: nobody answers for ${description}: ${faultSummary}`,
+      );
+    },
+    runOnOther: async (provider, attempt) => {
+      for (const otherProvider of providers()) {
+        if (otherProvider === provider || closing.aborted) continue;
+        const result = await runAttempt(otherProvider, attempt);
+        if ("value" in result) return result.value;
+      }
+      return undefined;
+    },
+  };
+};
+
+type AttemptResult<T> = { value: T } | { fault: string };
+
+const runAttempt = async <T>(
+  provider: Provider,
+  attempt: (provider: Provider) => Promise<T>,
+): Promise<AttemptResult<T>> => {
+  const { circuitBreaker } = provider;
+  if (!circuitBreaker.canRequest()) return { fault: "rests after failures" };
+  try {
+    const value = await attempt(provider);
+    circuitBreaker.recordSuccess();
+    return { value };
+  } catch (error) {
+    if (!(error instanceof RpcFault)) throw error;
+    updateCircuitBreaker(provider, error);
+    return { fault: error.message };
+  }
+};
+
+/** A provider that answers, but cannot answer this question, is not broken. */
+const updateCircuitBreaker = (
+  { circuitBreaker }: Provider,
+  { kind, retryAfterMs }: RpcFault,
+): void => {
+  switch (kind) {
+    case "rate_limited":
+      circuitBreaker.recordFailure({ atLeastMs: retryAfterMs ?? 0 });
+      return;
+    case "timeout":
+    case "unreachable":
+    case "invalid":
+      circuitBreaker.recordFailure(
+        retryAfterMs === undefined ? undefined : { atLeastMs: retryAfterMs },
+      );
+      return;
+    case "range":
+    case "behind":
+    case "refused":
+    case "reverted":
+      circuitBreaker.recordSuccess();
+  }
+};
+
+/**
+ * Tries again after a growing, jittered pause; if all providers rest, not before the first may be
+ * asked again.
+ */
+const getNextRoundDelayMs = (providers: readonly Provider[], round: number): number => {
+  const backoffMs = pauseMs * 2 ** round * (0.5 + Math.random() / 2);
+  const cooldownsMs = providers.map(({ circuitBreaker }) => circuitBreaker.remainingCooldownMs());
+  return Math.max(backoffMs, Math.min(...cooldownsMs));
+};

@@ -1,0 +1,114 @@
+import { createHash } from "node:crypto";
+import { Transaction, p2tr, utils } from "@scure/btc-signer";
+import * as z from "zod";
+import type { Btcd } from "./start-btcd.ts";
+
+/** The network of addresses that begin with `bcrt1`. */
+export const regtest = { bech32: "bcrt", pubKeyHash: 0x6f, scriptHash: 0xc4, wif: 0xef } as const;
+
+const key = new Uint8Array(createHash("sha256").update("local bitcoin: payer").digest());
+const tapInternalKey = utils.pubSchnorr(key);
+const walletScript = p2tr(tapInternalKey, undefined, regtest);
+/** Where the rig's own coins are; it is the same each time. */
+export const walletAddress = walletScript.address ?? "";
+
+/** Lets a payer send another transaction in a transaction's stead. */
+const replaceableSequence = 0xff_ff_ff_fd;
+const finalSequence = 0xff_ff_ff_fe;
+
+/** Of inputs, outputs and the rest, more than any of them has. */
+const bytesPerOutput = 43;
+const bytesPerInput = 69;
+const overheadBytes = 12;
+/** A change that is smaller would cost more than it is worth. */
+const dustLimit = 1_000n;
+
+export type Coin = { txid: string; index: number; amount: bigint };
+/** What is paid to one address, in the smallest unit. */
+export type Payee = { to: string; amount: bigint };
+
+/** A transaction that is signed, the coins that it spends, and what comes back. */
+export type SignedPayment = {
+  txid: string;
+  hex: string;
+  spent: readonly Coin[];
+  change: Coin | undefined;
+};
+
+/** Signs a payment out of the given coins; what is left comes back. */
+export const signPayment = ({
+  coins,
+  payees,
+  feeRate,
+  isReplaceable = true,
+}: {
+  coins: readonly Coin[];
+  payees: readonly Payee[];
+  /** In the smallest unit per byte. */
+  feeRate: number;
+  isReplaceable?: boolean;
+}): SignedPayment => {
+  const transaction = new Transaction();
+  for (const { txid, index, amount } of coins) {
+    const witnessUtxo = { script: walletScript.script, amount };
+    const sequence = isReplaceable ? replaceableSequence : finalSequence;
+    transaction.addInput({ txid, index, witnessUtxo, tapInternalKey, sequence });
+  }
+  for (const { to, amount } of payees) transaction.addOutputAddress(to, amount, regtest);
+  const bytes = overheadBytes + bytesPerInput * coins.length + bytesPerOutput * (payees.length + 1);
+  const changeAmount = sum(coins) - sum(payees) - BigInt(Math.ceil(bytes * feeRate));
+  if (changeAmount < 0n) throw new Error("these coins are not enough");
+  const hasChange = changeAmount >= dustLimit;
+  if (hasChange) transaction.addOutputAddress(walletAddress, changeAmount, regtest);
+  transaction.sign(key);
+  transaction.finalize();
+  const { id: txid, hex } = transaction;
+  const change = hasChange ? { txid, index: payees.length, amount: changeAmount } : undefined;
+  return { txid, hex, spent: coins, change };
+};
+
+const sum = (amounts: readonly { amount: bigint }[]): bigint =>
+  amounts.reduce((total, { amount }) => total + amount, 0n);
+
+const satoshisPerCoin = 100_000_000;
+
+/** An amount as a node tells it, in the smallest unit. */
+const toSatoshis = (value: number): bigint => BigInt(Math.round(value * satoshisPerCoin));
+
+const transactionsMax = 10_000;
+const AddressTransactions = z.array(
+  z.object({
+    txid: z.string(),
+    confirmations: z.number().optional(),
+    vin: z.array(z.object({ txid: z.string().optional(), vout: z.number().optional() })),
+    vout: z.array(
+      z.object({
+        value: z.number(),
+        n: z.number(),
+        scriptPubKey: z.object({ address: z.string().optional() }),
+      }),
+    ),
+  }),
+);
+
+const coinbaseMaturity = 100;
+
+/** The rig's coins that can be spent, oldest first, by the node's own index of addresses. */
+export const findCoins = async (node: Btcd): Promise<Coin[]> => {
+  const result = await node.callRpc("searchrawtransactions", walletAddress, 1, 0, transactionsMax);
+  const transactions = AddressTransactions.parse(result);
+  const spent = new Set(
+    transactions.flatMap(({ vin }) => vin.map(({ txid, vout }) => `${txid}:${vout}`)),
+  );
+  return transactions
+    .filter(
+      ({ vin, confirmations = 0 }) =>
+        vin[0]?.txid !== undefined || confirmations > coinbaseMaturity,
+    )
+    .flatMap(({ txid, vout }) =>
+      vout
+        .filter(({ scriptPubKey }) => scriptPubKey.address === walletAddress)
+        .map(({ n, value }) => ({ txid, index: n, amount: toSatoshis(value) })),
+    )
+    .filter(({ txid, index }) => !spent.has(`${txid}:${index}`));
+};

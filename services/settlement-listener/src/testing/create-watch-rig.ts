@@ -1,0 +1,179 @@
+import { randomBytes } from "node:crypto";
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type * as z from "zod";
+import { transact } from "@payment-links/postgres";
+import {
+  type DepositState,
+  type PaymentLinkState,
+  type SettlementState,
+  type chainAdvanced,
+  createCatalogue,
+  topics,
+  tronAddressFromHex,
+} from "@payment-links/contracts";
+import { createTestContext, startTestListeners } from "@payment-links/process/testing";
+import { type Clock, parseConfig, systemClock } from "@payment-links/runtime";
+import { waitUntil } from "@payment-links/runtime/testing";
+import { receiveLinks } from "../events/receive-links.ts";
+import type { ChainOverride } from "../watch/chain/chain-settings.ts";
+import {
+  createSettlementListener,
+  settlementListenerConfig,
+  settlementListenerMigration,
+} from "../service.ts";
+import type { LocalEvmChain } from "./start-evm-chain.ts";
+import { owner, sampleLink } from "./samples.ts";
+import { withShortDelays } from "./short-delays.ts";
+
+/** What `GET /internal/settlement/status` says of a chain. */
+type ChainStatus = {
+  chainId: string;
+  isLeader: boolean;
+  state: string;
+  reason: string | null;
+  head: number | null;
+  firstBlock: number | null;
+  scannedTo: number | null;
+  finalizedTo: number | null;
+  providerCount: number;
+  auditedTo: number | null;
+  orphanedSettledCount: number;
+};
+
+/** What a chain of any family has, to be watched. */
+export type WatchableChain = Pick<
+  LocalEvmChain,
+  "url" | "chainId" | "catalogueData" | "readHeadNumber"
+> & {
+  /** What a link has that is paid there, where that is not what samples have. */
+  sampleLink?: () => Partial<PaymentLinkState>;
+};
+
+/**
+ * The whole service, watching a chain on a database of its own. Without another clock it goes by the
+ * machine's own, with short rests.
+ */
+export const createWatchRig = async (
+  chain: WatchableChain,
+  override: ChainOverride = {},
+  urls: readonly string[] = [chain.url],
+  clock: Clock = withShortDelays(),
+) => {
+  const catalogue = createCatalogue(chain.catalogueData);
+  const isTron = catalogue.chains[0]?.chainType === "TVM";
+  const testContext = await createTestContext({
+    name: "settlement-listener",
+    migration: settlementListenerMigration,
+    overrides: { clock, catalogue },
+  });
+  const { bus, context, pool } = testContext;
+  const settlementEvents: { key: string | undefined; data: z.input<typeof SettlementState> }[] = [];
+  const depositEvents: { type: string; deposit: z.input<typeof DepositState> }[] = [];
+  await bus.subscribe({
+    group: "test",
+    topics: [topics.settlements],
+    handle: async (records) => {
+      for (const { headers, key, value } of records) {
+        const data = JSON.parse(value?.toString() ?? "null");
+        const type = headers["ce_type"] ?? "";
+        if (type.startsWith("deposit.")) depositEvents.push({ type, deposit: data });
+        else settlementEvents.push({ key, data });
+      }
+      return { handledCount: records.length };
+    },
+  });
+  const chainsFile = join(mkdtempSync(join(tmpdir(), "settlement-listener-")), "chains.json");
+  const settings = { pollMs: 50, headLagBlocks: 0, ...override };
+  writeFileSync(chainsFile, JSON.stringify({ [chain.chainId]: settings }));
+  const config = parseConfig(settlementListenerConfig, {
+    EVM_RPC_URLS: urls.map((url) => `${chain.chainId}=${url}`).join(","),
+    EVM_CHAINS_FILE: chainsFile,
+  });
+  const createService = () => createSettlementListener(context, config);
+  const service = createService();
+  const server = await startTestListeners(service, context);
+  const readStatus = async (): Promise<ChainStatus> => {
+    const response = await fetch(`${server.internalUrl}/internal/settlement/status`);
+    const { chains } = (await response.json()) as { chains: ChainStatus[] };
+    const [status] = chains;
+    if (status === undefined) throw new Error("the chain is not configured");
+    return status;
+  };
+  const rig = {
+    ...testContext,
+    config,
+    service,
+    metrics: context.metrics,
+    internalUrl: server.internalUrl,
+    /** A link on the chain's USDC, of which the listener has not heard yet. */
+    sampleLink: (overrides: Partial<PaymentLinkState> = {}): PaymentLinkState =>
+      sampleLink({
+        chainId: chain.chainId,
+        tokenAddress: catalogue.tokens[0]?.address ?? "",
+        destinationAddress: isTron ? tronAddressFromHex(owner) : owner,
+        paymentReference: randomBytes(16).toString("hex"),
+        ...chain.sampleLink?.(),
+        ...overrides,
+      }),
+    /** In one transaction, as the consumer hears many. */
+    receiveLinks: (...links: readonly PaymentLinkState[]) =>
+      transact(pool, (tx) =>
+        receiveLinks({ catalogue, clock: systemClock })(
+          tx,
+          links.map((link) => ({ data: { link } })),
+        ),
+      ),
+    /** A link of which the listener has heard. */
+    receiveNewLink: async (
+      overrides: Partial<PaymentLinkState> = {},
+    ): Promise<PaymentLinkState> => {
+      const link = rig.sampleLink(overrides);
+      await rig.receiveLinks(link);
+      return link;
+    },
+    readStatus,
+    /** What was published of a link's payments, oldest first. */
+    publishedPayments: (linkId: string) =>
+      settlementEvents.filter(({ key }) => key === linkId).map(({ data }) => data),
+    /** The same in short: each status, and the amount. */
+    publishedStatuses: (linkId: string) =>
+      rig.publishedPayments(linkId).map(({ status, amount }) => `${status} ${amount}`),
+    waitForPublished: (linkId: string, count: number) =>
+      waitUntil("it is told", () => rig.publishedPayments(linkId).length >= count),
+    /** Waits until that is what was told of a link last. */
+    waitForStatus: (linkId: string, status: string) =>
+      waitUntil(`it is ${status}`, () => rig.publishedPayments(linkId).at(-1)?.status === status),
+    /** How far others were told that the chain is, oldest first. */
+    publishedAdvances: () =>
+      settlementEvents
+        .filter(({ key }) => key === chain.chainId)
+        .map(({ data }) => data as unknown as z.input<typeof chainAdvanced.data>),
+    /** What was published of deposits to an address, oldest first. */
+    publishedDeposits: (address: string) =>
+      depositEvents.filter(({ deposit }) => deposit.destinationAddress === address),
+    /** Waits until everything up to the chain's present head has been scanned. */
+    waitUntilScanned: () =>
+      waitUntil("the chain is scanned", async () => {
+        const head = await chain.readHeadNumber();
+        return (await readStatus()).scannedTo === head;
+      }),
+    close: async () => {
+      await server.close();
+      await service.stop();
+      await testContext.close();
+    },
+  };
+  return rig;
+};
+export type WatchRig = Awaited<ReturnType<typeof createWatchRig>>;
+
+/** The same, watching. */
+export const startWatchRig = async (
+  ...args: Parameters<typeof createWatchRig>
+): Promise<WatchRig> => {
+  const rig = await createWatchRig(...args);
+  await rig.service.start();
+  return rig;
+};

@@ -1,0 +1,45 @@
+import type { LocalEvmChain } from "./start-evm-chain.ts";
+
+type Reply = { id: unknown; result?: unknown };
+
+/** A log as a node tells it. */
+type RawLog = { transactionHash: string };
+
+/**
+ * What a provider sends instead that shows a transaction's last log in each range that it is asked for, in its last block,
+ * whatever block it stands in; the receipt of its transaction stands where the log was shown last.
+ */
+export const misplaceLog = async (
+  chain: Pick<LocalEvmChain, "callRpc">,
+  hash: string | undefined,
+): Promise<(reply: unknown) => string> => {
+  const receipt = await chain.callRpc("eth_getTransactionReceipt", [hash]);
+  const log = (receipt as { logs: RawLog[] }).logs.at(-1);
+  if (log === undefined) throw new Error("the proxy's event is there");
+  let location: { blockNumber?: unknown; blockHash?: unknown } = {};
+  return (reply) => {
+    const replies = [reply].flat() as Reply[];
+    const endHeader = replies.map(({ result }) => result).find(isHeader);
+    const isRangeRequest =
+      endHeader !== undefined && replies.some(({ result }) => Array.isArray(result));
+    if (isRangeRequest) location = { blockNumber: endHeader.number, blockHash: endHeader.hash };
+    const changedReplies = replies.map(({ result, ...otherFields }) => {
+      if (isRangeRequest && Array.isArray(result))
+        return { ...otherFields, result: [{ ...log, ...location }] };
+      return {
+        ...otherFields,
+        result: isReceiptOf(log, result) ? { ...result, ...location } : result,
+      };
+    });
+    return JSON.stringify(Array.isArray(reply) ? changedReplies : changedReplies[0]);
+  };
+};
+
+const isHeader = (value: unknown): value is { number: unknown; hash: unknown } =>
+  typeof value === "object" && value !== null && "parentHash" in value;
+
+const isReceiptOf = ({ transactionHash }: RawLog, value: unknown): value is object =>
+  typeof value === "object" &&
+  value !== null &&
+  "logs" in value &&
+  Reflect.get(value, "transactionHash") === transactionHash;

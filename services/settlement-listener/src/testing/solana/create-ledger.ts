@@ -1,0 +1,209 @@
+import { createHash } from "node:crypto";
+import { type Address, getBase58Decoder } from "@solana/kit";
+import { Clock, LiteSVM } from "litesvm";
+import {
+  type Execution,
+  type DecodedTransaction,
+  executeTransaction,
+  readAccount,
+  decodeTransaction,
+  writeAccount,
+} from "./execute-transaction.ts";
+import type { StoredAccount } from "./token-account.ts";
+import type { TransactionError } from "./transaction-error.ts";
+
+/** A slot in which a block was made. */
+export type Block = {
+  slot: number;
+  /** Its place among the blocks of its fork; slots are skipped, heights are not. */
+  height: number;
+  parentSlot: number;
+  hash: string;
+  parentHash: string;
+  timeSeconds: number;
+  transactions: readonly LandedTransaction[];
+  /** The accounts that it changed, as they were before it. */
+  accountsBefore: ReadonlyMap<Address, StoredAccount | undefined>;
+};
+
+/** A transaction in a block. */
+export type LandedTransaction = DecodedTransaction & Execution & { slot: number; height: number };
+
+/** A transaction that was taken off the chain and lands again, so many blocks above the fork. */
+export type Landing = { signature: string; offset: number };
+
+/** How many blocks a transaction may be younger than the hash that it names. */
+export const blockhashAgeMax = 150;
+
+/** The slots of the VM begin here, so a slot is never taken for a height. */
+const firstSlot = 447_552_000;
+
+export type Ledger = ReturnType<typeof createLedger>;
+
+/**
+ * Blocks and forks above a real VM. LiteSVM executes; this keeps what a validator keeps around it:
+ * slots, hashes, what was changed and by whom, and how to take it back.
+ */
+export const createLedger = ({ now }: { now: () => number }) => {
+  const svm = new LiteSVM().withBlockhashCheck(false).withTransactionHistory(0n);
+  const genesis = createGenesisBlock();
+  const blocks: Block[] = [genesis];
+  const orphanedTransactions = new Map<string, Uint8Array>();
+  const landings = new Map<string, LandedTransaction[]>();
+  const landingsByKey = new Map<Address, LandedTransaction[]>();
+  let pendingTransactions: Uint8Array[] = [];
+  let slot = genesis.slot;
+  let nextTimeSeconds: number | undefined;
+
+  const head = (): Block => blocks.at(-1) ?? genesis;
+  const isOnChain = ({ slot, height }: { slot: number; height: number }): boolean =>
+    blocks[height]?.slot === slot;
+  /** Whether a transaction may still stand in the next block. */
+  const findRejection = ({
+    signature,
+    message,
+  }: DecodedTransaction): TransactionError | undefined => {
+    if (landings.get(signature)?.some(isOnChain) === true) return "AlreadyProcessed";
+    const recentBlocks = blocks.slice(-blockhashAgeMax - 1);
+    return recentBlocks.some(({ hash }) => hash === message.lifetimeToken)
+      ? undefined
+      : "BlockhashNotFound";
+  };
+
+  const landTransaction = (bytes: Uint8Array, block: Draft): void => {
+    const decoded = decodeTransaction(svm, bytes);
+    if (findRejection(decoded) !== undefined || block.signatures.has(decoded.signature)) return;
+    const accountsBefore = decoded.writableKeys.map((key) => [key, readAccount(svm, key)] as const);
+    const result = executeTransaction(svm, decoded);
+    if ("refusedFor" in result) return;
+    block.signatures.add(decoded.signature);
+    for (const [key, account] of accountsBefore) {
+      if (!block.accountsBefore.has(key)) block.accountsBefore.set(key, account);
+    }
+    const landed = { ...decoded, ...result.execution, slot: block.slot, height: block.height };
+    block.transactions.push(landed);
+    appendToList(landings, decoded.signature, landed);
+    for (const key of new Set(decoded.keys)) appendToList(landingsByKey, key, landed);
+  };
+
+  /** Makes a block in the next slot. What may not stand in it is dropped, as leaders do. */
+  const produce = (transactions: readonly Uint8Array[] = pendingTransactions.splice(0)): Block => {
+    const parent = head();
+    slot += 1;
+    const timeSeconds = Math.max(parent.timeSeconds, nextTimeSeconds ?? now());
+    nextTimeSeconds = undefined;
+    setVmClock(svm, slot, timeSeconds);
+    const draft: Draft = {
+      slot,
+      height: parent.height + 1,
+      transactions: [],
+      signatures: new Set(),
+      accountsBefore: new Map(),
+    };
+    for (const bytes of transactions) landTransaction(bytes, draft);
+    const hash = computeHash(parent.hash, String(slot), ...draft.signatures);
+    const { signatures: _, ...draftFields } = draft;
+    const parentFields = { parentSlot: parent.slot, parentHash: parent.hash };
+    const block: Block = { ...draftFields, ...parentFields, hash, timeSeconds };
+    blocks.push(block);
+    return block;
+  };
+
+  const undoBlock = (): Block => {
+    const block = blocks.pop();
+    if (block === undefined || block === genesis) throw new Error("genesis cannot be taken back");
+    for (const [key, account] of block.accountsBefore) writeAccount(svm, key, account);
+    for (const { signature, bytes } of block.transactions)
+      orphanedTransactions.set(signature, bytes);
+    return block;
+  };
+
+  return {
+    svm,
+    blocks: blocks as readonly Block[],
+    head,
+    findRejection,
+    produce,
+    listLandings: (signature: string): readonly LandedTransaction[] =>
+      landings.get(signature) ?? [],
+    listLandingsByKey: (key: Address): readonly LandedTransaction[] => landingsByKey.get(key) ?? [],
+    decodeTransaction: (bytes: Uint8Array): DecodedTransaction => decodeTransaction(svm, bytes),
+    /** Puts a transaction before the next leader. */
+    submit: (bytes: Uint8Array): void => {
+      pendingTransactions.push(bytes);
+    },
+    countPending: (): number => pendingTransactions.length,
+    /** Drops what waits, as leaders do when they have no room. */
+    dropPending: (): void => {
+      pendingTransactions = [];
+    },
+    skip: (count: number): void => {
+      slot += count;
+    },
+    setNextBlockTime: (seconds: number): void => {
+      nextTimeSeconds = seconds;
+    },
+    /** An account as it was after the block of the given height. */
+    readAccountAt: (address: Address, height: number): StoredAccount | undefined => {
+      const nextChange = blocks
+        .slice(height + 1)
+        .find(({ accountsBefore }) => accountsBefore.has(address));
+      return nextChange === undefined
+        ? readAccount(svm, address)
+        : nextChange.accountsBefore.get(address);
+    },
+    /**
+     * Another fork wins: the newest blocks are taken back, their slots count as skipped, and as many
+     * other blocks follow. What stood in them is gone but for what lands again.
+     */
+    fork: (depth: number, relandings: readonly Landing[]): void => {
+      if (depth >= blocks.length) throw new Error(`there are only ${blocks.length - 1} blocks`);
+      for (let index = 0; index < depth; index += 1) undoBlock();
+      for (let offset = 0; offset < depth; offset += 1) {
+        const dueLandings = relandings.filter((landing) => landing.offset === offset);
+        produce(
+          dueLandings.map(
+            ({ signature }) => orphanedTransactions.get(signature) ?? throwMissing(signature),
+          ),
+        );
+      }
+    },
+  };
+};
+
+type Draft = Pick<Block, "slot" | "height"> & {
+  transactions: LandedTransaction[];
+  signatures: Set<string>;
+  accountsBefore: Map<Address, StoredAccount | undefined>;
+};
+
+const createGenesisBlock = (): Block => ({
+  slot: firstSlot,
+  height: 0,
+  parentSlot: firstSlot - 1,
+  hash: computeHash("payment links: local solana"),
+  parentHash: computeHash("nothing"),
+  timeSeconds: 0,
+  transactions: [],
+  accountsBefore: new Map(),
+});
+
+const computeHash = (...parts: readonly string[]): string =>
+  getBase58Decoder().decode(createHash("sha256").update(parts.join("\n")).digest());
+
+const appendToList = <Key, Value>(lists: Map<Key, Value[]>, key: Key, value: Value): void => {
+  const list = lists.get(key);
+  if (list === undefined) lists.set(key, [value]);
+  else list.push(value);
+};
+
+const setVmClock = (svm: LiteSVM, slot: number, timeSeconds: number): void => {
+  const { epoch, epochStartTimestamp, leaderScheduleEpoch } = svm.getClock();
+  svm.setClock(
+    new Clock(BigInt(slot), epochStartTimestamp, epoch, leaderScheduleEpoch, BigInt(timeSeconds)),
+  );
+};
+
+const throwMissing = (signature: string): never => {
+  throw new Error(`no block that was taken back had ${signature}`);
+};

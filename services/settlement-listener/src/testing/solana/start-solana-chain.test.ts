@@ -1,0 +1,466 @@
+import { appendFile, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
+import { type Signature, address, createSolanaRpc, getTransactionDecoder } from "@solana/kit";
+import { CatalogueData, createCatalogue } from "@payment-links/contracts";
+import { callRpc as callNode } from "../call-rpc.ts";
+import { type LocalSolanaChain, freshAddress, startSolanaChain } from "./start-solana-chain.ts";
+
+const finalizedLag = 4;
+const confirmedOptions = [{ commitment: "confirmed" }];
+
+let chain: LocalSolanaChain;
+let [owner, reference] = [freshAddress(), freshAddress()];
+const callChain = (method: string, ...params: readonly unknown[]) =>
+  callNode(chain.url, method, params);
+const createRpc = ({ url }: { url: string }) => createSolanaRpc(url);
+const transactionOptions = { encoding: "json", maxSupportedTransactionVersion: 0 } as const;
+
+const listSignatures = async (
+  { url }: { url: string } = chain,
+  commitment: "confirmed" | "finalized" = "confirmed",
+): Promise<string[]> =>
+  (await createRpc({ url }).getSignaturesForAddress(reference, { commitment }).send()).map(
+    ({ signature }) => signature,
+  );
+
+const findTransaction = async (
+  signature: string,
+  commitment: "confirmed" | "finalized" = "confirmed",
+) =>
+  await createRpc(chain)
+    .getTransaction(signature as Signature, { ...transactionOptions, commitment })
+    .send();
+
+/** By how much a transaction changed what the owner holds, as a watcher reads it. */
+const computeReceived = async (signature: string): Promise<bigint> => {
+  const meta = (await findTransaction(signature))?.meta;
+  const sumBalances = (balances: typeof meta extends null ? never : unknown): bigint =>
+    (balances as { owner: string; uiTokenAmount: { amount: string } }[])
+      .filter((balance) => balance.owner === owner)
+      .reduce((sum, { uiTokenAmount }) => sum + BigInt(uiTokenAmount.amount), 0n);
+  return sumBalances(meta?.postTokenBalances) - sumBalances(meta?.preTokenBalances);
+};
+
+beforeEach(async () => {
+  [owner, reference] = [freshAddress(), freshAddress()];
+  chain = await startSolanaChain({ finalizedLag });
+});
+afterEach(() => chain.close());
+
+const createOrder = (overrides: object = {}) => ({
+  to: owner,
+  amount: 5_000n,
+  references: [reference],
+  ...overrides,
+});
+
+describe("commitments", () => {
+  test("a payment is seen processed, confirmed, finalized, and finalized is what is meant", async () => {
+    const signature = await chain.pay(createOrder());
+    expect(await callChain("getSignatureStatuses", [signature])).toMatchObject({ value: [null] });
+    const slot = chain.mine();
+    const readStatus = async () => {
+      const { value } = await createRpc(chain)
+        .getSignatureStatuses([signature as Signature])
+        .send();
+      return value[0]?.confirmationStatus;
+    };
+    expect(await readStatus()).toBe("processed");
+    expect(await callChain("getTransaction", signature, { commitment: "confirmed" })).toBeNull();
+    chain.mine();
+    expect(await readStatus()).toBe("confirmed");
+    expect(await findTransaction(signature)).toMatchObject({ slot: BigInt(slot) });
+    expect(await callChain("getTransaction", signature, { encoding: "json" })).toBeNull();
+    expect(await listSignatures(chain, "finalized")).toEqual([]);
+    chain.mine(finalizedLag - 1);
+    expect(await readStatus()).toBe("finalized");
+    expect(await callChain("getTransaction", signature, { encoding: "json" })).toMatchObject({
+      slot,
+    });
+    expect(await listSignatures(chain, "finalized")).toEqual([signature]);
+    expect(await callChain("getSlot")).toBe(slot);
+    expect(await callChain("getSlot", { commitment: "processed" })).toBe(slot + finalizedLag);
+  });
+
+  test("an account is told as it was at the commitment", async () => {
+    const account = await chain.findTokenAccount(owner, "usdc");
+    await chain.pay(createOrder());
+    chain.mine();
+    const readAmountAt = async (commitment: "processed" | "finalized") => {
+      const { value } = await createRpc(chain)
+        .getTokenAccountsByOwner(
+          owner,
+          { mint: chain.tokens.get("usdc")?.mint ?? owner },
+          { commitment, encoding: "jsonParsed" },
+        )
+        .send();
+      return value.map((tokenAccount) => [
+        tokenAccount.pubkey,
+        tokenAccount.account.data.parsed.info.tokenAmount.amount,
+      ]);
+    };
+    expect(await readAmountAt("processed")).toEqual([[account, "5000"]]);
+    expect(await readAmountAt("finalized")).toEqual([]);
+    chain.mine(finalizedLag);
+    expect(await readAmountAt("finalized")).toEqual([[account, "5000"]]);
+    const { value } = await createRpc(chain).getTokenAccountBalance(account).send();
+    expect(value).toMatchObject({ amount: "5000", uiAmountString: "0.005" });
+  });
+});
+
+describe("payments", () => {
+  test("what arrived is what the owner's balances say, whatever the token withholds", async () => {
+    const exactSignature = await chain.pay(createOrder());
+    const feeSignature = await chain.pay(createOrder({ token: "fee", payer: 1 }));
+    const newerSignature = await chain.pay(createOrder({ token: "newer" }));
+    chain.mine(2);
+    expect(await computeReceived(exactSignature)).toBe(5_000n);
+    expect(await computeReceived(feeSignature)).toBe(4_950n);
+    expect(await computeReceived(newerSignature)).toBe(5_000n);
+    expect(chain.readReceived(owner, "fee")).toBe(4_950n);
+    expect(await listSignatures()).toEqual([newerSignature, feeSignature, exactSignature]);
+  });
+
+  test("a look-up table hides keys in the message, not in the chain's indexes", async () => {
+    const signature = await chain.pay(createOrder({ usesLookupTable: true }));
+    chain.mine(2);
+    expect(await listSignatures()).toEqual([signature]);
+    const foundTransaction = await findTransaction(signature);
+    expect(foundTransaction?.version).toBe(0);
+    expect(foundTransaction?.transaction.message.accountKeys).not.toContain(reference);
+    expect(foundTransaction?.meta?.loadedAddresses?.readonly).toContain(reference);
+    expect(await computeReceived(signature)).toBe(5_000n);
+    await expect(
+      callChain("getTransaction", signature, { commitment: "confirmed" }),
+    ).rejects.toMatchObject({ code: -32015 });
+  });
+
+  test("a transaction of version 1 is told to those who ask for it", async () => {
+    const signature = await chain.pay(createOrder({ isVersion1: true }));
+    chain.mine(2);
+    expect(await listSignatures()).toEqual([signature]);
+    await expect(
+      callChain("getTransaction", signature, { commitment: "confirmed", ...transactionOptions }),
+    ).rejects.toMatchObject({ code: -32015 });
+    const newestOptions = { ...transactionOptions, maxSupportedTransactionVersion: 1 };
+    expect(
+      await callChain("getTransaction", signature, { commitment: "confirmed", ...newestOptions }),
+    ).toMatchObject({
+      version: 1,
+      transaction: { message: { accountKeys: expect.arrayContaining([reference]) } },
+    });
+    expect(chain.readReceived(owner, "usdc")).toBe(5_000n);
+  });
+
+  test("several payments in one transaction, to two accounts of the owner", async () => {
+    const secondAccount = await chain.createTokenAccount(owner, "usdc");
+    chain.mine();
+    const signature = await chain.payInOneTransaction([
+      createOrder(),
+      createOrder({ amount: 7n, account: secondAccount }),
+    ]);
+    chain.mine(2);
+    expect(await computeReceived(signature)).toBe(5_007n);
+    expect(chain.readReceived(owner, "usdc")).toBe(5_007n);
+  });
+
+  test("a failed, a forged and a coin's payment name the reference and move no token", async () => {
+    const failedSignature = await chain.payFailing(createOrder());
+    const forgedSignature = await chain.payForged(createOrder());
+    const coinSignature = await chain.payCoin(createOrder({ amount: 1_000_000n }));
+    chain.mine(2);
+    expect(await listSignatures()).toEqual([coinSignature, forgedSignature, failedSignature]);
+    const meta = (await findTransaction(failedSignature))?.meta;
+    expect(meta?.err).toEqual({ InstructionError: [2n, { Custom: 1n }] });
+    expect(meta?.fee).toBe(5_000n);
+    for (const signature of [failedSignature, forgedSignature, coinSignature])
+      expect(await computeReceived(signature)).toBe(0n);
+    expect(await callChain("getBalance", owner, { commitment: "processed" })).toMatchObject({
+      value: 1_000_000,
+    });
+  });
+
+  test("without a reference only the owner's account tells of it, with its memo", async () => {
+    const signature = await chain.pay(createOrder({ references: [], memo: "for tea" }));
+    chain.mine(2);
+    expect(await listSignatures()).toEqual([]);
+    const account = await chain.findTokenAccount(owner, "usdc");
+    const entries = await createRpc(chain)
+      .getSignaturesForAddress(account, { commitment: "confirmed" })
+      .send();
+    expect(entries).toMatchObject([{ signature, memo: "[7] for tea", err: null }]);
+  });
+
+  test("signatures are listed newest first, in pages between two of them", async () => {
+    const signatures: string[] = [];
+    for (let index = 0; index < 5; index += 1) {
+      signatures.unshift(await chain.pay(createOrder({ amount: BigInt(index + 1) })));
+      if (index % 2 === 1) chain.mine();
+    }
+    chain.mine(2);
+    const fetchPage = async (options: object) => {
+      const result = await callChain("getSignaturesForAddress", reference, {
+        commitment: "confirmed",
+        ...options,
+      });
+      return (result as { signature: string }[]).map(({ signature }) => signature);
+    };
+    expect(await fetchPage({})).toEqual(signatures);
+    expect(await fetchPage({ limit: 2 })).toEqual(signatures.slice(0, 2));
+    expect(await fetchPage({ before: signatures[1], limit: 2 })).toEqual(signatures.slice(2, 4));
+    expect(await fetchPage({ until: signatures[3] })).toEqual(signatures.slice(0, 3));
+    const unknownSignature = "5".repeat(88);
+    expect(await fetchPage({ before: unknownSignature })).toEqual([]);
+    expect(await fetchPage({ until: unknownSignature })).toEqual(signatures);
+    await expect(fetchPage({ limit: 1_001 })).rejects.toMatchObject({ code: -32602 });
+  });
+});
+
+describe("slots and forks", () => {
+  test("skipped, future and unknown slots are told apart, and by an archive in its words", async () => {
+    const firstSlot = chain.mine();
+    chain.skip(2);
+    const nextSlot = chain.mine(1);
+    chain.mine(1);
+    const fetchBlock = (slot: number, url = chain.url) =>
+      callNode(url, "getBlock", [
+        slot,
+        { commitment: "confirmed", transactionDetails: "none", rewards: false },
+      ]);
+    expect(await fetchBlock(nextSlot)).toMatchObject({ parentSlot: firstSlot, blockHeight: 2 });
+    await expect(fetchBlock(firstSlot + 1)).rejects.toMatchObject({ code: -32007 });
+    await expect(fetchBlock(nextSlot + 9)).rejects.toMatchObject({ code: -32004 });
+    await expect(fetchBlock(firstSlot - 9)).rejects.toMatchObject({ code: -32001 });
+    const archiveNode = await chain.startNode();
+    archiveNode.becomeArchive();
+    await expect(fetchBlock(firstSlot + 1, archiveNode.url)).rejects.toMatchObject({
+      code: -32009,
+    });
+    expect(await callChain("getBlocks", firstSlot, { commitment: "confirmed" })).toEqual([
+      firstSlot,
+      nextSlot,
+    ]);
+  });
+
+  test("a fork drops a payment and all that it changed; its slot is skipped", async () => {
+    const signature = await chain.pay(createOrder());
+    const slot = chain.mine();
+    chain.mine();
+    expect(await listSignatures()).toEqual([signature]);
+    chain.reorg(2);
+    expect(await listSignatures()).toEqual([]);
+    expect(await findTransaction(signature)).toBeNull();
+    expect(chain.readReceived(owner, "usdc")).toBe(0n);
+    expect(chain.findSlot(signature)).toBeUndefined();
+    await expect(callChain("getBlock", slot, { commitment: "confirmed" })).rejects.toMatchObject({
+      code: -32007,
+    });
+    const blocks = await callChain("getBlocks", slot - 1, { commitment: "confirmed" });
+    expect(blocks).toEqual([slot - 1, slot + 2]);
+    chain.mine(finalizedLag);
+    expect(await listSignatures(chain, "finalized")).toEqual([]);
+  });
+
+  test("a payment lands again under the same signature, in a later slot", async () => {
+    const signature = await chain.pay(createOrder());
+    const slot = chain.mine();
+    chain.mine();
+    chain.reorg(2, [{ signature, offset: 1 }]);
+    chain.mine();
+    expect(chain.findSlot(signature)).toBe(slot + 3);
+    expect(await findTransaction(signature)).toMatchObject({ slot: BigInt(slot + 3) });
+    expect(await listSignatures()).toEqual([signature]);
+    expect(chain.readReceived(owner, "usdc")).toBe(5_000n);
+  });
+
+  test("what is final is not taken back, unless a test says so", async () => {
+    const signature = await chain.pay(createOrder());
+    chain.mine(finalizedLag + 1);
+    expect(() => chain.reorg(finalizedLag + 1)).toThrow(/below the last final/);
+    expect(await listSignatures(chain, "finalized")).toEqual([signature]);
+    chain.reorg(finalizedLag + 1, [], { breaksFinality: true });
+    expect(await listSignatures(chain, "finalized")).toEqual([]);
+  });
+});
+
+describe("nodes", () => {
+  test("one has pruned what is below a slot: it tells of nothing there, and of all that follows", async () => {
+    const oldSignature = await chain.pay(createOrder());
+    const slot = chain.mine();
+    const newSignature = await chain.pay(createOrder());
+    chain.mine(finalizedLag);
+    const { url, ...prunedNode } = await chain.startNode();
+    const callPrunedNode = (method: string, ...params: readonly unknown[]) =>
+      callNode(url, method, params);
+    const options = { ...transactionOptions, commitment: "confirmed" };
+    const firstAvailableBlock = await callPrunedNode("getFirstAvailableBlock");
+    prunedNode.prune(slot + 1);
+    expect(firstAvailableBlock).toBeLessThan(slot);
+    expect(await callPrunedNode("getFirstAvailableBlock")).toBe(slot + 1);
+    expect(await callPrunedNode("getTransaction", oldSignature, options)).toBeNull();
+    expect(await callPrunedNode("getTransaction", newSignature, options)).toMatchObject({
+      slot: slot + 1,
+    });
+    expect(await listSignatures({ url })).toEqual([newSignature]);
+    expect(await callPrunedNode("getBlocks", slot, slot + 1, ...confirmedOptions)).toEqual([
+      slot + 1,
+    ]);
+    await expect(callPrunedNode("getBlock", slot, options)).rejects.toMatchObject({ code: -32001 });
+    prunedNode.restore();
+    expect(await listSignatures({ url })).toEqual([newSignature, oldSignature]);
+  });
+
+  test("one lags, one stays on its fork, one has forgotten", async () => {
+    const [laggingNode, frozenNode, forgetfulNode] = await Promise.all([
+      chain.startNode(),
+      chain.startNode(),
+      chain.startNode(),
+    ]);
+    laggingNode.lagBy(2);
+    const signature = await chain.pay(createOrder());
+    chain.mine(2);
+    frozenNode.freeze();
+    forgetfulNode.hideTransaction(signature);
+    expect(await listSignatures(laggingNode)).toEqual([]);
+    expect(await listSignatures(forgetfulNode)).toEqual([]);
+    chain.reorg(2);
+    expect(await listSignatures()).toEqual([]);
+    expect(await listSignatures(frozenNode)).toEqual([signature]);
+    frozenNode.resume();
+    expect(await listSignatures(frozenNode)).toEqual([]);
+    await expect(
+      callNode(laggingNode.url, "getSlot", [{ minContextSlot: chain.getHeadSlot() }]),
+    ).rejects.toMatchObject({ code: -32016 });
+    laggingNode.lagBy(0);
+    chain.skip(200);
+    chain.mine(2);
+    laggingNode.lagBy(2);
+    await expect(callNode(laggingNode.url, "getHealth", [])).rejects.toMatchObject({
+      code: -32005,
+    });
+    expect(await callChain("getHealth")).toBe("ok");
+  });
+
+  test("answers batches in order, and says which calls it does not know", async () => {
+    const response = await fetch(chain.url, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(
+        ["getHealth", "getNothing"].map((method, id) => ({ jsonrpc: "2.0", id, method })),
+      ),
+    });
+    expect(await response.json()).toMatchObject([
+      { id: 0, result: "ok" },
+      { id: 1, error: { code: -32601 } },
+    ]);
+    expect(await callChain("getGenesisHash")).toBe(chain.genesisHash);
+  });
+});
+
+describe("sending", () => {
+  const sendRaw = (bytes: Uint8Array, options: object = {}) =>
+    callChain("sendTransaction", Buffer.from(bytes).toString("base64"), {
+      encoding: "base64",
+      ...options,
+    });
+
+  test("a wallet's transaction lands once, however often it is sent", async () => {
+    const { bytes, signature } = await chain.sign([createOrder()]);
+    expect(await sendRaw(bytes)).toBe(signature);
+    expect(await sendRaw(bytes)).toBe(signature);
+    chain.mine();
+    expect(chain.readReceived(owner, "usdc")).toBe(5_000n);
+    await expect(sendRaw(bytes)).rejects.toMatchObject({
+      code: -32002,
+      data: { err: "AlreadyProcessed" },
+    });
+  });
+
+  test("a spoilt signature and a payment that will fail are refused at once", async () => {
+    const { bytes } = await chain.sign([createOrder()]);
+    const corruptedBytes = bytes.with(1, (bytes[1] ?? 0) ^ 1);
+    await expect(sendRaw(corruptedBytes)).rejects.toMatchObject({ code: -32003 });
+    const excessivePayment = await chain.sign([createOrder({ amount: 10n ** 18n })]);
+    await expect(sendRaw(excessivePayment.bytes)).rejects.toMatchObject({ code: -32002 });
+    await expect(sendRaw(bytes.slice(0, 70))).rejects.toMatchObject({ code: -32602 });
+    const text = Buffer.from(excessivePayment.bytes).toString("base64");
+    expect(await callChain("simulateTransaction", text, { encoding: "base64" })).toMatchObject({
+      value: { err: { InstructionError: [2, { Custom: 1 }] } },
+    });
+    const { messageBytes } = getTransactionDecoder().decode(bytes);
+    const message = Buffer.from(messageBytes).toString("base64");
+    expect(await callChain("getFeeForMessage", message)).toMatchObject({ value: 5_000 });
+  });
+
+  test("a transaction over a hash that is too old is never in a block", async () => {
+    const { bytes, signature } = await chain.sign([createOrder()]);
+    const latestBlockhash = await callChain("getLatestBlockhash", { commitment: "processed" });
+    const { blockhash } = (latestBlockhash as { value: { blockhash: string } }).value;
+    chain.mine(151);
+    expect(
+      await callChain("isBlockhashValid", blockhash, { commitment: "processed" }),
+    ).toMatchObject({
+      value: false,
+    });
+    await expect(sendRaw(bytes)).rejects.toMatchObject({ data: { err: "BlockhashNotFound" } });
+    await sendRaw(bytes, { skipPreflight: true });
+    chain.mine();
+    expect(chain.findSlot(signature)).toBeUndefined();
+  });
+
+  test("a chain that is kept in a file goes on where it stood, block for block", async () => {
+    const directory = await mkdtemp(join(tmpdir(), "kept-solana-"));
+    const journalFile = join(directory, "blocks");
+    const firstChain = await startSolanaChain({ journalFile });
+    const signature = await firstChain.pay(createOrder({ memo: "kept" }));
+    await firstChain.payFailing(createOrder());
+    expect(firstChain.hasUnfinalizedTransactions()).toBe(true);
+    firstChain.skip(3);
+    firstChain.mine(2);
+    const blocks = [
+      firstChain.getHeadSlot(),
+      await callNode(firstChain.url, "getLatestBlockhash", confirmedOptions),
+    ];
+    await firstChain.close();
+    // A process that was killed may have written half a line.
+    await appendFile(journalFile, '{"slot":4');
+    const secondChain = await startSolanaChain({ journalFile });
+    expect([
+      secondChain.getHeadSlot(),
+      await callNode(secondChain.url, "getLatestBlockhash", confirmedOptions),
+    ]).toEqual(blocks);
+    expect(secondChain.findSlot(signature)).toBe(firstChain.findSlot(signature));
+    expect(secondChain.readReceived(owner, "usdc")).toBe(5_000n);
+    expect(secondChain.hasUnfinalizedTransactions()).toBe(true);
+    await secondChain.pay(createOrder());
+    secondChain.mine(40);
+    expect([
+      secondChain.readReceived(owner, "usdc"),
+      secondChain.hasUnfinalizedTransactions(),
+    ]).toEqual([10_000n, false]);
+    secondChain.reorg(1);
+    expect(() => secondChain.mine()).toThrow(/cannot fork/);
+    await secondChain.close();
+    await rm(directory, { recursive: true, force: true });
+  });
+
+  test("given the same start, tokens and payers have the same addresses", async () => {
+    const otherChain = await startSolanaChain();
+    expect([otherChain.catalogueData, otherChain.payers]).toEqual([
+      chain.catalogueData,
+      chain.payers,
+    ]);
+    const [{ caip2 } = { caip2: "" }] = chain.catalogueData.chains;
+    expect(caip2).toBe(`solana:${String(await callChain("getGenesisHash")).slice(0, 32)}`);
+    const { tokens } = createCatalogue(CatalogueData.parse(chain.catalogueData));
+    expect(tokens.map(({ symbol }) => symbol)).toEqual(["USDC", "COIN9", "NEWER", "FEE"]);
+    const mint = address(otherChain.tokens.get("usdc")?.mint ?? "");
+    const { value } = await createRpc(otherChain)
+      .getAccountInfo(mint, { encoding: "base64" })
+      .send();
+    expect(value?.owner).toBe(otherChain.tokens.get("usdc")?.program);
+    await otherChain.close();
+  });
+});

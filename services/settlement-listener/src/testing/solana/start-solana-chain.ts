@@ -1,0 +1,484 @@
+import { randomBytes } from "node:crypto";
+import {
+  type Address,
+  type Instruction,
+  type KeyPairSigner,
+  address,
+  getAddressDecoder,
+  getAddressEncoder,
+} from "@solana/kit";
+import {
+  getInitializeAccount3Instruction,
+  getTransferCheckedInstruction,
+} from "@solana-program/token";
+import {
+  type Token,
+  type TokenName,
+  findAssociatedAccount,
+  createMintInstructions,
+  listTokens,
+  createMintToInstruction,
+  createAssociatedAccountInstruction,
+} from "./create-tokens.ts";
+import { openBlockJournal } from "./block-journal.ts";
+import { createCatalogueData } from "./create-catalogue-data.ts";
+import { type SolanaNode, startNode } from "./start-node.ts";
+import { type Landing, type Ledger, createLedger } from "./create-ledger.ts";
+import {
+  executeTransaction,
+  readAccount,
+  decodeTransaction,
+  writeAccount,
+} from "./execute-transaction.ts";
+import {
+  type SignedTransaction,
+  createAccountInstruction,
+  createUnitLimitInstruction,
+  createSigner,
+  signEncodedTransaction,
+  signVersion1Transaction,
+  signTransaction,
+  createLamportTransferInstruction,
+  withReferences,
+  createMemoInstruction,
+} from "./sign-transaction.ts";
+import { decodeHolding } from "./token-account.ts";
+
+export type { Landing } from "./create-ledger.ts";
+export type { SolanaNode } from "./start-node.ts";
+export type { TokenName } from "./create-tokens.ts";
+
+/** More than any test spends, and each transfer fits into 64 bits. */
+const initialBalance = 10n ** 17n;
+const payerLamports = 10n ** 13n;
+const accountLength = 165;
+
+/** What a payer pays; the amount is in base units, `to` the owner's wallet. */
+export type SolanaOrder = {
+  to: string;
+  amount: bigint;
+  /** Keys that the transfer names; none if not given. */
+  references?: readonly string[];
+  token?: TokenName;
+  memo?: string;
+  /** Which of the three payers; the first if not given. */
+  payer?: 0 | 1 | 2;
+  /** A token account of the owner that is not the usual one. */
+  account?: string;
+  /** Whether keys are taken from a look-up table, by a versioned transaction. */
+  usesLookupTable?: boolean;
+  /** Whether it is a transaction of version 1. */
+  isVersion1?: boolean;
+  /** So many bytes more behind the transfer's own. */
+  trailingBytes?: number;
+};
+
+type ChainOptions = {
+  /** How many blocks behind the head `confirmed` and `finalized` are. */
+  confirmedLag?: number;
+  finalizedLag?: number;
+  port?: number;
+  /** Where the blocks are kept, so that the next chain goes on where this one stood. */
+  journalFile?: string;
+  /** The chain's time where a block is given none, in Unix seconds. */
+  now?: () => number;
+};
+
+export type LocalSolanaChain = Awaited<ReturnType<typeof startSolanaChain>>;
+
+/**
+ * Opens a local Solana: a real VM with tokens of both token programs and payers who hold plenty,
+ * behind a node's JSON-RPC. It makes blocks only when it is told to.
+ */
+export const startSolanaChain = async ({
+  confirmedLag = 1,
+  finalizedLag = 32,
+  port,
+  journalFile,
+  now = () => Math.floor(Date.now() / 1000),
+}: ChainOptions = {}) => {
+  const ledger = createLedger({ now });
+  const tokens = await listTokens();
+  const payers = await Promise.all(
+    ["one", "two", "three"].map((name) => createSigner(`payer ${name}`)),
+  );
+  const context: ChainContext = { ledger, tokens, payers, finalizedLag, serial: { lastNumber: 0 } };
+  await issueTokens(context);
+  const genesisHash = ledger.head().hash;
+  const journal = journalFile === undefined ? undefined : openBlockJournal(ledger, journalFile);
+  const lags = { confirmedLag, finalizedLag };
+  const nodes: SolanaNode[] = [];
+  const startChainNode = async (port?: number): Promise<SolanaNode> => {
+    const node = await startNode(ledger, { lags, ...(port === undefined ? {} : { port }) });
+    nodes.push(node);
+    return node;
+  };
+  const node = await startChainNode(port);
+  return {
+    ...createPayments(context),
+    ...createControls(ledger, lags),
+    /** Makes blocks in the next slots; what waits stands in the first. Answers the last slot. */
+    mine: (count = 1): number => {
+      for (let index = 0; index < count; index += 1) ledger.produce();
+      journal?.record();
+      return ledger.head().slot;
+    },
+    /** The node at `url`. */
+    node,
+    url: node.url,
+    genesisHash,
+    /** The chain and its tokens, as a catalogue has them. */
+    catalogueData: createCatalogueData(tokens, genesisHash),
+    tokens,
+    payers: payers.map((payer) => payer.address),
+    issuer: (await createSigner("issuer")).address,
+    /** Opens one more node of the same chain, which may lag or be on another fork. */
+    startNode: () => startChainNode(),
+    /** What an owner's accounts of a token hold now, however it came there. */
+    readReceived: (owner: string, name: TokenName): bigint => {
+      const { mint, program } = findToken(context, name);
+      return ledger.svm
+        .getProgramAccounts(program)
+        .map((account) => decodeHolding(readAccount(ledger.svm, account.address)))
+        .filter((holding) => holding?.mint === mint && holding.owner === owner)
+        .reduce((sum, holding) => sum + (holding?.amount ?? 0n), 0n);
+    },
+    findTokenAccount: (owner: string, name: TokenName): Promise<Address> =>
+      findAssociatedAccount(findToken(context, name), address(owner)),
+    /** Creates an off-curve account of a program, as vaults are. Returns its address. */
+    createVault: async (program: VaultProgram): Promise<Address> => {
+      const [usdc] = tokens.values();
+      if (usdc === undefined) throw new Error("there is no token");
+      // Nobody has the key of a derived address.
+      const vault = await findAssociatedAccount(usdc, freshAddress());
+      writeAccount(ledger.svm, vault, {
+        lamports: ledger.svm.minimumBalanceForRentExemption(0n),
+        data: new Uint8Array(),
+        owner: address(vaultPrograms[program]),
+        isExecutable: false,
+      });
+      return vault;
+    },
+    close: async (): Promise<void> => {
+      await Promise.all(nodes.map((chainNode) => chainNode.close()));
+    },
+  };
+};
+
+type VaultProgram = keyof typeof vaultPrograms;
+const vaultPrograms = {
+  system: "11111111111111111111111111111111",
+  squads: "SQDS4ep65T869zMMBKyuUq6aD6EgTu8psMjkvj52pCf",
+};
+
+/** A fresh address whose key nobody has, as a reference is, or an owner's that only receives. */
+export const freshAddress = (): Address => getAddressDecoder().decode(randomBytes(32));
+
+type ChainContext = {
+  ledger: Ledger;
+  tokens: ReadonlyMap<TokenName, Token>;
+  payers: readonly KeyPairSigner[];
+  finalizedLag: number;
+  serial: { lastNumber: number };
+};
+
+const createControls = (ledger: Ledger, lags: { confirmedLag: number; finalizedLag: number }) => ({
+  /** Lets slots pass without a block. */
+  skip: (count = 1): void => ledger.skip(count),
+  /** Whether a transaction waits for a block, or is in one that is not final yet. */
+  hasUnfinalizedTransactions: (): boolean =>
+    ledger.countPending() > 0 ||
+    ledger.blocks.slice(-lags.finalizedLag).some(({ transactions }) => transactions.length > 0),
+  /** The newest slot with a block. */
+  getHeadSlot: (): number => ledger.head().slot,
+  /** How many blocks there are above genesis. */
+  getHeight: (): number => ledger.head().height,
+  /** The slot of a transaction's block; undefined if it is in none. */
+  findSlot: (signature: string): number | undefined =>
+    ledger.listLandings(signature).find(({ slot, height }) => ledger.blocks[height]?.slot === slot)
+      ?.slot,
+  /**
+   * Another fork wins: the newest blocks are gone, as many others follow in later slots, and only the
+   * given transactions land in them again. Blocks that are final stay, unless a test breaks that rule.
+   */
+  reorg: (
+    depth: number,
+    relandings: readonly Landing[] = [],
+    { breaksFinality = false } = {},
+  ): void => {
+    if (depth > lags.finalizedLag && !breaksFinality) {
+      throw new Error(`${depth} blocks reach below the last final one`);
+    }
+    ledger.fork(depth, relandings);
+  },
+  /** Drops what waits for a block. */
+  dropPending: (): void => ledger.dropPending(),
+  /** The next block's time, in Unix seconds. */
+  setNextBlockTime: (seconds: number): void => ledger.setNextBlockTime(seconds),
+});
+
+const createPayments = (context: ChainContext) => ({
+  /** Pays in one transaction, which waits for a block. Answers its signature. */
+  pay: (order: SolanaOrder): Promise<string> => payInOneTransaction(context, [order]),
+  /** Several payments in one transaction. */
+  payInOneTransaction: (orders: readonly SolanaOrder[]): Promise<string> =>
+    payInOneTransaction(context, orders),
+  /** The same, as one instruction that runs them all. */
+  payBatch: async (orders: readonly SolanaOrder[]): Promise<string> => {
+    const payer = findPayer(context, 0);
+    const accountCreations: Instruction[] = [];
+    const transferInstructions: Instruction[] = [];
+    for (const order of orders) {
+      const instructions = await createTransferInstructions(context, order, payer);
+      accountCreations.push(...instructions.slice(0, -1));
+      transferInstructions.push(...instructions.slice(-1));
+    }
+    return send(
+      context,
+      [...accountCreations, createBatchInstruction(transferInstructions)],
+      payer,
+    );
+  },
+  /** The same, signed and not sent. */
+  sign: (orders: readonly SolanaOrder[]): Promise<SignedTransaction> =>
+    signPayments(context, orders),
+  /** Signs a transaction that somebody else made, in base64, as a payer's wallet would. */
+  signEncoded: (encodedTransaction: string, payer: 0 | 1 | 2 = 0): Promise<SignedTransaction> =>
+    signEncodedTransaction(encodedTransaction, findPayer(context, payer)),
+  send: ({ bytes }: SignedTransaction): void => context.ledger.submit(bytes),
+  /** Names the references and moves nothing. */
+  payForged: async ({ to, references = [], payer = 0 }: SolanaOrder): Promise<string> => {
+    const from = findPayer(context, payer);
+    const emptyTransfer = createLamportTransferInstruction({ from, to, lamports: 0n });
+    return await send(context, [withReferences(emptyTransfer, references)], from);
+  },
+  /** Pays the chain's own coin. */
+  payCoin: async ({ to, amount, references = [], payer = 0 }: SolanaOrder): Promise<string> => {
+    const from = findPayer(context, payer);
+    const lamportTransfer = createLamportTransferInstruction({ from, to, lamports: amount });
+    return await send(context, [withReferences(lamportTransfer, references)], from);
+  },
+  /** Pays more than there is: the transaction stands in a block, with its references, and failed. */
+  payFailing: (order: SolanaOrder): Promise<string> =>
+    payInOneTransaction(context, [{ ...order, amount: initialBalance * 100n }]),
+  /** Makes tokens in the owner's usual account, as bridges do; the issuer pays the fee. */
+  mintTokens: async ({ to, amount, token: name = "usdc" }: SolanaOrder): Promise<string> => {
+    const [issuer, token] = [await createSigner("issuer"), findToken(context, name)];
+    const owner = address(to);
+    const associatedAddress = await findAssociatedAccount(token, owner);
+    const hasAccount = readAccount(context.ledger.svm, associatedAddress) !== undefined;
+    const accountCreation = hasAccount
+      ? []
+      : [await createAssociatedAccountInstruction(token, { owner, payer: issuer })];
+    return send(
+      context,
+      [...accountCreation, await createMintToInstruction(token, { owner, amount, issuer })],
+      issuer,
+    );
+  },
+  /** Opens one more token account of an owner, at once. Answers its address. */
+  createTokenAccount: async (owner: string, name: TokenName): Promise<Address> => {
+    const [from, token] = [findPayer(context, 0), findToken(context, name)];
+    const account = await createSigner(`account ${(context.serial.lastNumber += 1)}`);
+    const bytes = token.name === "fee" ? feeAccountLength : accountLength;
+    const lamports = context.ledger.svm.minimumBalanceForRentExemption(BigInt(bytes));
+    const createInstruction = createAccountInstruction({
+      payer: from,
+      account,
+      lamports,
+      bytes,
+      owner: token.program,
+    });
+    const accountConfig = { account: account.address, mint: token.mint, owner: address(owner) };
+    const programAddress = token.program;
+    const initializeInstruction = getInitializeAccount3Instruction(accountConfig, {
+      programAddress,
+    });
+    await send(context, [createInstruction, initializeInstruction], from);
+    return account.address;
+  },
+  /** Opens an owner's usual account; it waits for a block. */
+  createAssociatedAccount: async (owner: string, name: TokenName): Promise<void> => {
+    const payer = findPayer(context, 0);
+    const token = findToken(context, name);
+    await send(
+      context,
+      [await createAssociatedAccountInstruction(token, { owner: address(owner), payer })],
+      payer,
+    );
+  },
+});
+
+/** With the extension in which a transfer's fee is withheld. */
+const feeAccountLength = 182;
+
+const findToken = ({ tokens }: ChainContext, name: TokenName): Token => {
+  const token = tokens.get(name);
+  if (token === undefined) throw new Error(`there is no token ${name}`);
+  return token;
+};
+
+const findPayer = ({ payers }: ChainContext, index: number): KeyPairSigner => {
+  const payer = payers[index];
+  if (payer === undefined) throw new Error(`there is no payer ${index}`);
+  return payer;
+};
+
+/** Signs over a block that no fork takes back, as wallets do. */
+const chooseBlockhash = ({ ledger, finalizedLag }: ChainContext): string =>
+  ledger.blocks.at(-1 - Math.min(finalizedLag, ledger.head().height))?.hash ?? "";
+
+const send = async (
+  context: ChainContext,
+  instructions: readonly Instruction[],
+  payer: KeyPairSigner,
+): Promise<string> => {
+  const limitInstruction = createUnitLimitInstruction((context.serial.lastNumber += 1));
+  const blockhash = chooseBlockhash(context);
+  const signed = await signTransaction({
+    payer,
+    instructions: [limitInstruction, ...instructions],
+    blockhash,
+  });
+  context.ledger.submit(signed.bytes);
+  return signed.signature;
+};
+
+const payInOneTransaction = async (
+  context: ChainContext,
+  orders: readonly SolanaOrder[],
+): Promise<string> => {
+  const signed = await signPayments(context, orders);
+  context.ledger.submit(signed.bytes);
+  return signed.signature;
+};
+
+const signPayments = async (
+  context: ChainContext,
+  orders: readonly SolanaOrder[],
+): Promise<SignedTransaction> => {
+  const payer = findPayer(context, orders[0]?.payer ?? 0);
+  const serial = (context.serial.lastNumber += 1);
+  const transfers: Instruction[] = [];
+  for (const order of orders)
+    transfers.push(...(await createTransferInstructions(context, order, payer)));
+  const blockhash = chooseBlockhash(context);
+  if (orders.some(({ isVersion1 }) => isVersion1 === true)) {
+    return await signVersion1Transaction({ payer, instructions: transfers, blockhash, serial });
+  }
+  const instructions = [createUnitLimitInstruction(serial), ...transfers];
+  if (!orders.some(({ usesLookupTable }) => usesLookupTable === true)) {
+    return await signTransaction({ payer, instructions, blockhash });
+  }
+  const tables = writeLookupTable(context, instructions);
+  return await signTransaction({ payer, instructions, blockhash, tables });
+};
+
+const createTransferInstructions = async (
+  context: ChainContext,
+  order: SolanaOrder,
+  payer: KeyPairSigner,
+): Promise<Instruction[]> => {
+  const token = findToken(context, order.token ?? "usdc");
+  const owner = address(order.to);
+  const associatedAddress = await findAssociatedAccount(token, owner);
+  const hasAccount =
+    order.account !== undefined || readAccount(context.ledger.svm, associatedAddress) !== undefined;
+  const transferInstruction = getTransferCheckedInstruction(
+    {
+      source: await findAssociatedAccount(token, payer.address),
+      mint: token.mint,
+      destination: order.account === undefined ? associatedAddress : address(order.account),
+      authority: payer,
+      amount: order.amount,
+      decimals: token.decimals,
+    },
+    { programAddress: token.program },
+  );
+  const data = new Uint8Array([
+    ...transferInstruction.data,
+    ...new Uint8Array(order.trailingBytes ?? 0),
+  ]);
+  return [
+    ...(order.memo === undefined ? [] : [createMemoInstruction(order.memo)]),
+    ...(hasAccount ? [] : [await createAssociatedAccountInstruction(token, { owner, payer })]),
+    withReferences({ ...transferInstruction, data }, order.references ?? []),
+  ];
+};
+
+const batchInstruction = 255;
+
+/** Instructions of one token program as its `batch` (SIMD-0266). */
+const createBatchInstruction = (instructions: readonly Instruction[]): Instruction => {
+  const [firstInstruction] = instructions;
+  if (firstInstruction === undefined) throw new Error("a batch of nothing");
+  const encodedParts = instructions.flatMap(({ accounts = [], data = new Uint8Array() }) => [
+    accounts.length,
+    data.length,
+    ...data,
+  ]);
+  return {
+    programAddress: firstInstruction.programAddress,
+    accounts: instructions.flatMap(({ accounts = [] }) => accounts),
+    data: new Uint8Array([batchInstruction, ...encodedParts]),
+  };
+};
+
+const tableHeaderBytes = 56;
+const addressBytes = 32;
+
+/** Puts a look-up table with all keys of the instructions onto the chain, as if it always was. */
+const writeLookupTable = ({ ledger }: ChainContext, instructions: readonly Instruction[]) => {
+  const keys = instructions.flatMap(({ accounts = [] }) =>
+    accounts.map((account) => account.address),
+  );
+  const uniqueKeys = [...new Set(keys)];
+  const data = Buffer.alloc(tableHeaderBytes + uniqueKeys.length * addressBytes);
+  data.writeUInt32LE(1, 0);
+  data.writeBigUInt64LE(2n ** 64n - 1n, 4);
+  uniqueKeys.forEach((key, index) =>
+    data.set(getAddressEncoder().encode(key), tableHeaderBytes + index * addressBytes),
+  );
+  const table = freshAddress();
+  writeAccount(ledger.svm, table, {
+    lamports: ledger.svm.minimumBalanceForRentExemption(BigInt(data.length)),
+    data: new Uint8Array(data),
+    owner: address("AddressLookupTab1e1111111111111111111111111"),
+    isExecutable: false,
+  });
+  return { [table]: uniqueKeys };
+};
+
+/** Creates the tokens and gives the payers plenty, before the first block. */
+const issueTokens = async (context: ChainContext): Promise<void> => {
+  const { svm } = context.ledger;
+  const issuer = await createSigner("issuer");
+  for (const { address: holderAddress } of [issuer, ...context.payers]) {
+    svm.airdrop(holderAddress, payerLamports as never);
+  }
+  for (const token of context.tokens.values()) {
+    await executeNow(context, issuer, await createMintInstructions(svm, { token, issuer }));
+    for (const { address: owner } of context.payers) {
+      await executeNow(context, issuer, [
+        await createAssociatedAccountInstruction(token, { owner, payer: issuer }),
+        await createMintToInstruction(token, { owner, amount: initialBalance, issuer }),
+      ]);
+    }
+  }
+};
+
+const executeNow = async (
+  { ledger }: ChainContext,
+  payer: KeyPairSigner,
+  instructions: readonly Instruction[],
+): Promise<void> => {
+  const blockhash = ledger.head().hash;
+  const { bytes } = await signTransaction({ payer, instructions, blockhash });
+  const result = executeTransaction(ledger.svm, decodeTransaction(ledger.svm, bytes));
+  if ("refusedFor" in result || result.execution.err !== null) {
+    throw new Error(`a token could not be issued: ${JSON.stringify(result, serializeBigInt)}`);
+  }
+};
+
+const serializeBigInt = (_key: string, value: unknown): unknown =>
+  typeof value === "bigint" ? String(value) : value;

@@ -1,0 +1,74 @@
+import { findReadSpan } from "../../store/read-spans.ts";
+import { type Leadership, saveAuditProgress } from "../../store/watchers.ts";
+import type { WatchContext } from "../chain/watch-context.ts";
+import type { ChainReader } from "../chain-reader.ts";
+import { findAuditLimit, isVerifierError } from "./find-audit-limit.ts";
+import { rereadBlocks, commitMissedTransfers } from "./reread-blocks.ts";
+
+/**
+ * Reads the next range of final blocks a second time and repairs what was missed (rule CHAIN-6).
+ * Where there are two providers it is never the one that read it first; the mark waits for another.
+ * Answers up to where it came.
+ */
+export const auditRange = async (
+  watch: WatchContext,
+  leadership: Leadership,
+  { auditedTo, finalizedTo }: { auditedTo: number; finalizedTo: number },
+): Promise<number> => {
+  const { chain, reader, verifiers } = watch;
+  const fromBlock = auditedTo + 1;
+  const { firstProviderId, readTo } = await findFirstReader(watch, fromBlock);
+  const toBlock = Math.min(finalizedTo, readTo, auditedTo + chain.settings.rangeBlocksMax);
+  const range = { fromBlock, toBlock, finalizedTo };
+  // A lone provider may have been short of logs when the range was new to it.
+  if (verifiers.length === 1) return auditWithReader(watch, leadership, reader, range);
+  let firstError: unknown;
+  for (const auditVerifier of verifiers.filter(({ id }) => id !== firstProviderId)) {
+    try {
+      const auditLimit = await findAuditLimit(watch, auditVerifier, range);
+      return await auditWithReader(watch, leadership, auditVerifier.reader, {
+        ...range,
+        toBlock: auditLimit,
+      });
+    } catch (error) {
+      if (!isVerifierError(error)) throw error;
+      firstError ??= error;
+    }
+  }
+  throw firstError;
+};
+
+type AuditRange = { fromBlock: number; toBlock: number; finalizedTo: number };
+
+const auditWithReader = async (
+  watch: WatchContext,
+  leadership: Leadership,
+  auditReader: ChainReader,
+  range: AuditRange,
+): Promise<number> => {
+  const { chain, log, metrics } = watch;
+  const rereadResult = await rereadBlocks(watch, auditReader, range);
+  metrics.countAuditDifferences(chain.id, "missing", rereadResult.missing.length);
+  metrics.countAuditDifferences(chain.id, "surplus", rereadResult.surplus.length);
+  for (const { transactionHash, ordinal } of rereadResult.surplus) {
+    const logFields = { chain: chain.id, transaction: transactionHash, ordinal };
+    log.error(logFields, "the second pass knows nothing of a payment that was settled");
+  }
+  await commitMissedTransfers(watch, leadership, rereadResult.missing, (tx) =>
+    saveAuditProgress(tx, chain.id, rereadResult.endBlock),
+  );
+  return rereadResult.endBlock;
+};
+
+/** Who read from a block on first, and up to where. */
+const findFirstReader = async (
+  { chain, pool, verifiers }: WatchContext,
+  fromBlock: number,
+): Promise<{ firstProviderId: string | undefined; readTo: number }> => {
+  const span = await findReadSpan(pool, chain.id, fromBlock);
+  if (span !== undefined && span.fromBlock <= fromBlock) {
+    return { firstProviderId: span.provider, readTo: span.toBlock };
+  }
+  // What was read before this was kept was most likely read by the provider that is asked first.
+  return { firstProviderId: verifiers[0]?.id, readTo: (span?.fromBlock ?? Infinity) - 1 };
+};

@@ -1,0 +1,358 @@
+import { randomBytes } from "node:crypto";
+import type { Hex } from "viem";
+import { afterEach, beforeAll, describe, expect, test } from "@jest/globals";
+import { keccak256Hex, topics } from "@payment-links/contracts";
+import { sqlVoid } from "@payment-links/postgres";
+import type { Clock } from "@payment-links/runtime";
+import { waitUntil } from "@payment-links/runtime/testing";
+import { useRig } from "@payment-links/runtime/testing/use-rig";
+import { createShiftedClock } from "@payment-links/runtime/testing/shifted-clock";
+import { readProgress } from "../../store/watchers.ts";
+import { startEvmChain } from "../../testing/start-evm-chain.ts";
+import { type WatchRig, createWatchRig } from "../../testing/create-watch-rig.ts";
+import { owner } from "../../testing/samples.ts";
+import { type ScriptedRpc, startScriptedRpc } from "../../testing/scripted-rpc.ts";
+import { withShortDelays } from "../../testing/short-delays.ts";
+import { misplaceLog } from "../../testing/misplace-log.ts";
+
+const chain = useRig(() => startEvmChain({ slotsInEpoch: 4 }));
+beforeAll(async () => {
+  await chain.mine(20);
+});
+
+let rig: WatchRig | undefined;
+const rpcs: ScriptedRpc[] = [];
+const startCaughtUpWatch = async (
+  ...args: Parameters<typeof createWatchRig>
+): Promise<WatchRig> => {
+  rig = await createWatchRig(...args);
+  await rig.service.start();
+  await rig.waitUntilScanned();
+  return rig;
+};
+const startRpc = async (): Promise<ScriptedRpc> => {
+  const rpc = await startScriptedRpc({ target: chain.url });
+  rpcs.push(rpc);
+  return rpc;
+};
+afterEach(async () => {
+  await rig?.close();
+  rig = undefined;
+  for (const rpc of rpcs.splice(0)) await rpc.close();
+});
+
+/**
+ * A link that is paid through a provider that hides it, once in each of so many blocks in a row, which
+ * are final by then.
+ */
+const payHidden = async (rig: WatchRig, blindRpc: ScriptedRpc, blockCount = 1) => {
+  const link = await rig.receiveNewLink();
+  const hiddenLogs = blindRpc.injectFault({ kind: "empty_logs" });
+  let hash: Hex | undefined;
+  for (let paidCount = 0; paidCount < blockCount; paidCount += 1) {
+    hash = await chain.pay({ reference: link.paymentReference, to: owner, amount: 7n });
+    await chain.mine();
+  }
+  const paidAt = await chain.readHeadNumber();
+  await chain.mine(9);
+  await waitUntil("it is final", async () => ((await rig.readStatus()).finalizedTo ?? 0) > paidAt);
+  return { link, hash, paidAt, hiddenLogs };
+};
+
+const waitUntilAudited = (rig: WatchRig, paidAt: number) =>
+  waitUntil(
+    "the second pass has gone by",
+    async () => ((await readProgress(rig.pool, "1337")).auditedTo ?? 0) > paidAt,
+  );
+
+/** Pays for so many references that no link has; answers their hashes, once no audit finds them anew. */
+const payUnknownReferences = async (rig: WatchRig, count: number): Promise<string[]> => {
+  const references = Array.from({ length: count }, () => randomBytes(16).toString("hex"));
+  for (const reference of references) await chain.pay({ reference, to: owner, amount: 1n });
+  await chain.mine();
+  const paidAt = await chain.readHeadNumber();
+  await chain.mine(9);
+  await waitUntilAudited(rig, paidAt);
+  return references.map(keccak256Hex);
+};
+
+/** Has a transfer been seen so many hours ago. */
+const setSeenHoursAgo = (rig: WatchRig, referenceHash = "", hours: number) =>
+  waitUntil(`one was seen ${hours} hours ago`, async () => {
+    const { rowCount } = await rig.pool.query(sqlVoid`
+      UPDATE chain_transfers SET seen_at = now() - ${hours} * interval '1 hour'
+      WHERE reference_hash = ${referenceHash}
+    `);
+    return rowCount === 1;
+  });
+
+/** Lets the service know that it has heard all that was said of links until so many hours ago. */
+const publishWatermark = (rig: WatchRig, hoursAgo: number) => {
+  const watermarkAt = new Date(Date.now() - hoursAgo * 60 * 60_000).toISOString();
+  const headers = { ce_type: "outbox.mark", ce_time: watermarkAt };
+  return rig.bus.publish([
+    { topic: topics.paymentLinks, key: "outbox.mark", headers, value: "{}" },
+  ]);
+};
+
+const isStored = (rig: WatchRig, referenceHash = "") =>
+  rig.pool.exists(sqlVoid`
+    SELECT FROM chain_transfers WHERE reference_hash = ${referenceHash}
+  `);
+
+/** A payment that both providers have hidden until its audit was over, and the first one hides still. */
+const payHiddenFromBoth = async (clock?: Clock) => {
+  const [first, second] = [await startRpc(), await startRpc()];
+  const rig = await startCaughtUpWatch(
+    chain,
+    { finality: "finalized" },
+    [first.url, second.url],
+    clock,
+  );
+  const hiddenBySecond = second.injectFault({ kind: "empty_logs" });
+  const hiddenPayment = await payHidden(rig, first);
+  await waitUntilAudited(rig, hiddenPayment.paidAt);
+  hiddenBySecond.stop();
+  return { ...hiddenPayment, first, rig, second };
+};
+
+const publishedStatuses = (rig: WatchRig, linkId: string) =>
+  rig.publishedPayments(linkId).map(({ status }) => status);
+
+const requestRescan = (rig: WatchRig, body: unknown) =>
+  fetch(`${rig.internalUrl}/internal/settlement/rescan`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
+
+describe("the second pass", () => {
+  test("finds by another provider what the first one hid, repairs it and counts it (rule CHAIN-6)", async () => {
+    const [blindRpc, honestRpc] = [await startRpc(), await startRpc()];
+    const rig = await startCaughtUpWatch(chain, { finality: "finalized" }, [
+      blindRpc.url,
+      honestRpc.url,
+    ]);
+    // The one that could correct it at once is away while the block is fresh.
+    const outage = honestRpc.injectFault({ kind: "down" }, { methods: ["eth_getLogs"] });
+    const { link, paidAt } = await payHidden(rig, blindRpc);
+    expect(publishedStatuses(rig, link.id)).toEqual([]);
+    outage.stop();
+    await waitUntil("it is repaired", () => publishedStatuses(rig, link.id).length > 0);
+    await waitUntil("it is settled", () => publishedStatuses(rig, link.id).includes("settled"));
+    expect(publishedStatuses(rig, link.id)).toEqual(["processing", "settled"]);
+    await waitUntil(
+      "it is audited",
+      async () => ((await rig.readStatus()).auditedTo ?? 0) > paidAt,
+    );
+    expect(await rig.metrics.metrics()).toMatch(
+      /payment_links_chain_audit_differences_total\{[^}]*kind="missing"[^}]*\} 1\n/,
+    );
+  });
+
+  test("leaves no block out where one range ends and the next begins", async () => {
+    const [blindRpc, honestRpc] = [await startRpc(), await startRpc()];
+    const settings = { finality: "finalized", rangeBlocksMax: 2 } as const;
+    const rig = await startCaughtUpWatch(chain, settings, [blindRpc.url, honestRpc.url]);
+    const outage = honestRpc.injectFault({ kind: "down" }, { methods: ["eth_getLogs"] });
+    // Wherever the ranges begin, one of two blocks in a row is the first of its range.
+    const { link } = await payHidden(rig, blindRpc, 2);
+    outage.stop();
+    const listSettled = () =>
+      publishedStatuses(rig, link.id).filter((status) => status === "settled");
+    await waitUntil("both are repaired", () => listSettled().length === 2);
+  });
+
+  test("keeps a settled payment that it does not find, counts it and logs an error (rule CHAIN-6)", async () => {
+    const [first, second] = [await startRpc(), await startRpc()];
+    const rig = await startCaughtUpWatch(chain, { finality: { blocks: 1 } }, [
+      first.url,
+      second.url,
+    ]);
+    const link = await rig.receiveNewLink();
+    await chain.pay({ reference: link.paymentReference, to: owner, amount: 7n });
+    await chain.mine();
+    const paidAt = await chain.readHeadNumber();
+    await chain.mine();
+    await waitUntil("it is settled", () => publishedStatuses(rig, link.id).includes("settled"));
+    // The second provider audits what the first one has read.
+    second.injectFault({ kind: "empty_logs" });
+    await chain.mine(9);
+    await waitUntilAudited(rig, paidAt);
+    expect(await rig.metrics.metrics()).toMatch(
+      /payment_links_chain_audit_differences_total\{[^}]*kind="surplus"[^}]*\} 1\n/,
+    );
+    expect(rig.logLines).toContainEqual(
+      expect.stringMatching(/"level":"error".*knows nothing of a payment that was settled/),
+    );
+    expect(rig.publishedPayments(link.id).at(-1)).toMatchObject({
+      status: "settled",
+      isOrphaned: false,
+    });
+  });
+
+  test("has duties of which one that fails holds up no other", async () => {
+    const rpc = await startRpc();
+    const rig = await startCaughtUpWatch(chain, { finality: "finalized" }, [rpc.url]);
+    // A reorg takes a payment away, and nobody tells whether it can come back.
+    const orphanedLink = await rig.receiveNewLink();
+    await chain.pay({ reference: orphanedLink.paymentReference, to: owner, amount: 1n, payer: 1 });
+    await chain.mine();
+    await waitUntil("it is seen", () => publishedStatuses(rig, orphanedLink.id).length === 1);
+    rpc.injectFault({ kind: "down" }, { methods: ["eth_getTransactionCount"] });
+    await chain.reorg(1);
+    const { link, hiddenLogs, paidAt } = await payHidden(rig, rpc);
+    hiddenLogs.stop();
+    const response = await requestRescan(rig, { chainId: "1337", fromBlock: 0, toBlock: paidAt });
+    expect(response.status).toBe(202);
+    await waitUntil("it is found", () => publishedStatuses(rig, link.id).length > 0);
+    await waitUntil("the failing duty is told", async () =>
+      /payment_links_chain_duty_failing\{[^}]*duty="judge"[^}]*\} 1\n/.test(
+        await rig.metrics.metrics(),
+      ),
+    );
+    expect(await rig.metrics.metrics()).toMatch(
+      /payment_links_chain_duty_failing\{[^}]*duty="rescan"[^}]*\} 0\n/,
+    );
+  });
+
+  test("forgets a transfer without a link only if its link would have been heard of (rule CHAIN-8)", async () => {
+    const rig = await startCaughtUpWatch(chain, { finality: "finalized" });
+    const [oldHash, recentHash] = await payUnknownReferences(rig, 2);
+    await setSeenHoursAgo(rig, oldHash, 48);
+    await setSeenHoursAgo(rig, recentHash, 25);
+    await publishWatermark(rig, 3);
+    await waitUntil("the old one is forgotten", async () => !(await isStored(rig, oldHash)));
+    expect(await isStored(rig, recentHash)).toBe(true);
+  });
+
+  test("forgets again ten minutes later, also by a clock that was set back meanwhile", async () => {
+    const { clock, shift } = createShiftedClock();
+    const rig = await startCaughtUpWatch(
+      chain,
+      { finality: "finalized" },
+      [chain.url],
+      withShortDelays(clock),
+    );
+    const [first, second] = await payUnknownReferences(rig, 2);
+    await setSeenHoursAgo(rig, first, 72);
+    await publishWatermark(rig, 3);
+    await waitUntil("the first is forgotten", async () => !(await isStored(rig, first)));
+    await setSeenHoursAgo(rig, second, 72);
+    shift.nowMs = -60 * 60_000;
+    shift.elapsedMs = 10 * 60_000;
+    await waitUntil("the second is forgotten", async () => !(await isStored(rig, second)));
+  });
+
+  test("where there is one provider, calls nothing audited, and says so", async () => {
+    const rig = await startCaughtUpWatch(chain, { finality: "finalized" });
+    expect(await rig.readStatus()).toMatchObject({ providerCount: 1, auditedTo: null });
+    expect(await rig.metrics.metrics()).toMatch(/payment_links_chain_providers\{[^}]*\} 1\n/);
+  });
+});
+
+describe("POST /internal/settlement/cancel-rescans", () => {
+  test("gives up what is not done of a chain, and refuses one that is not watched", async () => {
+    const rig = await startCaughtUpWatch(chain, { finality: "finalized" });
+    const head = await chain.readHeadNumber();
+    // Not final yet, so that it waits.
+    await requestRescan(rig, { chainId: "1337", fromBlock: head, toBlock: head });
+    const requestCancel = async (chainId: string) => {
+      const response = await fetch(`${rig.internalUrl}/internal/settlement/cancel-rescans`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ chainId }),
+      });
+      return [response.status, await response.json()];
+    };
+    expect(await requestCancel("1337")).toEqual([202, { chainId: "1337", cancelledCount: 1 }]);
+    expect(await requestCancel("1337")).toEqual([202, { chainId: "1337", cancelledCount: 0 }]);
+    expect((await requestCancel("8453"))[0]).toBe(404);
+  });
+});
+
+describe("POST /internal/settlement/rescan", () => {
+  test("reads a range again and repairs what was missed", async () => {
+    const blindRpc = await startRpc();
+    const rig = await startCaughtUpWatch(chain, { finality: "finalized", rangeBlocksMax: 3 }, [
+      blindRpc.url,
+    ]);
+    const { link, hiddenLogs, paidAt } = await payHidden(rig, blindRpc);
+    // Else it is the second pass that would find it.
+    await waitUntilAudited(rig, paidAt);
+    hiddenLogs.stop();
+    const response = await requestRescan(rig, {
+      chainId: "1337",
+      fromBlock: 0,
+      toBlock: paidAt + 1,
+    });
+    expect([response.status, await response.json()]).toEqual([
+      202,
+      { chainId: "1337", fromBlock: 0, toBlock: paidAt + 1 },
+    ]);
+    await waitUntil("it is found", () => publishedStatuses(rig, link.id).length > 0);
+    expect(publishedStatuses(rig, link.id)).toEqual(["settled"]);
+  });
+
+  test("reads it by two providers, so that none hides alone what was missed", async () => {
+    const { link, paidAt, rig } = await payHiddenFromBoth();
+    await requestRescan(rig, { chainId: "1337", fromBlock: 0, toBlock: paidAt + 1 });
+    await waitUntil("it is found", () => publishedStatuses(rig, link.id).includes("settled"));
+  });
+
+  test("waits for a second provider that does not answer for a while", async () => {
+    const { link, paidAt, rig, second } = await payHiddenFromBoth();
+    const outage = second.injectFault({ kind: "server_error" }, { methods: ["eth_getLogs"] });
+    await requestRescan(rig, { chainId: "1337", fromBlock: 0, toBlock: paidAt + 1 });
+    await waitUntil("it is asked in vain", () => outage.getHitCount() > 0);
+    outage.stop();
+    await waitUntil("it is found", () => publishedStatuses(rig, link.id).includes("settled"));
+  });
+
+  test("takes what two providers show in two places for one payment", async () => {
+    const { first, hash, hiddenLogs, link, paidAt, rig } = await payHiddenFromBoth();
+    hiddenLogs.stop();
+    const playedFault = first.injectFault({
+      kind: "hostile",
+      corrupt: await misplaceLog(chain, hash),
+    });
+    await requestRescan(rig, { chainId: "1337", fromBlock: 0, toBlock: paidAt + 1 });
+    await waitUntil("it is found", () => publishedStatuses(rig, link.id).length > 0);
+    playedFault.stop();
+    await waitUntil("it settles", () => publishedStatuses(rig, link.id).includes("settled"));
+  });
+
+  test("goes by one provider where the other cannot tell of it", async () => {
+    const { clock, shift } = createShiftedClock();
+    const { first, hiddenLogs, link, paidAt, rig } = await payHiddenFromBoth(
+      withShortDelays(clock),
+    );
+    hiddenLogs.stop();
+    first.injectFault({ kind: "server_error" }, { methods: ["eth_getLogs"] });
+    await requestRescan(rig, { chainId: "1337", fromBlock: 0, toBlock: paidAt + 1 });
+    await waitUntil(
+      "the rescan waits for the other, or goes on without it",
+      () =>
+        rig.logLines.some((line) => line.includes('"loop":"rescan"')) ||
+        publishedStatuses(rig, link.id).length > 0,
+    );
+    expect(publishedStatuses(rig, link.id)).toEqual([]);
+    shift.elapsedMs = 30_000;
+    await waitUntil("it is found", () => publishedStatuses(rig, link.id).length > 0);
+  });
+
+  test("refuses a chain that is not watched, and a range that is none or not scanned yet", async () => {
+    const rig = await startCaughtUpWatch(chain);
+    const head = await chain.readHeadNumber();
+    const bodies = [
+      { chainId: "8453", fromBlock: 1, toBlock: 2 },
+      { chainId: "1337", fromBlock: 2, toBlock: 1 },
+      { chainId: "1337", fromBlock: 1, toBlock: head + 1 },
+      { chainId: "1337", fromBlock: -1, toBlock: 1 },
+      { chainId: "1337", fromBlock: 0.5, toBlock: 1 },
+      { chainId: "1337", fromBlock: 0 },
+    ];
+    const responses = await Promise.all(bodies.map((body) => requestRescan(rig, body)));
+    expect(responses.map(({ status }) => status)).toEqual([404, 422, 422, 422, 422, 422]);
+  });
+});

@@ -1,0 +1,184 @@
+import { afterEach, expect, test } from "@jest/globals";
+import type { Hex } from "viem";
+import { keccak256Hex } from "@payment-links/contracts";
+import { transact } from "@payment-links/postgres";
+import { waitUntil } from "@payment-links/runtime/testing";
+import { closeAfterEach, useRig } from "@payment-links/runtime/testing/use-rig";
+import { recordUnconfirmed } from "../../payment-reports/record-unconfirmed.ts";
+import { startEvmChain } from "../../testing/start-evm-chain.ts";
+import { type WatchRig, startWatchRig } from "../../testing/create-watch-rig.ts";
+import { sampleTransfer } from "../../testing/sample-transfer.ts";
+import { owner } from "../../testing/samples.ts";
+import { createAcceleratedClock } from "../../testing/short-delays.ts";
+import { RpcError, serveJsonRpc } from "../../testing/serve-json-rpc.ts";
+
+/** `finalized` is eight blocks behind the head. */
+const finalBlocks = 8;
+const chain = useRig(() => startEvmChain({ slotsInEpoch: finalBlocks / 2 }));
+
+/** The second provider: it may refuse to say of one account how many nonces it has used. */
+const startSecondProvider = async () => {
+  const control = {
+    rejectedAddress: "",
+    /** What each answer waits for. */
+    responseGate: Promise.resolve(),
+    requestCount: 0,
+    inFlightCount: 0,
+    inFlightCountMax: 0,
+  };
+  const server = await serveJsonRpc({
+    handleCall: async (method, params) => {
+      if (method !== "eth_getTransactionCount") return chain.callRpc(method, params);
+      if (params[0] === control.rejectedAddress)
+        throw new RpcError(-32_000, "no state of this account");
+      control.requestCount += 1;
+      control.inFlightCount += 1;
+      control.inFlightCountMax = Math.max(control.inFlightCountMax, control.inFlightCount);
+      await control.responseGate;
+      control.inFlightCount -= 1;
+      return chain.callRpc(method, params);
+    },
+  });
+  return { ...server, control };
+};
+
+const { clock, waitAccelerated } = createAcceleratedClock();
+const waitUntilFailed = (rig: WatchRig, linkId: string) =>
+  waitAccelerated("it fails", () => rig.publishedPayments(linkId).at(-1)?.status === "failed");
+
+const closeAfterTest = closeAfterEach();
+let rig: WatchRig | undefined;
+let secondProvider: Awaited<ReturnType<typeof startSecondProvider>> | undefined;
+const startCaughtUpWatch = async () => {
+  await chain.mine(finalBlocks + 1);
+  secondProvider = await startSecondProvider();
+  rig = await startWatchRig(
+    chain,
+    { finality: "finalized" },
+    [chain.url, secondProvider.url],
+    clock,
+  );
+  await rig.waitUntilScanned();
+  return { rig, control: secondProvider.control };
+};
+afterEach(async () => {
+  await rig?.close();
+  await secondProvider?.close();
+});
+
+/** A payment that is seen in the newest block with its nonce. */
+const payAndWaitSeen = async (rig: WatchRig, payer: 1 | 2) => {
+  const link = await rig.receiveNewLink();
+  const payment = { reference: link.paymentReference, to: owner, amount: 7n, payer } as const;
+  const hash = await chain.pay(payment);
+  await chain.mine();
+  await rig.waitForPublished(link.id, 1);
+  return { linkId: link.id, replace: await createReplacer(hash) };
+};
+
+/** Sends another transaction of the same sender and nonce. */
+const createReplacer = async (hash: Hex) => {
+  const { from, gasPrice = 0n, nonce } = await chain.client.getTransaction({ hash });
+  const toHex = (value: bigint | number) => `0x${value.toString(16)}`;
+  const replacement = { from, to: from, nonce: toHex(nonce), gasPrice: toHex(gasPrice * 3n + 1n) };
+  return () => chain.callRpc("eth_sendTransaction", [replacement]);
+};
+
+test("of two lost payments one fails, though a provider does not say what the other one's sender sent", async () => {
+  const { rig, control } = await startCaughtUpWatch();
+  const [withheldPayment, provenPayment] = [
+    await payAndWaitSeen(rig, 1),
+    await payAndWaitSeen(rig, 2),
+  ];
+  control.rejectedAddress = chain.payers[1].toLowerCase();
+  await chain.reorg(2);
+  for (const { replace } of [withheldPayment, provenPayment]) await replace();
+  await chain.mine(finalBlocks + 2);
+  await waitUntilFailed(rig, provenPayment.linkId);
+  expect(rig.publishedPayments(withheldPayment.linkId).at(-1)?.status).toBe("processing");
+  control.rejectedAddress = "";
+  await chain.mine();
+  await waitUntilFailed(rig, withheldPayment.linkId);
+});
+
+/** A node that keeps the state of its four newest blocks, as those of Base and Arbitrum keep less than is final. */
+const startPrunedNode = async () => {
+  const server = await serveJsonRpc({
+    handleCall: async (method, params) => {
+      const isPruned =
+        method === "eth_getTransactionCount" &&
+        Number(params[1]) < (await chain.readHeadNumber()) - retainedStateBlocks;
+      if (isPruned) throw new RpcError(-32_000, "missing trie node: state is not available");
+      return chain.callRpc(method, params);
+    },
+  });
+  return closeAfterTest(server);
+};
+const retainedStateBlocks = 3;
+
+test.each([1, 2])(
+  "a lost payment fails although none of %i nodes has the state of a final block (rule CHAIN-5)",
+  async (providerCount) => {
+    await chain.mine(finalBlocks + 1);
+    const nodes = [];
+    for (let i = 0; i < providerCount; i += 1) nodes.push(await startPrunedNode());
+    const urls = nodes.map(({ url }) => url);
+    rig = await startWatchRig(chain, { finality: "finalized" }, urls, clock);
+    await rig.waitUntilScanned();
+    const watchRig = rig;
+    const { linkId, replace } = await payAndWaitSeen(watchRig, 1);
+    await chain.reorg(1);
+    await replace();
+    await chain.mine();
+    await watchRig.waitUntilScanned();
+    // A replacement that is not final yet may be taken away itself.
+    expect(watchRig.publishedPayments(linkId).at(-1)?.status).toBe("processing");
+    await waitAccelerated("it fails", async () => {
+      await chain.mine();
+      return watchRig.publishedPayments(linkId).at(-1)?.status === "failed";
+    });
+  },
+);
+
+/** Records payments that were lost, of transactions that no node knows and whose nonces nobody uses. */
+const recordOrphaned = async (
+  rig: WatchRig,
+  count: number,
+  getSender?: (index: number) => string,
+) => {
+  const link = await rig.receiveNewLink();
+  const referenceHash = keccak256Hex(link.paymentReference);
+  const orphanedTransfers = Array.from({ length: count }, (_, index) => {
+    const transfer = sampleTransfer({ chainId: chain.chainId, referenceHash });
+    const { sender } = transfer;
+    const storedFields = { nonce: 7, isOrphaned: true, paymentLinkId: null };
+    return { ...transfer, ...storedFields, sender: getSender?.(index) ?? sender };
+  });
+  await transact(rig.pool, (tx) => recordUnconfirmed(tx, orphanedTransfers, new Date()));
+};
+
+test("one fails behind more lost payments than are judged in a turn, of which none can be decided", async () => {
+  const { rig } = await startCaughtUpWatch();
+  for (let page = 0; page < 50; page += 1) await recordOrphaned(rig, 100);
+  const { linkId, replace } = await payAndWaitSeen(rig, 1);
+  await chain.reorg(1);
+  await replace();
+  await chain.mine(finalBlocks + 2);
+  await waitUntilFailed(rig, linkId);
+});
+
+test("what the senders of lost payments have sent is asked for four at a time", async () => {
+  const { rig, control } = await startCaughtUpWatch();
+  const { promise, resolve: releaseResponses } = Promise.withResolvers<void>();
+  control.responseGate = promise;
+  const count = 40;
+  await recordOrphaned(rig, count, (index) => `0x${(index + 1).toString(16).padStart(40, "0")}`);
+  await chain.mine();
+  await waitUntil("some are asked for", () => control.inFlightCount >= 4);
+  // As many as are asked for at once are by then: the first pass goes on meanwhile.
+  await chain.mine();
+  await rig.waitUntilScanned();
+  releaseResponses();
+  await waitUntil("all are asked for", () => control.requestCount >= count);
+  expect(control.inFlightCountMax).toBe(4);
+});

@@ -1,0 +1,115 @@
+import { type Transaction, transact } from "@payment-links/postgres";
+import type { StoredTransfer, Transfer } from "../../domain/transfer.ts";
+import { excludeOlderThanLink } from "../../payment-reports/list-older-than-link.ts";
+import { recordTransfers } from "../../payment-reports/record-transfers.ts";
+import { listStoredTransfers } from "../../store/chain-transfers.ts";
+import { type Leadership, lockLeadership } from "../../store/watchers.ts";
+import type { WatchContext } from "../chain/watch-context.ts";
+import type { ChainReader, TransactionPointer } from "../chain-reader.ts";
+import { splitPointers } from "../transfers/split-pointers.ts";
+import { findTransfers, getUnverifiedLimits, readBlockTimes } from "../transfers/find-transfers.ts";
+
+export type RereadResult = {
+  /** The last block that was read. */
+  endBlock: number;
+  /** Payments on the chain that are not stored as they should be. */
+  missing: readonly Transfer[];
+  /** Payments that are stored as settled and are not on the chain. */
+  surplus: readonly StoredTransfer[];
+};
+
+type RereadRange = {
+  fromBlock: number;
+  toBlock: number;
+  finalizedTo: number;
+  /** Looks into transactions of what is settled as well: more of them may count by now. */
+  isThorough?: boolean;
+};
+
+/** Reads final blocks again, and holds what is there against what is stored. */
+export const rereadBlocks = async (
+  { chain, pool, verifiers }: WatchContext,
+  reader: ChainReader,
+  { fromBlock, toBlock, finalizedTo, isThorough = false }: RereadRange,
+): Promise<RereadResult> => {
+  const { pointers, endHeader } = await reader.readPointers({ fromBlock, toBlock, isAudit: true });
+  const transactionHashes = [...new Set(pointers.map((pointer) => pointer.transactionHash))];
+  const storedTransfers = await listStoredTransfers(pool, chain.id, {
+    fromBlock,
+    toBlock: endHeader.number,
+    transactionHashes,
+  });
+  const canonicalTransfers = storedTransfers.filter(
+    ({ isOrphaned, status }) => !isOrphaned && status !== "failed",
+  );
+  const knownKeys = new Set(canonicalTransfers.map(toPlacedTransferKey));
+  // Two have shown what is settled. What names no link, or waits, one alone may have shown otherwise.
+  const provenPlacements = new Set(
+    canonicalTransfers.filter(({ status }) => status === "settled").map(toPlacementKey),
+  );
+  const readsAll = isThorough || chain.settings.storesKnownLinksOnly === true;
+  const pointersToCheck = pointers.filter(
+    (pointer) => readsAll || !provenPlacements.has(toPlacementKey(pointer)),
+  );
+  // One commit holds so much; the rest is read again with what follows. What stands before the range is
+  // no part of it, and moves no mark.
+  const takenPointers: TransactionPointer[] = [];
+  let endBlock = endHeader.number;
+  for (const pointerBatch of splitPointers(pointersToCheck, endHeader.number)) {
+    takenPointers.push(...pointerBatch.pointers);
+    endBlock = pointerBatch.endBlock;
+    if (endBlock >= fromBlock) break;
+  }
+  const limits = getUnverifiedLimits(verifiers, {
+    settledBlock: finalizedTo,
+    finalizedBlock: finalizedTo,
+  });
+  const times = await readBlockTimes(reader, takenPointers);
+  const foundTransfers = await findTransfers(
+    { chain, reader },
+    { pointers: takenPointers, times, limits },
+  );
+  const unknownTransfers = foundTransfers.filter(
+    (transfer) => !knownKeys.has(toPlacedTransferKey(transfer)),
+  );
+  const missingTransfers = await excludeOlderThanLink(pool, unknownTransfers);
+  const readHashes = new Set<string>(transactionHashes);
+  const surplusTransfers = canonicalTransfers.filter(
+    ({ blockNumber, status, transactionHash }) =>
+      status === "settled" && blockNumber <= endBlock && !readHashes.has(transactionHash),
+  );
+  return { endBlock: endBlock, missing: missingTransfers, surplus: surplusTransfers };
+};
+
+const toPlacementKey = ({
+  blockHash,
+  transactionHash,
+}: {
+  blockHash: string;
+  transactionHash: string;
+}): string => `${blockHash} ${transactionHash}`;
+
+/** A transfer where it stands. */
+const toPlacedTransferKey = (transfer: Transfer | StoredTransfer): string =>
+  `${toPlacementKey(transfer)} ${transfer.referenceHash} ${transfer.ordinal}`;
+
+/** Commits what had been missed, together with how far was read. */
+export const commitMissedTransfers = async (
+  { chain, clock, log, metrics, pool, wakeRelay }: WatchContext,
+  leadership: Leadership,
+  missingTransfers: readonly Transfer[],
+  saveProgress: (tx: Transaction) => Promise<void>,
+): Promise<void> => {
+  await transact(pool, async (tx) => {
+    await lockLeadership(tx, leadership);
+    await recordTransfers(tx, missingTransfers, clock.now());
+    await saveProgress(tx);
+  });
+  if (missingTransfers.length === 0) return;
+  wakeRelay();
+  metrics.countTransfers(chain.id, "repaired", missingTransfers.length);
+  log.warn(
+    { chain: chain.id, count: missingTransfers.length },
+    "payments were found that had been missed",
+  );
+};

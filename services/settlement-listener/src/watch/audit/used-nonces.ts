@@ -1,0 +1,140 @@
+import { type PendingNonces, classifyPendingNonces } from "../../domain/pending-nonces.ts";
+import { readProgress } from "../../store/watchers.ts";
+import { agreeOnBlock } from "../agreement/agree-on-block.ts";
+import { reachQuorum, getQuorum } from "../agreement/reach-quorum.ts";
+import type { WatchContext } from "../chain/watch-context.ts";
+import { ChainUnreachableError } from "../chain-reader.ts";
+
+/** What is known of a sender whose nonces nobody tells at a final block. */
+type NonceObservation = {
+  /** How many nonces were used by a final block; 0 until one is known. */
+  finalCount: number;
+  /** How many were used by a block that was new when it was asked for, until that block is final. */
+  pending: PendingNonces | undefined;
+  /** The last final block of the round in which it was last needed. */
+  roundFinalizedTo: number;
+};
+
+/** The observations of each sender. They may be lost without harm: then they are made again. */
+export type NonceObservations = Map<string, NonceObservation>;
+
+type NonceQuery = { finalizedTo: number; observations: NonceObservations };
+
+const sendersAtOnceMax = 4;
+
+/**
+ * Returns how many nonces senders had used by the last final block, or fewer, where providers agree. Many
+ * nodes keep the state of the newest blocks alone, and on Base or Arbitrum a final block is older. Such a node
+ * is asked at the newest scanned block, and its answer counts once that block is final.
+ */
+export const readUsedNonces = async (
+  watch: WatchContext,
+  senders: readonly string[],
+  { finalizedTo, observations }: NonceQuery,
+): Promise<ReadonlyMap<string, number>> => {
+  const usedCounts = new Map(await agreeOnUsedNonces(watch, senders, finalizedTo));
+  const unresolvedSenders = senders.filter((sender) => !usedCounts.has(sender));
+  if (unresolvedSenders.length === 0) return usedCounts;
+  await confirmPending(watch, unresolvedSenders, { finalizedTo, observations });
+  await observeNewest(watch, unresolvedSenders, { finalizedTo, observations });
+  for (const sender of unresolvedSenders) {
+    const observation = observations.get(sender);
+    if (observation === undefined) continue;
+    observation.roundFinalizedTo = finalizedTo;
+    usedCounts.set(sender, observation.finalCount);
+  }
+  return usedCounts;
+};
+
+/** Forgets senders that were not needed in the round up to a final block. */
+export const pruneObservations = (
+  observations: NonceObservations,
+  roundFinalizedTo: number,
+): void => {
+  for (const [sender, observation] of observations) {
+    if (observation.roundFinalizedTo < roundFinalizedTo) observations.delete(sender);
+  }
+};
+
+/** Lets observations count whose block is final by now, and drops those whose block was replaced. */
+const confirmPending = async (
+  watch: WatchContext,
+  senders: readonly string[],
+  { finalizedTo, observations }: NonceQuery,
+): Promise<void> => {
+  const finalizedObservations = senders.flatMap((sender) => {
+    const observation = observations.get(sender);
+    const pending = observation?.pending;
+    if (observation === undefined || pending === undefined) return [];
+    return pending.blockNumber <= finalizedTo ? [{ observation, pending }] : [];
+  });
+  const observationsByBlock = Map.groupBy(
+    finalizedObservations,
+    ({ pending }) => pending.blockNumber,
+  );
+  for (const [blockNumber, blockObservations] of observationsByBlock) {
+    const { hash } = await agreeOnBlock(watch, blockNumber);
+    for (const { observation, pending } of blockObservations) {
+      const state = classifyPendingNonces(pending, { agreedHash: hash, finalizedTo });
+      if (state === "pending") continue;
+      const { finalCount } = observation;
+      if (state === "final") observation.finalCount = Math.max(finalCount, pending.count);
+      observation.pending = undefined;
+    }
+  }
+};
+
+/** Asks for the nonces by the newest scanned block, where nothing waits to become final. */
+const observeNewest = async (
+  watch: WatchContext,
+  senders: readonly string[],
+  { finalizedTo, observations }: NonceQuery,
+): Promise<void> => {
+  const sendersToObserve = senders.filter(
+    (sender) => observations.get(sender)?.pending === undefined,
+  );
+  const { scannedHash, scannedTo } = await readProgress(watch.pool, watch.chain.id);
+  if (sendersToObserve.length === 0 || scannedTo === null || scannedHash === null) return;
+  const counts = await agreeOnUsedNonces(watch, sendersToObserve, scannedTo);
+  if (counts.size === 0) return;
+  // They may have answered of another block with that number.
+  const { hash } = await agreeOnBlock(watch, scannedTo);
+  if (hash !== scannedHash) return;
+  for (const [sender, count] of counts) {
+    const pending = { count, blockNumber: scannedTo, blockHash: hash };
+    const { finalCount = 0 } = observations.get(sender) ?? {};
+    observations.set(sender, { finalCount, pending, roundFinalizedTo: finalizedTo });
+  }
+};
+
+/**
+ * How many nonces each sender had used at a block, where providers agree on it. One question may have a
+ * provider read blocks of megabytes, so few are put at once; one that fails leaves out its sender alone.
+ */
+const agreeOnUsedNonces = async (
+  { verifiers }: WatchContext,
+  senders: readonly string[],
+  blockNumber: number,
+): Promise<ReadonlyMap<string, number>> => {
+  const { agreedValues: agreedCounts } = await reachQuorum({
+    verifiers,
+    quorum: getQuorum(verifiers),
+    keys: senders,
+    fetchValues: async ({ reader }, batch) => {
+      const usedCounts = new Map<string, number>();
+      const readSender = async (sender: string): Promise<void> => {
+        try {
+          usedCounts.set(sender, await reader.readUsedNonces(sender, blockNumber));
+        } catch (error) {
+          if (!(error instanceof ChainUnreachableError)) throw error;
+        }
+      };
+      for (let offset = 0; offset < batch.length; offset += sendersAtOnceMax) {
+        await Promise.all(batch.slice(offset, offset + sendersAtOnceMax).map(readSender));
+      }
+      return usedCounts;
+    },
+    toFingerprint: String,
+  });
+  return agreedCounts;
+};

@@ -1,0 +1,10 @@
+/** What is due beside the first pass, mostly over final blocks; see `audit/background-jobs.ts`. */
+export const backgroundJobNames = [
+  "judge",
+  "learn",
+  "foresee",
+  "forget",
+  "rescan",
+  "audit",
+] as const;
+export type BackgroundJobName = (typeof backgroundJobNames)[number];

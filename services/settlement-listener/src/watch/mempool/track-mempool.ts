@@ -1,0 +1,166 @@
+import { getChainSource } from "@payment-links/contracts";
+import { transact } from "@payment-links/postgres";
+import type { StoredTransfer } from "../../domain/transfer.ts";
+import {
+  recordUnconfirmed,
+  recordMempoolStatus,
+} from "../../payment-reports/record-unconfirmed.ts";
+import { listOrphanedTransfers } from "../../store/open-transfers.ts";
+import { markConfirmedByQuorum } from "../../store/payments.ts";
+import { type Leadership, lockLeadership, readProgress } from "../../store/watchers.ts";
+import { reachQuorum, getQuorum } from "../agreement/reach-quorum.ts";
+import type { WatchContext } from "../chain/watch-context.ts";
+import { getDepositFilter } from "../transfers/find-transfers.ts";
+import type { UnconfirmedTransaction } from "../chain-reader.ts";
+
+/** What is remembered of transactions that wait to be mined. It may be lost without harm. */
+export type MempoolState = {
+  /** How many payments of each have been recorded. */
+  recordedCounts: Map<string, number>;
+  /** Those that a quorum of the providers has seen. */
+  confirmedByQuorum: Set<string>;
+  /** When the providers are asked again for the others. */
+  nextQuorumCheckAtMs: number;
+  /** Where the walk over payments that stand in no block is. */
+  afterSeq: string;
+};
+
+export const createMempoolState = (): MempoolState => ({
+  recordedCounts: new Map(),
+  confirmedByQuorum: new Set(),
+  nextQuorumCheckAtMs: 0,
+  afterSeq: "0",
+});
+
+const transactionBatchMax = 100;
+const orphanedPageSize = 100;
+
+/**
+ * Shows payments that wait to be mined: they are processing, by the word of one node, and no money. One
+ * that no node knows any more, as it was replaced or a reorg took it away, is taken back; it fails only by
+ * rule CHAIN-5, and is shown again where it comes again. Answers whether there is more to do at once,
+ * undefined where the family shows nothing before it is mined.
+ */
+export const trackMempool = async (
+  watch: WatchContext,
+  leadership: Leadership,
+  state: MempoolState,
+): Promise<boolean | undefined> => {
+  const { chain, clock, metrics, pool, reader, wakeRelay } = watch;
+  if (reader.readMempool === undefined) return undefined;
+  const { transactions, unreadCount } = await reader.readMempool();
+  metrics.setUnreadMempoolCount(chain.id, unreadCount);
+  const unrecordedTransactions = pruneMempoolState(state, transactions);
+  const batch = unrecordedTransactions.slice(0, transactionBatchMax);
+  const page = { afterSeq: state.afterSeq, countMax: orphanedPageSize, ...getDepositFilter(chain) };
+  const orphanedTransfers = await listOrphanedTransfers(pool, chain.id, page);
+  const hasMoreOrphaned = orphanedTransfers.length === orphanedPageSize;
+  state.afterSeq = (hasMoreOrphaned ? orphanedTransfers.at(-1)?.seq : undefined) ?? "0";
+  const hashes = new Set(orphanedTransfers.map(({ transactionHash }) => transactionHash));
+  const senders = await reader.readSenders([...hashes]);
+  const isInMempool = (hash: string): boolean => {
+    const sender = senders.get(hash);
+    return sender !== undefined && sender.isOrphaned !== true;
+  };
+  if (batch.length + orphanedTransfers.length > 0) {
+    const { scannedTo } = await readProgress(pool, chain.id);
+    const now = clock.now();
+    const foundTransfers = batch.flatMap((transaction) =>
+      toStoredTransfers(chain.id, transaction, { scannedTo, now }),
+    );
+    const recordedPayments = await transact(pool, async (tx) => {
+      await lockLeadership(tx, leadership);
+      const payments = await recordUnconfirmed(tx, foundTransfers, now);
+      // What a block has held since stands there.
+      const stillOrphaned = (await listOrphanedTransfers(tx, chain.id, page)).filter((transfer) =>
+        hashes.has(transfer.transactionHash),
+      );
+      await recordMempoolStatus(tx, stillOrphaned, isInMempool, now);
+      return payments;
+    });
+    for (const { transactionHash, transfers } of batch) {
+      state.recordedCounts.set(transactionHash, transfers.length);
+      state.confirmedByQuorum.delete(transactionHash);
+    }
+    metrics.countTransfers(chain.id, "waiting", recordedPayments.length);
+    wakeRelay();
+  }
+  await confirmByQuorum(watch, leadership, state);
+  return unreadCount > 0 || batch.length < unrecordedTransactions.length;
+};
+
+const quorumCheckIntervalMs = 5_000;
+
+/**
+ * Marks payments that wait as seen once a quorum of the providers knows their transactions (rule
+ * STATE-15). A transaction may reach a second node seconds after the first one.
+ */
+const confirmByQuorum = async (
+  { chain, clock, pool, verifiers }: WatchContext,
+  leadership: Leadership,
+  state: MempoolState,
+): Promise<void> => {
+  const { recordedCounts, confirmedByQuorum } = state;
+  const pendingHashes = [...recordedCounts.keys()]
+    .filter((hash) => !confirmedByQuorum.has(hash))
+    .slice(0, transactionBatchMax);
+  if (pendingHashes.length === 0 || clock.elapsedMs() < state.nextQuorumCheckAtMs) return;
+  const { agreedValues: agreedSenders } = await reachQuorum({
+    verifiers,
+    quorum: getQuorum(verifiers),
+    keys: pendingHashes,
+    fetchValues: ({ reader }, hashes) => reader.readSenders(hashes),
+    toFingerprint: ({ isOrphaned = false }) => String(isOrphaned),
+  });
+  const confirmedHashes = pendingHashes.filter(
+    (hash) => agreedSenders.has(hash) && agreedSenders.get(hash)?.isOrphaned !== true,
+  );
+  if (confirmedHashes.length < pendingHashes.length)
+    state.nextQuorumCheckAtMs = clock.elapsedMs() + quorumCheckIntervalMs;
+  if (confirmedHashes.length === 0) return;
+  await transact(pool, async (tx) => {
+    await lockLeadership(tx, leadership);
+    const now = clock.now();
+    await markConfirmedByQuorum(tx, getChainSource(chain.id), {
+      transactionHashes: confirmedHashes,
+      now,
+    });
+  });
+  for (const hash of confirmedHashes) confirmedByQuorum.add(hash);
+};
+
+/** Forgets transactions that left the mempool. Returns those that are new or pay more known links than before. */
+const pruneMempoolState = (
+  state: MempoolState,
+  transactions: readonly UnconfirmedTransaction[],
+): readonly UnconfirmedTransaction[] => {
+  const hashes = new Set(transactions.map(({ transactionHash }) => transactionHash));
+  for (const hash of state.recordedCounts.keys()) {
+    if (!hashes.has(hash)) state.recordedCounts.delete(hash);
+  }
+  for (const hash of state.confirmedByQuorum)
+    if (!hashes.has(hash)) state.confirmedByQuorum.delete(hash);
+  return transactions.filter(
+    ({ transactionHash, transfers }) =>
+      state.recordedCounts.get(transactionHash) !== transfers.length,
+  );
+};
+
+/** As they are stored: in no block, with the last one that was scanned when they were first seen. */
+const toStoredTransfers = (
+  chainId: string,
+  { sender, transactionHash, transfers }: UnconfirmedTransaction,
+  { now, scannedTo }: { scannedTo: number | null; now: Date },
+): readonly StoredTransfer[] =>
+  transfers.map((verifiedTransfer) => ({
+    ...verifiedTransfer,
+    chainId,
+    transactionHash,
+    blockNumber: scannedTo ?? 0,
+    blockHash: "",
+    occurredAt: now,
+    sender: sender.address,
+    nonce: sender.nonce,
+    isOrphaned: true,
+    paymentLinkId: null,
+  }));

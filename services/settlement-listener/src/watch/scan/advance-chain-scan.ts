@@ -1,0 +1,312 @@
+import { transact } from "@payment-links/postgres";
+import type { ChainAdvance } from "@payment-links/contracts";
+import { type BlockLimits, type ScanPlan, planScan } from "../../domain/plan-scan.ts";
+import { recordTransfers } from "../../payment-reports/record-transfers.ts";
+import { publishChainAdvance } from "../../payment-reports/publish-chain-advance.ts";
+import {
+  deleteBlocksBelow,
+  findBlock,
+  findBlockUpTo,
+  insertBlocks,
+} from "../../store/chain-blocks.ts";
+import { saveReadSpan } from "../../store/read-spans.ts";
+import { saveScannedHeight } from "../../store/scanned-heights.ts";
+import {
+  type Leadership,
+  type WatchProgress,
+  lockLeadership,
+  moveCheckpoint,
+  readProgress,
+  saveFirstBlock,
+} from "../../store/watchers.ts";
+import { getQuorum } from "../agreement/reach-quorum.ts";
+import { agreeOnBlock } from "../agreement/agree-on-block.ts";
+import { confirmFinalizedBlock } from "../agreement/confirm-finalized-block.ts";
+import { type ObservedHeads, readObservedHeads } from "../agreement/read-observed-heads.ts";
+import { toScannedBlock } from "../chain/to-scanned-block.ts";
+import type { WatchContext } from "../chain/watch-context.ts";
+import type { BlockHeader } from "../chain-reader.ts";
+import { getUnverifiedLimits } from "../transfers/find-transfers.ts";
+import { handleReorg } from "./handle-reorg.ts";
+import { type ScannedBatch, scanBlocks } from "./scan-blocks.ts";
+import { settleTransfers } from "./settle-transfers.ts";
+import { reportChainLag } from "./report-chain-lag.ts";
+
+/** What a step saw and came to. */
+export type ScanStep = {
+  state: "watching" | "catching_up" | "halted" | "behind";
+  head: number | null;
+  /** The last final block; undefined where the chain is halted or has not begun. */
+  finalizedTo: number | undefined;
+  /** How many providers agree on the newest final block; undefined before the chain has begun. */
+  agreeingProviderCount: number | undefined;
+  /** Whether there is more to do at once. */
+  hasMore: boolean;
+};
+
+type ScanPosition = { scannedTo: number; finalizedTo: number };
+type StartedProgress = WatchProgress & ScanPosition;
+
+/**
+ * Takes one step after the newest blocks: reads how far the watch has come, holds the last scanned
+ * block against the node's, settles what has come of age, reads what follows, and commits what it
+ * found with the checkpoint. Where there are two providers, what is final and what settles is what
+ * two of them say. Nothing is kept between steps but in the database.
+ */
+export const advanceChainScan = async (
+  watch: WatchContext,
+  leadership: Leadership,
+): Promise<ScanStep> => {
+  const { chain, pool } = watch;
+  const progress = await readProgress(pool, chain.id);
+  const notStarted = { finalizedTo: undefined, agreeingProviderCount: undefined };
+  if (progress.haltedReason !== null)
+    return { ...notStarted, state: "halted", head: null, hasMore: false };
+  const observedHeads = await readObservedHeads(watch);
+  if (!hasStarted(progress)) {
+    const hasMore = await startScan(watch, leadership, progress, observedHeads);
+    return { ...notStarted, state: "catching_up", head: observedHeads.head, hasMore };
+  }
+  return advanceScan(watch, leadership, progress, observedHeads);
+};
+
+const hasStarted = (progress: WatchProgress): progress is StartedProgress =>
+  progress.scannedTo !== null && progress.finalizedTo !== null;
+
+/**
+ * Begins a watch behind a final block: the last one, as no link of ours can have been paid before we
+ * were there, or the one at which it is to begin anew. Where there are two providers, two must say that it
+ * is final, of two that do not agree the lower, and what it is. While one alone answers, it is kept from where
+ * the watch is to begin, so that nothing is left out that is paid meanwhile.
+ */
+const startScan = async (
+  watch: WatchContext,
+  leadership: Leadership,
+  progress: WatchProgress,
+  { agreedLimits, limitsByProvider, readLimits }: ObservedHeads,
+): Promise<boolean> => {
+  const { chain, clock, demote, log, pool, reader, verifiers } = watch;
+  if (limitsByProvider.size < getQuorum(verifiers)) {
+    await transact(pool, (tx) => saveFirstBlock(tx, leadership, readLimits.finalizedBlock));
+    return false;
+  }
+  const firstBlock = Math.min(
+    progress.firstBlock ?? agreedLimits.finalizedBlock,
+    agreedLimits.finalizedBlock,
+  );
+  const [header] = await reader.readHeaders({ fromBlock: firstBlock, toBlock: firstBlock });
+  const { dissentingProviders, hash } = await agreeOnBlock(watch, firstBlock);
+  if (dissentingProviders.length > 0) demote(dissentingProviders);
+  if (header === undefined || header.hash !== hash) return false;
+  await transact(pool, async (tx) => {
+    const { number } = header;
+    await moveCheckpoint(tx, leadership, progress, { scannedTo: number, finalizedTo: number });
+    await saveScannedHeight(tx, chain.id, { height: number, now: clock.now() });
+    await insertBlocks(tx, chain.id, [toScannedBlock(header)]);
+  });
+  log.info({ chain: chain.id, block: header.number }, "the watch of a chain begins");
+  return true;
+};
+
+const advanceScan = async (
+  watch: WatchContext,
+  leadership: Leadership,
+  storedProgress: StartedProgress,
+  observedHeads: ObservedHeads,
+): Promise<ScanStep> => {
+  const { chain, metrics, reader } = watch;
+  const { head } = observedHeads;
+  const hasSingleProvider = getQuorum(watch.verifiers) === 1;
+  const { isSparse = false } = chain.settings;
+  const freshBlocksMax = reader.freshBlocksMax?.();
+  const plan = planScan(storedProgress.scannedTo, observedHeads.readLimits, {
+    ...chain.settings,
+    freshBlocksMax,
+  });
+  const storedTip = await findStoredTip(watch, storedProgress, plan);
+  // A node behind our last final block says nothing of what follows it.
+  if (storedTip === undefined || storedTip.number < storedProgress.finalizedTo) {
+    const { finalizedTo } = storedProgress;
+    return { state: "behind", head, finalizedTo, agreeingProviderCount: 0, hasMore: false };
+  }
+  // Of a sparse chain few blocks are kept: what is final is the newest of them, and only up to there
+  // does anything settle, as no fork goes back further.
+  const { finalizedTo, agreeingProviderCount } =
+    hasSingleProvider && !isSparse
+      ? { finalizedTo: storedProgress.finalizedTo, agreeingProviderCount: 1 }
+      : await confirmFinalizedBlock(watch, leadership, { ...storedProgress, observedHeads });
+  const progress = { ...storedProgress, finalizedTo };
+  const startedAtMs = performance.now();
+  const toBlock = plan.kind === "fresh" ? plan.toBlock : storedTip.number;
+  const headers = await reader.readHeaders({ fromBlock: storedTip.number, toBlock });
+  const [tip] = headers;
+  if (tip === undefined)
+    return { state: "behind", head, finalizedTo, agreeingProviderCount, hasMore: false };
+  if (tip.hash !== storedTip.hash) {
+    await handleReorg(watch, leadership, { ...progress, tip: storedTip.number });
+    return { state: "catching_up", head, finalizedTo, agreeingProviderCount, hasMore: true };
+  }
+  // It comes before what follows: the order of payments decides which of them completes a link.
+  const hasMoreDue = await settleTransfers(watch, leadership, { ...progress, observedHeads });
+  if (hasMoreDue)
+    return { state: "catching_up", head, finalizedTo, agreeingProviderCount, hasMore: true };
+  // What is final moves on with what is scanned only where nobody else is to vouch for it.
+  const readLimits = {
+    ...observedHeads.readLimits,
+    ...getUnverifiedLimits(watch.verifiers, observedHeads.readLimits),
+  };
+  const limits = isSparse
+    ? {
+        ...readLimits,
+        settledBlock: Math.min(readLimits.settledBlock, finalizedTo),
+        finalizedBlock: -1,
+      }
+    : readLimits;
+  const scanReach = await scanAndCommit(watch, leadership, {
+    plan,
+    headers,
+    limits,
+    progress,
+    observedHeads,
+  });
+  const { scannedTo } = scanReach;
+  const hasAdvanced = scannedTo > progress.scannedTo;
+  if (hasAdvanced) metrics.observeScanDuration(chain.id, (performance.now() - startedAtMs) / 1000);
+  await reportProgress(watch, { progress: storedProgress, head, ...scanReach });
+  const isBehind = scannedTo < observedHeads.readLimits.scanLimit;
+  return {
+    state: isBehind ? "catching_up" : "watching",
+    head,
+    finalizedTo: scanReach.finalizedTo,
+    agreeingProviderCount,
+    hasMore: isBehind && hasAdvanced,
+  };
+};
+
+/**
+ * The block that is held against the node's: the plan's tip, or where that is none of those that are
+ * stored, as of a wide range only the last is, the stored one below it.
+ */
+const findStoredTip = async (
+  { chain, pool }: Pick<WatchContext, "chain" | "pool">,
+  { scannedTo, scannedHash }: StartedProgress,
+  { tip }: ScanPlan,
+): Promise<{ number: number; hash: string | null } | undefined> =>
+  tip === scannedTo ? { number: scannedTo, hash: scannedHash } : findBlockUpTo(pool, chain.id, tip);
+
+type ScanInput = {
+  plan: ScanPlan;
+  headers: readonly BlockHeader[];
+  limits: BlockLimits;
+  progress: StartedProgress;
+  observedHeads: ObservedHeads;
+};
+type ScanReach = ScanPosition & { scannedAt: Date | null };
+
+/** Scans what the plan asks for, and commits it piece by piece; answers how far that came. */
+const scanAndCommit = async (
+  watch: WatchContext,
+  leadership: Leadership,
+  { plan, headers, limits, progress, observedHeads }: ScanInput,
+): Promise<ScanReach> => {
+  let { scannedTo, finalizedTo } = progress;
+  let scannedAt = progress.scannedMinedAt;
+  const commitBatch = async (batch: ScannedBatch): Promise<void> => {
+    const lastBlock = batch.blocks.at(-1);
+    const newScannedTo = lastBlock?.number ?? scannedTo;
+    const newFinalizedTo = Math.max(finalizedTo, Math.min(limits.finalizedBlock, newScannedTo));
+    if (newScannedTo === scannedTo && newFinalizedTo === finalizedTo)
+      return publishDueAdvance(watch, leadership, progress, observedHeads);
+    const from = { scannedTo, finalizedTo };
+    const newPosition = { scannedTo: newScannedTo, finalizedTo: newFinalizedTo };
+    await commitScannedBatch(watch, leadership, batch, { from, to: newPosition, observedHeads });
+    ({ scannedTo, finalizedTo } = newPosition);
+    scannedAt = lastBlock?.minedAt ?? scannedAt;
+  };
+  await scanBlocks(watch, { plan, headers, limits }, commitBatch);
+  // The final block moves on also where no block is new.
+  await commitBatch({ blocks: [], transfers: [], providerId: "" });
+  return { scannedTo, finalizedTo, scannedAt };
+};
+
+/** Commits what was found, and how far: together or not at all. */
+const commitScannedBatch = async (
+  { chain, clock, metrics, pool, wakeRelay }: WatchContext,
+  leadership: Leadership,
+  { blocks, transfers, providerId }: ScannedBatch,
+  {
+    from,
+    to,
+    observedHeads,
+  }: { from: ScanPosition; to: ScanPosition; observedHeads: ObservedHeads },
+): Promise<void> => {
+  const isPublished = await transact(pool, async (tx) => {
+    const now = clock.now();
+    await moveCheckpoint(tx, leadership, from, to);
+    if (blocks.length > 0) {
+      await insertBlocks(tx, chain.id, blocks);
+      await saveScannedHeight(tx, chain.id, { height: to.scannedTo, now });
+      const span = { fromBlock: from.scannedTo + 1, toBlock: to.scannedTo, provider: providerId };
+      await saveReadSpan(tx, chain.id, span);
+    }
+    await recordTransfers(tx, transfers, now);
+    if (to.finalizedTo > from.finalizedTo) {
+      await deleteBlocksBelow(tx, chain.id, to.finalizedTo);
+    }
+    return publishChainAdvance(tx, toChainAdvance(chain, observedHeads, now));
+  });
+  if (isPublished || transfers.length > 0) wakeRelay();
+  if (transfers.length === 0) return;
+  const seenCount = transfers.filter(({ status }) => status === "seen").length;
+  metrics.countTransfers(chain.id, "seen", seenCount);
+  metrics.countTransfers(chain.id, "settled", transfers.length - seenCount);
+};
+
+const toChainAdvance = (
+  { id, settings: { finality, finalityByAmount } }: WatchContext["chain"],
+  { agreedLimits, head }: ObservedHeads,
+  at: Date,
+): ChainAdvance => ({
+  chainId: id,
+  headBlock: head,
+  settledTo: agreedLimits.settledBlock,
+  neededBlocks: typeof finality === "object" ? finality.blocks : null,
+  ...(finalityByAmount && { neededByAmount: [...finalityByAmount] }),
+  at,
+});
+
+/**
+ * Publishes how far the chain is if that was left out, as a block came soon after the last report. On
+ * Bitcoin the next block may take an hour.
+ */
+const publishDueAdvance = async (
+  { chain, clock, pool, wakeRelay }: WatchContext,
+  leadership: Leadership,
+  { advanceDueAt }: WatchProgress,
+  observedHeads: ObservedHeads,
+): Promise<void> => {
+  const now = clock.now();
+  if (advanceDueAt === null || now < advanceDueAt) return;
+  await transact(pool, async (tx) => {
+    await lockLeadership(tx, leadership);
+    await publishChainAdvance(tx, toChainAdvance(chain, observedHeads, now));
+  });
+  wakeRelay();
+};
+
+const reportProgress = async (
+  watch: WatchContext,
+  reached: ScanReach & { progress: StartedProgress; head: number },
+): Promise<void> => {
+  const { chain, metrics, pool } = watch;
+  const { finalizedTo, head, progress, scannedAt, scannedTo } = reached;
+  const finalizedAt =
+    finalizedTo === progress.finalizedTo
+      ? progress.finalizedMinedAt
+      : ((await findBlock(pool, chain.id, finalizedTo))?.minedAt ?? null);
+  reportChainLag(watch, { scannedAt, finalizedAt });
+  metrics.setLagBlocks(chain.id, {
+    headLagBlocks: Math.max(0, head - scannedTo),
+    finalizedLagBlocks: Math.max(0, head - finalizedTo),
+  });
+};

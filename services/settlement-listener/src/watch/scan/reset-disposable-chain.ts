@@ -1,0 +1,53 @@
+import { transact } from "@payment-links/postgres";
+import { deleteBlocksAbove, findBlock } from "../../store/chain-blocks.ts";
+import { deleteChainTransfers } from "../../store/chain-transfers.ts";
+import { clearPaymentBlocks } from "../../store/open-payments.ts";
+import { truncateReadSpansAbove } from "../../store/read-spans.ts";
+import { deleteScannedHeightsAbove } from "../../store/scanned-heights.ts";
+import {
+  type Leadership,
+  resetProgress,
+  lockLeadership,
+  readProgress,
+} from "../../store/watchers.ts";
+import type { WatchContext } from "../chain/watch-context.ts";
+
+/** Where chains begin of which nothing else is known. */
+const genesisBlock = 0;
+
+/**
+ * Forgets what was seen of a development chain that has begun anew since the last start, so that
+ * its last final block is not there any more. The new one is read from its first block on, as links
+ * may have been paid on it before this start. Payments of the old one stay as they were.
+ */
+export const resetDisposableChain = async (
+  watch: WatchContext,
+  leadership: Leadership,
+): Promise<void> => {
+  const { chain, log, pool } = watch;
+  if (!chain.settings.isDisposable) return;
+  const { finalizedTo } = await readProgress(pool, chain.id);
+  if (finalizedTo === null || (await isStillCanonical(watch, finalizedTo))) return;
+  await transact(pool, async (tx) => {
+    await lockLeadership(tx, leadership);
+    await deleteBlocksAbove(tx, chain.id, -1);
+    await deleteScannedHeightsAbove(tx, chain.id, -1);
+    await truncateReadSpansAbove(tx, chain.id, -1);
+    await deleteChainTransfers(tx, chain.id);
+    await clearPaymentBlocks(tx, chain.id);
+    await resetProgress(tx, chain.id, chain.settings.firstBlock ?? genesisBlock);
+  });
+  log.warn(
+    { chain: chain.id },
+    "the chain has begun anew; what was seen of the old one is forgotten",
+  );
+};
+
+const isStillCanonical = async (
+  { chain, pool, reader }: WatchContext,
+  number: number,
+): Promise<boolean> => {
+  const storedBlock = await findBlock(pool, chain.id, number);
+  const [header] = await reader.readHeaders({ fromBlock: number, toBlock: number });
+  return storedBlock !== undefined && header?.hash === storedBlock.hash;
+};

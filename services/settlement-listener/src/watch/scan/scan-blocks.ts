@@ -1,0 +1,252 @@
+import type { Transfer } from "../../domain/transfer.ts";
+import type { ScanPlan, FinalityLimits } from "../../domain/plan-scan.ts";
+import type { ScannedBlock } from "../../store/chain-blocks.ts";
+import { toScannedBlock, toDate } from "../chain/to-scanned-block.ts";
+import { ChainMovedError, type WatchContext } from "../chain/watch-context.ts";
+import { agreeOnSenders } from "../agreement/agree-on-senders.ts";
+import { type BlockHeader, type ChainReader, ChainUnreachableError } from "../chain-reader.ts";
+import { type PointerBatch, splitPointers } from "../transfers/split-pointers.ts";
+import { findTransfers, readBlockTimes } from "../transfers/find-transfers.ts";
+
+/**
+ * What is committed at once: blocks, the last of which the checkpoint moves to, and what was in
+ * them.
+ */
+export type ScannedBatch = {
+  blocks: readonly ScannedBlock[];
+  transfers: readonly Transfer[];
+  /** The id of the provider that gave the pointers. */
+  providerId: string;
+};
+
+type Commit = (batch: ScannedBatch) => Promise<void>;
+type Range = { fromBlock: number; toBlock: number };
+
+/**
+ * Reads what the plan asks for and has it committed in pieces, in order: the next piece is read
+ * while one is committed. `headers` begin with the tip. Throws {@link ChainMovedError} where the
+ * node's answers are of two chains; what was committed by then stands.
+ */
+export const scanBlocks = async (
+  watch: WatchContext,
+  {
+    plan,
+    headers,
+    limits,
+  }: { plan: ScanPlan; headers: readonly BlockHeader[]; limits: FinalityLimits },
+  commit: Commit,
+): Promise<void> => {
+  switch (plan.kind) {
+    case "none":
+      return;
+    case "final":
+      return scanFinalized(watch, { range: plan, limits }, commit);
+    case "sparse":
+      return commitInOrder(readSparse(watch, plan, limits), commit);
+    case "fresh":
+      return scanFresh(watch, { headers, limits }, commit);
+  }
+};
+
+/**
+ * Scans final blocks, in wide ranges and without their headers. Only the last block of each piece
+ * is stored: what follows is held against it.
+ */
+const scanFinalized = async (
+  watch: WatchContext,
+  { range, limits }: { range: Range; limits: FinalityLimits },
+  commit: Commit,
+): Promise<void> => commitInOrder(readFinalized(watch, range, limits), commit);
+
+/** Reads as far as the plan goes, which bounds it. */
+async function* readFinalized(
+  watch: WatchContext,
+  { fromBlock, toBlock }: Range,
+  limits: FinalityLimits,
+): AsyncGenerator<ScannedBatch> {
+  const { reader } = watch;
+  let previousEnd: BlockHeader | undefined;
+  let nextBlock = fromBlock;
+  while (nextBlock <= toBlock) {
+    if (previousEnd !== undefined) await assertStillCanonical(reader, previousEnd);
+    const { pointers, endHeader, providerId } = await reader.readPointers({
+      fromBlock: nextBlock,
+      toBlock,
+    });
+    const times = await readBlockTimes(reader, pointers);
+    for (const pointerBatch of splitPointers(pointers, endHeader.number)) {
+      const query = { pointers: pointerBatch.pointers, times, limits };
+      const transfers = await findProviderTransfers(watch, providerId, query);
+      const lastHeader =
+        pointerBatch.endBlock === endHeader.number
+          ? endHeader
+          : await readEndHeader(reader, pointerBatch);
+      yield { blocks: [toScannedBlock(lastHeader)], transfers, providerId };
+    }
+    previousEnd = endHeader;
+    nextBlock = endHeader.number + 1;
+  }
+}
+
+/**
+ * The same up to the head, of what may yet be taken away. What was left to this question may stand in
+ * blocks before the range, so what it found is one piece.
+ */
+async function* readSparse(
+  watch: WatchContext,
+  { fromBlock, toBlock }: Range,
+  limits: FinalityLimits,
+): AsyncGenerator<ScannedBatch> {
+  const { chain, reader } = watch;
+  let previousEnd: BlockHeader | undefined;
+  let nextBlock = fromBlock;
+  while (nextBlock <= toBlock) {
+    if (previousEnd !== undefined) await assertStillCanonical(reader, previousEnd);
+    const endBlock = Math.min(toBlock, nextBlock + chain.settings.rangeBlocksMax - 1);
+    const blockRange = { fromBlock: nextBlock, toBlock: endBlock };
+    const { pointers, endHeader, providerId } = await reader.readPointers(blockRange);
+    const times = await readBlockTimes(reader, pointers);
+    const transfers = await findProviderTransfers(watch, providerId, { pointers, times, limits });
+    yield {
+      blocks: [toScannedBlock(endHeader)],
+      transfers: await addNonces(watch, transfers),
+      providerId,
+    };
+    previousEnd = endHeader;
+    nextBlock = endHeader.number + 1;
+  }
+}
+
+/**
+ * Finds the transfers by the receipts of the provider that gave the pointers. What the first look misses is
+ * then one provider's doing, and the audit, which is another's, finds it.
+ */
+const findProviderTransfers = async (
+  { chain, reader, missingReceipts, verifiers }: WatchContext,
+  providerId: string,
+  query: Parameters<typeof findTransfers>[1],
+): Promise<readonly Transfer[]> => {
+  const sourceVerifier = verifiers.find(({ id }) => id === providerId);
+  try {
+    return await findTransfers(
+      { chain, reader: sourceVerifier?.reader ?? reader, listAwaited: missingReceipts.listAwaited },
+      query,
+    );
+  } catch (error) {
+    if (verifiers.length === 1 || !(error instanceof ChainUnreachableError)) throw error;
+    // Others may answer: all is read again, and by another one if it goes on.
+    throw new ChainMovedError("who gave pointers gives no receipts of them now");
+  }
+};
+
+/** Checks that a block still stands: the next range, read meanwhile, must be of the same chain. */
+const assertStillCanonical = async (
+  reader: ChainReader,
+  { number, hash }: BlockHeader,
+): Promise<void> => {
+  const [header] = await reader.readHeaders({ fromBlock: number, toBlock: number });
+  if (header?.hash !== hash) throw new ChainMovedError("a scanned block is not there now");
+};
+
+/**
+ * Scans fresh blocks: headers that follow on the tip and on one another, and the pointers of just
+ * these.
+ */
+const scanFresh = async (
+  watch: WatchContext,
+  {
+    headers: [tip, ...following],
+    limits,
+  }: { headers: readonly BlockHeader[]; limits: FinalityLimits },
+  commit: Commit,
+): Promise<void> => {
+  const [firstHeader, lastHeader] = [following[0], following.at(-1)];
+  if (tip === undefined || firstHeader === undefined || lastHeader === undefined) return;
+  const { reader } = watch;
+  assertConsecutive([tip, ...following]);
+  const range = { fromBlock: firstHeader.number, toBlock: lastHeader.number, headers: following };
+  const { pointers, endHeader, providerId } = await reader.readPointers(range);
+  const coveredHeaders = following.filter((header) => header.number <= endHeader.number);
+  const hashes = new Map(coveredHeaders.map((header) => [header.number, header.hash]));
+  const areInHeaders = pointers.every(
+    (pointer) => hashes.get(pointer.blockNumber) === pointer.blockHash,
+  );
+  if (coveredHeaders.at(-1)?.hash !== endHeader.hash || !areInHeaders) {
+    throw new ChainMovedError("pointers and headers are of two chains");
+  }
+  const times = new Map(
+    coveredHeaders.map(({ number, timestampSeconds }) => [number, toDate(timestampSeconds)]),
+  );
+  const blocks = coveredHeaders.map(toScannedBlock);
+  const readBatches = async function* (): AsyncGenerator<ScannedBatch> {
+    let committedTo = tip.number;
+    for (const { pointers: batchPointers, endBlock } of splitPointers(pointers, endHeader.number)) {
+      const transfers = await findProviderTransfers(watch, providerId, {
+        pointers: batchPointers,
+        times,
+        limits,
+      });
+      const batchBlocks = blocks.filter(({ number }) => number > committedTo && number <= endBlock);
+      yield { blocks: batchBlocks, transfers: await addNonces(watch, transfers), providerId };
+      committedTo = endBlock;
+    }
+  };
+  await commitInOrder(readBatches(), commit);
+};
+
+/** Reads one piece ahead, while the one before it is being committed. */
+const commitInOrder = async (
+  batches: AsyncGenerator<ScannedBatch>,
+  commit: Commit,
+): Promise<void> => {
+  let pendingBatch = batches.next();
+  for (;;) {
+    const { done, value } = await pendingBatch;
+    if (done === true) return;
+    pendingBatch = batches.next();
+    // Nobody waits for it any more where the commit fails.
+    pendingBatch.catch(() => {});
+    await commit(value);
+  }
+};
+
+/** The last block of a piece, which holds its last log. */
+const readEndHeader = async (
+  reader: ChainReader,
+  { pointers, endBlock }: PointerBatch,
+): Promise<BlockHeader> => {
+  const [header] = await reader.readHeaders({ fromBlock: endBlock, toBlock: endBlock });
+  if (header === undefined || header.hash !== pointers.at(-1)?.blockHash) {
+    throw new ChainMovedError("a pointer's block is not there now");
+  }
+  return header;
+};
+
+const assertConsecutive = (headers: readonly BlockHeader[]): void => {
+  const isConsecutive = headers.every((header, index) => {
+    const previousHeader = headers[index - 1];
+    if (previousHeader === undefined) return true;
+    return header.number === previousHeader.number + 1 && header.parentHash === previousHeader.hash;
+  });
+  if (!isConsecutive) throw new ChainMovedError("headers do not follow on one another");
+};
+
+/**
+ * Adds the nonces of transfers that are not settled yet, and by the same word who sent them. A nonce
+ * decides later whether a transaction that was taken away can still come back, so it is asked for while
+ * the nodes know the transaction. One that is not told now is asked for again
+ * (`audit/backfill-nonces.ts`).
+ */
+const addNonces = async (
+  watch: WatchContext,
+  transfers: readonly Transfer[],
+): Promise<readonly Transfer[]> => {
+  const unsettledTransfers = transfers.filter(({ status }) => status === "seen");
+  const hashes = [...new Set(unsettledTransfers.map(({ transactionHash }) => transactionHash))];
+  const senders = await agreeOnSenders(watch, hashes);
+  return transfers.map((transfer) => {
+    const sender = senders.get(transfer.transactionHash);
+    if (sender === undefined) return { ...transfer, nonce: undefined };
+    return { ...transfer, sender: sender.address, nonce: sender.nonce };
+  });
+};

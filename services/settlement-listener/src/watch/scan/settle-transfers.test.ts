@@ -1,0 +1,45 @@
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { transact } from "@payment-links/postgres";
+import { waitUntil } from "@payment-links/runtime/testing";
+import { recordTransfers } from "../../payment-reports/record-transfers.ts";
+import { type LocalEvmChain, startEvmChain } from "../../testing/start-evm-chain.ts";
+import { type WatchRig, createWatchRig } from "../../testing/create-watch-rig.ts";
+import { sampleTransfer } from "../../testing/sample-transfer.ts";
+import { owner } from "../../testing/samples.ts";
+
+let chain: LocalEvmChain;
+let rig: WatchRig;
+beforeAll(async () => {
+  chain = await startEvmChain();
+  rig = await createWatchRig(chain, { finality: { blocks: 3 } });
+});
+afterAll(async () => {
+  await rig.close();
+  await chain.close();
+});
+
+/** Payments in an old block, of transactions that no node knows. */
+const recordTransfersWithoutReceipts = (count: number) => {
+  const { chainId } = chain;
+  const missingTransfers = Array.from({ length: count }, () =>
+    sampleTransfer({ chainId, blockNumber: 1 }),
+  );
+  return transact(rig.pool, (tx) => recordTransfers(tx, missingTransfers, new Date()));
+};
+
+describe("settling payments", () => {
+  test("more than a page of them whose receipts are missing hold up none behind them", async () => {
+    const link = await rig.receiveNewLink();
+    await rig.service.start();
+    await rig.waitUntilScanned();
+    await recordTransfersWithoutReceipts(300);
+    await recordTransfersWithoutReceipts(300);
+    await chain.pay({ reference: link.paymentReference, to: owner, amount: 5n });
+    await chain.mine();
+    const publishedStatuses = () => rig.publishedPayments(link.id).map(({ status }) => status);
+    await waitUntil("it is seen", () => publishedStatuses().length === 1);
+    expect(publishedStatuses()).toEqual(["processing"]);
+    await chain.mine(3);
+    await waitUntil("it is settled", () => publishedStatuses().includes("settled"));
+  });
+});

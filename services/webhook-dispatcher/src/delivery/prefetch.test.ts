@@ -1,0 +1,306 @@
+import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
+import { createOutgoingEvent } from "@payment-links/bus";
+import { linkCompleted, newId } from "@payment-links/contracts";
+import { sql } from "slonik";
+import * as z from "zod";
+import { waitUntil } from "@payment-links/runtime/testing";
+import { abandonDeliveries } from "../store/ended-deliveries.ts";
+import { type Receiver, respondWithStatus, startReceiver } from "../testing/start-receiver.ts";
+import {
+  type Person,
+  type RegisteredEndpoint,
+  type Rig,
+  createRig,
+} from "../testing/create-rig.ts";
+import { sampleLink } from "../testing/samples.ts";
+
+let receiver: Receiver;
+let rig: Rig;
+let person: Person;
+let endpoint: RegisteredEndpoint;
+/** Attempts that hang until they are let go. */
+let heldResponses: (() => void)[];
+beforeEach(async () => {
+  heldResponses = [];
+  receiver = await startReceiver();
+  rig = await createRig({
+    environment: {
+      WEBHOOK_HOST_OVERRIDES: `receiver.test=${receiver.origin}`,
+      WEBHOOK_ENDPOINT_CONCURRENCY: "1",
+    },
+  });
+  person = rig.signIn();
+  endpoint = await rig.register(person);
+});
+afterEach(async () => {
+  await rig.close();
+  await receiver.close();
+});
+
+const Row = z.object({ attempts: z.int(), isLeased: z.boolean() });
+const readRows = () =>
+  rig.pool.any(sql.type(Row)`
+    SELECT attempts, lease_until IS NOT NULL AS "isLeased" FROM deliveries
+    ORDER BY "isLeased" DESC, attempts DESC
+  `);
+
+const publishMany = async (count: number, owner = person) => {
+  for (let index = 0; index < count; index += 1) await rig.tellCompleted(owner);
+};
+
+const waitForDelivered = (count: number, owner = person, ofEndpoint = endpoint) =>
+  waitUntil("the receiver has answered", async () => {
+    const log = await rig.readLog(owner, ofEndpoint);
+    return log.filter(({ status }) => status === "Delivered").length >= Math.min(count, 10);
+  });
+
+const repeat = <Value>(count: number, value: Value): Value[] =>
+  Array.from({ length: count }, () => value);
+
+/** Keeps everybody from writing deliveries, once those who do it now have ended. */
+const lockDeliveries = () => {
+  const locked = Promise.withResolvers<void>();
+  const released = Promise.withResolvers<void>();
+  const lockHeld = rig.pool.transaction(async (tx) => {
+    await tx.query(sql.unsafe`LOCK TABLE deliveries IN SHARE MODE`);
+    locked.resolve();
+    await released.promise;
+  });
+  lockHeld.catch(locked.reject);
+  return { locked: locked.promise, release: () => released.resolve() };
+};
+
+const CountRow = z.object({ count: z.int() });
+/** Waits until so many sessions wait for the deliveries. */
+const waitForBlockedSessions = (count: number) =>
+  waitUntil("sessions wait", async () => {
+    const waitingCount = await rig.pool.oneFirst(sql.type(CountRow)`
+      SELECT count(*)::int AS count FROM pg_locks
+      WHERE relation = 'deliveries'::regclass AND NOT granted
+    `);
+    return waitingCount === count;
+  });
+
+/** One attempt hangs and three are leased behind it, at an endpoint that was quick until now. */
+const startWithThreePrefetched = async () => {
+  await rig.service.start();
+  await publishMany(4);
+  await waitForDelivered(4);
+  receiver.respondWith((res) => void heldResponses.push(() => respondWithStatus(200)(res)));
+  await publishMany(4);
+  await waitUntil("one attempt is under way", () => heldResponses.length === 1);
+  expect(await readRows()).toEqual(repeat(4, { attempts: 1, isLeased: true }));
+};
+
+describe("deliveries of which an endpoint takes many", () => {
+  test("are leased as they are opened, and each is begun when a slot is free", async () => {
+    await startWithThreePrefetched();
+    const releaseTimer = setInterval(() => heldResponses.splice(0).forEach((end) => end()), 5);
+    await waitForDelivered(8);
+    clearInterval(releaseTimer);
+    const ids = receiver.received.map(({ body }) => body.id);
+    expect([ids.length, new Set(ids).size]).toEqual([8, 8]);
+    expect(await rig.readLog(person, endpoint)).toEqual(
+      repeat(8, expect.objectContaining({ status: "Delivered", attempts: 1 })),
+    );
+  });
+
+  test("that come together are leased for a free slot each, and the others wait", async () => {
+    receiver.respondWith((res) => void heldResponses.push(() => respondWithStatus(200)(res)));
+    await rig.service.start();
+    const occurredAt = rig.clock.now();
+    const records = repeat(4, person.userId).map((userId) => {
+      const link = sampleLink({ userId });
+      const event = createOutgoingEvent(linkCompleted, {
+        key: link.id,
+        occurredAt,
+        data: { link },
+      });
+      return rig.toKafkaRecord(event, newId("evt"));
+    });
+    await rig.bus.publish(records);
+    await waitUntil("one attempt is under way", () => heldResponses.length === 1);
+    const waitingRow = { attempts: 0, isLeased: false };
+    expect(await readRows()).toEqual([
+      { attempts: 1, isLeased: true },
+      waitingRow,
+      waitingRow,
+      waitingRow,
+    ]);
+  });
+
+  test("are given back uncounted when the endpoint falls silent, and come later", async () => {
+    await startWithThreePrefetched();
+    rig.clock.advance(750);
+    const waitingRow = { attempts: 0, isLeased: false };
+    await waitUntil(
+      "the three are given back",
+      async () => (await readRows()).filter(({ isLeased }) => !isLeased).length === 3,
+    );
+    expect(await readRows()).toEqual([
+      { attempts: 1, isLeased: true },
+      waitingRow,
+      waitingRow,
+      waitingRow,
+    ]);
+    const releaseTimer = setInterval(() => heldResponses.splice(0).forEach((end) => end()), 5);
+    await waitForDelivered(8);
+    clearInterval(releaseTimer);
+    expect(receiver.received).toHaveLength(8);
+  });
+
+  test("are given back uncounted when the process stops", async () => {
+    await startWithThreePrefetched();
+    const stopping = rig.service.stop();
+    heldResponses[0]?.();
+    await stopping;
+    expect(await readRows()).toEqual(repeat(3, { attempts: 0, isLeased: false }));
+    expect(receiver.received).toHaveLength(5);
+  });
+
+  test("are given back before the stop ends, also if their record commits while it stops", async () => {
+    await rig.service.start();
+    await publishMany(4);
+    await waitForDelivered(4);
+    const insertLock = lockDeliveries();
+    await insertLock.locked;
+    const publishing = publishMany(1);
+    await waitForBlockedSessions(1);
+    const releaseLock = lockDeliveries();
+    await waitForBlockedSessions(2);
+    let isStopped = false;
+    const stopping = rig.service.stop().then(() => (isStopped = true));
+    insertLock.release();
+    await releaseLock.locked;
+    await waitForBlockedSessions(1);
+    expect(await readRows()).toEqual([{ attempts: 1, isLeased: true }]);
+    // Other sessions go on meanwhile, and so would a stop that does not wait.
+    for (let index = 0; index < 50; index += 1) await readRows();
+    expect(isStopped).toBe(false);
+    releaseLock.release();
+    await stopping;
+    await publishing;
+    expect(await readRows()).toEqual([{ attempts: 0, isLeased: false }]);
+  });
+
+  test.each([
+    ["disabled", "PATCH", { enabled: false }],
+    ["deleted", "DELETE", undefined],
+  ])("are not begun any more once it is %s", async (action, method, body) => {
+    await startWithThreePrefetched();
+    await rig.call(person, method, endpoint.path, body);
+    heldResponses[0]?.();
+    await waitUntil("nothing is open", async () => (await readRows()).length === 0);
+    const abandonedEntry = { status: "Failed", attempts: 0, error: `endpoint ${action}` };
+    const log = await rig.readLog(person, endpoint);
+    expect(log.filter(({ status }) => status === "Failed")).toEqual(
+      repeat(3, expect.objectContaining(abandonedEntry)),
+    );
+    expect(receiver.received).toHaveLength(5);
+  });
+});
+
+describe("deliveries of two accounts, of which one's endpoint is being disabled", () => {
+  const readRowsOf = ({ id }: RegisteredEndpoint) =>
+    rig.pool.any(sql.type(Row)`
+      SELECT attempts, lease_until IS NOT NULL AS "isLeased" FROM deliveries
+      WHERE endpoint_id = ${id} ORDER BY "isLeased" DESC, attempts DESC
+    `);
+  const leasedRow = { attempts: 1, isLeased: true };
+  const waitingRow = { attempts: 0, isLeased: false };
+  const abandonedEntry = expect.objectContaining({ attempts: 0, error: "endpoint disabled" });
+
+  /** At each of two endpoints one attempt hangs and three are leased behind it; the other's is being disabled. */
+  const startWithThreePrefetchedEach = async () => {
+    const otherUser = rig.signIn();
+    const otherEndpoint = await rig.register(otherUser, "/theirs");
+    await rig.service.start();
+    await publishMany(4);
+    await publishMany(4, otherUser);
+    await waitForDelivered(4);
+    await waitForDelivered(4, otherUser, otherEndpoint);
+    receiver.respondWith((res) => void heldResponses.push(() => respondWithStatus(200)(res)));
+    await publishMany(4);
+    await publishMany(4, otherUser);
+    await waitUntil("two attempts are under way", () => heldResponses.length === 2);
+    expect(await readRows()).toEqual(repeat(8, leasedRow));
+    const locked = Promise.withResolvers<void>();
+    const released = Promise.withResolvers<void>();
+    const disabling = rig.pool.transaction(async (tx) => {
+      const { userId } = otherUser;
+      await abandonDeliveries(tx, {
+        userId,
+        endpointId: otherEndpoint.id,
+        reason: "endpoint disabled",
+      });
+      locked.resolve();
+      await released.promise;
+    });
+    await locked.promise;
+    const disable = async () => {
+      released.resolve();
+      await disabling;
+    };
+    const listFailed = async () =>
+      (await rig.readLog(otherUser, otherEndpoint)).filter(({ status }) => status === "Failed");
+    return { disable, listFailed };
+  };
+
+  test("are given back to one at once, and to the other once it is disabled", async () => {
+    const { disable, listFailed } = await startWithThreePrefetchedEach();
+    rig.clock.advance(750);
+    await waitUntil("the three are given back", async () =>
+      (await readRowsOf(endpoint)).some(({ isLeased }) => !isLeased),
+    );
+    expect(await readRowsOf(endpoint)).toEqual([leasedRow, waitingRow, waitingRow, waitingRow]);
+    await disable();
+    await waitUntil("the other three are over", async () => {
+      rig.clock.advance(100);
+      return (await listFailed()).length > 0;
+    });
+    expect(await listFailed()).toEqual(repeat(3, abandonedEntry));
+  });
+
+  test("are all given back by a stop, however long the disabling takes", async () => {
+    const { disable, listFailed } = await startWithThreePrefetchedEach();
+    let isStopped = false;
+    const stopping = rig.service.stop().then(() => (isStopped = true));
+    for (const end of heldResponses) end();
+    await waitUntil("the one's are given back", async () => {
+      rig.clock.advance(100);
+      return (await readRowsOf(endpoint)).every(({ isLeased }) => !isLeased);
+    });
+    expect(await readRowsOf(endpoint)).toEqual(repeat(3, waitingRow));
+    expect(isStopped).toBe(false);
+    await disable();
+    await waitUntil("it has stopped", () => {
+      rig.clock.advance(100);
+      return isStopped;
+    });
+    await stopping;
+    expect(await listFailed()).toEqual(repeat(3, abandonedEntry));
+    expect(await readRows()).toEqual(repeat(3, waitingRow));
+  });
+});
+
+test("what a transaction that failed had leased is never sent from memory", async () => {
+  await rig.service.start();
+  const createCompleted = (overrides: { description?: string } = {}) => {
+    const link = sampleLink({ userId: person.userId, ...overrides });
+    return createOutgoingEvent(linkCompleted, {
+      key: link.id,
+      occurredAt: rig.clock.now(),
+      data: { link },
+    });
+  };
+  // The second record cannot be stored, so that both are applied again, one by one.
+  const validRecord = rig.toKafkaRecord(createCompleted(), newId("evt"));
+  const invalidRecord = rig.toKafkaRecord(
+    createCompleted({ description: "a\u0000b" }),
+    newId("evt"),
+  );
+  await rig.bus.publish([validRecord, invalidRecord]);
+  await waitForDelivered(1);
+  expect(await readRows()).toEqual([]);
+  expect(receiver.received).toHaveLength(1);
+});

@@ -1,0 +1,95 @@
+import { expect, test } from "@jest/globals";
+import { useRig } from "@payment-links/runtime/testing/use-rig";
+import { endpointsPath, createRig } from "../testing/create-rig.ts";
+import { sampleDelivery } from "../testing/samples.ts";
+import { claimDeliveries, insertDeliveries } from "../store/deliveries.ts";
+import { interruptedOutcome, outcomeFromStatus } from "./attempt/attempt-outcome.ts";
+import { type EndedAttempt, recordEndedAttempts } from "./record-ended-attempts.ts";
+
+const rig = useRig(createRig);
+const leaseMs = 30_000;
+const retryOptions = { schedule: [0, 30_000, 300_000], random: () => 0 };
+
+const fromNow = (ms: number): Date => new Date(rig.clock.now().getTime() + ms);
+
+/** A new endpoint, and its one delivery whose first attempt is under way and then ends. */
+const createEndedAttempt = async () => {
+  const person = rig.signIn();
+  const endpoint = await rig.register(person, "https://shop.com/");
+  const now = rig.clock.now();
+  const leaseUntil = fromNow(leaseMs);
+  const delivery = sampleDelivery(endpoint.id, now, { leaseUntil });
+  await rig.pool.transaction((tx) => insertDeliveries(tx, [delivery]));
+  const endedAttempt: EndedAttempt = {
+    deliveryId: delivery.id,
+    eventId: delivery.eventId,
+    endpointId: endpoint.id,
+    occurredAt: now,
+    attempts: 1,
+    startedAt: now,
+    endedAt: now,
+    durationMs: 5,
+    leaseUntil,
+    outcome: interruptedOutcome,
+  };
+  const listEndpoints = async () => {
+    const { data } = (await rig.call(person, "GET", endpointsPath)).json;
+    return data;
+  };
+  const readLog = () => rig.readLog(person, endpoint);
+  return { endpoint, endedAttempt, listEndpoints, readLog };
+};
+
+const recordBatch = (batch: readonly EndedAttempt[]) =>
+  rig.pool.transaction((tx) => recordEndedAttempts(tx, batch, retryOptions));
+
+test("a failure whose attempt somebody else has called interrupted is counted once", async () => {
+  const { endedAttempt, listEndpoints } = await createEndedAttempt();
+  expect(await recordBatch([endedAttempt])).toEqual([]);
+  const afterInterruption = await listEndpoints();
+  expect(afterInterruption).toMatchObject([{ lastOutcome: "Failed", consecutiveFailures: 1 }]);
+
+  // Whoever made the attempt could not write what came of it before.
+  expect(await recordBatch([{ ...endedAttempt, outcome: outcomeFromStatus(500) }])).toEqual([]);
+  expect(await listEndpoints()).toEqual(afterInterruption);
+
+  expect(await recordBatch([{ ...endedAttempt, outcome: outcomeFromStatus(200) }])).toEqual([]);
+  expect(await listEndpoints()).toMatchObject([
+    { lastOutcome: "Delivered", consecutiveFailures: 0 },
+  ]);
+});
+
+// Guards against a retry that comes too soon, and a result that is not its attempt's: where Postgres
+// took no writes for a while, the failure of an attempt may wait beside that of the next.
+test.each([
+  ["is tried again", 503, { httpStatus: 503, status: "Pending" }, { delivered: 0, failed: 2 }],
+  ["is over", 200, { httpStatus: 200, status: "Delivered" }, { delivered: 1, failed: 1 }],
+])(
+  "an attempt after which its delivery %s goes by its own result, beside a late one of the attempt before",
+  async (_, status, expectedEntry, expectedHour) => {
+    const { endpoint, endedAttempt, listEndpoints, readLog } = await createEndedAttempt();
+    await recordBatch([endedAttempt]);
+    rig.clock.advance(leaseMs + 1_000);
+    const [secondAttempt] = await rig.pool.transaction((tx) =>
+      claimDeliveries(tx, {
+        now: rig.clock.now(),
+        leaseUntil: fromNow(leaseMs),
+        shares: [{ endpointId: endpoint.id, share: 1 }],
+      }),
+    );
+    expect(secondAttempt).toMatchObject({ id: endedAttempt.deliveryId, attempts: 2 });
+    const lateResult = { ...endedAttempt, outcome: outcomeFromStatus(500) };
+    const attemptTimes = { startedAt: rig.clock.now(), endedAt: fromNow(100) };
+    const nextResult = {
+      ...endedAttempt,
+      ...attemptTimes,
+      attempts: 2,
+      outcome: outcomeFromStatus(status),
+    };
+    expect(await recordBatch([lateResult, nextResult])).toEqual([]);
+    const nextAttemptAt = status === 200 ? null : fromNow(300_100).toISOString();
+    expect(await readLog()).toMatchObject([{ ...expectedEntry, attempts: 2, nextAttemptAt }]);
+    const [{ recent } = {}] = await listEndpoints();
+    expect((recent as unknown[]).at(-1)).toMatchObject(expectedHour);
+  },
+);

@@ -1,0 +1,82 @@
+/** How the final answer to a request begins. */
+export type ResponseStart = {
+  /** From 200 up. */
+  status: number;
+  /** False after an informational answer that breaks HTTP's grammar or arrived in pieces. */
+  isWellFormed: boolean;
+};
+
+const emptyBuffer: Buffer = Buffer.alloc(0);
+const statusLinePattern = /HTTP\/\d\.\d (\d{3})[ \r\n]/y;
+const sampleStatusLine = "HTTP/1.1 200 ";
+const emptyLinesPattern = /[\r\n]*/y;
+
+/** A whole informational answer behind which two readers agree on where the next answer begins. */
+const wellFormedHeadPattern =
+  /[^\r\n]*\r\n(?:(?!content-length|transfer-encoding)[\w-]+:[^\r\n]*\r\n)*\r\n/iy;
+const headEndPattern = /\n\r?\n/g;
+/** Bytes before a chunk that may belong to a `headEndPattern` in it. */
+const headEndOverlap = 2;
+
+/** A 101 (Switching Protocols) is not skipped: no HTTP follows it. */
+const isSkipped = (status: number): boolean => status >= 100 && status < 200 && status !== 101;
+
+const execAt = (pattern: RegExp, text: string, position: number): RegExpExecArray | null => {
+  pattern.lastIndex = position;
+  return pattern.exec(text);
+};
+
+/**
+ * Returns a function that takes the chunks of one answer and returns the bytes that the HTTP parser may
+ * read. It drops empty lines and informational answers (1xx) in front of the final answer, whatever
+ * their headers say, and holds back a status line that arrives in pieces. It calls `onStart` at the final
+ * status line, before anything behind it is parsed (rule HOOK-19). Bytes that begin no status line pass.
+ */
+export const createFinalResponseFilter = (
+  onResponseStart: (responseStart: ResponseStart) => void,
+): ((chunk: Buffer) => Buffer) => {
+  let heldBytes = emptyBuffer;
+  let isPassing = false;
+  let isInsideHead = false;
+  let isWellFormed = true;
+
+  return (chunk) => {
+    if (isPassing) return chunk;
+    const bytes = heldBytes.length === 0 ? chunk : Buffer.concat([heldBytes, chunk]);
+    const text = bytes.toString("latin1");
+    let position = 0;
+    for (;;) {
+      if (isInsideHead) {
+        const end = execAt(headEndPattern, text, position);
+        if (end === null) {
+          isWellFormed = false;
+          heldBytes = bytes.subarray(Math.max(position, bytes.length - headEndOverlap));
+          return emptyBuffer;
+        }
+        position = headEndPattern.lastIndex;
+        isInsideHead = false;
+      }
+      position += execAt(emptyLinesPattern, text, position)?.[0].length ?? 0;
+      const [line, code] = execAt(statusLinePattern, text, position) ?? [];
+      if (line === undefined && isPartialStatusLine(text.slice(position))) {
+        heldBytes = bytes.subarray(position);
+        return emptyBuffer;
+      }
+      const status = Number(code);
+      if (!isSkipped(status)) {
+        isPassing = true;
+        if (status >= 200) onResponseStart({ status, isWellFormed });
+        return bytes.subarray(position);
+      }
+      isWellFormed &&= execAt(wellFormedHeadPattern, text, position) !== null;
+      isInsideHead = true;
+      // The character behind the code may begin the end of the head.
+      position += sampleStatusLine.length - 1;
+    }
+  };
+};
+
+/** Whether the text can become a status line once more of it arrives. */
+const isPartialStatusLine = (text: string): boolean =>
+  text.length < sampleStatusLine.length &&
+  execAt(statusLinePattern, text + sampleStatusLine.slice(text.length), 0) !== null;

@@ -1,0 +1,20 @@
+import type { OutcomeKind } from "../delivery/attempt/attempt-outcome.ts";
+
+/** Why an image was not had; few words, as they are a metric's label. */
+export type ImageErrorKind =
+  | Exclude<OutcomeKind, "delivered">
+  | "redirects"
+  | "encoded"
+  | "too_large"
+  | "wrong_type"
+  | "busy";
+
+/** A host's answer that is no image which may be shown. */
+export class ImageError extends Error {
+  readonly kind: ImageErrorKind;
+  constructor(kind: ImageErrorKind) {
+    super(`the answer is no image that may be shown: ${kind}`);
+    this.name = "ImageError";
+    this.kind = kind;
+  }
+}

@@ -1,0 +1,368 @@
+import { ok } from "node:assert/strict";
+import {
+  type Claim,
+  type Effects,
+  type Input,
+  type QueuePoll,
+  createSchedule,
+  capacityForNewDeliveries,
+  updateSchedule,
+} from "../domain/schedule/schedule.ts";
+import type { Destination, SlotLimits } from "../domain/schedule/slots.ts";
+
+/** A delivery as the database has it. */
+export type Row = {
+  destination: Destination;
+  state: "waiting" | "leased" | "theirs" | "over";
+  dueAtMs: number;
+  createdAtMs: number;
+  startedAtMs: number | undefined;
+  attempts: number;
+  /** This process was told that the delivery waits. */
+  isKnownToWait: boolean;
+};
+
+/** One lease of a delivery by our process. */
+type Lease = {
+  destination: Destination;
+  row: Row;
+  stage: "leased" | "ready" | "begun" | "ended" | "given";
+  startedAtMs: number;
+};
+
+type PendingInsert = { rows: Row[]; leases: Lease[]; isCommitted: boolean };
+
+/** At most one look is under way: what it waits for next. */
+type PollState =
+  | { stage: "asked"; poll: QueuePoll }
+  | { stage: "read"; poll: QueuePoll; waiting: (Destination & { dueAt: Date })[] }
+  | { stage: "claiming"; claim: Claim }
+  | { stage: "claimed"; claim: Claim; leased: Lease[] };
+
+const attemptsMax = 3;
+const retryMs = 5_000;
+const pollMs = 1_000;
+const staleCheckMs = 250;
+
+/**
+ * A schedule with a database, receivers and another process around it. Each of these acts only when
+ * a test says so, so that any order of events can be played. Every effect is checked against what
+ * is promised.
+ */
+export const createScheduleWorld = (limits: SlotLimits) => {
+  const state = createSchedule<Lease>(limits);
+  const rows = new Set<Row>();
+  const readyByEndpoint = new Map<string, Lease[]>();
+  const attemptsInProgress = new Set<Lease>();
+  const respondingEndpoints = new Set<string>();
+  const lastStartedAtMs = new Map<string, number>();
+  const pendingInserts = new Set<PendingInsert>();
+  const releasedLeases: Lease[] = [];
+  const unwritten: { lease: Lease; isDelivered: boolean }[] = [];
+  let nowMs = 1_000_000;
+  let pollState: PollState | undefined;
+  let isPollRequested = true;
+  let nextScheduledPollAtMs = Infinity;
+  let nextIntervalPollAtMs = 0;
+  let isStopping = false;
+
+  const countInProgress = (predicate: (destination: Destination) => boolean): number =>
+    [...attemptsInProgress].filter(({ destination }) => predicate(destination)).length;
+
+  const expectFreeSlotFor = ({ endpointId, userId, origin }: Destination): void => {
+    const freeCount = limits.slotsMax - attemptsInProgress.size;
+    const ofEndpointCount = countInProgress((destination) => destination.endpointId === endpointId);
+    const ofAccountCount = countInProgress((destination) => destination.userId === userId);
+    const atOriginCount = countInProgress((destination) => destination.origin === origin);
+    ok(freeCount > 0, "a process is over its slots");
+    ok(ofEndpointCount < limits.slotsPerEndpointMax, "an endpoint is over its slots");
+    ok(ofAccountCount < limits.slotsPerAccountMax, "an account is over its slots");
+    ok(atOriginCount < limits.slotsPerOriginMax, "an origin is over its slots");
+    // Of the last quarter of the slots, an endpoint may have an eighth of what is free, or its
+    // first slot.
+    const isReserved = ofEndpointCount > 0 && freeCount <= limits.slotsMax / 4;
+    ok(
+      !isReserved || ofEndpointCount + 1 <= freeCount / 8,
+      "an endpoint has more of the last quarter than it may",
+    );
+  };
+
+  const startAttempt = (lease: Lease): void => {
+    ok(!isStopping, "an attempt begins while the process stops");
+    ok(lease.stage === "ready" && lease.row.state === "leased", `a ${lease.stage} lease begins`);
+    // Deliveries that have waited longer for the same endpoint go first.
+    const firstLease = readyByEndpoint.get(lease.destination.endpointId)?.shift();
+    ok(firstLease === lease, "an attempt begins before another that waits longer");
+    expectFreeSlotFor(lease.destination);
+    lease.stage = "begun";
+    lease.startedAtMs = nowMs;
+    lease.row.startedAtMs ??= nowMs;
+    lease.row.attempts += 1;
+    attemptsInProgress.add(lease);
+    lastStartedAtMs.set(lease.destination.endpointId, nowMs);
+  };
+
+  const releaseLease = (lease: Lease): void => {
+    ok(lease.stage === "ready", `a ${lease.stage} lease is given back`);
+    lease.stage = "given";
+    const ready = readyByEndpoint.get(lease.destination.endpointId) ?? [];
+    readyByEndpoint.set(
+      lease.destination.endpointId,
+      ready.filter((otherLease) => otherLease !== lease),
+    );
+    releasedLeases.push(lease);
+  };
+
+  const applyInput = (input: Input<Lease>): Effects<Lease> => {
+    if (input.kind === "opened" || input.kind === "claimed") {
+      for (const lease of input.leased) {
+        ok(lease.stage === "leased", "a lease is told of twice");
+        lease.stage = "ready";
+        const ready = readyByEndpoint.get(lease.destination.endpointId) ?? [];
+        readyByEndpoint.set(lease.destination.endpointId, [...ready, lease]);
+      }
+    }
+    const effects = updateSchedule(state, input, nowMs);
+    for (const lease of effects.attemptsToStart) startAttempt(lease);
+    for (const lease of effects.leasesToRelease) releaseLease(lease);
+    if (effects.pollAtMs !== undefined && effects.pollAtMs <= nowMs) isPollRequested = true;
+    return effects;
+  };
+
+  const listWaitingRows = (endpointId: string): Row[] =>
+    [...rows].filter(
+      ({ state: rowState, destination }) =>
+        rowState === "waiting" && destination.endpointId === endpointId,
+    );
+
+  const leaseRow = (row: Row): Lease => {
+    ok(row.state === "waiting", `a delivery is leased that is ${row.state}`);
+    row.state = "leased";
+    row.isKnownToWait = false;
+    return { destination: row.destination, row, stage: "leased", startedAtMs: 0 };
+  };
+
+  /** What is due at an endpoint, the longest due first. */
+  const listDueRows = (endpointId: string, atMs: number): Row[] =>
+    listWaitingRows(endpointId)
+      .filter(({ dueAtMs }) => dueAtMs <= atMs)
+      .toSorted((firstRow, secondRow) => firstRow.dueAtMs - secondRow.dueAtMs);
+
+  const listWaiting = ({ limit, excluded, alwaysIncluded }: QueuePoll) => {
+    const earliestByEndpoint = new Map<string, Destination & { dueAt: Date }>();
+    for (const { state: rowState, destination, dueAtMs } of rows) {
+      if (rowState !== "waiting") continue;
+      const earliest = earliestByEndpoint.get(destination.endpointId);
+      if (earliest !== undefined && earliest.dueAt.getTime() <= dueAtMs) continue;
+      earliestByEndpoint.set(destination.endpointId, { ...destination, dueAt: new Date(dueAtMs) });
+    }
+    const isListed = ({ endpointId, userId, origin }: Destination): boolean =>
+      alwaysIncluded.includes(endpointId) ||
+      (!excluded.endpointIds.includes(endpointId) &&
+        !excluded.userIds.includes(userId) &&
+        !excluded.origins.includes(origin));
+    return [...earliestByEndpoint.values()]
+      .filter(isListed)
+      .toSorted(
+        (firstDestination, secondDestination) =>
+          firstDestination.dueAt.getTime() - secondDestination.dueAt.getTime(),
+      )
+      .slice(0, limit);
+  };
+
+  const endPoll = (pollAtMs: number | undefined): void => {
+    pollState = undefined;
+    nextIntervalPollAtMs = nowMs + pollMs;
+    nextScheduledPollAtMs = pollAtMs ?? Infinity;
+  };
+
+  return {
+    rows,
+    pendingInserts,
+    attemptsInProgress,
+    /** When the last attempt began, by endpoint. */
+    lastStartedAtMs,
+    now: () => nowMs,
+
+    /** Begins to open deliveries, as many for each place as given. */
+    beginCreating: (requested: readonly { destination: Destination; count: number }[]): void => {
+      const capacityByEndpoint = capacityForNewDeliveries(
+        state,
+        requested.map(({ destination }) => destination),
+        nowMs,
+      );
+      const pendingInsert: PendingInsert = { rows: [], leases: [], isCommitted: false };
+      for (const { destination, count } of requested) {
+        const remainingCapacity = capacityByEndpoint.get(destination.endpointId) ?? 0;
+        // Nothing new overtakes deliveries that are known to wait.
+        if (remainingCapacity > 0) {
+          const isOvertaking = listDueRows(destination.endpointId, nowMs).some(
+            ({ isKnownToWait }) => isKnownToWait,
+          );
+          ok(!isOvertaking, "a new delivery goes before one that waits");
+          const isLeasedAhead =
+            remainingCapacity > limits.slotsPerEndpointMax &&
+            !respondingEndpoints.has(destination.endpointId);
+          ok(!isLeasedAhead, "more is leased ahead for an endpoint that never answered");
+        }
+        for (let index = 0; index < count; index += 1) {
+          const times = { dueAtMs: nowMs, createdAtMs: nowMs, startedAtMs: undefined };
+          const row: Row = {
+            destination,
+            state: "waiting",
+            attempts: 0,
+            isKnownToWait: false,
+            ...times,
+          };
+          pendingInsert.rows.push(row);
+          if (index < remainingCapacity) pendingInsert.leases.push(leaseRow(row));
+        }
+      }
+      pendingInserts.add(pendingInsert);
+    },
+
+    /** Commits what is being opened; the next call tells of it. */
+    continueCreating: (): void => {
+      const [pendingInsert] = pendingInserts;
+      if (pendingInsert === undefined) return;
+      if (!pendingInsert.isCommitted) {
+        for (const row of pendingInsert.rows) rows.add(row);
+        pendingInsert.isCommitted = true;
+        return;
+      }
+      pendingInserts.delete(pendingInsert);
+      const leasedRows = new Set(pendingInsert.leases.map(({ row }) => row));
+      const waitingRows = pendingInsert.rows.filter((row) => !leasedRows.has(row));
+      for (const row of waitingRows)
+        row.isKnownToWait = row.state === "waiting" && row.dueAtMs <= nowMs;
+      const waitingDestinations = [
+        ...new Map(
+          waitingRows.map(({ destination }) => [destination.endpointId, destination]),
+        ).values(),
+      ];
+      applyInput({ kind: "opened", leased: pendingInsert.leases, waiting: waitingDestinations });
+    },
+
+    /** Ends an attempt; its result is not yet written. */
+    endAttempt: (attempt: Lease, { isAnswered, isDelivered }: Record<string, boolean>): void => {
+      ok(attemptsInProgress.delete(attempt), "an attempt ends twice");
+      attempt.stage = "ended";
+      if (isAnswered === true) respondingEndpoints.add(attempt.destination.endpointId);
+      unwritten.push({ lease: attempt, isDelivered: isDelivered === true });
+      applyInput({
+        kind: "ended",
+        destination: attempt.destination,
+        hasResponse: isAnswered === true,
+      });
+    },
+
+    writeResults: (): void => {
+      for (const {
+        lease: { row },
+        isDelivered,
+      } of unwritten.splice(0)) {
+        ok(row.state === "leased", `a result is written of a delivery that is ${row.state}`);
+        const isOver = isDelivered || row.attempts >= attemptsMax;
+        row.state = isOver ? "over" : "waiting";
+        row.dueAtMs = nowMs + retryMs;
+        applyInput({ kind: "written", count: 1 });
+      }
+    },
+
+    releaseLeases: (): void => {
+      const leases = releasedLeases.splice(0);
+      if (leases.length === 0) return;
+      for (const { row } of leases) {
+        ok(row.state === "leased", `a delivery is given back that is ${row.state}`);
+        Object.assign(row, { state: "waiting", dueAtMs: nowMs, isKnownToWait: true });
+      }
+      applyInput({ kind: "givenBack", destinations: leases.map(({ destination }) => destination) });
+    },
+
+    /** Another process leases what is due for an endpoint, or gives all back that it had. */
+    actAsRival: (endpointId: string): void => {
+      const rivalRows = [...rows].filter(({ state: rowState }) => rowState === "theirs");
+      for (const row of rivalRows) row.state = "waiting";
+      if (rivalRows.length > 0) return;
+      for (const row of listDueRows(endpointId, nowMs)) {
+        Object.assign(row, { state: "theirs", isKnownToWait: false });
+      }
+    },
+
+    /** The endpoint is disabled: what waits is over. */
+    disableEndpoint: (endpointId: string): void => {
+      for (const row of listWaitingRows(endpointId)) row.state = "over";
+      applyInput({ kind: "left", endpointId });
+    },
+
+    advance: (ms: number): void => {
+      for (let remainingMs = ms; remainingMs > 0;) {
+        const step = Math.min(remainingMs, staleCheckMs - (nowMs % staleCheckMs));
+        nowMs += step;
+        remainingMs -= step;
+        if (nowMs % staleCheckMs === 0) applyInput({ kind: "aged" });
+      }
+    },
+
+    stop: (): void => {
+      isStopping = true;
+      applyInput({ kind: "stopping" });
+    },
+
+    /** Whether a look is under way, or the loop would begin one now. */
+    wouldPoll: (): boolean =>
+      pollState !== undefined ||
+      isPollRequested ||
+      nowMs >= Math.min(nextScheduledPollAtMs, nextIntervalPollAtMs),
+
+    /** Whether something goes on by itself before the next poll. */
+    hasPendingWork: (): boolean =>
+      pendingInserts.size + attemptsInProgress.size + unwritten.length + releasedLeases.length >
+        0 ||
+      pollState !== undefined ||
+      isPollRequested ||
+      nextScheduledPollAtMs < nextIntervalPollAtMs,
+
+    /** Begins a look, or does its next step. */
+    continuePolling: (): void => {
+      if (pollState === undefined) {
+        isPollRequested = false;
+        const { poll } = applyInput({ kind: "look" });
+        if (poll === undefined) endPoll(undefined);
+        else pollState = { stage: "asked", poll };
+      } else if (pollState.stage === "asked") {
+        pollState = { ...pollState, stage: "read", waiting: listWaiting(pollState.poll) };
+      } else if (pollState.stage === "read") {
+        const { poll, waiting } = pollState;
+        const { claim, pollAtMs } = applyInput({ kind: "found", poll, waiting });
+        if (claim === undefined) endPoll(pollAtMs);
+        else pollState = { stage: "claiming", claim };
+      } else if (pollState.stage === "claiming") {
+        const { claim } = pollState;
+        const leased = claim.shares.flatMap(({ destination, share }) =>
+          listDueRows(destination.endpointId, claim.atMs).slice(0, share).map(leaseRow),
+        );
+        pollState = { stage: "claimed", claim, leased };
+      } else {
+        const { claim, leased } = pollState;
+        endPoll(applyInput({ kind: "claimed", claim, leased }).pollAtMs);
+      }
+    },
+
+    expectNoneForgotten: (): void => {
+      const isForgotten = ({ state: rowState, isKnownToWait }: Row): boolean =>
+        rowState === "waiting" && isKnownToWait;
+      ok(![...rows].some(isForgotten), "a delivery is forgotten until the next poll");
+    },
+
+    expectEmpty: (): void => {
+      const { slots, ready, backlog, unwrittenCount } = state;
+      const { endpoints, accounts, origins, takenCount } = slots;
+      ok(endpoints.size + accounts.size + origins.size + takenCount === 0, "a slot is not free");
+      ok(ready.size + ready.queues.size + unwrittenCount === 0, "a lease is left");
+      ok(backlog.size === 0, "an endpoint is held for one with a backlog");
+    },
+  };
+};
+
+export type ScheduleWorld = ReturnType<typeof createScheduleWorld>;

@@ -1,0 +1,74 @@
+import { request } from "undici";
+import { type Merchant, call, createMerchant, sendNotice } from "../rig/client.ts";
+import { type RealSystem, startRealSystem } from "../rig/real-system.ts";
+import { startReceiver } from "../rig/receiver.ts";
+import { registerEndpoint } from "../rig/register-endpoint.ts";
+import { acmeProvider, buildShopEnv } from "../rig/shop-env.ts";
+import { waitUntil } from "@payment-links/runtime/testing";
+
+export const monitoredServices = [
+  "auth-keys",
+  "links-api",
+  "settlement-listener",
+  "webhook-dispatcher",
+] as const;
+
+/** The four services over Kafka, Redis and Postgres, each scraped as Prometheus does. */
+export const startMonitoredSystem = async () => {
+  const receiver = await startReceiver();
+  const system: RealSystem = await startRealSystem({
+    replicasPerService: 1,
+    env: {
+      ...buildShopEnv(receiver),
+      // A thousand accounts come from one address here.
+      RATE_LIMIT_PER_IP: "100000:100000",
+    },
+  });
+  return {
+    ...system,
+    /** What a service's internal port answers to a scrape. */
+    scrape: async (service: string): Promise<string> => {
+      const port = system.replicas.find((replica) => replica.service === service)?.internalPort;
+      const response = await request(`http://127.0.0.1:${port}/metrics`);
+      return response.body.text();
+    },
+    /** An account opened and a link created with its key, and no more. */
+    createOnce: async (handle: string): Promise<void> => {
+      const { apiKey } = await createMerchant(system, handle);
+      const { status } = await call(`${system.baseUrl}/v1/payment-link`, {
+        method: "POST",
+        headers: { "x-api-key": apiKey },
+        body: { toAmount: "25" },
+      });
+      if (status !== 200) throw new Error(`a link's creation was answered ${status}`);
+    },
+    /** An account opened, and a link created, paid by a notice and reported by two webhooks. */
+    payOnce: async (handle: string): Promise<Merchant> => {
+      const merchant = await createMerchant(system, handle);
+      await registerEndpoint(system, merchant, `https://receiver.test/${handle}`);
+      const link = await call(`${system.baseUrl}/v1/payment-link`, {
+        method: "POST",
+        headers: { "x-api-key": merchant.apiKey },
+        body: { toAmount: "25" },
+      });
+      const id = String(link.body["id"]);
+      const notice = { id: `payment-${handle}`, paymentLinkId: id, amount: "25" };
+      const status = await sendNotice(system.baseUrl, acmeProvider, {
+        ...notice,
+        status: "settled",
+      });
+      if (status !== 202) throw new Error(`the notice was answered ${status}`);
+      await call(`${system.baseUrl}/v1/payment-link/${id}`);
+      return merchant;
+    },
+    /** Waits until that many webhooks have come, two for each payment. */
+    waitForWebhooks: (count: number) =>
+      waitUntil(`${count} webhooks`, () => receiver.received.length >= count),
+    close: async () => {
+      await system.close();
+      await receiver.close();
+    },
+  };
+};
+
+export type MonitoredSystem = Awaited<ReturnType<typeof startMonitoredSystem>>;

@@ -1,0 +1,93 @@
+import type { Client } from "pg";
+
+/** The days over which what is made is spread. */
+const dayCount = 30;
+
+const spreadTimestamp = `now() - (n % ${dayCount * 86_400}) * interval '1 second'`;
+const newLinkId = "'plink_7' || lpad(n::text, 25, '0')";
+const newPaymentId = "'tx_7' || lpad(n::text, 25, '0')";
+
+/**
+ * How the rows of each table that grows with payments follow from those of one link: each column that must
+ * differ, as SQL over `n`. All else is as the services wrote it.
+ */
+const tables: Record<string, { where: string; overrides: Record<string, string> }> = {
+  "links_api.links": {
+    where: "id = $1",
+    overrides: {
+      id: newLinkId,
+      // Every third waits for its payer, some of them until an expiry.
+      status: "CASE WHEN n % 3 = 0 THEN 'active' ELSE 'completed' END",
+      expires_at: "CASE WHEN n % 6 = 0 THEN now() + interval '30 days' END",
+      created_at: spreadTimestamp,
+      payment_reference: "left(md5(n::text), 16)",
+    },
+  },
+  "links_api.payments": {
+    where: "link_id = $1",
+    overrides: {
+      id: newPaymentId,
+      link_id: newLinkId,
+      source_id: "'g' || n",
+      source_transaction: "'0x' || md5(n::text)",
+      first_seen_at: spreadTimestamp,
+      applied_at: spreadTimestamp,
+      ended_at: spreadTimestamp,
+    },
+  },
+  "settlement_listener.links": {
+    where: "id = $1",
+    overrides: {
+      id: newLinkId,
+      payment_reference: "left(md5(n::text), 16)",
+      payment_reference_hash: "'0x' || md5(n::text) || md5('h' || n)",
+    },
+  },
+  "settlement_listener.payments": {
+    where: "payment_link_id = $1",
+    overrides: { id: newPaymentId, payment_link_id: newLinkId, source_id: "'g' || n" },
+  },
+  "webhook_dispatcher.links": { where: "id = $1", overrides: { id: newLinkId } },
+  "webhook_dispatcher.delivery_log": {
+    where: "link_id = $1",
+    overrides: {
+      id: "'dlv_7' || lpad(n::text, 25, '0')",
+      event_id: "event_id || n",
+      link_id: newLinkId,
+      date_created: spreadTimestamp,
+      last_attempt_at: spreadTimestamp,
+      occurred_on: `(${spreadTimestamp})::date`,
+    },
+  },
+};
+
+/** Makes as many links of the rows of one, each paid and told as that was, numbered from `from` on. */
+export const multiplyLinks = async (
+  admin: Client,
+  linkId: string,
+  { from, to }: { from: number; to: number },
+): Promise<void> => {
+  await admin.query(
+    `SELECT webhook_dispatcher.keep_delivery_log(
+       (now() AT TIME ZONE 'UTC')::date - n, ${dayCount} + n) FROM generate_series(0, ${dayCount}) AS n`,
+  );
+  for (const [table, { where, overrides }] of Object.entries(tables)) {
+    const { rows } = await admin.query<{ names: string[] }>(
+      `SELECT array_agg(attname::text) AS names FROM pg_attribute
+       WHERE attrelid = $1::regclass AND attnum > 0 AND NOT attisdropped AND attidentity = ''`,
+      [table],
+    );
+    const names = rows[0]?.names ?? [];
+    const columns = names.map((name) => `"${name}"`).join(", ");
+    const values = names.map((name) => overrides[name] ?? `"${name}"`).join(", ");
+    // One row of the seed's is enough, of whichever event.
+    const { rowCount } = await admin.query(
+      `INSERT INTO ${table} (${columns})
+       SELECT ${values} FROM (SELECT * FROM ${table} WHERE ${where} LIMIT 1) AS seed,
+         generate_series(${from}, ${to - 1}) AS n`,
+      [linkId],
+    );
+    if (rowCount !== to - from) throw new Error(`${table} grew by ${String(rowCount)} rows`);
+  }
+  await admin.query("VACUUM ANALYZE");
+};

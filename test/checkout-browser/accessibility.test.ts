@@ -1,0 +1,88 @@
+import { expect } from "@jest/globals";
+import { waitUntil } from "@payment-links/runtime/testing";
+import { requireChromium } from "../rig/require-chromium.ts";
+import { type Payer, listPaymentRequests } from "../rig/create-checkout.ts";
+import { useCheckout } from "../rig/use-checkout.ts";
+import {
+  doubleText,
+  findClippedText,
+  findMotion,
+  walkByKeyboard,
+} from "../rig/walk-by-keyboard.ts";
+
+const { describe, test } = requireChromium();
+
+const rig = useCheckout();
+
+const owner = { links: ["https://example.test/tea"], bio: "Loose leaf" };
+const walletNames = ["One", "Two"];
+
+/** Presses Tab until the focus is on a button of that name. */
+const focusByTab = async ({ page }: Payer, name: string | RegExp): Promise<void> => {
+  const button = page.getByRole("button", { name });
+  await button.first().waitFor();
+  await waitUntil(`the focus on ${String(name)}`, async () => {
+    await page.keyboard.press("Tab");
+    return button.first().evaluate((element) => element.matches(":focus"));
+  });
+};
+
+describe("a payer without a mouse", () => {
+  test("reaches everything on the checkout in its order, and sees where they are", async () => {
+    const payer = await rig.createPayer({ toAmount: "25", owner, walletNames });
+    await payer.goTo(payer.link.pageUrl);
+    await payer.waitForText("Pay 25 USDC");
+    expect(await walkByKeyboard(payer.page)).toEqual([]);
+    await payer.page.locator("#details > summary").focus();
+    await payer.page.keyboard.press("Enter");
+    expect(await walkByKeyboard(payer.page)).toEqual([]);
+  });
+
+  test("pays by Tab and Enter alone", async () => {
+    const payer = await rig.createPayer({ toAmount: "25", walletNames });
+    await payer.goTo(payer.link.pageUrl);
+    await focusByTab(payer, /^Pay /);
+    await payer.page.keyboard.press("Enter");
+    await payer.page.locator(":focus", { hasText: "One" }).waitFor();
+    await payer.page.keyboard.press("Enter");
+    await waitUntil("the payment", () => payer.wallets.flatMap(listPaymentRequests).length === 1);
+  });
+
+  test("reaches everything on a receipt", async () => {
+    const payer = await rig.createPayer({ toAmount: "25", owner });
+    await rig.chain.pay({ ...payer.link, amount: 25_000_000n });
+    await rig.chain.mine(3);
+    await rig.system.waitForLink(payer.link.id, ({ status }) => status === "completed");
+    await payer.goTo(payer.link.pageUrl);
+    const href = await payer.page.getByRole("link", { name: /^Receipt/ }).getAttribute("href");
+    await payer.goTo(`${rig.system.publicUrl}${new URL(href ?? "").pathname}`);
+    await payer.waitForText("This payment has settled.");
+    expect(await walkByKeyboard(payer.page)).toEqual([]);
+  });
+});
+
+describe("a payer who sees little", () => {
+  test("reads all of a checkout at twice the size of its text, on a phone", async () => {
+    const viewport = { width: 390, height: 844 };
+    const payer = await rig.createPayer(
+      { toAmount: "1234567.25", owner, walletNames },
+      { viewport },
+    );
+    await doubleText(payer.page);
+    await payer.goTo(payer.link.pageUrl);
+    await payer.waitForText("Pay 1,234,567.25 USDC");
+    await payer.page.getByText("Details", { exact: true }).click();
+    expect(await findClippedText(payer.page)).toEqual([]);
+    const widthsScript = "[document.documentElement.scrollWidth, innerWidth]";
+    expect(await payer.page.evaluate(widthsScript)).toEqual([390, 390]);
+  });
+});
+
+describe("a payer who wants less motion", () => {
+  test("sees nothing move", async () => {
+    const payer = await rig.createPayer({ toAmount: "25", owner }, { reducedMotion: "reduce" });
+    await payer.goTo(payer.link.pageUrl);
+    await payer.waitForText("Pay 25 USDC");
+    expect(await findMotion(payer.page)).toEqual([]);
+  });
+});

@@ -1,0 +1,210 @@
+import { gzipSync } from "node:zlib";
+import { expect } from "@jest/globals";
+import { waitUntil } from "@payment-links/runtime/testing";
+import {
+  devicesWithoutWallet,
+  expectColorBehindContent,
+  expectAccessibleLayout,
+  expectAlternativesShown,
+  expectRenderedAsText,
+  findWidths,
+  hostileOwner,
+  checkoutStates,
+  openReceiptPage,
+  hostileTexts,
+  serveImages,
+} from "../rig/checkout-states.ts";
+import { findAxeViolations } from "../rig/find-axe-violations.ts";
+import { requireChromium } from "../rig/require-chromium.ts";
+import { listPaymentRequests } from "../rig/create-checkout.ts";
+import { useCheckout } from "../rig/use-checkout.ts";
+
+const { describe, test } = requireChromium();
+
+const firstLoadBytesMax = 40 * 1024;
+
+const rig = useCheckout();
+
+describe("the checkout", () => {
+  // Each state once, by turns narrow and light, wide and dark; all combinations are in the soak test.
+  const sampledStates = checkoutStates.filter(({ name, colorScheme, width }) => {
+    const isNarrowAndLight =
+      [...new Set(checkoutStates.map((state) => state.name))].indexOf(name) % 2 === 0;
+    return isNarrowAndLight
+      ? colorScheme === "light" && width === 320
+      : colorScheme === "dark" && width > 320;
+  });
+
+  test.each(sampledStates)(
+    "at $width px in $colorScheme shows $name without a fault of axe, and nothing beside the window",
+    (state) => expectAccessibleLayout(rig, state),
+  );
+});
+
+describe("the page of a seller whom the operator has not verified (rule CALLER-38)", () => {
+  const warningTexts = {
+    "en-US": "The operator of this site has not verified this seller.",
+    "de-DE": "Der Betreiber dieser Website hat diesen Verkäufer nicht geprüft.",
+  };
+
+  test.each([
+    ["en-US", "light"],
+    ["de-DE", "dark"],
+  ] as const)(
+    "says so beside the seller's name on a small phone, in %s and %s colors, and can be paid",
+    async (locale, colorScheme) => {
+      const payer = await rig.createPayer(
+        { toAmount: "25", owner: { isVerified: false } },
+        { locale, colorScheme, viewport: { width: 320, height: 568 } },
+      );
+      await payer.goTo(payer.link.pageUrl);
+      await payer.waitForText(warningTexts[locale]);
+      const header = payer.page.getByRole("main").locator("header");
+      expect(await header.getByText(warningTexts[locale]).isVisible()).toBe(true);
+      expect(await findAxeViolations(payer.page)).toEqual([]);
+      expect(await findWidths(payer.page)).toEqual([320, 320]);
+      await payer.page.locator("#wallet").click();
+      await waitUntil("the payment", () => listPaymentRequests(payer.wallet).length === 1);
+    },
+  );
+});
+
+describe("a payer who reads German", () => {
+  test("is told so on every inch of a small phone, and pays", async () => {
+    const payer = await rig.createPayer(
+      { toAmount: "1234.5" },
+      { locale: "de-DE", viewport: { width: 320, height: 568 } },
+    );
+    await payer.goTo(payer.link.pageUrl);
+    await payer.waitForText("1.234,5 USDC zahlen");
+    await payer.page.getByText("Einzelheiten", { exact: true }).click();
+    await payer.waitForText("Eine einfache Überweisung an die Adresse des Empfängers");
+    expect(await findAxeViolations(payer.page)).toEqual([]);
+    expect(await findWidths(payer.page)).toEqual([320, 320]);
+    await payer.page.getByRole("button", { name: "1.234,5 USDC zahlen" }).click();
+    await payer.waitForText("Eine Zahlung von 1.234,5 USDC wurde gesehen und wird bestätigt.");
+    expect(await findAxeViolations(payer.page)).toEqual([]);
+  });
+});
+
+describe("a browser without a wallet", () => {
+  const sampledDevices = devicesWithoutWallet.filter(
+    ({ device, colorScheme, javaScriptEnabled }) =>
+      (device === "a phone" || (device === "a computer" && javaScriptEnabled)) &&
+      (colorScheme === "light") === javaScriptEnabled,
+  );
+
+  test.each(sampledDevices)(
+    "on $device in $colorScheme (script: $javaScriptEnabled) is led on by what fits the device",
+    (device) => expectAlternativesShown(rig, device),
+  );
+
+  test("and one with a wallet loads no QR code", async () => {
+    const tab = await rig.createPayer(
+      { toAmount: "25" },
+      { viewport: { width: 1280, height: 900 } },
+    );
+    const requestedPaths: string[] = [];
+    tab.page.on("request", (request) => requestedPaths.push(new URL(request.url()).pathname));
+    await tab.goTo(tab.link.pageUrl);
+    await tab.waitForText("Pay 25 USDC");
+    await tab.page.waitForLoadState("load");
+    expect(requestedPaths.filter((path) => path.startsWith("/checkout/qr/"))).toEqual([]);
+  });
+});
+
+describe("what people say", () => {
+  test.each(hostileTexts.filter(([name]) => /script/.test(name)))(
+    "is %s: it stands there as text and displaces nothing of the page",
+    (_name, texts) => expectRenderedAsText(rig, texts),
+  );
+});
+
+describe("a receipt on paper", () => {
+  test("is black on white also from a dark screen, without what only a screen needs", async () => {
+    const payer = await rig.createPayer(
+      { toAmount: "25", owner: { backgroundColour: "#1f4fd8" } },
+      { colorScheme: "dark", locale: "en-US", timezoneId: "Asia/Tokyo" },
+    );
+    await openReceiptPage(rig, payer);
+    await payer.waitForText("This payment\n25 USDC");
+    await payer.waitForText("GMT+9");
+    expect(await payer.page.getByText("Print this receipt").isVisible()).toBe(true);
+    await payer.page.emulateMedia({ media: "print" });
+    const text = await payer.readText();
+    expect(text).toContain("Asked for\n25 USDC");
+    expect(text).not.toContain("Print this receipt");
+    expect(await payer.page.locator(".ground").isVisible()).toBe(false);
+    const colors = await payer.page.evaluate(`[".card", "dt", "dd", "a", ".badge"].map((name) =>
+      getComputedStyle(document.querySelector(name)).color)`);
+    const [black, grey] = ["rgb(0, 0, 0)", "rgb(51, 51, 51)"];
+    expect(colors).toEqual([black, grey, black, black, black]);
+    const backgrounds = await payer.page.evaluate(`["body", ".card"].map((name) =>
+      getComputedStyle(document.querySelector(name)).backgroundColor)`);
+    expect(backgrounds).toEqual(["rgb(255, 255, 255)", "rgb(255, 255, 255)"]);
+    const printedLinkScript = `getComputedStyle(document.querySelector("main > p > a"), "::after").content`;
+    expect(await payer.page.evaluate(printedLinkScript)).toContain(payer.link.id);
+  });
+});
+
+describe("an owner's colour", () => {
+  test.each(["#1f4fd8"])(
+    "%s is the ground of the page, and no text stands on it (rule API-32)",
+    (backgroundColour) => expectColorBehindContent(rig, backgroundColour),
+  );
+});
+
+describe("the checkout on a phone", () => {
+  test("has its one action in sight without scrolling, whatever its owner and link say", async () => {
+    const payer = await rig.createPayer(
+      {
+        toAmount: "25",
+        description: "so many words ".repeat(35),
+        owner: { ...hostileOwner, isVerified: false },
+      },
+      { viewport: { width: 375, height: 667 } },
+    );
+    await serveImages(payer);
+    await payer.goTo(payer.link.pageUrl);
+    const buttonBox = await payer.page.getByRole("button", { name: "Pay 25 USDC" }).boundingBox();
+    expect((buttonBox?.y ?? Infinity) + (buttonBox?.height ?? 0)).toBeLessThan(667);
+  });
+
+  test("groups an amount as its reader does, digit for digit (rule API-28)", async () => {
+    const toAmount = "12345678901234567890.123456";
+    const payer = await rig.createPayer({ toAmount }, { locale: "pt-BR" });
+    await payer.goTo(payer.link.pageUrl);
+    await payer.waitForText("Pay 12.345.678.901.234.567.890,123456 USDC");
+  });
+
+  test.each<[string, boolean]>([
+    ["with a wallet", true],
+    ["without one, with the QR code", false],
+  ])("loads less than 40 KiB in all, compressed, %s", async (_case, hasWallet) => {
+    const payer = await rig.createPayer({ toAmount: "25" });
+    const tab = hasWallet ? payer : await (await rig.createUser({})).openTab();
+    const bodies = new Map<string, Promise<Buffer>>();
+    tab.page.on("response", (response) => {
+      const { pathname } = new URL(response.url());
+      if (!pathname.startsWith("/checkout/payment-links/")) bodies.set(pathname, response.body());
+    });
+    await tab.goTo(payer.link.pageUrl);
+    await tab.waitForText(hasWallet ? "Pay 25 USDC" : "There is no wallet in this browser.");
+    const getLoadedPaths = () =>
+      [...bodies.keys()].map((path) => path.replace(/plink_\w+|@\w+/g, "…"));
+    const expectedPaths = [
+      "/checkout/assets/checkout.js",
+      "/checkout/assets/page.css",
+      "/checkout/logos/1337.svg",
+      ...(hasWallet ? [] : ["/checkout/qr/….svg"]),
+      "/…/pay/…",
+    ];
+    await waitUntil(
+      () => `${expectedPaths.join()} in ${getLoadedPaths().join()}`,
+      () => expectedPaths.every((path) => getLoadedPaths().includes(path)),
+    );
+    const sizes = (await Promise.all(bodies.values())).map((body) => gzipSync(body).length);
+    const size = sizes.reduce((sum, bytes) => sum + bytes, 0);
+    expect(size).toBeLessThan(firstLoadBytesMax);
+  });
+});

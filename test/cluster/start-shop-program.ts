@@ -1,0 +1,57 @@
+import * as z from "zod";
+import type { Release } from "./release.ts";
+
+type ShopProgram = {
+  /** The pod's name. */
+  name: string;
+  /** Its file in `in-cluster/`, which opens its shop by `openShop`. */
+  file: string;
+  env?: Readonly<Record<string, string>>;
+};
+
+/**
+ * Starts a program in a pod. It acts as a new account's shop, its payers' provider and its
+ * receiver.
+ */
+export const startShopProgram = async (
+  release: Release,
+  { name, file, env = {} }: ShopProgram,
+): Promise<void> => {
+  const { cluster, provider, receiverPort } = release;
+  await cluster.startProgram({
+    name,
+    file,
+    image: release.image("links-api"),
+    isReceiver: true,
+    env: {
+      SERVICES: release.name,
+      SIGN_IN_TOKEN: await createAccount(release),
+      PROVIDER_NAME: provider.name,
+      PROVIDER_SECRET: provider.secret,
+      RECEIVER_PORT: String(receiverPort),
+      ...env,
+    },
+  });
+};
+
+const CreatedAccount = z.object({ signInUrl: z.url() });
+
+/**
+ * Opens an account as the chart's notes say; answers the token with which one can sign in to it
+ * once.
+ */
+const createAccount = async ({ cluster, name }: Release): Promise<string> => {
+  const adminCommand = ["node", "/app/deploy/src/admin.ts"];
+  const handle = `shop${Date.now().toString(36)}`;
+  const accountCommand = ["account", "create", "--handle", handle, "--username", "Shop"];
+  const deployment = `deployment/${name}-auth-keys`;
+  const output = await cluster.kubectl([
+    "exec",
+    deployment,
+    "--",
+    ...adminCommand,
+    ...accountCommand,
+  ]);
+  const { signInUrl } = CreatedAccount.parse(JSON.parse(output));
+  return new URL(signInUrl).hash.replace("#token=", "");
+};

@@ -1,0 +1,156 @@
+import { afterAll, beforeAll, expect } from "@jest/globals";
+import { devnet } from "@payment-links/contracts";
+import { waitUntil } from "@payment-links/runtime/testing";
+import { createConsoleWallet as createSignInWallet } from "./rig/console-wallet.ts";
+import { startAllInOneSystem } from "./rig/all-in-one-system.ts";
+import { type Chromium, type Tab, connectChromium } from "./rig/chromium.ts";
+import { call } from "./rig/client.ts";
+import { requireChromium } from "./rig/require-chromium.ts";
+import { findFreePorts } from "./rig/free-port.ts";
+import { isSignedWith, startReceiver } from "./rig/receiver.ts";
+import { createWallet } from "./rig/wallet.ts";
+
+const { describe, test } = requireChromium();
+
+const payerAddress = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
+/** An address of nobody's: what is paid here is worth nothing. */
+const shopAddress = "0x8617E340B3D01FA5F11F306F4090FD50E238070D";
+
+let system: Awaited<ReturnType<typeof startAllInOneSystem>>;
+let chromium: Chromium;
+let receiver: Awaited<ReturnType<typeof startReceiver>>;
+let nodeUrl: string;
+
+beforeAll(async () => {
+  const [devnetPort = 0] = await findFreePorts(1);
+  nodeUrl = `http://127.0.0.1:${devnetPort}`;
+  receiver = await startReceiver();
+  const env = {
+    DEVNET_PORT: String(devnetPort),
+    RATE_LIMIT_PER_IP: "10000:10000",
+    WEBHOOK_HOST_OVERRIDES: `receiver.test=http://127.0.0.1:${receiver.port}`,
+  };
+  system = await startAllInOneSystem(env, { withDevnet: true });
+  chromium = await connectChromium();
+});
+afterAll(async () => {
+  await chromium?.close();
+  await system?.close();
+  await receiver?.close();
+});
+
+const mintTokens = (baseUnits: bigint) => {
+  const abiWords = [payerAddress.slice(2).toLowerCase(), baseUnits.toString(16)];
+  const data = `0x40c10f19${abiWords.map((abiWord) => abiWord.padStart(64, "0")).join("")}`;
+  const params = [{ from: payerAddress, to: devnet.token, data }];
+  const body = { jsonrpc: "2.0", id: 1, method: "eth_sendTransaction", params };
+  return call(nodeUrl, { method: "POST", body });
+};
+
+const followLink = ({ page }: Tab, name: string) =>
+  page.getByRole("link", { name, exact: true }).first().click();
+
+/** Takes the next step of the first run, from the overview. */
+const openSetupStep = async (tab: Tab, step: string): Promise<void> => {
+  await followLink(tab, "Overview");
+  await followLink(tab, step);
+};
+
+const storeSecret = async (tab: Tab): Promise<string> => {
+  const secret = await tab.page.getByRole("dialog").locator("code").innerText();
+  await tab.page.getByLabel("I have stored it").check();
+  await tab.click("Close");
+  return secret;
+};
+
+/** What a new account lacks, as the overview names it; answers the first link and a secret. */
+const completeSetup = async (tab: Tab) => {
+  const getField = (label: string) => tab.page.getByLabel(label, { exact: true });
+  await openSetupStep(tab, "Choose a handle");
+  await getField("Handle").fill("tea_house");
+  await getField("Name").fill("Tea house");
+  await tab.click("Save the profile");
+  await tab.waitForText("Saved.");
+  await openSetupStep(tab, "Add a wallet");
+  await getField("Address").fill(shopAddress);
+  await tab.click("Add wallet");
+  await tab.waitForText("Default on Local devnet");
+  await openSetupStep(tab, "Add an endpoint");
+  await getField("Name").fill("till");
+  await getField("Address").fill("https://receiver.test/hook");
+  await tab.click("Create endpoint");
+  const secret = await storeSecret(tab);
+  await openSetupStep(tab, "Make a key");
+  await getField("Name").fill("till");
+  await tab.click("Create API key");
+  await storeSecret(tab);
+  await openSetupStep(tab, "Make a link");
+  await getField("Amount").fill("25");
+  await getField("Description").fill("Order 7");
+  await tab.click("Create the link");
+  await tab.waitForText("Share it");
+  const payerPageLink = tab.page.getByRole("link", { name: "Open the payer's page" });
+  return { secret, url: (await payerPageLink.getAttribute("href")) ?? "" };
+};
+
+const payLink = async (tab: Tab, url: string): Promise<void> => {
+  await tab.goTo(url);
+  await tab.waitForText("TEST: Local devnet is a test network.");
+  await tab.waitForText("Order 7");
+  await tab.click("Pay 25 USDC");
+  await tab.waitForText("This payment link has been paid.");
+  await followLink(tab, "Receipt of the last payment");
+  await tab.waitForText("This payment has settled.");
+  await tab.waitForText("Order 7");
+};
+
+describe("the whole story, on npm start with its development chain", () => {
+  test("goes from nobody to a paid link, a receipt and its webhooks, in browsers alone", async () => {
+    const ownerUser = await chromium.createBrowserUser({ origin: system.baseUrl });
+    await createSignInWallet(ownerUser.context);
+    const shopTab = await ownerUser.openTab();
+    await shopTab.goTo(`${system.baseUrl}/console`);
+    await shopTab.click("Sign in with Ethereum");
+    await shopTab.waitForText("Signed in as");
+    const { secret, url } = await completeSetup(shopTab);
+    receiver.setResponder((received) => (isSignedWith(secret, received) ? 204 : 401));
+
+    await mintTokens(25_000_000n);
+    const wallet = createWallet({ nodeUrl, account: payerAddress, chainId: devnet.chainId });
+    const payerUser = await chromium.createBrowserUser({
+      origin: system.baseUrl,
+      wallets: [wallet],
+    });
+    await payLink(await payerUser.openTab(), url);
+
+    // The owner's tab still stands on the link, and hears of it by itself.
+    const expectedTexts = [
+      "Payment seen",
+      "Payment settled",
+      "Counts",
+      "25 / 25 USDC",
+      "Completed",
+    ];
+    for (const expectedText of expectedTexts) await shopTab.waitForText(expectedText);
+    for (const type of ["payment_link.transaction.succeeded", "payment_link.completed"]) {
+      await shopTab.waitForText(`${type} Delivered`);
+    }
+    await followLink(shopTab, "till");
+    await shopTab.waitForText("Delivery log");
+    const deliveredRows = shopTab.page.getByRole("row").filter({ hasText: "Delivered" });
+    await waitUntil("two deliveries", async () => (await deliveredRows.count()) === 2);
+    await openSetupStep(shopTab, "Completed");
+    await shopTab.waitForText("Order 7");
+    await followLink(shopTab, "Overview");
+    await shopTab.waitForText("Received in the last 30 days");
+    await shopTab.waitForText("25 USDC");
+    expect(await shopTab.readText()).not.toContain("Set up");
+    expect(receiver.received.map(({ body }) => body.type).sort()).toEqual([
+      "payment_link.completed",
+      "payment_link.transaction.succeeded",
+    ]);
+
+    await Promise.all([ownerUser.close(), payerUser.close()]);
+    expect([...ownerUser.violations, ...payerUser.violations]).toEqual([]);
+  });
+});

@@ -1,0 +1,91 @@
+import { createLinkBody, webhookTypes } from "@payment-links/contracts";
+// The document is no part of the service's face, and a running service would need a database.
+import { describePublicApi } from "../../services/links-api/src/http/describe-public-api.ts";
+import {
+  type Content,
+  type Field,
+  type Schema,
+  createTypeWriter,
+  getJsonSchema,
+} from "./type-writer.ts";
+
+/** The generated module of the SDK, seen from the root. */
+export const sdkTypesFile = "packages/sdk/src/shapes.ts";
+
+type Parameter = { in: string; name: string; schema: Schema; description?: string };
+type Operation = { operationId: string; parameters?: Parameter[] };
+type Document = {
+  paths: Record<string, Record<string, Operation>>;
+  webhooks: Record<string, { post: { requestBody: Content } }>;
+  components: { schemas: Record<string, Schema> };
+};
+
+const readDocument = (): Document =>
+  JSON.parse(
+    JSON.stringify(
+      describePublicApi({
+        baseUrl: "http://127.0.0.1",
+        createBody: createLinkBody(() => new Date()),
+        webhookHeaderPrefix: "Service",
+      }),
+    ),
+  ) as Document;
+
+/** The operations of the public API, by the names that the SDK's methods have. */
+export const publicOperationIds = (): readonly string[] =>
+  listOperations(readDocument()).map(({ operationId }) => operationId);
+
+/**
+ * Writes what an integrator sends and is sent as TypeScript, from the public OpenAPI document: each shape
+ * with what the document says of its fields, the filter of the list, and the webhooks by their type.
+ */
+export const writeSdkTypes = (): string => {
+  const document = readDocument();
+  const { components, webhooks } = document;
+  const listOperation = listOperations(document).find(
+    ({ operationId }) => operationId === "listPaymentLinks",
+  );
+  if (listOperation === undefined) throw new Error("the document lacks the list");
+  const filterFields = (listOperation.parameters ?? []).map(
+    ({ name, schema, description = "" }) => ({
+      name,
+      type: writeType(schema),
+      isRequired: false,
+      description: schema.description ?? description,
+    }),
+  );
+  return [
+    "// Made by `npm run generate` from the public OpenAPI document. Change nothing here.",
+    ...Object.entries(components.schemas).map(
+      ([name, schema]) => `export type ${name} = ${writeType(schema)};`,
+    ),
+    "/** Which links a list has. */",
+    `export type PaymentLinksFilter = ${writeDocumentedObject(filterFields)};`,
+    "/** The bodies of webhooks by their type, as far as this version knows types. */",
+    "export type WebhookBodies = {",
+    ...webhookTypes.map((type) => `  "${type}": ${writeWebhookBody(webhooks[type])};`),
+    "};",
+    "",
+  ].join("\n");
+};
+
+const listOperations = ({ paths }: Document): Operation[] =>
+  Object.values(paths).flatMap((operationsByMethod) => Object.values(operationsByMethod));
+
+const writeWebhookBody = (webhook: Document["webhooks"][string] | undefined): string => {
+  const schema = getJsonSchema(webhook?.post.requestBody);
+  if (schema === undefined) throw new Error("the document lacks a webhook");
+  return writeType(schema);
+};
+
+/** A field a line, behind what the document says of it. What may be left out may be undefined. */
+const writeDocumentedObject = (fields: readonly Field[]): string => {
+  if (fields.length === 0) return "Record<string, unknown>";
+  const lines = fields.flatMap(({ name, type, isRequired, description }) => [
+    ...(description === "" ? [] : [`/** ${description} */`]),
+    isRequired ? `${name}: ${type};` : `${name}?: ${type} | undefined;`,
+  ]);
+  return ["{", ...lines.map((line) => `  ${line.replaceAll("\n", "\n  ")}`), "}"].join("\n");
+};
+
+const writeType = createTypeWriter(writeDocumentedObject);

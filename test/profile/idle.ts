@@ -1,0 +1,95 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { Client } from "pg";
+import { readCpuMs, readCpuMsOfTree, readParentPid } from "../bench/process-cpu.ts";
+import { startReceiver } from "../rig/receiver.ts";
+import { type RealSystem, startRealSystem } from "../rig/real-system.ts";
+import { buildShopEnv } from "../rig/shop-env.ts";
+
+export type IdleProfile = {
+  /** The share of one core that each process takes while nobody asks for anything, in percent. */
+  cpuPercent: Readonly<Record<string, number>>;
+  statements: readonly StatementRate[];
+};
+
+/** A statement of one service, and how often it runs at rest. */
+type StatementRate = { service: string; perSecond: number; text: string };
+
+/** A statement of one service: how often it ran, and for how many milliseconds, over how many buffers, in Postgres. */
+export type Statement = {
+  service: string;
+  calls: number;
+  ms: number;
+  buffers: number;
+  text: string;
+};
+
+/** What a start sets off is over by then. */
+const settleMs = 20_000;
+const statementsMax = 40;
+
+/** Measures what the four services do while nobody asks for anything, and what Postgres does for them. */
+export const profileIdle = async (options: {
+  replicasPerService: number;
+  seconds: number;
+}): Promise<IdleProfile> => {
+  const { replicasPerService, seconds } = options;
+  const receiver = await startReceiver();
+  const env = buildShopEnv(receiver);
+  const system = await startRealSystem({ replicasPerService, env });
+  const admin = new Client({ connectionString: system.adminUrl });
+  try {
+    await admin.connect();
+    await admin.query("CREATE EXTENSION pg_stat_statements");
+    const postgresPid = await findPostgresPid(admin);
+    await sleep(settleMs);
+    await admin.query("SELECT pg_stat_statements_reset()");
+    const cpuMsBefore = readCpuMsByProcess(system, postgresPid);
+    await sleep(seconds * 1_000);
+    const cpuMsAfter = readCpuMsByProcess(system, postgresPid);
+    return {
+      cpuPercent: Object.fromEntries(
+        Object.entries(cpuMsAfter).map(([name, ms]) => [
+          name,
+          round((ms - (cpuMsBefore[name] ?? 0)) / (seconds * 10)),
+        ]),
+      ),
+      statements: (await readStatements(admin))
+        .slice(0, statementsMax)
+        .map(({ calls, service, text }) => ({ service, text, perSecond: round(calls / seconds) })),
+    };
+  } finally {
+    await admin.end();
+    await system.close();
+    await receiver.close();
+  }
+};
+
+const round = (value: number): number => Number(value.toFixed(2));
+
+/** The process whose children serve this connection and all others. */
+export const findPostgresPid = async (admin: Client): Promise<number> => {
+  const { rows } = await admin.query<{ pid: number }>("SELECT pg_backend_pid() AS pid");
+  return readParentPid(rows[0]?.pid ?? -1);
+};
+
+const readCpuMsByProcess = (
+  { replicas }: RealSystem,
+  postgresPid: number,
+): Record<string, number> => ({
+  ...Object.fromEntries(
+    replicas.map((replica) => [`${replica.service}-${replica.pid()}`, readCpuMs(replica.pid())]),
+  ),
+  postgres: readCpuMsOfTree(postgresPid),
+});
+
+/** What the services asked of Postgres since its statistics were reset, what runs most often first. */
+export const readStatements = async (admin: Client): Promise<Statement[]> => {
+  const { rows } = await admin.query<Statement>(
+    `SELECT userid::regrole::text AS service, calls::float8 AS calls, total_exec_time AS ms,
+       (shared_blks_hit + shared_blks_read)::float8 AS buffers,
+       left(regexp_replace(btrim(query), '\\s+', ' ', 'g'), 110) AS text
+     FROM pg_stat_statements
+     WHERE toplevel AND userid <> current_user::regrole ORDER BY calls DESC`,
+  );
+  return rows;
+};

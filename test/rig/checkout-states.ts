@@ -1,0 +1,323 @@
+import type { BrowserContextOptions, Page } from "playwright-core";
+import { expect } from "@jest/globals";
+import { waitUntil } from "@payment-links/runtime/testing";
+import { findAxeViolations } from "./find-axe-violations.ts";
+import { type Checkout, type Payer, clickPay, listPaymentRequests } from "./create-checkout.ts";
+import { neverRespond } from "./wallet.ts";
+
+const baseUnitsPerToken = 1_000_000n;
+
+/** Opens the page of a link that somebody else has paid. */
+const openPaidLink = async (rig: Checkout, tab: Payer): Promise<void> => {
+  await rig.chain.pay({ ...tab.link, amount: 25n * baseUnitsPerToken });
+  await rig.chain.mine(3);
+  await rig.system.waitForLink(tab.link.id, ({ status }) => status === "completed");
+  await tab.goTo(tab.link.pageUrl);
+};
+
+export const openReceiptPage = async (rig: Checkout, tab: Payer): Promise<void> => {
+  await openPaidLink(rig, tab);
+  const href = await tab.page.getByRole("link", { name: /^Receipt/ }).getAttribute("href");
+  await tab.goTo(`${rig.system.publicUrl}${new URL(href ?? "").pathname}`);
+  await tab.waitForText("This payment has settled.");
+};
+
+/** How wide the page is, and its window. */
+export const findWidths = (page: Page) =>
+  page.evaluate("[document.documentElement.scrollWidth, innerWidth]");
+
+/** Each state of the page that a payer may see, and how it comes about. */
+const checkoutPageStates: [string, (tab: Payer, rig: Checkout) => Promise<unknown>][] = [
+  ["open", async (tab) => tab.waitForText("Pay 25 USDC")],
+  ["its details", async (tab) => tab.page.getByText("Details", { exact: true }).click()],
+  [
+    "the choice of a wallet",
+    async (tab) => {
+      await clickPay(tab);
+      await tab.waitForText("Choose a wallet");
+    },
+  ],
+  [
+    "a wallet that was asked, and the question whether the payment is gone",
+    async (tab) => {
+      for (const wallet of tab.wallets) wallet.setHandler("eth_sendTransaction", neverRespond);
+      await clickPay(tab);
+      await tab.click("One");
+      const isRequested = () => tab.wallets.flatMap(listPaymentRequests).length === 1;
+      await waitUntil("the wallet's question", isRequested);
+      await tab.page.reload();
+      await tab.click("It never arrived, or was cancelled");
+      await tab.waitForText("Is the first payment really gone?");
+    },
+  ],
+  [
+    "paid",
+    async (tab, rig) => {
+      await openPaidLink(rig, tab);
+      await tab.waitForText("This payment link has been paid.");
+    },
+  ],
+  [
+    "the receipt",
+    async (tab, rig) => {
+      await openReceiptPage(rig, tab);
+    },
+  ],
+  [
+    "what it is, to whoever has no link",
+    async (tab, rig) => {
+      await tab.goTo(rig.system.publicUrl);
+      await tab.waitForText("Open the console");
+    },
+  ],
+  [
+    "that nothing is there",
+    async (tab, rig) => {
+      await tab.goTo(`${rig.system.publicUrl}/nothing`);
+      await tab.waitForText("There is nothing at this address.");
+    },
+  ],
+];
+
+/** Each state at each width in each color scheme. */
+export const checkoutStates = (["light", "dark"] as const).flatMap((colorScheme) =>
+  checkoutPageStates.flatMap(([name, prepare]) =>
+    [320, 1280].map((width) => ({ name, colorScheme, width, prepare })),
+  ),
+);
+
+export const expectAccessibleLayout = async (
+  rig: Checkout,
+  { colorScheme, width, prepare }: (typeof checkoutStates)[number],
+): Promise<void> => {
+  const tab = await rig.createPayer(
+    { toAmount: "25", walletNames: ["One", "Two"] },
+    { colorScheme, viewport: { width, height: 568 } },
+  );
+  await tab.goTo(tab.link.pageUrl);
+  await prepare(tab, rig);
+  expect(await findAxeViolations(tab.page)).toEqual([]);
+  expect(await findWidths(tab.page)).toEqual([width, width]);
+};
+
+const image = "https://images.test/a.png";
+
+/** As much as an owner may say, of the worst kind. */
+export const hostileOwner = {
+  username: `\u202e<script>${"W".repeat(90)}`,
+  bio: "\u200b😀".repeat(250),
+  profileImage: image,
+  backgroundImage: image,
+  links: [`https://example.test/${"x".repeat(2000)}`],
+};
+
+/** One pixel, whatever the image; the service that has them is not there. */
+const png = Buffer.from(
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==",
+  "base64",
+);
+export const serveImages = ({ page }: Payer): Promise<unknown> =>
+  page.route("**/checkout/images/**", (route) =>
+    route.fulfill({ body: png, contentType: "image/png" }),
+  );
+
+/** What people may say of themselves and of a link, in the worst ways, each as long as it may be. */
+export const hostileTexts: [string, { username: string; bio: string; description: string }][] = [
+  [
+    "a script",
+    {
+      username: `<script>alert(1)</script>`,
+      bio: `"><img src=x onerror=alert(1)>`,
+      description: `</p></main><script>alert(1)</script><style>*{display:none}</style>`,
+    },
+  ],
+  [
+    "text that is turned round",
+    {
+      username: `\u202e\u2067${"drow ".repeat(19)}`,
+      bio: `\u202e${"אבג ".repeat(120)}`,
+      description: `\u202e\u202d\u2066${"עברית ".repeat(80)}`,
+    },
+  ],
+  [
+    "emoji",
+    {
+      username: "😀".repeat(100),
+      bio: "👨‍👩‍👧‍👦".repeat(71),
+      description: "🎉".repeat(500),
+    },
+  ],
+  [
+    "characters without a width",
+    {
+      username: `a${"\u200b".repeat(98)}b`,
+      bio: "\u200b\u2060\ufeff".repeat(160),
+      description: `${"\u200d".repeat(499)}x`,
+    },
+  ],
+  [
+    "words without an end",
+    { username: "W".repeat(100), bio: "W".repeat(500), description: "W".repeat(500) },
+  ],
+  [
+    "letters in towers, and lines",
+    {
+      username: `a${"\u0301".repeat(99)}`,
+      bio: `a${"\u0330".repeat(499)}`,
+      description: `a${"\u0301".repeat(99)}${"\n".repeat(300)}b`,
+    },
+  ],
+];
+
+const devices: [string, BrowserContextOptions, { hasQrCode: boolean; hasAppLinks: boolean }][] = [
+  [
+    "a computer",
+    { viewport: { width: 1280, height: 900 } },
+    { hasQrCode: true, hasAppLinks: false },
+  ],
+  [
+    "a computer's small window",
+    { viewport: { width: 320, height: 568 } },
+    { hasQrCode: false, hasAppLinks: false },
+  ],
+  [
+    "a phone",
+    { viewport: { width: 320, height: 568 }, isMobile: true, hasTouch: true },
+    { hasQrCode: false, hasAppLinks: true },
+  ],
+];
+
+/** Each device in each color scheme, with a script and without. */
+export const devicesWithoutWallet = devices.flatMap(([device, options, expectedElements]) =>
+  (["light", "dark"] as const).flatMap((colorScheme) =>
+    [true, false].map((javaScriptEnabled) => ({
+      device,
+      options,
+      expectedElements,
+      colorScheme,
+      javaScriptEnabled,
+    })),
+  ),
+);
+
+export const expectAlternativesShown = async (
+  rig: Checkout,
+  {
+    options,
+    expectedElements,
+    colorScheme,
+    javaScriptEnabled,
+  }: (typeof devicesWithoutWallet)[number],
+): Promise<void> => {
+  const { link } = await rig.createPayer({ toAmount: "25" });
+  const user = await rig.createUser({ ...options, colorScheme, javaScriptEnabled });
+  const { goTo, page, waitForText } = await user.openTab();
+  await goTo(link.pageUrl);
+  await waitForText(javaScriptEnabled ? "There is no wallet in this browser." : "To pay by hand");
+  const qrCode = page.getByRole("img", { name: "QR code of this page's address" });
+  const appLink = page.getByRole("link", { name: "Open in MetaMask" });
+  expect({ hasQrCode: await qrCode.isVisible(), hasAppLinks: await appLink.isVisible() }).toEqual(
+    expectedElements,
+  );
+  if (expectedElements.hasQrCode) {
+    const isQrCodeLoaded = () =>
+      page.evaluate<boolean>(
+        "[...document.images].some(({ src, naturalWidth }) => /\\/qr\\//.test(src) && naturalWidth > 0)",
+      );
+    await waitUntil("the QR code", isQrCodeLoaded);
+  }
+  expect(await findWidths(page)).toEqual([options.viewport?.width, options.viewport?.width]);
+  // Without a script axe cannot be asked; the page is the same but for its words.
+  if (javaScriptEnabled) expect(await findAxeViolations(page)).toEqual([]);
+};
+
+/** Where the page's own elements are. */
+const readBoxes = async ({ page }: Payer) => {
+  const elements = [
+    page.getByRole("button", { name: "Pay 25 USDC" }),
+    page.getByRole("heading", { level: 1 }),
+    page.getByText("Details", { exact: true }),
+  ];
+  const boxes = await Promise.all(elements.map((element) => element.boundingBox()));
+  return boxes.map((box) => box ?? { x: NaN, y: NaN, width: NaN, height: NaN });
+};
+
+const images = { profileImage: image, backgroundImage: image };
+const openLinkWithTexts = async (
+  rig: Checkout,
+  owner: object,
+  description: string,
+): Promise<Payer> => {
+  const viewport = { width: 320, height: 568 };
+  const payer = await rig.createPayer({ toAmount: "25", description, owner }, { viewport });
+  await serveImages(payer);
+  await payer.goTo(payer.link.pageUrl);
+  await payer.waitForText("Pay 25 USDC");
+  return payer;
+};
+
+/** What people say stands in the checkout as text, and displaces nothing of the page. */
+export const expectRenderedAsText = async (
+  rig: Checkout,
+  { description, ...texts }: (typeof hostileTexts)[number][1],
+): Promise<void> => {
+  const plainBoxes = await readBoxes(
+    await openLinkWithTexts(rig, { ...images, username: "Owner" }, "Words"),
+  );
+  const links = [`https://example.test/${"x".repeat(2000)}`];
+  const payer = await openLinkWithTexts(rig, { ...images, ...texts, links }, description);
+  const renderedTexts = await payer.page.evaluate<string[]>(
+    `[".name", ".bio", ".description", ".links"].map((name) =>
+      document.querySelector(name).textContent.trim())`,
+  );
+  expect(renderedTexts).toEqual(
+    [texts.username, texts.bio, description, ...links].map((text) => text.trim()),
+  );
+  expect(await findWidths(payer.page)).toEqual([320, 320]);
+  const [pay, amount, details] = await readBoxes(payer);
+  const [plainPay, plainAmount, plainDetails] = plainBoxes;
+  // A name may take a second line, and no more.
+  const lineHeight = 24;
+  for (const [box, plainBox] of [
+    [pay, plainPay],
+    [amount, plainAmount],
+  ] as const) {
+    const offsetY = (box?.y ?? NaN) - (plainBox?.y ?? NaN);
+    expect([0, lineHeight]).toContain(offsetY);
+    expect(box).toEqual({ ...plainBox, y: (plainBox?.y ?? NaN) + offsetY });
+  }
+  expect(details).toEqual({ ...plainDetails, y: details?.y });
+  // Marks in towers are painted where they belong, and over nothing else.
+  const overflows = await payer.page.evaluate<string[]>(
+    `[".name", ".bio", ".description", ".links"].map((name) =>
+      getComputedStyle(document.querySelector(name)).overflow)`,
+  );
+  expect(overflows).toEqual(overflows.map(() => "hidden"));
+  expect(await findAxeViolations(payer.page)).toEqual([]);
+};
+
+/** An owner's color is the ground of the page, and no text stands on it. */
+export const expectColorBehindContent = async (
+  rig: Checkout,
+  backgroundColour: string,
+): Promise<void> => {
+  for (const colorScheme of ["light", "dark"] as const) {
+    const payer = await rig.createPayer(
+      { toAmount: "25", owner: { backgroundColour } },
+      { colorScheme, viewport: { width: 1280, height: 800 } },
+    );
+    await payer.goTo(payer.link.pageUrl);
+    await payer.waitForText("Pay 25 USDC");
+    const background = await payer.page.locator(".ground").boundingBox();
+    expect(background).toEqual({ x: 0, y: 0, width: 1280, height: 800 });
+    const frontmostClass = await payer.page.evaluate<string>(`
+      document.elementFromPoint(innerWidth / 2, innerHeight / 3).closest(".card, .ground")
+        ?.getAttribute("class")`);
+    expect(frontmostClass).toBe("card");
+    const textOutsideCard = await payer.page.evaluate<string>(`
+      document.querySelector(".card").remove(), document.body.innerText.trim()`);
+    expect(textOutsideCard).toBe("");
+    await payer.goTo(payer.link.pageUrl);
+    expect(await findAxeViolations(payer.page)).toEqual([]);
+  }
+};

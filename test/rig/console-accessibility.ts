@@ -1,0 +1,99 @@
+import { expect } from "@jest/globals";
+import { doubleText, findClippedText, findMotion, walkByKeyboard } from "./walk-by-keyboard.ts";
+import type { Console, ConsoleUser } from "./use-console.ts";
+
+type View = [path: string, shown: string];
+
+/** An address of nobody's. */
+const payoutAddress = "0xa0cf798816d4b9b9866b5330eea46a18382f251e";
+
+/** Each view of an account that has something of everything, and what it shows once it is there. */
+export const filledViews: View[] = [
+  ["", "Received in the last 30 days"],
+  ["/links", "Order 7"],
+  ["/links/new", "Create the link"],
+  ["/keys", "till key"],
+  ["/webhooks", "Check signatures"],
+  ["/account/profile", "What a payer sees"],
+  ["/account/wallets", "Default on Base"],
+  ["/account/sign-in", "Passkeys"],
+  ["/account/sessions", "Where you are signed in"],
+  ["/account/log", "Sign-in link made"],
+];
+
+const post = async (
+  system: Console,
+  { context }: ConsoleUser,
+  path: string,
+  data: object,
+): Promise<void> => {
+  const headers = { origin: system.origin };
+  const response = await context.request.post(`${system.origin}/console/api/${path}`, {
+    data,
+    headers,
+  });
+  expect([path, response.ok()]).toEqual([path, true]);
+};
+
+/** An account that has a wallet, a link, a key and an endpoint. */
+export const signUpShop = async (
+  system: Console,
+  handle: string,
+  ...options: Parameters<Console["signUp"]>[1][]
+): Promise<ConsoleUser> => {
+  const user = await system.signUp(handle, ...options);
+  const wallet = { walletAddress: payoutAddress, tokenId: "usdc-base", isDefault: true };
+  await post(system, user, "wallets", wallet);
+  await post(system, user, "payment-links", { toAmount: "1234567.25", description: "Order 7" });
+  await post(system, user, "api-keys", { name: "till key", scopes: ["payment_link:read"] });
+  await post(system, user, "webhook-endpoints", { name: "till", url: "https://shop.com/hook" });
+  return user;
+};
+
+/** Goes through each view by the Tab key alone. */
+export const expectKeyboardReach = async (
+  system: Console,
+  handle: string,
+  views: readonly View[],
+): Promise<void> => {
+  const { violations, goTo, tab } = await signUpShop(system, handle);
+  for (const [path, expectedText] of views) {
+    await goTo(path);
+    await tab.waitForText(expectedText);
+    expect([path, await walkByKeyboard(tab.page)]).toEqual([path, []]);
+  }
+  expect(violations).toEqual([]);
+};
+
+/** Reads each view at twice the size of its text. */
+export const expectReadableAtDoubleSize = async (
+  system: Console,
+  handle: string,
+  views: readonly View[],
+): Promise<void> => {
+  const { goTo, tab } = await signUpShop(system, handle, { viewport: { width: 640, height: 800 } });
+  await doubleText(tab.page);
+  for (const [path, expectedText] of views) {
+    await goTo(path);
+    await tab.waitForText(expectedText);
+    expect([path, await tab.page.evaluate("matchMedia('(max-width: 20rem)').matches")]).toEqual([
+      path,
+      true,
+    ]);
+    expect([path, await findClippedText(tab.page)]).toEqual([path, []]);
+  }
+};
+
+/** Looks for motion in each view. */
+export const expectNoMotion = async (
+  system: Console,
+  handle: string,
+  views: readonly View[],
+): Promise<void> => {
+  const { goTo, tab } = await signUpShop(system, handle, { reducedMotion: "reduce" });
+  for (const [path, expectedText] of views) {
+    await goTo(path);
+    await tab.waitForText(expectedText);
+    expect([path, await findMotion(tab.page)]).toEqual([path, []]);
+  }
+};

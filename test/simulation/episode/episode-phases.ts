@@ -1,0 +1,102 @@
+import { finalDepth } from "../block.ts";
+import { bitcoin, solana, tron } from "../chain-kinds.ts";
+import { reviewAllDeposits } from "../shop/review-deposits.ts";
+import { reportOnChainPayments } from "../shop/notices.ts";
+import { registerReceivers } from "../shop/webhook-receivers.ts";
+import { mineBlocks } from "./block-schedule.ts";
+import { runUntil, isWorkDone, isChainAndWorkDone } from "./run-until.ts";
+import type { Episode } from "./episode.ts";
+import { replicaCounts, startAll } from "./processes.ts";
+import { resetBehaviors } from "./provider-schedule.ts";
+import { assertResults, noteUnknownNonces } from "./assert-results.ts";
+import {
+  runWithFewFaults,
+  runWithFaults,
+  changeProviderBehaviors,
+  runWithLaggingNodes,
+} from "./run-with-faults.ts";
+
+const dayMs = 24 * 60 * 60 * 1000;
+/** So many blocks after its own, nothing is left on Solana of what was taken away. */
+const solanaExpiryBlocks = 152;
+/** So many of them are looked through further back, each time that a block is final. */
+const backwardScanBlocks = 20;
+
+/** Wild for a while, then calm until all is quiet, and then all must be right. */
+export const runEpisodePhases = async (episode: Episode): Promise<void> => {
+  const { model, shop, world } = episode;
+  await runStartPhase(episode);
+  await runFaultPhase(episode);
+  world.trace("calm");
+  await runRecoveryPhase(episode);
+  await runFailureDetectionPhase(episode);
+  reviewAllDeposits(shop);
+  await runUntil(episode, isWorkDone);
+  await assertResults(episode);
+  world.count("orders", model.orders.length);
+  world.count("payments", model.payments.length);
+};
+
+const runStartPhase = async (episode: Episode): Promise<void> => {
+  const { processes, shop, world } = episode;
+  startAll(processes);
+  registerReceivers(shop);
+  await world.waitUntilIdle();
+  await runUntil(episode, isChainAndWorkDone);
+  episode.hasStarted = true;
+};
+
+const runFaultPhase = async (episode: Episode): Promise<void> => {
+  const { bus, faultProfile, providerSchedule, world } = episode;
+  world.trace("wild");
+  bus.setLag(faultProfile.lagMsMax);
+  if (providerSchedule.hasPermanentBehavior || faultProfile.rareTroubles.size > 0)
+    await changeProviderBehaviors(episode);
+  await runWithFaults(episode);
+};
+
+const runRecoveryPhase = async (episode: Episode): Promise<void> => {
+  const { bus, faultProfile, providerSchedule, shop } = episode;
+  bus.setBrokerDown(false);
+  bus.setLag(0);
+  if (shop.kind === bitcoin) await runWithFewFaults(episode);
+  bus.setDelay(undefined);
+  if (faultProfile.rareTroubles.has("repeated notices")) reportOnChainPayments(shop, Infinity);
+  if (faultProfile.rareTroubles.has("balanced nodes")) await runWithLaggingNodes(episode);
+  resetBehaviors(providerSchedule);
+  shop.areReceiversReliable = true;
+  await runUntil(episode, isChainAndWorkDone);
+};
+
+/** What its chain took away is told as failed only after a time, or many blocks. */
+const runFailureDetectionPhase = async (episode: Episode): Promise<void> => {
+  const { chain, model, shop, world } = episode;
+  if (shop.kind === tron) {
+    // What was taken away has expired a day after a block that held it.
+    world.advance(dayMs);
+    world.trace("a day has passed");
+    await mineAndSettle(episode, 1);
+  }
+  if (shop.kind === solana) {
+    await mineAndSettle(episode, solanaExpiryBlocks);
+    // What is final moves to the newest block that was kept, which was the tip.
+    await mineAndSettle(episode, 1);
+  }
+  if (shop.kind === bitcoin) {
+    // Who spent an output long ago is looked for a few blocks further back at each final block, by each
+    // process that leads meanwhile.
+    const roundsPerProcess = 2 + chain.tip().number / backwardScanBlocks;
+    const roundsMax = replicaCounts["settlement-listener"] * roundsPerProcess;
+    await noteUnknownNonces(episode);
+    for (let round = 0; round < roundsMax && model.hasMissingFailures(); round += 1) {
+      await mineAndSettle(episode, 1);
+      await noteUnknownNonces(episode);
+    }
+  }
+};
+
+const mineAndSettle = async (episode: Episode, blockCount: number): Promise<void> => {
+  mineBlocks(episode.blockSchedule, blockCount + finalDepth);
+  episode.blockSchedule.lastBlockAtMs = episode.world.nowMs();
+  await runUntil(episode, isChainAndWorkDone);
+};

@@ -1,0 +1,65 @@
+import { type Random, createRandom } from "../random.ts";
+
+/** How often what goes wrong in an episode, and how much goes on. */
+export type FaultProfile = ReturnType<typeof generateFaultProfile> & {
+  rareTroubles: ReadonlySet<RareTrouble>;
+};
+
+/** Each episode has its own weather: where all goes wrong at once, little gets far. */
+export const generateFaultProfile = (random: Random, { isBitcoin }: { isBitcoin: boolean }) => ({
+  statementFaultChance: random.pick([0, 0.001, 0.003, 0.01]),
+  lateCommitChance: random.pick([0, 0.02, 0.08]),
+  callFaultChance: random.pick([0, 0.03, 0.1]),
+  killChance: random.pick([0, 0.01, 0.04]),
+  rebalanceChance: random.pick([0, 0.05, 0.2]),
+  brokerOutageChance: random.pick([0, 0.02, 0.05]),
+  timeJumpChance: random.pick([0, 0.05, 0.1]),
+  forkChance: random.pick([0, 0.1, 0.3]),
+  // On Bitcoin payments are to wait for a while.
+  blockMsMax: random.pick(isBitcoin ? [2_000, 10_000] : [1_000, 4_000]),
+  deepForkChance: random.pick([0, 0.02, 0.04]),
+  blockBurstChance: random.pick([0, 0, 0.02]),
+  deactivationChance: random.pick([0.01, 0.1]),
+  dumpChance: random.pick([0, 0.05]),
+  logLossChance: random.pick([0, 0.015]),
+  operatorCommandChance: random.pick([0, 0.03]),
+  providerChangeChance: random.pick([0, 0.1, 0.3, 0.3]),
+  prunedNodesChance: random.pick([0, 0.3, 0.6]),
+  misreportChance: random.pick([0, 0.5, 1]),
+  disturbanceChance: random.pick([0.02, 0.05]),
+  lagMsMax: random.pick([0, 0, 3_000, 12_000]),
+  ordersMax: random.pick([4, 4, 12]),
+  depositChance: random.pick([0.2, 0.6]),
+  replacementChance: isBitcoin ? random.pick([0.05, 0.3]) : 0,
+  // A short episode costs half as much as a long one.
+  faultPhaseMs: random.pick([25_000, 60_000]),
+});
+
+/** Troubles that only some episodes play. */
+const rareTroubleNames = [
+  /** Several nodes share a provider's address, and some of them lag. */
+  "balanced nodes",
+  /** Some transactions hold megabytes of strangers' data. */
+  "heavy transactions",
+  /** A provider serves another chain for a while. */
+  "other chain",
+  /** A payment provider reports payments that the watched chain holds as well. */
+  "repeated notices",
+  /** On Bitcoin: the listener receives links minutes late, and strangers pay addresses before links have them. */
+  "late links",
+] as const;
+
+export type RareTrouble = (typeof rareTroubleNames)[number];
+
+/** Adjacent seeds must not share their draws. */
+const seedMultiplier = 7_919;
+
+/**
+ * Draws an episode's rare troubles: none, one, or all. They come from a source of their own, so that adding
+ * one leaves the episodes without it as they were.
+ */
+export const pickRareTroubles = (seed: number): ReadonlySet<RareTrouble> => {
+  const random = createRandom(seed * seedMultiplier);
+  const pickedTrouble = random.pick(rareTroubleNames);
+  return new Set(random.pick([[], [pickedTrouble], [pickedTrouble], rareTroubleNames]));
+};

@@ -1,0 +1,73 @@
+import type { Client } from "pg";
+import { Finding } from "../finding.ts";
+import { handleNodeRequest } from "../node.ts";
+import { postgresSeam } from "../postgres-seam.ts";
+import { setScope } from "../seams.ts";
+import { receiveWebhook } from "../shop/webhook-receivers.ts";
+import { runEpisodePhases } from "./episode-phases.ts";
+import type { Episode } from "./episode.ts";
+import { type EpisodeContext, createEpisode } from "./create-episode.ts";
+import { killProcess } from "./processes.ts";
+import { emptyTables } from "./empty-tables.ts";
+
+export type EpisodeResult = {
+  seed: number;
+  steps: number;
+  digest: string;
+  counts: ReadonlyMap<string, number>;
+  /** What must never be, or undefined. */
+  finding: string | undefined;
+  traceLines: readonly string[];
+  logLines: readonly string[];
+};
+
+/** Plays one episode, over rows of no other. */
+export const runEpisode = async (
+  seed: number,
+  {
+    monitorClient,
+    ...context
+  }: EpisodeContext & {
+    /** A session beside the episode's database: what looks on from within would change it. */
+    monitorClient: Client;
+  },
+): Promise<EpisodeResult> => {
+  const { episode, logLines } = createEpisode(seed, context);
+  const { processes, world } = episode;
+  await emptyTables(context.admin);
+  postgresSeam.monitorClient = monitorClient;
+  world.setFindBlockedSessions(postgresSeam.findBlockedSessions);
+  installAdversaries(episode);
+  let finding: string | undefined;
+  try {
+    await runEpisodePhases(episode);
+  } catch (error) {
+    finding = error instanceof Finding ? error.message : String((error as Error).stack);
+  }
+  for (const { simProcess } of processes.replicas.slice()) await killProcess(processes, simProcess);
+  setScope(undefined);
+  await postgresSeam.terminateLateCommits();
+  return {
+    seed,
+    steps: world.steps(),
+    digest: world.digest(),
+    counts: world.counts(),
+    finding,
+    traceLines: world.traceLines(),
+    logLines,
+  };
+};
+
+/** Whom the processes ask that are none of the product's: receivers of webhooks, and nodes. */
+const installAdversaries = ({ chain, providerSchedule, shop, world }: Episode): void =>
+  setScope({
+    world,
+    adversaries: {
+      receiveWebhook: (call) => receiveWebhook(shop, call),
+      handleRpcRequest: (host, body) => {
+        const provider = providerSchedule.providers.find((candidate) => candidate.host === host);
+        if (provider === undefined) throw new Finding(`${host} is asked`);
+        return handleNodeRequest({ chain, kind: shop.kind, world }, provider, body);
+      },
+    },
+  });

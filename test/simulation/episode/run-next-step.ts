@@ -1,0 +1,107 @@
+import { postgresSeam } from "../postgres-seam.ts";
+import type { PendingRequest } from "../shop/pending-requests.ts";
+import type { PendingAction, CrashPoint } from "../simulated-world.ts";
+import type { Episode } from "./episode.ts";
+import { callReplica, killProcess, restartDueProcesses, listRunningReplicas } from "./processes.ts";
+
+const requestRetryMsMax = 1_500;
+
+/** One thing happens; false if there is nothing that could. */
+export const runNextStep = async (episode: Episode): Promise<boolean> => {
+  const { bus, processes, world } = episode;
+  throwFailure(episode);
+  if (episode.shouldStop()) throw new Error("nobody waits for the end");
+  restartDueProcesses(processes);
+  const deliverableBatches = bus.listDeliverableBatches();
+  const sendableRequests = listSendableRequests(episode);
+  const readyCount = world.countRunnable();
+  const total = readyCount + deliverableBatches.length + sendableRequests.length;
+  if (total === 0) return false;
+  const chosenIndex = world.random.below(total);
+  const deliverableBatch = deliverableBatches[chosenIndex - readyCount];
+  const pendingRequest = sendableRequests[chosenIndex - readyCount - deliverableBatches.length];
+  if (chosenIndex < readyCount) {
+    await world.runStep(
+      (action) => chooseCrashPoint(episode, action),
+      (simProcess) => killProcess(processes, simProcess),
+    );
+  } else if (deliverableBatch !== undefined) {
+    world.trace(deliverableBatch.description);
+    deliverableBatch.deliver();
+    await world.waitUntilIdle();
+  } else if (pendingRequest !== undefined) {
+    sendPendingRequest(episode, pendingRequest);
+    await world.waitUntilIdle();
+  }
+  throwFailure(episode);
+  return true;
+};
+
+const throwFailure = ({ failure }: Episode): void => {
+  if (failure !== undefined) throw failure;
+};
+
+/** What somebody may ask for now, some of it although it is under way. */
+const listSendableRequests = ({
+  isInjectingFaults,
+  processes,
+  shop,
+  world,
+}: Episode): readonly PendingRequest[] =>
+  shop.pendingRequests.filter(
+    (pendingRequest) =>
+      listRunningReplicas(processes, pendingRequest.service).length > 0 &&
+      pendingRequest.notBeforeMs <= world.nowMs() &&
+      (pendingRequest.inFlightCount === 0 ||
+        (isInjectingFaults && pendingRequest.inFlightCount < 2 && world.random.chance(0.02))),
+  );
+
+const chooseCrashPoint = (
+  { isInjectingFaults, faultProfile, world }: Episode,
+  action: PendingAction,
+): CrashPoint => {
+  if (!isInjectingFaults || action.crashPoints.length === 0) return "pass";
+  if (action.crashPoints.includes("late") && world.random.chance(faultProfile.lateCommitChance))
+    return "late";
+  const faultChance =
+    action.kind === "sql" ? faultProfile.statementFaultChance : faultProfile.callFaultChance;
+  return world.random.chance(faultChance) ? world.random.pick(action.crashPoints) : "pass";
+};
+
+const sendPendingRequest = (episode: Episode, pendingRequest: PendingRequest): void => {
+  const { processes, shop, world } = episode;
+  const replica = world.random.pick(listRunningReplicas(processes, pendingRequest.service));
+  pendingRequest.inFlightCount += 1;
+  world.trace(`errand ${pendingRequest.description} to ${replica.simProcess.name}`);
+  callReplica(processes, replica, {
+    isInternal: pendingRequest.isInternal === true,
+    request: pendingRequest.createRequest(),
+  })
+    .then((response) => {
+      pendingRequest.inFlightCount -= 1;
+      world.trace(`errand ${pendingRequest.description}: ${response.status}`);
+      if (!shop.pendingRequests.includes(pendingRequest)) return;
+      pendingRequest.notBeforeMs = world.nowMs() + 100 + world.random.below(requestRetryMsMax);
+      if (pendingRequest.handleResponse(response))
+        shop.pendingRequests.splice(shop.pendingRequests.indexOf(pendingRequest), 1);
+    })
+    .catch((error: unknown) => {
+      episode.failure ??= error;
+    });
+};
+
+/** Time passes until something can happen again, and a little more. */
+export const advanceToNextEvent = (
+  { processes, shop, world }: Episode,
+  extraMsMax: number,
+): void => {
+  const nextEventMs = Math.min(
+    world.nextTimerMs() ?? Infinity,
+    ...processes.restarts.map(({ atMs }) => atMs),
+    ...shop.pendingRequests.map(({ notBeforeMs }) => Math.max(notBeforeMs, world.nowMs() + 1)),
+  );
+  // Nobody's wait for a late commit's locks runs out before they are given back.
+  const extraMs = postgresSeam.hasLateCommit() ? 0 : world.random.below(extraMsMax);
+  const byMs = Math.max(0, nextEventMs - world.nowMs()) + extraMs;
+  world.advance(Number.isFinite(byMs) ? byMs : 1_000);
+};

@@ -1,0 +1,92 @@
+import type { Client } from "pg";
+import { Finding } from "../finding.ts";
+import { mineNextBlock } from "./block-schedule.ts";
+import type { Episode } from "./episode.ts";
+import { resumeIfHalted } from "./operators.ts";
+import { advanceToNextEvent, runNextStep } from "./run-next-step.ts";
+
+/** Each request to a node leaves a timer behind, and each timer is a step: on Bitcoin these are many. */
+const settleStepsMax = 300_000;
+/** Ten times what the longest calm takes; a watch that stands still is found by it. */
+const settleMsMax = 20 * 60_000;
+/** Longer than any pause of the watcher's. */
+export const idleMs = 60_000;
+
+type DoneCheck = (episode: Episode) => Promise<boolean>;
+
+/** Lets all go on, with nothing new that fails, until it is done. */
+export const runUntil = async (episode: Episode, isDone: DoneCheck): Promise<void> => {
+  const { admin, bus, chain, shop, world } = episode;
+  const deadlineMs = world.nowMs() + settleMsMax;
+  for (
+    let stepCount = 0;
+    stepCount < settleStepsMax && world.nowMs() < deadlineMs;
+    stepCount += 1
+  ) {
+    if (await runNextStep(episode)) continue;
+    if (await isDone(episode)) return;
+    advanceToNextEvent(episode, 12_000);
+  }
+  const pendingRequests = shop.pendingRequests.map(({ description }) => description).join();
+  const remainingWork = `errands ${pendingRequests}, rows ${await countRemainingRows(admin, chain.tip().slot)}, all is read ${bus.isFullyConsumed()}`;
+  throw new Finding(`it does not come to rest: ${remainingWork}`);
+};
+
+/** Whether nothing is left to do, and the chain has given its last word on all that was sent. */
+export const isChainAndWorkDone: DoneCheck = async (episode) => {
+  await resumeIfHalted(episode);
+  return (await isChainFinal(episode)) && (await isWorkDone(episode));
+};
+
+const isChainFinal = async ({
+  admin,
+  blockSchedule,
+  chain,
+  hasStarted,
+  world,
+}: Episode): Promise<boolean> => {
+  if (!hasStarted) return true;
+  const isDone = chain.isFinalized() && !(await isRescanPending(admin));
+  if (!isDone) mineNextBlock(blockSchedule);
+  return isDone && world.nowMs() - blockSchedule.lastBlockAtMs > idleMs;
+};
+
+/** A rescan reads final blocks only, and what it was asked to read may have been the tip. */
+const isRescanPending = async (admin: Client): Promise<boolean> => {
+  const { rows } = await admin.query(`
+    SELECT FROM settlement_listener.rescans JOIN settlement_listener.watchers USING (chain_id)
+    WHERE next_block > finalized_to
+  `);
+  return rows.length > 0;
+};
+
+/** Whether nothing is left to do, and the watch has read all blocks. */
+export const isWorkDone: DoneCheck = async ({ admin, bus, chain, processes, shop }) =>
+  shop.pendingRequests.length === 0 &&
+  processes.restarts.length === 0 &&
+  processes.replicas.every(({ app }) => app !== undefined) &&
+  bus.isFullyConsumed() &&
+  (await countRemainingRows(admin, chain.tip().slot)) === 0;
+
+export const createTimePassedCheck = ({ world }: Episode, ms: number): DoneCheck => {
+  const untilMs = world.nowMs() + ms;
+  return async (episode) => world.nowMs() > untilMs && isWorkDone(episode);
+};
+
+/** Rows of work that is yet to be done. */
+const countRemainingRows = async (admin: Client, tip: number): Promise<number> => {
+  const { rows } = await admin.query<{ count: string }>(
+    `
+    SELECT (SELECT count(*) FROM links_api.outbox)
+      + (SELECT count(*) FROM settlement_listener.outbox)
+      + (SELECT count(*) FROM webhook_dispatcher.outbox)
+      + (SELECT count(*) FROM webhook_dispatcher.deliveries)
+      + (SELECT count(*) FROM settlement_listener.rescans)
+      + (SELECT 1 - count(*) FROM settlement_listener.watchers
+         WHERE scanned_to >= $1 AND halted_reason IS NULL)
+      AS count
+  `,
+    [tip],
+  );
+  return Number(rows[0]?.count);
+};
