@@ -1,17 +1,17 @@
 import { availableParallelism } from "node:os";
 
-/** One configuration for every workspace; `npm test` brings the servers that the tests speak to. */
+/** One configuration for every workspace. `npm test` starts the servers that the tests use. */
 export default {
   testEnvironment: "node",
   testMatch: ["<rootDir>/{packages,services,deploy,test}/**/*.test.ts"],
   testPathIgnorePatterns: ["/node_modules/", "/dist/", "/\\.data/"],
   runner: "<rootDir>/test/jest/runner.mjs",
-  // What is used is imported from `@jest/globals`.
+  // Tests import what they use from `@jest/globals`.
   injectGlobals: false,
-  // Two more than processors, as tests wait for servers and timers about half of their time.
+  // Two more than there are processors, because tests spend about half of their time waiting.
   maxWorkers: availableParallelism() + 2,
   testTimeout: 300_000,
   watchman: false,
-  // Kept from run to run: with it go the times by which the slowest file begins first.
+  // Persists between runs. It also holds each file's last duration, so that the slowest file starts first.
   cacheDirectory: "<rootDir>/node_modules/.cache/jest",
 };

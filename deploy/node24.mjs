@@ -1,175 +1,189 @@
-// The first step of every command, in plain JavaScript for whatever Node (20 or newer) is there:
-// it sees to the dependencies, of which Node 24 is one, and hands over to that.
+// The first step of every command. It is plain JavaScript, so that any Node 20 or later can run it. It
+// installs missing dependencies, which include Node 24, and then runs the command on Node 24.
 import { execFileSync, spawn } from "node:child_process";
 import { mkdir, open, readFile, realpath, rm, stat } from "node:fs/promises";
 import { constants } from "node:os";
 import { delimiter, join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { hasDevPackages, hasPackages, listUnfinished } from "./package-sets.mjs";
+import { hasDevPackages, hasRequiredPackages, listPackagesToInstall } from "./package-sets.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
-/** Node 24 itself, once installed. */
-export const node24 = join(root, "node_modules", ".bin", "node");
-const installLock = join(root, "node_modules", ".payment-links-installing");
+/** The Node 24 executable, once it is installed. */
+export const node24Path = join(root, "node_modules", ".bin", "node");
+const installLockPath = join(root, "node_modules", ".payment-links-installing");
 
 const nodeMajorMin = 20;
-const lockBeatMs = 1_000;
+const lockHeartbeatMs = 1_000;
 const lockStaleMs = 15_000;
 const lockWaitMsMax = 600_000;
-const progressMs = 5_000;
+const progressIntervalMs = 5_000;
 
-/** Type stripping is what we run on, and kafkajs sets a negative timer at every connection. */
+/** Hides the warnings about type stripping, and about negative timeouts, which kafkajs sets. */
 export const nodeFlags = [
   "--disable-warning=ExperimentalWarning",
   "--disable-warning=TimeoutNegativeWarning",
 ];
 
 /**
- * Runs a script of this clone (its path from the root) with Node 24, after installing what is
- * missing, and ends this process as that one ends. Progress goes to stderr: stdout is the script's.
- * @param {string} script
+ * Installs missing dependencies, runs a script on Node 24, and exits with its exit code. Progress goes
+ * to stderr, because stdout belongs to the script.
+ * @param {string} scriptPath relative to the repository root
  * @param {readonly string[]} args
- * @param {{ withDev?: boolean }} [set]
+ * @param {{ withDev?: boolean }} [options]
  */
-export const runOnNode24 = async (script, args, set) => {
+export const runOnNode24 = async (scriptPath, args, options) => {
   try {
-    await ensureInstalled(set);
+    await ensureDependencies(options);
   } catch (error) {
-    report(error instanceof Error ? error.message : String(error));
+    printToStderr(error instanceof Error ? error.message : String(error));
     process.exit(1);
   }
-  const argv = [...nodeFlags, resolve(root, script), ...args];
-  // In our place rather than below us, where this Node can do that: one process to signal and kill.
-  if (process.execve) process.execve(node24, [node24, ...argv], process.env);
-  const { code, signal } = await runChild(node24, argv, { stdio: "inherit" });
+  const nodeArgs = [...nodeFlags, resolve(root, scriptPath), ...args];
+  // Replaces this process where Node supports it, which leaves a single process to signal and kill.
+  if (process.execve) process.execve(node24Path, [node24Path, ...nodeArgs], process.env);
+  const { code, signal } = await runChild(node24Path, nodeArgs, { stdio: "inherit" });
   process.exit(code ?? 128 + constants.signals[signal]);
 };
 
 /**
- * Installs what the committed lockfile names and node_modules lacks; throws if that cannot be. Without
- * `withDev`, devDependencies may be missing, but none is removed.
- * @param {{ withDev?: boolean }} [set]
+ * Installs the packages of the committed lockfile that node_modules lacks; throws if that fails.
+ * Without `withDev`, devDependencies are not required, but existing ones stay.
+ * @param {{ withDev?: boolean }} [options]
  */
-export const ensureInstalled = async ({ withDev = true } = {}) => {
+export const ensureDependencies = async ({ withDev = true } = {}) => {
   if (Number.parseInt(process.versions.node, 10) < nodeMajorMin) {
     throw new Error(`Node ${nodeMajorMin} or newer is needed to begin; this is ${process.version}`);
   }
-  if (await isInstalled({ withDev })) return;
+  if (await hasInstalledDependencies({ withDev })) return;
   await mkdir(join(root, "node_modules"), { recursive: true });
-  const release = await takeInstallLock();
+  const releaseLock = await acquireInstallLock();
   try {
-    // Another process may have done it while we waited.
-    if (!(await isInstalled({ withDev }))) await install({ withDev });
+    // Another process may have installed them while this one waited for the lock.
+    if (!(await hasInstalledDependencies({ withDev }))) await installDependencies({ withDev });
   } finally {
-    await release();
+    await releaseLock();
   }
 };
 
-/** True if node_modules holds every needed package of the lockfile, and a Node 24 that runs. */
-const isInstalled = async ({ withDev }) => {
+/** Returns true if node_modules has every required package of the lockfile and a working Node 24. */
+const hasInstalledDependencies = async ({ withDev }) => {
   try {
-    if (!hasPackages(await readLocked(), await readInstalled(), { withDev })) return false;
-    if ((await realpath(node24)) === process.execPath) return true;
-    return execFileSync(node24, ["--version"], { encoding: "utf8" }).startsWith("v24.");
+    const lockedPackages = await readLockedPackages();
+    const installedPackages = await readInstalledPackages();
+    if (!hasRequiredPackages(lockedPackages, installedPackages, { withDev })) return false;
+    if ((await realpath(node24Path)) === process.execPath) return true;
+    return execFileSync(node24Path, ["--version"], { encoding: "utf8" }).startsWith("v24.");
   } catch {
     return false;
   }
 };
 
-const readPackages = async (path) => JSON.parse(await readFile(join(root, path), "utf8")).packages;
-const readLocked = () => readPackages("package-lock.json");
+const readPackageEntries = async (path) =>
+  JSON.parse(await readFile(join(root, path), "utf8")).packages;
+const readLockedPackages = () => readPackageEntries("package-lock.json");
 
-/** npm's record of what it put into node_modules, written at the end of an install. */
-const readInstalled = () => readPackages("node_modules/.package-lock.json").catch(() => ({}));
+/** Reads the list of installed packages, which npm writes at the end of an install. */
+const readInstalledPackages = () =>
+  readPackageEntries("node_modules/.package-lock.json").catch(() => ({}));
 
-const install = async (wanted) => {
+const installDependencies = async (options) => {
   const startedAt = performance.now();
-  const elapsed = () => `${Math.round((performance.now() - startedAt) / 1000)} s`;
-  const locked = await readLocked();
-  const installed = await readInstalled();
-  const withDev = wanted.withDev || hasDevPackages(installed);
-  const what = withDev ? "the packages and development tools" : "the packages that npm start runs";
-  report(`installing ${what}, this once`);
-  const tell = () => report(`installing ${what} (${elapsed()})`);
-  const ticker = setInterval(tell, progressMs);
-  const unfinished = listUnfinished(locked, installed).map((path) => join(root, path));
-  for (const path of unfinished) await rm(path, { recursive: true, force: true });
-  // Not `npm ci`: it insists on entries for platforms whose packages a registry may not serve.
-  // The set is named either way, whatever NODE_ENV says.
+  const formatElapsed = () => `${Math.round((performance.now() - startedAt) / 1000)} s`;
+  const lockedPackages = await readLockedPackages();
+  const installedPackages = await readInstalledPackages();
+  const withDev = options.withDev || hasDevPackages(installedPackages);
+  const description = withDev
+    ? "the packages and development tools"
+    : "the packages that npm start runs";
+  printToStderr(`installing ${description}, this once`);
+  const reportProgress = () => printToStderr(`installing ${description} (${formatElapsed()})`);
+  const progressTimer = setInterval(reportProgress, progressIntervalMs);
+  const incompletePaths = listPackagesToInstall(lockedPackages, installedPackages).map((path) =>
+    join(root, path),
+  );
+  for (const path of incompletePaths) await rm(path, { recursive: true, force: true });
+  // `npm ci` would require packages for other platforms, which a registry may not serve.
+  // The explicit --include or --omit overrides NODE_ENV.
   const args = ["install", "--no-save", "--no-audit", "--no-fund"];
   args.push(withDev ? "--include=dev" : "--omit=dev", "--loglevel=error", "--no-progress");
-  // npm must not run on the very Node that it is about to replace.
-  const folders = (process.env.PATH ?? "").split(delimiter);
-  const PATH = folders.filter((folder) => !folder.includes("node_modules")).join(delimiter);
-  const options = { cwd: root, env: { ...process.env, PATH }, stdio: ["ignore", 2, 2] };
-  // npm's cache first: without it npm asks a registry twice for each package. What npm kept of a
-  // package may be older than the version that the lockfile names.
-  let ended;
+  // npm must not run on the Node that it may replace, so node_modules is removed from PATH.
+  const pathFolders = (process.env.PATH ?? "").split(delimiter);
+  const PATH = pathFolders.filter((folder) => !folder.includes("node_modules")).join(delimiter);
+  const spawnOptions = { cwd: root, env: { ...process.env, PATH }, stdio: ["ignore", 2, 2] };
+  // --prefer-offline saves one of two registry requests per package. The second try goes without it,
+  // because cached metadata may be older than the version in the lockfile.
+  let npmExit;
   try {
-    ended = await runChild("npm", [...args, "--prefer-offline"], options);
-    if (ended.code !== 0 && ended.signal === null) ended = await runChild("npm", args, options);
+    npmExit = await runChild("npm", [...args, "--prefer-offline"], spawnOptions);
+    if (npmExit.code !== 0 && npmExit.signal === null) {
+      npmExit = await runChild("npm", args, spawnOptions);
+    }
   } finally {
-    clearInterval(ticker);
+    clearInterval(progressTimer);
   }
-  if (ended.code !== 0) throw new Error(`npm install failed (${ended.signal ?? ended.code})`);
-  if (!(await isInstalled({ withDev }))) {
+  if (npmExit.code !== 0) throw new Error(`npm install failed (${npmExit.signal ?? npmExit.code})`);
+  if (!(await hasInstalledDependencies({ withDev }))) {
     throw new Error(
       "npm install went well, yet node_modules is not complete: are install scripts switched off " +
         "(npm config get ignore-scripts)? If not, remove node_modules and start again",
     );
   }
-  // The C++ headers of Node, 70 MB that nothing here compiles with; its program is a link outside.
+  // Removes 70 MB of C++ headers that nothing compiles with. The executable has a hard link elsewhere.
   await rm(join(root, "node_modules/node/node_modules"), { recursive: true, force: true });
-  report(`installed ${what} (${elapsed()})`);
+  printToStderr(`installed ${description} (${formatElapsed()})`);
 };
 
 /**
- * One install at a time in one clone. The holder keeps the file young, so that a killed one's is
- * known by its age, whatever has become of its process id.
+ * Waits until no other process installs into this clone; returns a function that releases the lock. The
+ * holder updates the lock file's time, so a stale time shows that it was killed. A process ID could
+ * have been reused.
  */
-const takeInstallLock = async () => {
+const acquireInstallLock = async () => {
   const deadline = performance.now() + lockWaitMsMax;
-  for (let tries = 1; performance.now() < deadline; tries += 1) {
-    const file = await open(installLock, "wx").catch((error) => {
+  for (let attempt = 1; performance.now() < deadline; attempt += 1) {
+    const lockFile = await open(installLockPath, "wx").catch((error) => {
       if (error.code !== "EEXIST") throw error;
     });
-    if (file) {
-      const young = () => file.utimes(new Date(), new Date()).catch(() => undefined);
-      const beat = setInterval(young, lockBeatMs);
+    if (lockFile) {
+      const refreshLock = () => lockFile.utimes(new Date(), new Date()).catch(() => undefined);
+      const heartbeat = setInterval(refreshLock, lockHeartbeatMs);
       return async () => {
-        clearInterval(beat);
-        await file.close();
-        await rm(installLock, { force: true });
+        clearInterval(heartbeat);
+        await lockFile.close();
+        await rm(installLockPath, { force: true });
       };
     }
-    if (tries === 1) report("another process is installing the dependencies: waiting for it");
-    const held = await stat(installLock).catch(() => undefined);
-    if (held && Date.now() - held.mtimeMs > lockStaleMs) await rm(installLock, { force: true });
-    await sleep(lockBeatMs);
+    if (attempt === 1) {
+      printToStderr("another process is installing the dependencies: waiting for it");
+    }
+    const lockStat = await stat(installLockPath).catch(() => undefined);
+    const isStale = lockStat && Date.now() - lockStat.mtimeMs > lockStaleMs;
+    if (isStale) await rm(installLockPath, { force: true });
+    await sleep(lockHeartbeatMs);
   }
   throw new Error(
-    `another process has been installing for too long; if none is, rm ${installLock}`,
+    `another process has been installing for too long; if none is, rm ${installLockPath}`,
   );
 };
 
 /**
- * Runs a child and hands on what we are told to end with. A terminal tells the child by itself as
- * well, so it may hear of one Ctrl-C twice, as it does below npm.
+ * Runs a child process and forwards termination signals to it. The terminal also signals the child
+ * directly, so it may receive one Ctrl-C twice, as it does under npm.
  */
 const runChild = async (command, args, options) => {
   const child = spawn(command, args, options);
-  const handOn = (signal) => child.kill(signal);
+  const forwardSignal = (signal) => child.kill(signal);
   const signals = ["SIGINT", "SIGTERM", "SIGHUP"];
-  for (const signal of signals) process.on(signal, handOn);
+  for (const signal of signals) process.on(signal, forwardSignal);
   try {
-    return await new Promise((resolveEnd, reject) => {
+    return await new Promise((resolveExit, reject) => {
       child.once("error", reject);
-      child.once("exit", (code, signal) => resolveEnd({ code, signal }));
+      child.once("exit", (code, signal) => resolveExit({ code, signal }));
     });
   } finally {
-    for (const signal of signals) process.removeListener(signal, handOn);
+    for (const signal of signals) process.removeListener(signal, forwardSignal);
   }
 };
 
-const report = (line) => process.stderr.write(`${line}\n`);
+const printToStderr = (line) => process.stderr.write(`${line}\n`);

@@ -1,12 +1,19 @@
-/** A path such as `node_modules/pg`, and what npm records of the package there. */
+/** npm's records of packages, by paths such as `node_modules/pg`. */
 export type Packages = Record<
   string,
   { version?: string; link?: boolean; dev?: boolean; optional?: boolean; devOptional?: boolean }
 >;
 
-type PackageSet = { withDev: boolean };
+type PackageOptions = { withDev: boolean };
 
-export const hasPackages: (locked: Packages, installed: Packages, set: PackageSet) => boolean;
-export const listNeeded: (locked: Packages, set: PackageSet) => string[];
-export const hasDevPackages: (installed: Packages) => boolean;
-export const listUnfinished: (locked: Packages, installed: Packages) => string[];
+export const hasRequiredPackages: (
+  lockedPackages: Packages,
+  installedPackages: Packages,
+  options: PackageOptions,
+) => boolean;
+export const listRequiredPackages: (lockedPackages: Packages, options: PackageOptions) => string[];
+export const hasDevPackages: (installedPackages: Packages) => boolean;
+export const listPackagesToInstall: (
+  lockedPackages: Packages,
+  installedPackages: Packages,
+) => string[];

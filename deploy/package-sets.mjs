@@ -1,42 +1,44 @@
-// Which packages of the lockfile a command needs, by the flags that npm writes there. `npm start` needs
-// the dependencies; every other command needs the devDependencies too.
+// Decides which packages of the lockfile a command requires, by the flags that npm writes there.
+// `npm start` requires the dependencies; every other command also requires the devDependencies.
 
 /**
- * Returns true if `installed`, npm's record of node_modules, has each package of the lockfile that
- * is needed, in the same version.
+ * Returns true if every required package of the lockfile is installed in the same version.
+ * `installedPackages` is npm's record of node_modules.
  */
-export const hasPackages = (locked, installed, { withDev }) =>
-  listNeeded(locked, { withDev }).every((path) => isSameVersion(locked, installed, path));
+export const hasRequiredPackages = (lockedPackages, installedPackages, { withDev }) =>
+  listRequiredPackages(lockedPackages, { withDev }).every((path) =>
+    isSameVersion(lockedPackages, installedPackages, path),
+  );
 
 /**
- * Returns the paths of the packages that are needed. Optional packages are never needed: they are
- * those of other platforms, and compilers that a library may use.
+ * Returns the paths of the required packages. Optional packages are never required: they are builds
+ * for other platforms, and compilers that a library may use.
  */
-export const listNeeded = (locked, { withDev }) =>
-  Object.entries(locked)
-    // The path '' is the root itself.
+export const listRequiredPackages = (lockedPackages, { withDev }) =>
+  Object.entries(lockedPackages)
+    // The path '' is the root package.
     .filter(([path, { optional }]) => path !== "" && !optional)
     .filter(([, { dev, devOptional }]) => withDev || !(dev || devOptional))
     .map(([path]) => path);
 
 /**
- * Returns true if a devDependency is installed. Then an update installs them all: without them, npm
- * would remove the ones that are there.
+ * Returns true if a devDependency is installed. An update must then install all of them, because npm
+ * would otherwise remove the installed ones.
  */
-export const hasDevPackages = (installed) =>
-  Object.values(installed).some(({ dev }) => dev === true);
+export const hasDevPackages = (installedPackages) =>
+  Object.values(installedPackages).some(({ dev }) => dev === true);
 
 /**
- * Returns the paths of packages that the next install writes. If an earlier one was killed, half of a
- * package may be there, which npm would take for all of it.
+ * Returns the paths of the packages that the next install writes. An install that was killed may have
+ * left half of a package, which npm would consider complete.
  */
-export const listUnfinished = (locked, installed) =>
-  Object.keys(locked).filter(
+export const listPackagesToInstall = (lockedPackages, installedPackages) =>
+  Object.keys(lockedPackages).filter(
     (path) =>
       path.includes("node_modules/") &&
-      !locked[path].link &&
-      !isSameVersion(locked, installed, path),
+      !lockedPackages[path].link &&
+      !isSameVersion(lockedPackages, installedPackages, path),
   );
 
-const isSameVersion = (locked, installed, path) =>
-  path in installed && installed[path].version === locked[path].version;
+const isSameVersion = (lockedPackages, installedPackages, path) =>
+  path in installedPackages && installedPackages[path].version === lockedPackages[path].version;

@@ -1,9 +1,8 @@
-// `node deploy/with-node24.mjs [--omit=dev] <script> [arguments]`: runs a script of this clone on Node 24,
-// installing first the dependencies that are not there; as with npm, `--omit=dev` does without
-// devDependencies.
+// `node deploy/with-node24.mjs [--omit=dev] <script> [arguments]`: installs missing dependencies, then
+// runs a script of this repository on Node 24. As in npm, `--omit=dev` skips devDependencies.
 import { runOnNode24 } from "./node24.mjs";
 
-const words = process.argv.slice(2);
-const withDev = words[0] !== "--omit=dev";
-const [script, ...args] = withDev ? words : words.slice(1);
-await runOnNode24(script, args, { withDev });
+const cliArgs = process.argv.slice(2);
+const withDev = cliArgs[0] !== "--omit=dev";
+const [scriptPath, ...args] = withDev ? cliArgs : cliArgs.slice(1);
+await runOnNode24(scriptPath, args, { withDev });

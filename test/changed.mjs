@@ -1,55 +1,60 @@
-// What has changed since `main`, uncommitted and unknown files included, and which tests that may
-// concern.
+// Lists the files that changed since `main`, including uncommitted and untracked ones, and the tests that
+// these changes may affect.
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { findUsers } from "./imports.mjs";
+import { findImportingTests } from "./imports.mjs";
 import { root } from "./jest/jest.mjs";
 
 /** Files that every test depends on. */
-const common = ["package-lock.json", "jest.config.js", "test/jest/"];
+const sharedPaths = ["package-lock.json", "jest.config.js", "test/jest/"];
 const gitBytesMax = 100_000_000;
 
-const git = async (...args) => {
+const runGit = async (...args) => {
   const { stdout } = await promisify(execFile)("git", args, { cwd: root, maxBuffer: gitBytesMax });
   return stdout.split("\n").filter((line) => line !== "");
 };
 
-/** The changed files and the tests that they may concern, or the reason why that cannot be known. */
+/** Returns the changed files and the tests that they may affect, or the reason why that is unknown. */
 export const listChangedTests = async () => {
-  const files = await listChangedFiles().catch(() => undefined);
-  if (files === undefined) return { reason: "there is no git, or no main to compare with" };
-  const shared = files.find((file) => common.some((start) => file.startsWith(start)));
-  if (shared !== undefined) return { reason: `${shared} has changed` };
-  const modules = await findModules(files);
-  const tests = modules.length === 0 ? [] : await findUsers(...modules);
-  return { files, tests };
+  const changedFiles = await listChangedFiles().catch(() => undefined);
+  if (changedFiles === undefined) return { reason: "there is no git, or no main to compare with" };
+  const sharedFile = changedFiles.find((file) =>
+    sharedPaths.some((prefix) => file.startsWith(prefix)),
+  );
+  if (sharedFile !== undefined) return { reason: `${sharedFile} has changed` };
+  const modules = await findAffectedModules(changedFiles);
+  const tests = modules.length === 0 ? [] : await findImportingTests(...modules);
+  return { files: changedFiles, tests };
 };
 
 const listChangedFiles = async () => {
-  const [main] = await git("rev-parse", "--verify", "--quiet", "main").catch(() =>
-    git("rev-parse", "--verify", "--quiet", "origin/main"),
+  const [mainCommit] = await runGit("rev-parse", "--verify", "--quiet", "main").catch(() =>
+    runGit("rev-parse", "--verify", "--quiet", "origin/main"),
   );
-  const [base] = await git("merge-base", "HEAD", main);
-  const changed = await git("diff", "--name-only", "--no-renames", base);
-  const unknown = await git("ls-files", "--others", "--exclude-standard");
-  return [...new Set([...changed, ...unknown])];
+  const [mergeBase] = await runGit("merge-base", "HEAD", mainCommit);
+  const trackedChanges = await runGit("diff", "--name-only", "--no-renames", mergeBase);
+  const untrackedFiles = await runGit("ls-files", "--others", "--exclude-standard");
+  return [...new Set([...trackedChanges, ...untrackedFiles])];
 };
 
 /**
- * Jest knows who uses a module. Any other file, or a deleted one, may concern its whole workspace.
+ * Returns the modules that the changes may affect. Jest knows which tests import a TypeScript module. Any
+ * other file, and a deleted module, may affect its whole workspace.
  */
-const findModules = async (files) => {
+const findAffectedModules = async (changedFiles) => {
   const modules = new Set();
-  for (const file of files) {
-    // A whole-set test concerns itself.
-    if (/^test\/.*\.test\.ts$/.test(file)) modules.add(file);
-    const workspace = /^(packages|services)\/[^/]+\/|^deploy\//.exec(file)?.[0];
-    if (workspace === undefined || file.endsWith(".md")) continue;
-    const isModule = file.endsWith(".ts") && existsSync(join(root, file));
-    const concerned = isModule ? [file] : await git("ls-files", `${workspace}src/*.ts`);
-    for (const one of concerned) modules.add(one);
+  for (const changedFile of changedFiles) {
+    // A test of the whole system affects only itself.
+    if (/^test\/.*\.test\.ts$/.test(changedFile)) modules.add(changedFile);
+    const workspace = /^(packages|services)\/[^/]+\/|^deploy\//.exec(changedFile)?.[0];
+    if (workspace === undefined || changedFile.endsWith(".md")) continue;
+    const isExistingModule = changedFile.endsWith(".ts") && existsSync(join(root, changedFile));
+    const affectedModules = isExistingModule
+      ? [changedFile]
+      : await runGit("ls-files", `${workspace}src/*.ts`);
+    for (const module of affectedModules) modules.add(module);
   }
-  return [...modules].filter((one) => existsSync(join(root, one)));
+  return [...modules].filter((module) => existsSync(join(root, module)));
 };

@@ -1,30 +1,30 @@
-// Holds the references to our own rules (packages/contracts/RULES.md) against that page: each rule is
-// defined once, and each reference names one that is there. The title of at least one test names each
-// rule. `node test/check-rules.mjs [folder]`.
+// `node test/check-rules.mjs [folder]`: checks the references to our rules (packages/contracts/RULES.md).
+// Each rule is defined once, each reference names a defined rule, and each rule appears in the title of
+// at least one test.
 import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-const page = "packages/contracts/RULES.md";
+const rulesPath = "packages/contracts/RULES.md";
 const root = process.argv[2] ?? fileURLToPath(new URL("..", import.meta.url));
 
-const definition = /^- \*\*([A-Z]+-\d+)\*\* /gm;
-// A reference may go on in the comment's next line.
-const gap = String.raw`(?:[ \t]+|[ \t]*\n[ \t]*(?:\*|\/\/|#|--)?[ \t]*)`;
-const idForm = "[A-Z]{2,}-[0-9]+";
-const reference = new RegExp(
-  `\\b[Rr]ules?${gap}${idForm}(?:(?:,|${gap}and|${gap}to)${gap}${idForm})*`,
+const definitionPattern = /^- \*\*([A-Z]+-\d+)\*\* /gm;
+// A reference may continue on the comment's next line.
+const gapPattern = String.raw`(?:[ \t]+|[ \t]*\n[ \t]*(?:\*|\/\/|#|--)?[ \t]*)`;
+const idPattern = "[A-Z]{2,}-[0-9]+";
+const referencePattern = new RegExp(
+  `\\b[Rr]ules?${gapPattern}${idPattern}(?:(?:,|${gapPattern}and|${gapPattern}to)${gapPattern}${idPattern})*`,
   "g",
 );
 
-/** What would send a reader to a document that is not in the repository. */
-const absent = new RegExp(
+/** Matches references to documents that are not in the repository. */
+const missingDocumentPattern = new RegExp(
   [
-    String.raw`\b(?:interfaces?|specs?|specification|design|style)${gap}(?:§|part \d)`,
+    String.raw`\b(?:interfaces?|specs?|specification|design|style)${gapPattern}(?:§|part \d)`,
     String.raw`\b(?:interfaces|spec|design|style)\.md\b`,
     String.raw`\bhandbook\b`,
     String.raw`\(spec\)`,
-    String.raw`\(?\bdesign,?${gap}(?:"|invariant)`,
+    String.raw`\(?\bdesign,?${gapPattern}(?:"|invariant)`,
     String.raw`\bthe (?:design|interfaces) (?:says?|names?|asks?|wants?)\b`,
     String.raw`(?<!kafkajs )\bissue #?\d+`,
   ].join("|"),
@@ -32,78 +32,89 @@ const absent = new RegExp(
 );
 
 const skippedFolders = new Set("node_modules .git .turbo .data dist coverage schemas".split(" "));
-/** They spell out what is refused. */
+/** These files contain the forbidden references themselves. */
 const skippedFiles = new Set(["check-rules.mjs", "check-rules.test.ts"]);
-const textFile = /(?:\.(?:ts|mjs|js|md|sql|ya?ml|tpl|css|sol|conf|txt)|\/(?:Dockerfile|run))$/;
+const textFilePattern =
+  /(?:\.(?:ts|mjs|js|md|sql|ya?ml|tpl|css|sol|conf|txt)|\/(?:Dockerfile|run))$/;
 
-/** The test files that `npm test` runs. Soak tests do not count, because it leaves them out. */
-const testFile = /(?<!\.soak)\.test\.ts$|\.contract\.ts$/;
-const commentLine = /^[ \t]*(?:\/\/.*|\/\*[^]*?\*\/)/gm;
-const stringForm = /"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\])*`/.source;
-const stringLiteral = new RegExp(stringForm, "g");
-/** A title, and before it the table of `each`, whose rows have titles too. */
-const testTitle = new RegExp(
-  String.raw`^[ \t]*(?:test|describe)(?:\.each\b([^]*?)\))?\(\s*(${stringForm})`,
+/** Matches the test files that `npm test` runs. It excludes soak tests. */
+const testFilePattern = /(?<!\.soak)\.test\.ts$|\.contract\.ts$/;
+const commentPattern = /^[ \t]*(?:\/\/.*|\/\*[^]*?\*\/)/gm;
+const stringPattern = /"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\])*`/.source;
+const stringLiteralPattern = new RegExp(stringPattern, "g");
+/** Matches a test's title and the preceding table of `each`, whose rows also contain titles. */
+const testTitlePattern = new RegExp(
+  String.raw`^[ \t]*(?:test|describe)(?:\.each\b([^]*?)\))?\(\s*(${stringPattern})`,
   "gm",
 );
-const namedRules = new RegExp(String.raw`\(rules? ${idForm}(?:(?:,| and) ${idForm})*\)`, "g");
+const ruleListPattern = new RegExp(
+  String.raw`\(rules? ${idPattern}(?:(?:,| and) ${idPattern})*\)`,
+  "g",
+);
 
 /** @type {(text: string) => string[]} */
-const listNamedRules = (text) =>
-  [...text.replace(commentLine, "").matchAll(testTitle)]
-    .flatMap(([, table = "", title = ""]) => [title, ...(table.match(stringLiteral) ?? [])])
-    .flatMap((words) => words.match(namedRules) ?? [])
-    .flatMap((words) => words.match(new RegExp(idForm, "g")) ?? []);
+const listRulesInTitles = (text) =>
+  [...text.replace(commentPattern, "").matchAll(testTitlePattern)]
+    .flatMap(([, table = "", title = ""]) => [title, ...(table.match(stringLiteralPattern) ?? [])])
+    .flatMap((matchedText) => matchedText.match(ruleListPattern) ?? [])
+    .flatMap((matchedText) => matchedText.match(new RegExp(idPattern, "g")) ?? []);
 
 /** @type {(folder: string) => string[]} */
 const listFiles = (folder) =>
   readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
     const path = folder === "" ? entry.name : `${folder}/${entry.name}`;
     if (entry.isDirectory()) return skippedFolders.has(entry.name) ? [] : listFiles(path);
-    return textFile.test(`/${path}`) && !skippedFiles.has(entry.name) ? [path] : [];
+    return textFilePattern.test(`/${path}`) && !skippedFiles.has(entry.name) ? [path] : [];
   });
 
 /** @type {string[]} */
-const faults = [];
+const problems = [];
 /** @type {Set<string>} */
-const rules = new Set();
-for (const [, id = ""] of readFileSync(join(root, page), "utf8").matchAll(definition)) {
-  if (rules.has(id)) faults.push(`${page}: rule ${id} is defined twice`);
-  rules.add(id);
+const definedRules = new Set();
+for (const [, id = ""] of readFileSync(join(root, rulesPath), "utf8").matchAll(definitionPattern)) {
+  if (definedRules.has(id)) problems.push(`${rulesPath}: rule ${id} is defined twice`);
+  definedRules.add(id);
 }
-const groups = [...new Set([...rules].map((id) => id.replace(/-.*/, "")))].join("|");
-const mention = new RegExp(`\\b(?:${groups})-[0-9]+\\b`, "g");
+const idPrefixes = [...new Set([...definedRules].map((id) => id.replace(/-.*/, "")))].join("|");
+const bareIdPattern = new RegExp(`\\b(?:${idPrefixes})-[0-9]+\\b`, "g");
 
 /** @type {Set<string>} */
-const tested = new Set();
+const testedRules = new Set();
 let referenceCount = 0;
 for (const file of listFiles("")) {
   const text = readFileSync(join(root, file), "utf8");
-  const fault = (/** @type {number} */ index, /** @type {string} */ what) =>
-    faults.push(`${file}:${text.slice(0, index).split("\n").length}: ${what}`);
-  if (testFile.test(file)) for (const id of listNamedRules(text)) tested.add(id);
-  const referred = new Set();
-  for (const { 0: words, index: start } of text.matchAll(reference)) {
-    for (const { 0: id, index } of words.matchAll(new RegExp(idForm, "g"))) {
-      referred.add(start + index);
+  const addProblem = (/** @type {number} */ index, /** @type {string} */ message) =>
+    problems.push(`${file}:${text.slice(0, index).split("\n").length}: ${message}`);
+  if (testFilePattern.test(file)) for (const id of listRulesInTitles(text)) testedRules.add(id);
+  const referenceOffsets = new Set();
+  for (const { 0: matchedText, index: start } of text.matchAll(referencePattern)) {
+    for (const { 0: id, index } of matchedText.matchAll(new RegExp(idPattern, "g"))) {
+      referenceOffsets.add(start + index);
       referenceCount += 1;
-      if (!rules.has(id)) fault(start + index, `there is no rule ${id}`);
+      if (!definedRules.has(id)) addProblem(start + index, `there is no rule ${id}`);
     }
   }
-  for (const { 0: id, index } of text.matchAll(mention)) {
-    const isHere = referred.has(index) || file === page;
-    if (!isHere) fault(index, `write "rule ${id}", as everywhere`);
+  for (const { 0: id, index } of text.matchAll(bareIdPattern)) {
+    const isAllowed = referenceOffsets.has(index) || file === rulesPath;
+    if (!isAllowed) addProblem(index, `write "rule ${id}", as everywhere`);
   }
-  for (const { 0: words, index } of text.matchAll(absent)) {
-    fault(index, `"${words.replace(/\s+[*/#-]*\s*/g, " ")}" points to a document that is not here`);
+  for (const { 0: matchedText, index } of text.matchAll(missingDocumentPattern)) {
+    addProblem(
+      index,
+      `"${matchedText.replace(/\s+[*/#-]*\s*/g, " ")}" points to a document that is not here`,
+    );
   }
 }
 
-for (const id of rules) {
-  if (!tested.has(id)) faults.push(`${page}: the title of no test names rule ${id}`);
+for (const id of definedRules) {
+  if (!testedRules.has(id)) problems.push(`${rulesPath}: the title of no test names rule ${id}`);
 }
 
-for (const fault of faults) process.stdout.write(`${fault}\n`);
-const counts = [`${rules.size} rules`, `${referenceCount} references`, `${faults.length} faults`];
-process.stdout.write(`${counts.join(", ")}\n`);
-process.exit(faults.length === 0 ? 0 : 1);
+for (const problem of problems) process.stdout.write(`${problem}\n`);
+const summary = [
+  `${definedRules.size} rules`,
+  `${referenceCount} references`,
+  `${problems.length} faults`,
+];
+process.stdout.write(`${summary.join(", ")}\n`);
+process.exit(problems.length === 0 ? 0 : 1);

@@ -1,13 +1,12 @@
-// Everything that can be checked without running the product; `npm run check` and `npm test` call
-// it.
+// Runs all static checks. `npm run check` and `npm test` call it.
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
 /**
- * Each runs under turbo, which remembers what passed for the same sources. Types and lint use one
- * thread: more threads would repeat work and need twice the memory, and tests run at the same time.
+ * Each step runs under turbo, which skips a step that passed for the same sources. Types and lint use one
+ * thread: more threads would repeat work and double the memory while tests run in parallel.
  */
 const steps = [
   ["types", "//#check:types"],
@@ -30,9 +29,9 @@ for (const [name, task] of steps) {
       DO_NOT_TRACK: "1",
     },
   });
-  const isGood = status === 0;
-  process.stdout.write(`check: ${name}: ${isGood ? "ok" : "FAILED"}\n`);
-  if (isGood) continue;
+  const hasPassed = status === 0;
+  process.stdout.write(`check: ${name}: ${hasPassed ? "ok" : "FAILED"}\n`);
+  if (hasPassed) continue;
   failedCount += 1;
   process.stdout.write(`${stdout ?? ""}${stderr ?? ""}${error?.message ?? ""}\n`);
 }

@@ -1,114 +1,130 @@
-// The processes of a test run. Each is the head of a group of its own, and all of them end with
-// this one.
+// Starts the processes of a test run. Each leads its own process group, and all of them end together with
+// this process.
 import { spawn } from "node:child_process";
 import { chmod, mkdtemp, readFile, readdir, readlink, rm } from "node:fs/promises";
 import { constants, tmpdir } from "node:os";
 import { join } from "node:path";
-import { node24, nodeFlags } from "../deploy/node24.mjs";
+import { node24Path, nodeFlags } from "../deploy/node24.mjs";
 import { root } from "./jest/jest.mjs";
 
 const killMsMax = 20_000;
 
-/** What has to be ended on a signal, or when time is over. */
+/** The running children, which a signal terminates. */
 const children = new Set();
-let interruption;
+let interruptSignal;
 
-/** The signal that ended the run early, if one did. */
-export const interruptedBy = () => interruption;
+/** Returns the signal that interrupted the run, or undefined. */
+export const getInterruptSignal = () => interruptSignal;
 
-/** Prints for whoever watches; standard output is for the result. */
-export const report = (line) => process.stderr.write(`${line}\n`);
+/** Prints progress. Standard output is reserved for results. */
+export const printToStderr = (line) => process.stderr.write(`${line}\n`);
 
-/** Starts Node 24 as the head of a process group, which a terminal's Ctrl-C does not reach. */
-export const start = (args, options) => {
-  const child = spawn(node24, [...nodeFlags, ...args], { cwd: root, ...options, detached: true });
+/** Starts Node 24 as the leader of a new process group, which a terminal's Ctrl-C does not signal. */
+export const startNode = (args, options) => {
+  const child = spawn(node24Path, [...nodeFlags, ...args], {
+    cwd: root,
+    ...options,
+    detached: true,
+  });
   children.add(child);
-  child.gone = new Promise((resolve) => {
-    const hasGone = (code) => {
+  child.exited = new Promise((resolve) => {
+    const onExit = (code) => {
       children.delete(child);
-      // Jest's workers, and the processes that they started.
-      if (child.pid !== undefined) killIfThere(-child.pid);
+      // Kills the rest of the group: Jest's workers and the processes that they started.
+      if (child.pid !== undefined) killIfRunning(-child.pid);
       resolve(code);
     };
-    child.once("error", () => hasGone(undefined));
-    // Not 'close': after a disconnected channel it never comes.
-    child.once("exit", hasGone);
+    child.once("error", () => onExit(undefined));
+    // 'close' would never fire after the IPC channel was disconnected.
+    child.once("exit", onExit);
   });
-  if (interruption) end(child);
+  if (interruptSignal) terminate(child);
   return child;
 };
 
-/** Waits for the end, and forces it after a time; answers the exit code. */
-export const endWithin = async (child, timeoutMs) => {
+/** Waits until a child exits, and terminates it after the timeout; returns the exit code. */
+export const waitForExit = async (child, timeoutMs) => {
   const timer = setTimeout(() => {
-    report(`given up after ${timeoutMs / 60_000} minutes`);
-    end(child);
+    printToStderr(`given up after ${timeoutMs / 60_000} minutes`);
+    terminate(child);
   }, timeoutMs);
-  return await child.gone.finally(() => clearTimeout(timer));
+  return await child.exited.finally(() => clearTimeout(timer));
 };
 
-const end = (child) => {
+const terminate = (child) => {
   child.kill("SIGTERM");
-  const killer = setTimeout(() => killIfThere(-child.pid), killMsMax);
-  child.gone.then(() => clearTimeout(killer));
+  const killTimer = setTimeout(() => killIfRunning(-child.pid), killMsMax);
+  child.exited.then(() => clearTimeout(killTimer));
 };
 
-const killIfThere = (pid) => {
+const killIfRunning = (pid) => {
   try {
     process.kill(pid, "SIGKILL");
   } catch {
-    // It is gone already.
+    // It has already exited.
   }
 };
 
 /**
- * Does work whose processes have a directory of its own for temporary files. What they leave there is
- * removed at the end, and what still works there is ended.
+ * Runs a task whose processes use a new directory for temporary files. Afterwards kills the processes
+ * that still work there and removes the directory.
  */
-export const inOwnDirectory = async (prefix, work) => {
+export const withTemporaryDirectory = async (prefix, task) => {
   const directory = await mkdtemp(join(tmpdir(), prefix));
-  // If root starts it, Postgres runs as another user, who must be able to enter.
+  // When root runs the tests, Postgres runs as another user, who needs access.
   await chmod(directory, 0o711);
   try {
-    return await work({ directory, env: { ...process.env, TMPDIR: directory } });
+    return await task({ directory, env: { ...process.env, TMPDIR: directory } });
   } finally {
-    await endWhatIsLeft(directory);
+    await cleanUpDirectory(directory);
   }
 };
 
-/** The exit code of this process: the signal that ended it early, or what its work came to. */
-export const exitCodeOf = (code) => (interruption ? 128 + constants.signals[interruption] : code);
+/** Returns the exit code for this process: 128 plus the interrupting signal, or the given code. */
+export const getExitCode = (code) =>
+  interruptSignal ? 128 + constants.signals[interruptSignal] : code;
 
 /**
- * A test that was cut short may leave a database running, in a session of its own. The database
- * works in a folder below ours, or in the one that replaced it; that tells it from everything that
- * is not ours.
+ * Kills the leftover processes of a run and removes its directories. An interrupted test may leave a
+ * database running in a session of its own. It belongs to this run if its working directory is below
+ * the run's directory or its replacement.
  */
-const endWhatIsLeft = async (directory) => {
-  const homes = [directory, ...(await homesInsteadOf(directory))];
-  // Without /proc, such databases stay.
+const cleanUpDirectory = async (directory) => {
+  const ownDirectories = [directory, ...(await listReplacementDirectories(directory))];
+  // On systems without /proc, such databases keep running.
   for (const pid of await readdir("/proc").catch(() => [])) {
     const workingDirectory = await readlink(`/proc/${pid}/cwd`).catch(() => "");
-    const isOurs = homes.some((home) => workingDirectory.startsWith(`${home}/`));
-    if (isOurs) killIfThere(Number(pid));
+    const isLeftover = ownDirectories.some((ownDirectory) =>
+      workingDirectory.startsWith(`${ownDirectory}/`),
+    );
+    if (isLeftover) killIfRunning(Number(pid));
   }
-  for (const home of homes) await rm(home, { recursive: true, force: true, maxRetries: 5 });
+  for (const ownDirectory of ownDirectories) {
+    await rm(ownDirectory, { recursive: true, force: true, maxRetries: 5 });
+  }
 };
 
-/** Databases that root started, whose own folder the user `postgres` could not enter. */
-const homesInsteadOf = async (directory) => {
+/**
+ * Lists the replacements of a directory. When root starts a database below a directory that the user
+ * `postgres` cannot access, the database uses a replacement.
+ */
+const listReplacementDirectories = async (directory) => {
   const parent = "/var/lib/payment-links";
-  const homes = (await readdir(parent).catch(() => [])).map((name) => join(parent, name));
-  const askedFor = await Promise.all(
-    homes.map((home) => readFile(join(home, "made-for"), "utf8").catch(() => "")),
+  const postgresHomes = (await readdir(parent).catch(() => [])).map((name) => join(parent, name));
+  const requestedDirectories = await Promise.all(
+    postgresHomes.map((postgresHome) =>
+      readFile(join(postgresHome, "made-for"), "utf8").catch(() => ""),
+    ),
   );
-  return homes.filter((_, index) => askedFor[index].startsWith(`${directory}/`));
+  return postgresHomes.filter((_, index) =>
+    requestedDirectories[index].startsWith(`${directory}/`),
+  );
 };
 
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
   process.on(signal, () => {
-    if (interruption) return;
-    interruption = signal;
-    for (const child of children) end(child);
+    if (interruptSignal) return;
+    interruptSignal = signal;
+    for (const child of children) terminate(child);
   });
 }

@@ -1,4 +1,4 @@
-// Which tests import which modules, as Jest reads the tree: once for each run, in its own process.
+// Finds the tests that import a module, by Jest's dependency graph. It is built once per process.
 import { availableParallelism } from "node:os";
 import { join, relative } from "node:path";
 import { SearchSource } from "jest";
@@ -6,27 +6,30 @@ import { readConfig } from "jest-config";
 import Runtime from "jest-runtime";
 import { root } from "./jest/jest.mjs";
 
-const openSearch = async () => {
+const createSearch = async () => {
   const configs = await readConfig({ _: [], $0: "jest" }, root);
   const options = { maxWorkers: availableParallelism(), watchman: false };
   const context = await Runtime.createContext(configs.projectConfig, options);
   return { ...configs, source: new SearchSource(context) };
 };
 
-let opened;
-const search = async () => await (opened ??= openSearch());
+let searchPromise;
+const getSearch = async () => await (searchPromise ??= createSearch());
 
-const pathsOf = ({ tests }) => tests.map(({ path }) => relative(root, path));
+const listPaths = ({ tests }) => tests.map(({ path }) => relative(root, path));
 
-/** All test files, soak tests included, by their paths from the root. */
+/** Returns the paths of all test files from the root, including soak tests. */
 export const listAllTests = async () => {
-  const { globalConfig, projectConfig, source } = await search();
-  return pathsOf(await source.getTestPaths(globalConfig, projectConfig));
+  const { globalConfig, projectConfig, source } = await getSearch();
+  return listPaths(await source.getTestPaths(globalConfig, projectConfig));
 };
 
-/** The test files that import one of these modules, directly or not, and those of them that are tests. */
-export const findUsers = async (...modules) => {
-  const { source } = await search();
+/**
+ * Returns the test files that import one of the modules, directly or indirectly, and those of the modules
+ * that are tests themselves.
+ */
+export const findImportingTests = async (...modules) => {
+  const { source } = await getSearch();
   const paths = new Set(modules.map((path) => join(root, path)));
-  return pathsOf(await source.findRelatedTests(paths, false));
+  return listPaths(await source.findRelatedTests(paths, false));
 };

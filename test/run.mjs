@@ -1,160 +1,177 @@
-// `npm test`: proves a commit, on a fresh clone too. Installs what is missing, starts real servers,
-// checks the code, runs the tests; the last line counts. `npm run test:all`: also the soak tests
-// (`*.soak.test.ts`). `npm test -- <path patterns>`: the tests of these paths, soak tests included,
-// with the servers that they need. `npm run test:quick`: of the tests that the changes since `main` may
-// concern, those that need no server or only Postgres.
+// Runs the tests. The last line of output has the counts.
+// - `npm test` installs missing packages, starts real servers, checks the code and runs all tests except
+//   the soak tests (`*.soak.test.ts`). It works on a fresh clone.
+// - `npm run test:all` also runs the soak tests.
+// - `npm test -- <path patterns>` runs the tests of these paths, including soak tests, and starts only the
+//   servers that they need.
+// - `npm run test:quick` runs the tests that the changes since `main` may affect and that need no server
+//   or only Postgres.
 import { existsSync } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { listChangedTests } from "./changed.mjs";
 import {
-  endWithin,
-  exitCodeOf,
-  inOwnDirectory,
-  interruptedBy,
-  report,
-  start,
+  getExitCode,
+  getInterruptSignal,
+  printToStderr,
+  startNode,
+  waitForExit,
+  withTemporaryDirectory,
 } from "./children.mjs";
 import {
-  commitTestsArgs,
-  compileCache,
+  buildJestArgs,
+  commitTestArgs,
+  compileCachePath,
   countResults,
-  jestArgs,
+  formatCounts,
   listTests,
   root,
-  sayCounts,
 } from "./jest/jest.mjs";
 import { buildConsole, withServers } from "./setup.mjs";
-import { findServers, listAlone, listWithPostgres, servers as allServers } from "./tiers.mjs";
+import {
+  findRequiredServers,
+  listPostgresTests,
+  listTestsWithoutServers,
+  servers as allServers,
+} from "./tiers.mjs";
 
-// What hangs is ended. A machine of a third of the usual speed is only slow. Soak tests take an hour on a
-// quiet machine.
+// Time limits for runs that hang. They allow for a machine at a third of the usual speed. Soak tests take
+// an hour on an idle machine.
 const checkMsMax = 900_000;
 const jestMsMax = 4_200_000;
 const soakMsMax = 10_800_000;
 
 const main = async (args) => {
-  return await inOwnDirectory("payment-links-run-", async ({ env, directory }) => {
-    const run = { env: { ...env, NODE_COMPILE_CACHE: compileCache }, directory };
-    if (args[0] === "--quick") return await runQuick(run);
+  return await withTemporaryDirectory("payment-links-run-", async ({ env, directory }) => {
+    const context = { env: { ...env, NODE_COMPILE_CACHE: compileCachePath }, directory };
+    if (args[0] === "--quick") return await runQuickTests(context);
     if (args[0] === "--all") {
-      return await runWhole({ ...run, env: { ...run.env, TEST_ALL: "1" } }, []);
+      return await runAllTests({ ...context, env: { ...context.env, TEST_ALL: "1" } }, []);
     }
-    return args.length === 0 ? await runWhole(run, commitTestsArgs) : await runPart(run, args);
+    return args.length === 0
+      ? await runAllTests(context, commitTestArgs)
+      : await runSelectedTests(context, args);
   });
 };
 
 /**
- * The check and all tests, or those that the arguments of Jest leave. Both run at the same time, as tests
- * wait more than they compute.
+ * Runs the check and the tests that Jest's arguments select. Both run in parallel, because tests mostly
+ * wait.
  */
-const runWhole = (run, args) =>
-  withServers(run, Object.keys(allServers), async (env) => {
-    await buildConsole(run);
-    const [isGood, counts] = await Promise.all([
-      check(run.env),
-      env.then((urls) => runJest(urls, args, run.directory)),
+const runAllTests = (context, args) =>
+  withServers(context, Object.keys(allServers), async (envPromise) => {
+    await buildConsole(context);
+    const [hasPassedCheck, counts] = await Promise.all([
+      runCheck(context.env),
+      envPromise.then((env) => runJest(env, args, context.directory)),
     ]);
-    return { ...counts, failed: counts.failed + (isGood ? 0 : 1) };
+    return { ...counts, failed: counts.failed + (hasPassedCheck ? 0 : 1) };
   });
 
 /**
- * The check is left out: somebody is in the middle of a change, and the code need not be tidy yet.
+ * Runs the selected tests without the check, because code may be unfinished in the middle of a change.
  */
-const runPart = async (run, args) => {
-  const names = await findServers(await listTests(...args));
-  return await withServers(run, names, async (env) => {
-    await buildConsole(run);
-    return runJest(await env, args, run.directory);
+const runSelectedTests = async (context, args) => {
+  const serverNames = await findRequiredServers(await listTests(...args));
+  return await withServers(context, serverNames, async (envPromise) => {
+    await buildConsole(context);
+    return runJest(await envPromise, args, context.directory);
   });
 };
 
-const runQuick = async (run) => {
-  const tests = await listQuick();
-  if (tests.length === 0) return { passed: 0, failed: 0, skipped: {} };
-  return await withServers(run, await findServers(tests), async (env) => {
-    await buildConsole(run);
-    return await runJest(await env, ["--runTestsByPath", ...tests], run.directory);
+const runQuickTests = async (context) => {
+  const tests = await listQuickTests();
+  if (tests.length === 0) return { passed: 0, failed: 0, skippedByReason: {} };
+  return await withServers(context, await findRequiredServers(tests), async (envPromise) => {
+    await buildConsole(context);
+    return await runJest(await envPromise, ["--runTestsByPath", ...tests], context.directory);
   });
 };
 
-/** So many tests that need Postgres are quick. */
-const nearestMax = 6;
+/** A quick run includes at most this many tests that need Postgres. */
+const nearestTestsMax = 6;
 
-/** The tests that the changes since `main` may concern; of those that need Postgres, only the nearest. */
-const listQuick = async () => {
-  const [changed, alone, withPostgres] = [
+/** Lists the tests that the changes may affect; of those that need Postgres, only the nearest. */
+const listQuickTests = async () => {
+  const [changed, testsWithoutServers, postgresTests] = [
     await listChangedTests(),
-    await listAlone(),
-    await listWithPostgres(),
+    await listTestsWithoutServers(),
+    await listPostgresTests(),
   ];
   if (changed.reason !== undefined) {
-    report(`${changed.reason}: all tests that need no server or only Postgres`);
-    return [...alone, ...withPostgres];
+    printToStderr(`${changed.reason}: all tests that need no server or only Postgres`);
+    return [...testsWithoutServers, ...postgresTests];
   }
-  const concerned = new Set(changed.tests);
-  const ofAlone = alone.filter((test) => concerned.has(test));
-  const ofPostgres = withPostgres.filter((test) => concerned.has(test));
-  const nearest = await listNearest(ofPostgres, changed.files);
-  const left = ofPostgres.length - nearest.length;
-  report(
-    `need no server: ${ofAlone.length} files; need Postgres: ${nearest.length}, ${left} left out`,
+  const affectedTests = new Set(changed.tests);
+  const affectedWithoutServers = testsWithoutServers.filter((test) => affectedTests.has(test));
+  const affectedPostgres = postgresTests.filter((test) => affectedTests.has(test));
+  const nearestPostgres = await listNearestTests(affectedPostgres, changed.files);
+  const omittedCount = affectedPostgres.length - nearestPostgres.length;
+  printToStderr(
+    `need no server: ${affectedWithoutServers.length} files; need Postgres: ${nearestPostgres.length}, ${omittedCount} left out`,
   );
-  return [...ofAlone, ...nearest];
+  return [...affectedWithoutServers, ...nearestPostgres];
 };
 
-/** Tests in the workspace of a changed file: those that share most folders with one first, then the smallest. */
-const listNearest = async (tests, files) => {
-  const places = await Promise.all(
+/** Lists tests in a changed file's workspace: those that share most folders with it first, then by size. */
+const listNearestTests = async (tests, changedFiles) => {
+  const candidates = await Promise.all(
     tests.map(async (test) => ({
       test,
-      shared: Math.max(...files.map((file) => countSharedFolders(test, file))),
+      sharedFolderCount: Math.max(
+        ...changedFiles.map((changedFile) => countSharedFolders(test, changedFile)),
+      ),
       size: (await stat(join(root, test))).size,
     })),
   );
-  return places
-    .filter(({ shared }) => shared >= workspaceDepth)
-    .toSorted((one, other) => other.shared - one.shared || one.size - other.size)
-    .slice(0, nearestMax)
+  return candidates
+    .filter(({ sharedFolderCount }) => sharedFolderCount >= workspaceDepth)
+    .toSorted((a, b) => b.sharedFolderCount - a.sharedFolderCount || a.size - b.size)
+    .slice(0, nearestTestsMax)
     .map(({ test }) => test);
 };
 
-/** A workspace such as `services/links-api` lies so deep. */
+/** The folder depth of a workspace such as `services/links-api`. */
 const workspaceDepth = 2;
 
-const countSharedFolders = (one, other) => {
-  const [folders, others] = [one, other].map((path) => dirname(path).split("/"));
-  const end = folders.findIndex((folder, index) => folder !== others[index]);
-  return end === -1 ? folders.length : end;
+const countSharedFolders = (path, otherPath) => {
+  const [folders, otherFolders] = [path, otherPath].map((file) => dirname(file).split("/"));
+  const differingIndex = folders.findIndex((folder, index) => folder !== otherFolders[index]);
+  return differingIndex === -1 ? folders.length : differingIndex;
 };
 
-const check = async (env) => {
-  const script = join(root, "test/check.mjs");
-  if (!existsSync(script)) return true;
-  const child = start([script], { env, stdio: ["ignore", "inherit", "inherit"] });
-  return (await endWithin(child, checkMsMax)) === 0;
+const runCheck = async (env) => {
+  const scriptPath = join(root, "test/check.mjs");
+  if (!existsSync(scriptPath)) return true;
+  const child = startNode([scriptPath], { env, stdio: ["ignore", "inherit", "inherit"] });
+  return (await waitForExit(child, checkMsMax)) === 0;
 };
 
 const runJest = async (env, args, directory) => {
   const outputFile = join(directory, "jest.json");
-  const child = start(jestArgs("--json", `--outputFile=${outputFile}`, ...args), {
+  const child = startNode(buildJestArgs("--json", `--outputFile=${outputFile}`, ...args), {
     env,
     stdio: ["ignore", "ignore", "inherit"],
   });
-  const code = await endWithin(child, env.TEST_ALL === undefined ? jestMsMax : soakMsMax);
+  const exitCode = await waitForExit(child, env.TEST_ALL === undefined ? jestMsMax : soakMsMax);
   const results = await readFile(outputFile, "utf8").catch(() => undefined);
   if (results === undefined) throw new Error("jest ended without a result");
-  const isPart = args.some((arg) => /^(-t|--testNamePattern)/.test(arg));
-  const counts = countResults(JSON.parse(results), { isPart });
-  for (const name of counts.unnamed) report(`skipped for no named reason: ${name}`);
-  const hasNone = counts.passed === 0 && Object.keys(counts.skipped).length === 0;
-  // Jest can fail for reasons of its own, and so can whatever ended it.
-  return { ...counts, failed: counts.failed === 0 && (code !== 0 || hasNone) ? 1 : counts.failed };
+  const isPartialRun = args.some((arg) => /^(-t|--testNamePattern)/.test(arg));
+  const counts = countResults(JSON.parse(results), { isPartialRun });
+  for (const name of counts.skippedWithoutReason) {
+    printToStderr(`skipped for no named reason: ${name}`);
+  }
+  const hasNoResults = counts.passed === 0 && Object.keys(counts.skippedByReason).length === 0;
+  // Jest can also fail without a failed test, for example when it is killed.
+  return {
+    ...counts,
+    failed: counts.failed === 0 && (exitCode !== 0 || hasNoResults) ? 1 : counts.failed,
+  };
 };
 
 const counts = await main(process.argv.slice(2)).catch((error) => {
-  if (!interruptedBy()) report(error instanceof Error ? error.message : String(error));
-  return { passed: 0, failed: 1, skipped: {} };
+  if (!getInterruptSignal()) printToStderr(error instanceof Error ? error.message : String(error));
+  return { passed: 0, failed: 1, skippedByReason: {} };
 });
-process.stdout.write(`${sayCounts(counts)}\n`);
-process.exitCode = exitCodeOf(Math.min(counts.failed, 1));
+process.stdout.write(`${formatCounts(counts)}\n`);
+process.exitCode = getExitCode(Math.min(counts.failed, 1));

@@ -1,10 +1,10 @@
-// Which tests need what. Nobody lists them: a test needs a server if it imports, directly or not,
-// the one module that knows the server's address. A run is told of no other server, so a wrong
-// answer would fail.
-import { findUsers, listAllTests } from "./imports.mjs";
+// Finds the servers that tests need. There is no list to maintain: a test needs a server if it imports,
+// directly or indirectly, the module that reads the server's address. A run gets no other server's
+// address, so a mistake makes the test fail.
+import { findImportingTests, listAllTests } from "./imports.mjs";
 import { isCommitTest } from "./jest/jest.mjs";
 
-/** The servers that `servers/main.ts` starts, by the names that it accepts. */
+/** The servers that `servers/main.ts` can start, by their names there. */
 export const servers = {
   postgres: { title: "Postgres", module: "packages/postgres/src/testing.ts" },
   kafka: { title: "Kafka", module: "packages/bus/src/testing/test-brokers.ts" },
@@ -13,36 +13,39 @@ export const servers = {
 };
 
 /**
- * Modules that start servers and processes of their own: the whole set, and the database that we
- * bring.
+ * Tests in this folder, and those that import this module, start their own servers and processes.
  */
-const wholeSet = "test/";
-const ownPostgres = "deploy/src/embedded-postgres.ts";
+const systemTestFolder = "test/";
+const embeddedPostgresModule = "deploy/src/embedded-postgres.ts";
 
-/** The servers that at least one of these tests asks for. */
-export const findServers = async (tests) => {
-  const wanted = new Set(tests);
+/** Returns the names of the servers that at least one of the tests needs. */
+export const findRequiredServers = async (tests) => {
+  const selectedTests = new Set(tests);
   const names = [];
   for (const [name, { module }] of Object.entries(servers)) {
-    const users = await findUsers(module);
-    if (users.some((test) => wanted.has(test))) names.push(name);
+    const importingTests = await findImportingTests(module);
+    if (importingTests.some((test) => selectedTests.has(test))) names.push(name);
   }
   return names;
 };
 
-/** Tier 1: the tests that need nothing but this clone. */
-export const listAlone = async () => {
+/** Tier 1: lists the tests that need no server. */
+export const listTestsWithoutServers = async () => {
   const modules = Object.values(servers).map(({ module }) => module);
-  const needy = new Set(await findUsers(ownPostgres, ...modules));
-  const isAlone = (test) => isCommitTest(test) && !test.startsWith(wholeSet) && !needy.has(test);
-  return (await listAllTests()).filter(isAlone);
+  const excludedTests = new Set(await findImportingTests(embeddedPostgresModule, ...modules));
+  const needsNoServer = (test) =>
+    isCommitTest(test) && !test.startsWith(systemTestFolder) && !excludedTests.has(test);
+  return (await listAllTests()).filter(needsNoServer);
 };
 
-/** Tier 2: the tests that need Postgres and no more. */
-export const listWithPostgres = async () => {
+/** Tier 2: lists the tests that need only Postgres. */
+export const listPostgresTests = async () => {
   const { postgres, kafka, redis } = servers;
-  const needy = new Set(await findUsers(ownPostgres, kafka.module, redis.module));
-  const users = await findUsers(postgres.module);
-  const isNeeding = (test) => isCommitTest(test) && !test.startsWith(wholeSet) && !needy.has(test);
-  return users.filter(isNeeding);
+  const excludedTests = new Set(
+    await findImportingTests(embeddedPostgresModule, kafka.module, redis.module),
+  );
+  const importingTests = await findImportingTests(postgres.module);
+  const needsOnlyPostgres = (test) =>
+    isCommitTest(test) && !test.startsWith(systemTestFolder) && !excludedTests.has(test);
+  return importingTests.filter(needsOnlyPostgres);
 };

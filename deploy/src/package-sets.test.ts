@@ -6,9 +6,9 @@ import { describe, expect, test } from "@jest/globals";
 import {
   type Packages,
   hasDevPackages,
-  hasPackages,
-  listNeeded,
-  listUnfinished,
+  hasRequiredPackages,
+  listRequiredPackages,
+  listPackagesToInstall,
 } from "../package-sets.mjs";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
@@ -18,7 +18,7 @@ type Manifest = Record<"dependencies" | "devDependencies", Record<string, string
 const readManifest = (folder: string) => readJson(`${folder}/package.json`) as Manifest;
 
 const { packages: lockedPackages } = readJson("package-lock.json") as { packages: Packages };
-const requiredPackages = new Set(listNeeded(lockedPackages, { withDev: false }));
+const requiredPackages = new Set(listRequiredPackages(lockedPackages, { withDev: false }));
 
 /** Our own modules that a file imports, directly or not, and the paths of the packages. */
 const collectImports = (...entries: string[]) => {
@@ -128,13 +128,13 @@ describe("what is installed", () => {
   );
 
   test("by npm start is enough for it, and for nothing else", () => {
-    expect(hasPackages(packages, startInstalled, { withDev: false })).toBe(true);
-    expect(hasPackages(packages, startInstalled, { withDev: true })).toBe(false);
+    expect(hasRequiredPackages(packages, startInstalled, { withDev: false })).toBe(true);
+    expect(hasRequiredPackages(packages, startInstalled, { withDev: true })).toBe(false);
   });
 
   test("by another command is enough for npm start, without packages of other platforms", () => {
-    expect(hasPackages(packages, allInstalled, { withDev: true })).toBe(true);
-    expect(hasPackages(packages, allInstalled, { withDev: false })).toBe(true);
+    expect(hasRequiredPackages(packages, allInstalled, { withDev: true })).toBe(true);
+    expect(hasRequiredPackages(packages, allInstalled, { withDev: false })).toBe(true);
   });
 
   test("is not enough where a package or a link is missing or of another version", () => {
@@ -145,7 +145,7 @@ describe("what is installed", () => {
       omitPackages("node_modules/ours"),
       {},
     ]) {
-      expect(hasPackages(packages, installed, { withDev: false })).toBe(false);
+      expect(hasRequiredPackages(packages, installed, { withDev: false })).toBe(false);
     }
   });
 
@@ -156,13 +156,13 @@ describe("what is installed", () => {
 
   test("is written again where npm does not record it as whole", () => {
     const outdatedPackages = { ...startInstalled, "node_modules/pg": { version: "0.9.0" } };
-    expect(listUnfinished(packages, outdatedPackages)).toEqual([
+    expect(listPackagesToInstall(packages, outdatedPackages)).toEqual([
       "node_modules/pg",
       "node_modules/jest",
       "node_modules/jest/node_modules/pg",
       "node_modules/compiler",
       "node_modules/pg-windows",
     ]);
-    expect(listUnfinished(packages, {})).not.toContain("ours");
+    expect(listPackagesToInstall(packages, {})).not.toContain("ours");
   });
 });

@@ -1,36 +1,36 @@
-// Before the migrations: waits until every key that they read is there, and ends with 78 and the names of those that
-// are not. It looks at the volume `needs`, in which Kubernetes shows what comes later after a minute or so; it can see
-// names alone, and asks no API.
+// Runs before the migrations. Waits until every Secret and ConfigMap key that they read exists; otherwise exits with 78
+// and prints the missing names. It checks the volume `needs`, where Kubernetes adds new keys within about a minute. It
+// can see names but not values, and does not call the Kubernetes API.
 import { statSync } from "node:fs";
-import { setTimeout as pass } from "node:timers/promises";
+import { setTimeout as sleep } from "node:timers/promises";
 
-/** Where the volume is mounted; another place in a test. */
-const folder = process.env.NEEDS_FOLDER ?? "/needs";
-/** Each `{ kind, name, keys }`. */
-const needs = JSON.parse(process.env.NEEDS);
+/** The volume's mount path. Tests override it. */
+const volumePath = process.env.NEEDS_FOLDER ?? "/needs";
+/** A list of `{ kind, name, keys }`. */
+const requiredKeys = JSON.parse(process.env.NEEDS);
 const waitSeconds = Number(process.env.WAIT_SECONDS);
-const untilMs = Date.now() + waitSeconds * 1_000;
-const pauseMs = 500;
+const deadlineMs = Date.now() + waitSeconds * 1_000;
+const pollIntervalMs = 500;
 
 const hasValue = (path) => (statSync(path, { throwIfNoEntry: false })?.size ?? 0) > 0;
 
-/** In words, what is not there. */
-const findMissing = () =>
-  needs.flatMap(({ kind, name, keys }) => {
-    const missing = keys.filter((key) => !hasValue(`${folder}/${kind}/${name}/${key}`));
-    if (missing.length === 0) return [];
-    const said = missing.length === keys.length ? "is missing, or has none of" : "lacks";
-    return [`${kind} ${name} ${said} ${missing.join(", ")}`];
+/** Returns a description of each Secret or ConfigMap with missing keys. */
+const describeMissing = () =>
+  requiredKeys.flatMap(({ kind, name, keys }) => {
+    const missingKeys = keys.filter((key) => !hasValue(`${volumePath}/${kind}/${name}/${key}`));
+    if (missingKeys.length === 0) return [];
+    const problem = missingKeys.length === keys.length ? "is missing, or has none of" : "lacks";
+    return [`${kind} ${name} ${problem} ${missingKeys.join(", ")}`];
   });
 
-// Process 1 is not ended by a signal that it does not hear.
+// Process 1 ignores signals that it does not handle.
 process.on("SIGTERM", () => process.exit(143));
 
-let missing = findMissing();
+let missing = describeMissing();
 if (missing.length > 0) console.log(`waiting ${waitSeconds} s at most: ${missing.join("; ")}`);
-while (missing.length > 0 && Date.now() < untilMs) {
-  await pass(pauseMs);
-  missing = findMissing();
+while (missing.length > 0 && Date.now() < deadlineMs) {
+  await sleep(pollIntervalMs);
+  missing = describeMissing();
 }
 if (missing.length > 0) {
   console.error(`the migrations cannot begin: ${missing.join("; ")}`);

@@ -4,7 +4,7 @@ import type { Release } from "./release.ts";
 type ShopProgram = {
   /** The pod's name. */
   name: string;
-  /** Its file in `in-cluster/`, which opens its shop by `openShop`. */
+  /** Its file in `in-cluster/`, which calls `createShop`. */
   file: string;
   env?: Readonly<Record<string, string>>;
 };

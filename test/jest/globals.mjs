@@ -1,7 +1,7 @@
-// Takes the place of `@jest/globals` when Node itself loads a test file.
+// Replaces `@jest/globals` when Node loads a test file without Jest's module system.
 export let afterAll, afterEach, beforeAll, beforeEach, describe, expect, test;
 
-/** Takes the globals from the framework, before the test file is loaded. */
+/** Sets the exported globals before the test file is loaded. */
 export const setGlobals = (globals) => {
   ({ afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } = globals);
 };

@@ -1,80 +1,82 @@
-// How Jest is called, and how its results are counted; used by `run.mjs` and others.
+// Builds Jest's arguments and counts its results.
 import { execFile } from "node:child_process";
 import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { node24, nodeFlags } from "../../deploy/node24.mjs";
+import { node24Path, nodeFlags } from "../../deploy/node24.mjs";
 import config from "../../jest.config.js";
 
 export const root = fileURLToPath(new URL("../..", import.meta.url));
 
-/** The flags with which Node 24 runs Jest. */
-export const jestArgs = (...args) => [
+/** Returns the Node arguments that run Jest. */
+export const buildJestArgs = (...args) => [
   join(root, "node_modules/jest/bin/jest.js"),
   "--rootDir",
   root,
   ...args,
 ];
 
-/** A test whose file has this suffix proves what takes long: only `npm run test:all` runs it. */
+/** Soak tests take long, so only `npm run test:all` runs them. */
 const soakSuffix = ".soak.test.ts";
 
-/** True for a test that `npm test` runs. */
+/** Returns true for a test that `npm test` runs. */
 export const isCommitTest = (path) => !path.endsWith(soakSuffix);
 
-/** Leaves the soak tests out. On the command line, these patterns replace those of the configuration. */
-export const commitTestsArgs = [
+/** Excludes soak tests. On the command line, these patterns replace those of the configuration. */
+export const commitTestArgs = [
   "--testPathIgnorePatterns",
   ...config.testPathIgnorePatterns,
   `${RegExp.escape(soakSuffix)}$`,
 ];
 
-/** Where Node keeps compiled code of Jest, of the libraries and of our own. */
-export const compileCache = join(root, "node_modules/.cache/node");
+/** Where Node caches compiled modules. */
+export const compileCachePath = join(root, "node_modules/.cache/node");
 
-const listBytesMax = 10_000_000;
+const outputBytesMax = 10_000_000;
 
-/** The test files that Jest would run with these arguments, by their paths from the root. */
+/** Returns the paths, from the root, of the test files that Jest would run with these arguments. */
 export const listTests = async (...args) => {
-  const argv = [...nodeFlags, ...jestArgs("--listTests", "--json", ...args)];
-  const env = { ...process.env, NODE_COMPILE_CACHE: compileCache };
-  const options = { cwd: root, env, maxBuffer: listBytesMax };
-  const { stdout } = await promisify(execFile)(node24, argv, options);
+  const nodeArgs = [...nodeFlags, ...buildJestArgs("--listTests", "--json", ...args)];
+  const env = { ...process.env, NODE_COMPILE_CACHE: compileCachePath };
+  const options = { cwd: root, env, maxBuffer: outputBytesMax };
+  const { stdout } = await promisify(execFile)(node24Path, nodeArgs, options);
   return JSON.parse(stdout).map((path) => relative(root, path));
 };
 
 /**
- * Counts the results of the tests. The title of a skipped test says what it lacks, such as `(no
- * helm)`; a skipped test that does not say so is a failure. With `isPart`, only named tests were
- * asked for, so all others are skipped.
+ * Counts test results. The title of a skipped test must name its reason, such as `(no helm)`; otherwise
+ * the test counts as failed. With `isPartialRun`, skipped tests are ignored, because tests were selected
+ * by name.
  */
 export const countResults = (
   { numPassedTests, numFailedTests, testResults },
-  { isPart = false },
+  { isPartialRun = false },
 ) => {
-  // A file that cannot be loaded has failed, although none of its tests has.
-  const brokenFiles = testResults.filter(
+  // A file that cannot be loaded fails without a failed test.
+  const unloadableFiles = testResults.filter(
     ({ status, assertionResults }) =>
       status === "failed" && !assertionResults.some((test) => test.status === "failed"),
   );
-  const skipped = {};
-  const unnamed = [];
-  for (const { status, fullName } of testResults.flatMap((one) => one.assertionResults)) {
-    if (isPart || (status !== "pending" && status !== "todo")) continue;
+  const skippedByReason = {};
+  const skippedWithoutReason = [];
+  for (const { status, fullName } of testResults.flatMap((file) => file.assertionResults)) {
+    if (isPartialRun || (status !== "pending" && status !== "todo")) continue;
     const reason = /\((no [^)]+)\)/.exec(fullName)?.[1];
-    if (reason === undefined) unnamed.push(fullName);
-    else skipped[reason] = (skipped[reason] ?? 0) + 1;
+    if (reason === undefined) skippedWithoutReason.push(fullName);
+    else skippedByReason[reason] = (skippedByReason[reason] ?? 0) + 1;
   }
-  const failed = numFailedTests + brokenFiles.length + unnamed.length;
-  return { passed: numPassedTests, failed, skipped, unnamed };
+  const failed = numFailedTests + unloadableFiles.length + skippedWithoutReason.length;
+  return { passed: numPassedTests, failed, skippedByReason, skippedWithoutReason };
 };
 
-/** Such as `3593 passed, 0 failed, 109 skipped (no helm)`. */
-export const sayCounts = ({ passed, failed, skipped }) => {
-  const reasons = Object.entries(skipped);
-  const line = `${passed} passed, ${failed} failed`;
-  if (reasons.length === 0) return line;
-  const count = reasons.reduce((total, [, one]) => total + one, 0);
-  const why = reasons.map(([reason, one]) => (reasons.length === 1 ? reason : `${reason}: ${one}`));
-  return `${line}, ${count} skipped (${why.join(", ")})`;
+/** Returns a summary such as `3593 passed, 0 failed, 109 skipped (no helm)`. */
+export const formatCounts = ({ passed, failed, skippedByReason }) => {
+  const reasons = Object.entries(skippedByReason);
+  const summary = `${passed} passed, ${failed} failed`;
+  if (reasons.length === 0) return summary;
+  const skippedCount = reasons.reduce((total, [, testCount]) => total + testCount, 0);
+  const reasonTexts = reasons.map(([reason, testCount]) =>
+    reasons.length === 1 ? reason : `${reason}: ${testCount}`,
+  );
+  return `${summary}, ${skippedCount} skipped (${reasonTexts.join(", ")})`;
 };

@@ -1,10 +1,10 @@
-// Whether a test file left its process as it found it. Only then may the next file run in it.
-import { setImmediate as nextTurn } from "node:timers/promises";
+// Checks whether a test file left its process unchanged. Otherwise the process runs no other file.
+import { setImmediate as waitForNextTurn } from "node:timers/promises";
 import { hasSharedRigs } from "./shared-rigs.ts";
 
-const turnsMax = 20;
-/** Where OpenTelemetry keeps what was registered, which happens once in a process. */
-const telemetry = Symbol.for("opentelemetry.js.api.1");
+const eventLoopTurnsMax = 20;
+/** The global where OpenTelemetry stores its providers, which can be registered once per process. */
+const telemetryKey = Symbol.for("opentelemetry.js.api.1");
 
 const countListeners = () =>
   Object.fromEntries(
@@ -12,17 +12,21 @@ const countListeners = () =>
   );
 const listResources = () => process.getActiveResourcesInfo().toSorted();
 
-/** Remembers the environment, telemetry, listeners and open resources of the process. */
+/** Records the environment, telemetry, listeners and open resources of the process. */
 export const takeSnapshot = () => {
   const env = JSON.stringify(process.env);
-  const hadTelemetry = telemetry in globalThis;
+  const hadTelemetry = telemetryKey in globalThis;
   const listeners = JSON.stringify(countListeners());
   const resources = listResources().join(" ");
 
-  /** A closed socket takes a few turns to disappear. */
-  const listOpen = async () => {
-    for (let turn = 0; turn < turnsMax && listResources().join(" ") !== resources; turn += 1) {
-      await nextTurn();
+  /** Waits a few event loop turns, because a closed socket stays listed for a moment. */
+  const listHandleChanges = async () => {
+    for (
+      let turn = 0;
+      turn < eventLoopTurnsMax && listResources().join(" ") !== resources;
+      turn += 1
+    ) {
+      await waitForNextTurn();
     }
     const changes = [];
     if (JSON.stringify(countListeners()) !== listeners) changes.push("listeners");
@@ -31,13 +35,13 @@ export const takeSnapshot = () => {
   };
 
   return {
-    /** Names what differs from the snapshot. */
+    /** Returns the names of what differs from the snapshot. */
     listChanges: async () => {
       const changes = [];
       if (JSON.stringify(process.env) !== env) changes.push("environment");
-      // A shared rig stays open between files, with listeners and resources of its own.
-      if (!hasSharedRigs()) changes.push(...(await listOpen()));
-      if (telemetry in globalThis !== hadTelemetry) changes.push("telemetry");
+      // A shared rig stays open between files and holds listeners and resources.
+      if (!hasSharedRigs()) changes.push(...(await listHandleChanges()));
+      if (telemetryKey in globalThis !== hadTelemetry) changes.push("telemetry");
       return changes;
     },
   };

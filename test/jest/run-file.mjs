@@ -1,5 +1,5 @@
-// Runs test files with Jest's own framework, one after the other; `runner.mjs` sends each file and
-// receives its result.
+// Runs test files one after another with Jest's test framework. `runner.mjs` sends each file and receives
+// its result.
 import { createRequire, registerHooks } from "node:module";
 import { pathToFileURL } from "node:url";
 import { types } from "node:util";
@@ -9,30 +9,30 @@ import { closeSharedRigs } from "./shared-rigs.ts";
 
 const require = createRequire(import.meta.url);
 
-const shuffledIds = new URL("shuffled-ids.mjs", import.meta.url).href;
+const shuffledIdsUrl = new URL("shuffled-ids.mjs", import.meta.url).href;
 const replacements = new Map([
-  // This package throws when it is loaded outside of Jest's `vm`.
+  // This package throws when it is loaded outside of Jest's `vm` context.
   ["@jest/globals", new URL("globals.mjs", import.meta.url).href],
-  ...(process.env.SHUFFLED_IDS ? [["typeid-js", shuffledIds]] : []),
+  ...(process.env.SHUFFLED_IDS ? [["typeid-js", shuffledIdsUrl]] : []),
 ]);
 registerHooks({
   resolve: (specifier, context, next) => {
     const url = replacements.get(specifier);
-    // A replacement may load what it replaces.
+    // A replacement may import the original.
     const isReplaced = url !== undefined && context.parentURL !== url;
     return isReplaced ? { url, shortCircuit: true } : next(specifier, context);
   },
 });
 
-/** Jest's framework keeps the state of a run in its module, so each file gets a new one. */
-const requireForFile = (path) => {
+/** Loads a new module instance, because Jest's framework stores the state of a run in module scope. */
+const requireFresh = (path) => {
   delete require.cache[path];
   return require(path);
 };
 
-/** The part of Jest's runtime that its framework asks for. */
+/** The subset of Jest's runtime that its framework uses. */
 const runtime = {
-  requireInternalModule: requireForFile,
+  requireInternalModule: requireFresh,
   requireModule: require,
   unstable_shouldLoadAsEsm: () => true,
   unstable_importModule: (path) => import(pathToFileURL(path).href),
@@ -43,46 +43,53 @@ const runtime = {
 
 const runFile = async ({ globalConfig, config, path }) => {
   if (replacements.has("typeid-js")) {
-    const { shuffling } = await import(shuffledIds);
-    shuffling.isOn = !path.endsWith("/contracts/src/ids.test.ts");
+    const { idShuffling } = await import(shuffledIdsUrl);
+    idShuffling.isEnabled = !path.endsWith("/contracts/src/ids.test.ts");
   }
-  const start = Date.now();
+  const startedAt = Date.now();
   const { default: runTests } = require(config.testRunner);
   const environment = { global: globalThis };
   const result = await runTests(globalConfig, config, environment, runtime, path);
-  const end = Date.now();
-  const count = result.numPassingTests + result.numFailingTests + result.numPendingTests;
+  const endedAt = Date.now();
+  const testCount = result.numPassingTests + result.numFailingTests + result.numPendingTests;
   return {
     ...result,
-    testResults: result.testResults.map(withSendableDetails),
+    testResults: result.testResults.map(omitUnsendableDetails),
     testFilePath: path,
-    skipped: count === result.numPendingTests,
-    perfStats: { ...result.perfStats, start, end, runtime: end - start, slow: end - start > 5_000 },
+    skipped: testCount === result.numPendingTests,
+    perfStats: {
+      ...result.perfStats,
+      start: startedAt,
+      end: endedAt,
+      runtime: endedAt - startedAt,
+      slow: endedAt - startedAt > 5_000,
+    },
   };
 };
 
-// A failed comparison's detail is no error: it holds what was expected, and matchers such as
-// `expect.any` cannot be sent to another process. The message tells all of it.
-const withSendableDetails = ({ failureDetails, ...result }) => ({
+// Removes details that cannot be sent to another process. The details of a failed comparison contain
+// the expected value, which may hold matchers such as `expect.any`. The message includes it anyway.
+const omitUnsendableDetails = ({ failureDetails, ...result }) => ({
   ...result,
   failureDetails: failureDetails.map((detail) =>
     types.isNativeError(detail) ? detail : undefined,
   ),
 });
 
-// Opened here, as they are handles of the process where they are pipes, and not of its first file.
+// Opens both streams now. If they are pipes, their handles would otherwise count as leaked by the
+// first file.
 void [process.stdout, process.stderr];
 
 process.once("disconnect", () => process.exit(1));
-process.on("message", async (file) => {
-  if (file === "end") {
+process.on("message", async (message) => {
+  if (message === "end") {
     await closeSharedRigs().catch((error) => process.stderr.write(`${error.stack}\n`));
     process.exit(0);
   }
-  const before = takeSnapshot();
-  const answer = await runFile(file).then(
+  const snapshot = takeSnapshot();
+  const reply = await runFile(message).then(
     (result) => ({ result }),
     (error) => ({ error }),
   );
-  process.send({ ...answer, changes: await before.listChanges() });
+  process.send({ ...reply, changes: await snapshot.listChanges() });
 });

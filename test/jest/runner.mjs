@@ -1,12 +1,12 @@
-// Jest's runner of this repository: test files run in Node processes that load modules as a service
-// does. Jest's own would compile each of the libraries again for each file, within `vm`.
+// A Jest runner that runs test files in Node processes with Node's own module loader, as a service does.
+// Jest's default runner would recompile every library in a `vm` context for each file.
 import { fork } from "node:child_process";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { nodeFlags } from "../../deploy/node24.mjs";
-import { compileCache, root } from "./jest.mjs";
+import { compileCachePath, root } from "./jest.mjs";
 
-const script = fileURLToPath(new URL("run-file.mjs", import.meta.url));
+const runFileScript = fileURLToPath(new URL("run-file.mjs", import.meta.url));
 
 export default class ProcessRunner {
   #globalConfig;
@@ -15,48 +15,50 @@ export default class ProcessRunner {
     this.#globalConfig = globalConfig;
   }
 
-  /** Runs groups of files, the slowest group first, as many at once as Jest has workers. */
+  /** Runs groups of files in parallel, the slowest group first, with one process per Jest worker. */
   async runTests(tests, watcher, onStart, onResult, onFailure, { serial }) {
-    const waiting = groupTests(tests).values();
-    const work = async (workerId) => {
-      for (const group of waiting) {
-        let child;
+    const pendingGroups = groupTests(tests).values();
+    const runPendingGroups = async (workerId) => {
+      for (const group of pendingGroups) {
+        let testProcess;
         for (const test of group) {
           if (watcher.isInterrupted()) break;
           await onStart(test);
-          child ??= startProcess(workerId);
-          const { result, error, isReusable } = await child.run(this.#globalConfig, test);
+          testProcess ??= startTestProcess(workerId);
+          const { result, error, isReusable } = await testProcess.run(this.#globalConfig, test);
           if (result) await onResult(test, result);
           else await onFailure(test, { message: error.message, stack: error.stack });
           if (!isReusable) {
-            await child.end(test.path);
-            child = undefined;
+            await testProcess.end(test.path);
+            testProcess = undefined;
           }
         }
-        await child?.end(group.at(-1).path);
+        await testProcess?.end(group.at(-1).path);
         if (watcher.isInterrupted()) return;
       }
     };
     const workerCount = serial ? 1 : this.#globalConfig.maxWorkers;
-    await Promise.all(Array.from({ length: workerCount }, (_, index) => work(String(index + 1))));
+    await Promise.all(
+      Array.from({ length: workerCount }, (_, index) => runPendingGroups(String(index + 1))),
+    );
   }
 }
 
 const groupSizeMax = 16;
-const wholeSet = join(root, "test/");
+const testDirectory = join(root, "test/");
 const browserFolder = /-browser$/;
 
 /**
- * Files of one folder share a process, in the order of their names: a group is the same in each run.
- * A file of `test/` has a process to itself, as it starts servers and many processes of its own; only
- * those in a browser share what they stand on (`rig/use-shared-rig.ts`).
+ * Groups the files that share a process: those of one folder, sorted by name, so that groups are the same
+ * in each run. A file of `test/` gets its own process, because it starts servers and many processes. Only
+ * browser tests share a rig (`rig/use-shared-rig.ts`).
  */
 export const groupTests = (tests) => {
   const byFolder = Map.groupBy(
     tests.toSorted((a, b) => (a.path < b.path ? -1 : 1)),
     ({ path }) => {
       const folder = dirname(path);
-      return path.startsWith(wholeSet) && !browserFolder.test(folder) ? path : folder;
+      return path.startsWith(testDirectory) && !browserFolder.test(folder) ? path : folder;
     },
   );
   const groups = [...byFolder.values()].flatMap((files) =>
@@ -64,27 +66,28 @@ export const groupTests = (tests) => {
       files.slice(index * groupSizeMax, (index + 1) * groupSizeMax),
     ),
   );
-  return groups.toSorted((a, b) => costOf(b) - costOf(a));
+  return groups.toSorted((a, b) => estimateGroupMs(b) - estimateGroupMs(a));
 };
 
-const costOf = (group) => group.reduce((total, test) => total + costOfFile(test), 0);
+const estimateGroupMs = (group) => group.reduce((total, test) => total + estimateFileMs(test), 0);
 
 /**
- * Milliseconds of the last run. Before the first run, tests that start whole sets are assumed to
- * take long.
+ * Returns the milliseconds of the last run. Before the first run, tests of the whole system are assumed to
+ * be slow.
  */
-const costOfFile = ({ path, duration }) => duration ?? (path.startsWith(wholeSet) ? 20_000 : 1_000);
+const estimateFileMs = ({ path, duration }) =>
+  duration ?? (path.startsWith(testDirectory) ? 20_000 : 1_000);
 
-/** How long a process may take to end after it has sent its last result. */
+/** How long a process may take to exit after its last result. */
 const exitMsMax = 10_000;
 
-const startProcess = (workerId) => {
-  const child = fork(script, [], {
+const startTestProcess = (workerId) => {
+  const child = fork(runFileScript, [], {
     execArgv: nodeFlags,
     serialization: "advanced",
-    // Jest's own name for it: files that run at once are told apart by it.
-    env: { ...process.env, NODE_COMPILE_CACHE: compileCache, JEST_WORKER_ID: workerId },
-    // Standard output is for results alone.
+    // Jest's variable, by which parallel test files get distinct resources.
+    env: { ...process.env, NODE_COMPILE_CACHE: compileCachePath, JEST_WORKER_ID: workerId },
+    // Standard output is reserved for results.
     stdio: ["ignore", 2, 2, "ipc"],
   });
   const exited = new Promise((resolve) => {
@@ -95,24 +98,24 @@ const startProcess = (workerId) => {
   });
   return {
     run: async (globalConfig, { path, context }) => {
-      const answered = new Promise((resolve) => {
+      const replyReceived = new Promise((resolve) => {
         child.once("message", resolve);
       });
       child.send({ globalConfig, config: context.config, path }, () => undefined);
-      const ended = exited.then((error) => ({ error, changes: ["ended"] }));
-      const { result, error, changes } = await Promise.race([answered, ended]);
+      const processEnded = exited.then((error) => ({ error, changes: ["ended"] }));
+      const { result, error, changes } = await Promise.race([replyReceived, processEnded]);
       return { result, error, isReusable: changes.length === 0 };
     },
-    /** It ends immediately, unless a call into the system does not return. */
+    /** Ends the process. It exits immediately, unless a system call hangs. */
     end: async (path) => {
-      const killer = setTimeout(() => {
+      const killTimer = setTimeout(() => {
         process.stderr.write(`killed, as its process did not end: ${relative(root, path)}\n`);
         child.kill("SIGKILL");
       }, exitMsMax);
       if (child.connected) child.send("end", () => undefined);
       await exited;
-      clearTimeout(killer);
-      // A process that still holds the channel's other end does not keep Jest.
+      clearTimeout(killTimer);
+      // A grandchild may still hold the other end of the IPC channel, which would keep Jest running.
       if (child.connected) child.disconnect();
     },
   };

@@ -1,18 +1,17 @@
-// Preloaded into a service, this lets a test move the service's clock: SIGUSR2 puts it 45 s ahead.
-// Timers stay as they are.
-const movedByMs = 45_000;
+// Preloaded into a service. SIGUSR2 moves the service's clock 45 s ahead; timers are not affected.
+const clockShiftMs = 45_000;
 const RealDate = Date;
-let aheadMs = 0;
+let offsetMs = 0;
 
 globalThis.Date = class extends RealDate {
-  constructor(...given) {
-    super(...(given.length === 0 ? [RealDate.now() + aheadMs] : given));
+  constructor(...args) {
+    super(...(args.length === 0 ? [RealDate.now() + offsetMs] : args));
   }
   static now() {
-    return RealDate.now() + aheadMs;
+    return RealDate.now() + offsetMs;
   }
 };
 
 process.on("SIGUSR2", () => {
-  aheadMs = movedByMs;
+  offsetMs = clockShiftMs;
 });

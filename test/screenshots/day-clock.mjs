@@ -1,16 +1,16 @@
-// Preloaded into the product, this gives it the days of the pictures: it begins on the first one, and
-// SIGUSR2 puts it to the same time of the next. Timers stay as they are.
-const beginsAtMs = Date.parse(process.env.PICTURES_BEGIN_AT);
+// Preloaded into the product to set the dates shown in screenshots. The clock starts at PICTURES_BEGIN_AT,
+// and each SIGUSR2 sets it to the same time on the next day. Timers are not affected.
+const firstDayStartMs = Date.parse(process.env.PICTURES_BEGIN_AT);
 const dayMs = 86_400_000;
 const RealDate = Date;
-let day = 0;
-let setAtMs = RealDate.now();
+let dayIndex = 0;
+let daySetAtMs = RealDate.now();
 
-const now = () => beginsAtMs + day * dayMs + RealDate.now() - setAtMs;
+const now = () => firstDayStartMs + dayIndex * dayMs + RealDate.now() - daySetAtMs;
 
 globalThis.Date = class extends RealDate {
-  constructor(...given) {
-    super(...(given.length === 0 ? [now()] : given));
+  constructor(...args) {
+    super(...(args.length === 0 ? [now()] : args));
   }
   static now() {
     return now();
@@ -18,7 +18,7 @@ globalThis.Date = class extends RealDate {
 };
 
 process.on("SIGUSR2", () => {
-  day += 1;
-  setAtMs = RealDate.now();
-  process.stderr.write(`it is day ${day}\n`);
+  dayIndex += 1;
+  daySetAtMs = RealDate.now();
+  process.stderr.write(`it is day ${dayIndex}\n`);
 });

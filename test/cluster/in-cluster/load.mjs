@@ -1,47 +1,53 @@
-// A shop, its provider and its receiver in one pod. Sends REQUESTS_PER_SECOND to all four services,
-// every second one over a connection of its own and the rest over kept ones, until `POST /end` on
-// RECEIVER_PORT. Then waits until every accepted payment is credited and its webhooks have come,
-// and prints what it saw as one line of JSON. `GET /state` shows how it goes. A notice that is not
-// accepted is sent again, as providers do; nothing else is.
+// A shop, its payment provider and its webhook receiver in one pod. Sends REQUESTS_PER_SECOND to all four
+// services until `POST /end` on RECEIVER_PORT. Every second request uses a new connection; the others use
+// keep-alive connections. Then waits until every accepted payment is credited and its webhooks have
+// arrived, and prints a report as one line of JSON. `GET /state` returns the current counts. Only notices
+// are retried, as providers do.
 import { randomUUID } from "node:crypto";
 import { Agent, createServer, request } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
-import { hookPath, openShop, readWebhook, settledNotice, waitUntil } from "./shop.mjs";
+import {
+  createSettlementNotice,
+  createShop,
+  verifyWebhook,
+  waitUntil,
+  webhookPath,
+} from "./shop.mjs";
 
 const { SERVICES, SIGN_IN_TOKEN, RECEIVER_PORT, REQUESTS_PER_SECOND } = process.env;
 const requestMsMax = 30_000;
-const underWayMax = 2_000;
+const inFlightMax = 2_000;
 const loadMsMax = 1_800_000;
 const settleMsMax = 150_000;
-const noticeAgainMs = 1_000;
-const checksAtOnce = 10;
+const noticeRetryMs = 1_000;
+const checkConcurrency = 10;
 
-// Each link asks for 10 and is paid twice, so that it ends with three webhooks.
+// Each link asks for 10 and is paid in two parts, which causes three webhooks.
 const toAmount = "10";
-const payment = "5";
+const paymentAmount = "5";
 const paymentsPerLink = 2;
 const webhooksPerLink = 3;
 
 const agents = {
   new: new Agent({ keepAlive: false }),
-  // Kept connections take turns, and no request waits for one: waiting times come from the services
-  // only.
+  // Connections are used in turn, and there are enough that no request waits for one. Latency therefore
+  // comes from the services only.
   kept: new Agent({ keepAlive: true, maxSockets: 200, scheduling: "fifo" }),
 };
-const seen = { sent: 0, skipped: 0, failures: {}, lastFailedAt: 0, slowestMs: 0 };
-const links = new Map();
-const dueNotices = [];
+const stats = { sent: 0, skipped: 0, failures: {}, lastFailedAt: 0, slowestMs: 0 };
+const linksById = new Map();
+const pendingNotices = [];
 let shop = { webhookSecret: "" };
-let underWay = 0;
-const ending = new AbortController();
+let inFlightCount = 0;
+const stopController = new AbortController();
 
-/** The status of the answer and its text, or the code of the error. */
-const send = (kind, { service, path, method = "GET", headers = {}, body }) =>
+/** Resolves with the response's status and text, or with the error's code as the status. */
+const sendRequest = (connectionKind, { service, path, method = "GET", headers = {}, body }) =>
   new Promise((resolve) => {
     const fail = (error) => resolve({ status: error.code ?? error.name, text: "" });
     const host = `${SERVICES}-${service}`;
     const signal = AbortSignal.timeout(requestMsMax);
-    const agent = agents[kind];
+    const agent = agents[connectionKind];
     const req = request({ host, port: 8080, path, method, headers, agent, signal }, (res) => {
       let text = "";
       res.setEncoding("utf8").on("data", (chunk) => (text += chunk));
@@ -50,203 +56,222 @@ const send = (kind, { service, path, method = "GET", headers = {}, body }) =>
     req.on("error", fail).end(body);
   });
 
-const createLink = async (ask) => {
+const createLink = async (sendAndCheck) => {
   const headers = { "x-api-key": shop.apiKey, "content-type": "application/json" };
   const body = JSON.stringify({ toAmount });
   const path = "/v1/payment-link";
-  const text = await ask(200, { service: "links-api", path, method: "POST", headers, body });
+  const text = await sendAndCheck(200, {
+    service: "links-api",
+    path,
+    method: "POST",
+    headers,
+    body,
+  });
   if (text === undefined) return;
   const { id } = JSON.parse(text);
-  links.set(id, { acceptedAt: [], webhooks: new Map() });
-  for (let n = 0; n < paymentsPerLink; n += 1) {
-    dueNotices.push({ id: `payment-${randomUUID()}`, paymentLinkId: id, notBefore: 0 });
+  linksById.set(id, { acceptedAt: [], webhooks: new Map() });
+  for (let paymentIndex = 0; paymentIndex < paymentsPerLink; paymentIndex += 1) {
+    pendingNotices.push({ id: `payment-${randomUUID()}`, paymentLinkId: id, notBefore: 0 });
   }
 };
 
-const payLink = async (ask) => {
-  const index = dueNotices.findIndex(({ notBefore }) => notBefore <= Date.now());
-  if (index === -1) return await retrieveLink(ask);
-  const [notice] = dueNotices.splice(index, 1);
+const payLink = async (sendAndCheck) => {
+  const noticeIndex = pendingNotices.findIndex(({ notBefore }) => notBefore <= Date.now());
+  if (noticeIndex === -1) return await retrieveLink(sendAndCheck);
+  const [notice] = pendingNotices.splice(noticeIndex, 1);
   notice.occurredAt ??= new Date().toISOString();
-  const text = await ask(202, { method: "POST", ...settledNotice({ ...notice, amount: payment }) });
-  if (text === undefined) dueNotices.push({ ...notice, notBefore: Date.now() + noticeAgainMs });
-  else links.get(notice.paymentLinkId).acceptedAt.push(Date.now());
+  const text = await sendAndCheck(202, {
+    method: "POST",
+    ...createSettlementNotice({ ...notice, amount: paymentAmount }),
+  });
+  if (text === undefined) pendingNotices.push({ ...notice, notBefore: Date.now() + noticeRetryMs });
+  else linksById.get(notice.paymentLinkId).acceptedAt.push(Date.now());
 };
 
-const retrieveLink = async (ask) => {
-  const ids = [...links.keys()];
+const retrieveLink = async (sendAndCheck) => {
+  const ids = [...linksById.keys()];
   const id = ids[Math.floor(Math.random() * ids.length)];
-  if (id === undefined) return await askWhoIAm(ask);
-  await ask(200, { service: "links-api", path: `/v1/payment-link/${id}` });
+  if (id === undefined) return await readSession(sendAndCheck);
+  await sendAndCheck(200, { service: "links-api", path: `/v1/payment-link/${id}` });
 };
 
-const listLinks = (ask) =>
-  ask(200, {
+const listLinks = (sendAndCheck) =>
+  sendAndCheck(200, {
     service: "links-api",
     path: "/v1/payment-link",
     headers: { "x-api-key": shop.apiKey },
   });
 
-const askWhoIAm = (ask) =>
-  ask(200, {
+const readSession = (sendAndCheck) =>
+  sendAndCheck(200, {
     service: "auth-keys",
     path: "/console/api/session",
     headers: { cookie: shop.cookie },
   });
 
-const listEndpoints = (ask) =>
-  ask(200, {
+const listEndpoints = (sendAndCheck) =>
+  sendAndCheck(200, {
     service: "webhook-dispatcher",
     path: "/console/api/webhook-endpoints",
     headers: { cookie: shop.cookie },
   });
 
-const turns = [
+const requestCycle = [
   createLink,
   payLink,
   retrieveLink,
   listEndpoints,
   payLink,
-  askWhoIAm,
+  readSession,
   listLinks,
   retrieveLink,
   listEndpoints,
-  askWhoIAm,
+  readSession,
 ];
 
 /**
- * Sends a request and answers the text where the status is the one expected; else counts a failure.
+ * Returns a function that sends a request and returns the response text. It counts a failure and returns
+ * undefined if the status is not the expected one.
  */
-const askOver = (kind) => async (expected, what) => {
+const createCheckedSender = (connectionKind) => async (expectedStatus, requestOptions) => {
   const sentAt = Date.now();
-  const { status, text } = await send(kind, what);
-  seen.slowestMs = Math.max(seen.slowestMs, Date.now() - sentAt);
-  if (status === expected) return text;
-  const name = `${kind} ${what.service} ${what.method ?? "GET"}: ${status}`;
-  seen.failures[name] = (seen.failures[name] ?? 0) + 1;
-  seen.lastFailedAt = Math.max(seen.lastFailedAt, sentAt);
+  const { status, text } = await sendRequest(connectionKind, requestOptions);
+  stats.slowestMs = Math.max(stats.slowestMs, Date.now() - sentAt);
+  if (status === expectedStatus) return text;
+  const { service, method = "GET" } = requestOptions;
+  const failureName = `${connectionKind} ${service} ${method}: ${status}`;
+  stats.failures[failureName] = (stats.failures[failureName] ?? 0) + 1;
+  stats.lastFailedAt = Math.max(stats.lastFailedAt, sentAt);
   return undefined;
 };
 
-const takeTurn = async (n) => {
-  if (underWay >= underWayMax) {
-    seen.skipped += 1;
+const sendNextRequest = async (requestIndex) => {
+  if (inFlightCount >= inFlightMax) {
+    stats.skipped += 1;
     return;
   }
-  underWay += 1;
-  seen.sent += 1;
-  // Shifted by one in each round, so that every kind of request comes over both.
-  const kind = (n + Math.floor(n / turns.length)) % 2 === 0 ? "new" : "kept";
-  await turns[n % turns.length](askOver(kind));
-  underWay -= 1;
+  inFlightCount += 1;
+  stats.sent += 1;
+  // Shifts by one in each cycle, so that each request type uses both kinds of connections.
+  const connectionKind =
+    (requestIndex + Math.floor(requestIndex / requestCycle.length)) % 2 === 0 ? "new" : "kept";
+  await requestCycle[requestIndex % requestCycle.length](createCheckedSender(connectionKind));
+  inFlightCount -= 1;
 };
 
-const keepOn = async () => {
+const generateLoad = async () => {
   const startedAt = performance.now();
-  let n = 0;
-  while (!ending.signal.aborted) {
+  let requestIndex = 0;
+  while (!stopController.signal.aborted) {
     const elapsedMs = performance.now() - startedAt;
     if (elapsedMs > loadMsMax) throw new Error(`nobody ended the load within ${loadMsMax} ms`);
-    for (; n < (elapsedMs * Number(REQUESTS_PER_SECOND)) / 1000; n += 1) void takeTurn(n);
+    const dueRequestCount = (elapsedMs * Number(REQUESTS_PER_SECOND)) / 1000;
+    for (; requestIndex < dueRequestCount; requestIndex += 1) void sendNextRequest(requestIndex);
     await sleep(5);
   }
 };
 
-// The receiver's delay: a webhook is answered late, so that another attempt at the same one would
-// be seen beside it.
-const atReceiver = new Set();
-const attempts = { all: 0, atOnce: 0, afterItsEnd: 0, forged: 0, unknown: 0 };
-/** When each webhook was answered with a 2xx, by its event. */
-const answeredAt = new Map();
-const cameAgain = [];
-let newestToldAt = 0;
+// The webhooks in the receiver's artificial delay, which reveals concurrent attempts at one webhook.
+const webhooksInProgress = new Set();
+const attemptCounts = { all: 0, atOnce: 0, afterItsEnd: 0, forged: 0, unknown: 0 };
+/** When each webhook was answered with a 2xx, by event ID. */
+const acknowledgedAtById = new Map();
+const repeatedWebhooks = [];
+let newestReportedAt = 0;
 
-const takeWebhook = async (req, res) => {
-  const webhook = await readWebhook(req, shop.webhookSecret);
+const receiveWebhook = async (req, res) => {
+  const webhook = await verifyWebhook(req, shop.webhookSecret);
   if (webhook === undefined) {
-    attempts.forged += 1;
+    attemptCounts.forged += 1;
     return res.writeHead(401).end();
   }
   const { id, type, data } = webhook;
-  attempts.all += 1;
-  if (atReceiver.has(id)) attempts.atOnce += 1;
-  atReceiver.add(id);
+  attemptCounts.all += 1;
+  if (webhooksInProgress.has(id)) attemptCounts.atOnce += 1;
+  webhooksInProgress.add(id);
   await sleep(20 + Math.random() * 80);
-  atReceiver.delete(id);
-  const link = links.get(data.paymentLinkId);
-  if (link === undefined) attempts.unknown += 1;
+  webhooksInProgress.delete(id);
+  const link = linksById.get(data.paymentLinkId);
+  if (link === undefined) attemptCounts.unknown += 1;
   if (link?.webhooks.has(id)) {
-    attempts.afterItsEnd += 1;
-    cameAgain.push({ id, answeredAt: answeredAt.get(id), againAt: new Date().toISOString() });
+    attemptCounts.afterItsEnd += 1;
+    repeatedWebhooks.push({
+      id,
+      answeredAt: acknowledgedAtById.get(id),
+      againAt: new Date().toISOString(),
+    });
   }
   link?.webhooks.set(id, `${type} ${data.transaction?.id ?? ""}`);
-  newestToldAt = Math.max(newestToldAt, ...(link?.acceptedAt ?? []));
-  answeredAt.set(id, new Date().toISOString());
+  newestReportedAt = Math.max(newestReportedAt, ...(link?.acceptedAt ?? []));
+  acknowledgedAtById.set(id, new Date().toISOString());
   return res.writeHead(204).end();
 };
 
-const openLinks = () =>
-  [...links.values()].filter(
+const listIncompleteLinks = () =>
+  [...linksById.values()].filter(
     ({ acceptedAt, webhooks }) =>
       webhooks.size < acceptedAt.length + (acceptedAt.length === paymentsPerLink ? 1 : 0),
   );
 
-/** Ages in milliseconds; null for what has never happened. */
-const state = () => {
-  const ageOf = (at) => (at === 0 || !Number.isFinite(at) ? null : Date.now() - at);
+/** Returns the current counts. Ages are in milliseconds, and null for what has never happened. */
+const readState = () => {
+  const getAgeMs = (time) => (time === 0 || !Number.isFinite(time) ? null : Date.now() - time);
   return {
-    ...seen,
-    lastFailedMs: ageOf(seen.lastFailedAt),
-    newestToldMs: ageOf(newestToldAt),
-    oldestUntoldMs: ageOf(Math.min(...openLinks().flatMap(({ acceptedAt }) => acceptedAt))),
-    dueNotices: dueNotices.length,
-    links: links.size,
+    ...stats,
+    lastFailedMs: getAgeMs(stats.lastFailedAt),
+    newestToldMs: getAgeMs(newestReportedAt),
+    oldestUntoldMs: getAgeMs(
+      Math.min(...listIncompleteLinks().flatMap(({ acceptedAt }) => acceptedAt)),
+    ),
+    dueNotices: pendingNotices.length,
+    links: linksById.size,
   };
 };
 
-const control = createServer(async (req, res) => {
-  if (req.method === "POST" && req.url === hookPath) return await takeWebhook(req, res);
-  if (req.url === "/state") return res.end(JSON.stringify(state()));
-  if (req.method === "POST" && req.url === "/end") ending.abort();
+const server = createServer(async (req, res) => {
+  if (req.method === "POST" && req.url === webhookPath) return await receiveWebhook(req, res);
+  if (req.url === "/state") return res.end(JSON.stringify(readState()));
+  if (req.method === "POST" && req.url === "/end") stopController.abort();
   return res.writeHead(204).end();
 });
 
-/** What each link says that it received, compared with the payments that were accepted for it. */
-const checkCredits = async () => {
-  const wrong = [];
-  const rest = [...links];
-  const check = async () => {
-    for (let next = rest.pop(); next !== undefined; next = rest.pop()) {
-      const [id, { acceptedAt }] = next;
-      const { status, text } = await send("kept", {
+/** Compares each link's received amount with its accepted payments; returns the mismatches. */
+const findWrongCredits = async () => {
+  const mismatches = [];
+  const uncheckedLinks = [...linksById];
+  const checkRemainingLinks = async () => {
+    for (let entry = uncheckedLinks.pop(); entry !== undefined; entry = uncheckedLinks.pop()) {
+      const [id, { acceptedAt }] = entry;
+      const { status, text } = await sendRequest("kept", {
         service: "links-api",
         path: `/v1/payment-link/${id}`,
       });
       const received = status === 200 ? JSON.parse(text).receivedAmount : status;
-      const expected = String(Number(payment) * acceptedAt.length);
-      if (received !== expected) wrong.push(`${id}: ${received}, not ${expected}`);
+      const expected = String(Number(paymentAmount) * acceptedAt.length);
+      if (received !== expected) mismatches.push(`${id}: ${received}, not ${expected}`);
     }
   };
-  await Promise.all(Array.from({ length: checksAtOnce }, check));
-  return wrong;
+  await Promise.all(Array.from({ length: checkConcurrency }, checkRemainingLinks));
+  return mismatches;
 };
 
-/** Links of which a webhook is missing, or was made twice. */
+/** Counts the links with missing webhooks and those with duplicate events for the same fact. */
 const countWrongWebhooks = () => {
-  const isRight = ({ webhooks }) => new Set(webhooks.values()).size === webhooksPerLink;
-  const all = [...links.values()];
+  const hasAllWebhooks = ({ webhooks }) => new Set(webhooks.values()).size === webhooksPerLink;
+  const allLinks = [...linksById.values()];
   return {
-    linksMissingWebhooks: all.filter((link) => !isRight(link)).length,
-    webhooksMadeTwice: all.filter(({ webhooks }) => webhooks.size > new Set(webhooks.values()).size)
-      .length,
+    linksMissingWebhooks: allLinks.filter((link) => !hasAllWebhooks(link)).length,
+    webhooksMadeTwice: allLinks.filter(
+      ({ webhooks }) => webhooks.size > new Set(webhooks.values()).size,
+    ).length,
   };
 };
 
-/** The webhooks that came again after their 2xx, each with its attempts as the dispatcher saw them. */
-const explainRepeats = () =>
+/** Returns the first webhooks that came again after a 2xx, each with the dispatcher's delivery record. */
+const describeRepeats = () =>
   Promise.all(
-    cameAgain.slice(0, 5).map(async (repeat) => {
-      const { text } = await send("new", {
+    repeatedWebhooks.slice(0, 5).map(async (repeat) => {
+      const { text } = await sendRequest("new", {
         service: "webhook-dispatcher",
         path: `/console/api/webhook-endpoints/${shop.endpointId}/deliveries/${repeat.id}`,
         headers: { cookie: shop.cookie },
@@ -255,37 +280,37 @@ const explainRepeats = () =>
     }),
   );
 
-const settle = async () => {
-  await waitUntil("answers under way", () => underWay === 0, requestMsMax * 2);
-  const endsAt = performance.now() + settleMsMax;
-  while (dueNotices.length > 0 && performance.now() < endsAt) {
-    await payLink(async (expected, what) => {
-      const { status, text } = await send("new", what);
-      return status === expected ? text : undefined;
+const waitForSettlement = async () => {
+  await waitUntil("answers under way", () => inFlightCount === 0, requestMsMax * 2);
+  const deadline = performance.now() + settleMsMax;
+  while (pendingNotices.length > 0 && performance.now() < deadline) {
+    await payLink(async (expectedStatus, requestOptions) => {
+      const { status, text } = await sendRequest("new", requestOptions);
+      return status === expectedStatus ? text : undefined;
     });
     await sleep(10);
   }
-  while (openLinks().length > 0 && performance.now() < endsAt) await sleep(100);
-  // Long enough to see an attempt that should not come.
+  while (listIncompleteLinks().length > 0 && performance.now() < deadline) await sleep(100);
+  // Leaves time for unexpected attempts to arrive.
   await sleep(2_000);
 };
 
-control.listen(Number(RECEIVER_PORT));
-shop = await openShop(SIGN_IN_TOKEN);
-await keepOn();
-await settle();
-const wrongCredits = await checkCredits();
+server.listen(Number(RECEIVER_PORT));
+shop = await createShop(SIGN_IN_TOKEN);
+await generateLoad();
+await waitForSettlement();
+const wrongCredits = await findWrongCredits();
 console.log(
   JSON.stringify({
-    ...seen,
-    links: links.size,
-    payments: [...links.values()].flatMap(({ acceptedAt }) => acceptedAt).length,
-    paymentsNeverAccepted: dueNotices.length,
+    ...stats,
+    links: linksById.size,
+    payments: [...linksById.values()].flatMap(({ acceptedAt }) => acceptedAt).length,
+    paymentsNeverAccepted: pendingNotices.length,
     linksCreditedWrongly: wrongCredits.length,
     wrongCredits: wrongCredits.slice(0, 5),
     ...countWrongWebhooks(),
-    webhookAttempts: attempts,
-    repeats: await explainRepeats(),
+    webhookAttempts: attemptCounts,
+    repeats: await describeRepeats(),
   }),
 );
 process.exit(0);

@@ -1,13 +1,13 @@
-// Makes an empty database that belongs to a role of its own. That role may create roles and is no
-// superuser: the least that migrations need.
+// Creates an empty database with its own owner role. The role has CREATEROLE but is no superuser: the least
+// privilege that migrations need.
 import pg from "pg";
 
-const own = new URL(process.env.MIGRATION_DATABASE_URL);
-const database = own.pathname.slice(1);
+const migrationUrl = new URL(process.env.MIGRATION_DATABASE_URL);
+const database = migrationUrl.pathname.slice(1);
 const client = new pg.Client({ connectionString: process.env.DATABASE_URL });
 await client.connect();
-const role = client.escapeIdentifier(own.username);
-const password = client.escapeLiteral(own.password);
+const role = client.escapeIdentifier(migrationUrl.username);
+const password = client.escapeLiteral(migrationUrl.password);
 await client.query(`CREATE ROLE ${role} LOGIN CREATEROLE PASSWORD ${password}`);
 await client.query(`CREATE DATABASE ${client.escapeIdentifier(database)} OWNER ${role}`);
 await client.end();

@@ -1,80 +1,84 @@
-// What a shop and its payment provider do from inside the cluster; each call goes through its
-// service's Service.
+// Acts as a shop and its payment provider from inside the cluster. Each call goes through the Kubernetes
+// Service of the service that it calls.
 import { createHmac, randomUUID } from "node:crypto";
 
 const { SERVICES, PROVIDER_NAME, PROVIDER_SECRET, RECEIVER_PORT } = process.env;
-const callMsMax = 10_000;
+const requestMsMax = 10_000;
 const waitMsMax = 30_000;
 
-/** Where this shop's webhooks go; what is still owed to an earlier shop goes elsewhere. */
-export const hookPath = `/hook/${randomUUID()}`;
+/** This shop's webhook path. It is unique, so pending webhooks of an earlier shop do not arrive here. */
+export const webhookPath = `/hook/${randomUUID()}`;
 
-/** Where links are paid to. */
+/** The wallet that receives the payments. */
 export const walletAddress = "0x52908400098527886E0F7030069857D2E4169EE7";
 
-/** Waits until the condition holds, for half a minute unless told otherwise. */
-export const waitUntil = async (what, holds, msMax = waitMsMax) => {
-  const endsAt = performance.now() + msMax;
-  while (!(await holds())) {
-    if (performance.now() > endsAt) throw new Error(`not within ${msMax} ms: ${what}`);
+/** Waits until the condition is true; throws after the timeout. */
+export const waitUntil = async (description, condition, timeoutMs = waitMsMax) => {
+  const deadline = performance.now() + timeoutMs;
+  while (!(await condition())) {
+    if (performance.now() > deadline) throw new Error(`not within ${timeoutMs} ms: ${description}`);
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 };
 
-/** Calls a service and answers its JSON; throws if the service refuses. */
-export const call = async (service, path, { method = "POST", headers = {}, body } = {}) => {
-  const answer = await fetch(`http://${SERVICES}-${service}:8080${path}`, {
+/** Calls a service and returns its JSON response; throws if the status is not 2xx. */
+export const callService = async (service, path, { method = "POST", headers = {}, body } = {}) => {
+  const response = await fetch(`http://${SERVICES}-${service}:8080${path}`, {
     method,
     headers: { "content-type": "application/json", ...headers },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    signal: AbortSignal.timeout(callMsMax),
+    signal: AbortSignal.timeout(requestMsMax),
   });
-  const text = await answer.text();
-  if (!answer.ok) throw new Error(`${method} ${path} answered ${answer.status} ${text}`);
-  return { answer, body: text.startsWith("{") ? JSON.parse(text) : {} };
+  const text = await response.text();
+  if (!response.ok) throw new Error(`${method} ${path} answered ${response.status} ${text}`);
+  return { response, body: text.startsWith("{") ? JSON.parse(text) : {} };
 };
 
 /**
- * Signs in, and makes a wallet, a key and an endpoint at the receiver of this pod, which must
- * listen.
+ * Signs in, and creates a wallet, an API key, and a webhook endpoint for this pod's receiver, which must
+ * already listen.
  */
-export const openShop = async (signInToken) => {
-  // A cluster needs a moment to route a Service to a new pod; a webhook that comes before that is
-  // sent again only half a minute later.
-  const isReached = () =>
+export const createShop = async (signInToken) => {
+  // A cluster needs a moment to route a Service to a new pod. A webhook that is sent earlier is retried
+  // only 30 s later.
+  const isReceiverReachable = () =>
     fetch(`http://receiver:${RECEIVER_PORT}/`, { signal: AbortSignal.timeout(1_000) }).then(
       ({ status }) => status === 204,
       () => false,
     );
-  await waitUntil("the receiver is reached through its Service", isReached);
-  const signedIn = await call("auth-keys", "/console/api/session", {
+  await waitUntil("the receiver is reached through its Service", isReceiverReachable);
+  const session = await callService("auth-keys", "/console/api/session", {
     body: { token: signInToken },
   });
-  const cookie = cookiesOf(signedIn.answer);
+  const cookie = formatCookieHeader(session.response);
   const wallet = { walletAddress, tokenId: "usdc-base", isDefault: true };
-  await call("auth-keys", "/console/api/wallets", { headers: { cookie }, body: wallet });
-  const key = await call("auth-keys", "/console/api/api-keys", {
+  await callService("auth-keys", "/console/api/wallets", { headers: { cookie }, body: wallet });
+  const createdKey = await callService("auth-keys", "/console/api/api-keys", {
     headers: { cookie },
     body: { name: "first", scopes: ["payment_link:create", "payment_link:read"] },
   });
-  const endpoint = await call("webhook-dispatcher", "/console/api/webhook-endpoints", {
-    headers: { cookie },
-    body: { url: `https://receiver.test${hookPath}`, name: "first" },
-  });
+  const createdEndpoint = await callService(
+    "webhook-dispatcher",
+    "/console/api/webhook-endpoints",
+    {
+      headers: { cookie },
+      body: { url: `https://receiver.test${webhookPath}`, name: "first" },
+    },
+  );
   return {
     cookie,
-    apiKey: key.body.key,
-    endpointId: endpoint.body.id,
-    webhookSecret: endpoint.body.secret,
+    apiKey: createdKey.body.key,
+    endpointId: createdEndpoint.body.id,
+    webhookSecret: createdEndpoint.body.secret,
   };
 };
 
-/** Every cookie that an answer sets, once: each service reads its own. */
-const cookiesOf = ({ headers }) =>
-  [...new Set(headers.getSetCookie().map((line) => line.split(";", 1)[0]))].join("; ");
+/** Joins the cookies that a response sets, without duplicates. Each service reads its own cookie. */
+const formatCookieHeader = ({ headers }) =>
+  [...new Set(headers.getSetCookie().map((header) => header.split(";", 1)[0]))].join("; ");
 
-/** A provider's notice that `amount` settled, ready to be sent: `id` names the payment. */
-export const settledNotice = ({ id, paymentLinkId, amount, occurredAt }) => {
+/** Creates a provider's signed notice that a payment settled. `id` is the payment's ID. */
+export const createSettlementNotice = ({ id, paymentLinkId, amount, occurredAt }) => {
   const body = JSON.stringify({
     id,
     paymentLinkId,
@@ -104,14 +108,14 @@ export const settledNotice = ({ id, paymentLinkId, amount, occurredAt }) => {
   };
 };
 
-/** Reads a whole webhook; answers its body, or undefined if it is not signed with `secret`. */
-export const readWebhook = async (req, secret) => {
+/** Reads a webhook and returns its parsed body; undefined if it is not signed with `secret`. */
+export const verifyWebhook = async (req, secret) => {
   const chunks = [];
   for await (const chunk of req) chunks.push(chunk);
-  const raw = Buffer.concat(chunks);
+  const rawBody = Buffer.concat(chunks);
   const signature = createHmac("sha256", secret)
     .update(`${String(req.headers["service-timestamp"])}.`)
-    .update(raw)
+    .update(rawBody)
     .digest("hex");
-  return req.headers["service-signature"] === `v1=${signature}` ? JSON.parse(raw) : undefined;
+  return req.headers["service-signature"] === `v1=${signature}` ? JSON.parse(rawBody) : undefined;
 };

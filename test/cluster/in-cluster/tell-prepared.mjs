@@ -1,8 +1,8 @@
-// Prints, as one line of JSON, what links-api finds prepared: the topics, and what its role may do.
+// Prints one line of JSON with the Kafka topics that exist and with what links-api's database role may do.
 import kafkajs from "kafkajs";
 import pg from "pg";
 
-// A default import: Node cannot find all names in this CommonJS module.
+// A default import, because Node cannot detect all named exports of this CommonJS module.
 const { ConfigResourceTypes, Kafka, logLevel } = kafkajs;
 const { KAFKA_BROKERS, KAFKA_TOPIC_PREFIX, DATABASE_URL } = process.env;
 
