@@ -18,6 +18,8 @@ describe("a wallet that reads the chain from within the page", () => {
     await payer.waitForText(
       "A payment of 25 USDC was seen and is being confirmed. Do not pay again.",
     );
+    // The open page goes on reading the chain.
+    await payer.page.close();
     const nodeRequests = payer.user.violations.splice(0);
     const { origin } = new URL(rig.chain.url);
     expect(nodeRequests.length).toBeGreaterThan(0);
@@ -38,6 +40,7 @@ describe("a wallet that reads the chain from within the page", () => {
         "open this page in another wallet, or pay by hand with what is under Details.",
     );
     expect(listPaymentRequests(payer.wallet)).toEqual([]);
+    await payer.page.close();
     const blockedRequests = payer.user.violations.splice(0);
     expect(new Set(blockedRequests)).toEqual(new Set(["connect-src https://node.test/"]));
   });
