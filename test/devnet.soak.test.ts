@@ -102,7 +102,7 @@ const createLink = async ({ apiKey }: Merchant, body: object): Promise<string> =
   const created = await call(`${baseUrl}/v1/payment-link`, {
     method: "POST",
     headers,
-    body: body,
+    body,
   });
   expect(created.status).toBe(200);
   return String(created.body["id"]);

@@ -756,7 +756,7 @@ const toGrafanaPanel = ({ title, description, unit, queries }: Panel, index: num
     id: index + 1,
     type: "timeseries",
     title,
-    description: description,
+    description,
     datasource,
     gridPos: {
       x: (index % columnCount) * width,

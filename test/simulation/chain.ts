@@ -285,8 +285,8 @@ export const createChain = (
       };
       return {
         ...transaction,
-        sequenceNumber: sequenceNumber,
-        hash: kind.hashTransaction({ ...transaction, sequenceNumber: sequenceNumber }),
+        sequenceNumber,
+        hash: kind.hashTransaction({ ...transaction, sequenceNumber }),
       };
     },
     /**
@@ -300,7 +300,7 @@ export const createChain = (
       tip = forkPoint;
       mempool.onOrphaned(orphanedBlocks.flatMap(({ transactions }) => transactions));
       for (let minedCount = 0; minedCount <= depth; minedCount += 1) mineBlock();
-      return { depth, forkPoint: forkPoint };
+      return { depth, forkPoint };
     },
   };
 };

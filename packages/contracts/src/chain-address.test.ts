@@ -13,7 +13,7 @@ const chainTypes = Object.keys(validAddresses) as ChainType[];
 describe("an address of a family", () => {
   test.each(chainTypes)("%s: is refused as any other family's", (chainType) => {
     const { id, address } = validAddresses[chainType];
-    expect(parseAddress({ id, chainType: chainType }, address)).toEqual({ address });
+    expect(parseAddress({ id, chainType }, address)).toEqual({ address });
     for (const otherChainType of chainTypes) {
       if (otherChainType === chainType) continue;
       const chain = { id: validAddresses[otherChainType].id, chainType: otherChainType };

@@ -46,7 +46,7 @@ const connectAndSend = (
   text: string,
   { localAddress = "127.0.0.1", shouldRead = true } = {},
 ) => {
-  const socket = connect({ port, host: "127.0.0.1", localAddress: localAddress });
+  const socket = connect({ port, host: "127.0.0.1", localAddress });
   sockets.push(socket);
   let getReceivedText = "";
   socket.on("error", () => {});

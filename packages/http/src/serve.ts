@@ -142,7 +142,7 @@ export const startInternalListener = async (
   return {
     port: internalListener.port,
     setStartupWaitReason: (reason) => {
-      if (reason !== startupWaitReason) log.warn({ reason: reason }, "the start waits");
+      if (reason !== startupWaitReason) log.warn({ reason }, "the start waits");
       startupWaitReason = reason;
     },
     startPublicListener: async (publicOptions) => {

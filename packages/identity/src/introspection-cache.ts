@@ -143,7 +143,7 @@ const createRequestOnce =
     }).then(
       (response) => {
         const caller = response.found ? toCaller(response) : undefined;
-        const cached: CachedResponse = { requestedAt: requestedAt, caller };
+        const cached: CachedResponse = { requestedAt, caller };
         if (claimPending()) store(hash, cached);
         return cached;
       },

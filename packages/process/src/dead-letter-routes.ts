@@ -56,7 +56,7 @@ export const createDeadLetterRoutes = (
         const discardOptions = {
           group: service,
           seq: String(seq),
-          reason: reason,
+          reason,
           now: clock.now(),
         };
         if (!(await discardDeadLetter(pool, discardOptions))) throw createApiError("NOT_FOUND");

@@ -92,9 +92,7 @@ export const decideDefault = (
   const { isDefault: requestedDefault } = patch;
   const isPendingWallet = pendingDefault?.walletId === wallet.id;
   if (requestedDefault === true && !wallet.isDefault && effectiveAt !== undefined) {
-    const scheduledDefault = isPendingWallet
-      ? undefined
-      : { walletId: wallet.id, effectiveAt: effectiveAt };
+    const scheduledDefault = isPendingWallet ? undefined : { walletId: wallet.id, effectiveAt };
     return {
       immediatePatch: { ...patch, isDefault: undefined },
       isCancelled: false,

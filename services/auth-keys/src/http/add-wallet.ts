@@ -52,7 +52,7 @@ export const addWallet = (dependencies: Dependencies) => {
         accountId,
         chainId: token.chain.id,
         wallet: storedWallet,
-        firstAddresses: firstAddresses,
+        firstAddresses,
         now,
       });
       await insertAudit(tx, {
@@ -78,7 +78,7 @@ export const addWallet = (dependencies: Dependencies) => {
       serializeWallet(wallet, {
         token,
         checkoutUrl,
-        firstAddresses: firstAddresses,
+        firstAddresses,
         pendingDefault,
       }),
     );

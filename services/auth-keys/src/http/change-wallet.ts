@@ -96,7 +96,7 @@ const applyPatch = async (
     decision.scheduledDefault ?? (decision.isCancelled ? undefined : currentPending);
   const updatedWallet = applyDefaultsPatch(storedWallet, decision.immediatePatch);
   if (updatedWallet === undefined)
-    return { wallet: storedWallet, token, firstAddresses, pendingDefault: pendingDefault };
+    return { wallet: storedWallet, token, firstAddresses, pendingDefault };
   await updateDefaults(tx, { accountId, chainId: token.chain.id, wallet: updatedWallet });
   await insertAudit(tx, {
     ...auditFields,
@@ -105,5 +105,5 @@ const applyPatch = async (
     detail: { isDefault: updatedWallet.isDefault, isChainDefault: updatedWallet.isChainDefault },
   });
   await publishAccount(tx, accountId, now);
-  return { wallet: updatedWallet, token, firstAddresses, pendingDefault: pendingDefault };
+  return { wallet: updatedWallet, token, firstAddresses, pendingDefault };
 };

@@ -287,7 +287,7 @@ describe("the first index of a wallet on Bitcoin", () => {
     const response = await rig.call("/console/api/payment-links/first-address-index", {
       method: "POST",
       headers: { ...rig.createSessionHeaders(shop.account), "content-type": "application/json" },
-      body: JSON.stringify({ walletAddress: walletAddress, tokenId }),
+      body: JSON.stringify({ walletAddress, tokenId }),
     });
     return response.status === 200 ? response.json : response.json.errors[0].code;
   };

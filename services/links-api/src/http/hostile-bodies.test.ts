@@ -80,7 +80,7 @@ test(`given ${batches.numRuns * concurrentRequests} generated bodies, none is an
     const response = await rig.call("/v1/payment-link", {
       method: "POST",
       headers: keyHeaders,
-      body: body,
+      body,
     });
     statuses.set(response.status, (statuses.get(response.status) ?? 0) + 1);
     if (response.status !== 200 && response.status !== 422)

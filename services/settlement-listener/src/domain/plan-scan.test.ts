@@ -34,7 +34,7 @@ describe("computeBlockLimits", () => {
     [{ blocks: 5_000 }, 0],
   ] as const)("the policy %j settles up to %i", (finality, settledBlock) => {
     expect(computeBlockLimits(heads, { ...policy, finality })).toMatchObject({
-      settledBlock: settledBlock,
+      settledBlock,
       finalizedBlock: 930,
     });
   });

@@ -58,7 +58,7 @@ export const sampleDelivery = (
   earliestPublishedAt: occurredAt,
   linkId: newId("plink"),
   eventType: "payment_link.completed",
-  occurredAt: occurredAt,
+  occurredAt,
   transaction: null,
   traceparent: null,
   dateCreated: occurredAt,

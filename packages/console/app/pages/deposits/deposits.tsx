@@ -31,7 +31,7 @@ const Deposits = () => {
   const deposits = useOperationQuery(
     "listDeposits",
     { query: { decision, offset } },
-    { refetchIntervalMs: refetchIntervalMs },
+    { refetchIntervalMs },
   );
   const selectDecision = (value: string): void =>
     setSearchParams(value === "unmatched" ? {} : { decision: value });

@@ -15,11 +15,7 @@ const tones = { Pending: "warn", Delivered: "good", Failed: "bad" } as const;
 export const LinkDeliveries = ({ linkId }: { linkId: string }) => {
   const offset = useOffset("deliveries");
   const query = { linkId, offset };
-  const deliveries = useOperationQuery(
-    "listLinkDeliveries",
-    { query },
-    { refetchIntervalMs: refetchIntervalMs },
-  );
+  const deliveries = useOperationQuery("listLinkDeliveries", { query }, { refetchIntervalMs });
   return (
     <Card title={texts.webhookDeliveries}>
       <QueryView query={deliveries}>

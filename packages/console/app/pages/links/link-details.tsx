@@ -24,11 +24,7 @@ const addressGapMax = 20;
 /** One link: how it stands, its payments, and what can be done with it. */
 const LinkDetails = () => {
   const { id = "" } = useParams();
-  const link = useOperationQuery(
-    "getOwnPaymentLink",
-    { path: { id } },
-    { refetchIntervalMs: refetchIntervalMs },
-  );
+  const link = useOperationQuery("getOwnPaymentLink", { path: { id } }, { refetchIntervalMs });
   return <QueryView query={link}>{(data) => <LinkView link={data} />}</QueryView>;
 };
 export default LinkDetails;

@@ -20,7 +20,7 @@ export const Payments = ({ link }: { link: OwnPaymentLink }) => {
   const payments = useOperationQuery(
     "listPayments",
     { path, query: { offset } },
-    { refetchIntervalMs: refetchIntervalMs },
+    { refetchIntervalMs },
   );
   return (
     <Card title={texts.payments}>

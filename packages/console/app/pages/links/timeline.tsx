@@ -40,7 +40,7 @@ type PageProps = {
 
 const TimelinePage = ({ linkId, after, isLast, onMore }: PageProps) => {
   const path = { id: linkId };
-  const queryOptions = isLast ? { refetchIntervalMs: refetchIntervalMs } : {};
+  const queryOptions = isLast ? { refetchIntervalMs } : {};
   const timeline = useOperationQuery(
     "getPaymentLinkStory",
     { path, query: { after } },

@@ -13,11 +13,7 @@ const expiringWithinMs = 14 * 86_400_000;
 
 /** What of an account's programs needs a person: endpoints that fail, keys that end. */
 export const Health = () => {
-  const endpoints = useOperationQuery(
-    "listWebhookEndpoints",
-    {},
-    { refetchIntervalMs: refetchIntervalMs },
-  );
+  const endpoints = useOperationQuery("listWebhookEndpoints", {}, { refetchIntervalMs });
   const keys = useOperationQuery("listApiKeys", {});
   return (
     <div className={styles["sides"]}>

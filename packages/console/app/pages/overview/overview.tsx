@@ -24,7 +24,7 @@ const dayCount = 30;
 const Overview = () => {
   const account = useAccount();
   const query = { days: dayCount };
-  const options = { isEnabled: account.isReady, refetchIntervalMs: refetchIntervalMs };
+  const options = { isEnabled: account.isReady, refetchIntervalMs };
   const overview = useOperationQuery("getOverview", { query }, options);
   return (
     <Page title={texts.title}>

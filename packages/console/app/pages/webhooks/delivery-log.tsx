@@ -39,7 +39,7 @@ export const DeliveryLog = ({ endpointId }: { endpointId: string }) => {
     setSearchParams(nextParams);
   };
   const deliveries = useOperationQuery("listDeliveries", input, {
-    refetchIntervalMs: refetchIntervalMs,
+    refetchIntervalMs,
   });
   return (
     <Card title={texts.deliveryLog}>

@@ -21,11 +21,7 @@ const refetchIntervalMs = 10_000;
 
 /** The webhook endpoints and how they fare; a new one's secret is shown once. */
 const Webhooks = () => {
-  const endpoints = useOperationQuery(
-    "listWebhookEndpoints",
-    {},
-    { refetchIntervalMs: refetchIntervalMs },
-  );
+  const endpoints = useOperationQuery("listWebhookEndpoints", {}, { refetchIntervalMs });
   const client = useQueryClient();
   const duplicateGuard = useRef(createDuplicateGuard());
   const [secretDialog, showSecret] = useSecretDialog(texts.secretTitle);

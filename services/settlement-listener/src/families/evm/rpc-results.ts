@@ -188,7 +188,7 @@ const parseIndexedLog = (item: unknown): IndexedLog & { removed?: boolean | unde
     transactionHash: parseWord(fields["transactionHash"]),
     logIndex: parseQuantity(fields["logIndex"]),
     ...(removed === undefined ? {} : { removed }),
-    ...(timestampSeconds === undefined ? {} : { timestampSeconds: timestampSeconds }),
+    ...(timestampSeconds === undefined ? {} : { timestampSeconds }),
   };
 };
 

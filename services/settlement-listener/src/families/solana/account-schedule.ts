@@ -82,7 +82,7 @@ export const createAccountSchedule = (
       }),
     recordReads: (read, { fromBlock, toBlock }) => {
       for (const { account, readTo, sinceSlot } of read) {
-        lastRequests.set(account, { readTo: readTo, rangeEnd: toBlock });
+        lastRequests.set(account, { readTo, rangeEnd: toBlock });
         if (sinceSlot < fromBlock) lastLookBackEnd.set(account, toBlock);
       }
     },

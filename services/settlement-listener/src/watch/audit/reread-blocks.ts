@@ -78,7 +78,7 @@ export const rereadBlocks = async (
     ({ blockNumber, status, transactionHash }) =>
       status === "settled" && blockNumber <= endBlock && !readHashes.has(transactionHash),
   );
-  return { endBlock: endBlock, missing: missingTransfers, surplus: surplusTransfers };
+  return { endBlock, missing: missingTransfers, surplus: surplusTransfers };
 };
 
 const toPlacementKey = ({
