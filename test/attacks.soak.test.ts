@@ -43,15 +43,15 @@ const isEffective: Record<AttackName, (counts: Counts) => boolean> = {
   redirects: hasResponses(308),
 };
 
-let target: Awaited<ReturnType<typeof startTarget>>;
+let product: Awaited<ReturnType<typeof startTarget>>;
 beforeAll(async () => {
-  target = await startTarget({ linkCount: 50, auditCount: 50 });
+  product = await startTarget({ linkCount: 50, auditCount: 50 });
 });
-afterAll(() => target?.close());
+afterAll(() => product?.close());
 
 describe("an attack does what its name says:", () => {
   test.each(attackNames)("%s", async (name) => {
-    const attack = startAttack(name, { ...target.target, addresses: ["127.0.1.1"], socketsMax });
+    const attack = startAttack(name, { ...product.target, addresses: ["127.0.1.1"], socketsMax });
     const formatCounts = () => JSON.stringify(attack.counts());
     try {
       await waitUntil(

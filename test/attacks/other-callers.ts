@@ -25,13 +25,14 @@ export type Window = {
   retried: number;
 };
 
-/** No attacker has one of these addresses. */
-const addressOf = (index: number): string => `127.0.2.${index + 1}`;
 /** Of each operation and caller, so that all stay within the limits of one address and one key. */
 const perSecond = 5;
 const tickMs = 20;
 
-type OtherCaller = { send: (operation: Operation) => Promise<CallResult & { isRetried: boolean }> };
+type OtherCaller = {
+  send: (operation: Operation) => Promise<CallResult & { isRetried: boolean }>;
+  close: () => void;
+};
 
 /**
  * Opens callers with an account and an address each. They create and retrieve links as a shop does and
@@ -39,9 +40,12 @@ type OtherCaller = { send: (operation: Operation) => Promise<CallResult & { isRe
  * several, as p99 of one caller's calls would be its two or three slowest.
  */
 export const createOtherCallers = async (ports: Ports, merchants: readonly Merchant[]) => {
-  const senders = merchants.map((_, index) => createHttpCaller(ports, addressOf(index)));
   const callers = await Promise.all(
-    merchants.map((merchant, index) => createCaller(senders[index] as HttpCaller, merchant)),
+    merchants.map((merchant, index) => {
+      // No attacker has one of these addresses.
+      const caller = createHttpCaller(ports, `127.0.2.${index + 1}`);
+      return createOtherCaller(caller, merchant);
+    }),
   );
   return {
     measure: async (seconds: number): Promise<Window> => {
@@ -68,13 +72,13 @@ export const createOtherCallers = async (ports: Ports, merchants: readonly Merch
       return { ...window, p50: percentilesAt(0.5), p99: percentilesAt(0.99) };
     },
     close: () => {
-      for (const sender of senders) sender.close();
+      for (const caller of callers) caller.close();
     },
   };
 };
 
-const createCaller = async (
-  sender: HttpCaller,
+const createOtherCaller = async (
+  caller: HttpCaller,
   { apiKey, handle }: Merchant,
 ): Promise<OtherCaller> => {
   const create: Call = {
@@ -83,7 +87,7 @@ const createCaller = async (
     headers: { "x-api-key": apiKey },
     body: JSON.stringify({ toAmount: "25" }),
   };
-  const { text } = await sender.send(create);
+  const { text } = await caller.send(create);
   const { id } = JSON.parse(text) as { id: string };
   const calls: Record<Operation, Call> = {
     create,
@@ -93,11 +97,12 @@ const createCaller = async (
   return {
     /** Sends a call again if its kept connection was closed before an answer began, as HTTP clients do. */
     send: async (operation) => {
-      const result = await sender.send(calls[operation]);
+      const result = await caller.send(calls[operation]);
       if (result.error !== "ECONNRESET" || !result.isReused) return { ...result, isRetried: false };
-      const retryResult = await sender.send(calls[operation]);
+      const retryResult = await caller.send(calls[operation]);
       return { ...retryResult, ms: result.ms + retryResult.ms, isRetried: true };
     },
+    close: () => caller.close(),
   };
 };
 
