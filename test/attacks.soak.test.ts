@@ -6,8 +6,8 @@ import { startTarget } from "./attacks/start-target.ts";
 import { startAttack } from "./attacks/start-attack.ts";
 
 /**
- * As many as the product holds of one address. On loopback the kernel keeps up to 1 MB for each client
- * that does not read: ten times as many took the memory that it has for all connections of the machine.
+ * The product's limit per address. On loopback the kernel buffers up to 1 MB for each client that does
+ * not read; ten times as many used up its memory for TCP.
  */
 const socketsMax = 256;
 const requiredHeldCount = 200;

@@ -5,18 +5,18 @@ import { ensureConsoleBuilt } from "@payment-links/console/ensure-built";
 import { findKafka } from "../servers/kafka.ts";
 import { findRedis } from "../servers/redis.ts";
 
-// Runs main.ts in a network namespace of its own, whose loopback has packets as large as those of an
-// Ethernet. Packets of 64 KiB, as loopback usually has them, would make the kernel keep up to 1 MB for
-// each client that does not read, and leave no memory for anyone's connections.
+// Runs main.ts in its own network namespace, with Ethernet's packet size on loopback. With the usual
+// 64 KiB, the kernel buffers up to 1 MB for each client that does not read, and runs out of memory for
+// TCP connections.
 
 const ethernetMtu = 1_500;
 const setUp = `ip link set dev lo mtu ${ethernetMtu} up && exec "$@"`;
 
 if (process.platform !== "linux" || process.getuid?.() !== 0) {
-  process.stderr.write("attacks: needs Linux and root, for a network namespace of its own\n");
+  process.stderr.write("attacks: needs Linux and root, to create a network namespace\n");
   process.exit(2);
 }
-// What is brought from outside is brought before, as nothing outside can be reached from within.
+// Downloads and builds come first: the namespace has no access to other networks.
 await ensureConsoleBuilt({
   env: process.env,
   report: (line) => void process.stderr.write(`${line}\n`),

@@ -201,7 +201,7 @@ try {
   const idleWatch = watchProcesses(product.processes);
   const quiet = await others.measure(seconds);
   const idlePeaks = idleWatch.stop();
-  // What a ratio is worth: that of two windows without an attack.
+  // The noise of the measurement: the ratio between two windows without an attack.
   const noise = ratiosOf(await others.measure(seconds), quiet);
   printProgress(
     `quiet: ${JSON.stringify({ p50: quiet.p50, p99: quiet.p99, noise, rest: idlePeaks })}`,

@@ -18,10 +18,10 @@ export type Window = {
   p99: Record<Operation, number>;
   callCount: number;
   responses: Record<string, number>;
-  /** Calls without a whole answer: refused or cut connections, and no answer within 30 s. */
+  /** Calls without a complete response: refused or cut connections, or none within 30 s. */
   errors: Record<string, number>;
   serverErrors: number;
-  /** Calls that were sent again, because the product had closed a kept connection before them. */
+  /** Calls that were retried because the product had closed their idle connection. */
   retried: number;
 };
 
@@ -36,8 +36,8 @@ type OtherCaller = {
 
 /**
  * Opens callers with an account and an address each. They create and retrieve links as a shop does and
- * open the checkout page as a payer does, at a steady rate, however long answers take. There are
- * several, as p99 of one caller's calls would be its two or three slowest.
+ * open the checkout page as a payer does, at a steady rate, regardless of response times. One caller
+ * makes too few calls for a p99.
  */
 export const createOtherCallers = async (ports: Ports, merchants: readonly Merchant[]) => {
   const callers = await Promise.all(
@@ -95,7 +95,7 @@ const createOtherCaller = async (
     "checkout page": { path: `/@${handle}/pay/${id}`, headers: { accept: "text/html" } },
   };
   return {
-    /** Sends a call again if its kept connection was closed before an answer began, as HTTP clients do. */
+    /** Retries a call if its idle connection was closed before the response began, as HTTP clients do. */
     send: async (operation) => {
       const result = await caller.send(calls[operation]);
       if (result.error !== "ECONNRESET" || !result.isReused) return { ...result, isRetried: false };

@@ -6,7 +6,7 @@ export type Target = {
   ports: Ports;
   /** The source addresses of the attack, all of them loopback. */
   addresses: readonly string[];
-  /** How many connections an attack holds that says nothing else. */
+  /** How many connections an attack holds unless it sets its own count. */
   socketsMax: number;
   /** The attacker's own credentials. */
   cookie: string;

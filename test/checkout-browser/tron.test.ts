@@ -221,7 +221,7 @@ describe("a wallet that asks its node from within the page", () => {
     await rig.chain.mine(3);
     await payer.waitForText("This payment link has been paid.");
     expect(rig.node.requestedPaths).toEqual(expect.arrayContaining(pathsQueriedFromPage));
-    // An open page can go on reading the chain.
+    // An open page can keep reading the chain.
     await payer.page.close();
     const violations = payer.user.violations.splice(0);
     expect(violations.length).toBeGreaterThan(pathsQueriedFromPage.length);

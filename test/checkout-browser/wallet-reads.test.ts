@@ -18,7 +18,7 @@ describe("a wallet that reads the chain from within the page", () => {
     await payer.waitForText(
       "A payment of 25 USDC was seen and is being confirmed. Do not pay again.",
     );
-    // The open page goes on reading the chain.
+    // An open page keeps reading the chain.
     await payer.page.close();
     const nodeRequests = payer.user.violations.splice(0);
     const { origin } = new URL(rig.chain.url);
