@@ -93,7 +93,12 @@ export const createEpisode = (
     shop,
     model,
     processes,
-    operatorState: { storedDump: undefined, isRecovering: false, sharedBlock: undefined },
+    operatorState: {
+      storedDump: undefined,
+      isRecovering: false,
+      mustRepublish: false,
+      sharedBlock: undefined,
+    },
     isInjectingFaults: false,
     hasStarted: false,
     failure: undefined,

@@ -1,5 +1,6 @@
 import { finalDepth } from "../block.ts";
 import { bitcoin, solana, tron } from "../chain-kinds.ts";
+import { republishAll } from "../shop/operator-commands.ts";
 import { reviewAllDeposits } from "../shop/review-deposits.ts";
 import { reportOnChainPayments } from "../shop/notices.ts";
 import { registerReceivers } from "../shop/webhook-receivers.ts";
@@ -17,6 +18,8 @@ import {
 } from "./run-with-faults.ts";
 
 const dayMs = 24 * 60 * 60 * 1000;
+/** What is published later than this replaces what a restored service published before (rule EVENT-7). */
+const republishDelayMs = 61_000;
 /** So many blocks after its own, nothing is left on Solana of what was taken away. */
 const solanaExpiryBlocks = 152;
 /** So many of them are looked through further back, each time that a block is final. */
@@ -30,6 +33,7 @@ export const runEpisodePhases = async (episode: Episode): Promise<void> => {
   world.trace("calm");
   await runRecoveryPhase(episode);
   await runFailureDetectionPhase(episode);
+  await republishAfterRestore(episode);
   reviewAllDeposits(shop);
   await runUntil(episode, isWorkDone);
   await assertResults(episode);
@@ -65,6 +69,15 @@ const runRecoveryPhase = async (episode: Episode): Promise<void> => {
   if (faultProfile.rareTroubles.has("balanced nodes")) await runWithLaggingNodes(episode);
   resetBehaviors(providerSchedule);
   shop.areReceiversReliable = true;
+  await runUntil(episode, isChainAndWorkDone);
+};
+
+/** Republishes more than a minute after the last lost change, as an operator does after a restore. */
+const republishAfterRestore = async (episode: Episode): Promise<void> => {
+  const { operatorState, shop, world } = episode;
+  if (!operatorState.mustRepublish) return;
+  world.advance(republishDelayMs);
+  republishAll(shop);
   await runUntil(episode, isChainAndWorkDone);
 };
 

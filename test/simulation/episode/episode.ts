@@ -17,6 +17,8 @@ type OperatorState = {
   storedDump: { name: ServiceName; dump: SchemaDump } | undefined;
   /** Whether links-api was restored, and may lack what others have yet to tell it. */
   isRecovering: boolean;
+  /** Whether settlement-listener was restored, and its payments must be republished once a minute has passed. */
+  mustRepublish: boolean;
   /** The newest block that every deep fork has left, by its slot. */
   sharedBlock: number | undefined;
 };

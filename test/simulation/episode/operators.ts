@@ -59,6 +59,7 @@ const restoreDump = async (episode: Episode): Promise<void> => {
   model.onServiceRestored(name);
   operatorState.storedDump = undefined;
   operatorState.isRecovering ||= name === "links-api";
+  operatorState.mustRepublish ||= name === "settlement-listener";
   republishAll(shop);
 };
 

@@ -41,6 +41,7 @@ const createDeposit = (overrides: Partial<Deposit> = {}): Deposit => ({
   occurredAt: afterStart(1),
   firstSeenAt: afterStart(2),
   returnedAt: null,
+  orphanChangePublishedAt: null,
   userId: "user_1",
   decision: "unmatched",
   decidedAt: null,
@@ -49,41 +50,60 @@ const createDeposit = (overrides: Partial<Deposit> = {}): Deposit => ({
   ...overrides,
 });
 
-describe("what is told of a deposit", () => {
-  const now = afterStart(9);
+describe("applyDepositState", () => {
+  const receivedAt = (ms: number) => ({ now: afterStart(ms), publishedAt: afterStart(ms) });
 
-  test("is news in a higher version alone, or as a step that was not known, which keeps the version", () => {
+  test("accepts a higher version, or a later status under any version, and keeps the highest version", () => {
     const storedDeposit = createDeposit({ status: "seen" });
-    expect(
-      applyDepositState(storedDeposit, createDeposit({ status: "seen", version: 2 }), now),
-    ).toBe(storedDeposit);
-    expect(
-      applyDepositState(storedDeposit, createDeposit({ status: "seen", version: 1 }), now),
-    ).toBe(storedDeposit);
-    const settled = applyDepositState(storedDeposit, createDeposit({ version: 1 }), now);
+    const apply = (deposit: Deposit, overrides: Partial<Deposit>) =>
+      applyDepositState(deposit, createDeposit(overrides), receivedAt(9));
+    expect(apply(storedDeposit, { status: "seen", version: 2 })).toBe(storedDeposit);
+    expect(apply(storedDeposit, { status: "seen", version: 1 })).toBe(storedDeposit);
+    const settled = apply(storedDeposit, { version: 1 });
     expect(settled).toMatchObject({ status: "settled", version: 2, returnedAt: null });
-    expect(applyDepositState(settled, createDeposit({ status: "seen" }), now)).toBe(settled);
-    expect(applyDepositState(settled, createDeposit({ version: 3 }), now)).toMatchObject({
-      version: 3,
-    });
+    expect(apply(settled, { status: "seen" })).toBe(settled);
+    expect(apply(settled, { version: 3 })).toMatchObject({ version: 3 });
   });
 
-  test("takes it away once under any version, until it came back and goes in a higher one", () => {
+  test("accepts orphaned once under any version, and after a return only in a higher one", () => {
     const orphaned = applyDepositState(
       createDeposit(),
       createDeposit({ version: 1, status: "orphaned" }),
-      now,
+      receivedAt(9),
     );
     expect(orphaned).toMatchObject({ status: "orphaned", version: 2, returnedAt: null });
-    const returned = applyDepositState(orphaned, createDeposit({ version: 3 }), now);
-    expect(returned).toMatchObject({ status: "settled", version: 3, returnedAt: now });
+    const returned = applyDepositState(orphaned, createDeposit({ version: 3 }), receivedAt(9));
+    expect(returned).toMatchObject({ status: "settled", version: 3, returnedAt: afterStart(9) });
     const orphanAgain = (version: number) =>
-      applyDepositState(returned, createDeposit({ version, status: "orphaned" }), afterStart(10));
+      applyDepositState(returned, createDeposit({ version, status: "orphaned" }), receivedAt(10));
     expect(orphanAgain(3)).toBe(returned);
     expect(orphanAgain(4)).toMatchObject({ status: "orphaned", version: 4, returnedAt: null });
     expect(
-      applyDepositState(returned, createDeposit({ version: 4 }), afterStart(10)).returnedAt,
-    ).toEqual(now);
+      applyDepositState(returned, createDeposit({ version: 4 }), receivedAt(10)).returnedAt,
+    ).toEqual(afterStart(9));
+  });
+
+  test("accepts under any version what a restored listener publishes over a minute later (rule EVENT-7)", () => {
+    const orphanedAtMs = 9;
+    const orphaned = applyDepositState(
+      createDeposit(),
+      createDeposit({ version: 3, status: "orphaned" }),
+      receivedAt(orphanedAtMs),
+    );
+    const minuteMs = 60_000;
+    const applySettled = (ms: number) =>
+      applyDepositState(orphaned, createDeposit({ version: 2 }), receivedAt(orphanedAtMs + ms));
+    expect(applySettled(minuteMs)).toBe(orphaned);
+    const returned = applySettled(minuteMs + 1);
+    expect(returned).toMatchObject({ status: "settled", version: 3 });
+    const applyOrphaned = (ms: number) =>
+      applyDepositState(
+        returned,
+        createDeposit({ version: 3, status: "orphaned" }),
+        receivedAt(orphanedAtMs + ms),
+      );
+    expect(applyOrphaned(2 * minuteMs)).toBe(returned);
+    expect(applyOrphaned(3 * minuteMs)).toMatchObject({ status: "orphaned", returnedAt: null });
   });
 });
 

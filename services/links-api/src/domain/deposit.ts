@@ -10,13 +10,19 @@ import {
 } from "@payment-links/contracts";
 import { type Link, statusAt } from "./link.ts";
 import type { Payment } from "./payment.ts";
+import { isPublishedLongAfter } from "./restored-source.ts";
 import { type SettlementResult, evaluateSettlement } from "./evaluate-settlement.ts";
 
 /** What its owner has decided of a deposit. */
 export type DepositDecision = (typeof depositDecisions)[number];
 
-/** What the chain tells of a deposit, and when it was heard that it has it again, if it took it away. */
-export type ObservedDeposit = DepositState & { returnedAt: Date | null };
+/** The state of a deposit on its chain. */
+export type ObservedDeposit = DepositState & {
+  /** When an orphaned deposit was received as back on its chain; null if it is orphaned or never was. */
+  returnedAt: Date | null;
+  /** When the last change to or from `orphaned` was published; null if there was none. */
+  orphanChangePublishedAt: Date | null;
+};
 
 /** A deposit as one account has it: what the chain tells, and what was decided. */
 export type Deposit = ObservedDeposit & {
@@ -29,18 +35,28 @@ export type Deposit = ObservedDeposit & {
 
 const statusRanks: Record<DepositState["status"], number> = { seen: 0, settled: 1, orphaned: 2 };
 
-/** A deposit after what is told of it; the same one if that is nothing new. */
+/** Returns a deposit after an update that was published at `publishedAt`; the same object if it is not news. */
 export const applyDepositState = <Observed extends ObservedDeposit>(
   observed: Observed,
   update: DepositState,
-  now: Date,
+  { now, publishedAt }: { now: Date; publishedAt: Date },
 ): Observed => {
-  if (update.version <= observed.version && !isLaterStatus(observed, update)) return observed;
   const isOrphaned = update.status === "orphaned";
-  const hasReturned = observed.status === "orphaned" && !isOrphaned;
-  const returnedAt = hasReturned ? now : observed.returnedAt;
-  const version = Math.max(observed.version, update.version);
-  return { ...observed, ...update, version, returnedAt: isOrphaned ? null : returnedAt };
+  const hasOrphanChange = isOrphaned !== (observed.status === "orphaned");
+  const isNews =
+    update.version > observed.version ||
+    isLaterStatus(observed, update) ||
+    // The listener was restored from a backup (rule EVENT-7).
+    (hasOrphanChange && isPublishedLongAfter(publishedAt, observed.orphanChangePublishedAt));
+  if (!isNews) return observed;
+  const returnedAt = hasOrphanChange ? now : observed.returnedAt;
+  return {
+    ...observed,
+    ...update,
+    version: Math.max(observed.version, update.version),
+    returnedAt: isOrphaned ? null : returnedAt,
+    orphanChangePublishedAt: hasOrphanChange ? publishedAt : observed.orphanChangePublishedAt,
+  };
 };
 
 /**
@@ -112,6 +128,7 @@ export const assignDeposit = (
   const [result, ...reevaluated] = evaluateSettlement(settlement, {
     ...context,
     storedPayment: undefined,
+    publishedAt: now,
   });
   if (typeof result?.payment.duplicateOf === "string")
     throw createApiError("DEPOSIT_ALREADY_APPLIED");

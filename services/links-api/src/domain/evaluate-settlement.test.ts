@@ -38,6 +38,7 @@ const evaluateAll = (...states: readonly SettlementState[]) => {
       storedPayment,
       reports: [],
       getToken: () => owner.token,
+      publishedAt: now,
       now,
     });
     if (result === undefined) ignoredCount += 1;
@@ -177,7 +178,7 @@ describe("a settled payment's flag", () => {
     const orphaned = withOverrides({ version: 1, isOrphaned: true });
     const isStaleAfter = (...states: readonly SettlementState[]) => {
       const { payment } = evaluateAll(...states);
-      return payment && isStale(payment, orphaned);
+      return payment && isStale(payment, orphaned, testStartTime);
     };
     expect(isStaleAfter(processing, settled)).toBe(false);
     const orphanedUpdate = withOverrides({ version: 3, isOrphaned: true });
@@ -186,6 +187,19 @@ describe("a settled payment's flag", () => {
     expect(isStaleAfter(processing, settled, orphanedUpdate, returned)).toBe(true);
     expect(isStaleAfter(processing, failed)).toBe(false);
     const { payment } = evaluateAll(processing, settled);
-    expect(payment && isStale(payment, { ...orphaned, status: "processing" })).toBe(true);
+    const orphanedProcessing = { ...orphaned, status: "processing" } as const;
+    expect(payment && isStale(payment, orphanedProcessing, testStartTime)).toBe(true);
+  });
+
+  test("follows under any version what a restored listener publishes over a minute later (rule EVENT-7)", () => {
+    const orphaned = withOverrides({ version: 3, isOrphaned: true });
+    const repeated = withOverrides({ version: 2, isOrphaned: false });
+    // Each state is published a minute after the previous one.
+    expect(evaluateAll(processing, settled, orphaned, repeated).payment?.isOrphaned).toBe(true);
+    const returned = evaluateAll(processing, settled, orphaned, repeated, repeated);
+    expect(returned.payment).toMatchObject({ isOrphaned: false, version: 3 });
+    expect(returned.creditedCount).toBe(1);
+    const states = [processing, settled, orphaned, repeated, repeated] as const;
+    expect(evaluateAll(...states, orphaned, orphaned).payment?.isOrphaned).toBe(true);
   });
 });

@@ -14,6 +14,7 @@ import {
   isProviderNotice,
   listReportsToReevaluate,
 } from "./same-transfer.ts";
+import { isPublishedLongAfter } from "./restored-source.ts";
 
 /** What a settlement makes of a payment and of its link. */
 export type SettlementResult = {
@@ -28,6 +29,8 @@ type EvaluationContext = {
   /** All payments of the link's owner in the same transaction. */
   reports: readonly Payment[];
   getToken: (tokenId: string) => CatalogueToken;
+  /** When the settlement's event was published. */
+  publishedAt: Date;
   now: Date;
 };
 
@@ -42,8 +45,8 @@ export const evaluateSettlement = (
   settlement: SettlementState,
   context: EvaluationContext & { storedPayment: Payment | undefined },
 ): readonly SettlementResult[] => {
-  const { link, storedPayment, now } = context;
-  if (storedPayment !== undefined && isStale(storedPayment, settlement)) return [];
+  const { link, publishedAt, storedPayment, now } = context;
+  if (storedPayment !== undefined && isStale(storedPayment, settlement, publishedAt)) return [];
   const version = Math.max(settlement.version, storedPayment?.version ?? 0);
   const normalizedSettlement = {
     ...settlement,
@@ -58,14 +61,19 @@ export const evaluateSettlement = (
     const payment = {
       ...storedPayment,
       version: normalizedSettlement.version,
-      ...getOrphanChange(storedPayment, normalizedSettlement, now),
+      ...getOrphanChange(storedPayment, normalizedSettlement, context),
     };
     return [{ payment, credit: undefined }];
   }
   if (normalizedSettlement.status !== "settled") {
     return [
       {
-        payment: buildPayment(normalizedSettlement, { storedPayment, verdict: undefined, now }),
+        payment: buildPayment(normalizedSettlement, {
+          storedPayment,
+          verdict: undefined,
+          publishedAt,
+          now,
+        }),
         credit: undefined,
       },
     ];
@@ -73,7 +81,7 @@ export const evaluateSettlement = (
   const verdict = evaluateReport({ ...normalizedSettlement, linkId: link.id }, context);
   const result = applyCredit(
     link,
-    buildPayment(normalizedSettlement, { storedPayment, verdict, now }),
+    buildPayment(normalizedSettlement, { storedPayment, verdict, publishedAt, now }),
   );
   return [result, ...reevaluateReports(result, context)];
 };
@@ -145,19 +153,43 @@ const reevaluateReports = (
 const getOrphanChange = (
   storedPayment: Payment,
   settlement: SettlementState,
-  now: Date,
-): Partial<Pick<Payment, "isOrphaned" | "orphanedAt" | "returnedAt">> => {
+  { now, publishedAt }: Pick<EvaluationContext, "now" | "publishedAt">,
+): Partial<
+  Pick<Payment, "isOrphaned" | "orphanedAt" | "returnedAt" | "orphanChangePublishedAt">
+> => {
   if (storedPayment.status !== "settled" || settlement.status !== "settled") return {};
   if (settlement.isOrphaned === undefined) return {};
   if (settlement.isOrphaned === storedPayment.isOrphaned) return {};
-  return settlement.isOrphaned
-    ? { isOrphaned: true, orphanedAt: now, returnedAt: null }
-    : { isOrphaned: false, returnedAt: now };
+  return {
+    orphanChangePublishedAt: publishedAt,
+    ...(settlement.isOrphaned
+      ? { isOrphaned: true, orphanedAt: now, returnedAt: null }
+      : { isOrphaned: false, returnedAt: now }),
+  };
 };
 
-/** Whether a settlement tells nothing new of a payment. */
-export const isStale = (storedPayment: Payment, settlement: SettlementState): boolean =>
-  storedPayment.version >= settlement.version && !isLaterStatus(storedPayment, settlement);
+/** Returns whether a settlement, published at `publishedAt`, says nothing new about a payment. */
+export const isStale = (
+  storedPayment: Payment,
+  settlement: SettlementState,
+  publishedAt: Date,
+): boolean =>
+  storedPayment.version >= settlement.version &&
+  !isLaterStatus(storedPayment, settlement) &&
+  !isOrphanedDifferently(storedPayment, settlement, publishedAt);
+
+/**
+ * Returns whether a listener that was restored from a backup reports a payment as orphaned, or not, unlike
+ * before the restore (rule EVENT-7).
+ */
+const isOrphanedDifferently = (
+  { isOrphaned, orphanChangePublishedAt, status }: Payment,
+  settlement: SettlementState,
+  publishedAt: Date,
+): boolean =>
+  settlement.status === status &&
+  settlement.isOrphaned === !isOrphaned &&
+  isPublishedLongAfter(publishedAt, orphanChangePublishedAt);
 
 /**
  * A payment's steps go one way (rule STATE-6), so a later step is news under any version: a listener

@@ -176,7 +176,10 @@ describe("what is kept of a settlement", () => {
   ] as const)("is all of it and what became of it: %s, %j", (status, verdict, endedAt) => {
     const isApplied = verdict !== undefined && verdict.reason === undefined;
     expect(
-      buildPayment({ ...settlement, status }, { storedPayment: undefined, verdict, now }),
+      buildPayment(
+        { ...settlement, status },
+        { storedPayment: undefined, verdict, publishedAt: now, now },
+      ),
     ).toEqual({
       ...paymentFields,
       linkId: "plink_1",
@@ -189,6 +192,7 @@ describe("what is kept of a settlement", () => {
       isOrphaned: true,
       orphanedAt: now,
       returnedAt: null,
+      orphanChangePublishedAt: now,
     });
   });
 
@@ -196,7 +200,7 @@ describe("what is kept of a settlement", () => {
     const { blockNumber: _block, ...fieldsWithoutBlock } = paymentFields;
     const payment = buildPayment(
       { ...fieldsWithoutBlock, paymentLinkId: "plink_1" },
-      { storedPayment: undefined, verdict: undefined, now },
+      { storedPayment: undefined, verdict: undefined, publishedAt: now, now },
     );
     expect(payment).toMatchObject({ isOrphaned: false, orphanedAt: null, blockNumber: null });
   });
@@ -204,7 +208,12 @@ describe("what is kept of a settlement", () => {
   test("is told in a link's event with the time at which it was first seen", () => {
     expect(
       toLinkTransaction(
-        buildPayment(settlement, { storedPayment: undefined, verdict: { reason: undefined }, now }),
+        buildPayment(settlement, {
+          storedPayment: undefined,
+          verdict: { reason: undefined },
+          publishedAt: now,
+          now,
+        }),
       ),
     ).toEqual({
       id: settlement.id,

@@ -44,6 +44,8 @@ export type Payment = {
   orphanedAt: Date | null;
   /** When it was heard that its chain has it again, or that it has failed; null if it never went, or is away. */
   returnedAt: Date | null;
+  /** When the last change of `isOrphaned` was published; null if it never changed. */
+  orphanChangePublishedAt: Date | null;
   /** The block in which it stood when it was told; null of a provider's. */
   blockNumber: number | null;
 };
@@ -133,10 +135,12 @@ export const buildPayment = (
   {
     storedPayment,
     now,
+    publishedAt,
     verdict,
   }: {
     storedPayment: Payment | undefined;
     verdict: Verdict | undefined;
+    publishedAt: Date;
     now: Date;
   },
 ): Payment => ({
@@ -156,7 +160,7 @@ export const buildPayment = (
   endedAt: settlement.status === "processing" ? null : now,
   blockNumber: settlement.blockNumber ?? null,
   ...toVerdictFields(verdict, now),
-  ...getOrphanFields(settlement, storedPayment, now),
+  ...getOrphanFields(settlement, storedPayment, { publishedAt, now }),
 });
 
 /**
@@ -167,18 +171,30 @@ export const buildPayment = (
 const getOrphanFields = (
   { isOrphaned = false }: SettlementState,
   storedPayment: Payment | undefined,
-  now: Date,
-): Pick<Payment, "isOrphaned" | "orphanedAt" | "returnedAt"> => {
+  { now, publishedAt }: { now: Date; publishedAt: Date },
+): Pick<Payment, "isOrphaned" | "orphanedAt" | "returnedAt" | "orphanChangePublishedAt"> => {
   const {
     orphanedAt = null,
     returnedAt = null,
     isOrphaned: wasOrphaned = false,
   } = storedPayment ?? {};
+  const orphanChangePublishedAt =
+    isOrphaned === wasOrphaned ? (storedPayment?.orphanChangePublishedAt ?? null) : publishedAt;
   if (isOrphaned) {
-    return { isOrphaned, orphanedAt: wasOrphaned ? orphanedAt : now, returnedAt: null };
+    return {
+      isOrphaned,
+      orphanedAt: wasOrphaned ? orphanedAt : now,
+      returnedAt: null,
+      orphanChangePublishedAt,
+    };
   }
   const justBefore = new Date(now.getTime() - 1);
-  return { isOrphaned, orphanedAt, returnedAt: wasOrphaned ? justBefore : returnedAt };
+  return {
+    isOrphaned,
+    orphanedAt,
+    returnedAt: wasOrphaned ? justBefore : returnedAt,
+    orphanChangePublishedAt,
+  };
 };
 
 /** A payment as a link's event tells it (rule HOOK-9). */

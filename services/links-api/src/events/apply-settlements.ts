@@ -77,9 +77,12 @@ const areAllStale = async (
 ): Promise<boolean> => {
   if (events.length === 1) return false;
   const payments = await findPayments(tx, toPaymentIds(toSettlementStates(events)));
-  return events.every(({ data }) => {
+  return events.every(({ data, envelope }) => {
     const storedPayment = payments.get(data.id);
-    return storedPayment?.linkId === data.paymentLinkId && isStale(storedPayment, data);
+    return (
+      storedPayment?.linkId === data.paymentLinkId &&
+      isStale(storedPayment, data, envelope.occurredAt)
+    );
   });
 };
 
@@ -131,6 +134,7 @@ const applySettlement = (
     storedPayment,
     reports: transactionPayments,
     getToken,
+    publishedAt: event.envelope.occurredAt,
     now,
   });
   return results.map(({ credit, payment: updatedPayment }): AppliedSettlement => {

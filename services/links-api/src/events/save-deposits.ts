@@ -1,5 +1,5 @@
-import type { AfterCommitHook, ChunkHandler } from "@payment-links/bus";
-import type { DepositState, depositSettled } from "@payment-links/contracts";
+import type { AfterCommitHook, ChunkEvent, ChunkHandler } from "@payment-links/bus";
+import type { depositSettled } from "@payment-links/contracts";
 import type { Transaction } from "@payment-links/postgres";
 import type { Dependencies } from "../dependencies.ts";
 import {
@@ -15,29 +15,27 @@ import { saveCredits } from "../store/save-credits.ts";
 import { lockLinks } from "../store/links.ts";
 import { findPayments } from "../store/payments.ts";
 
+type DepositEvent = ChunkEvent<typeof depositSettled>;
+
 /**
- * Keeps what settlement-listener says of deposits, for every account that is paid at their addresses.
- * The payment that an assigned deposit has become hears with it that its chain took it away, or has it
- * again.
+ * Stores the states of deposits for every account that is paid at their addresses. Flags the payments of
+ * assigned deposits that were orphaned, and removes the flag when the chain has them again.
  */
 export const saveDeposits =
   (dependencies: Dependencies): ChunkHandler<typeof depositSettled> =>
   async (tx, events) => {
-    const statesById = Map.groupBy(
-      events.map(({ data }) => data),
-      ({ id }) => id,
-    );
+    const eventsById = Map.groupBy(events, ({ data }) => data.id);
     const now = dependencies.clock.now();
-    const storedDeposits = await lockDeposits(tx, [...statesById.keys()]);
+    const storedDeposits = await lockDeposits(tx, [...eventsById.keys()]);
     const storedIds = new Set(storedDeposits.map(({ id }) => id));
-    const newDeposits = [...statesById].filter(([id]) => !storedIds.has(id));
+    const newDeposits = [...eventsById].filter(([id]) => !storedIds.has(id));
     await insertDeposits(
       tx,
-      newDeposits.flatMap(([, states]) => createObservedDeposit(states, now) ?? []),
+      newDeposits.flatMap(([, depositEvents]) => createObservedDeposit(depositEvents, now) ?? []),
       now,
     );
     const changedDeposits = storedDeposits.flatMap((deposit): Deposit[] => {
-      const updatedDeposit = applyDepositStates(deposit, statesById.get(deposit.id) ?? [], now);
+      const updatedDeposit = applyDepositEvents(deposit, eventsById.get(deposit.id) ?? [], now);
       return updatedDeposit === deposit ? [] : [updatedDeposit];
     });
     const latestStates = [
@@ -51,21 +49,28 @@ export const saveDeposits =
     );
   };
 
-/** A deposit after one state after the other: of one that came back the chunk may tell the way there. */
-const applyDepositStates = <Observed extends ObservedDeposit>(
+/** Applies events in order, because a chunk may contain several states of a deposit. */
+const applyDepositEvents = <Observed extends ObservedDeposit>(
   deposit: Observed,
-  states: readonly DepositState[],
+  events: readonly DepositEvent[],
   now: Date,
 ): Observed =>
-  states.reduce<Observed>((current, state) => applyDepositState(current, state, now), deposit);
+  events.reduce<Observed>(
+    (current, { data, envelope }) =>
+      applyDepositState(current, data, { publishedAt: envelope.occurredAt, now }),
+    deposit,
+  );
 
 const createObservedDeposit = (
-  [firstState, ...laterStates]: readonly DepositState[],
+  [firstEvent, ...laterEvents]: readonly DepositEvent[],
   now: Date,
-): ObservedDeposit | undefined =>
-  firstState === undefined
-    ? undefined
-    : applyDepositStates({ ...firstState, returnedAt: null }, laterStates, now);
+): ObservedDeposit | undefined => {
+  if (firstEvent === undefined) return undefined;
+  const { data, envelope } = firstEvent;
+  const orphanChangePublishedAt = data.status === "orphaned" ? envelope.occurredAt : null;
+  const deposit = { ...data, returnedAt: null, orphanChangePublishedAt };
+  return applyDepositEvents(deposit, laterEvents, now);
+};
 
 /** Tells the payments of assigned deposits whether their chain has taken them away (rule STATE-10). */
 const updateAssignedPayments = async (
@@ -90,7 +95,14 @@ const updateAssignedPayments = async (
     const settlement = createDepositSettlement(deposit, link.id);
     const getToken = (tokenId: string) => dependencies.getToken(tokenId).token;
     // It was judged when it was assigned.
-    return evaluateSettlement(settlement, { link, storedPayment, reports: [], getToken, now });
+    return evaluateSettlement(settlement, {
+      link,
+      storedPayment,
+      reports: [],
+      getToken,
+      publishedAt: deposit.orphanChangePublishedAt ?? now,
+      now,
+    });
   });
   await saveCredits(tx, {
     payments: results.map(({ payment }) => payment),

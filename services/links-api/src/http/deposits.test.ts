@@ -77,14 +77,20 @@ const createDeposit = (
 });
 
 /** The listener tells of deposits, all in one chunk. */
-const receiveDeposits = async (...deposits: readonly DepositState[]): Promise<void> => {
+const receiveDeposits = (...deposits: readonly DepositState[]): Promise<void> =>
+  receiveDepositsPublishedAt(testStartTime, ...deposits);
+
+const receiveDepositsPublishedAt = async (
+  occurredAt: Date,
+  ...deposits: readonly DepositState[]
+): Promise<void> => {
   const events = deposits.map((data) => ({
     data,
     envelope: {
       id: newId("evt"),
       type: `deposit.${data.status}`,
       key: data.id,
-      occurredAt: testStartTime,
+      occurredAt,
     },
     traceparent: undefined,
   }));
@@ -585,6 +591,27 @@ describe("what is told of a deposit", () => {
     expect(formatResult(await shop.assign(deposit.id, linkId))).toBe("409 DEPOSIT_ORPHANED");
     await receiveDeposits({ ...deposit, version: 8 });
     expect((await shop.assign(deposit.id, linkId)).status).toBe(200);
+  });
+
+  test("assigned, is orphaned no more once a restored listener has it settled (rules STATE-10 and EVENT-7)", async () => {
+    const { deposit, linkId, shop } = await createShopWithDeposit();
+    await shop.assign(deposit.id, linkId);
+    await receiveDeposits({ ...deposit, version: 3, status: "orphaned" });
+    const { sessionHeaders: headers } = shop;
+    const readPayments = async () =>
+      (await rig.call(`/console/api/payment-links/${linkId}`, { headers })).json.payments;
+    // The record from before, read again from the log.
+    await receiveDeposits(deposit);
+    expect(await readPayments()).toMatchObject([{ applied: true, orphaned: true }]);
+    const republishedAt = new Date(testStartTime.getTime() + 60_001);
+    await receiveDepositsPublishedAt(republishedAt, deposit);
+    const [payment] = await readPayments();
+    expect(payment).toMatchObject({ applied: true });
+    expect(payment).not.toHaveProperty("orphaned");
+    expect((await shop.listDeposits("?decision=assigned")).data).toEqual([
+      expect.objectContaining({ status: "settled" }),
+    ]);
+    expect((await rig.retrieve(linkId)).receivedAmount).toBe("10");
   });
 
   test("is nobody's where no link was ever paid at its address", async () => {

@@ -24,6 +24,7 @@ const DepositRow = z.object({
   occurredAt: z.date(),
   firstSeenAt: z.date(),
   returnedAt: z.date().nullable(),
+  orphanChangePublishedAt: z.date().nullable(),
   decision: z.enum(depositDecisions),
   decidedAt: z.date().nullable(),
   linkId: z.string().nullable(),
@@ -34,7 +35,8 @@ const depositColumns = sql.fragment`
   id, user_id AS "userId", version, status, amount, token_address AS "tokenAddress",
   chain_id AS "chainId", destination_address AS "destinationAddress", payer,
   source_transaction AS "sourceTransaction", occurred_at AS "occurredAt",
-  first_seen_at AS "firstSeenAt", returned_at AS "returnedAt", decision,
+  first_seen_at AS "firstSeenAt", returned_at AS "returnedAt",
+  orphan_change_published_at AS "orphanChangePublishedAt", decision,
   decided_at AS "decidedAt", link_id AS "linkId", payment_id AS "paymentId"
 `;
 
@@ -95,18 +97,21 @@ export const insertDeposits = async (
     deposit.occurredAt.toISOString(),
     deposit.firstSeenAt.toISOString(),
     deposit.returnedAt?.toISOString() ?? null,
+    deposit.orphanChangePublishedAt?.toISOString() ?? null,
   ]);
   await tx.query(sqlVoid`
     INSERT INTO deposits (
       id, user_id, version, status, amount, token_address, chain_id, destination_address, payer,
-      source_transaction, occurred_at, first_seen_at, returned_at, shared_at
+      source_transaction, occurred_at, first_seen_at, returned_at, orphan_change_published_at,
+      shared_at
     )
     SELECT told.id, paid.user_id, told.version, told.status, told.amount, told.token_address,
       told.chain_id, told.destination_address, told.payer, told.source_transaction,
-      told.occurred_at, told.first_seen_at, told.returned_at, paid.shared_at
+      told.occurred_at, told.first_seen_at, told.returned_at, told.orphan_change_published_at,
+      paid.shared_at
     FROM ${sql.unnest(rows, insertedTypes)} AS told (
       id, version, status, amount, token_address, chain_id, destination_address, payer,
-      source_transaction, occurred_at, first_seen_at, returned_at
+      source_transaction, occurred_at, first_seen_at, returned_at, orphan_change_published_at
     )
     CROSS JOIN LATERAL (
       (
@@ -146,10 +151,11 @@ export const copySharedDeposits = async (db: Db, userId: string): Promise<void> 
     ), copied AS (
       INSERT INTO deposits (
         id, user_id, version, status, amount, token_address, chain_id, destination_address, payer,
-        source_transaction, occurred_at, first_seen_at, returned_at
+        source_transaction, occurred_at, first_seen_at, returned_at, orphan_change_published_at
       )
       SELECT id, ${userId}, version, status, amount, token_address, chain_id, destination_address,
-        payer, source_transaction, occurred_at, first_seen_at, returned_at
+        payer, source_transaction, occurred_at, first_seen_at, returned_at,
+        orphan_change_published_at
       FROM offered WHERE status = 'settled'
       ON CONFLICT DO NOTHING
     ), reached AS (
@@ -168,7 +174,9 @@ export const copySharedDeposits = async (db: Db, userId: string): Promise<void> 
 };
 
 const insertedTypes =
-  "text int4 text numeric text text text text text timestamptz timestamptz timestamptz".split(" ");
+  "text int4 text numeric text text text text text timestamptz timestamptz timestamptz timestamptz".split(
+    " ",
+  );
 
 /** Writes what a deposit's chain tells now, for every account that has it. They must be locked. */
 export const updateDepositStates = async (
@@ -185,19 +193,23 @@ export const updateDepositStates = async (
     deposit.payer,
     deposit.occurredAt.toISOString(),
     deposit.returnedAt?.toISOString() ?? null,
+    deposit.orphanChangePublishedAt?.toISOString() ?? null,
   ]);
   await tx.query(sqlVoid`
     UPDATE deposits SET version = greatest(deposits.version, told.version), status = told.status,
       amount = told.amount, payer = told.payer, occurred_at = told.occurred_at,
       returned_at = told.returned_at,
+      orphan_change_published_at = told.orphan_change_published_at,
       shared_at = CASE WHEN deposits.user_id = ${sharedUserId} THEN ${sql.timestamp(now)} END
     FROM ${sql.unnest(rows, updatedTypes)}
-      AS told (id, version, status, amount, payer, occurred_at, returned_at)
+      AS told (
+        id, version, status, amount, payer, occurred_at, returned_at, orphan_change_published_at
+      )
     WHERE deposits.id = told.id
   `);
 };
 
-const updatedTypes = "text int4 text numeric text timestamptz timestamptz".split(" ");
+const updatedTypes = "text int4 text numeric text timestamptz timestamptz timestamptz".split(" ");
 
 /** Writes what was decided of an account's own deposit, which must be locked. */
 export const updateDepositDecision = async (tx: Transaction, deposit: Deposit): Promise<void> => {

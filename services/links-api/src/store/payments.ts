@@ -39,6 +39,7 @@ export const PaymentRow = z.object({
   endedAt: z.date().nullable(),
   orphanedAt: z.date().nullable(),
   returnedAt: z.date().nullable(),
+  orphanChangePublishedAt: z.date().nullable(),
   blockNumber: BlockNumber.nullable(),
 }) satisfies z.ZodType<Payment>;
 
@@ -53,6 +54,7 @@ export const paymentColumns = sql.fragment`
   payments.first_seen_at AS "firstSeenAt", payments.applied_at AS "appliedAt",
   payments.ended_at AS "endedAt", payments.orphaned_at AS "orphanedAt",
   payments.returned_at AS "returnedAt", payments.block_number AS "blockNumber",
+  payments.orphan_change_published_at AS "orphanChangePublishedAt",
   payments.duplicate_of AS "duplicateOf"
 `;
 
@@ -120,7 +122,8 @@ export const buildPaymentsUpsert = (payments: readonly Payment[]) => sql.fragmen
   INSERT INTO payments (
     id, link_id, version, source, source_id, status, is_applied, reason, amount, token_address,
     chain_id, destination_address, source_transaction, occurred_at, first_seen_at, applied_at,
-    is_orphaned, ended_at, orphaned_at, returned_at, block_number, duplicate_of
+    is_orphaned, ended_at, orphaned_at, returned_at, block_number, duplicate_of,
+    orphan_change_published_at
   )
   ${paymentRows(payments.map(toPaymentValues))}
   ON CONFLICT (id) DO UPDATE SET
@@ -132,7 +135,8 @@ export const buildPaymentsUpsert = (payments: readonly Payment[]) => sql.fragmen
     applied_at = excluded.applied_at, is_orphaned = excluded.is_orphaned,
     ended_at = excluded.ended_at, orphaned_at = excluded.orphaned_at,
     returned_at = excluded.returned_at, block_number = excluded.block_number,
-    duplicate_of = excluded.duplicate_of
+    duplicate_of = excluded.duplicate_of,
+    orphan_change_published_at = excluded.orphan_change_published_at
 `;
 
 const toPaymentValues = (payment: Payment) => [
@@ -158,13 +162,14 @@ const toPaymentValues = (payment: Payment) => [
   payment.returnedAt?.toISOString() ?? null,
   payment.blockNumber,
   payment.duplicateOf,
+  payment.orphanChangePublishedAt?.toISOString() ?? null,
 ];
 
 /** As {@link toPaymentValues} lists them. */
 const paymentRows = createJsonRecordset(
   (
     "text text int4 text text text bool text numeric text text text text " +
-    "timestamptz timestamptz timestamptz bool timestamptz timestamptz timestamptz int8 text"
+    "timestamptz timestamptz timestamptz bool timestamptz timestamptz timestamptz int8 text timestamptz"
   ).split(" "),
 );
 
