@@ -96,8 +96,8 @@ helmSuite.describe("every topology", () => {
       }
     });
 
-    test("sets no variable that deploy/README.md does not explain", () => {
-      const deployReadme = readFileSync(join(projectRoot, "deploy/README.md"), "utf8");
+    test("sets no variable that deploy/CONFIGURATION.md does not explain", () => {
+      const configurationPage = readFileSync(join(projectRoot, "deploy/CONFIGURATION.md"), "utf8");
       const names = listContainers(manifests())
         .filter(
           ({ image, name }) =>
@@ -105,7 +105,7 @@ helmSuite.describe("every topology", () => {
         )
         .flatMap(({ env }) => env.map(({ name }) => name))
         .filter((name) => !/^(?:NODE_|OTEL_TRACES_|TZ$)/.test(name));
-      const undocumentedNames = names.filter((name) => !deployReadme.includes(`\`${name}\``));
+      const undocumentedNames = names.filter((name) => !configurationPage.includes(`\`${name}\``));
       expect([...new Set(undocumentedNames)]).toEqual([]);
     });
   });

@@ -159,9 +159,12 @@ describe("the rooms of the house", () => {
     },
   );
 
-  test("the README's pictures are drawn of the table", () => {
-    const readme = readFileSync(join(projectRoot, "README.md"), "utf8");
-    expect(readme).toContain("flowchart");
-    expect(updateDependencyCharts(readme)).toBe(readme);
+  test.each([
+    ["README.md", "package-chart"],
+    [".github/CONTRIBUTING.md", "layer-chart"],
+  ])("the chart in %s is drawn from the import rules", (page, chart) => {
+    const text = readFileSync(join(projectRoot, page), "utf8");
+    expect(text).toContain(`<!-- ${chart} -->\n\`\`\`mermaid\nflowchart TD\n`);
+    expect(updateDependencyCharts(text)).toBe(text);
   });
 });

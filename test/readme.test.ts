@@ -14,12 +14,16 @@ const hasBitcoin = typeof (await findOrBuildBtcd()) === "string";
 
 const splitLines = (text: string): string[] => text.trim().split("\n");
 
-describe("README.md", () => {
+describe("README.md and deploy/LOCAL-CHAINS.md", () => {
   let readme = "";
+  let localChainsPage = "";
+  let operationsPage = "";
   let directory = "";
 
   beforeAll(async () => {
     readme = await readFile(join(projectRoot, "README.md"), "utf8");
+    localChainsPage = await readFile(join(projectRoot, "deploy/LOCAL-CHAINS.md"), "utf8");
+    operationsPage = await readFile(join(projectRoot, "deploy/OPERATIONS.md"), "utf8");
     directory = await mkdtemp(join(tmpdir(), "payment-links-readme-"));
     // If root starts it, Postgres runs as another user, who must be able to enter.
     await chmod(directory, 0o755);
@@ -27,14 +31,19 @@ describe("README.md", () => {
 
   afterAll(() => rm(directory, { recursive: true, force: true }));
 
-  test("the first payment works word for word", async () => {
-    const blocks = readBlocks(readme, "A first payment").filter(
-      ({ text }) => hasBitcoin || !/local.bitcoin/i.test(text),
-    );
+  test("the first payment, and the payments that continue it, work word for word", async () => {
+    const firstPaymentBlocks = readBlocks(readme, "A first payment");
+    const blocks = [
+      ...firstPaymentBlocks.slice(0, -1),
+      ...readBlocks(localChainsPage, "A payment from a provider"),
+      ...readBlocks(localChainsPage, "Solana, Tron and Bitcoin"),
+      // Stops the receiver.
+      ...firstPaymentBlocks.slice(-1),
+    ].filter(({ text }) => hasBitcoin || !/local.bitcoin/i.test(text));
     const [startBlock, ...laterBlocks] = blocks.filter(({ language }) => language === "sh");
     const outputBlocks = blocks.filter(({ language }) => language === "");
     if (startBlock === undefined || outputBlocks.length === 0)
-      throw new Error("the section is not there");
+      throw new Error("a section is missing");
     // Two terminals in a clone: the same sources, and a `.data` and files of this test's own.
     const cloneResult = spawnSync("bash", ["-c", cloneScript], {
       env: { ...process.env, FROM: projectRoot, TO: directory },
@@ -83,7 +92,7 @@ describe("README.md", () => {
         stdout: "",
         stderr: "",
       });
-      for (const command of readme.matchAll(/`(npm run --silent admin -- republish [a-z-]+)`/g)) {
+      for (const command of operationsPage.matchAll(/`(npm run --silent admin -- republish [a-z-]+)`/g)) {
         const commandResult = spawnSync("bash", ["-c", command[1] ?? ""], {
           cwd: directory,
           env,

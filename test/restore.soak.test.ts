@@ -157,10 +157,10 @@ describe(`${paymentCount} payments around a disaster, by the README's own words`
   const waitUntilIdle = (description: string) =>
     waitUntil(`${description}: all is at rest`, isIdle, waitMsMax);
 
-  /** Gives the commands of the README, as an operator would. */
+  /** Runs the commands of deploy/OPERATIONS.md, as an operator would. */
   const republishAll = async (): Promise<void> => {
-    const readme = await readFile(join(projectRoot, "README.md"), "utf8");
-    const [, restoreSection = ""] = readme.split("\n## Backup and restore\n");
+    const page = await readFile(join(projectRoot, "deploy/OPERATIONS.md"), "utf8");
+    const [, restoreSection = ""] = page.split("\n## Backup and restore\n");
     const commands = [
       ...restoreSection.matchAll(/`(npm run --silent admin -- republish [a-z-]+)`/g),
     ];

@@ -42,21 +42,21 @@ const prepareVariables = new Set([
   "KAFKA_GRANT_USERNAME",
 ]);
 
-const readme = readFileSync(new URL("../README.md", import.meta.url), "utf8");
-const [, variablesTable = ""] = /\n## Variables\n([^]*?)\n## /.exec(readme) ?? [];
+const page = readFileSync(new URL("../CONFIGURATION.md", import.meta.url), "utf8");
+const [, variablesTable = ""] = /\n## Variables\n([^]*)/.exec(page) ?? [];
 const tableRows = [...variablesTable.matchAll(/^\| (`[A-Z].*?) \| (.*?) \| (.*) \|$/gm)];
 
 /** Each variable of the first column with its default in the second one. */
 const documentedDefaults = new Map(
   tableRows.flatMap(([, variables = "", defaults = ""]) => {
     const names = variables.replaceAll(/ \(.*?\)/g, "").split(", ");
-    const values = defaults.split(/, (?=`|none|must)/);
+    const values = defaults.split(/, (?=`|none|required)/);
     expect([variables, values.length]).toEqual([variables, names.length]);
     return names.map((name, index) => [name.replaceAll("`", ""), values[index] ?? ""] as const);
   }),
 );
 
-test("the README explains each variable that somebody reads, and no other", () => {
+test("CONFIGURATION.md explains every variable that is read, and no other", () => {
   const isFileVariable = (name: string) =>
     name.endsWith("_FILE") && name.replace("_FILE", "") in variableSchemas;
   const isExplained = (name: string) =>
@@ -70,7 +70,7 @@ test("the README explains each variable that somebody reads, and no other", () =
 const isDocumentedDefault = (name: string, value: string): boolean => {
   const variable = variableSchemas[name] ?? z.never();
   const unsetResult = variable.safeParse(undefined);
-  if (value === "must") return !unsetResult.success;
+  if (value === "required") return !unsetResult.success;
   if (value === "none")
     return unsetResult.success && (unsetResult.data === undefined || isEmpty(unsetResult.data));
   return isDeepStrictEqual(unsetResult.data, variable.parse(value.replaceAll("`", "")));

@@ -1,28 +1,25 @@
 import { type ImportRules, packages, serviceLayers } from "./import-rules.ts";
 
-/** The README with its pictures of the table of rooms drawn again. */
-export const updateDependencyCharts = (readme: string): string =>
-  readme.replace(
-    /(<!-- arrows -->\n)[^]*(<!-- \/arrows -->)/,
-    (_all, startMarker: string, endMarker: string) =>
-      `${startMarker}${renderDependencyCharts()}\n${endMarker}`,
-  );
+/** Returns `page` with its charts of packages and of service layers drawn again from the import rules. */
+export const updateDependencyCharts = (page: string): string =>
+  page
+    .replace(/(?<=<!-- package-chart -->\n)[^]*(?=<!-- \/package-chart -->)/, renderPackageChart)
+    .replace(/(?<=<!-- layer-chart -->\n)[^]*(?=<!-- \/layer-chart -->)/, renderLayerChart);
 
-/** The whole repository, and the inside of a service. */
-const renderDependencyCharts = (): string =>
-  [
-    "```mermaid",
-    "flowchart TD",
+const renderPackageChart = (): string =>
+  formatChart([
     ...renderArrows({ ...packages, services: { packages: listServicePackages() } }, "packages"),
     "  deploy --> services",
-    "```",
-    "",
-    "```mermaid",
-    "flowchart TD",
+  ]);
+
+const renderLayerChart = (): string =>
+  formatChart([
     ...Object.entries(serviceLayers).map(formatNode),
     ...renderArrows(serviceLayers, "layers"),
-    "```",
-  ].join("\n");
+  ]);
+
+const formatChart = (lines: readonly string[]): string =>
+  ["```mermaid", "flowchart TD", ...lines, "```", ""].join("\n");
 
 const listServicePackages = () =>
   Object.keys(packages)

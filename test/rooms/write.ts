@@ -1,8 +1,10 @@
-// `npm run generate` runs it: draws the README's pictures of the rooms again.
+// `npm run generate` runs it: draws the charts of the import rules in the README and in CONTRIBUTING again.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { projectRoot } from "../rig/child.ts";
 import { updateDependencyCharts } from "./dependency-chart.ts";
 
-const readme = join(projectRoot, "README.md");
-writeFileSync(readme, updateDependencyCharts(readFileSync(readme, "utf8")));
+for (const page of ["README.md", ".github/CONTRIBUTING.md"]) {
+  const path = join(projectRoot, page);
+  writeFileSync(path, updateDependencyCharts(readFileSync(path, "utf8")));
+}
