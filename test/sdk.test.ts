@@ -70,12 +70,12 @@ describe("a shop that has installed what `npm pack` makes", () => {
       SECRET: secret,
     };
     // Word for word but for the port, which another test may have.
-    for (const heading of ["To ask for a payment", "To hear of a payment"]) {
+    for (const heading of ["Request a payment", "Receive a payment"]) {
       const [program] = readBlocks(readme, heading);
       const [, name = ""] = /^\/\/ (\S+)\n/.exec(program?.text ?? "") ?? [];
       await writeFile(join(shop, name), program?.text.replace("9000", String(port)) ?? "");
     }
-    const [installBlock] = readBlocks(readme, "To install it");
+    const [installBlock] = readBlocks(readme, "Install");
     await writeFile(join(shop, "package.json"), '{ "type": "module" }');
     execFileSync("bash", ["-c", `set -eu\n${installBlock?.text}`], {
       cwd: projectRoot,
