@@ -1,17 +1,18 @@
 import { availableParallelism } from "node:os";
 
-/** One configuration for every workspace. `npm test` starts the servers that the tests use. */
+/** The configuration of all workspaces. `npm test` starts the servers that the tests use. */
 export default {
   testEnvironment: "node",
   testMatch: ["<rootDir>/{packages,services,deploy,test}/**/*.test.ts"],
   testPathIgnorePatterns: ["/node_modules/", "/dist/", "/\\.data/"],
   runner: "<rootDir>/test/jest/runner.mjs",
-  // Tests import what they use from `@jest/globals`.
+  // Tests import from `@jest/globals`.
   injectGlobals: false,
-  // Two more than there are processors, because tests spend about half of their time waiting.
+  // Two more than the number of CPUs, because tests spend about half of their time waiting.
   maxWorkers: availableParallelism() + 2,
   testTimeout: 300_000,
   watchman: false,
-  // Persists between runs. It also holds each file's last duration, so that the slowest file starts first.
+  // Persists between runs. Also stores each file's last duration, so that the slowest file starts
+  // first.
   cacheDirectory: "<rootDir>/node_modules/.cache/jest",
 };

@@ -1,7 +1,7 @@
 import { defineConfig } from "oxlint";
 
-// Which room may import what: test/rooms/import-rules.ts, held by the rule `rooms/arrows`. What would make
-// a test fail on a busy machine: test/reliability, held by the rules `reliability/*`.
+// Import rules between modules: `test/rooms/import-rules.ts`, enforced by `rooms/arrows`. Patterns
+// that make a test fail on a busy machine: `test/reliability`, enforced by `reliability/*`.
 export default defineConfig({
   plugins: ["typescript", "unicorn", "oxc", "import", "node", "promise", "react", "jsx-a11y"],
   jsPlugins: ["./test/rooms/lint-plugin.ts", "./test/reliability/lint-plugin.ts"],
@@ -49,11 +49,11 @@ export default defineConfig({
     "promise/always-return": "off",
     "import/no-named-as-default-member": "off",
     "react/react-in-jsx-scope": "off",
-    // What a table's cell shows is a function of its row, called and never mounted.
+    // A table's cell is a function of its row that is called, never mounted.
     "react/no-unstable-nested-components": ["error", { allowAsProps: true }],
-    // An `output` element is inline, and belongs to a form.
+    // An `output` element is inline and belongs to a form.
     "jsx-a11y/prefer-tag-over-role": "off",
-    // It does not see text that a component writes; axe looks at the pages themselves.
+    // The rule ignores text that a component renders; axe checks the rendered pages instead.
     "jsx-a11y/control-has-associated-label": "off",
   },
   overrides: [
@@ -80,7 +80,7 @@ export default defineConfig({
       rules: { "no-restricted-properties": "off" },
     },
     {
-      // A view that is fetched when it is wanted is its module's default.
+      // A lazily loaded view is the default export of its module.
       files: [
         "**/*.config.{js,ts}",
         "packages/console/app/pages/**",
@@ -111,9 +111,9 @@ export default defineConfig({
     },
     {
       files: [
-        // No tests: they measure, or run against a cluster or a world of their own.
+        // Not tests: these measure, or run against a cluster or a simulated world.
         "test/{attacks,bench,cluster,profile,screenshots,simulation}/**",
-        // The helpers to which the rules point.
+        // The helpers that the rules refer to.
         "packages/runtime/src/testing/{stop-child,inject-delay,shifted-clock,wait-until}.ts",
         "packages/rate-limit/src/testing/claim-redis-database.ts",
         "test/{reliability/**,reliability.test.ts}",

@@ -21,12 +21,12 @@ const promtoolSuite = requireTools("promtool");
 const alerts = chartRules.filter(({ alert }) => alert !== undefined);
 
 describe("alerts and runbooks", () => {
-  test("every alert has its runbook, and every runbook its alert", async () => {
+  test("every alert has a runbook, and every runbook an alert", async () => {
     const runbookNames = new Set(alerts.map(({ alert }) => `${alert}.md`));
     expect((await readdir(runbooksFolder)).sort()).toEqual([...runbookNames].sort());
   });
 
-  test("every runbook says meaning, impact, diagnosis and mitigation, with commands that parse", async () => {
+  test("every runbook has meaning, impact, diagnosis and mitigation, with commands that parse", async () => {
     for (const file of await readdir(runbooksFolder)) {
       const text = await readFile(join(runbooksFolder, file), "utf8");
       const headings = text.match(/^#+ .*$/gm);
@@ -43,7 +43,7 @@ describe("alerts and runbooks", () => {
     }
   });
 
-  test("every alert is a page or a ticket, and says in words what happened", () => {
+  test("every alert is a page or a ticket, and describes what happened", () => {
     const isIncomplete = ({ labels, annotations }: ChartRule) =>
       !/^(?:page|ticket)$/.test(labels["severity"] ?? "") ||
       (annotations["summary"] ?? "") === "" ||
@@ -51,15 +51,16 @@ describe("alerts and runbooks", () => {
     expect(alerts.filter(isIncomplete).map(({ alert }) => alert)).toEqual([]);
   });
 
-  // Prometheus 3 stores a bound of 15 as `15.0`, where 2 keeps what it was told.
-  test("a bucket of whole seconds is found as Prometheus 2 and as 3 store its bound", () => {
+  // Prometheus 3 stores a bound of 15 as `15.0`, Prometheus 2 as written.
+  test("an expression finds a bucket of whole seconds in Prometheus 2 and 3", () => {
     const expressions = [...chartRules.map(({ expr }) => expr), ...dashboardQueries];
     expect(expressions.filter((expr) => expr.includes("le=~")).length).toBeGreaterThan(0);
     expect(expressions.filter((expr) => /le="\d+"/.test(expr))).toEqual([]);
   });
 
-  // Whoever is paged opens the dashboards, and takes what is not drawn there for false.
-  test("a dashboard draws every metric that an alert reads", () => {
+  // An on-call engineer opens the dashboards first and may doubt an alert whose metric is missing
+  // there.
+  test("a dashboard shows every metric that an alert reads", () => {
     const drawnMetrics = new Set(dashboardQueries.flatMap(extractMetricNames));
     const undrawnMetrics = alerts.flatMap(({ alert, expr }) =>
       extractMetricNames(expr)
@@ -69,7 +70,7 @@ describe("alerts and runbooks", () => {
     expect(undrawnMetrics).toEqual([]);
   });
 
-  test("runbooks name no metric that no rule or dashboard of the chart could know", async () => {
+  test("runbooks name only metrics that a rule or dashboard of the chart uses", async () => {
     const knownExpressions = [...chartRules.map(({ expr }) => expr), ...dashboardQueries].join(" ");
     for (const file of await readdir(runbooksFolder)) {
       const text = await readFile(join(runbooksFolder, file), "utf8");
@@ -79,13 +80,13 @@ describe("alerts and runbooks", () => {
   });
 });
 
-describe("names of metrics in an expression", () => {
+describe("extractMetricNames", () => {
   test.each([
     ['sum by (a, le) (rate(b_total{c="d e"}[5m]))', ["b_total"]],
     ["a:b:c > 1 and on (x) d unless d offset 1h", ["a:b:c", "d"]],
     ["time() - max by (g) (a_seconds) > bool 5", ["a_seconds"]],
     ["(a or 0 * a) / b", ["a", "b"]],
-  ])("of %s", (expr, names) => {
+  ])("returns the metrics of %s", (expr, names) => {
     expect(extractMetricNames(expr)).toEqual(names);
   });
 });
@@ -97,7 +98,7 @@ promtoolSuite.describe("promtool", () => {
   });
   afterAll(() => rm(directory, { recursive: true, force: true }));
 
-  test("check rules passes every file", async () => {
+  test("check rules accepts every file", async () => {
     expect(await runPromtool(["check", "rules", ...ruleFiles])).toMatchObject({ code: 0 });
   });
 

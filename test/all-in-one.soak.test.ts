@@ -30,18 +30,18 @@ const singleTokenCatalogue: CatalogueData = {
 
 const dataFolder = useDataFolder();
 
-/** The log is written behind what is said to a person, so a line of it may come after "ready". */
+/** The log is written after the console output, so a log line may come after "ready". */
 const waitUntilLogged = (child: Child, line: string) =>
   waitUntil(`it logs "${line}"`, () => child.output().includes(line));
 
-/** NaN where none is launched. */
+/** Returns the pid of the database; NaN if none has started. */
 const readPostgresPid = async (): Promise<number> => {
   const file = join(dataFolder.dataDir, "postgres/data/postmaster.pid");
   return Number((await readFile(file, "utf8").catch(() => "none")).split("\n")[0]);
 };
 
 describe("the all-in-one", () => {
-  test("without the key that webhook secrets are sealed under, it does not start with another", async () => {
+  test("refuses to start with another key when the sealing key of webhook secrets is missing", async () => {
     const env = { WEBHOOK_HOST_OVERRIDES: "receiver.test=http://127.0.0.1:9" };
     const first = await dataFolder.startAndWait(env);
     const merchant = await createMerchant(dataFolder, "alice");
@@ -58,13 +58,13 @@ describe("the all-in-one", () => {
     expect(await second.terminate("SIGTERM")).toBe(2);
   });
 
-  test("where the demo's sign-in link is no way in, it starts without a demo, and says so", async () => {
+  test("starts without the demo, and says so, when sign-in links are disabled", async () => {
     const child = await dataFolder.startAndWait({ SIGN_IN_METHODS: "siwe" });
     await waitUntilLogged(child, "the demo account could not be made");
     expect(child.output()).not.toContain('Demo account "demo"');
   });
 
-  test("it makes the demo at the address on which it listens", async () => {
+  test("creates the demo at the address on which it listens", async () => {
     const child = await dataFolder.startAndWait({ HOST: "127.0.0.2" });
     expect(child.output()).toContain('Demo account "demo": sign in once');
     expect(child.output()).toContain(
@@ -72,18 +72,18 @@ describe("the all-in-one", () => {
     );
   });
 
-  test("at every start it warns of sessions that can be stolen", async () => {
+  test("warns about insecure session cookies at every start", async () => {
     const insecureEnv = { BASE_URL: "http://shop.example.com", ALLOW_INSECURE_COOKIE: "1" };
     const child = await dataFolder.startAndWait({ NODE_ENV: "production", ...insecureEnv });
     await waitUntilLogged(child, "ALLOW_INSECURE_COOKIE is set: sessions can be stolen");
   });
 
-  test("told to stop, it takes the time that DRAIN_DELAY_SECONDS gives callers, and ends in order", async () => {
+  test("waits for DRAIN_DELAY_SECONDS on SIGTERM, then exits in order", async () => {
     const child = await dataFolder.startAndWait({ DRAIN_DELAY_SECONDS: "26" });
     expect(await child.terminate("SIGTERM")).toBe(0);
   });
 
-  test("told to stop while its database starts, it leaves none behind", async () => {
+  test("leaves no database process when stopped while its database starts", async () => {
     const child = dataFolder.start();
     await waitUntil("the database is launched", async () => (await readPostgresPid()) > 0);
     const pid = await readPostgresPid();
@@ -92,7 +92,7 @@ describe("the all-in-one", () => {
     expect(child.output()).not.toContain("could not start");
   });
 
-  test("it ends, for whoever starts it again, when its database has ended by itself", async () => {
+  test("exits when its database exits by itself, so that a supervisor can restart it", async () => {
     const child = await dataFolder.startAndWait();
     process.kill(await readPostgresPid(), "SIGKILL");
     await waitUntil("its end", () => !child.isRunning());
@@ -101,8 +101,8 @@ describe("the all-in-one", () => {
     await dataFolder.startAndWait();
   });
 
-  test("with a catalogue that has none of the demo's tokens, the demo has no wallet, and says so", async () => {
-    // Beside the folder: one that holds anything already is not made anew, with a demo.
+  test("starts the demo without a wallet, and says so, when the catalogue has none of its tokens", async () => {
+    // Outside the data folder: a folder that is not empty is not initialized with a demo.
     const file = `${dataFolder.dataDir}.json`;
     await writeFile(file, JSON.stringify(singleTokenCatalogue));
     const child = await dataFolder.startAndWait({ CATALOGUE_FILE: file });

@@ -8,7 +8,7 @@ const dataFolder = useDataFolder();
 
 describe("the all-in-one", () => {
   test.each(["SIGTERM", "SIGKILL"] as const)(
-    "after %s and a start on the same folder, nothing is lost (rules KEEP-8 and OPS-8)",
+    "loses nothing when stopped by %s and started again on the same folder (rules KEEP-8 and OPS-8)",
     async (signal) => {
       const first = await dataFolder.startAndWait();
       const { baseUrl } = dataFolder;
@@ -35,7 +35,7 @@ describe("the all-in-one", () => {
     },
   );
 
-  test("with NODE_ENV=production there is no demo, and no development chain (rule OPS-8)", async () => {
+  test("starts no demo and no development chain with NODE_ENV=production (rule OPS-8)", async () => {
     const child = await dataFolder.startAndWait({ NODE_ENV: "production" }, []);
     expect(child.output()).not.toMatch(/demo|devnet|local /i);
     const notice = await call(`${dataFolder.baseUrl}/settlement-notices/demo`, {
@@ -45,26 +45,26 @@ describe("the all-in-one", () => {
     expect(notice.status).toBe(404);
   });
 
-  test("given an option that it does not know, it ends with code 2 and tells those that it does", async () => {
+  test("exits with code 2 and lists the known options when given an unknown option", async () => {
     const child = dataFolder.start({}, ["--devnet"]);
     await waitUntil("its end", () => !child.isRunning());
     expect(child.output()).toContain("usage: npm start [-- --no-devnet]");
     expect(await child.terminate("SIGTERM")).toBe(2);
   });
 
-  test("given a HOST for other machines and no BASE_URL, it ends with code 2 and says what to set (rule CALLER-39)", async () => {
+  test("exits with code 2 and names the missing variable when HOST is set without BASE_URL (rule CALLER-39)", async () => {
     const child = dataFolder.start({ HOST: "0.0.0.0" }, []);
     await waitUntil("its end", () => !child.isRunning());
     expect(child.output()).toContain("BASE_URL: is not set, or is plain http on a loopback host");
     expect(await child.terminate("SIGTERM")).toBe(2);
   });
 
-  // Two chains of one id would be taken for two providers of one, which never agree.
+  // Two chains with the same id would be treated as two providers of one chain that never agree.
   test.each([
     ["EVM_RPC_URLS", "31337", "Local devnet", "local-evm"],
     ["RPC_URLS", "local-tron", "Local Tron", "local-tron"],
   ])(
-    "given its own chain in %s beside a local one of its id, it says which may go",
+    "says which chain to remove when %s names a chain with the id of a local one",
     async (variable, chainId, title, name) => {
       const child = dataFolder.start({ [variable]: `${chainId}=http://key.test/` }, []);
       await waitUntil("its end", () => !child.isRunning());
@@ -77,7 +77,7 @@ describe("the all-in-one", () => {
     },
   );
 
-  test("given a taken port, it says so and ends with code 2", async () => {
+  test("exits with code 2 and says so when the port is taken", async () => {
     const portHolder = createServer();
     await new Promise<void>((resolve) => portHolder.listen(dataFolder.port, "127.0.0.1", resolve));
     const child = dataFolder.start();
@@ -101,11 +101,11 @@ describe("the all-in-one", () => {
       { NODE_ENV: "production", WEBHOOK_HOST_OVERRIDES: "receiver.test=http://127.0.0.1:9000" },
       "WEBHOOK_HOST_OVERRIDES",
     ],
-  ])("given %j, it refuses to start and names %s (rule CALLER-8)", async (env, name) => {
+  ])("with %j, refuses to start and names %s (rule CALLER-8)", async (env, name) => {
     const child = dataFolder.start(env);
     await waitUntil("its end", () => !child.isRunning());
     expect(child.output()).toContain(name);
-    // Its log is opened first, and must not stumble over it.
+    // The logger is created first, and must accept the invalid level.
     expect(child.output()).not.toContain("verbose");
     expect(await child.terminate("SIGTERM")).toBe(2);
   });

@@ -6,8 +6,8 @@ import { startTarget } from "./attacks/start-target.ts";
 import { startAttack } from "./attacks/start-attack.ts";
 
 /**
- * The product's limit per address. On loopback the kernel buffers up to 1 MB for each client that does
- * not read; ten times as many used up its memory for TCP.
+ * The product's limit per address. On loopback the kernel buffers up to 1 MB for each client that
+ * does not read; ten times as many clients exhaust its TCP memory.
  */
 const socketsMax = 256;
 const requiredHeldCount = 200;
@@ -17,7 +17,7 @@ const hasResponses =
   ({ responses }: Counts): boolean =>
     statuses.every((status) => (responses[status] ?? 0) > 0);
 
-/** What an attacker sees of an attack that does what its name says. */
+/** Whether an attack has the effect that its name promises, from the attacker's view. */
 const isEffective: Record<AttackName, (counts: Counts) => boolean> = {
   "not-reading": (counts) => holdsEnough(counts) && counts.bytesRead === 0,
   "one-byte-per-second": (counts) => holdsEnough(counts) && counts.bytesRead > 0,
@@ -30,7 +30,7 @@ const isEffective: Record<AttackName, (counts: Counts) => boolean> = {
   streams: (counts) => hasResponses(200, 429)(counts) && counts.held >= 100,
   "sign-in-links": hasResponses(401),
   "siwe-nonces": hasResponses(200),
-  // An image whose host does not answer is not found after five seconds.
+  // An image whose host does not respond is reported as not found after 5 seconds.
   images: hasResponses(404),
   "qr-codes": hasResponses(200),
   "deep-offsets": hasResponses(200, 429),
@@ -49,7 +49,7 @@ beforeAll(async () => {
 });
 afterAll(() => product?.close());
 
-describe("an attack does what its name says:", () => {
+describe("each attack has the effect that its name promises:", () => {
   test.each(attackNames)("%s", async (name) => {
     const attack = startAttack(name, { ...product.target, addresses: ["127.0.1.1"], socketsMax });
     const formatCounts = () => JSON.stringify(attack.counts());
@@ -63,7 +63,7 @@ describe("an attack does what its name says:", () => {
     }
   });
 
-  test("there are twenty of them", () => {
+  test("there are 20 attacks", () => {
     expect(attackNames).toHaveLength(20);
   });
 });

@@ -29,8 +29,8 @@ const checkRules = (files: Record<string, string>) => {
   return { status, lines: stdout.trimEnd().split("\n") };
 };
 
-describe("the check of references to rules", () => {
-  test("passes and counts references that name a rule, over a comment's lines too", () => {
+describe("the check of rule references", () => {
+  test("passes and counts references to rules, also across lines of a comment", () => {
     const a = "/** As ever (rule API-1). */\n// (rules API-1, API-2 and\n// STATE-1)\n";
     const { status, lines } = checkRules({
       "packages/a/src/a.ts": a,
@@ -41,15 +41,19 @@ describe("the check of references to rules", () => {
   });
 
   test.each([
-    ["a rule that is not there", "(rule API-9)", "there is no rule API-9"],
-    ["a group that is not there", "(rule APIS-1)", "there is no rule APIS-1"],
-    ["a wrong one among right ones", "(rules API-1, STATE-9)", "there is no rule STATE-9"],
-    ["a rule named in another form", "(see API-1)", 'write "rule API-1", as everywhere'],
-    ["a document that is not here", "(spec §6.3)", '"spec §" points to a document'],
-    ["one over two lines", "(interfaces\n * §1)", "points to a document that is not here"],
-    ["a design that is not here", '(design, "Payments")', "points to a document"],
-    ["an issue of a tracker elsewhere", "as issue 12 wants", '"issue 12" points to a document'],
-  ])("fails on %s and names the place", (_case, commentText, problem) => {
+    ["a rule that does not exist", "(rule API-9)", "there is no rule API-9"],
+    ["a group that does not exist", "(rule APIS-1)", "there is no rule APIS-1"],
+    ["an unknown rule among known ones", "(rules API-1, STATE-9)", "there is no rule STATE-9"],
+    ["a rule reference in another form", "(see API-1)", 'write "rule API-1", as everywhere'],
+    ["a document outside the repository", "(spec §6.3)", '"spec §" points to a document'],
+    [
+      "a document reference across two lines",
+      "(interfaces\n * §1)",
+      "points to a document that is not here",
+    ],
+    ["a design document outside the repository", '(design, "Payments")', "points to a document"],
+    ["an issue of another tracker", "as issue 12 wants", '"issue 12" points to a document'],
+  ])("fails on %s and names its location", (_case, commentText, problem) => {
     const { status, lines } = checkRules({ "services/a/src/b.ts": `\n/** ${commentText} */\n` });
     expect(lines[0]).toMatch(/^services\/a\/src\/b\.ts:[23]: /);
     expect(lines[0]).toContain(problem);
@@ -64,18 +68,18 @@ describe("the check of references to rules", () => {
 
   test.each([
     ["a test", 'test("is tested (rule STATE-1)", () => {});'],
-    ["a test over several lines", 'test(\n  "is tested (rule STATE-1)",\n  () => {},\n);'],
-    ["a group", 'describe("a link (rule STATE-1)", () => {});'],
+    ["a test across several lines", 'test(\n  "is tested (rule STATE-1)",\n  () => {},\n);'],
+    ["a describe block", 'describe("a link (rule STATE-1)", () => {});'],
     [
-      "a test inside a group",
+      "a test inside a describe block",
       'describe("a link", () => {\n  test("is it (rule STATE-1)", () => {});\n});',
     ],
-    ["a test in backquotes", "test(`is ${1} (rule STATE-1)`, () => {});"],
+    ["a test with a template literal", "test(`is ${1} (rule STATE-1)`, () => {});"],
     ["a table", 'test.each([[1], [f(")(")]])(\n  "%s (rule STATE-1)",\n  () => {},\n);'],
     ["a typed table", 'test.each<[string, number]>(rows)("%s (rule STATE-1)", () => {});'],
-    ["a table of groups", 'describe.each(ways)("%s (rule STATE-1)", () => {});'],
-    ["a row", 'test.each([\n  ["an end (rule STATE-1)", 1],\n])("%s", () => {});'],
-  ])("counts a rule that the title of %s names", (_case, text) => {
+    ["a table of describe blocks", 'describe.each(ways)("%s (rule STATE-1)", () => {});'],
+    ["a table row", 'test.each([\n  ["an end (rule STATE-1)", 1],\n])("%s", () => {});'],
+  ])("counts a rule named in the title of %s", (_case, text) => {
     const testOfOtherRules = 'test("is tested (rules API-1 and API-2)", () => {});\n';
     const { status, lines } = checkRules({
       [testPath]: testOfOtherRules,
@@ -89,16 +93,16 @@ describe("the check of references to rules", () => {
   test.each([
     ["no test", "services/a/src/b.test.ts", ""],
     ["a comment", "services/a/src/b.test.ts", '// (rule STATE-1)\ntest("is tested", () => {});'],
-    ["a test that is commented out", "services/a/src/b.test.ts", `// ${testTitledWithRule}`],
+    ["a commented-out test", "services/a/src/b.test.ts", `// ${testTitledWithRule}`],
     ["a test in a block comment", "services/a/src/b.test.ts", `/*\n${testTitledWithRule}\n*/`],
     [
-      "a row that is commented out",
+      "a commented-out table row",
       "services/a/src/b.test.ts",
       'test.each([\n  // ["(rule STATE-1)"],\n])("%s", () => {});',
     ],
     ["a skipped test", "services/a/src/b.test.ts", testTitledWithRule.replace("test", "test.skip")],
     [
-      "the body of a test",
+      "a test body",
       "services/a/src/b.test.ts",
       'test("is tested", () => {\n  f("(rule STATE-1)");\n});',
     ],
@@ -108,15 +112,15 @@ describe("the check of references to rules", () => {
       testTitledWithRule.replace(/[()](?=r|")/g, ""),
     ],
     ["a soak test", "services/a/src/b.soak.test.ts", testTitledWithRule],
-    ["a file that is no test", "services/a/src/b.ts", testTitledWithRule],
-  ])("fails on a rule that %s names", (_case, path, text) => {
+    ["a file that is not a test", "services/a/src/b.ts", testTitledWithRule],
+  ])("fails on a rule named only in %s", (_case, path, text) => {
     const testOfOtherRules = 'test("is tested (rules API-1 and API-2)", () => {});\n';
     const { status, lines } = checkRules({ [testPath]: testOfOtherRules, [path]: text });
     expect(lines[0]).toBe(`${rulesPage}: the title of no test names rule STATE-1`);
     expect(status).toBe(1);
   });
 
-  test("lets public standards and other people's trackers be named", () => {
+  test("accepts references to public standards and other projects' trackers", () => {
     const commentText =
       "// RFC 7636 §4.1, draft §6, the specification's own example, kafkajs issue 1751\n";
     expect(checkRules({ "packages/a/src/a.ts": commentText }).status).toBe(0);

@@ -6,7 +6,7 @@ import { sampleAccount, shopAddress } from "../services/links-api/src/testing/sa
 
 type PaymentStep = { kind: string; to: string; value: string; data: string };
 
-/** One of the rig's payers; their allowance for the proxy was set earlier. */
+/** One of the rig's payers, who approved the proxy earlier. */
 const payerAddress = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
 const gas = "0x7a120";
 
@@ -50,7 +50,7 @@ const createLink = (tokenId: string, toAmount: string): Promise<string> => {
 const fetchInstructions = async (linkId: string) =>
   (await rig.call(`/checkout/payment-links/${linkId}`)).json.instructions;
 
-/** Sends a step as it is, mines it, and answers its receipt. */
+/** Sends a step unchanged, mines it, and returns its receipt. */
 const sendStep = async ({ to, value, data }: PaymentStep) => {
   const hexValue = `0x${BigInt(value).toString(16)}`;
   const hash = await chain.callRpc("eth_sendTransaction", [
@@ -60,14 +60,14 @@ const sendStep = async ({ to, value, data }: PaymentStep) => {
   return chain.client.getTransactionReceipt({ hash: hash as `0x${string}` });
 };
 
-// Guards the calldata itself: a real node carries out what a wallet is given.
-describe("what the checkout tells a payer to send", () => {
+// Verifies the calldata itself: a real node executes what the wallet receives.
+describe("the steps that the checkout gives a payer", () => {
   test.each([
     ["usdc", "25.000001", 25_000_001n, ["approve", "pay"]],
     ["coin18", "0.000000000000000001", 1n, ["approve", "pay"]],
     ["silent", "12.5", 12_500_000n, ["reset_allowance", "approve", "pay"]],
   ] as const)(
-    "in %s moves %s to the owner, and leaves no allowance",
+    "in %s, transfer %s to the owner and leave no allowance",
     async (token, amount, expectedBaseUnits, expectedKinds) => {
       const linkId = await createLink(token, amount);
       const { steps, paymentReference, proxyAddress } = await fetchInstructions(linkId);
@@ -95,7 +95,7 @@ describe("what the checkout tells a payer to send", () => {
     },
   );
 
-  test("by suffix moves the token to the owner in one transaction, whose calldata ends with the reference", async () => {
+  test("by suffix, transfer the token to the owner in one transaction whose calldata ends with the reference", async () => {
     const { ways, paymentReference } = await fetchInstructions(
       await createLink("usdc", "25.000001"),
     );
@@ -117,7 +117,7 @@ describe("what the checkout tells a payer to send", () => {
     expect(`0x${input.slice(-32)}`).toBe(paymentReference);
   });
 
-  test("in the chain's own coin sends it on to the owner", async () => {
+  test("in the chain's native coin, forward it to the owner", async () => {
     const { steps, paymentReference } = await fetchInstructions(await createLink("coin", "1.5"));
     const balanceBefore = await chain.client.getBalance({ address: shopAddress });
     const receipt = await sendStep(steps[0]);
@@ -127,7 +127,7 @@ describe("what the checkout tells a payer to send", () => {
     expect(receipt.logs[0]?.topics[1]).toBe(keccak256Hex(paymentReference));
   });
 
-  test("where the token wants a reset, would fail without it", async () => {
+  test("fail without the allowance reset for a token that requires it", async () => {
     const { steps } = await fetchInstructions(await createLink("silent", "1"));
     const [resetStep, approveStep] = steps;
     await sendStep(resetStep);

@@ -10,19 +10,19 @@ import { type RealSystem, startRealSystem } from "./rig/real-system.ts";
 import { startReceiver } from "./rig/receiver.ts";
 import { buildShopEnv } from "./rig/shop-env.ts";
 
-// What somebody can do who has taken a service over: they hold its credentials and see every request
-// that it receives. The sets of processes, roles and Kafka users are those of the chart.
+// Tests what an attacker can do who controls a service: they hold its credentials and see every
+// request that it receives. The processes, roles and Kafka users are those of the chart.
 
 const generateSecret = () => randomBytes(24).toString("hex");
 const operatorToken = generateSecret();
-/** The key descriptor of an account, which tells everybody who has it all payments to the account. */
+/** An account's key descriptor; it reveals all payments to the account. */
 const descriptorKey =
   "xpub6CatWdiZiodmUeTDp8LT5or8nmbKNcuyvz7WyksVFkKB4RHwCD3XyuvPEbvqAQY3rAPshWcMLoP2fMFMKHPJ4ZeZXYVUhLv1VMrjPC7PW6V";
 
 let system: RealSystem;
 let receiver: Awaited<ReturnType<typeof startReceiver>>;
 let merchant: Merchant & { walletId: string; keyId: string };
-/** A session of the merchant's that has proven presence just now, in a browser. */
+/** A browser session of the merchant with a fresh proof of presence. */
 let cookieJar: ReturnType<typeof createCookieJar>;
 
 beforeAll(async () => {
@@ -62,7 +62,7 @@ afterAll(async () => {
   await receiver?.close();
 });
 
-/** Where a browser of a signed-in person calls each service. */
+/** The paths at which a signed-in user's browser calls each service. */
 const pathsByService = {
   "webhook-dispatcher": ["/console/api/webhook-endpoints", "/console/api/webhook-deliveries/whd_1"],
   "links-api": [
@@ -77,7 +77,7 @@ const pathsByService = {
 } as const;
 type CompromisedService = keyof typeof pathsByService;
 
-/** Every cookie value that a service receives, under every name that auth-keys or a service reads. */
+/** Returns every cookie value that a service receives, under every name that auth-keys or a service reads. */
 const listReplayedCookies = (service: CompromisedService): string[] => {
   const headers = pathsByService[service].map((path) => cookieJar.getCookieHeader(path));
   const cookieValues = headers.flatMap((header) =>
@@ -108,7 +108,7 @@ const listAuthKeysAttempts = (): RequestAttempt[] => [
 const attackerAddress = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
 
 describe.each(Object.keys(pathsByService) as CompromisedService[])(
-  "whoever has taken %s over",
+  "an attacker who controls %s",
   (service) => {
     test("cannot replay a freshly proven session at auth-keys (rule CALLER-40)", async () => {
       const replayedCookies = listReplayedCookies(service);
@@ -127,7 +127,7 @@ describe.each(Object.keys(pathsByService) as CompromisedService[])(
       expect([...results].filter((result) => !result.endsWith(" 401"))).toEqual([]);
     });
 
-    test("cannot act for the person at the other service (rule CALLER-40)", async () => {
+    test("cannot act as the user at the other service (rule CALLER-40)", async () => {
       const attempts = {
         "webhook-dispatcher": [
           ["POST", "/console/api/payment-links", { toAmount: "1" }],
@@ -147,13 +147,13 @@ describe.each(Object.keys(pathsByService) as CompromisedService[])(
       }
     });
 
-    /** The tokens that the service holds, as bearers. */
+    /** Returns the service's tokens as bearer headers. */
     const listBearerHeaders = () =>
       [system.getEnv(service)["INTERNAL_TOKEN"], system.getEnv(service)["OPERATOR_TOKEN"]].map(
         (token) => ({ authorization: `Bearer ${token}` }),
       );
 
-    test("cannot make a sign-in link or act as an operator at another service (rule OPS-12)", async () => {
+    test("cannot create a sign-in link or act as an operator at another service (rule OPS-12)", async () => {
       const getInternalUrl = (name: string) =>
         `http://127.0.0.1:${system.replicas.find((replica) => replica.service === name)?.internalPort}`;
       const attempts = [
@@ -175,7 +175,7 @@ describe.each(Object.keys(pathsByService) as CompromisedService[])(
       }
     });
 
-    test("learns by its questions only whose session its own token is (rules CALLER-40 and CALLER-41)", async () => {
+    test("can introspect only its own service's session token (rules CALLER-40 and CALLER-41)", async () => {
       const [headers = {}] = listBearerHeaders();
       const introspectedServices = new Map<string, string>();
       const cookieValues = listReplayedCookies(service).flatMap((header) =>
@@ -196,11 +196,11 @@ describe.each(Object.keys(pathsByService) as CompromisedService[])(
       }
       expect([...introspectedServices.keys()]).toEqual([service]);
       const isDescriptorKnown = introspectedServices.get(service)?.includes(descriptorKey) ?? false;
-      // links-api derives each link's own address from the descriptor.
+      // links-api derives each link's address from the descriptor.
       expect(isDescriptorKnown).toBe(service === "links-api");
     });
 
-    test("reads and changes nothing in the schemas of the others", async () => {
+    test("cannot read or change anything in other schemas", async () => {
       const client = new Client({ connectionString: system.getEnv(service)["DATABASE_URL"] });
       await client.connect();
       try {
@@ -233,7 +233,7 @@ describe.each(Object.keys(pathsByService) as CompromisedService[])(
   },
 );
 
-/** The topics that tell of wallets, and those that complete a link. */
+/** The topics that carry wallets, and those that complete a link. */
 const forbiddenTopics = {
   "webhook-dispatcher": {
     produces: [topics.accounts, topics.paymentLinks, topics.settlements],
@@ -266,7 +266,7 @@ usersSuite.each(Object.keys(pathsByService) as CompromisedService[])(
       );
     const deniedPattern = /not authorized|does not host/i;
 
-    test("writes no wallet and completes no link (rule OPS-12)", async () => {
+    test("cannot publish a wallet or complete a link (rule OPS-12)", async () => {
       const producer = createKafka().producer();
       await producer.connect();
       try {
@@ -278,7 +278,7 @@ usersSuite.each(Object.keys(pathsByService) as CompromisedService[])(
             expect.stringMatching(deniedPattern),
           ]);
         }
-        // Its own topic takes what it sends, so the refusals are not for another reason.
+        // Publishing to its own topic succeeds, so the rejections have no other reason.
         const ownTopic = `${system.topicPrefix}${topicUsage[service].produces[0]}`;
         const sendResult = producer.send({
           topic: ownTopic,
@@ -290,7 +290,7 @@ usersSuite.each(Object.keys(pathsByService) as CompromisedService[])(
       }
     });
 
-    test("sees no topic that it does not need (rules CALLER-41, EVENT-10 and OPS-12)", async () => {
+    test("cannot see a topic that it does not need (rules CALLER-41, EVENT-10 and OPS-12)", async () => {
       const admin = createKafka().admin();
       await admin.connect();
       try {
@@ -302,7 +302,7 @@ usersSuite.each(Object.keys(pathsByService) as CompromisedService[])(
             expect.stringMatching(deniedPattern),
           ]);
         }
-        // It sees what it needs, so the refusals are not for another reason.
+        // It can read the topics that it needs, so the rejections have no other reason.
         for (const topic of topicUsage[service].consumes) {
           expect([topic, await readOffsets(topic)]).toEqual([topic, "done"]);
         }

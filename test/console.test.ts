@@ -13,15 +13,15 @@ const sources = readdirSync(appDirectory, { recursive: true, encoding: "utf8" })
 
 const firstLoadBytesMax = 160 * 1024;
 
-/** The browser is led there, and comes back to a page of ours. */
+/** The browser is redirected there, and returns to a page of ours. */
 const operationsCalledByBrowsers = new Set(["finishOidc"]);
 
 describe("the console's calls", () => {
-  test("are typed from the OpenAPI document as it is now (`npm run generate`)", () => {
+  test("are typed from the current OpenAPI document (`npm run generate`)", () => {
     expect(readFileSync(join(projectRoot, operationsFile), "utf8")).toBe(writeOperations());
   });
 
-  test("are all the calls that the console API has, and are made in no other way", () => {
+  test("cover every operation of the console API, and go through no other code", () => {
     const operationIds = [...writeOperations().matchAll(/^ {2}(\w+): \["/gm)].map(
       ([, id = ""]) => id,
     );
@@ -58,7 +58,7 @@ describe("the console's files", () => {
 
   const views = Object.keys(manifest).filter((name) => name.startsWith("app/pages/"));
 
-  test("of a first visit are under 160 KiB compressed, whichever view it begins with", () => {
+  test("are under 160 KiB compressed on a first visit, for every first view", () => {
     expect(views.length).toBeGreaterThan(7);
     for (const view of views) {
       const files = new Set([...collectFiles("app/main.tsx"), ...collectFiles(view)]);
@@ -66,7 +66,7 @@ describe("the console's files", () => {
     }
   });
 
-  test("run nothing of anybody else, and are the built ones", () => {
+  test("run no third-party code, and are the built ones", () => {
     for (const name of readdirSync(join(consoleDirectory, "assets"))) {
       if (!name.endsWith(".js")) continue;
       const text = readFileSync(join(consoleDirectory, "assets", name), "utf8");

@@ -36,7 +36,7 @@ const deployer = "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266";
 const sessionPath = "/console/api/session";
 const rejectedResult = "401 INVALID_SIWE_MESSAGE";
 const unavailableResult = "503 SIWE_CHAIN_UNAVAILABLE";
-/** A provider's bound. */
+/** A provider's response limit. */
 const responseMsMax = 4_000;
 
 const abi = parseAbi([
@@ -60,7 +60,7 @@ beforeAll(async () => {
   bytecodes = await compileContracts(source);
   anvil = await startAnvil({ flags: ["--chain-id", String(chainId)], log });
   factory = await deploy(bytecodes["TestWalletFactory"] ?? "0x");
-  // It takes requests and never answers.
+  // Accepts requests and never responds.
   silentServer = createServer(() => {}).listen(0, "127.0.0.1");
   rig = await createRig({ rpcUrls: new Map([[String(chainId), [anvil.url]]]) });
 });
@@ -90,7 +90,7 @@ const deploy = async (data: Hex): Promise<Hex> => {
 const walletCode = (owner: Hex, name = "TestWallet"): Hex =>
   encodeDeployData({ abi, bytecode: bytecodes[name] ?? "0x", args: [owner] });
 
-/** A wallet that is at its address only once somebody deploys it. */
+/** Plans a wallet whose address is known before it is deployed. */
 const planWallet = (owner: Hex, salt = pad(owner)) => ({
   address: getContractAddress({
     from: factory,
@@ -104,7 +104,7 @@ const planWallet = (owner: Hex, salt = pad(owner)) => ({
 type SignInAttempt = {
   address: Hex;
   signer: Signer;
-  /** What stands around the signature; nothing unless given. */
+  /** Wraps the signature; by default leaves it unchanged. */
   wrapSignature?: (signature: Hex) => Hex;
   targetRig?: Rig;
   chain?: number;
@@ -127,7 +127,7 @@ const signIn = async ({
 const createErc6492Wrapper = (address: Hex, data: Hex) => (signature: Hex) =>
   serializeErc6492Signature({ address, data, signature });
 
-describe("a contract wallet that is deployed", () => {
+describe("a deployed contract wallet", () => {
   test("signs in by its owner's signature, as itself on its chain, and proves presence (rule CALLER-11)", async () => {
     const owner = createWallet();
     const address = await deploy(walletCode(owner.address));
@@ -148,7 +148,7 @@ describe("a contract wallet that is deployed", () => {
     expect(proof.status).toBe(204);
   });
 
-  test("refuses everybody else's signature, bare or wrapped", async () => {
+  test("rejects anyone else's signature, bare or wrapped", async () => {
     const address = await deploy(walletCode(createWallet().address));
     const signer = createWallet();
     expect(summarizeResponse(await signIn({ address, signer }))).toBe(rejectedResult);
@@ -159,7 +159,7 @@ describe("a contract wallet that is deployed", () => {
     );
   });
 
-  test("refuses what is wrapped as no contract's signature can be", async () => {
+  test("rejects a malformed signature wrapper", async () => {
     const signer = createWallet();
     const address = await deploy(walletCode(signer.address));
     const createMarkedSignature = (paddingHex: string) => (): Hex =>
@@ -173,7 +173,7 @@ describe("a contract wallet that is deployed", () => {
     }
   });
 
-  test("is asked as it is now: a former owner signs nobody in", async () => {
+  test("is verified in its current state: a former owner cannot sign in", async () => {
     const formerOwner = createWallet();
     const newOwner = createWallet();
     const address = await deploy(walletCode(formerOwner.address));
@@ -189,7 +189,7 @@ describe("a contract wallet that is deployed", () => {
     } as never);
     await send({ from: formerOwner.address, to: address, data });
     expect(summarizeResponse(await signIn({ address, signer: formerOwner }))).toBe(rejectedResult);
-    // What made it would give it back to the former owner, had it no code yet.
+    // If the wallet had no code yet, its creation call would make the former owner its owner again.
     const wrapSignature = createErc6492Wrapper(
       factory,
       planWallet(formerOwner.address).creationCalldata,
@@ -200,8 +200,8 @@ describe("a contract wallet that is deployed", () => {
     expect((await signIn({ address, signer: newOwner })).body["id"]).toBe(body["id"]);
   });
 
-  // ERC-6492 would let the signature prepare it first.
-  test("is asked as it stands: what a signature names to be called is not", async () => {
+  // ERC-6492 would let the signature's call prepare the contract first.
+  test("is verified without running the call that a signature contains", async () => {
     const attacker = createWallet();
     const address = await deploy(walletCode(createWallet().address, "OpenWallet"));
     const data = encodeFunctionData({ abi, functionName: "take", args: [attacker.address] });
@@ -211,7 +211,7 @@ describe("a contract wallet that is deployed", () => {
     );
   });
 
-  test("that spins or talks for ever is refused within a bound", async () => {
+  test("is rejected within the time limit if it loops or responds endlessly", async () => {
     const startedAt = performance.now();
     for (const name of ["Spinner", "Chatterer"]) {
       const address = await deploy(bytecodes[name] ?? "0x");
@@ -225,8 +225,8 @@ describe("a contract wallet that is deployed", () => {
   });
 });
 
-describe("a contract wallet that is not deployed yet", () => {
-  test("signs in by a signature that says what deploys it, and is the same one later (rule CALLER-11)", async () => {
+describe("a contract wallet that is not deployed", () => {
+  test("signs in with a signature that contains its deployment, and keeps its identity once deployed (rule CALLER-11)", async () => {
     const owner = createWallet();
     const { address, creationCalldata } = planWallet(owner.address);
     const wrapSignature = createErc6492Wrapper(factory, creationCalldata);
@@ -245,7 +245,7 @@ describe("a contract wallet that is not deployed yet", () => {
     ]);
   });
 
-  test("refuses another signer", async () => {
+  test("rejects another signer", async () => {
     const { address, creationCalldata } = planWallet(createWallet().address);
     const wrapSignature = createErc6492Wrapper(factory, creationCalldata);
     expect(
@@ -253,8 +253,8 @@ describe("a contract wallet that is not deployed yet", () => {
     ).toBe(rejectedResult);
   });
 
-  // The call that a signature names runs first, and may be anything.
-  test("is nobody else's address: no call that a signature names makes it one's own", async () => {
+  // The call that a signature contains runs first, and may be anything.
+  test("cannot be claimed through the call that a signature contains", async () => {
     const attacker = createWallet();
     const alwaysValidWallet = await deploy(bytecodes["YesSayer"] ?? "0x");
     const attackerWallet = planWallet(attacker.address);
@@ -263,7 +263,7 @@ describe("a contract wallet that is not deployed yet", () => {
       createErc6492Wrapper(alwaysValidWallet, "0x1234"),
       createErc6492Wrapper(factory, attackerWallet.creationCalldata),
       createErc6492Wrapper(attackerWallet.address, "0x"),
-      // Unwrapped once it would be a wrapped one still.
+      // Unwrapped once, this is still a wrapped signature.
       (signature: Hex) =>
         createErc6492Wrapper(
           alwaysValidWallet,
@@ -280,11 +280,11 @@ describe("a contract wallet that is not deployed yet", () => {
   });
 });
 
-describe("an address is another identity", () => {
-  test("as a key's own than as a contract's", async () => {
+describe("an address has separate identities", () => {
+  test("for its key and for a contract", async () => {
     const keyWallet = createWallet();
     const keyResponse = await signIn({ address: keyWallet.address, signer: keyWallet });
-    // As if another's contract came to lie there.
+    // Simulates a contract that another owner deploys at the key's address.
     const code = await client().getCode({ address: await deploy(walletCode(deployer)) });
     const otherOwner = createWallet();
     const copiedWallet = await deploy(walletCode(otherOwner.address));
@@ -299,17 +299,21 @@ describe("an address is another identity", () => {
   });
 });
 
-describe("a chain that cannot be asked (rule CALLER-11)", () => {
+describe("an unavailable chain (rule CALLER-11)", () => {
   const createOwnRig = (...urls: string[]) =>
     createRig({ rpcUrls: urls.length === 0 ? new Map() : new Map([[String(chainId), urls]]) });
   const getSilentUrl = () => `http://127.0.0.1:${(silentServer.address() as AddressInfo).port}`;
 
   test.each<[string, string, () => string[]]>([
     ["no provider", rejectedResult, () => []],
-    ["a provider that is silent", unavailableResult, () => [getSilentUrl()]],
-    ["a provider that is gone", unavailableResult, () => ["http://127.0.0.1:1"]],
-    ["one of two that is silent", unavailableResult, () => [anvil.url, getSilentUrl()]],
-  ])("as there is %s, refuses a contract in time, and no key", async (_name, code, urls) => {
+    ["a provider that does not respond", unavailableResult, () => [getSilentUrl()]],
+    ["a provider that is unreachable", unavailableResult, () => ["http://127.0.0.1:1"]],
+    [
+      "one of two providers that does not respond",
+      unavailableResult,
+      () => [anvil.url, getSilentUrl()],
+    ],
+  ])("with %s, rejects a contract wallet in time and accepts a key", async (_name, code, urls) => {
     const ownRig = await createOwnRig(...urls());
     try {
       const signer = createWallet();
@@ -325,7 +329,7 @@ describe("a chain that cannot be asked (rule CALLER-11)", () => {
     }
   });
 
-  test("by two providers that contradict one another lets nobody in", async () => {
+  test("blocks the sign-in when two providers contradict each other", async () => {
     const log = createLog({ service: "tests", level: "warn" });
     const laggingAnvil = await startAnvil({ flags: ["--chain-id", String(chainId)], log });
     const ownRig = await createOwnRig(anvil.url, laggingAnvil.url);
@@ -341,7 +345,7 @@ describe("a chain that cannot be asked (rule CALLER-11)", () => {
     }
   });
 
-  test("is not asked in place of another: the message's own chain counts", async () => {
+  test("is not replaced by another chain: the message's chain is used", async () => {
     const signer = createWallet();
     const address = await deploy(walletCode(signer.address));
     expect(summarizeResponse(await signIn({ address, signer, chain: 1 }))).toBe(rejectedResult);

@@ -29,7 +29,7 @@ describe("500 payments on 50 links while services are killed", () => {
       replicasPerService: 1,
       env: {
         ...buildShopEnv(receiver),
-        // A killed dispatcher's attempt is tried again soon, so that the test need not wait long.
+        // Retries a killed dispatcher's attempts soon, to keep the test short.
         WEBHOOK_RETRY_SCHEDULE_SECONDS: "0,1,1,1,1,1",
         WEBHOOK_TIMEOUT_SECONDS: "2",
         RATE_LIMIT_PER_IP: "10000:10000",
@@ -60,7 +60,7 @@ describe("500 payments on 50 links while services are killed", () => {
       );
       const totalCents = amounts.reduce((sum, amount) => sum + BigInt(amount.replace(".", "")), 0n);
       const exactAmount = `${totalCents / 100n}.${(totalCents % 100n).toString().padStart(2, "0")}`;
-      // Half of the links complete by their amount, half by their number of uses.
+      // Half of the links complete by their amount, half by their number of payments.
       const body =
         index % 2 === 0
           ? { toAmount: exactAmount }
@@ -78,7 +78,7 @@ describe("500 payments on 50 links while services are killed", () => {
     return shuffle(payments);
   };
 
-  test("sums are exact, each event is told once per endpoint, and nothing is lost", async () => {
+  test("sum up exactly, produce each event once per endpoint, and none is lost", async () => {
     const payments = await createLinks();
     const killOrder = shuffle([
       ...system.replicas,

@@ -23,14 +23,14 @@ let children: Child[];
 let baseUrl: string;
 let internalUrl: string;
 let receiver: WebhookReceiver;
-/** What a start is given beside what all of them are. */
+/** Environment variables that a test adds to the common ones. */
 let extraEnv: Record<string, string>;
 
 beforeEach(async () => {
   receiver = await startReceiver();
   extraEnv = {};
   dataDir = await mkdtemp(join(tmpdir(), "payment-links-"));
-  // If root starts it, Postgres runs as another user, who must be able to enter.
+  // When root starts Postgres, it runs as another user, who needs access to this directory.
   await chmod(dataDir, 0o755);
   const [port = 0, internalPort = 0, devnetPort = 0] = await findFreePorts(3);
   ports = { port, internalPort, devnetPort };
@@ -51,7 +51,7 @@ const startAllInOne = async (...args: string[]): Promise<Child> => {
     PORT: String(ports.port),
     INTERNAL_PORT: String(ports.internalPort),
     DEVNET_PORT: String(ports.devnetPort),
-    // The test asks for a link's state more often than a person would.
+    // The test polls a link's state more often than a user would.
     RATE_LIMIT_PER_IP: "10000:10000",
     WEBHOOK_HOST_OVERRIDES: `receiver.test=http://127.0.0.1:${receiver.port}`,
     LOG_LEVEL: "warn",
@@ -64,7 +64,7 @@ const startAllInOne = async (...args: string[]): Promise<Child> => {
   return child;
 };
 
-/** Runs the operator's command line; answers its exit code and all its output. */
+/** Runs the operator's command line; returns its exit code and its output. */
 const runAdmin = async (...args: string[]) => {
   const child = startChild(
     "deploy/src/admin.ts",
@@ -75,7 +75,7 @@ const runAdmin = async (...args: string[]) => {
   return { code: await child.terminate("SIGTERM"), output: child.output() };
 };
 
-/** An account whose links are paid on the EVM development chain. */
+/** Creates an account whose links are paid on the EVM development chain. */
 const createShopMerchant = async (): Promise<Merchant> => {
   const merchant = await createMerchant({ baseUrl, internalUrl }, "alice");
   await addWallet(merchant);
@@ -94,7 +94,7 @@ const addWallet = async (
   expect([walletResponse.status, walletResponse.body["isDefault"]]).toEqual([201, true]);
 };
 
-/** An address of nobody's: what is paid here is worth nothing. */
+/** An address that belongs to no one: payments to it have no value. */
 const shopAddress = "0x8617E340B3D01FA5F11F306F4090FD50E238070D";
 
 const createLink = async ({ apiKey }: Merchant, body: object): Promise<string> => {
@@ -131,7 +131,7 @@ const callNode = async (method: string, ...params: unknown[]) => {
   return response.body["result"];
 };
 
-/** A wallet on a local chain, how its transactions look, and an amount with two parts of it. */
+/** A wallet on a local chain, the format of its transaction ids, and an amount with two parts of it. */
 type LocalWallet = {
   tokenId: string;
   walletAddress: string;
@@ -141,7 +141,7 @@ type LocalWallet = {
 
 const usdcAmounts = ["25", "10.000001", "14.999999"] as const;
 
-/** Of nobody's. */
+/** A wallet without an owner. */
 const evmWallet: LocalWallet = {
   tokenId: devnet.tokenId,
   walletAddress: shopAddress,
@@ -162,7 +162,7 @@ const otherWallets: LocalWallet[] = [
     amounts: usdcAmounts,
   },
 ];
-/** Of the words that BIP-84 has its examples of. */
+/** Derived from the mnemonic of BIP-84's test vectors. */
 const bitcoinWallet: LocalWallet = {
   tokenId: "btc-local-bitcoin",
   walletAddress:
@@ -171,14 +171,20 @@ const bitcoinWallet: LocalWallet = {
   amounts: ["0.25", "0.1", "0.15"],
 };
 
-/** Its types as they came, each once, all signed. */
+/**
+ * Returns the link's webhook types in order of arrival, without duplicates. An invalid signature
+ * shows as `unsigned`.
+ */
 const listWebhookTypes = (secret: string, linkId: string): string[] =>
   receiver.received
     .filter(({ body }) => body.data["paymentLinkId"] === linkId)
     .map((webhook) => (isSignedWith(secret, webhook) ? webhook.body.type : "unsigned"))
     .sort();
 
-/** Makes the start find none of the named package, as on a machine where it does not install. */
+/**
+ * Returns a Node option that makes a package impossible to import, as on a machine where it cannot
+ * be installed.
+ */
 const buildMissingPackageOption = (name: string): string =>
   `--import=data:text/javascript,${encodeURIComponent(
     `import { registerHooks } from "node:module";
@@ -188,13 +194,13 @@ const buildMissingPackageOption = (name: string): string =>
      } });`,
   )}`;
 
-/** ERC-20 `balanceOf(owner)`, in base units. */
+/** Returns the ERC-20 `balanceOf(owner)`, in base units. */
 const balanceOf = async (owner: string): Promise<bigint> => {
   const data = `0x70a08231${owner.slice(2).padStart(64, "0")}`;
   return BigInt(String(await callNode("eth_call", { to: devnet.token, data }, "latest")));
 };
 
-/** The id of the token that a link is paid in. */
+/** Returns the id of the token in which a link is paid. */
 const getTokenId = async (linkId: string): Promise<string> => {
   const { user } = await readLink(linkId);
   return (user as { wallet: { token: { id: string } } }).wallet.token.id;
@@ -205,7 +211,7 @@ const createLinks = async (merchant: Merchant, wallets: readonly LocalWallet[]) 
   for (const wallet of wallets) {
     const { tokenId, walletAddress, amounts } = wallet;
     await addWallet(merchant, { tokenId, walletAddress });
-    // Another default wallet takes effect within a second (rule CALLER-3).
+    // A new default wallet takes effect within 1 second (rule CALLER-3).
     const linkId = await waitUntil("a link to this wallet", async () => {
       const id = await createLink(merchant, { toAmount: amounts[0] });
       return (await getTokenId(id)) === tokenId && id;
@@ -266,8 +272,9 @@ const payOnResetChains = async (wallets: readonly LocalWallet[]): Promise<void> 
 };
 
 describe("the development chain of npm start", () => {
-  // Guards the whole walk: checkout's calldata, the proxy, the watcher, the link; over two restarts.
-  test("a link is paid for real, in parts, also after a restart and a crash", async () => {
+  // Covers the whole path: the checkout's calldata, the proxy, the watcher and the link, across two
+  // restarts.
+  test("lets a link be paid for real, in parts, across a restart and a crash", async () => {
     const firstRun = await startAllInOne();
     const merchant = await createShopMerchant();
     const linkId = await createLink(merchant, { toAmount: "25" });
@@ -292,7 +299,7 @@ describe("the development chain of npm start", () => {
     await runAdmin("devnet", "pay", "--link", linkId, "--amount", "4.999999");
     await waitUntilReceived(linkId, "15");
     await secondRun.terminate("SIGKILL");
-    // Its node ends after it, once the node's state is written.
+    // Its node ends later than the process, once it has written its state.
     await waitUntil("the port is free", () =>
       callNode("eth_chainId").then(
         () => false,
@@ -309,7 +316,7 @@ describe("the development chain of npm start", () => {
     expect(await balanceOf(shopAddress)).toBe(25_000_000n);
   });
 
-  test("a link that is completed, expired or deactivated can be paid, so that its owner sees a payment too many or too late", async () => {
+  test("lets a completed, expired or deactivated link be paid, so that its owner sees the extra or late payment", async () => {
     await startAllInOne();
     const merchant = await createShopMerchant();
     const readPayments = async (linkId: string) => {
@@ -342,7 +349,8 @@ describe("the development chain of npm start", () => {
     await runAdmin("devnet", "pay", "--link", twicePaidLinkId);
     await expectLatePayment(twicePaidLinkId, "25", "completed");
 
-    // A block's time has no fraction: one mined in the second of the expiry would be in time.
+    // Block times are whole seconds: a block mined in the second of the expiry would still be in
+    // time.
     const expirationDate = new Date((Math.ceil(Date.now() / 1_000) + 1) * 1_000).toISOString();
     await expectLatePayment(
       await createLink(merchant, { toAmount: "3", expirationDate }),
@@ -357,18 +365,19 @@ describe("the development chain of npm start", () => {
     expect(await balanceOf(shopAddress)).toBe(57_000_000n);
   });
 
-  // Guards the same walk on the other families, and that what each keeps fits what its watcher keeps.
+  // Covers the same path on the other families, and that a chain's stored state matches its
+  // watcher's.
   test(
-    "a link on each other local chain is paid in parts, over a crash, and its owner is told",
+    "lets a link on each other local chain be paid in parts, across a crash, and notifies its owner",
     () => payAcrossCrash(otherWallets),
     crashTestMsMax,
   );
 
-  // Guards what the README promises: a watcher that knows the old chain follows the new one.
-  test("chains whose files were deleted begin anew, and links on them are paid", () =>
+  // The README promises that a watcher of the old chain follows the new one.
+  test("starts from scratch when its files are deleted, and links on it are paid", () =>
     payOnResetChains([evmWallet, ...otherWallets]));
 
-  test("a local chain whose programs are not there is told of in one line, and left out", async () => {
+  test("skips a local chain whose programs are missing, and says so in one line", async () => {
     extraEnv = { NODE_OPTIONS: buildMissingPackageOption("litesvm") };
     const child = await startAllInOne();
     expect(child.output()).toMatch(/^There is no Local Solana: litesvm is not here$/m);
@@ -381,7 +390,7 @@ describe("the development chain of npm start", () => {
     expect(ids).not.toContain("usdc-local-solana");
   });
 
-  test("DEVNET_CHAINS chooses; a link on one that is not opened any more stays readable", async () => {
+  test("is selected by DEVNET_CHAINS; a link on another chain stays readable", async () => {
     extraEnv = { DEVNET_CHAINS: "local-tron" };
     const firstRun = await startAllInOne();
     expect(firstRun.output()).toContain("Local Tron");
@@ -404,7 +413,7 @@ describe("the development chain of npm start", () => {
     );
   });
 
-  test("what cannot be paid on it is told so: a link of another chain, none, an amount too fine", async () => {
+  test("explains why it cannot pay: a link of another chain, an unknown link, too many decimals", async () => {
     await startAllInOne();
     const merchant = await createShopMerchant();
     const linkId = await createLink(merchant, { toAmount: "1" });
@@ -433,7 +442,7 @@ describe("the development chain of npm start", () => {
     );
   });
 
-  test("given a taken port, it has another and says so; the operator's command finds it", async () => {
+  test("uses another port and says so when its port is taken; the operator's command finds it", async () => {
     const portHolder = createServer();
     await new Promise<void>((resolve) => portHolder.listen(ports.devnetPort, "127.0.0.1", resolve));
     try {
@@ -447,7 +456,7 @@ describe("the development chain of npm start", () => {
     }
   });
 
-  test("--no-devnet leaves it out; links that were made on it stay readable", async () => {
+  test("is skipped with --no-devnet; links created on it stay readable", async () => {
     const firstRun = await startAllInOne("--no-devnet");
     expect(firstRun.output()).not.toMatch(/devnet|local /i);
     const merchant = await createMerchant({ baseUrl, internalUrl }, "alice");
@@ -481,11 +490,11 @@ describe("the development chain of npm start", () => {
 
 bitcoinSuite.describe("the local Bitcoin of npm start", () => {
   test(
-    "a link is paid in parts, over a crash, and its owner is told",
+    "lets a link be paid in parts, across a crash, and notifies its owner",
     () => payAcrossCrash([bitcoinWallet]),
     crashTestMsMax,
   );
 
-  test("begins anew where its file was deleted, and a link on it is paid", () =>
+  test("starts from scratch when its file is deleted, and a link on it is paid", () =>
     payOnResetChains([bitcoinWallet]));
 });

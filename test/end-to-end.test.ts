@@ -13,7 +13,7 @@ import { createWallet } from "./rig/wallet.ts";
 const { describe, test } = requireChromium();
 
 const payerAddress = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
-/** An address of nobody's: what is paid here is worth nothing. */
+/** An address that belongs to no one: payments to it have no value. */
 const shopAddress = "0x8617E340B3D01FA5F11F306F4090FD50E238070D";
 
 let system: Awaited<ReturnType<typeof startAllInOneSystem>>;
@@ -50,7 +50,7 @@ const mintTokens = (baseUnits: bigint) => {
 const followLink = ({ page }: Tab, name: string) =>
   page.getByRole("link", { name, exact: true }).first().click();
 
-/** Takes the next step of the first run, from the overview. */
+/** Opens the next step of the setup from the overview. */
 const openSetupStep = async (tab: Tab, step: string): Promise<void> => {
   await followLink(tab, "Overview");
   await followLink(tab, step);
@@ -63,7 +63,7 @@ const storeSecret = async (tab: Tab): Promise<string> => {
   return secret;
 };
 
-/** What a new account lacks, as the overview names it; answers the first link and a secret. */
+/** Completes the setup as the overview lists it; returns the first link and a webhook secret. */
 const completeSetup = async (tab: Tab) => {
   const getField = (label: string) => tab.page.getByLabel(label, { exact: true });
   await openSetupStep(tab, "Choose a handle");
@@ -104,8 +104,8 @@ const payLink = async (tab: Tab, url: string): Promise<void> => {
   await tab.waitForText("Order 7");
 };
 
-describe("the whole story, on npm start with its development chain", () => {
-  test("goes from nobody to a paid link, a receipt and its webhooks, in browsers alone", async () => {
+describe("npm start with its development chain, end to end", () => {
+  test("takes a new user to a paid link, a receipt and its webhooks, using only browsers", async () => {
     const ownerUser = await chromium.createBrowserUser({ origin: system.baseUrl });
     await createSignInWallet(ownerUser.context);
     const shopTab = await ownerUser.openTab();
@@ -123,7 +123,7 @@ describe("the whole story, on npm start with its development chain", () => {
     });
     await payLink(await payerUser.openTab(), url);
 
-    // The owner's tab still stands on the link, and hears of it by itself.
+    // The owner's tab still shows the link, and updates by itself.
     const expectedTexts = [
       "Payment seen",
       "Payment settled",

@@ -11,7 +11,7 @@ import { projectRoot } from "./rig/child.ts";
 let directory: string;
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), "payment-links-ended-"));
-  // If root starts it, Postgres runs as another user, who must be able to enter.
+  // When root starts Postgres, it runs as another user, who needs access to this directory.
   await chmod(directory, 0o755);
 });
 afterAll(() => rm(directory, { recursive: true, force: true }));
@@ -21,11 +21,11 @@ type DescendantProcess = { pid: number; name: string };
 const listDescendants = (pid: number): DescendantProcess[] =>
   listChildren(pid).flatMap((child) => [child, ...listDescendants(child.pid)]);
 
-/** One that has ended, and that nobody has asked for its exit code yet, has no command line any more. */
+/** An exited process whose exit code was not collected yet has no command line. */
 const isRunning = async ({ pid }: DescendantProcess): Promise<boolean> =>
   (await readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "")) !== "";
 
-test("a bench that a signal ends leaves no process and no file", async () => {
+test("a bench terminated by a signal leaves no process and no file", async () => {
   const { DATABASE_URL: _, ...env } = process.env;
   const command = ["--silent", "run", "bench", "--", "create"];
   const bench = spawn("npm", command, {

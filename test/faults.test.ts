@@ -34,7 +34,7 @@ const parsePatch = (text: string, id = "packages/bus/sends-an-event-twice") =>
   parseFault(id, `/${id}.patch`, text);
 
 describe("a planted fault", () => {
-  test("is read with its headers and the files that it changes", () => {
+  test("is parsed into its headers and the files that it changes", () => {
     expect(parsePatch(createPatch())).toEqual({
       id: "packages/bus/sends-an-event-twice",
       path: "/packages/bus/sends-an-event-twice.patch",
@@ -49,15 +49,19 @@ describe("a planted fault", () => {
   test.each([
     ["a missing header", createPatch({ Breaks: undefined }), "its headers must be Room, Undoes"],
     ["an unknown header", createPatch({ Severity: "high" }), "its headers must be Room, Undoes"],
-    ["a line that is no header", `A note\n${createPatch()}`, '"A note" is no header'],
+    ["a line that is not a header", `A note\n${createPatch()}`, '"A note" is no header'],
     ["a header without a value", createPatch({ Breaks: "" }), '"Breaks: " is no header'],
     [
-      "the room of another folder",
+      "the package of another folder",
       createPatch({ Room: "packages/http" }),
       "its room is packages/bus",
     ],
     ["a commit without a subject", createPatch({ Undoes: "0123abcd" }), "Undoes must be a hash"],
-    ["half a sentence", createPatch({ Breaks: "a webhook twice" }), "Breaks must be a sentence"],
+    [
+      "an incomplete sentence",
+      createPatch({ Breaks: "a webhook twice" }),
+      "Breaks must be a sentence",
+    ],
     ["no diff", createPatch({}, ""), "it has no diff"],
     [
       "a changed test",
@@ -69,7 +73,7 @@ describe("a planted fault", () => {
     expect(() => parsePatch(text)).toThrow(message);
   });
 
-  test("of the simulation names its seeds, and the room of the product's code", () => {
+  test("of the simulation names its seeds, and the package of the product's code", () => {
     const text = createPatch({ Seeds: "17, 4711" });
     const { packageName, seeds } = parsePatch(text, "simulation/sends-an-event-twice");
     expect({ packageName, seeds }).toEqual({
@@ -90,7 +94,7 @@ describe("a planted fault", () => {
     );
   });
 
-  test("is selected by its room, a part of the room, its name or its id", () => {
+  test("is selected by its package, a part of the package name, its name or its id", () => {
     const plantedFaults = [
       parsePatch(createPatch()),
       parsePatch(createPatch(), "packages/bus/loses-an-event"),
@@ -110,7 +114,7 @@ describe("a planted fault", () => {
 describe("the planted faults", () => {
   const plantedFaults = readFaults(projectRoot);
 
-  test("are two or more in each of twenty rooms or more", () => {
+  test("cover at least 20 packages, with two or more each", () => {
     const faultsByPackage = Map.groupBy(plantedFaults, ({ packageName }) => packageName);
     expect(faultsByPackage.size).toBeGreaterThanOrEqual(20);
     expect(
@@ -120,7 +124,7 @@ describe("the planted faults", () => {
     ).toEqual([]);
   });
 
-  test("name test files that are there", () => {
+  test("name existing test files", () => {
     const missing = plantedFaults.flatMap(({ caughtBy, id }) =>
       caughtBy.filter((file) => !existsSync(join(projectRoot, file))).map((file) => [id, file]),
     );

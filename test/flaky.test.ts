@@ -7,7 +7,7 @@ import { waitUntil } from "@payment-links/runtime/testing";
 import { projectRoot } from "./rig/child.ts";
 import { listDescendants } from "./rig/descendants.ts";
 
-/** Jest finds it; no test reads this folder. */
+/** Jest finds this file; no test reads the folder. */
 const plantedTestPath = join(projectRoot, `test/jest/planted-${process.pid}.test.ts`);
 afterEach(() => rmSync(plantedTestPath, { force: true }));
 
@@ -35,7 +35,7 @@ const startFlakyCommand = (runCount: number, text: string) => {
   return { child, exited, output: () => output };
 };
 
-test("a test that fails in some runs is counted, and the command fails", async () => {
+test("counts a test that fails in some runs, and fails the command", async () => {
   const { code, output, errorOutput } = await startFlakyCommand(3, flakyTestSource).exited;
   expect(output.replaceAll(/\([\d.]+ s\)/g, "(n s)").split("\n")).toEqual([
     "run 1 of 3: 2 passed, 0 failed (n s)",
@@ -49,7 +49,7 @@ test("a test that fails in some runs is counted, and the command fails", async (
   expect(code).toBe(1);
 });
 
-test("an interrupted command ends its busy processes", async () => {
+test("stops its busy processes when interrupted", async () => {
   const { child, exited, output } = startFlakyCommand(1_000, flakyTestSource);
   await waitUntil("a run is over", () => output().includes("run 1 of"));
   const busyPids = await listDescendants(child.pid ?? -1, "MainThread");

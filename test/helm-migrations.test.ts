@@ -46,7 +46,7 @@ describe("the step that waits for the migrations' Secrets", () => {
     return child.terminate("SIGTERM");
   };
 
-  test("names at its end, in its last line, every Secret and key that is missing or empty, and no value", async () => {
+  test("ends with a line that names every missing or empty Secret and key, and no value", async () => {
     await writeValue("Secret/databases/migrations-url", "postgres://canary@postgres/pl");
     await writeValue("Secret/databases/links-api-url", "");
     await writeValue("ConfigMap/company-ca/ca.crt", "a certificate");
@@ -59,7 +59,7 @@ describe("the step that waits for the migrations' Secrets", () => {
     expect(child.output()).not.toContain("canary");
   });
 
-  test("goes on as soon as all is there, however late that comes", async () => {
+  test("continues as soon as everything exists, however late", async () => {
     const child = startStep(3_600);
     await waitUntil("it says what it waits for", () => child.output().includes("waiting 3600 s"));
     for (const { kind, name, keys } of requiredKeys) {
@@ -68,7 +68,7 @@ describe("the step that waits for the migrations' Secrets", () => {
     expect(await waitForExitCode(child)).toBe(0);
   });
 
-  test("hears that it is to end", async () => {
+  test("stops on SIGTERM", async () => {
     const child = startStep(3_600);
     await waitUntil("it says what it waits for", () => child.output().includes("waiting"));
     expect(await child.terminate("SIGTERM")).toBe(143);
@@ -94,7 +94,7 @@ describe("the step that waits for the migrations' servers", () => {
     for (const server of servers.splice(0)) server.close();
   });
 
-  test("names at its end, in its last line, every server that was not reached, and no password", async () => {
+  test("ends with a line that names every unreachable server, and no password", async () => {
     const ports = await findFreePorts(3);
     const [postgresAddress, firstBroker, secondBroker] = ports.map(
       (port) => `127.0.0.1:${port} (ECONNREFUSED)`,
@@ -109,7 +109,7 @@ describe("the step that waits for the migrations' servers", () => {
     expect(child.output()).not.toContain("canary");
   });
 
-  test("goes on as soon as Postgres and one broker are there, however late that comes", async () => {
+  test("continues as soon as Postgres and one broker are reachable, however late", async () => {
     const ports = await findFreePorts(3);
     const child = startStep(ports, 3_600);
     await waitUntil("it waits for both", () => /Postgres .* Kafka/.test(child.output()));
@@ -119,7 +119,7 @@ describe("the step that waits for the migrations' servers", () => {
     expect(await child.terminate("SIGTERM")).toBe(0);
   });
 
-  test("leaves it to the migrations to speak of a URL without a server", async () => {
+  test("leaves a URL without a server to the migrations", async () => {
     const [broker] = await findFreePorts(1);
     await startServer(broker);
     for (const url of ["canary", "postgres:///pl?host=/sockets", "postgres://a:b@%2Fsockets/pl"]) {
@@ -134,7 +134,7 @@ describe("the step that waits for the migrations' servers", () => {
     }
   });
 
-  test("hears that it is to end", async () => {
+  test("stops on SIGTERM", async () => {
     const child = startStep(await findFreePorts(2), 3_600);
     await waitUntil("it says what it waits for", () => child.output().includes("waiting"));
     expect(await child.terminate("SIGTERM")).toBe(143);
@@ -165,7 +165,7 @@ const renderJob = async (topology: string, extraArgs: readonly string[] = []) =>
 };
 
 helmSuite.describe("the migrations Job", () => {
-  test("waits first, for each key that its containers read, of Secrets and ConfigMaps alike", async () => {
+  test("first waits for each Secret and ConfigMap key that its containers read", async () => {
     const requiredVariable = {
       name: "FROM",
       valueFrom: { configMapKeyRef: { name: "more", key: "from" } },
@@ -199,7 +199,7 @@ helmSuite.describe("the migrations Job", () => {
     expect(new Set(requiredPaths)).toEqual(new Set([...requiredSecretKeys, ...configMapKeys]));
 
     const { projected } = job.spec.template.spec.volumes.find(({ name }) => name === "needs") ?? {};
-    // Names are enough: with this mode nobody but root reads a value.
+    // Names are enough: with this mode only root can read a value.
     expect(projected?.defaultMode).toBe(0);
     const projectedPaths = (projected?.sources ?? []).flatMap((source) =>
       Object.entries(source).flatMap(([sourceType, { name, optional: isOptional, items }]) => {
@@ -214,7 +214,7 @@ helmSuite.describe("the migrations Job", () => {
     expect(projectedPaths).toEqual(requiredPaths);
   });
 
-  test("then waits for the Postgres and the brokers that it prepares, as its pod's last word", async () => {
+  test("then waits for the Postgres and the brokers that it prepares, and reports failures in the pod's termination message", async () => {
     const { job, containers } = await renderJob("production");
     const [, serversStep] = job.spec.template.spec.initContainers;
     expect(serversStep).toMatchObject({
@@ -230,7 +230,7 @@ helmSuite.describe("the migrations Job", () => {
       expect(env).toEqual(expect.arrayContaining(serverVariables));
   });
 
-  test("starts without its certificates, so that it can say that they are missing", async () => {
+  test("starts without its certificates, so that it can report that they are missing", async () => {
     const { job } = await renderJob("production");
     const certificatesVolume = job.spec.template.spec.volumes.find(
       ({ name }) => name === "certificates",
@@ -238,7 +238,7 @@ helmSuite.describe("the migrations Job", () => {
     expect(certificatesVolume).toMatchObject({ configMap: { name: "company-ca", optional: true } });
   });
 
-  test("waits as long as it is told, and as a hook is not tried again when that was in vain", async () => {
+  test("waits for the configured time, and as a hook is not retried after a timeout", async () => {
     const { job, containers } = await renderJob("minimal", ["--set", "migrations.waitSeconds=7"]);
     const waitingStepNames = ["wait-for-secrets", "wait-for-servers"];
     for (const [index, name] of waitingStepNames.entries()) {
@@ -252,12 +252,12 @@ helmSuite.describe("the migrations Job", () => {
       onExitCodes: { containerName, operator: "In", values: [78] },
     }));
     expect(job.spec.podFailurePolicy).toEqual({ rules });
-    // Without hooks nobody waits for it, so it is tried again.
+    // Without hooks no Helm command waits for the Job, so it is retried.
     const jobWithoutHooks = await renderJob("gitops");
     expect(jobWithoutHooks.job.spec.podFailurePolicy).toBeUndefined();
   });
 
-  test("is removed when it is told, or never, as what a GitOps tool made", async () => {
+  test("is removed after the configured time, and never when a GitOps tool created it", async () => {
     const renderJobSpec = async (topology: string, extraArgs: readonly string[] = []) =>
       (await renderJob(topology, extraArgs)).job.spec;
     expect(await renderJobSpec("minimal")).toHaveProperty("ttlSecondsAfterFinished", 86_400);
@@ -268,7 +268,7 @@ helmSuite.describe("the migrations Job", () => {
     expect(await renderJobSpec("gitops")).not.toHaveProperty("ttlSecondsAfterFinished");
   });
 
-  test("has the annotations that it is given, beside the hook's, and nothing else has them", async () => {
+  test("has the configured annotations beside the hook's, and no other object has them", async () => {
     const givenAnnotations = { "argocd.argoproj.io/sync-options": "Replace=true" };
     const annotationArgs = buildSetArgs({ "migrations.annotations": givenAnnotations });
     const hookAnnotations = {
@@ -291,7 +291,7 @@ helmSuite.describe("the migrations Job", () => {
   };
   const externalSecretArgs = buildSetArgs({ "migrations.extraObjects": [externalSecret] });
 
-  test("comes after what makes its Secret, which stays when the Job is done", async () => {
+  test("runs after the object that creates its Secret, which stays when the Job is done", async () => {
     const { manifests, job } = await renderJob("minimal", externalSecretArgs);
     const created = manifests.find(({ kind }) => kind === "ExternalSecret");
     expect(created?.metadata).toEqual({
@@ -306,7 +306,7 @@ helmSuite.describe("the migrations Job", () => {
     expect(Number(job.metadata.annotations["helm.sh/hook-weight"])).toBeGreaterThan(-20);
   });
 
-  test("without hooks what makes its Secret is an object like others", async () => {
+  test("without hooks, treats the object that creates its Secret like any other", async () => {
     const { manifests } = await renderJob("gitops", externalSecretArgs);
     const created = manifests.find(({ kind }) => kind === "ExternalSecret");
     expect(created?.metadata).toEqual({ name: "pl-external", labels: {}, annotations: {} });

@@ -29,7 +29,7 @@ const createAddressEndpoint = (ipAddress: string): NetworkEndpoint => ({ address
 
 const [publicPort, internalPort] = [8080, 8081];
 
-/** Where things are, by the values of the topology `production`. */
+/** The locations of the dependencies, according to the values of the topology `production`. */
 const dependencyEndpoints: Record<string, { to: NetworkEndpoint; port: number }> = {
   postgres: { to: createAddressEndpoint("10.30.0.5"), port: 5432 },
   kafka: { to: createForeignPodEndpoint("data"), port: 9093 },
@@ -68,7 +68,7 @@ const reservedAddresses = [
   "ff02::1",
 ];
 const publicAddresses = ["1.1.1.1", "93.184.216.34", "2606:4700::1111"];
-/** The operator's own addresses, which `networkPolicy.webhookExcept` names. */
+/** The operator's own addresses, which `networkPolicy.webhookExcept` excludes. */
 const operatorAddresses = ["203.0.114.7", "2a00:1450:4000::1"];
 
 helmSuite.describe("the network policies", () => {
@@ -77,7 +77,7 @@ helmSuite.describe("the network policies", () => {
     isAllowed = createPolicyEvaluator(await renderChart("production"), releaseNamespace);
   });
 
-  test("between the services two ask auth-keys, two the listener, and nobody calls a public port (rule KEEP-10)", () => {
+  test("let two services call auth-keys, two the listener, and none a public port (rule KEEP-10)", () => {
     const servicePairs = serviceNames.flatMap((callerName) =>
       serviceNames.map((calleeName) => [callerName, calleeName] as const),
     );
@@ -100,7 +100,7 @@ helmSuite.describe("the network policies", () => {
     ]);
   });
 
-  test("every service reaches what it keeps its state in, and names", () => {
+  test("let every service reach its dependencies and DNS", () => {
     for (const service of serviceNames) {
       for (const [name, dependency] of Object.entries(dependencyEndpoints)) {
         expect([
@@ -118,7 +118,7 @@ helmSuite.describe("the network policies", () => {
     }
   });
 
-  test("every service reaches them at their own place and port alone", () => {
+  test("let every service reach its dependencies only at their own address and port", () => {
     for (const service of serviceNames) {
       const from = createPodEndpoint(service);
       expect(isAllowed({ from, to: createAddressEndpoint("10.30.0.6"), port: 5432 })).toBe(false);
@@ -130,7 +130,7 @@ helmSuite.describe("the network policies", () => {
     }
   });
 
-  test("webhooks go to public addresses and port 443 alone", () => {
+  test("let webhooks reach only public addresses on port 443", () => {
     const from = createPodEndpoint("webhook-dispatcher");
     const listReachable = (addresses: readonly string[], port: number) =>
       addresses.filter((ipAddress) =>
@@ -141,7 +141,7 @@ helmSuite.describe("the network policies", () => {
     expect(listReachable([...reservedAddresses, ...operatorAddresses], 443)).toEqual([]);
   });
 
-  test("besides, only chains and an issuer are asked outside, and links-api asks nobody", () => {
+  test("let all services except links-api reach public addresses on port 443, and none a reserved address", () => {
     const isReachable = (service: string, ipAddress: string) =>
       isAllowed({
         from: createPodEndpoint(service),
@@ -158,7 +158,7 @@ helmSuite.describe("the network policies", () => {
     }
   });
 
-  test("an issuer is asked at the port that it names", async () => {
+  test("allow the port in the issuer's URL", async () => {
     const overrideArgs = buildSetArgs({
       "authKeys.oidc.issuer": "https://sso.example.com:8443/realms/shops",
     });
@@ -175,7 +175,7 @@ helmSuite.describe("the network policies", () => {
         isAllowedAfterChange({ from, to: createAddressEndpoint(ipAddress), port: 8443 }),
       ),
     ).toEqual([]);
-    // Networks on which contract wallets are asked stay at theirs.
+    // The networks of contract wallets stay on their own port.
     const walletArgs = buildSetArgs({ "authKeys.contractWallets": true });
     const isAllowedWithWallets = createPolicyEvaluator(
       await renderChart("production", [...overrideArgs, ...walletArgs]),
@@ -187,7 +187,7 @@ helmSuite.describe("the network policies", () => {
     ]);
   });
 
-  test("brokers and the collector are reached at the ports in their addresses, besides those given", async () => {
+  test("allow the ports in the addresses of brokers and collector, in addition to the configured ones", async () => {
     const overrideArgs = buildSetArgs({
       "kafka.brokers": ["kafka-0.data.svc:9094", "kafka-1.data.svc:9095"],
       "tracing.endpoint": "https://otlp.example.com",
@@ -215,7 +215,7 @@ helmSuite.describe("the network policies", () => {
     }
   });
 
-  test("without an issuer and chains those two ask nobody outside either", async () => {
+  test("without an issuer and chains, give auth-keys and settlement-listener no internet access", async () => {
     const isAllowedInMinimal = createPolicyEvaluator(
       await renderChart("minimal"),
       releaseNamespace,
@@ -230,7 +230,7 @@ helmSuite.describe("the network policies", () => {
     expect(servicesWithInternetAccess).toEqual(["webhook-dispatcher"]);
   });
 
-  test("the controller reaches the public ports, Prometheus the internal ones, others neither", () => {
+  test("let the controller reach public ports, Prometheus internal ones, and others neither", () => {
     const listAllowedPorts = (from: NetworkEndpoint) =>
       serviceNames.flatMap((service) =>
         [publicPort, internalPort].filter((port) =>
@@ -256,7 +256,7 @@ helmSuite.describe("the network policies", () => {
     );
   });
 
-  test("names are asked for at the ports that are given, by every pod", async () => {
+  test("let every pod use the configured DNS ports", async () => {
     const dnsPortArgs = buildSetArgs({ "networkPolicy.dnsPorts": [53, 5353] });
     const isAllowedAfterChange = createPolicyEvaluator(
       await renderChart("production", dnsPortArgs),
@@ -273,7 +273,7 @@ helmSuite.describe("the network policies", () => {
     }
   });
 
-  test("the migrations Job reaches what extraEgress adds, and it alone", async () => {
+  test("give what extraEgress adds only to the migrations Job", async () => {
     const vaultRule = {
       ports: [{ protocol: "TCP", port: 8200 }],
       to: [{ ipBlock: { cidr: "10.40.0.0/16" } }],
@@ -295,7 +295,7 @@ helmSuite.describe("the network policies", () => {
     }
   });
 
-  test("the smoke test reaches the services and nothing else, the migrations what they prepare", () => {
+  test("let the smoke test reach only the services, and the migrations only what they prepare", () => {
     const isAllowedFromTest = (to: NetworkEndpoint, port: number) =>
       isAllowed({ from: createPodEndpoint("test"), to, port });
     for (const service of serviceNames) {

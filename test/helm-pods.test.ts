@@ -13,7 +13,7 @@ import { requireTools } from "./helm/require-tools.ts";
 
 const helmSuite = requireTools("helm");
 
-/** Each block of values that has a pod, and the name of what has that pod. */
+/** Each block of values that has a pod, and the name of that pod's object. */
 const namesByBlock = { ...serviceBlocks, migrations: "migrations", test: "test" };
 
 const findManifest = (manifests: readonly Manifest[], kind: RegExp, name: string): Manifest => {
@@ -28,7 +28,7 @@ const findManifest = (manifests: readonly Manifest[], kind: RegExp, name: string
 type Metadata = { labels?: Record<string, string>; annotations?: Record<string, string> };
 type Template = { metadata: Metadata; spec: Record<string, unknown> };
 
-/** A pod as Kubernetes makes it: of a Deployment, the Job or the test. */
+/** Returns the pod template of a Deployment, of the Job or of the test. */
 const getPodTemplate = (manifests: readonly Manifest[], name: string): Template => {
   const manifest = findManifest(manifests, /^(?:Deployment|Job|Pod)$/, name);
   if (manifest.kind === "Pod") return manifest as unknown as Template;
@@ -60,7 +60,7 @@ const annotations = { "example.com/team": "payments" };
 
 helmSuite.describe("where pods run", () => {
   test.each(Object.entries(namesByBlock))(
-    "is said in %s for its pod alone, with labels, annotations and resources",
+    "is set by %s only for its own pods, along with labels, annotations and resources",
     async (block, name) => {
       const values = {
         ...schedulingValues,
@@ -87,7 +87,7 @@ helmSuite.describe("where pods run", () => {
     },
   );
 
-  test("is by zone and node unless other constraints are given, which select this service's pods", async () => {
+  test("defaults to a spread by zone and node; other constraints select this service's pods", async () => {
     const createSelector = (component: string) => ({
       matchLabels: {
         "app.kubernetes.io/name": "payment-links",
@@ -145,7 +145,7 @@ const accountAnnotations = { "example.com/role": "payments" };
 
 helmSuite.describe("what operators add to pods", () => {
   test.each(Object.entries(serviceBlocks))(
-    "of %s is there, after what is ours",
+    "for %s comes after the chart's own entries",
     async (block, name) => {
       const serviceAccount = { annotations: accountAnnotations };
       const values = { ...extraValues, extraContainers: sidecars, serviceAccount };
@@ -166,7 +166,7 @@ helmSuite.describe("what operators add to pods", () => {
   );
 
   test.each(Object.entries(serviceBlocks))(
-    "to the Service of %s is on it alone",
+    "for the Service of %s is only on that Service",
     async (block, name) => {
       const manifests = await renderChart(
         "minimal",
@@ -180,7 +180,7 @@ helmSuite.describe("what operators add to pods", () => {
     },
   );
 
-  test("of the Job is there, before all else, beside the hook's own annotations", async () => {
+  test("for the Job comes before everything else, next to the hook's own annotations", async () => {
     const serviceAccount = { annotations: accountAnnotations };
     const manifests = await renderChart(
       "minimal",
@@ -208,7 +208,7 @@ helmSuite.describe("what operators add to pods", () => {
     });
   });
 
-  test("may be accounts that are there already: none is made then", async () => {
+  test("may include existing service accounts, and none is created then", async () => {
     const accounts = Object.fromEntries(
       [...Object.keys(serviceBlocks), "migrations"].map((block) => [
         block,
@@ -226,7 +226,7 @@ helmSuite.describe("what operators add to pods", () => {
     }
   });
 
-  test("is nothing by default", async () => {
+  test("is empty by default", async () => {
     for (const { initContainers, containers, volumes } of await listPods("minimal")) {
       const names = [...initContainers, ...containers, ...volumes].map(({ name }) => name);
       expect(names.filter((name) => /extra|proxy|sidecar/.test(name))).toEqual([]);
@@ -244,7 +244,7 @@ helmSuite.describe("the Services' addresses", () => {
       .map(({ spec }) => spec as Record<string, unknown>)
       .map(({ ipFamilyPolicy, ipFamilies }) => ({ ipFamilyPolicy, ipFamilies }));
 
-  test("are of the families that are given, and of the cluster's own by default", async () => {
+  test("use the configured IP families, and the cluster's own by default", async () => {
     const addressFamilies = { ipFamilyPolicy: "RequireDualStack", ipFamilies: ["IPv6", "IPv4"] };
     const blockNames = Object.keys(serviceBlocks);
     expect(await readIpFamilies(buildSetArgs({ ...addressFamilies, listenAddress: "::" }))).toEqual(
@@ -275,7 +275,7 @@ helmSuite.describe("security contexts", () => {
   };
 
   test.each(Object.entries(namesByBlock))(
-    "of %s are its own over those of all, field by field, in its pod alone",
+    "of %s override the common ones field by field, only in its own pods",
     async (block, name) => {
       const blockContexts = {
         podSecurityContext: { fsGroup: 1_000_650_000, seccompProfile: { localhostProfile: "a" } },
@@ -310,7 +310,7 @@ helmSuite.describe("security contexts", () => {
     },
   );
 
-  test("have a field of all changed or taken away everywhere, and one of a block there alone", async () => {
+  test("let a common field be changed or removed everywhere, and a block's field only there", async () => {
     const {
       runAsUser: _runAsUser,
       runAsGroup: _runAsGroup,
@@ -334,7 +334,7 @@ helmSuite.describe("security contexts", () => {
     }
   });
 
-  test("of quickstart's servers are those of all, but for the users of their images", async () => {
+  test("of quickstart's servers are the common ones, except for their images' users", async () => {
     const manifests = await renderChart("quickstart", [
       ...buildSetArgs({
         podSecurityContext: { runAsUser: 2000, seLinuxOptions: { level: "s0:c1" } },
@@ -370,13 +370,13 @@ helmSuite.describe("an upgrade", () => {
     strategy: { type: "RollingUpdate", rollingUpdate: { maxSurge, maxUnavailable } },
   });
 
-  test("starts one pod more before it ends one, unless more is said", async () => {
+  test("starts one additional pod before it ends one, unless configured otherwise", async () => {
     expect(await readUpdateStrategies()).toEqual(
       Object.values(serviceBlocks).map(() => createRollingUpdate(1, 0)),
     );
   });
 
-  test("replaces as many pods of a service as its own values say, each as long ready", async () => {
+  test("follows the strategy and readiness time of each service's values", async () => {
     const blockNames = Object.keys(serviceBlocks);
     for (const [index, block] of blockNames.entries()) {
       const expected: object[] = blockNames.map(() => createRollingUpdate(1, 0));
@@ -388,7 +388,7 @@ helmSuite.describe("an upgrade", () => {
 });
 
 helmSuite.describe("probes", () => {
-  test("ask as often as the values say, and always the same", async () => {
+  test("use the configured times, and always the same endpoints", async () => {
     const createProbeTimes = (factor: number) => ({
       periodSeconds: factor,
       timeoutSeconds: factor + 1,
@@ -416,7 +416,7 @@ helmSuite.describe("probes", () => {
 });
 
 helmSuite.describe("an image of its own", () => {
-  test("has its registry, path, tag and pull policy before those of all, wherever it is run", async () => {
+  test("overrides the common registry, path, tag and pull policy, wherever it runs", async () => {
     const ownImage = { registry: "other.example.com", repository: "that-one", tag: "9.9.9" };
     for (const [block, name] of Object.entries(serviceBlocks)) {
       const manifests = await renderChart("minimal", [
@@ -449,7 +449,7 @@ helmSuite.describe("an image of its own", () => {
     }
   });
 
-  test("of quickstart's servers is pulled by its own policy, if it has one", async () => {
+  test("of quickstart's servers uses their own pull policy, if there is one", async () => {
     const renderPullPolicies = async (overrides: Record<string, unknown>) =>
       new Set(
         listContainers(
@@ -467,7 +467,7 @@ helmSuite.describe("an image of its own", () => {
     expect(await renderPullPolicies({})).toEqual(new Set(["Never"]));
   });
 
-  test("has its path and tag before those of all, with the same registry, in Deployment and Job", async () => {
+  test("overrides the common path and tag, with the same registry, in Deployment and Job", async () => {
     for (const [block, name] of Object.entries(serviceBlocks)) {
       const manifests = await renderChart("minimal", [
         ...buildSetArgs({ "image.registry": "registry.example.com", "image.tag": "1.2.3" }),
@@ -483,7 +483,7 @@ helmSuite.describe("an image of its own", () => {
     }
   });
 
-  test("is pulled with the credentials that are named, by every pod", async () => {
+  test("is pulled with the configured credentials by every pod", async () => {
     const manifests = await renderChart(
       "minimal",
       buildSetArgs({ "image.pullSecrets": ["one", "two"] }),
@@ -504,8 +504,8 @@ helmSuite.describe("common labels and annotations", () => {
       rendered.set(topology, await renderChart(topology, commonArgs));
   });
 
-  test.each(topologies)("are on everything that %s makes, and select nothing", (topology) => {
-    // Extra objects are an operator's own.
+  test.each(topologies)("are on everything that %s creates, and select nothing", (topology) => {
+    // Extra objects belong to the operator.
     const chartManifests = (rendered.get(topology) ?? []).filter(
       ({ metadata }) => !metadata.name.endsWith("-extra"),
     );

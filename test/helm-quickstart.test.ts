@@ -50,7 +50,7 @@ requireTools("helm").describe("a quickstart", () => {
     );
   };
 
-  test("brings Postgres, Kafka and Redis, where the services look for them", () => {
+  test("includes Postgres, Kafka and Redis at the addresses that the services use", () => {
     for (const serverName of ["postgres", "kafka", "redis"]) {
       findManifest(manifests, "StatefulSet", `${releaseFullName}-${serverName}`);
       findManifest(manifests, "Service", `${releaseFullName}-${serverName}`);
@@ -70,7 +70,7 @@ requireTools("helm").describe("a quickstart", () => {
     }
   });
 
-  test("draws each secret that its pods name, and every one anew", async () => {
+  test("generates each secret that its pods reference, with new values each time", async () => {
     const secrets = readGeneratedSecrets();
     const secretRefs = listContainers(manifests)
       .flatMap(({ env }) => env)
@@ -93,11 +93,11 @@ requireTools("helm").describe("a quickstart", () => {
     expect(unchangedEntries.map(([key]) => key)).toEqual(["redis-url"]);
   });
 
-  test("prepares the database beside it, not before it, and waits until it is there", async () => {
+  test("prepares the database in parallel, not in advance, and waits until it is available", async () => {
     const jobs = manifests.filter(({ kind }) => kind === "Job");
     expect(jobs.map(({ metadata }) => Object.keys(metadata.annotations))).toEqual([[]]);
     const waitStep = listContainers(jobs).find(({ name }) => name === "wait-for-servers");
-    // As long as the Job may take, for images are pulled meanwhile.
+    // As long as the Job may take, because images are pulled meanwhile.
     const env = new Map(waitStep?.env.map((candidate) => [candidate.name, candidate]));
     expect(env.get("WAIT_SECONDS")?.value).toBe("3600");
     expect(env.get("KAFKA_BROKERS")?.value).toBe(`${releaseFullName}-kafka:9092`);
@@ -105,7 +105,7 @@ requireTools("helm").describe("a quickstart", () => {
     expect([name, key]).toEqual([`${releaseFullName}-quickstart`, "migration-database-url"]);
   });
 
-  test("has one pod of each service, so that a small node bears it", () => {
+  test("has one pod per service, so that a small node can run it", () => {
     const replicas = manifests
       .filter(({ kind }) => kind === "Deployment")
       .map(
@@ -116,14 +116,14 @@ requireTools("helm").describe("a quickstart", () => {
     expect(manifests.filter(({ kind }) => kind === "PodDisruptionBudget")).toEqual([]);
   });
 
-  test("leads every path of the one origin where an Ingress does", () => {
+  test("routes every path of the one origin like an Ingress", () => {
     const { data } = OriginConfig.parse(
       findManifest(manifests, "ConfigMap", `${releaseFullName}-quickstart`),
     );
     const locations = [
       ...data["origin.conf"].matchAll(/location (= )?(\S+) \{ proxy_pass http:\/\/(\S+):8080; \}/g),
     ];
-    // As nginx chooses: the exact one, then the longest that the path begins with.
+    // nginx picks an exact location first, then the longest matching prefix.
     const findServiceByNginxRules = (path: string) =>
       (
         locations.find(
@@ -187,7 +187,7 @@ requireTools("helm").describe("a quickstart", () => {
     },
   );
 
-  test("keeps on volumes what is worth it, only where they are asked for", async () => {
+  test("stores data worth keeping on volumes, only if storage is requested", async () => {
     const listVolumeClaims = (serverName: string) =>
       VolumeClaims.parse(findManifest(manifests, "StatefulSet", `${releaseFullName}-${serverName}`))
         .spec.volumeClaimTemplates;
@@ -208,7 +208,7 @@ requireTools("helm").describe("a quickstart", () => {
     }
   });
 
-  test("makes test keys, and is of nobody else's concern: without it nothing of it is there", async () => {
+  test("creates test keys, and adds nothing to other topologies", async () => {
     const keyModes = listContainers(manifests)
       .flatMap(({ env }) => env)
       .filter(({ name }) => name === "API_KEY_MODE");

@@ -57,7 +57,7 @@ helmSuite.describe("scaling by what waits", () => {
   });
 
   test.each(Object.entries(serviceBlocks))(
-    "scales %s alone, which then names no replicas and has no other scaler",
+    "scales only %s, whose Deployment then has no replicas and no other scaler",
     async (block, name) => {
       const manifests = await renderWithKeda(block, { [`${block}.replicas`]: 1 });
       expect(listScaledObjects(manifests)).toMatchObject([
@@ -73,14 +73,14 @@ helmSuite.describe("scaling by what waits", () => {
       expect(manifests.filter(({ kind }) => kind === "HorizontalPodAutoscaler")).toEqual([]);
       const deployment = findManifest(manifests, "Deployment", name);
       expect(deployment?.["spec"]).not.toHaveProperty("replicas");
-      // Its lowest number of pods counts where a number of pods does: evictions, shares of limits.
+      // Disruption budgets and shares of limits use the scaler's minimum.
       expect(findManifest(manifests, "PodDisruptionBudget", name)).toBeDefined();
       const [container] = listContainers(deployment === undefined ? [] : [deployment]);
       expect(container?.env).toContainEqual({ name: "RATE_LIMIT_REPLICAS", value: "2" });
     },
   );
 
-  test("does so between the bounds, by the targets and as fast as the values say", async () => {
+  test("follows the configured bounds, targets and behavior", async () => {
     const behavior = { scaleDown: { stabilizationWindowSeconds: 900 } };
     const bounds = { minReplicas: 3, maxReplicas: 30 };
     const targets = { targetCpuPercent: 55, lagSeconds: 7, overdueSeconds: 77 };
@@ -114,7 +114,7 @@ helmSuite.describe("scaling by what waits", () => {
     });
   });
 
-  test("asks webhook-dispatcher alone for overdue webhooks, and each service for its own lag", async () => {
+  test("queries overdue webhooks only for webhook-dispatcher, and for each service its own lag", async () => {
     for (const [block, name] of Object.entries(serviceBlocks)) {
       const triggers = listScaledObjects(await renderWithKeda(block))[0]?.spec.triggers ?? [];
       const expectedTriggers = name === "webhook-dispatcher" ? ["overdue"] : [];
@@ -131,7 +131,7 @@ helmSuite.describe("scaling by what waits", () => {
 
 requireTools("helm", "promtool").describe("what KEDA asks Prometheus", () => {
   const groupLabels = 'namespace="shop",service="webhook-dispatcher",group="webhook-dispatcher"';
-  /** A topic's events a minute, and how many seconds each was under way. */
+  /** Returns a topic's events per minute, with a lag of `lagSeconds` each. */
   const createLagSeries = (labels: string, perMinute: number, lagSeconds: number) => [
     {
       series: `payment_links_consumer_lag_seconds_sum{${labels}}`,
@@ -203,7 +203,7 @@ requireTools("helm", "promtool").describe("what KEDA asks Prometheus", () => {
 });
 
 helmSuite.describe("scaling by CPU", () => {
-  test("is as fast as the values say, and as Kubernetes has it where they say nothing", async () => {
+  test("follows the configured behavior, and Kubernetes' defaults without one", async () => {
     const behavior = { scaleUp: { stabilizationWindowSeconds: 60 } };
     const scalerValues = {
       "linksApi.autoscaling": { enabled: true, behavior },
@@ -221,7 +221,7 @@ helmSuite.describe("scaling by CPU", () => {
   });
 });
 
-/** Stops all, where production scales one service by CPU and another by what waits. */
+/** Stops all services; production scales one by CPU and another by lag. */
 const stopAllValues = Object.keys(serviceBlocks).map((block) => `${block}.replicas=0`);
 const listScalers = (manifests: readonly Manifest[]) =>
   manifests
@@ -229,7 +229,7 @@ const listScalers = (manifests: readonly Manifest[]) =>
     .filter((kind) => ["HorizontalPodAutoscaler", "ScaledObject"].includes(kind));
 
 helmSuite.describe("replicas: 0", () => {
-  test("stops a service, whatever scales it, and leaves nothing that would start it again", async () => {
+  test("stops a service with any scaler, and leaves nothing that would start it again", async () => {
     const manifests = await renderChart("production", ["--set", stopAllValues.join(",")]);
     expect(listScalers(manifests)).toEqual([]);
     for (const name of serviceNames) {
@@ -238,14 +238,14 @@ helmSuite.describe("replicas: 0", () => {
     }
   });
 
-  test("stops that service alone", async () => {
+  test("stops only that service", async () => {
     const manifests = await renderChart("production", ["--set", "linksApi.replicas=0"]);
     expect(listScalers(manifests)).toEqual(["ScaledObject"]);
     expect(findManifest(manifests, "PodDisruptionBudget", "links-api")).toBeUndefined();
     expect(findManifest(manifests, "PodDisruptionBudget", "webhook-dispatcher")).toBeDefined();
   });
 
-  test("stops what is to be tried, too", async () => {
+  test("stops quickstart's services, too", async () => {
     const manifests = await renderChart("quickstart", ["--set", stopAllValues.join(",")]);
     expect(findManifest(manifests, "Deployment", "links-api")).toMatchObject({
       spec: { replicas: 0 },
@@ -256,12 +256,18 @@ helmSuite.describe("replicas: 0", () => {
 const listShellBlocks = (text: string) =>
   [...text.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, commands = ""]) => commands);
 
-/** Whoever believes it restores under live services, which then write into what is put back. */
-describe("the stop of the chart's page", () => {
+/**
+ * If this step reports a stop too early, the operator restores data under running services, which
+ * then write to it.
+ */
+describe("the stop in the chart's after-install page", () => {
   const pageText = readFileSync(join(chartDirectory, "after-install.md"), "utf8");
   const [helperScript = ""] = listShellBlocks(pageText);
 
-  /** Runs it where `left` is what is still there at the end, with a Helm and a kubectl that say how they are called. */
+  /**
+   * Runs the script with stubs of Helm and kubectl that print their calls; `left` is what still
+   * runs at the end.
+   */
   const runStop = async ({ left = "", metadata = "" }) => {
     const script = `${helperScript}
       helm() { case $1 in get) printf '%s\\n' ${JSON.stringify(metadata)} ;; *) echo "helm $*" ;; esac; }
@@ -277,12 +283,12 @@ describe("the stop of the chart's page", () => {
     );
   };
 
-  test("is what a restore and a move begin with", () => {
+  test("is the first step of a restore and of a move", () => {
     expect(pageText.match(/^stop$/gm)).toHaveLength(2);
     expect(pageText.match(/replicas=0/g)).toHaveLength(serviceNames.length);
   });
 
-  test("stops every service, waits for the pods of each, and then says so", async () => {
+  test("stops every service, waits for the pods of each, and then reports success", async () => {
     const { isStopped, outputLines } = await runStop({});
     expect(isStopped).toBe(true);
     const [upgradeCommand = "", waitCommand = "", lastLine] = outputLines;
@@ -294,26 +300,26 @@ describe("the stop of the chart's page", () => {
     expect(lastLine).toBe("All services are stopped: no pod is left.");
   });
 
-  test("does not say so while a pod is there, and fails", async () => {
+  test("fails and reports no success while a pod is running", async () => {
     const { isStopped, outputLines } = await runStop({ left: "pod/payment-links-links-api-1" });
     expect(isStopped).toBe(false);
     expect(outputLines.at(-1)).toBe("NOT stopped: pod/payment-links-links-api-1");
   });
 
-  test("takes the number of pods from its scaler where Helm would not, and only there", async () => {
+  test("takes ownership of the replica count from its scaler only for releases where Helm would fail", async () => {
     const getUpgradeCommand = async (metadata: string) =>
       (await runStop({ metadata })).outputLines[0];
     expect(await getUpgradeCommand("APPLY_METHOD: server-side apply")).toContain(
       "--force-conflicts",
     );
-    // Helm 4 refuses the flag for a release of Helm 3, and Helm 3 does not know it.
+    // Helm 4 rejects the flag for a release of Helm 3, and Helm 3 does not know it.
     for (const releaseInfo of ["APPLY_METHOD: client-side apply (defaulted)", "STATUS: deployed"]) {
       expect(await getUpgradeCommand(releaseInfo)).not.toContain("--force-conflicts");
     }
   });
 });
 
-/** A number that Helm did not set is one that Helm 4 refuses to change, and that Helm 3 takes back. */
+/** Helm 4 refuses to change a replica count that it did not set, and Helm 3 reverts it. */
 helmSuite.describe("more pods", () => {
   const files = [
     ...readDirectory(join(chartDirectory, "runbooks"), ".md"),
@@ -321,12 +327,12 @@ helmSuite.describe("more pods", () => {
     ...readDirectory(join(chartDirectory, "alerts"), ".md"),
   ];
 
-  test("are ordered by the values in every page and runbook, never beside Helm", () => {
+  test("are requested through values in every page and runbook, never without Helm", () => {
     const filesWithKubectlScale = files.filter(({ text }) => /kubectl scale [^`]/.test(text));
     expect(filesWithKubectlScale.map(({ name }) => name)).toEqual([]);
   });
 
-  test("come where a runbook orders them", async () => {
+  test("are added where a runbook's command requests them", async () => {
     const scaleCommandPattern =
       /`helm upgrade payment-links helm\/payment-links .*?--set (\w+)\.replicas=(\d+)`/g;
     const scaleCommands = files.flatMap(({ text }) => [...text.matchAll(scaleCommandPattern)]);
@@ -344,9 +350,9 @@ helmSuite.describe("more pods", () => {
   });
 });
 
-/** Without it the upgrade that takes `replicas` from a manifest leaves one pod of however many there were. */
-describe("a scaler that is switched on", () => {
-  test("is handed the number of pods that there are, before the upgrade forgets it", async () => {
+/** Without this step, the upgrade that removes `replicas` from a manifest leaves a single pod. */
+describe("a scaler that is enabled", () => {
+  test("receives the current number of pods before the upgrade removes it", async () => {
     const pageText = readFileSync(join(chartDirectory, "after-install.md"), "utf8");
     const [helperScript = ""] = listShellBlocks(pageText);
     const [commands = ""] = listShellBlocks(pageText.split("## Switch a scaler on\n")[1] ?? "");
@@ -362,20 +368,23 @@ describe("a scaler that is switched on", () => {
       metadata: { name: "payment-links-links-api" },
       spec: { replicas: 7 },
     });
-    // Under Helm's own name the number would still be Helm's to take away.
+    // Under Helm's own field manager, Helm could still remove the number.
     expect(applyCommand).toMatch(/ apply --server-side --field-manager scaler /);
     expect(upgradeCommand).toMatch(/^helm upgrade .* --set linksApi\.autoscaling\.enabled=true$/);
   });
 });
 
-/** A Job that is no hook keeps its name while only a Secret or the database changes: an upgrade leaves it as it is. */
+/**
+ * A Job that is not a hook keeps its name when only a Secret or the database changes, so an upgrade
+ * leaves it unchanged.
+ */
 helmSuite.describe("the migrations Job without hooks", () => {
   const readChartFile = (name: string) => readFileSync(join(chartDirectory, name), "utf8");
   const pageText = readChartFile("after-install.md");
   const [helperScript = ""] = listShellBlocks(pageText);
 
   test.each(["links-api-database-url", "republish accounts"])(
-    "is deleted before the upgrade that is to run it again, where the page says %s",
+    "is deleted before the upgrade that must run it again, where the page says %s",
     async (searchedText) => {
       const commands =
         listShellBlocks(pageText).find((block) => block.includes(searchedText)) ?? "";
@@ -389,12 +398,12 @@ helmSuite.describe("the migrations Job without hooks", () => {
       const { stdout } = await run("bash", ["-c", `set -euo pipefail\n${script}`]);
       const [deleteCommand, upgradeCommand] = stdout.split("\n");
       expect(deleteCommand).toContain(" delete job --selector app.kubernetes.io/");
-      // Its end alone says that the new role is there.
+      // Only the Job's end shows that the new role exists.
       expect(upgradeCommand).toMatch(/^helm upgrade payment-links .* --wait-for-jobs$/);
     },
   );
 
-  test("is what the labels select by which the pages delete it", async () => {
+  test("has the labels with which the pages delete it", async () => {
     const job = (await renderChart("gitops")).find(({ kind }) => kind === "Job");
     const { labels = {} } = job?.metadata ?? {};
     const selectorKeys = ["instance", "component"].map((key) => `app.kubernetes.io/${key}`);
@@ -409,7 +418,7 @@ helmSuite.describe("the migrations Job without hooks", () => {
   });
 });
 
-/** The release's name stands alone in the names of its objects only where it contains the chart's. */
+/** The release's name prefixes its objects' names alone only if it contains the chart's name. */
 helmSuite.describe("a release whose name is not the chart's", () => {
   const pageText = readFileSync(join(chartDirectory, "after-install.md"), "utf8");
   const [helperScript = ""] = listShellBlocks(pageText);

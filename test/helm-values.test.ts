@@ -33,7 +33,7 @@ const values = parse(readFileSync(join(chartDirectory, "values.yaml"), "utf8"), 
   merge: true,
 }) as unknown;
 
-/** A property's schema with everything that it refers to. */
+/** Resolves a property's schema with all its references. */
 const resolveSchema = (schemaNode: Schema): Schema => {
   const name = (schemaNode.$ref ?? schemaNode.allOf?.find(({ $ref }) => $ref)?.$ref)
     ?.split("/")
@@ -44,7 +44,7 @@ const resolveSchema = (schemaNode: Schema): Schema => {
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Paths at which values and schema differ, or at which the schema accepts a misspelt name. */
+/** Returns the paths at which values and schema differ, or at which the schema accepts a misspelled name. */
 const listDifferences = (value: unknown, schemaNode: Schema, path: string): string[] => {
   const { properties, additionalProperties } = resolveSchema(schemaNode);
   if (properties === undefined) return [];
@@ -64,19 +64,19 @@ const listDifferences = (value: unknown, schemaNode: Schema, path: string): stri
 };
 
 describe("values.schema.json", () => {
-  test("names exactly the values that there are, describes each, and is closed at every level", () => {
+  test("names exactly the existing values, describes each, and is closed at every level", () => {
     expect(listDifferences(values, schema, "")).toEqual([]);
   });
 });
 
-describe("values that cannot be meant", () => {
+describe("invalid values", () => {
   const files = readDirectory(join(projectRoot, "test/helm/bad-values"), ".yaml");
 
-  test("there are at least eighty kinds", () => {
+  test("cover at least 80 kinds", () => {
     expect(files.length).toBeGreaterThanOrEqual(80);
   });
 
-  // The first lines of each file say what one refusal must contain: every fault, with its path.
+  // The first lines of each file say what one error must contain: every fault, with its path.
   for (const { name, text } of files) {
     const expected = [...text.matchAll(/^# (.*)\n/gm)].map(([, line]) => line ?? "");
     helmSuite.test(`${name} is refused: ${expected.join("; ")}`, async () => {
@@ -124,7 +124,7 @@ describe("the chart's README", () => {
     expect(stdout.trim()).toBe(readme.trim());
   });
 
-  test("tells URLs of Postgres that the services do not refuse", async () => {
+  test("lists Postgres URLs that the services accept", async () => {
     const readme = readFileSync(join(chartDirectory, "README.md"), "utf8");
     const queryStrings = [...readme.matchAll(/postgres:\/\/.*?\?(.*?)"/g)].map(
       ([, queryString = ""]) => queryString,

@@ -25,7 +25,7 @@ import { projectRoot } from "./rig/child.ts";
 const run = promisify(execFile);
 const helmSuite = requireTools("helm");
 
-/** Containers with a program of the chart's own, whose variables are its own. */
+/** Containers that run a program of the chart, with its own variables. */
 const containersWithOwnVariables = new Set([
   "smoke",
   "first-payment",
@@ -48,7 +48,7 @@ helmSuite.describe("every topology", () => {
   describe.each(topologies)("%s", (topology) => {
     const manifests = () => rendered.get(topology) ?? [];
 
-    test("is the four services, each by Deployment, Service and ServiceAccount", () => {
+    test("contains the four services, each with a Deployment, a Service and a ServiceAccount", () => {
       for (const kind of ["Deployment", "Service", "ServiceAccount"]) {
         const names = filterByKind(manifests(), kind).map(({ metadata }) => metadata.name);
         expect(names).toEqual(
@@ -57,7 +57,7 @@ helmSuite.describe("every topology", () => {
       }
     });
 
-    test("has no name twice where Kubernetes merges lists by name", () => {
+    test("has no duplicate names in lists that Kubernetes merges by name", () => {
       const duplicateNames = listContainers(manifests()).flatMap(({ env, ports, volumeMounts }) => [
         ...findDuplicates(env.map(({ name }) => name)),
         ...findDuplicates(ports.map(({ name }) => name)),
@@ -67,7 +67,7 @@ helmSuite.describe("every topology", () => {
       expect([...duplicateNames, ...findDuplicates(ids)]).toEqual([]);
     });
 
-    test("gives every pod what the restricted level asks, a closed root and no token", () => {
+    test("meets the restricted level in every pod, with a read-only root and no token", () => {
       for (const manifest of manifests()) {
         const pod = getPodSpec(manifest);
         if (pod === undefined) continue;
@@ -89,14 +89,14 @@ helmSuite.describe("every topology", () => {
       }
     });
 
-    test("runs fixed images, and ours by node itself", () => {
+    test("runs fixed image versions, and our images with node as the command", () => {
       for (const { image, command } of listContainers(manifests())) {
         expect(image).toMatch(/(?::(?!latest$)[\w.-]+|@sha256:[0-9a-f]{64})$/);
         if (image.includes("payment-links/")) expect(command[0] ?? "node").toBe("node");
       }
     });
 
-    test("sets no variable that deploy/CONFIGURATION.md does not explain", () => {
+    test("sets only variables that deploy/CONFIGURATION.md explains", () => {
       const configurationPage = readFileSync(join(projectRoot, "deploy/CONFIGURATION.md"), "utf8");
       const names = listContainers(manifests())
         .filter(
@@ -111,7 +111,7 @@ helmSuite.describe("every topology", () => {
   });
 });
 
-/** The same without the values that each render of a quickstart draws anew. */
+/** Removes the values that each render of quickstart generates. */
 const hideGeneratedValues = (manifest: Manifest): Manifest =>
   manifest.kind === "Secret" && manifest.metadata.name === `${releaseFullName}-quickstart`
     ? { ...manifest, data: Object.keys(manifest["data"] ?? {}) }
@@ -119,7 +119,7 @@ const hideGeneratedValues = (manifest: Manifest): Manifest =>
 
 helmSuite.describe("the chart itself", () => {
   test.each(topologies)(
-    "has nothing that helm lint would change, with the values of %s",
+    "passes helm lint without findings, with the values of %s",
     async (topology) => {
       const values = join(chartDirectory, "ci", `${topology}.yaml`);
       const args = ["lint", "--strict", "--quiet", chartDirectory, "--values", values];
@@ -137,7 +137,7 @@ helmSuite.describe("the chart itself", () => {
     });
   }
 
-  test("is of this version, and has the checkout's icon", () => {
+  test("has the current version and the checkout's icon", () => {
     const chartMetadata = parse(readFileSync(join(chartDirectory, "Chart.yaml"), "utf8")) as Record<
       string,
       string
@@ -164,7 +164,7 @@ helmSuite.describe("users of a guarded Kafka", () => {
       .filter(({ name }) => name === variable)
       .map(({ valueFrom }) => valueFrom?.secretKeyRef?.key);
 
-  test("are by default one for each service, and the Job's admin user, which grants each what it needs (rule OPS-12)", async () => {
+  test("are by default one per service, and the Job's admin user, which grants each its access (rule OPS-12)", async () => {
     const setArgs = ["--set", "kafka.sasl.mechanism=plain"];
     const containers = listContainers(await renderChart("minimal", setArgs));
     for (const service of serviceNames) {
@@ -185,7 +185,7 @@ helmSuite.describe("users of a guarded Kafka", () => {
     }
   });
 
-  test("is one for all, with nothing granted, where the values ask for it", async () => {
+  test("are replaced by one common user without grants if the values say so", async () => {
     const setArgs = ["kafka.sasl.mechanism=plain", "kafka.sasl.perService=false"].flatMap(
       (value) => ["--set", value],
     );
@@ -198,7 +198,7 @@ helmSuite.describe("users of a guarded Kafka", () => {
 });
 
 helmSuite.describe("the token of operators", () => {
-  test("of each service is known to no other service (rule OPS-12)", async () => {
+  test("is known only to its own service (rule OPS-12)", async () => {
     for (const topology of topologies) {
       const containers = listContainers(await renderChart(topology));
       for (const service of serviceNames) {
@@ -216,7 +216,7 @@ helmSuite.describe("the token of operators", () => {
 });
 
 helmSuite.describe("a change of the default wallet", () => {
-  test("is delayed in the example for production (rule CALLER-20)", async () => {
+  test("is delayed in the production example (rule CALLER-20)", async () => {
     const walletDelays = listContainers(await renderChart("production"))
       .flatMap(({ env }) => env)
       .filter(({ name }) => name === "WALLET_CHANGE_DELAY")
@@ -227,7 +227,7 @@ helmSuite.describe("a change of the default wallet", () => {
 });
 
 helmSuite.describe("secrets", () => {
-  test("with existingSecret nothing secret is in the render: no Secret, and no value", async () => {
+  test("do not appear in the render with existingSecret: no Secret and no value", async () => {
     for (const topology of topologies.filter((name) => !["trial", "quickstart"].includes(name))) {
       const manifests = await renderChart(topology);
       expect(filterByKind(manifests, "Secret")).toEqual([]);
@@ -239,7 +239,7 @@ helmSuite.describe("secrets", () => {
     }
   });
 
-  test("an inline value stands in Secrets alone, and the migrations' in that of their Job", async () => {
+  test("appear inline only in Secrets, those of the migrations in the Secret of their Job", async () => {
     const canary = "canary-7d1f2c9b0a";
     const names = [
       "internalToken",
@@ -273,7 +273,7 @@ helmSuite.describe("secrets", () => {
     expect(listManifestsContaining("redisUrl")).toEqual([`Secret/${releaseFullName}-secrets`]);
   });
 
-  test("each service reads its own database alone, and only the Job the migrations' role", async () => {
+  test("give each service only its own database, and the migrations' role only to the Job", async () => {
     const manifests = await renderChart("production");
     const listDatabaseUrlKeys = (manifest: Manifest) =>
       listContainers([manifest])
@@ -288,7 +288,7 @@ helmSuite.describe("secrets", () => {
 });
 
 helmSuite.describe("images", () => {
-  test("are those whose digests the values give, above any tag, in pods, Job and test", async () => {
+  test("use the configured digests rather than any tag, in pods, Job and test", async () => {
     const manifests = await renderChart("production", ["--set", "image.tag=moved"]);
     const givenDigests = { "links-api": "1", "auth-keys": "2", "settlement-listener": "3" };
     const expected = Object.entries({ ...givenDigests, "webhook-dispatcher": "4" }).map(
@@ -329,8 +329,8 @@ helmSuite.describe("the one origin", () => {
   ];
 
   /**
-   * What a controller does by the rules of Prefix and PathPrefix: whole segments, the longest match
-   * wins.
+   * Returns the service that a controller picks by the rules of Prefix and PathPrefix: whole
+   * segments, and the longest match wins.
    */
   const findServiceByPrefix = (rules: readonly { path: string; service: string }[], path: string) =>
     rules
@@ -353,7 +353,7 @@ helmSuite.describe("the one origin", () => {
     }[];
   };
 
-  test("an Ingress leads every path where the all-in-one does", async () => {
+  test("is routed by an Ingress like the all-in-one", async () => {
     const [ingress] = filterByKind(await renderChart("production"), "Ingress");
     if (ingress === undefined) throw new Error("there is no Ingress");
     const { rules: ingressRules } = ingress["spec"] as IngressSpec;
@@ -368,7 +368,7 @@ helmSuite.describe("the one origin", () => {
     }
   });
 
-  test("a proxy of one's own leads every path there too, by the README's table", () => {
+  test("is routed by an operator's proxy in the same way, according to the README's table", () => {
     const readme = readFileSync(join(chartDirectory, "README.md"), "utf8");
     const tableRows = [...readme.matchAll(/^\| (`\/.*|everything else) \| `…-(.*)` \|$/gm)];
     const rules = tableRows.flatMap(([, pathList = "", service = ""]) =>
@@ -382,7 +382,7 @@ helmSuite.describe("the one origin", () => {
       expect([path, findServiceByPrefix(rules, path)]).toEqual([path, findService(path)]);
   });
 
-  test("an HTTPRoute leads every path where the all-in-one does", async () => {
+  test("is routed by an HTTPRoute like the all-in-one", async () => {
     const [route] = filterByKind(await renderChart("http-route"), "HTTPRoute");
     if (route === undefined) throw new Error("there is no HTTPRoute");
     const { hostnames, rules: ingressRules } = route["spec"] as RouteSpec;
@@ -395,7 +395,7 @@ helmSuite.describe("the one origin", () => {
       expect([path, findServiceByPrefix(rules, path)]).toEqual([path, findService(path)]);
   });
 
-  test("an HTTPRoute tells each rule how long an answer may take, where that is given", async () => {
+  test("has the configured response timeout in each rule of an HTTPRoute", async () => {
     const listRequestTimeouts = async (...values: string[]) => {
       const [route] = filterByKind(await renderChart("http-route", values), "HTTPRoute");
       if (route === undefined) throw new Error("there is no HTTPRoute");
@@ -410,7 +410,7 @@ helmSuite.describe("the one origin", () => {
 });
 
 helmSuite.describe("scaling", () => {
-  test("a scaled Deployment names no replicas, which the scaler would lose at each upgrade", async () => {
+  test("leaves replicas out of a scaled Deployment, so that an upgrade keeps the scaler's count", async () => {
     const manifests = await renderChart("production");
     const names = (kind: string) =>
       filterByKind(manifests, kind).map(({ metadata }) => metadata.name);
@@ -427,14 +427,14 @@ helmSuite.describe("scaling", () => {
     }
   });
 
-  test("a single pod has no disruption budget, which would hold its node up for ever", async () => {
+  test("sets no disruption budget for a single pod, which would block draining its node forever", async () => {
     expect(filterByKind(await renderChart("trial"), "PodDisruptionBudget")).toEqual([]);
     expect(filterByKind(await renderChart("minimal"), "PodDisruptionBudget")).toHaveLength(4);
   });
 });
 
 helmSuite.describe("migrations", () => {
-  test("without hooks nothing but the test is one, and another image is another Job", async () => {
+  test("without hooks use a hook only for the test, and a new Job for another image", async () => {
     const getJobName = async (tag: string) => {
       const manifests = await renderChart("gitops", ["--set", `image.tag=${tag}`]);
       const hooks = manifests.filter(({ metadata }) => "helm.sh/hook" in metadata.annotations);
@@ -450,7 +450,7 @@ helmSuite.describe("migrations", () => {
     expect(otherTagName).not.toEqual(firstName);
   });
 
-  test("the Job prepares each service once, and all that it needs is a hook before it", async () => {
+  test("prepare each service once in the Job, whose dependencies are earlier hooks", async () => {
     const manifests = await renderChart("trial");
     const [job] = filterByKind(manifests, "Job");
     const names = listContainers(job === undefined ? [] : [job]).map(({ name }) => name);
@@ -481,7 +481,7 @@ helmSuite.describe("monitoring", () => {
   };
   type Rules = { groups: { rules: Rule[] }[] };
 
-  test("every file of alerts is a PrometheusRule, each alert with its runbook's address", async () => {
+  test("renders every alert file as a PrometheusRule, with runbook URLs", async () => {
     const files = readDirectory(join(chartDirectory, "alerts"), ".yaml");
     const rules = filterByKind(await renderChart("production"), "PrometheusRule");
     expect(rules).toHaveLength(files.length);
@@ -508,7 +508,7 @@ helmSuite.describe("monitoring", () => {
       .flatMap(({ spec }) => spec.groups)
       .flatMap(({ rules }) => rules);
 
-  test("alerts that are named are left out, all of that name, and nothing else is", async () => {
+  test("leaves out only the alerts that are named, including all of the same name", async () => {
     const names = (rules: readonly Rule[]) => rules.map(({ alert }) => alert);
     const excludedAlerts = ["PaymentLinksServiceGone", "PaymentLinksOutboxBudgetBurn"];
     const allAlerts = names(await renderRules({}));
@@ -521,7 +521,7 @@ helmSuite.describe("monitoring", () => {
     expect(remainingAlerts.length).toBeLessThan(allAlerts.length - 1);
   });
 
-  test("every alert has the labels that are given, beside its own, and no other rule", async () => {
+  test("adds the configured labels to every alert beside its own, and to no other rule", async () => {
     const givenLabels = { team: "payments", severity: "none" };
     const defaultRules = await renderRules({});
     const rules = await renderRules({ "metrics.prometheusRule.alertLabels": givenLabels });
@@ -533,7 +533,7 @@ helmSuite.describe("monitoring", () => {
     expect(new Set(defaultRules.map(({ labels }) => labels?.["severity"]))).toContain("page");
   });
 
-  test("the ServiceMonitor has what is given for it, and by default none of it", async () => {
+  test("adds the configured fields to the ServiceMonitor, and none by default", async () => {
     const endpoint = {
       scrapeTimeout: "10s",
       relabelings: [{ targetLabel: "cluster", replacement: "one" }],
@@ -555,7 +555,7 @@ helmSuite.describe("monitoring", () => {
     for (const field of Object.keys(endpoint)) expect(spec.endpoints[0]).not.toHaveProperty(field);
   });
 
-  test("every dashboard is a ConfigMap, digit for digit", async () => {
+  test("renders every dashboard as a ConfigMap without changing a digit", async () => {
     const files = readDirectory(join(chartDirectory, "dashboards"), ".json");
     const dashboardConfigMaps = filterByKind(await renderChart("production"), "ConfigMap")
       .filter(({ metadata }) => metadata.labels["grafana_dashboard"] === "1")
@@ -591,7 +591,7 @@ describe("kube-score", () => {
     readFileSync(join(projectRoot, "test/helm/kube-score-ignore.yaml"), "utf8"),
   ) as IgnoredFinding[];
 
-  /** Every finding of kube-score below "almost ok". */
+  /** Returns every finding of kube-score below "almost ok". */
   const listFindings = async (topology: string) => {
     const args = ["score", "--output-format", "json", "-"];
     const scoredObjects = JSON.parse(
@@ -644,7 +644,7 @@ const runWithInput = async (
 ): Promise<string> => {
   const childPromise = run(tool, args, { timeout: 60_000, maxBuffer: 50_000_000 });
   childPromise.child.stdin?.end(input);
-  // Both report findings by their exit code too; the findings themselves are on stdout.
+  // Both tools also report findings by their exit code; the findings themselves are on stdout.
   return childPromise.then(
     ({ stdout }) => stdout,
     (error: { stdout?: string; message: string }) => error.stdout ?? error.message,

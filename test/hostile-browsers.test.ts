@@ -16,12 +16,12 @@ afterAll(() => system?.close());
 
 const evilHost = "evil.example";
 
-/** A path with something in place of its parameters. */
+/** Fills a path's parameters with a placeholder. */
 const fillParameters = (path: string): string => path.replaceAll(/:\w+/g, "x");
 
 const getOwnHost = (): string => new URL(system.baseUrl).host;
 
-/** Sends a request as it stands, which no client would write, and reads the one answer to it. */
+/** Sends a raw request that no client would write, and parses the single response. */
 const sendRawRequest = async (...lines: string[]) => {
   const { hostname, port } = new URL(system.baseUrl);
   const socket = connect(Number(port), hostname);
@@ -45,8 +45,8 @@ const fetchHeaders = async (path: string, headers: Record<string, string>) => {
   return response.headers;
 };
 
-describe("a scanner of mail", () => {
-  test("opens a sign-in link in every way it can, and the link still works", async () => {
+describe("a mail scanner", () => {
+  test("opens a sign-in link in every possible way, and the link still works", async () => {
     const created = await call(`${system.internalUrl}/internal/sign-in-links`, {
       method: "POST",
       body: { handle: shop.handle },
@@ -75,7 +75,7 @@ describe("a scanner of mail", () => {
       }
     }
     const body = { token };
-    // Some run the page's script, which asks whose link it is.
+    // Some scanners run the page's script, which asks whose link it is.
     await call(`${system.baseUrl}/console/api/session/link`, { method: "POST", body });
     const signInResponse = await call(`${system.baseUrl}/console/api/session`, {
       method: "POST",
@@ -94,7 +94,7 @@ describe("another site's page", () => {
   ] as const;
 
   test.each(formBodies)(
-    "that posts a form of %s in a person's browser changes nothing",
+    "that posts a form of %s in a user's browser changes nothing",
     async (type, body) => {
       const sendOrder = async (headers: Record<string, string>) => {
         const response = await request(`${system.baseUrl}/console/api/payment-links`, {
@@ -111,7 +111,7 @@ describe("another site's page", () => {
       for (const origin of [`https://${evilHost}`, "null", `${system.baseUrl}.${evilHost}`]) {
         expect(await sendOrder({ origin })).toBe("403 CROSS_SITE_REQUEST");
       }
-      // What only a program of the own site could send: still no form becomes an order.
+      // Only a program of our own site could send this; even then, a form does not create a link.
       const ownSiteResult = await sendOrder({ "sec-fetch-site": "same-origin" });
       expect(ownSiteResult).toBe(
         type === "application/json" ? "200 " : "422 model_attributes_type",
@@ -120,7 +120,7 @@ describe("another site's page", () => {
   );
 });
 
-/** What a form can be sent as, by any site, without asking; and what it can pretend to be. */
+/** The content types that any site's form can send without a preflight, and those that it can imitate. */
 const formTypes = [
   "application/x-www-form-urlencoded",
   "text/plain",
@@ -147,17 +147,17 @@ describe("a form on another site", () => {
     return `${route.path} ${response.statusCode} ${/"code":"(\w+)"/.exec(text)?.[1] ?? ""}`.trim();
   };
 
-  test("writes nothing by any route of the console, whatever it is sent as", async () => {
+  test("changes nothing on any route of the console, with any content type", async () => {
     expect(listWriteRoutes().length).toBeGreaterThan(15);
     const foreignHeaders = [
       { "sec-fetch-site": "cross-site", origin: `https://${evilHost}` },
       { "sec-fetch-site": "same-site", origin: "http://other.127.0.0.1" },
-      // Of browsers that know no Fetch Metadata, one hides the origin.
+      // From browsers without Fetch Metadata; one hides the origin.
       { origin: `https://${evilHost}` },
       { origin: "null" },
     ] as Record<string, string>[];
     for (const route of listWriteRoutes()) {
-      // Its refusal is a page, for a person.
+      // This route's error is a page for the user.
       const code = route.path.endsWith("/form") ? "" : " CROSS_SITE_REQUEST";
       for (const type of formTypes) {
         for (const headers of foreignHeaders) {
@@ -168,7 +168,7 @@ describe("a form on another site", () => {
     }
   });
 
-  test("cannot call by a method that a form has not: nobody reads it from a header or a field", async () => {
+  test("cannot override the method through a header or a field", async () => {
     const { body } = await call(`${system.baseUrl}/console/api/api-keys`, {
       headers: { cookie: shop.cookie },
     });
@@ -188,7 +188,7 @@ describe("a form on another site", () => {
   });
 });
 
-describe("a body of JSON that says it is something else", () => {
+describe("a JSON body with another content type", () => {
   const jsonBody = '{"toAmount":"5"}';
   const contentTypes = [
     ...formTypes,
@@ -200,7 +200,7 @@ describe("a body of JSON that says it is something else", () => {
     "application/json-patch",
   ];
 
-  test.each(contentTypes)("is no order as %j, of a key or of a session", async (type) => {
+  test.each(contentTypes)("creates no link as %j, with an API key or a session", async (type) => {
     for (const [path, callerHeaders] of [
       ["/v1/payment-link", { "x-api-key": shop.apiKey }],
       ["/console/api/payment-links", { cookie: shop.cookie }],
@@ -216,7 +216,7 @@ describe("a body of JSON that says it is something else", () => {
   });
 });
 
-describe("a cookie that a sibling domain has set", () => {
+describe("a cookie set by a sibling domain", () => {
   let httpsSystem: System;
   let victim: Merchant;
   let attacker: Merchant;
@@ -234,14 +234,15 @@ describe("a cookie that a sibling domain has set", () => {
     return response.status === 200 ? response.body["id"] : response.status;
   };
 
-  test("is no session, by whatever name that browsers let it have", async () => {
-    // A sibling can set each cookie but the one of the prefix `__Host-`, without which none counts.
+  test("is no session under any name that browsers allow it to use", async () => {
+    // A sibling domain can set every cookie except the `__Host-` one, and the others are ignored
+    // without it.
     const [siblingCookie = "", token = ""] = attacker.cookie.split(/; __Host-session=/);
     expect(siblingCookie).toMatch(/^__Secure-session=/);
     expect(await identify(siblingCookie)).toBe(401);
     expect(await identify(`${siblingCookie}; ${victim.cookie}`)).toBe(401);
     expect(await identify(attacker.cookie)).toBe(attacker.userId);
-    // Browsers hold `__Host-` against its rules in any case, and where it is the name's beginning.
+    // Browsers enforce the rules of `__Host-` case-insensitively, for names that start with it.
     const names = [
       "session",
       "__Secure-session",
@@ -266,12 +267,12 @@ describe("a cookie that a sibling domain has set", () => {
         victim.userId,
       ]);
     }
-    // A cookie without a name can look like one that has it.
+    // A cookie without a name can look like one with that name.
     expect(await identify(`=__Host-session=${token}; ${victim.cookie}`)).toBe(victim.userId);
     expect(await identify(`x="; ${attacker.cookie}"; ${victim.cookie}`)).not.toBe(victim.userId);
   });
 
-  test("does not push the session out by its size or their number", async () => {
+  test("does not displace the session by size or number of cookies", async () => {
     const manyCookies = Array.from(
       { length: 150 },
       (_, index) => `t${index}=${"x".repeat(20)}`,
@@ -280,9 +281,9 @@ describe("a cookie that a sibling domain has set", () => {
   });
 });
 
-describe("where an answer sends a browser", () => {
+describe("the target of a redirect", () => {
   const names = ["next", "redirect", "redirect_uri", "return_to", "returnTo", "url", "continue"];
-  /** Forms that some reader somewhere has taken for a path, and a browser for an address. */
+  /** Targets that some parser takes for a path and a browser for a URL. */
   const targets = [
     `https://${evilHost}/`,
     `https:${evilHost}`,
@@ -319,7 +320,7 @@ describe("where an answer sends a browser", () => {
     forwarded: `host=${evilHost}`,
   };
 
-  test("is never chosen by the query or by a host header, on any route", async () => {
+  test("is never taken from the query or a host header, on any route", async () => {
     const routes = system.publicRoutes.filter(({ method }) => method === "get");
     expect(routes.length).toBeGreaterThan(20);
     for (const { path } of routes) {
@@ -340,7 +341,7 @@ describe("where an answer sends a browser", () => {
     }
   });
 
-  test.each(targets)("is never chosen by a wish for %j", async (target) => {
+  test.each(targets)("is never taken from the requested target %j", async (target) => {
     const paths = ["/console", "/console/sign-in", "/console/api/session/oidc", "/", "//console"];
     const encodedTarget = target.replaceAll(/[^!-~]/g, encodeURIComponent);
     for (const requestTarget of [
@@ -362,7 +363,7 @@ describe("where an answer sends a browser", () => {
     }
   });
 
-  test("nor what a page or an answer links to, by an absolute target or any host header", async () => {
+  test("and the links in a page or response are never taken from an absolute target or a host header", async () => {
     const link = await call(`${system.baseUrl}/v1/payment-link`, {
       method: "POST",
       headers: { ...hostHeaders, "x-api-key": shop.apiKey },
@@ -386,7 +387,7 @@ describe("where an answer sends a browser", () => {
     }
   });
 
-  test("is not chosen by them after signing in by a form either", async () => {
+  test("is not taken from them after a sign-in by form", async () => {
     const created = await call(`${system.internalUrl}/internal/sign-in-links`, {
       method: "POST",
       body: { handle: shop.handle },

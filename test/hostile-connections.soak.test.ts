@@ -13,17 +13,17 @@ const slowConnectionCount = 2_000;
 const dripIntervalMs = 5_000;
 const requestCount = 400;
 const growthBytesMax = 256 * 1024 * 1024;
-/** What a caller would notice on a quiet machine. */
+/** A delay that a caller would notice on an idle machine. */
 const noticeableMs = 1_500;
 const pipelinedCount = 9;
 const unreadConnectionCount = 20;
-/** As many requests as a connection may have. */
+/** The maximum number of requests per connection. */
 const pipelinedMax = 10;
 const pipelineMs = 50;
 
 const head =
   "POST /console/api/session HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n";
-/** How callers make a server wait, each having sent nearly as much as it keeps of a request. */
+/** Requests that make a server wait; each has sent almost as much as the server buffers of a request. */
 const partialRequests = [
   `${head}X-Long: ${"x".repeat(12_000)}`,
   `${head}Content-Length: 64000\r\n\r\n{"token":"${"x".repeat(60_000)}`,
@@ -51,7 +51,7 @@ beforeAll(async () => {
 });
 afterAll(() => system?.close());
 
-/** Opens slow connections, each again as soon as it is cut, until told to stop. */
+/** Opens slow connections, and reopens each one that is cut, until stopped. */
 const openSlowConnections = (port: number) => {
   const sockets = new Set<Socket>();
   const cutIndexes = new Set<number>();
@@ -83,7 +83,7 @@ const openSlowConnections = (port: number) => {
   };
 };
 
-/** The 99th percentile of how long one caller waits for his answers, one after the other. */
+/** Returns the 99th percentile of one caller's response times, for sequential requests. */
 const measureP99 = async (port: number): Promise<number> => {
   const waitsMs: number[] = [];
   for (let index = 0; index < requestCount; index += 1) {
@@ -99,8 +99,8 @@ const measureP99 = async (port: number): Promise<number> => {
 };
 
 /**
- * Sends ten requests again and again and reads no answer: the kernel holds the first ones, then they
- * wait in the server until it cuts the connection. Connects again whenever it is cut.
+ * Sends ten requests repeatedly and reads no response. The kernel buffers the first responses; the
+ * rest wait in the server until it cuts the connection. Reconnects whenever it is cut.
  */
 const openUnreadConnection = (port: number, cookie: string) => {
   const pipelinedRequest = `GET /console/api/account HTTP/1.1\r\nHost: 127.0.0.1\r\nCookie: ${cookie}\r\n\r\n`;
@@ -137,8 +137,8 @@ const getAuthKeysReplica = () => {
   return replica;
 };
 
-describe("2,000 connections that send slowly what never ends", () => {
-  test("keep nobody else waiting, cost a bounded memory, and are cut", async () => {
+describe("2,000 slow connections with requests that never end", () => {
+  test("do not delay other callers, use bounded memory, and are cut", async () => {
     const authKeysReplica = getAuthKeysReplica();
     const { port } = authKeysReplica;
     await measureP99(port);
@@ -155,7 +155,7 @@ describe("2,000 connections that send slowly what never ends", () => {
         `p99 ${p99BeforeMs.toFixed(0)} ms before, ${p99DuringMs.toFixed(0)} ms during (${(p99DuringMs / p99BeforeMs).toFixed(2)}); ` +
           `resident ${formatMib(residentBefore)} before, ${formatMib(maxResidentBytes)} at most\n`,
       );
-      // Guards against answers that wait until a slow connection is cut. The ratio is printed.
+      // Detects responses that wait until a slow connection is cut. The ratio is printed.
       expect(p99DuringMs).toBeLessThan(hangLimitMs(noticeableMs));
       expect(maxResidentBytes - residentBefore).toBeLessThan(growthBytesMax);
     } finally {
@@ -165,8 +165,8 @@ describe("2,000 connections that send slowly what never ends", () => {
   });
 });
 
-describe("requests sent without waiting for answers", () => {
-  test("of two callers by turns on one connection are answered in order, each for himself", async () => {
+describe("pipelined requests", () => {
+  test("of two callers in turn on one connection are answered in order, each for its own caller", async () => {
     const callers = [merchant, otherMerchant, { cookie: "", userId: "" }];
     const getCaller = (requestIndex: number) => callers[requestIndex % callers.length] ?? merchant;
     const socket = connect(getAuthKeysReplica().port, "127.0.0.1");
@@ -190,7 +190,7 @@ describe("requests sent without waiting for answers", () => {
     );
   });
 
-  test("by callers who never read cost a bounded memory, keep nobody else waiting, and are cut", async () => {
+  test("of callers who never read use bounded memory, do not delay other callers, and are cut", async () => {
     const authKeysReplica = getAuthKeysReplica();
     const { port } = authKeysReplica;
     const p99BeforeMs = await measureP99(port);

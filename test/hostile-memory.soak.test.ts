@@ -25,7 +25,7 @@ const timeoutMs = 4_000;
 const dripMs = 100;
 const growthBytesMax = 64 * 1024 * 1024;
 
-/** How long the connections of one kind of receiver lasted, and how many there are now. */
+/** How long the connections of one kind of receiver lasted, and how many are open now. */
 type ConnectionStats = { openCount: number; durationsMs: number[] };
 
 const listen = (server: ReturnType<typeof createServer>): Promise<number> =>
@@ -34,7 +34,8 @@ const listen = (server: ReturnType<typeof createServer>): Promise<number> =>
   );
 
 /**
- * Answers 200 to all: at once, byte by byte, or with a body as fast as it is taken and without end.
+ * Starts receivers that respond 200 immediately, byte by byte, or with an endless body as fast as
+ * it is read.
  */
 const startReceivers = async () => {
   const connectionStats = {
@@ -96,7 +97,7 @@ const startReceivers = async () => {
   };
 };
 
-describe("100 endpoints that drip and 100 whose bodies never end", () => {
+describe("100 endpoints that drip and 100 with endless bodies", () => {
   let receivers: Awaited<ReturnType<typeof startReceivers>>;
   let system: RealSystem;
   let publisher: LinkPublisher;
@@ -137,7 +138,7 @@ describe("100 endpoints that drip and 100 whose bodies never end", () => {
     return replica;
   };
 
-  /** The dispatcher's own count of the slots taken. */
+  /** Returns the dispatcher's own count of used slots. */
   const readInFlightCount = async (): Promise<number> => {
     const { body } = await request(`http://127.0.0.1:${getDispatcher().internalPort}/metrics`);
     const text = await body.text();
@@ -156,7 +157,8 @@ describe("100 endpoints that drip and 100 whose bodies never end", () => {
   };
 
   /**
-   * One event for every account: an attempt at each of the 200, of which half last to the deadline.
+   * Publishes one event for every account: an attempt at each of the 200 endpoints. Half of the
+   * attempts last until the deadline.
    */
   const runWave = async (): Promise<void> => {
     const { drip, endless } = receivers.connectionStats;
@@ -164,14 +166,14 @@ describe("100 endpoints that drip and 100 whose bodies never end", () => {
     await publisher.publish(merchants.map(({ userId }) => createCompletedLinkRecord(userId)));
     await waitUntil("all that drip hold a slot", () => drip.openCount === endpointCount / 2);
     expect(await readInFlightCount()).toBeGreaterThanOrEqual(endpointCount / 2);
-    // Without a deadline, these attempts never end.
+    // Without a deadline, these attempts would never end.
     await waitUntil("every slot is back", async () => (await readInFlightCount()) === 0);
     expect([drip, endless].map(({ durationsMs }) => durationsMs.length)).toEqual(
       endedCountsBefore.map((count) => count + endpointCount / 2),
     );
   };
 
-  test("memory stays within 64 MiB of before, and every slot is back within the deadline", async () => {
+  test("add at most 64 MiB of memory, and free every slot within the deadline", async () => {
     await warmUpDispatcher();
     const residentBytesBefore = readResidentBytes(getDispatcher().pid());
     const memory = watchMemory(getDispatcher().pid());

@@ -78,7 +78,7 @@ const violations: [string, string, string][] = [
   ["the all-in-one speaks to Kafka", "deploy/src", `import "kafkajs";`],
 ];
 
-/** Writes a file for each breach, and two that name each other's types, and lints them all. */
+/** Writes a file for each violation, and two files that import each other's types, and lints them all. */
 const lintPlantedFiles = (): string => {
   const plantedFiles = violations.map(([, layer, source], index) => ({
     file: getPlantedPath(layer, index),
@@ -119,7 +119,7 @@ const getPlantedPath = (layer: string, index: number) =>
   `${layer}/planted-${process.pid}-${index}.ts`;
 const getCyclePath = (name: string) => `packages/runtime/src/planted-${process.pid}-${name}.ts`;
 
-describe("the rooms of the house", () => {
+describe("the import rules", () => {
   let lintOutput = "";
   beforeAll(() => {
     lintOutput = lintPlantedFiles();
@@ -127,12 +127,12 @@ describe("the rooms of the house", () => {
 
   test.each(
     violations.map(([violation, layer], index) => [violation, getPlantedPath(layer, index)]),
-  )("given that %s, the lint fails", (_case, file) => {
+  )("fail the lint when %s", (_case, file) => {
     const lintLines = lintOutput.split("\n").filter((line) => line.startsWith(`${file}:`));
     expect(lintLines.join("\n")).toContain("rooms(arrows)");
   });
 
-  test("given two files that name each other's types, the lint fails", () => {
+  test("fail the lint when two files import each other's types", () => {
     const lintLines = lintOutput.split("\n").filter((line) => line.includes("import(no-cycle)"));
     expect(lintLines.map((line) => line.split(":")[0])).toEqual(
       expect.arrayContaining([getCyclePath("a"), getCyclePath("b")]),
@@ -141,28 +141,25 @@ describe("the rooms of the house", () => {
 
   test.each([
     ["packages", "packages" as const, packages],
-    ["a service's rooms", "layers" as const, serviceLayers],
-  ])(
-    "given the table of %s, no arrow leads up and none in a circle",
-    (_name, kind, rulesByName) => {
-      const names = Object.keys(rulesByName);
-      for (const [index, name] of names.entries()) {
-        const imports = rulesByName[name]?.[kind]?.split(" ") ?? [];
-        expect({
-          name,
-          up: imports.filter((imported) => !names.slice(0, index).includes(imported)),
-        }).toEqual({
-          name,
-          up: [],
-        });
-      }
-    },
-  );
+    ["a service's layers", "layers" as const, serviceLayers],
+  ])("for %s have no upward import and no cycle", (_name, kind, rulesByName) => {
+    const names = Object.keys(rulesByName);
+    for (const [index, name] of names.entries()) {
+      const imports = rulesByName[name]?.[kind]?.split(" ") ?? [];
+      expect({
+        name,
+        up: imports.filter((imported) => !names.slice(0, index).includes(imported)),
+      }).toEqual({
+        name,
+        up: [],
+      });
+    }
+  });
 
   test.each([
     ["README.md", "package-chart"],
     [".github/CONTRIBUTING.md", "layer-chart"],
-  ])("the chart in %s is drawn from the import rules", (page, chart) => {
+  ])("are drawn as a chart in %s", (page, chart) => {
     const text = readFileSync(join(projectRoot, page), "utf8");
     expect(text).toContain(`<!-- ${chart} -->\n\`\`\`mermaid\nflowchart TD\n`);
     expect(updateDependencyCharts(text)).toBe(text);

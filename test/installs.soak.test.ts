@@ -14,12 +14,12 @@ const installMsMax = 900_000;
 let directory = "";
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), "payment-links-installs-"));
-  // If root starts it, Postgres runs as another user, who must be able to enter.
+  // When root starts Postgres, it runs as another user, who needs access to this directory.
   await chmod(directory, 0o755);
 });
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
-/** A fresh clone: all files but what was installed, built or stored. */
+/** Creates a fresh clone: all files except installed, built and stored ones. */
 const createClone = async (name: string): Promise<string> => {
   const clone = join(directory, name);
   await mkdir(clone);
@@ -34,7 +34,7 @@ const createClone = async (name: string): Promise<string> => {
 
 type CommandOptions = { omitsDevDependencies?: boolean; env?: Record<string, string> };
 
-/** What every command does first: here, before a script that prints the version of Node. */
+/** Runs what every command runs first; here, before a script that prints Node's version. */
 const spawnCommand = (
   clone: string,
   { omitsDevDependencies = false, env = {} }: CommandOptions,
@@ -60,7 +60,7 @@ const runCommand = async (clone: string, options: CommandOptions): Promise<strin
   return output.stderr;
 };
 
-/** Every file that an install has written, in each workspace too. */
+/** Returns every file that an install has written, in each workspace too. */
 const listInstalledFiles = async (clone: string): Promise<string[]> => {
   const entries = await readdir(clone, { recursive: true, withFileTypes: true });
   return entries
@@ -82,7 +82,7 @@ describe("a fresh clone", () => {
   });
 
   test(
-    "installs for npm start no test tool, and runs with its chains and its console",
+    "installs no test tool for npm start, and runs with its chains and its console",
     async () => {
       const [port, internalPort, evmPort] = (await findFreePorts(3)).map(String);
       const env = { PORT: port, INTERNAL_PORT: internalPort, DEVNET_PORT: evmPort };
@@ -115,7 +115,7 @@ describe("a fresh clone", () => {
   );
 
   test(
-    "adds the rest for another command, with NODE_ENV=production too",
+    "installs the rest for another command, even with NODE_ENV=production",
     async () => {
       const filesBefore = await listInstalledFiles(clone);
       await runCommand(clone, { env: { NODE_ENV: "production" } });
@@ -128,7 +128,7 @@ describe("a fresh clone", () => {
   );
 
   test(
-    "keeps it all when npm start runs again, and when npm start updates a package",
+    "keeps everything when npm start runs again, and when npm start updates a package",
     async () => {
       expect(await runCommand(clone, { omitsDevDependencies: true })).toBe("");
       expect(await listInstalledFiles(clone)).toEqual(fullInstall);
@@ -144,7 +144,7 @@ describe("a fresh clone", () => {
   );
 
   test(
-    "repairs an install that was killed, for two commands at once",
+    "repairs an install that was killed, for two commands at the same time",
     async () => {
       const killedClone = await createClone("killed");
       const child = spawnCommand(killedClone, {});
@@ -175,7 +175,7 @@ describe("a fresh clone", () => {
   );
 });
 
-describe("the images", () => {
+describe("the container images", () => {
   test(
     "install what their service runs, and nothing that builds the console or runs a chain",
     async () => {
@@ -203,7 +203,7 @@ describe("the images", () => {
             cwd: clone,
             env,
             encoding: "utf8",
-            // Jest's own limit cannot end a call that blocks the process.
+            // Jest's time limit cannot end a call that blocks the process.
             timeout: installMsMax,
           },
         );

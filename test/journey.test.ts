@@ -62,7 +62,7 @@ describe.each(wiringVariants)("%s", (_case, startSystem) => {
   const listWebhooks = (id: string): ReceivedWebhook[] =>
     receiver.received.filter(({ body }) => body.data["paymentLinkId"] === id);
 
-  test("a link is created, paid in two parts, completed, and each event told once, signed (rule HOOK-7)", async () => {
+  test("a link is created, paid in two parts and completed, and each event is delivered once, signed (rule HOOK-7)", async () => {
     const id = await createLink({ toAmount: "25", description: "Order 1001" });
     const newLink = await readLink(id);
     expect(newLink).toMatchObject({ status: "active", toAmount: "25", receivedAmount: "0" });
@@ -120,7 +120,7 @@ describe.each(wiringVariants)("%s", (_case, startSystem) => {
     expect(String(page.body["text"])).toContain("14.5");
   });
 
-  test("a payment after completion is kept as unapplied, and told to nobody", async () => {
+  test("a payment after completion is stored as unapplied, and sends no webhook", async () => {
     const id = await createLink({ toAmount: "5", maxUsage: 1 });
     const sendSettledNotice = (suffix: string) =>
       sendNotice(system.baseUrl, acmeProvider, {
@@ -148,7 +148,7 @@ describe.each(wiringVariants)("%s", (_case, startSystem) => {
     expect(listWebhooks(id)).toHaveLength(2);
   });
 
-  test("a link made in the console is listed for the key, and a deactivated one takes nothing", async () => {
+  test("a link created in the console is listed for the key, and a deactivated one accepts no payment", async () => {
     const created = await call(`${system.baseUrl}/console/api/payment-links`, {
       method: "POST",
       headers: { cookie: merchant.cookie },
@@ -170,7 +170,7 @@ describe.each(wiringVariants)("%s", (_case, startSystem) => {
     expect((await readLink(id))["status"]).toBe("inactive");
   });
 
-  test("what a person did to keys, links and endpoints stands in one audit log, each deed once", async () => {
+  test("one audit log contains what a user did to keys, links and endpoints, each event once", async () => {
     const headers = { cookie: merchant.cookie };
     const listAuditActions = async (query: string) => {
       const response = await call(`${system.baseUrl}/console/api/audit-log?${query}`, { headers });
@@ -193,7 +193,7 @@ describe.each(wiringVariants)("%s", (_case, startSystem) => {
     expect(await listAuditActions("action=api_key")).toEqual(["api_key.created"]);
   });
 
-  test("a revoked key is refused (rule CALLER-4)", async () => {
+  test("a revoked key is rejected (rule CALLER-4)", async () => {
     const keysResponse = await call(`${system.baseUrl}/console/api/api-keys`, {
       headers: { cookie: merchant.cookie },
     });
@@ -213,7 +213,7 @@ describe.each(wiringVariants)("%s", (_case, startSystem) => {
     });
   });
 
-  test("nothing that all this has left behind holds a secret", async () => {
+  test("no stored data or output contains a secret", async () => {
     const secrets = {
       "the API key": merchant.apiKey,
       ...Object.fromEntries(
@@ -229,5 +229,5 @@ describe.each(wiringVariants)("%s", (_case, startSystem) => {
   });
 });
 
-/** The all-in-one's database and topics are its own; what it keeps is what the services keep. */
+/** The all-in-one has its own database and topics; it stores the same data as the services. */
 const isRealSystem = (system: System): system is RealSystem => "topicPrefix" in system;

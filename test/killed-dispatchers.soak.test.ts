@@ -18,20 +18,18 @@ const dispatcherCount = 3;
 const killCount = 10;
 const slotsPerEndpoint = 20;
 const attemptsMax = 6;
-/** How long the receiver takes to answer: so long that kills happen in the middle of deliveries. */
+/** How long the receiver takes to respond: long enough for kills to happen during deliveries. */
 const responseDelayMs = 250;
-/** Every so many attempts it takes longer: so long that a lease which ends too soon would show. */
+/** Every 50th attempt takes longer: long enough to reveal a lease that expires too early. */
 const slowAttemptInterval = 50;
 const slowResponseDelayMs = 1_500;
-/**
- * For every so many events, the second endpoint fails at first, while the first one answers 2xx.
- */
+/** For every 4th event, the second endpoint fails at first while the first one responds 2xx. */
 const rejectedEventInterval = 4;
-/** How long it takes while it is ahead of the kills, which a busy machine makes late. */
+/** The receiver's delay while it is ahead of the kills, which a busy machine delays. */
 const aheadDelayMs = 2_000;
-/** A 2xx that is older than this at a kill has been written for certain, on a busy machine too. */
+/** A 2xx older than this at a kill has certainly been stored, even on a busy machine. */
 const writeMsMax = 8_000;
-/** Within so many turns of the event loop after a process's end, all its connections have ended. */
+/** After this many turns of the event loop since a process's exit, all its connections have ended. */
 const eventLoopTurnsMax = 10;
 const waitMsMax = 120_000;
 
@@ -41,7 +39,7 @@ type Attempt = {
   linkId: string;
   deliveryId: string;
   startedAt: number;
-  /** When the 2xx was handed over; undefined where it was refused, or the sender was gone. */
+  /** When the 2xx was sent; undefined if the attempt was rejected or the sender was gone. */
   succeededAt?: number;
   connection: Connection;
 };
@@ -50,7 +48,7 @@ type Connection = { closedAt?: number };
 
 const Webhook = z.object({ data: z.object({ paymentLinkId: z.string() }) });
 
-/** Takes a while over each webhook, and notes which attempts of one delivery overlap. */
+/** Starts a slow receiver that records overlapping attempts of the same delivery. */
 const startReceiver = async () => {
   const attempts: Attempt[] = [];
   const inFlightCounts = new Map<string, number>();
@@ -77,7 +75,7 @@ const startReceiver = async () => {
       inFlightCounts.set(deliveryId, (inFlightCounts.get(deliveryId) ?? 0) - 1),
     );
     const linkId = await readLinkId(req).catch(() => undefined);
-    // The sender ended in the middle of its own request.
+    // The sender died in the middle of its own request.
     if (linkId === undefined) return;
     const connection = connections.get(req.socket) ?? {};
     const attempt: Attempt = { path: req.url ?? "", linkId, deliveryId, startedAt, connection };
@@ -103,14 +101,17 @@ const startReceiver = async () => {
   return {
     port: (server.address() as AddressInfo).port,
     attempts,
-    /** So many kills are over: what is left must last for the others. */
+    /**
+     * Adjusts the pace to the kills done so far, so that the remaining attempts last for the
+     * remaining kills.
+     */
     spreadAttempts: (killsDone: number) => {
       const fraction = (killsDone + 1) / (killCount + 1);
       attemptsBeforeKill = killsDone === killCount ? Infinity : deliveryCount * fraction;
     },
-    /** Deliveries of which an attempt came while another was under way. */
+    /** Deliveries with an attempt that arrived while another was in progress. */
     overlappingDeliveryIds,
-    /** How many attempts are waiting for their answer now. */
+    /** Returns how many attempts wait for a response now. */
     getInFlightCount: () => [...inFlightCounts.values()].reduce((sum, count) => sum + count, 0),
     close: () =>
       new Promise<void>((resolve) => {
@@ -137,9 +138,9 @@ describe("20,000 deliveries while dispatchers are killed", () => {
       ...buildShopEnv(receiver),
       WEBHOOK_ENDPOINT_CONCURRENCY: String(slotsPerEndpoint),
       // The default deadline. A dispatcher that has just started on a busy machine may need seconds
-      // for its first attempts, and an attempt that is given up after its answer was sent looks
-      // like one that was sent again. A lease ends 20 s after the deadline, and interrupted
-      // attempts are soon tried again.
+      // for its first attempts, and an attempt that times out after its response was sent looks
+      // like a repeated one. A lease ends 20 s after the deadline, and interrupted attempts are
+      // retried soon.
       WEBHOOK_TIMEOUT_SECONDS: "10",
       WEBHOOK_RETRY_SCHEDULE_SECONDS: "0,0.2,0.2,0.2,0.2,0.2",
       RATE_LIMIT_PER_IP: "10000:10000",
@@ -168,7 +169,7 @@ describe("20,000 deliveries while dispatchers are killed", () => {
   const countPendingDeliveries = () => countRows("deliveries");
   const countEndedDeliveries = () => countRows("delivery_log");
 
-  test("each reaches a 2xx, never by two attempts at once, and no sibling is sent again", async () => {
+  test("each reach a 2xx, never by two attempts at the same time, and no sibling delivery is repeated", async () => {
     const merchant = await createMerchant(system, "kills");
     for (const path of paths)
       await registerEndpoint(system, merchant, `https://receiver.test${path}`);
@@ -180,13 +181,13 @@ describe("20,000 deliveries while dispatchers are killed", () => {
     await publisher.close();
 
     const kills = await killDispatchersInTurn();
-    // None may be open for a moment while a dispatcher still hears of events.
+    // There may be no pending delivery for a moment while a dispatcher is still receiving events.
     await waitUntil(
       "every delivery is over",
       async () =>
         (await countEndedDeliveries()) >= deliveryCount && (await countPendingDeliveries()) === 0,
     );
-    // A result may be written a moment before the receiver has noted what it answered.
+    // A result may be stored just before the receiver records its response.
     await waitUntil("every answer is out", () => receiver.getInFlightCount() === 0);
 
     const attemptsByDelivery = Map.groupBy(receiver.attempts, ({ deliveryId }) => deliveryId);
@@ -197,7 +198,7 @@ describe("20,000 deliveries while dispatchers are killed", () => {
     );
     expect(attemptsByDelivery.size).toBe(deliveryCount);
     expect(receiver.overlappingDeliveryIds).toEqual([]);
-    // Without these, nothing below would have been tested.
+    // Without these, the assertions below would prove nothing.
     expect(repeatedAttemptCount).toBeGreaterThan(eventCount / rejectedEventInterval);
 
     const attemptsByEvent = Map.groupBy(
@@ -227,7 +228,7 @@ describe("20,000 deliveries while dispatchers are killed", () => {
     expect(rows[0]?.attempts).toBeLessThanOrEqual(attemptsMax);
   });
 
-  /** Kills one dispatcher after another in the middle of attempts, and starts each again. */
+  /** Kills one dispatcher after another during attempts, and restarts each. */
   const killDispatchersInTurn = async (): Promise<Kill[]> => {
     const dispatchers = system.replicas.filter(({ service }) => service === "webhook-dispatcher");
     const kills: Kill[] = [];
@@ -235,7 +236,7 @@ describe("20,000 deliveries while dispatchers are killed", () => {
     for (let index = 0; index < killCount; index += 1) {
       const dispatcher = dispatchers[index % dispatchers.length];
       if (dispatcher === undefined) throw new Error("there is no dispatcher");
-      // It was started a while ago: only one is down at a time.
+      // Waits for the previous restart, so that only one dispatcher is down at a time.
       await restarts.at(-1);
       const nextKillCount = receiver.attempts.length + attemptsPerKill;
       await waitUntil("more attempts", () => receiver.attempts.length >= nextKillCount);
@@ -265,8 +266,9 @@ type Kill = { killedAt: number; noticedAt: number; inFlightCount: number };
 const hasNoSuccess = ({ succeededAt }: Attempt): boolean => succeededAt === undefined;
 
 /**
- * Whether a delivery that had its 2xx was sent again without an excuse. The one excuse is that its
- * process was killed before it could write the 2xx: then its connection ended with that kill, too.
+ * Returns true if a delivery was repeated after its 2xx without a valid reason. The only valid
+ * reason is that its process was killed before it could store the 2xx; its connection then ended
+ * with that kill.
  */
 const wasResent = (attempts: readonly Attempt[], kills: readonly Kill[]): boolean => {
   const lastStartedAt = Math.max(...attempts.map(({ startedAt }) => startedAt));

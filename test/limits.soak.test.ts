@@ -11,9 +11,9 @@ type LimitedProcess = { child: Child; pool: Pool; internalPort: number };
 type Sample = { status: number; sentAtMs: number; error?: string };
 
 const unlimitedRate = "900000:900000";
-/** A busy machine's Redis is slow, and must not count as away for that. */
+/** On a busy machine Redis is slow, and must not be treated as unavailable. */
 const slowRedisEnv = { REDIS_ANSWER_MS: "20000" };
-/** So many calls show how others fare. */
+/** Enough calls to prove a claim. */
 const requiredCallCount = 30;
 
 describe("limits of two processes that share a Redis", () => {
@@ -60,7 +60,7 @@ describe("limits of two processes that share a Redis", () => {
     return startedProcesses;
   };
 
-  test("of 400 calls at once on a burst of 100, exactly 100 pass", async () => {
+  test("let exactly 100 of 400 concurrent calls pass with a burst of 100", async () => {
     const key = generateApiKey("live");
     const startedProcesses = await startProcesses([key], {
       RATE_LIMIT_PER_KEY: "0.001:100",
@@ -69,7 +69,7 @@ describe("limits of two processes that share a Redis", () => {
     expect(await countConcurrentStatuses(startedProcesses, key)).toEqual({ 200: 100, 429: 300 });
   });
 
-  test("Redis killed under load: no 5xx, no wait, no more than the limit; back, it is shared", async () => {
+  test("stay in force without 5xx and without waits when Redis is killed under load, and are shared again afterwards", async () => {
     const [busyKey, calmKey] = [generateApiKey("live"), generateApiKey("live")];
     const laterKeys = Array.from({ length: 3 }, () => generateApiKey("live"));
     const perSecond = 50;
@@ -86,13 +86,13 @@ describe("limits of two processes that share a Redis", () => {
           load.getSamples(calmKey, sinceMs, Infinity).length > requiredCallCount &&
           load.getSamples(busyKey, sinceMs, Infinity).some(({ status }) => status === 429),
       );
-    // The burst is used up before Redis forgets it.
+    // Uses up the burst before Redis loses it.
     await waitForCallsSince(0);
     const outageStartMs = performance.now();
     for (let killIndex = 0; killIndex < 3; killIndex += 1) {
       const killedAtMs = performance.now();
       await redis.kill();
-      // Redis stays away until these are answered, so no call waits for it.
+      // Redis stays down until these calls are answered, so no call waits for it.
       await waitForCallsSince(killedAtMs);
       expect(await Promise.all(startedProcesses.map(readDegradedGauge))).toEqual([1, 1]);
       await redis.start();
@@ -113,10 +113,10 @@ describe("limits of two processes that share a Redis", () => {
     const allowedCount = (perSecond * (endMs - outageStartMs)) / 1000;
     const fraction = (passedSamples.length / allowedCount).toFixed(2);
     process.stderr.write(`Redis killed: ${fraction} of the limit passed\n`);
-    // The bucket was empty before, and a Redis that has forgotten it does not give it back full.
+    // The bucket was empty before, and a Redis that lost it does not refill it completely.
     expect(passedSamples.length).toBeLessThanOrEqual(1.2 * allowedCount);
     expect(passedSamples.length).toBeGreaterThan(0);
-    // One process may grant the whole burst again; after that the other one knows of it.
+    // One process may grant the whole burst again; after that the other process sees it.
     for (const key of laterKeys) {
       const startedAtMs = performance.now();
       const firstPassedCount =
@@ -129,14 +129,14 @@ describe("limits of two processes that share a Redis", () => {
     }
   });
 
-  test("Redis hangs: one call waits, the rest not at all; back, it is asked again", async () => {
+  test("delay only one call when Redis hangs, and use Redis again once it responds", async () => {
     const proxy = await startTcpProxy(new URL(redis.url));
     proxies.push(proxy);
     const key = generateApiKey("live");
     const env = {
       RATE_LIMIT_PER_KEY: "0.001:1000",
       REDIS_URL: `redis://127.0.0.1:${proxy.port}`,
-      // Longer than a busy machine's Redis takes.
+      // Longer than Redis takes on a busy machine.
       REDIS_ANSWER_MS: "400",
     };
     const [limitedProcess] = await startProcesses([key], env, 1);
@@ -145,7 +145,7 @@ describe("limits of two processes that share a Redis", () => {
       for (let sentCount = 0; sentCount < count; sentCount += 1)
         expect((await sendRequest(limitedProcess, key)).status).toBe(200);
     };
-    /** How often Redis was asked for the key's bucket. */
+    /** Returns how often Redis was queried for the key's bucket. */
     const countBucketRequests = () => proxy.getSentText().split(":key:").length - 1;
     await sendCalls(50);
     const stallCount = 3;
@@ -175,7 +175,7 @@ const sendRequest = async ({ pool }: LimitedProcess, key: string): Promise<Sampl
   return { status: statusCode, sentAtMs };
 };
 
-/** How many of several calls, sent to all processes in turn and at once, got which status. */
+/** Sends concurrent calls to all processes in turn; returns the number of responses per status. */
 const countConcurrentStatuses = async (
   startedProcesses: readonly LimitedProcess[],
   key: string,
@@ -193,7 +193,7 @@ const countConcurrentStatuses = async (
 
 type LoadStream = { key: string; perSecond: number };
 
-/** Sends calls at a steady pace to all processes in turn, however long the answers take. */
+/** Sends calls at a steady pace to all processes in turn, regardless of response times. */
 const startLoad = (startedProcesses: readonly LimitedProcess[], streams: readonly LoadStream[]) => {
   const samples = new Map<string, Sample[]>(streams.map(({ key }) => [key, []]));
   const pendingCalls = new Set<Promise<void>>();
@@ -225,7 +225,7 @@ const startLoad = (startedProcesses: readonly LimitedProcess[], streams: readonl
   };
 };
 
-/** The gauge: 1 while a process counts alone. */
+/** Returns the gauge: 1 while a process counts without Redis. */
 const readDegradedGauge = async ({ internalPort }: LimitedProcess): Promise<number> => {
   const { body } = await request(`http://127.0.0.1:${internalPort}/metrics`);
   const gaugeMatch = /^payment_links_rate_limit_degraded\{[^}]*\} (\d)$/m.exec(await body.text());

@@ -62,7 +62,7 @@ const createLink = async (): Promise<string> => {
 };
 
 describe("a payer's Chromium", () => {
-  test("shows the owner's image, asks nobody but us for it, and stands where one is missing", async () => {
+  test("shows the owner's image, loads it only from us, and tolerates a missing one", async () => {
     const profileImage = "https://images.test/logo.png";
     const backgroundImage = "https://images.test/gone.png";
     await setImages({ profileImage, backgroundImage });
@@ -90,7 +90,7 @@ describe("a payer's Chromium", () => {
     ]);
   });
 
-  test("lets no page of ours load an image from elsewhere", async () => {
+  test("loads no image from elsewhere on our pages", async () => {
     const { openTab, violations } = await chromium.createBrowserUser({ origin });
     const { page, ...tab } = await openTab();
     await tab.goTo(await createLink());

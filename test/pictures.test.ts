@@ -13,21 +13,18 @@ import {
 const readBytes = (path: string): Buffer => readFileSync(join(projectRoot, path));
 
 describe("the README's pictures", () => {
-  test("show the pages as they are now", () => {
+  test("show the current pages", () => {
     const storedDigest = readFileSync(digestFile, "utf8");
     const freshness =
       storedDigest === computeSourcesDigest() ? "new" : "old: take them by `npm run screenshots`";
     expect(`The pictures are ${freshness}`).toBe("The pictures are new");
   });
 
-  test.each(pictures)(
-    "%s stands in it with other words for who cannot see it, and is small",
-    (name) => {
-      const image = new RegExp(`<img src="${getPicturePath(name)}" [^>]*alt="[^"]{40,}"`);
-      expect(readBytes("README.md").toString("utf8")).toMatch(image);
-      const picture = readBytes(getPicturePath(name));
-      expect(picture.subarray(1, 4).toString("latin1")).toBe("PNG");
-      expect(picture.length).toBeLessThanOrEqual(pictureBytesMax);
-    },
-  );
+  test.each(pictures)("include %s with alternative text and a small size", (name) => {
+    const image = new RegExp(`<img src="${getPicturePath(name)}" [^>]*alt="[^"]{40,}"`);
+    expect(readBytes("README.md").toString("utf8")).toMatch(image);
+    const picture = readBytes(getPicturePath(name));
+    expect(picture.subarray(1, 4).toString("latin1")).toBe("PNG");
+    expect(picture.length).toBeLessThanOrEqual(pictureBytesMax);
+  });
 });

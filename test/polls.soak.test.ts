@@ -4,12 +4,12 @@ import { createTestDatabase } from "@payment-links/postgres/testing";
 import { settlementListenerMigration } from "@payment-links/settlement-listener";
 import { fillPollTables, measurePolls } from "@payment-links/settlement-listener/testing/polls";
 
-/** `ROWS=100000000` is what it is meant for; a Postgres with room for 1.6 KB a row is given then. */
+/** Designed for `ROWS=100000000`, with a Postgres that has 1.6 KB of space per row. */
 const rowCount = Number(process.env["ROWS"] ?? 300_000);
 const buffersMax = 200;
 const hoursMax = 6;
 
-// Guards against polls that grow slower with each payment that was ever made, as dead rows do it.
+// Detects polls that slow down with the number of past payments, for example because of dead rows.
 test(
   `with ${rowCount} payments and transfers, a fifth of them dead, no poll of settlement-listener reads ${buffersMax} buffers`,
   async () => {
@@ -29,7 +29,7 @@ test(
         ),
       );
       expect([...buffersByQuery].filter(([, count]) => count >= buffersMax)).toEqual([]);
-      // Ten spam transfers come in a second.
+      // Spam transfers arrive at 10 per second.
       expect(deletedPerSecond).toBeGreaterThan(100);
     } finally {
       await client.end();

@@ -17,9 +17,9 @@ beforeAll(async () => {
 });
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
-// A short run says nothing of how fast anything is: only that each stage is seen, and each process. It is long
-// enough for one that has nothing to do, and so is seldom awake, to be seen at work.
-test("the profile of payments knows their stages in order, and what each process computed", async () => {
+// A short run shows only that each stage and each process is measured, not how fast they are. It is
+// long enough to measure an idle process, which rarely runs.
+test("the payment profile contains all stages in order, and what each process computed", async () => {
   const profile = await profileLatency({
     perSecond: 5,
     paymentCount: 40,

@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
-test("what a process computed is told by package, without its rest", async () => {
+test("readCpuShares returns a process's busy time by package, without idle time", async () => {
   const path = join(directory, "some-service-1.cpuprofile");
   const createNode = (id: number, functionName: string, url: string) => ({
     id,
@@ -25,7 +25,7 @@ test("what a process computed is told by package, without its rest", async () =>
     createNode(6, "write", "node:net"),
     createNode(7, "stringify", ""),
   ];
-  // A sample lasts until the next one; the last one says nothing.
+  // A sample lasts until the next one; the last one has no duration.
   const samples = [1, 2, 3, 4, 4, 5, 6, 7, 1];
   const timeDeltas = [500, 9_000, 1_000, 2_000, 3_000, 1_000, 1_000, 1_000, 1_000];
   await writeFile(path, JSON.stringify({ nodes, samples, timeDeltas }));

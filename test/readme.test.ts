@@ -9,7 +9,7 @@ import { readBlocks } from "./rig/read-blocks.ts";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { findOrBuildBtcd } from "@payment-links/settlement-listener/testing/find-btcd";
 
-/** Where its node cannot be had, Bitcoin's block and what it prints are left out. */
+/** If btcd is not available, Bitcoin's code block and its output are left out. */
 const hasBitcoin = typeof (await findOrBuildBtcd()) === "string";
 
 const splitLines = (text: string): string[] => text.trim().split("\n");
@@ -25,7 +25,7 @@ describe("README.md and deploy/LOCAL-CHAINS.md", () => {
     localChainsPage = await readFile(join(projectRoot, "deploy/LOCAL-CHAINS.md"), "utf8");
     operationsPage = await readFile(join(projectRoot, "deploy/OPERATIONS.md"), "utf8");
     directory = await mkdtemp(join(tmpdir(), "payment-links-readme-"));
-    // If root starts it, Postgres runs as another user, who must be able to enter.
+    // When root starts Postgres, it runs as another user, who needs access to this directory.
     await chmod(directory, 0o755);
   });
 
@@ -44,7 +44,7 @@ describe("README.md and deploy/LOCAL-CHAINS.md", () => {
     const outputBlocks = blocks.filter(({ language }) => language === "");
     if (startBlock === undefined || outputBlocks.length === 0)
       throw new Error("a section is missing");
-    // Two terminals in a clone: the same sources, and a `.data` and files of this test's own.
+    // Two terminals in a clone: the same sources, with a `.data` folder and files of this test.
     const cloneResult = spawnSync("bash", ["-c", cloneScript], {
       env: { ...process.env, FROM: projectRoot, TO: directory },
       encoding: "utf8",
@@ -71,19 +71,19 @@ describe("README.md and deploy/LOCAL-CHAINS.md", () => {
         status: 0,
         stderr: "",
       });
-      // A page's address and a transaction are new each time; webhooks may come in either order.
+      // Page URLs and transaction ids differ each time; webhooks may arrive in any order.
       const outputLines = splitLines(scriptResult.stdout).filter(
         (line) => !/^(http|\{)/.test(line),
       );
       expect(outputLines.sort()).toEqual(
         outputBlocks.flatMap(({ text }) => splitLines(text)).sort(),
       );
-      // One on each local chain.
+      // One payment on each local chain.
       const paymentLines = scriptResult.stdout.matchAll(
         /^\{"transactionHash":"\w{64,88}","amount":"[\d.]+",.*\}$/gm,
       );
       expect([...paymentLines]).toHaveLength(hasBitcoin ? 4 : 3);
-      // Nothing that git, and with it the checks of `npm test`, would take for a part of the project.
+      // Nothing that git, and with it the checks of `npm test`, would treat as part of the project.
       const untrackedResult = spawnSync("git", ["ls-files", "--others", "--exclude-standard"], {
         cwd: directory,
         encoding: "utf8",
@@ -115,7 +115,7 @@ describe("README.md and deploy/LOCAL-CHAINS.md", () => {
   });
 });
 
-/** Links what is installed and copies what runs, so that nothing in the clone in use is touched. */
+/** Links installed packages and copies sources, so that the original clone stays unchanged. */
 const cloneScript = `
   set -eu
   cd "$FROM"

@@ -22,13 +22,13 @@ const driversDirectory = join(projectRoot, "test/receiver-samples");
 
 type ReceiverSample = {
   tool: string;
-  /** Files to copy, by their place in the receiver's folder. */
+  /** Files to copy, by their path in the receiver's folder. */
   files: Readonly<Record<string, string>>;
   build?: readonly string[];
   run: (port: number) => readonly string[];
 };
 
-/** Node's receiver is that of the README; the others are drivers of the test. */
+/** Node's receiver is the README's; the others are drivers of this test. */
 const samplesByLanguage: Readonly<Record<string, ReceiverSample>> = {
   "Node.js": {
     tool: "node",
@@ -65,7 +65,7 @@ const samplesByLanguage: Readonly<Record<string, ReceiverSample>> = {
   },
 };
 
-/** Sends a request piece by piece; returns the status of the answer, or why there is none. */
+/** Sends a request chunk by chunk; returns the status, or the reason why there is none. */
 const sendSample = async (port: number, { chunks }: SampleRequest): Promise<number | string> => {
   const socket = connect(port, "127.0.0.1");
   let response = "";
@@ -132,13 +132,13 @@ for (const [language, sample] of Object.entries(samplesByLanguage)) {
       await rm(directory, { recursive: true, force: true });
     });
 
-    test("accepts genuine requests alone, and processes each signed id once (rule HOOK-20)", async () => {
+    test("accepts only genuine requests, and processes each signed id once (rule HOOK-20)", async () => {
       const requests = createSampleRequests(Math.floor(Date.now() / 1000));
       const statuses: [string, number | string][] = [];
       for (const request of requests)
         statuses.push([request.name, await sendSample(port, request)]);
       const ids = new Set(requests.flatMap(({ id, isGenuine }) => (isGenuine ? [id] : [])));
-      // A receiver may process a webhook after its answer.
+      // A receiver may process a webhook after its response.
       await stopChild(receiver);
       expect({ statuses, processedCount: output.match(/\n/g)?.length }).toEqual({
         statuses: requests.map(({ name, isGenuine }) => [name, isGenuine ? 204 : 401]),

@@ -94,7 +94,7 @@ const lintPlantedFiles = (): string => {
   }
 };
 
-describe("the rules of reliable tests", () => {
+describe("the reliability lint rules", () => {
   let lintOutput = "";
   beforeAll(() => {
     lintOutput = lintPlantedFiles();
@@ -106,11 +106,11 @@ describe("the rules of reliable tests", () => {
     return lines.flatMap((line) => /reliability\(([\w-]+)\)/.exec(line)?.[1] ?? []);
   };
 
-  test.each(violations)("given a test that %s, the lint fails by %s", (_name, rule, source) => {
+  test.each(violations)("reject a test that %s (%s)", (_name, rule, source) => {
     expect(listRules(source)).toEqual([rule]);
   });
 
-  test.each(allowed)("given a test that %s, the lint passes", (_name, source) => {
+  test.each(allowed)("accept a test that %s", (_name, source) => {
     expect(listRules(source)).toEqual([]);
   });
 });

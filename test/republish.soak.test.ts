@@ -12,15 +12,18 @@ import type { System } from "./rig/system.ts";
 
 const linkCount = Number(process.env["LINKS"] ?? 2_000);
 const paymentCount = Number(process.env["PAYMENTS"] ?? linkCount / 10);
-/** Few enough that it is not the machine's own queue that is measured. */
+/** Few enough not to measure the machine's own queue. */
 const concurrentCalls = 4;
 const payEveryMs = 200;
-/** On a busy machine; told in one go, every link of the full run would stand before a webhook. */
+/**
+ * For a busy machine. If everything were republished in one batch, a webhook of the full run would
+ * wait for all links.
+ */
 const webhookMsMax = 60_000;
 const minutesMax = 3 + (linkCount + paymentCount) / 5_000;
 const testMsMax = minutesMax * 60_000;
 const quietLinkCount = 20;
-/** How webhooks fare on this machine by themselves, to compare. */
+/** How long to measure webhooks on this machine without load, for comparison. */
 const baselineMs = 5_000;
 
 type WiredSystem = { system: System; getInternalUrl: (service: ServiceName) => string };
@@ -45,7 +48,7 @@ const wiringVariants: [string, (env: Record<string, string>) => Promise<WiredSys
 ];
 
 describe.each(wiringVariants)(
-  `beside ${linkCount} links of another account, %s,`,
+  `with ${linkCount} links of another account, %s,`,
   (wiringName, startWiredSystem) => {
     let receiver: WebhookReceiver;
     let wired: WiredSystem;
@@ -53,7 +56,7 @@ describe.each(wiringVariants)(
     let loudMerchant: Merchant;
     const quietLinkIds: string[] = [];
     const loudLinkIds: string[] = [];
-    /** When the webhook of a payment came, by the payment's amount, which no other has. */
+    /** The arrival of each payment's webhook, keyed by the payment's unique amount. */
     const arrivedAtMsByAmount = new Map<string, number>();
     let paidCount = 0;
 
@@ -90,7 +93,7 @@ describe.each(wiringVariants)(
       return String(created.body["id"]);
     };
 
-    /** Pays a link of the quiet account; answers how long its webhook took from the notice on. */
+    /** Pays a link of the quiet account; returns the time from the notice to its webhook. */
     const payQuietLink = async (): Promise<number> => {
       paidCount += 1;
       const amount = `1.${String(paidCount).padStart(5, "0")}1`;
@@ -106,7 +109,7 @@ describe.each(wiringVariants)(
       return arrivedAt - sentAtMs;
     };
 
-    /** Pays again and again while something is under way, and tells how the webhooks fared. */
+    /** Makes payments repeatedly during an operation; reports and returns the webhooks' times. */
     const payDuring = async (
       description: string,
       operation: () => Promise<void>,
@@ -132,14 +135,14 @@ describe.each(wiringVariants)(
     };
 
     test(
-      "a webhook comes in time while nothing else is done",
+      "a webhook arrives in time without other work",
       async () => {
         await payDuring("nothing", () => injectDelay("load pace", baselineMs));
       },
       testMsMax,
     );
 
-    /** Does something many times over, some of it at once. */
+    /** Runs `work` many times, with limited concurrency. */
     const repeatConcurrently = async (
       callCount: number,
       work: (index: number) => Promise<unknown>,
@@ -155,7 +158,7 @@ describe.each(wiringVariants)(
     };
 
     test(
-      "a webhook comes in time while they are made",
+      "a webhook arrives in time while the links are created",
       async () => {
         const slowestMs = await payDuring(`${linkCount} creates`, () =>
           repeatConcurrently(linkCount, async () => {
@@ -168,9 +171,9 @@ describe.each(wiringVariants)(
       testMsMax,
     );
 
-    // So that there are payments to be told again, too.
+    // Creates payments, so that there are payments to republish.
     test(
-      "a webhook comes in time while they are paid",
+      "a webhook arrives in time while the links are paid",
       async () => {
         const slowestMs = await payDuring(`${paymentCount} payments`, () =>
           repeatConcurrently(paymentCount, async (index) => {
@@ -192,7 +195,7 @@ describe.each(wiringVariants)(
       ["payment-links", "links-api", linkCount + quietLinkCount],
       ["settlements", "settlement-listener", paymentCount],
     ] as const)(
-      "a webhook comes in time while %s are told again",
+      "a webhook arrives in time while %s are republished",
       async (topicName, service, publishedCountMin) => {
         const url = `${wired.getInternalUrl(service)}/internal/republish/${topicName}`;
         const getWebhookCount = () => receiver.received.length;

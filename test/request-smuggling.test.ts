@@ -33,7 +33,10 @@ afterAll(async () => {
   await system?.close();
 });
 
-/** A request that nobody sent, if some reader takes it for one, and the head of one that swallows. */
+/**
+ * A request that a parser may find inside another one, and the beginning of a request that swallows
+ * the next one.
+ */
 const swallowingHead = "GET /smuggled HTTP/1.1\r\nHost: x\r\nX-Swallow: ";
 const smuggledRequest = `${swallowingHead}y\r\n\r\n`;
 const buildChunk = (text: string): string => `${text.length.toString(16)}\r\n${text}\r\n`;
@@ -66,7 +69,7 @@ const transferEncodingVariants = [
   "Transfer-Encoding: chunked;q=1",
 ];
 
-/** Messages of which two readers may think differently where they end. */
+/** Messages whose end two parsers may see in different places. */
 const messages: (readonly [string, string])[] = [
   [
     "CL.TE",
@@ -181,17 +184,17 @@ const messages: (readonly [string, string])[] = [
   ],
 ];
 
-/** An answer comes at once, unless the request is not at its end: then none does. */
+/** A response arrives immediately, unless the request is incomplete: then none arrives. */
 const responseMsMax = 500;
 
-/** Opens a connection of a caller who sends these bytes and leaves it open. */
+/** Opens a connection that sends these bytes and stays open. */
 const sendRawBytes = (port: number, text: string) => {
   const socket = connect(port, "127.0.0.1");
   let receivedText = "";
   const closePromise = new Promise<void>((resolve) => void socket.once("close", () => resolve()));
   const responseStarted = new Promise<void>((resolve) => void socket.once("data", () => resolve()));
   socket.on("data", (data: Buffer) => (receivedText += data.toString("latin1")));
-  // A connection that is cut is an answer, too.
+  // A connection that is cut is a valid result, too.
   socket.on("error", () => {});
   socket.write(text, "latin1");
   return {
@@ -203,7 +206,7 @@ const sendRawBytes = (port: number, text: string) => {
   };
 };
 
-/** Asks who the caller is, over the proxy's one connection: everybody must hear of himself. */
+/** Asks for the caller's account over the proxy's single connection: each caller must get its own. */
 const identifyVictim = async (): Promise<string> => {
   const response = await request(`http://127.0.0.1:${nginx.port}/console/api/account`, {
     headers: { cookie: victim.cookie },
@@ -213,7 +216,7 @@ const identifyVictim = async (): Promise<string> => {
 };
 
 describe("behind a real nginx", () => {
-  test("callers share one connection to the product, and each hears of himself", async () => {
+  test("callers share one connection to the product, and each gets its own account", async () => {
     const connectionsBefore = proxy.connectionCount();
     for (let index = 0; index < 10; index += 1)
       expect(await identifyVictim()).toBe(`200 ${victim.userId}`);
@@ -221,8 +224,8 @@ describe("behind a real nginx", () => {
   });
 
   for (const [name, message] of messages) {
-    test(`${name}: the next callers get their own answers`, async () => {
-      // What swallows the head of the next request comes last.
+    test(`${name}: the next callers get their own responses`, async () => {
+      // The message that swallows the head of the next request comes last.
       for (const text of [message, message.replace(smuggledRequest, swallowingHead)]) {
         const caller = sendRawBytes(nginx.port, text);
         await caller.waitForResponse();
@@ -235,8 +238,8 @@ describe("behind a real nginx", () => {
   }
 });
 
-describe("said to the product itself", () => {
-  // It reads these as everybody does.
+describe("sent to the product directly", () => {
+  // All parsers agree on these messages.
   const harmlessPatterns = [
     /^(?:GET with|Expect|a target with a line|an Upgrade|a length that)/,
     /^TE\.TE "(?:Transfer_|transfer-|Transfer-Encoding:\\t)/,
@@ -245,7 +248,7 @@ describe("said to the product itself", () => {
   for (const [name, message] of messages.filter(
     ([name]) => !harmlessPatterns.some((pattern) => pattern.test(name)),
   )) {
-    test(`${name}: is one request or none, and ends the connection`, async () => {
+    test(`${name}: is at most one request, and ends the connection`, async () => {
       const { port } = new URL(system.baseUrl);
       const caller = sendRawBytes(Number(port), message);
       await caller.waitUntilClosed();

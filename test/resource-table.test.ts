@@ -23,12 +23,12 @@ const formatRoute = ({ method, path }: { method: string; path: string }): string
   `${method.toUpperCase()} ${path}`;
 
 describe("the resource table of the security policy", () => {
-  test("has each public route of the four services in exactly one row (rule OPS-13)", () => {
+  test("lists each public route of the four services in exactly one row (rule OPS-13)", () => {
     const listedRoutes = publicRows.flatMap(({ routes }) => extractCode(routes));
     expect(listedRoutes.toSorted()).toEqual(system.publicRoutes.map(formatRoute).toSorted());
   });
 
-  test("names for each row who may call, as the route table says", () => {
+  test("names who may call each row's routes, matching the route table", () => {
     const callersByRoute = new Map(
       system.publicRoutes.map((route) => [
         formatRoute(route),
@@ -41,7 +41,7 @@ describe("the resource table of the security policy", () => {
     expect(differingRoutes).toEqual([]);
   });
 
-  test("lists each internal route that a service's token opens, and no other", () => {
+  test("lists exactly the internal routes that accept a service's token", () => {
     const listedRoutes = internalRows
       .flatMap((row) => extractCode(row["internal routes"]))
       .filter((code) => /^[A-Z]+ \/internal\//.test(code));
@@ -51,7 +51,7 @@ describe("the resource table of the security policy", () => {
     expect(listedRoutes.toSorted()).toEqual(serviceRoutes.map(formatRoute).toSorted());
   });
 
-  test("leaves no cell empty, and names a test that exists in each row", () => {
+  test("has no empty cell, and names an existing test in each row", () => {
     const rows = [...limitRows, ...publicRows, ...internalRows];
     expect(rows.flatMap((row) => Object.values(row)).filter((cell) => cell === "")).toEqual([]);
     const testFilesByRow = rows.map((row) => extractCode(row["test"]));

@@ -40,7 +40,7 @@ type Schema = (typeof schemas)[number];
 
 const restoredSchemaSets = [...schemas.map((schema): readonly Schema[] => [schema]), schemas];
 
-describe(`${paymentCount} payments around a disaster, by the README's own words`, () => {
+describe(`${paymentCount} payments survive a disaster with the README's commands when`, () => {
   let system: RealSystem;
   let receiver: WebhookReceiver;
   let merchant: Merchant;
@@ -69,7 +69,7 @@ describe(`${paymentCount} payments around a disaster, by the README's own words`
     await receiver?.close();
   });
 
-  /** Links of 3 that are paid by 1 and 2, each payment a notice. */
+  /** Creates links of 3 that are paid by 1 and 2, each payment a notice. */
   const createLinksWithNotices = async (count: number): Promise<SettlementNotice[][]> => {
     const links: SettlementNotice[][] = [];
     for (let index = 0; index < count; index += 1) {
@@ -122,7 +122,7 @@ describe(`${paymentCount} payments around a disaster, by the README's own words`
     return rowCount === 0;
   };
 
-  /** Whether no consumer's position lies behind the end of its log any more. */
+  /** Returns true if no consumer's position is beyond the end of its log any more. */
   const haveConsumersRewound = async (): Promise<boolean> => {
     const { rows } = await admin.query<{ topic: string; partition: number; next: string }>(
       `SELECT topic, partition, next_offset AS next FROM (${allPositionsSql}) AS positions`,
@@ -143,7 +143,10 @@ describe(`${paymentCount} payments around a disaster, by the README's own words`
     });
   };
 
-  /** Looks along the way of the money, so that what has left one place is seen at the next. */
+  /**
+   * Checks in the order in which a payment travels, so that an event that leaves one service is
+   * seen at the next.
+   */
   const isIdle = async (): Promise<boolean> =>
     (await isEmpty("auth_keys.outbox")) &&
     (await isEmpty("settlement_listener.outbox")) &&
@@ -153,7 +156,7 @@ describe(`${paymentCount} payments around a disaster, by the README's own words`
     (await isTopicConsumed("payment-links.v1")) &&
     (await isEmpty("webhook_dispatcher.deliveries"));
 
-  /** Ends once nothing is under way: all is sent, heard and delivered. */
+  /** Waits until no work is pending: everything is published, consumed and delivered. */
   const waitUntilIdle = (description: string) =>
     waitUntil(`${description}: all is at rest`, isIdle, waitMsMax);
 
@@ -182,7 +185,7 @@ describe(`${paymentCount} payments around a disaster, by the README's own words`
     }
   };
 
-  /** Each link is paid in full, and each of its facts has come under one id. */
+  /** Expects each link to be paid in full, and each of its facts to have arrived under one id. */
   const expectLinksPaidOnce = async (links: readonly SettlementNotice[][]): Promise<void> => {
     const ids = links.flatMap(([firstNotice]) => firstNotice?.paymentLinkId ?? []);
     for (const id of ids) {
@@ -204,7 +207,7 @@ describe(`${paymentCount} payments around a disaster, by the README's own words`
     expect(rows).toEqual([{ count: 0 }]);
   };
 
-  /** An account with a link, of which nobody but this test knows. */
+  /** Creates an account with a link that no other test uses. */
   const createOwner = async (handle: string) => {
     const owner = await createMerchant(system, handle);
     const { body } = await call(`${system.baseUrl}/v1/payment-link`, {
@@ -221,7 +224,7 @@ describe(`${paymentCount} payments around a disaster, by the README's own words`
     expect(response.body).toMatchObject({ handle });
   };
 
-  /** Under which handle a link's page stands, and why it takes no payment. */
+  /** Returns the handle in a link's page URL, and the reason why the link accepts no payment. */
   const readCheckoutState = async (linkId: string) => {
     const { body } = await call(`${system.baseUrl}/checkout/payment-links/${linkId}`);
     return { handle: /@(\w+)\/pay/.exec(String(body["url"]))?.[1], reason: body["reason"] };
@@ -233,7 +236,7 @@ describe(`${paymentCount} payments around a disaster, by the README's own words`
     expect(response.body).toMatchObject({ isSuspended: true });
   };
 
-  /** What was lost is older than a minute by now, as the README has the operator wait. */
+  /** Makes the lost events older than a minute, as the README asks the operator to wait. */
   const agePublishedState = async (): Promise<void> => {
     for (const table of ["links_api.accounts", "webhook_dispatcher.owner_images"]) {
       await admin.query(`UPDATE ${table} SET told_at = told_at - interval '2 minutes'`);
@@ -250,12 +253,12 @@ describe(`${paymentCount} payments around a disaster, by the README's own words`
       names: restoredSchemas.join(", "),
     })),
   )(
-    "$names restored to before they settled",
+    "$names are restored to a state before they settled",
     async ({ restoredSchemas, index }) => {
       const [originalHandle, newHandle] = [`alice${index}`, `alicia${index}`];
       const owner = await createOwner(originalHandle);
       const links = await createLinksWithNotices(paymentCount / 2);
-      // Some links are paid by half when the dump is made.
+      // Some links are half paid when the dump is taken.
       await sendNotices(
         links.slice(0, links.length / 2).flatMap(([firstNotice]) => firstNotice ?? []),
       );
@@ -280,7 +283,7 @@ describe(`${paymentCount} payments around a disaster, by the README's own words`
       );
       await agePublishedState();
       await republishAll();
-      // The last of the README's steps: providers send again what they had told since.
+      // The last step in the README: providers send their notices since the dump again.
       await sendNotices(links.flat());
       await waitUntilIdle("after the restore");
       await expectLinksPaidOnce(links);
@@ -303,7 +306,7 @@ describe(`${paymentCount} payments around a disaster, by the README's own words`
   );
 
   test(
-    "Kafka is emptied while links-api has not heard of them",
+    "Kafka loses its topics before links-api has received the payments",
     async () => {
       const links = await createLinksWithNotices(paymentCount / 2);
       await sendNotices(

@@ -5,17 +5,17 @@ import { injectDelay } from "@payment-links/runtime/testing/inject-delay";
 import { type Merchant, call, createMerchant } from "./rig/client.ts";
 import { type RealSystem, startRealSystem } from "./rig/real-system.ts";
 
-/** One call of the load: when it was sent and answered, and what became of it. */
+/** One call of the load: when it was sent and answered, and its result. */
 type Sample = { sentAtMs: number; answeredAtMs: number; status: number; linkId: string };
 
 const workersPerKey = 3;
 const paceMs = 20;
-/** So many calls show what holds from a moment on. */
+/** Enough calls to show what holds from a given time on. */
 const requiredCallCount = 30;
 const oldWallet = "0x52908400098527886E0F7030069857D2E4169EE7";
-/** By how much `rig/move-clock.mjs` moves it. */
+/** The shift that `rig/move-clock.mjs` applies. */
 const clockShiftMs = 45_000;
-/** How long a process may take to hear that its clock is moved. */
+/** How long a process may take to apply the clock shift. */
 const clockNoticeMs = 1_000;
 const newWallet = "0x8617E340B3D01FA5F11F306F4090FD50E238070D";
 
@@ -64,7 +64,7 @@ describe("two replicas of links-api under load", () => {
     return performance.now();
   };
 
-  /** Sends calls through the ingress with only short pauses, until it is stopped. */
+  /** Sends calls through the ingress with short pauses, until stopped. */
   const startLoad = (method: "GET" | "POST", key: string) => {
     const samples: Sample[] = [];
     const runWorker = async (signal: AbortSignal) => {
@@ -90,13 +90,13 @@ describe("two replicas of links-api under load", () => {
       },
     };
   };
-  /** Waits until enough calls that were sent after a moment have their answers. */
+  /** Waits until enough calls that were sent after a given time have responses. */
   const waitForCalls = (samples: readonly Sample[], sentAfterMs: number) =>
     waitUntil(
       "calls after it",
       () => filterSentAfter(samples, sentAfterMs).length > requiredCallCount,
     );
-  /** Waits until each load had enough calls that were accepted. */
+  /** Waits until each load has enough accepted calls. */
   const waitForAccepted = (...loads: (readonly Sample[])[]) =>
     waitUntil("the load", () =>
       loads.every((samples) => filterAccepted(samples).length > requiredCallCount),
@@ -106,7 +106,7 @@ describe("two replicas of links-api under load", () => {
   const filterSentAfter = (samples: readonly Sample[], ms: number) =>
     samples.filter(({ sentAtMs }) => sentAtMs > ms);
 
-  test("after the default wallet changed, no link goes to the old one for longer than 1 s", async () => {
+  test("send no link to the old default wallet for longer than 1 s after a change", async () => {
     const addResponse = await callConsole("POST", "/wallets", {
       walletAddress: newWallet,
       tokenId: "usdc-base",
@@ -149,7 +149,7 @@ describe("two replicas of links-api under load", () => {
     }
   });
 
-  /** Makes the other of the two wallets the default; answers its address. */
+  /** Makes the other of the two wallets the default; returns its address. */
   const switchDefaultWallet = async (): Promise<string> => {
     const { body } = await callConsole("GET", "/wallets");
     const wallets = body["data"] as { id: string; walletAddress: string; isDefault: boolean }[];
@@ -161,7 +161,7 @@ describe("two replicas of links-api under load", () => {
     expect(status).toBe(200);
     return otherWallet.walletAddress;
   };
-  /** Creates links from a tab of the console, at every replica; answers where each one goes. */
+  /** Creates links as a console tab does, at every replica; returns the destination of each. */
   const createLinksInConsole = async (): Promise<string[]> => {
     const results: string[] = [];
     for (let index = 0; index < 4; index += 1) {
@@ -175,14 +175,14 @@ describe("two replicas of links-api under load", () => {
     return results;
   };
 
-  test("a tab that was open while the wallet changed makes its links for the new one 1.1 s later", async () => {
+  test("use the new default wallet after 1.1 s for a tab that was open during the change", async () => {
     await createLinksInConsole();
     const address = await switchDefaultWallet();
     await injectDelay("promised time", 1_100);
     expect(new Set(await createLinksInConsole())).toEqual(new Set([address]));
   });
 
-  test("with auth-keys frozen since, that tab makes no link, and goes on once it answers", async () => {
+  test("create no link for that tab while auth-keys is frozen, and continue once it responds", async () => {
     const authKeys = system.replicas.filter(({ service }) => service === "auth-keys");
     await createLinksInConsole();
     const address = await switchDefaultWallet();
@@ -201,7 +201,7 @@ describe("two replicas of links-api under load", () => {
     expect(new Set(results)).toEqual(new Set([address]));
   });
 
-  test("a revoked key creates nothing after 1 s, and is accepted nowhere after 5 s", async () => {
+  test("reject a revoked key for creates after 1 s, and for all calls after 5 s", async () => {
     const [creatingKey, listingKey] = [await createKey(), await createKey()];
     const createLoad = startLoad("POST", creatingKey.key);
     const listLoad = startLoad("GET", listingKey.key);
@@ -222,7 +222,7 @@ describe("two replicas of links-api under load", () => {
     expect(new Set(lateCalls.map(({ status }) => status))).toEqual(new Set([401]));
   });
 
-  test("with auth-keys gone right after it: no create after 1 s, no list after 60 s", async () => {
+  test("reject a revoked key when auth-keys dies after the revocation: creates after 1 s, lists after 60 s", async () => {
     const [creatingKey, listingKey] = [await createKey(), await createKey()];
     const createLoad = startLoad("POST", creatingKey.key);
     const listLoad = startLoad("GET", listingKey.key);
@@ -235,7 +235,8 @@ describe("two replicas of links-api under load", () => {
     await Promise.all(authKeys.map((replica) => replica.kill()));
     await waitForCalls(createLoad.samples, createRevokedMs + 1_000);
     await createLoad.stop();
-    // A fresh answer becomes 45 s older for processes that read its age from their clocks alone.
+    // Makes a cached introspection 45 s older for processes that read its age only from their
+    // clock.
     for (const replica of system.replicas) {
       if (replica.service === "links-api") process.kill(replica.pid(), "SIGUSR2");
     }
@@ -246,7 +247,7 @@ describe("two replicas of links-api under load", () => {
     const lateCreates = filterSentAfter(createLoad.samples, createRevokedMs + 1_000);
     expect(lateCreates.length).toBeGreaterThan(10);
     expect(filterAccepted(lateCreates)).toEqual([]);
-    // Readers work on for a while; that is what the minute is for.
+    // Read requests continue for a while, as the 60 s allow.
     const callsAfterClockMove = filterSentAfter(listLoad.samples, movedAtMs + clockNoticeMs);
     expect(filterAccepted(callsAfterClockMove).length).toBeGreaterThan(20);
     const lateLists = filterSentAfter(listLoad.samples, listRevokedMs + 60_000 - clockShiftMs);

@@ -27,7 +27,7 @@ const {
   logLevel,
 } = kafkajs;
 const perSecond = 50;
-/** A rotation that nobody was there for would show nothing. */
+/** A rotation without requests would prove nothing. */
 const sentCountMin = 100;
 const rotationMsMax = 600_000;
 const services = [
@@ -55,7 +55,7 @@ let system: RealSystem;
 let receiver: WebhookReceiver;
 let merchant: Merchant;
 let load: SteadyLoad;
-/** With which the operator calls. */
+/** The token that the operator uses. */
 let operatorToken = oldOperatorToken;
 const endpoints: { id: string; secret: string }[] = [];
 const unpaidLinkIds: string[] = [];
@@ -73,7 +73,7 @@ beforeAll(async () => {
       WEBHOOK_SECRET_KEYS: `first=${oldSealingKey}`,
       RATE_LIMIT_PER_KEY: "10000:10000",
       RATE_LIMIT_PER_IP: "10000:10000",
-      // In which the balancer notices, as an ingress does.
+      // Time for the balancer to notice, as for an ingress.
       DRAIN_DELAY_SECONDS: "2",
     },
   });
@@ -88,7 +88,7 @@ afterAll(async () => {
   const adminUrl = system?.adminUrl;
   const roles = services.map(getSuccessorRole);
   if (adminUrl !== undefined) {
-    // Their rights go with the database.
+    // Their privileges are dropped with the database.
     const dropRolesSql = roles.map((role) => `DROP OWNED BY ${role}; DROP ROLE ${role}`).join("; ");
     await Promise.all(system.replicas.map((replica) => replica.kill()));
     await query(dropRolesSql).catch(() => []);
@@ -157,7 +157,7 @@ const calls = [
   { name: "operator", run: createSignInLink },
 ];
 
-/** Rolls every service out, one after the other. */
+/** Rolls out every service, one after the other. */
 const rollOutAll = async (getOverrides: (service: ServiceName) => Record<string, string>) => {
   for (const service of services) await system.rollOut(service, getOverrides(service));
 };
@@ -173,7 +173,7 @@ const query = async (text: string): Promise<Record<string, unknown>[]> => {
   }
 };
 
-/** Runs a rotation, and answers the faults that callers met meanwhile. */
+/** Runs a rotation, and returns the failures of callers meanwhile. */
 const collectFailuresDuring = async (rotate: () => Promise<void>): Promise<readonly string[]> => {
   const [sentCountBefore, failureCountBefore] = [load.sentCount(), load.failures().length];
   const startedAt = performance.now();
@@ -189,7 +189,7 @@ const collectFailuresDuring = async (rotate: () => Promise<void>): Promise<reado
 const errorsIn = (output: string): readonly string[] =>
   output.split("\n").filter((line) => line.includes(`"level":"error"`));
 
-/** The migrations Job of one service, as the chart runs it before its pods. */
+/** Runs the migrations Job of one service, as the chart does before its pods. */
 const runPrepareJob = async (service: ServiceName, env: Record<string, string>) => {
   const job = startChild(`services/${service}/src/prepare.ts`, {
     MIGRATION_DATABASE_URL: system.adminUrl,
@@ -205,8 +205,8 @@ const runPrepareJob = async (service: ServiceName, env: Record<string, string>) 
 };
 
 /**
- * Takes away all that a user of the brokers was granted in this system: others of the run have the same
- * users, under prefixes of their own.
+ * Revokes all access of a broker user in this system. Other systems of the run have the same users
+ * with their own prefixes.
  */
 const revokeKafkaAccess = async (user: string) => {
   const admin = new Kafka({ brokers: getTestBrokers(), logLevel: logLevel.NOTHING }).admin();
@@ -244,9 +244,9 @@ const buildDatabaseUrl = (service: ServiceName): string => {
   return url.href;
 };
 
-describe("under 50 requests each second no call fails while", () => {
+describe("under 50 requests per second, no call fails while", () => {
   test(
-    "the services' token is rotated: the new one accepted, sent, then alone",
+    "the services' token is rotated: the new one is accepted, then sent, then the only one",
     async () => {
       const values = [
         `${oldServiceToken},${newServiceToken}`,
@@ -268,7 +268,7 @@ describe("under 50 requests each second no call fails while", () => {
   );
 
   test(
-    "the operators' token is rotated: both accepted, the operators change, then the new one alone",
+    "the operators' token is rotated: both are accepted, operators switch, then only the new one",
     async () => {
       const failures = await collectFailuresDuring(async () => {
         await rollOutAll(() => ({ OPERATOR_TOKEN: `${newOperatorToken},${oldOperatorToken}` }));
@@ -287,7 +287,7 @@ describe("under 50 requests each second no call fails while", () => {
   );
 
   test(
-    "the sealing key is rotated: the new one opens, seals, and after the resealing is alone",
+    "the sealing key is rotated: the new one opens, then seals, and is the only one after resealing",
     async () => {
       const dispatcher = "webhook-dispatcher";
       const [firstKey, secondKey] = [`first=${oldSealingKey}`, `second=${newSealingKey}`];
@@ -310,7 +310,7 @@ describe("under 50 requests each second no call fails while", () => {
     rotationMsMax,
   );
 
-  // A broker that is given has users of its own.
+  // An external broker has its own users.
   const hasUsers = getTestSaslConnection("any") !== undefined;
   (hasUsers ? test : test.skip)(
     `each service's password at Kafka is rotated: another user, granted the same, then the first is shut${hasUsers ? "" : " (no users at Kafka)"}`,
@@ -332,7 +332,7 @@ describe("under 50 requests each second no call fails while", () => {
   );
 
   test(
-    "each service's database password is rotated: another role, made by the Job, then the first is shut",
+    "each service's database password is rotated: the Job creates another role, then the first is locked",
     async () => {
       const failures = await collectFailuresDuring(async () => {
         for (const service of services) {
@@ -353,10 +353,10 @@ describe("under 50 requests each second no call fails while", () => {
   );
 });
 
-describe("after all of that", () => {
+describe("after all rotations", () => {
   beforeAll(() => load.stop());
 
-  test("each payment that was accepted is credited, and told once, signed, at the first attempt", async () => {
+  test("each accepted payment is credited and published once, signed, at the first attempt", async () => {
     expect(paidLinkIds.length).toBeGreaterThan(sentCountMin / calls.length);
     const expectedWebhookCount = paidLinkIds.length * 2;
     const listWebhooks = (path: string) =>
@@ -376,7 +376,7 @@ describe("after all of that", () => {
     expect(await query(incompleteLinksSql)).toEqual([]);
   });
 
-  test("no value, old or new, is in a table, a topic, Redis, a log or a metric", async () => {
+  test("no old or new value is in a table, a topic, Redis, a log or a metric", async () => {
     const secrets = Object.fromEntries(
       [
         oldServiceToken,

@@ -7,7 +7,7 @@ const burst = 20;
 let system: Awaited<ReturnType<typeof startServicesInProcess>>;
 beforeAll(async () => {
   const perAddress = { tokensPerSecond: 100_000, burst: 100_000 };
-  // The clock stands still: a bucket refills only when a test lets time pass.
+  // The clock stands still: a bucket refills only when a test advances it.
   const perKey = { tokensPerSecond: 0.001, burst };
   system = await startServicesInProcess({ limits: { perKey, perAddress } });
 });
@@ -50,14 +50,14 @@ const countPassed = async (keys: readonly string[], callCount: number): Promise<
 };
 
 describe("keys rotated from one another", () => {
-  test("have one key's limit together, not one each", async () => {
+  test("share one rate limit", async () => {
     const { merchant, oldKey } = await createMerchantWithKey("one_limit");
     const secondKey = await rotateKey(merchant, oldKey.id);
     const thirdKey = await rotateKey(merchant, secondKey.id);
     expect(await countPassed([oldKey.key, secondKey.key, thirdKey.key], burst * 3)).toBe(burst);
   });
 
-  test("give no second limit to whoever rotates again, or revokes the first of them", async () => {
+  test("get no second limit after another rotation, or when the first of them is revoked", async () => {
     const { merchant, oldKey } = await createMerchantWithKey("no_more");
     expect(await countPassed([oldKey.key], burst + 1)).toBe(burst);
     const secondKey = await rotateKey(merchant, oldKey.id);
@@ -67,13 +67,13 @@ describe("keys rotated from one another", () => {
     expect(await listLinks(thirdKey.key)).toBe("429");
   });
 
-  test("both work while they overlap; the old one is dead the instant that is over", async () => {
+  test("both work during the overlap, and the old one expires exactly at its end", async () => {
     const { merchant, oldKey } = await createMerchantWithKey("overlapping");
     const newKey = await rotateKey(merchant, oldKey.id, { overlapSeconds: 3 });
     system.clock.advance(2_999);
     expect([await listLinks(oldKey.key), await listLinks(newKey.key)]).toEqual(["200", "200"]);
-    // This is within the 5 s for which an answer about a key counts, but the key's end is checked
-    // at every use.
+    // This is within the 5 s for which an introspection is cached, but a key's expiry is checked on
+    // every use.
     system.clock.advance(1);
     expect([await listLinks(oldKey.key), await listLinks(newKey.key)]).toEqual([
       "EXPIRED_API_KEY",
@@ -81,7 +81,7 @@ describe("keys rotated from one another", () => {
     ]);
   });
 
-  test("without an overlap the old one is dead within five seconds, as if it was revoked", async () => {
+  test("without an overlap, reject the old one within 5 seconds, as if it were revoked", async () => {
     const { merchant, oldKey } = await createMerchantWithKey("leaked");
     expect(await listLinks(oldKey.key)).toBe("200");
     await rotateKey(merchant, oldKey.id, { overlapSeconds: 0 });

@@ -15,7 +15,7 @@ import { presenceMsMax } from "@payment-links/identity";
 import { type Merchant, call, createMerchant, signInAgain } from "./rig/client.ts";
 import { startServicesInProcess } from "./rig/services-in-process.ts";
 
-/** Who may call a route: anybody, a key with a scope, or a signed-in person. */
+/** Who may call a route: anyone, a key with a scope, or a signed-in user. */
 type CallerRule = "anyone" | "session" | Scope;
 
 /** The values of a path's parameters. */
@@ -23,16 +23,16 @@ type PathParameters = Record<string, string>;
 
 type RouteExpectation = {
   caller: CallerRule;
-  /** What a permitted caller is answered: the status, and the codes of a refusal. */
+  /** The response to an authorized caller: the status, and the error codes. */
   expectedResponse: string;
   body?: unknown;
-  /** The thing that a path is about, made for one test. */
+  /** Creates the object that a path refers to, for one test. */
   createParameters?: (owner: Merchant) => PathParameters | Promise<PathParameters>;
-  /** Whether only the owner may see the thing: for everybody else it does not exist. */
+  /** Whether only the owner may see the object; for everyone else it does not exist. */
   isOwnerOnly?: boolean;
-  /** Whether the person must have proven lately to be there (rule CALLER-19). */
+  /** Whether the user needs a recent proof of presence (rule CALLER-19). */
   needsPresence?: boolean;
-  /** What another site's page is answered, if it is refused though anybody may call. */
+  /** The response to another site's page, if it is rejected although anyone may call. */
   crossSiteResponse?: string;
 };
 
@@ -65,7 +65,7 @@ const createWallet = (owner: Merchant) => {
 };
 const createEndpoint = (owner: Merchant) =>
   createResource(owner, "webhook-endpoints", endpointBody);
-/** Money comes by a chain alone: here there is none. */
+/** Deposits come only from a chain, and there is none here. */
 const getMissingDeposit = async (): Promise<PathParameters> => ({
   id: "dep_00000000000000000000000000",
 });
@@ -91,7 +91,7 @@ const ownedRule = { caller: "session", expectedResponse: "200", isOwnerOnly: tru
 const sensitiveRule = { ...sessionRule, needsPresence: true } as const;
 const ownedSensitiveRule = { ...ownedRule, needsPresence: true } as const;
 
-/** Every public route of the four services: who may call it, and what they are answered. */
+/** Every public route of the four services: who may call it, and the response. */
 const expectations: Record<string, RouteExpectation> = {
   "POST /v1/payment-link": {
     caller: "payment_link:create",
@@ -119,7 +119,7 @@ const expectations: Record<string, RouteExpectation> = {
     body: { token: "nobody's" },
     crossSiteResponse: "403 CROSS_SITE_REQUEST",
   },
-  // A page's form: its refusals are pages.
+  // A page's form: its errors are pages.
   "POST /console/api/session/form": {
     ...anyoneRule,
     expectedResponse: "401",
@@ -138,7 +138,7 @@ const expectations: Record<string, RouteExpectation> = {
     expectedResponse: "200",
     crossSiteResponse: "403 CROSS_SITE_REQUEST",
   },
-  // The tests' address is a number, which no passkey can be made for.
+  // The tests' address is an IP address, for which no passkey can be created.
   "GET /console/api/session/passkey": {
     ...unavailableRule,
     crossSiteResponse: "403 CROSS_SITE_REQUEST",
@@ -282,7 +282,7 @@ const expectations: Record<string, RouteExpectation> = {
     }),
   },
 
-  // Without a link it is told so; of another account's link there is an empty page.
+  // Without a link id the parameter is missing; another account's link has an empty list.
   "GET /console/api/webhook-deliveries": { ...sessionRule, expectedResponse: "422 missing" },
 
   "POST /settlement-notices/:provider": {
@@ -314,7 +314,7 @@ const expectations: Record<string, RouteExpectation> = {
     expectedResponse: "200",
     createParameters: createLink,
   },
-  // A stream of a link that is there does not end.
+  // The stream of an existing link does not end.
   "GET /checkout/payment-links/:id/events": {
     ...anyoneRule,
     expectedResponse: "404 CANNOT_FIND_PAYMENT_LINK",
@@ -325,7 +325,7 @@ const expectations: Record<string, RouteExpectation> = {
     expectedResponse: "404 NOT_FOUND",
     createParameters: () => ({ id: "tx_none" }),
   },
-  // The link is on an EVM chain; a link on Solana is what its own tests ask about.
+  // The link is on an EVM chain; other tests cover links on Solana.
   "GET /checkout/solana/:id": {
     ...anyoneRule,
     expectedResponse: "404 NOT_FOUND",
@@ -352,7 +352,7 @@ const expectations: Record<string, RouteExpectation> = {
     expectedResponse: "200",
     createParameters: createLink,
   },
-  // The link is on an EVM chain, where no payment request can say its reference.
+  // The link is on an EVM chain, where no payment request can contain its reference.
   "GET /checkout/qr/:id/payment.svg": {
     ...anyoneRule,
     expectedResponse: "404 NOT_FOUND",
@@ -427,12 +427,12 @@ const formatRoute = ({ method, path }: Pick<Route, "method" | "path">): string =
 const getCallerRule = ({ caller }: Pick<Route, "caller">): CallerRule =>
   caller.by === "api-key" ? caller.scope : caller.by;
 
-/** Who may call a route by its service's own word, as these tests put it. */
+/** Formats the rule of a route for comparison. */
 const formatRule = (rule: CallerRule, needsPresence = false): string =>
   needsPresence ? `${rule}, present` : rule;
 
 describe("the route tables of the four services", () => {
-  test("have the routes that are named here, no other, each by the rule that is named here", () => {
+  test("have exactly the routes listed here, each with its authorization rule", () => {
     const declaredRules = system.publicRoutes.map(
       (route) => `${formatRoute(route)}: ${formatRule(getCallerRule(route), route.needsPresence)}`,
     );
@@ -443,8 +443,8 @@ describe("the route tables of the four services", () => {
   });
 });
 
-describe("the documents of the API", () => {
-  test("name every route that answers JSON, by the rule that its service holds to", () => {
+describe("the API documents", () => {
+  test("name every route that returns JSON, with the authorization rule that its service enforces", () => {
     const getNow = () => system.clock.now();
     const documentedRules = [
       ...Object.values(publicLinkOperations(createLinkBody(getNow))),
@@ -466,8 +466,8 @@ describe("the documents of the API", () => {
   });
 });
 
-describe("what operators and the other services call", () => {
-  test("is at no public address, whoever asks (rule OPS-2)", async () => {
+describe("the routes of operators and other services", () => {
+  test("are not on the public listener, for any caller (rule OPS-2)", async () => {
     const headers = { cookie: shop.cookie, "x-api-key": keys["payment_link:create"] };
     expect(system.internalRoutes.length).toBeGreaterThan(0);
     for (const route of system.internalRoutes) {
@@ -478,10 +478,10 @@ describe("what operators and the other services call", () => {
   });
 });
 
-describe("every kind of caller gets what the rule says, of", () => {
+describe("every kind of caller gets the expected response from", () => {
   test.each(Object.entries(expectations))("%s", async (name, expected) => {
     const staleMerchant = await createNewMerchant();
-    // The stale session may do what is not sensitive, and does it to a thing of its own.
+    // A stale session may do what is not sensitive, and uses its own object.
     const staleParameters = (await expected.createParameters?.(staleMerchant)) ?? {};
     system.clock.advance(1);
     const owner = { ...staleMerchant, cookie: await signInAgain(system, staleMerchant) };
@@ -512,14 +512,14 @@ type CallerCase = [kind: string, headers: Record<string, string>];
 
 type TestMerchants = Record<"owner" | "stale" | "stranger", Merchant>;
 
-/** The cookies by which each service knows a session. */
+/** Returns the cookies by which each service identifies a session. */
 const buildSessionCookies = (token: string): string =>
   ["session", "session-links", "session-webhooks"].map((name) => `${name}=${token}`).join("; ");
 
-/** The owner, whose last proof of presence in this session was ten minutes ago. */
+/** The owner, whose last proof of presence in this session is 10 minutes old. */
 const staleCallerName = "session: stale";
 
-describe("a body that is no object is told so to who may call, of", () => {
+describe("an authorized caller's non-object body is rejected by", () => {
   const routesWithBody = Object.entries(expectations).filter(
     ([, { caller, body }]) => body !== undefined && caller !== "anyone",
   );
@@ -533,8 +533,8 @@ describe("a body that is no object is told so to who may call, of", () => {
 });
 
 /**
- * Every kind of caller. The one who may change the thing comes last, so that the thing is still
- * unchanged then.
+ * Creates every kind of caller. The caller who may change the object comes last, so that the object
+ * is unchanged for all others.
  */
 const createCallers = async ({
   owner,

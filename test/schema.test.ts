@@ -15,7 +15,7 @@ test.each([
   ["links-api", linksApiMigration],
   ["settlement-listener", settlementListenerMigration],
   ["webhook-dispatcher", webhookDispatcherMigration],
-])("the migrations of %s make its schema.sql", async (service, migration) => {
+])("the migrations of %s produce its schema.sql", async (service, migration) => {
   const file = new URL(`../services/${service}/schema.sql`, import.meta.url);
   const database = await createTestDatabase([migration]);
   try {

@@ -22,11 +22,11 @@ import { registerEndpoint } from "./rig/register-endpoint.ts";
 import { acmeProvider, buildShopEnv } from "./rig/shop-env.ts";
 import type { System } from "./rig/system.ts";
 
-test("the SDK's shapes are those of the public OpenAPI document of now", async () => {
+test("the SDK's types match the current public OpenAPI document", async () => {
   expect(await readFile(join(projectRoot, sdkTypesFile), "utf8")).toBe(writeSdkTypes());
 });
 
-describe("a shop that has installed what `npm pack` makes", () => {
+describe("a shop that has installed the output of `npm pack`", () => {
   let shop: string;
   let system: System;
   let merchant: Merchant;
@@ -38,7 +38,7 @@ describe("a shop that has installed what `npm pack` makes", () => {
   const runCommand = (program: string, ...args: string[]): string =>
     execFileSync(program, args, { cwd: shop, env, encoding: "utf8", timeout: commandMsMax });
 
-  /** Sends the receiver a part of a body, and leaves; answers whether it was there. */
+  /** Sends the receiver part of a body and disconnects; returns true if the receiver was listening. */
   const sendPartialRequest = async (): Promise<boolean> => {
     const socket = connect(receiverPort, "127.0.0.1");
     const isListening = await new Promise<boolean>((resolve) => {
@@ -69,7 +69,7 @@ describe("a shop that has installed what `npm pack` makes", () => {
       KEY: merchant.apiKey,
       SECRET: secret,
     };
-    // Word for word but for the port, which another test may have.
+    // Word for word except for the port, which another test may use.
     for (const heading of ["Request a payment", "Receive a payment"]) {
       const [program] = readBlocks(readme, heading);
       const [, name = ""] = /^\/\/ (\S+)\n/.exec(program?.text ?? "") ?? [];
@@ -92,21 +92,21 @@ describe("a shop that has installed what `npm pack` makes", () => {
     await rm(shop, { recursive: true, force: true });
   });
 
-  test("asks for a payment and hears of it by the README's own lines", async () => {
+  test("creates a payment link and receives its webhook with the README's own code", async () => {
     const [createOutput = "", listOutput = ""] = runCommand(process.execPath, "ask.mjs").split(
       "\n",
     );
     const [, url = "", id = ""] = /^Send the payer to (\S+\/(plink_\w+))$/.exec(createOutput) ?? [];
     expect(url).toBe(`${system.baseUrl}/@alice/pay/${id}`);
     expect(listOutput).toBe("Order 1001: 0 of 25");
-    // The same order once more is the same link.
+    // The same order again returns the same link.
     expect(runCommand(process.execPath, "ask.mjs").split("\n")).toEqual([
       createOutput,
       listOutput,
       "",
     ]);
 
-    // Somebody else's request that ends halfway must not end the receiver.
+    // An unrelated request that ends halfway must not crash the receiver.
     await waitUntil("the receiver listens", sendPartialRequest);
     const notice = { id: "payment-1", paymentLinkId: id, amount: "25", status: "settled" as const };
     expect(await sendNotice(system.baseUrl, acmeProvider, notice)).toBe(202);
@@ -114,7 +114,7 @@ describe("a shop that has installed what `npm pack` makes", () => {
     expect(receiverOutput).toBe("Order 1001 is paid: 25 of 25\n");
   });
 
-  test("gets links, pages and refusals as the service says them", async () => {
+  test("gets links, pages and errors exactly as the service returns them", async () => {
     await writeFile(
       join(shop, "read.mjs"),
       `
@@ -153,7 +153,7 @@ describe("a shop that has installed what `npm pack` makes", () => {
     expect(result["methods"]).toEqual(expect.arrayContaining([...publicOperationIds()]));
   });
 
-  test("is helped by its types: an amount is text, a webhook has its own data", async () => {
+  test("has useful types: an amount is a string, and each webhook type has its own data", async () => {
     await writeFile(
       join(shop, "typed.ts"),
       `

@@ -32,29 +32,29 @@ const sessionCookieNames = [
 const oidcPath = "/console/api/session/oidc";
 const scopes = ["payment_link:create", "payment_link:read"];
 const generateSecret = () => randomBytes(24).toString("hex");
-/** Both values of each token, as while it is rotated. */
+/** Both values of each token, as during a rotation. */
 const tokens = {
   services: [generateSecret(), generateSecret()],
   operators: [generateSecret(), generateSecret()],
 };
-/** Keys in the URLs of chains' nodes, none of which is there. */
+/** Keys in the URLs of chain nodes; no node runs there. */
 const rpcKeys = { watched: generateSecret(), signIn: generateSecret() };
 const buildRpcUrl = (key: string) => `8453=http://127.0.0.1:9/v2/${key}`;
-/** Who pays, from where and with what; nobody may keep it. */
+/** A payer's identity: addresses and browser. No service may store it. */
 const payers = {
   "a payer's address": "203.0.113.177",
   "another payer's address": "2001:db8:5eed:cafe:77:88:99:aa",
   "a payer's browser": `PayersBrowser/${generateSecret()}`,
 };
 
-describe("after a whole journey, refused and mistaken calls among it", () => {
+describe("after a complete journey that includes rejected and invalid calls", () => {
   let system: RealSystem;
   let collector: TraceCollector;
   let receiver: WebhookReceiver;
   let identityProvider: IdentityProvider;
   let dump: SystemDump;
   let linkId = "";
-  /** The secrets to look for, collected while they are handed out. */
+  /** The secrets to look for, collected as they are issued. */
   const secrets: Record<string, string> = {
     "the provider's secret": provider.secret,
     "the sealing key": sealingKey,
@@ -92,7 +92,7 @@ describe("after a whole journey, refused and mistaken calls among it", () => {
         SIGN_IN_RPC_URLS: buildRpcUrl(rpcKeys.signIn),
         TRUSTED_PROXIES: "127.0.0.1",
         LOG_LEVEL: "trace",
-        // So slow to refill that the buckets are still there at the end.
+        // Refills so slowly that the buckets still exist at the end.
         RATE_LIMIT_PER_KEY: "0.01:1000",
         RATE_LIMIT_PER_IP: "0.01:1000",
         OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
@@ -203,7 +203,7 @@ describe("after a whole journey, refused and mistaken calls among it", () => {
     await waitUntil("both webhooks", () => receiver.received.length >= 2);
   };
 
-  /** Signs in at the identity provider, and keeps what passes through the browser. */
+  /** Signs in at the identity provider, and records the values that pass through the browser. */
   const signInByOidc = async () => {
     const browser = createBrowser({ origin, servedBy: system.baseUrl });
     const callbackPage = await browser.visit(oidcPath, {
@@ -218,13 +218,13 @@ describe("after a whole journey, refused and mistaken calls among it", () => {
       const token = new RegExp(`${name}=([^;]+)`).exec(browser.cookies())?.[1] ?? "";
       secrets[`${name} from OpenID Connect`] = token;
     }
-    // Once more with the same code, which is refused.
+    // Repeats the request with the same code, which is rejected.
     await browser.visit(callbackPage.url.href, {
       stopBefore: ({ pathname }) => pathname === "/console",
     });
   };
 
-  /** Asks for what a browser answers once, and keeps it with the cookie that comes with it. */
+  /** Requests a one-time value as a browser does, and records it with its cookie. */
   const requestOneTimeValue = async (name: string, field: string, path: string, headers = {}) => {
     const response = await sendRequest("GET", path, headers);
     secrets[name] = String(response.body[field]);
@@ -233,7 +233,7 @@ describe("after a whole journey, refused and mistaken calls among it", () => {
     return { value: secrets[name], browserCookie };
   };
 
-  /** Adds a passkey and signs in by it, once for another site and once for ours. */
+  /** Adds a passkey and signs in with it, once for another site and once for ours. */
   const signInByPasskey = async () => {
     const authenticator = createAuthenticator({ origin, rpId: new URL(origin).hostname });
     const path = "/console/api/passkeys";
@@ -269,7 +269,7 @@ describe("after a whole journey, refused and mistaken calls among it", () => {
     }
   };
 
-  /** Signs with no key's signature, so that the chain is asked, whose node is away. */
+  /** Signs with an invalid key signature, so that the chain is queried, whose node is unavailable. */
   const signInByContractWallet = async () => {
     const challenge = await requestOneTimeValue("a nonce", "nonce", "/console/api/session/nonce");
     const { address } = createWallet();
@@ -282,7 +282,7 @@ describe("after a whole journey, refused and mistaken calls among it", () => {
     expect(response.status).toBe(503);
   };
 
-  /** Proves once more to be there, by a link that the former token of operators makes. */
+  /** Proves presence again, with a sign-in link created with the former operator token. */
   const provePresence = async () => {
     const signInLinkResponse = await callAsOperator(
       "sign-in-links",
@@ -303,7 +303,7 @@ describe("after a whole journey, refused and mistaken calls among it", () => {
     storeSession(renewedResponse);
   };
 
-  /** Opens what payers open, and what is not there, from both addresses. */
+  /** Opens payers' pages, and pages that do not exist, from both addresses. */
   const visitAsPayers = async () => {
     const [address = "", otherAddress = "", userAgent = ""] = Object.values(payers);
     const paths = ["/@secretive/pay/", "/checkout/payment-links/", "/v1/payment-link/"].flatMap(
@@ -324,7 +324,7 @@ describe("after a whole journey, refused and mistaken calls among it", () => {
     }
   };
 
-  /** What people do with secrets that they were given. */
+  /** Sends secrets in wrong places, as users do by mistake. */
   const sendMistakes = async () => {
     const [apiKey = "", session = ""] = [
       secrets["the API key"],
@@ -380,18 +380,18 @@ describe("after a whole journey, refused and mistaken calls among it", () => {
     expect(responses.filter(({ status }) => status >= 500)).toEqual([]);
   };
 
-  test("no table, topic, Redis value, log line, metric or trace holds a secret (rule KEEP-7)", () => {
+  test("no table, topic, Redis value, log line, metric or trace contains a secret (rule KEEP-7)", () => {
     expect(Object.values(secrets).every((secret) => secret.length > 20)).toBe(true);
     expect(findSecrets(secrets, dump)).toEqual([]);
   });
 
-  test("nor does any of them hold who a payer was", () => {
+  test("none of them contains a payer's identity", () => {
     expect(findSecrets(payers, dump)).toEqual([]);
   });
 
-  test("and it was all there to be searched", () => {
+  test("the searched data is complete", () => {
     const expectInDump = (source: string, text: string) => expect(dump[source]).toContain(text);
-    // Only its hash is stored, as bytes; that hash is looked for as it is.
+    // Only its hash is stored, as bytes; this looks for the hash itself.
     expectInDump(
       "table auth_keys.api_keys",
       hashSecret(secrets["the API key"] ?? "").toString("hex"),
@@ -412,7 +412,7 @@ describe("after a whole journey, refused and mistaken calls among it", () => {
     expectInDump("traces", "POST /console/api/session");
   });
 
-  test("a secret that is planted anywhere is found there", async () => {
+  test("a secret planted anywhere is found", async () => {
     const plantedSecret = { planted: `plk_live_${randomBytes(27).toString("base64url")}` };
     const secret = plantedSecret.planted;
     const client = new Client({ connectionString: system.adminUrl });

@@ -12,7 +12,7 @@ import { acmeProvider, buildShopEnv, unlimitedEnv } from "./rig/shop-env.ts";
 
 const configuredSeconds = process.env["SILENT_SECONDS"];
 const silentMs = 1_000 * Number(configuredSeconds ?? 20);
-/** A busy machine exceeds the promised 6 s. A run whose length is given holds to them. */
+/** A busy machine exceeds the promised 6 s. A run with a configured length must meet it. */
 const responseMsMax = configuredSeconds === undefined ? hangLimitMs(6_000) : 6_000;
 const baselineMs = Math.max(5_000, silentMs / 6);
 const callIntervalMs = 20;
@@ -21,7 +21,7 @@ const testMsMax = silentMs + 600_000;
 type CallKind = "create" | "list" | "retrieve" | "checkout" | "notice";
 type ObservedResponse = { kind: CallKind; startedAtMs: number; durationMs: number; status: number };
 
-/** How many callers of each kind there are, each with one call at a time. */
+/** The number of callers of each kind, each with one call at a time. */
 const callerCountByKind: Record<CallKind, number> = {
   create: 3,
   list: 2,
@@ -30,7 +30,7 @@ const callerCountByKind: Record<CallKind, number> = {
   notice: 3,
 };
 
-/** What may be answered while nothing can be read or written. */
+/** The allowed errors while Postgres can neither read nor write. */
 const allowedFailures: Record<CallKind, readonly number[]> = {
   create: [500, 503],
   list: [404, 500, 503],
@@ -44,7 +44,7 @@ let receiver: WebhookReceiver;
 let shop: Merchant;
 let paidLinkId: string;
 const responses: ObservedResponse[] = [];
-/** Of each call that was answered with success: the key of a create with its link, or a notice. */
+/** What each successful call created: the link by a create's idempotency key, or a notice. */
 const linkIdsByKey = new Map<string, string>();
 const acceptedNoticeIds: string[] = [];
 let noticeCount = 0;
@@ -64,7 +64,7 @@ afterAll(async () => {
   await receiver?.close();
 });
 
-/** The postmaster and everything that it has started. */
+/** Sends a signal to the postmaster and all its descendants. */
 const signalPostgres = async (signal: "SIGSTOP" | "SIGCONT"): Promise<number> => {
   const pids = system === undefined ? [] : await listDescendants(system.pid, "postgres");
   for (const pid of pids) process.kill(pid, signal);
@@ -78,7 +78,7 @@ const createLink = (key: string) =>
     body: { toAmount: "999999999" },
   });
 
-/** One call of a kind, made again with the same name until it succeeds, as a careful caller does. */
+/** Creates one call of a kind, repeated with the same key until it succeeds, as a careful caller does. */
 const createCallByKind: Record<CallKind, () => () => Promise<number>> = {
   create: () => {
     const key = randomUUID();
@@ -130,7 +130,7 @@ const computeP99 = (samples: readonly ObservedResponse[]): number => {
   return Math.round(durationsMs[Math.ceil(durationsMs.length * 0.99) - 1] ?? 0);
 };
 
-/** How long after the return the calls of each later second were as fast as before, or twice that. */
+/** Returns how long after the recovery the response times were back to at most twice the normal ones. */
 const normalAfterMs = (returnedAtMs: number, normalP99Ms: number): number => {
   const lateResponses = responses.filter(
     ({ startedAtMs, durationMs, status }) =>
@@ -142,7 +142,7 @@ const normalAfterMs = (returnedAtMs: number, normalP99Ms: number): number => {
 };
 
 test(
-  `Postgres silent for ${silentMs / 1_000} s under load: every call is answered, and nothing is lost or doubled`,
+  `with Postgres silent for ${silentMs / 1_000} s under load, every call gets a response, and nothing is lost or duplicated`,
   async () => {
     const load = { shouldStop: false };
     const kinds = Object.keys(callerCountByKind) as CallKind[];
@@ -164,7 +164,8 @@ test(
         ),
       );
     await injectDelay("fault duration", silentMs);
-    // The silence lasts until each kind is answered, so no answer waits for its end.
+    // Postgres stays silent until each kind has a response, so that no response has to wait for the
+    // end of the silence.
     await waitUntil("answers while it is silent", () =>
       haveAllKindsResponded(stoppedAtMs, ({ status }) => !isSuccess(status)),
     );

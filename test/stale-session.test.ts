@@ -11,7 +11,7 @@ let attacker: Merchant;
 beforeAll(async () => {
   system = await startServicesInProcess();
   victim = await createMerchant(system, "victim");
-  // The wallet to which the thief would like to be the default once.
+  // The wallet that the attacker would like to make the default.
   await callConsole(victim.cookie, "POST", "wallets", createWalletBody(1));
   await callConsole(victim.cookie, "POST", "webhook-endpoints", endpointBody);
   system.clock.advance(presenceMsMax);
@@ -51,9 +51,10 @@ const summarizeResponse = ({
   body: Record<string, unknown>;
 }): string => [status, ...(body["errors"] as { code: string }[]).map(({ code }) => code)].join(" ");
 
-// The cookie is the victim's own, copied: whatever the victim's browser may do, the thief may try.
-describe("a thief with a stolen session whose person proved nothing for ten minutes (rule CALLER-19)", () => {
-  test("is refused by every sensitive route, and changes nothing", async () => {
+// The cookie is a copy of the victim's own, so the attacker may try everything that the victim's
+// browser can do.
+describe("an attacker with a stolen session without proof of presence for 10 minutes (rule CALLER-19)", () => {
+  test("is rejected by every sensitive route, and changes nothing", async () => {
     const stateBefore = await readState();
     const [firstWalletId = "", secondWalletId = ""] = await listIds("wallets");
     const [apiKeyId = ""] = await listIds("api-keys");
@@ -93,7 +94,7 @@ describe("a thief with a stolen session whose person proved nothing for ten minu
     expect(await readState()).toEqual(stateBefore);
   });
 
-  test("cannot lift it by a sign-in link of another account", async () => {
+  test("cannot prove presence with a sign-in link of another account", async () => {
     const signInLinkResponse = await call(`${system.internalUrl}/internal/sign-in-links`, {
       method: "POST",
       body: { handle: attacker.handle },
@@ -108,7 +109,7 @@ describe("a thief with a stolen session whose person proved nothing for ten minu
     );
   });
 
-  test("gets nothing of the owner's own proof, in this session or in another", async () => {
+  test("gains nothing from the owner's own proof of presence, in this session or in another", async () => {
     const otherCookie = await signInAgain(system, victim);
     expect((await callConsole(otherCookie, "POST", "api-keys", keyBody)).status).toBe(201);
     expect(summarizeResponse(await callConsole(victim.cookie, "POST", "api-keys", keyBody))).toBe(

@@ -36,7 +36,7 @@ describe("the threat model", () => {
     expect(cells.filter((cell) => cell === "")).toEqual([]);
   });
 
-  test("names for each a rule that enforces it, and only rules that exist", () => {
+  test("names at least one rule that enforces each limit, and only existing rules", () => {
     const ruleIdsByRow = [...actors, ...services].map(
       (row) => row["enforced by"]?.match(/[A-Z]{2,}-\d+/g) ?? [],
     );

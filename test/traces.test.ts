@@ -18,7 +18,7 @@ const getTraceId = (traceparent: unknown): string => String(traceparent).split("
 
 const LogLine = z.looseObject({ service: z.string(), trace_id: z.string().optional() });
 
-/** The services of whose log lines at least one names the trace. */
+/** Returns the services with at least one log line that contains the trace id. */
 const listServicesInTrace = (output: string, traceId: string): string[] => {
   const matchingLines = output
     .split("\n")
@@ -31,7 +31,7 @@ const listServicesInTrace = (output: string, traceId: string): string[] => {
   ].sort();
 };
 
-describe("a trace goes through the services", () => {
+describe("a trace passes through the services", () => {
   let system: RealSystem;
   let collector: TraceCollector;
   let receiver: WebhookReceiver;
@@ -58,7 +58,7 @@ describe("a trace goes through the services", () => {
     await Promise.all([receiver?.close(), collector?.close()]);
   });
 
-  test("from create over introspection and payment-links.v1: all four services' logs name it", async () => {
+  test("from create through introspection and payment-links.v1: all four services log it", async () => {
     const merchant = await createMerchant(system, "alice");
     await registerEndpoint(system, merchant, "https://receiver.test/hook");
     const { traceId, traceparent } = createTraceContext();
@@ -76,7 +76,7 @@ describe("a trace goes through the services", () => {
     expect(listServicesInTrace(system.output(), traceId)).toEqual(allServices);
   });
 
-  test("from a notice to the first attempt's receiver; a retry starts one that links back", async () => {
+  test("from a notice to the first attempt's receiver; a retry starts a trace that links back", async () => {
     receiver.setResponder(() => (receiver.received.length <= 2 ? 500 : 204));
     const { traceId, traceparent } = createTraceContext();
     const notice = { id: "payment-1", paymentLinkId: linkId, amount: "25" };
@@ -87,7 +87,7 @@ describe("a trace goes through the services", () => {
       { traceparent },
     );
     expect(status).toBe(202);
-    // Two events, each attempted twice.
+    // Two events, with two attempts each.
     await waitUntil("retries", () => receiver.received.length >= 4);
     const attempts = Map.groupBy(receiver.received, ({ body }) => body.id);
     for (const [firstAttempt, secondAttempt] of attempts.values()) {

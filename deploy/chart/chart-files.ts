@@ -3,10 +3,10 @@ import { renderSloPage } from "./slo-page.ts";
 import { renderSloRules } from "./slo-rules.ts";
 import { renderValuesSchema } from "./values-schema.ts";
 
-/** The chart's folder, seen from here. */
+/** The chart's folder. */
 export const chartFolder = new URL("../../helm/payment-links/", import.meta.url);
 
-/** The files of the chart that are made from sources here, by their paths in the chart. */
+/** The generated files of the chart, by their paths in the chart. */
 export const chartFiles: ReadonlyMap<string, string> = new Map([
   ["values.schema.json", renderValuesSchema(new URL("values.yaml", chartFolder))],
   ["alerts/slo.yaml", renderSloRules()],

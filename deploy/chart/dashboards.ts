@@ -1,6 +1,6 @@
 import { burnRates, getCountMetric, getRatioMetric } from "./slo-rules.ts";
 
-/** One panel: what it shows, in which unit, by which queries; `legend` is Grafana's format. */
+/** One panel: its title, description, unit and queries; `legend` uses Grafana's format. */
 type Panel = {
   title: string;
   description: string;
@@ -9,7 +9,7 @@ type Panel = {
 };
 type Dashboard = { name: string; title: string; panels: readonly Panel[] };
 
-/** Chosen at the top of each dashboard. */
+/** The variables at the top of each dashboard. */
 const namespaceSelector = 'namespace=~"$namespace"';
 const serviceSelector = 'namespace=~"$namespace",service=~"$service"';
 const rateInterval = "$__rate_interval";
@@ -698,7 +698,7 @@ const runtimeDashboard: Dashboard = {
   ],
 };
 
-/** What the chart brings for Grafana. */
+/** The Grafana dashboards in the chart. */
 export const dashboards: readonly Dashboard[] = [
   sloDashboard,
   requestsDashboard,
@@ -708,9 +708,7 @@ export const dashboards: readonly Dashboard[] = [
   runtimeDashboard,
 ];
 
-/**
- * A dashboard as it is committed: Grafana's JSON, in which data source and namespace are chosen.
- */
+/** Renders a dashboard as Grafana JSON with variables for data source, namespace and service. */
 export const renderDashboard = ({ name, title, panels }: Dashboard): string => {
   const grafanaDashboard = {
     uid: `payment-links-${name}`,
@@ -737,7 +735,7 @@ const createVariables = () => [
     datasource,
     query: `label_values(payment_links_outbox_unsent_rows, ${label})`,
     includeAll: true,
-    // A Prometheus outside of Kubernetes sets no namespace label: then the filter matches
+    // Without a namespace label, as in a Prometheus outside Kubernetes, this filter matches
     // everything.
     allValue: ".*",
     multi: true,

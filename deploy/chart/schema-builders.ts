@@ -2,17 +2,16 @@
 export type Schema = { readonly [keyword: string]: unknown };
 type Schemas = Readonly<Record<string, Schema>>;
 
-/** Text that matches a pattern; any text if none is given. */
+/** A string that matches the pattern; any string without one. */
 export const stringSchema = (pattern?: string, extraKeywords?: Schema): Schema => ({
   type: "string",
   ...(pattern === undefined ? {} : { pattern }),
   ...extraKeywords,
 });
-/** One of these words. */
+/** One of the given strings. */
 export const enumSchema = (...choices: string[]): Schema => ({ type: "string", enum: choices });
-/** On or off. */
 export const booleanSchema: Schema = { type: "boolean" };
-/** A whole number within bounds. */
+/** An integer within bounds. */
 export const integerSchema = (minimum: number, maximum: number): Schema => ({
   type: "integer",
   minimum,
@@ -24,22 +23,22 @@ export const numberSchema = (minimum: number, maximum: number): Schema => ({
   minimum,
   maximum,
 });
-/** Any number of items, unless more is said. */
+/** An array of any length, unless extra keywords restrict it. */
 export const arraySchema = (items: Schema, extraKeywords?: Schema): Schema => ({
   type: "array",
   items,
   ...extraKeywords,
 });
-/** What Kubernetes reads and the chart does not, optionally with names that are required. */
+/** An object that only Kubernetes interprets, optionally with required names. */
 export const openObjectSchema = (...required: string[]): Schema => ({
   type: "object",
   ...(required.length === 0 ? {} : { required }),
 });
-/** The same, or null. */
+/** The same schema, or null. */
 export const nullable = (schema: Schema): Schema => ({ ...schema, type: [schema["type"], "null"] });
 /**
- * Exactly these names, all of them, so that a misspelt one is refused. Helm removes what is null before
- * it validates, so what may be null may be away.
+ * An object with exactly these names, so that a misspelled one is rejected. All are required except
+ * nullable ones: Helm removes null values before validation.
  */
 export const objectSchema = (description: string | undefined, properties: Schemas): Schema => ({
   type: "object",
@@ -53,7 +52,7 @@ export const objectSchema = (description: string | undefined, properties: Schema
   properties,
 });
 
-/** Any of these names, and no other: what Kubernetes has and values.yaml need not name. */
+/** An object with any of these names and no others: Kubernetes fields that values.yaml may omit. */
 export const optionalObjectSchema = (properties: Schemas): Schema => ({
   type: "object",
   additionalProperties: false,
@@ -62,13 +61,13 @@ export const optionalObjectSchema = (properties: Schemas): Schema => ({
   ),
 });
 
-/** A reference to a form under `definitions`. */
+/** A reference to a schema under `definitions`. */
 export const createRef = (name: string): Schema => ({ $ref: `#/definitions/${name}` });
-/** The same if more is said of it: draft 7 ignores everything beside a `$ref`. */
+/** A reference with extra keywords: draft 7 ignores keywords next to `$ref`. */
 export const extendRef = (name: string, extraKeywords?: Schema): Schema => ({
   allOf: [createRef(name), ...(extraKeywords === undefined ? [] : [extraKeywords])],
 });
-/** The form with its description, if values.yaml does not have one. */
+/** The schema with a description, for values that values.yaml does not describe. */
 export const withDescription = (description: string, schema: Schema): Schema => ({
   description,
   ...schema,

@@ -1,4 +1,4 @@
-/** The four services, by their blocks of the chart's values. */
+/** The four services, by their keys in the chart's values. */
 export const serviceBlocks = {
   authKeys: "auth-keys",
   linksApi: "links-api",

@@ -1,6 +1,6 @@
 import { slos } from "./slos.ts";
 
-/** The objectives as a page for people, made from the same table as the rules. */
+/** Renders the SLOs as a Markdown page, from the same table as the rules. */
 export const renderSloPage = (): string =>
   [
     "# Objectives",

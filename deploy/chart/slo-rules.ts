@@ -13,8 +13,8 @@ type Rule = RecordingRule | AlertingRule;
 type RuleFile = { groups: { name: string; interval?: string; rules: Rule[] }[] };
 
 /**
- * A pace at which a budget of 30 days burns too fast: over the long window, and still in the short
- * one.
+ * A rate at which a 30-day error budget burns too fast, over the long window and still in the short
+ * window.
  */
 type BurnRate = {
   severity: "page" | "ticket";
@@ -33,7 +33,7 @@ export const burnRates: readonly BurnRate[] = [
 
 const sloWindows = Object.keys(windowMinutes) as Window[];
 
-/** The rules of all objectives: the recorded ratios, and the alerts that read them. */
+/** Returns the recording and alerting rules of all SLOs. */
 const createSloRules = (): RuleFile => ({
   groups: [
     { name: "payment-links-slo", rules: [outboxLateRule, ...slos.flatMap(createRecordingRules)] },
@@ -41,7 +41,7 @@ const createSloRules = (): RuleFile => ({
   ],
 });
 
-/** The file as it is committed. */
+/** Renders the rules as the committed YAML file. */
 export const renderSloRules = (): string =>
   `# Made by \`npm run generate\` of deploy/chart/slos.ts: change it there.\n` +
   stringify(createSloRules(), { lineWidth: 0, aliasDuplicateObjects: false });

@@ -1,4 +1,4 @@
-/** The windows over which ratios are recorded, in minutes. */
+/** The windows of the recorded ratios, in minutes. */
 export const windowMinutes = {
   "5m": 5,
   "30m": 30,
@@ -10,20 +10,20 @@ export const windowMinutes = {
 } as const;
 export type Window = keyof typeof windowMinutes;
 
-/** What is promised of the running set, and how its metrics show it. */
+/** A service level objective and the metrics that measure it. */
 export type Slo = {
-  /** The label `slo` of the recorded series. */
+  /** The `slo` label of the recorded series. */
   name: string;
-  /** The alert that fires when the budget burns. */
+  /** The alert that fires when the budget burns too fast. */
   alert: string;
   objectiveText: string;
-  /** The part that must be good; what is left is the budget. */
+  /** The required good fraction; the rest is the error budget. */
   objective: number;
-  /** The part that was bad over a window, by namespace; no series if nothing happened. */
+  /** The bad fraction over a window, by namespace; no series if nothing happened. */
   badRatio: (window: Window) => string;
-  /** How many events, or minutes, were bad over a window. */
+  /** The number of bad events, or bad minutes, over a window. */
   badCount: (window: Window) => string;
-  /** Fewer bad ones wake nobody, however large their part of a little traffic is. */
+  /** Fewer bad events than this never alert, however large their share of little traffic is. */
   badCountMin: number;
 };
 
@@ -32,7 +32,10 @@ const requestsMetric = "http_server_request_duration_seconds";
 
 type RangeQuery = (metric: string) => string;
 
-/** For counted things: the bad ones and all, each by a Prometheus function over a window. */
+/**
+ * For counted events: queries the bad ones and all of them with a Prometheus function over a
+ * window.
+ */
 const createEventRatio = (
   totalMetric: string,
   buildBadQuery: (queryRange: RangeQuery) => string,
@@ -47,10 +50,7 @@ const createEventRatio = (
   };
 };
 
-/**
- * Those with certain labels are bad. If there has never been one, its series is missing: that
- * counts as 0.
- */
+/** Events with the given labels are bad. Without any such event, the series is missing and counts as 0. */
 const createLabelRatio = (
   totalMetric: string,
   labels: { totalSelector: string; badSelector: string },
@@ -66,8 +66,8 @@ const createLabelRatio = (
 };
 
 /**
- * Those above a bound are bad; the bound must be a bucket of the histogram, otherwise there is no
- * ratio.
+ * Events slower than the threshold are bad. The threshold must be a bucket of the histogram;
+ * otherwise the ratio has no series.
  */
 const createLatencyRatio = (metric: string, labels: string, thresholdSeconds: number) => {
   const selector = [labels, getBucketSelector(thresholdSeconds)]
@@ -80,14 +80,14 @@ const createLatencyRatio = (metric: string, labels: string, thresholdSeconds: nu
   );
 };
 
-/** Prometheus 3 stores a bound of 15 as `15.0`, where 2 keeps what it was told. */
+/** Prometheus 3 stores the bound 15 as `15.0`; Prometheus 2 stores it unchanged. */
 const getBucketSelector = (seconds: number): string =>
   Number.isInteger(seconds) ? `le=~"${seconds}|${seconds}[.]0"` : `le="${seconds}"`;
 
 const getLateRatio = (window: Window) =>
   `max by (namespace) (avg_over_time(payment_links:outbox_late:bool[${window}]))`;
 
-/** The table; a bound in seconds is a bucket of its histogram. */
+/** All SLOs. A threshold in seconds is a bucket of its histogram. */
 export const slos: readonly Slo[] = [
   {
     name: "api-availability",
@@ -145,7 +145,7 @@ export const slos: readonly Slo[] = [
   },
 ];
 
-/** The series from which the ratios above are made. */
+/** The recorded series that the `outbox-age` ratio uses. */
 export const outboxLateRule = {
   record: "payment_links:outbox_late:bool",
   expr: "max by (namespace, service) (payment_links_outbox_oldest_unsent_age_seconds) > bool 5",

@@ -37,7 +37,7 @@ const stringsSchema = extendRef("strings");
 const peersSchema = extendRef("peers");
 const externalPlaceSchema = extendRef("place");
 
-/** Where pods run, and what stands on them. */
+/** Pod settings: scheduling, resources, labels and security. */
 const podProperties: Record<string, Schema> = {
   resources: extendRef("resources"),
   podLabels: stringsSchema,
@@ -56,7 +56,7 @@ const podProperties: Record<string, Schema> = {
   hostUsers: booleanSchema,
 };
 
-/** What operators add to a pod of ours. */
+/** What operators may add to our pods. */
 const extraPodProperties: Record<string, Schema> = {
   extraEnv: extendRef("env"),
   extraEnvFrom: arraySchema(openObjectSchema()),
@@ -77,7 +77,10 @@ const profileSchema = nullable(
   }),
 );
 
-/** What a pod's and a container's security context have in common; null takes away what is common to all blocks. */
+/**
+ * The fields that pod and container security contexts share. Null removes the value common to all
+ * blocks.
+ */
 const securityProperties: Record<string, Schema> = {
   runAsNonRoot: nullable(booleanSchema),
   runAsUser: userIdSchema,
@@ -127,7 +130,8 @@ const createDeploymentSchema = (
         maxUnavailable: extendRef("podsOrShare"),
       }),
     }),
-    // Less than the 600 s after which Kubernetes calls an upgrade stuck, as it wants.
+    // Less than the 600 s after which Kubernetes reports a rollout as stuck; Kubernetes requires
+    // that.
     minReadySeconds: integerSchema(0, 599),
     probes: objectSchema("How often and how patiently Kubernetes asks.", {
       startup: extendRef("probe"),
@@ -143,7 +147,7 @@ const createDeploymentSchema = (
     ...ownProperties,
   });
 
-/** The values' forms. What a value is for stands in values.yaml, and is read from there. */
+/** The schemas of the values. The descriptions come from values.yaml. */
 const valueSchemas: Record<string, Schema> = {
   global: withDescription("Helm's own, for charts that contain this one.", openObjectSchema()),
   nameOverride: stringSchema(namePattern, { maxLength: 38 }),
@@ -480,7 +484,7 @@ const definitions: Record<string, Schema> = {
   podsOrShare: { anyOf: [integerSchema(0, 100), stringSchema("^(0|[1-9][0-9]?|100)%$")] },
 };
 
-/** values.schema.json: the forms above, each with its description in values.yaml. */
+/** Renders values.schema.json: the schemas above, each with its description from values.yaml. */
 export const renderValuesSchema = (valuesYaml: URL): string => {
   const { contents } = parseDocument(readFileSync(valuesYaml, "utf8"));
   if (!isMap(contents)) throw new Error("values.yaml holds no map");
@@ -493,7 +497,7 @@ export const renderValuesSchema = (valuesYaml: URL): string => {
   return `${JSON.stringify(schema, undefined, 2)}\n`;
 };
 
-/** What stands after `# --` above each value, by the value's path. */
+/** Reads the text after `# --` above each value, by the value's path. */
 const readDescriptions = (map: YAMLMap, parentPath = ""): Map<string, string> => {
   const descriptions = new Map<string, string>();
   for (const [index, { key: keyNode, value }] of map.items.entries()) {
@@ -515,7 +519,7 @@ const addDescriptions = (
   descriptionsByPath: ReadonlyMap<string, string>,
   valuePath: string,
 ): Schema => {
-  // What the four Deployments have in common is described at the first one.
+  // Settings shared by the four Deployments are described only at the first one.
   const description =
     schema["description"] ??
     descriptionsByPath.get(valuePath) ??

@@ -1,4 +1,4 @@
-// `npm run generate` runs it: writes the chart's files that are made from sources in this folder.
+// Writes the generated files of the chart. Run with `npm run generate`.
 import { writeFileSync } from "node:fs";
 import { chartFiles, chartFolder } from "./chart-files.ts";
 

@@ -22,7 +22,7 @@ afterEach(() => rmSync(outputFolder, { recursive: true }));
 
 type FakeMachineOptions = { hasBuildx?: boolean; gitStatus?: string; imageDigest?: string };
 
-/** Git and Docker as a machine has them: what they are asked is noted, and nothing is built. */
+/** Creates fakes of git and Docker that record their commands and build nothing. */
 const createFakeMachine = ({
   hasBuildx = false,
   gitStatus = "",
@@ -66,7 +66,7 @@ const createFakeMachine = ({
 };
 
 describe("an image", () => {
-  test("has what is in it and how it came about beside it, and both name the same image", () => {
+  test("comes with an SBOM and provenance that name the same image", () => {
     expect(createFakeMachine({}).buildTestImage(false)).toBe(digest);
     expect(readFileSync(join(outputFolder, "links-api.cdx.json"), "utf8")).toBe(sbom);
     const statement = JSON.parse(
@@ -97,7 +97,7 @@ describe("an image", () => {
     });
   });
 
-  test("that is pushed with buildx carries BuildKit's own attestations", () => {
+  test("pushed with buildx carries BuildKit's own attestations", () => {
     const { commandLines, buildTestImage } = createFakeMachine({ hasBuildx: true });
     expect(buildTestImage(true)).toBe(digest);
     const commandLine = commandLines.find((commandLine) =>
@@ -107,13 +107,13 @@ describe("an image", () => {
     expect(commandLines.at(-1)).toContain(`payment-links/links-api@${digest} /app/sbom.cdx.json`);
   });
 
-  test("that is pushed without buildx is known by the digest that its own registry gave it", () => {
+  test("pushed without buildx is identified by the digest from its own registry", () => {
     const { commandLines, buildTestImage } = createFakeMachine({});
     expect(buildTestImage(true)).toBe(digest);
     expect(commandLines).toContain(`docker push ${tag}`);
   });
 
-  test("is not built of what no commit has, nor told of without a digest", () => {
+  test("is not built from uncommitted changes, and fails without a digest", () => {
     const { commandLines, buildTestImage } = createFakeMachine({
       gitStatus: " M deploy/Dockerfile\n",
     });

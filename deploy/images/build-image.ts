@@ -4,29 +4,30 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { renderProvenance } from "./write-provenance.ts";
 
-/** Runs a program to its end and answers what it printed; throws if it failed. */
+/** Runs a program to completion and returns its output; throws if it fails. */
 export type RunProgram = (program: string, args: readonly string[]) => string;
 
 type ImageBuildOptions = {
   root: string;
   service: string;
-  /** The image's whole name, registry and tag included. */
+  /** The image's full name, including registry and tag. */
   tag: string;
   shouldPush: boolean;
-  /** Where the two files about the image are written. */
+  /** The folder for the two files about the image. */
   outputFolder: string;
   builder: string;
   runProgram: RunProgram;
   now: () => Date;
 };
 
-/** The working tree has what no commit has, so no commit would tell what is in the image. */
+/** The working tree has uncommitted changes, so no commit would identify the image's content. */
 export class UncommittedError extends Error {}
 
 /**
- * Builds the image of one service and writes beside it what is in it (`<service>.cdx.json`, CycloneDX)
- * and how it came about (`<service>.provenance.json`, SLSA v1). Where buildx is there, a pushed image
- * has both of BuildKit's own as attestations too. Answers the digest. Throws UncommittedError.
+ * Builds the image of one service and writes two files about it: `<service>.cdx.json`, its contents
+ * (CycloneDX), and `<service>.provenance.json`, how it was built (SLSA v1). If buildx is available,
+ * a pushed image also carries both as BuildKit attestations. Returns the digest. Throws
+ * `UncommittedError`.
  */
 export const buildImage = (options: ImageBuildOptions): string => {
   const { runProgram, root, service, tag, outputFolder } = options;
@@ -112,7 +113,7 @@ const parseDigest = (text: string): string => {
   return digest;
 };
 
-/** A registry's port is no tag. */
+/** Removes the tag, but not the port of a registry. */
 const withoutTag = (tag: string): string => tag.replace(/:[^:/]+$/, "");
 
 const findBaseImage = (dockerfile: string): string =>

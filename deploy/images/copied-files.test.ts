@@ -8,13 +8,13 @@ import { serviceBlocks } from "../chart/service-blocks.ts";
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const services = Object.values(serviceBlocks);
 
-/** Its instructions say which files and folders of the project the images take. */
+/** Its COPY instructions list the files and folders that go into the images. */
 const dockerfile = readFileSync(join(root, "deploy/Dockerfile"), "utf8");
 const copiedPaths = [...dockerfile.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(
   ([, sourceList = ""]) => sourceList.split(" "),
 );
 
-/** What a file imports: paths from the project's root, and names of packages. */
+/** Returns what a file imports: paths from the repository root, and package names. */
 const listImports = (file: string): { files: string[]; packages: string[] } => {
   const text = readFileSync(join(root, file), "utf8");
   const importNames = [...text.matchAll(/^(?:import|export)[^;]*? from "([^"]+)";/gm)]
@@ -28,7 +28,10 @@ const listImports = (file: string): { files: string[]; packages: string[] } => {
   };
 };
 
-/** A file and all of ours that it imports, with the packages that they import. */
+/**
+ * Returns a file and all of our files that it imports, directly or not, with the packages that they
+ * import.
+ */
 const collectImports = (file: string): { files: Set<string>; packages: Set<string> } => {
   const files = new Set([file]);
   const packages = new Set<string>();
@@ -46,7 +49,7 @@ const Manifest = z.object({ dependencies: DependencyRecord, devDependencies: Dep
 const readManifest = (folder: string) =>
   Manifest.parse(JSON.parse(readFileSync(join(root, folder, "package.json"), "utf8")));
 
-/** The packages that a service's image has of its own and by our packages' word. */
+/** Returns the packages in a service's image: its dependencies and those of our packages. */
 const listInstalledPackages = (service: string): Set<string> => {
   const names = new Set<string>();
   const folders = [`services/${service}`];
@@ -61,7 +64,7 @@ const listInstalledPackages = (service: string): Set<string> => {
   return names;
 };
 
-test("all that the images copy is there", () => {
+test("all files that the images copy exist", () => {
   const paths = copiedPaths.flatMap((path) =>
     path.includes("${SERVICE}")
       ? services.map((service) => path.replace("${SERVICE}", service))
@@ -71,7 +74,7 @@ test("all that the images copy is there", () => {
   expect(paths.filter((path) => !existsSync(join(root, path)))).toEqual([]);
 });
 
-test("the operator's command line is copied with all that it imports", () => {
+test("the operator's command line is copied with everything it imports", () => {
   const { files, packages } = collectImports("deploy/src/admin.ts");
   expect(copiedPaths.filter((path) => path.startsWith("deploy/src/")).toSorted()).toEqual(
     [...files].toSorted(),
@@ -82,13 +85,13 @@ test("the operator's command line is copied with all that it imports", () => {
   }
 });
 
-test("no image installs what builds the console or runs a local chain", () => {
+test("no image installs packages that build the console or run a local chain", () => {
   const consoleBuildPackages = Object.keys(readManifest("packages/console").devDependencies);
   const localChainPackages = Object.keys(
     readManifest("services/settlement-listener").devDependencies,
   );
-  // Services import these themselves: links-api draws QR codes, contracts derives Bitcoin addresses, and all
-  // of them limit rates.
+  // Services import these themselves: links-api renders QR codes, contracts derives Bitcoin
+  // addresses, and all services limit rates.
   const sharedPackages = new Set(["qr", "@scure/btc-signer", "@payment-links/rate-limit"]);
   const developmentPackages = [...consoleBuildPackages, ...localChainPackages].filter(
     (name) => !sharedPackages.has(name),

@@ -1,10 +1,10 @@
 import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 
-/** An image of somebody else that a file of ours names. */
+/** A third-party image that one of our files names. */
 export type ImageReference = { file: string; image: string };
 
-/** Where images are named: what builds, runs or tests. */
+/** The folders that build, run or test images. */
 const folders = ["deploy", "helm", "test", ".ci", ".github"];
 const skippedFolders = new Set(["node_modules", "images", "schemas"]);
 
@@ -16,11 +16,11 @@ const imagePatterns: readonly (readonly [file: RegExp, image: RegExp])[] = [
   [/\.ts$|\/run$/, /\bimage = "([\w./-]+:\w[\w.:@-]*)"/gi],
 ];
 
-/** What we build ourselves, and what is only put in later. */
+/** Excludes the images that we build, and placeholders that are filled in later. */
 const isThirdParty = (image: string): boolean =>
   !image.startsWith("payment-links/") && !/[${]/.test(image);
 
-/** Finds every image of somebody else that is named in Dockerfiles, compose, chart, CI and tests. */
+/** Finds every third-party image named in Dockerfiles, Compose, chart, CI and tests. */
 export const findImages = (root: string): readonly ImageReference[] =>
   folders
     .flatMap((folder) => listFiles(root, folder))

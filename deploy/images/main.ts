@@ -1,5 +1,5 @@
-// `npm run image -- links-api --tag registry.example.com/payment-links/links-api:1.0.0 --push`
-// `npm run image -- pin`: asks for the present digest of each image of others, and writes it down.
+// `npm run image -- links-api --tag registry.example.com/payment-links/links-api:1.0.0 --push`.
+// `npm run image -- pin` fetches the current digest of each third-party image and writes it into our files.
 import { execFileSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";

@@ -3,13 +3,16 @@ import { join } from "node:path";
 import type { RunProgram } from "./build-image.ts";
 import { findImages } from "./find-images.ts";
 
-/** The images that are named by their tag alone, because nobody has asked a registry for their digest. */
+/**
+ * Lists the images that are named by tag only, because their digest was never fetched from a
+ * registry.
+ */
 export const unpinnedFile = "deploy/images/unpinned.txt";
 
-/** An image without a digest, and why it has none. */
+/** An image without a digest, and the reason. */
 type Unpinned = { image: string; reason: string };
 
-/** Reads the list of images without a digest: on each line an image and the reason. */
+/** Reads the list of images without a digest: one image and its reason per line. */
 export const readUnpinned = (root: string): readonly Unpinned[] =>
   readFileSync(join(root, unpinnedFile), "utf8")
     .split("\n")
@@ -20,8 +23,9 @@ export const readUnpinned = (root: string): readonly Unpinned[] =>
     });
 
 /**
- * Asks the registry for the present digest of each named image, by buildx, writes it wherever the image is
- * named, in place of an older one, and takes the image off the list. Returns the digest of each image.
+ * Fetches the current digest of each named image from its registry, with buildx. Writes it wherever
+ * the image is named, replacing an older digest, and removes the image from the list. Returns the
+ * digest of each image.
  */
 export const pinImages = (root: string, runProgram: RunProgram): Record<string, string> => {
   const references = findImages(root).map(({ file, image }) => ({
@@ -55,10 +59,13 @@ export const pinImages = (root: string, runProgram: RunProgram): Record<string, 
 
 const withoutDigest = (image: string): string => image.replace(/@.*$/, "");
 
-/** Of what a name and a tag may have, only a dot means something else in a pattern. */
+/** Among the characters of a name or tag, only the dot is special in a pattern. */
 const escapeDots = (image: string): string => image.replaceAll(".", String.raw`\.`);
 
-/** An image by its tag, with or without a digest, and no other image whose name or tag is longer. */
+/**
+ * Matches an image by its tag, with or without a digest, but not an image with a longer name or
+ * tag.
+ */
 const createImagePattern = (image: string): RegExp =>
   new RegExp(`(?<![\\w./-])${escapeDots(image)}(?:@sha256:[0-9a-f]{64})?(?![\\w.@-])`, "g");
 

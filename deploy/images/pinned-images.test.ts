@@ -13,8 +13,8 @@ const createDigest = (image: string): string =>
 
 const pinnedPattern = /^[\w./:-]+:[\w.-]+@sha256:[0-9a-f]{64}$/;
 
-describe("every image of somebody else that a file of ours names", () => {
-  test("has its digest, or stands on the list of those that were never asked for", () => {
+describe("every third-party image that one of our files names", () => {
+  test("has a digest, or is on the list of unpinned images", () => {
     const unpinnedImages = findImages(root)
       .map(({ image }) => image)
       .filter((image) => !pinnedPattern.test(image));
@@ -39,7 +39,7 @@ describe("every image of somebody else that a file of ours names", () => {
   });
 });
 
-test("pinning writes each digest wherever its image is named, replaces old ones, and empties the list", () => {
+test("pinning writes each digest wherever its image is named, replaces old ones and empties the list", () => {
   const copyFolder = mkdtempSync(join(tmpdir(), "pins-"));
   try {
     for (const folder of ["helm", ".ci", ".github"]) mkdirSync(join(copyFolder, folder));
@@ -58,7 +58,7 @@ test("pinning writes each digest wherever its image is named, replaces old ones,
       join(copyFolder, "deploy/Dockerfile"),
       "ARG NODE_IMAGE=node:99\nFROM ${NODE_IMAGE}\n",
     );
-    // The tag of one image begins like another's.
+    // The tag of one image is a prefix of another's.
     writeFileSync(
       join(copyFolder, "deploy/compose.yaml"),
       `  image: redis:9\n  image: nginx:1${oldDigest}\n  image: nginx:1.2\n`,

@@ -1,17 +1,17 @@
-/** What is known of how an image was built. */
+/** How an image was built. */
 export type BuildInfo = {
   service: string;
-  /** The image's name, and the digest that the builder or the registry gave it. */
+  /** The image's name, and the digest from the builder or the registry. */
   image: string;
   digest: string;
-  /** The commit that everything of ours in it comes from. */
+  /** The commit that all of our files in the image come from. */
   commit: string;
-  /** The base image, with its digest where the Dockerfile pins it. */
+  /** The base image, with its digest if the Dockerfile pins it. */
   baseImage: string;
-  /** SHA-256 of the lock file, which fixes every package. */
+  /** SHA-256 of the lockfile, which pins every package. */
   lockDigest: string;
   sbomDigest: string;
-  /** A URI that names who built it. */
+  /** A URI that identifies the builder. */
   builder: string;
   startedAt: Date;
   finishedAt: Date;
@@ -19,7 +19,7 @@ export type BuildInfo = {
 
 const withoutAlgorithm = (digest: string): string => digest.replace(/^sha256:/, "");
 
-/** Writes an in-toto statement with SLSA v1 provenance. */
+/** Renders an in-toto statement with SLSA v1 provenance. */
 export const renderProvenance = (build: BuildInfo): string => {
   const [baseName = "", baseDigest] = build.baseImage.split("@");
   const statement = {

@@ -8,7 +8,7 @@ const options = { service: "links-api", baseImage: "node:24-bookworm-slim", node
 const parseSbom = (installed: InstalledPackages) => JSON.parse(renderSbom(installed, options));
 
 describe("renderSbom", () => {
-  test("names the image, its base, Node, and each package with its version, licence and hash", () => {
+  test("lists the image, its base, Node, and each package with its version, license and hash", () => {
     const sbom = parseSbom({
       packages: {
         "node_modules/@noble/hashes": {
@@ -57,7 +57,7 @@ describe("renderSbom", () => {
     });
   });
 
-  test("leaves out nothing that npm has installed here, and says the same every time", () => {
+  test("includes everything that npm has installed here, and is deterministic", () => {
     const file = new URL("../../node_modules/.package-lock.json", import.meta.url);
     const installed = JSON.parse(readFileSync(fileURLToPath(file), "utf8")) as InstalledPackages;
     const { components } = parseSbom(installed);

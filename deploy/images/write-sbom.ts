@@ -1,4 +1,4 @@
-// The Dockerfile runs it in each image, once its packages are installed, on Node alone:
+// The Dockerfile runs this in each image on plain Node, once the packages are installed:
 // node deploy/images/write-sbom.ts <service> <base image>
 import { readFileSync } from "node:fs";
 
@@ -10,14 +10,14 @@ type InstalledPackage = {
   link?: boolean;
 };
 
-/** What npm keeps in `node_modules/.package-lock.json` of all that it has installed there. */
+/** npm's record of all installed packages, in `node_modules/.package-lock.json`. */
 export type InstalledPackages = { packages: Readonly<Record<string, InstalledPackage>> };
 
 type SbomOptions = { service: string; baseImage: string; node: string };
 
 /**
- * Writes what is in an image as CycloneDX: its packages with their hashes, our own, Node and the base
- * image. The same image has the same text.
+ * Renders the content of an image as CycloneDX: its packages with their hashes, our own packages,
+ * Node and the base image. Deterministic.
  */
 export const renderSbom = (
   { packages }: InstalledPackages,
@@ -54,7 +54,7 @@ const describePackage = (path: string, { name, version, license, integrity }: In
   };
 };
 
-/** `sha512-<base64>`, as in a lock file. */
+/** Parses an integrity value such as `sha512-<base64>`, as in a lockfile. */
 const parseIntegrity = (integrity: string) => {
   const [algorithm = "", base64 = ""] = integrity.split("-");
   return {

@@ -23,7 +23,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(outputFolder, { recursive: true }));
 
-/** The programs as a machine has them: what they are asked is noted; tar stands for what `helm package` does. */
+/** Creates fakes of the required programs that record their commands; tar replaces `helm package`. */
 const createFakeMachine = ({ missingProgram = "" }: { missingProgram?: string } = {}) => {
   const commandLines: string[] = [];
   const predicates: unknown[] = [];
@@ -72,14 +72,14 @@ const createFakeMachine = ({ missingProgram = "" }: { missingProgram?: string } 
   return { commandLines, predicates, releaseOnMachine };
 };
 
-/** A file of the chart that was packaged. */
+/** Reads a file of the packaged chart. */
 const readPackedYaml = (name: string): Record<string, unknown> => {
   const args = ["xzOf", join(outputFolder, "payment-links-1.0.0.tgz"), `payment-links/${name}`];
   return parse(execFileSync("tar", args, { encoding: "utf8" })) as Record<string, unknown>;
 };
 
 describe("a release", () => {
-  test("is four images and a chart that names them by digest, and says where it comes from", () => {
+  test("has four images and a chart with their digests and the home page", () => {
     const home = "https://payment-links.example.com";
     const { images, chart } = createFakeMachine().releaseOnMachine({ home });
     expect(images).toEqual(
@@ -107,7 +107,7 @@ describe("a release", () => {
     );
   });
 
-  test("comes with what is in each image, how it came about, and the checksums of all", () => {
+  test("includes SBOM and provenance of each image, and checksums of all files", () => {
     const createdRelease = createFakeMachine().releaseOnMachine();
     expect(JSON.parse(readFileSync(join(outputFolder, "release.json"), "utf8"))).toEqual(
       createdRelease,
@@ -123,7 +123,7 @@ describe("a release", () => {
     }
   });
 
-  test("is signed by the key that is given: images, what is said of them, and the chart", () => {
+  test("signs images, attestations and chart with the given key", () => {
     const { commandLines, predicates, releaseOnMachine } = createFakeMachine();
     expect(releaseOnMachine({ signWith: "awskms:///alias/release" }).isSigned).toBe(true);
     const signingArgs = "--yes --key awskms:///alias/release";
@@ -143,7 +143,7 @@ describe("a release", () => {
     expect(predicates[1]).toMatchObject({ buildDefinition: {}, runDetails: {} });
   });
 
-  test("is not begun where it is to be signed and nothing here signs", () => {
+  test("does not start if it must be signed but cosign is missing", () => {
     const { commandLines, releaseOnMachine } = createFakeMachine({ missingProgram: "cosign" });
     expect(() => releaseOnMachine({ signWith: "keyless" })).toThrow("cosign");
     expect(commandLines).toEqual([]);

@@ -8,11 +8,11 @@ import { type RunProgram, buildImage } from "../images/build-image.ts";
 
 type ReleaseOptions = {
   root: string;
-  /** Where images and chart are pushed, with a path if it has one: `registry.example.com/shop`. */
+  /** Where images and chart are pushed, optionally with a path: `registry.example.com/shop`. */
   registry: string;
-  /** Where people read about it; the packaged chart names it as `home` and in `sources`. */
+  /** The product's home page, which the packaged chart lists as `home` and in `sources`. */
   homeUrl: string | undefined;
-  /** The key with which cosign signs, as its `--key` takes it; `keyless` for an identity of the CI's own. */
+  /** The key for cosign's `--key` option; `keyless` uses the CI's own identity. */
   signingKey: string | undefined;
   outputFolder: string;
   builder: string;
@@ -20,21 +20,21 @@ type ReleaseOptions = {
   now: () => Date;
 };
 
-/** What was released: each artefact by its name and digest. */
+/** The result of a release: each artifact with its name and digest. */
 export type Release = {
   version: string;
   images: readonly { service: string; image: string; digest: string }[];
   chart: { name: string; digest: string };
-  /** The file that an integrator installs. */
+  /** The SDK package that integrators install. */
   sdk: string;
   isSigned: boolean;
 };
 
 /**
- * Packs the SDK, builds and pushes the four images, packages the chart with their digests, pushes it as an
- * OCI artefact, and signs all five if a key is given: each image also with what is in it (CycloneDX) and
- * how it came about (SLSA v1). Writes these files, the SDK, the chart and `release.json` with their
- * checksums. Throws before anything is pushed where cosign is asked for and is not there.
+ * Packs the SDK, builds and pushes the four images, packages the chart with their digests, and
+ * pushes it as an OCI artifact. With a key, signs all five, and attests each image's SBOM
+ * (CycloneDX) and provenance (SLSA v1). Writes these files, the SDK, the chart and `release.json`
+ * with their checksums. If cosign is required but missing, throws before anything is pushed.
  */
 export const createRelease = (options: ReleaseOptions): Release => {
   const { root, registry, runProgram, outputFolder, signingKey } = options;
@@ -53,7 +53,7 @@ export const createRelease = (options: ReleaseOptions): Release => {
   });
   const chartArchive = packChart(options, { chart, version, images });
   const chartRepository = `${registry}/charts`;
-  // Helm tells on stderr what it has pushed.
+  // Helm prints the pushed digest on stderr.
   const pushArgs = [
     "-c",
     'exec helm push "$0" "$1" 2>&1',
@@ -84,7 +84,7 @@ export const createRelease = (options: ReleaseOptions): Release => {
   return release;
 };
 
-/** Builds what an integrator installs; answers its file's name. */
+/** Packs the SDK and returns its file name. */
 const packSdk = ({ root, outputFolder, runProgram }: ReleaseOptions): string => {
   const packArgs = ["--workspace=packages/sdk", "--pack-destination", resolve(outputFolder)];
   return runProgram("npm", ["--prefix", root, "pack", "--silent", ...packArgs]).trim();
@@ -98,7 +98,7 @@ const signImage = (
   const statement = JSON.parse(readFileSync(provenance ?? "", "utf8")) as { predicate: object };
   const tempFolder = mkdtempSync(join(tmpdir(), "predicate-"));
   try {
-    // cosign makes the statement around it.
+    // cosign creates the statement around the predicate.
     const predicate = join(tempFolder, "predicate.json");
     writeFileSync(predicate, JSON.stringify(statement.predicate));
     const attestArgs = ["attest", ...getSigningArgs(signingKey)];
@@ -117,7 +117,7 @@ const signImage = (
   }
 };
 
-/** Packages a copy of the chart that names the images by digest, and where it comes from. */
+/** Packages a copy of the chart with the images' digests and the home page. */
 const packChart = (
   { registry, homeUrl, outputFolder, runProgram }: ReleaseOptions,
   { chart, version, images }: { chart: string; version: string; images: Release["images"] },
@@ -166,7 +166,7 @@ const listImageFiles = (service: string): readonly string[] => [
 
 const getChartFileName = (version: string): string => `payment-links-${version}.tgz`;
 
-/** Without a question at the terminal, as a CI has nobody who answers. */
+/** Skips the confirmation prompt, because CI cannot answer it. */
 const getSigningArgs = (signingKey: string): readonly string[] =>
   signingKey === "keyless" ? ["--yes"] : ["--yes", "--key", signingKey];
 

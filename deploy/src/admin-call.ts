@@ -17,7 +17,7 @@ const urlVariables = {
 type ServiceName = keyof typeof urlVariables;
 
 const internalUrlSchema = OriginUrl.default("http://127.0.0.1:8081");
-/** Where the services are. */
+/** The internal URLs of the services. */
 export const adminConfig = z.object({
   AUTH_KEYS_INTERNAL_URL: internalUrlSchema,
   LINKS_API_INTERNAL_URL: internalUrlSchema,
@@ -25,27 +25,27 @@ export const adminConfig = z.object({
   WEBHOOK_DISPATCHER_INTERNAL_URL: internalUrlSchema,
 });
 
-/** A command that was understood but not carried out; its message is for the operator. */
+/** A valid command that failed; the message is for the operator. */
 export class CommandError extends Error {}
 
-/** One call to one service's internal port. */
+/** One call to the internal port of a service. */
 export type AdminCall = {
   service: ServiceName;
   method: "GET" | "POST";
   path: string;
   body?: Record<string, string | number>;
-  /** Which operator it is, for the audit log. */
+  /** The operator's name, for the audit log. */
   operator?: string | undefined;
-  /** What a 404 means, if it does not mean a wrong address. */
+  /** The meaning of a 404 response, unless it means a wrong URL. */
   notFound?: string;
 };
 
-/** A replay may take minutes. */
+/** Long, because a replay may take minutes. */
 const timeoutMs = 600_000;
 
 /**
- * Makes a call and answers what came back. Throws CommandError, which says what to do, if the
- * service is not there or refuses; ConfigError if a variable cannot be used.
+ * Sends a call and returns the response. Throws `CommandError`, which says what to do, if the
+ * service is unreachable or returns an error; `ConfigError` if a variable is invalid.
  */
 export const sendCall = async (call: AdminCall, environment: Environment): Promise<unknown> => {
   const url = parseConfig(adminConfig, environment)[urlVariables[call.service]];
@@ -106,9 +106,7 @@ const explainErrorResponse = (
   return formatErrors(text) ?? `${serviceLocation} answered with status ${status}`;
 };
 
-/**
- * What the error envelope says, a line for each entry; undefined if the text is no such envelope.
- */
+/** Formats an error envelope, one line per entry; undefined if the text is not one. */
 const formatErrors = (text: string): string | undefined => {
   const body = ErrorBody.safeParse(parseJson(text));
   if (!body.success) return undefined;

@@ -12,7 +12,7 @@ const script = fileURLToPath(new URL("admin.ts", import.meta.url));
 
 const rig = useRig(createRig);
 
-/** Runs the command line as an operator does, in a process of its own. */
+/** Runs the command line as an operator would, in a separate process. */
 const runAdmin = async (args: readonly string[], environment: Record<string, string> = {}) => {
   const child = spawn(
     process.execPath,
@@ -30,7 +30,7 @@ const runAdmin = async (args: readonly string[], environment: Record<string, str
   return { code, stdout, stderr };
 };
 
-/** A service that answers each call with what it is given to say. */
+/** Starts a server that responds with the handler's return value as JSON. */
 const startServer = async (handleRequest: (req: IncomingMessage) => unknown) => {
   const server = createServer((req, res) => {
     res.setHeader("content-type", "application/json");
@@ -42,7 +42,7 @@ const startServer = async (handleRequest: (req: IncomingMessage) => unknown) => 
 };
 
 describe("admin account create", () => {
-  test("prints the account and a link that signs in, as one JSON line and nothing else (rule OPS-3)", async () => {
+  test("prints the account and a working sign-in link as a single JSON line (rule OPS-3)", async () => {
     const createArgs = ["account", "create", "--handle", "Alice", "--username", "Alice & Co"];
     const { code, stdout, stderr } = await runAdmin(createArgs);
     expect([code, stderr]).toEqual([0, ""]);
@@ -55,7 +55,7 @@ describe("admin account create", () => {
     expect(accountResponse.body).toMatchObject({ id: result.userId, username: "Alice & Co" });
   });
 
-  test("without a handle the account has none yet, and its id lets the person in again", async () => {
+  test("without a handle creates an account without one, and its id gives a new sign-in link", async () => {
     const createResult = await runAdmin(["account", "create", "--username", "Nameless"]);
     const { userId, handle } = JSON.parse(createResult.stdout);
     expect(handle).toBeNull();
@@ -63,7 +63,7 @@ describe("admin account create", () => {
     expect(Object.keys(JSON.parse(linkResult.stdout))).toEqual(["signInUrl"]);
   });
 
-  test("a refusal is told on stderr, by code and text, and ends with 1", async () => {
+  test("prints an API error on stderr, with code and text, and exits with 1", async () => {
     const createArgs = ["account", "create", "--handle", "taken", "--username", "T"];
     await runAdmin(createArgs);
     expect(await runAdmin(createArgs)).toEqual({
@@ -82,7 +82,7 @@ describe("admin account sign-in-link", () => {
     await rig.signIn(parseToken(JSON.parse(stdout).signInUrl));
   });
 
-  test("for a handle that nobody has says so", async () => {
+  test("reports a handle that does not exist", async () => {
     expect(await runAdmin(["account", "sign-in-link", "--handle", "nobody"])).toEqual({
       code: 1,
       stdout: "",
@@ -92,7 +92,7 @@ describe("admin account sign-in-link", () => {
 });
 
 describe("admin account suspend, resume and revoke-everything", () => {
-  test("print what the account is now, and what was taken away (rule OPS-3)", async () => {
+  test("print the account's new state, and what was revoked (rule OPS-3)", async () => {
     const createResult = await runAdmin([
       "account",
       "create",
@@ -118,7 +118,7 @@ describe("admin account suspend, resume and revoke-everything", () => {
 });
 
 describe("admin account verify and unverify", () => {
-  test("print whether the operator vouches for the account (rules OPS-3 and CALLER-38)", async () => {
+  test("print whether the account is verified (rules OPS-3 and CALLER-38)", async () => {
     const createResult = await runAdmin([
       "account",
       "create",
@@ -145,7 +145,7 @@ describe("admin republish", () => {
     ["accounts", "AUTH_KEYS"],
     ["payment-links", "LINKS_API"],
     ["settlements", "SETTLEMENT_LISTENER"],
-  ])("%s waits until all is told, and prints how much", async (resource, variable) => {
+  ])("%s waits until everything is published, and prints how much", async (resource, variable) => {
     const requests: unknown[] = [];
     const { url, close } = await startServer((req) => {
       requests.push([req.method, req.url]);
@@ -169,7 +169,7 @@ describe("admin republish", () => {
     }
   });
 
-  test("given --no-wait, asks and tells how it stands", async () => {
+  test("with --no-wait, starts the republish and prints its progress", async () => {
     const { url, close } = await startServer(() => ({ publishedCount: 7, endedAt: null }));
     try {
       const environment = { LINKS_API_INTERNAL_URL: url };
@@ -183,7 +183,7 @@ describe("admin republish", () => {
     }
   });
 
-  test("whose service goes away meanwhile, says that it goes on", async () => {
+  test("reports that the republish continues if the service becomes unavailable", async () => {
     const { url, close } = await startServer((req) => {
       if (req.method === "GET") req.socket.destroy();
       return { publishedCount: 0, endedAt: null };
@@ -201,7 +201,7 @@ describe("admin republish", () => {
     }
   });
 
-  test("goes to the service whose things they are, and says where to look if that is not there", async () => {
+  test("calls the service that owns the resources, and names the variable to check if it is not there", async () => {
     const environment = { LINKS_API_INTERNAL_URL: rig.internalUrl };
     expect(await runAdmin(["republish", "payment-links"], environment)).toEqual({
       code: 1,
@@ -212,7 +212,7 @@ describe("admin republish", () => {
 });
 
 describe("admin audit list", () => {
-  test("prints a page of the log of all accounts, behind the number that is given", async () => {
+  test("prints a page of all accounts' audit log, after the given number", async () => {
     const requests: string[] = [];
     const auditPage = { data: [], nextAfterSeq: null };
     const { url, close } = await startServer((req) => {
@@ -234,7 +234,7 @@ describe("admin audit list", () => {
   });
 });
 
-describe("admin, of another service than auth-keys,", () => {
+describe("admin commands for services other than auth-keys", () => {
   const deadLetters = "/internal/dead-letters";
   test.each([
     ["dead-letters list", "links-api", "GET", `${deadLetters}/links-api`],
@@ -260,7 +260,7 @@ describe("admin, of another service than auth-keys,", () => {
     ["settlement status", "settlement-listener", "GET", "/internal/settlement/status"],
     ["webhooks reseal", "webhook-dispatcher", "POST", "/internal/webhook-secrets/reseal"],
   ])(
-    "%s asks %s by %s %s, with the first token of operators as bearer",
+    "%s calls %s with %s %s, and sends the first operator token as bearer",
     async (command, service, method, path) => {
       const requests: unknown[] = [];
       const server = createServer((req, res) => {
@@ -306,7 +306,7 @@ describe("admin settlement", () => {
       errorMessage: "no such chain is halted there\n",
     },
   ])(
-    "names chain and blocks as they are, and tells of an unknown chain: $command",
+    "sends chain and blocks unchanged, and reports an unknown chain: $command",
     async (settlementCase) => {
       const requests: unknown[] = [];
       const server = createServer(async (req, res) => {
@@ -342,40 +342,40 @@ describe("admin settlement", () => {
 
 describe("admin", () => {
   test.each([
-    ["nothing", []],
+    ["no arguments", []],
     ["an unknown command", ["account", "delete"]],
-    ["a command of a prototype", ["constructor"]],
+    ["the name of a prototype property", ["constructor"]],
     ["half a command", ["account"]],
-    ["no name for an account", ["account", "create", "--handle", "x"]],
-    ["no handle for a link", ["account", "sign-in-link"]],
+    ["an account without a username", ["account", "create", "--handle", "x"]],
+    ["a sign-in link without a handle", ["account", "sign-in-link"]],
     ["an option of another command", ["republish", "accounts", "--handle", "x"]],
     ["an option without its value", ["account", "create", "--username"]],
-    ["a word too many", ["republish", "accounts", "now"]],
-    ["no service of ours", ["dead-letters", "list", "--service", "accounts"]],
+    ["an extra argument", ["republish", "accounts", "now"]],
+    ["an unknown service", ["dead-letters", "list", "--service", "accounts"]],
     ["no service", ["dead-letters", "replay"]],
     ["no reason", ["dead-letters", "discard", "--service", "links-api", "--seq", "7"]],
-    ["a name that no header holds", ["audit", "list", "--as", "Łukasz"]],
-    ["no link to pay", ["devnet", "pay", "--amount", "1"]],
-    ["no block to go on from", ["settlement", "resume", "--chain", "1"]],
-    ["no chain whose rescans to cancel", ["settlement", "cancel-rescans"]],
-    ["no chain to scan", ["settlement", "rescan", "--from", "1", "--to", "2"]],
+    ["a name that is invalid in a header", ["audit", "list", "--as", "Łukasz"]],
+    ["a payment without a link", ["devnet", "pay", "--amount", "1"]],
+    ["a resume without a block", ["settlement", "resume", "--chain", "1"]],
+    ["a cancellation without a chain", ["settlement", "cancel-rescans"]],
+    ["a rescan without a chain", ["settlement", "rescan", "--from", "1", "--to", "2"]],
     [
-      "a block that is no number",
+      "a block that is not a number",
       ["settlement", "rescan", "--chain", "1", "--from", "-1", "--to", "0x2"],
     ],
-  ])("given %s, shows the usage on stderr and ends with 2", async (_name, args) => {
+  ])("given %s, prints the usage on stderr and exits with 2", async (_name, args) => {
     const { code, stdout, stderr } = await runAdmin(args);
     expect([code, stdout]).toEqual([2, ""]);
     expect(stderr).toContain("usage: npm run --silent admin -- <command>");
   });
 
-  test("shows the usage when asked for it, which is no fault", async () => {
+  test("prints the usage on request and exits with 0", async () => {
     const { code, stdout, stderr } = await runAdmin(["--help"]);
     expect([code, stdout]).toEqual([0, ""]);
     expect(stderr).toMatch(/^usage:/);
   });
 
-  test("lists no command that OPERATIONS.md does not document", async () => {
+  test("lists only commands that OPERATIONS.md documents", async () => {
     const page = await readFile(new URL("../OPERATIONS.md", import.meta.url), "utf8");
     const documentedRows = page
       .split("\n")
@@ -391,7 +391,7 @@ describe("admin", () => {
     }
   });
 
-  test("tells in one line what to do when nothing listens", async () => {
+  test("says in one line what to do when no service listens", async () => {
     const environment = { AUTH_KEYS_INTERNAL_URL: "http://127.0.0.1:1" };
     const { code, stdout, stderr } = await runAdmin(["republish", "accounts"], environment);
     expect([code, stdout]).toEqual([1, ""]);
@@ -401,7 +401,7 @@ describe("admin", () => {
     );
   });
 
-  test("names a variable that cannot be used", async () => {
+  test("names an invalid variable", async () => {
     const environment = { AUTH_KEYS_INTERNAL_URL: "auth-keys:8081" };
     const { code, stdout, stderr } = await runAdmin(["republish", "accounts"], environment);
     expect([code, stdout]).toEqual([2, ""]);

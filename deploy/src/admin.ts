@@ -49,7 +49,7 @@ WEBHOOK_DISPATCHER_INTERNAL_URL say where the services are (http://127.0.0.1:808
 OPERATOR_TOKEN or OPERATOR_TOKEN_FILE is what their internal ports require of operators.
 `;
 
-/** A command that cannot be understood; its message says why. */
+/** A command line that is invalid; the message says why. */
 class UsageError extends Error {}
 
 type CommandOptions = Record<string, string | undefined>;
@@ -57,13 +57,13 @@ type Command = {
   options: readonly string[];
   /** Options without a value. */
   flags?: readonly string[];
-  /** Reads the options, and answers a function that carries the command out. */
+  /** Parses the options and returns a function that runs the command. */
   parse: (options: CommandOptions) => (environment: Environment) => Promise<unknown>;
 };
 
 const headerValuePattern = /^[\x20-\x7e\xa0-\xff]+$/;
 
-/** A command that is one call to one service, as nearly all are. */
+/** Creates a command that is a single call to one service, as most are. */
 const createCallCommand = (
   options: readonly string[],
   buildCall: (options: CommandOptions) => AdminCall,
@@ -89,7 +89,7 @@ const createRepublishCommand = (service: AdminCall["service"], resource: string)
 
 const accountOptions = ["handle", "user-id"] as const;
 
-/** A call about one account, which its handle or its id names. */
+/** Creates a call about the account with the given handle or id. */
 const createAccountCall = (
   path: string,
   { handle, "user-id": userId, reason }: CommandOptions,
@@ -268,7 +268,7 @@ const parseOptions = (
 };
 
 /**
- * Carries a command out; answers the exit code. Data goes to stdout as one line, everything else to
+ * Runs a command and returns the exit code. Data goes to stdout as one line, everything else to
  * stderr.
  */
 const main = async (args: readonly string[], environment: NodeJS.ProcessEnv): Promise<number> => {

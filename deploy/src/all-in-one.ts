@@ -67,9 +67,9 @@ type AllInOneOptions = {
   environment: Environment;
   stopList: StopList;
   log: Log;
-  /** Whether development chains are wanted; NODE_ENV=production has none. */
+  /** Whether to start development chains; with NODE_ENV=production there are none. */
   isDevnetEnabled: boolean;
-  /** Prints to the person who started it; this is not a log line. */
+  /** Prints to the user who started the process; this is not a log line. */
   printLine: (line: string) => void;
 };
 
@@ -78,9 +78,9 @@ type SchemaMigration = Pick<Migration, "schema" | "folders">;
 const connectionsMaxPerService = 10;
 
 /**
- * Runs the four services in this process on one origin: an embedded Postgres in `DATA_DIR`, the local
- * bus, in-process token buckets, and outside production development chains. The services are the same
- * that run apart; only this wiring differs.
+ * Runs the four services in this process on one origin, with an embedded Postgres in `DATA_DIR`,
+ * the local bus and in-process token buckets. Outside production it also runs development chains.
+ * The services are the same as in separate processes; only the wiring differs.
  */
 export const startAllInOne = async (options: AllInOneOptions): Promise<void> => {
   const { environment, stopList, log, printLine } = options;
@@ -138,7 +138,7 @@ export const startAllInOne = async (options: AllInOneOptions): Promise<void> => 
   printLine(`Payment Links is ready at ${config.BASE_URL ?? urls.baseUrl}`);
 };
 
-/** How this process reaches a port of its own. */
+/** Returns the URL at which this process reaches its own port. */
 const formatUrl = (host: string, port: number): string => {
   const isWildcardHost = host === "0.0.0.0" || host === "::";
   return `http://${toHostName(isWildcardHost ? "127.0.0.1" : host)}:${port}`;
@@ -146,7 +146,7 @@ const formatUrl = (host: string, port: number): string => {
 
 const isProduction = ({ NODE_ENV: nodeEnv }: AllInOneConfig): boolean => nodeEnv === "production";
 
-/** Makes the demo; a configuration that leaves it no way keeps nothing else from starting. */
+/** Creates the demo. If the configuration prevents that, everything else still starts. */
 const createDemo = async (
   { environment, log, printLine }: AllInOneOptions,
   dataDir: DataDir,
@@ -190,7 +190,10 @@ const addPaymentRoute = (
   return { ...service, internalRoutes: [...service.internalRoutes, route] };
 };
 
-/** Checked before the database starts: a taken port is the commonest reason for a failed start. */
+/**
+ * Checks the ports before the database starts: a port in use is the most common reason for a failed
+ * start.
+ */
 const requireFreePorts = async (config: AllInOneConfig): Promise<void> => {
   const handler = () => {};
   const ports = [
@@ -214,7 +217,7 @@ type SharedContext = Omit<
 
 type ServiceInputs = {
   dataDir: DataDir;
-  /** The development chains that run. */
+  /** The development chains that are running. */
   localChains: readonly LocalChain[];
 };
 
@@ -259,8 +262,8 @@ const startServices = async (
   );
   const { requestIntrospection } = authKeys;
   const services = {
-    // Services start against the flow of events and stop with it, so that what one publishes while
-    // it ends is still heard.
+    // Consumers start before the producers of their events and stop after them, so events that a
+    // service publishes during its stop are still received.
     "webhook-dispatcher": createWebhookDispatcher(
       await createServiceContext(
         "webhook-dispatcher",
@@ -298,13 +301,15 @@ const startPostgres = async (
   const startingPostgres = startEmbeddedPostgres({
     directory: dataDir.postgres,
     report: printLine,
-    // Only another start can bring it back. Whoever stops us may have told Postgres as well.
+    // Only a restart can recover from this. During a stop, Postgres may have received the signal as
+    // well.
     onUnexpectedExit: () => {
       if (stopList.isStopping()) return;
       throw new Error("PostgreSQL has ended by itself, and nothing works without it");
     },
   });
-  // Also one that is only being launched, which outlives this process. A failure is told below.
+  // Also stops one that is still starting, which would outlive this process. The caller reports its
+  // errors.
   stopList.add("postgres", async () => (await startingPostgres.catch(() => undefined))?.stop());
   return startingPostgres;
 };
@@ -337,7 +342,10 @@ type SettlementClients = {
   fetchUsedAddresses: FetchUsedAddresses;
 };
 
-/** What links-api asks settlement-listener. links-api is made first, so the questions wait for the listener. */
+/**
+ * Connects links-api to settlement-listener, which is created later. Calls fail until `connect` is
+ * called.
+ */
 const createListenerLink = () => {
   let connectedListener: SettlementClients | undefined;
   const requireListener = (): SettlementClients => {
@@ -391,7 +399,7 @@ const createContextFactory =
 const isConfigured = (environment: Environment, name: string): boolean =>
   [name, `${name}_FILE`].some((variable) => (environment[variable] ?? "") !== "");
 
-/** The secrets that the data folder holds, where the environment gives none. */
+/** Returns the secrets from the data folder that the environment does not set. */
 const getDefaultSecrets = (environment: Environment, dataDir: DataDir): Environment => ({
   ...(isConfigured(environment, "WEBHOOK_SECRET_KEYS")
     ? {}
@@ -401,7 +409,7 @@ const getDefaultSecrets = (environment: Environment, dataDir: DataDir): Environm
     : { SETTLEMENT_PROVIDER_SECRETS: `demo=${dataDir.demoSecret}` }),
 });
 
-/** Migrates a service's schema and gives its role a new password, which lives in memory alone. */
+/** Migrates a service's schema and gives its role a new password that exists only in memory. */
 const prepareSchema = async (
   adminUrl: string,
   { schema, folders }: SchemaMigration,

@@ -10,7 +10,7 @@ const Compose = z.object({
   ),
 });
 
-/** Which process of the compose set may be given which secret. */
+/** The processes that may receive each secret. */
 const variableHolders: Record<string, readonly string[]> = {
   MIGRATION_DATABASE_URL: [
     "auth-keys-prepare",
@@ -28,7 +28,7 @@ const variableHolders: Record<string, readonly string[]> = {
   WEBHOOK_SECRET_KEYS: ["webhook-dispatcher"],
 };
 
-describe("the compose set", () => {
+describe("the Compose file", () => {
   let environments: [name: string, environment: Record<string, string>][] = [];
   beforeAll(() => {
     const text = readFileSync(new URL("../compose.yaml", import.meta.url), "utf8");
@@ -36,13 +36,13 @@ describe("the compose set", () => {
     environments = Object.entries(services).map(([name, { environment }]) => [name, environment]);
   });
 
-  test.each(Object.entries(variableHolders))("gives %s to nobody but %j", (variable, names) => {
+  test.each(Object.entries(variableHolders))("gives %s only to %j", (variable, names) => {
     const matchingServices = environments.filter(([, environment]) => variable in environment);
     expect(matchingServices.map(([name]) => name).sort()).toEqual(names);
   });
 
   test.each(["auth-keys", "links-api", "settlement-listener", "webhook-dispatcher"])(
-    "has %s and what prepares it use the role of that schema alone",
+    "lets %s and its prepare step use only the role of that schema",
     (service) => {
       const urls = environments
         .filter(([name]) => name === service || name === `${service}-prepare`)
@@ -53,23 +53,23 @@ describe("the compose set", () => {
     },
   );
 
-  test("believes no client's own X-Forwarded-For: the ingress replaces it (rule OPS-5)", () => {
+  test("replaces the client's X-Forwarded-For at the ingress (rule OPS-5)", () => {
     const text = readFileSync(new URL("../ingress.conf", import.meta.url), "utf8");
     const values = [...text.matchAll(/proxy_set_header X-Forwarded-For (.+);/g)];
     expect(values.map(([, value]) => value)).toEqual(["$remote_addr"]);
   });
 
-  test("leaves sign-up closed unless the operator sets SIGN_UP (rule CALLER-37)", () => {
+  test("disables sign-up unless the operator sets SIGN_UP (rule CALLER-37)", () => {
     const matchingServices = environments.filter(([, environment]) => "SIGN_UP" in environment);
     expect(matchingServices.map(([name]) => name)).toEqual(["auth-keys", "links-api"]);
-    // Empty counts as not set, and the images run with NODE_ENV=production.
+    // An empty value is treated as unset, and the images run with NODE_ENV=production.
     const values = matchingServices.map(([, environment]) => environment["SIGN_UP"]);
     expect(values.filter((value) => value !== "${SIGN_UP:-}")).toEqual([]);
     const dockerfile = readFileSync(new URL("../Dockerfile", import.meta.url), "utf8");
     expect(dockerfile).toContain("ENV NODE_ENV=production");
   });
 
-  test("gives the password of Postgres' superuser to Postgres and to what prepares schemas", () => {
+  test("gives the Postgres superuser's password only to Postgres and the prepare steps", () => {
     const superuserHolders = environments.filter(([, environment]) =>
       Object.values(environment).some((value) => value.includes("${POSTGRES_PASSWORD")),
     );

@@ -10,7 +10,7 @@ const LocalChainNames = CommaList.refine((names) => names.every(isLocalChainName
   error: `takes ${localChainNames.join(", ")}, with commas between them, and nothing else`,
 }).transform((names) => localChainNames.filter((name) => names.includes(name)));
 
-/** The all-in-one's own variables, beside those that every process has (rule OPS-3). */
+/** The all-in-one process's own variables, in addition to those of every process (rule OPS-3). */
 export const allInOneConfig = z
   .object({
     DATA_DIR: z.string().default(".data"),

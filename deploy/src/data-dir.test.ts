@@ -14,7 +14,7 @@ describe("the data folder (rule OPS-8)", () => {
   const prepareTestDataDir = (name: string, isDemoAllowed: boolean) =>
     prepareDataDir(join(parentDirectory, name), { isDemoAllowed });
 
-  test("has one seal key for every start, in a file that only its owner can read", async () => {
+  test("has the same seal key on every start, in a file that only its owner can read", async () => {
     const firstKeys = prepareTestDataDir("data", false).webhookSecretKeys;
     expect(firstKeys).toMatchObject({
       file: join(parentDirectory, "data", "secret.key"),
@@ -28,7 +28,7 @@ describe("the data folder (rule OPS-8)", () => {
     expect(prepareTestDataDir("other", false).webhookSecretKeys.value).not.toBe(firstKeys.value);
   });
 
-  test("gives a new seal key a new name, so that it cannot pass for a lost one", () => {
+  test("gives a new seal key a new name, so that it is not mistaken for a lost one", () => {
     const [firstKeys, second] = ["data", "other"].map((name) => {
       const [keyName] = prepareTestDataDir(name, false).webhookSecretKeys.value.split("=");
       return keyName;
@@ -37,7 +37,7 @@ describe("the data folder (rule OPS-8)", () => {
     expect(second).not.toBe(firstKeys);
   });
 
-  test("has a demo only if it was empty, with a random secret", async () => {
+  test("has a demo only if it was empty at first, with a random secret", async () => {
     const { demoSecret, isDemoWanted } = prepareTestDataDir("data", true);
     expect(isDemoWanted).toBe(true);
     expect(demoSecret).toMatch(/^whsec_[A-Za-z0-9+/]{32}$/);
@@ -49,7 +49,7 @@ describe("the data folder (rule OPS-8)", () => {
     });
   });
 
-  test("has no demo in production, even where one was made before", () => {
+  test("has no demo in production, even if one was created before", () => {
     prepareTestDataDir("data", true);
     expect(prepareTestDataDir("data", false)).toMatchObject({
       demoSecret: undefined,

@@ -2,26 +2,23 @@ import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 
-/** The folder in which the all-in-one keeps everything; copy it while stopped to back it up. */
+/** The folder with all data of the all-in-one process; to back it up, copy it while stopped. */
 export type DataDir = {
   path: string;
   /** The database's folder. */
   postgres: string;
-  /**
-   * The key that seals webhook secrets, made at the first start, and whether this is the first
-   * start.
-   */
+  /** The key that seals webhook secrets, and whether this start created it. */
   webhookSecretKeys: { value: string; isNew: boolean; file: string };
-  /** The demo provider's secret; only in a folder that was empty, and not in production. */
+  /** The demo provider's secret; only if the folder was empty at first, and never in production. */
   demoSecret: string | undefined;
-  /** Whether the demo account still has to be made. */
+  /** Whether the demo account still has to be created. */
   isDemoWanted: boolean;
   markDemoCreated: () => void;
 };
 
 const privateFileMode = 0o600;
 
-/** Opens the folder and makes what is missing in it, each file readable by its owner alone. */
+/** Prepares the folder and creates missing files, each readable only by its owner. */
 export const prepareDataDir = (
   path: string,
   { isDemoAllowed }: { isDemoAllowed: boolean },
@@ -36,7 +33,7 @@ export const prepareDataDir = (
   }
   const keyFile = join(root, "secret.key");
   const isNew = !existsSync(keyFile);
-  // A name of its own: should the file be lost, its secrets are not taken for those of the next one.
+  // A unique name: if the file is lost, its secrets are not attributed to the next key.
   const createSealKey = () =>
     `local-${randomBytes(4).toString("hex")}=${randomBytes(32).toString("base64")}`;
   const value = readOrCreateSecret(keyFile, createSealKey);

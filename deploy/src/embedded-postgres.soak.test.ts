@@ -14,7 +14,7 @@ import type { EmbeddedPostgres, EmbeddedPostgresOptions } from "./embedded-postg
 
 const isRoot = process.getuid?.() === 0;
 const unprivilegedUser = { uid: 65_534, gid: 65_534 };
-/** A skipped test says what it lacks, for `npm test` to count. */
+/** Adds the missing requirement to the title of a skipped test, so that `npm test` can report it. */
 const testWhen =
   (requirement: string, isAvailable: boolean) =>
   (title: string, testBody: () => Promise<void>): void =>
@@ -32,7 +32,7 @@ afterEach(async () => {
 });
 
 describe("startEmbeddedPostgres", () => {
-  test("what was written is there after an orderly stop and another start", async () => {
+  test("preserves its data across a clean stop and another start", async () => {
     const directory = await makeDirectory();
     const firstPostgres = await startPostgres({ directory });
     await query(firstPostgres.url, "CREATE TABLE kept AS SELECT 42 AS answer");
@@ -43,7 +43,7 @@ describe("startEmbeddedPostgres", () => {
     expect(await query(secondPostgres.url, "SELECT answer FROM kept")).toEqual([{ answer: 42 }]);
   });
 
-  test("a database that a killed owner left running is taken over with its rows", async () => {
+  test("takes over a database that a killed owner left running, with its rows", async () => {
     const directory = await makeDirectory();
     const owner = await startInOtherProcess(directory);
     await query(owner.url, "CREATE TABLE kept AS SELECT 42 AS answer");
@@ -60,13 +60,13 @@ describe("startEmbeddedPostgres", () => {
     expect(lines.join("\n")).toContain(`process ${orphanPid}`);
   });
 
-  // PostgreSQL does not start beside them: two would write the same pages.
-  test("sessions that outlive a killed postmaster are waited for", async () => {
+  // PostgreSQL does not start alongside them: two servers would write the same pages.
+  test("waits for sessions that outlive a killed postmaster", async () => {
     const directory = await makeDirectory();
     const firstPostgres = await startPostgres({ directory });
     const release = join(directory, "release");
     const client = new Client(firstPostgres.url);
-    // It may be told of the postmaster's end after its answer.
+    // The server may report the postmaster's end after the query result.
     client.on("error", () => undefined);
     await client.connect();
     const loop = `WHILE pg_stat_file('${release}', true) IS NULL LOOP END LOOP`;
@@ -91,7 +91,7 @@ describe("startEmbeddedPostgres", () => {
     await client.end();
   });
 
-  // Most containers do not let root see another user's `/proc/<pid>/exe`.
+  // In most containers, root cannot read another user's `/proc/<pid>/exe`.
   testAsRoot(
     "an orphan is taken over without the right to look into others' processes",
     async () => {
@@ -109,7 +109,7 @@ describe("startEmbeddedPostgres", () => {
     },
   );
 
-  test("a directory whose owner is alive is refused by name, and its database goes on", async () => {
+  test("rejects a directory whose owner is running and names the owner, whose database continues", async () => {
     const directory = await makeDirectory();
     const owner = await startInOtherProcess(directory);
 
@@ -120,7 +120,7 @@ describe("startEmbeddedPostgres", () => {
     expect(await query(owner.url, "SELECT 42 AS answer")).toEqual([{ answer: 42 }]);
   });
 
-  test("a second owner in the same process is refused as well", async () => {
+  test("rejects a second owner in the same process", async () => {
     const directory = await makeDirectory();
     await startPostgres({ directory });
 
@@ -128,7 +128,7 @@ describe("startEmbeddedPostgres", () => {
   });
 
   // Guards against killing a process that now has the dead server's process id.
-  test("a stranger whose process id stands in a stale postmaster.pid lives on", async () => {
+  test("does not kill an unrelated process whose id is in a stale postmaster.pid", async () => {
     const directory = await makeDirectory();
     const firstPostgres = await startPostgres({ directory });
     const pidFile = join(firstPostgres.directory, "data", "postmaster.pid");
@@ -144,8 +144,8 @@ describe("startEmbeddedPostgres", () => {
     expect(otherProcess.exitCode ?? otherProcess.signalCode).toBeNull();
   });
 
-  // Guards against taking over another directory's server, which is a postgres as well.
-  test("the server of another directory is no orphan of ours", async () => {
+  // Guards against taking over another directory's server, which is also a postgres process.
+  test("does not stop the server of another directory", async () => {
     const [directory, otherDirectory] = [await makeDirectory(), await makeDirectory()];
     const otherPostgres = await startPostgres({ directory: otherDirectory });
     const firstPostgres = await startPostgres({ directory });
@@ -158,7 +158,7 @@ describe("startEmbeddedPostgres", () => {
     expect(await query(otherPostgres.url, "SELECT 42 AS answer")).toEqual([{ answer: 42 }]);
   });
 
-  test("an owner that is killed while the cluster is made leaves nothing that hinders", async () => {
+  test("starts after an owner was killed while creating the cluster", async () => {
     const directory = await makeDirectory();
     const owner = spawnOwner(directory, {});
     await waitUntil("a draft is begun", async () => {
@@ -175,7 +175,7 @@ describe("startEmbeddedPostgres", () => {
     expect(await query(secondOwner.url, "SELECT 42 AS answer")).toEqual([{ answer: 42 }]);
   });
 
-  test("only the password opens it, and only its owner reads that", async () => {
+  test("requires the password, which only its owner can read", async () => {
     const { url, directory } = await startPostgres({ directory: await makeDirectory() });
     const wrongUrl = new URL(url);
     wrongUrl.password = "wrong";
@@ -191,7 +191,7 @@ describe("startEmbeddedPostgres", () => {
     ]);
   });
 
-  test("a crash loses nothing by default, and a caller may say otherwise", async () => {
+  test("is durable by default, and settings can override that", async () => {
     const defaultPostgres = await startPostgres({ directory: await makeDirectory() });
     const fastPostgres = await startPostgres({
       directory: await makeDirectory(),
@@ -202,7 +202,7 @@ describe("startEmbeddedPostgres", () => {
     expect(await query(fastPostgres.url, "SHOW fsync")).toEqual([{ fsync: "off" }]);
   });
 
-  test("a failing statement's values do not reach the log", async () => {
+  test("writes no values of a failing statement to the log", async () => {
     const { url, directory } = await startPostgres({ directory: await makeDirectory() });
 
     await expect(query(url, "SELECT 'hunter2'::integer")).rejects.toThrow("invalid input syntax");
@@ -212,7 +212,7 @@ describe("startEmbeddedPostgres", () => {
     expect(log).not.toContain("hunter2");
   });
 
-  test("a port that is taken is named", async () => {
+  test("names a port in use", async () => {
     const portHolder = createServer().listen(0, "127.0.0.1");
     await once(portHolder, "listening");
     cleanups.push(() => once(portHolder.close(), "close"));
@@ -225,7 +225,7 @@ describe("startEmbeddedPostgres", () => {
     await expect(rejected).rejects.toThrow("Address already in use");
   });
 
-  test("its end without us is reported, and stopping it then does nothing", async () => {
+  test("reports an unexpected exit, after which stop does nothing", async () => {
     const lines: string[] = [];
     const report = (line: string) => lines.push(line);
     const { directory, stop } = await startPostgres({ directory: await makeDirectory(), report });
@@ -236,8 +236,8 @@ describe("startEmbeddedPostgres", () => {
     await stop();
   });
 
-  // Guards against a terminal's Ctrl-C, which goes to the whole process group at once.
-  test("it runs in a session of its own", async () => {
+  // Guards against a terminal's Ctrl-C, which signals the whole process group.
+  test("runs in its own session", async () => {
     const { directory } = await startPostgres({ directory: await makeDirectory() });
     const pid = await readPostmasterPid(directory);
 
@@ -307,7 +307,7 @@ describe("startEmbeddedPostgres", () => {
   });
 });
 
-/** A directory that is removed with its test, and that root's Postgres may enter. */
+/** Creates a directory that root's Postgres can enter. It is removed after the test. */
 const makeDirectory = async (): Promise<string> => {
   const directory = await mkdtemp(join(tmpdir(), "embedded-postgres-"));
   await chmod(directory, 0o755);
@@ -348,7 +348,7 @@ const spawnOwner = (
   return owner;
 };
 
-/** Another process that owns the directory, until it is killed or asked to end. */
+/** Starts another process that owns the directory until it is killed or stopped. */
 const startInOtherProcess = async (
   directory: string,
   user: { uid?: number; gid?: number } = {},
@@ -385,8 +385,8 @@ const isAlive = (pid: number): boolean => {
   }
 };
 
-// A function, as it is needed before the tests are declared. It asks: may that user reach our Node
-// and our files?
+// A function declaration, because it is called before the tests are declared. Returns whether the
+// user can access our Node and our files.
 function canRunNode(user: { uid: number; gid: number }): boolean {
   try {
     const paths = [process.execPath, import.meta.filename];

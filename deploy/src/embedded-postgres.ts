@@ -12,34 +12,31 @@ import { promisify } from "node:util";
 import { findPostgresHome } from "./postgres-home.ts";
 import type { PostgresHome } from "./postgres-home.ts";
 
-/** The options of {@link openEmbeddedPostgres}. */
+/** The options of {@link startEmbeddedPostgres}. */
 export type EmbeddedPostgresOptions = {
-  /** Where the database lies; made if missing. */
+  /** The database's folder; created if missing. */
   readonly directory: string;
-  /** The TCP port on 127.0.0.1; a free one if absent. */
+  /** The TCP port on 127.0.0.1. Default: a free port. */
   readonly port?: number;
-  /** PostgreSQL settings on top of ours, e.g. `{ max_connections: '300' }`. */
+  /** Additional PostgreSQL settings, such as `{ max_connections: '300' }`. */
   readonly settings?: Readonly<Record<string, string>>;
-  /**
-   * Receives what a person should know: a take-over, a move to another directory, an unexpected
-   * end.
-   */
+  /** Receives messages for the user: a takeover, a move to another directory, an unexpected exit. */
   readonly report: (line: string) => void;
-  /** Called once it has ended without being stopped. */
+  /** Called if PostgreSQL exits without being stopped. */
   readonly onUnexpectedExit?: () => void;
 };
 
-/** A running PostgreSQL of our own. */
+/** A running embedded PostgreSQL. */
 export type EmbeddedPostgres = {
-  /** Connects as the superuser; contains its password. */
+  /** The superuser's connection URL, including the password. */
   readonly url: string;
-  /** Where the data, the password and the log really are: `directory`, or a place under /var/lib. */
+  /** The actual location of data, password and log: `directory`, or a folder below /var/lib. */
   readonly directory: string;
-  /** Ends PostgreSQL in order (fast shutdown) and releases the directory; more calls do nothing. */
+  /** Stops PostgreSQL (fast shutdown) and releases the directory. Further calls do nothing. */
   readonly stop: () => Promise<void>;
 };
 
-/** Another living process holds the directory; the message names it. */
+/** Another running process owns the directory; the message names it. */
 export class PostgresInUseError extends Error {}
 
 const startMsMax = 120_000;
@@ -49,7 +46,7 @@ const ownerWaitMsMax = 2_000;
 const pollMs = 20;
 const portAttemptsMax = 3;
 const sharedMemoryPollMs = 500;
-/** What PostgreSQL says where a process of an earlier start still works on the same data. */
+/** PostgreSQL's message if a process from an earlier start still uses the same data. */
 const sharedMemoryMessage = "pre-existing shared memory block";
 const logBytesMax = 1_000_000;
 const logTailLines = 12;
@@ -57,9 +54,9 @@ const logTailLines = 12;
 const runFile = promisify(execFile);
 
 /**
- * Runs the packaged PostgreSQL over `directory`, durable settings on, reachable on 127.0.0.1 with a
- * random password only. A server that a killed process left behind is stopped and started afresh;
- * a directory whose owner is alive is refused with a {@link PostgresInUseError}.
+ * Runs the packaged PostgreSQL on `directory` with durable settings, reachable only on 127.0.0.1
+ * with a random password. A server that a killed process left behind is stopped and restarted. If
+ * the owner of the directory is still running, throws {@link PostgresInUseError}.
  */
 export const startEmbeddedPostgres = async ({
   directory,
@@ -96,9 +93,9 @@ export const startEmbeddedPostgres = async ({
 };
 
 /**
- * Two owners of one directory would stop each other's database. SQLite's lock is the only file lock
- * that Node brings: the kernel drops it with the process, however that ends. So it cannot be left
- * behind, nor mistaken for that of a stranger with the same process id.
+ * Acquires exclusive ownership of a directory; two owners would stop each other's database.
+ * SQLite's lock is the only file lock available in Node. The kernel releases it when the process
+ * ends for any reason, so it is never stale, unlike a reused process id.
  */
 const acquireOwnership = async (directory: string): Promise<() => Promise<void>> => {
   const lock = openLock(directory);
@@ -121,7 +118,7 @@ const acquireOwnership = async (directory: string): Promise<() => Promise<void>>
 const openLock = (directory: string): DatabaseSync => {
   try {
     accessSync(directory, constants.R_OK | constants.W_OK | constants.X_OK);
-    // A killed owner holds the lock until the kernel has cleared it away.
+    // The lock of a killed owner remains until the kernel has cleaned up.
     return new DatabaseSync(join(directory, "owner.lock"), { timeout: ownerWaitMsMax });
   } catch (cause) {
     throw new Error(`${directory} is not ours to write: does it belong to another user?`, {
@@ -130,7 +127,7 @@ const openLock = (directory: string): DatabaseSync => {
   }
 };
 
-/** Makes the cluster if there is none, and answers the superuser's password. */
+/** Creates the cluster if there is none, and returns the superuser's password. */
 const ensureCluster = async (postgresHome: PostgresHome): Promise<string> => {
   const passwordFile = join(postgresHome.directory, "password");
   const storedPassword = await readIfExists(passwordFile);
@@ -146,9 +143,9 @@ const ensureCluster = async (postgresHome: PostgresHome): Promise<string> => {
   return password;
 };
 
-// Everything is made in a draft that is renamed last, so that a kill leaves either no cluster or a
-// whole one. Each draft has a name of its own: the initdb of a killed parent may still be writing
-// into the last one.
+// Everything is created in a draft that is renamed last, so a kill leaves either no cluster or a
+// complete one. Each draft has a unique name, because the initdb of a killed parent may still be
+// writing to the previous one.
 const initializeCluster = async (
   { directory, binDirectory, runAs }: PostgresHome,
   passwordFile: string,
@@ -173,7 +170,7 @@ const initializeCluster = async (
   }
 };
 
-/** Stops the server that outlived its killed parent, and only that one. */
+/** Stops a server that outlived its killed parent, and no other server. */
 const stopOrphan = async (
   postgresHome: PostgresHome,
   report: (line: string) => void,
@@ -190,8 +187,8 @@ const stopOrphan = async (
       (signal) => signalIfRunning(pid, signal),
     );
   }
-  // PostgreSQL does not start while any process has the id in this file, even if the process got
-  // that id only after a reboot. By now we know that it is not a server of this data.
+  // PostgreSQL does not start while any process has the id in this file, even if that process got
+  // the id after a reboot. At this point the id cannot belong to a server of this data.
   await fs.rm(pidFile, { force: true });
 };
 
@@ -203,9 +200,9 @@ const signalIfRunning = (pid: number, signal: NodeJS.Signals): void => {
   }
 };
 
-// Root may read the arguments of another user's process even in a container that hides `exe` and
-// `cwd`. A zombie has none, so it counts as gone, even if process 1 never reaps it. `cwd` also knows
-// a folder that was moved since.
+// Root can read the arguments of another user's process even in a container that hides `exe` and
+// `cwd`. A zombie has no arguments, so it is treated as gone, even if process 1 never reaps it.
+// `cwd` also reflects a folder that was moved.
 const isPostmaster = async (pid: number, dataDirectory: string): Promise<boolean> => {
   const args = await readArguments(pid).catch(() => "");
   const workingDirectory = await fs.readlink(`/proc/${pid}/cwd`).catch(() => "");
@@ -224,7 +221,7 @@ const stopServer = (child: ChildProcess): Promise<void> =>
     (signal) => child.kill(signal),
   );
 
-// SIGINT is PostgreSQL's fast shutdown; SIGQUIT leaves the rest to crash recovery at the next start.
+// SIGINT is PostgreSQL's fast shutdown; SIGQUIT leaves recovery to the next start.
 const stopPostmaster = async (
   isAlive: () => boolean | Promise<boolean>,
   send: (signal: NodeJS.Signals) => unknown,
@@ -250,10 +247,10 @@ const launchOnPort = async (
     } catch (error) {
       const errorText = String(error);
       const canRetryPort = port === undefined && portAttempts < portAttemptsMax;
-      // A postmaster that was killed leaves sessions behind, and each ends with its statement.
+      // Sessions can outlive a killed postmaster; each ends with its current statement.
       if (errorText.includes(sharedMemoryMessage) && performance.now() < sharedMemoryDeadlineMs)
         await sleep(sharedMemoryPollMs);
-      // Somebody else may take the free port before PostgreSQL does.
+      // Another process may take the free port before PostgreSQL does.
       else if (errorText.includes("Address already in use") && canRetryPort) portAttempts += 1;
       else throw error;
     }
@@ -278,13 +275,13 @@ const launchPostgres = async (
     ...runAs,
     cwd: dataDirectory,
     env: environment,
-    // A session of its own: a terminal's Ctrl-C must not end it before its clients have drained.
+    // A separate session: a terminal's Ctrl-C must not stop it before its clients have drained.
     detached: true,
     stdio: ["ignore", log.fd, log.fd],
   });
   await once(child, "spawn").finally(() => log.close());
 
-  // Line 8 of this file is what `pg_ctl` itself waits for.
+  // `pg_ctl` itself waits for line 8 of this file.
   const isReady = async () => {
     const lines = (await readIfExists(join(dataDirectory, "postmaster.pid")))?.split("\n") ?? [];
     return lines[0] === String(child.pid) && lines[7]?.trim() === "ready";
@@ -304,8 +301,8 @@ const launchPostgres = async (
 };
 
 /**
- * Clients are told their own errors; the server's log keeps only what concerns the server. So no
- * failing statement puts a customer's data there.
+ * Clients receive their own errors; the server log contains only server events. So no failing
+ * statement writes a customer's data to the log.
  */
 const defaultSettings = {
   listen_addresses: "127.0.0.1",
@@ -315,7 +312,7 @@ const defaultSettings = {
   log_checkpoints: "off",
 } as const;
 
-/** PostgreSQL needs nothing of our environment, least of all its secrets. */
+/** PostgreSQL needs nothing from our environment, least of all its secrets. */
 const environment: NodeJS.ProcessEnv = { PATH: "/usr/bin:/bin", LC_ALL: "C", TZ: "UTC" };
 
 const findFreePort = async (): Promise<number> => {

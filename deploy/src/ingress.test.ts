@@ -40,15 +40,15 @@ const paths: [string, ServiceName][] = [
 ];
 
 describe("one origin", () => {
-  test.each(paths)("%s is answered by %s (rule OPS-1)", (path, service) => {
+  test.each(paths)("%s is served by %s (rule OPS-1)", (path, service) => {
     expect(findService(path)).toBe(service);
   });
 
-  test.each(paths)("the ingress of the compose set sends %s there too", (path, service) => {
+  test.each(paths)("the Compose ingress routes %s to the same service", (path, service) => {
     expect(findNginxService(path)).toBe(service);
   });
 
-  test("a session's token is sent to its own service and to every call that needs it (rule CALLER-40)", () => {
+  test("a session token is sent only to its own service, and with every call that needs it (rule CALLER-40)", () => {
     const sessionPathEntries = Object.entries(sessionCookiePaths);
     for (const [service, cookiePaths] of sessionPathEntries) {
       for (const path of cookiePaths) {
@@ -70,7 +70,7 @@ describe("one origin", () => {
   });
 
   test.each(["packages/contracts/RULES.md", "deploy/README.md"])(
-    "%s names the same service for every path and every operation (rule OPS-1)",
+    "%s documents the same service for every path and operation (rule OPS-1)",
     (file) => {
       const documentedPrefixes = readDocumentedPrefixes(file);
       const mismatches = [...paths.map(([path]) => path), ...operationPaths]
@@ -97,12 +97,12 @@ const sessionOperationPaths: readonly string[] = consoleOperationList
 
 const ruleTitle = "One origin, by path";
 
-/** What stands in front of a path, and the service that it leads to. */
+/** A path prefix and the service that it leads to. */
 type Prefix = readonly [prefix: string, service: string];
 
 /**
- * What a text for people says: the rule's sentence, in which a service stands behind each "to", or the
- * rows of the table. `…` and `<…>` stand for anything.
+ * Parses the documented routes: the rule's sentence, with a service after each "to", or the rows of
+ * the table. `…` and `<…>` are wildcards.
  */
 const readDocumentedPrefixes = (file: string): Prefix[] => {
   const text = readFileSync(new URL(`../../${file}`, import.meta.url), "utf8");
@@ -128,7 +128,7 @@ const findNginxService = (path: string): string | undefined => {
   );
 };
 
-/** The longest prefix that matches wins, as nginx has it. */
+/** The longest matching prefix wins, as in nginx. */
 const findServiceByPrefix = (prefixes: readonly Prefix[], path: string): string | undefined =>
   prefixes
     .filter(([prefix]) => path.startsWith(prefix))

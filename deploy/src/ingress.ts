@@ -2,7 +2,7 @@ import type { RequestListener } from "node:http";
 
 export type ServiceName = "auth-keys" | "links-api" | "settlement-listener" | "webhook-dispatcher";
 
-/** The paths of one origin and the service behind each, first match wins (rule OPS-1). */
+/** The paths of the single origin and their services; the first match wins (rule OPS-1). */
 const pathRules: readonly (readonly [RegExp, ServiceName])[] = [
   [/^\/console\/api\/openapi\.json(?:\/|$)/, "links-api"],
   [/^\/console\/api\/deposits(?:\.csv)?(?:\/|$)/, "links-api"],
@@ -17,15 +17,15 @@ const pathRules: readonly (readonly [RegExp, ServiceName])[] = [
 ];
 
 /**
- * Returns the service that answers a path, with or without its query. links-api answers what no rule
- * names, if only with a 404.
+ * Returns the service for a path, with or without its query. links-api handles all other paths,
+ * possibly with a 404.
  */
 export const findService = (target: string): ServiceName => {
   const path = target.split("?", 1)[0] ?? "/";
   return pathRules.find(([pattern]) => pattern.test(path))?.[1] ?? "links-api";
 };
 
-/** Routes to services within one process as an ingress does for separate processes. */
+/** Routes requests to services in one process, as an ingress does for separate processes. */
 export const createIngress =
   (apps: Readonly<Record<ServiceName, RequestListener>>): RequestListener =>
   (req, res) => {

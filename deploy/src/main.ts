@@ -34,7 +34,7 @@ try {
     printLine: (line) => process.stdout.write(`${line}\n`),
   });
 } catch (error) {
-  // What a stop takes away under a start is no fault of the start.
+  // A stop during the start makes the start fail; that is not an error.
   if (stopList.isStopping()) {
     await stopList.stopAll(log);
     process.exit(0);

@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 
-/** Reads the options of `npm start -- …`; the error for a wrong one names what is allowed. */
+/** Parses the options of `npm start -- …`; the error for an invalid one lists the valid ones. */
 export const parseOptions = (
   args: readonly string[],
 ): { isDevnetEnabled: boolean } | { fault: string } => {

@@ -20,7 +20,10 @@ const readManifest = (folder: string) => readJson(`${folder}/package.json`) as M
 const { packages: lockedPackages } = readJson("package-lock.json") as { packages: Packages };
 const requiredPackages = new Set(listRequiredPackages(lockedPackages, { withDev: false }));
 
-/** Our own modules that a file imports, directly or not, and the paths of the packages. */
+/**
+ * Returns our own modules that the entry files import, directly or not, and the paths of all
+ * packages.
+ */
 const collectImports = (...entries: string[]) => {
   const files = new Set(entries);
   const packages = new Set<string>();
@@ -40,7 +43,7 @@ const collectImports = (...entries: string[]) => {
   return { files, packages };
 };
 
-/** Types go by themselves, so `import type` loads nothing. */
+/** Ignores `import type`, which loads nothing. */
 const listImports = (file: string): string[] => {
   const text = /\.tsx?$/.test(file) ? readFileSync(join(root, file), "utf8") : "";
   const staticImports = text.matchAll(
@@ -51,15 +54,15 @@ const listImports = (file: string): string[] => {
   return names.filter((name) => !name.startsWith("node:"));
 };
 
-/** The nearest package of that name, as Node looks for it. */
+/** Finds the nearest package with that name, like Node's resolution. */
 const findPackage = (folder: string, specifier: string): string => {
   const name = specifier.split("/", specifier.startsWith("@") ? 2 : 1).join("/");
   const path = join(folder, "node_modules", name);
   return path in lockedPackages || folder === "." ? path : findPackage(dirname(folder), specifier);
 };
 
-describe("what npm start installs", () => {
-  test("holds every package that the all-in-one, its chains and the console's build import", () => {
+describe("the packages that npm start installs", () => {
+  test("include every package that the all-in-one, its chains and the console's build import", () => {
     const { files, packages } = collectImports(
       "deploy/src/main.ts",
       "deploy/src/admin.ts",
@@ -77,7 +80,7 @@ describe("what npm start installs", () => {
     }
   });
 
-  test("holds no tool of tests, checks or types", () => {
+  test("include no tools for tests, checks or types", () => {
     const toolNames =
       "@requestnetwork/smart-contracts fast-check oidc-provider playwright-core solc";
     const developmentTools = [
@@ -91,7 +94,7 @@ describe("what npm start installs", () => {
     }
   });
 
-  test("has the versions that the packages name which import them", () => {
+  test("have the versions declared by the packages that import them", () => {
     const deployDependencies = readManifest("deploy").dependencies;
     const consolePackages = Object.entries(readManifest("packages/console").devDependencies);
     const localChainPackages = Object.entries(
@@ -106,7 +109,7 @@ describe("what npm start installs", () => {
   });
 });
 
-describe("what is installed", () => {
+describe("an existing installation", () => {
   const packages: Packages = {
     "": {},
     "node_modules/pg": { version: "1.0.0" },
@@ -127,17 +130,17 @@ describe("what is installed", () => {
     "node_modules/jest/node_modules/pg",
   );
 
-  test("by npm start is enough for it, and for nothing else", () => {
+  test("from npm start is sufficient for npm start only", () => {
     expect(hasRequiredPackages(packages, startInstalled, { withDev: false })).toBe(true);
     expect(hasRequiredPackages(packages, startInstalled, { withDev: true })).toBe(false);
   });
 
-  test("by another command is enough for npm start, without packages of other platforms", () => {
+  test("from another command is sufficient for npm start, without packages for other platforms", () => {
     expect(hasRequiredPackages(packages, allInstalled, { withDev: true })).toBe(true);
     expect(hasRequiredPackages(packages, allInstalled, { withDev: false })).toBe(true);
   });
 
-  test("is not enough where a package or a link is missing or of another version", () => {
+  test("is insufficient if a package or a link is missing or has another version", () => {
     const outdatedPackages = { ...allInstalled, "node_modules/pg": { version: "0.9.0" } };
     for (const installed of [
       outdatedPackages,
@@ -149,12 +152,12 @@ describe("what is installed", () => {
     }
   });
 
-  test("keeps its devDependencies when npm start updates it", () => {
+  test("retains its devDependencies when npm start updates it", () => {
     expect(hasDevPackages(allInstalled)).toBe(true);
     expect(hasDevPackages(startInstalled)).toBe(false);
   });
 
-  test("is written again where npm does not record it as whole", () => {
+  test("reinstalls packages that npm does not record as complete", () => {
     const outdatedPackages = { ...startInstalled, "node_modules/pg": { version: "0.9.0" } };
     expect(listPackagesToInstall(packages, outdatedPackages)).toEqual([
       "node_modules/pg",

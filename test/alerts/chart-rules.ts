@@ -22,12 +22,12 @@ const RuleFile = z.strictObject({
 });
 export type ChartRule = z.output<typeof Rule>;
 
-/** The chart's rule files, by their paths. */
+/** The paths of the chart's rule files. */
 export const ruleFiles = readdirSync(alertsFolder)
   .filter((file) => file.endsWith(".yaml"))
   .map((file) => join(alertsFolder, file));
 
-/** One file of rules as the chart contains it. */
+/** Reads one of the chart's rule files. */
 export const readRules = (file: string) => RuleFile.parse(parse(readFileSync(file, "utf8")));
 
 /** All rules of the chart, in order. */
@@ -35,7 +35,7 @@ export const chartRules: readonly ChartRule[] = ruleFiles.flatMap((file) =>
   readRules(file).groups.flatMap(({ rules }) => rules),
 );
 
-/** The metrics by which KEDA scales. */
+/** The metrics that KEDA scales by. */
 export const scalingMetrics: readonly string[] =
   readFileSync(join(chart, "templates/_scaling.tpl"), "utf8").match(/payment_links_\w+/g) ?? [];
 
@@ -49,7 +49,7 @@ const fillVariables = (expr: string): string =>
     .replaceAll("$namespace", ".*")
     .replaceAll("$service", ".*");
 
-/** Every query of every dashboard, with its variables filled in as Grafana would. */
+/** Every query of every dashboard, with its variables replaced as Grafana would replace them. */
 export const dashboardQueries: readonly string[] = readdirSync(dashboardsFolder).flatMap((file) =>
   Dashboard.parse(JSON.parse(readFileSync(join(dashboardsFolder, file), "utf8"))).panels.flatMap(
     ({ targets }) => targets.map(({ expr }) => fillVariables(expr)),

@@ -1,7 +1,7 @@
 /**
- * The names of metrics that a PromQL expression reads. It is enough for our own expressions: it
- * removes strings, selectors, ranges and lists of labels, and takes what is left and is neither a
- * function nor a keyword.
+ * Extracts the metric names from a PromQL expression. Removes strings, selectors, ranges and label
+ * lists, then takes every word that is neither a function nor a keyword. This is sufficient for the
+ * expressions of this repository.
  */
 export const extractMetricNames = (expr: string): string[] => {
   const stripped = expr

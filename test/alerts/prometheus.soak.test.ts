@@ -19,7 +19,7 @@ import { type MonitoredSystem, startMonitoredSystem } from "./start-monitored-sy
 const prometheus = findTool("prometheus");
 
 const alertName = "PaymentLinksConsumerStopped";
-/** The alert's own bound of a minute stays as it is. */
+/** The alert's own threshold of one minute does not change. */
 const override = { scrapeInterval: "1s", for: "5s" };
 
 const QueryResponse = z.object({
@@ -59,7 +59,7 @@ requireTools("prometheus").describe("a real Prometheus", () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  /** What Prometheus answers to a query; nothing as long as it does not answer. */
+  /** Returns the result of a query, or an empty list while Prometheus does not respond. */
   const queryPrometheus = async (query: string) => {
     const url = `http://127.0.0.1:${port}/api/v1/query?query=${encodeURIComponent(query)}`;
     const { status, body } = await call(url).catch(() => ({ status: 0, body: {} }));
@@ -68,7 +68,7 @@ requireTools("prometheus").describe("a real Prometheus", () => {
   const queryFiringAlerts = () =>
     queryPrometheus(`ALERTS{alertname="${alertName}",alertstate="firing"}`);
 
-  test("knows every objective of the running set after one payment", async () => {
+  test("records every objective of the running services after one payment", async () => {
     await system.payOnce("first");
     await system.waitForWebhooks(2);
     const queryObjectives = () =>
@@ -83,7 +83,7 @@ requireTools("prometheus").describe("a real Prometheus", () => {
     );
   });
 
-  test("scrapes the running set, fires for a consumer that stands still, and ends when it goes on", async () => {
+  test("scrapes the running services, fires for a stalled consumer, and resolves when it resumes", async () => {
     await waitUntil(
       "four targets are up",
       async () => (await queryPrometheus("up == 1")).length === 4,
@@ -96,7 +96,7 @@ requireTools("prometheus").describe("a real Prometheus", () => {
     });
     expect(await queryFiringAlerts()).toEqual([]);
 
-    // Holding this lock keeps links-api from applying events; the rest of it goes on.
+    // This lock stops links-api from applying events, while the rest of it keeps running.
     await admin.query("BEGIN");
     await admin.query("LOCK TABLE links_api.positions IN ACCESS EXCLUSIVE MODE");
     await call(`${system.internalUrl}/internal/accounts`, {
@@ -120,7 +120,7 @@ requireTools("prometheus").describe("a real Prometheus", () => {
 
     await admin.query("ROLLBACK");
     await waitUntil("the alert ends", async () => (await queryFiringAlerts()).length === 0);
-    // Before and after, it fires for no other service.
+    // At no time does the alert fire for another service.
     expect(await queryPrometheus(`ALERTS{alertname="${alertName}",alertstate="firing"}`)).toEqual(
       [],
     );
@@ -130,8 +130,7 @@ requireTools("prometheus").describe("a real Prometheus", () => {
 type PrometheusOptions = { system: MonitoredSystem; folder: string; port: number };
 
 /**
- * Starts Prometheus over the chart's own rules, with that one alert made quicker than operators
- * want it.
+ * Starts Prometheus with the chart's own rules. Only the tested alert is faster than in production.
  */
 const startPrometheus = async (program: string, { system, folder, port }: PrometheusOptions) => {
   const rules = readRules(join(alertsFolder, "causes.yaml"));

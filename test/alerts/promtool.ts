@@ -2,12 +2,12 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { findTool } from "../rig/find-tool.ts";
 
-/** Prometheus's own tool, if this machine has it. */
+/** The path of Prometheus's promtool, or undefined if this machine does not have it. */
 const promtool = findTool("promtool");
 
 const runMsMax = 60_000;
 
-/** Runs promtool; answers its exit code and all its output. */
+/** Runs promtool and returns its exit code and its whole output. */
 export const runPromtool = async (
   args: readonly string[],
   input = "",

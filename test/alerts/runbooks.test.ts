@@ -9,7 +9,7 @@ import { runbooksFolder } from "./chart-rules.ts";
 
 const runFile = promisify(execFile);
 
-/** What a service writes into its log, its libraries included: the code of each such call. */
+/** Returns the code of every log call of a service and of the packages. */
 const readLogCalls = (service: string): string => {
   const packages = readdirSync(join(projectRoot, "packages")).map((name) => `packages/${name}`);
   const folders = [`services/${service}`, ...packages].map((packageFolder) =>
@@ -30,7 +30,7 @@ const runbooks = readdirSync(runbooksFolder).map((file) => ({
   text: readFileSync(join(runbooksFolder, file), "utf8"),
 }));
 
-test("runbooks look in a log for words that its service says", () => {
+test("runbooks search logs only for texts that the service writes", () => {
   const logSearches = runbooks.flatMap(({ file, text }) =>
     [
       ...text.matchAll(
@@ -59,7 +59,7 @@ test("runbooks look in a log for words that its service says", () => {
   expect(missingTerms).toEqual([]);
 });
 
-test("runbooks send to dashboards that there are", () => {
+test("runbooks refer only to dashboards that exist", () => {
   const titles = new Set(dashboards.map(({ title }) => title.replace("Payment Links / ", "")));
   const namedDashboards = runbooks.flatMap(({ text }) =>
     [...text.matchAll(/dashboard \*(.*?)\*/g)].map(([, title = ""]) => title),
@@ -68,7 +68,7 @@ test("runbooks send to dashboards that there are", () => {
   expect(namedDashboards.filter((title) => !titles.has(title))).toEqual([]);
 });
 
-test("runbooks give the operator's commands as these are understood", async () => {
+test("runbooks contain only commands that the operator's tool accepts", async () => {
   const commands = new Set(
     runbooks.flatMap(({ text }) =>
       [...text.matchAll(/\/app\/(deploy\/src\/admin\.ts [^`\n]*)/g)].map(

@@ -9,7 +9,7 @@ import {
 import { requireTools } from "../helm/require-tools.ts";
 import { runPromtool } from "./promtool.ts";
 
-/** The names by which a family can be queried. */
+/** Lists the names under which the metric families of a scrape can be queried. */
 const listSeriesNames = (scrape: string): string[] =>
   [...scrape.matchAll(/^# TYPE (\S+) (\S+)$/gm)].flatMap(([, name = "", type]) =>
     type === "histogram" ? [`${name}_bucket`, `${name}_sum`, `${name}_count`] : [name],
@@ -31,7 +31,7 @@ describe("a scrape of the four services", () => {
     });
   }
 
-  test("has every metric that an alert, a record, a dashboard or KEDA names", async () => {
+  test("has every metric that an alert, a recording rule, a dashboard or KEDA uses", async () => {
     const scrapes = await Promise.all(services.map((service) => system.scrape(service)));
     const recordedNames = chartRules.flatMap(({ record }) => record ?? []);
     const knownNames = new Set([...scrapes.flatMap(listSeriesNames), ...recordedNames]);

@@ -5,18 +5,21 @@ import {
   monitoredServices as services,
 } from "./start-monitored-system.ts";
 
-/** Enough that every route, code and outcome has been met. */
+/** Enough to cover every route, status code and result. */
 const firstCount = 20;
-/** Accounts that come after; a fourth of them is paid. */
+/** The number of accounts that follow. Every fourth one is paid. */
 const accountCount = 200;
 const paidEvery = 4;
-/** A label of each account, or of each one that is paid, would add fifty or more; a status met late adds a few. */
+/**
+ * The maximum growth. A label per account or per paid account would add at least fifty series,
+ * while a status code that first occurs late adds only a few.
+ */
 const growthMax = 40;
 const concurrency = 4;
 const servedRatioMin = 0.9;
 const seriesPerPodMax = 1_500;
 
-/** Label names that would make the number of series grow with use. */
+/** Label names that would make the number of series grow with usage. */
 const unboundedLabels =
   /[{,](?:account|user|user_id|merchant|link|link_id|key|url|host|tx|hash|error)="/;
 
@@ -32,13 +35,16 @@ describe("a scrape of the four services", () => {
   });
   afterAll(() => system?.close());
 
-  /** Lets accounts make a link each, some of them to the end: payments and webhooks cost the most. */
+  /**
+   * Makes each account create a link. Some links are also paid, because payments and webhooks are
+   * the most expensive.
+   */
   const serveAccounts = async (name: string, count: number, paidInterval: number) => {
     let nextIndex = 0;
     let servedCount = 0;
     const runWorker = async () => {
       for (let index = nextIndex++; index < count; index = nextIndex++) {
-        // On a busy machine a create may be answered 500; this test is not about that.
+        // On a busy machine a create can fail with 500. This test ignores such failures.
         const serveAccount = index % paidInterval === 0 ? system.payOnce : system.createOnce;
         await serveAccount(`${name}${index}`).then(
           () => (servedCount += 1),
@@ -53,7 +59,7 @@ describe("a scrape of the four services", () => {
     );
   };
 
-  test("has under 1,500 series per pod, none of them by account, and no more with more accounts", async () => {
+  test("has under 1,500 series per pod, no label per account, and no growth with more accounts", async () => {
     const firstSamples = await serveAccounts("first", firstCount, 1);
     const laterSamples = await serveAccounts("shop", accountCount, paidEvery);
     const counts: Record<string, string> = {};

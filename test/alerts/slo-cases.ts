@@ -1,16 +1,17 @@
 import type { Slo } from "@payment-links/deploy/chart/slos";
 
-/**
- * What happens to an objective for a while: events per minute, and the part of them that is bad.
- */
+/** The events of an objective in a period: events per minute, and the ratio of bad ones. */
 type Phase = { minutes: number; eventsPerMinute: number; badRatio: number };
-/** Whether an alert of these labels fires at a minute of the case. */
+/** Whether an alert with these labels fires at a minute of the case. */
 type Expectation = { atMinute: number; severity: string; long?: string; shouldFire: boolean };
 type SloCase = {
   name: string;
   phases: readonly Phase[];
   expect: readonly Expectation[];
-  /** A minute at which the ratio alone would fire, so that only the guard prevents it. */
+  /**
+   * A minute at which the ratio alone would fire. Only the guard against rare traffic prevents an
+   * alert.
+   */
   ratioIsBadAtMinute?: number;
 };
 
@@ -18,7 +19,10 @@ const healthyTraffic = { eventsPerMinute: 120, badRatio: 0 };
 const failingTraffic = { eventsPerMinute: 120, badRatio: 1 };
 const rareTraffic = { eventsPerMinute: 0.2, badRatio: 0 };
 
-/** The four stories of an objective. A slow burn spends four budgets at once. */
+/**
+ * Returns the four cases of an objective. A slow burn consumes the error budget at four times the
+ * allowed rate.
+ */
 export const createSloCases = ({ name, objective }: Slo): SloCase[] => [
   {
     name: "a fast burn pages within minutes",
@@ -56,9 +60,9 @@ export const createSloCases = ({ name, objective }: Slo): SloCase[] => [
     name: "with hardly any traffic a few bad events alarm nobody",
     phases: [
       { minutes: 60, ...rareTraffic },
-      // For the outbox, whose promise is about time, one minute in twenty.
+      // The outbox objective is about time, so one bad minute in twenty is equivalent.
       { minutes: 20, ...rareTraffic, badRatio: name === "outbox-age" ? 1 / 20 : 1 },
-      // Until the alert would have waited long enough.
+      // Continues until the alert would have waited long enough.
       { minutes: 4, ...rareTraffic },
     ],
     expect: [{ atMinute: 82, severity: "page|ticket", shouldFire: false }],
@@ -66,7 +70,7 @@ export const createSloCases = ({ name, objective }: Slo): SloCase[] => [
   },
 ];
 
-/** A counter as promtool writes it, minute by minute. */
+/** Returns the minute-by-minute values of a counter in promtool's notation. */
 const counterValues = (
   phases: readonly Phase[],
   countPerMinute: (phase: Phase) => number,
@@ -88,7 +92,10 @@ const countAll = ({ eventsPerMinute }: Phase) => eventsPerMinute;
 
 type CountEvents = (phase: Phase) => number;
 
-/** How Prometheus stores a bucket's bound: 2 as it is told, 3 as a number with a point. */
+/**
+ * How Prometheus stores a bucket's bound: version 2 as exposed, version 3 as a number with a
+ * decimal point.
+ */
 const formatBound = {
   2: (bound: number) => `${bound}`,
   3: (bound: number) => (Number.isInteger(bound) ? `${bound}.0` : `${bound}`),
@@ -115,7 +122,7 @@ const seriesFor = (
 ): Readonly<Record<string, [string, CountEvents][]>> => ({
   "api-availability": [
     [`${requestMetric}_count{${requestLabels},http_response_status_code="200"}`, countGood],
-    // A request that is refused by a limit is not an error.
+    // A rate-limited request is not an error.
     [`${requestMetric}_count{${requestLabels},http_response_status_code="500"}`, countBad],
     [`${requestMetric}_count{${requestLabels},http_response_status_code="429"}`, () => 1],
   ],
@@ -140,7 +147,7 @@ const seriesFor = (
   ],
 });
 
-/** A case as promtool tests: upon what either version of Prometheus stores. */
+/** Returns a case as promtool tests, one for each version of Prometheus and its stored bounds. */
 export const promtoolTests = (slo: Slo, sloCase: SloCase) =>
   ([2, 3] as const).map((version) => promtoolTest(slo, sloCase, version));
 
@@ -173,13 +180,16 @@ const promtoolTest = (
   };
 };
 
-/** Ages of the oldest event at two replicas: in a part of the minutes they are too high. */
+/**
+ * Returns the age of the oldest outbox event at two replicas. In the bad part of the minutes, the
+ * age is too high.
+ */
 const outboxSeries = (phases: readonly Phase[]) => {
   let pendingBadness = 0;
   const ages = phases.flatMap(({ minutes, badRatio }) =>
     Array.from({ length: minutes }, () => {
       pendingBadness += badRatio;
-      // Sums of fractions can be slightly less than the whole.
+      // Sums of fractions can be slightly less than the exact value.
       const isLate = pendingBadness > 1 - 1e-9;
       if (isLate) pendingBadness -= 1;
       return isLate ? 60 : 3;
@@ -188,7 +198,8 @@ const outboxSeries = (phases: readonly Phase[]) => {
   const series = 'payment_links_outbox_oldest_unsent_age_seconds{service="links-api"';
   return [
     { series: `${series},pod="a"}`, values: ages.join(" ") },
-    // It stands by, and until its next look has what was sent meanwhile.
+    // This replica is on standby. Until its next poll it reports events that the other one has
+    // sent.
     { series: `${series},pod="b"}`, values: ages.map((_, minute) => minute % 3).join(" ") },
   ];
 };

@@ -12,7 +12,10 @@ import { createSloCases, promtoolTests } from "./slo-cases.ts";
 const promtoolSuite = requireTools("promtool");
 const sloFile = join(alertsFolder, "slo.yaml");
 
-/** The committed rules of one objective: the rules of all would take six times as long. */
+/**
+ * Writes the committed rules of one objective to a file. The rules of all objectives would take six
+ * times as long.
+ */
 const writeSloRules = async ({ name, alert: sloAlert }: Slo): Promise<string> => {
   const groups = readRules(sloFile).groups.map((group) => ({
     name: group.name,

@@ -13,26 +13,26 @@ export const monitoredServices = [
   "webhook-dispatcher",
 ] as const;
 
-/** The four services over Kafka, Redis and Postgres, each scraped as Prometheus does. */
+/** Starts the four services with Kafka, Redis and Postgres. Each can be scraped as by Prometheus. */
 export const startMonitoredSystem = async () => {
   const receiver = await startReceiver();
   const system: RealSystem = await startRealSystem({
     replicasPerService: 1,
     env: {
       ...buildShopEnv(receiver),
-      // A thousand accounts come from one address here.
+      // All test accounts share one source address.
       RATE_LIMIT_PER_IP: "100000:100000",
     },
   });
   return {
     ...system,
-    /** What a service's internal port answers to a scrape. */
+    /** Scrapes the internal port of a service and returns the response. */
     scrape: async (service: string): Promise<string> => {
       const port = system.replicas.find((replica) => replica.service === service)?.internalPort;
       const response = await request(`http://127.0.0.1:${port}/metrics`);
       return response.body.text();
     },
-    /** An account opened and a link created with its key, and no more. */
+    /** Creates an account and a link with its API key. */
     createOnce: async (handle: string): Promise<void> => {
       const { apiKey } = await createMerchant(system, handle);
       const { status } = await call(`${system.baseUrl}/v1/payment-link`, {
@@ -42,7 +42,7 @@ export const startMonitoredSystem = async () => {
       });
       if (status !== 200) throw new Error(`a link's creation was answered ${status}`);
     },
-    /** An account opened, and a link created, paid by a notice and reported by two webhooks. */
+    /** Creates an account and a link, pays it through a notice, and delivers two webhooks. */
     payOnce: async (handle: string): Promise<Merchant> => {
       const merchant = await createMerchant(system, handle);
       await registerEndpoint(system, merchant, `https://receiver.test/${handle}`);
@@ -61,7 +61,7 @@ export const startMonitoredSystem = async () => {
       await call(`${system.baseUrl}/v1/payment-link/${id}`);
       return merchant;
     },
-    /** Waits until that many webhooks have come, two for each payment. */
+    /** Waits for that many webhooks. Each payment sends two. */
     waitForWebhooks: (count: number) =>
       waitUntil(`${count} webhooks`, () => receiver.received.length >= count),
     close: async () => {

@@ -16,14 +16,14 @@ const pickByIndex = <Item>(items: readonly Item[], index: number): Item => {
 
 const randomToken = (): string => randomBytes(32).toString("base64url");
 
-/** Headers of a notice that only its body proves to be wrong. */
+/** Creates the headers of a notice. Only its body can show that the signature is invalid. */
 const createSignatureHeaders = () => ({
   "webhook-id": `msg_${randomToken()}`,
   "webhook-timestamp": String(Math.floor(Date.now() / 1_000)),
   "webhook-signature": `v1,${randomBytes(32).toString("base64")}`,
 });
 
-/** As many requests as a connection may have. */
+/** The maximum number of requests per connection. */
 const requestsPerConnection = 10;
 const bodyBytes = 60_000;
 const deepJson = (prefix: string): string => prefix + "[".repeat(bodyBytes);
@@ -34,7 +34,7 @@ const createNotReading =
     const request = createHead("GET", run.target.filePath);
     holdSockets(run, {
       createFirstText: () => request.repeat(requestsPerConnection),
-      // By a write a socket notices that it was reset.
+      // A socket notices a reset only when it writes.
       followUp: { everyMs: 3_000, text: request },
       readMode: reading,
     });
@@ -43,7 +43,7 @@ const createNotReading =
 const sessionHeaders = ({ target }: AttackRun) => ({ cookie: target.cookie });
 const exportPaths = ["payment-links.csv", "payments.csv", "audit-log/export?format=csv"];
 
-/** The attacks, by name. Each runs until its signal and within bounds of count and rate. */
+/** The attacks by name. Each runs until its signal aborts and limits its own count and rate. */
 export const attacks = {
   "not-reading": createNotReading("nothing"),
   "one-byte-per-second": createNotReading("one byte per second"),
@@ -71,7 +71,7 @@ export const attacks = {
       readMode: "all",
     }),
   pipelining: (run) => {
-    // At 64 sockets this is more than a thousand requests per second.
+    // With 64 sockets, this is more than a thousand requests per second.
     const batch = createHead("GET", "/checkout/logos/1.svg").repeat(requestsPerConnection);
     const followUp = { everyMs: 500, text: batch };
     holdSockets(run, { count: 64, createFirstText: () => batch, followUp, readMode: "all" });
@@ -81,7 +81,7 @@ export const attacks = {
       perSecond: 500,
       createCall: (n) => ({
         path: run.target.filePath,
-        // Just within the limit of 16 KiB, and just beyond it.
+        // Just below and just above the limit of 16 KiB.
         headers: { "x-long": "x".repeat(n % 2 === 0 ? 15_000 : 17_000) },
       }),
     }),
@@ -114,7 +114,7 @@ export const attacks = {
   },
   streams: (run) =>
     holdSockets(run, {
-      // One address may have 100 of them.
+      // The limit is 100 per address.
       count: Math.max(150, run.target.addresses.length * 40),
       createFirstText: (index) =>
         createHead(

@@ -2,8 +2,8 @@ import { type AttackName, attacks } from "./attack-list.ts";
 import { createCounts } from "./counts.ts";
 import type { Target } from "./target.ts";
 
-// The attacker in a process of its own: one attack from its first message until its second, or until
-// its parent is gone. It reports what it has counted all the time.
+// Runs the attacker in its own process: one attack, from the first message to the second or until
+// the parent exits. Reports its counts at regular intervals.
 const reportMs = 200;
 const counts = createCounts();
 const stopController = new AbortController();

@@ -18,10 +18,10 @@ const Values = z.object({
 const readChartFile = (file: string): string =>
   readFileSync(join(projectRoot, "helm/payment-links", file), "utf8");
 
-/** The memory that the chart gives one pod of a service by default, and the heap within it. */
+/** The default memory limit of a service's pod in the chart, and the heap limit within it. */
 export type ChartMemory = { limitMib: number; heapMib: number };
 
-/** Returns what the chart's default values and templates say of each service's memory. */
+/** Returns the memory of each service according to the chart's default values and templates. */
 export const readChartMemory = (): Record<ServiceName, ChartMemory> => {
   const values = Values.parse(parse(readChartFile("values.yaml"), { merge: true }));
   const percentage = /--max-old-space-size-percentage=(\d+)/.exec(

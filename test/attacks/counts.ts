@@ -1,10 +1,10 @@
-/** What the attacker saw. */
+/** The attacker's measurements. */
 export type Counts = {
-  /** Answers by status. */
+  /** Responses by status. */
   responses: Record<string, number>;
   /** Failed calls and connections by error code. */
   errors: Record<string, number>;
-  /** Sockets that the attack held open: opened in all, now, and at most. */
+  /** Sockets that the attack opened: in total, open now, and the maximum open at the same time. */
   opened: number;
   held: number;
   heldMax: number;
@@ -23,7 +23,7 @@ export const createCounts = (): Counts => ({
   bytesRead: 0,
 });
 
-/** Adds one to a named count. */
+/** Increments a named count. */
 export const increment = (counts: Record<string, number>, name: string | number): void => {
   counts[name] = (counts[name] ?? 0) + 1;
 };

@@ -2,23 +2,23 @@ import { type Counts, increment } from "./counts.ts";
 import { type Call, createHttpCaller } from "./http-caller.ts";
 import type { Target } from "./target.ts";
 
-/** An attack under way: against what, what it counts, and when it ends. */
+/** A running attack: its target, its counts, and the signal that ends it. */
 export type AttackRun = { target: Target; counts: Counts; signal: AbortSignal };
 
 type FloodOptions = {
   createCall: (n: number) => Call;
   /** Calls per second from all addresses together. */
   perSecond?: number;
-  /** Calls that wait for an answer at most. */
+  /** The maximum number of calls that wait for a response. */
   inFlightMax?: number;
 };
 
 const tickMs = 10;
-/** Fifty times what a route with a rate limit grants one address, and about that of 64 addresses. */
+/** Fifty times the rate limit of a route for one address, and about the limit of 64 addresses. */
 const perSecondDefault = 1_000;
 const inFlightMaxDefault = 256;
 
-/** Sends calls at a steady rate and reads each answer. */
+/** Sends calls at a steady rate and reads each response. */
 export const flood = (
   { counts, signal, target }: AttackRun,
   { createCall, perSecond = perSecondDefault, inFlightMax = inFlightMaxDefault }: FloodOptions,

@@ -6,9 +6,12 @@ import { portFor } from "./http-caller.ts";
 type HoldOptions = {
   /** Sockets from all addresses together. */
   count?: number;
-  /** What a socket sends once it is open. Its request line decides which service it goes to. */
+  /**
+   * The text that a socket sends after it opens. Its request line decides which service receives
+   * it.
+   */
   createFirstText: (index: number) => string;
-  /** What it sends after that, and how often. */
+  /** The text that the socket sends repeatedly after that, and the interval. */
   followUp?: { everyMs: number; text: string };
   readMode: "all" | "one byte per second" | "nothing";
 };
@@ -18,7 +21,7 @@ const tickMs = 50;
 
 const statusLine = /HTTP\/1\.1 (\d{3}) /g;
 
-/** Keeps sockets open. Replaces each one that the product closes. */
+/** Keeps sockets open. Replaces each socket that the product closes. */
 export const holdSockets = (
   { counts, signal, target }: AttackRun,
   { createFirstText, followUp, readMode, ...options }: HoldOptions,
@@ -61,7 +64,7 @@ export const holdSockets = (
       const statuses = chunk.toString("latin1").matchAll(statusLine);
       for (const [, status = ""] of statuses) increment(counts.responses, status);
     });
-    // A server that has answered and ended its side gets the same from us.
+    // Closes the socket once the server has responded and ended its side.
     socket.once("end", () => socket.destroy());
   };
 

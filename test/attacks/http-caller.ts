@@ -8,19 +8,19 @@ export type Call = {
   body?: string;
 };
 
-/** A status with its body, or the code of the error that ended the call. */
+/** The status and body of a call, or the code of the error that ended it. */
 export type CallResult = {
   status?: number;
   error?: string;
   text: string;
   ms: number;
-  /** Whether the call went over a connection that had carried another call. */
+  /** Whether the call used a connection that had carried another call. */
   isReused: boolean;
 };
 
 export type HttpCaller = { send(call: Call): Promise<CallResult>; close(): void };
 
-/** No answer within this time counts as a cut connection. */
+/** A call without a response within this time counts as a broken connection. */
 const responseMsMax = 30_000;
 
 /** The public port of each service. */
@@ -29,7 +29,7 @@ export type Ports = Readonly<Record<ServiceName, number>>;
 /** Returns the port of the service that an ingress would choose for a path. */
 export const portFor = (ports: Ports, path: string): number => ports[findService(path)];
 
-/** Opens a caller at one source address, with connections that it keeps. */
+/** Creates a caller with one source address and keep-alive connections. */
 export const createHttpCaller = (
   ports: Ports,
   localAddress: string,

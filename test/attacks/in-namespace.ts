@@ -5,9 +5,9 @@ import { ensureConsoleBuilt } from "@payment-links/console/ensure-built";
 import { findKafka } from "../servers/kafka.ts";
 import { findRedis } from "../servers/redis.ts";
 
-// Runs main.ts in its own network namespace, with Ethernet's packet size on loopback. With the usual
-// 64 KiB, the kernel buffers up to 1 MB for each client that does not read, and runs out of memory for
-// TCP connections.
+// Runs main.ts in its own network namespace, with Ethernet's packet size on loopback. With the
+// usual 64 KiB, the kernel buffers up to 1 MB for each client that does not read, and runs out of
+// memory for TCP connections.
 
 const ethernetMtu = 1_500;
 const setUp = `ip link set dev lo mtu ${ethernetMtu} up && exec "$@"`;
@@ -16,7 +16,7 @@ if (process.platform !== "linux" || process.getuid?.() !== 0) {
   process.stderr.write("attacks: needs Linux and root, to create a network namespace\n");
   process.exit(2);
 }
-// Downloads and builds come first: the namespace has no access to other networks.
+// Downloads and builds run first, because the namespace has no access to other networks.
 await ensureConsoleBuilt({
   env: process.env,
   report: (line) => void process.stderr.write(`${line}\n`),

@@ -9,8 +9,9 @@ import { startTarget } from "./start-target.ts";
 import { type Window, createOtherCallers, operations } from "./other-callers.ts";
 import { startAttack } from "./start-attack.ts";
 
-// `npm run --silent attacks -- [SECONDS] [NAME …]`: each attack for so many seconds, from one address
-// and from 64, while other callers are measured. Prints a table; the last line is JSON.
+// `npm run --silent attacks -- [SECONDS] [NAME …]` runs each attack for the given number of
+// seconds, from one address and from 64, and measures other callers meanwhile. Prints a table; the
+// last line is JSON.
 
 type OtherCallers = Awaited<ReturnType<typeof createOtherCallers>>;
 
@@ -26,12 +27,12 @@ type Row = {
   refused: number;
   retried: number;
   otherCallerResponses: Record<string, number>;
-  /** The most memory of its own that each service's process had, in MiB. */
+  /** The peak private memory of each service's process, in MiB. */
   peaks: PeakMemory;
-  /** Whether the other callers were as fast as before when the attack began. */
+  /** Whether the other callers were as fast as in the quiet window when the attack began. */
   startedQuiet: boolean;
   attacker: Counts;
-  /** Whether a process of the product ended during the attack. */
+  /** Whether a process of the product exited during the attack. */
   hasEnded: boolean;
   failures: readonly string[];
 };
@@ -42,7 +43,7 @@ const services = Object.keys(memory) as readonly ServiceName[];
 const createAddresses = (count: number) =>
   Array.from({ length: count }, (_, index) => `127.0.1.${index + 1}`);
 const addressCounts = [1, 64];
-/** More than the product holds connections. */
+/** More connections than the product accepts. */
 const socketsMax = 2_560;
 
 const printProgress = (text: string): void => void process.stderr.write(`${text}\n`);
@@ -68,7 +69,10 @@ const readArguments = (): { seconds: number; names: readonly AttackName[] } => {
 const checkSeconds = 2;
 const checksMax = 30;
 
-/** Waits until the other callers are about as fast as in the quiet window, or for about a minute. */
+/**
+ * Waits up to about a minute until the other callers are about as fast as in the quiet window.
+ * Returns whether they are.
+ */
 const waitUntilQuiet = async (others: OtherCallers, quiet: Window): Promise<boolean> => {
   for (let checks = 0; checks < checksMax; checks += 1) {
     const currentWindow = await others.measure(checkSeconds);
@@ -84,7 +88,7 @@ const watchProcesses = (processes: readonly { service: ServiceName; pid: number 
     ...watchMemory(pid, readAnonymousBytes),
   }));
   return {
-    /** Returns the most memory of each process, in MiB. */
+    /** Returns the peak memory of each process, in MiB. */
     stop: (): PeakMemory =>
       Object.fromEntries(
         memoryWatches.map(({ service, stop }) => [service, Math.round(stop() / 1_048_576)]),
@@ -115,7 +119,10 @@ const ratiosOf = (during: Window, quiet: Window): Ratios =>
 
 const showRatio = ({ p50, p99 }: Ratios[keyof Ratios]): string => `${p50} / ${p99}`;
 
-/** A pass of an attacker that was never answered and held nothing would mean nothing. */
+/**
+ * Returns whether the attack had any effect. A run without responses and without open sockets
+ * proves nothing.
+ */
 const hasAttacked = ({ responses, heldMax }: Counts): boolean =>
   heldMax > 0 || Object.keys(responses).length > 0;
 
@@ -182,7 +189,7 @@ const renderTable = (rows: readonly Row[]): string => {
 };
 
 const { names, seconds } = readArguments();
-/** A full run has an account whose exports take seconds and whose lists have deep pages. */
+/** A full run gives the account exports that take seconds and lists with deep pages. */
 const size = {
   linkCount: Math.min(12_000, Math.ceil(200 * seconds)),
   auditCount: Math.min(12_000, Math.ceil(200 * seconds)),
@@ -240,7 +247,7 @@ try {
       const row = judgeRow({ attack, addresses: addressCount, ...measurement });
       rows.push(row);
       printProgress(renderTable([row]).split("\n")[2] ?? "");
-      // Nothing is started again: what follows would measure nothing.
+      // The services are not restarted, so further attacks would measure nothing.
       if (row.hasEnded) {
         printProgress(`the product ended:\n${product.output().slice(-4_000)}`);
         break attacking;

@@ -12,20 +12,20 @@ import {
 export const operations = ["create", "retrieve", "checkout page"] as const;
 type Operation = (typeof operations)[number];
 
-/** How the calls of the other callers went within a window. */
+/** The results of the other callers' calls within a window. */
 export type Window = {
   p50: Record<Operation, number>;
   p99: Record<Operation, number>;
   callCount: number;
   responses: Record<string, number>;
-  /** Calls without a complete response: refused or cut connections, or none within 30 s. */
+  /** Calls without a complete response: refused or broken connections, or no response within 30 s. */
   errors: Record<string, number>;
   serverErrors: number;
   /** Calls that were retried because the product had closed their idle connection. */
   retried: number;
 };
 
-/** Of each operation and caller, so that all stay within the limits of one address and one key. */
+/** Calls per second for each operation and caller, below the limits of one address and one key. */
 const perSecond = 5;
 const tickMs = 20;
 
@@ -35,14 +35,14 @@ type OtherCaller = {
 };
 
 /**
- * Opens callers with an account and an address each. They create and retrieve links as a shop does and
- * open the checkout page as a payer does, at a steady rate, regardless of response times. One caller
- * makes too few calls for a p99.
+ * Creates callers, each with its own account and address. They create and retrieve links as a shop
+ * does and open the checkout page as a payer does, at a steady rate that does not depend on
+ * response times. A single caller makes too few calls for a p99.
  */
 export const createOtherCallers = async (ports: Ports, merchants: readonly Merchant[]) => {
   const callers = await Promise.all(
     merchants.map((merchant, index) => {
-      // No attacker has one of these addresses.
+      // No attacker uses these addresses.
       const caller = createHttpCaller(ports, `127.0.2.${index + 1}`);
       return createOtherCaller(caller, merchant);
     }),
@@ -95,7 +95,10 @@ const createOtherCaller = async (
     "checkout page": { path: `/@${handle}/pay/${id}`, headers: { accept: "text/html" } },
   };
   return {
-    /** Retries a call if its idle connection was closed before the response began, as HTTP clients do. */
+    /**
+     * Sends a call. Retries it if its idle connection was closed before the response began, as HTTP
+     * clients do.
+     */
     send: async (operation) => {
       const result = await caller.send(calls[operation]);
       if (result.error !== "ECONNRESET" || !result.isReused) return { ...result, isRetried: false };
@@ -106,7 +109,10 @@ const createOtherCaller = async (
   };
 };
 
-/** The callers take turns, each with one operation after another. */
+/**
+ * Distributes the calls evenly over time. The callers take turns, and each rotates through the
+ * operations.
+ */
 const sendEvenly = async (
   seconds: number,
   callers: readonly OtherCaller[],

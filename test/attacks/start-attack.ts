@@ -10,8 +10,8 @@ import type { Target } from "./target.ts";
 const program = fileURLToPath(new URL("attacker-process.ts", import.meta.url));
 
 /**
- * Starts an attack in a process of its own. An attacker has machines of its own, so it takes only the
- * CPU that the product leaves.
+ * Starts an attack in its own low-priority process. A real attacker uses other machines, so this
+ * process gets only the CPU time that the product leaves idle.
  */
 export const startAttack = (name: AttackName, target: Target) => {
   const child = fork(program, [], {
@@ -23,12 +23,12 @@ export const startAttack = (name: AttackName, target: Target) => {
   child.on("message", (message) => (counts = message as Counts));
   child.send({ name, target });
   return {
-    /** What the attacker has counted so far. */
+    /** Returns the attacker's current counts. */
     counts: (): Counts => {
       if (child.exitCode !== null) throw new Error(`the attack ${name} ended by itself`);
       return counts;
     },
-    /** Ends the attack and returns what it has counted. */
+    /** Ends the attack and returns its counts. */
     stop: async (): Promise<Counts> => {
       const exit = once(child, "exit");
       if (child.connected) child.send("stop");

@@ -14,26 +14,28 @@ import { readChartMemory } from "./chart-memory.ts";
 import { type Call, type Ports, createHttpCaller } from "./http-caller.ts";
 import type { Target } from "./target.ts";
 
-/** How much the attacker's account has: what its exports and deep pages cost depends on it. */
+/** The size of the attacker's account, which determines the cost of its exports and deep pages. */
 export type AccountSize = { linkCount: number; auditCount: number };
 
 const otherCount = 4;
 const imageOwners = 8;
 const imageHost = "hanging.test";
-/** Addresses from which the account is filled, so that no limit holds it up. */
+/**
+ * Source addresses for filling the account. There are enough of them to stay below the rate limits.
+ */
 const fillAddresses = Array.from({ length: 64 }, (_, index) => `127.0.3.${index + 1}`);
 const fillConnections = 24;
 
 /**
- * Starts one process of each service, as the chart does, with the chart's limit of the heap and all
- * limits at their defaults. They have an account for the attacker, one for each other caller, and owners
- * whose images never arrive.
+ * Starts one process of each service, with the heap limit of the chart and the default rate limits.
+ * Creates an account for the attacker, one for each other caller, and owners whose images never
+ * load.
  */
 export const startTarget = async (size: AccountSize) => {
   const hangingServer = createServer((req) => req.resume());
   await new Promise<void>((resolve) => hangingServer.listen(0, "127.0.0.1", resolve));
   const { port: hangingPort } = hangingServer.address() as AddressInfo;
-  // Here and not in the product, whose memory is measured.
+  // Runs in this process, because the memory of the product's processes is measured.
   const solana = await startSolanaChain({ confirmedLag: 0, finalizedLag: 4 });
   solana.mine(10);
   const folder = await mkdtemp(join(tmpdir(), "payment-links-attacks-"));
@@ -99,7 +101,7 @@ export const startTarget = async (size: AccountSize) => {
   }
 };
 
-/** The shipped catalogue with one more chain. */
+/** Returns the shipped catalogue with additional chains. */
 const addChains = ({ chains, tokens }: CatalogueData): CatalogueData => {
   const shippedCatalogue = loadCatalogue();
   return {
@@ -119,7 +121,7 @@ const addSolanaWallet = async (baseUrl: string, { cookie }: Merchant): Promise<v
   if (status !== 201) throw new Error(`no wallet on Solana: ${JSON.stringify(body)}`);
 };
 
-/** A new default wallet holds for new links a moment after it was added. */
+/** A new default wallet takes effect for new links only after a moment. */
 const waitForSolanaLink = (baseUrl: string, { apiKey }: Merchant): Promise<string> =>
   waitUntil("a link on Solana", async () => {
     const headers = { "x-api-key": apiKey };
@@ -133,7 +135,7 @@ const waitForSolanaLink = (baseUrl: string, { apiKey }: Merchant): Promise<strin
     return response.status === 200 ? id : undefined;
   });
 
-/** Makes links and entries of the audit log through the API; returns the links' ids. */
+/** Creates links and audit events through the API and returns the links' ids. */
 const fillAccount = async (
   ports: Ports,
   { cookie }: Merchant,
@@ -185,7 +187,7 @@ const fillAccount = async (
   return ids;
 };
 
-/** Finds the console's largest file, the largest response that needs no account. */
+/** Finds the console's largest file, which is the largest response that needs no account. */
 const findLargestFile = async (ports: Ports): Promise<string> => {
   const caller = createHttpCaller(ports, "127.0.3.1");
   const { text } = await caller.send({ path: "/console" });
@@ -199,7 +201,7 @@ const findLargestFile = async (ports: Ports): Promise<string> => {
   return largest.path;
 };
 
-/** Makes owners with two images each on a host that never answers; returns the images' paths. */
+/** Creates owners with two images each on a host that never responds. Returns the images' paths. */
 const createImageOwners = async (system: {
   baseUrl: string;
   internalUrl: string;

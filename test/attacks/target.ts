@@ -1,12 +1,12 @@
 import type { Ports } from "./http-caller.ts";
 
-/** What an attacker knows of the product: public data, and an account and a key of its own. */
+/** The attacker's knowledge of the product: public data, and its own account and API key. */
 export type Target = {
   /** Attackers call each service directly, without an ingress in between. */
   ports: Ports;
-  /** The source addresses of the attack, all of them loopback. */
+  /** The source addresses of the attack, all of them on loopback. */
   addresses: readonly string[];
-  /** How many connections an attack holds unless it sets its own count. */
+  /** The number of connections that an attack opens unless it sets its own count. */
   socketsMax: number;
   /** The attacker's own credentials. */
   cookie: string;
@@ -16,8 +16,8 @@ export type Target = {
   solanaLinkId: string;
   /** The largest file that the product serves. */
   filePath: string;
-  /** Images of owners whose hosts never answer. */
+  /** Images of owners whose hosts never respond. */
   imagePaths: readonly string[];
-  /** A payment provider that the product knows. */
+  /** A configured payment provider. */
   provider: string;
 };

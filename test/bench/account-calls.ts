@@ -8,17 +8,20 @@ import { multiplyLinks } from "./multiply-links.ts";
 
 const waitMsMax = 60_000;
 
-/** One account of a whole set, and what can be asked in its name. */
+/** One account on a whole set of services, and the calls that it can make. */
 export type AccountClient = ReturnType<typeof createAccountClient>;
 
-/** A call that an account or its payer makes. `prepare` makes what so many calls need first. */
+/** A call of an account or its payer. `prepare` creates what the given number of calls needs. */
 export type AccountCall = {
   name: string;
   prepare?: (account: AccountClient, callCount: number) => Promise<void>;
   run: (account: AccountClient) => Promise<unknown>;
 };
 
-/** Asks in an account's name. Its webhooks, and nobody else's, come to the receiver. */
+/**
+ * Creates a client that makes calls for one account. The receiver gets the webhooks of this account
+ * only.
+ */
 export const createAccountClient = (
   { receiver, system }: { receiver: WebhookReceiver; system: RealSystem },
   { endpointId, merchant }: { endpointId: string; merchant: Merchant },
@@ -38,14 +41,17 @@ export const createAccountClient = (
     create,
     linkIds,
     payNext: () => pay(linkIds.shift() ?? ""),
-    /** Gives it as many links, each with its payment and its webhook, by SQL. Once for each database. */
+    /**
+     * Creates that many links by SQL, each with its payment and its webhook. Call it only once per
+     * database.
+     */
     multiplyLinks: async (admin: Client, count: number): Promise<void> => {
       const seedId = await create();
       await pay(seedId);
       await multiplyLinks(admin, seedId, { from: 1, to: count });
       linkCount = count;
     },
-    /** One of the links that it was given, from all over the tables. */
+    /** Returns the id of one of those links. Successive ids are spread over the whole tables. */
     pickLinkId: (): string => {
       requestCount += 1;
       return `plink_7${String(1 + ((requestCount * 7_919) % (linkCount - 1))).padStart(25, "0")}`;
@@ -59,7 +65,7 @@ export const createAccountClient = (
   };
 };
 
-/** Pays a link to its end, by a provider's notice; resolves once its webhook has come. */
+/** Pays a link in full through a provider's notice. Resolves once its webhook has arrived. */
 const createPay = (system: RealSystem, receiver: WebhookReceiver) => {
   let paidCount = 0;
   return async (linkId: string): Promise<void> => {

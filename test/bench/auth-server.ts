@@ -10,11 +10,12 @@ import { createLog, createMetrics, systemClock } from "@payment-links/runtime";
 import { createKeyIntrospection } from "../rig/create-key-introspection.ts";
 import { floorOwner } from "./floor-statements.ts";
 
-// One handler in the shell that every service has: behind key check and limits counted in Redis or
-// in process (`GATE`), or open to anyone and uncounted, or that and Redis asked by its bare client (`bare`). The handler does what the cheaper of the
-// two keyed routes does, and less around it: it lists an owner's ten newest links by one prepared
-// select, and answers in one write. `HANDLER=memory` answers the same without a query, as no real
-// route can: it shows what the gate costs beside next to nothing.
+// Serves one handler with the setup that every service uses. `GATE` selects the variant: API key
+// authorization with rate limits in Redis or in process, a public route without either, or that
+// public route plus one call to Redis by its bare client (`bare`). The handler does the work of the
+// cheaper of the two keyed routes with less overhead: it lists an owner's ten newest links with one
+// prepared query and responds in one write. `HANDLER=memory` responds without a query, as no real
+// route can. It shows the cost of authorization next to an almost free handler.
 const { env } = process;
 const variant = env["GATE"] ?? "";
 const log = createLog({ service: "bench", level: "warn" });
@@ -36,7 +37,7 @@ const sendLinks = async (_req: Request, res: Response): Promise<void> => {
   res.end(text);
 };
 
-/** Asks the limiter's script what a request of one key and one address asks. */
+/** Runs the limiter's script with the arguments of a request from one key and one address. */
 const connectBareRedis = async () => {
   const redis = new Redis(env["REDIS_URL"] ?? "");
   await redis.script("LOAD", takeScript);
@@ -62,10 +63,10 @@ const openRoute = publicRoute({
   handle: variant === "bare" ? callRedisAndSendLinks : sendLinks,
 });
 
-/** auth-keys is asked about a warm key once in five seconds. */
+/** auth-keys is asked about a cached key once in five seconds. */
 const introspect = createKeyIntrospection([env["API_KEY"] ?? ""]);
 
-/** Counts nothing and allows all, for the floor. */
+/** A limiter that counts nothing and allows everything, for the baseline. */
 const unlimitedLimiter: Limiter = {
   take: () => ({
     isAllowed: true,

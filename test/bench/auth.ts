@@ -12,7 +12,7 @@ import { type Call, measureRate, median } from "./load.ts";
 import { type BenchResult, formatSpread } from "./rounds.ts";
 import { poolSize } from "./bench-setup.ts";
 
-/** Many short turns: whatever slows the machine for a second slows all servers of a turn. */
+/** Many short rounds. A slowdown of the machine for a second then affects all servers of a round. */
 const roundCount = 45;
 const secondsPerRound = 0.25;
 const roundsPerLine = 9;
@@ -23,11 +23,12 @@ const variants = ["redis", "local", "bare", "none"] as const;
 type VariantName = (typeof variants)[number];
 
 /**
- * What it costs to know the caller and to count the limits: one handler behind the gate, with
- * buckets in Redis and in process, compared with the same handler in the same shell without the
- * gate. `bare` has no gate either, and asks Redis the gate's script by the bare client: no gate with
- * Redis does with less. They are processes that take turns. `ratio` is the one with Redis;
- * `redisCallsPerRequest` is how many calls to Redis a warm request makes.
+ * Measures the cost of authorizing the caller and applying rate limits. One handler runs with both,
+ * with buckets in Redis and in process, and is compared with the same handler in the same setup
+ * without them. `bare` does not authorize either and runs the limiter's Redis script through the
+ * bare client, which is the minimum for any limiter in Redis. The variants are processes that take
+ * turns. `ratio` is the result with Redis. `redisCallsPerRequest` is the number of Redis calls of a
+ * request with a cached key.
  */
 export const benchAuth = async (): Promise<BenchResult> => {
   const redis = await startOwnRedis();
@@ -66,11 +67,14 @@ export const benchAuth = async (): Promise<BenchResult> => {
 
 type Rates = Record<VariantName, number[]>;
 
-/** The order changes each turn, so that none of the three always follows the same one. */
+/**
+ * Runs the rounds. The order changes in each round, so that no variant always follows the same one.
+ */
 const runRounds = async (
   measure: (variant: VariantName, seconds: number) => Promise<number>,
 ): Promise<Rates> => {
-  // A warm-up: code is compiled while it runs, and the steady state is what is measured.
+  // Warms up first, because code is compiled while it runs and only the steady state is of
+  // interest.
   for (const variant of variants) await measure(variant, warmUpSeconds);
   const rates: Rates = { redis: [], local: [], bare: [], none: [] };
   for (let round = 0; round < roundCount; round += 1) {
@@ -92,7 +96,7 @@ const printRounds = (rates: Rates, completedRounds: number): void => {
   );
 };
 
-/** Rows like those that the create bench writes: one page of them. */
+/** Inserts one page of rows like those of the create bench. */
 const insertLinks = async (url: string): Promise<void> => {
   const client = new Client({ connectionString: url });
   await client.connect();
@@ -110,7 +114,7 @@ const summarize = (rates: Rates, redisCallsPerRequest: number): BenchResult => {
     process.stdout.write(`spread, ${variant}: ${formatSpread(rates[variant])}\n`);
   const floor = Math.round(median(rates.none));
   const compareToFloor = (variant: VariantName) => {
-    // The median of each turn's own ratio: whatever slows the machine for a while does not move it.
+    // The median of each round's own ratio is robust against temporary slowdowns of the machine.
     const ratios = rates[variant].map((rate, round) => rate / (rates.none[round] ?? Number.NaN));
     const ours = Math.round(median(rates[variant]));
     return { ours, floor, ratio: Number(median(ratios).toFixed(3)) };
@@ -125,7 +129,10 @@ const summarize = (rates: Rates, redisCallsPerRequest: number): BenchResult => {
   };
 };
 
-/** How many scripts Redis ran per warm request, by its own count. */
+/**
+ * Returns the number of scripts that Redis ran per request with a cached key, from Redis's own
+ * statistics.
+ */
 const countRedisCalls = async (client: Redis, port: number, call: Call): Promise<number> => {
   const pool = new Pool(`http://127.0.0.1:${port}`, { connections: 1 });
   const scriptsBefore = await countScripts(client);
@@ -135,11 +142,14 @@ const countRedisCalls = async (client: Redis, port: number, call: Call): Promise
   }
   const scriptCountDelta = (await countScripts(client)) - scriptsBefore;
   await pool.close();
-  // The process also asks once a second whether Redis is well; two digits do not show that.
+  // The process also checks the health of Redis once a second. Rounding to two digits hides that.
   return Number((scriptCountDelta / countedCallCount).toFixed(2));
 };
 
-/** What scripts call inside Redis is in the same list, but costs no round trip. */
+/**
+ * Returns the number of scripts that Redis ran. The list also contains the commands inside scripts,
+ * which cost no round trip.
+ */
 const countScripts = async (client: Redis): Promise<number> => {
   const commandStats = await client.info("commandstats");
   const counts = [...commandStats.matchAll(/^cmdstat_eval(?:sha)?:calls=(\d+)/gm)];

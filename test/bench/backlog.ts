@@ -19,22 +19,23 @@ const slotsPerEndpoint = 20;
 const roundCount = 3;
 const warmUpSeconds = 20;
 const roundSeconds = 10;
-/** Deliveries to the two live endpoints together. */
+/** The rate of deliveries to the two live endpoints together. */
 const livePerSecond = 100;
-/** How long before they are due the live endpoints' deliveries are inserted. */
+/** How long before their due time the live endpoints' deliveries are inserted. */
 const leadMs = 2_000;
 const waitMsMax = 60_000;
 /**
- * The heap that Node takes by itself in a container of 256 MiB; here it would see the whole
+ * The default heap of Node in a container of 256 MiB. Here, Node would size its heap by the whole
  * machine.
  */
 const heapInContainer = "--max-old-space-size=128 --max-semi-space-size=8";
 
 /**
- * How soon two live endpoints get what has come due, with a million deliveries waiting at a third
- * that hangs, compared with a thousand. It is the median of milliseconds from due to arrival:
- * looking for work, claiming it and the way there. `sqlRatio` is that of the time that Postgres
- * spends per live delivery, and `residentMib` the most memory that the dispatcher had meanwhile.
+ * Measures how soon two live endpoints receive due deliveries while a million deliveries wait for a
+ * third endpoint that hangs, compared with a thousand. The result is the median time from due to
+ * arrival in milliseconds, which includes finding the work, claiming it, and the network.
+ * `sqlRatio` compares the time that Postgres spends per live delivery. `residentMib` is the
+ * dispatcher's peak memory.
  */
 export const benchBacklog = async (): Promise<BenchResult> => {
   const servers = await startBenchServers();
@@ -90,7 +91,7 @@ type Bench = {
   linkId: string;
 };
 
-/** An account with the three endpoints, and a link that the dispatcher knows. */
+/** Creates an account with the three endpoints, and a link that the dispatcher has received. */
 const createShop = async (system: RealSystem, admin: Client, receivers: Receivers) => {
   const merchant = await createMerchant(system, "bench");
   const liveIds = [];
@@ -109,7 +110,10 @@ const createShop = async (system: RealSystem, admin: Client, receivers: Receiver
 
 let queuedCount = 0;
 
-/** Makes deliveries to the hanging endpoint, all due, as if it had been hanging for long. */
+/**
+ * Inserts deliveries to the hanging endpoint, all of them due, as if it had been hanging for a long
+ * time.
+ */
 const queueWaiting = async ({ admin, hangingId, linkId }: Bench, count: number): Promise<void> => {
   for (let remainingCount = count; remainingCount > 0; remainingCount -= rowsPerInsert) {
     const rows = Math.min(remainingCount, rowsPerInsert);
@@ -124,7 +128,7 @@ const queueWaiting = async ({ admin, hangingId, linkId }: Bench, count: number):
     );
     queuedCount += rows;
   }
-  // As autovacuum leaves it a little later.
+  // The state that autovacuum would reach a little later.
   await admin.query("VACUUM (ANALYZE) webhook_dispatcher.deliveries");
 };
 
@@ -149,8 +153,8 @@ const measureRounds = async (bench: Bench, waitingCount: number): Promise<RoundR
 };
 
 /**
- * Makes deliveries to the live endpoints that come due one after another, and watches when each
- * arrives.
+ * Inserts deliveries to the live endpoints that become due one after another. Records the arrival
+ * time of each.
  */
 const measureRound = async (bench: Bench, seconds: number): Promise<RoundResult> => {
   const { admin, receivers, liveIds, linkId } = bench;
@@ -194,7 +198,10 @@ const dispatcherPid = ({ system }: Bench): number => {
   return dispatcher.pid();
 };
 
-/** Time spent on statements of this database so far; backends report theirs about once a second. */
+/**
+ * Returns the time that this database has spent on statements so far. Backends report it about once
+ * a second.
+ */
 const readSqlMs = async (admin: Client): Promise<number> => {
   await sleep(statisticsDelayMs);
   const { rows } = await admin.query<{ ms: number }>(`
@@ -207,7 +214,8 @@ const statisticsDelayMs = 1_500;
 type Receivers = Awaited<ReturnType<typeof startReceivers>>;
 
 /**
- * One server that answers at once and notes when each delivery came, and one that never answers.
+ * Starts one server that responds immediately and records each delivery's arrival, and one that
+ * never responds.
  */
 const startReceivers = async () => {
   const arrivals = new Map<string, number>();
@@ -230,9 +238,9 @@ const startReceivers = async () => {
   return {
     livePort: (liveServer.address() as AddressInfo).port,
     hangingPort: (hangingServer.address() as AddressInfo).port,
-    /** When each delivery first came, by its id, in milliseconds of the epoch. */
+    /** The first arrival of each delivery by its id, in milliseconds since the epoch. */
     arrivals,
-    /** How many attempts hang now. */
+    /** Returns the number of attempts that currently hang. */
     heldCount: () => heldCount,
     close: () => {
       for (const server of servers) {

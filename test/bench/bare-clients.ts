@@ -8,18 +8,24 @@ import { getTestBrokers } from "@payment-links/bus/testing";
 import { createLog } from "@payment-links/runtime";
 import { createInstants } from "./instants.ts";
 
-/** What a payment cannot do without, each by its bare client; all answer the milliseconds that it took. */
+/**
+ * The operations that every payment needs, each with its bare client. All return the duration in
+ * milliseconds.
+ */
 export type BareClients = {
-  /** Produces a record and consumes it, as fast as the client library can, with the services' own settings. */
+  /**
+   * Produces a record and consumes it as fast as the client library can, with the services' own
+   * settings.
+   */
   record: () => Promise<number>;
-  /** Commits a row in a transaction of its own, as a change with its event is. */
+  /** Commits a row in its own transaction, like a change with its event. */
   commit: () => Promise<number>;
-  /** A POST as long as a notice. */
+  /** Sends a POST with the size of a notice. */
   call: () => Promise<number>;
   close(): Promise<void>;
 };
 
-/** Opens the clients, all in this process; `topic` and the table are their own. */
+/** Creates the clients, all in this process. `topic` and the table are used by nothing else. */
 export const createBareClients = async (options: {
   topic: string;
   adminUrl: string;

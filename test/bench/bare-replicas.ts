@@ -5,13 +5,13 @@ import { findFreePorts } from "../rig/free-port.ts";
 import { startBalancer } from "../rig/round-robin.ts";
 import { createFloorOutbox } from "./floor-statements.ts";
 
-/** One process or several of the floor of `bench -- create`, behind a balancer. */
+/** One or several processes of the baseline of `bench -- create`, behind a load balancer. */
 export type BareReplicas = { baseUrl: string; close: () => Promise<void> };
 
-/** Connections of each process: as many as a service has by default. */
+/** The connections of each process: the default of a service. */
 const connectionsMax = 10;
 
-/** Starts so many bare processes on a database of their own. The first of them takes the events. */
+/** Starts that many bare processes on a separate database. The first one relays the events. */
 export const startBareReplicas = async (count: number): Promise<BareReplicas> => {
   const database = await createTestDatabase([linksApiMigration]);
   await createFloorOutbox(database.adminUrl);

@@ -4,15 +4,18 @@ import { join } from "node:path";
 import { Client } from "pg";
 import { startEmbeddedPostgres } from "@payment-links/deploy/embedded-postgres";
 
-/** Reports how a bench is getting ready, apart from its result. */
+/** Reports the preparation of a bench on stderr, separate from its result on stdout. */
 export const printProgress = (line: string) => process.stderr.write(`${line}\n`);
 
-/** As many WAL files (16 MiB each) as Postgres fills between two checkpoints by its own settings. */
+/**
+ * The number of WAL files (16 MiB each) that Postgres fills between two checkpoints with its
+ * default settings.
+ */
 const walFileCount = 34;
 
 /**
- * A Postgres with its durable settings on and its WAL files made, if `DATABASE_URL` gives none;
- * `DATABASE_URL` then names it.
+ * Starts a Postgres with durable settings and existing WAL files, unless `DATABASE_URL` is set.
+ * Sets `DATABASE_URL` to its address.
  */
 export const startBenchPostgres = async (settings: Readonly<Record<string, string>> = {}) => {
   const givenUrl = process.env["DATABASE_URL"];
@@ -36,8 +39,9 @@ export const startBenchPostgres = async (settings: Readonly<Record<string, strin
 };
 
 /**
- * A server that has run for some minutes writes into WAL files that it has used before. A new one makes
- * and clears each, in the middle of a commit, which then takes fifty milliseconds instead of one.
+ * Creates WAL files in advance. A server that has run for some minutes reuses its WAL files. A new
+ * server creates and clears each file in the middle of a commit, which then takes fifty
+ * milliseconds instead of one.
  */
 const makeWalFiles = async (url: string): Promise<void> => {
   const client = new Client({ connectionString: url });
@@ -47,7 +51,7 @@ const makeWalFiles = async (url: string): Promise<void> => {
       await client.query("SELECT pg_logical_emit_message(false, 'bench', '')");
       await client.query("SELECT pg_switch_wal()");
     }
-    // From here on they are used again.
+    // From here on, Postgres reuses the files.
     await client.query("CHECKPOINT");
   } finally {
     await client.end();

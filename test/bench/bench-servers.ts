@@ -2,8 +2,8 @@ import { startServers } from "../servers/start-servers.ts";
 import { startBenchPostgres, printProgress } from "./bench-postgres.ts";
 
 /**
- * Starts the servers of a bench that are not given, Postgres with its durable settings on, and puts
- * their addresses where the rig looks for them.
+ * Starts those servers of a bench that the environment does not provide, Postgres with durable
+ * settings. Sets their addresses in the environment, where the test rig reads them.
  */
 export const startBenchServers = async (
   postgresSettings: Readonly<Record<string, string>> = {},

@@ -6,24 +6,27 @@ import { findFreePorts } from "../rig/free-port.ts";
 import { createBenchDatabase } from "./database.ts";
 import { createFloorOutbox } from "./floor-statements.ts";
 
-/** Connections of the client: the same for ours and for the floor. */
+/** The client's connections: the same for our server and for the baseline. */
 export const connectionCount = 10;
 
-/** Connections of each pool, the bare loop's included: as many as two cores can keep busy. */
+/**
+ * The connections of each pool, including that of the bare loop: as many as two cores can keep
+ * busy.
+ */
 export const poolSize = 4;
 
-/** Ours and the floor, each in a process of its own, on one database. */
+/** Our server and the baseline server, each in its own process, on one database. */
 export type BenchSetup = {
   ours: { baseUrl: string; internalUrl: string };
   floor: { baseUrl: string };
-  /** The role of links-api, for the floor and for the bare loop. */
+  /** The database role of links-api, for the baseline and for the bare loop. */
   databaseUrl: string;
   adminUrl: string;
   merchant: Merchant;
   close(): Promise<void>;
 };
 
-/** Starts a Postgres with its durable settings on (or uses `DATABASE_URL`), ours, and the floor. */
+/** Starts a Postgres with durable settings (or uses `DATABASE_URL`), our server, and the baseline. */
 export const createBenchSetup = async (): Promise<BenchSetup> => {
   const database = await createBenchDatabase([authKeysMigration, linksApiMigration]);
   await createFloorOutbox(database.adminUrl);

@@ -14,10 +14,11 @@ const warmUpRounds = 3;
 const usableMsMax = 60_000;
 
 /**
- * How soon a payer can press the checkout's button, on a processor four times slower, compared with
- * the same words as a bare static page of the same process: milliseconds from the navigation of an empty tab to
- * the first frame that shows the button enabled, with nothing in the browser's cache. `styled` is the static
- * page with its stylesheet. All are sent with the headers of the checkout. Bounded by 1.5.
+ * Measures how soon a payer can press the checkout's button on a processor that is four times
+ * slower, compared with a static page of the same text from the same process. The result is in
+ * milliseconds from the navigation of an empty tab to the first frame with the enabled button, with
+ * an empty browser cache. `styled` is the static page with its stylesheet. All pages have the
+ * checkout's response headers. The limit of the ratio is 1.5.
  */
 export const benchCheckoutPage = async (setup: BenchSetup): Promise<BenchResult> => {
   const program = await ensureChromium();
@@ -55,7 +56,10 @@ export const benchCheckoutPage = async (setup: BenchSetup): Promise<BenchResult>
   };
 };
 
-/** The checkout of a link, and the same as static pages, with and without its stylesheet. */
+/**
+ * Creates the checkout of a link, and the same content as static pages with and without its
+ * stylesheet.
+ */
 const makePages = async ({ ours: { baseUrl }, merchant }: BenchSetup): Promise<string[]> => {
   const createdLink = await call(`${baseUrl}/v1/payment-link`, {
     method: "POST",
@@ -100,7 +104,7 @@ const measureUsable = async (chromium: Chromium, { origin, url }: Visit): Promis
   return ms;
 };
 
-// It runs in the page, before the page's own script.
+// Runs in the page before the page's own script.
 const watchButtonScript = `(() => {
   const isUsable = (button) => /^\\s*Pay /.test(button.textContent) &&
     !button.disabled && button.getClientRects().length > 0;

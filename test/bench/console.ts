@@ -14,7 +14,10 @@ const shownMsMax = 60_000;
 type System = Awaited<ReturnType<typeof createConsole>>;
 type FilledAccount = CreatedAccount & { middleId: string };
 type ConsoleUser = Awaited<ReturnType<System["signUp"]>> & { account: FilledAccount };
-/** What a view shows once it has read all, of much and of next to nothing. */
+/**
+ * A view, and the text that it shows once it has loaded, for an account with much data and for one
+ * with almost none.
+ */
 type View = { name: string; path: (account: FilledAccount) => string; full: string; plain: string };
 
 const logQuery = "?status=Failed&eventType=payment_link.completed";
@@ -106,9 +109,10 @@ const views: readonly View[] = [
 ];
 
 /**
- * From the click on a view of the console to the moment at which it shows what it has read: an account with 10,000 links, 1,000 payments on one of them and 100,000 lines in each log beside one with
- * a link and an endpoint, by turns in one Chromium. `ratio` is that of the view which suffers most; it is
- * to stay under 2.
+ * Measures the time from a click on a console view until it shows its data. Compares an account
+ * with 10,000 links, 1,000 payments on one of them and 100,000 rows in each log with an account
+ * that has one link and one endpoint, in turns in one Chromium. `ratio` is that of the slowest
+ * view, and its limit is 2.
  */
 export const benchConsole = async (): Promise<BenchResult> => {
   const program = await ensureChromium();
@@ -134,10 +138,10 @@ export const benchConsole = async (): Promise<BenchResult> => {
   }
 };
 
-/** Somebody who has a wallet, a link and an endpoint. */
+/** Creates a user who has a wallet, a link and an endpoint. */
 const createUser = async (system: System, handle: string): Promise<ConsoleUser> => {
   const user = await system.signUp(handle);
-  // By the page's own clock, and at the very change that brings what is waited for.
+  // Uses the page's own clock and stops at the DOM change that shows the expected text.
   await user.context.addInitScript(`window.timeView = (path, text) => new Promise((resolve) => {
     const begunAt = performance.now();
     const look = () => {
@@ -192,7 +196,10 @@ const measureView = async (
   return { ours: Math.round(ours), floor: Math.round(floor), ratio, view: view.name };
 };
 
-/** Milliseconds from going to a view, in a page that has read nothing else, until it stands there. */
+/**
+ * Returns the milliseconds from navigating to a view until it is complete, in a page that has
+ * loaded no other data.
+ */
 const timeView = async (
   { account, goTo, tab }: ConsoleUser,
   { name, path }: View,

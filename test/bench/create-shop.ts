@@ -6,7 +6,10 @@ import { buildShopEnv, unlimitedEnv } from "../rig/shop-env.ts";
 
 export type Shop = Awaited<ReturnType<typeof createShop>>;
 
-/** So many of each service, without limits that a bench meets, and a merchant with one endpoint. */
+/**
+ * Starts that many replicas of each service, without limits that a bench could reach, and creates a
+ * merchant with one endpoint.
+ */
 export const createShop = async ({
   env,
   ...systemOptions

@@ -5,9 +5,9 @@ import type { BenchSetup } from "./bench-setup.ts";
 const order = { toAmount: "25.5", description: "Order 1001" };
 
 /**
- * Create, with key checked, limits counted, link and event stored, compared with bare Express, zod and pg that
- * promise as much: the body checked, the key known by its hash, link and event in one statement, and a relay
- * that takes the events.
+ * Measures create, including the API key check, rate limits, and storing the link and its event.
+ * The baseline is Express, zod and pg with equal guarantees: it validates the body, finds the key
+ * by its hash, stores link and event in one statement, and relays the events.
  */
 export const benchCreate = (setup: BenchSetup): Promise<BenchResult> => {
   const createCall = () => ({

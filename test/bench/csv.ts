@@ -20,9 +20,10 @@ type Database = Awaited<ReturnType<typeof createBenchDatabase>>;
 type Server = { baseUrl: string; internalUrl: string; pid: number };
 
 /**
- * By how many MiB links-api grows at most while somebody downloads a million links (`LINKS`) as one
- * file, compared with the same number in files of 10,000, one after the other: a new process for each,
- * which has written one such file before. Bounded by 1.5, as no part of a file is kept.
+ * Measures the maximum memory growth of links-api, in MiB, during the download of a million links
+ * (`LINKS`) as one file. The baseline downloads the same number in files of 10,000, one after the
+ * other. Each measurement uses a new process that has written one small file before. The limit of
+ * the ratio is 1.5, because links-api buffers no part of a file.
  */
 export const benchCsv = async (): Promise<BenchResult> => {
   const database = await createBenchDatabase([authKeysMigration, linksApiMigration]);
@@ -60,7 +61,9 @@ const withServer = async <Result>(
   }
 };
 
-/** An account that has so many links, and the one that the others were copied from. */
+/**
+ * An account with that many links. The seed link's account provides the rows that the others copy.
+ */
 type FilledAccount = Merchant & { count: number };
 
 const fillAccounts = async ({ adminUrl }: Database, server: Server) => {

@@ -13,12 +13,15 @@ const pagerCount = 20;
 const roundCount = 7;
 const callsPerRound = 600;
 const msPerRoundMax = 8_000;
-/** So long an asker waits after a refusal. All together stay far above what the limits let through. */
+/**
+ * The pause of a pager after a rejected request. All pagers together stay far above the rate
+ * limits.
+ */
 const rejectedPauseMs = 100;
-/** So long the askers are at it before the neighbour is measured. */
+/** How long the pagers run before the neighbor is measured. */
 const headStartMs = 1_000;
 
-/** Near the end of each list: of all links, and of a status that a third of them have. */
+/** Pages near the end of each list: of all links, and of a status that a third of the links have. */
 const deepPaths = [
   `?offset=${Math.floor(linkCount * 0.9)}`,
   `?status=active&offset=${Math.floor(linkCount * 0.3)}`,
@@ -26,9 +29,10 @@ const deepPaths = [
 ];
 
 /**
- * The p99 of another account's lists and creates while one account asks for deep pages without end,
- * compared with when nobody does. `ours` is with, `floor` without, in milliseconds, of the worse of
- * both calls; `ratio`, the median of the rounds', should stay under 1.5.
+ * Measures the p99 of another account's lists and creates while one account continuously requests
+ * deep pages, compared with no such load. `ours` is with the load and `floor` without it, in
+ * milliseconds, for the slower of both calls. `ratio` is the median over the rounds and should stay
+ * under 1.5.
  */
 export const benchDeepPages = async (setup: BenchSetup): Promise<BenchResult> => {
   const neighbor = await createMerchant(setup.ours, "neighbour");
@@ -91,7 +95,10 @@ const fillAccounts = async (
   await admin.end();
 };
 
-/** The 99th percentile of calls made one at a time, in milliseconds. One that fails counts as it lasts. */
+/**
+ * Returns the 99th percentile of sequential calls, in milliseconds. A failed call counts with its
+ * duration.
+ */
 const measureP99Ms = async (setup: BenchSetup, call: Call): Promise<number> => {
   const pool = new Pool(setup.ours.baseUrl, { connections: 1 });
   const durations: number[] = [];
@@ -106,7 +113,10 @@ const measureP99Ms = async (setup: BenchSetup, call: Call): Promise<number> => {
   return percentile(durations, 0.99);
 };
 
-/** Has many connections of one account ask for deep pages, each as soon as it is answered. */
+/**
+ * Starts many connections of one account that request deep pages, each immediately after its last
+ * response.
+ */
 const startPagers = (setup: BenchSetup, apiKey: string, responseCounts: Record<string, number>) => {
   const pool = new Pool(setup.ours.baseUrl, { connections: pagerCount, pipelining: 1 });
   const stopping = new AbortController();

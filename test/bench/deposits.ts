@@ -23,12 +23,18 @@ import { resetChainSql, createPublishOnlyBus, storeBeginningSql } from "./watch.
 const ownerCount = 10_000;
 const blockCount = 1_000;
 const transfersPerBlock = 200;
-/** Every so many blocks one of the transfers is ours; a payment through the proxy in as many others. */
+/**
+ * One of this many blocks contains a deposit to one of our owners. `blocksPerPayment` is the same
+ * ratio for payments through the proxy.
+ */
 const blocksPerDeposit = 2;
 const blocksPerPayment = 4;
 const depositor = 2;
 const roundCount = 5;
-/** `finalized` is twice as many blocks behind the head: first none of the blocks is, then all are. */
+/**
+ * `finalized` is twice this many blocks behind the head. At first no block is final, later all
+ * blocks are.
+ */
 const slotsInEpoch = 600;
 const runMsMax = 180_000;
 const pollMs = 3;
@@ -38,9 +44,9 @@ type Work = { head: number; payments: number; deposits: number };
 type Times = Record<"with" | "without", number[]>;
 
 /**
- * One watcher over 1,000 blocks with 200,000 transfers of a token, of which 500 go to one of 10,000
- * owners and name no link, beside 250 payments. It is compared with a watcher that looks for payments
- * alone: over blocks that are new, whose headers it reads, and over blocks that are final.
+ * Measures one watcher over 1,000 blocks with 200,000 transfers of a token, of which 500 go to one
+ * of 10,000 owners and name no link, next to 250 payments. Compares it with a watcher that scans
+ * for payments only, over new blocks, whose headers it reads, and over final blocks.
  */
 export const benchDeposits = async (): Promise<BenchResult> => {
   const postgres = await startBenchPostgres();
@@ -105,15 +111,15 @@ const mineBlocks = async (
 ): Promise<Work> => {
   printProgress(`mining ${blockCount} blocks of ${transfersPerBlock} transfers`);
   const { scatter } = await deployScatterer(chain);
-  // anvil recovers who signed a transaction each time that it is asked for it, by a library eight times as
-  // slow as other nodes'; of whom it impersonates it keeps that.
+  // For each request of a transaction, anvil recovers the signer, with a library eight times as
+  // slow as that of other nodes. It caches the signer of an impersonated account.
   await chain.callRpc("anvil_impersonateAccount", [chain.payers[depositor]]);
   let [payments, deposits] = [0, 0];
   for (let block = 0; block < blockCount; block += 1) {
     const isOurs = block % blocksPerDeposit === 0;
     await scatter([], transfersPerBlock - (isOurs ? 1 : 0), 1_000_000n);
     if (isOurs) {
-      // In a transaction of its own, as money comes: its receipt is small.
+      // In its own transaction, as a typical deposit, so its receipt is small.
       const to = owners[(deposits * 19) % owners.length] ?? "";
       await chain.transferToken({ to, amount: 1_000_000n, payer: depositor });
       deposits += 1;
@@ -129,7 +135,7 @@ const mineBlocks = async (
   return { head: await chain.readHeadNumber(), payments, deposits };
 };
 
-/** A listener's database with a link of each owner. */
+/** Creates a listener's database with a link for each owner. */
 const createShop = async (chain: LocalEvmChain, owners: readonly string[]) => {
   const directory = await mkdtemp(join(tmpdir(), "bench-deposits-"));
   const testContext = await createTestContext({
@@ -183,8 +189,9 @@ const createShop = async (chain: LocalEvmChain, owners: readonly string[]) => {
   return {
     references,
     /**
-     * How long one watcher takes from the first block to the last payment settled, in milliseconds. It
-     * has been through all of it once: what a process does a single time is no time of a block.
+     * Returns the milliseconds that one watcher takes from the first block to the last settled
+     * payment. The same process has already done the whole scan once, which excludes one-time
+     * costs.
      */
     run: async ({ deposits, head, payments }: Work, findsDeposits: boolean): Promise<number> => {
       await admin.query(resetChainSql);
@@ -216,7 +223,7 @@ const createShop = async (chain: LocalEvmChain, owners: readonly string[]) => {
   };
 };
 
-/** A running watch goes on from its first block: between its steps it keeps nothing. */
+/** Resets a running watch to its first block. A watch keeps no state in memory between its steps. */
 const resetToFirstBlockSql = `
   TRUNCATE settlement_listener.chain_blocks, settlement_listener.read_spans,
     settlement_listener.chain_transfers, settlement_listener.payments, settlement_listener.outbox;

@@ -1,8 +1,8 @@
 import { createHmac, randomUUID } from "node:crypto";
 import { Pool } from "undici";
 
-// The least that sends the same: signed posts with a deadline over kept-alive connections. Each
-// body is written beforehand; nothing is read and nothing is stored.
+// The minimum that sends the same deliveries: signed POSTs with a deadline over keep-alive
+// connections. Bodies are prepared in advance. Nothing is read from or written to a database.
 const { env } = process;
 const count = Number(env["COUNT"]);
 const connections = Number(env["CONNECTIONS"]);

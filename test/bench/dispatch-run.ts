@@ -7,29 +7,29 @@ import { registerEndpoint } from "../rig/register-endpoint.ts";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { readCpuMs, readCpuMsOfTree, readParentPid } from "./process-cpu.ts";
 
-/** One dispatcher, an account with some endpoints, and the sink to which all of them point. */
+/** One dispatcher, an account with some endpoints, and the sink that all endpoints point to. */
 export type DispatchBench = {
   system: RealSystem;
   admin: Client;
   merchant: Merchant;
   endpointCount: number;
-  /** Where the sink answers how many came. */
+  /** The port at which the sink returns the number of received deliveries. */
   sinkPort: number;
 };
 
-/** Deliveries per second; CPU of the dispatcher and Postgres, and commits, per delivery. */
+/** Deliveries per second, and per delivery: CPU of the dispatcher and Postgres, and commits. */
 export type DispatchRun = { rate: number; cpuMs: number; commits: number };
 
-/** Attempts at once. */
+/** The number of concurrent attempts. */
 export const slotsPerEndpoint = 20;
 
-/** How long one run may take. */
+/** The time limit of one run. */
 export const runMsMax = 120_000;
 
-/** Each link has a description that makes its webhook 1 KiB. */
+/** The description of each link, which makes its webhook 1 KiB. */
 const description = "x".repeat(600);
 
-/** Starts a dispatcher whose account has so many endpoints, all of them at the sink. */
+/** Starts a dispatcher whose account has that many endpoints, all of them at the sink. */
 export const createDispatchBench = async (options: {
   sinkPort: number;
   endpointCount: number;
@@ -78,8 +78,8 @@ export const runDispatch = async (
   const postmasterPid = readParentPid(await backendPid(admin));
   const cpuMs = () => readCpuMs(dispatcher.pid()) + readCpuMsOfTree(postmasterPid);
   const receivedBefore = await countReceived(sinkPort);
-  // Frozen while the records are put into Kafka: the measurement begins after that, as the other
-  // loop's bodies are written before it begins.
+  // The dispatcher is frozen while the records are written to Kafka. The measurement starts
+  // afterwards, just as the baseline prepares its bodies before it starts.
   process.kill(dispatcher.pid(), "SIGSTOP");
   const publisher = await connectLinkPublisher(system.topicPrefix);
   await publisher.publish(links);
@@ -123,7 +123,7 @@ const countPendingDeliveries = async (admin: Client): Promise<number> => {
 };
 
 /**
- * Commits of the whole database so far; backends report theirs once they have been idle for a
+ * Returns the database's commits so far. Backends report theirs after they have been idle for a
  * moment.
  */
 const countCommits = async (admin: Client): Promise<number> => {

@@ -18,13 +18,13 @@ const roundCount = 3;
 const warmUpCount = 4_000;
 const slotsPerEndpoint = 20;
 
-/** Host names: the one in the certificates, and another for what is sent without TLS. */
+/** The host names: the one in the certificates, and another one for deliveries without TLS. */
 const hosts = { tls: "receiver.test", plain: "plain.test" };
 
 /**
- * The deliveries of `bench -- dispatch` over kept TLS connections, compared with the same without
- * TLS, in turn, to one sink: milliseconds of CPU per delivery, dispatcher and Postgres together.
- * The result is the worse of one endpoint and of five.
+ * Compares the deliveries of `bench -- dispatch` over keep-alive TLS connections with the same
+ * deliveries without TLS, in turns, to one sink. The unit is milliseconds of CPU per delivery, of
+ * dispatcher and Postgres together. The result is the worse of one endpoint and five.
  */
 export const benchDispatchTls = async (): Promise<BenchResult> => {
   const servers = await startBenchServers();
@@ -48,7 +48,7 @@ export const benchDispatchTls = async (): Promise<BenchResult> => {
         `${hosts.tls}=https://127.0.0.1:${tlsPort}`,
       ].join(),
       WEBHOOK_ENDPOINT_CONCURRENCY: String(slotsPerEndpoint),
-      // As an operator trusts a private authority.
+      // The way an operator trusts a private certificate authority.
       NODE_EXTRA_CA_CERTS: authorityFile,
     },
   });

@@ -22,10 +22,10 @@ const bodyBytes = 1_024;
 type FloorRun = Omit<DispatchRun, "commits">;
 
 /**
- * From a record in Kafka to a recorded 2xx, by one dispatcher. It is compared with a loop that
- * signs and posts the same bodies to the same sink, in turn, with one endpoint and with five.
- * `ratio` is that of the rates; `cpuRatio` that of the CPU per delivery, dispatcher and Postgres
- * against the loop; both are the worst seen.
+ * Measures one dispatcher from a record in Kafka to a recorded 2xx. Compares it with a loop that
+ * signs and posts the same bodies to the same sink, in turns, with one endpoint and with five.
+ * `ratio` compares the rates. `cpuRatio` compares the CPU per delivery of dispatcher and Postgres
+ * with that of the loop. Both are the worst measured values.
  */
 export const benchDispatch = async (): Promise<BenchResult> => {
   const servers = await startBenchServers();

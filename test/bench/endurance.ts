@@ -21,18 +21,28 @@ const bytesPerPage = 4_096;
 const retryMs = 1_000;
 const attemptsMax = 60;
 
-/** So many payments complete a link; so many links are open at a time, and are paid by turns. */
+/**
+ * The number of payments that complete a link, and the number of links that are open at the same
+ * time and paid in turn.
+ */
 const paymentsPerLink = 10;
 const openLinkCount = 100;
 
 /**
- * Payments at a fixed rate, for minutes, over the real set: `RATE` (500) a second, `MINUTES` (10). The
- * tenth payment of a link completes it, and another is created; a hundred are open at a time. Every
- * ten seconds it notes how long a payment takes from its notice's answer to the first byte of its
- * webhook, the resident memory of each service, how late events are, and what tables and WAL grow by.
- * `ours` is the p99 of the last third and `floor` that of the first, in milliseconds; `memoryRatio`,
- * `tableRatio` and `walRatio` compare the same thirds. `refusedCount` notices were answered by an
- * error and sent again a second later, as providers do. `PICTURE` names a file for a picture.
+ * Measures payments at a fixed rate over the real services for some minutes: `RATE` (500) per
+ * second, `MINUTES` (10). The tenth payment of a link completes it and another link is created. A
+ * hundred links are open at a time.
+ *
+ * Every ten seconds it records:
+ * - the time of a payment from the response to its notice to the first byte of its webhook
+ * - the resident memory of each service
+ * - the lateness of events
+ * - the growth of tables and WAL
+ *
+ * `ours` is the p99 of the last third and `floor` that of the first third, in milliseconds.
+ * `memoryRatio`, `tableRatio` and `walRatio` compare the same thirds. `refusedCount` is the number
+ * of notices that failed and were sent again a second later, as providers do. `PICTURE` names the
+ * file of a chart.
  */
 export const benchEndurance = async (): Promise<BenchResult> => {
   const servers = await startBenchServers();
@@ -75,8 +85,8 @@ type Arrivals = Awaited<ReturnType<typeof startArrivalReceiver>>;
 type RejectedCounts = { refusedCount: number };
 
 /**
- * Pays a link, a new one where the last is used up; answers the milliseconds from the notice's answer to
- * its webhook.
+ * Pays a link, or a new link if the previous one is complete. Returns the milliseconds from the
+ * response to the notice until its webhook arrives.
  */
 const createPay = async (system: RealSystem, receiver: Arrivals, counts: RejectedCounts) => {
   const merchant = await createMerchant(system, "bench");
@@ -98,7 +108,8 @@ const createPay = async (system: RealSystem, receiver: Arrivals, counts: Rejecte
     const linkId = (isExhausted ? undefined : linkIds[slot]) ?? create();
     linkIds[slot] = linkId;
     count += 1;
-    // The webhook is recognised by its amount. It must not end in a zero, so that it comes back as it is.
+    // The amount identifies the webhook. It must not end in a zero, because the webhook would omit
+    // that zero.
     const amount = `${count}.1`;
     const id = `pay_${count}`;
     const notice = {
@@ -122,7 +133,7 @@ const createPay = async (system: RealSystem, receiver: Arrivals, counts: Rejecte
   };
 };
 
-/** What ten seconds were like. */
+/** The measurements of ten seconds. */
 type Sample = {
   paidCount: number;
   p50Ms: number;
@@ -188,7 +199,10 @@ const readSizes = async (admin: Client): Promise<Sizes> => {
 const latenessPattern =
   /^payment_links_(?:consumer_lag|webhook_oldest_due_age|outbox_oldest_unsent_age)_seconds(?:\{.*\})? ([0-9.e+-]+)$/gm;
 
-/** How late what waits longest is, of all that services apply, relay or deliver. */
+/**
+ * Returns the age of the oldest pending item among everything that the services apply, relay or
+ * deliver.
+ */
 const readLatenessSeconds = async ({ replicas }: RealSystem): Promise<number> => {
   const texts = await Promise.all(
     replicas.map(async ({ internalPort }) => {

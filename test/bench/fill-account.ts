@@ -1,7 +1,7 @@
 import { Client } from "pg";
 import type { ServiceName } from "@payment-links/deploy/ingress";
 
-/** An account as the console made it: a link, a webhook endpoint and what it signed in as. */
+/** An account as the console created it: its user, a link and a webhook endpoint. */
 export type CreatedAccount = { userId: string; linkId: string; endpointId: string };
 
 type ServiceDatabases = { getAdminUrl(service: ServiceName): string };
@@ -9,12 +9,12 @@ type ServiceDatabases = { getAdminUrl(service: ServiceName): string };
 const linkCount = 10_000;
 const paymentCount = 1_000;
 const logLineCount = 100_000;
-/** So long back the log lines go. */
+/** The number of days that the logs cover. */
 const dayCount = 30;
 
 /**
- * Multiplies what an account has: links, payments on its first one, lines in both of its logs. Answers
- * the link in the middle of its list.
+ * Multiplies the data of an account: links, payments on its first link, and rows in both logs.
+ * Returns the link in the middle of its list.
  */
 export const fillAccount = async (
   system: ServiceDatabases,
@@ -65,7 +65,7 @@ const fillLinksAndPayments = async (client: Client, { linkId }: CreatedAccount):
      FROM links, generate_series(1, ${linkCount}) AS n WHERE id = $1`,
     [linkId],
   );
-  // Every tenth came too late to count.
+  // Every tenth payment came too late and was not applied.
   await client.query(
     `INSERT INTO payments (id, link_id, version, source, source_id, status, is_applied, reason,
        amount, token_address, chain_id, destination_address, source_transaction, occurred_at,

@@ -4,7 +4,7 @@ import type { BenchSetup } from "./bench-setup.ts";
 
 type AccountToFill = { apiKey: string; userId: string; count: number };
 
-/** Multiplies one link, made through the API, into many of a shape. */
+/** Multiplies one link, created through the API, into many links with the given status and expiry. */
 export const fillLinks = async (
   admin: Client,
   { ours }: { ours: Pick<BenchSetup["ours"], "baseUrl"> },

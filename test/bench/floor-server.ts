@@ -5,8 +5,9 @@ import { Client, Pool } from "pg";
 import * as z from "zod";
 import { floorInsert, floorSelect, createInsertValues } from "./floor-statements.ts";
 
-// The least that answers the same calls and promises as much of them: Express 5, zod, one prepared statement
-// and a pool of the same size, and a relay that takes events from the outbox; no limit, log, metric or trace.
+// The minimum that serves the same calls with the same guarantees: Express 5, zod, one prepared
+// statement, a pool of the same size, and a relay that removes events from the outbox. It has no
+// rate limits, logs, metrics or traces.
 const { env } = process;
 const pool = new Pool({ connectionString: env["LINKS_API_URL"], max: Number(env["CONNECTIONS"]) });
 const app = express();
@@ -18,7 +19,7 @@ const OrderBody = z.strictObject({
   description: z.string().max(500),
 });
 
-/** Whoever calls first holds the key. */
+/** The hash of the first caller's API key, which becomes the only valid key. */
 let keyHash: Buffer | undefined;
 const isKnownKey = (key: string): boolean => {
   const hash = createHash("sha256").update(key).digest();
@@ -47,7 +48,10 @@ app.get("/v1/payment-link/:id", async (req, res) => {
   res.json(rows[0]);
 });
 
-/** Takes events as ours does: so many at most, in their order, and deletes those that it read. */
+/**
+ * Relays events as the product does: reads a limited number in order and deletes the ones that it
+ * read.
+ */
 const relay = async (): Promise<never> => {
   const client = new Client({ connectionString: env["LINKS_API_URL"] });
   await client.connect();
@@ -63,7 +67,7 @@ const relay = async (): Promise<never> => {
     await sleep(20);
   }
 };
-// Of several processes, one leads.
+// Of several processes, only one relays.
 if (env["RELAYS"] !== "false") void relay();
 
 app.listen(Number(env["PORT"]), "127.0.0.1", () => process.stdout.write("listening\n"));

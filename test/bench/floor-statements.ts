@@ -3,8 +3,8 @@ import { Client } from "pg";
 import { newId } from "@payment-links/contracts";
 
 /**
- * The same single statement that create makes: the link's row, with every index of its table, and its event,
- * in an outbox of the floor's own.
+ * The same single statement that create uses. It inserts the link's row, with every index of its
+ * table, and its event into the baseline's own outbox.
  */
 export const floorInsert = `
   WITH link AS (
@@ -16,7 +16,7 @@ export const floorInsert = `
   INSERT INTO floor_outbox (id, topic, key, type, occurred_at, value)
   VALUES ($11, 'payment-links', $1, 'payment_link.created', now(), $12)`;
 
-/** Makes the outbox of the floor, whose own relay empties it. */
+/** Creates the baseline's outbox, which its own relay empties. */
 export const createFloorOutbox = async (adminUrl: string): Promise<void> => {
   const admin = new Client({ connectionString: adminUrl });
   await admin.connect();
@@ -27,10 +27,10 @@ export const createFloorOutbox = async (adminUrl: string): Promise<void> => {
   await admin.end();
 };
 
-/** The owner of the floor's links. */
+/** The owner of the baseline's links. */
 export const floorOwner = "user_floor";
 
-/** The values of {@link floorInsert}. */
+/** Returns the values of {@link floorInsert}. */
 export const createInsertValues = (order: { toAmount: string; description: string }): string[] => {
   const id = newId("plink");
   const destination = {
@@ -55,7 +55,7 @@ export const createInsertValues = (order: { toAmount: string; description: strin
   ];
 };
 
-/** The same single select that retrieve makes: the link's row with its owner's profile. */
+/** The same single query that retrieve uses: the link's row with its owner's profile. */
 export const floorSelect = `
   SELECT links.*, accounts.profile FROM links JOIN accounts ON accounts.id = links.user_id
   WHERE links.id = $1`;

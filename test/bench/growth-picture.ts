@@ -6,8 +6,8 @@ const hueStep = 47;
 const labelStepPx = 26;
 
 /**
- * A log–log picture of what each operation costs by the number of links and payments: a flat line is a
- * cost that does not grow. `values` stand for `counts`, in the same order.
+ * Draws a log–log chart of the cost of each operation by the number of links and payments. A flat
+ * line is a cost that does not grow. `values` correspond to `counts` by position.
  */
 export const drawGrowth = (
   title: string,

@@ -9,22 +9,23 @@ import { median } from "./load.ts";
 import { createShop } from "./create-shop.ts";
 import type { BenchResult } from "./rounds.ts";
 
-/** How many links, each with its payment and its webhook, the systems have that are compared. */
+/** The number of links in each compared system. Each link has a payment and a webhook. */
 const counts = (process.env["SIZES"] ?? "10000,100000,1000000").split(",").map(Number);
 const roundCount = Number(process.env["ROUNDS"] ?? 5);
 const timesPerRound = 20;
 const warmUpTimes = 40;
 const idleSeconds = 15;
 
-/** What an operation cost: milliseconds as its caller sees it, and what Postgres did for it. */
+/** The cost of an operation: milliseconds for its caller, and the work of Postgres. */
 type OperationCost = { ms: number; statements: number; buffers: number; walBytes: number };
 type FilledSystem = Awaited<ReturnType<typeof createFilledSystem>>;
 
 /**
- * What each public call, each step of a payment and a second of rest cost with 10,000 links, with 100,000
- * and with a million (`SIZES`), each with its payment and its webhook: systems side by side on one
- * Postgres, asked by turns. `ours` and `floor` are the milliseconds of the operation that grows most, with
- * the most and the fewest links; `ratio` should stay under 1.5. `PICTURE` names a file for a picture.
+ * Measures the cost of each public call, each step of a payment and an idle second with 10,000,
+ * 100,000 and a million links (`SIZES`), each with its payment and its webhook. The systems run in
+ * parallel on one Postgres and are called in turns. `ours` and `floor` are the milliseconds of the
+ * operation that grows most, with the most and the fewest links. `ratio` should stay under 1.5.
+ * `PICTURE` names the file of a chart.
  */
 export const benchGrowth = async (): Promise<BenchResult> => {
   const servers = await startBenchServers({
@@ -52,7 +53,7 @@ export const benchGrowth = async (): Promise<BenchResult> => {
   }
 };
 
-/** Four services over a database with so many links. */
+/** Starts the four services on a database with that many links. */
 const createFilledSystem = async (count: number) => {
   const shop = await createShop({ replicasPerService: 1 });
   const admin = new Client({ connectionString: shop.system.adminUrl });
@@ -71,11 +72,11 @@ const createFilledSystem = async (count: number) => {
   };
 };
 
-/** What a second costs in which nobody asks for anything: polls, jobs and leases. */
+/** Measures the cost of a second without any calls, which consists of polls, jobs and leases. */
 const measureIdleCosts = async (systems: readonly FilledSystem[]): Promise<OperationCost[]> => {
   const costs: OperationCost[] = [];
   for (const { admin } of systems) {
-    // What filling set off is over by then.
+    // By then, the work that filling the database caused is done.
     await sleep(1_000);
     await resetStatements(admin);
     await sleep(idleSeconds * 1_000);
@@ -86,7 +87,9 @@ const measureIdleCosts = async (systems: readonly FilledSystem[]): Promise<Opera
   return costs;
 };
 
-/** The medians of rounds in which the systems are asked by turns, without what rest costs meanwhile. */
+/**
+ * Returns the medians of rounds in which the systems are called in turns. Subtracts the idle cost.
+ */
 const measureOperation = async (
   { prepare, run }: AccountCall,
   systems: readonly FilledSystem[],
@@ -150,7 +153,10 @@ const ofThisDatabase = "SELECT oid FROM pg_database WHERE datname = current_data
 const resetStatements = (admin: Client) =>
   admin.query(`SELECT pg_stat_statements_reset(0, (${ofThisDatabase}), 0)`);
 
-/** What the services' statements did since the last reset; what this bench asks does not count. */
+/**
+ * Returns the work of the services' statements since the last reset, without this bench's own
+ * statements.
+ */
 const readStatements = async (admin: Client): Promise<Omit<OperationCost, "ms">> => {
   const { rows } = await admin.query<Omit<OperationCost, "ms">>(
     `SELECT coalesce(sum(calls), 0)::float8 AS statements,
@@ -166,7 +172,7 @@ const readStatements = async (admin: Client): Promise<Omit<OperationCost, "ms">>
 
 type Line = { name: string; costs: readonly OperationCost[] };
 
-/** A table for people: each operation's cost with each number of links. */
+/** Renders a Markdown table with each operation's cost for each number of links. */
 const renderTable = (lines: readonly Line[]): string => {
   const heads = counts.map((count) => count.toLocaleString("en"));
   const renderRow = ({ name, costs }: Line): string =>

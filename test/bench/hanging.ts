@@ -24,15 +24,16 @@ const slotsPerEndpoint = 20;
 const pairCount = Number(process.env["PAIRS"] ?? 5);
 const measureSeconds = 15;
 const warmUpSeconds = 10;
-/** The dispatcher's own deadline, plus what it may need to write the end down. */
+/** The dispatcher's own deadline, plus the time to record the failure. */
 const idleMsMax = 20_000;
 const arrivalMsMax = 60_000;
 
 /**
- * 21 endpoints of five accounts get ten events a second each. One endpoint of each account hangs
- * until the dispatcher gives it up after its ten seconds, or is disabled. Measures the milliseconds
- * from publishing an event to the first attempt at the other 16, as the 99th percentile, with and
- * without the hanging ones in turn; `ratio` is the median of the pairs' ratios.
+ * Sends ten events per second to each of 21 endpoints of five accounts. One endpoint of each
+ * account hangs until the dispatcher gives up after its ten seconds, or is disabled. Measures the
+ * milliseconds from publishing an event to the first attempt at the other 16, as the 99th
+ * percentile, with and without the hanging endpoints in turn. `ratio` is the median of the pairs'
+ * ratios.
  */
 export const benchHanging = async (): Promise<BenchResult> => {
   const servers = await startBenchServers();
@@ -150,7 +151,7 @@ const measureWithout = async (bench: Bench): Promise<number> => {
   return measure(bench, measureSeconds);
 };
 
-/** At ten events a second, the slots of a hanging endpoint fill within two seconds. */
+/** At ten events per second, the slots of a hanging endpoint fill within two seconds. */
 const fillSeconds = 4;
 
 const measureWith = async (bench: Bench): Promise<number> => {
@@ -167,7 +168,7 @@ const measureWith = async (bench: Bench): Promise<number> => {
 };
 
 /**
- * Publishes events at the fixed rate, and answers the 99th percentile of the delays to the live
+ * Publishes events at the fixed rate and returns the 99th percentile of the delays to the live
  * endpoints.
  */
 const measure = async (
@@ -216,7 +217,10 @@ type Receivers = Awaited<ReturnType<typeof startReceivers>>;
 
 const Webhook = z.object({ data: z.object({ paymentLinkId: z.string() }) });
 
-/** One server that answers at once and notes what came when, and one that never answers. */
+/**
+ * Starts one server that responds immediately and records the arrivals, and one that never
+ * responds.
+ */
 const startReceivers = async () => {
   let arrivals: Arrival[] = [];
   let heldCount = 0;
@@ -243,9 +247,9 @@ const startReceivers = async () => {
   return {
     livePort: (liveServer.address() as AddressInfo).port,
     hangingPort: (hangingServer.address() as AddressInfo).port,
-    /** How many attempts hang now. */
+    /** Returns the number of attempts that currently hang. */
     heldCount: () => heldCount,
-    /** What came since the last call. */
+    /** Returns the arrivals since the last call. */
     takeArrivals: (): readonly Arrival[] => {
       const takenArrivals = arrivals;
       arrivals = [];

@@ -21,15 +21,16 @@ const secondsPerRound = 10;
 const warmUpStepSeconds = 5;
 const linkCount = 100;
 
-/** The milliseconds within which that share of the events arrived. */
+/** The milliseconds within which that percentage of the events arrived. */
 type Latency = { p50: number; p99: number };
 
 /**
- * From a settlement that is committed (the provider has its answer) to the first byte of its
- * webhook at the receiver, over all four services with `REPLICAS` (1) of each, at `RATE` (50) a second;
- * compared with produce and consume on the same broker, by turns. `ratio` is that of the medians,
- * `ratioP99` that of the 99th percentiles. `chain` is what the same way takes by bare clients alone: a record,
- * a commit, a record, a commit and a call, one after the other.
+ * Measures the time from a committed settlement (the provider has its response) to the first byte
+ * of its webhook at the receiver, over all four services with `REPLICAS` (1) of each, at `RATE`
+ * (50) per second. Compares it, in turns, with producing and consuming a record on the same broker.
+ * `ratio` compares the medians and `ratioP99` the 99th percentiles. `chain` is the duration of the
+ * same steps with bare clients only: a record, a commit, a record, a commit and a call, one after
+ * the other.
  */
 export const benchLatency = async (): Promise<BenchResult> => {
   const servers = await startBenchServers();
@@ -110,7 +111,7 @@ const toLatency = (durationsMs: readonly number[]): Latency => ({
   p99: percentile(durationsMs, 0.99),
 });
 
-/** Begins calls one after another at a fixed rate, whether or not earlier ones have ended. */
+/** Starts calls at a fixed rate, whether or not earlier calls have ended. */
 export const callEvenly = async <Result>(
   call: (index: number) => Promise<Result>,
   { count, perSecond }: { count: number; perSecond: number },
@@ -121,14 +122,18 @@ export const callEvenly = async <Result>(
     const dueInMs = startedAt + (index * 1000) / perSecond - performance.now();
     if (dueInMs > 0) await sleep(dueInMs);
     const callResult = call(index);
-    // Told at the end: a rejection that nobody awaits yet would end the process, and leave its servers.
+    // The rejection is reported at the end. Unhandled until then, it would end the process and
+    // leave its servers running.
     callResult.catch(() => {});
     running.push(callResult);
   }
   return Promise.all(running);
 };
 
-/** Calls at growing rates, as a process that has compiled nothing yet does not bear a high one. */
+/**
+ * Makes calls at increasing rates, because a process that has not compiled its code yet cannot
+ * handle a high rate.
+ */
 export const warmUp = async (
   call: (index: number) => Promise<unknown>,
   { perSecond, stepSeconds }: { perSecond: number; stepSeconds: number },
@@ -140,8 +145,9 @@ export const warmUp = async (
 };
 
 /**
- * Opens links of one account, each far from paid, and the account's endpoint at `receiver.test`. A payment of a
- * link that settlement-listener has not heard of yet would wait for that, and be told in another trace.
+ * Creates links of one account with amounts that no bench reaches, and the account's endpoint at
+ * `receiver.test`. Waits until settlement-listener has received the links. Otherwise a payment
+ * would wait for its link and continue in another trace.
  */
 export const createLinks = async (system: RealSystem): Promise<string[]> => {
   const merchant = await createMerchant(system, "bench");
@@ -166,7 +172,10 @@ export const createLinks = async (system: RealSystem): Promise<string[]> => {
 
 let paymentCount = 0;
 
-/** Sends one payment's notice; answers the milliseconds from its answer to the first byte of the webhook. */
+/**
+ * Sends the notice of one payment. Returns the milliseconds from its response to the first byte of
+ * the webhook.
+ */
 export const payOne = async (
   system: RealSystem,
   receiver: ArrivalReceiver,
@@ -174,8 +183,8 @@ export const payOne = async (
   index: number,
 ): Promise<number> => {
   paymentCount += 1;
-  // The webhook is recognised by its amount. The amount must not end in a zero, so that it comes
-  // back as it is.
+  // The amount identifies the webhook. It must not end in a zero, because the webhook would omit
+  // that zero.
   const amount = `1.${String(paymentCount).padStart(5, "0")}1`;
   const paymentLinkId = linkIds[index % linkIds.length] ?? "";
   const notice = { id: `pay_${paymentCount}`, paymentLinkId, status: "settled", amount } as const;
@@ -191,7 +200,9 @@ const Webhook = z.object({
   data: z.object({ transaction: z.object({ amount: z.string() }).optional() }),
 });
 
-/** Takes webhooks, and notes when the first byte of each payment's came. */
+/**
+ * Starts a receiver of webhooks that records when the first byte of each payment's webhook arrives.
+ */
 export const startArrivalReceiver = async (): Promise<ArrivalReceiver> => {
   const arrivals = createInstants();
   const server = createServer((req, res) => {

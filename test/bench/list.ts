@@ -12,22 +12,23 @@ const roundCount = 11;
 const callsPerRound = 60;
 const markMsMax = 300_000;
 
-/** The shapes of an account: its links, and the filters that are used on it. */
+/** The shapes of an account's links, and the filters that lists use on them. */
 const shapes = [
   { name: "mixed", status: "(ARRAY['active','completed','inactive'])[1 + n % 3]", expires: "NULL" },
   { name: "all completed", status: "'completed'", expires: "NULL" },
-  // A million links that expire at one instant: measured at once, while the job marks them, and
-  // after it.
+  // A million links that expire at the same instant: measured while the job marks them, and after
+  // that.
   { name: "just expired", status: "'active'", expires: "now() - interval '1 hour'" },
   { name: "all expired", status: "'active'", expires: "now() - interval '1 hour'" },
 ] as const;
 const filters = ["", "?status=active", "?status=completed", "?status=inactive"] as const;
 
 /**
- * The first page of an account with a million links, compared with that of one with ten: without a
- * filter and with each status, one that matches nothing included. `ours` is the larger account's
- * median in milliseconds, `floor` the smaller one's, of the worst pair; `ratio` should stay under
- * 1.5. `justExpired` is the worst ratio in the minute after a million links expired at one instant.
+ * Measures the first page of an account with a million links, compared with that of an account with
+ * ten links, without a filter and with each status, including one that matches nothing. `ours` is
+ * the larger account's median in milliseconds and `floor` the smaller one's, both of the worst
+ * pair. `ratio` should stay under 1.5. `justExpired` is the worst ratio in the minute after a
+ * million links expired at the same instant.
  */
 export const benchList = async (setup: BenchSetup): Promise<BenchResult> => {
   const admin = new Client({ connectionString: setup.adminUrl });
@@ -75,7 +76,7 @@ const findWorst = (pairs: readonly BenchResult[]): BenchResult => {
   return worst;
 };
 
-/** As autovacuum does once it comes round. */
+/** Does what autovacuum would do later. */
 const vacuum = (admin: Client) => admin.query("VACUUM ANALYZE links_api.links");
 
 const waitUntilMarked = async (admin: Client): Promise<void> => {

@@ -9,7 +9,8 @@ export type Call = {
 };
 
 /**
- * Sends calls over kept-alive connections for a time; answers how many were answered per second.
+ * Sends calls over keep-alive connections for some seconds. Returns the number of responses per
+ * second.
  */
 export const measureRate = async (
   baseUrl: string,
@@ -35,7 +36,7 @@ export const measureRate = async (
   return rate;
 };
 
-/** The median duration of calls made one at a time, in milliseconds. */
+/** Returns the median duration of sequential calls, in milliseconds. */
 export const measureMedianMs = async (
   baseUrl: string,
   call: Call,
@@ -54,7 +55,6 @@ export const measureMedianMs = async (
   return median(durations);
 };
 
-/** The median of some numbers. */
 export const median = (numbers: readonly number[]): number => {
   const sorted = numbers.toSorted((a, b) => a - b);
   return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;

@@ -1,6 +1,6 @@
 import type { Client } from "pg";
 
-/** The days over which what is made is spread. */
+/** The number of days over which the copies are spread. */
 const dayCount = 30;
 
 const spreadTimestamp = `now() - (n % ${dayCount * 86_400}) * interval '1 second'`;
@@ -8,15 +8,15 @@ const newLinkId = "'plink_7' || lpad(n::text, 25, '0')";
 const newPaymentId = "'tx_7' || lpad(n::text, 25, '0')";
 
 /**
- * How the rows of each table that grows with payments follow from those of one link: each column that must
- * differ, as SQL over `n`. All else is as the services wrote it.
+ * For each table that grows with payments, the columns that differ between copies of one link's
+ * rows, as SQL over `n`. The other columns are copied as the services wrote them.
  */
 const tables: Record<string, { where: string; overrides: Record<string, string> }> = {
   "links_api.links": {
     where: "id = $1",
     overrides: {
       id: newLinkId,
-      // Every third waits for its payer, some of them until an expiry.
+      // Every third link waits for its payment. Half of those expire.
       status: "CASE WHEN n % 3 = 0 THEN 'active' ELSE 'completed' END",
       expires_at: "CASE WHEN n % 6 = 0 THEN now() + interval '30 days' END",
       created_at: spreadTimestamp,
@@ -61,7 +61,10 @@ const tables: Record<string, { where: string; overrides: Record<string, string> 
   },
 };
 
-/** Makes as many links of the rows of one, each paid and told as that was, numbered from `from` on. */
+/**
+ * Copies the rows of one link, with its payment and its deliveries, into links numbered from `from`
+ * to `to` (exclusive).
+ */
 export const multiplyLinks = async (
   admin: Client,
   linkId: string,
@@ -80,7 +83,7 @@ export const multiplyLinks = async (
     const names = rows[0]?.names ?? [];
     const columns = names.map((name) => `"${name}"`).join(", ");
     const values = names.map((name) => overrides[name] ?? `"${name}"`).join(", ");
-    // One row of the seed's is enough, of whichever event.
+    // One row of the seed link is sufficient, regardless of its event.
     const { rowCount } = await admin.query(
       `INSERT INTO ${table} (${columns})
        SELECT ${values} FROM (SELECT * FROM ${table} WHERE ${where} LIMIT 1) AS seed,

@@ -23,21 +23,21 @@ import type { BenchResult } from "./rounds.ts";
 const roundCount = Number(process.env["ROUNDS"] ?? 5);
 const callsPerRound = Number(process.env["CALLS"] ?? 200);
 const warmUpCalls = 100;
-/** What the loud account has, and how deep it looks. */
+/** The number of links of the loud account, and the offset that it lists at. */
 const loudLinkCount = Number(process.env["LINKS"] ?? 1_200_000);
 const deepOffset = Math.floor(loudLinkCount / 1.2);
 const waitingCount = 10_000;
 const quietLinkCount = 10_000;
-/** A page ten times a second, and as many links as one key may create by default. */
+/** Ten pages per second, and as many links per second as one key may create by default. */
 const loudPerSecond = 10;
 const slotsPerEndpoint = 20;
 const waitMsMax = 60_000;
 
 /**
- * The p99 of each of an account's calls while another one lists far down ten times a second, creates ten
- * links a second and has 10,000 deliveries waiting at an endpoint that hangs, compared with when it does
- * nothing. `ours` is with, `floor` without, in milliseconds, of the call that suffers most; `ratio`
- * should stay under 1.5.
+ * Measures the p99 of each call of an account while another account lists at a high offset ten
+ * times per second, creates ten links per second and has 10,000 deliveries waiting at an endpoint
+ * that hangs, compared with an idle neighbor. `ours` is with the load and `floor` without it, in
+ * milliseconds, for the call that suffers most. `ratio` should stay under 1.5.
  */
 export const benchNeighbors = async (): Promise<BenchResult> => {
   const servers = await startBenchServers();
@@ -49,7 +49,7 @@ export const benchNeighbors = async (): Promise<BenchResult> => {
       ...shop,
       WEBHOOK_HOST_OVERRIDES: `${shop.WEBHOOK_HOST_OVERRIDES},hanging.test=http://127.0.0.1:${hanging.port}`,
       WEBHOOK_ENDPOINT_CONCURRENCY: String(slotsPerEndpoint),
-      // One address stands for all callers here. The loud account keeps to what its key may do.
+      // All callers share one address here. The loud account stays within the limits of its key.
       ...unlimitedEnv,
     },
   });
@@ -88,7 +88,10 @@ const createQuietAccount = async (
 
 type LoudAccount = { start(): Promise<void>; stop(): Promise<void> };
 
-/** The account that asks for more than its share. Its webhooks wait, so none comes to the receiver. */
+/**
+ * Creates the account that uses more than its share. Its webhooks only wait, so the receiver gets
+ * none of them.
+ */
 const createLoudAccount = async (
   system: RealSystem,
   admin: Client,
@@ -124,7 +127,7 @@ const createLoudAccount = async (
 
 let queuedCount = 0;
 
-/** Makes deliveries, all due, as if the endpoint had been hanging for long. */
+/** Inserts deliveries, all of them due, as if the endpoint had been hanging for a long time. */
 const queueWaiting = async (admin: Client, endpointId: string): Promise<void> => {
   await admin.query(
     `INSERT INTO webhook_dispatcher.deliveries
@@ -138,7 +141,10 @@ const queueWaiting = async (admin: Client, endpointId: string): Promise<void> =>
   queuedCount += waitingCount;
 };
 
-/** Lists at `query`, or creates if there is none, at a fixed rate, whether or not earlier calls have ended. */
+/**
+ * Lists with `query`, or creates links if `query` is empty, at a fixed rate, whether or not earlier
+ * calls have ended.
+ */
 const sendEvenly = async (
   { baseUrl }: RealSystem,
   { apiKey }: Merchant,
@@ -161,7 +167,7 @@ const sendEvenly = async (
 
 type CallResult = { call: string; ours: number; floor: number; ratio: number };
 
-/** The medians of rounds with and without, in another order each round. */
+/** Returns the medians of rounds with and without the load. The order changes in each round. */
 const measureCall = async (
   accountCall: AccountCall,
   quiet: AccountClient,
@@ -200,7 +206,7 @@ const measureCall = async (
   };
 };
 
-/** A table for people. */
+/** Renders the results as a Markdown table. */
 const renderTable = (lines: readonly CallResult[]): string =>
   [
     "| Call | p99 without, ms | with | Ratio |",
@@ -209,7 +215,7 @@ const renderTable = (lines: readonly CallResult[]): string =>
     "",
   ].join("\n");
 
-/** A server that never answers. */
+/** Starts a server that never responds. */
 const startHangingServer = async () => {
   let heldCount = 0;
   const server = createServer((req, res) => {
@@ -221,7 +227,7 @@ const startHangingServer = async () => {
   return {
     port: (server.address() as AddressInfo).port,
     heldCount: () => heldCount,
-    /** Cuts all that hang. */
+    /** Closes all hanging connections. */
     release: () => server.closeAllConnections(),
     close: () => {
       server.close();

@@ -18,8 +18,8 @@ import {
 } from "@payment-links/runtime";
 import { withStaticPages } from "./static-pages.ts";
 
-// links-api as it is, relay and jobs included, with auth-keys beside it to answer who is calling.
-// Limits are counted in process and too high to refuse anything. Nobody listens on the bus.
+// Runs links-api unchanged, including relay and jobs, next to auth-keys, which identifies callers.
+// Rate limits are counted in process and too high to reject anything. The bus has no consumers.
 const { env } = process;
 const log = createLog({ service: "bench", level: "warn" });
 const stopList = createStopList();
@@ -60,7 +60,7 @@ const authKeys = createAuthKeys(
   parseConfig(authKeysConfig, {}),
 );
 const linksApiContext = await createContext("links-api", env["LINKS_API_URL"] ?? "");
-// Payers are told how to pay; nobody follows the chain.
+// Payers get payment instructions, but no watcher scans the chain.
 const linksApi = createLinksApi(
   { ...linksApiContext, requestIntrospection: authKeys.requestIntrospection },
   parseConfig(linksApiConfig, { ...env, SETTLEMENT_CHAINS: "8453" }),

@@ -4,7 +4,10 @@ const msPerTick = 10;
 
 type Stat = { name: string; fields: readonly string[] };
 
-/** The program's name in `/proc/<pid>/stat`, which may contain blanks, and the fields behind it; undefined once the process is gone. */
+/**
+ * Returns the program's name in `/proc/<pid>/stat`, which may contain spaces, and the fields after
+ * it. Returns undefined after the process has ended.
+ */
 const readStat = (pid: number): Stat | undefined => {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, "utf8");
@@ -22,10 +25,10 @@ const reapedFields = [13, 14] as const;
 const sumMs = (stat: Stat | undefined, fields: readonly number[]): number =>
   fields.reduce((sum, field) => sum + Number(stat?.fields[field] ?? 0) * msPerTick, 0);
 
-/** CPU time that a process has used so far, all its threads, in milliseconds. */
+/** Returns the CPU time that a process and all its threads have used so far, in milliseconds. */
 export const readCpuMs = (pid: number): number => sumMs(readStat(pid), ownFields);
 
-/** The living children of a process, by the names of their programs. */
+/** Lists the running children of a process with the names of their programs. */
 export const listChildren = (parentPid: number): { pid: number; name: string }[] =>
   readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
@@ -35,13 +38,13 @@ export const listChildren = (parentPid: number): { pid: number; name: string }[]
       return stat !== undefined && isChild ? [{ pid, name: stat.name }] : [];
     });
 
-/** CPU time of a process and its children, including those that have ended. */
+/** Returns the CPU time of a process and its children, including ended ones, in milliseconds. */
 export const readCpuMsOfTree = (pid: number): number => {
   const livingMs = listChildren(pid).reduce((sum, child) => sum + readCpuMs(child.pid), 0);
   return livingMs + sumMs(readStat(pid), [...ownFields, ...reapedFields]);
 };
 
-/** Which process started another. */
+/** Returns the id of a process's parent. Throws if the process does not exist. */
 export const readParentPid = (pid: number): number => {
   const stat = readStat(pid);
   if (stat === undefined) throw new Error(`there is no process ${pid} on this machine`);

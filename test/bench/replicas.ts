@@ -13,21 +13,24 @@ const createSeconds = 4;
 const warmUpRounds = 3;
 const paymentsPerRound = 1_000;
 const linksPerRound = 50;
-/** So many that each of four replicas has more than it can do: fewer would measure what a lone call costs. */
+/**
+ * Enough callers to saturate each of four replicas. With fewer, the bench would measure the cost of
+ * a single call.
+ */
 const callerCount = Number(process.env["CALLERS"] ?? 160);
 const waitMsMax = 120_000;
 
-/** All a second. `bare` are creates of bare processes, as many as there are replicas. */
+/** Rates per second. `bare` is the create rate of bare processes, one per replica. */
 type Rates = { creates: number; payments: number; bare: number };
 
 type ReplicaSet = { shop: Shop; bare: BareReplicas };
 
 /**
- * What two and four replicas of each service do on the same cores as one: links created a second, and
- * payments a second from their notices to the last webhook. `ours` is the rate of the worse of both with
- * more replicas, `floor` that with one; `ratio` is to stay above 0.9. `bareRatios` says what bare processes
- * that create links keep of one's rate. All sets stand side by side on one Postgres and one Kafka, and are
- * asked by turns.
+ * Measures two and four replicas of each service against one replica on the same cores: links
+ * created per second, and payments per second from their notices to the last webhook. `ours` is the
+ * worse rate with more replicas, `floor` that with one replica. `ratio` should stay above 0.9.
+ * `bareRatios` compares bare processes that create links with a single bare process. All sets run
+ * in parallel on one Postgres and one Kafka and are measured in turns.
  */
 export const benchReplicas = async (): Promise<BenchResult> => {
   const servers = await startBenchServers({ max_connections: "400" });
@@ -42,7 +45,7 @@ export const benchReplicas = async (): Promise<BenchResult> => {
       replicaSets.push({ bare, shop });
     }
     const rates = replicaSets.map((): Rates[] => []);
-    // Each process compiles its code by itself: with more of them, it takes as many times more to warm up.
+    // Each process compiles its own code, so the warm-up grows with the number of processes.
     for (const [index, replicaSet] of replicaSets.entries()) {
       const warmUpCount = warmUpRounds * (replicaCounts[index] ?? 1);
       for (let warmedCount = 0; warmedCount < warmUpCount; warmedCount += 1)

@@ -6,8 +6,8 @@ import type { BenchSetup } from "./bench-setup.ts";
 const linkCount = 200;
 
 /**
- * Retrieve, with limits counted and the whole answer built, compared with a bare select of the same
- * rows.
+ * Measures retrieve, including rate limits and the full response, compared with a bare query of the
+ * same rows.
  */
 export const benchRetrieve = async (setup: BenchSetup): Promise<BenchResult> => {
   const ids: string[] = [];

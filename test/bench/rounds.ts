@@ -2,7 +2,7 @@ import { Pool } from "pg";
 import { type Call, measureRate, median } from "./load.ts";
 import { type BenchSetup, connectionCount, poolSize } from "./bench-setup.ts";
 
-/** The last line of a bench: medians per second, and their ratio. */
+/** The last line of a bench's output: the medians per second, and their ratio. */
 export type BenchResult = { ours: number; floor: number; ratio: number } & Record<string, unknown>;
 
 const roundCount = 9;
@@ -14,11 +14,14 @@ type RoundsOptions = {
   setup: BenchSetup;
   ours: () => Call;
   floor: () => Call;
-  /** The floor's bare statement, by which the floor itself is judged. */
+  /** The baseline's bare statement, which shows how good the baseline itself is. */
   bare: () => { name: string; text: string; values: unknown[] };
 };
 
-/** Measures ours and the floor in turn, in another order each round, and prints the spread. */
+/**
+ * Measures our server and the baseline in turn, in a different order each round, and prints the
+ * spread.
+ */
 export const runRounds = async ({
   setup,
   ours,
@@ -27,7 +30,8 @@ export const runRounds = async ({
 }: RoundsOptions): Promise<BenchResult> => {
   const measureOurs = (seconds: number) => measureRate(setup.ours.baseUrl, ours, seconds);
   const measureFloor = (seconds: number) => measureRate(setup.floor.baseUrl, floor, seconds);
-  // A warm-up: code is compiled while it runs, and the steady state is what is measured.
+  // Warms up first, because code is compiled while it runs and only the steady state is of
+  // interest.
   await measureOurs(warmUpSeconds);
   await measureFloor(warmUpSeconds);
   const rates = { ours: [] as number[], floor: [] as number[] };
@@ -74,6 +78,6 @@ const measureBare = async (databaseUrl: string, bare: RoundsOptions["bare"]): Pr
   return rate;
 };
 
-/** The slowest, the middle and the fastest round. */
+/** Formats the slowest, the median and the fastest round. */
 export const formatSpread = (rates: readonly number[]): string =>
   `${Math.min(...rates).toFixed(0)}..${median(rates).toFixed(0)}..${Math.max(...rates).toFixed(0)}/s`;

@@ -1,6 +1,9 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 
-/** How a browser treats a page: one with an opener policy gets a process of its own, which takes long. */
+/**
+ * The headers that affect how a browser treats a page. For example, a page with an opener policy
+ * gets its own process, which takes long to start.
+ */
 export const pageHeaders = [
   "content-type",
   "content-security-policy",
@@ -11,8 +14,8 @@ export const pageHeaders = [
 ];
 
 /**
- * Puts static pages in front of a handler: what was put under `/static/` is answered from there, with the
- * same headers. So a page and the floor beside it come from the same server.
+ * Serves static pages in front of a handler. A page that was stored under `/static/` is returned
+ * from there with the same headers. A page and its baseline then come from the same server.
  */
 export const withStaticPages = (handler: RequestListener): RequestListener => {
   const pages = new Map<string, Page>();

@@ -5,7 +5,7 @@ import { waitUntil } from "@payment-links/runtime/testing";
 const concurrentReaders = 50;
 const waitMsMax = 120_000;
 
-/** Somebody who follows an address as a browser does, and comes again where their stream ended. */
+/** A reader that follows an event stream as a browser does and reconnects after its stream ended. */
 type StreamReader = {
   path: string;
   socket: Socket | undefined;
@@ -14,18 +14,19 @@ type StreamReader = {
   dataAtMs: number;
   id: string;
   retryMs: number;
-  /** The wait that the stream which ended had asked for. */
+  /** The retry delay that the ended stream had requested. */
   requestedRetryMs: number;
   endedAtMs: number;
-  /** How long it took from the end of a stream until the next one spoke. */
+  /** The time from the end of a stream to the first event of the next one. */
   awayMs: number;
-  /** How much of it was more than the wait that the ended stream had asked for. */
+  /** How much of that time exceeded the requested retry delay. */
   lateMs: number;
 };
 
 /**
- * Opens streams on the first of some ports. Their readers come again after the time that they were told.
- * Where a port takes nobody they are on the next one at once, as a balancer would lead them.
+ * Opens streams on the first of some ports. Their readers reconnect after the delay that the stream
+ * requested. If a port accepts no connection, a reader tries the next port immediately, as a load
+ * balancer would direct it.
  */
 export const connectReaders = async (ports: readonly number[], paths: readonly string[]) => {
   let isClosing = false;
@@ -83,7 +84,10 @@ export const connectReaders = async (ports: readonly number[], paths: readonly s
   }
   return {
     readers,
-    /** Waits until all have heard something; answers when each of them heard it. */
+    /**
+     * Waits until all readers have received the text. Returns the time at which each reader
+     * received it.
+     */
     waitUntilAllReceive: async (expectedText: string): Promise<number[]> => {
       const startedAt = performance.now();
       let notYetReceived = readers;
@@ -98,7 +102,7 @@ export const connectReaders = async (ports: readonly number[], paths: readonly s
       }
       return readers.map(({ dataAtMs }) => dataAtMs);
     },
-    /** Waits until each stream has ended and its reader hears another. */
+    /** Waits until each stream has ended and its reader has received an event of another one. */
     waitUntilAllMoved: () =>
       waitUntil(
         () => `${readers.filter(({ awayMs }) => awayMs === 0).length} of them move`,

@@ -1,7 +1,8 @@
 import { type ServerResponse, createServer } from "node:http";
 
-// The least that holds event streams open: a head, one event of the size that is asked for, and a
-// comment now and then. It ends them as ours does: all within five seconds, each asked for 1 to 3 s.
+// The minimum that keeps event streams open: response headers, one event of the requested size, and
+// a periodic comment. It ends all streams as the product does, within five seconds, and asks each
+// reader to retry after 1 to 3 s.
 const { env } = process;
 const streams = new Set<ServerResponse>();
 const data = JSON.stringify("x".repeat(Number(env["STATE_BYTES"])));

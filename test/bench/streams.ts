@@ -13,16 +13,23 @@ import { connectReaders } from "./stream-readers.ts";
 
 const streamCount = Number(process.env["STREAMS"] ?? 5_000);
 const warmUpCount = 200;
-/** So long nothing happens before memory is read. */
+/** The idle time before memory is read. */
 const idleMs = 20_000;
-/** In the middle of the move, links are paid: some readers have moved, some are away, some are told to go. */
+/**
+ * Links are paid in the middle of the takeover: some readers have moved, some are reconnecting, and
+ * some are about to be disconnected.
+ */
 const moveMs = 2_500;
 
 /**
- * Event streams of as many links on one process: KiB of memory for each, against a bare server of the
- * same events in the same run; how soon all hear that all links were paid in part at one instant; and
- * a deploy: while a second process takes over from the first, all links are paid, and all must hear it.
- * Two bare servers change over in the same way, so that what the readers themselves cost is seen.
+ * Measures event streams of many links on one process:
+ * - KiB of memory per stream, compared with a bare server that sends the same events
+ * - the time until all readers receive an update after all links were partly paid at the same
+ *   instant
+ * - a deploy: while a second process takes over from the first, all links are paid, and every
+ *   reader must receive it
+ *
+ * Two bare servers run the same takeover, which shows the cost of the readers themselves.
  */
 export const benchStreams = async (): Promise<BenchResult> => {
   const database = await createBenchDatabase([authKeysMigration, linksApiMigration]);
@@ -117,7 +124,7 @@ const measureMemory = async (
   ports: readonly number[],
   paths: readonly string[],
 ) => {
-  // Code is compiled while it runs, and the steady state is what is measured.
+  // Code is compiled while it runs, and only the steady state is of interest.
   (await connectReaders(ports, paths.slice(0, warmUpCount))).close();
   await sleep(idleMs);
   const bytesBefore = readResidentBytes(pid);
@@ -128,7 +135,7 @@ const measureMemory = async (
   return { readers, kibPerStream, residentMib: Math.round(bytes / 1024 ** 2) };
 };
 
-/** How long after a change the middle one and the last one of the readers heard of it. */
+/** Returns the median and the maximum delay from a change until the readers received it. */
 const timeReceipt = async (
   { readers }: MemoryMeasurement,
   makeChange: () => Promise<unknown>,
@@ -141,8 +148,9 @@ const timeReceipt = async (
 };
 
 /**
- * Stops a process and waits until all its readers hear the other one. Late is who waited longer than
- * the ended stream had asked for: that is what opening costs, and the readers' own processor time.
+ * Stops a process and waits until all its readers receive events of the other one. A reader is late
+ * if it waited longer than the ended stream had requested. The lateness consists of the cost of
+ * connecting and the CPU time of the readers themselves.
  */
 const timeTakeover = async <Result>(
   child: Child,
@@ -166,7 +174,7 @@ const timeTakeover = async <Result>(
   };
 };
 
-/** All links at one instant, as payments would leave them. */
+/** Updates all links at the same instant, as payments would. */
 const payAllLinks = (admin: Client, status: string, amount: number) =>
   admin.query(
     `UPDATE links_api.links SET version = version + 1, status = $1, received_amount = $2,

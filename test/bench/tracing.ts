@@ -17,8 +17,8 @@ const warmUpCalls = 6_000;
 const microsPerMilli = 1_000;
 
 /**
- * One of two servers that differ only in tracing. Each has its own database, so that each has a
- * relay at work.
+ * One of two servers that differ only in tracing. Each has its own database, so that both have an
+ * active relay.
  */
 type BenchServer = {
   child: Child;
@@ -29,8 +29,9 @@ type BenchServer = {
 };
 
 /**
- * What tracing costs: links-api's CPU time per request with every span exported, compared with the
- * same without. Half of the calls create, half retrieve. Bounded by 1.5.
+ * Measures the cost of tracing: the CPU time of links-api per request with every span exported,
+ * compared with the same without tracing. Half of the calls create links, half retrieve them. The
+ * limit of the ratio is 1.5.
  */
 export const benchTracing = async (): Promise<BenchResult> => {
   const collector = await startCollector();
@@ -96,7 +97,7 @@ const startServer = async (tracingEnv: Record<string, string>): Promise<BenchSer
   return { child, baseUrl, apiKey, linkId: String(created.body["id"]), close };
 };
 
-/** The CPU time that a server takes per call, in microseconds. */
+/** Returns the CPU time of a server per call, in microseconds. */
 const measureCpuPerCall = async (server: BenchServer, count: number): Promise<number> => {
   const { child, baseUrl, apiKey, linkId } = server;
   const pool = new Pool(baseUrl, { connections: connectionCount, pipelining: 1 });

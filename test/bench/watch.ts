@@ -23,12 +23,15 @@ import { median } from "./load.ts";
 import type { BenchResult } from "./rounds.ts";
 
 const blockCount = 10_000;
-/** One of this many blocks holds a payment; the rest are empty. */
+/** One of this many blocks contains a payment; the rest are empty. */
 const blocksPerPayment = 4;
 const paidLinkCount = 500;
 export const fewLinks = 1_000;
 const manyLinks = 1_000_000;
-/** Until all take as long as the time before: the compiler improves what runs often. */
+/**
+ * Repeated until a run takes as long as the previous one, because the compiler optimizes frequent
+ * code.
+ */
 const warmUpCount = 10;
 const roundCount = 9;
 const rangeBlocksMax = 2_000;
@@ -36,11 +39,11 @@ const catchUpMsMax = 120_000;
 const pollMs = 3;
 
 /**
- * One watcher catches up with a chain of final blocks over a real Postgres, from nothing to the
- * last payment settled and its event written. It is compared with a loop that fetches the same logs
- * and receipts and does nothing with them, and with bare clients that write the same rows. There is
- * one provider, so that nobody makes a second pass. Then the same with a thousand and with a million
- * open links: calls counted, time compared.
+ * Measures how one watcher catches up with a chain of final blocks over a real Postgres, from an
+ * empty state to the last payment settled and its event written. Compares it with a loop that
+ * fetches the same logs and receipts and ignores them, and with bare clients that write the same
+ * rows. There is only one provider, so no audit runs. Then repeats it with a thousand and with a
+ * million open links, counts the calls and compares the times.
  */
 export const benchWatch = async (): Promise<BenchResult> => {
   const postgres = await startBenchPostgres();
@@ -131,7 +134,10 @@ const timeFloor = async (chain: LocalEvmChain, { head, payments }: Work): Promis
 
 const destinationAddress = "0x1111111111111111111111111111111111111111";
 
-/** Pays links by their references on a chain that then is caught up with; answers how often. */
+/**
+ * Pays links by their references on a chain that a watcher then catches up with. Returns the number
+ * of payments.
+ */
 export const payMany = async (
   chain: LocalEvmChain,
   references: readonly string[],
@@ -153,11 +159,11 @@ export const payMany = async (
   return paidCount;
 };
 
-/** The last block that is final. */
+/** Returns the last finalized block. */
 export const readFinalBlockNumber = async (chain: LocalEvmChain): Promise<number> =>
   Number((await chain.client.getBlock({ blockTag: "finalized" })).number);
 
-/** Events go nowhere: another bench measures what happens to them. */
+/** Creates a bus without consumers. Another bench measures the consumers. */
 export const createPublishOnlyBus = (publish: Bus["publish"]): Bus => ({
   sendTimeoutMs: 0,
   pollMs: 1_000,
@@ -166,7 +172,7 @@ export const createPublishOnlyBus = (publish: Bus["publish"]): Bus => ({
   close: async () => undefined,
 });
 
-/** A listener's database with that many open links in it. */
+/** Creates a listener's database with that many open links. */
 export const createWatchShop = async (chain: LocalEvmChain, linkCount: number) => {
   printProgress(`making ${linkCount} links`);
   const directory = await mkdtemp(join(tmpdir(), "bench-watch-"));
@@ -197,7 +203,7 @@ export const createWatchShop = async (chain: LocalEvmChain, linkCount: number) =
       destinationAddress,
     ]);
     await admin.query("VACUUM ANALYZE settlement_listener.links");
-    // So that none of it is written out while something is measured.
+    // Writes everything out now, so that it does not happen during a measurement.
     await admin.query("CHECKPOINT");
   };
 
@@ -216,10 +222,14 @@ export const createWatchShop = async (chain: LocalEvmChain, linkCount: number) =
     return createSettlementListener(context, config);
   };
 
-  /** The checkpoint moves together with what was found, and is the cheapest thing to look at. */
+  /**
+   * The watcher's checkpoint moves in the same transaction as its findings and is the cheapest
+   * value to poll.
+   */
   const hasCaughtUp = async ({ head }: Work): Promise<boolean> => {
     const { rowCount } = await admin.query({
-      // Planned once, as it runs on the two cores that are measured.
+      // A prepared statement is planned only once. This matters because it runs on the two cores
+      // that are measured.
       name: "is_there",
       text: "SELECT FROM settlement_listener.watchers WHERE finalized_to >= $1",
       values: [head],
@@ -258,7 +268,7 @@ export const createWatchShop = async (chain: LocalEvmChain, linkCount: number) =
   return {
     references,
     addLinks,
-    /** How long one watcher takes from nothing to the last payment, in milliseconds. */
+    /** Returns the milliseconds that one watcher takes from an empty state to the last payment. */
     catchUp: async (work: Work): Promise<number> => {
       await resetChain();
       const service = createListener(chain.url, {
@@ -267,7 +277,7 @@ export const createWatchShop = async (chain: LocalEvmChain, linkCount: number) =
       });
       const startedAt = performance.now();
       await service.start();
-      // Often, as what it looks late by would count as time that the watcher took.
+      // Polls often, because any polling delay would count as the watcher's time.
       while (!(await hasCaughtUp(work))) {
         if (performance.now() - startedAt > catchUpMsMax) throw new Error("it does not catch up");
         await sleep(pollMs);
@@ -277,7 +287,7 @@ export const createWatchShop = async (chain: LocalEvmChain, linkCount: number) =
       await checkSettled(work);
       return tookMs;
     },
-    /** The same by {@link connectBareWatch}. */
+    /** Does the same with {@link connectBareWatch}. */
     catchUpBare: async (work: Work): Promise<number> => {
       await resetChain();
       const startedAt = performance.now();
@@ -287,10 +297,7 @@ export const createWatchShop = async (chain: LocalEvmChain, linkCount: number) =
       await checkSettled(work);
       return tookMs;
     },
-    /**
-     * The same with a clock that stands still and a bus that is away, so that nothing else is
-     * counted.
-     */
+    /** Does the same with a stopped clock and an unavailable bus, so that nothing else is counted. */
     countCalls: async (work: Work): Promise<Calls> => {
       await resetChain();
       const rpc = await startScriptedRpc({ target: chain.url });
@@ -314,7 +321,10 @@ export const createWatchShop = async (chain: LocalEvmChain, linkCount: number) =
   };
 };
 
-/** Counts what all connections of this process but one send to Postgres, until it is stopped. */
+/**
+ * Counts the statements that this process sends to Postgres until it is stopped, except those of
+ * one connection.
+ */
 const countStatements = (excludedClient: Client): { stop: () => number } => {
   const query = Reflect.get(Client.prototype, "query");
   let count = 0;
@@ -345,9 +355,7 @@ const addPaidLinksSql = `
   FROM unnest($1::text[], $2::text[], $3::text[]) AS paid (id, reference, hash)
 `;
 
-/**
- * A watch begins at the last final block that exists: each run begins with what that block holds.
- */
+/** A watch starts at the last final block. Each run starts with the stored contents of that block. */
 export const storeBeginningSql = `
   CREATE TABLE settlement_listener.begun_watchers AS TABLE settlement_listener.watchers;
   CREATE TABLE settlement_listener.begun_blocks AS
@@ -355,7 +363,7 @@ export const storeBeginningSql = `
     WHERE number = first_block
 `;
 
-/** Forgets all that was seen of a chain, but where its watch begins. */
+/** Deletes everything that was read from a chain, except for the start of its watch. */
 export const resetChainSql = `
   TRUNCATE settlement_listener.watchers, settlement_listener.chain_blocks,
     settlement_listener.read_spans,

@@ -11,7 +11,7 @@ import {
 import type { PaymentRow } from "./payment-rows.ts";
 
 const satoshisPerBitcoin = 100_000_000n;
-/** By default an amount of a coin waits for so many blocks on top of its own. */
+/** The default number of confirmations for a large amount. */
 const confirmationsOfLargeAmount = 5;
 
 const hasPayments = ({ payments }: OwnerLinkView): boolean => payments.length > 0;
@@ -24,18 +24,21 @@ const createFailedPayment = (amount: string, hash: string) => ({
 
 const expiryDelaySeconds = 5;
 
-/** An end that is near, and how to wait until blocks are of after it. */
+/**
+ * Creates an expiration date in the near future, and a function that waits until new blocks are
+ * later than it.
+ */
 const createNearExpiry = () => {
   const expiresAtSeconds = Math.floor(Date.now() / 1_000) + expiryDelaySeconds;
   return {
     expirationDate: new Date(expiresAtSeconds * 1_000).toISOString(),
-    // oxlint-disable-next-line reliability/no-fixed-wait -- blocks have the machine's own time
+    // oxlint-disable-next-line reliability/no-fixed-wait -- blocks use the machine's own time
     waitUntilExpired: () => waitUntil("its end", () => Date.now() >= expiresAtSeconds * 1_000),
   };
 };
 
 /**
- * What can happen to a payment on Bitcoin alone. That one transaction pays two links is a row of every
+ * The payment cases that only Bitcoin has. One transaction that pays two links is a case of every
  * family.
  */
 export const bitcoinPaymentRows: readonly PaymentRow<LocalBitcoin>[] = [

@@ -17,7 +17,7 @@ import { type PaymentRow, testPaymentRows } from "./payment-rows.ts";
 
 const bitcoin = await requireBtcd();
 
-/** Rows of every family. */
+/** The cases of every family. */
 const paymentRows: readonly PaymentRow<LocalFamily>[] = [
   [
     "exact",
@@ -109,7 +109,7 @@ const paymentRows: readonly PaymentRow<LocalFamily>[] = [
   ],
 ];
 
-/** Rows that Bitcoin has not, each with why that is so. */
+/** The cases that Bitcoin does not have, each with the reason. */
 const tokenRows: readonly [...PaymentRow<TokenFamily>, notOnBitcoin: string][] = [
   [
     "in the wrong token",
@@ -194,7 +194,7 @@ const tokenRows: readonly [...PaymentRow<TokenFamily>, notOnBitcoin: string][] =
     },
     "rows of its own: what is orphaned waits again by itself, and stands in the next block",
   ],
-  // The last ones: they move the time, which does not go back.
+  // These cases come last, because they advance the chain's time permanently.
   [
     "seen before its link's end, in a block that says a later time (rule STATE-15)",
     async ({ chain, createLink, system, toBaseUnits }) => {

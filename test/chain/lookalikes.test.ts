@@ -17,7 +17,7 @@ import {
 const baseUnitsPerToken = 1_000_000n;
 const finalityBlocks = 2;
 
-/** An account that makes several links to one address. */
+/** Creates an account that can have several links to one address. */
 const createAccount = () =>
   createSampleAccount({
     id: newId("user"),
@@ -35,7 +35,7 @@ const createAccount = () =>
     ],
   });
 
-describe("a payment in a token that is mistaken for the link's (rule CHAIN-27)", () => {
+describe("a payment in a look-alike of the link's token (rule CHAIN-27)", () => {
   let chain: LocalEvmChain;
   let system: PaymentSystem;
 
@@ -50,7 +50,7 @@ describe("a payment in a token that is mistaken for the link's (rule CHAIN-27)",
     await chain?.close();
   });
 
-  /** A link whose owner's address the watcher knows. */
+  /** Creates a link and waits until the watcher knows the owner's address. */
   const createLink = async (options: Partial<LinkOptions> = {}) => {
     const link = await system.createLink({ toAmount: "25", ...options });
     await system.waitForOwnerAddress(link.to);
@@ -70,7 +70,7 @@ describe("a payment in a token that is mistaken for the link's (rule CHAIN-27)",
     return (await response.text()).replaceAll(/<[^>]*>|\s+/g, " ").replaceAll(/ +/g, " ");
   };
 
-  test("through the proxy is shown to owner and payer as a wrong token, and pays nothing", async () => {
+  test("through the proxy is shown to owner and payer as a wrong token and is not applied", async () => {
     const link = await createLink();
     const hash = await chain.pay({ ...link, amount: 25n * baseUnitsPerToken, token: "bridged" });
     await system.settleAll();
@@ -84,7 +84,7 @@ describe("a payment in a token that is mistaken for the link's (rule CHAIN-27)",
     expect(await system.countDeposits(link.to)).toBe(0);
   });
 
-  test("sent straight to the owner is shown to owner and payer as a wrong token", async () => {
+  test("sent directly to the owner is shown to owner and payer as a wrong token", async () => {
     const link = await createLink();
     const hash = await chain.transferToken({
       to: link.to,
@@ -104,7 +104,7 @@ describe("a payment in a token that is mistaken for the link's (rule CHAIN-27)",
     );
   });
 
-  test("does not keep the right token from paying the link afterwards", async () => {
+  test("does not prevent the right token from paying the link afterwards", async () => {
     const link = await createLink();
     await chain.transferToken({ to: link.to, amount: 25n * baseUnitsPerToken, token: "bridged" });
     const hash = await chain.pay({ ...link, amount: 25n * baseUnitsPerToken });
@@ -117,8 +117,8 @@ describe("a payment in a token that is mistaken for the link's (rule CHAIN-27)",
     expect((await readCheckout(link.id)).wrongToken).toBeNull();
   });
 
-  // A shop's address is the same for all its links: other payers' money is not theirs to see.
-  test("of another amount, or from before the link, is not shown to its payer", async () => {
+  // All links of a shop can share one address, and a payer must not see other payers' money.
+  test("of another amount, or older than the link, is not shown to the payer", async () => {
     const owner = createAccount();
     const firstLink = await createLink({ owner });
     await chain.transferToken({

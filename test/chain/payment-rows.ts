@@ -11,27 +11,31 @@ import {
 
 type Link = Awaited<ReturnType<PaymentSystem["createLink"]>>;
 
-/** What a row has at hand: the chain, a link of 25 units that is paid on it, and another owner's. */
+/**
+ * The fixtures of a case: the chain, a link of 25 units on that chain, and a link of another owner.
+ */
 type RowContext<Family> = {
   chain: Family;
   system: PaymentSystem;
   link: Link;
   otherLink: Link;
-  /** So many units of the chain's, in base units. */
+  /** Converts whole units of the chain to base units. */
   toBaseUnits: (count: bigint) => bigint;
-  /** How base units are shown. */
+  /** Formats base units as the API returns them. */
   formatAmount: (amount: bigint) => string;
-  /** Opens a link of which the watcher has heard; of 25 units if not said otherwise. */
+  /**
+   * Creates a link and waits until the watcher has received it. Its amount is 25 units by default.
+   */
   createLink: (linkOptions: Partial<LinkOptions>) => Promise<Link>;
 };
 
-/** Each row pays, and says what its link shows once all of it is final. */
+/** A case makes payments and returns what its link shows once all of them are final. */
 export type PaymentRow<Family> = readonly [
   name: string,
   pay: (context: RowContext<Family>) => Promise<OwnerLinkView>,
 ];
 
-/** Tests rows on one chain, which is watched all along. */
+/** Runs payment cases on one chain that is watched the whole time. */
 export const testPaymentRows = <Family extends LocalFamily>(
   startChain: () => Promise<Family>,
   paymentRows: readonly PaymentRow<Family>[],
@@ -75,7 +79,7 @@ export const testPaymentRows = <Family extends LocalFamily>(
   });
 };
 
-/** Payments of one block stand in no order of their own. */
+/** Sorts the payments, because those of one block have no defined order. */
 const sortPayments = (link: OwnerLinkView): OwnerLinkView => ({
   ...link,
   payments: link.payments.toSorted((first, second) =>

@@ -11,7 +11,7 @@ import {
 const baseUnitsOf6Decimals = 1_000_000n;
 const baseUnitsOf18Decimals = 10n ** 18n;
 
-describe("a payment on a real EVM node, and what its link shows afterwards", () => {
+describe("a payment on a real EVM node", () => {
   let chain: LocalEvmChain;
   let system: PaymentSystem;
 
@@ -25,7 +25,7 @@ describe("a payment on a real EVM node, and what its link shows afterwards", () 
     await chain?.close();
   });
 
-  test("is processing once seen, and completes the link once its block is final", async () => {
+  test("is processing when first seen, and completes the link once its block is final", async () => {
     const link = await system.createLink({ toAmount: "25" });
     const hash = await chain.pay({ ...link, amount: 25n * baseUnitsOf6Decimals });
     await chain.mine();
@@ -43,7 +43,7 @@ describe("a payment on a real EVM node, and what its link shows afterwards", () 
     });
   });
 
-  test("of a part leaves the link active, and the rest completes it", async () => {
+  test("leaves the link active if it is partial, and the rest completes the link", async () => {
     const link = await system.createLink({ toAmount: "25" });
     const firstHash = await chain.pay({ ...link, amount: 10n * baseUnitsOf6Decimals });
     await system.settleAll();
@@ -60,7 +60,7 @@ describe("a payment on a real EVM node, and what its link shows afterwards", () 
     });
   });
 
-  test("of too much is credited whole", async () => {
+  test("is credited in full if it is too high", async () => {
     const link = await system.createLink({ toAmount: "25" });
     const hash = await chain.pay({ ...link, amount: 30_000_001n });
     await system.settleAll();
@@ -71,7 +71,7 @@ describe("a payment on a real EVM node, and what its link shows afterwards", () 
     });
   });
 
-  test("made twice with one reference is two payments, of which the second came too late", async () => {
+  test("counts as two payments if it is made twice with one reference, and the second one is late", async () => {
     const link = await system.createLink({ toAmount: "25" });
     const firstHash = await chain.pay({ ...link, amount: 25n * baseUnitsOf6Decimals });
     await chain.mine();
@@ -88,7 +88,7 @@ describe("a payment on a real EVM node, and what its link shows afterwards", () 
     );
   });
 
-  test("made twice in one transaction is two payments, each with its own money", async () => {
+  test("counts as two payments if it is made twice in one transaction, each with its own amount", async () => {
     const link = await system.createLink({ toAmount: "100" });
     const hash = await chain.payInOneTransaction([
       { ...link, amount: 10n * baseUnitsOf6Decimals },
@@ -103,7 +103,7 @@ describe("a payment on a real EVM node, and what its link shows afterwards", () 
     );
   });
 
-  test("twice of one amount in one transaction counts each transfer once", async () => {
+  test("counts each transfer once if one transaction has two of the same amount", async () => {
     const link = await system.createLink({ toAmount: "100" });
     const hash = await chain.payInOneTransaction([
       { ...link, amount: 10n * baseUnitsOf6Decimals },
@@ -117,7 +117,7 @@ describe("a payment on a real EVM node, and what its link shows afterwards", () 
     });
   });
 
-  test("in the wrong token is kept and not counted", async () => {
+  test("in the wrong token is stored and not applied", async () => {
     const link = await system.createLink({ toAmount: "25" });
     const hash = await chain.pay({ ...link, amount: 25n * baseUnitsOf6Decimals, token: "other6" });
     await system.settleAll();
@@ -127,14 +127,14 @@ describe("a payment on a real EVM node, and what its link shows afterwards", () 
     });
   });
 
-  test("in a token that no catalogue knows changes nothing", async () => {
+  test("in a token outside the catalogue changes nothing", async () => {
     const link = await system.createLink({ toAmount: "25" });
     await chain.pay({ ...link, amount: 25n * baseUnitsOf6Decimals, token: "unlisted" });
     await system.settleAll();
     expect(await system.readLink(link.id)).toEqual(unpaidLink);
   });
 
-  test("to the wrong destination is kept and not counted", async () => {
+  test("to the wrong destination is stored and not applied", async () => {
     const link = await system.createLink({ toAmount: "25" });
     const to = "0x2222222222222222222222222222222222222222";
     const hash = await chain.pay({ ...link, to, amount: 25n * baseUnitsOf6Decimals });
@@ -152,7 +152,7 @@ describe("a payment on a real EVM node, and what its link shows afterwards", () 
     expect(await system.readLink(link.id)).toEqual(unpaidLink);
   });
 
-  test("of 0 is no payment; of one base unit it is, and uses up a link of one use (rule STATE-11)", async () => {
+  test("of 0 is ignored, and of one base unit completes a single-use link (rule STATE-11)", async () => {
     const link = await system.createLink({ toAmount: "25", maxUsage: 1 });
     await chain.pay({ ...link, amount: 0n });
     await system.settleAll();
@@ -166,7 +166,7 @@ describe("a payment on a real EVM node, and what its link shows afterwards", () 
     });
   });
 
-  test("in a token that takes a fee counts for what arrived", async () => {
+  test("in a token that charges a fee is credited with the received amount", async () => {
     const link = await system.createLink({ toAmount: "100", tokenId: "fee" });
     const hash = await chain.pay({ ...link, amount: 100n * baseUnitsOf6Decimals, token: "fee" });
     await system.settleAll();
@@ -177,14 +177,14 @@ describe("a payment on a real EVM node, and what its link shows afterwards", () 
     });
   });
 
-  test("in a token that moves nothing changes nothing", async () => {
+  test("in a token whose transfer moves nothing changes nothing", async () => {
     const link = await system.createLink({ toAmount: "100", tokenId: "idle" });
     await chain.pay({ ...link, amount: 100n * baseUnitsOf6Decimals, token: "idle" });
     await system.settleAll();
     expect(await system.readLink(link.id)).toEqual(unpaidLink);
   });
 
-  test("in a token that returns no value counts", async () => {
+  test("in a token whose transfer returns no value is applied", async () => {
     const link = await system.createLink({ toAmount: "100", tokenId: "silent" });
     const hash = await chain.pay({ ...link, amount: 100n * baseUnitsOf6Decimals, token: "silent" });
     await system.settleAll();
@@ -195,7 +195,7 @@ describe("a payment on a real EVM node, and what its link shows afterwards", () 
     });
   });
 
-  test("in a token of 18 decimals is exact to the last", async () => {
+  test("in a token of 18 decimals is exact to the last digit", async () => {
     const link = await system.createLink({ toAmount: "100", tokenId: "coin18" });
     const almostFullHash = await chain.pay({
       ...link,
@@ -217,7 +217,7 @@ describe("a payment on a real EVM node, and what its link shows afterwards", () 
     });
   });
 
-  test("in the chain's own coin counts by the proxy's event", async () => {
+  test("in the chain's native coin is applied from the proxy's event", async () => {
     const link = await system.createLink({ toAmount: "2", tokenId: "coin" });
     const hash = await chain.payCoin({ ...link, amount: 2n * baseUnitsOf18Decimals });
     await system.settleAll();
@@ -228,7 +228,7 @@ describe("a payment on a real EVM node, and what its link shows afterwards", () 
     });
   });
 
-  test("to an account that the token's issuer has blocked fails, and nothing is recorded", async () => {
+  test("to an account that the token's issuer has blocked fails and is not recorded", async () => {
     const link = await system.createLink({ toAmount: "100", tokenId: "blocking" });
     await chain.blockAccount(link.to);
     await chain.mine();
@@ -243,8 +243,8 @@ describe("a payment on a real EVM node, and what its link shows afterwards", () 
     expect(await system.readLink(link.id)).toEqual(unpaidLink);
   });
 
-  // The last test: it moves the time, which does not go back.
-  test("is late if it is seen after the expiry: a second before it by the chain's time counts, at it does not (rule STATE-15)", async () => {
+  // This test comes last, because it advances the chain's time permanently.
+  test("seen after the expiry is applied if its block is a second before the expiry, and late if it is at the expiry (rule STATE-15)", async () => {
     const expiresAt = Math.floor(Date.now() / 1000) + 3_600;
     const expirationDate = new Date(expiresAt * 1000).toISOString();
     const inTimeLink = await system.createLink({ toAmount: "25", expirationDate });

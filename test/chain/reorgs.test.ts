@@ -5,14 +5,14 @@ import { createAppliedPayment } from "../rig/expected-payments.ts";
 
 const baseUnitsPerToken = 1_000_000n;
 const finalityBlocks = 3;
-/** The node's finalized block is twice as far behind its head. */
+/** The node's finalized block is twice this far behind its head. */
 const slotsInEpoch = 4;
 const blocksUntilFinal = 2 * slotsInEpoch;
 
 const isSettled = ({ payments }: { payments: { status: string }[] }) =>
   payments.some(({ status }) => status === "settled");
 
-describe(`a chain that reorganises, watched with ${finalityBlocks} blocks of patience`, () => {
+describe(`a chain reorg with payments that settle after ${finalityBlocks} blocks`, () => {
   let chain: LocalEvmChain;
   let system: PaymentSystem;
 
@@ -28,7 +28,7 @@ describe(`a chain that reorganises, watched with ${finalityBlocks} blocks of pat
     await chain?.close();
   });
 
-  /** A link of 100 and a payment of 10 on it, in the newest block and shown as processing. */
+  /** Creates a link of 100 with a payment of 10 in the newest block, shown as processing. */
   const createPaidLink = async () => {
     const link = await system.createLink({ toAmount: "100" });
     const hash = await chain.pay({ ...link, amount: 10n * baseUnitsPerToken });
@@ -37,7 +37,7 @@ describe(`a chain that reorganises, watched with ${finalityBlocks} blocks of pat
     return { link, hash, raw: await chain.readRawTransaction(hash) };
   };
 
-  /** What a link's owner is shown matches what really is in the chain. */
+  /** Expects the owner's view of a link to match the chain. */
   const expectMatchesChain = async (link: { id: string; to: string }) => {
     const { amount } = await chain.readReceived(link.to, "usdc", await chain.readHeadNumber());
     expect(await system.readLink(link.id)).toMatchObject({
@@ -46,7 +46,7 @@ describe(`a chain that reorganises, watched with ${finalityBlocks} blocks of pat
   };
 
   test.each([1, finalityBlocks - 1, finalityBlocks])(
-    "of depth %i takes a payment away that was processing; back again, it settles once",
+    "of depth %i orphans a processing payment, which settles once if it is mined again",
     async (depth) => {
       await system.startWatcher();
       const { link, hash, raw: rawTransaction } = await createPaidLink();
@@ -71,7 +71,7 @@ describe(`a chain that reorganises, watched with ${finalityBlocks} blocks of pat
     },
   );
 
-  test("has failed a payment once a final block holds another transaction of its nonce", async () => {
+  test("fails a payment once a final block contains another transaction with its nonce", async () => {
     await system.startWatcher();
     const { link, hash, raw: rawTransaction } = await createPaidLink();
     await chain.reorg(1);
@@ -94,7 +94,7 @@ describe(`a chain that reorganises, watched with ${finalityBlocks} blocks of pat
     await expectMatchesChain(link);
   });
 
-  test("may mine the same transaction in another block: it is one payment", async () => {
+  test("that mines the same transaction in another block does not duplicate the payment", async () => {
     await system.startWatcher();
     const { link, hash, raw: rawTransaction } = await createPaidLink();
     await chain.mine(1);
@@ -108,7 +108,7 @@ describe(`a chain that reorganises, watched with ${finalityBlocks} blocks of pat
     await expectMatchesChain(link);
   });
 
-  test("may mine the same transaction at another log position: it is one payment", async () => {
+  test("that mines the same transaction at another log index does not duplicate the payment", async () => {
     await system.startWatcher();
     const otherLink = await system.createLink({ toAmount: "100" });
     const firstHash = await chain.pay({ ...otherLink, amount: 7n * baseUnitsPerToken, payer: 1 });
@@ -134,7 +134,7 @@ describe(`a chain that reorganises, watched with ${finalityBlocks} blocks of pat
   });
 
   test.each([0, finalityBlocks])(
-    "of what is %i blocks deep may mine it with another number of logs: it is one payment",
+    "of %i blocks that mines the same transaction with another number of logs does not duplicate the payment",
     async (depth) => {
       await system.startWatcher();
       const link = await system.createLink({ toAmount: "100" });
@@ -160,7 +160,7 @@ describe(`a chain that reorganises, watched with ${finalityBlocks} blocks of pat
     },
   );
 
-  test("while nobody watches is found when somebody does again", async () => {
+  test("without a running watcher is detected when a watcher starts again", async () => {
     const firstWatcher = await system.startWatcher();
     const { link, hash } = await createPaidLink();
     const keptLink = await system.createLink({ toAmount: "100" });
@@ -184,7 +184,7 @@ describe(`a chain that reorganises, watched with ${finalityBlocks} blocks of pat
     await expectMatchesChain(keptLink);
   });
 
-  test("that takes away what had settled leaves the credit, flags it until it is back, and watches on", async () => {
+  test("that orphans a settled payment leaves the credit, flags it until it is mined again, and keeps watching", async () => {
     await system.startWatcher();
     const { link, hash, raw: rawTransaction } = await createPaidLink();
     await chain.mine(finalityBlocks);
@@ -205,7 +205,7 @@ describe(`a chain that reorganises, watched with ${finalityBlocks} blocks of pat
     });
   });
 
-  test("past a final block halts the watching of this chain and of nothing else (rule CHAIN-7)", async () => {
+  test("past a final block halts the watch of this chain and of no other (rule CHAIN-7)", async () => {
     await system.close();
     const otherChain = await startEvmChain({ slotsInEpoch, chainId: "1338" });
     const settings = { finality: { blocks: finalityBlocks } };

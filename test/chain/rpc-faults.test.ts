@@ -12,7 +12,7 @@ const baseUnitsPerToken = 1_000_000n;
 const finalityBlocks = 2;
 const paymentCount = 4;
 
-describe("a chain whose RPC providers fail", () => {
+describe("a chain with faulty RPC providers", () => {
   let chain: LocalEvmChain;
   let system: PaymentSystem;
   let firstRpc: ScriptedRpc;
@@ -41,7 +41,7 @@ describe("a chain whose RPC providers fail", () => {
 
   const createLink = () => system.createLink({ toAmount: "1000" });
 
-  /** Pays a link in each of a few blocks and lets the last one become final. */
+  /** Pays a link in each of a few blocks and waits until the last one is final. */
   const payInSuccessiveBlocks = async (link: {
     reference: string;
     to: string;
@@ -55,7 +55,7 @@ describe("a chain whose RPC providers fail", () => {
     return hashes;
   };
 
-  /** Nothing is missed and nothing doubled: each payment once, and the sum to the unit. */
+  /** Expects each payment exactly once, and the exact sum. */
   const expectAllApplied = async (
     link: { id: string },
     hashes: readonly string[],
@@ -91,7 +91,7 @@ describe("a chain whose RPC providers fail", () => {
   ];
 
   test.each(transientFaults)(
-    "given %s, misses nothing and doubles nothing",
+    "given %s, misses and duplicates nothing",
     async (_name, fault, schedule) => {
       await system.startWatcher([firstRpc.url]);
       const link = await createLink();
@@ -103,8 +103,9 @@ describe("a chain whose RPC providers fail", () => {
     },
   );
 
-  // A node that returned the tag before and rejects it now stops the watch, so the fault comes first.
-  test("given a node without a finalized tag, misses nothing and doubles nothing", async () => {
+  // The fault starts first, because a node that returned the tag before and rejects it now halts
+  // the watch.
+  test("given a node without a finalized tag, misses and duplicates nothing", async () => {
     const activeFault = firstRpc.injectFault({ kind: "no_tags" });
     await system.startWatcher([firstRpc.url]);
     const link = await createLink();
@@ -114,7 +115,7 @@ describe("a chain whose RPC providers fail", () => {
     await expectAllApplied(link, hashes);
   });
 
-  test("given a head that goes back, takes nothing for gone", async () => {
+  test("given a head that goes back, does not drop any payment", async () => {
     await system.startWatcher([firstRpc.url]);
     const link = await createLink();
     const hash = await chain.pay({ ...link, amount: 5n * baseUnitsPerToken });
@@ -128,7 +129,7 @@ describe("a chain whose RPC providers fail", () => {
     await expectAllApplied(link, [hash]);
   });
 
-  test("given an answer that comes too late, asks again", async () => {
+  test("given a response that comes too late, repeats the request", async () => {
     await system.startWatcher([firstRpc.url]);
     const link = await createLink();
     await system.waitUntilScanned();
@@ -138,7 +139,7 @@ describe("a chain whose RPC providers fail", () => {
     await expectAllApplied(link, hashes);
   });
 
-  test("given all providers down and back, catches up with what came meanwhile", async () => {
+  test("given an outage of all providers, catches up afterwards", async () => {
     const urls = [firstRpc.url, secondRpc.url];
     await system.startWatcher(urls);
     const link = await createLink();
@@ -155,7 +156,7 @@ describe("a chain whose RPC providers fail", () => {
   });
 
   test.each(["first", "second"])(
-    "given two providers of which the %s sees no logs, believes the other and counts it",
+    "given two providers of which the %s returns no logs, uses the other one and reports the difference",
     async (faultyProvider) => {
       const watcher = await system.startWatcher([firstRpc.url, secondRpc.url]);
       const link = await createLink();
@@ -170,12 +171,12 @@ describe("a chain whose RPC providers fail", () => {
     },
   );
 
-  test("given empty logs of many final blocks, finds them by the second pass", async () => {
+  test("given empty logs for many final blocks, finds the payments by the audit", async () => {
     const urls = [firstRpc.url, secondRpc.url];
     await (await system.startWatcher(urls)).stop();
     const link = await createLink();
     const hashes = await payInSuccessiveBlocks(link);
-    // More than are read with their headers, whose blooms would tell.
+    // More blocks than are read with their headers, whose blooms would reveal the fault.
     await chain.mine(150);
     const activeFault = firstRpc.injectFault({ kind: "empty_logs" });
     const watcher = await system.startWatcher(urls);

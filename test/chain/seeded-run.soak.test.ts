@@ -23,10 +23,11 @@ const blocksPerReorg = 25;
 const blocksPerFault = 40;
 const blocksPerRestart = 400;
 /**
- * The watcher is kept this near to the head, so that it has seen the blocks that reorgs take away.
+ * The maximum distance of the watcher from the head. It ensures that the watcher has read the
+ * blocks that reorgs replace.
  */
 const lagBlocksMax = 10;
-/** To start everything, and for each block to wait for the watcher, on a machine that is busy otherwise. */
+/** Time to start all services, and for the watcher to process each block on a busy machine. */
 const runMsMax = 300_000 + blockCount * 500;
 
 type RandomBelow = (bound: number) => number;
@@ -51,7 +52,7 @@ describe(`${paymentCount} payments over ${blockCount} blocks with reorgs and fau
   });
 
   test(
-    "what each link was credited is what finally reached its owner, to the unit",
+    "credits each link with exactly the amount that finally reached its owner",
     async () => {
       const random = createRandom(seed);
       const links = [];
@@ -60,9 +61,9 @@ describe(`${paymentCount} payments over ${blockCount} blocks with reorgs and fau
       }
       const startBlock = await chain.readHeadNumber();
       let watcher = await system.startWatcher();
-      // A watch begins at the last final block that exists.
+      // A watch starts at the last final block.
       await system.waitUntilScanned();
-      /** The transactions of the newest blocks, the newest last. */
+      /** The transactions of the newest blocks, in block order. */
       const recentPayments: SentPayment[][] = [];
       let paidCount = 0;
       for (let mined = 1; mined <= blockCount; mined += 1) {
@@ -114,7 +115,7 @@ describe(`${paymentCount} payments over ${blockCount} blocks with reorgs and fau
     );
   };
 
-  /** Whether no final payment waits to be settled, and no event to be applied. */
+  /** Returns whether every final payment is settled and every event is applied. */
   const isAllPublished = async (finalizedBlock: number): Promise<boolean> => {
     const { auditedTo } = await system.readProgress();
     if (auditedTo === null || auditedTo < finalizedBlock) return false;
@@ -130,7 +131,7 @@ describe(`${paymentCount} payments over ${blockCount} blocks with reorgs and fau
   type Link = { id: string; to: string };
   type LinkTotals = Record<string, { amount: string; count: number }>;
 
-  /** Read from the node itself, by the token's own events only. */
+  /** Reads the totals from the node itself, using only the token's own events. */
   const readTotalsFromChain = async (
     links: readonly Link[],
     toBlock: number,
@@ -143,7 +144,7 @@ describe(`${paymentCount} payments over ${blockCount} blocks with reorgs and fau
     return totals;
   };
 
-  /** What links-api has credited, in base units, and its own count of payments. */
+  /** Reads the amounts that links-api has credited, in base units, and its count of payments. */
   const readCreditedTotals = async (links: readonly Link[]): Promise<LinkTotals> => {
     const { rows } = await system.linksDatabase.query<{
       id: string;
@@ -160,8 +161,8 @@ describe(`${paymentCount} payments over ${blockCount} blocks with reorgs and fau
 });
 
 /**
- * Replaces the newest blocks. Of what each payer had paid there, the first payments are mined
- * again, in any of the new blocks. The others are gone, and later payments use their nonces.
+ * Replaces the newest blocks. Of each payer's payments there, the first ones are mined again in any
+ * of the new blocks. The others are dropped, and later payments reuse their nonces.
  */
 const reorganizeChain = async (
   chain: LocalEvmChain,
@@ -178,7 +179,7 @@ const reorganizeChain = async (
     const remainingCount = remainingCounts[sentPayment.payer] ?? 0;
     remainingCounts[sentPayment.payer] = remainingCount - 1;
     if (remainingCount <= 0) continue;
-    // Never a lower block: the payments of one payer stay in the order of their nonces.
+    // The offset never decreases, because the payments of one payer must stay in nonce order.
     offset = Math.min(depth - 1, offset + random(2));
     reminedPayments[offset]?.push(sentPayment);
     reminedTransactions.push({ raw: await chain.readRawTransaction(sentPayment.hash), offset });
@@ -211,7 +212,7 @@ const pickRandom = <T>(random: RandomBelow, items: readonly T[]): T => {
   return item;
 };
 
-/** Mulberry32: small, and the same on every machine. */
+/** Mulberry32: a small generator that returns the same numbers on every machine. */
 const createRandom = (seed: number): RandomBelow => {
   let state = seed >>> 0;
   return (bound) => {

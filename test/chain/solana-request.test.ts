@@ -28,8 +28,8 @@ import {
 } from "@payment-links/settlement-listener/testing/start-solana-chain";
 
 /*
- * A wallet scans a link's transaction request, asks for the transaction, signs it and sends it: what
- * the link shows then. Both services over a real Solana VM.
+ * A wallet scans a link's transaction request, requests the transaction, signs it and sends it. The
+ * tests then check what the link shows. Both services run on a real Solana VM.
  */
 
 const finalizedLag = 4;
@@ -87,7 +87,7 @@ const createSystem = async () => {
         "the payment is seen",
         async () => (await readCheckout(id)).pendingPayments.length > 0,
       ),
-    /** Makes blocks until a link shows something. */
+    /** Mines blocks until the link satisfies the predicate. */
     mineUntilShown: (
       id: string,
       predicate: (link: Awaited<ReturnType<typeof readCheckout>>) => boolean,
@@ -113,14 +113,15 @@ const createSystem = async () => {
       const headers = { cookie: `session-links=${session}` };
       const { json } = await post("/console/api/payment-links", { toAmount }, headers);
       const id = String(json.id);
-      // The listener finds what was paid before that with the next slot only, and slots come by hand here.
+      // The listener would find an earlier payment only with the next slot, and this test creates
+      // slots manually.
       await waitUntil("the listener has received the link", async () => {
         const { rowCount } = await database.query("SELECT 1 FROM links WHERE id = $1", [id]);
         return rowCount === 1;
       });
       return { id, owner: walletAddress };
     },
-    /** What a wallet does with the request's address. */
+    /** Requests the transaction from the link's URL, as a wallet does. */
     requestTransaction: (id: string, account: string) =>
       post(`/checkout/solana/${id}`, { account }),
     close: async () => {
@@ -148,15 +149,15 @@ const createOwner = (tokenId: string, walletAddress: string): Account =>
     ],
   });
 
-describe("a link that is paid by a transaction request of Solana Pay", () => {
+describe("a link that is paid by a Solana Pay transaction request", () => {
   const system = useRig(createSystem);
   const getPayer = (index: 0 | 1 | 2 = 0): string => system.chain.payers[index] ?? "";
 
   test.each([
-    ["USDC, to an owner without an account", "usdc", false, "2.5", 2_500_000n],
-    ["USDC, to an owner with one", "usdc", true, "2.5", 2_500_000n],
+    ["USDC, to an owner without a token account", "usdc", false, "2.5", 2_500_000n],
+    ["USDC, to an owner with a token account", "usdc", true, "2.5", 2_500_000n],
     ["a coin of 9 decimals, to its last digit", "coin9", false, "0.000000001", 1n],
-    ["a token of Token-2022, to an owner without an account", "newer", false, "2.5", 2_500_000n],
+    ["a Token-2022 token, to an owner without a token account", "newer", false, "2.5", 2_500_000n],
   ] as const)("%s settles", async (_name, tokenName, isReady, toAmount, baseUnits) => {
     const { chain } = system;
     const link = await system.createLink(tokenName, toAmount);
@@ -168,7 +169,7 @@ describe("a link that is paid by a transaction request of Solana Pay", () => {
     chain.send(signedTransaction);
     chain.mine();
     await system.waitUntilSeen(link.id);
-    // Who scans once more while it is on its way is given no second one.
+    // A payer who scans again while the payment is in progress does not get a second transaction.
     expect((await system.requestTransaction(link.id, getPayer(1))).json.errors[0].code).toBe(
       "PAYMENT_SEEN",
     );
@@ -182,7 +183,7 @@ describe("a link that is paid by a transaction request of Solana Pay", () => {
     ]);
   });
 
-  test("a token that takes a fee pays what arrives, and the next request is for the rest", async () => {
+  test("in a token that charges a fee is credited with the received amount, and the next request is for the rest", async () => {
     const { chain } = system;
     const link = await system.createLink("fee", "100");
     const payOnce = async () => {
@@ -196,14 +197,14 @@ describe("a link that is paid by a transaction request of Solana Pay", () => {
     expect((await system.readCheckout(link.id)).remainingAmount).toBe("0.01");
   });
 
-  test("two wallets that ask at once and both pay make two payments, and no harm", async () => {
+  test("accepts two payments by two wallets that request the transaction at the same time", async () => {
     const { chain } = system;
     const link = await system.createLink("usdc", "2");
     const [firstResponse, secondResponse] = await Promise.all([
       system.requestTransaction(link.id, getPayer(0)),
       system.requestTransaction(link.id, getPayer(1)),
     ]);
-    // Both make the owner's account: whoever is second finds it there.
+    // Both transactions create the owner's token account. The second one finds it already created.
     chain.send(await chain.signEncoded(firstResponse.json.transaction, 0));
     chain.send(await chain.signEncoded(secondResponse.json.transaction, 1));
     await system.mineUntilShown(link.id, ({ status }) => status === "completed");
@@ -213,7 +214,7 @@ describe("a link that is paid by a transaction request of Solana Pay", () => {
     );
   });
 
-  test("an account that has nothing is told so, and one of another's key cannot sign", async () => {
+  test("informs a payer about an empty account, and rejects a signature of another key", async () => {
     const { chain } = system;
     const link = await system.createLink("usdc", "2");
     const { json } = await system.requestTransaction(link.id, freshAddress());
@@ -222,8 +223,9 @@ describe("a link that is paid by a transaction request of Solana Pay", () => {
     await expect(chain.signEncoded(requestResponse.json.transaction, 1)).rejects.toThrow();
   });
 
-  // Guards money: a link to a token account would complete, and nobody could ever spend what it received.
-  test("to a token account is never given instructions, and to a vault it is (rule CHAIN-26)", async () => {
+  // Guards money: a link to a token account would complete, but nobody could ever spend what it
+  // received.
+  test("to a token account never has instructions, while a link to a vault has them (rule CHAIN-26)", async () => {
     const { chain } = system;
     const owner = freshAddress();
     await chain.createAssociatedAccount(owner, "usdc");
@@ -247,7 +249,7 @@ describe("a link that is paid by a transaction request of Solana Pay", () => {
     expect((await system.requestTransaction(payable.id, getPayer())).status).toBe(200);
   });
 
-  test("while the chain's node is away no transaction is made, and nothing was paid", async () => {
+  test("offers no transaction while the chain's node is unavailable", async () => {
     const link = await system.createLink("usdc", "2");
     const unknownLinkResponse = await system.requestTransaction(
       "plink_01m7y4kb9sfvktcnzb0r3g9a0s",
@@ -260,7 +262,8 @@ describe("a link that is paid by a transaction request of Solana Pay", () => {
       503,
       "Solana cannot be reached right now. Nothing was paid; try again soon.",
     ]);
-    // The destination was checked when its wallet was added: the page does not wait for the node.
+    // The destination was checked when its wallet was added, so the page does not wait for the
+    // node.
     expect(await system.readCheckout((await system.createLink("usdc", "2")).id)).toMatchObject({
       instructions: { amount: "2" },
       reason: null,

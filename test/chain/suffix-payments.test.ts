@@ -14,10 +14,10 @@ import {
 
 const baseUnitsPerToken = 1_000_000n;
 const finalityBlocks = 2;
-/** One code, "wallet", of schema 0. */
+/** One attribution code, "wallet", of schema 0. */
 const attribution = `77616c6c65740600${"8021".repeat(8)}`;
 
-describe("a transfer that names its link by a suffix, and what its link shows afterwards", () => {
+describe("a transfer that names its link by a suffix", () => {
   let chain: LocalEvmChain;
   let system: PaymentSystem;
 
@@ -32,14 +32,14 @@ describe("a transfer that names its link by a suffix, and what its link shows af
     await chain?.close();
   });
 
-  /** A link whose owner's address the watcher knows. */
+  /** Creates a link and waits until the watcher knows the owner's address. */
   const createLink = async (options: Partial<LinkOptions> = {}) => {
     const link = await system.createLink({ toAmount: "25", ...options });
     await system.waitForOwnerAddress(link.to);
     return link;
   };
 
-  test("is processing once seen, and completes the link once its block is deep enough", async () => {
+  test("is processing when first seen, and completes the link once its block is deep enough", async () => {
     const link = await createLink();
     const hash = await chain.payBySuffix({ ...link, amount: 25n * baseUnitsPerToken });
     await chain.mine();
@@ -60,8 +60,8 @@ describe("a transfer that names its link by a suffix, and what its link shows af
 
   test.each([
     ["in parts", [10n, 15n], "25"],
-    ["too much", [30n], "30"],
-  ])("%s counts as what arrived", async (_case, amounts, arrivedAmount) => {
+    ["of too much", [30n], "30"],
+  ])("%s is credited with the received amount", async (_case, amounts, arrivedAmount) => {
     const link = await createLink();
     for (const amount of amounts)
       await chain.payBySuffix({ ...link, amount: amount * baseUnitsPerToken });
@@ -73,7 +73,7 @@ describe("a transfer that names its link by a suffix, and what its link shows af
     expect(await system.countDeposits(link.to)).toBe(0);
   });
 
-  test("made twice is two payments, of which the second came too late", async () => {
+  test("counts as two payments if it is made twice, and the second one is late", async () => {
     const link = await createLink();
     const firstHash = await chain.payBySuffix({ ...link, amount: 25n * baseUnitsPerToken });
     await chain.mine();
@@ -94,8 +94,8 @@ describe("a transfer that names its link by a suffix, and what its link shows af
     );
   });
 
-  // ERC-8021: a wallet and an app each write behind the calldata who they are.
-  test("completes the link where two attributions follow the reference (rule CHAIN-25)", async () => {
+  // ERC-8021: a wallet and an app each append their attribution to the calldata.
+  test("completes the link if two attributions follow the reference (rule CHAIN-25)", async () => {
     const link = await createLink();
     const hash = await chain.payBySuffix(
       { ...link, amount: 25n * baseUnitsPerToken },
@@ -110,7 +110,7 @@ describe("a transfer that names its link by a suffix, and what its link shows af
     expect(await system.countDeposits(link.to)).toBe(0);
   });
 
-  test("beside a payment through the proxy is a payment of its own", async () => {
+  test("is separate from a payment through the proxy", async () => {
     const link = await createLink();
     const directHash = await chain.payBySuffix({ ...link, amount: 10n * baseUnitsPerToken });
     const proxyHash = await chain.pay({ ...link, amount: 15n * baseUnitsPerToken, payer: 1 });
@@ -125,7 +125,7 @@ describe("a transfer that names its link by a suffix, and what its link shows af
     );
   });
 
-  test("to the owner of another link is kept and not counted, on neither link", async () => {
+  test("to the owner of another link is stored and applied to neither link", async () => {
     const link = await createLink();
     const otherLink = await createLink();
     const hash = await chain.payBySuffix({
@@ -142,7 +142,7 @@ describe("a transfer that names its link by a suffix, and what its link shows af
     expect(await system.countDeposits(otherLink.to)).toBe(0);
   });
 
-  test("in another token is kept and not counted", async () => {
+  test("in another token is stored and not applied", async () => {
     const link = await createLink();
     const hash = await chain.payBySuffix({
       ...link,
@@ -156,7 +156,7 @@ describe("a transfer that names its link by a suffix, and what its link shows af
     });
   });
 
-  test("in a token that takes a fee counts for what arrived", async () => {
+  test("in a token that charges a fee is credited with the received amount", async () => {
     const link = await createLink({ toAmount: "100", tokenId: "fee" });
     const hash = await chain.payBySuffix({
       ...link,
@@ -171,7 +171,7 @@ describe("a transfer that names its link by a suffix, and what its link shows af
     });
   });
 
-  test("after the link's end, by its block's time and when it was seen, is kept and not counted", async () => {
+  test("after the link's expiry, both by block time and when first seen, is stored and not applied", async () => {
     const headBlock = await chain.client.getBlock();
     const expiresAtSeconds =
       Math.max(Number(headBlock.timestamp), Math.floor(Date.now() / 1_000)) + 300;
@@ -195,7 +195,7 @@ describe("a transfer that names its link by a suffix, and what its link shows af
         ]),
     ],
     [
-      "with bytes behind the reference, twice",
+      "with extra bytes after the reference, twice",
       async (link) => {
         const pay = (payer: 0 | 1) =>
           chain.payBySuffix(
@@ -218,7 +218,7 @@ describe("a transfer that names its link by a suffix, and what its link shows af
         await pay(1);
       },
     ],
-  ])("%s, is no payment, and two deposits that the owner assigns", async (_case, pay) => {
+  ])("%s, is not a payment but two deposits that the owner assigns", async (_case, pay) => {
     const link = await createLink();
     await pay(link);
     await system.settleAll();
@@ -226,7 +226,7 @@ describe("a transfer that names its link by a suffix, and what its link shows af
     expect(await system.countDeposits(link.to)).toBe(2);
   });
 
-  test("of 0, or to nobody's address, changes nothing", async () => {
+  test("of 0, or to an unknown address, changes nothing", async () => {
     const link = await createLink();
     const unknownAddress = "0x2222222222222222222222222222222222222222";
     await chain.payBySuffix({ ...link, amount: 0n });
@@ -241,7 +241,7 @@ describe("a transfer that names its link by a suffix, and what its link shows af
     expect(await system.countDeposits(link.to)).toBe(0);
   });
 
-  test("that failed in its block changes nothing", async () => {
+  test("that fails in its block changes nothing", async () => {
     const link = await createLink();
     const hash = await chain.payBySuffix({ ...link, amount: 10n ** 40n });
     await system.settleAll();
@@ -251,12 +251,12 @@ describe("a transfer that names its link by a suffix, and what its link shows af
     expect(await system.readLink(link.id)).toEqual(unpaidLink);
   });
 
-  test("is found before its link is heard of, and counts once it is", async () => {
+  test("is found before its link is received, and is applied afterwards", async () => {
     const ownerLink = await createLink();
     system.holdLinkEvents(true);
     try {
       const link = await system.createLink({ toAmount: "25" });
-      // Its owner is known: the money goes where another link of theirs is paid.
+      // The owner is already known, because another link of the same owner uses this address.
       const hash = await chain.payBySuffix({
         ...link,
         to: ownerLink.to,
@@ -278,7 +278,7 @@ describe("a transfer that names its link by a suffix, and what its link shows af
   });
 
   test.each([1, finalityBlocks])(
-    "is taken away by a reorg of depth %i while it is processing; back again, it settles once",
+    "is orphaned by a reorg of depth %i while processing, and settles once if it is mined again",
     async (depth) => {
       const link = await createLink({ toAmount: "100" });
       const hash = await chain.payBySuffix({ ...link, amount: 10n * baseUnitsPerToken });
@@ -303,7 +303,7 @@ describe("a transfer that names its link by a suffix, and what its link shows af
     },
   );
 
-  test("has failed once a final block holds another transaction of its nonce", async () => {
+  test("fails once a final block contains another transaction with its nonce", async () => {
     const link = await createLink();
     const hash = await chain.payBySuffix({ ...link, amount: 10n * baseUnitsPerToken });
     await chain.mine();
@@ -318,7 +318,7 @@ describe("a transfer that names its link by a suffix, and what its link shows af
     expect(updatedLink).toMatchObject({ ...unpaidLink, payments: [{ sourceTransaction: hash }] });
   });
 
-  test("settles though its watcher was away in between", async () => {
+  test("settles even if its watcher was down in between", async () => {
     const link = await createLink();
     await chain.payBySuffix({ ...link, amount: 25n * baseUnitsPerToken });
     await chain.mine();

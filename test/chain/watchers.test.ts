@@ -9,7 +9,7 @@ import { waitUntil } from "@payment-links/runtime/testing";
 const baseUnitsPerToken = 1_000_000n;
 const finalityBlocks = 2;
 
-describe("watchers that come, go and are killed", () => {
+describe("watchers that start, stop and crash", () => {
   let chain: LocalEvmChain;
   let system: PaymentSystem;
 
@@ -25,7 +25,7 @@ describe("watchers that come, go and are killed", () => {
     await chain?.close();
   });
 
-  test("a payment is kept for a link of which nothing was heard yet", async () => {
+  test("a payment is stored even if its link has not been received yet", async () => {
     await system.startWatcher();
     system.holdLinkEvents(true);
     const link = await system.createLink({ toAmount: "25" });
@@ -41,7 +41,7 @@ describe("watchers that come, go and are killed", () => {
     });
   });
 
-  test("of two watchers one leads; when it stops the other goes on, and nothing is doubled", async () => {
+  test("with two watchers, one leads, the other takes over when it stops, and nothing is duplicated", async () => {
     const watchers = [await system.startWatcher(), await system.startWatcher()];
     const link = await system.createLink({ toAmount: "100" });
     const hashes: string[] = [];
@@ -65,12 +65,12 @@ describe("watchers that come, go and are killed", () => {
   });
 
   test.each([
-    ["what was seen", 1],
-    ["what was settled", finalityBlocks + 1],
+    ["an observed payment", 1],
+    ["a settled payment", finalityBlocks + 1],
   ])(
-    "killed between scan and commit of %s, its successor tells it once",
+    "after a crash between scan and commit of %s, the next watcher publishes it once",
     async (_case, blockCount) => {
-      // The links have to be known before the process to be killed watches alone.
+      // The links must be received before the process that is killed becomes the only watcher.
       const firstWatcher = await system.startWatcher();
       const link = await system.createLink({ toAmount: "25" });
       await system.waitForLinkReceived(link.id);
@@ -101,7 +101,7 @@ describe("watchers that come, go and are killed", () => {
     },
   );
 
-  /** Blocks the writing of events, so that a transaction stops between its rows and its commit. */
+  /** Blocks writes to the outbox, so that a transaction stops between its rows and its commit. */
   const lockOutbox = async () => {
     const client = new Client({ connectionString: system.settlements.database.adminUrl });
     await client.connect();

@@ -17,7 +17,7 @@ const rig = useCheckout();
 const owner = { links: ["https://example.test/tea"], bio: "Loose leaf" };
 const walletNames = ["One", "Two"];
 
-/** Presses Tab until the focus is on a button of that name. */
+/** Presses Tab until a button with that name has focus. */
 const focusByTab = async ({ page }: Payer, name: string | RegExp): Promise<void> => {
   const button = page.getByRole("button", { name });
   await button.first().waitFor();
@@ -28,7 +28,7 @@ const focusByTab = async ({ page }: Payer, name: string | RegExp): Promise<void>
 };
 
 describe("a payer without a mouse", () => {
-  test("reaches everything on the checkout in its order, and sees where they are", async () => {
+  test("reaches everything on the checkout in order, with a visible focus", async () => {
     const payer = await rig.createPayer({ toAmount: "25", owner, walletNames });
     await payer.goTo(payer.link.pageUrl);
     await payer.waitForText("Pay 25 USDC");
@@ -38,7 +38,7 @@ describe("a payer without a mouse", () => {
     expect(await walkByKeyboard(payer.page)).toEqual([]);
   });
 
-  test("pays by Tab and Enter alone", async () => {
+  test("pays with Tab and Enter only", async () => {
     const payer = await rig.createPayer({ toAmount: "25", walletNames });
     await payer.goTo(payer.link.pageUrl);
     await focusByTab(payer, /^Pay /);
@@ -61,8 +61,8 @@ describe("a payer without a mouse", () => {
   });
 });
 
-describe("a payer who sees little", () => {
-  test("reads all of a checkout at twice the size of its text, on a phone", async () => {
+describe("a payer with low vision", () => {
+  test("can read the whole checkout at twice the text size, on a phone", async () => {
     const viewport = { width: 390, height: 844 };
     const payer = await rig.createPayer(
       { toAmount: "1234567.25", owner, walletNames },
@@ -78,8 +78,8 @@ describe("a payer who sees little", () => {
   });
 });
 
-describe("a payer who wants less motion", () => {
-  test("sees nothing move", async () => {
+describe("a payer who prefers reduced motion", () => {
+  test("sees no animation", async () => {
     const payer = await rig.createPayer({ toAmount: "25", owner }, { reducedMotion: "reduce" });
     await payer.goTo(payer.link.pageUrl);
     await payer.waitForText("Pay 25 USDC");

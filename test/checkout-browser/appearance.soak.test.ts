@@ -19,28 +19,28 @@ const rig = useCheckout();
 
 describe("the checkout", () => {
   test.each(checkoutStates)(
-    "at $width px in $colorScheme shows $name without a fault of axe, and nothing beside the window",
+    "at $width px in $colorScheme shows $name with no axe violations and no horizontal overflow",
     (state) => expectAccessibleLayout(rig, state),
   );
 });
 
 describe("a browser without a wallet", () => {
   test.each(devicesWithoutWallet)(
-    "on $device in $colorScheme (script: $javaScriptEnabled) is led on by what fits the device",
+    "on $device in $colorScheme (script: $javaScriptEnabled) offers the alternatives that fit the device",
     (device) => expectAlternativesShown(rig, device),
   );
 });
 
-describe("what people say", () => {
+describe("user-supplied text", () => {
   test.each(hostileTexts)(
-    "is %s: it stands there as text and displaces nothing of the page",
+    "with %s is shown as plain text and displaces nothing on the page",
     (_name, texts) => expectRenderedAsText(rig, texts),
   );
 });
 
-describe("what people say on a receipt", () => {
+describe("user-supplied text on a receipt", () => {
   test.each(hostileTexts.filter(([name]) => /emoji|end|turned/.test(name)))(
-    "is %s: it stands there as text, and nothing beside the window",
+    "with %s is shown as plain text without horizontal overflow",
     async (_name, { description, ...owner }) => {
       const payer = await rig.createPayer(
         { toAmount: "25", description, owner },
@@ -58,9 +58,9 @@ describe("what people say on a receipt", () => {
   );
 });
 
-describe("an owner's colour", () => {
+describe("an owner's color", () => {
   test.each(["#ffff00", "#000000"])(
-    "%s is the ground of the page, and no text stands on it (rule API-32)",
+    "%s is the page background, and no text is placed directly on it (rule API-32)",
     (backgroundColour) => expectColorBehindContent(rig, backgroundColour),
   );
 });

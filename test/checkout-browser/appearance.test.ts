@@ -26,7 +26,8 @@ const firstLoadBytesMax = 40 * 1024;
 const rig = useCheckout();
 
 describe("the checkout", () => {
-  // Each state once, by turns narrow and light, wide and dark; all combinations are in the soak test.
+  // Each state once, alternating between narrow and light, and wide and dark. The soak test covers
+  // all combinations.
   const sampledStates = checkoutStates.filter(({ name, colorScheme, width }) => {
     const isNarrowAndLight =
       [...new Set(checkoutStates.map((state) => state.name))].indexOf(name) % 2 === 0;
@@ -36,12 +37,12 @@ describe("the checkout", () => {
   });
 
   test.each(sampledStates)(
-    "at $width px in $colorScheme shows $name without a fault of axe, and nothing beside the window",
+    "at $width px in $colorScheme shows $name with no axe violations and no horizontal overflow",
     (state) => expectAccessibleLayout(rig, state),
   );
 });
 
-describe("the page of a seller whom the operator has not verified (rule CALLER-38)", () => {
+describe("the page of an unverified seller (rule CALLER-38)", () => {
   const warningTexts = {
     "en-US": "The operator of this site has not verified this seller.",
     "de-DE": "Der Betreiber dieser Website hat diesen Verkäufer nicht geprüft.",
@@ -51,7 +52,7 @@ describe("the page of a seller whom the operator has not verified (rule CALLER-3
     ["en-US", "light"],
     ["de-DE", "dark"],
   ] as const)(
-    "says so beside the seller's name on a small phone, in %s and %s colors, and can be paid",
+    "shows a warning next to the seller's name on a small phone, in %s and %s colors, and can be paid",
     async (locale, colorScheme) => {
       const payer = await rig.createPayer(
         { toAmount: "25", owner: { isVerified: false } },
@@ -69,8 +70,8 @@ describe("the page of a seller whom the operator has not verified (rule CALLER-3
   );
 });
 
-describe("a payer who reads German", () => {
-  test("is told so on every inch of a small phone, and pays", async () => {
+describe("a payer with a German browser", () => {
+  test("sees German text that fits a small phone, and pays", async () => {
     const payer = await rig.createPayer(
       { toAmount: "1234.5" },
       { locale: "de-DE", viewport: { width: 320, height: 568 } },
@@ -95,11 +96,11 @@ describe("a browser without a wallet", () => {
   );
 
   test.each(sampledDevices)(
-    "on $device in $colorScheme (script: $javaScriptEnabled) is led on by what fits the device",
+    "on $device in $colorScheme (script: $javaScriptEnabled) offers the alternatives that fit the device",
     (device) => expectAlternativesShown(rig, device),
   );
 
-  test("and one with a wallet loads no QR code", async () => {
+  test("loads a QR code, unlike a browser with a wallet", async () => {
     const tab = await rig.createPayer(
       { toAmount: "25" },
       { viewport: { width: 1280, height: 900 } },
@@ -113,15 +114,15 @@ describe("a browser without a wallet", () => {
   });
 });
 
-describe("what people say", () => {
+describe("user-supplied text", () => {
   test.each(hostileTexts.filter(([name]) => /script/.test(name)))(
-    "is %s: it stands there as text and displaces nothing of the page",
+    "with %s is shown as plain text and displaces nothing on the page",
     (_name, texts) => expectRenderedAsText(rig, texts),
   );
 });
 
-describe("a receipt on paper", () => {
-  test("is black on white also from a dark screen, without what only a screen needs", async () => {
+describe("a printed receipt", () => {
+  test("is black on white even from a dark screen, without elements that only a screen needs", async () => {
     const payer = await rig.createPayer(
       { toAmount: "25", owner: { backgroundColour: "#1f4fd8" } },
       { colorScheme: "dark", locale: "en-US", timezoneId: "Asia/Tokyo" },
@@ -147,15 +148,15 @@ describe("a receipt on paper", () => {
   });
 });
 
-describe("an owner's colour", () => {
+describe("an owner's color", () => {
   test.each(["#1f4fd8"])(
-    "%s is the ground of the page, and no text stands on it (rule API-32)",
+    "%s is the page background, and no text is placed directly on it (rule API-32)",
     (backgroundColour) => expectColorBehindContent(rig, backgroundColour),
   );
 });
 
 describe("the checkout on a phone", () => {
-  test("has its one action in sight without scrolling, whatever its owner and link say", async () => {
+  test("shows its main action without scrolling, regardless of the owner's and the link's texts", async () => {
     const payer = await rig.createPayer(
       {
         toAmount: "25",
@@ -170,7 +171,7 @@ describe("the checkout on a phone", () => {
     expect((buttonBox?.y ?? Infinity) + (buttonBox?.height ?? 0)).toBeLessThan(667);
   });
 
-  test("groups an amount as its reader does, digit for digit (rule API-28)", async () => {
+  test("groups the digits of an amount by the reader's locale without rounding (rule API-28)", async () => {
     const toAmount = "12345678901234567890.123456";
     const payer = await rig.createPayer({ toAmount }, { locale: "pt-BR" });
     await payer.goTo(payer.link.pageUrl);
@@ -179,8 +180,8 @@ describe("the checkout on a phone", () => {
 
   test.each<[string, boolean]>([
     ["with a wallet", true],
-    ["without one, with the QR code", false],
-  ])("loads less than 40 KiB in all, compressed, %s", async (_case, hasWallet) => {
+    ["without a wallet, including the QR code", false],
+  ])("loads less than 40 KiB in total, compressed, %s", async (_case, hasWallet) => {
     const payer = await rig.createPayer({ toAmount: "25" });
     const tab = hasWallet ? payer : await (await rig.createUser({})).openTab();
     const bodies = new Map<string, Promise<Buffer>>();

@@ -24,11 +24,11 @@ const {
   expectPaymentNotOffered,
 } = useBatches();
 
-describe("a payer whose wallet carries out several calls as one", () => {
-  test("(ready) allows and pays in one transaction, which settles", () =>
+describe("an atomic batch payment", () => {
+  test("approves and pays in one transaction, which settles (capability: ready)", () =>
     expectOneTransaction("ready"));
 
-  test("pays alone where the allowance stands already", async () => {
+  test("becomes a single payment if the allowance already exists", async () => {
     await approveAllowance((25n * baseUnitsPerToken).toString(16));
     const payer = await createPayer();
     await payer.goTo(payer.link.pageUrl);
@@ -38,33 +38,36 @@ describe("a payer whose wallet carries out several calls as one", () => {
   });
 
   test.each(walletRejections.slice(1))(
-    "%s is told so, and may try again",
+    "by a payer %s shows the reason and can be retried",
     (_case, method, walletResponse, expectedText) =>
       expectRejectionExplained(method, walletResponse, expectedText),
   );
 
   test.each(noBatchCodes.slice(1))(
-    "that then cannot (%i) allows and pays one after the other",
+    "falls back to two transactions if the wallet rejects the batch with %i",
     (code) => expectSequentialPayments(code),
   );
 
   test.each<[string, (payer: Payer) => void]>([
     [
-      "says that it does not",
+      "reports no support",
       ({ wallet }) =>
         wallet.setHandler("wallet_getCapabilities", () => ({
           "0x539": { atomic: { status: "unsupported" } },
         })),
     ],
     [
-      "does so on another network only",
+      "supports batches only on another network",
       ({ wallet }) =>
         wallet.setHandler("wallet_getCapabilities", () => ({
           "0x1": { atomic: { status: "supported" } },
         })),
     ],
-    ["answers nonsense", ({ wallet }) => wallet.setHandler("wallet_getCapabilities", () => 7)],
-  ])("but %s allows and pays one after the other", async (_case, applyCapabilities) => {
+    [
+      "returns invalid capabilities",
+      ({ wallet }) => wallet.setHandler("wallet_getCapabilities", () => 7),
+    ],
+  ])("falls back to two transactions if the wallet %s", async (_case, applyCapabilities) => {
     const payer = await createPayer();
     applyCapabilities(payer);
     await payer.goTo(payer.link.pageUrl);
@@ -77,15 +80,16 @@ describe("a payer whose wallet carries out several calls as one", () => {
   });
 });
 
-describe("a batch that a wallet was asked for, while nobody watches the chain (rule CHAIN-13)", () => {
+describe("a requested batch while no watcher runs (rule CHAIN-13)", () => {
   beforeAll(() => rig.system.stopWatchers());
   afterAll(() => rig.system.startWatcher());
 
-  test.each(emptyStatusResponses.slice(1))("and %s is not offered again", (_case, walletResponse) =>
-    expectPaymentNotOffered(walletResponse),
+  test.each(emptyStatusResponses.slice(1))(
+    "is not offered again without a usable status: %s",
+    (_case, walletResponse) => expectPaymentNotOffered(walletResponse),
   );
 
-  test("and that it has under the same name already is not offered again", async () => {
+  test("is not offered again if the wallet already has a batch with the same id", async () => {
     const tab = await createPayer();
     tab.wallet.setHandler("wallet_sendCalls", failWith(5720));
     await tab.goTo(tab.link.pageUrl);
@@ -94,7 +98,7 @@ describe("a batch that a wallet was asked for, while nobody watches the chain (r
     await expectNoSecondPayment(tab);
   });
 
-  test("and whose place another transaction took can be paid again once the wallet says so", async () => {
+  test("can be paid again after another transaction replaced it and the wallet reports this", async () => {
     const tab = await createPayer();
     const [, hash] = await sendUnminedBatch(tab);
     await rig.chain.replace(hash);

@@ -28,27 +28,27 @@ const {
   expectPaymentNotOffered,
 } = useBatches();
 
-describe("a payer whose wallet carries out several calls as one", () => {
-  test("(supported) allows and pays in one transaction, which settles", () =>
+describe("an atomic batch payment", () => {
+  test("approves and pays in one transaction, which settles (capability: supported)", () =>
     expectOneTransaction("supported"));
 
   test.each(walletRejections.slice(0, 1))(
-    "%s is told so, and may try again",
+    "by a payer %s shows the reason and can be retried",
     (_case, method, walletResponse, expectedText) =>
       expectRejectionExplained(method, walletResponse, expectedText),
   );
 
   test.each(noBatchCodes.slice(0, 1))(
-    "that then cannot (%i) allows and pays one after the other",
+    "falls back to two transactions if the wallet rejects the batch with %i",
     (code) => expectSequentialPayments(code),
   );
 });
 
-describe("a batch that a wallet was asked for, while nobody watches the chain (rule CHAIN-13)", () => {
+describe("a requested batch while no watcher runs (rule CHAIN-13)", () => {
   beforeAll(() => rig.system.stopWatchers());
   afterAll(() => rig.system.startWatcher());
 
-  test("and never told of is remembered, until the person says that it is gone", async () => {
+  test("is remembered if the wallet never responds, until the payer says that it is gone", async () => {
     const tab = await createPayer();
     const otherTab = await tab.user.openTab();
     await otherTab.goTo(tab.link.pageUrl);
@@ -67,7 +67,7 @@ describe("a batch that a wallet was asked for, while nobody watches the chain (r
     expect(countPaymentRequests(tab)).toBe(2);
   });
 
-  test("is remembered over a reload and in another tab, with its transaction once there is one", async () => {
+  test("is remembered after a reload and in another tab, with its transaction once that exists", async () => {
     const tab = await createPayer();
     const otherTab = await tab.user.openTab();
     await otherTab.goTo(tab.link.pageUrl);
@@ -83,7 +83,7 @@ describe("a batch that a wallet was asked for, while nobody watches the chain (r
     await expectNoSecondPayment(tab);
   });
 
-  test("by a wallet that then failed is found by its own name", async () => {
+  test("is found by its own id after the wallet fails", async () => {
     const tab = await createPayer();
     tab.wallet.setHandler("wallet_sendCalls", async (params) => {
       await tab.wallet.callMethod("wallet_sendCalls", params);
@@ -95,7 +95,7 @@ describe("a batch that a wallet was asked for, while nobody watches the chain (r
     await expectNoSecondPayment(tab);
   });
 
-  test("by a wallet of the older form is followed under the wallet's own id (rule CALLER-32)", async () => {
+  test("is tracked by the wallet's id if the wallet uses the older form (rule CALLER-32)", async () => {
     const tab = await createPayer();
     const { wallet } = tab;
     const batchIdsByWalletId = new Map<unknown, string>();
@@ -125,7 +125,7 @@ describe("a batch that a wallet was asked for, while nobody watches the chain (r
   });
 
   test.each(emptyStatusResponses.slice(0, 1))(
-    "and %s is not offered again",
+    "is not offered again without a usable status: %s",
     (_case, walletResponse) => expectPaymentNotOffered(walletResponse),
   );
 
@@ -133,7 +133,7 @@ describe("a batch that a wallet was asked for, while nobody watches the chain (r
     [400, "Your payment failed: it is not on the chain. You can pay again."],
     [500, "The network refused your transaction; nothing was paid by it. You can pay again."],
   ])(
-    "and of which the wallet says %i can be paid again, and the page says why",
+    "can be paid again after the wallet reports status %i, and the page says why",
     async (status, expectedText) => {
       const tab = await createPayer();
       await sendUnminedBatch(tab);
@@ -145,7 +145,7 @@ describe("a batch that a wallet was asked for, while nobody watches the chain (r
     },
   );
 
-  test("and was carried out in part can be paid again only if its last call was not", async () => {
+  test("that was partly executed can be paid again only if its last call was not executed", async () => {
     const tab = await createPayer();
     const [, hash] = await sendUnminedBatch(tab);
     const reportReceipt = (status: string) =>
@@ -161,7 +161,7 @@ describe("a batch that a wallet was asked for, while nobody watches the chain (r
     expect(await canPay(tab)).toBe(true);
   });
 
-  test("and was sped up is followed under its new hash, also where the former was in a block", async () => {
+  test("that was sped up is tracked under its new hash, even if the original was in a block", async () => {
     const tab = await createPayer();
     const [id, hash] = await sendUnminedBatch(tab);
     tab.wallet.setHandler("wallet_getCallsStatus", () => ({

@@ -9,14 +9,15 @@ const { describe, test } = requireChromium();
 const baseUnitsPerToken = 1_000_000n;
 
 const rig = useCheckout();
-// Those of the test before.
+// Waits until the streams of the previous test have ended.
 beforeEach(() => waitForStreams(rig, 0));
 
-describe("a page that is left open (rule CHAIN-15)", () => {
-  test("shows that it has expired, and a payment in time that settles after that", async () => {
+describe("an open page (rule CHAIN-15)", () => {
+  test("shows its expiry, and then a payment that was in time and settles later", async () => {
     const expirationDate = new Date(Date.now() + 8_000).toISOString();
     const payer = await rig.createPayer({ toAmount: "25", expirationDate });
-    // Before the page is opened, which takes a busy machine long: the payment must be in time.
+    // Pays before the page opens. On a busy machine the page opens slowly, and the payment must be
+    // in time.
     await rig.chain.pay({ ...payer.link, amount: 25n * baseUnitsPerToken });
     const countLoads = await openLinkPage(payer);
     await payer.waitForText("This payment link has expired.");
@@ -26,7 +27,7 @@ describe("a page that is left open (rule CHAIN-15)", () => {
     expect(countLoads()).toBe(0);
   });
 
-  test("that another version of the service answers by now is loaded with its own script", async () => {
+  test("reloads with the new script after a deployment of another version", async () => {
     const payer = await rig.createPayer({ toAmount: "25" });
     const countLoads = await openLinkPage(payer);
     await payer.page.route(
@@ -45,8 +46,8 @@ describe("a page that is left open (rule CHAIN-15)", () => {
   });
 });
 
-describe("a page that is opened once nothing can be paid there", () => {
-  test("says that it is offline, and that it is back, with what happened meanwhile", async () => {
+describe("a page that opens when its link can no longer be paid", () => {
+  test("shows when it is offline and when it is back, including what happened in between", async () => {
     const payer = await openExpiredLink(rig);
     const countLoads = await openLinkPage(payer);
     await waitForStreams(rig, 1);

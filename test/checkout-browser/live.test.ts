@@ -13,18 +13,18 @@ const { describe, test } = requireChromium();
 const baseUnitsPerToken = 1_000_000n;
 
 const rig = useCheckout();
-// Those of the test before.
+// Waits until the streams of the previous test have ended.
 beforeEach(() => waitForStreams(rig, 0));
 
-/** As a browser says that the page is covered, or seen again. */
+/** Simulates the browser event for a page that becomes hidden or visible. */
 const setHidden = (page: Page, isHidden: boolean): Promise<unknown> =>
   page.evaluate(`
     Object.defineProperty(document, "hidden", { value: ${isHidden}, configurable: true });
     document.dispatchEvent(new Event("visibilitychange"));
   `);
 
-describe("a page that is left open (rule CHAIN-15)", () => {
-  test("shows a payment seen, then paid, without being loaded anew", async () => {
+describe("an open page (rule CHAIN-15)", () => {
+  test("shows a payment as seen and then as paid without a reload", async () => {
     const payer = await rig.createPayer({ toAmount: "25" });
     const countLoads = await openLinkPage(payer);
     let pageReadCount = 0;
@@ -36,7 +36,7 @@ describe("a page that is left open (rule CHAIN-15)", () => {
     await rig.chain.pay({ ...payer.link, amount: 25n * baseUnitsPerToken });
     await payer.waitForText("A payment of 25 USDC was seen and is being confirmed.");
     expect(await canPay(payer)).toBe(false);
-    // Nothing of the link itself has changed yet.
+    // The link itself has not changed yet.
     expect(pageReadCount).toBe(0);
     await rig.chain.mine(3);
     await payer.waitForText("This payment link has been paid.");
@@ -46,7 +46,7 @@ describe("a page that is left open (rule CHAIN-15)", () => {
     expect(countLoads()).toBe(0);
   });
 
-  test("counts the blocks on top of a payment until it is paid, and reads none of them out", async () => {
+  test("shows each confirmation of a payment until it is paid, without announcing them to screen readers", async () => {
     const payer = await rig.createPayer({ toAmount: "25" });
     const countLoads = await openLinkPage(payer);
     await waitForStreams(rig, 1);
@@ -60,7 +60,7 @@ describe("a page that is left open (rule CHAIN-15)", () => {
       new MutationObserver(() => (globalThis.saidCount += 1))
         .observe(document.querySelector("#live"), { childList: true, subtree: true });
     `);
-    // Otherwise it would be told two seconds after the block before.
+    // Without this, the event would be published only two seconds after the previous block.
     await rig.system.settlements.pool.query(sqlVoid`UPDATE watchers SET advance_told_at = NULL`);
     await rig.chain.mine();
     await waitForConfirmingText("Confirming (1 of 2)");
@@ -77,7 +77,7 @@ describe("a page that is left open (rule CHAIN-15)", () => {
     expect(countLoads()).toBe(0);
   });
 
-  test("shows a part of the amount, and pays what is left, without being loaded anew", async () => {
+  test("shows a partial payment and pays the rest without a reload", async () => {
     const payer = await rig.createPayer({ toAmount: "25" });
     const countLoads = await openLinkPage(payer);
     await payer.page.getByText("Details", { exact: true }).click();
@@ -99,7 +99,7 @@ describe("a page that is left open (rule CHAIN-15)", () => {
     expect(countLoads()).toBe(0);
   });
 
-  test("asks again and again where streams are refused", async () => {
+  test("polls if streams are rejected", async () => {
     const payer = await rig.createPayer({ toAmount: "25" });
     let rejectedCount = 0;
     await payer.page.route("**/events*", (route) => {
@@ -114,7 +114,7 @@ describe("a page that is left open (rule CHAIN-15)", () => {
     expect([await countStreams(rig), rejectedCount > 0, countLoads()]).toEqual([0, true, 0]);
   });
 
-  test("says that it is offline, and that it is back, with what happened meanwhile", async () => {
+  test("shows when it is offline and when it is back, including what happened in between", async () => {
     const payer = await rig.createPayer({ toAmount: "25" });
     const countLoads = await openLinkPage(payer);
     await waitForStreams(rig, 1);
@@ -130,7 +130,7 @@ describe("a page that is left open (rule CHAIN-15)", () => {
     expect(countLoads()).toBe(0);
   });
 
-  test("has no stream while nobody sees it", async () => {
+  test("has no stream while it is hidden", async () => {
     const payer = await rig.createPayer({ toAmount: "25" });
     await openLinkPage(payer);
     await waitForStreams(rig, 1);
@@ -144,8 +144,8 @@ describe("a page that is left open (rule CHAIN-15)", () => {
   });
 });
 
-describe("a page that is opened once nothing can be paid there", () => {
-  test("shows a payment in time that is on its way, then paid, without being loaded anew", async () => {
+describe("a page that opens when its link can no longer be paid", () => {
+  test("shows a pending payment that was in time, and then that it is paid, without a reload", async () => {
     const payer = await openExpiredLink(rig);
     const countLoads = await openLinkPage(payer);
     await payer.waitForText("This payment link has expired.");
@@ -159,7 +159,7 @@ describe("a page that is opened once nothing can be paid there", () => {
     expect(countLoads()).toBe(0);
   });
 
-  test("has no stream where nothing can change any more", async () => {
+  test("has no stream if nothing can change anymore", async () => {
     const payer = await rig.createPayer({ toAmount: "25" });
     await rig.chain.pay({ ...payer.link, amount: 25n * baseUnitsPerToken });
     await rig.chain.mine(3);

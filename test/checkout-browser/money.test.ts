@@ -22,7 +22,7 @@ afterEach(async () => {
   await rig.chain.mine();
 });
 
-/** No button pays, nor after a reload, and nothing was paid twice. */
+/** Expects no way to pay, even after a reload, and no second payment. */
 const expectNoSecondPayment = async (tab: Payer): Promise<void> => {
   expect(await canPay(tab)).toBe(false);
   expect(await tab.readText()).not.toMatch(/did not carry|nothing was paid/i);
@@ -31,8 +31,8 @@ const expectNoSecondPayment = async (tab: Payer): Promise<void> => {
   expect(listPaymentRequests(tab.wallet)).toHaveLength(1);
 };
 
-describe("a link that is paid", () => {
-  test("has its payment in the first HTML once that is seen, for a person without a script too (rule CHAIN-13)", async () => {
+describe("a paid link", () => {
+  test("contains its payment in the initial HTML once it is seen, even without a script (rule CHAIN-13)", async () => {
     const tab = await rig.createPayer({ toAmount: "25" });
     await rig.chain.pay({ ...tab.link, amount: 25n * baseUnitsPerToken });
     await rig.system.waitForLink(tab.link.id, ({ payments }) => payments.length === 1);
@@ -45,7 +45,7 @@ describe("a link that is paid", () => {
     expect(await canPay(tab)).toBe(false);
   });
 
-  test("is shown as paid where that happened between the page and its first look", async () => {
+  test("is shown as paid if the payment completes between the page load and the first status request", async () => {
     const tab = await rig.createPayer({ toAmount: "25" });
     await tab.page.route(
       tab.link.pageUrl,
@@ -62,7 +62,7 @@ describe("a link that is paid", () => {
     await tab.waitForText("This payment link has been paid.");
   });
 
-  test("by its last use, with less than was asked, is not called paid", async () => {
+  test("is not called paid if its last use received less than requested", async () => {
     const tab = await rig.createPayer({ toAmount: "100", maxUsage: 1 });
     await rig.chain.pay({ ...tab.link, amount: baseUnitsPerToken });
     await rig.chain.mine(3);
@@ -72,7 +72,7 @@ describe("a link that is paid", () => {
     await tab.waitForText("1 of 100 USDC arrived");
   });
 
-  test("while a wallet was about to pay it, is not paid", async () => {
+  test("is not paid again if it completes while the wallet connects", async () => {
     const tab = await rig.createPayer({ toAmount: "25" });
     await tab.goTo(tab.link.pageUrl);
     tab.wallet.setHandler("eth_requestAccounts", async (params) => {
@@ -87,7 +87,7 @@ describe("a link that is paid", () => {
   });
 });
 
-describe("a payment that was sent, while nobody watches the chain (rule CHAIN-13)", () => {
+describe("a sent payment while no watcher runs (rule CHAIN-13)", () => {
   beforeAll(() => rig.system.stopWatchers());
   afterAll(() => rig.system.startWatcher());
 
@@ -99,7 +99,7 @@ describe("a payment that was sent, while nobody watches the chain (rule CHAIN-13
       },
     ],
     ["hangs", neverRespond],
-  ])("is not offered again where asking for its receipt %s", async (_case, walletResponse) => {
+  ])("is not offered again if the request for its receipt %s", async (_case, walletResponse) => {
     const tab = await rig.createPayer({ toAmount: "25" });
     const { wallet } = tab;
     let receiptRequestCount = 0;
@@ -117,7 +117,7 @@ describe("a payment that was sent, while nobody watches the chain (rule CHAIN-13
     await expectNoSecondPayment(tab);
   });
 
-  test("is remembered over a reload, and in another tab", async () => {
+  test("is remembered after a reload and in another tab", async () => {
     const tab = await rig.createPayer({ toAmount: "25" });
     const otherTab = await tab.user.openTab();
     await otherTab.goTo(tab.link.pageUrl);
@@ -129,7 +129,7 @@ describe("a payment that was sent, while nobody watches the chain (rule CHAIN-13
     expect(await canPay(otherTab)).toBe(false);
   });
 
-  test("of which the wallet never told is remembered, until the person says that it is gone", async () => {
+  test("is remembered if the wallet never responds, until the payer says that it is gone", async () => {
     const tab = await rig.createPayer({ toAmount: "25" });
     tab.wallet.setHandler("eth_sendTransaction", neverRespond);
     await tab.goTo(tab.link.pageUrl);
@@ -148,7 +148,7 @@ describe("a payment that was sent, while nobody watches the chain (rule CHAIN-13
     expect(listPaymentRequests(tab.wallet)).toHaveLength(2);
   });
 
-  test("by a wallet that then failed is no more offered than one that it told of", async () => {
+  test("is not offered again if the wallet fails after sending it", async () => {
     const tab = await rig.createPayer({ toAmount: "25" });
     tab.wallet.setHandler("eth_sendTransaction", async (params) => {
       await tab.wallet.callMethod("eth_sendTransaction", params);
@@ -160,7 +160,7 @@ describe("a payment that was sent, while nobody watches the chain (rule CHAIN-13
     await expectNoSecondPayment(tab);
   });
 
-  test("and that the network refused can be paid again, and the page says why", async () => {
+  test("that reverts can be paid again, and the page says why", async () => {
     const tab = await rig.createPayer({ toAmount: "25" });
     tab.wallet.setHandler("eth_getTransactionReceipt", () => ({ status: "0x0" }));
     await tab.goTo(tab.link.pageUrl);
@@ -169,7 +169,7 @@ describe("a payment that was sent, while nobody watches the chain (rule CHAIN-13
     expect(await canPay(tab)).toBe(true);
   });
 
-  test("and whose place another transaction took can be paid again, also after a reload", async () => {
+  test("that another transaction replaced can be paid again, even after a reload", async () => {
     const tab = await rig.createPayer({ toAmount: "25" });
     const hash = await sendUnminedPayment(rig, tab);
     await tab.page.reload();
@@ -180,7 +180,7 @@ describe("a payment that was sent, while nobody watches the chain (rule CHAIN-13
     expect(await canPay(tab)).toBe(true);
   });
 
-  test("and was sped up is followed under its new hash", async () => {
+  test("that was sped up is tracked under its new hash", async () => {
     const tab = await rig.createPayer({ toAmount: "25" });
     const hash = await sendUnminedPayment(rig, tab);
     const [originalPayment] = listPaymentRequests(tab.wallet);
@@ -203,11 +203,11 @@ describe("a payment that was sent, while nobody watches the chain (rule CHAIN-13
   });
 });
 
-describe("an allowance that was sent", () => {
-  /** Known to the node, and used by no other file. */
+describe("a sent allowance", () => {
+  /** An account of the node that no other file uses. */
   const account = "0x976EA74026E726554dB657fA54763abd0C3a0aa9";
 
-  test("is no payment: after a reload it is not sent again, and the payment goes on (rule CHAIN-13)", async () => {
+  test("is not a payment: after a reload it is not sent again, and the payment continues (rule CHAIN-13)", async () => {
     await rig.mint(account, 25n * baseUnitsPerToken);
     const tab = await rig.createPayer({ toAmount: "25", account });
     tab.wallet.setHandler("eth_sendTransaction", async (params) => {

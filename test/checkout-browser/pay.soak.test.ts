@@ -14,13 +14,13 @@ import { failWith } from "../rig/wallet.ts";
 
 const { describe, test } = requireChromium();
 
-/** One of the chain's payers, who holds and allows everything. */
+/** One of the chain's payers, who has every token and a full allowance. */
 const blockedAccount = "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC";
 
 const rig = useCheckout();
 
 describe("a payer with a wallet", () => {
-  test("that makes itself known late is found", async () => {
+  test("can pay even if the wallet announces itself late", async () => {
     const payer = await rig.createPayer({ toAmount: "25", announceAfterMs: 3_000 });
     await payer.goTo(payer.link.pageUrl);
     await payer.waitForText("There is no wallet in this browser.");
@@ -29,7 +29,7 @@ describe("a payer with a wallet", () => {
     expect(await payer.readText()).not.toContain("There is no wallet");
   });
 
-  test("who chooses among wallets by keyboard keeps their place while another makes itself known", async () => {
+  test("keeps the keyboard focus in the list of wallets when another wallet announces itself", async () => {
     const payer = await rig.createPayer({ toAmount: "25", walletNames: ["First", "Second"] });
     const page = payer.page;
     await payer.goTo(payer.link.pageUrl);
@@ -44,7 +44,7 @@ describe("a payer with a wallet", () => {
     expect(await readFocusedText()).toBe("Second");
   });
 
-  test("is not hindered by a wallet that makes itself known without what belongs to it", async () => {
+  test("is not affected by another wallet that announces itself with missing fields", async () => {
     const payer = await rig.createPayer({ toAmount: "25" });
     await payer.goTo(payer.link.pageUrl);
     await payer.page.evaluate(`for (const detail of [null, {}, { info: { uuid: "x", name: 7 } }]) {
@@ -53,7 +53,7 @@ describe("a payer with a wallet", () => {
     await payer.waitForText("Do not pay again");
   });
 
-  test("has the choice again where the chosen one declined", async () => {
+  test("can choose again if the chosen wallet declined", async () => {
     const payer = await rig.createPayer({ toAmount: "25", walletNames: ["First", "Second"] });
     payer.wallet.setHandler("eth_requestAccounts", failWith(4001));
     await payer.goTo(payer.link.pageUrl);
@@ -65,7 +65,7 @@ describe("a payer with a wallet", () => {
     await payer.waitForText("Do not pay again");
   });
 
-  test("is told while the service is away, and that it is back", async () => {
+  test("sees that the service is unavailable, and that it is available again", async () => {
     const payer = await rig.createPayer({ toAmount: "25" });
     await payer.goTo(payer.link.pageUrl);
     await payer.user.context.setOffline(true);
@@ -76,7 +76,7 @@ describe("a payer with a wallet", () => {
     expect(await canPay(payer)).toBe(true);
   });
 
-  test("may copy each thing that paying by hand takes", async () => {
+  test("can copy each value that a manual payment needs", async () => {
     const payer = await rig.createPayer({ toAmount: "25" });
     await payer.user.context.grantPermissions(["clipboard-read", "clipboard-write"]);
     await payer.goTo(payer.link.pageUrl);
@@ -89,7 +89,7 @@ describe("a payer with a wallet", () => {
     expect(copiedTexts).toEqual([devnet.erc20FeeProxy, `0x${payer.link.reference}`]);
   });
 
-  test("nobody has, is told how to pay all the same", async () => {
+  test("has a payment button, while a browser without a wallet shows only a notice", async () => {
     const { link } = await rig.createPayer({ toAmount: "25" });
     const user = await rig.createUser({});
     const tab = await user.openTab();
@@ -101,12 +101,12 @@ describe("a payer with a wallet", () => {
 
 describe("a payer", () => {
   test.each(walletRejections.filter(([name]) => !/declines to pay|another network/.test(name)))(
-    "%s is told so, and may try again",
+    "%s sees the reason and can try again",
     (_case, rejectInWallet, expectedText) =>
       expectRejectionExplained(rig, rejectInWallet, expectedText),
   );
 
-  test("whose wallet does not know the network is told to add it by hand, where it has none", async () => {
+  test("whose wallet lacks the network is asked to add it manually if the catalogue has no public node", async () => {
     const payer = await rig.createPayer({ toAmount: "25" });
     await payer.page.route(payer.link.pageUrl, async (route) => {
       const response = await route.fetch();
@@ -124,7 +124,7 @@ describe("a payer", () => {
     );
   });
 
-  test("whom the token's contract blocks is told before the payment is sent", async () => {
+  test("that the token's contract blocks is informed before the payment is sent", async () => {
     await rig.chain.blockAccount(blockedAccount);
     const payer = await rig.createPayer({
       toAmount: "25",
@@ -141,7 +141,7 @@ describe("a payer", () => {
     expect(listPaymentRequests(payer.wallet)).toEqual([]);
   });
 
-  test("whose allowance the network refuses is told that nothing was paid", async () => {
+  test("whose allowance reverts is informed that nothing was paid", async () => {
     await rig.mint(otherAccount, 25_000_000n);
     const payer = await rig.createPayer({ toAmount: "25", account: otherAccount });
     payer.wallet.setHandler("eth_getTransactionReceipt", () => ({ status: "0x0" }));

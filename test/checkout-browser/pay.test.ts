@@ -15,14 +15,14 @@ import { failWith } from "../rig/wallet.ts";
 
 const { describe, test } = requireChromium();
 
-/** One of the chain's payers, who holds and allows everything. */
+/** One of the chain's payers, who has every token and a full allowance. */
 const accountWithAllowance = "0x90F79bf6EB2c4f870365E785982E1f101E93b906";
 
 const rig = useCheckout();
 
 describe("a payer with a wallet", () => {
-  test("allows the exact amount, pays it, and watches it settle without a reload of their own", async () => {
-    // Other tests may have left the account some.
+  test("approves the exact amount, pays it, and sees it settle without reloading the page", async () => {
+    // Other tests may have left tokens in the account.
     const heldAmount = await rig.balanceOf(otherAccount);
     if (heldAmount < 1_234_500_000n) await rig.mint(otherAccount, 1_234_500_000n - heldAmount);
     const payer = await rig.createPayer({ toAmount: "1234.5", account: otherAccount });
@@ -44,7 +44,7 @@ describe("a payer with a wallet", () => {
     expect(await canPay(payer)).toBe(false);
   });
 
-  test("is led to the explorer of the chain, once the wallet has sent the payment (rule API-31)", async () => {
+  test("sees a link to the chain's explorer once the wallet has sent the payment (rule API-31)", async () => {
     const payer = await rig.createPayer({ toAmount: "3" });
     await payer.goTo(payer.link.pageUrl);
     const link = payer.page.getByRole("link", { name: "Look at the transaction on explorer.test" });
@@ -64,7 +64,7 @@ describe("a payer with a wallet", () => {
     ]);
   });
 
-  test("pays the chain's own coin in one step", async () => {
+  test("pays the chain's native coin in one step", async () => {
     const payer = await rig.createPayer({ toAmount: "1.5", tokenId: "coin" });
     await payer.goTo(payer.link.pageUrl);
     await clickPay(payer);
@@ -74,7 +74,7 @@ describe("a payer with a wallet", () => {
     await payer.waitForText("A payment of 1.5 ETH was seen");
   });
 
-  test("takes an earlier allowance back first, where the token wants that", async () => {
+  test("resets an earlier allowance first if the token requires it", async () => {
     const tokenAddress = rig.chain.getTokenAddress("silent");
     const approveAllowance = async (amount: string) => {
       const abiWords = [devnet.erc20FeeProxy.slice(2).toLowerCase(), amount];
@@ -101,7 +101,7 @@ describe("a payer with a wallet", () => {
     await payer.waitForText("A payment of 7 SILENT was seen");
   });
 
-  test("has the choice among several", async () => {
+  test("can choose among several wallets", async () => {
     const payer = await rig.createPayer({ toAmount: "25", walletNames: ["First", "Second <b>"] });
     await payer.goTo(payer.link.pageUrl);
     await clickPay(payer);
@@ -111,7 +111,7 @@ describe("a payer with a wallet", () => {
     expect(payer.wallets.map((wallet) => listPaymentRequests(wallet).length)).toEqual([0, 1]);
   });
 
-  test("knows the wallets by their own icons, of which only images of bounded size are shown", async () => {
+  test("sees the wallets' own icons, limited to images of a bounded size", async () => {
     const walletNames = ["Small", "Elsewhere", "Page", "Huge"];
     const payer = await rig.createPayer({ toAmount: "25", walletNames });
     const smallIcon =
@@ -124,7 +124,7 @@ describe("a payer with a wallet", () => {
     ];
     for (const [index, icon] of icons.entries())
       Object.assign(payer.wallets[index]?.info ?? {}, { icon });
-    // What a wallet says of itself is read as the tab opens.
+    // The page reads the wallets' announcements when the tab opens.
     const user = await rig.createUser({ wallets: payer.wallets });
     const tab = await user.openTab();
     await tab.goTo(payer.link.pageUrl);
@@ -143,7 +143,7 @@ describe("a payer with a wallet", () => {
     expect(await findAxeViolations(tab.page)).toEqual([]);
   });
 
-  test("who declined is warned all the same once somebody else has paid", async () => {
+  test("who declined is still warned after someone else has paid", async () => {
     const payer = await rig.createPayer({ toAmount: "25" });
     payer.wallet.setHandler("eth_requestAccounts", failWith(4001));
     await payer.goTo(payer.link.pageUrl);
@@ -159,11 +159,11 @@ describe("a payer with a wallet", () => {
 
 describe("a payer", () => {
   test.each(walletRejections.filter(([name]) => /declines to pay|another network/.test(name)))(
-    "%s is told so, and may try again",
+    "%s sees the reason and can try again",
     (_case, rejectInWallet, abiWords) => expectRejectionExplained(rig, rejectInWallet, abiWords),
   );
 
-  test("whose wallet does not know the network is asked to add it, where the catalogue has a node for everybody", async () => {
+  test("whose wallet lacks the network is asked to add it if the catalogue has a public node", async () => {
     const payer = await rig.createPayer({ toAmount: "25" });
     const { wallet } = payer;
     const chainId = "0x539";
@@ -183,7 +183,7 @@ describe("a payer", () => {
     ]);
   });
 
-  test("with too little of the token is told before anything is signed", async () => {
+  test("with an insufficient token balance is informed before signing anything", async () => {
     const payer = await rig.createPayer({ toAmount: "25", account: emptyAccount });
     await payer.goTo(payer.link.pageUrl);
     await clickPay(payer);

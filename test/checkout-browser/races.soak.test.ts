@@ -17,10 +17,13 @@ const seed = Number(process.env["SEED"] ?? Math.floor(Math.random() * 2 ** 32));
 const raceCount = Number(process.env["RACES"] ?? 50);
 const actionsMax = 8;
 const walletMsMax = 60;
-/** In all, about as long as it takes until a payment is told of. */
+/** The sum is about the time until a payment is reported. */
 const actionDelayMsMax = 250;
 
-/** Known to the node; it has tokens and allows nothing, so that allowance and payment are one batch. */
+/**
+ * An account of the node with tokens but without an allowance, so that allowance and payment form a
+ * batch.
+ */
 const batchingOptions = {
   account: "0x15d34AAf54267DB7D7c367839AAf71A00a2C6A65",
   batching: "supported",
@@ -30,7 +33,7 @@ let rig: Checkout;
 
 beforeAll(async () => {
   rig = await createCheckout();
-  // The page alone keeps its payer from paying twice.
+  // Only the page itself prevents a second payment.
   await rig.system.stopWatchers();
   await rig.mint(batchingOptions.account, BigInt(raceCount) * 25_000_000n);
 });
@@ -44,7 +47,7 @@ const slowMethods = [
   "wallet_sendCalls",
 ];
 
-/** A wallet that takes its time, and whose node fails now and then. */
+/** Makes a wallet slow, with a node that fails from time to time. */
 const makeUnreliable = ({ wallet }: Payer, random: Random): void => {
   for (const method of slowMethods) {
     wallet.setHandler(method, async (params) => {
@@ -62,7 +65,7 @@ const makeUnreliable = ({ wallet }: Payer, random: Random): void => {
   }
 };
 
-// As a person may who sees nothing happen; a button that cannot be clicked takes no click.
+// Simulates an impatient payer. A disabled button ignores the click.
 const clickTwiceScript = `{
   const button = [...document.querySelectorAll("button")].find((one) => /^Pay/.test(one.innerText));
   button?.click();
@@ -77,7 +80,7 @@ const runRace = async (random: Random): Promise<number> => {
   makeUnreliable(payer, random);
   const tabs = [payer, await payer.user.openTab()];
   for (const { goTo } of tabs) await goTo(payer.link.pageUrl);
-  // At least one click, whatever else is done.
+  // At least one click, regardless of the other actions.
   await payer.page.evaluate(clickTwiceScript);
   for (
     let remainingActions = random.below(actionsMax);
@@ -86,7 +89,7 @@ const runRace = async (random: Random): Promise<number> => {
   ) {
     const { page } = random.pick(tabs);
     await injectDelay("human pause", random.below(actionDelayMsMax));
-    // A page that is just going away can be neither clicked nor loaded anew.
+    // A page that is navigating can be neither clicked nor reloaded.
     if (random.chance(0.4)) await page.reload().catch(() => undefined);
     else await page.evaluate(clickTwiceScript).catch(() => undefined);
   }
@@ -103,7 +106,7 @@ const runRace = async (random: Random): Promise<number> => {
   return countPaymentRequests(payer);
 };
 
-describe("fifty payers who click twice and load anew at any moment", () => {
+describe("fifty payers who double-click and reload at random moments", () => {
   test(`pay once each (SEED=${seed})`, async () => {
     process.stderr.write(`races of the checkout: SEED=${seed}\n`);
     const random = createRandom(seed);

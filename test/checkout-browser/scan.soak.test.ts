@@ -15,19 +15,17 @@ const btcd = await requireBtcd();
 describe("a link on Solana", () => {
   const rig = useRig(() => createScannedCheckout(solana));
 
-  test("is read at twice the size of its text, with nothing that moves by itself", () =>
-    expectLargeAndStill(rig));
+  test("is readable at twice the text size, without any animation", () => expectLargeAndStill(rig));
 });
 
-// A chromium and a btcd, each of which may be missing.
+// Requires chromium and btcd. Either may be missing.
 const describeBitcoin = hasChromium ? btcd.describe : describe;
 describeBitcoin("a link on Bitcoin", () => {
   const family = createBitcoinFamily(btcd.program);
   const rig = useRig(() => createScannedCheckout(family));
 
-  test("is told in German, on the smallest phone and by keyboard, without an overhang", () =>
+  test("fits the smallest phone in German and works by keyboard", () =>
     expectGermanOnSmallPhone(rig));
 
-  test("is read at twice the size of its text, with nothing that moves by itself", () =>
-    expectLargeAndStill(rig));
+  test("is readable at twice the text size, without any animation", () => expectLargeAndStill(rig));
 });

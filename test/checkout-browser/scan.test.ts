@@ -15,19 +15,19 @@ const btcd = await requireBtcd();
 describe("a link on Solana", () => {
   const rig = useRig(() => createScannedCheckout(solana));
 
-  test("is paid by the request that the page shows, and the page follows it without a reload", () =>
+  test("is paid by the request on the page, and the page updates without a reload", () =>
     expectPaidByScan(rig, solana));
 
-  test("is told in German, on the smallest phone and by keyboard, without an overhang", () =>
+  test("fits the smallest phone in German and works by keyboard", () =>
     expectGermanOnSmallPhone(rig));
 });
 
-// A chromium and a btcd, each of which may be missing.
+// Requires chromium and btcd. Either may be missing.
 const describeBitcoin = hasChromium ? btcd.describe : describe;
 describeBitcoin("a link on Bitcoin", () => {
   const family = createBitcoinFamily(btcd.program);
   const rig = useRig(() => createScannedCheckout(family));
 
-  test("is paid by the request that the page shows, and the page follows it without a reload", () =>
+  test("is paid by the request on the page, and the page updates without a reload", () =>
     expectPaidByScan(rig, family));
 });

@@ -9,13 +9,13 @@ const { describe, test } = requireChromium();
 
 const { rig, createPayer, expectPaymentKinds, expectRejectionExplained } = useTransfers();
 
-describe("a payer whose wallet makes no batches", () => {
+describe("a payer whose wallet has no batches", () => {
   test.each(walletRejections.slice(1))(
-    "and refuses (%i) is told so, and nothing is said to have happened",
+    "whose wallet rejects with %i sees the reason, and the page reports no payment",
     (code, expectedText) => expectRejectionExplained(code, expectedText),
   );
 
-  test("and never told of it is not offered another", async () => {
+  test("whose wallet never responds is not offered a second payment", async () => {
     const tab = await createPayer();
     tab.wallet.setHandler("eth_sendTransaction", neverRespond);
     await tab.goTo(tab.link.pageUrl);
@@ -27,14 +27,14 @@ describe("a payer whose wallet makes no batches", () => {
   });
 });
 
-describe("the first way that a wallet can go is asked for:", () => {
-  test("two steps, where nobody says whether it has", async () => {
+describe("the page chooses the first way that the wallet supports:", () => {
+  test("two steps if nothing reports whether the account has code", async () => {
     const payer = await createPayer();
     payer.wallet.setHandler("eth_getCode", failWith(-32601));
     await expectPaymentKinds(payer, ["by contract", "by contract"]);
   });
 
-  test("one payment through the contract, where the allowance stands already", async () => {
+  test("one payment through the contract if the allowance already exists", async () => {
     const payer = await createPayer({ account: rig.chain.payers[0] });
     await expectPaymentKinds(payer, ["by contract"]);
   });

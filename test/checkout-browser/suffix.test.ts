@@ -15,8 +15,8 @@ const { describe, test } = requireChromium();
 const { rig, createPayer, createFreshAccount, expectPaymentKinds, expectRejectionExplained } =
   useTransfers();
 
-describe("a payer whose wallet makes no batches", () => {
-  test("signs once: a transfer that names the link, which completes it", async () => {
+describe("a payer whose wallet has no batches", () => {
+  test("signs once: a transfer that names the link and completes it", async () => {
     const payer = await createPayer();
     await payer.goTo(payer.link.pageUrl);
     await clickPay(payer);
@@ -39,11 +39,11 @@ describe("a payer whose wallet makes no batches", () => {
   });
 
   test.each(walletRejections.slice(0, 1))(
-    "and refuses (%i) is told so, and nothing is said to have happened",
+    "whose wallet rejects with %i sees the reason, and the page reports no payment",
     (code, expectedText) => expectRejectionExplained(code, expectedText),
   );
 
-  test("and has sent it is reminded of it after a reload, in another tab, and in a block", async () => {
+  test("sees the sent payment after a reload, in another tab, and once it is in a block", async () => {
     const tab = await createPayer();
     const otherTab = await tab.user.openTab();
     await otherTab.goTo(tab.link.pageUrl);
@@ -61,8 +61,9 @@ describe("a payer whose wallet makes no batches", () => {
     expect(listPaymentRequests(tab.wallet)).toHaveLength(1);
   });
 
-  // Guards against a payer who waits for ever: the money is there, and the link's name is not.
-  test("but one that writes its own calldata is told that the owner has to assign it", async () => {
+  // Guards against a payer who waits forever: the money has arrived, but the link's name is
+  // missing.
+  test("whose wallet rewrites the calldata sees that the owner has to assign the payment", async () => {
     const tab = await createPayer();
     tab.wallet.setHandler("eth_sendTransaction", ([transaction]) => {
       const { data, ...otherFields } = transaction as { data: string };
@@ -84,10 +85,10 @@ describe("a payer whose wallet makes no batches", () => {
   });
 });
 
-/** One code, "wallet", of ERC-8021's schema 0. */
+/** One attribution code, "wallet", of ERC-8021's schema 0. */
 const attribution = `77616c6c65740600${"8021".repeat(8)}`;
 
-describe("a payer whose wallet writes its attribution behind the calldata (rule CHAIN-25)", () => {
+describe("a payer whose wallet appends its attribution to the calldata (rule CHAIN-25)", () => {
   const changedText = "Your wallet has changed the payment";
   const appendAttribution = (payer: Awaited<ReturnType<typeof createPayer>>) =>
     payer.wallet.setHandler("eth_sendTransaction", ([transaction]) => {
@@ -96,7 +97,7 @@ describe("a payer whose wallet writes its attribution behind the calldata (rule 
       return payer.wallet.callMethod("eth_sendTransaction", [attributedTransaction]);
     });
 
-  test("completes the link, and is not told that the wallet changed the payment", async () => {
+  test("completes the link and sees no warning about a changed payment", async () => {
     const payer = await createPayer();
     appendAttribution(payer);
     await payer.goTo(payer.link.pageUrl);
@@ -109,22 +110,18 @@ describe("a payer whose wallet writes its attribution behind the calldata (rule 
     expect(await payer.readText()).not.toContain(changedText);
   });
 
-  // Guards against paying twice: the page recognizes its own call in what the wallet sent.
+  // Guards against paying twice: the page recognizes its own call in the transaction that the
+  // wallet sent.
   test.each([
     ["a transfer that names the link", () => account, attribution, false],
-    ["a transfer, whose link it drops,", () => account, "00", true],
+    ["a transfer that no longer names the link", () => account, "00", true],
     ["a payment through the contract", () => rig.chain.payers[0], attribution, false],
-    [
-      "a payment through the contract, with bytes of its own,",
-      () => rig.chain.payers[0],
-      "00",
-      false,
-    ],
+    ["a payment through the contract with extra bytes", () => rig.chain.payers[0], "00", false],
   ])(
-    "and then speeds up %s is offered no other",
+    "is not offered a second payment after the wallet sped up %s",
     async (_case, getAccount, appendedBytes, isChangeReported) => {
       const payer = await createPayer({ account: getAccount() });
-      // The page must know it from its wallet alone.
+      // The page must recognize it from the wallet alone.
       await payer.page.route("**/checkout/payment-links/*/events*", () => undefined);
       const hash = await sendUnminedPayment(rig, payer);
       await blockStatusPolling(payer);
@@ -148,8 +145,8 @@ describe("a payer whose wallet writes its attribution behind the calldata (rule 
   );
 });
 
-describe("the first way that a wallet can go is asked for:", () => {
-  test("a batch, where it is offered (rule CHAIN-13)", async () => {
+describe("the page chooses the first way that the wallet supports:", () => {
+  test("a batch if the wallet offers it (rule CHAIN-13)", async () => {
     const payer = await createPayer({ batching: "supported" });
     await payer.goTo(payer.link.pageUrl);
     await clickPay(payer);
@@ -160,13 +157,13 @@ describe("the first way that a wallet can go is asked for:", () => {
     ]);
   });
 
-  test("two steps, where a batch is offered and then refused for want of an upgrade", async () => {
+  test("two steps if the wallet offers a batch and then rejects it because an upgrade is missing", async () => {
     const payer = await createPayer({ batching: "ready" });
     payer.wallet.setHandler("wallet_sendCalls", failWith(5750));
     await expectPaymentKinds(payer, ["by contract", "by contract"], 1);
   });
 
-  test("a batch, where a smart account that is not deployed yet offers it in the older form (rule CALLER-32)", async () => {
+  test("a batch if a smart account that is not deployed yet offers it in the older form (rule CALLER-32)", async () => {
     const payer = await createPayer({ batching: "supported" });
     payer.wallet.setHandler("wallet_getCapabilities", () => ({
       "0x539": { atomicBatch: { supported: true } },
@@ -177,13 +174,13 @@ describe("the first way that a wallet can go is asked for:", () => {
   test.each<[string, unknown]>([
     ["no batch", { "0x539": { atomic: { status: "unsupported" } } }],
     ["nothing on this chain", {}],
-  ])("two steps, where the wallet reports capabilities, and %s", async (_case, capabilities) => {
+  ])("two steps if the wallet reports capabilities with %s", async (_case, capabilities) => {
     const payer = await createPayer();
     payer.wallet.setHandler("wallet_getCapabilities", () => capabilities);
     await expectPaymentKinds(payer, ["by contract", "by contract"]);
   });
 
-  test("two steps, where the account has sent nothing yet, as a contract that is not deployed", async () => {
+  test("two steps if the account has sent nothing yet, because it may be an undeployed contract", async () => {
     const freshAccount = await createFreshAccount();
     await expectPaymentKinds(await createPayer({ account: freshAccount }), [
       "by contract",
@@ -191,7 +188,7 @@ describe("the first way that a wallet can go is asked for:", () => {
     ]);
   });
 
-  test("two steps, where the account has code that may send by another call (rule CHAIN-13)", async () => {
+  test("two steps if the account has code that may send through another call (rule CHAIN-13)", async () => {
     await rig.chain.callRpc("anvil_setCode", [account, `0xef0100${"11".repeat(20)}`]);
     await expectPaymentKinds(await createPayer(), ["by contract", "by contract"]);
   });

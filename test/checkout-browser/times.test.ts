@@ -9,7 +9,10 @@ const hourMs = 60 * 60_000;
 
 const rig = useCheckout();
 
-/** Somebody in New York whose device's clock is ahead; the page learns nothing after it has come. */
+/**
+ * Opens a link's page for a payer in New York whose clock is ahead. The page receives no updates
+ * afterwards.
+ */
 const openExpiringLink = async (expirationDate: Date, aheadMs = 0) => {
   const payer = await rig.createPayer(
     { toAmount: "25", expirationDate: expirationDate.toISOString() },
@@ -23,14 +26,14 @@ const openExpiringLink = async (expirationDate: Date, aheadMs = 0) => {
 };
 
 describe("a link's expiry (rule API-29)", () => {
-  test("is shown in its reader's own zone and language, without a countdown while it is far", async () => {
+  test("is shown in the reader's time zone and language, without a countdown while it is far away", async () => {
     const payer = await openExpiringLink(new Date("2031-12-24T18:00:00Z"));
     await payer.waitForText("Dec 24, 2031, 1:00 PM EST");
     expect(await payer.readText()).not.toContain("Expires in");
     expect(await payer.readText()).not.toContain("expired");
   });
 
-  test("is counted down within a day, and at its end the page says so by itself", async () => {
+  test("has a countdown within the last day, and the page shows the expiry without a reload", async () => {
     const payer = await openExpiringLink(new Date(Date.now() + hourMs));
     await payer.waitForText("Expires in 00:5");
     expect(await canPay(payer)).toBe(true);
@@ -48,7 +51,7 @@ describe("a link's expiry (rule API-29)", () => {
     expect(navigationCount).toBe(0);
   });
 
-  test("comes when the service says, however wrong the clock of the payer's device is", async () => {
+  test("follows the service's clock, even if the payer's device has a wrong clock", async () => {
     const payer = await openExpiringLink(new Date(Date.now() + hourMs), 5 * hourMs);
     await payer.waitForText("Expires in 00:5");
     expect(await canPay(payer)).toBe(true);

@@ -14,7 +14,7 @@ import { neverRespond } from "../rig/wallet.ts";
 
 const { describe, test } = requireChromium();
 
-/** More than the time in which a transaction of the wallet's expires. */
+/** Longer than the lifetime of the wallet's transactions. */
 const blocksUntilExpired = 30;
 
 const {
@@ -27,8 +27,8 @@ const {
   expectChangeNotSigned,
 } = useTronPayers();
 
-describe("a payer with a wallet for Tron", () => {
-  test("of before TIP-6963 pays as well", async () => {
+describe("a payer with a Tron wallet", () => {
+  test("can pay with a wallet from before TIP-6963", async () => {
     const payer = await createFundedPayer({ isLegacy: true });
     await startPayment(payer);
     await payer.waitForText(paymentSeenText);
@@ -37,7 +37,7 @@ describe("a payer with a wallet for Tron", () => {
     expect(requestedMethods).not.toContain("eth_requestAccounts");
   });
 
-  test("that makes itself known late is found; until then TronLink's own browser is offered to a phone", async () => {
+  test("can pay even if the wallet announces itself late; until then a phone is offered TronLink's browser", async () => {
     const payer = await createFundedPayer({ announceAfterMs: 3_000 });
     await payer.goTo(payer.link.pageUrl);
     await payer.waitForText("There is no Tron wallet in this browser.");
@@ -46,7 +46,7 @@ describe("a payer with a wallet for Tron", () => {
     expect(await payer.readText()).not.toContain("There is no Tron wallet");
   });
 
-  test("pays by Tab and Enter alone, and reads German", async () => {
+  test("pays with Tab and Enter only, in German", async () => {
     const payer = await rig.createPayer(
       { toAmount: "25", account: fundedAccount },
       { locale: "de-DE" },
@@ -66,7 +66,7 @@ describe("a payer with a wallet for Tron", () => {
   });
 });
 
-describe("one payment, and no second:", () => {
+describe("a payment happens only once:", () => {
   test("after a reload once it was sent", async () => {
     const payer = await createFundedPayer();
     await rig.system.stopWatchers();
@@ -82,7 +82,7 @@ describe("one payment, and no second:", () => {
     expect(payer.wallet.countSent()).toBe(1);
   });
 
-  test("nor a second allowance after a reload, while the first waits for its block", async () => {
+  test("without a second allowance after a reload, while the first one waits for its block", async () => {
     const payer = await createPayer();
     await payer.goTo(payer.link.pageUrl);
     await rig.chain.callRpc("evm_setAutomine", [false]);
@@ -97,7 +97,7 @@ describe("one payment, and no second:", () => {
     expect(payer.wallet.listSigningRequests()).toHaveLength(2);
   });
 
-  test("where the wallet never answers: nothing is sent once the time is over, and it may be paid again", async () => {
+  test("if the wallet never responds, nothing is sent after the transaction expires, and it can be paid again", async () => {
     const payer = await createFundedPayer();
     let confirmSigning: (signedTransaction: unknown) => void = () => undefined;
     payer.wallet.setHandler("trx.sign", () => new Promise((resolve) => (confirmSigning = resolve)));
@@ -109,7 +109,7 @@ describe("one payment, and no second:", () => {
         `Object.values(localStorage).every((kept) => JSON.parse(kept).payment === undefined)`,
       ),
     );
-    // What somebody confirms only now is not sent.
+    // A late confirmation is not sent.
     confirmSigning(payer.wallet.callMethod("trx.sign", [payer.wallet.listSigningRequests()[0]]));
     await waitUntil("it may be paid", () => canPay(payer));
     await expectNothingPaid(payer, "No block took your payment in its time");
@@ -119,7 +119,7 @@ describe("one payment, and no second:", () => {
 
 describe("a payer", () => {
   test.each(walletRejections)(
-    "%s is told so, and may try again",
+    "%s sees the reason and can try again",
     (_case, rejectInWallet, expectedText) => expectRejectionExplained(rejectInWallet, expectedText),
   );
 
@@ -127,14 +127,14 @@ describe("a payer", () => {
     [4001, "You declined in your wallet."],
     [4000, "Your wallet has an open question."],
     [undefined, "Your wallet is locked, or has no account."],
-  ])("of an older wallet that answers %s is told what that means", async (code, expectedText) => {
+  ])("with an older wallet that returns %s sees what it means", async (code, expectedText) => {
     const payer = await createFundedPayer({ isLegacy: true });
     payer.wallet.setHandler("tron_requestAccounts", () => (code === undefined ? "" : { code }));
     await startPayment(payer);
     await expectNothingPaid(payer, expectedText);
   });
 
-  test("whose wallet changes to the network when it is asked pays there", async () => {
+  test("whose wallet switches to the network on request pays there", async () => {
     const payer = await createFundedPayer();
     payer.wallet.callMethod("wallet_switchEthereumChain", [{ chainId: "0x2b6653dc" }]);
     await startPayment(payer);
@@ -145,7 +145,7 @@ describe("a payer", () => {
     });
   });
 
-  test("with too little of the token is told before anything is signed", async () => {
+  test("with an insufficient token balance is informed before signing anything", async () => {
     const payer = await createPayer({ toAmount: "26000000000" });
     await startPayment(payer);
     const { base58 } = payer.wallet;
@@ -157,7 +157,7 @@ describe("a payer", () => {
     expect(payer.wallet.listSigningRequests()).toEqual([]);
   });
 
-  test("whom the token's contract blocks is told before the payment is signed", async () => {
+  test("that the token's contract blocks is informed before signing the payment", async () => {
     await rig.chain.blockAccount(fundedAccount);
     const payer = await createFundedPayer({ tokenId: "blocking-local-tron" });
     await startPayment(payer);
@@ -168,7 +168,7 @@ describe("a payer", () => {
     expect(payer.wallet.listSigningRequests()).toEqual([]);
   });
 
-  test("who never answers to the allowance is told so once its time is over", async () => {
+  test("who never confirms the allowance is informed after it expires", async () => {
     const payer = await createPayer({ lifetimeMs: 3_000 });
     payer.wallet.setHandler("trx.sign", neverRespond);
     await startPayment(payer);
@@ -177,7 +177,7 @@ describe("a payer", () => {
     expect(payer.wallet.countSent()).toBe(0);
   });
 
-  test("whose allowance the network refuses is told that nothing was paid", async () => {
+  test("whose allowance reverts is informed that nothing was paid", async () => {
     const payer = await createPayer();
     payer.wallet.setHandler("trx.getUnconfirmedTransactionInfo", ([id]) => ({
       id,
@@ -188,7 +188,7 @@ describe("a payer", () => {
     expect(payer.wallet.countSent()).toBe(1);
   });
 
-  test("whose transaction fails in its block is told so, and may pay again", async () => {
+  test("whose transaction fails in its block is informed and can pay again", async () => {
     const payer = await createFundedPayer();
     payer.wallet.setHandler("trx.getUnconfirmedTransactionInfo", ([id]) => ({
       id,
@@ -200,14 +200,14 @@ describe("a payer", () => {
   });
 });
 
-describe("what a wallet is asked to sign is what the service asks for:", () => {
+describe("the wallet signs only the requested transaction:", () => {
   test.each(transactionChanges)("not %s", (_case, pattern, replacement) =>
     expectChangeNotSigned(pattern, replacement),
   );
 });
 
-describe("a wallet that asks its node from within the page", () => {
-  test("is stopped where it asks another, and its payer is told what to do", async () => {
+describe("a wallet that queries its node from within the page", () => {
+  test("is blocked at any other node, and the payer sees what to do", async () => {
     const payer = await createFundedPayer();
     await payer.page.addInitScript(`addEventListener("TIP6963:announceProvider", ({ detail }) => {
       const { request } = detail.provider;

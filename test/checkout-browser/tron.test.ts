@@ -18,9 +18,12 @@ import { WalletError, neverRespond } from "../rig/wallet.ts";
 const { describe, test } = requireChromium();
 
 const firstLoadBytesMax = 40 * 1024;
-/** Of three seconds each, for a transaction that lasts a minute; two blocks behind the head one is solid. */
+/**
+ * Blocks of three seconds each, longer than the one-minute lifetime of a transaction. A block is
+ * solid two blocks behind the head.
+ */
 const blocksUntilHeadIsLate = 21;
-/** More than the time in which a transaction of the wallet's expires. */
+/** Longer than the lifetime of the wallet's transactions. */
 const blocksUntilExpired = 30;
 
 const {
@@ -34,7 +37,7 @@ const {
   expectChangeNotSigned,
 } = useTronPayers();
 
-/** Of what a wallet asks its node to allow and to pay. */
+/** The paths that a wallet requests from its node in order to approve and pay. */
 const pathsQueriedFromPage = [
   "wallet/getblockbynum",
   "wallet/getaccount",
@@ -49,8 +52,8 @@ const pathsQueriedFromPage = [
 const listTransactionIds = (wallet: TronWallet): string[] =>
   wallet.listSigningRequests().map(({ txID }) => txID);
 
-describe("a payer with a wallet for Tron", () => {
-  test("allows the exact amount, pays it, and watches it settle without a reload of their own", async () => {
+describe("a payer with a Tron wallet", () => {
+  test("approves the exact amount, pays it, and sees it settle without reloading the page", async () => {
     const payer = await createPayer();
     await payer.goTo(payer.link.pageUrl);
     expect(await findAxeViolations(payer.page)).toEqual([]);
@@ -61,7 +64,7 @@ describe("a payer with a wallet for Tron", () => {
     payer.wallet.setHandler("trx.sign", async (params) => {
       const stepText = `Step ${payer.wallet.listSigningRequests().length} of 2`;
       await payer.waitForText(stepText);
-      // Before anything is signed.
+      // These texts appear before anything is signed.
       await payer.waitForText("USDC, 1,000 TRX and 0 energy");
       await payer.waitForText("TRX are burnt, and never more than");
       return payer.wallet.callMethod("trx.sign", params);
@@ -84,7 +87,7 @@ describe("a payer with a wallet for Tron", () => {
     });
   });
 
-  test("signs once where the allowance stands, and is led to the explorer by the chain's own form of a hash", async () => {
+  test("signs once if the allowance exists, and sees an explorer link with the chain's own form of the hash", async () => {
     const payer = await createFundedPayer();
     await rig.system.stopWatchers();
     await startPayment(payer);
@@ -101,7 +104,7 @@ describe("a payer with a wallet for Tron", () => {
     await payer.waitForText(paymentSeenText);
   });
 
-  test("loads less than 40 KiB in all, compressed", async () => {
+  test("loads less than 40 KiB in total, compressed", async () => {
     const payer = await createFundedPayer();
     const bodies = new Map<string, Promise<Buffer>>();
     payer.page.on("response", (response) => {
@@ -116,7 +119,7 @@ describe("a payer with a wallet for Tron", () => {
   });
 });
 
-describe("one payment, and no second:", () => {
+describe("a payment happens only once:", () => {
   test("after a reload in the middle, and in another tab", async () => {
     const payer = await createFundedPayer();
     const otherTab = await payer.user.openTab();
@@ -133,7 +136,7 @@ describe("one payment, and no second:", () => {
     expect(await findAxeViolations(payer.page)).toEqual([]);
   });
 
-  test("of two clicks at once", async () => {
+  test("after a double click", async () => {
     const payer = await createFundedPayer();
     await payer.goTo(payer.link.pageUrl);
     await payer.waitForText("Pay 25 USDC");
@@ -146,7 +149,7 @@ describe("one payment, and no second:", () => {
     expect([payer.wallet.listSigningRequests().length, payer.wallet.countSent()]).toEqual([1, 1]);
   });
 
-  test("whose answer was lost after it was sent", async () => {
+  test("if the response to sending it is lost", async () => {
     const payer = await createFundedPayer();
     await rig.system.stopWatchers();
     payer.wallet.setHandler("trx.sendRawTransaction", async (params) => {
@@ -161,7 +164,7 @@ describe("one payment, and no second:", () => {
     expect(payer.wallet.countSent()).toBe(1);
   });
 
-  test("until it has expired without a block: then it is gone, and may be paid again", async () => {
+  test("until it expires without a block; then it is gone and can be paid again", async () => {
     const payer = await createFundedPayer();
     const droppedIds: string[] = [];
     payer.wallet.setHandler("trx.sendRawTransaction", ([signedTransaction]) => {
@@ -174,7 +177,7 @@ describe("one payment, and no second:", () => {
     payer.wallet.setHandler("trx.sendRawTransaction");
     await payer.page.reload();
     await expectStillPending(payer);
-    // The head is of a later time than the payment's end now, and the last solid block is not.
+    // The head is now later than the payment's expiration, but the last solid block is not.
     await rig.chain.mine(blocksUntilHeadIsLate);
     await expectStillPending(payer);
     await rig.chain.mine(blocksUntilExpired);
@@ -190,17 +193,17 @@ describe("one payment, and no second:", () => {
 
 describe("a payer", () => {
   test.each(walletRejections.filter(([name]) => /declines to sign/.test(name)))(
-    "%s is told so, and may try again",
+    "%s sees the reason and can try again",
     (_case, rejectInWallet, expectedText) => expectRejectionExplained(rejectInWallet, expectedText),
   );
 });
 
-describe("what a wallet is asked to sign is what the service asks for:", () => {
+describe("the wallet signs only the requested transaction:", () => {
   test.each(transactionChanges.slice(0, 1))("not %s", (_case, pattern, replacement) =>
     expectChangeNotSigned(pattern, replacement),
   );
 
-  test("nor is another one sent that it signed instead", async () => {
+  test("and a different transaction that it signed is not sent", async () => {
     const payer = await createFundedPayer();
     payer.wallet.setHandler("trx.sign", ([transaction]) => ({
       ...(transaction as TronTransaction),
@@ -213,8 +216,8 @@ describe("what a wallet is asked to sign is what the service asks for:", () => {
   });
 });
 
-describe("a wallet that asks its node from within the page", () => {
-  test("pays, as the page's policy lets it ask the chain's usual node and nobody else", async () => {
+describe("a wallet that queries its node from within the page", () => {
+  test("pays, because the page's policy allows requests to the chain's usual node and to no other", async () => {
     const payer = await createPayer({ queriesFromPage: true });
     await startPayment(payer);
     await payer.waitForText(paymentSeenText);
@@ -231,11 +234,14 @@ describe("a wallet that asks its node from within the page", () => {
   });
 });
 
-describe("the limits of energy", () => {
-  /** The most that Tron's dynamic energy makes of a much-used contract: `getDynamicEnergyMaxFactor`, 34000. */
+describe("energy limits", () => {
+  /**
+   * The maximum factor by which Tron's dynamic energy increases the cost of a heavily used
+   * contract: `getDynamicEnergyMaxFactor`, 34000.
+   */
   const energyFactorMax = 4.4;
 
-  test("hold for what the calls execute, times the most that the network makes of it", async () => {
+  test("cover the executed calls, multiplied by the network's maximum energy factor", async () => {
     const payer = await createPayer();
     const usedEnergies: number[] = [];
     payer.wallet.setHandler("transactionBuilder.triggerConstantContract", async (params) => {

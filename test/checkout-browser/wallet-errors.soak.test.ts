@@ -11,19 +11,19 @@ const { describe, test } = requireChromium();
 
 const rig = useCheckout();
 
-/** After errors of these kinds the payment may have been sent. */
+/** After an error of these kinds, the payment may still have been sent. */
 const ambiguousKinds = new Set(["unknown", "unreachable"]);
 
 const responses = findErrorResponses("eth_sendTransaction");
 
-describe("a payer whose wallet answers the payment with an error", () => {
+describe("a payer whose wallet returns an error for the payment", () => {
   test.each(responses.filter(([, { kind }]) => !ambiguousKinds.has(kind)))(
-    "(%s) is told why, and pays with the next click",
+    "(%s) sees the reason and pays with the next click",
     (_wallet, { error, kind }) => expectPayableImmediately(rig, error, walletErrorTexts[kind]),
   );
 
   test.each(responses.filter(([, { kind }]) => ambiguousKinds.has(kind)))(
-    "(%s) that leaves open whether it was sent is asked to be careful",
+    "(%s) is asked to be careful if the payment may have been sent",
     (_wallet, { error }) => expectNoRetryOffered(rig, error),
   );
 });

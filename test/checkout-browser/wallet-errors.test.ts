@@ -14,7 +14,7 @@ const { describe, test } = requireChromium();
 
 const rig = useCheckout();
 
-describe("a payer whose wallet answers the payment with an error", () => {
+describe("a payer whose wallet returns an error for the payment", () => {
   test.each(
     findErrorResponses("eth_sendTransaction", [
       "MetaMask extension, before codes",
@@ -23,7 +23,7 @@ describe("a payer whose wallet answers the payment with an error", () => {
       "Ledger Live, declined on the device",
       "any wallet, whose node says that the balance is short",
     ]),
-  )("(%s) is told why, and pays with the next click", (_wallet, { error, kind }) =>
+  )("(%s) sees the reason and pays with the next click", (_wallet, { error, kind }) =>
     expectPayableImmediately(rig, error, walletErrorTexts[kind]),
   );
 
@@ -32,13 +32,13 @@ describe("a payer whose wallet answers the payment with an error", () => {
       "WalletConnect bridge, whose wallet can still sign",
       "MetaMask extension, which may have sent it",
     ]),
-  )("(%s) that leaves open whether it was sent is asked to be careful", (_wallet, { error }) =>
+  )("(%s) is asked to be careful if the payment may have been sent", (_wallet, { error }) =>
     expectNoRetryOffered(rig, error),
   );
 });
 
 describe("a payer whose wallet never reports a rejection", () => {
-  test("may say so without a reload of their own, and pay (rule CALLER-30)", async () => {
+  test("can say so without reloading the page, and pay (rule CALLER-30)", async () => {
     const payer = await rig.createPayer({ toAmount: "25" });
     payer.wallet.setHandler("eth_sendTransaction", neverRespond);
     await payer.goTo(payer.link.pageUrl);
@@ -80,13 +80,13 @@ describe("a payer whose wallet lacks the network", () => {
   });
 });
 
-describe("a payer whose account lacks coins for the fee, or whom the token refuses", () => {
+describe("a payer who cannot pay the fee, or whose transfer the token rejects", () => {
   test.each(
     findErrorResponses("eth_estimateGas", [
       "MetaMask extension, over a node of another make",
       "MetaMask extension, over an older node",
     ]),
-  )("(%s) is told so before anything is signed", async (_wallet, { error, kind }) => {
+  )("(%s) sees the reason before signing anything", async (_wallet, { error, kind }) => {
     const payer = await rig.createPayer({ toAmount: "25" });
     payer.wallet.setHandler("eth_estimateGas", failWithResponse(error));
     await payer.goTo(payer.link.pageUrl);

@@ -10,7 +10,7 @@ const { describe, test } = requireChromium();
 const rig = useCheckout();
 
 describe("a wallet that reads the chain from within the page", () => {
-  test("pays, as the page's policy allows the nodes that the catalogue names for the chain", async () => {
+  test("pays, because the page's policy allows the nodes that the catalogue lists for the chain", async () => {
     const payer = await rig.createPayer({ toAmount: "25" });
     await readChainFromPage(payer, rig.chain.url);
     await payer.goTo(payer.link.pageUrl);
@@ -28,7 +28,7 @@ describe("a wallet that reads the chain from within the page", () => {
     ).toEqual([]);
   });
 
-  test("is blocked at any other node, and its payer is told which ways still work", async () => {
+  test("is blocked at any other node, and the payer sees the ways that still work", async () => {
     const payer = await rig.createPayer({ toAmount: "25" });
     await readChainFromPage(payer, "https://node.test/");
     await payer.goTo(payer.link.pageUrl);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readPods } from "./pods.ts";
 import { type Release, services } from "./release.ts";
 
-/** What a container reports of itself, as one JSON line. */
+/** Prints a container's properties as one line of JSON. */
 const inspectScript = `
   const fs = require("node:fs");
   const tryWrite = () => { try { fs.writeFileSync("/app/x", ""); return true; } catch { return false; } };
@@ -18,7 +18,10 @@ const inspectScript = `
 /** Three quarters of the chart's memory limit of 384 MiB, plus V8's own rounding. */
 const heapMiBMax = 300;
 
-/** Every container is as the chart promises, and none was restarted. */
+/**
+ * Asserts that every container has the properties that the chart promises, and that none was
+ * restarted.
+ */
 export const assertLockedDown = async ({ cluster, name }: Release): Promise<void> => {
   for (const service of services) {
     const deployment = `deployment/${name}-${service}`;

@@ -4,7 +4,10 @@ import type { Release } from "./release.ts";
 
 const permissionDenied = "42501";
 
-/** The migrations Job has made the topics as they must be, and roles that can do no more than their work. */
+/**
+ * Asserts that the migrations Job created the topics with the right settings, and roles with only
+ * the privileges that they need.
+ */
 export const assertPrepared = async ({ cluster, name }: Release): Promise<void> => {
   const source = await readFile(new URL("in-cluster/tell-prepared.mjs", import.meta.url), "utf8");
   const nodeCommand = ["node", "--input-type=module", "--eval", source];

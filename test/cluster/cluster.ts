@@ -6,7 +6,7 @@ const commandMsMax = 60_000;
 const podMsMax = 180_000;
 const pollMs = 500;
 
-/** One namespace of the cluster that `KUBECONFIG` names; every call has a time limit. */
+/** One namespace of the cluster that `KUBECONFIG` names. Every call has a time limit. */
 export type Cluster = {
   namespace: string;
   kubectl(
@@ -15,32 +15,32 @@ export type Cluster = {
   ): Promise<string>;
   helm(args: readonly string[], options: { timeoutMs: number; input?: string }): Promise<string>;
   apply(...manifests: readonly object[]): Promise<void>;
-  /** Starts a program of `in-cluster/` in a pod of its own, called `name`. */
+  /** Starts a program of `in-cluster/` in its own pod with the given name. */
   startProgram(program: ClusterProgram): Promise<void>;
-  /** Waits for the program's end and answers its output; throws with the output if it failed. */
+  /** Waits until the program ends and returns its output. Throws with the output if it failed. */
   endProgram(name: string, timeoutMs?: number): Promise<string>;
 };
 
 /**
- * A program that runs in a pod, beside everything that our images contain; it may import one file
- * of ours.
+ * A program that runs in a pod with everything that the service images contain. It may import one
+ * file of `in-cluster/`.
  */
 type ClusterProgram = {
   name: string;
-  /** Its file in `in-cluster/`. */
+  /** The program's file in `in-cluster/`. */
   file: string;
   image: string;
   env: Readonly<Record<string, string>>;
-  /** Whether webhooks come to it, by `receiverLabels`. */
+  /** Whether it receives webhooks, selected by `receiverLabels`. */
   isReceiver?: boolean;
 };
 
-/** The label of pods that call our services from outside the release. */
+/** The label of pods that call the services from outside the release. */
 export const clientLabels = { app: "payment-links-client" };
-/** The labels of those that also listen for webhooks. */
+/** The labels of those pods that also receive webhooks. */
 export const receiverLabels = { ...clientLabels, receives: "webhooks" };
 
-/** Opens a namespace that may be there already. */
+/** Creates a client for a namespace, which may already exist. */
 export const createCluster = (namespace: string): Cluster => {
   const kubectl: Cluster["kubectl"] = (args, { timeoutMs = commandMsMax, ...options } = {}) =>
     runCommand("kubectl", ["--namespace", namespace, ...args], { timeoutMs, ...options });
@@ -66,7 +66,7 @@ export const createCluster = (namespace: string): Cluster => {
   };
 };
 
-/** The source of a program; a file beside it that it imports is included. */
+/** Reads the source of a program, including a file of the same folder that it imports. */
 const readProgram = async (file: string): Promise<string> => {
   const folder = new URL("in-cluster/", import.meta.url);
   const source = await readFile(new URL(file, folder), "utf8");
@@ -99,7 +99,8 @@ const programPod = ({ name, image, env, isReceiver = false }: ClusterProgram, so
         name: "program",
         image,
         imagePullPolicy: "IfNotPresent",
-        // Not run from a file: what it imports lies beside the image's own sources.
+        // Passed as an argument instead of a file, because the program's imports are next to the
+        // image's own sources.
         command: ["node", "--input-type=module", "--eval"],
         // In an argument, Kubernetes reads $(NAME) as a variable and $$(NAME) as the text.
         args: [source.replaceAll("$(", "$$(")],

@@ -1,14 +1,14 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 
-/** A command that failed or did not end in time; the message contains its output. */
+/** A command that failed or did not end in time. The message contains its output. */
 class CommandFailedError extends Error {}
 
 const outputCharsMax = 2_000_000;
 
 type CommandOptions = { timeoutMs: number; input?: string };
 
-/** Runs a command to its end and answers its stdout. Throws with both streams if it fails. */
+/** Runs a command to its end and returns its stdout. Throws with both streams if it fails. */
 export const runCommand = async (
   command: string,
   args: readonly string[],
@@ -23,7 +23,7 @@ export const runCommand = async (
   child.stderr.on("data", (chunk: Buffer) => {
     stderr = (stderr + chunk.toString("utf8")).slice(-outputCharsMax);
   });
-  child.stdin.on("error", () => {}); // One that does not read tells so by its exit code.
+  child.stdin.on("error", () => {}); // A command that does not read its input reports that by its exit code.
   child.stdin.end(input);
   let hasTimedOut = false;
   const timer = setTimeout(() => {

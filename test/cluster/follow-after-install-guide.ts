@@ -12,14 +12,14 @@ const requestsPerSecond = 20;
 const sectionMsMax = 1_200_000;
 const page = "after-install.md";
 
-/** What happens while callers call, and what while the services are stopped. */
+/** The guide's sections that run under load, and those that run while the services are stopped. */
 const sectionsUnderLoad = ["Upgrade", "Roll back", "Change a secret", "Switch a scaler on"];
 const sectionsWhileStopped = ["Stop, and restore a backup", "Move to another cluster"];
 
 /**
- * The commands of the chart's page on what follows the install, run as they stand there, on a release
- * of their own: nobody notices an upgrade, a way back, a changed secret or a new scaler, a payment is made after a
- * restore, and a second namespace stands for the other cluster.
+ * Runs the commands of the chart's after-install guide unchanged, on a separate release. Asserts
+ * that an upgrade, a rollback, a changed secret and a new scaler disrupt no caller, and that
+ * payments work after a restore. A second namespace represents the other cluster.
  */
 export const followAfterInstallGuide = async ({ cluster, config }: Release): Promise<void> => {
   const ownCluster = createCluster(`${cluster.namespace}-life`);
@@ -67,7 +67,10 @@ export const followAfterInstallGuide = async ({ cluster, config }: Release): Pro
   }
 };
 
-/** The commands below each heading, joined; those before the first one stand under "". */
+/**
+ * Returns the commands below each heading, joined. Commands before the first heading have the key
+ * "".
+ */
 const readSections = (text: string): ReadonlyMap<string, string> => {
   const sections = new Map<string, string>();
   for (const part of text.split(/^## /m)) {

@@ -6,7 +6,7 @@ import { type Release, services } from "./release.ts";
 const restartedMsMax = 90_000;
 const pollMs = 500;
 
-/** Stops the service's process, which is not the first one in a shared process namespace. */
+/** Stops the service's process, which is not the first process in a shared process namespace. */
 const freezeScript = `
   const fs = require("node:fs");
   const isService = (pid) => {
@@ -17,7 +17,7 @@ const freezeScript = `
   if (pids.length !== 1) throw new Error("there are " + pids.length + " processes of the service");
   process.kill(Number(pids[0]), "SIGSTOP");`;
 
-/** In every Deployment, the probe restarts a process that stands still. */
+/** Asserts that the liveness probe of every Deployment restarts a frozen process. */
 export const freezeProcesses = async (release: Release): Promise<void> => {
   const { cluster, name } = release;
   // The first process of a process namespace cannot be stopped from within it.

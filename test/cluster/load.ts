@@ -6,17 +6,17 @@ import { startShopProgram } from "./start-shop-program.ts";
 
 const LoadCounts = z.object({
   sent: z.number(),
-  /** Requests not sent, because too many were under way. */
+  /** Requests that were not sent because too many were in progress. */
   skipped: z.number(),
-  /** How often each unexpected answer or error came, by kind of connection, service and method. */
+  /** The number of unexpected responses and errors, by connection kind, service and method. */
   failures: z.record(z.string(), z.number()),
   slowestMs: z.number(),
   links: z.number(),
 });
 
-/** The state of a load; ages are in milliseconds, null if there was none. */
+/** The state of a load. Ages are in milliseconds, or null if there was no such event. */
 const LoadState = LoadCounts.extend({
-  /** Since the last request that failed was sent. */
+  /** Since the last failed request was sent. */
   lastFailedMs: z.number().nullable(),
   /** Since the newest accepted payment with a webhook was accepted. */
   newestToldMs: z.number().nullable(),
@@ -34,24 +34,26 @@ const LoadReport = LoadCounts.extend({
   webhooksMadeTwice: z.number(),
   webhookAttempts: z.object({
     all: z.number(),
-    /** Webhooks that came while another attempt at the same delivery was under way. */
+    /** Webhooks that arrived during another attempt at the same delivery. */
     atOnce: z.number(),
-    /** Webhooks that came after the same one had been answered with a 2xx. */
+    /** Webhooks that arrived after a 2xx response to the same webhook. */
     afterItsEnd: z.number(),
     forged: z.number(),
     unknown: z.number(),
   }),
-  /** The first of those that came after the end, each with what the dispatcher saw. */
+  /**
+   * The first webhooks that arrived again after a 2xx, each with the dispatcher's delivery record.
+   */
   repeats: z.array(z.unknown()),
 });
 export type LoadReport = z.output<typeof LoadReport>;
 
-/** A shop and its payers at work in a pod of their own. */
+/** A shop and its payers that run in their own pod. */
 export type Load = {
   readState(): Promise<LoadState>;
   /**
-   * Ends it, waits until accepted payments are credited and their webhooks have come, then prints
-   * and answers what it saw.
+   * Ends the load, and waits until accepted payments are credited and their webhooks have arrived.
+   * Prints and returns the report.
    */
   end(): Promise<LoadReport>;
 };
@@ -60,7 +62,7 @@ const program = "load";
 const startMsMax = 60_000;
 const settleMsMax = 240_000;
 
-/** Starts a load over all four services; resolves once it runs. */
+/** Starts a load on all four services. Resolves once it runs. */
 export const startLoad = async (release: Release, requestsPerSecond: number): Promise<Load> => {
   const { cluster, receiverPort } = release;
   await startShopProgram(release, {
@@ -89,8 +91,8 @@ export const startLoad = async (release: Release, requestsPerSecond: number): Pr
 };
 
 /**
- * Throws unless every accepted payment was credited once and reported once, and no webhook came
- * twice at once.
+ * Throws unless every accepted payment was credited once and reported once, and no webhook had two
+ * concurrent attempts.
  */
 export const assertNothingLost = (report: LoadReport): void => {
   const { paymentsNeverAccepted, linksCreditedWrongly, webhookAttempts } = report;
@@ -120,7 +122,8 @@ export const assertNothingLost = (report: LoadReport): void => {
 };
 
 /**
- * Throws unless every request was answered as expected, and no webhook came again after its 2xx.
+ * Throws unless every request had the expected response, and no webhook arrived again after its
+ * 2xx.
  */
 export const assertNoDisruption = (report: LoadReport): void => {
   assert.deepEqual(report.failures, {});

@@ -1,6 +1,6 @@
-// `npm run test:cluster [-- <scenario> …]`: installs the chart in the cluster that KUBECONFIG names
-// and plays scenarios against it; the last line counts. Needs kubectl and helm on PATH, and images
-// that nodes can pull.
+// `npm run test:cluster [-- <scenario> …]` installs the chart in the cluster that KUBECONFIG names
+// and runs scenarios against it. The last line reports the totals. Requires kubectl and helm on
+// PATH, and images that nodes can pull.
 import { parseConfig } from "@payment-links/runtime";
 import { assertPrepared } from "./assert-prepared.ts";
 import { createCluster } from "./cluster.ts";
@@ -20,7 +20,7 @@ import { waitForSecret } from "./wait-for-secret.ts";
 import { surviveOutage } from "./survive-outage.ts";
 import { type Release, installRelease } from "./release.ts";
 
-/** The scenarios by name, in the order in which they are played. */
+/** The scenarios by name, in execution order. */
 const scenarios: Readonly<Record<string, (release: Release) => Promise<void>>> = {
   "first-payment": makeFirstPayment,
   "helm-test": passHelmTest,
@@ -50,7 +50,7 @@ if (unknownNames.length > 0) {
 const config = parseConfig(clusterConfig, process.env);
 const cluster = createCluster(config.NAMESPACE);
 
-/** Plays one step and reports it; answers the step's result, or undefined if it failed. */
+/** Runs one step and reports it. Returns the step's result, or undefined if it failed. */
 const runStep = async <T>(name: string, step: () => Promise<T>): Promise<T | undefined> => {
   const startedAt = performance.now();
   const report = (outcome: string) => {
@@ -70,7 +70,7 @@ const runStep = async <T>(name: string, step: () => Promise<T>): Promise<T | und
   }
 };
 
-/** What a person would look at first. */
+/** Prints the state that helps most to diagnose a failure. */
 const printClusterState = async () => {
   for (const args of [
     ["get", "pods", "--output", "wide"],

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { Release } from "./release.ts";
 import { startShopProgram } from "./start-shop-program.ts";
 
-/** The README's first payment, begun as the chart's notes say and made through the Services. */
+/** Makes the README's first payment through the Services, starting as the chart's notes describe. */
 export const makeFirstPayment = async (release: Release): Promise<void> => {
   const program = "first-payment";
   await startShopProgram(release, { name: program, file: "first-payment.mjs" });

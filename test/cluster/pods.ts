@@ -22,7 +22,10 @@ type Pod = { name: string; image: string; isReady: boolean; isEnding: boolean; r
 
 const rolloutMsMax = 180_000;
 
-/** The pods of the release, by name: also those that are about to end, but not the migrations'. */
+/**
+ * Returns the pods of the release, including terminating ones but excluding those of the
+ * migrations.
+ */
 export const readPods = async (cluster: Cluster): Promise<readonly Pod[]> => {
   const component = `app.kubernetes.io/component in (${services.join(",")})`;
   const selector = `app.kubernetes.io/instance=payment-links,${component}`;
@@ -36,7 +39,7 @@ export const readPods = async (cluster: Cluster): Promise<readonly Pod[]> => {
   }));
 };
 
-/** Waits until each Deployment's pods are new and ready, and the old ones gone. */
+/** Waits until each Deployment's pods are new and ready, and the old ones are gone. */
 export const waitForRollout = async ({ cluster, name }: Release): Promise<void> => {
   for (const service of services) {
     const status = ["rollout", "status", `deployment/${name}-${service}`, "--timeout", "170s"];

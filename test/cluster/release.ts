@@ -4,41 +4,44 @@ import { serviceBlocks } from "@payment-links/deploy/chart/service-blocks";
 import { type Cluster, clientLabels, receiverLabels } from "./cluster.ts";
 import type { ClusterConfig } from "./config.ts";
 
-/** Where the chart lies. */
+/** The path of the chart. */
 export const chart = fileURLToPath(new URL("../../helm/payment-links", import.meta.url));
 const installMsMax = 300_000;
 
-/** The release that the scenarios share; `upgrade` can change what is installed. */
+/** The release that the scenarios share. `upgrade` can change what is installed. */
 export type Release = {
   cluster: Cluster;
-  /** Prefix of its Services and Deployments. */
+  /** The name prefix of its Services and Deployments. */
   name: string;
-  /** The Secret that all its secrets are in. */
+  /** The Secret that contains all its secrets. */
   secretName: string;
   image(service: string): string;
   provider: { name: string; secret: string };
-  /** The Service under which pods called `receiver` take webhooks for `https://receiver.test`. */
+  /**
+   * The port of the Service `receiver`, which routes webhooks for `https://receiver.test` to the
+   * receiver's pod.
+   */
   receiverPort: number;
-  /** The settings of the run; a scenario that needs more of them says so. */
+  /** The settings of the run. A scenario that needs additional settings asserts them. */
   config: ClusterConfig;
-  /** The values that it was installed with. */
+  /** The values that the release was installed with. */
   values: object;
   /** Runs SQL as the role of the migrations. */
   runSql(sql: string): Promise<void>;
-  /** Installs the chart, or upgrades the release, with more values or `--set` arguments. */
+  /** Installs the chart, or upgrades the release, with additional values or `--set` arguments. */
   upgrade(args?: readonly string[]): Promise<void>;
 };
 
-/** The Deployments, without the release's name before theirs. */
+/** The names of the Deployments, without the release's name as prefix. */
 export const services = Object.values(serviceBlocks);
 
 const secretName = "payment-links";
 const receiverPort = 9_000;
 
 /**
- * Installs the chart in a namespace that enforces the restricted level, over a database, roles and
- * topics of this run alone, and waits until it is ready. What is installed may be an older chart with
- * older images; `upgrade` then leads to ours.
+ * Installs the chart in a namespace that enforces the restricted level, with a database, roles and
+ * topics for this run only, and waits until it is ready. `initialVersion` may be an older chart
+ * with older images. `upgrade` then installs the current version.
  */
 export const installRelease = async (
   cluster: Cluster,
@@ -94,7 +97,7 @@ export const installRelease = async (
   };
 };
 
-/** Makes a namespace that enforces the restricted level. */
+/** Creates a namespace that enforces the restricted level. */
 export const createNamespace = async (cluster: Cluster): Promise<void> => {
   await cluster.apply({
     apiVersion: "v1",
@@ -116,7 +119,7 @@ const schemas = {
   webhookDispatcherDatabaseUrl: "webhook_dispatcher",
 } as const;
 
-/** Roles belong to the whole server, so those of two runs must not collide. */
+/** Roles belong to the whole server, so the roles of two runs must not collide. */
 const databaseUrls = (config: ClusterConfig, runId: string) => {
   const urlFor = (role: string) => {
     const url = new URL(config.DATABASE_URL);
@@ -171,7 +174,7 @@ const createSecretManifest = (
 const toKebab = (name: string): string =>
   name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
-/** The receiver of webhooks is a pod, which comes and goes. */
+/** A Service for the webhook receiver, whose pod is replaced between scenarios. */
 const createReceiverService = () => ({
   apiVersion: "v1",
   kind: "Service",
@@ -189,7 +192,7 @@ const createValues = (config: ClusterConfig, runId: string) => {
     image: { registry: config.IMAGE_REGISTRY, tag: config.IMAGE_TAG },
     baseUrl: "https://pay.example.com",
     secrets: { existingSecret: secretName },
-    // All of a scenario's load comes from one pod and with one key.
+    // All load of a scenario comes from one pod and uses one key.
     rateLimit: { perKey: "1000:2000", perIp: "1000:2000" },
     kafka: {
       brokers: config.KAFKA_BROKERS,
@@ -203,7 +206,7 @@ const createValues = (config: ClusterConfig, runId: string) => {
       kafka: { ports: config.KAFKA_BROKERS.map((broker) => parsePort(`kafka://${broker}`, 9092)) },
       redis: { ports: [parsePort(config.REDIS_URL, 6379)] },
     },
-    // Our receivers are not publicly routable, and the images say that they are in production.
+    // The receivers are not publicly routable, which the images' production mode would reject.
     webhookDispatcher: {
       extraEnv: [
         { name: "NODE_ENV", value: "test" },

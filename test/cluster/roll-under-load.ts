@@ -7,8 +7,8 @@ const requestsPerSecond = 100;
 const restarts = 5;
 
 /**
- * Five rolling restarts of everything and an upgrade with a migration, and no caller notices
- * anything.
+ * Asserts that five rolling restarts of all services and an upgrade with a migration disrupt no
+ * caller.
  */
 export const rollUnderLoad = async (release: Release): Promise<void> => {
   const { cluster, name, config } = release;

@@ -4,14 +4,14 @@ import type { Release } from "./release.ts";
 type ShopProgram = {
   /** The pod's name. */
   name: string;
-  /** Its file in `in-cluster/`, which calls `createShop`. */
+  /** The program's file in `in-cluster/`, which calls `createShop`. */
   file: string;
   env?: Readonly<Record<string, string>>;
 };
 
 /**
- * Starts a program in a pod. It acts as a new account's shop, its payers' provider and its
- * receiver.
+ * Starts a program in a pod. It acts as the shop of a new account, as the payment provider and as
+ * the receiver.
  */
 export const startShopProgram = async (
   release: Release,
@@ -36,10 +36,7 @@ export const startShopProgram = async (
 
 const CreatedAccount = z.object({ signInUrl: z.url() });
 
-/**
- * Opens an account as the chart's notes say; answers the token with which one can sign in to it
- * once.
- */
+/** Creates an account as the chart's notes describe. Returns the token of a one-time sign-in link. */
 const createAccount = async ({ cluster, name }: Release): Promise<string> => {
   const adminCommand = ["node", "/app/deploy/src/admin.ts"];
   const handle = `shop${Date.now().toString(36)}`;

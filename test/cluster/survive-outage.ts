@@ -6,23 +6,23 @@ import { readPods } from "./pods.ts";
 import type { Release } from "./release.ts";
 
 const requestsPerSecond = 10;
-/** How long the load runs before the outage, so that there is something to lose. */
+/** How long the load runs before the outage, so that some data exists that could be lost. */
 const beforeOutageMs = 10_000;
 const outageMs = 120_000;
 const recoveryMsMax = 30_000;
 /**
- * A recovery counts once no request has failed for this long; it happened when the last request
- * that failed was sent.
+ * A recovery counts once no request has failed for this long. It happened when the last failed
+ * request was sent.
  */
 const quietMs = 5_000;
-/** How much longer than the bound to wait, so that the report can say how late a recovery was. */
+/** How long to wait beyond the limit, so that the report can state how late a recovery was. */
 const watchMsMax = 120_000;
 const commandMsMax = 90_000;
 const pollMs = 500;
 
 /**
- * A server is away for two minutes. No pod is restarted, everything goes on within 30 s of its
- * return, and nothing that was accepted is lost.
+ * Stops a server for two minutes. Asserts that no pod restarts, that everything recovers within 30
+ * s after the server's return, and that no accepted data is lost.
  */
 export const surviveOutage = async (
   release: Release,
@@ -45,7 +45,7 @@ export const surviveOutage = async (
   }
   const recoveryMs = await waitForRecovery(load);
   assertNothingLost(await load.end());
-  // Each pod is as it was: the same pod, ready, with the same number of restarts.
+  // Each pod is unchanged: the same pod, ready, with the same number of restarts.
   assert.deepEqual(await readPods(cluster), podsBefore);
   assert.ok(recoveryMs <= recoveryMsMax, `the recovery took ${recoveryMs} ms`);
 };
@@ -55,8 +55,8 @@ const reportState = (moment: string, { sent, failures, oldestUntoldMs }: LoadSta
 };
 
 /**
- * Answers how long it took until no request failed any more, and a payment accepted after the
- * return was reported by its webhook.
+ * Returns the time until requests no longer fail, and until a payment that was accepted after the
+ * server's return has its webhook.
  */
 const waitForRecovery = async (load: Load): Promise<number> => {
   const returnedAtMs = performance.now();

@@ -5,16 +5,14 @@ import type { Release } from "./release.ts";
 
 const requestsPerSecond = 20;
 
-/**
- * An upgrade whose migration fails is refused, and the pods from before it go on serving as before.
- */
+/** Asserts that an upgrade with a failing migration is rejected while the old pods keep serving. */
 export const testFailedMigration = async (release: Release): Promise<void> => {
   const { cluster, config } = release;
   assert.ok(config.NEXT_IMAGE_TAG !== "", "NEXT_IMAGE_TAG is needed");
   const podsBefore = await readPods(cluster);
   const load = await startLoad(release, requestsPerSecond);
-  // What the next version's migration makes already exists. So it fails half-way, after others have
-  // run.
+  // Creates a column that the next version's migration also adds. The migration then fails halfway,
+  // after others have run.
   await release.runSql("ALTER TABLE links_api.links ADD COLUMN next_version text");
   try {
     const upgrade = release.upgrade(["--set", `image.tag=${config.NEXT_IMAGE_TAG}`]);

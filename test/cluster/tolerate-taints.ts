@@ -6,12 +6,13 @@ import type { Release } from "./release.ts";
 const taint = "payment-links.example/dedicated";
 const label = "payment-links.example/pool";
 const schedulingMsMax = 60_000;
-/** The values that place pods. */
+/** The blocks of values that control pod placement. */
 const blocks = [...Object.keys(serviceBlocks), "migrations", "test"];
 
 /**
- * On a node that lets nobody else in, the pods of the chart that tolerate its taint come up: those of
- * every Deployment, the migrations Job's and the tests'. A pod that does not tolerate it stays outside.
+ * Asserts that the chart's pods with a matching toleration start on a tainted node: the pods of
+ * every Deployment, of the migrations Job and of the tests. A pod without the toleration is not
+ * scheduled there.
  */
 export const tolerateTaints = async (release: Release): Promise<void> => {
   const { cluster } = release;

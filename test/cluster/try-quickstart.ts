@@ -11,9 +11,10 @@ const testMsMax = 300_000;
 const forwardedMsMax = 30_000;
 
 /**
- * The quickstart's three commands, in a namespace of its own that enforces the restricted level: it
- * comes up with nothing given, makes a first payment, and shows it through one forwarded port. An
- * upgrade keeps its secrets, and a removal leaves nothing but the tests' pods.
+ * Runs the quickstart's three commands in a separate namespace that enforces the restricted level.
+ * Asserts that it starts without any values, makes a first payment, and shows it through one
+ * forwarded port. An upgrade preserves its secrets, and uninstalling it leaves only the tests'
+ * pods.
  */
 export const tryQuickstart = async ({ cluster, config }: Release): Promise<void> => {
   const ownCluster = createCluster(`${cluster.namespace}-quickstart`);
@@ -73,7 +74,7 @@ const findUrl = (output: string, prefix: string): string => {
   return url;
 };
 
-/** Waits until a page shows through the forwarded port. */
+/** Waits until a page with the text is available through the forwarded port. */
 const waitForPage = async (portForward: ChildProcess, url: string, text: RegExp): Promise<void> => {
   await waitUntil(
     `${url} shows ${text}`,

@@ -8,7 +8,10 @@ import { type Release, installRelease } from "./release.ts";
 const requestsPerSecond = 20;
 const rollbackMsMax = 330_000;
 
-/** From the last released chart and images to these, and back: nobody notices either. */
+/**
+ * Asserts that an upgrade from the last released chart and images to the current ones, and the
+ * rollback, disrupt no caller.
+ */
 export const upgradeFromLastRelease = async ({ cluster, config }: Release): Promise<void> => {
   assert.ok(config.LAST_CHART !== "", "LAST_CHART is needed");
   const lastRelease = { chart: config.LAST_CHART, imageTag: config.LAST_IMAGE_TAG };

@@ -9,9 +9,9 @@ const name = "payment-links-late";
 const SecretManifest = z.object({ data: z.record(z.string(), z.string()) });
 
 /**
- * An upgrade to a Secret that is made only half a minute later, as by an operator of external
- * secrets: the migrations Job waits for it and goes on. Where it never comes, the Job says what it
- * lacks, and the old pods go on serving.
+ * Upgrades to a Secret that is created only half a minute later, as an external secrets operator
+ * may do. Asserts that the migrations Job waits for it and continues. If the Secret never appears,
+ * the Job reports what is missing, and the old pods keep serving.
  */
 export const waitForSecret = async (release: Release): Promise<void> => {
   const { cluster, secretName } = release;

@@ -11,16 +11,16 @@ const { describe, test } = requireChromium();
 
 const system = useConsole();
 
-describe("a person without a mouse", () => {
-  test("reaches everything of each view in its order, and sees where they are", () =>
+describe("a user without a mouse", () => {
+  test("reaches everything in each view in order, with a visible focus", () =>
     expectKeyboardReach(system, "adele", filledViews));
 });
 
-describe("a person who sees little", () => {
-  test("reads all of each view at twice the size of its text", () =>
+describe("a user with low vision", () => {
+  test("can read each whole view at twice the text size", () =>
     expectReadableAtDoubleSize(system, "dot", filledViews));
 });
 
-describe("a person who wants less motion", () => {
-  test("sees nothing move", () => expectNoMotion(system, "edie", filledViews));
+describe("a user who prefers reduced motion", () => {
+  test("sees no animation", () => expectNoMotion(system, "edie", filledViews));
 });

@@ -15,27 +15,27 @@ const { describe, test } = requireChromium();
 
 const system = useConsole();
 
-// With the most to reach and to read; all views are in the soak test.
+// The views with the most elements and text. The soak test covers all views.
 const sampledViews = filledViews.filter(([path]) =>
   ["/links/new", "/keys", "/webhooks"].includes(path),
 );
 
-describe("a person without a mouse", () => {
-  test("reaches everything of each view in its order, and sees where they are", () =>
+describe("a user without a mouse", () => {
+  test("reaches everything in each view in order, with a visible focus", () =>
     expectKeyboardReach(system, "ruth", sampledViews));
 });
 
-describe("a person who sees little", () => {
-  test("reads all of each view at twice the size of its text", () =>
+describe("a user with low vision", () => {
+  test("can read each whole view at twice the text size", () =>
     expectReadableAtDoubleSize(system, "rita", sampledViews));
 });
 
-describe("a person who wants less motion", () => {
-  test("sees nothing move", () => expectNoMotion(system, "rona", sampledViews));
+describe("a user who prefers reduced motion", () => {
+  test("sees no animation", () => expectNoMotion(system, "rona", sampledViews));
 });
 
-describe("a person without a mouse", () => {
-  test("passes over the navigation at the first Tab", async () => {
+describe("a user without a mouse", () => {
+  test("can skip the navigation with the first Tab", async () => {
     const { goTo, tab } = await system.signUp("bea");
     await goTo("/keys");
     await tab.waitForText("No keys yet.");
@@ -46,7 +46,7 @@ describe("a person without a mouse", () => {
     expect(await tab.page.evaluate("document.activeElement.closest('main') !== null")).toBe(true);
   });
 
-  test("stays in a dialog while it is open, leaves it by Escape, and is back where they were", async () => {
+  test("stays in an open dialog, closes it with Escape, and returns to the previous element", async () => {
     const { goTo, tab } = await signUpShop(system, "cleo");
     await goTo("/webhooks");
     await tab.page.getByRole("link", { name: "till" }).click();

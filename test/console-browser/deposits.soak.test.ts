@@ -7,8 +7,8 @@ const { describe, test } = requireChromium();
 
 const { createShop, insertDeposits } = useDeposits();
 
-describe("money without a link", () => {
-  test("speaks German to whoever reads it", async () => {
+describe("a deposit", () => {
+  test("is shown in German to a user with a German browser", async () => {
     const { violations, goTo, tab } = await createShop("egon", true);
     await insertDeposits(["7"]);
     await goTo("/deposits");

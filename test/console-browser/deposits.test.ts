@@ -8,8 +8,8 @@ const { describe, test } = requireChromium();
 
 const { createShop, insertDeposits, runQuery } = useDeposits();
 
-describe("money without a link", () => {
-  test("stands in the overview, is assigned to a likely link, or dismissed", async () => {
+describe("a deposit", () => {
+  test("is listed in the overview and can be assigned to a likely link or dismissed", async () => {
     const user = await createShop("doris");
     await insertDeposits(["25", "3.5"]);
     const { violations, goTo, tab } = user;
@@ -46,7 +46,7 @@ describe("money without a link", () => {
       "SELECT status, received_amount FROM links_api.links ORDER BY seq DESC LIMIT 1",
     );
     expect(rows).toEqual([{ status: "completed", received_amount: "25" }]);
-    // The one refusal that was asked for.
+    // The test itself causes one 404 response.
     expect(violations.filter((violation) => !violation.includes("404"))).toEqual([]);
   });
 
@@ -54,7 +54,7 @@ describe("money without a link", () => {
     ["wilma", false, "Wrong token: this is not USDC.", "Assign…", "Dismiss"],
     ["dieter", true, "Falscher Token: Das ist kein USDC.", "Zuordnen…", "Beiseitelegen"],
   ])(
-    "in a look-alike of USDC is called a wrong token, and can only be dismissed (rule CHAIN-27): %s",
+    "in a look-alike of USDC is shown as a wrong token and can only be dismissed (rule CHAIN-27): %s",
     async (name, isGerman, expectedText, assignLabel, dismissLabel) => {
       const { violations, goTo, tab } = await createShop(name, isGerman);
       await insertDeposits(["25"], "0xd9aAEc86B65D86f6A7B5B1b0c42FFA531710b6CA");

@@ -14,7 +14,7 @@ const stopButtonName = `Stop: ${downloadButtonName}`;
 const copyCount = 20_000;
 
 describe("a CSV of links", () => {
-  test("shows how far it is, takes one of two clicks, and leaves nothing where it is stopped", async () => {
+  test("shows its progress, ignores a second click, and leaves no file when it is canceled", async () => {
     const user = await signUpWithLinks(system, "bela", copyCount);
     const { requestedUrls, violations, files, tab } = user;
     await throttleNetwork(user);
@@ -36,7 +36,7 @@ describe("a CSV of links", () => {
     expect(violations).toEqual([]);
   });
 
-  test("without its last rows is none, though what stands between ended it in order", async () => {
+  test("without its last rows is rejected, even if the network response ended normally", async () => {
     const { context, files, tab } = await signUpWithLinks(system, "dana", 3);
     const truncations = [
       (text: string) => text.split("\r\n").slice(0, 3).join("\r\n").concat("\r\n"),
@@ -56,7 +56,7 @@ describe("a CSV of links", () => {
     expect(files).toEqual([]);
   });
 
-  test("that is refused, or not answered, says why", async () => {
+  test("that is rejected or gets no response shows the reason", async () => {
     const { context, files, tab } = await signUpWithLinks(system, "elsa");
     const path = "**/console/api/payment-links.csv";
     const headers = { "content-type": "application/json", "retry-after": "10" };
@@ -81,7 +81,7 @@ describe("a CSV of links", () => {
     expect(files).toEqual([]);
   });
 
-  test("of any size can be left to the browser, which needs no script for it", async () => {
+  test("of any size can be downloaded by the browser itself, without a script", async () => {
     const user = await signUpWithLinks(system, "fritz", copyCount);
     const { tab } = user;
     await throttleNetwork(user);

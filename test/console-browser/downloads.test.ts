@@ -14,7 +14,7 @@ const { describe, test } = requireChromium();
 const system = useConsole();
 
 describe("a CSV of links", () => {
-  test("is the server's own, byte for byte, and tells how many rows it has", async () => {
+  test("matches the server's file byte for byte and shows its number of rows", async () => {
     const user = await signUpWithLinks(system, "alma", 1_000);
     const { context, violations, files, tab } = user;
     const response = await context.request.get(`${system.origin}/console/api/payment-links.csv`);
@@ -28,7 +28,7 @@ describe("a CSV of links", () => {
     expect(violations).toEqual([]);
   });
 
-  test("that broke off is none: it is said, and the next try is whole", async () => {
+  test("that is interrupted is rejected with a message, and the next attempt is complete", async () => {
     const user = await signUpWithLinks(system, "cora", 1_000);
     const { files, linkId, tab } = user;
     const setTokenId = (tokenId: string) =>

@@ -8,8 +8,8 @@ const { describe, test } = requireChromium();
 
 const system = useConsole();
 
-describe("the ways in", () => {
-  test("without a wallet, or with one that does not sign, it is said", async () => {
+describe("sign-in", () => {
+  test("explains a missing wallet and a rejected signature", async () => {
     const tabWithoutWallet = await (await system.createUser()).openTab();
     await tabWithoutWallet.goTo(`${system.origin}/console`);
     await tabWithoutWallet.click("Sign in with Ethereum");
@@ -23,8 +23,8 @@ describe("the ways in", () => {
   });
 });
 
-describe("a call that needs a fresh proof of presence", () => {
-  test("is not made for a person who would rather not, and the form is as it was", async () => {
+describe("a call that requires a new proof of presence", () => {
+  test("is not made if the user declines, and the form is unchanged", async () => {
     const { context, tab } = await signUpWithStalePresence(system, "fay");
     await tab.click("Not now");
     await tab.waitForText("Nothing was changed.");
@@ -33,7 +33,7 @@ describe("a call that needs a fresh proof of presence", () => {
     expect(await tab.page.getByLabel("Name").inputValue()).toBe("shop");
   });
 
-  test("goes on when another tab has proven it at the identity provider", async () => {
+  test("continues after another tab has proven presence at the identity provider", async () => {
     const { context, openTab, tab } = await signUpWithStalePresence(system, "gil");
     await context.request.post(`${system.origin}/console/api/session/presence`, {
       data: { token: (await system.createNewSignInUrl("gil")).split("token=")[1] },
@@ -47,8 +47,8 @@ describe("a call that needs a fresh proof of presence", () => {
   });
 });
 
-describe("what can go wrong has its words", () => {
-  test("a session that ended elsewhere leads to the way in, at the next call", async () => {
+describe("sessions and errors:", () => {
+  test("a session that ended elsewhere leads to the sign-in page at the next call", async () => {
     const { context, goTo, tab } = await system.signUp("ida");
     await goTo("/keys");
     await tab.waitForText("No keys yet.");
@@ -58,7 +58,7 @@ describe("what can go wrong has its words", () => {
     await tab.waitForText("You are not signed in.");
   });
 
-  test("a view that cannot be read says so, and reads again", async () => {
+  test("a view that cannot load shows the reason and can be loaded again", async () => {
     const { context, goTo, tab } = await system.signUp("kim");
     await context.route("**/console/api/webhook-endpoints", (route) =>
       route.fulfill(createErrorResponse(403, "ACCOUNT_SUSPENDED")),
@@ -71,8 +71,8 @@ describe("what can go wrong has its words", () => {
   });
 });
 
-describe("a tab that is older than what is deployed", () => {
-  test("reloads where the file of a view is gone", async () => {
+describe("a tab with an outdated version", () => {
+  test("reloads if the file of a view no longer exists", async () => {
     const { context, goTo, tab } = await system.signUp("mia");
     await goTo("");
     await tab.waitForText("Set up");

@@ -12,8 +12,8 @@ const { describe, test } = requireChromium();
 
 const system = useConsole();
 
-describe("the ways in", () => {
-  test("a wallet signs the server's own message, and signs in by it", async () => {
+describe("sign-in", () => {
+  test("works with a wallet that signs the server's own message", async () => {
     const { context, openTab, violations } = await system.createUser();
     const wallet = await createConsoleWallet(context);
     const tab = await openTab();
@@ -25,7 +25,7 @@ describe("the ways in", () => {
     expect(violations).toEqual([]);
   });
 
-  test("are those that there are; a company's sign-in is a link, and says why it failed, once", async () => {
+  test("offers only the configured methods; single sign-on is a link and shows its failure once", async () => {
     const { context, openTab } = await system.createUser();
     await context.route("**/console/api/session/methods", (route) =>
       route.fulfill(createJsonResponse(200, { methods: ["oidc"] })),
@@ -43,7 +43,7 @@ describe("the ways in", () => {
     }
   });
 
-  test("a link tells who is signed out by it and lets them stay; a used one is told to be so", async () => {
+  test("by a link shows which account it signs out and lets the user stay, and reports a used link", async () => {
     const { tab } = await system.signUp("bob");
     const url = await system.createSignInUrl("carol");
     await tab.goTo(url);
@@ -60,8 +60,8 @@ describe("the ways in", () => {
   });
 });
 
-describe("a call that needs a fresh proof of presence", () => {
-  test("is made again once a new sign-in link proves it; somebody else's does not", async () => {
+describe("a call that requires a new proof of presence", () => {
+  test("is repeated after a new sign-in link proves presence; another user's link does not", async () => {
     const { tab } = await signUpWithStalePresence(system, "dora");
     const otherSignInUrl = await system.createSignInUrl("edna");
     await tab.type("Prove by the link", otherSignInUrl);
@@ -74,8 +74,8 @@ describe("a call that needs a fresh proof of presence", () => {
   });
 });
 
-describe("what can go wrong has its words", () => {
-  test("signed out in one tab is signed out in all", async () => {
+describe("sessions and errors:", () => {
+  test("signing out in one tab signs out all tabs", async () => {
     const { goTo, openTab, tab } = await system.signUp("hal");
     await goTo("/keys");
     const otherTab = await openTab();
@@ -86,7 +86,7 @@ describe("what can go wrong has its words", () => {
     expect(await tab.readText()).not.toContain("API key");
   });
 
-  test("too many requests, a failure of the server and a lost connection, each its own", async () => {
+  test("rate limits, server failures and lost connections have separate messages", async () => {
     const { context, goTo, tab } = await system.signUp("joan");
     await goTo("/keys");
     const responses = [
@@ -113,8 +113,8 @@ describe("what can go wrong has its words", () => {
   });
 });
 
-describe("a tab that is older than what is deployed", () => {
-  test("reloads at the next change of view, and once only", async () => {
+describe("a tab with an outdated version", () => {
+  test("reloads at the next change of view, but only once", async () => {
     const { context, goTo, tab } = await system.signUp("lea");
     await goTo("");
     await tab.waitForText("Set up");

@@ -16,8 +16,8 @@ const { describe, test } = requireChromium();
 
 const system = useConsole();
 
-describe("hostile text in every field that people fill", () => {
-  test("stands as text in every view, turns nothing round, and moves nothing of the page", async () => {
+describe("hostile text in every user-supplied field", () => {
+  test("is shown as text in every view, without reversing other text or changing the layout", async () => {
     const hostileUser = await system.signUp("bad");
     const plainUser = await system.signUp("good");
     const created = {
@@ -55,7 +55,7 @@ describe("hostile text in every field that people fill", () => {
     expect(hostileUser.violations).toEqual([]);
   });
 
-  test("stands as text in what asks before something is done", async () => {
+  test("is shown as text in confirmation dialogs", async () => {
     const hostileUser = await system.signUp("worse", { viewport: { width: 320, height: 640 } });
     const { endpoints } = await fillAllFields(system, hostileUser, hostileTexts);
     const { goTo, tab } = hostileUser;

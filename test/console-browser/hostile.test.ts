@@ -15,8 +15,8 @@ const { describe, test } = requireChromium();
 
 const system = useConsole();
 
-describe("a script and a text that is turned round, in every field that people fill", () => {
-  test("stand as text in every view and in what asks first, and nothing sticks out", async () => {
+describe("a script and a bidi override in every user-supplied field", () => {
+  test("are shown as text in every view and confirmation dialog, without overflow", async () => {
     const texts = { script: hostileTexts.script, turned: hostileTexts.turned };
     const user = await system.signUp("mallory", { viewport: { width: 320, height: 640 } });
     const { violations, goTo, tab } = user;

@@ -8,7 +8,7 @@ const { describe, test } = requireChromium();
 
 const system = useConsole();
 
-/** Somebody who is signed in, whose machine has an authenticator that knows its person by a finger. */
+/** Signs up a user whose machine has an authenticator that verifies its user by fingerprint. */
 const signUpWithAuthenticator = async (handle: string) => {
   const { context, tab } = await system.signUp(handle);
   const devTools = await context.newCDPSession(tab.page);
@@ -28,7 +28,7 @@ const signUpWithAuthenticator = async (handle: string) => {
       devTools.send("WebAuthn.setUserVerified", { authenticatorId, isUserVerified }),
     listCredentials: async () =>
       (await devTools.send("WebAuthn.getCredentials", { authenticatorId })).credentials,
-    /** Puts the counter back to what it was, as in a copy of the credential. */
+    /** Resets the counter to an earlier value, as in a copy of the credential. */
     setSignCount: async (signCount: number) => {
       const { credentials } = await devTools.send("WebAuthn.getCredentials", { authenticatorId });
       const [usedPasskey] = credentials;
@@ -55,7 +55,7 @@ const signOut = async (tab: Tab): Promise<void> => {
 };
 
 describe("a passkey in a real Chromium", () => {
-  test("is added, named, signs in, and is no longer there once another one is left", async () => {
+  test("can be added, renamed and used to sign in, but not removed as the last sign-in method", async () => {
     const { tab, listCredentials } = await signUpWithAuthenticator("paula");
     await addPasskey(tab, "my laptop");
     const [createdPasskey] = await listCredentials();
@@ -75,7 +75,7 @@ describe("a passkey in a real Chromium", () => {
     await tab.waitForText("my old laptop");
   });
 
-  test("proves presence, and what waited for that goes on", async () => {
+  test("proves presence, and the pending call continues", async () => {
     const { tab } = await signUpWithAuthenticator("petra");
     await addPasskey(tab, "my phone");
     system.clock.advance(presenceMsMax);
@@ -90,7 +90,7 @@ describe("a passkey in a real Chromium", () => {
     expect(await tab.readText()).not.toContain("Is it still you?");
   });
 
-  test("whose person is not verified signs nobody in", async () => {
+  test("without user verification cannot sign in", async () => {
     const { tab, setUserVerified } = await signUpWithAuthenticator("phoebe");
     await addPasskey(tab, "my key");
     await signOut(tab);
@@ -102,7 +102,7 @@ describe("a passkey in a real Chromium", () => {
     await tab.waitForText("Signed in as phoebe");
   });
 
-  test("that was copied is refused by its counter", async () => {
+  test("that was copied is rejected because of its counter", async () => {
     const { tab, listCredentials, setSignCount } = await signUpWithAuthenticator("polly");
     await addPasskey(tab, "my key");
     const [copiedPasskey] = await listCredentials();
@@ -119,7 +119,7 @@ describe("a passkey in a real Chromium", () => {
     await tab.waitForText("The passkey's answer is not valid");
   });
 
-  test("that this machine has already is not made twice", async () => {
+  test("that this machine already has is not created twice", async () => {
     const { tab, listCredentials } = await signUpWithAuthenticator("prue");
     await addPasskey(tab, "once");
     await tab.type("Add a passkey", "twice");

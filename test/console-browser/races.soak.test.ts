@@ -12,10 +12,10 @@ const { describe, test } = requireChromium();
 const seed = Number(process.env["SEED"] ?? Math.floor(Math.random() * 2 ** 32));
 const raceCount = Number(process.env["RACES"] ?? 50);
 const actionsMax = 4;
-/** A person's two clicks are this far apart at most. */
+/** The maximum delay between the two clicks of a double click. */
 const clickMsMax = 250;
 const actionDelayMsMax = 150;
-/** What goes away while it is looked for is waited for no longer. */
+/** The time limit for finding an element that may disappear. */
 const lookupTimeoutMs = 1_000;
 const endpointsMax = 5;
 
@@ -25,7 +25,7 @@ type AccountItem = { id: string; name: string; state: string };
 let system: Awaited<ReturnType<typeof createConsole>>;
 let user: Awaited<ReturnType<typeof system.signUp>>;
 let tabs: Tab[];
-/** How each change that comes next fares on its way. */
+/** The faults of the next change requests, in order. */
 let pendingFaults: RequestFault[] = [];
 let inFlightCount = 0;
 
@@ -52,7 +52,7 @@ const handleRequest = async (route: Route): Promise<void> => {
     const response = await route.fetch();
     await (fault === "lost after" ? route.abort() : route.fulfill({ response }));
   } catch {
-    // The page that asked is gone by now.
+    // The page that made the request has closed.
   } finally {
     inFlightCount -= 1;
   }
@@ -69,7 +69,7 @@ const readList = async (relativePath: string): Promise<Record<string, string>[]>
   return ((await response.json()) as { data: Record<string, string>[] }).data;
 };
 
-/** All that the account has, and how each thing stands. */
+/** Returns all items of the account with their states. */
 const readItems = async (): Promise<AccountItem[]> => {
   const items: AccountItem[] = [];
   for (const { id = "", name = "", active, replacedBy } of await readList("api-keys")) {
@@ -92,18 +92,21 @@ const readItems = async (): Promise<AccountItem[]> => {
   }
 };
 
-/** Waits until no page and no service is at it any more, as whoever looks what came of it does. */
+/** Waits until neither a page nor a service is working, as a user does before checking the result. */
 const waitUntilIdle = () =>
   waitUntil("nothing is under way", async () => {
     const pageTexts = await Promise.all(tabs.map(({ readText: pageText }) => pageText()));
     return inFlightCount === 0 && pageTexts.every((pageText) => !pageText.includes("Working…"));
   });
 
-/** Two clicks on one place, as a hand makes them: whatever stands there by the second one gets it. */
+/**
+ * Clicks twice at the same position, as a user would. The second click hits whatever is there by
+ * then.
+ */
 const clickTwice = async (tab: Tab, button: Locator, random: Random): Promise<void> => {
   const delayMs = random.below(clickMsMax);
   if ((await button.count()) === 0) return;
-  // A button that comes later is clicked by the next move.
+  // The next action clicks a button that appears later.
   /* oxlint-disable reliability/no-short-limit */
   await button.scrollIntoViewIfNeeded({ timeout: lookupTimeoutMs }).catch(() => undefined);
   const box = await button.boundingBox({ timeout: lookupTimeoutMs }).catch(() => null);
@@ -123,11 +126,11 @@ const goTo = async (tab: Tab, path: string): Promise<void> => {
   await tab.waitForText("Signed in as racer");
 };
 
-/** What a person wants: where they go for it, what they click, and when it is as they want it. */
+/** A user's goal: how to open its form, which button to click, and how to recognize success. */
 type UserAction = {
   openForm: (tab: Tab) => Promise<void>;
   findButton: (tab: Tab) => Locator;
-  /** What the account has when the wish is fulfilled, once. */
+  /** The items of the account after the goal has been fulfilled exactly once. */
   expectedItems: (
     itemsBefore: readonly AccountItem[],
     itemsAfter: readonly AccountItem[],
@@ -269,7 +272,10 @@ const createRemoval = (
 const sortById = (items: readonly AccountItem[]) =>
   items.toSorted((first, second) => (first.id < second.id ? -1 : 1));
 
-/** Somebody who is not sure looks, and begins again only where it has not happened. */
+/**
+ * Checks the result after each attempt, as an uncertain user would, and repeats the action only if
+ * it had no effect.
+ */
 const repeatUntilFulfilled = async (action: UserAction, random: Random): Promise<void> => {
   let pageTexts: string[] = [];
   await waitUntil(
@@ -305,7 +311,7 @@ const runRace = async (index: number, random: Random) => {
       "lost after",
     ]),
   );
-  // What is to be made is wished for in one tab; what changes or goes, in both at once.
+  // Items are created in one tab only. Changes and deletions happen in both tabs at the same time.
   const tab = random.pick(tabs);
   const usedTabs = isCreation ? [tab] : tabs;
   for (const usedTab of usedTabs) await action.openForm(usedTab);
@@ -333,8 +339,8 @@ const runRace = async (index: number, random: Random) => {
   };
 };
 
-describe(`${raceCount} wishes of a person who clicks twice, loads anew, and loses answers`, () => {
-  test(`come true once each, and nothing else happens (SEED=${seed})`, async () => {
+describe(`${raceCount} goals of a user who double-clicks, reloads, and loses responses`, () => {
+  test(`are fulfilled once each, without other changes (SEED=${seed})`, async () => {
     process.stderr.write(`races of the console: SEED=${seed}\n`);
     const random = createRandom(seed);
     for (let index = 0; index < raceCount; index += 1) {

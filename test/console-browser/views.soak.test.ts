@@ -8,7 +8,7 @@ const { describe, test } = requireChromium();
 const system = useConsole();
 
 describe("every view in German", () => {
-  test("fits into 320 px, and has no fault of axe", async () => {
+  test("fits into 320 px and has no axe violations", async () => {
     const { violations } = await expectGermanViews(system, "gerda", { includesEmptyViews: true });
     expect(violations).toEqual([]);
   });

@@ -9,7 +9,7 @@ const { describe, test } = requireChromium();
 
 const system = useConsole();
 
-/** Each view, and what it shows once it has read what it needs. */
+/** Each view, and a text that it shows once its data has loaded. */
 const views: [string, string][] = [
   ["", "Set up"],
   ["/links", "Set a handle and add a default wallet first"],
@@ -24,8 +24,8 @@ const views: [string, string][] = [
   ["/nowhere", "Nothing is here"],
 ];
 
-describe("the way into the console", () => {
-  test("by a sign-in link is a click, and its token is nowhere in the browser by then", async () => {
+describe("sign-in by a link", () => {
+  test("takes one click and leaves no token in the browser", async () => {
     const { context, openTab, violations } = await system.createUser();
     const tab = await openTab();
     const url = await system.createSignInUrl("ada");
@@ -47,7 +47,7 @@ describe("the way into the console", () => {
 });
 
 describe("every view, in light and dark", () => {
-  test("has nothing that keeps anybody out, asks nobody else, and fits into 320 px", async () => {
+  test("is accessible, sends no request to other hosts, and fits into 320 px", async () => {
     const viewport = { width: 320, height: 640 };
     const { violations, goTo, tab } = await system.signUp("zoe", {
       colorScheme: "light",
@@ -67,7 +67,7 @@ describe("every view, in light and dark", () => {
 });
 
 describe("the console in German", () => {
-  test("is shown to a person whose browser prefers German, and fits into 320 px", async () => {
+  test("is shown to a user whose browser prefers German, and fits into 320 px", async () => {
     const { context, violations, goTo, tab } = await expectGermanViews(system, "greta");
     await goTo("/webhooks");
     await tab.page.getByLabel("Name").fill("Laden");

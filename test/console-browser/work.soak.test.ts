@@ -19,8 +19,8 @@ const { describe, test } = requireChromium();
 const system = useConsole();
 const samplesDirectory = join(projectRoot, "packages/console/app/pages/webhooks/samples");
 
-describe("a person with the console", () => {
-  test("skips the steps of the set-up for good, sees that some are open, and brings them back", async () => {
+describe("a user of the console", () => {
+  test("hides the setup steps permanently, sees that some are open, and shows them again", async () => {
     const { violations, goTo, tab } = await system.signUp("mona");
     await goTo("");
     await tab.click("Hide the steps");
@@ -37,7 +37,7 @@ describe("a person with the console", () => {
     expect(violations).toEqual([]);
   });
 
-  test("duplicates a link, filters the list, and takes a link back after being asked", async () => {
+  test("duplicates a link, filters the list, and deactivates a link after confirming", async () => {
     const user = await system.signUp("pia");
     const { goTo, tab } = user;
     await addWallet(user);
@@ -65,7 +65,7 @@ describe("a person with the console", () => {
     expect(tab.page.url()).toContain("status=inactive");
   });
 
-  test("sees an amount that is none, and a date that is over, before anything is sent", async () => {
+  test("sees an invalid amount and a past date before anything is sent", async () => {
     const user = await system.signUp("quinn");
     const { tab } = user;
     await addWallet(user);
@@ -82,7 +82,7 @@ describe("a person with the console", () => {
 });
 
 describe("a secret", () => {
-  test("of a rotated key is shown once as well; keys are limited, switched off and revoked", async () => {
+  test("of a rotated key is also shown once; keys can be limited, deactivated and revoked", async () => {
     const user = await system.signUp("sara");
     const { goTo, tab } = user;
     await goTo("/keys");
@@ -115,7 +115,7 @@ describe("a secret", () => {
 });
 
 describe("the account", () => {
-  test("shows what a payer will see while it is typed, and saves only what was touched", async () => {
+  test("previews the payer's view while typing and saves only changed fields", async () => {
     const user = await system.signUp("uma");
     const { context, violations, goTo, tab } = user;
     const patchBodies: unknown[] = [];
@@ -134,8 +134,8 @@ describe("the account", () => {
   });
 });
 
-describe("what became of payments", () => {
-  test("has a way to check a signature, in the four tested samples and in the page (rule HOOK-20)", async () => {
+describe("payment results", () => {
+  test("include instructions for checking a signature, in the four tested samples and on the page (rule HOOK-20)", async () => {
     const user = await system.signUp("bess");
     const { goTo, tab } = user;
     await goTo("/webhooks");

@@ -24,14 +24,14 @@ const { describe, test } = requireChromium();
 
 const system = useConsole();
 
-/** The key of an account of "abandon … about". */
+/** The account key of the mnemonic "abandon … about". */
 const zpub =
   "zpub6rFR7y4Q2AijBEqTUquhVz398htDFrtymD9xYYfG1m4wAcvPhXNfE3EfH1r1ADqtfSdVCToUG868RvUUkgDKf31mGDtKsAYz2oz2AGutZYs";
 
 const hostileText = `<script>alert(1)</script> \u202egnp.exe ${"🙂".repeat(20)} ${"w".repeat(300)}`;
 
-describe("a person with the console", () => {
-  test("goes from a new account to a link that is shared, one made by two clicks", async () => {
+describe("a user of the console", () => {
+  test("gets from a new account to a shared link, and a double click creates only one link", async () => {
     const user = await system.signUp("nina", { viewport: { width: 320, height: 640 } });
     const { violations, goTo, tab } = user;
     await goTo("");
@@ -64,14 +64,14 @@ describe("a person with the console", () => {
     expect(violations).toEqual([]);
   });
 
-  test("adds a wallet on Bitcoin from the address on that it is advised, and may change that (rule CALLER-33)", async () => {
+  test("adds a Bitcoin wallet starting at the suggested address index, which can be changed (rule CALLER-33)", async () => {
     const user = await system.signUp("satoshi", { viewport: { width: 320, height: 640 } });
     const { violations, goTo, tab } = user;
     await goTo("/account/wallets");
     await tab.page.getByLabel("Token").selectOption({ label: "BTC · Bitcoin" });
     await tab.waitForText("Use a separate account of your wallet for the shop.");
     await tab.page.getByLabel("Address", { exact: true }).fill(zpub);
-    // This installation watches no Bitcoin, so no node can tell.
+    // This installation does not watch Bitcoin, so no node can be asked.
     await tab.waitForText("We couldn't check which addresses were used.");
     const indexInput = tab.page.getByLabel("Number of the first address for links");
     expect(await indexInput.inputValue()).toBe("5");
@@ -86,7 +86,7 @@ describe("a person with the console", () => {
     expect(violations).toEqual([]);
   });
 
-  test("makes one link where the answer to the first click is lost", async () => {
+  test("creates a single link if the response to the first click is lost", async () => {
     const user = await system.signUp("olga");
     const { context, tab } = user;
     await addWallet(user);
@@ -108,7 +108,7 @@ describe("a person with the console", () => {
 });
 
 describe("a secret", () => {
-  test("of a key stands in the page once, and nowhere in the browser afterwards", async () => {
+  test("of a key is shown once on the page and is nowhere in the browser afterwards", async () => {
     const user = await system.signUp("rosa");
     const { violations, goTo, tab } = user;
     await goTo("/keys");
@@ -141,7 +141,7 @@ describe("a secret", () => {
     expect(violations).toEqual([]);
   });
 
-  test("of a webhook endpoint is shown once; it is renamed, disabled, enabled and deleted", async () => {
+  test("of a webhook endpoint is shown once; the endpoint can be renamed, disabled, enabled and deleted", async () => {
     const user = await system.signUp("tess");
     const { violations, goTo, tab } = user;
     await goTo("/webhooks");
@@ -184,7 +184,7 @@ describe("a secret", () => {
 });
 
 describe("the account", () => {
-  test("tells from when on another default wallet holds, and takes that back", async () => {
+  test("shows when another default wallet takes effect, and can undo the change", async () => {
     const user = await system.signUp("vera");
     const { context, goTo, tab } = user;
     await addWallet(user);
@@ -206,7 +206,7 @@ describe("the account", () => {
     expect(patchBodies).toEqual([{ isDefault: false }]);
   });
 
-  test("links an Ethereum address, unlinks it, and ends a session elsewhere", async () => {
+  test("links an Ethereum address, unlinks it, and ends another session", async () => {
     const { context, openTab } = await system.createUser();
     const wallet = await createConsoleWallet(context);
     const tab = await openTab();
@@ -239,7 +239,7 @@ describe("the account", () => {
     expect((await context.request.get(`${system.origin}/console/api/account`)).status()).toBe(200);
   });
 
-  test("reads its audit log by kind, and downloads it", async () => {
+  test("shows its audit log by kind and downloads it", async () => {
     const { context, goTo, tab } = await system.signUp("xena");
     const auditEntry = {
       id: "aud_1",
@@ -319,15 +319,15 @@ const payment: OwnPaymentData = {
   paymentLinkId: "plink_1",
 };
 
-/** No event travels in these tests: what came of payments is told in the services' place. */
+/** These tests process no events, so they mock the services' responses about payments. */
 const mockResponse = async (
   { context }: Pick<ConsoleUser, "context">,
   path: string,
   json: object,
 ) => context.route(`**/console/api/${path}`, (route) => route.fulfill({ json }));
 
-describe("what became of payments", () => {
-  test("stands in the overview: what came in by day, what does not count and why, how links stand", async () => {
+describe("payment results", () => {
+  test("appear in the overview: received amounts by day, payments that were not applied and why, and link statuses", async () => {
     const user = await system.signUp("yara", { viewport: { width: 320, height: 640 } });
     const { violations, goTo, tab } = user;
     await addWallet(user);
@@ -351,7 +351,7 @@ describe("what became of payments", () => {
     expect(violations).toEqual([]);
   });
 
-  test("stands in a link's story, with what to do about money that does not count", async () => {
+  test("appear in a link's timeline, with advice about money that was not applied", async () => {
     const user = await system.signUp("zara");
     const { violations, tab } = user;
     await addWallet(user);
@@ -374,7 +374,7 @@ describe("what became of payments", () => {
     expect(violations).toEqual([]);
   });
 
-  test("stands in an endpoint's log, by state and type, with the facts of each attempt", async () => {
+  test("appear in an endpoint's log, by status and type, with the details of each attempt", async () => {
     const user = await system.signUp("abby", { viewport: { width: 320, height: 640 } });
     const { context, violations, goTo, tab } = user;
     const delivery: DeliveryData = {

@@ -26,7 +26,7 @@ contract TestWallet {
     }
 }
 
-/// A wallet that anybody may take over, for as long as a call lasts.
+/// A wallet that anyone may take over for the duration of a call.
 contract OpenWallet is TestWallet {
     constructor(address first) TestWallet(first) {}
 
@@ -41,7 +41,7 @@ contract TestWalletFactory {
     }
 }
 
-/// Says yes to everything, as a wallet and as a factory.
+/// Accepts every signature as a wallet, and every call as a factory.
 contract YesSayer {
     fallback() external {
         assembly {
@@ -51,14 +51,14 @@ contract YesSayer {
     }
 }
 
-/// Burns all the gas that it is given.
+/// Consumes all gas that it receives.
 contract Spinner {
     fallback() external {
         while (true) {}
     }
 }
 
-/// Answers with much more than a word.
+/// Returns much more data than one word.
 contract Chatterer {
     fallback() external {
         assembly {

@@ -1,34 +1,34 @@
 import { globSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-/** A defect of the past as a patch that brings it back, and the tests that must catch it. */
+/** A past defect as a patch that reintroduces it, and the tests that must detect it. */
 export type PlantedFault = {
-  /** Its folder and its file's name, such as `packages/bus/skips-an-event`. */
+  /** Its folder and its file name without extension, such as `packages/bus/skips-an-event`. */
   readonly id: string;
   /** The patch's absolute path. */
   readonly path: string;
   readonly packageName: string;
-  /** The commit that mended the defect: its abbreviated hash and its subject. */
+  /** The commit that fixed the defect: its abbreviated hash and its subject. */
   readonly fixedBy: string;
-  /** What goes wrong for which user. */
+  /** What goes wrong, and for which user. */
   readonly impact: string;
-  /** Test files, by their paths from the root. */
+  /** Test files, as paths from the root. */
   readonly caughtBy: readonly string[];
-  /** The files that the patch changes, by their paths from the root. */
+  /** The files that the patch changes, as paths from the root. */
   readonly changedFiles: readonly string[];
-  /** The seeds of the simulation that catch it. */
+  /** The seeds of the simulation that detect it. */
   readonly seeds?: readonly number[];
 };
 
 const headerNames = ["Room", "Undoes", "Breaks", "Caught-by"] as const;
-/** Faults that the simulation must catch lie together, each with the seeds that catch it. */
+/** The folder of faults that the simulation must detect, each with the seeds that detect it. */
 const simulationDirectory = "simulation";
 const idPattern = /^(?:[a-z0-9]+(?:-[a-z0-9]+)*\/)+[a-z0-9]+(?:-[a-z0-9]+)+$/;
 const fixedByPattern = /^[0-9a-f]{8} \S/;
 const impactPattern = /^[A-Z].*\.$/;
 const seedsPattern = /^\d+(?:, \d+)*$/;
 
-/** Reads a fault from the text of its patch; throws an error that names the fault. */
+/** Parses a fault from the text of its patch. Throws an error that names the fault. */
 export const parseFault = (id: string, path: string, text: string): PlantedFault => {
   const createProblem = (message: string) => new Error(`${id}: ${message}`);
   if (!idPattern.test(id)) throw createProblem("its name is not in kebab case");
@@ -72,7 +72,7 @@ export const parseFault = (id: string, path: string, text: string): PlantedFault
   };
 };
 
-/** Reads every fault below the folder `test/faults` of a clone, sorted by id. */
+/** Reads every fault in the folder `test/faults` of a clone, sorted by id. */
 export const readFaults = (root: string): PlantedFault[] => {
   const directory = join(root, "test/faults");
   return globSync("**/*.patch", { cwd: directory })
@@ -83,7 +83,10 @@ export const readFaults = (root: string): PlantedFault[] => {
     });
 };
 
-/** Selects the faults whose id, room, parent room or name is one of the words; all for no words. */
+/**
+ * Selects the faults whose id, folder, parent folder or name is one of the queries. Returns all
+ * faults if there are no queries.
+ */
 export const selectFaults = (
   faults: readonly PlantedFault[],
   queries: readonly string[],

@@ -24,7 +24,7 @@ const Policy = z.object({
   }),
 });
 
-/** One end of a connection: a pod of a namespace, or an address outside of the cluster. */
+/** One end of a connection: a pod of a namespace, or an address outside the cluster. */
 export type NetworkEndpoint =
   | { labels: Readonly<Record<string, string>>; namespace: Readonly<Record<string, string>> }
   | { address: string };
@@ -37,10 +37,10 @@ export type Connection = {
 };
 
 /**
- * Says whether the policies of one namespace allow a connection, by the rules of
- * networking.k8s.io/v1: an end that no policy selects is open, an end that some select accepts what
- * any of them allows, and both ends must agree. `home` are the labels of the policies' own
- * namespace.
+ * Returns a function that decides whether a namespace's policies allow a connection, by the rules
+ * of networking.k8s.io/v1. An end that no policy selects is open. A selected end accepts what any
+ * of its policies allows. Both ends must allow the connection. `releaseNamespace` are the labels of
+ * the policies' own namespace.
  */
 export const createPolicyEvaluator = (
   manifests: readonly Manifest[],
@@ -92,7 +92,7 @@ const matchesPeer = (
     if (ipBlock === undefined || !isInCidr(ipBlock.cidr, endpoint.address)) return false;
     return !ipBlock.except.some((cidr) => isInCidr(cidr, endpoint.address));
   }
-  // What an address block means for pods is up to the network plugin.
+  // The network plugin decides how an address block applies to pods.
   if (ipBlock !== undefined) return false;
   const isInNamespace =
     namespaceSelector === undefined

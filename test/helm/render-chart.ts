@@ -13,7 +13,7 @@ const run = promisify(execFile);
 export const chartDirectory = join(projectRoot, "helm/payment-links");
 const helmPath = findTool("helm");
 
-/** The chart's topologies, by the names of their files. */
+/** The chart's topologies, by their file names without extension. */
 export const topologies = readdirSync(join(chartDirectory, "ci")).map((file) =>
   file.replace(".yaml", ""),
 );
@@ -21,22 +21,23 @@ export const topologies = readdirSync(join(chartDirectory, "ci")).map((file) =>
 /** The four services. */
 export const serviceNames = Object.values(serviceBlocks);
 
-/** Arguments that set values, by their paths. */
+/** Returns Helm arguments that set values by their paths. */
 export const buildSetArgs = (values: Record<string, unknown>): string[] =>
   Object.entries(values).flatMap(([path, value]) => [
     "--set-json",
     `${path}=${JSON.stringify(value)}`,
   ]);
 
-/** The release's name in every render; its resources are named after it. */
+/** The release's full name in every render, which prefixes the names of its resources. */
 export const releaseFullName = "pl-payment-links";
 
 /**
- * The oldest Kubernetes that the chart takes; a Helm built from source assumes an even older one.
+ * The oldest Kubernetes version that the chart supports. A Helm built from source assumes an even
+ * older one.
  */
 const kubeVersion = "1.29.0";
 
-/** A rendered object: the fields that all have, and the rest as it is. */
+/** A rendered object: the common fields, plus all other fields unchanged. */
 const Manifest = z.looseObject({
   apiVersion: z.string(),
   kind: z.string(),
@@ -80,7 +81,10 @@ export type PodSpec = z.output<typeof PodSpec>;
 
 const WithPod = z.object({ spec: z.object({ template: z.object({ spec: PodSpec }) }) });
 
-/** Renders the chart for a topology, with more values if given, or by another Helm. Throws with Helm's output. */
+/**
+ * Renders the chart for a topology, optionally with more arguments or another Helm. Throws with
+ * Helm's output.
+ */
 export const renderText = async (
   topology: string,
   extraArgs: readonly string[] = [],
@@ -94,7 +98,7 @@ export const renderText = async (
   return stdout;
 };
 
-/** The same as objects. */
+/** Renders the chart and returns the objects. */
 export const renderChart = async (
   topology: string,
   extraArgs: readonly string[] = [],
@@ -107,21 +111,24 @@ const parseManifests = (text: string): Manifest[] =>
     .filter((manifest) => manifest !== null)
     .map((manifest) => Manifest.parse(manifest));
 
-/** The pod of what makes pods, or a Pod's own; undefined for everything else. */
+/** Returns the pod spec of a Pod or a workload that creates pods; undefined for any other kind. */
 export const getPodSpec = (manifest: Manifest): PodSpec | undefined => {
   if (manifest.kind === "Pod") return PodSpec.parse(manifest["spec"]);
   if (!["Deployment", "Job", "StatefulSet"].includes(manifest.kind)) return undefined;
   return WithPod.parse(manifest).spec.template.spec;
 };
 
-/** All containers of a render, init containers included. */
+/** Returns all containers of a render, including init containers. */
 export const listContainers = (manifests: readonly Manifest[]): Container[] =>
   manifests.flatMap((manifest) => {
     const pod = getPodSpec(manifest);
     return pod === undefined ? [] : [...pod.initContainers, ...pod.containers];
   });
 
-/** Files of a folder, each with its text; none if the folder does not exist. */
+/**
+ * Returns the files of a folder with their texts. Returns an empty list if the folder does not
+ * exist.
+ */
 export const readDirectory = (
   directory: string,
   extension: string,

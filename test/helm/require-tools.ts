@@ -2,8 +2,9 @@ import { describe, test } from "@jest/globals";
 import { findTool } from "../rig/find-tool.ts";
 
 /**
- * Blocks and tests that need programs. If one is missing they are skipped and say which, so that
- * `npm test` counts them: a test that is skipped in silence would look like a proof.
+ * Returns `describe` and `test` for tests that need programs. If a program is missing, they skip
+ * the tests and add it to the title, so that `npm test` counts them. A silently skipped test would
+ * look like a passed one.
  */
 export const requireTools = (...names: readonly string[]) => {
   const missingTool = names.find((name) => findTool(name) === undefined);

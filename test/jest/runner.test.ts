@@ -25,7 +25,7 @@ const runFiles = (texts: readonly string[]) => {
 
 const runFile = (text: string) => runFiles([text]);
 
-test("files of a folder run in one process, in the order of their names", () => {
+test("runs the files of a folder in one process, ordered by name", () => {
   const { stderr } = runFiles([
     `test("first", () => void (globalThis.firstPid = process.pid));`,
     `test("second", () => expect(globalThis.firstPid).toBe(process.pid));`,
@@ -38,7 +38,7 @@ test.each([
   ["listener", `process.on("SIGUSR2", () => undefined);`],
   ["open handle", `setInterval(() => undefined, 1_000);`],
   ["telemetry", `globalThis[Symbol.for("opentelemetry.js.api.1")] = {};`],
-])("a process that a file leaves with another %s runs no other file", (_case, leak) => {
+])("runs no other file in a process that a file leaves with a changed %s", (_case, leak) => {
   const { stderr } = runFiles([
     `test("first", () => { globalThis.isUsed = true; ${leak} });`,
     `test("second", () => expect(globalThis.isUsed).toBeUndefined());`,
@@ -46,7 +46,7 @@ test.each([
   expect(stderr).toContain("2 passed, 2 total");
 });
 
-test("a file whose process does not end is named, and its results count all the same", () => {
+test("names a file whose process does not end, and still counts its results", () => {
   const { status, stderr } = runFile(`
     test("passes", () => undefined);
     const nobody = new Int32Array(new SharedArrayBuffer(4));
@@ -57,7 +57,7 @@ test("a file whose process does not end is named, and its results count all the 
   expect(status).toBe(0);
 });
 
-test("a file that leaves a process which holds its channel keeps nobody", () => {
+test("does not wait for a child process that holds the IPC channel of a file", () => {
   const { error, status, stderr } = runFile(`
     import { spawn } from "node:child_process";
     const channel = 3;
@@ -69,7 +69,7 @@ test("a file that leaves a process which holds its channel keeps nobody", () => 
   expect(status).toBe(0);
 });
 
-test("a file whose process ends before its tests do has failed", () => {
+test("fails a file whose process ends before its tests do", () => {
   const { status, stderr } = runFile(`test("goes", () => process.exit(0));`);
   expect(stderr).toContain("the process of the tests ended before them (0)");
   expect(status).toBe(1);

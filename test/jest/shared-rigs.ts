@@ -1,10 +1,10 @@
-// What the test files of one process share: opened by the first file that needs it, closed with the
-// process.
+// The rigs that the test files of one process share. The first file that needs a rig creates it,
+// and it closes with the process.
 type Rig = { close(): unknown };
 
 const rigs = new Map<string, Promise<Rig>>();
 
-/** Opens the rig of that name, unless a file of this process already has. */
+/** Returns the rig with that name. Creates it on first use. */
 export const getSharedRig = <SharedRig extends Rig>(
   name: string,
   createRig: () => Promise<SharedRig>,
@@ -14,10 +14,10 @@ export const getSharedRig = <SharedRig extends Rig>(
   return rigPromise;
 };
 
-/** True once this process has opened one. */
+/** Returns whether this process has created a shared rig. */
 export const hasSharedRigs = (): boolean => rigs.size > 0;
 
-/** Closes all, the newest first. */
+/** Closes all rigs, the newest first. */
 export const closeSharedRigs = async (): Promise<void> => {
   for (const rig of [...rigs.values()].toReversed()) await (await rig).close();
 };

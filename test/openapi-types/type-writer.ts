@@ -1,4 +1,4 @@
-/** What of a JSON Schema our documents use. */
+/** The subset of JSON Schema that our documents use. */
 export type Schema = {
   $ref?: string;
   anyOf?: Schema[];
@@ -12,16 +12,16 @@ export type Schema = {
   type?: string | string[];
 };
 
-/** What a body or an answer is written in. */
+/** The content of a request or response body. */
 export type Content = { content?: Record<string, { schema: Schema }> };
 
 export const getJsonSchema = (content: Content | undefined): Schema | undefined =>
   content?.content?.["application/json"]?.schema;
 
-/** A field of an object, its type as TypeScript. */
+/** A field of an object, with its TypeScript type. */
 export type Field = { name: string; type: string; isRequired: boolean; description: string };
 
-/** The names of the shapes that a thing refers to, and that these refer to in turn. */
+/** Returns the names of the schemas that a value refers to, directly or indirectly. */
 export const collectSchemaNames = (
   schemas: Readonly<Record<string, Schema>>,
   value: unknown,
@@ -36,7 +36,7 @@ export const collectSchemaNames = (
   return foundNames;
 };
 
-/** Makes what writes a schema as a type of TypeScript, its objects in the given way. */
+/** Creates a function that writes a schema as a TypeScript type; `writeObject` writes its objects. */
 export const createTypeWriter = (writeObject: (fields: readonly Field[]) => string) => {
   const writeType = (schema: Schema): string => {
     if (schema.$ref !== undefined) return schema.$ref.replace("#/components/schemas/", "");

@@ -6,7 +6,8 @@ import {
   validationMessages,
 } from "@payment-links/contracts";
 import { systemClock } from "@payment-links/runtime";
-// The document is no part of the service's face, and a running service would need a database.
+// Imports from `src` because the service does not export the document, and a running service would
+// need a database.
 import { describeConsoleApi } from "../../services/links-api/src/http/describe-console-api.ts";
 import {
   type Content,
@@ -17,7 +18,7 @@ import {
   collectSchemaNames,
 } from "./type-writer.ts";
 
-/** The generated module of the console, seen from the root. */
+/** The console's generated module, relative to the root. */
 export const operationsFile = "packages/console/app/api/operations.ts";
 
 type Operation = {
@@ -31,7 +32,7 @@ type Document = {
   components: { schemas: Record<string, Schema> };
 };
 
-/** The catalogue may be replaced, so that no token's id belongs into the types. */
+/** The catalogue can be replaced, so no token id may appear in the types. */
 const emptyCatalogue = createCatalogue({ chains: [], tokens: [] });
 
 const readDocument = (): Document =>
@@ -46,8 +47,8 @@ const readDocument = (): Document =>
   ) as Document;
 
 /**
- * Writes what the console calls and what it is answered with as TypeScript, from the console's own
- * OpenAPI document: the shapes, the types of each operation, and its method and path.
+ * Writes the console's requests and responses as TypeScript, from the console's OpenAPI document:
+ * the shapes, the types of each operation, and its method and path.
  */
 export const writeOperations = (): string => {
   const { paths, components } = readDocument();
@@ -85,7 +86,10 @@ export const writeOperations = (): string => {
   ].join("\n");
 };
 
-/** The document leaves these open, for later ones; what there is today must have words in the console. */
+/**
+ * The document leaves these enums open for later values; the console needs a text for every current
+ * value.
+ */
 const writeEnumTypes = (): string[] =>
   Object.entries({
     ApiErrorCode: apiErrorCodes,

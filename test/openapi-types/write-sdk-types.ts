@@ -1,5 +1,6 @@
 import { createLinkBody, webhookTypes } from "@payment-links/contracts";
-// The document is no part of the service's face, and a running service would need a database.
+// Imports from `src` because the service does not export the document, and a running service would
+// need a database.
 import { describePublicApi } from "../../services/links-api/src/http/describe-public-api.ts";
 import {
   type Content,
@@ -9,7 +10,7 @@ import {
   getJsonSchema,
 } from "./type-writer.ts";
 
-/** The generated module of the SDK, seen from the root. */
+/** The SDK's generated module, relative to the root. */
 export const sdkTypesFile = "packages/sdk/src/shapes.ts";
 
 type Parameter = { in: string; name: string; schema: Schema; description?: string };
@@ -31,13 +32,13 @@ const readDocument = (): Document =>
     ),
   ) as Document;
 
-/** The operations of the public API, by the names that the SDK's methods have. */
+/** Returns the public API's operation ids, which are also the names of the SDK's methods. */
 export const publicOperationIds = (): readonly string[] =>
   listOperations(readDocument()).map(({ operationId }) => operationId);
 
 /**
- * Writes what an integrator sends and is sent as TypeScript, from the public OpenAPI document: each shape
- * with what the document says of its fields, the filter of the list, and the webhooks by their type.
+ * Writes what an integrator sends and receives as TypeScript, from the public OpenAPI document:
+ * each shape with its field descriptions, the list filter, and the webhooks by type.
  */
 export const writeSdkTypes = (): string => {
   const document = readDocument();
@@ -78,7 +79,7 @@ const writeWebhookBody = (webhook: Document["webhooks"][string] | undefined): st
   return writeType(schema);
 };
 
-/** A field a line, behind what the document says of it. What may be left out may be undefined. */
+/** Writes one field per line, preceded by its description. An optional field may be undefined. */
 const writeDocumentedObject = (fields: readonly Field[]): string => {
   if (fields.length === 0) return "Record<string, unknown>";
   const lines = fields.flatMap(({ name, type, isRequired, description }) => [

@@ -1,4 +1,4 @@
-// `npm run generate` runs it: writes what the console calls, and what the SDK sends and is sent, as
+// `npm run generate` runs this script: it writes the console's operations and the SDK's types as
 // TypeScript.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";

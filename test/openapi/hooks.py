@@ -1,4 +1,4 @@
-"""Makes true what a schema cannot tell: expiries to come, payable amounts, fresh idempotency keys."""
+"""Enforces rules that a schema cannot express: future expiries, payable amounts, new idempotency keys."""
 
 import re
 import uuid
@@ -15,10 +15,10 @@ KEY = re.compile(r"^[\x21-\x7e]([\x20-\x7e]{0,253}[\x21-\x7e])?$")
 
 
 def payable(amount):
-    """The amount, or 1 in the place of one that a token of six decimals cannot express."""
+    """Returns the amount, or 1 if a token with six decimals cannot express it."""
     if isinstance(amount, bool) or not isinstance(amount, (str, int, float)):
         return amount
-    # Python takes these for blanks, ECMA-262, whose patterns a schema's are, does not.
+    # Python treats these characters as blanks; ECMA-262, which defines a schema's patterns, does not.
     if HUGE.search(str(amount)) or re.search("[\x1c-\x1f\x85]", str(amount)):
         return "1"
     try:

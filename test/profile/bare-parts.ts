@@ -7,10 +7,10 @@ import { listChildren, readCpuMs, readCpuMsOfTree } from "../bench/process-cpu.t
 import { findPostgresPid } from "./idle.ts";
 
 /**
- * Processor time of one of each at a rate, in milliseconds, what rests taken off: a record produced and
- * consumed, a row committed, a call over HTTP. `payment` is what no payment with our guarantees does without:
- * two records, one call in and one out (a half of each is its peer's), and four commits: the notice, its
- * application, the delivery and its outcome.
+ * Processor time per operation at a given rate, in milliseconds, without idle time: a record
+ * produced and consumed, a row committed, an HTTP call. `payment` is the minimum for a payment with
+ * our guarantees: two records, one incoming and one outgoing call (half of each belongs to the
+ * peer), and four commits: the notice, its application, the delivery and its result.
  */
 export type BareParts = { record: number; commit: number; call: number; payment: number };
 
@@ -18,7 +18,7 @@ const secondsPerPart = 10;
 const warmUpStepSeconds = 2;
 const partsPerPayment = { record: 2, commit: 4, call: 1 } as const;
 
-/** Measures the bare parts at one rate after the other, in this process and the servers that it uses. */
+/** Measures the bare parts at one rate after another, in this process and the servers that it uses. */
 export const measureBareParts = async (rates: readonly number[]): Promise<BareParts[]> => {
   const database = await createTestDatabase([]);
   const admin = new Client({ connectionString: database.adminUrl });
@@ -65,7 +65,10 @@ export const measureBareParts = async (rates: readonly number[]): Promise<BarePa
   }
 };
 
-/** This process, which also asks, Postgres and what this process started. */
+/**
+ * Measures this process (which also makes the calls), Postgres, and the servers that this process
+ * started.
+ */
 const createCpuMeter = async (admin: Client) => {
   const postgresPid = await findPostgresPid(admin);
   const servers = listChildren(process.pid).filter(({ name }) => /^(?:java|redis)/.test(name));

@@ -7,7 +7,7 @@ import type { RealSystem } from "../rig/real-system.ts";
 import { acmeProvider } from "../rig/shop-env.ts";
 import { type Meters, createMeters } from "./cost.ts";
 
-/** What is borne while more waits than can be done, and what each link or payment then costs. */
+/** The throughput of a step under full load, and the cost of each link or payment in it. */
 export type Step = {
   step: "create" | "accept" | "apply" | "deliver";
   perSecond: number;
@@ -17,15 +17,16 @@ export type Step = {
 };
 
 const callersAtOnce = 64;
-/** So many of the links are paid, by turns. */
+/** The payments are spread over this many links. */
 const paidLinkCount = 100;
 const waitMsMax = 600_000;
 
 /**
- * Links created and heard of by all services, as many as payments. Then payments through one service after
- * the other, each with all of them waiting: notices taken and sent on by settlement-listener while nobody
- * else runs, applied and sent on by links-api, delivered by webhook-dispatcher. The last two begin anew
- * for their step, so what they compile is in the costs.
+ * Creates as many links as payments, and waits until all services have received them. Then sends
+ * the payments through one service after another, each with the full backlog: settlement-listener
+ * accepts and publishes the notices while the others are stopped, links-api applies and publishes
+ * them, webhook-dispatcher delivers them. The last two services start for their step, so its cost
+ * includes their compilation.
  */
 export const profileCapacity = async ({ count }: { count: number }): Promise<Step[]> => {
   const shop = await createShop({ replicasPerService: 1 });
@@ -130,7 +131,7 @@ const sendAllNotices = (
     return sendNotice(baseUrl, acmeProvider, notice);
   });
 
-/** Makes calls, so many at a time. Each answers its status. */
+/** Makes `callersAtOnce` calls at a time. Each resolves with its status. */
 const callAll = async (
   count: number,
   makeCall: (index: number) => Promise<number>,

@@ -7,28 +7,31 @@ import { buildShopEnv, unlimitedEnv } from "../rig/shop-env.ts";
 import { type BareParts, measureBareParts } from "./bare-parts.ts";
 import { type Statement, findPostgresPid, readStatements } from "./idle.ts";
 
-/** What one payment costs at a rate, from its notice to its webhook, what the set does at rest included. */
+/** What one payment costs at a rate, from its notice to its webhook, including idle cost. */
 export type PaymentCost = {
   perSecond: number;
-  /** Payments whose webhooks came, by the second in which they were asked for and told. */
+  /** Payments per second whose webhooks arrived. */
   toldPerSecond: number;
   p50Ms: number;
   p99Ms: number;
   cpuMs: Readonly<Record<string, number>>;
-  /** All of it together, what its bare parts cost at this rate, and the one by the other. */
+  /**
+   * `ours` is the total, `floor` the cost of its bare parts at this rate, and `ratio` is `ours`
+   * divided by `floor.payment`.
+   */
   ours: number;
   floor: BareParts;
   ratio: number;
   statements: number;
   commits: number;
   walKib: number;
-  /** What the services asked of Postgres for one payment. */
+  /** The Postgres statements of the services per payment. */
   statementCosts: readonly Statement[];
 };
 
 const warmUpStepSeconds = 5;
 
-/** Measures payments at one rate after the other, over one set that is not traced. */
+/** Measures payments at one rate after another, on one system without tracing. */
 export const profileCost = async (options: {
   rates: readonly number[];
   secondsPerRate: number;
@@ -101,10 +104,10 @@ export const profileCost = async (options: {
 
 const round = (value: number): number => Number(value.toFixed(2));
 
-/** What was used until now, processor time by the program's or the service's name. */
+/** Totals so far; processor time by program or service. */
 export type Meters = { cpuMs: Record<string, number>; commits: number; walBytes: number };
 
-/** Replicas of a service count together; Kafka and Redis where this process started them. */
+/** Adds up the replicas of a service. Includes Kafka and Redis if this process started them. */
 export const createMeters = async ({ replicas }: RealSystem, admin: Client) => {
   const postgresPid = await findPostgresPid(admin);
   const servers = listChildren(process.pid).filter(({ name }) => /^(?:java|redis)/.test(name));

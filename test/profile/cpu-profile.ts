@@ -2,8 +2,8 @@ import { basename, join, resolve } from "node:path";
 import { recordProfile } from "./record-profile.ts";
 
 /*
- * Loaded before a service by `node --import`, in no other process: the first SIGUSR2 begins a CPU
- * profile, the second ends and writes it. So starting up is not in it.
+ * Loaded before a service by `node --import`, and in no other process. The first SIGUSR2 starts a
+ * CPU profile; the second ends and writes it. The profile excludes startup.
  */
 let profileEnd: ReturnType<typeof recordProfile> | undefined;
 

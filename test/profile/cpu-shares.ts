@@ -2,14 +2,14 @@ import { readFile } from "node:fs/promises";
 import { basename } from "node:path";
 import * as z from "zod";
 
-/** What a process computed: for how long, and in whose code, the most first. */
+/** How long a process computed, and in which packages, largest share first. */
 export type CpuShares = {
   process: string;
   busyMs: number;
   packages: readonly { packageName: string; percent: number }[];
 };
 
-/** As V8 writes it: a delta lies before its sample, in microseconds. */
+/** V8's profile format: a time delta precedes its sample, in microseconds. */
 const Profile = z.object({
   nodes: z.array(
     z.object({
@@ -21,7 +21,7 @@ const Profile = z.object({
   timeDeltas: z.array(z.number()),
 });
 
-/** Reads a `.cpuprofile` and adds up what its process spent in each package itself, without what that called. */
+/** Parses a `.cpuprofile` and adds up the self time of each package. */
 export const readCpuShares = async (path: string): Promise<CpuShares> => {
   const profile = Profile.parse(JSON.parse(await readFile(path, "utf8")));
   const packageByNodeId = new Map(
@@ -49,13 +49,13 @@ export const readCpuShares = async (path: string): Promise<CpuShares> => {
 
 const idleName = "idle";
 
-/** A package of ours or another's, Node itself, or what V8 does beside all code. */
+/** Returns one of our packages, a dependency, `node`, or a V8 activity. */
 const findPackageName = ({ functionName, url }: { functionName: string; url: string }): string => {
   const dependency = /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(url)?.[1];
   if (dependency !== undefined) return dependency;
   const ownPackage = /\/((?:packages|services)\/[^/]+|test|deploy)\//.exec(url)?.[1];
   if (ownPackage !== undefined) return ownPackage;
   if (url.startsWith("node:")) return "node";
-  // What has no code of its own: (idle), (program), which is native code, and (garbage collector).
+  // Entries without code: (idle), (program), which is native code, and (garbage collector).
   return /^\((.+)\)$/.exec(functionName)?.[1] ?? "built-ins";
 };

@@ -5,7 +5,7 @@ import { startProfiling, createProfilingEnv } from "./system-profiles.ts";
 const callersAtOnce = 64;
 const warmUpSeconds = 10;
 
-/** What each process computes while links are created as fast as they can be, and heard of by all. */
+/** Profiles each process while links are created at the maximum rate and received by all services. */
 export const profileCreate = async (options: {
   replicasPerService: number;
   seconds: number;

@@ -5,7 +5,7 @@ import { startProfiling, createProfilingEnv } from "./system-profiles.ts";
 
 const warmUpCount = 4_000;
 
-/** What the dispatcher computes from records in Kafka until every 2xx is recorded. */
+/** Profiles the dispatcher from the records in Kafka until every 2xx is recorded. */
 export const profileDispatch = async (options: {
   deliveryCount: number;
   endpointCount: number;

@@ -6,15 +6,15 @@ import { type RealSystem, startRealSystem } from "../rig/real-system.ts";
 import { buildShopEnv } from "../rig/shop-env.ts";
 
 export type IdleProfile = {
-  /** The share of one core that each process takes while nobody asks for anything, in percent. */
+  /** The percentage of one core that each process uses without requests. */
   cpuPercent: Readonly<Record<string, number>>;
   statements: readonly StatementRate[];
 };
 
-/** A statement of one service, and how often it runs at rest. */
+/** A statement of one service, and how often it runs without requests. */
 type StatementRate = { service: string; perSecond: number; text: string };
 
-/** A statement of one service: how often it ran, and for how many milliseconds, over how many buffers, in Postgres. */
+/** A statement of one service: how often it ran, its milliseconds in Postgres, and the buffers it used. */
 export type Statement = {
   service: string;
   calls: number;
@@ -23,11 +23,11 @@ export type Statement = {
   text: string;
 };
 
-/** What a start sets off is over by then. */
+/** Longer than the work that startup causes. */
 const settleMs = 20_000;
 const statementsMax = 40;
 
-/** Measures what the four services do while nobody asks for anything, and what Postgres does for them. */
+/** Measures what the four services do without requests, and their load on Postgres. */
 export const profileIdle = async (options: {
   replicasPerService: number;
   seconds: number;
@@ -66,7 +66,7 @@ export const profileIdle = async (options: {
 
 const round = (value: number): number => Number(value.toFixed(2));
 
-/** The process whose children serve this connection and all others. */
+/** Returns the pid of the Postgres process whose children serve all connections. */
 export const findPostgresPid = async (admin: Client): Promise<number> => {
   const { rows } = await admin.query<{ pid: number }>("SELECT pg_backend_pid() AS pid");
   return readParentPid(rows[0]?.pid ?? -1);
@@ -82,7 +82,7 @@ const readCpuMsByProcess = (
   postgres: readCpuMsOfTree(postgresPid),
 });
 
-/** What the services asked of Postgres since its statistics were reset, what runs most often first. */
+/** Returns the services' statements since the statistics were reset, most frequent first. */
 export const readStatements = async (admin: Client): Promise<Statement[]> => {
   const { rows } = await admin.query<Statement>(
     `SELECT userid::regrole::text AS service, calls::float8 AS calls, total_exec_time AS ms,

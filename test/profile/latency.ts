@@ -14,15 +14,15 @@ import { type StageTimes, type Stamps, createStamps, computeStageTimes } from ".
 import { replicaName, startProfiling, createProfilingEnv } from "./system-profiles.ts";
 
 export type LatencyProfile = {
-  /** Of how many payments every stage is known. */
+  /** The number of payments with a timestamp for every stage. */
   followedCount: number;
   /** Milliseconds by stage. */
   stages: readonly StageTimes[];
-  /** CPU time of each process for one payment, in milliseconds, what it does at rest included. */
+  /** CPU time of each process per payment, in milliseconds, including idle time. */
   cpuMsPerPayment: Readonly<Record<string, number>>;
-  /** Postgres' commits for one payment, of all services, those at rest included. */
+  /** Postgres commits of all services per payment, including idle commits. */
   commitsPerPayment: number;
-  /** CPU profiles that DevTools and flame-graph viewers open, one for each process. */
+  /** CPU profiles for DevTools and flame-graph viewers, one per process. */
   files: readonly string[];
 };
 
@@ -30,7 +30,7 @@ type LatencyOptions = {
   perSecond: number;
   paymentCount: number;
   replicasPerService: number;
-  /** Where the CPU profiles are written. */
+  /** The directory for the CPU profiles. */
   directory: string;
 };
 
@@ -40,8 +40,8 @@ const arrivalMsMax = 60_000;
 const spansMsMax = 10_000;
 
 /**
- * Follows payments through all four services at a fixed rate: from the provider's notice to the first byte
- * at the merchant's server. The stamps are the spans of the services' own tracing.
+ * Follows payments through all four services at a fixed rate, from the provider's notice to the
+ * first byte at the merchant's server. The timestamps come from the services' own tracing spans.
  */
 export const profileLatency = async (options: LatencyOptions): Promise<LatencyProfile> => {
   const { directory, paymentCount, perSecond, replicasPerService } = options;
@@ -96,7 +96,10 @@ export const profileLatency = async (options: LatencyOptions): Promise<LatencyPr
   }
 };
 
-/** Where many events go together, their span links to 32 of them: the others cannot be followed. */
+/**
+ * Returns the timestamps of payments. A batch's span links to at most 32 events; the others cannot
+ * be followed.
+ */
 const findStamps = async (
   collector: TraceCollector,
   arrivals: ReadonlyMap<string, number>,
@@ -135,7 +138,7 @@ const measureCost = async ({ replicas }: RealSystem, admin: Client): Promise<Cos
   };
 };
 
-/** Takes webhooks, and notes when each trace's first one came. */
+/** Starts a receiver that records when the first webhook of each trace arrived. */
 const startReceiver = async () => {
   const arrivals = new Map<string, number>();
   const server = createServer((req, res) => {

@@ -35,10 +35,10 @@ const createDirectory = async (): Promise<string> => {
   return directory;
 };
 
-/** Less is not worth a line. */
+/** Smaller shares are not printed. */
 const percentMin = 1;
 
-/** Whose code each process was in, and where its flame graph lies. */
+/** Prints the packages in which each process spent its time, and the path of its flame graph. */
 const printProfiles = async (files: readonly string[]): Promise<void> => {
   for (const path of files) {
     const { busyMs, process, packages } = await readCpuShares(path);
@@ -71,7 +71,7 @@ const printLatency = async (): Promise<void> => {
   print(JSON.stringify({ profile: "latency", followed: followedCount, ...cost }));
 };
 
-/** What was profiled at its full rate: the profiles, and then the rate. */
+/** Prints a profile at its maximum rate: the CPU profiles, then the rate. */
 const printAtRate = async (
   profile: string,
   { files, ...rate }: { files: readonly string[] } & Record<string, unknown>,
@@ -107,7 +107,7 @@ const printIdle = async (): Promise<void> => {
   print(JSON.stringify({ profile: "rest", cpuPercent, all: Number(totalPercent.toFixed(2)) }));
 };
 
-/** Often, or slow: one statement for many payments may read a whole table. */
+/** Frequent or slow: a single statement for many payments may read a whole table. */
 const isWorthPrinting = ({ calls, ms }: Statement): boolean => calls >= 0.02 || ms >= 0.02;
 
 const printCost = async (): Promise<void> => {

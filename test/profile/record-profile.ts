@@ -1,7 +1,7 @@
 import { renameSync, writeFileSync } from "node:fs";
 import { Session } from "node:inspector/promises";
 
-/** Begins a CPU profile of this process; what it answers ends it and writes it to a file. */
+/** Starts a CPU profile of this process. Returns a function that ends it and writes it to a file. */
 export const recordProfile = async (): Promise<(path: string) => Promise<void>> => {
   const session = new Session();
   session.connect();
@@ -10,7 +10,7 @@ export const recordProfile = async (): Promise<(path: string) => Promise<void>> 
   return async (path) => {
     const { profile } = await session.post("Profiler.stop");
     session.disconnect();
-    // Whoever waits for the file finds all of it.
+    // Renames the file, so that its reader never sees part of it.
     writeFileSync(`${path}.part`, JSON.stringify(profile));
     renameSync(`${path}.part`, path);
   };

@@ -1,7 +1,7 @@
 import { percentile } from "../rig/percentile.ts";
 import type { Span } from "../rig/spans.ts";
 
-/** The stages of a payment on its way from the provider's notice to the merchant's server. */
+/** The stages of a payment from the provider's notice to the merchant's server. */
 const stages = [
   "notice received",
   "notice committed and answered",
@@ -22,7 +22,7 @@ export type Stamps = readonly number[];
 
 type StageRule = { service: string; name: RegExp; at: "startMs" | "endMs" };
 
-/** All stages but the last, by the spans that tracing makes anyway. */
+/** How tracing spans mark all stages but the last. */
 const stageRules: readonly StageRule[] = [
   { service: "settlement-listener", name: /settlement-notices/, at: "startMs" },
   { service: "settlement-listener", name: /settlement-notices/, at: "endMs" },
@@ -37,7 +37,10 @@ const stageRules: readonly StageRule[] = [
   { service: "webhook-dispatcher", name: /^webhook attempt$/, at: "startMs" },
 ];
 
-/** The stamps of each trace whose spans have all come. `arrivals` is when its first webhook came. */
+/**
+ * Returns the timestamps of each trace whose spans are complete. `arrivals` maps a trace to the
+ * arrival of its first webhook.
+ */
 export const createStamps = (
   spans: readonly Span[],
   arrivals: ReadonlyMap<string, number>,
@@ -58,7 +61,7 @@ export const createStamps = (
   });
 };
 
-/** A stage's milliseconds since the stage before it, and since the first one. */
+/** A stage's milliseconds since the previous stage, and since the first one. */
 export type StageTimes = {
   stage: string;
   stepP50: number;
@@ -67,7 +70,7 @@ export type StageTimes = {
   sinceP99: number;
 };
 
-/** The times of each stage but the first. */
+/** Computes the times of each stage but the first. */
 export const computeStageTimes = (payments: readonly Stamps[]): StageTimes[] =>
   stages.slice(1).map((stage, index) => {
     const listDurations = (fromStage: number) =>

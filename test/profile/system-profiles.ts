@@ -3,17 +3,20 @@ import { join } from "node:path";
 import { waitUntil } from "@payment-links/runtime/testing";
 import type { RealSystem } from "../rig/real-system.ts";
 
-/** With these variables each process of a system can be profiled. */
+/** Returns the environment variables that make each process of a system profilable. */
 export const createProfilingEnv = (directory: string): Record<string, string> => ({
   NODE_OPTIONS: `--import=${import.meta.resolve("./cpu-profile.ts")}`,
   PROFILE_DIRECTORY: directory,
 });
 
-/** Where a process of a system is told of in tables and files. */
+/** Returns the name of a process in tables and files. */
 export const replicaName = (replica: RealSystem["replicas"][number]): string =>
   `${replica.service}-${replica.pid()}`;
 
-/** Begins a CPU profile of each process of a system; what it answers ends them, and says where they are. */
+/**
+ * Starts a CPU profile of each process of a system. Returns a function that ends them and returns
+ * their paths.
+ */
 export const startProfiling = (
   { replicas }: RealSystem,
   directory: string,

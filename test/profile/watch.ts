@@ -4,8 +4,8 @@ import { fewLinks, readFinalBlockNumber, createWatchShop, payMany } from "../ben
 import { recordProfile } from "./record-profile.ts";
 
 /**
- * What a watcher computes while it catches up with 10,000 final blocks. It runs in this process, whose only
- * other work is to look whether it has come to their end.
+ * Profiles a watcher while it catches up with 10,000 final blocks. It runs in this process, whose
+ * only other work is to check for the end.
  */
 export const profileWatch = async (
   directory: string,

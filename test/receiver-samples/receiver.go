@@ -1,4 +1,4 @@
-// Serves the Go sample, as a shop would: prints one line for each webhook that it processes.
+// Serves the Go sample as a shop would: prints one line for each processed webhook.
 package main
 
 import (

@@ -1,10 +1,10 @@
 <?php
-// Serves the PHP sample, as a shop would: prints one line for each webhook that it processes.
+// Serves the PHP sample as a shop would: prints one line for each processed webhook.
 require __DIR__ . '/read_webhook.php';
 
 $raw = file_get_contents('php://input');
 $webhook = read_webhook($raw, getallheaders(), getenv('SECRET'));
-// The same request, as a framework would pass it.
+// The same request with the header format of a framework.
 $lists = array_map(fn ($value) => [$value], array_change_key_case(getallheaders()));
 if ($webhook !== read_webhook($raw, $lists, getenv('SECRET'))) {
     throw new RuntimeException('lists in headers change the result');

@@ -1,12 +1,12 @@
 import { createHmac } from "node:crypto";
 
-/** The secret that the receiver holds. */
+/** The receiver's secret. */
 export const secret = `whsec_${"0123456789abcdef".repeat(4)}`;
 
-/** One request as raw bytes, in as many pieces as it is sent in. */
+/** One request as raw bytes, in the chunks in which it is sent. */
 export type SampleRequest = {
   name: string;
-  /** The id in its body, if there is one. */
+  /** The event id in its body, if there is one. */
   id: string;
   chunks: Buffer[];
   isGenuine: boolean;
@@ -15,13 +15,13 @@ export type SampleRequest = {
 type RequestParts = {
   body?: string | Buffer;
   signedBody?: string | Buffer;
-  /** Of the header, and of the signature where `signedAt` is not given. */
+  /** The timestamp header; also signed unless `signedAt` is given. */
   timestamp?: string;
   signedAt?: string;
   signingSecret?: string;
-  /** The unsigned header, that of the body unless given; null for none. */
+  /** The unsigned event id header: by default the id in the body; null for none. */
   eventId?: string | null;
-  /** Makes the header lines. */
+  /** Returns the header lines. */
   headers?: (timestamp: string, signature: string) => string[];
   chunkCount?: number;
 };
@@ -29,7 +29,7 @@ type RequestParts = {
 const sign = (timestamp: string, body: string | Buffer, key = secret, hash = "sha256"): string =>
   createHmac(hash, key).update(`${timestamp}.`).update(body).digest("hex");
 
-/** A webhook's body as the service writes it (rule HOOK-8). */
+/** Creates a webhook body as the service writes it (rule HOOK-8). */
 const createBody = (id: string, description: string | null = null): string =>
   JSON.stringify({
     createdAt: "2026-11-21T10:00:00.000Z",
@@ -39,8 +39,8 @@ const createBody = (id: string, description: string | null = null): string =>
   });
 
 /**
- * The requests that each sample is tested with, in their order: genuine ones, and those of somebody who
- * has recorded genuine ones but does not know the secret. `now` is in Unix seconds.
+ * Creates the requests that test each sample, in order: genuine ones, and those of an attacker who
+ * has recorded genuine requests but does not know the secret. `nowSeconds` is in Unix seconds.
  */
 export const createSampleRequests = (nowSeconds: number): SampleRequest[] => {
   const requests: SampleRequest[] = [];

@@ -1,25 +1,25 @@
-// What makes a test fail on a busy machine, found in the syntax tree of a test file. Each finder
-// yields the faults of one rule of `lint-plugin.ts`. They know names, not types: a delay that goes
-// through another module's function stays unseen, which is why the rules also bound the helpers.
+// Finds what makes a test fail on a busy machine, in the syntax tree of a test file. Each finder
+// yields the faults of one rule of `lint-plugin.ts`. The finders know names, not types: they miss a
+// delay in a function of another module. The rules therefore also apply to the helpers.
 
-/** A node of the tree, in the form of ESTree. */
+/** A node of the tree, in ESTree format. */
 export type Node = { type: string; [key: string]: unknown };
 type Problem = { node: Node; message: string };
 export type Finder = (program: Node) => Iterable<Problem>;
 
-/** The shortest limit for what a test waits for, in milliseconds. */
+/** The shortest allowed time limit of a wait in a test, in milliseconds. */
 const limitMsMin = 60_000;
 
 const isNode = (value: unknown): value is Node =>
   typeof value === "object" && value !== null && "type" in value && typeof value.type === "string";
 
-/** A node with the nodes above it, the nearest first. */
+/** A node and its ancestors, nearest first. */
 type VisitedNode = readonly [node: Node, above: readonly Node[]];
 
-/** Every rule walks over the same trees. */
+/** Caches visits, because every rule walks the same trees. */
 const visitsByRoot = new WeakMap<Node, readonly VisitedNode[]>();
 
-/** Each node below and including the given one. */
+/** Returns the given node and each node below it. */
 const walk = (root: Node): readonly VisitedNode[] => {
   const cachedVisits = visitsByRoot.get(root);
   if (cachedVisits !== undefined) return cachedVisits;
@@ -49,7 +49,7 @@ const childNodes = (node: Node, key: string): Node[] => {
   return Array.isArray(value) ? value.filter(isNode) : [];
 };
 
-/** The last name of `a`, `b.a` or `b["a"]`. */
+/** Returns the last name of `a`, `b.a` or `b["a"]`. */
 const getName = (node: Node | undefined): string | undefined => {
   if (node?.type === "Identifier") return String(node["name"]);
   if (node?.type === "Literal") return String(node["value"]);
@@ -75,7 +75,7 @@ const listCalls = function* (program: Node): Iterable<[Node, string, readonly No
   }
 };
 
-/** `performance.now()`, `Date.now()`, `process.hrtime()` and `process.hrtime.bigint()`. */
+/** Matches `performance.now()`, `Date.now()`, `process.hrtime()` and `process.hrtime.bigint()`. */
 const isClockRead = (node: Node): boolean => {
   const callee = getCallee(node);
   const [object, name] = [getObjectName(callee), getName(callee)];
@@ -86,7 +86,7 @@ const isClockRead = (node: Node): boolean => {
 const readsClock = (node: Node | undefined): boolean =>
   node !== undefined && walk(node).some(([visitedNode]) => isClockRead(visitedNode));
 
-/** The texts of a file: string literals, and the fixed parts of templates joined by `${}`. */
+/** Yields the texts of a file: string literals, and the fixed parts of templates joined by `${}`. */
 const listTexts = function* (program: Node): Iterable<[Node, string]> {
   for (const [node] of walk(program)) {
     if (node.type === "Literal" && typeof node["value"] === "string") yield [node, node["value"]];
@@ -98,7 +98,7 @@ const listTexts = function* (program: Node): Iterable<[Node, string]> {
   }
 };
 
-/** The names and values of the constants that a file defines by numbers. */
+/** Returns the names and values of a file's numeric constants. */
 const collectNumbers = (program: Node): ReadonlyMap<string, number> => {
   const numbers = new Map<string, number>();
   for (const [node, ancestors] of walk(program)) {
@@ -112,7 +112,7 @@ const collectNumbers = (program: Node): ReadonlyMap<string, number> => {
   return numbers;
 };
 
-/** The number that an expression stands for; undefined if only the run knows. */
+/** Returns the number that an expression evaluates to; undefined if it is not known statically. */
 const evaluateNumber = (
   node: Node | undefined,
   numbers: ReadonlyMap<string, number>,
@@ -135,7 +135,7 @@ const waitFunctions = new Set(["waitUntil", "eventually"]);
 const waitMessage =
   "A fixed wait fails on a busy machine. Wait for a condition by waitUntil; where the delay is the test's input, use injectDelay of runtime/testing/inject-delay.";
 
-/** `setTimeout` is a time limit, and no wait, where the same file clears it. */
+/** A `setTimeout` that the same file clears is a time limit, not a wait. */
 const isCleared = (ancestors: readonly Node[], clearedNames: ReadonlySet<string>): boolean => {
   const [parent] = ancestors;
   if (parent?.type === "VariableDeclarator")
@@ -152,7 +152,7 @@ const collectClearedNames = (program: Node): ReadonlySet<string> => {
   return names;
 };
 
-/** Reports delays after which a test goes on, whatever has happened. */
+/** Reports fixed delays, after which a test continues in any case. */
 export const findFixedWaits: Finder = function* (program) {
   const clearedNames = collectClearedNames(program);
   for (const [node] of walk(program)) {
@@ -179,7 +179,7 @@ export const findFixedWaits: Finder = function* (program) {
   }
   for (const [node, text] of listTexts(program)) {
     for (const [, seconds = ""] of text.matchAll(/pg_sleep\(\s*([\d.]*)/gi)) {
-      // A statement that lasts for an hour is one that never ends by itself.
+      // A statement that lasts for an hour represents one that never ends.
       if (!(Number(seconds) >= 3_600)) yield { node, message: sleepMessage };
     }
   }
@@ -215,7 +215,7 @@ export const findSpeedComparisons: Finder = function* (program) {
   }
 };
 
-/** What `expect` was given, of `expect(…).not.toBe(…)`. */
+/** Returns the argument of `expect` in `expect(…).not.toBe(…)`. */
 const findComparedNode = (node: Node): Node | undefined => {
   let callee = getCallee(node);
   while (callee?.type === "MemberExpression") {
@@ -226,7 +226,10 @@ const findComparedNode = (node: Node): Node | undefined => {
   return undefined;
 };
 
-/** An instant that was read from the clock, less another: what is not known to be a number. */
+/**
+ * Returns true for the difference of an instant read from the clock and another value that is not a
+ * known number.
+ */
 const isClockDifference = (node: Node, instants: ReadonlySet<string>): boolean => {
   if (node.type !== "BinaryExpression" || node["operator"] !== "-") return false;
   const sides = [childNode(node, "left"), childNode(node, "right")];
@@ -237,7 +240,7 @@ const isClockDifference = (node: Node, instants: ReadonlySet<string>): boolean =
 
 type KnownNames = { instants: ReadonlySet<string>; durations: ReadonlySet<string> };
 
-/** A difference of instants, a name of one, or what is computed of one. */
+/** Returns true for a difference of instants, a name of one, or a value computed from one. */
 const isDuration = (node: Node | undefined, knownNames: KnownNames): boolean => {
   if (node === undefined) return false;
   if (isClockDifference(node, knownNames.instants)) return true;
@@ -254,7 +257,7 @@ const isDuration = (node: Node | undefined, knownNames: KnownNames): boolean => 
   return isMath && getArguments(node).some((argument) => isDuration(argument, knownNames));
 };
 
-/** The names to which a file gives an instant or a duration, directly or by another such name. */
+/** Returns the names that a file gives to instants and durations, directly or through other names. */
 const collectKnownNames = (program: Node): KnownNames => {
   const namedValues = walk(program).flatMap(([node]) => listNamedValues(node));
   const instants = new Set<string>();
@@ -275,7 +278,7 @@ const namedValueKeys: Record<string, [string, string]> = {
   Property: ["key", "value"],
 };
 
-/** The names that a node gives to values. */
+/** Returns the names that a node gives to values. */
 const listNamedValues = (node: Node): [string, Node][] => {
   const [nameKey, valueKey] = namedValueKeys[node.type] ?? ["", ""];
   const [name, value] = [getName(childNode(node, nameKey)), childNode(node, valueKey)];
@@ -290,7 +293,7 @@ const timeoutMessage =
 const tests = new Set(["test", "it"]);
 const hooks = new Set(["beforeAll", "beforeEach", "afterAll", "afterEach"]);
 
-/** `test(…)`, `test.skip(…)` and `test.each(…)(…)` as "test"; undefined for what is no test. */
+/** Returns "test" for `test(…)`, `test.skip(…)` and `test.each(…)(…)`; undefined for other calls. */
 const getJestName = (node: Node): string | undefined => {
   let callee = getCallee(node);
   while (callee !== undefined && callee.type !== "Identifier") {
@@ -302,7 +305,7 @@ const getJestName = (node: Node): string | undefined => {
 const libraryTimeouts = /^(timeout|bodyTimeout|headersTimeout|connectTimeout|handshakeTimeout)$/;
 const productTimeouts = /^(timeoutMs|\w+TimeoutMs|failoverMsMax|responseMsMax|silenceMsMax)$/;
 
-/** Jest's own limit for a test (`testTimeout`): no test sets a lower one. */
+/** Jest's global limit for a test (`testTimeout`); no test sets a lower one. */
 const testMsMin = 300_000;
 
 /** Reports limits that a busy machine exceeds although nothing is wrong. */
@@ -345,7 +348,7 @@ export const findShortLimits: Finder = function* (program) {
   }
 };
 
-/** Reports what 2 test files at the same time would share. */
+/** Reports resources that 2 test files would share when they run in parallel. */
 export const findSharedResources: Finder = function* (program) {
   const fixedPort = "A fixed port may be taken. Listen on port 0, or take one by findFreePorts.";
   for (const [node, ancestors] of walk(program)) {
@@ -389,7 +392,7 @@ export const findSharedResources: Finder = function* (program) {
   }
 };
 
-/** `join(tmpdir(), …)` or `${tmpdir()}/…`: something below it. */
+/** Returns true for a path below the temporary directory: `join(tmpdir(), …)` or `${tmpdir()}/…`. */
 const isPath = ([parent]: readonly Node[]): boolean =>
   getName(parent && getCallee(parent)) === "join" || parent?.type === "TemplateLiteral";
 

@@ -17,7 +17,7 @@ const createRule = (findFaults: Finder) => ({
   }),
 });
 
-/** Keeps tests from depending on the speed of the machine and on other tests. */
+/** Prevents tests from depending on the speed of the machine and on other tests. */
 export default {
   meta: { name: "reliability" },
   rules: {

@@ -6,15 +6,15 @@ import { findFreePorts } from "./free-port.ts";
 import type { System } from "./system.ts";
 
 /**
- * Starts the all-in-one, as `npm start` does, over a new data folder, without development chains
- * unless told otherwise, and then with the EVM one.
+ * Starts the all-in-one as `npm start` does, with a new data folder. Runs no development chain by
+ * default; with `withDevnet`, runs the EVM one.
  */
 export const startAllInOneSystem = async (
   env: Record<string, string>,
   { withDevnet = false }: { withDevnet?: boolean } = {},
 ): Promise<System & { pid: number }> => {
   const dataDir = await mkdtemp(join(tmpdir(), "payment-links-"));
-  // If root starts it, Postgres runs as another user, who must be able to enter.
+  // When root starts Postgres, it runs as another user, who needs access to this directory.
   await chmod(dataDir, 0o755);
   const [port = 0, internalPort = 0] = await findFreePorts(2);
   const ports = { PORT: String(port), INTERNAL_PORT: String(internalPort) };

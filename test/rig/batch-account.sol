@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: UNLICENSED
 pragma solidity ^0.8.20;
 
-/// What a person's account delegates to (EIP-7702), so that several calls are one transaction.
+/// The contract to which a user's account delegates (EIP-7702) to run several calls in one transaction.
 contract BatchAccount {
     struct Call {
         address to;

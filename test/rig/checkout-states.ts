@@ -7,7 +7,7 @@ import { neverRespond } from "./wallet.ts";
 
 const baseUnitsPerToken = 1_000_000n;
 
-/** Opens the page of a link that somebody else has paid. */
+/** Opens the page of a link that another payer has paid. */
 const openPaidLink = async (rig: Checkout, tab: Payer): Promise<void> => {
   await rig.chain.pay({ ...tab.link, amount: 25n * baseUnitsPerToken });
   await rig.chain.mine(3);
@@ -22,11 +22,11 @@ export const openReceiptPage = async (rig: Checkout, tab: Payer): Promise<void> 
   await tab.waitForText("This payment has settled.");
 };
 
-/** How wide the page is, and its window. */
+/** Returns the widths of the page and of its window, in CSS pixels. */
 export const findWidths = (page: Page) =>
   page.evaluate("[document.documentElement.scrollWidth, innerWidth]");
 
-/** Each state of the page that a payer may see, and how it comes about. */
+/** Each state of the page that a payer may see, and how to reach it. */
 const checkoutPageStates: [string, (tab: Payer, rig: Checkout) => Promise<unknown>][] = [
   ["open", async (tab) => tab.waitForText("Pay 25 USDC")],
   ["its details", async (tab) => tab.page.getByText("Details", { exact: true }).click()],
@@ -102,7 +102,7 @@ export const expectAccessibleLayout = async (
 
 const image = "https://images.test/a.png";
 
-/** As much as an owner may say, of the worst kind. */
+/** An owner whose every text is hostile and as long as allowed. */
 export const hostileOwner = {
   username: `\u202e<script>${"W".repeat(90)}`,
   bio: "\u200b😀".repeat(250),
@@ -111,7 +111,7 @@ export const hostileOwner = {
   links: [`https://example.test/${"x".repeat(2000)}`],
 };
 
-/** One pixel, whatever the image; the service that has them is not there. */
+/** A 1-pixel image, served for every image URL because the image service does not run here. */
 const png = Buffer.from(
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==",
   "base64",
@@ -121,7 +121,7 @@ export const serveImages = ({ page }: Payer): Promise<unknown> =>
     route.fulfill({ body: png, contentType: "image/png" }),
   );
 
-/** What people may say of themselves and of a link, in the worst ways, each as long as it may be. */
+/** Hostile texts of an owner and a link, each as long as allowed. */
 export const hostileTexts: [string, { username: string; bio: string; description: string }][] = [
   [
     "a script",
@@ -187,7 +187,7 @@ const devices: [string, BrowserContextOptions, { hasQrCode: boolean; hasAppLinks
   ],
 ];
 
-/** Each device in each color scheme, with a script and without. */
+/** Each device in each color scheme, with and without JavaScript. */
 export const devicesWithoutWallet = devices.flatMap(([device, options, expectedElements]) =>
   (["light", "dark"] as const).flatMap((colorScheme) =>
     [true, false].map((javaScriptEnabled) => ({
@@ -227,11 +227,11 @@ export const expectAlternativesShown = async (
     await waitUntil("the QR code", isQrCodeLoaded);
   }
   expect(await findWidths(page)).toEqual([options.viewport?.width, options.viewport?.width]);
-  // Without a script axe cannot be asked; the page is the same but for its words.
+  // axe needs JavaScript. The page without it differs only in its texts.
   if (javaScriptEnabled) expect(await findAxeViolations(page)).toEqual([]);
 };
 
-/** Where the page's own elements are. */
+/** Returns the bounding boxes of the page's own elements. */
 const readBoxes = async ({ page }: Payer) => {
   const elements = [
     page.getByRole("button", { name: "Pay 25 USDC" }),
@@ -256,7 +256,7 @@ const openLinkWithTexts = async (
   return payer;
 };
 
-/** What people say stands in the checkout as text, and displaces nothing of the page. */
+/** Expects that the checkout renders the texts as plain text and moves none of its own elements. */
 export const expectRenderedAsText = async (
   rig: Checkout,
   { description, ...texts }: (typeof hostileTexts)[number][1],
@@ -276,7 +276,7 @@ export const expectRenderedAsText = async (
   expect(await findWidths(payer.page)).toEqual([320, 320]);
   const [pay, amount, details] = await readBoxes(payer);
   const [plainPay, plainAmount, plainDetails] = plainBoxes;
-  // A name may take a second line, and no more.
+  // A name may wrap to a second line, and no more.
   const lineHeight = 24;
   for (const [box, plainBox] of [
     [pay, plainPay],
@@ -287,7 +287,7 @@ export const expectRenderedAsText = async (
     expect(box).toEqual({ ...plainBox, y: (plainBox?.y ?? NaN) + offsetY });
   }
   expect(details).toEqual({ ...plainDetails, y: details?.y });
-  // Marks in towers are painted where they belong, and over nothing else.
+  // Stacked combining marks are clipped to their own element and paint over nothing else.
   const overflows = await payer.page.evaluate<string[]>(
     `[".name", ".bio", ".description", ".links"].map((name) =>
       getComputedStyle(document.querySelector(name)).overflow)`,
@@ -296,7 +296,7 @@ export const expectRenderedAsText = async (
   expect(await findAxeViolations(payer.page)).toEqual([]);
 };
 
-/** An owner's color is the ground of the page, and no text stands on it. */
+/** Expects the owner's color as the page background, with no text directly on it. */
 export const expectColorBehindContent = async (
   rig: Checkout,
   backgroundColour: string,

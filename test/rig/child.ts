@@ -7,19 +7,19 @@ import { getInheritedEnv } from "@payment-links/runtime/testing/inherited-env";
 
 export const projectRoot = fileURLToPath(new URL("../..", import.meta.url));
 
-/** A program of ours in a process of its own, as an operator would run it. */
+/** One of our programs in its own process, as an operator would run it. */
 export type Child = {
   readonly pid: number;
-  /** What it has written so far, on both streams. */
+  /** Returns everything that the process has written so far to stdout and stderr. */
   output(): string;
   isRunning(): boolean;
-  /** Sends a signal and waits for the end; answers the exit code, or null if a signal ended it. */
+  /** Sends a signal and waits for the exit. Returns the exit code, or null if a signal ended the process. */
   terminate(signal: NodeJS.Signals): Promise<number | null>;
 };
 
 const outputCharsMax = 4_000_000;
 
-/** Starts a TypeScript program with this very Node. */
+/** Starts a TypeScript program with the current Node executable. */
 export const startChild = (script: string, env: Record<string, string>, args: string[] = []) => {
   const child = spawn(
     process.execPath,
@@ -49,21 +49,21 @@ const trackOutput = (child: ChildProcess): Child => {
   };
 };
 
-/** Waits until a program says that it listens; fails with its output if it ends before that. */
+/** Waits until a program reports that it listens; fails with its output if it exits first. */
 export const waitUntilListening = (child: Child) =>
   waitUntil("a program listens", () => {
     if (!child.isRunning()) throw new Error(child.output());
     return child.output().includes("listening");
   });
 
-/** Waits until a process's internal port answers that it is ready. */
+/** Waits until a process's internal port reports ready; fails with its output if it exits first. */
 export const waitUntilReady = (child: Child, internalPort: number) =>
   waitUntil(`ready on port ${internalPort}`, async () => {
     if (!child.isRunning()) throw new Error(`it ended instead:\n${child.output().slice(-4000)}`);
     return isReady(internalPort);
   });
 
-/** Whether a process's internal port answers that it is ready. */
+/** Returns true if a process's internal port reports ready. */
 export const isReady = async (internalPort: number): Promise<boolean> => {
   try {
     const response = await request(`http://127.0.0.1:${internalPort}/readyz`);

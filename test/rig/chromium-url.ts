@@ -1,2 +1,2 @@
-/** Where the run's shared Chromium is; undefined where the machine has none. */
+/** Returns the URL of the run's shared Chromium, or undefined if the machine has none. */
 export const getChromiumUrl = (): string | undefined => process.env["CHROMIUM_URL"];

@@ -5,31 +5,30 @@ import { type InstalledWallet, installWallets } from "./wallet.ts";
 
 const stepMsMax = 120_000;
 
-// It asks nobody outside: not for updates, nor for names.
+// The browser reaches no outside host, neither for updates nor for DNS.
 const flags = [
   "--disable-dev-shm-usage",
   "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1",
 ];
 
 type BrowserUserOptions = BrowserContextOptions & {
-  /** The one origin that this person's pages may ask for anything. */
+  /** The only origin that this user's pages may send requests to. */
   origin: string;
-  /** The wallets in this person's browser; the first is also its `window.ethereum`. */
+  /** The wallets in this user's browser; the first is also its `window.ethereum`. */
   wallets?: readonly InstalledWallet[];
 };
 
-/** How a Chromium without a window is launched, alone or as the server of a test run. */
+/** Options for a headless Chromium, whether launched alone or as the server of a test run. */
 export const launchOptions = { args: flags, timeout: stepMsMax };
 
-/** Launches a real Chromium. */
 export const launchChromium = async (executablePath: string) =>
   wrapBrowser(await chromium.launch({ ...launchOptions, executablePath }));
 
-/** Connects to the Chromium of the test run. Closing it closes only what was opened in it here. */
+/** Connects to the Chromium of the test run. Closing the connection closes only what it opened. */
 export const connectChromium = async () =>
   wrapBrowser(await chromium.connect(getChromiumUrl() ?? "", { timeout: stepMsMax }));
 
-/** Each person has storage and wallets of their own. */
+/** Each user has separate storage and wallets. */
 const wrapBrowser = (browser: Browser) => ({
   createBrowserUser: async ({ origin, wallets = [], ...options }: BrowserUserOptions) => {
     const context = await browser.newContext(options);
@@ -49,7 +48,7 @@ const wrapBrowser = (browser: Browser) => ({
     return {
       context,
       openTab: async () => createTab(await context.newPage(), options.javaScriptEnabled),
-      /** What the content policy stopped, and what a page wanted of other origins. */
+      /** What the content security policy blocked, and requests to other origins. */
       violations,
       close: () => context.close(),
     };
@@ -61,7 +60,10 @@ export type BrowserUser = Awaited<ReturnType<Chromium["createBrowserUser"]>>;
 
 const pollMsMax = 1_000;
 
-/** Answers a page's text once it has what is wanted, or after a second. Asking again and again from here costs more. */
+/**
+ * Resolves with the page's text once it contains `expectedText`, or after 1 second. Polling inside
+ * the page is cheaper than polling from the test.
+ */
 const waitForTextInPage = (expectedText: string): string => `new Promise((resolve) => {
   const endsAt = performance.now() + ${pollMsMax};
   const look = () => {
@@ -77,10 +79,10 @@ const createTab = async (page: Page, hasScript = true) => {
   return {
     page,
     readText,
-    /** Waits until a text stands in the page. */
+    /** Waits until the page contains a text. */
     waitForText: async (expectedText: string): Promise<void> => {
       let pageText = "";
-      // A page whose script is switched off has no timers.
+      // A page with JavaScript disabled has no timers.
       const readPageText = () =>
         hasScript ? page.evaluate<string>(waitForTextInPage(expectedText)) : readText();
       const hasExpectedText = async () =>
@@ -88,10 +90,10 @@ const createTab = async (page: Page, hasScript = true) => {
       await waitUntil(() => `${expectedText} in: ${pageText}`, hasExpectedText);
     },
     goTo: (url: string): Promise<unknown> => page.goto(url),
-    /** Clicks the first button of that name, once it can be clicked. */
+    /** Clicks the first button with that name, once it is enabled. */
     click: (name: string): Promise<void> =>
       page.getByRole("button", { name, exact: true }).first().click(),
-    /** Types into the first field of the form with that button. */
+    /** Types into the first field of the form that contains that button. */
     type: (name: string, value: string): Promise<void> =>
       page
         .locator("form")

@@ -4,7 +4,7 @@ import { request } from "undici";
 type ClientResponse = {
   status: number;
   headers: Record<string, string | string[] | undefined>;
-  // An answer is a stranger's JSON: each test looks only at what it asserts.
+  // The JSON of a response is untrusted: each test reads only what it asserts.
   body: Record<string, unknown>;
 };
 
@@ -14,7 +14,7 @@ type CallOptions = {
   body?: unknown;
 };
 
-/** Makes one call with a JSON body and reads a JSON answer. */
+/** Sends a request with a JSON body and parses the JSON response. */
 export const call = async (
   url: string,
   { method = "GET", headers = {}, body }: CallOptions = {},
@@ -40,7 +40,7 @@ type System = { baseUrl: string; internalUrl: string; operatorToken?: string };
 const operatorHeaders = ({ operatorToken: token }: System): Record<string, string> =>
   token === undefined ? {} : { authorization: `Bearer ${token}` };
 
-/** Makes an account as the operator does, signs in by its link, and makes a wallet and a key. */
+/** Creates an account as an operator, signs in with its sign-in link, and creates a wallet and an API key. */
 export const createMerchant = async (system: System, handle: string): Promise<Merchant> => {
   const accountResponse = await call(`${system.internalUrl}/internal/accounts`, {
     method: "POST",
@@ -63,13 +63,13 @@ export const createMerchant = async (system: System, handle: string): Promise<Me
   return { userId, handle, cookie, apiKey: String(keyResponse.body["key"]) };
 };
 
-/** Signs the merchant in once more, by an operator's link; returns that session's cookies. */
+/** Signs the merchant in again with an operator's link; returns the new session's cookies. */
 export const signInAgain = async (
   system: System,
   merchant: Pick<Merchant, "handle">,
 ): Promise<string> => getCookies(await requestSignIn(system, merchant));
 
-/** Signs the merchant in once more; returns the whole answer. */
+/** Signs the merchant in again; returns the whole response. */
 export const requestSignIn = async (
   system: System,
   { handle }: Pick<Merchant, "handle">,
@@ -87,8 +87,8 @@ const signIn = async (system: System, signInUrl: string): Promise<string> =>
   getCookies(await redeemSignInLink(system, signInUrl));
 
 /**
- * The cookies that an answer sets, each name once, as a `Cookie` header. A client that ignores their
- * paths sends all of them everywhere.
+ * Returns the cookies that a response sets, each name once, as a `Cookie` header. A client that
+ * ignores their paths sends all of them everywhere.
  */
 export const getCookies = ({ headers }: Pick<ClientResponse, "headers">): string => {
   const setCookieHeaders = [headers["set-cookie"] ?? []].flat();
@@ -105,10 +105,10 @@ const redeemSignInLink = async (system: System, signInUrl: string): Promise<Clie
   return session;
 };
 
-/** Any EVM address will do: no real money moves in a test. */
+/** Any EVM address works: tests move no real money. */
 const shopAddress = "0x52908400098527886E0F7030069857D2E4169EE7";
 
-/** USDC on Base, as the catalogue has it. */
+/** USDC on Base, as listed in the catalogue. */
 export const usdcOnBase = {
   chainId: "8453",
   tokenAddress: "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913",
@@ -123,7 +123,7 @@ export type SettlementNotice = {
   occurredAt?: string;
 };
 
-/** Sends a signed settlement notice as a provider would, once it occurred (Standard Webhooks 1.0). */
+/** Sends a signed settlement notice as a provider would (Standard Webhooks 1.0). */
 export const sendNotice = async (
   baseUrl: string,
   { provider, secret }: { provider: string; secret: string },

@@ -1,10 +1,10 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** Accepts traces over OTLP/HTTP, and keeps them as the bytes that came. */
+/** Accepts traces over OTLP/HTTP and stores the raw bytes. */
 export type TraceCollector = { url: string; received(): string; close(): Promise<void> };
 
-/** Opens a collector on a free loopback port; names and texts are readable in its bytes. */
+/** Starts a collector on a free loopback port. Names and texts are readable in the bytes it stores. */
 export const startCollector = async (): Promise<TraceCollector> => {
   const bodies: string[] = [];
   const server = createServer((req, res) => {

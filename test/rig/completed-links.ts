@@ -12,13 +12,10 @@ import {
 
 const recordsPerSend = 500;
 
-/** A record about one completed link, and the id of that link. */
+/** A record about one completed link, and the link's id. */
 type CompletedLinkRecord = ReturnType<typeof createCompletedLinkRecord>;
 
-/**
- * Makes a record of a link that is completed now; its webhook's body is about 400 bytes plus
- * `description`.
- */
+/** Creates a record of a link that completes now. Its webhook body is about 400 bytes plus `description`. */
 export const createCompletedLinkRecord = (userId: string, description: string | null = null) => {
   const now = new Date();
   const link: PaymentLinkState = {
@@ -59,14 +56,14 @@ export const createCompletedLinkRecord = (userId: string, description: string | 
   };
 };
 
-/** Connects to the run's brokers, to publish links as links-api does. */
+/** Connects to the run's brokers to publish links as links-api does. */
 export const connectLinkPublisher = async (topicPrefix: string) => {
   const brokers = getTestBrokers();
   const producer = new Kafka({ brokers, logLevel: logLevel.ERROR }).producer();
   await producer.connect();
   const topic = `${topicPrefix}${linkCompleted.topic}`;
   return {
-    /** Ends once the brokers have all of them. */
+    /** Resolves once the brokers have acknowledged all records. */
     publish: async (links: readonly CompletedLinkRecord[]): Promise<void> => {
       for (let offset = 0; offset < links.length; offset += recordsPerSend) {
         const messages = links.slice(offset, offset + recordsPerSend).map(({ message }) => message);

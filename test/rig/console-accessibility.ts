@@ -4,10 +4,10 @@ import type { Console, ConsoleUser } from "./use-console.ts";
 
 type View = [path: string, shown: string];
 
-/** An address of nobody's. */
+/** An address that belongs to no one. */
 const payoutAddress = "0xa0cf798816d4b9b9866b5330eea46a18382f251e";
 
-/** Each view of an account that has something of everything, and what it shows once it is there. */
+/** Each view of an account with data in every view, and the text that the view shows once loaded. */
 export const filledViews: View[] = [
   ["", "Received in the last 30 days"],
   ["/links", "Order 7"],
@@ -35,7 +35,7 @@ const post = async (
   expect([path, response.ok()]).toEqual([path, true]);
 };
 
-/** An account that has a wallet, a link, a key and an endpoint. */
+/** Signs up an account with a wallet, a link, an API key and a webhook endpoint. */
 export const signUpShop = async (
   system: Console,
   handle: string,
@@ -50,7 +50,7 @@ export const signUpShop = async (
   return user;
 };
 
-/** Goes through each view by the Tab key alone. */
+/** Expects that the Tab key alone reaches every control of each view. */
 export const expectKeyboardReach = async (
   system: Console,
   handle: string,
@@ -65,7 +65,7 @@ export const expectKeyboardReach = async (
   expect(violations).toEqual([]);
 };
 
-/** Reads each view at twice the size of its text. */
+/** Expects each view to be readable at twice the text size. */
 export const expectReadableAtDoubleSize = async (
   system: Console,
   handle: string,
@@ -84,7 +84,7 @@ export const expectReadableAtDoubleSize = async (
   }
 };
 
-/** Looks for motion in each view. */
+/** Expects no motion in each view. */
 export const expectNoMotion = async (
   system: Console,
   handle: string,

@@ -1,10 +1,10 @@
 import { Client } from "pg";
 import type { Console } from "./use-console.ts";
 
-/** The button that starts a download. */
+/** The label of the button that starts a download. */
 export const downloadButtonName = "Download these links as CSV";
 
-/** So that the file takes a minute. */
+/** Slow enough for the download to take about a minute. */
 const slowBytesPerSecond = 200_000;
 
 type ShopUser = Awaited<ReturnType<typeof signUpWithLinks>>;
@@ -19,7 +19,7 @@ export const queryLinksDatabase = async (
   await client.query(text, values).finally(() => client.end());
 };
 
-/** Somebody who looks at their links, of which the first has copies, and all files that they were given. */
+/** Signs up a user on the links view. The first link has `copyCount` copies. Records all files downloaded. */
 export const signUpWithLinks = async (system: Console, handle: string, copyCount = 0) => {
   const user = await system.signUp(handle, { viewport: { width: 320, height: 640 } });
   const { context, goTo, tab } = user;

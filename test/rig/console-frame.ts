@@ -1,7 +1,7 @@
 import { presenceMsMax } from "@payment-links/identity";
 import type { Console, ConsoleUser } from "./use-console.ts";
 
-/** An answer of the service, in its place. */
+/** A stubbed JSON response of the service. */
 export const createJsonResponse = (status: number, body: object, headers = {}) => ({
   status,
   headers: { "content-type": "application/json", ...headers },
@@ -10,7 +10,7 @@ export const createJsonResponse = (status: number, body: object, headers = {}) =
 export const createErrorResponse = (status: number, code: string, headers = {}) =>
   createJsonResponse(status, { errors: [{ code, message: `told: ${code}` }] }, headers);
 
-/** Somebody whose key is not made, as their proof of presence is too old. */
+/** Signs up a user whose API key is not created because their proof of presence is too old. */
 export const signUpWithStalePresence = async (
   system: Console,
   handle: string,

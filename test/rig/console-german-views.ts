@@ -5,7 +5,7 @@ import type { Console, ConsoleUser } from "./use-console.ts";
 
 const accountCacheMsMax = 60_000;
 
-/** Each view of an empty account in German, and what it shows. */
+/** Each view of an empty account in German, and the text it shows. */
 const germanViews: [string, string][] = [
   ["", "Einrichten"],
   ["/links", "Wählen Sie zuerst einen Handle und eine Standard-Wallet"],
@@ -18,7 +18,7 @@ const germanViews: [string, string][] = [
   ["/account/log", "Anmeldelink ausgestellt"],
 ];
 
-/** What those show that show next to nothing before there is anything. */
+/** The views that are almost empty without data, and the text they show with data. */
 const filledViews = (linkId: string, endpointId: string): [string, string][] => [
   ["", "Schlüssel, die bald ablaufen"],
   ["/links", "12.345,67 USDC"],
@@ -30,7 +30,10 @@ const filledViews = (linkId: string, endpointId: string): [string, string][] => 
   ["/account/wallets", "Standard auf Base"],
 ];
 
-/** Visits the views of a new account in German; with `includesEmptyViews` also those that show next to nothing, and with axe. */
+/**
+ * Visits the views of a new account in German. With `includesEmptyViews`, also visits those that
+ * are almost empty, and runs axe.
+ */
 export const expectGermanViews = async (
   system: Console,
   handle: string,
@@ -55,7 +58,7 @@ export const expectGermanViews = async (
   if (includesEmptyViews) await expectViews(germanViews);
   const walletAddress = "0x52908400098527886E0F7030069857D2E4169EE7";
   await post("wallets", { walletAddress, tokenId: "usdc-base", isDefault: true });
-  // So long services may go on with what they know of an account.
+  // Services may use cached account data for this long.
   system.clock.advance(accountCacheMsMax);
   const linkId = await post("payment-links", { toAmount: "12345.67" });
   await post("api-keys", {

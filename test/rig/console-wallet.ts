@@ -4,7 +4,7 @@ import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 
 type WalletRequest = { method: string; params?: readonly `0x${string}`[] };
 
-/** A wallet in a person's browser (EIP-1193), with a key of its own; it may refuse to sign. */
+/** Installs a wallet in the user's browser (EIP-1193) with its own key; it may reject signing. */
 export const createConsoleWallet = async (
   context: BrowserContext,
   { rejectsSigning = false } = {},
@@ -24,7 +24,7 @@ export const createConsoleWallet = async (
     get address() {
       return account.address;
     },
-    /** From now on the person uses another account of theirs. */
+    /** Switches to another account of the user. */
     changeAccount: () => {
       account = privateKeyToAccount(generatePrivateKey());
     },

@@ -3,10 +3,10 @@ import { getAddress } from "viem";
 import { countSecretOccurrences } from "./find-secret.ts";
 import type { Console, ConsoleUser } from "./use-console.ts";
 
-/** An address of nobody's. */
+/** An address that belongs to no one. */
 export const payoutAddress = getAddress("0xa0cf798816d4b9b9866b5330eea46a18382f251e");
 
-/** What the console API answers this person. */
+/** Returns the console API's response to this user. */
 export const fetchConsole = async (
   system: Console,
   { context }: ConsoleUser,
@@ -27,14 +27,17 @@ export const openLinkForm = async (user: ConsoleUser, amount: string): Promise<v
   await user.tab.page.getByLabel("Amount").fill(amount);
 };
 
-/** The secret that a dialog shows: in the page alone, and there once. */
+/**
+ * Returns the secret that a dialog shows. Expects it exactly once in the page and nowhere else in
+ * the browser.
+ */
 export const readSecret = async (user: ConsoleUser): Promise<string> => {
   const secret = await user.tab.page.getByRole("dialog").locator("code").innerText();
   expect(await countSecretOccurrences(user, secret)).toEqual({ page: 1 });
   return secret;
 };
 
-/** Nothing that this browser or a service keeps has it any more. */
+/** Expects the secret in no storage of this browser or of a service. */
 export const expectSecretGone = async (
   system: Console,
   user: ConsoleUser,

@@ -1,13 +1,13 @@
 type StoredCookie = { name: string; value: string; path: string };
 
 /**
- * The cookies of one origin as a browser keeps them (RFC 6265): which ones a request carries depends
- * on its path.
+ * Creates a jar for the cookies of one origin, as a browser stores them (RFC 6265): a request's
+ * path decides which cookies it carries.
  */
 export const createCookieJar = () => {
   let cookies: readonly StoredCookie[] = [];
   return {
-    /** Stores what the `Set-Cookie` lines of an answer set. */
+    /** Stores the cookies from the `Set-Cookie` headers of a response. */
     store: (setCookieHeaders: readonly string[]): void => {
       for (const header of setCookieHeaders) {
         const [pair = "", ...attributes] = header.split(/; */);
@@ -20,7 +20,7 @@ export const createCookieJar = () => {
         }
       }
     },
-    /** The `Cookie` header of a request on a path. */
+    /** Returns the `Cookie` header of a request for a path. */
     getCookieHeader: (requestPath: string): string =>
       cookies
         .filter(({ path }) => isPathMatch(requestPath, path))

@@ -1,14 +1,14 @@
 import type { Client } from "pg";
 
-/** A schema's rows as they were, and a way back to them. */
+/** A snapshot of a schema's rows, which `restore` puts back. */
 export type SchemaCopy = { restore(): Promise<void> };
 
 type Table = { name: string; columns: string };
 
 /**
- * Copies all rows of a schema beside it, at one moment, as `pg_dump --schema` would write them out: the
- * Postgres of the tests is a server without its client programs. `restore` puts them back, and the
- * sequences; nobody may use the schema meanwhile.
+ * Copies all rows of a schema into a second schema in one snapshot, as `pg_dump --schema` would
+ * dump them: the test Postgres is a server without client programs. `restore` puts the rows and
+ * sequences back; no other connection may use the schema meanwhile.
  */
 export const copySchema = async (admin: Client, schema: string): Promise<SchemaCopy> => {
   const copy = `${schema}_copy`;
@@ -34,7 +34,7 @@ export const copySchema = async (admin: Client, schema: string): Promise<SchemaC
   );
   const restore = () =>
     inTransaction(admin, "READ COMMITTED", async () => {
-      // Neither triggers nor foreign keys look at rows that come back as they were.
+      // Triggers and foreign keys must not run for rows that are restored unchanged.
       await admin.query("SET LOCAL session_replication_role = replica");
       const tableNames = tables.map(({ name }) => `${schema}.${name}`).join(", ");
       await admin.query(`TRUNCATE ${tableNames}`);

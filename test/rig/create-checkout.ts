@@ -12,33 +12,33 @@ import {
   createWallet,
 } from "./wallet.ts";
 
-/** One of the chain's payers, whom it lets hold plenty and allow everything. */
+/** One of the chain's prefunded payers, with a large balance and an unlimited allowance. */
 const defaultPayer = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
 
-/** What the page tells a wallet that does not know the chain; nobody asks there. */
+/** The RPC URL that the page gives a wallet that does not know the chain; it receives no request. */
 export const publicRpcUrl = "https://rpc.test/";
 
 const source = { source: "this test", verifiedOn: "2026-11-22" };
 
-/** Nobody looks there. */
+/** Receives no request. */
 const explorer = { ...source, url: "https://explorer.test" };
 
 export type PayerOptions = LinkOptions & {
   account?: string;
   /** The names of the wallets in the payer's browser. */
   walletNames?: readonly string[];
-  /** When they make themselves known; at once if not given. */
+  /** When the wallets announce themselves; immediately if not given. */
   announceAfterMs?: number;
 };
 
 type EvmPayerOptions = PayerOptions & {
-  /** How the wallets carry out several calls as one; not at all if not given. */
+  /** How the wallets support batched calls; not supported if not given. */
   batching?: BatchSupport["status"];
 };
 
 /**
- * The page looks again every two or four seconds; here it looks ten times as often. It waits twenty seconds for a
- * wallet's answer before it offers a way on; here it waits four.
+ * The page polls every 2 or 4 seconds; here it polls ten times as often. It waits 20 seconds for a
+ * wallet's response before it offers an alternative; here it waits 4 seconds.
  */
 const shortenTimersScript = `for (const name of ["setTimeout", "setInterval"]) {
   const start = window[name];
@@ -51,7 +51,7 @@ const deployBatchAccount = async (chain: LocalEvmChain): Promise<string> => {
   const hash = await chain.callRpc("eth_sendTransaction", [
     { from: defaultPayer, data: bytecodes["BatchAccount"] },
   ]);
-  // It is in a block soon after the node has answered.
+  // The transaction is in a block shortly after the node responds.
   let receipt: unknown;
   await waitUntil("the contract's receipt", async () => {
     receipt = await chain.callRpc("eth_getTransactionReceipt", [hash]);
@@ -63,11 +63,10 @@ const deployBatchAccount = async (chain: LocalEvmChain): Promise<string> => {
 type PayersContext<Wallet, Options> = {
   chain: LocalEvmChain;
   system: PaymentSystem;
-  /** Opens a wallet of a payer's. */
   createWallet: (walletDetails: { name: string; account: string; options: Options }) => Wallet;
 };
 
-/** A browser over links that are watched, whose payers have wallets over the chain's node. */
+/** Creates a browser for links on a watched chain; its payers have wallets that use the chain's node. */
 export const createPayers = async <Wallet extends InstalledWallet, Options extends PayerOptions>({
   chain,
   system,
@@ -88,7 +87,7 @@ export const createPayers = async <Wallet extends InstalledWallet, Options exten
     chain,
     system,
     createUser,
-    /** A new link, and somebody with a wallet in front of a tab. */
+    /** Creates a link, and a payer with a wallet and an open tab. */
     createPayer: async (options: Options, browserOptions: BrowserContextOptions = {}) => {
       const {
         account = defaultPayer,
@@ -102,7 +101,7 @@ export const createPayers = async <Wallet extends InstalledWallet, Options exten
       const user = await createUser({ ...browserOptions, wallets });
       return { link, wallet, wallets, user, ...(await user.openTab()) };
     },
-    /** Gives an account of the node's as much of the token as it then pays. */
+    /** Mints tokens to an account whose key the node holds. */
     mint: (to: string, amount: bigint) => {
       const abiWords = [to.slice(2).toLowerCase(), amount.toString(16)];
       const data = `0x40c10f19${abiWords.map((abiWord) => abiWord.padStart(64, "0")).join("")}`;
@@ -110,7 +109,7 @@ export const createPayers = async <Wallet extends InstalledWallet, Options exten
         { from: to, to: chain.getTokenAddress("usdc"), data },
       ]);
     },
-    /** How many base units of the token an account holds. */
+    /** Returns the account's token balance in base units. */
     balanceOf: async (account: string): Promise<bigint> => {
       const data = `0x70a08231${account.slice(2).toLowerCase().padStart(64, "0")}`;
       return BigInt(
@@ -119,7 +118,10 @@ export const createPayers = async <Wallet extends InstalledWallet, Options exten
         ),
       );
     },
-    /** Closes the browsers of all persons; answers what the policy stopped or went elsewhere. */
+    /**
+     * Closes the browsers of all users. Returns what the content security policy blocked and
+     * requests to other origins.
+     */
     closeUsers: async (): Promise<string[]> => {
       const closedUsers = users.splice(0);
       await Promise.all(closedUsers.map((user) => user.close()));
@@ -134,8 +136,8 @@ export const createPayers = async <Wallet extends InstalledWallet, Options exten
 };
 
 /**
- * Links over a real EVM chain that makes a block for each transaction, a watcher of it, and a browser
- * whose payers have wallets over the chain's node.
+ * Starts a real EVM chain that mines a block per transaction, a watcher of that chain, and a
+ * browser whose payers have wallets that use the chain's node.
  */
 export const createCheckout = async ({
   readsTransfers = false,
@@ -173,7 +175,7 @@ export const createCheckout = async ({
 export type Checkout = Awaited<ReturnType<typeof createCheckout>>;
 export type Payer = Awaited<ReturnType<Checkout["createPayer"]>>;
 
-/** The payments that a wallet was asked to send; allowances are none. */
+/** Returns the payments that a wallet was asked to send, without token approvals. */
 export const listPaymentRequests = (wallet: TestWallet) =>
   wallet
     .listSentTransactions()
@@ -183,25 +185,25 @@ export const listPaymentRequests = (wallet: TestWallet) =>
         data.startsWith(transferSelector),
     );
 
-/** Of ERC-20's `transfer(address,uint256)`. */
+/** The selector of ERC-20's `transfer(address,uint256)`. */
 const transferSelector = "0xa9059cbb";
 
-/** How often a payer's wallet was asked for a payment, by itself or in a batch. */
+/** Returns how many payments a payer's wallet was asked for, single or in a batch. */
 export const countPaymentRequests = ({ wallet }: Pick<Payer, "wallet">): number =>
   listPaymentRequests(wallet).length + wallet.listBatches().length;
 
-/** Whether the page lets its person pay now. */
+/** Returns true if the page lets the payer pay now. */
 export const canPay = async ({ page }: Pick<Payer, "page">): Promise<boolean> => {
   const buttons = await page.getByRole("button", { name: /^Pay / }).all();
   const states = await Promise.all(buttons.map((button) => button.isEnabled()));
   return states.includes(true);
 };
 
-/** Clicks on paying, once that is offered. */
+/** Clicks the pay button once it is enabled. */
 export const clickPay = ({ page }: Pick<Payer, "page">): Promise<void> =>
   page.getByRole("button", { name: /^Pay / }).click();
 
-/** Sends a payment that waits for a block; answers its hash. */
+/** Sends a payment that stays unmined; returns its hash. */
 export const sendUnminedPayment = async (
   { chain }: Pick<Checkout, "chain">,
   tab: Payer,
@@ -218,6 +220,6 @@ export const sendUnminedPayment = async (
   return hash;
 };
 
-/** The page's own look at its link is left without an answer from now on. */
+/** Leaves the page's own status requests for its link unanswered from now on. */
 export const blockStatusPolling = ({ page }: Pick<Payer, "page">): Promise<unknown> =>
   page.route("**/checkout/payment-links/**", () => undefined);

@@ -4,7 +4,7 @@ import { call } from "./client.ts";
 import { findFreePorts } from "./free-port.ts";
 import { startServicesInProcess } from "./services-in-process.ts";
 
-/** The services and a browser, for tests of the console. */
+/** Starts the services and a browser for tests of the console. */
 export const createConsole = async (connectBrowser = connectChromium) => {
   const [port = 0] = await findFreePorts(1);
   const origin = `http://localhost:${port}`;
@@ -19,7 +19,7 @@ export const createConsole = async (connectBrowser = connectChromium) => {
   };
   const postInternal = async (path: string, body: object): Promise<string> => {
     const response = await call(`${system.internalUrl}/internal/${path}`, { method: "POST", body });
-    // All files of the folder share the console: two may have chosen one handle.
+    // All files of the folder share the console, so two may choose the same handle.
     if (response.status >= 300)
       throw new Error(`${path}: ${JSON.stringify([body, response.body])}`);
     return String(response.body["signInUrl"]);
@@ -29,12 +29,12 @@ export const createConsole = async (connectBrowser = connectChromium) => {
   return {
     ...system,
     origin,
-    /** A sign-in link of a new account. */
+    /** Creates an account and returns its sign-in link. */
     createSignInUrl,
-    /** Another one, of an account that is there. */
+    /** Returns a new sign-in link for an existing account. */
     createNewSignInUrl: (handle: string) => postInternal("sign-in-links", { handle }),
     createUser,
-    /** Somebody new, who is signed in and has opened no page yet. */
+    /** Creates a user who is signed in and has opened no page yet. */
     signUp: async (handle: string, options: BrowserContextOptions = {}) => {
       const user = await createUser(options);
       const [, token] = (await createSignInUrl(handle)).split("token=");
@@ -46,7 +46,7 @@ export const createConsole = async (connectBrowser = connectChromium) => {
       const tab = await user.openTab();
       return { ...user, tab, goTo: (path: string) => tab.goTo(`${origin}/console${path}`) };
     },
-    /** Closes the browsers of all persons. */
+    /** Closes the browsers of all users. */
     closeUsers: async (): Promise<void> => {
       await Promise.all(users.splice(0).map((user) => user.close()));
     },
@@ -57,7 +57,7 @@ export const createConsole = async (connectBrowser = connectChromium) => {
   };
 };
 
-/** By how many pixels the page is wider than its window. */
+/** Returns by how many pixels the page is wider than its window. */
 export const measureOverflow = async ({ page }: Tab): Promise<number> =>
   Number(
     await page.evaluate(

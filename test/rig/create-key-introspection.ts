@@ -2,11 +2,11 @@ import { hashSecret } from "@payment-links/contracts";
 import { createSampleAccount } from "@payment-links/contracts/testing/sample-account";
 import type { RequestIntrospection } from "@payment-links/identity";
 
-/** auth-keys as a function: it knows only these API keys, each of an account of its own. */
+/** Replaces auth-keys with a function that knows only these API keys, each with its own account. */
 export const createKeyIntrospection = (apiKeys: readonly string[]): RequestIntrospection => {
   const ids = new Map(
     apiKeys.map((key) => {
-      // Processes that are given the same keys use the same names for their buckets.
+      // Processes that get the same keys must use the same bucket names.
       const hash = hashSecret(key).toString("hex");
       return [hash, `key_${hash.slice(0, 26)}`];
     }),

@@ -7,19 +7,22 @@ import { createPaymentSystem } from "./payment-system.ts";
 import { type TronWallet, createTronWallet } from "./tron-wallet.ts";
 
 type TronPayerOptions = PayerOptions & {
-  /** What a transaction of the wallet's lasts; a minute if not given. */
+  /** The lifetime of the wallet's transactions; 1 minute if not given. */
   lifetimeMs?: number;
-  /** Whether the wallet is of before TIP-6963. */
+  /** True for a wallet that predates TIP-6963. */
   isLegacy?: boolean;
-  /** Whether its `tronWeb` asks a node from within the page, one that the catalogue has. */
+  /**
+   * Whether the wallet's `tronWeb` queries a node from within the page. The catalogue lists that
+   * node's origin.
+   */
   queriesFromPage?: boolean;
 };
 
 const chainNumber = 1_338;
-/** Behind the head; a block that is solid stays. */
+/** Number of blocks behind the head; a solid block never changes. */
 const finalizedLag = 2;
 
-/** Nobody looks there. */
+/** Receives no request. */
 const explorer = {
   url: "https://explorer.test",
   paths: { transactions: "/#/transaction/{}", addresses: "/#/address/{}" },
@@ -28,8 +31,8 @@ const explorer = {
 };
 
 /**
- * Links over the local Tron that makes a block for each transaction, a watcher of it, and a browser whose
- * payers have wallets over it.
+ * Starts the local Tron chain, which mines a block per transaction, a watcher of it, and a browser
+ * whose payers have wallets on that chain.
  */
 export const createTronCheckout = async () => {
   const chain = await startTronChain({ finalizedLag, chainId: String(chainNumber) });

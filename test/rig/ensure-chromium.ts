@@ -4,7 +4,10 @@ import { installWithApt } from "./install-with-apt.ts";
 const findInstalledChromium = (): string | undefined =>
   findTool("chromium-headless-shell") ?? findTool("chromium");
 
-/** A Chromium of this machine: the one that is there, or Debian's, which root installs once. */
+/**
+ * Returns the path of this machine's Chromium. If it is missing and the user is root, installs
+ * Debian's once.
+ */
 export const ensureChromium = async (): Promise<string | undefined> => {
   const executablePath = findInstalledChromium();
   if (executablePath !== undefined) return executablePath;

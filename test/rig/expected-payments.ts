@@ -2,7 +2,7 @@ import type { OwnerLinkView } from "./payment-system.ts";
 
 type OwnerPaymentView = OwnerLinkView["payments"][number];
 
-/** How a link's owner is shown a settled payment that counts. */
+/** Returns the owner's view of a settled payment that is applied. */
 export const createAppliedPayment = (
   amount: string,
   sourceTransaction: string,
@@ -14,7 +14,7 @@ export const createAppliedPayment = (
   sourceTransaction,
 });
 
-/** A settled one that does not count, and why. */
+/** Returns the owner's view of a settled payment that is not applied, with the reason. */
 export const createUnappliedPayment = (
   reason: string,
   amount: string,
@@ -25,7 +25,7 @@ export const createUnappliedPayment = (
   reason,
 });
 
-/** One that was seen, and is not settled. */
+/** Returns the owner's view of a payment that was seen and is not settled. */
 export const createProcessingPayment = (
   amount: string,
   sourceTransaction: string,
@@ -35,5 +35,4 @@ export const createProcessingPayment = (
   applied: false,
 });
 
-/** A link that nobody has paid. */
 export const unpaidLink: OwnerLinkView = { status: "active", receivedAmount: "0", payments: [] };

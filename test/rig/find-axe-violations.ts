@@ -3,12 +3,12 @@ import { fileURLToPath } from "node:url";
 import type axe from "axe-core";
 import type { Page } from "playwright-core";
 
-// Half as long as what the package gives as its source.
+// Half the size of the package's `source` export.
 const axeSource = readFileSync(fileURLToPath(import.meta.resolve("axe-core/axe.min.js")), "utf8");
 
 /**
- * What axe-core finds wrong for people with other senses and hands, as rule and element: by all of its
- * rules, or only some.
+ * Returns the accessibility violations that axe-core finds, as rule and element. Runs all rules, or
+ * only the given ones.
  */
 export const findAxeViolations = async (
   page: Page,

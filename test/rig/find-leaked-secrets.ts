@@ -7,13 +7,13 @@ import { getTestBrokers } from "@payment-links/bus/testing";
 import type { RealSystem } from "./real-system.ts";
 import { waitUntil } from "@payment-links/runtime/testing";
 
-/** Texts that must appear nowhere, by names that a failure may print. */
+/** Secrets that must appear nowhere, keyed by names that a failure may print. */
 export type Secrets = Readonly<Record<string, string>>;
 
-/** Everything that a system stores or puts out, by place. */
+/** Everything that a system stores or outputs, keyed by location. */
 export type SystemDump = Readonly<Record<string, string>>;
 
-/** Reads every table, topic and Redis value of a system, its log lines and its metrics. */
+/** Reads every table, topic and Redis value of a system, its logs and its metrics. */
 export const dumpSystem = async (system: RealSystem): Promise<SystemDump> => ({
   ...(await dumpTables(system.adminUrl)),
   ...(await dumpTopics(system.topicPrefix)),
@@ -22,7 +22,7 @@ export const dumpSystem = async (system: RealSystem): Promise<SystemDump> => ({
   metrics: await readMetrics(system),
 });
 
-/** Where which secret appears, in any of the forms in which bytes are written down. */
+/** Returns which secrets appear where, in any common encoding of bytes. */
 export const findSecrets = (secrets: Secrets, dump: SystemDump): string[] =>
   Object.entries(secrets).flatMap(([name, secret]) => {
     const encodings = listEncodings(secret);
@@ -31,14 +31,18 @@ export const findSecrets = (secrets: Secrets, dump: SystemDump): string[] =>
       .map(([location]) => `${name} in ${location}`);
   });
 
-/** The part that cannot be guessed: a prefix is shown to its owner, and a scheme to everybody. */
+/**
+ * Returns the part that cannot be guessed: an owner can see a key's prefix, and everyone knows the
+ * scheme.
+ */
 const significantPart = (secret: string): string => secret.replace(/^(?:plk_\w{4}_|whsec_)/, "");
 
-/** This much of a secret, from either end, counts as the secret. */
+/** This many characters from either end of a secret are treated as a leak of the secret. */
 const partChars = 16;
 
 /**
- * The text and the bytes that it encodes: in clear, in hex, in base64 at every offset, in a URL.
+ * Returns the encodings of the text and of the bytes it encodes: plain, hex, base64 at every
+ * offset, URL-encoded.
  */
 const listEncodings = (secret: string): string[] => {
   const significant = significantPart(secret);
@@ -58,8 +62,8 @@ const listEncodings = (secret: string): string[] => {
 };
 
 /**
- * How bytes look within base64 after the given number of others; characters that depend on
- * neighbours are cut off.
+ * Returns how bytes appear in base64 after `offset` other bytes. Drops the characters that depend
+ * on neighboring bytes.
  */
 const base64At = (bytes: Buffer, offset: number): string[] => {
   const text = Buffer.concat([Buffer.alloc(offset), bytes])
@@ -85,7 +89,7 @@ const dumpTables = async (adminUrl: string): Promise<SystemDump> => {
   return dump;
 };
 
-/** Every record of every topic with the prefix: key, value and headers, as the broker holds them. */
+/** Reads every record of every topic with the prefix: key, value and headers, as stored by the broker. */
 const dumpTopics = async (prefix: string): Promise<SystemDump> => {
   const brokers = getTestBrokers();
   const kafka = new Kafka({ clientId: "secret-hunt", brokers, logLevel: logLevel.NOTHING });

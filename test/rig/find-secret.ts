@@ -2,7 +2,7 @@ import type { BrowserContext, Page } from "playwright-core";
 
 type SearchedBrowser = { context: BrowserContext; tab: { page: Page } };
 
-/** Writes down all that a page holds and keeps, by place. */
+/** Collects everything that a page contains and stores, keyed by location. */
 const readStorageScript = `(async () => {
   const read = async (request) => new Promise((resolve, reject) => {
     request.onsuccess = () => resolve(request.result);
@@ -36,7 +36,7 @@ const readStorageScript = `(async () => {
   };
 })()`;
 
-/** In how many places of a browser a secret stands, by name: in its page, and wherever it keeps things. */
+/** Returns how often a secret occurs in a browser, keyed by location: the page and each kind of storage. */
 export const countSecretOccurrences = async (
   { context, tab }: SearchedBrowser,
   secret: string,

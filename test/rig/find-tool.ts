@@ -1,7 +1,7 @@
 import { accessSync, constants } from "node:fs";
 import { delimiter, join } from "node:path";
 
-/** A program that need not be on every machine: its path, or undefined. */
+/** Returns the path of an optional program, or undefined if this machine does not have it. */
 export const findTool = (name: string): string | undefined => {
   const configuredPath = process.env[`${name.toUpperCase().replaceAll("-", "_")}_BIN`];
   if (configuredPath !== undefined && configuredPath !== "") return configuredPath;

@@ -3,7 +3,7 @@ import type { Console, ConsoleUser } from "./use-console.ts";
 
 type CreatedItems = { links: string[]; endpoints: string[] };
 
-/** What people type who mean no good, or cannot stop. */
+/** Hostile and oversized texts that a user may enter. */
 export const hostileTexts = {
   script: `<script>alert(1)</script><img src=x onerror=alert(1)>"'&amp;{{7*7}}`,
   turned: "\u202egnp.exe \u2066\u200f evil",
@@ -15,7 +15,7 @@ export const plainTexts = Object.fromEntries(
   Object.keys(hostileTexts).map((name) => [name, `A ${name}`]),
 );
 
-/** As much of a text as a field takes. */
+/** Truncates a text to the length that a field accepts. */
 export const truncate = (text: string, charsMax: number): string =>
   [...text].slice(0, charsMax).join("");
 
@@ -31,7 +31,7 @@ export const sendRequest = async (
   return (await response.json()) as { id: string };
 };
 
-/** Fills all that a person can fill, each thing with one of the texts. */
+/** Fills every field that a user can fill. Creates a link, an API key and an endpoint for each text. */
 export const fillAllFields = async (
   system: Console,
   user: ConsoleUser,
@@ -63,7 +63,7 @@ export const fillAllFields = async (
   return created;
 };
 
-/** Everything where a text of a person's may stand. */
+/** Returns every view that may show a user's text. */
 export const listViews = ({ links, endpoints }: CreatedItems): string[] => [
   "",
   "/links",
@@ -79,7 +79,10 @@ export const listViews = ({ links, endpoints }: CreatedItems): string[] => [
   "/account/log?action=%E2%80%AEevil",
 ];
 
-/** Where the frame's own parts stand, and what sticks out of its card or breaks within a word. */
+/**
+ * Returns the boxes of the frame's own elements, and elements that overflow their card or break
+ * within a word.
+ */
 const readLayoutScript = `(() => {
   const place = (element) => {
     const { x, y, width, height } = element.getBoundingClientRect();
@@ -107,7 +110,7 @@ const readLayoutScript = `(() => {
 
 type Layout = { own: unknown[]; sticking: string[] };
 
-/** Opens a view; answers where its parts are once all of it is there. */
+/** Opens a view; returns its layout once it has loaded completely. */
 export const openView = async ({ goTo, tab }: ConsoleUser, path: string): Promise<Layout> => {
   await goTo(path);
   await tab.page.locator("main h1").waitFor();

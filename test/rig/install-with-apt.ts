@@ -7,16 +7,17 @@ const run = promisify(execFile);
 const installMsMax = 300_000;
 
 /**
- * One after the other, as several processes may want the program at once; the second finds it.
- * The lock is apt's own folder: it is there on every Debian, and what is locked stays as it is.
+ * Serializes installs, as several processes may need the program at the same time; the second one
+ * finds it installed. The lock is on apt's cache folder, which exists on every Debian; locking does
+ * not modify it.
  */
 const installScript = `exec flock /var/cache/apt sh -c '
 command -v "$0" && exit
 apt-get -qq update && apt-get -qq install --no-install-recommends "$@"' "$@"`;
 
 /**
- * Installs a program of Debian by its packages, if this is root and apt is there. A failure goes to
- * stderr: the caller looks for the program again.
+ * Installs a Debian program by its packages, if the user is root and apt is available. Errors go to
+ * stderr: the caller searches for the program again.
  */
 export const installWithApt = async (
   program: string,

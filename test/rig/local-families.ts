@@ -22,7 +22,7 @@ import {
 import { startTronChain } from "@payment-links/settlement-listener/testing/start-tron-chain";
 import type { PaidChain, WatchSettings } from "./payment-system.ts";
 
-/** What a payer pays; the amount is in base units, `to` the owner's own address or the link's. */
+/** A payment order; the amount is in base units, `to` is the owner's address or, on Bitcoin, the link's. */
 type FamilyPayment = { reference: string; to: string; amount: bigint; payer?: 0 | 1 | 2 };
 
 /** A local chain of a family, on which links are paid. */
@@ -30,7 +30,7 @@ export type LocalFamily = Omit<PaidChain, "decimals" | "amountUnit"> & {
   settings: WatchSettings;
   finalizedLag: number;
   decimals: number;
-  /** In base units, what the table of payments counts in. */
+  /** Base units per unit in the payment table (`payment-rows.ts`). */
   amountUnit: bigint;
   payInOneTransaction: (payments: readonly FamilyPayment[]) => Promise<string>;
   close: () => Promise<void>;
@@ -38,33 +38,36 @@ export type LocalFamily = Omit<PaidChain, "decimals" | "amountUnit"> & {
 
 type TokenPayment = FamilyPayment & { token?: "wrong" | "unknown" | "fee" };
 
-/** A payment that can be sent once more after its block has been lost. */
+/** A payment that can be sent again after its block was orphaned. */
 type ResendablePayment = { hash: string; resend: () => Promise<void> };
 
-/** One of tokens, on which a payment names its link beside whom it pays. */
+/** A chain of a token family, on which a payment names its link in addition to its recipient. */
 export type TokenFamily = Omit<LocalFamily, "pay"> & {
-  /** The catalogue's id of a token that takes a hundredth of each transfer. */
+  /** The catalogue id of a token that takes a 1% fee of each transfer. */
   feeTokenId: string;
   pay: (payment: TokenPayment) => Promise<string>;
-  /** Names the reference in the way that the watcher looks for, and moves nothing. */
+  /** Names the reference in the way that the watcher looks for, and transfers nothing. */
   payForged: (payment: FamilyPayment) => Promise<unknown>;
-  /** Stands in a block, and has failed. */
+  /** Sends a payment that is in a block and has failed. */
   payFailing: (payment: FamilyPayment) => Promise<unknown>;
   payResendable: (payment: FamilyPayment) => Promise<ResendablePayment>;
-  /** Replaces the newest block by an empty one. */
+  /** Replaces the newest block with an empty one. */
   orphanNewestBlock: () => Promise<void>;
-  /** The next block's time, in Unix seconds. */
+  /** Sets the next block's time, in Unix seconds. */
   setNextBlockTime: (seconds: number) => Promise<unknown>;
 };
 
-/** A local Bitcoin, on which more can happen to a payment before its block and after it. */
+/** A local Bitcoin chain, which also supports double spends, reorgs and replacements. */
 export type LocalBitcoin = LocalFamily &
   Pick<LocalBitcoinChain, "doubleSpend" | "reorg" | "replace"> & {
-    /** So deep is final: what was spent otherwise there has failed. */
+    /**
+     * The depth in blocks at which a block is final. An input spent elsewhere at that depth means
+     * that the payment has failed.
+     */
     finalDepthBlocks: number;
   };
 
-/** Blocks between what is seen and what settles. */
+/** Blocks between the first observation of a payment and its settlement. */
 const lagBlocks = 2;
 const usdcUnits = { decimals: 6, amountUnit: 1_000_000n };
 const evmTokenNames = { wrong: "other6", unknown: "unlisted", fee: "fee" } as const;
@@ -84,7 +87,7 @@ type EvmChainActions = Pick<
   | "setNextBlockTime"
 >;
 
-/** The hands of an EVM node, with owners' addresses turned into its own form. */
+/** Returns the actions of an EVM node, with owners' addresses converted to the node's format. */
 const createEvmActions = (chain: EvmChainActions, toHexAddress: (address: string) => string) => {
   const toPaymentOrder = ({ token, to, ...payment }: TokenPayment): PaymentOrder => {
     const name: TokenName = token === undefined ? "usdc" : evmTokenNames[token];
@@ -181,7 +184,7 @@ const startSolana = async (): Promise<TokenFamily> => {
   };
 };
 
-/** Those of tokens, by name. */
+/** The token families by name. */
 export const tokenFamilies: readonly [string, () => Promise<TokenFamily>][] = [
   ["EVM", startEvm],
   ["Tron", startTron],
@@ -195,7 +198,7 @@ export const startBitcoin = async (program: string): Promise<LocalBitcoin> => {
     ...chain,
     readHeadNumber: chain.readHeight,
     mine: async (blocks) => void (await chain.mine(blocks)),
-    // Large amounts ask for more blocks, as by default.
+    // Large amounts need more blocks, as by default.
     settings: { finality: { blocks: lagBlocks }, finalDepthBlocks },
     finalDepthBlocks,
     finalizedLag: lagBlocks,

@@ -9,9 +9,9 @@ import { projectRoot } from "./child.ts";
 import { findFreePorts } from "./free-port.ts";
 
 /**
- * A real nginx with the ingress of compose in front of one port that serves all paths. It has one
- * worker that keeps one connection to that port, so that whatever is left on it is read as the
- * beginning of the next caller's request.
+ * Starts a real nginx with the compose ingress in front of one port that serves all paths. It has
+ * one worker with one upstream connection. Bytes left over on that connection become the start of
+ * the next caller's request.
  */
 export const startNginx = async (program: string, upstreamPort: number) => {
   const ingress = await readFile(join(projectRoot, "deploy/ingress.conf"), "utf8");
@@ -37,13 +37,13 @@ http {
   });
 };
 
-/** A real nginx with a configuration made for a port and a directory of its own. */
+/** Starts a real nginx with a configuration for its own port and directory. */
 export const startNginxWithConfig = async (
   program: string,
   buildConfig: (location: { directory: string; port: number }) => string,
 ) => {
   const directory = await mkdtemp(join(tmpdir(), "nginx-"));
-  // If root starts it, its worker is another user.
+  // When root starts nginx, its worker runs as another user.
   await chmod(directory, 0o777);
   const [port = 0] = await findFreePorts(1);
   await writeFile(join(directory, "nginx.conf"), buildConfig({ directory, port }));

@@ -5,18 +5,18 @@ import { findRedisProgram } from "../servers/redis.ts";
 import { findFreePorts } from "./free-port.ts";
 import { waitUntil } from "@payment-links/runtime/testing";
 
-/** A Redis of a test's own, which the test may kill; its content is then lost. */
+/** A Redis that belongs to one test, which may kill it; its content is then lost. */
 export type OwnRedis = {
   url: string;
   port: number;
-  /** Kills it at once: it closes nothing and keeps nothing. */
+  /** Kills it immediately with SIGKILL; all data is lost. */
   kill(): Promise<void>;
   /** Starts it again, empty, at the same address. */
   start(): Promise<void>;
   close(): Promise<void>;
 };
 
-/** Starts a Redis in memory on a free loopback port. */
+/** Starts an in-memory Redis on a free loopback port. */
 export const startOwnRedis = async (): Promise<OwnRedis> => {
   const report = (line: string) => process.stderr.write(`${line}\n`);
   const { signal } = new AbortController();

@@ -39,7 +39,7 @@ export type WatchSettings = {
   pollMs?: number;
 };
 
-/** What a chain of any family has, to be watched and paid on. */
+/** What a chain of any family must provide to be watched and paid on. */
 export type PaidChain = Pick<
   LocalEvmChain,
   "chainId" | "url" | "catalogueData" | "readHeadNumber" | "mine"
@@ -50,13 +50,10 @@ export type PaidChain = Pick<
     amount: bigint;
     payer?: 0 | 1 | 2;
   }) => Promise<string>;
-  /**
-   * An address that nobody else has, or a key of Bitcoin; and the id of the token in which it is paid if
-   * not said.
-   */
+  /** Returns a new unique address, or a key on Bitcoin. `tokenId` is the default token. */
   createAddress?: () => string;
   tokenId?: string;
-  /** The token's places, 6 if not given, and a small amount in its base units: 1 if not given. */
+  /** The token's decimals (default 6), and a small amount in its base units (default 1 token). */
   decimals?: number;
   amountUnit?: bigint;
 };
@@ -64,31 +61,28 @@ export type PaidChain = Pick<
 type SystemOptions = {
   chain: PaidChain;
   settings?: WatchSettings;
-  /** How many blocks behind the head is what is `finalized`. */
+  /** Number of blocks that `finalized` lags behind the head. */
   finalizedLag?: number | undefined;
-  /** Chains that are watched as well, with the same settings. */
+  /** More chains to watch with the same settings. */
   otherChains?: readonly PaidChain[];
-  /**
-   * What stands between the watcher and the chain's node, the primary first; if not given, the node
-   * itself.
-   */
+  /** The URLs that the watcher uses to reach the chain's node, primary first; by default the node itself. */
   rpcUrls?: readonly string[];
-  /** Whether transfers straight to owners are read, and may name links by a suffix; not if not given. */
+  /** Whether direct transfers to owners are read and may name links by an amount suffix; false by default. */
   watchesTransfers?: boolean;
 };
 
 export type LinkOptions = {
   toAmount: string;
-  /** The catalogue's id of the token in which the link settles. */
+  /** The catalogue id of the token in which the link settles. */
   tokenId?: string;
   maxUsage?: number;
   expirationDate?: string;
   description?: string;
-  /** What the link's owner tells of themselves. */
+  /** Profile fields of the link's owner. */
   owner?: Partial<Account>;
 };
 
-/** What the owner of a link is shown of it. */
+/** The owner's view of a link. */
 export type OwnerLinkView = {
   status: string;
   receivedAmount: string;
@@ -98,7 +92,7 @@ export type OwnerLinkView = {
     reason: string | null;
     amount: string;
     sourceTransaction: string | null;
-    /** Its chain took the payment away after it had settled. */
+    /** The payment's chain orphaned it after it had settled. */
     orphaned?: true;
   }[];
 };
@@ -106,14 +100,15 @@ export type OwnerLinkView = {
 type WatchProgress = {
   scannedTo: number | null;
   finalizedTo: number | null;
-  /** Up to which block a second provider has been asked, if there is one. */
+  /** The last block audited with a second provider, if there is one. */
   auditedTo: number | null;
   haltedReason: string | null;
 };
 
 /**
- * links-api and settlement-listener in this process on one local bus, each over a database of its own,
- * watching a chain by the machine's own clock, which a test can set ahead. The watcher runs when it is started.
+ * Starts links-api and settlement-listener in this process on one local bus, each with its own
+ * database. They watch a chain by the machine's clock, which a test can move ahead. The watcher
+ * starts only when a test calls `startWatcher`.
  */
 export const createPaymentSystem = async ({
   chain,
@@ -142,7 +137,7 @@ export const createPaymentSystem = async ({
     JSON.stringify(Object.fromEntries(chains.map(({ chainId }) => [chainId, watchSettings]))),
   );
   await writeFile(catalogueFile, JSON.stringify(catalogue));
-  /** The settings by which a listener knows which chains to watch, and how. */
+  /** Returns the environment variables that configure which chains a listener watches, and how. */
   const buildWatcherEnv = (urls: readonly string[]) => ({
     ...transferChains,
     EVM_CHAINS_FILE: chainsFile,
@@ -193,7 +188,7 @@ export const createPaymentSystem = async ({
   const settlementsDatabase = new Client({ connectionString: settlements.database.adminUrl });
   await Promise.all([linksDatabase.connect(), settlementsDatabase.connect()]);
 
-  /** Another instance of the listener on the same database, which starts to watch at once. */
+  /** Starts another listener instance on the same database; it starts watching immediately. */
   const startWatcher = async (urls = rpcUrls) => {
     const metrics = createMetrics("settlement-listener");
     const context = { ...settlements.context, metrics };
@@ -209,7 +204,7 @@ export const createPaymentSystem = async ({
     return {
       metrics,
       internalUrl: internalListeners.internalUrl,
-      /** The sum of a metric over its labels; 0 where nothing was counted. */
+      /** Returns the sum of a metric over its labels; 0 if it has no values. */
       readMetric: async (name: string): Promise<number> => {
         const metricValue = await metrics.getSingleMetric(name)?.get();
         return (metricValue?.values ?? []).reduce((sum, { value }) => sum + value, 0);
@@ -225,7 +220,7 @@ export const createPaymentSystem = async ({
   };
   const watchers: Awaited<ReturnType<typeof startWatcher>>[] = [];
 
-  /** The session of each link's owner. */
+  /** The session cookie of each link's owner. */
   const cookies = new Map<string, string>();
   const signIn = (account: Account): string => {
     const session = randomUUID();
@@ -257,17 +252,17 @@ export const createPaymentSystem = async ({
     linksDatabase,
     settlementsDatabase,
     publicUrl: linksListeners.publicUrl,
-    /** The settings of a listener in a process of its own, to watch on the same database. */
+    /** The environment of a listener in its own process that watches on the same database. */
     watcherEnv: {
       ...buildWatcherEnv(rpcUrls),
       DATABASE_URL: settlements.context.databaseUrl,
       CATALOGUE_FILE: catalogueFile,
     },
-    /** Lets the time of day of both services jump ahead. */
+    /** Moves the clock of both services ahead. */
     advanceClock: (ms: number) => {
       clockShift.nowMs += ms;
     },
-    /** Holds back all events about links, as a broker does that is away, until told otherwise. */
+    /** Holds back all link events, as an unreachable broker would, until called with false. */
     holdLinkEvents: (isHeld: boolean) => {
       areLinkEventsHeld = isHeld;
     },
@@ -276,7 +271,7 @@ export const createPaymentSystem = async ({
       watchers.push(watcher);
       return watcher;
     },
-    /** Creates a link as its owner would in the console: what a payer needs to pay it. */
+    /** Creates a link as its owner would in the console. Returns what a payer needs to pay it. */
     createLink: async ({ tokenId = chain.tokenId ?? "usdc", owner, ...linkBody }: LinkOptions) => {
       const account = { ...createReadyAccount({ tokenId, chainType, createAddress }), ...owner };
       const cookie = signIn(account);
@@ -290,16 +285,15 @@ export const createPaymentSystem = async ({
       return {
         id: String(id),
         reference: rows[0]?.reference ?? "",
-        /** The owner's own address, on Bitcoin the link's. */
+        /** The owner's address; on Bitcoin, the link's. */
         to: rows[0]?.to ?? "",
-        /** Where its payers open it. */
         pageUrl: `${linksListeners.publicUrl}/@${account.handle}/pay/${String(id)}`,
       };
     },
-    /** Its owner has it take no more payments. */
+    /** Deactivates the link as its owner, so that it accepts no more payments. */
     deactivate: (id: string): Promise<unknown> =>
       call(`/console/api/payment-links/${id}/deactivate`, cookies.get(id) ?? "", {}),
-    /** Waits until the watcher knows that somebody is paid at an address. */
+    /** Waits until the watcher knows an address as an owner's. */
     waitForOwnerAddress: (address: string): Promise<unknown> =>
       waitUntil("the watcher knows the owner's address", async () => {
         const { rowCount } = await settlementsDatabase.query(
@@ -308,7 +302,7 @@ export const createPaymentSystem = async ({
         );
         return rowCount === 1;
       }),
-    /** How many unmatched deposits there are at an address. */
+    /** Returns the number of unmatched deposits at an address. */
     countDeposits: async (address: string): Promise<number> => {
       const { rows } = await linksDatabase.query<{ count: number }>(
         "SELECT count(*)::int AS count FROM links_api.deposits WHERE destination_address = $1",
@@ -317,8 +311,8 @@ export const createPaymentSystem = async ({
       return rows[0]?.count ?? 0;
     },
     /**
-     * Waits until the listener has heard of a link. On Solana an owner is asked about from then on, an
-     * hour back, with the next block; a chain that is mined by hand may have none.
+     * Waits until the listener has received a link. On Solana the listener then queries the owner's
+     * last hour with the next block; a chain that is mined by hand may have no next block.
      */
     waitForLinkReceived: (id: string): Promise<unknown> =>
       waitUntil(`link ${id} is heard of`, async () => {
@@ -348,7 +342,7 @@ export const createPaymentSystem = async ({
         ),
       };
     },
-    /** Waits until what the owner is shown passes a test, and answers it. */
+    /** Waits until the owner's view satisfies the predicate, and returns the view. */
     waitForLink: async (
       id: string,
       predicate: (link: OwnerLinkView) => boolean,
@@ -364,8 +358,8 @@ export const createPaymentSystem = async ({
       }
     },
     /**
-     * Mines until all payments so far are final, and waits until that has been published. It knows
-     * this by a last payment, on a link of its own, that has completed that link.
+     * Mines until all payments so far are final, and waits until that is published. Detects this by
+     * a last payment that completes its own link.
      */
     settleAll: async (): Promise<void> => {
       const { decimals = 6, amountUnit: amount = 10n ** BigInt(decimals) } = chain;
@@ -375,7 +369,7 @@ export const createPaymentSystem = async ({
       await chain.mine(1 + (finalizedLag ?? countFinalityBlocks(watchSettings.finality)));
       await system.waitForLink(lastLink.id, ({ status }) => status === "completed");
     },
-    /** How far a chain has been watched, by what the leader has committed. */
+    /** Returns how far a chain has been watched, as committed by the leader. */
     readProgress: async ({
       chainId,
     }: Pick<LocalEvmChain, "chainId"> = chain): Promise<WatchProgress> => {
@@ -388,7 +382,7 @@ export const createPaymentSystem = async ({
       );
       return rows[0] ?? { scannedTo: null, finalizedTo: null, auditedTo: null, haltedReason: null };
     },
-    /** Waits until the watcher has seen the chain's newest block. */
+    /** Waits until the watcher has scanned the chain's newest block. */
     waitUntilScanned: async (): Promise<void> => {
       const head = await chain.readHeadNumber();
       await waitUntil(`block ${head} is scanned`, async () => {
@@ -396,7 +390,7 @@ export const createPaymentSystem = async ({
         return scannedTo !== null && scannedTo >= head;
       });
     },
-    /** Waits until the watching of a chain has been halted, and answers why. */
+    /** Waits until the watching of the chain is halted, and returns the reason. */
     waitUntilHalted: (): Promise<string> =>
       waitUntil("the chain is halted", async () => {
         const { haltedReason } = await system.readProgress();
@@ -424,10 +418,10 @@ const countFinalityBlocks = (finality: WatchSettings["finality"]): number =>
 
 let ownerCount = 0;
 
-/** An address that nobody else has. Digits only: upper and lower case look the same. */
+/** Returns a new unique address. Digits only, so that no checksum case applies. */
 const createEvmAddress = (): string => `0x${"1".repeat(30)}${String(ownerCount).padStart(10, "0")}`;
 
-/** A new owner with a wallet of their own. */
+/** Creates an owner with a new wallet. */
 const createReadyAccount = ({
   tokenId,
   chainType,

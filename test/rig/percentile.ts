@@ -1,3 +1,3 @@
-/** What that share of some numbers stays below; NaN of none. */
+/** Returns the value below which the given fraction of the values lies; NaN for an empty list. */
 export const percentile = (values: readonly number[], fraction: number): number =>
   values.toSorted((a, b) => a - b)[Math.floor(values.length * fraction)] ?? Number.NaN;

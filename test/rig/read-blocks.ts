@@ -1,4 +1,4 @@
-/** The fenced blocks of one section of a page, in order, each with the language that it names. */
+/** Returns the fenced code blocks of one section of a page, in order, each with its language. */
 export const readBlocks = (page: string, heading: string): { language: string; text: string }[] => {
   const [, section = ""] = page.split(`\n## ${heading}\n`);
   const [text = ""] = section.split("\n## ");

@@ -16,7 +16,7 @@ import { startBalancer } from "./round-robin.ts";
 import type { System } from "./system.ts";
 import { waitUntil } from "@payment-links/runtime/testing";
 
-/** One process of a service, which can be killed and started again where it was. */
+/** One process of a service, which can be killed and restarted on the same ports. */
 type Replica = {
   service: ServiceName;
   port: number;
@@ -24,7 +24,7 @@ type Replica = {
   pid(): number;
   start(): Promise<void>;
   kill(): Promise<void>;
-  /** Ends it in order, as a rollout does. */
+  /** Stops the process in order, as a rollout does. */
   stop(): Promise<void>;
 };
 
@@ -33,11 +33,11 @@ type Env = Record<string, string>;
 export type RealSystem = System & {
   replicas: readonly Replica[];
   /**
-   * Rolls a service out with other variables, as a Deployment does: new processes stand beside the
-   * old ones before these are told to end. Resolves once the old ones are gone.
+   * Rolls out a service with other environment variables, as a Deployment does: new processes start
+   * before the old ones get SIGTERM. Resolves once the old processes are gone.
    */
   rollOut(service: ServiceName, overrides: Env): Promise<void>;
-  /** The variables with which a service runs now. */
+  /** Returns the environment variables with which a service runs now. */
   getEnv(service: ServiceName): Readonly<Env>;
   adminUrl: string;
   redisUrl: string;
@@ -58,15 +58,15 @@ type HostedReplica = Replica & { env: Env; output: () => string };
 type Options = {
   replicasPerService: number;
   env: Env;
-  /** More variables, of one service alone. */
+  /** More environment variables for a single service. */
   envByService?: Partial<Record<ServiceName, Env>>;
-  /** Which services are started; all four unless given. */
+  /** The services to start; all four by default. */
   startedServices?: readonly ServiceName[];
 };
 
 /**
- * Starts the four services as separate processes over the real Kafka, Redis and Postgres of the test
- * run, in a database and under a topic prefix of their own, behind a balancer that is their ingress.
+ * Starts the four services as separate processes over the real Kafka, Redis and Postgres of the
+ * test run. They have their own database and topic prefix, and a load balancer as ingress.
  */
 export const startRealSystem = async (options: Options): Promise<RealSystem> => {
   const database = await createTestDatabase([
@@ -79,7 +79,7 @@ export const startRealSystem = async (options: Options): Promise<RealSystem> => 
   await prepareKafka(topicPrefix);
   const selectedServices = options.startedServices ?? services;
   const replicas: HostedReplica[] = [];
-  /** What those that were rolled out of the way have written. */
+  /** Processes that a rollout has replaced; their output is still part of the system's output. */
   const retiredReplicas: HostedReplica[] = [];
   const getReplicas = (service: ServiceName) =>
     replicas.filter((replica) => replica.service === service);
@@ -117,7 +117,7 @@ export const startRealSystem = async (options: Options): Promise<RealSystem> => 
     await Promise.all([balancer.close(), authKeys.close(), settlementListener.close()]);
     await database.drop();
   };
-  // Where one does not start, those that did are not left behind.
+  // If one process fails to start, stop those that started.
   const startResults = await Promise.allSettled(replicas.map((replica) => replica.start()));
   const failedStart = startResults.find((start) => start.status === "rejected");
   if (failedStart !== undefined) {
@@ -147,7 +147,7 @@ export const startRealSystem = async (options: Options): Promise<RealSystem> => 
   };
 };
 
-/** Tells a process to end, and sends it nothing more once it says that it is not ready. */
+/** Sends SIGTERM to a process, and routes nothing more to it once it reports that it is not ready. */
 const retireReplica = async (
   replica: HostedReplica,
   activeReplicas: HostedReplica[],
@@ -158,7 +158,7 @@ const retireReplica = async (
   await stopped;
 };
 
-/** Processes that are not started yet, each on two free ports. */
+/** Creates processes that are not started yet, each with two free ports. */
 const createReplicas = async (
   replicaSpecs: readonly { service: ServiceName; env: Env }[],
 ): Promise<HostedReplica[]> => {
@@ -176,7 +176,10 @@ const createReplicas = async (
   });
 };
 
-/** The topics, and what each service does there: it may do no more where brokers ask who calls. */
+/**
+ * Creates the topics. If the brokers require authentication, grants each service only the access it
+ * needs.
+ */
 const prepareKafka = async (topicPrefix: string): Promise<void> => {
   const connection = {
     brokers: getTestBrokers(),
@@ -192,7 +195,7 @@ const prepareKafka = async (topicPrefix: string): Promise<void> => {
   }
 };
 
-/** How a service reaches the brokers, by a user of its own where they ask who calls. */
+/** Returns the Kafka environment of a service, with its own user if the brokers require authentication. */
 export const buildKafkaEnv = (user: string): Env => {
   const saslConnection = getTestSaslConnection(user);
   if (saslConnection === undefined) return { KAFKA_BROKERS: getTestBrokers().join(",") };

@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from "node:crypto";
 import { type IncomingHttpHeaders, createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** One webhook as it came in, before anything in it was verified. */
+/** One webhook as received, before verification. */
 export type ReceivedWebhook = {
   path: string;
   headers: IncomingHttpHeaders;
@@ -18,12 +18,12 @@ export type ReceivedWebhook = {
 export type WebhookReceiver = {
   port: number;
   received: ReceivedWebhook[];
-  /** Decides the status of an answer; 204 unless set. */
+  /** Sets how the response status is chosen; 204 by default. */
   setResponder(chooseStatus: (received: ReceivedWebhook) => number): void;
   close(): Promise<void>;
 };
 
-/** A stranger that takes webhooks on loopback. */
+/** Starts a third-party webhook receiver on loopback. */
 export const startReceiver = async (): Promise<WebhookReceiver> => {
   const received: ReceivedWebhook[] = [];
   let chooseStatus: (received: ReceivedWebhook) => number = () => 204;

@@ -2,8 +2,8 @@ import { describe, test } from "@jest/globals";
 import { getChromiumUrl } from "./chromium-url.ts";
 
 /**
- * For a test file in a real browser. Only where no Chromium could be brought are its tests skipped,
- * and their titles say so.
+ * Prepares a test file that needs a real browser. Its tests are skipped only if no Chromium could
+ * be installed, and their titles say so.
  */
 export const requireChromium = () => {
   const isAvailable = getChromiumUrl() !== undefined;

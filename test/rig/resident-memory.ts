@@ -2,15 +2,12 @@ import { readFileSync } from "node:fs";
 
 const bytesPerKib = 1_024;
 
-/**
- * How much of a process's memory is in RAM now, in bytes, as Linux counts it; throws once the
- * process is gone.
- */
+/** Returns a process's resident memory in bytes, as Linux counts it; throws once the process is gone. */
 export const readResidentBytes = (pid: number): number => readStatusBytes(pid, "VmRSS");
 
 /**
- * How much of a process's RAM is its own, in bytes; throws once the process is gone. The kernel can
- * drop the rest, which are pages of program files, before a pod reaches its limit.
+ * Returns a process's anonymous resident memory in bytes; throws once the process is gone. The
+ * kernel can drop the rest, pages of program files, before a pod reaches its limit.
  */
 export const readAnonymousBytes = (pid: number): number => readStatusBytes(pid, "RssAnon");
 
@@ -21,7 +18,7 @@ const readStatusBytes = (pid: number, field: string): number => {
 
 const sampleMs = 50;
 
-/** Measures a process's memory until it is stopped; then returns the most that it had. */
+/** Measures a process's memory until it is stopped; `stop` returns the maximum. */
 export const watchMemory = (
   pid: number,
   readMemoryBytes: (pid: number) => number = readResidentBytes,
@@ -31,7 +28,7 @@ export const watchMemory = (
     try {
       maxBytes = Math.max(maxBytes, readMemoryBytes(pid));
     } catch {
-      // The process is gone: whoever waits for it will report that.
+      // The process is gone; the code that waits for it reports that.
       clearInterval(timer);
     }
   }, sampleMs);

@@ -4,16 +4,16 @@ import type { AddressInfo } from "node:net";
 export type LoadBalancer = { port: number; close(): Promise<void> };
 
 /**
- * A small ingress for tests: sends each request to the next port that may serve its path, and tries
- * the one after that if nobody listens. It buffers nothing, and never repeats a request that was
- * sent.
+ * Starts a small ingress for tests. It sends each request to the next port that may serve its path,
+ * and tries the following port if the connection is refused. It buffers no response and never
+ * repeats a request that was sent.
  */
 export const startBalancer = async (
   getPorts: (path: string) => readonly number[],
 ): Promise<LoadBalancer> => {
   let nextIndex = 0;
-  // A client alone ends an idle connection: else its next request could meet that end on a busy
-  // machine, and fail by the balancer's fault.
+  // Only a client closes an idle connection. Otherwise, on a busy machine, a client's next request
+  // could meet that close and fail because of the balancer.
   const server = createServer({ keepAliveTimeout: 0 }, (req, res) => {
     const ports = getPorts(req.url ?? "/");
     const chunks: Buffer[] = [];

@@ -10,7 +10,7 @@ export type Family = {
   startChain: () => Promise<LocalFamily>;
   amount: string;
   symbol: string;
-  /** What a wallet is led to open, as the family's standard has it. */
+  /** The payment request that the page offers to a wallet, as the family's standard defines it. */
   requestPattern: RegExp;
 };
 
@@ -20,7 +20,7 @@ const startSolana = (): Promise<LocalFamily> => {
   return startChain();
 };
 
-/** Links of one family, and a browser in which they are looked at. */
+/** Creates links of one family and a browser that opens their pages. */
 export const createScannedCheckout = async ({ startChain, amount, symbol }: Family) => {
   const chain = await startChain();
   const { settings, finalizedLag } = chain;
@@ -30,7 +30,10 @@ export const createScannedCheckout = async ({ startChain, amount, symbol }: Fami
   return {
     chain,
     system,
-    /** Opens a new link's page; what the policy stopped or went elsewhere is told at its end. */
+    /**
+     * Opens a new link's page and runs a scenario. At its end, expects that the content security
+     * policy blocked nothing and no request went elsewhere.
+     */
     runScenario: async (
       scenario: (tab: Tab, link: Awaited<ReturnType<typeof system.createLink>>) => Promise<void>,
       options: { locale?: string; viewport?: { width: number; height: number } } = {},
@@ -65,7 +68,7 @@ export const solana: Family = {
   requestPattern: /^solana:\S+$/,
 };
 
-/** `program` is where `btcd` is. */
+/** `program` is the path of `btcd`. */
 export const createBitcoinFamily = (program: Parameters<typeof startBitcoin>[0]): Family => ({
   startChain: () => startBitcoin(program),
   amount: "0.00025",
@@ -73,7 +76,7 @@ export const createBitcoinFamily = (program: Parameters<typeof startBitcoin>[0])
   requestPattern: /^bitcoin:\S+\?amount=0\.00025&/,
 });
 
-/** A link is paid by the request that its page shows, and the page follows it without a reload. */
+/** Expects that a link is paid by the request on its page, and that the page follows it without a reload. */
 export const expectPaidByScan = async (
   rig: ScannedCheckout,
   { amount, symbol, requestPattern }: Family,
@@ -98,7 +101,7 @@ export const expectPaidByScan = async (
   });
 };
 
-/** The page is in German, fits the smallest phone and is reached by keyboard. */
+/** Expects that the page is in German, fits the smallest phone and works by keyboard. */
 export const expectGermanOnSmallPhone = async (rig: ScannedCheckout): Promise<void> => {
   await rig.runScenario(
     async ({ page, waitForText }) => {
@@ -115,7 +118,7 @@ export const expectGermanOnSmallPhone = async (rig: ScannedCheckout): Promise<vo
   );
 };
 
-/** The page can be read at twice the size of its text, and nothing moves by itself. */
+/** Expects that the page is readable at twice the text size and has no motion. */
 export const expectLargeAndStill = async (rig: ScannedCheckout): Promise<void> => {
   await rig.runScenario(
     async ({ page }) => {

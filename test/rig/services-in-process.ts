@@ -20,14 +20,14 @@ import { sealingKeyEntry } from "./shop-env.ts";
 const host = "127.0.0.1";
 const env = { WEBHOOK_SECRET_KEYS: sealingKeyEntry };
 
-/** The outside world of these tests: every host name leads to one public address. */
+/** External dependencies of these tests: every host name resolves to one public address. */
 const externalDependencies = { resolve: () => Promise.resolve(["93.184.216.34"]), random: () => 0 };
 
 /**
- * The four services in this process behind one origin, over real databases, with one clock that
- * stands still. None is started, so no event travels: each route answers from its own service
- * alone. Limits, if given, apply to all services but auth-keys. A browser needs a port that its page's
- * origin names.
+ * Starts the four services in this process behind one origin, over real databases, with one clock
+ * that stands still. None runs its background work, so no event is delivered: each route responds
+ * from its own service alone. Limits, if given, apply to all services but auth-keys. A browser
+ * needs `baseUrl`, because its page's origin names the port.
  */
 export const startServicesInProcess = async (
   overrides: Partial<Pick<ServiceContext, "limits" | "baseUrl">> = {},
@@ -102,9 +102,9 @@ export const startServicesInProcess = async (
     baseUrl: `http://${host}:${publicListener.port}`,
     internalUrl: `http://${host}:${internalListener.port}`,
     clock: authContext.clock,
-    /** The superuser's connection to a service's database. */
+    /** Returns the superuser's connection URL of a service's database. */
     getAdminUrl: (service: ServiceName) => contexts[service].database.adminUrl,
-    /** What the services have written into their logs. */
+    /** Returns the services' log lines. */
     logLines: () => Object.values(contexts).flatMap(({ logLines }) => logLines),
     publicRoutes: Object.values(services).flatMap(({ publicRoutes }) => publicRoutes),
     internalRoutes: Object.values(services).flatMap(({ internalRoutes }) => internalRoutes),

@@ -1,11 +1,12 @@
-/** The payment provider whose notices whole-set tests send. */
+/** The payment provider whose notices full-system tests send. */
 export const acmeProvider = { provider: "acme", secret: "whsec_c2V0dGxlbWVudC1ub3RpY2VzLXRlc3Q=" };
 
-/** The key that seals webhook secrets in whole-set tests. */
+/** The key that seals webhook secrets in full-system tests. */
 export const sealingKeyEntry = `test=${Buffer.alloc(32, 7).toString("base64")}`;
 
 /**
- * The settings by which `acme` is a payment provider, and `receiver.test` a receiver on loopback.
+ * Returns settings that configure `acme` as a payment provider and `receiver.test` as a receiver on
+ * loopback.
  */
 export const buildShopEnv = (receiver: { port: number }) => ({
   SETTLEMENT_PROVIDER_SECRETS: `${acmeProvider.provider}=${acmeProvider.secret}`,
@@ -13,7 +14,7 @@ export const buildShopEnv = (receiver: { port: number }) => ({
   WEBHOOK_HOST_OVERRIDES: `receiver.test=http://127.0.0.1:${receiver.port}`,
 });
 
-/** The settings by which nothing that one test or bench sends meets a limit. */
+/** Settings whose rate limits no single test or bench reaches. */
 export const unlimitedEnv = {
   RATE_LIMIT_PER_IP: "100000:100000",
   RATE_LIMIT_PER_KEY: "100000:100000",

@@ -7,7 +7,7 @@ export type Span = {
   startMs: number;
   endMs: number;
   traceId: string;
-  /** The traces that it links to. */
+  /** The traces that the span links to. */
   links: readonly { traceId: string }[];
 };
 
@@ -38,7 +38,7 @@ const Export = z.object({
   ),
 });
 
-/** Reads spans that were exported as OTLP/JSON, one export behind the other. */
+/** Parses spans from concatenated OTLP/JSON exports. */
 export const parseSpans = (received: string): Span[] =>
   received
     .split(/(?=\{"resourceSpans":)/)

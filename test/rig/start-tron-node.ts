@@ -5,8 +5,8 @@ import { text } from "node:stream/consumers";
 type TronNodeHandler = (path: string, body: unknown) => Promise<unknown>;
 
 /**
- * A node of Tron's that pages may ask by HTTP, as TronGrid lets them. What it answers is the wallet's that
- * was put before it.
+ * Starts a Tron node that pages may query over HTTP, as TronGrid allows. It forwards requests to
+ * the handler of a wallet.
  */
 export const startTronNode = async () => {
   const requestedPaths: string[] = [];
@@ -16,7 +16,7 @@ export const startTronNode = async () => {
     res.setHeader("Access-Control-Allow-Headers", "*");
     const path = (req.url ?? "").slice("/".length);
     const respond = async (): Promise<unknown> => {
-      // What a browser asks before it asks.
+      // The browser's CORS preflight.
       if (req.method === "OPTIONS") return {};
       requestedPaths.push(path);
       const body = await text(req);
@@ -30,7 +30,6 @@ export const startTronNode = async () => {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
     origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    /** The paths that it was asked. */
     requestedPaths,
     setHandler: (handler: TronNodeHandler): void => {
       handleRequest = handler;

@@ -1,23 +1,23 @@
 import { injectDelay } from "@payment-links/runtime/testing/inject-delay";
 import { waitUntil } from "@payment-links/runtime/testing";
 
-/** One call of a caller, which throws where its answer is not what it should be. */
+/** One call of the load; `run` throws if the response is unexpected. */
 type LoadCall = { name: string; run: () => Promise<void> };
 
-/** What a load has seen so far. */
+/** A running load and its results so far. */
 export type SteadyLoad = {
   sentCount(): number;
-  /** Each call whose answer was not what it should be, in words. */
+  /** Returns a description of each call with an unexpected response. */
   failures(): readonly string[];
-  /** Sends no more, and waits for the answers under way. */
+  /** Sends no more calls, and waits for pending responses. */
   stop(): Promise<void>;
 };
 
 const tickMs = 5;
-/** A machine that is too busy gets fewer calls, so that those which fail do so for another reason. */
+/** Caps the load on a busy machine, so that a failed call has another cause than overload. */
 const inFlightMax = 6;
 
-/** Takes the turns one after the other, so many each second as long as the answers keep up. */
+/** Runs the calls in turn at `perSecond`, as long as no more than `inFlightMax` are pending. */
 export const startSteadyLoad = (perSecond: number, calls: readonly LoadCall[]): SteadyLoad => {
   const failures: string[] = [];
   let sentCount = 0;

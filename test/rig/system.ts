@@ -1,8 +1,8 @@
-/** A running set of the four services, however it is wired. */
+/** A running set of the four services, however they are connected. */
 export type System = {
   baseUrl: string;
   internalUrl: string;
-  /** Everything that its processes have written. */
+  /** Returns everything that its processes have written. */
   output(): string;
   close(): Promise<void>;
 };

@@ -11,18 +11,21 @@ import {
 type TronWalletOptions = {
   name?: string;
   announceAfterMs?: number;
-  /** The front that speaks java-tron's dialect, and the EVM node behind it, which signs and sends. */
+  /** The front that speaks java-tron's JSON-RPC, and the EVM node behind it, which signs and sends. */
   nodeUrl: string;
   evmUrl: string;
-  /** In the node's own form. */
+  /** In the node's own format. */
   account: string;
-  /** The end of the first block's hash, of the network that the wallet is on at first. */
+  /** Identifies the wallet's initial network: the end of its first block's hash. */
   chainNumber: number;
-  /** What a transaction of the wallet's lasts; a minute, as tronweb makes it, if not given. */
+  /** The lifetime of the wallet's transactions; by default 1 minute, as in tronweb. */
   lifetimeMs?: number;
-  /** Has `window.tronLink` alone, as TronLink had before TIP-6963. */
+  /** Provides only `window.tronLink`, as TronLink did before TIP-6963. */
   isLegacy?: boolean;
-  /** The origin that its `tronWeb` asks from within the page, as TronLink's does; not the page if not given. */
+  /**
+   * The origin that its `tronWeb` queries from within the page, as TronLink's does; no page
+   * requests if not given.
+   */
   nodeOrigin?: string;
 };
 
@@ -32,16 +35,16 @@ type Transaction = {
   raw_data: { expiration: number; timestamp: number };
 };
 
-/** More than any call of these tests takes; it is not estimated, as a payment may be meant to fail. */
+/** More than any call of these tests uses; not estimated, as a payment may be meant to fail. */
 const gas = "0x7a120";
 const balanceSun = 1_000_000_000;
 const sunPerEnergy = 100;
-/** What any transaction takes on an EVM node besides its execution, which alone Tron counts as energy. */
+/** The gas of any transaction on an EVM node besides execution; Tron counts only execution as energy. */
 const intrinsicGas = 21_000;
 
 const toSelector = (selector: string): Hex => toFunctionSelector(`function ${selector}`);
 
-/** The methods of `tronWeb` that a page may ask. */
+/** The methods of `tronWeb` that a page may call. */
 const methods = [
   "transactionBuilder.triggerConstantContract",
   "transactionBuilder.triggerSmartContract",
@@ -55,7 +58,7 @@ const methods = [
   "trx.sign",
 ];
 
-/** What a node is asked for a call, in its HTTP API. */
+/** A contract call in a node's HTTP API. */
 type Call = {
   contract_address: string;
   owner_address: string;
@@ -70,9 +73,9 @@ const encodeCallData = ({ function_selector: selector, parameter }: Call): Hex =
 const toHex = (text: string): string => Buffer.from(text).toString("hex");
 
 /**
- * A person's wallet for Tron over the local one. Its `tronWeb` is tronweb's own, and asks here what it asks
- * a node by HTTP; what it sends is a transaction of the EVM node behind, whose hash is the id. It has no
- * energy, and coins enough for all.
+ * Creates a Tron wallet for a user of the local chain. Its `tronWeb` is the real library, but its
+ * HTTP requests to a node are handled here. It sends transactions of the EVM node behind the chain,
+ * and uses their hash as the id. It has no energy, and enough coins for every payment.
  */
 export const createTronWallet = ({
   nodeUrl,
@@ -115,7 +118,7 @@ export const createTronWallet = ({
     return { visible: false, txID, raw_data, raw_data_hex };
   };
 
-  /** Signs what the node behind is to carry out; answers its hash. */
+  /** Signs a transaction for the EVM node; returns its hash. */
   const signEvm = async (to: string, data: string): Promise<string> => {
     const nonce = await callEvmNode("eth_getTransactionCount", [account, "pending"]);
     const gasPrice = await callEvmNode("eth_gasPrice", []);
@@ -223,14 +226,14 @@ export const createTronWallet = ({
       isOld: isLegacy,
       ...(nodeOrigin !== undefined && { nodeOrigin }),
     },
-    /** What its node answers by HTTP. */
+    /** Handles an HTTP request to the wallet's node. */
     handleNodeRequest,
-    /** What it was asked to sign, in order. */
+    /** Returns the transactions that it was asked to sign, in order. */
     listSigningRequests: () =>
       wallet.requests
         .filter(({ method }) => method === "trx.sign")
         .map(({ params }) => (params?.[0] ?? {}) as Transaction),
-    /** How often it was asked to send something. */
+    /** Returns how often it was asked to send a transaction. */
     countSent: () =>
       wallet.requests.filter(({ method }) => method === "trx.sendRawTransaction").length,
   };

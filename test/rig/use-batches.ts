@@ -11,11 +11,14 @@ import {
 import { useCheckout } from "./use-checkout.ts";
 import { type WalletMethodHandler, failWith, neverRespond } from "./wallet.ts";
 
-/** Known to the node; before each test it has tokens, and allows nothing. */
+/** An account of the node; before each test it has tokens and a zero allowance. */
 export const account = "0x15d34AAf54267DB7D7c367839AAf71A00a2C6A65";
 export const baseUnitsPerToken = 1_000_000n;
 
-/** Who is told why nothing was paid: by what the wallet answers to which method, and in which words. */
+/**
+ * Payers who learn why nothing was paid: title, wallet method, the wallet's response, and the
+ * page's text.
+ */
 export const walletRejections: [string, string, WalletMethodHandler, string][] = [
   [
     "who declines",
@@ -43,10 +46,10 @@ export const walletRejections: [string, string, WalletMethodHandler, string][] =
   ],
 ];
 
-/** With these a wallet says that it carries out no batch. */
+/** The error codes by which a wallet reports that it does not support batches. */
 export const noBatchCodes = [-32601, 4200, 5700, 5710, 5740, 5750, 5760];
 
-/** What says nothing of a batch, when the wallet is asked how it stands. */
+/** Responses to `wallet_getCallsStatus` that reveal nothing about a batch. */
 export const emptyStatusResponses: [string, WalletMethodHandler][] = [
   ["of which it knows nothing", failWith(5730)],
   ["of which its node says nothing", failWith(-32603)],
@@ -54,7 +57,7 @@ export const emptyStatusResponses: [string, WalletMethodHandler][] = [
   ["of which it says what nobody understands", () => ({ status: "PENDING" })],
 ];
 
-/** The checkout, and what tests do with payers whose wallets carry out several calls as one. */
+/** Returns the checkout, and test actions for payers whose wallets support batched calls. */
 export const useBatches = () => {
   const rig = useCheckout();
   const approveAllowance = (abiAmount: string) =>
@@ -78,7 +81,7 @@ export const useBatches = () => {
   const createPayer = (batching: "supported" | "ready" = "supported") =>
     rig.createPayer({ toAmount: "25", account, batching });
 
-  /** No button pays, nor after a reload, and the wallet was asked once. */
+  /** Expects that no button pays, even after a reload, and that the wallet was asked once. */
   const expectNoSecondPayment = async (tab: Payer): Promise<void> => {
     expect(await canPay(tab)).toBe(false);
     expect(await tab.readText()).not.toMatch(/nothing was paid/i);
@@ -88,7 +91,7 @@ export const useBatches = () => {
     expect(countPaymentRequests(tab)).toBe(1);
   };
 
-  /** Has a batch sent that waits for a block; answers its id and its transaction. */
+  /** Sends a batch that stays unmined; returns its id and its transaction hash. */
   const sendUnminedBatch = async (tab: Payer): Promise<[string, `0x${string}`]> => {
     tab.wallet.setHandler("wallet_sendCalls", async (params) => {
       await rig.chain.callRpc("evm_setAutomine", [false]);

@@ -5,7 +5,7 @@ import { useSharedRig } from "./use-shared-rig.ts";
 
 type ClosableRig = { close(): Promise<void>; closeUsers(): Promise<string[]> };
 
-/** After each test nothing was stopped by the policy or asked elsewhere. */
+/** Expects after each test that the content security policy blocked nothing and no request went elsewhere. */
 const closeUsersAfterEach = <Rig extends ClosableRig>(rig: Rig): Rig => {
   afterEach(async () => {
     expect(await rig.closeUsers()).toEqual([]);
@@ -13,14 +13,17 @@ const closeUsersAfterEach = <Rig extends ClosableRig>(rig: Rig): Rig => {
   return rig;
 };
 
-/** What all tests of a file stand on. Without a Chromium all are skipped, and nothing is opened. */
+/**
+ * Creates the rig that all tests of a file share. Without Chromium, all tests are skipped and
+ * nothing is started.
+ */
 export const usePayersRig = <Rig extends ClosableRig>(createRig: () => Promise<Rig>): Rig =>
   closeUsersAfterEach(useRig(createRig));
 
-/** The same on EVM for a file whose links are paid in its own way. */
+/** The same on EVM, for a file whose links are paid in a special way. */
 export const useOwnCheckout = (options: Parameters<typeof createCheckout>[0]): Checkout =>
   usePayersRig(() => createCheckout(options));
 
-/** The same on EVM for all files of a process. Each test leaves the chain with automatic blocks. */
+/** The same on EVM, shared by all files of a process. Each test must leave the chain with automine on. */
 export const useCheckout = (): Checkout =>
   closeUsersAfterEach(useSharedRig("checkout", createCheckout));

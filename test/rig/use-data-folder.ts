@@ -6,7 +6,7 @@ import { waitUntil } from "@payment-links/runtime/testing";
 import { type Child, startChild, waitUntilReady } from "./child.ts";
 import { findFreePorts } from "./free-port.ts";
 
-/** A new data folder and new ports for each test, and the all-in-one processes that it starts there. */
+/** Provides a new data folder and new ports for each test, and starts all-in-one processes there. */
 export const useDataFolder = () => {
   let children: Child[] = [];
   const dataFolder = {
@@ -26,7 +26,7 @@ export const useDataFolder = () => {
       children.push(child);
       return child;
     },
-    /** Starts it and waits until it says that it is ready. */
+    /** Starts the all-in-one and waits until it reports that it is ready. */
     startAndWait: async (env: Record<string, string> = {}, args?: string[]): Promise<Child> => {
       const child = dataFolder.start(env, args);
       await waitUntilReady(child, dataFolder.internalPort);

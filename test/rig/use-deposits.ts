@@ -7,7 +7,7 @@ import { type ConsoleUser, useConsole } from "./use-console.ts";
 const payoutAddress = getAddress("0xa0cf798816d4b9b9866b5330eea46a18382f251e");
 const description = "<b>Order</b> \u202e7 ".repeat(5);
 
-/** The console, and what tests do with owners to whose address money comes. */
+/** Returns the console, and test actions for owners whose addresses receive deposits. */
 export const useDeposits = () => {
   const system = useConsole();
   const links = useRig(async () => {
@@ -17,7 +17,7 @@ export const useDeposits = () => {
   });
   afterEach(() => links.database.query("DELETE FROM links_api.deposits"));
 
-  /** Somebody who can be paid, with a link of 25 USDC. */
+  /** Signs up a user who can be paid, with a link of 25 USDC. */
   const createShop = async (name: string, isGerman = false): Promise<ConsoleUser> => {
     const user = await system.signUp(name, {
       viewport: { width: 320, height: 640 },
@@ -35,10 +35,13 @@ export const useDeposits = () => {
     return user;
   };
 
-  /** The listener has told of deposits to the newest link's owner: none of these services hears. */
+  /**
+   * Inserts deposits to the newest link's owner as if the listener had published them: these
+   * services consume no events.
+   */
   const insertDeposits = async (
     amounts: readonly string[],
-    /** The link's own token if not given. */
+    /** The link's token if not given. */
     tokenAddress?: string,
   ): Promise<void> => {
     const { rows } = await links.database.query(

@@ -3,8 +3,9 @@ import { createLazyProxy } from "@payment-links/runtime/testing/use-rig";
 import { getSharedRig } from "../jest/shared-rigs.ts";
 
 /**
- * What all test files of a folder use, one file after the other: opened by the first of them, closed
- * with their process. Each test must leave it as it found it. Its members exist once the tests run.
+ * Returns a rig that all test files of a folder share, one file after the other. The first file
+ * creates it; it is closed with the process. Each test must restore its state. Its members exist
+ * once the tests run.
  */
 export const useSharedRig = <Rig extends { close(): unknown }>(
   name: string,

@@ -5,13 +5,13 @@ import { type Checkout, type Payer, clickPay, canPay } from "./create-checkout.t
 import { useOwnCheckout } from "./use-checkout.ts";
 import { failWith } from "./wallet.ts";
 
-/** Known to the node; before each test it has tokens, allows nothing and has no code. */
+/** An account of the node; before each test it has tokens, a zero allowance and no code. */
 export const account = "0x15d34AAf54267DB7D7c367839AAf71A00a2C6A65";
 const baseUnitsPerToken = 1_000_000n;
 
 type PayerOptions = Partial<Parameters<Checkout["createPayer"]>[0]>;
 
-/** What a wallet answers that refuses, and what its payer is told. */
+/** A wallet's rejection code, and the text that its payer sees. */
 export const walletRejections: [number, string][] = [
   [4001, "You declined in your wallet. Nothing was paid; you can try again."],
   [
@@ -20,7 +20,10 @@ export const walletRejections: [number, string][] = [
   ],
 ];
 
-/** A checkout whose watcher reads transfers, and what tests do with payers who pay by one. */
+/**
+ * Returns a checkout whose watcher reads transfers, and test actions for payers who pay by direct
+ * transfer.
+ */
 export const useTransfers = () => {
   const rig = useOwnCheckout({ readsTransfers: true });
   beforeEach(async () => {
@@ -36,7 +39,7 @@ export const useTransfers = () => {
     await rig.chain.mine();
   });
 
-  /** Somebody in front of a link whose owner's address the watcher knows. */
+  /** Creates a payer of a link whose owner's address the watcher knows. */
   const createPayer = async (options: PayerOptions = {}): Promise<Payer> => {
     const payer = await rig.createPayer({ toAmount: "25", account, ...options });
     await rig.system.waitForOwnerAddress(payer.link.to);
@@ -78,7 +81,7 @@ export const useTransfers = () => {
     ]);
   };
 
-  /** An account with tokens and coins that has never sent a transaction. */
+  /** Creates an account with tokens and coins that has never sent a transaction. */
   const createFreshAccount = async (): Promise<string> => {
     const freshAccount = `0x${randomBytes(20).toString("hex")}`;
     await rig.chain.callRpc("anvil_impersonateAccount", [freshAccount]);

@@ -8,9 +8,9 @@ import type { TronWallet } from "./tron-wallet.ts";
 import { usePayersRig } from "./use-checkout.ts";
 import { failWith } from "./wallet.ts";
 
-/** Known to the node; before each test it has 25 of the token, and allows nothing. */
+/** An account of the node; before each test it has 25 tokens and a zero allowance. */
 const account = "0x15d34AAf54267DB7D7c367839AAf71A00a2C6A65";
-/** One of the chain's payers, who holds plenty and allows everything. */
+/** One of the chain's prefunded payers, with a large balance and an unlimited allowance. */
 export const fundedAccount = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
 const baseUnitsPerToken = 1_000_000n;
 
@@ -94,7 +94,7 @@ export const walletRejections: [string, (wallet: TronWallet) => void, string][] 
 
 export type TronTransaction = { raw_data_hex: string };
 
-/** The wallet's own transaction, changed by hand before the page has it. */
+/** Alters the wallet's own transaction before the page receives it. */
 const alterTransaction = (
   wallet: TronWallet,
   alter: (transaction: TronTransaction) => TronTransaction,
@@ -110,7 +110,7 @@ export const differentTransactionText =
   "Your wallet made another transaction than this page asked for. Nothing was paid";
 const attackerAddress = "7".repeat(40);
 
-/** What a wallet may change in what it was asked to sign. */
+/** What a wallet may change in the transaction that it was asked to sign. */
 export const transactionChanges: [string, RegExp, string][] = [
   ["another receiver", /(c219a14d\w{64}\w{24})\w{40}/, `$1${attackerAddress}`],
   ["another contract", /1215\w{42}/, `121541${attackerAddress}`],
@@ -118,7 +118,7 @@ export const transactionChanges: [string, RegExp, string][] = [
   ["a memo", /$/, "520131"],
 ];
 
-/** The local Tron, a browser, and what its tests do with payers. */
+/** Returns the local Tron chain, a browser, and test actions for payers. */
 export const useTronPayers = () => {
   const rig = usePayersRig(() => createTronCheckout());
   beforeEach(async () => {
@@ -138,7 +138,7 @@ export const useTronPayers = () => {
     await clickPay(payer);
   };
 
-  /** Somebody whose payment needs one signature. */
+  /** Creates a payer whose payment needs one signature. */
   const createFundedPayer = (options: TronPayerOptions = {}): Promise<Payer> =>
     createPayer({ account: fundedAccount, ...options });
 
@@ -150,13 +150,13 @@ export const useTronPayers = () => {
     expect(payments).toEqual([]);
   };
 
-  /** The chain has been asked what became of the payment, and it is still in the way of another. */
+  /** Expects that the page has queried the payment's status and still blocks a second payment. */
   const expectStillPending = async (payer: Payer): Promise<void> => {
     const countPolls = () =>
       payer.wallet.requests.filter(({ method }) => method === "trx.getUnconfirmedTransactionInfo")
         .length;
     const pollsBefore = countPolls();
-    // What the first look found is shown by the second.
+    // The page shows the first poll's result at the second poll.
     await waitUntil("two more looks", () => countPolls() >= pollsBefore + 2);
     await payer.waitForText("Sent. Waiting for the network. Do not pay again.");
     expect(await canPay(payer)).toBe(false);

@@ -3,14 +3,14 @@ import type { Page } from "playwright-core";
 const stepsMax = 200;
 
 /**
- * Goes through a page, or the dialog that is open in it, by the Tab key alone, from its beginning. Answers
- * what is wrong for whoever has no mouse: what cannot be reached, or only out of order, and what does not
- * show that it has the focus.
+ * Walks through a page, or the dialog open in it, with the Tab key from the beginning. Returns the
+ * problems for a keyboard user: elements that cannot be reached, that are out of order, or that
+ * show no focus.
  */
 export const walkByKeyboard = async (page: Page): Promise<string[]> => {
   await page.evaluate(startWalkScript);
   const expectedCount = Number(await page.evaluate("window.walk.wanted.length"));
-  // A date takes several steps: day, month, year and its calendar.
+  // A date field takes several steps: day, month, year and its calendar.
   for (let step = 0, reachedCount = 0; step < stepsMax && reachedCount < expectedCount; step += 1) {
     await page.keyboard.press("Tab");
     reachedCount = Number(await page.evaluate("window.walk.note()"));
@@ -18,7 +18,7 @@ export const walkByKeyboard = async (page: Page): Promise<string[]> => {
   return page.evaluate<string[]>("window.walk.findFaults()");
 };
 
-// It runs in the page. What is not drawn, or is behind a dialog, need not be reached.
+// Runs in the page. Elements that are not rendered, or are behind a dialog, need not be reachable.
 const startWalkScript = `(() => {
   const root = document.querySelector("dialog:modal") ?? document.body;
   const selector = "a[href], button, input, select, textarea, summary, [tabindex]";
@@ -57,7 +57,7 @@ const startWalkScript = `(() => {
   root.removeAttribute("tabindex");
 })()`;
 
-/** What moves by itself on a page, although its person asked for less motion. */
+/** Returns what moves by itself on a page although its user prefers reduced motion. */
 export const findMotion = (page: Page): Promise<string[]> =>
   page.evaluate<string[]>(`[...document.querySelectorAll("*")].flatMap((one) => {
     const { animationName, transitionDuration, scrollBehavior } = getComputedStyle(one);
@@ -66,13 +66,16 @@ export const findMotion = (page: Page): Promise<string[]> =>
     return isStill ? [] : [one.outerHTML.slice(0, 200)];
   })`);
 
-/** Doubles the size of all text from the next page on, as a person does in the browser's settings. */
+/** Doubles the size of all text from the next page on, as a user does in the browser's settings. */
 export const doubleText = async (page: Page): Promise<void> => {
   const session = await page.context().newCDPSession(page);
   await session.send("Page.setFontSizes", { fontSizes: { standard: 32, fixed: 26 } });
 };
 
-/** Words that are cut off, or stand beyond the window's edge. What is hidden on purpose is clipped. */
+/**
+ * Returns words that are cut off or beyond the window's edge. Text hidden on purpose is clipped and
+ * ignored.
+ */
 export const findClippedText = (page: Page): Promise<string[]> =>
   page.evaluate<string[]>(`[...document.querySelectorAll("body *")].flatMap((one) => {
     const text = [...one.childNodes].some(({ nodeType, data }) => nodeType === 3 && data.trim());

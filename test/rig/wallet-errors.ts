@@ -5,7 +5,7 @@ import { failWithResponse } from "./wallet.ts";
 
 type WalletErrorResponse = (typeof evmErrorResponses)[number];
 
-/** What the page says of each kind of error before or instead of a payment. */
+/** The page's text for each kind of error before or instead of a payment. */
 export const walletErrorTexts: Readonly<Record<WalletErrorResponse["kind"], string>> = {
   rejected: "You declined in your wallet. Nothing was paid; you can try again.",
   busy: "Your wallet has an open question. Answer it there, then try again.",
@@ -19,7 +19,10 @@ export const walletErrorTexts: Readonly<Record<WalletErrorResponse["kind"], stri
   unknown: "Your wallet was asked for this payment and has not answered this page.",
 };
 
-/** What wallets answered to a method, by whose answer it is; all of them, or those of the wallets named. */
+/**
+ * Returns the error responses of real wallets to a method, titled by wallet; all of them, or those
+ * of the given wallets.
+ */
 export const findErrorResponses = (
   method: string,
   wallets?: readonly string[],
@@ -33,7 +36,7 @@ export const findErrorResponses = (
   return matchedResponses.map((response) => [response.wallet, response]);
 };
 
-/** The wallet answers the payment with an error; the button works as soon as the page says why. */
+/** Expects that, when the wallet rejects the payment, the button works as soon as the page explains why. */
 export const expectPayableImmediately = async (
   rig: Checkout,
   error: unknown,
@@ -52,7 +55,7 @@ export const expectPayableImmediately = async (
   expect(listPaymentRequests(payer.wallet)).toHaveLength(2);
 };
 
-/** The wallet may have sent the payment: no button pays, nor after a reload. */
+/** Expects that no button pays, even after a reload, because the wallet may have sent the payment. */
 export const expectNoRetryOffered = async (rig: Checkout, error: unknown): Promise<void> => {
   const payer = await rig.createPayer({ toAmount: "25" });
   payer.wallet.setHandler("eth_sendTransaction", failWithResponse(error));

@@ -3,12 +3,12 @@ import { findAxeViolations } from "./find-axe-violations.ts";
 import { type Checkout, type Payer, clickPay, canPay } from "./create-checkout.ts";
 import { type TestWallet, failWith } from "./wallet.ts";
 
-/** Known to the node, and used by no other file; it holds coins, no token, and allows nothing. */
+/** An account of the node that no other file uses; it has coins, no tokens and a zero allowance. */
 export const otherAccount = "0x9965507D1a55bcC2695C58ba16FB37d819B0A4dc";
-/** A payer of no chain: it holds nothing. */
+/** An account on no chain, without any balance. */
 export const emptyAccount = "0x000000000000000000000000000000000000dEaD";
 
-/** Who is told why nothing was paid: by what their wallet does, and in which words. */
+/** Payers who learn why nothing was paid: title, the wallet's behavior, and the page's text. */
 export const walletRejections: [string, (wallet: TestWallet) => void, string][] = [
   [
     "who declines to connect",
@@ -55,7 +55,10 @@ export const walletRejections: [string, (wallet: TestWallet) => void, string][] 
   ],
 ];
 
-/** Says what went wrong, to everybody, and can be tried again. */
+/**
+ * Expects that the page explains what went wrong, also to screen readers, and that the payment can
+ * be retried.
+ */
 export const expectNothingPaid = async (
   rig: Checkout,
   payer: Payer,

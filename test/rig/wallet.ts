@@ -6,9 +6,9 @@ import { call } from "./client.ts";
 type WalletRequest = { method: string; params?: readonly unknown[] };
 export type WalletMethodHandler = (params: readonly unknown[]) => unknown;
 
-/** How a wallet carries out several calls as one (EIP-5792). */
+/** How a wallet supports batched calls (EIP-5792). */
 export type BatchSupport = {
-  /** Whether its account does so already, or has to be upgraded first. */
+  /** `supported` if the account already delegates; `ready` if it must be upgraded first. */
   status: "supported" | "ready";
   /** The contract that the account delegates to (EIP-7702). */
   delegate: string;
@@ -16,18 +16,18 @@ export type BatchSupport = {
 
 type WalletOptions = {
   name?: string;
-  /** The node that carries out what the wallet is asked, and signs for its account. */
+  /** The node that executes the wallet's requests and signs for its account. */
   nodeUrl: string;
   account: string;
-  /** The network that the wallet is on at first. */
+  /** The wallet's initial network. */
   chainId: string;
-  /** When it makes itself known; at once if not given. */
+  /** When it announces itself; immediately if not given. */
   announceAfterMs?: number;
-  /** If not given, it knows nothing of batches. */
+  /** If not given, it does not support batches. */
   batching?: BatchSupport;
 };
 
-/** What a wallet says instead of an answer (EIP-1193). */
+/** A wallet's error response (EIP-1193). */
 export class WalletError extends Error {
   readonly code: number;
   constructor(code: number, message: string) {
@@ -36,7 +36,7 @@ export class WalletError extends Error {
   }
 }
 
-/** What a wallet throws where it is no such error: an error's own fields, or a plain string. */
+/** An error response that is no `WalletError`: an object with any fields, or a plain string. */
 class WalletResponse extends Error {
   readonly response: unknown;
   constructor(response: unknown) {
@@ -51,15 +51,15 @@ const batchAccount = parseAbi([
   "struct Call { address to; bytes data; uint256 value }",
   "function execute(Call[] calls) payable",
 ]);
-/** More than what any batch takes: it is not estimated, as it may have to wait for a block. */
+/** More than any batch uses; not estimated, as the batch may have to wait for a block. */
 const batchGas = "0xf4240";
 const delegation = "0xef0100";
 
 export type CallNode = (method: string, params: readonly unknown[]) => Promise<unknown>;
 
 /**
- * A wallet's batches over a real node: its account delegates to a contract, and the calls are one
- * transaction of the account to itself.
+ * Implements a wallet's batches over a real node: the account delegates to a contract, and the
+ * calls are one transaction from the account to itself.
  */
 const createBatches = (callNode: CallNode, account: string, batching: BatchSupport | undefined) => {
   const hashesByBatchId = new Map<string, string>();
@@ -100,15 +100,15 @@ const toHex = (chainId: string): string => `0x${BigInt(chainId).toString(16)}`;
 
 type RecordedWalletOptions = {
   name?: string;
-  /** When it makes itself known; at once if not given. */
+  /** When it announces itself; immediately if not given. */
   announceAfterMs?: number;
-  /** How it answers without the test's decision. */
+  /** The default response to each method. */
   callMethod: (method: string, params: readonly unknown[]) => unknown;
 };
 
 /**
- * A wallet, whatever its chain. It answers what it is asked unless the test decides how a method is
- * answered, fails or hangs, and remembers all it was asked.
+ * Creates a wallet for any chain. It handles each request by default unless the test sets how a
+ * method responds, fails or hangs. It records all requests.
  */
 export const createRecordedWallet = ({
   name = "Test Wallet",
@@ -122,7 +122,7 @@ export const createRecordedWallet = ({
     announceAfterMs,
     requests,
     callMethod,
-    /** Decides how it answers a method from now on; without a decision, as by itself. */
+    /** Sets how it handles a method from now on; without a handler, restores the default. */
     setHandler: (method: string, handler?: WalletMethodHandler): void => {
       if (handler === undefined) handlers.delete(method);
       else handlers.set(method, handler);
@@ -144,12 +144,12 @@ export const createRecordedWallet = ({
   };
 };
 
-/** A wallet that a browser can be given; one for Tron is put into the page as TronLink is. */
+/** A wallet that can be installed in a browser; a Tron wallet is injected as TronLink is. */
 export type InstalledWallet = ReturnType<typeof createRecordedWallet> & {
   tron?: { account: string; methods: readonly string[]; isOld: boolean; nodeOrigin?: string };
 };
 
-/** Asks a node, whose error is the wallet's. */
+/** Returns a function that queries a node and throws the node's error as the wallet's. */
 export const createNodeClient =
   (nodeUrl: string): CallNode =>
   async (method, params) => {
@@ -160,7 +160,7 @@ export const createNodeClient =
     return response.body["result"];
   };
 
-/** A person's wallet over a real node of an EVM chain. */
+/** Creates a user's wallet over a real node of an EVM chain. */
 export const createWallet = ({
   nodeUrl,
   account,
@@ -186,40 +186,40 @@ export const createWallet = ({
   const wallet = createRecordedWallet({ ...options, callMethod });
   return {
     ...wallet,
-    /** What it was asked to send, in order. */
+    /** Returns the transactions that it was asked to send, in order. */
     listSentTransactions: () =>
       wallet.requests
         .filter(({ method }) => method === "eth_sendTransaction")
         .map(({ params }) => (params?.[0] ?? {}) as { to: string; data: string; value: string }),
-    /** The batches that it was asked to carry out, as it was asked. */
+    /** Returns the batches that it was asked to execute, in order. */
     listBatches: () =>
       wallet.requests
         .filter(({ method }) => method === "wallet_sendCalls")
         .map(({ params }) => (params?.[0] ?? {}) as Batch),
-    /** In which transaction its batches are, by their ids; a test may tell it of another. */
+    /** The transaction hash of each batch by batch id; a test may change it. */
     batchHashes: batchWallet.hashesByBatchId,
   };
 };
 export type TestWallet = ReturnType<typeof createWallet>;
 
-/** A wallet's answer that is an error. */
+/** Returns a handler that fails with a wallet error. */
 export const failWith =
   (code: number, message = "no"): WalletMethodHandler =>
   () => {
     throw new WalletError(code, message);
   };
 
-/** A wallet's answer that is an error of any form. */
+/** Returns a handler that fails with a response of any form. */
 export const failWithResponse =
   (response: unknown): WalletMethodHandler =>
   () => {
     throw new WalletResponse(response);
   };
 
-/** A wallet's answer that never comes. */
+/** A handler that never responds. */
 export const neverRespond: WalletMethodHandler = () => new Promise(() => undefined);
 
-/** Puts wallets into all pages of a context, each announced by EIP-6963, those for Tron by TIP-6963. */
+/** Installs wallets in all pages of a context, announced by EIP-6963, and Tron wallets by TIP-6963. */
 export const installWallets = async (
   context: BrowserContext,
   wallets: readonly InstalledWallet[],
@@ -239,12 +239,12 @@ export const installWallets = async (
   await context.addInitScript(`(${installInPageScript})(${JSON.stringify(announcements)})`);
 };
 
-/** The file for browsers, which its package does not name. */
+/** The browser build, which the package does not export. */
 const tronWebFile = fileURLToPath(
   import.meta.resolve("tronweb").replace(/lib\/.*/, "dist/TronWeb.js"),
 );
 
-// It runs in the page, before the page's own script.
+// Runs in the page, before the page's own script.
 const installInPageScript = `(known) => {
   const openTronWeb = (request, { account, methods, nodeOrigin }) => {
     if (nodeOrigin) {

@@ -1,6 +1,6 @@
 import { type ImportRules, packages, serviceLayers } from "./import-rules.ts";
 
-/** Returns `page` with its charts of packages and of service layers drawn again from the import rules. */
+/** Returns a page with its dependency charts redrawn from the import rules. */
 export const updateDependencyCharts = (page: string): string =>
   page
     .replace(/(?<=<!-- package-chart -->\n)[^]*(?=<!-- \/package-chart -->)/, renderPackageChart)
@@ -33,7 +33,7 @@ const listServicePackages = () =>
 const formatNode = ([name, importRules]: [string, ImportRules]) =>
   `  ${name}["<b>${name}</b><br/>${listImports(importRules, "packages").join(", ") || "&nbsp;"}"]`;
 
-/** Drawn from the top down, without arrows that a longer way already implies. */
+/** Renders the arrows from top to bottom, without arrows that a longer path implies. */
 const renderArrows = (
   rulesByName: Record<string, ImportRules>,
   kind: keyof ImportRules,

@@ -2,8 +2,8 @@ import { posix } from "node:path";
 import { type ImportRules, libraryOwners, packages, serviceLayers } from "./import-rules.ts";
 
 /**
- * Why the file at `path`, seen from the root, may not import `specifier`; undefined where it may.
- * Tests and `testing` folders import what they need, and nothing else imports them.
+ * Returns why the file at `path`, relative to the root, may not import `specifier`; undefined if it
+ * may. Tests and `testing` folders import what they need, and only they may import from there.
  */
 export const findImportViolation = (path: string, specifier: string): string | undefined => {
   const importer = locateFile(path);
@@ -57,7 +57,7 @@ const requireListed = ({ layer, rules }: FileLocation, kind: keyof ImportRules, 
     ? undefined
     : `${layer} may not import ${name}, only these ${kind}: ${rules?.[kind] ?? "none"}.`;
 
-/** A path into a library counts as the library. */
+/** A path into a library belongs to the library. */
 const isListed = (name: string, listedNames = ""): boolean =>
   listedNames
     .split(" ")

@@ -1,16 +1,16 @@
-/** What a room may import, as names with a space between. */
+/** What a package or layer may import, as names separated by spaces. */
 export type ImportRules = {
   packages?: string;
-  /** Rooms of the same service. */
+  /** Layers of the same service. */
   layers?: string;
   /**
-   * The only things of Node and npm that it may import; if absent, what its package.json declares,
-   * `libraryOwners` aside.
+   * The only modules of Node and npm that it may import. If absent, it may import everything that
+   * its package.json declares, except the libraries in `libraryOwners`.
    */
   libraries?: string;
 };
 
-/** The packages, from the ground up: each names only some of those above it in this list. */
+/** The packages from the bottom up: each lists only packages above it in this list. */
 export const packages: Record<string, ImportRules> = {
   console: {},
   sdk: {},
@@ -27,7 +27,7 @@ export const packages: Record<string, ImportRules> = {
   process: { packages: "contracts runtime postgres rate-limit identity bus http" },
 };
 
-/** A service's folders, and the files beside them, from the ground up in the same way. */
+/** A service's folders and top-level files, from the bottom up in the same way. */
 export const serviceLayers: Record<string, ImportRules> = {
   domain: {
     packages: "contracts",
@@ -79,7 +79,7 @@ export const serviceLayers: Record<string, ImportRules> = {
   main: { packages: "process", layers: "service" },
 };
 
-/** Libraries that only these may import: packages, rooms of services, `deploy`. */
+/** The only importers of certain libraries: packages, layers of services, or `deploy`. */
 export const libraryOwners: Record<string, string> = {
   kafkajs: "packages/bus",
   ioredis: "packages/rate-limit",

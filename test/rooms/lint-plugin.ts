@@ -26,5 +26,5 @@ const create = (context: Context) => {
   };
 };
 
-/** The arrows between the rooms as a rule for oxlint. Importing a type is an arrow too. */
+/** The import rules as an oxlint rule. They also apply to type imports. */
 export default { meta: { name: "rooms" }, rules: { arrows: { create } } };

@@ -1,4 +1,4 @@
-// `npm run generate` runs it: draws the charts of the import rules in the README and in CONTRIBUTING again.
+// `npm run generate` runs this script: it redraws the dependency charts in the README and in CONTRIBUTING.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { projectRoot } from "../rig/child.ts";

@@ -6,11 +6,11 @@ import { findFreePorts } from "../rig/free-port.ts";
 import { type WebhookReceiver, startReceiver } from "../rig/receiver.ts";
 import { acmeProvider, buildShopEnv } from "../rig/shop-env.ts";
 
-/** The first of the days that the pictures tell of; nothing in them is of the day they are taken. */
+/** The first day shown in the pictures; no picture shows the date on which it is taken. */
 const firstDayAt = new Date("2026-03-02T09:00:00Z");
 const dayMs = 86_400_000;
 
-/** The amounts that are paid on each day; one link each. */
+/** The amounts paid on each day, one link per amount. */
 const amountsByDay: readonly (readonly string[])[] = [
   ["18.5", "42"],
   ["64.9"],
@@ -40,8 +40,8 @@ const dayClockUrl = new URL("day-clock.mjs", import.meta.url).href;
 type System = Awaited<ReturnType<typeof startAllInOneSystem>>;
 
 /**
- * `npm start` with its development chain, on which a shop has been paid for three weeks, as far as it
- * knows: its days pass when this says so.
+ * Starts `npm start` with its development chain, and simulates three weeks of payments to a shop:
+ * `day-clock.mjs` advances the product's clock day by day.
  */
 export const createShop = async () => {
   const [devnetPort = 0] = await findFreePorts(1);
@@ -78,7 +78,8 @@ const fillShop = async (system: System, receiver: WebhookReceiver) => {
   for (const [day, amounts] of amountsByDay.entries()) {
     if (day > 0) await advanceDay(system, day);
     for (const [index, amount] of amounts.entries()) {
-      // Of the last two days one webhook each is not taken at once; one of them waits until the end.
+      // On each of the last two days, one webhook is rejected at first; the last one stays pending
+      // until the end.
       let remainingRejections = index === 0 && day >= amountsByDay.length - 2 ? 1 : 0;
       receiver.setResponder(() => (remainingRejections-- > 0 ? 503 : 204));
       await orderBook.createPaidOrder(amount, getDay(day));
@@ -94,7 +95,7 @@ const fillShop = async (system: System, receiver: WebhookReceiver) => {
   return { cookie, endpointId, linkUrl, now: getDay(amountsByDay.length - 1) };
 };
 
-/** How many events a receiver has been told, however often each. */
+/** Returns how many different events a receiver has received. */
 const countReceivedEvents = ({ received }: WebhookReceiver): number =>
   new Set(received.map(({ body }) => body.id)).size;
 
@@ -123,7 +124,7 @@ const createOrderBook = ({ baseUrl }: System, { apiKey }: Merchant) => {
   };
   return {
     createOrder,
-    /** Makes a link that a provider tells to be paid. */
+    /** Creates a link, and reports its payment as a provider. */
     createPaidOrder: async (amount: string, soldAt: Date): Promise<void> => {
       const id = await createOrder(amount);
       paidCount += 1;
@@ -167,12 +168,16 @@ const addEndpoint = async ({ baseUrl }: System, { cookie }: Merchant): Promise<s
   return String(id);
 };
 
-/** The link that is shown to a payer can be paid, so it is in the development chain's token. */
+/**
+ * Creates the link for the checkout picture. It must be payable, so it uses the development chain's
+ * token.
+ */
 const createDevnetOrder = async ({ baseUrl }: System, cookie: string): Promise<string> => {
   const walletAddress = "0x8617E340B3D01FA5F11F306F4090FD50E238070D";
   const wallet = { walletAddress, tokenId: devnet.tokenId, isDefault: true };
   await post(`${baseUrl}/console/api/wallets`, { cookie, body: wallet });
-  // By key it would still be in the token of the last one: who calls is known for a while.
+  // An API key would still use the previous default token, because the account is cached for a
+  // while.
   const linkBody = { toAmount: "25", description: "Two tins of sencha, order 1042" };
   const { url } = await post(`${baseUrl}/console/api/payment-links`, { cookie, body: linkBody });
   return String(url);

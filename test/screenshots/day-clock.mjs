@@ -1,5 +1,6 @@
-// Preloaded into the product to set the dates shown in screenshots. The clock starts at PICTURES_BEGIN_AT,
-// and each SIGUSR2 sets it to the same time on the next day. Timers are not affected.
+// Preloaded into the product to set the dates shown in screenshots. The clock starts at
+// PICTURES_BEGIN_AT, and each SIGUSR2 sets it to the same time on the next day. Timers are not
+// affected.
 const firstDayStartMs = Date.parse(process.env.PICTURES_BEGIN_AT);
 const dayMs = 86_400_000;
 const RealDate = Date;

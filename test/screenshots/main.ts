@@ -1,5 +1,5 @@
-// `npm run screenshots`: takes the README's pictures of the running product, and writes them with the
-// digest of what they show. Fails, and writes nothing, where one cannot be taken.
+// `npm run screenshots`: takes the README's pictures of the running product, and writes them with
+// the digest of their sources. Fails and writes nothing if a picture cannot be taken.
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { ensureConsoleBuilt } from "@payment-links/console/ensure-built";
@@ -20,7 +20,7 @@ const report = (line: string) => process.stderr.write(`${line}\n`);
 const chromiumPath = await ensureChromium();
 if (chromiumPath === undefined)
   throw new Error("there is no chromium-headless-shell and no chromium");
-// What changes while the pictures are taken may not be in them.
+// Computed first, so that changes made while the pictures are taken do not count as shown.
 const digest = computeSourcesDigest();
 await ensureConsoleBuilt({ env: process.env, report });
 report("a shop opens, and three weeks pass");

@@ -5,19 +5,19 @@ import { projectRoot } from "../rig/child.ts";
 
 const picturesDirectory = ".github/pictures";
 
-/** The pictures by name; `main.ts` takes each of them. */
+/** The names of the pictures; `main.ts` takes each of them. */
 export const pictures = ["checkout-phone", "checkout-computer", "overview", "webhook-log"] as const;
 export type Picture = (typeof pictures)[number];
 
-/** How large a picture may be: a README is read on phones, too. */
+/** The maximum size of a picture: a README is read on phones, too. */
 export const pictureBytesMax = 150_000;
 
 export const getPicturePath = (picture: Picture): string => `${picturesDirectory}/${picture}.png`;
 
-/** The file that tells of which sources the pictures were taken. */
+/** Stores the digest of the sources from which the pictures were taken. */
 export const digestFile = join(projectRoot, picturesDirectory, "sources.sha256");
 
-/** What draws the pages in the pictures, and what they are taken with. */
+/** The sources of the pages in the pictures, and of the scripts that take them. */
 const sources = [
   "services/links-api/src/pages",
   "packages/console/app/frame",
@@ -33,7 +33,7 @@ const listFiles = (path: string): string[] =>
     ? [path]
     : readdirSync(join(projectRoot, path)).flatMap((name) => listFiles(`${path}/${name}`));
 
-/** Tells what the pictures show apart from what it was, or will be, at another time. */
+/** Returns a digest of the sources, which changes whenever the pictures may change. */
 export const computeSourcesDigest = (): string => {
   const hash = createHash("sha256");
   const files = sources.flatMap(listFiles).filter((file) => !file.endsWith(".test.ts"));

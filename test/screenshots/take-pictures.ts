@@ -11,7 +11,7 @@ type Shop = Awaited<ReturnType<typeof createShop>>;
 const phoneOptions = { viewport: { width: 390, height: 844 }, deviceScaleFactor: 2 };
 const computerOptions = { viewport: { width: 1280, height: 800 } };
 
-/** Takes each picture in a browser that has the shop's own day, light colours and English words. */
+/** Takes each picture in a browser with the shop's date, light colors and English texts. */
 export const takePictures = async (
   program: string,
   shop: Shop,
@@ -77,7 +77,7 @@ const captureConsole = async (chromium: Chromium, shop: Shop) => {
   await tab.waitForText("All endpoints answer.");
   const overview = await takeScreenshot(user, tab);
   await tab.goTo(`${shop.baseUrl}/console/webhooks/${shop.endpointId}`);
-  // What the shop's receiver refused on the last day waits; all before it has been delivered.
+  // The webhook rejected on the last day is pending; all earlier ones are delivered.
   const rows = tab.page.getByRole("row");
   const countRows = (status: string) => rows.filter({ hasText: status }).count();
   const hasExpectedRows = async () =>

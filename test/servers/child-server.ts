@@ -3,27 +3,27 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 import { createInterface } from "node:readline";
 
-/** The options of every server. */
+/** Options that every test server accepts. */
 export type ServerContext = {
-  /** For its files; must not exist yet. */
+  /** Directory for the server's files; must not exist yet. */
   readonly directory: string;
-  /** The address at which it is reached, one of this machine's; loopback if absent. */
+  /** Address of this machine on which the server listens; loopback if absent. */
   readonly host?: string;
-  /** Receives messages about what takes long and what goes wrong. */
+  /** Receives progress and error messages. */
   readonly report: (line: string) => void;
-  /** Ends a start that is under way. */
+  /** Aborts a start in progress. */
   readonly signal: AbortSignal;
 };
 
 /** A server that is ready. */
 export type RunningServer = {
   readonly url: string;
-  /** Another address of it, under the name by which tests read it. */
+  /** More addresses of the server, keyed by the environment variable that tests read. */
   readonly extraUrls?: Readonly<Record<string, string>>;
-  /** Resolves once it is gone; more calls do nothing. */
+  /** Resolves once the server has exited; further calls do nothing. */
   readonly stop: () => Promise<void>;
   /**
-   * Stops it in order and keeps its data; answers a function that starts it again at the same
+   * Stops the server in order and keeps its data. Returns a function that restarts it at the same
    * address.
    */
   readonly stopTemporarily: () => Promise<() => Promise<void>>;
@@ -32,7 +32,7 @@ export type RunningServer = {
 /** Starts one server; resolves once it is ready. */
 export type StartServer = (context: ServerContext) => Promise<RunningServer>;
 
-/** A program that is ready once it has printed a line that contains `readyText`. */
+/** A program that is ready once it prints a line that contains `readyText`. */
 export type ServerCommand = {
   readonly name: string;
   readonly command: string;
@@ -45,7 +45,7 @@ const stopMsMax = 120_000;
 const tailLines = 20;
 const startAttemptsMax = 3;
 
-/** Runs a server as a child process; resolves when it says that it is ready. */
+/** Runs a server as a child process; resolves once it reports that it is ready. */
 export const runServer = async (
   command: ServerCommand,
   context: ServerContext,
@@ -110,8 +110,8 @@ const launchServer = async (
 };
 
 /**
- * Starts a server on free loopback ports. Another process may take a port between our finding it
- * and the server's listening, so the start is tried again on others.
+ * Starts a server on free loopback ports. Another process may take a port between the search and
+ * the server's `listen`, so a failed start is retried on other ports.
  */
 export const startOnFreePorts = async (
   portCount: number,
@@ -127,7 +127,7 @@ export const startOnFreePorts = async (
   }
 };
 
-// All are held before any is given back, so that they differ.
+// Reserves all ports before releasing any, so that they differ.
 const findFreePorts = async (count: number): Promise<readonly number[]> => {
   const portHolders = Array.from({ length: count }, () => createServer().listen(0, "127.0.0.1"));
   await Promise.all(portHolders.map((portHolder) => once(portHolder, "listening")));

@@ -3,7 +3,7 @@ import { ensureChromium } from "../rig/ensure-chromium.ts";
 import { launchOptions } from "../rig/chromium.ts";
 import type { StartServer } from "./child-server.ts";
 
-/** How to start one Chromium that all test files share; undefined where none can be brought. */
+/** Returns a function that starts one Chromium for all test files, or undefined if none can be installed. */
 export const findChromiumServer = async (): Promise<StartServer | undefined> => {
   const executablePath = await ensureChromium();
   if (executablePath === undefined) return undefined;

@@ -5,8 +5,9 @@ import type { RunningServer } from "./child-server.ts";
 import type { ServersByName } from "./start-servers.ts";
 
 /**
- * Accepts `stop <server>` and `start <server>` on a Unix socket, one line per connection. Once it
- * is done it answers `done`, or what went wrong. Answers a function that ends it.
+ * Accepts `stop <server>` and `start <server>` on a Unix socket, one line per connection. Replies
+ * `done` once the command has finished, or with the error. Returns a function that closes the
+ * socket.
  */
 export const startControlSocket = async (
   path: string,
@@ -26,7 +27,7 @@ export const startControlSocket = async (
     );
   };
   const listener = createServer((socket) => {
-    socket.on("error", () => {}); // Whoever asked and went away is told nothing.
+    socket.on("error", () => {}); // The client disconnected before the reply.
     createInterface(socket).once("line", (line) => {
       void handleCommand(line).then((result) => socket.end(`${result}\n`));
     });

@@ -10,7 +10,7 @@ import { findRedis } from "./redis.ts";
 const flock = findTool("flock");
 const isRoot = process.getuid?.() === 0;
 
-/** A machine whose PATH is one folder, with a shell and nothing that runs a server. */
+/** Simulates a machine whose PATH is one folder that contains a shell and no server program. */
 const { PATH: originalPath, XDG_CACHE_HOME: originalCacheHome } = process.env;
 let directory = "";
 beforeEach(async () => {
@@ -60,7 +60,7 @@ describe("a machine without Java, Maven and Docker", () => {
     );
   });
 
-  test("gets the line all the same where apt brings nothing", async () => {
+  test("gets the same line when apt can install nothing", async () => {
     if (flock !== undefined) await symlink(flock, join(directory, "flock"));
     await addFakeProgram("apt-get", "echo no mirror answers >&2; exit 100");
     await expect(findKafka()).rejects.toThrow(installInstructions);

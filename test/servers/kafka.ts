@@ -24,7 +24,10 @@ type Ports = {
 };
 const loopback = "127.0.0.1";
 
-/** The way this machine can run a broker: jars on its own Java, or a container. */
+/**
+ * Returns the function that runs a broker on this machine: from jars on the installed Java, or in a
+ * container.
+ */
 export const findKafka = async (): Promise<StartServer> => {
   if ((await hasJava()) && ((await isInMavenCache("kafka")) || (await hasMaven()))) {
     return startFromJars;
@@ -40,9 +43,9 @@ const startFromJars: StartServer = async (context) => {
   await mkdir(directory);
   const configFile = join(directory, "server.properties");
   const loggingOption = `-Dlog4j2.configurationFile=${join(import.meta.dirname, "log4j2.xml")}`;
-  // A broker for tests lives for minutes: the second compiler would cost more than it earns.
+  // A test broker runs for minutes, so the C2 compiler would cost more time than it saves.
   const javaOptions = ["-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", loggingOption, "-cp", jars];
-  // An id that begins with a hyphen would be read as an option.
+  // Kafka would parse an id that starts with a hyphen as an option.
   const clusterId = `t${randomBytes(15).toString("base64url")}A`;
   const formatArgs = ["kafka.tools.StorageTool", "format", "-t", clusterId, "-c", configFile];
 
@@ -63,7 +66,7 @@ const startFromJars: StartServer = async (context) => {
   });
 };
 
-// `docker run` in the foreground stands for its container: it passes SIGTERM on and ends with it.
+// `docker run` stays in the foreground: it forwards SIGTERM to the container and exits with it.
 const startContainer: StartServer = async (context) => {
   await mkdir(context.directory);
   await pullImage(context);
@@ -104,14 +107,14 @@ const startOnPorts = (
 const formatListeners = (host: string, { port, saslPort }: Ports, controller: string): string =>
   `PLAINTEXT://${host}:${port},SASL_PLAINTEXT://${host}:${saslPort},CONTROLLER://${controller}`;
 
-/** Two for each service, so that one can take the other's place. */
+/** Two users per service, so that a test can rotate from one to the other. */
 const saslUsers = ["auth-keys", "links-api", "settlement-listener", "webhook-dispatcher"]
   .flatMap((service) => [service, `${service}-next`])
   .map((username) => `user_${username}="${getTestKafkaPassword(username)}"`);
 
 /**
- * One node that is broker and controller, small enough for a machine with two processors. Whoever
- * gives no name may do everything; of the users each only what is granted to it.
+ * One small node that is both broker and controller, sized for a machine with two processors.
+ * Unauthenticated clients may do everything; each user may do only what an ACL grants.
  */
 const buildProperties = (host: string, ports: Ports): Readonly<Record<string, string>> => ({
   "process.roles": "broker,controller",
@@ -136,7 +139,7 @@ const buildProperties = (host: string, ports: Ports): Readonly<Record<string, st
   "transaction.state.log.min.isr": "1",
   "share.coordinator.state.topic.replication.factor": "1",
   "share.coordinator.state.topic.min.isr": "1",
-  // As in production: using a topic that nobody created is a mistake that must show.
+  // As in production: using a topic that was never created must fail.
   "auto.create.topics.enable": "false",
   "group.initial.rebalance.delay.ms": "0",
   "broker.session.timeout.ms": "3000",

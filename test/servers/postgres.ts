@@ -3,22 +3,22 @@ import { startEmbeddedPostgres } from "../../deploy/src/embedded-postgres.ts";
 import type { StartServer } from "./child-server.ts";
 
 /**
- * Starts the Postgres that the product itself brings, with durability off for speed: no test pulls
- * its plug.
+ * Starts the embedded Postgres that the product ships, with durability off for speed: no test cuts
+ * its power.
  */
 export const startPostgres: StartServer = async ({ directory, host, report }) => {
   const settings = {
     fsync: "off",
     synchronous_commit: "off",
     full_page_writes: "off",
-    // Each test file opens pools of its own, and every service of the whole set has several.
+    // Each test file opens its own pools, and each service of the full system has several.
     max_connections: "300",
     ...(host === undefined ? {} : await buildListenSettings(host, `${directory}.pg_hba.conf`)),
   };
   let postgres = await startEmbeddedPostgres({ directory, report, settings });
   const stop = async () => {
     await postgres.stop();
-    // It may lie elsewhere than asked for, where nobody else would remove it.
+    // The data may be in another directory than requested, which nothing else would remove.
     await rm(postgres.directory, { recursive: true, force: true });
   };
   const url = new URL(postgres.url);
@@ -33,9 +33,7 @@ export const startPostgres: StartServer = async ({ directory, host, report }) =>
   return { url: url.href, stop, stopTemporarily };
 };
 
-/**
- * Settings that let in clients from other addresses than loopback, with a password like everyone.
- */
+/** Returns settings that accept password-authenticated clients from addresses other than loopback. */
 const buildListenSettings = async (
   host: string,
   hbaFile: string,

@@ -15,8 +15,8 @@ const pullMsMax = 300_000;
 const readyOptions = { readyText: "Ready to accept connections", readyMsMax: 180_000 } as const;
 
 /**
- * This machine's Redis program, for a test that kills a Redis of its own; undefined if there is
- * only a container.
+ * Returns this machine's Redis program for tests that kill their own Redis, or undefined if Redis
+ * runs only in a container.
  */
 export const findRedisProgram = async (context: ServerContext): Promise<string | undefined> => {
   if (await hasRedis()) return "redis-server";
@@ -25,7 +25,8 @@ export const findRedisProgram = async (context: ServerContext): Promise<string |
 };
 
 /**
- * The way this machine can run Redis: installed, from a jar that contains it, or in a container.
+ * Returns the function that runs Redis on this machine: the installed program, one from a jar, or a
+ * container.
  */
 export const findRedis = async (): Promise<StartServer> => {
   if (await hasRedis()) return startProgram("redis-server");
@@ -44,7 +45,7 @@ const startProgram =
     const { directory, host = "127.0.0.1" } = context;
     await mkdir(directory);
     return await startOnFreePorts(1, async ([port = 0]) => {
-      // Without a password Redis refuses everybody who does not connect over loopback.
+      // Without a password, Redis rejects clients that do not connect over loopback.
       const bindArgs = ["--bind", host, "--protected-mode", "no"];
       const args = [...buildSettings(port), ...bindArgs, "--dir", directory];
       const server = await runServer({ name: "Redis", command, args, ...readyOptions }, context);
@@ -71,10 +72,10 @@ const startContainer: StartServer = async (context) => {
   });
 };
 
-/** More than the tests of a run claim (`claim-redis-database.ts`). */
+/** More databases than the tests of a run claim (`claim-redis-database.ts`). */
 const databaseCount = 1_024;
 
-// Nothing is kept: tests about a lost Redis lose it on purpose.
+// Persistence is off: tests about data loss in Redis cause it on purpose.
 const buildSettings = (port: number): readonly string[] => [
   "--port",
   String(port),

@@ -7,21 +7,24 @@ import { findKafka } from "./kafka.ts";
 import { startPostgres } from "./postgres.ts";
 import { findRedis } from "./redis.ts";
 
-/** Where the servers are, under the names by which tests read them; for Postgres, as superuser. */
+/**
+ * Addresses of the servers, keyed by the environment variable that tests read. The Postgres URL is
+ * the superuser's.
+ */
 export type ServerUrls = {
   readonly DATABASE_URL?: string;
   readonly KAFKA_BROKERS?: string;
-  /** The same broker where it asks who calls, and lets nobody do what was not granted. */
+  /** The same broker's listener that requires authentication and enforces ACLs. */
   readonly KAFKA_SASL_BROKERS?: string;
   readonly REDIS_URL?: string;
-  /** A Chromium that Playwright connects to; absent where none could be brought. */
+  /** A Chromium that Playwright connects to; absent if none could be installed. */
   readonly CHROMIUM_URL?: string;
 };
 
-/** The servers by the names that `switch.ts` takes. */
+/** The servers, keyed by the names that `switch.ts` accepts. */
 export type ServersByName = Readonly<Record<string, RunningServer>>;
 
-/** Servers for tests, and how to end those of them that are ours. */
+/** Servers for tests; `stop` stops only those that this process started. */
 export type TestServers = {
   readonly urls: ServerUrls;
   readonly servers: ServersByName;
@@ -30,7 +33,7 @@ export type TestServers = {
 
 type Options = {
   existingUrls: ServerUrls;
-  /** Which servers to start; those that the product needs if not given. */
+  /** The servers to start; by default those that the product needs. */
   serverNames?: readonly ServerName[];
   report: (line: string) => void;
   signal: AbortSignal;
@@ -46,12 +49,12 @@ const serverKinds = {
   chromium: { title: "Chromium", variable: "CHROMIUM_URL", find: findChromiumServer },
 } as const;
 
-/** What the product itself needs. */
+/** The servers that the product itself needs. */
 const productServers = ["postgres", "kafka", "redis"] as const satisfies readonly ServerName[];
 const allServerNames = [...productServers, "chromium"] as const satisfies readonly ServerName[];
 const progressMs = 5_000;
 
-/** The servers that are named, in words as `switch.ts` takes them. */
+/** Parses server names as `switch.ts` accepts them. Throws if a name is unknown. */
 export const parseServerNames = (requestedNames: readonly string[]): ServerName[] =>
   requestedNames.map((requestedName) => {
     const name = allServerNames.find((serverName) => serverName === requestedName);
@@ -60,13 +63,14 @@ export const parseServerNames = (requestedNames: readonly string[]): ServerName[
   });
 
 /**
- * Starts real Postgres, Kafka, Redis and Chromium side by side on free ports of loopback, or of `host`. Their
- * data lies in a directory that is removed with them. A server that is `given` is used as it is and
- * never stopped. Aborting `signal` ends a start that is under way.
+ * Starts real Postgres, Kafka, Redis and Chromium in parallel on free ports of loopback, or of
+ * `host`. Their data directory is removed when they stop. A server in `existingUrls` is used as is
+ * and never stopped. Aborting `signal` cancels a start in progress.
  */
 export const startServers = async (options: Options): Promise<TestServers> => {
   const { existingUrls, serverNames = productServers, report, signal, host } = options;
-  // All are looked for before any is started: if something must be installed, that is said at once.
+  // Checks for all programs before starting any server, so that a missing one is reported
+  // immediately.
   const serversToStart: [ServerName, StartServer][] = [];
   for (const name of serverNames) {
     const url = existingUrls[serverKinds[name].variable];
@@ -75,7 +79,7 @@ export const startServers = async (options: Options): Promise<TestServers> => {
   }
 
   const directory = await mkdtemp(join(tmpdir(), "payment-links-test-"));
-  // If root starts it, Postgres runs as another user, who must be able to enter.
+  // When root starts Postgres, it runs as another user, who needs access to this directory.
   await chmod(directory, 0o711);
   const pending = new Set<string>();
   const progressTimer = setInterval(

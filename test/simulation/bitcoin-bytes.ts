@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import type { Block, TransactionBody, Transaction } from "./block.ts";
 
-/** Bitcoin's first block, by which its nodes are known. */
+/** Bitcoin's genesis block, which identifies its nodes' network. */
 export const genesisBlock = {
   hash: "000000000019d6689c085ae165831e934ff763ae46a2a6c172b3f1b60a8ce26f",
   bytes: Buffer.from(
@@ -21,7 +21,7 @@ const headerLength = 80;
 
 const doubleHash = (bytes: Buffer): Buffer =>
   hash("sha256", hash("sha256", bytes, "buffer"), "buffer");
-/** Hashes are told backwards. */
+/** Hashes are displayed with reversed bytes. */
 const toHexId = (digest: Buffer): string => Buffer.from(digest).reverse().toString("hex");
 const fromHexId = (id: string): Buffer => Buffer.from(id, "hex").reverse();
 
@@ -35,7 +35,7 @@ const encodeUint64 = (value: number): Buffer => {
   bytes.writeBigUInt64LE(BigInt(value));
   return bytes;
 };
-/** A number of things that follow (CompactSize). */
+/** Encodes the number of items that follow (CompactSize). */
 const encodeCompactSize = (value: number): Buffer => {
   if (value < 0xfd) return Buffer.from([value]);
   if (value > 0xff_ff) return Buffer.concat([Buffer.from([0xfe]), encodeUint32(value)]);
@@ -76,7 +76,7 @@ const encodeInputsAndOutputs = ({ inputs, outputs }: TransactionBody): Buffer =>
     ),
   ]);
 
-/** A transaction with its witnesses (BIP 144). The first witness holds the ballast. */
+/** Serializes a transaction with its witnesses (BIP 144). The first witness holds the padding. */
 export const serializeTransaction = ({
   paddingBytes = 0,
   ...transactionBody
@@ -89,11 +89,11 @@ export const serializeTransaction = ({
     lockTime,
   ]);
 
-/** A transaction's id: witnesses are no part of it. */
+/** Returns a transaction's id, which excludes witnesses. */
 export const computeTransactionId = (transactionBody: TransactionBody): string =>
   toHexId(doubleHash(Buffer.concat([version, encodeInputsAndOutputs(transactionBody), lockTime])));
 
-/** The first transaction of a block, which no other block has: it pays nobody who is known. */
+/** Returns a block's unique coinbase transaction. It pays no known script. */
 export const createCoinbase = ({
   sequenceNumber,
 }: Pick<Block, "sequenceNumber">): { hash: string; bytes: Buffer } => {
@@ -121,12 +121,12 @@ const computeMerkleRoot = (ids: readonly string[]): Buffer => {
   return hashes[0] ?? Buffer.alloc(32);
 };
 
-/** What a block's bytes tell. */
+/** The fields that a block header is built from. */
 type HeaderFields = {
   block: Pick<Block, "sequenceNumber" | "number" | "timestampSeconds">;
   parentHash: string;
   transactions: readonly Pick<Transaction, "hash">[];
-  /** Of two blocks that are alike otherwise. */
+  /** Distinguishes two otherwise identical blocks. */
   nonce: number;
 };
 
@@ -147,7 +147,7 @@ export const serializeHeader = ({ block, nonce, parentHash, transactions }: Head
 
 export const hashHeader = (bytes: Buffer): string => toHexId(doubleHash(bytes));
 
-/** A block's bytes behind its header. */
+/** Serializes the part of a block after its header. */
 export const serializeBlockBody = (
   block: Pick<Block, "sequenceNumber" | "number">,
   transactions: readonly TransactionBody[],

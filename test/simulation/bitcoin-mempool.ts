@@ -9,19 +9,19 @@ import {
 import type { ChainKind } from "./chain-kinds.ts";
 import type { SimulatedWorld } from "./simulated-world.ts";
 
-/** What waits at a node: what it has heard of by then, and whether it lets one take another's place. */
+/** A node's mempool: the newest transaction it has received, and whether it accepts replacements. */
 type MempoolView = { maxSequenceNumber: number; acceptsReplacement: () => boolean };
 
 const fundingTransactions = 24;
 const outputsPerFunding = 10;
 const coinBaseUnits = 10_000_000_000;
 const feeBaseUnits = 1_000;
-/** A payer's own script. */
+/** The payers' own script. */
 const changeScript = `0014${"c4".repeat(20)}`;
 
 /**
- * What waits on Bitcoin: of transactions that spend the same output one is mined at most, whichever a
- * miner likes. All are known until one of them is final.
+ * Creates the Bitcoin mempool. Of transactions that spend the same output, at most one is mined,
+ * chosen at random. All stay known until one of them is final.
  */
 export const createBitcoinMempool = (
   { count, random, trace }: SimulatedWorld,
@@ -57,12 +57,12 @@ export const createBitcoinMempool = (
   const baseUnitsByOutpoint = new Map(
     unspentOutpoints.map((outpoint) => [outpoint, coinBaseUnits]),
   );
-  /** What payers got back of their own, and nobody spends. */
+  /** Change outputs that payers own and have not spent. */
   const changeOutpoints: string[] = [];
-  /** All that may be mined, or was, in the order in which it was sent. */
+  /** All transactions that were mined or may still be, in the order sent. */
   let knownTransactions: Transaction[] = [];
   const minedTransactions = new Set<Transaction>();
-  /** Those that will never be, as final blocks show. */
+  /** Transactions that final blocks prove can never be mined. */
   const doubleSpentHashes = new Set<string>();
   let sentCount = 0;
 
@@ -136,7 +136,7 @@ export const createBitcoinMempool = (
       amounts.reduce((total, amount) => total + amount, 0);
     const inputBaseUnits = sumAmounts(inputs.map((input) => baseUnitsByOutpoint.get(input) ?? 0));
     sentCount += 1;
-    // Of two that were alike in all, their ids would be the same.
+    // Makes the fee unique, so that otherwise identical transactions have different ids.
     const fee = feeBaseUnits * (1 + random.below(9)) + sentCount;
     const changeBaseUnits =
       inputBaseUnits - sumAmounts(outputs.map(({ baseUnits }) => baseUnits)) - fee;
@@ -150,7 +150,7 @@ export const createBitcoinMempool = (
     };
     const outpoint = listOutpoints(transaction)[isChangeFirst ? 0 : allOutputs.length - 1] ?? "";
     baseUnitsByOutpoint.set(outpoint, change.baseUnits);
-    // Smaller ones would not do for what is paid.
+    // Smaller outputs would not cover a payment.
     if (change.baseUnits > coinBaseUnits / 2) changeOutpoints.push(outpoint);
     knownTransactions.push(transaction);
     return transaction;
@@ -159,7 +159,7 @@ export const createBitcoinMempool = (
   const selectInputs = (tip: Block): string[] =>
     Array.from({ length: random.chance(0.2) ? 2 : 1 }, () => takeOutpoint(tip));
 
-  /** Nobody will ever mine it; how the chain tells so. */
+  /** Marks a transaction as never mined. `proof` says how the chain shows that. */
   const markFailed = (
     transaction: Transaction,
     proof: "its own coins" | "its ancestors' coins" | "none",
@@ -173,7 +173,7 @@ export const createBitcoinMempool = (
     }
   };
 
-  /** All nodes drop one, for good. */
+  /** Drops a random transaction from all mempools for good. */
   const dropRandom = (tip: Block): void => {
     const unminedTransactions = listAllUnconfirmed(tip).filter(
       (transaction) => !minedTransactions.has(transaction),
@@ -192,7 +192,7 @@ export const createBitcoinMempool = (
     takeForBlock: (tip) => {
       if (random.chance(0.02)) dropRandom(tip);
       const candidates = knownTransactions.filter(() => random.chance(0.5));
-      // A miner may still have the first of two.
+      // A miner may still have the first of two conflicting transactions.
       const selected = selectSpendable(tip, candidates, () => random.chance(0.85));
       for (const transaction of selected) minedTransactions.add(transaction);
       return selected;
@@ -235,7 +235,7 @@ export const createBitcoinMempool = (
     ...mempool,
     listUnconfirmed,
     listAllUnconfirmed,
-    /** Sends another one that spends some of the same. */
+    /** Sends another transaction that spends at least one of the same outputs. */
     replaceTransaction: (
       tip: Block,
       replacedTransaction: Transaction,
@@ -251,7 +251,7 @@ export const createBitcoinMempool = (
 
 export type BitcoinMempool = ReturnType<typeof createBitcoinMempool>;
 
-/** The transaction whose output it is. */
+/** Returns the hash of the transaction that created the output. */
 const getTransactionHash = (outpoint: string): string => outpoint.split(":")[0] ?? "";
 
 const listOutpoints = ({ hash, outputs }: Pick<Transaction, "hash" | "outputs">): string[] =>
@@ -260,7 +260,7 @@ const listOutpoints = ({ hash, outputs }: Pick<Transaction, "hash" | "outputs">)
 const areConflicting = (transaction: Transaction, otherTransaction: Transaction): boolean =>
   transaction.inputs.some((input) => otherTransaction.inputs.includes(input));
 
-/** Without some, and without all that spends what they pay. */
+/** Removes the excluded transactions and all that spend their outputs. */
 const excludeWithDescendants = (
   transactions: readonly Transaction[],
   excluded: readonly Transaction[],
@@ -273,7 +273,7 @@ const excludeWithDescendants = (
   });
 };
 
-/** What a chain's transactions are, and what they spend. */
+/** Returns the hashes of a chain's transactions and the outputs they spend. */
 const readChain = (tip: Block) => {
   const transactions = listChainBlocks(tip).flatMap((block) => block.transactions);
   return {

@@ -15,7 +15,7 @@ import {
   servesOtherChain,
 } from "./node-view.ts";
 
-/** Of Bitcoin Core's `rpc/protocol.h`; btcd has others for some. */
+/** Error codes of Bitcoin Core's `rpc/protocol.h`; btcd differs for some. */
 const errorCodes = {
   misc: -1,
   notFound: -5,
@@ -24,7 +24,7 @@ const errorCodes = {
   btcdInternal: -32_603,
 };
 
-/** A call as a node of Bitcoin answers it. */
+/** Returns a function that handles an RPC call as a Bitcoin node does. */
 export const createBitcoinNode = (view: NodeView): ((call: RpcCall) => unknown) => {
   const node = { ...view, ...createBlockHashes(view) };
   const unconfirmed = listUnconfirmed(view);
@@ -60,12 +60,12 @@ export const createBitcoinNode = (view: NodeView): ((call: RpcCall) => unknown) 
   };
 };
 
-/** The first block of Bitcoin's regression test chain. */
+/** The genesis block of Bitcoin's regtest chain. */
 const regtestGenesis = "0f9188f13cb7b2c71f2a335e3a4fc328bf5beb436012afca590b1a11466e2206";
 
 type BitcoinNodeView = NodeView & ReturnType<typeof createBlockHashes>;
 
-/** From where on a node that lies has blocks of its own. */
+/** Returns the number of the first block that a misreporting node changes; Infinity if none. */
 const findFirstAlteredBlock = ({ blocks, behavior }: NodeView): number => {
   if (servesOtherChain({ behavior })) return 0;
   if (behavior.kind === "renames blocks") return Math.max(1, behavior.firstBlock);
@@ -75,7 +75,7 @@ const findFirstAlteredBlock = ({ blocks, behavior }: NodeView): number => {
   return blocks.find(({ transactions }) => transactions.some(isAltered))?.number ?? Infinity;
 };
 
-/** Headers, and hashes as they are made of them: who alters a block alters all behind it. */
+/** Computes headers and hashes. A node that alters a block changes the hashes of all later blocks. */
 const createBlockHashes = (view: NodeView) => {
   const firstAlteredBlock = findFirstAlteredBlock(view);
   const cachedHashes = new Map<Block, string>();
@@ -99,7 +99,7 @@ const createBlockHashes = (view: NodeView) => {
   return { getHeader, getHash };
 };
 
-/** What it has heard of: one that is behind hears of nothing new. */
+/** Returns the transactions in a node's mempool; a node that lags has received no new ones. */
 const listUnconfirmed = ({
   blocks,
   chain,
@@ -137,7 +137,7 @@ const getBlockHash = (node: BitcoinNodeView, number: number): string => {
     : new NodeError("Block number out of range", errorCodes.btcdOutOfRange);
 };
 
-/** A block of its chain; Bitcoin Core also knows those that lost, as far as it has heard of them. */
+/** Finds a block of the node's chain. Bitcoin Core also knows the orphaned blocks that it has received. */
 const findKnownBlock = (node: BitcoinNodeView, hash: string): Block => {
   const matchedBlock =
     node.blocks.find((block) => node.getHash(block) === hash) ??
@@ -177,8 +177,8 @@ const serializeHeaderInfo = (node: BitcoinNodeView, block: Block): unknown => {
 };
 
 /**
- * Bitcoin Core's index keeps the transactions of blocks that lost. Who prunes has no index: neither Bitcoin
- * Core nor btcd has both.
+ * Serializes a transaction. Bitcoin Core's index keeps the transactions of orphaned blocks. A
+ * pruned node has no index: neither Bitcoin Core nor btcd supports both.
  */
 const serializeTransactionResult = (
   node: BitcoinNodeView,

@@ -1,12 +1,12 @@
 import type { ModelTransfer } from "./model-transfer.ts";
 
-/** What a transaction on Bitcoin pays: units to whom a script says, in hex. */
+/** An output of a Bitcoin transaction: base units, and the hex script that receives them. */
 export type Output = { baseUnits: number; script: string };
 
-/** What a transaction on Bitcoin spends, as `<hash>:<index>`, and what it pays. */
+/** The outputs that a Bitcoin transaction spends, as `<hash>:<index>`, and those it creates. */
 export type TransactionBody = { inputs: readonly string[]; outputs: readonly Output[] };
 
-/** A token program's transfer on Solana: accounts by their owners. */
+/** A token program's transfer on Solana, with accounts given by their owners. */
 export type SolanaTransfer = {
   mint: string;
   to: string;
@@ -16,26 +16,26 @@ export type SolanaTransfer = {
 
 export type ChainLog = { address: string; topics: readonly string[]; data: string };
 
-/** A transaction, whether or not a block holds it. */
+/** A transaction, in a block or not. */
 export type Transaction = TransactionBody & {
   hash: string;
-  /** A later one has a greater number, of transactions and blocks. */
+  /** Increases with each new transaction and block. */
   sequenceNumber: number;
   from: string;
   nonce: number;
   isSuccessful: boolean;
   logs: readonly ChainLog[];
-  /** On Solana, in place of logs, as its inputs and outputs are on Bitcoin. */
+  /** Transfers on Solana; other chains use `logs`, or `inputs` and `outputs` on Bitcoin. */
   transfers: readonly SolanaTransfer[];
-  /** What it pays; nothing for one that only looks like it. */
+  /** The payments and deposits that it makes; empty for a transaction that only looks like one. */
   modelTransfers: readonly ModelTransfer[];
-  /** Bytes of strangers' data that a node shows with it. */
+  /** Bytes of unrelated data that a node returns with it. */
   paddingBytes: number;
 };
 
 export type Block = {
   number: number;
-  /** What its chain calls its place: on Solana some slots have no block. */
+  /** The number that its chain uses; on Solana, some slots have no block. */
   slot: number;
   hash: string;
   sequenceNumber: number;
@@ -51,25 +51,25 @@ export type TransactionContent = Partial<
   >
 >;
 
-/** What waits to be mined. */
+/** The transactions that wait to be mined. */
 export type Mempool = {
-  /** What the chain's first block holds. */
+  /** The transactions of the chain's first block. */
   initialTransactions: readonly Transaction[];
   send: (tip: Block, from: string, content: TransactionContent) => Transaction;
-  /** What the next block on a tip holds. */
+  /** Takes the transactions of the next block on a tip. */
   takeForBlock: (tip: Block) => readonly Transaction[];
-  /** A fork has taken these away. */
+  /** Called when a fork has orphaned transactions. */
   onOrphaned: (orphanedTransactions: readonly Transaction[]) => void;
   isEmpty: (tip: Block) => boolean;
-  /** A block has become final. */
+  /** Called when a block has become final. */
   onFinalized: (block: Block) => void;
 };
 
-/** So many blocks on top of its own make a block `safe`, and so many final. */
+/** The number of blocks on top that make a block `safe`, and the number that makes it final. */
 export const safeDepth = 3;
 export const finalDepth = 6;
 
-/** The blocks of a chain from a tip down to its first. */
+/** Returns the blocks of a chain from its first block to a tip. */
 export const listChainBlocks = (tip: Block): readonly Block[] => {
   const blocks: Block[] = [];
   for (let block: Block | undefined = tip; block !== undefined; block = block.parent)

@@ -16,33 +16,33 @@ import {
 
 type Token = { id: string; address: string; nodeAddress: string };
 
-/** A chain of the catalogue on which payers pay, as far as the simulation minds. */
+/** A chain of the catalogue on which payers pay, as the simulation needs it. */
 export type ChainKind = {
   chainId: string;
   chainType: "EVM" | "TVM" | "SVM" | "BVM";
-  /** What its nodes say that they serve: an EVM node by a number. */
+  /** The chain id that its nodes report; a number on EVM. */
   nodeChainId: string;
-  /** The tokens of the catalogue, by the 20 bytes that nodes speak of; links ask for the first. */
+  /** The catalogue's tokens with the 20-byte addresses that nodes use. Links use the first. */
   tokens: readonly [Token, ...Token[]];
-  /** A token of nobody's catalogue; there is none on Bitcoin. */
+  /** A token outside the catalogue; none on Bitcoin. */
   unlistedToken: string;
-  /** So many of the units in which nodes count. */
+  /** Base units, as nodes count them, per token. */
   baseUnitsPerToken: number;
-  /** Whether payments are logs, of a token and of the proxy. */
+  /** Whether payments appear as logs of a token and of the proxy. */
   hasLogs: boolean;
   erc20Proxy: string;
   payers: readonly string[];
-  /** Who pays what nobody paid. */
+  /** The sender of forged payments. */
   forger: string;
   hashBlock: (block: Omit<Block, "hash">) => string;
   hashTransaction: (
     transaction: Pick<Transaction, "sequenceNumber" | "inputs" | "outputs">,
   ) => string;
-  /** Another block's name in place of one; not of Bitcoin, where it is made of what the block holds. */
+  /** Returns another hash for a block. Not used on Bitcoin, where the hash depends on the block's content. */
   alterHash: (hash: string) => string;
   rangeBlocksMaxOptions: readonly number[];
   settings: object;
-  /** Where owners are paid; an address is written as its family does, on Bitcoin a descriptor. */
+  /** Owners' addresses in the family's format; descriptors on Bitcoin. */
   wallets: readonly string[];
   otherWallet: string;
   toNodeAddress: (address: string) => string;
@@ -50,7 +50,7 @@ export type ChainKind = {
 
 const catalogue = loadCatalogue();
 
-/** A chain's tokens as its nodes name them, links' first. */
+/** Returns a chain's tokens with their node addresses, the links' token first. */
 const createTokens = (
   [firstId, ...otherIds]: readonly [string, ...string[]],
   toNodeAddress: (address: string) => string,
@@ -118,7 +118,6 @@ export const tron: ChainKind = {
   toNodeAddress: tronAddressToHex,
 };
 
-/** Some address of Solana: the hash of its name. */
 const deriveAddress = (name: string): string =>
   deriveSolanaReference(Buffer.from(name).toString("hex"));
 
@@ -134,7 +133,7 @@ export const solana: ChainKind = {
   payers: ["payer 1", "payer 2", "payer 3"].map(deriveAddress),
   forger: deriveAddress("forger"),
   hashBlock: ({ sequenceNumber }) => deriveAddress(`block ${sequenceNumber}`),
-  // 64 bytes are as long as two keys.
+  // A signature has 64 bytes, as many as two keys.
   hashTransaction: ({ sequenceNumber }) =>
     `${deriveAddress(`transaction ${sequenceNumber}`)}${deriveAddress(`transaction ${sequenceNumber}, second half`)}`,
   alterHash: (hash) => `bad${hash.slice(3)}`,
@@ -164,7 +163,7 @@ export const bitcoin: ChainKind = {
   alterHash: String,
   rangeBlocksMaxOptions: [3, 10],
   settings: { finalDepthBlocks: finalDepth },
-  // BIP-84 accounts of four seeds that nobody keeps.
+  // BIP-84 accounts of four discarded seeds.
   wallets: [
     "xpub6BfYyYU1WbtjuhJcX3FeNXpZHkhanZDnWpRi4QD8kxYJ5mzdwqKwGp7MuJVxvjZSos8Cutp8Va6fzBX4CFyB4e5aXgcs6KodhDqH78M9eUn",
     "xpub6D8vH7SXaYfCXSPRfzCCoRpT6H9SxdELxXDLPGfaR3AyiWjkaqu7bA3Ltr1bU9qrPypQvZdEzJ2GWL8nCPuxHzHCJaWSGJ1UebYbcaqzCcP",
@@ -175,6 +174,6 @@ export const bitcoin: ChainKind = {
   toNodeAddress: String,
 };
 
-/** The program that keeps a token's accounts on Solana. */
+/** Returns the Solana program that owns a token's accounts. */
 export const getTokenProgram = (id: string): string =>
   solanaTokenPrograms[catalogue.findToken(id)?.tokenProgram ?? "token"];

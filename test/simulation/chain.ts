@@ -14,7 +14,7 @@ import { createBitcoinMempool } from "./bitcoin-mempool.ts";
 import type { ModelTransfer } from "./model-transfer.ts";
 import type { SimulatedWorld } from "./simulated-world.ts";
 
-/** What was settled by `safe` is never taken away; a deeper fork is an event of its own. */
+/** A transfer settled at `safe` is never orphaned by a regular fork; deeper forks are a separate event. */
 const forkBlocksMax = safeDepth - 1;
 
 const utf8ToHex = (text: string): string => Buffer.from(text).toString("hex");
@@ -27,7 +27,7 @@ const encodeWord = (hex: string): string => hex.replace(/^0x/, "").toLowerCase()
 const encodeNumber = (value: number): string => encodeWord(value.toString(16));
 const zeroWord = encodeWord("0x0");
 
-/** What the token says where it moves base units. */
+/** Returns the token's log of a transfer. */
 export const createTransferLog = (transfer: {
   token: string;
   from: string;
@@ -39,7 +39,7 @@ export const createTransferLog = (transfer: {
   data: `0x${encodeNumber(transfer.baseUnits)}`,
 });
 
-/** What the fee proxy says of a payment: a pointer, and no proof. */
+/** Returns the fee proxy's log of a payment: it names the link, but proves nothing. */
 export const createProxyLog = (payment: {
   proxy: string;
   token: string;
@@ -54,7 +54,7 @@ export const createProxyLog = (payment: {
 
 const bloomBitsCache = new Map<string, readonly number[]>();
 
-/** Three bits of 2048. */
+/** Returns three of the 2,048 bits. */
 const getBloomBits = (item: string): readonly number[] => {
   const cachedBits = bloomBitsCache.get(item);
   if (cachedBits !== undefined) return cachedBits;
@@ -73,7 +73,7 @@ const computeBloom = (items: readonly string[]): string => {
   return `0x${Buffer.from(bits).toString("hex")}`;
 };
 
-/** A block's bloom. References are drawn elsewhere than from the seed, and left out. */
+/** Computes a block's bloom. Excludes references, because they are not drawn from the seed. */
 export const computeBlockBloom = ({ transactions }: Pick<Block, "transactions">): string =>
   computeBloom(
     transactions
@@ -95,10 +95,13 @@ const emptyContent = {
   paddingBytes: 0,
 };
 
-/** A few of these exceed what one answer to a batch may hold. A block of Bitcoin holds four million bytes at most. */
+/**
+ * A few of these exceed the size limit of a batch response. A Bitcoin block holds at most 4 million
+ * bytes.
+ */
 const paddingBytesMax = { EVM: 1_000_000, TVM: 1_000_000, SVM: 1_000_000, BVM: 100_000 };
 
-/** Each payer's transactions are mined in the order of their nonces. */
+/** Creates a mempool that mines each payer's transactions in nonce order. */
 const createNonceMempool = (
   { random }: SimulatedWorld,
   kind: ChainKind,
@@ -142,7 +145,7 @@ const createNonceMempool = (
     onOrphaned: (orphanedTransactions) => {
       for (const transaction of orphanedTransactions) {
         if (random.chance(0.25)) {
-          // Its payer has spent the nonce on something else.
+          // The payer has spent the nonce on another transaction.
           for (const transfer of transaction.modelTransfers) {
             if (transfer.isFinal) transfer.isDoubtful = true;
             else transfer.finalStatus = "failed";
@@ -170,9 +173,9 @@ const createNonceMempool = (
 };
 
 /**
- * A chain as it truly is: what is pending, what is mined, and what forks take away and bring back.
- * `getRequiredDepth` says how deep money must be to be paid for good. `hasHeavyTransactions` adds megabytes of
- * strangers' data to some of what is sent.
+ * Creates the true chain: pending and mined transactions, and what forks orphan and mine again.
+ * `getRequiredDepth` returns the depth at which a payment is settled for good.
+ * `hasHeavyTransactions` adds large unrelated data to some transactions.
  */
 export const createChain = (
   world: SimulatedWorld,
@@ -231,7 +234,7 @@ export const createChain = (
     return block;
   };
 
-  /** What has become deep enough is paid, whatever happens. */
+  /** Marks transfers that have reached their required depth as final. */
   const finalizeTransfers = (): void => {
     for (let depth = 0; depth <= finalDepth; depth += 1) {
       const { timestampSeconds, transactions } = blockAtDepth(depth);
@@ -244,7 +247,7 @@ export const createChain = (
     mempool.onFinalized(blockAtDepth(finalDepth));
   };
 
-  /** Mines one block with some of what is pending. */
+  /** Mines one block with some of the pending transactions. */
   const mineBlock = (): void => {
     tip = createBlock(tip, mempool.takeForBlock(tip));
     finalizeTransfers();
@@ -254,11 +257,11 @@ export const createChain = (
     tip: () => tip,
     blockAtDepth,
     mineBlock,
-    /** Bitcoin's; undefined elsewhere. */
+    /** Undefined for chains other than Bitcoin. */
     bitcoinMempool,
-    /** All blocks that ever were, in their order. */
+    /** Returns all blocks ever mined, in order. */
     allBlocks: (): readonly Block[] => allBlocks,
-    /** Whether all that was ever sent is final. */
+    /** Returns true if everything ever sent is final. */
     isFinalized: () =>
       mempool.isEmpty(tip) &&
       listChainBlocks(tip)
@@ -269,9 +272,9 @@ export const createChain = (
       sentTransactions.push(transaction);
       return transaction;
     },
-    /** All that payers have sent, in its order; not what takes another's place. */
+    /** Returns everything that payers have sent, in order, without replacements. */
     sentTransactions: (): readonly Transaction[] => sentTransactions,
-    /** A transaction that no block holds, and no block will. */
+    /** Creates a transaction that is in no block and never will be. */
     forgeTransaction: (from: string, content: TransactionContent): Transaction => {
       const sequenceNumber = nextSequenceNumber();
       const inputs = kind.chainType === "BVM" ? [`${from}:${sequenceNumber}`] : [];
@@ -290,8 +293,8 @@ export const createChain = (
       };
     },
     /**
-     * Other blocks take the place of the newest; what they held is pending again, or replaced. A deep
-     * fork takes away what was final.
+     * Replaces the newest blocks. Their transactions become pending again or are replaced. A deep
+     * fork orphans final blocks.
      */
     forkChain: ({ isDeep }: { isDeep: boolean }): { depth: number; forkPoint: Block } => {
       const depth = isDeep ? finalDepth + 1 + random.below(3) : 1 + random.below(forkBlocksMax);

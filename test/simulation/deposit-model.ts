@@ -11,20 +11,26 @@ import {
 export type Deposit = ModelTransfer & {
   account: number;
   destinationAddress: string;
-  /** Whether the owner is told of it: it is no dust, and of a token of the catalogue. */
+  /**
+   * Whether the deposit is reported to the owner: it is above the minimum and its token is in the
+   * catalogue.
+   */
   isReportable: boolean;
-  /** Whether it is of the token in which links are paid. */
+  /** Whether its token is the one in which links are paid. */
   isLinkToken: boolean;
-  /** Whether the address was known to be an owner's before it was sent: the first look must find it. */
+  /**
+   * Whether the listener knew the address as an owner's before the transfer was sent. If so, the
+   * scan must find it.
+   */
   isOwnerKnown: boolean;
-  /** The links for which its owner has wanted it. */
+  /** The links to which its owner tried to assign it. */
   requestedOrders: Set<Order>;
   isDismissalRequested: boolean;
-  /** Whether the answer said so. */
+  /** Whether the response confirmed the dismissal. */
   isDismissed: boolean;
-  /** The link to which it was given, as the answer said. */
+  /** The link to which it was assigned, as the response confirmed. */
   assignedTo: Order | undefined;
-  /** The link that has its credit. Then it is among the payments as well. */
+  /** The link that it was credited to. It is then in `payments` as well. */
   order: Order | undefined;
   flaw: undefined;
 };
@@ -45,7 +51,10 @@ export type ListedDeposit = PaymentIdentity & {
   likelyLinks: readonly { id: string }[];
 };
 
-/** What is true of deposits, and what has been said of them so far (rules CHAIN-20 and CALLER-29). */
+/**
+ * Tracks the true state of deposits and what the system has published about them (rules CHAIN-20
+ * and CALLER-29).
+ */
 export const createDepositModel = ({
   isListenerRestored,
   mayStayProcessing,
@@ -53,13 +62,13 @@ export const createDepositModel = ({
   payments,
 }: {
   orders: readonly Order[];
-  /** All that counts for links: a deposit joins them with its credit. */
+  /** All payments of links; a deposit joins them once it is credited. */
   payments: Payment[];
   mayStayProcessing: (transfer: ModelTransfer) => boolean;
   isListenerRestored: () => boolean;
 }) => {
   const all: Deposit[] = [];
-  /** Those that were read anew, though no fork took them away: each may be told as orphaned for a while. */
+  /** Deposits that were scanned again without a fork. Each may be reported as orphaned for a while. */
   const rescannedDeposits = new Set<Deposit>();
   const latestEvents = new Map<Deposit, DepositData>();
   const depositsById = new Map<string, Deposit>();
@@ -74,11 +83,14 @@ export const createDepositModel = ({
     return deposit;
   };
 
-  /** Where nobody asks to be paid, nothing is looked for. */
+  /** The listener looks for deposits only of accounts that have a link. */
   const isOwner = (account: number): boolean =>
     orders.some((order) => order.account === account && order.linkId !== undefined);
 
-  /** Nobody knew the address in time, a node did not say that it had forgotten the block, or a dump is older. */
+  /**
+   * The scan may miss a deposit in three cases: the address was not known in time, a pruned node
+   * omitted the block without an error, or the listener was restored from a dump.
+   */
   const mayBeMissed = ({ isOmittedByPrunedNode, isOwnerKnown }: Deposit): boolean =>
     isOmittedByPrunedNode || !isOwnerKnown || isListenerRestored();
 
@@ -128,7 +140,7 @@ export const createDepositModel = ({
         isDuplicate || version > previousEvent.version,
         () => `deposit ${number}: version ${version} after ${previousEvent.version}`,
       );
-      // It is told once, unless its chain takes it away and gives it back.
+      // Each status is published once, unless the chain orphans the deposit and includes it again.
       const isNewStatus = status !== previousEvent.status && status !== "seen";
       assertInvariant(
         isDuplicate || isNewStatus,
@@ -136,12 +148,12 @@ export const createDepositModel = ({
       );
     },
 
-    /** An operator has the watch begin anew at a block that may be deeper than the fork was. */
+    /** Called when an operator resumes the watch at a block that may be below the fork. */
     onWatchResumed: (): void => {
       for (const deposit of all) if (deposit.isFinal) rescannedDeposits.add(deposit);
     },
 
-    /** A link has the credit of a payment, which may be a deposit. */
+    /** Called when a link is credited with a payment, which may be a deposit. */
     onCredited: (identity: PaymentIdentity, linkId: string): void => {
       const deposit = all.find((candidate) => matchesIdentity(candidate, identity));
       if (deposit === undefined) return;
@@ -166,7 +178,7 @@ export const createDepositModel = ({
       payments.push(Object.assign(deposit, { order }));
     },
 
-    /** What an owner sees of their deposits, at any time. */
+    /** Asserts what an owner may see of their deposits at any time. */
     assertListed: (account: number, listedDeposits: readonly ListedDeposit[]): readonly Deposit[] =>
       listedDeposits.map((listedDeposit) => {
         const deposit = findDeposit(listedDeposit);
@@ -179,8 +191,8 @@ export const createDepositModel = ({
       }),
 
     /**
-     * Holds an account's lists against what is true, once all is quiet. Of deposits that came before
-     * the address was known, only `isRescanned` says that they must be there.
+     * Asserts an account's lists once all work is done. Deposits from before the address was known
+     * must be listed only if `isRescanned`.
      */
     assertLists: (
       account: number,
@@ -234,9 +246,10 @@ export const createDepositModel = ({
           continue;
         }
         const mustBeSettled = (isRescanned && isOwner(account)) || !mayBeMissed(deposit);
-        // Nobody knows of what was seen once the listener was restored to before that.
+        // After a restore, the listener may have lost a deposit that it had seen.
         if (!mustBeSettled && row?.status === "seen" && isListenerRestored()) continue;
-        // What was taken away is found again as what is new is: nodes that leave out its block hide it.
+        // Finding an orphaned deposit again works like finding a new one: nodes that omit its block
+        // hide it.
         assertInvariant(
           mustBeSettled ? row?.status === "settled" : row?.status !== "seen",
           () => `deposit ${number} is listed as ${row?.status}, and is settled`,
@@ -244,7 +257,7 @@ export const createDepositModel = ({
       }
     },
 
-    /** Whether the first look may have missed any. */
+    /** Returns true if the scan may have missed a deposit. */
     mayHaveMissedAny: (): boolean =>
       all.some(
         (deposit) =>

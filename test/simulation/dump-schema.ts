@@ -1,13 +1,13 @@
 import type { Client } from "pg";
 
-/** A schema as an operator dumped it. */
+/** An operator's dump of a schema. */
 export type SchemaDump = {
   restore: () => Promise<void>;
 };
 
 const getDumpSchemaName = (schema: string): string => `dump_of_${schema}`;
 
-/** Dumps a schema: all rows, and how far its sequences are. The one before is thrown away. */
+/** Dumps a schema: all rows and the state of its sequences. Replaces the previous dump. */
 export const dumpSchema = async (admin: Client, schema: string): Promise<SchemaDump> => {
   const dumpSchemaName = getDumpSchemaName(schema);
   const { rows: tables } = await admin.query<{ name: string; columns: string }>(

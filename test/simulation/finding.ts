@@ -1,9 +1,9 @@
-/** Something that must never be: what the simulation looks for. */
+/** An invariant violation, which is what the simulation looks for. */
 export class Finding extends Error {
   override readonly name = "Finding";
 }
 
-/** Throws a {@link Finding} unless this holds. */
+/** Throws a {@link Finding} if the condition is false. */
 export const assertInvariant: (
   isTrue: boolean,
   describeViolation: () => string,

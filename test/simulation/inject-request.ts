@@ -14,7 +14,7 @@ export type InjectedResponse = { status: number; text: string };
 
 type AnyFunction = (...args: unknown[]) => unknown;
 
-/** Hands a request to an app without a socket, so that nothing of it waits for the machine. */
+/** Passes a request to an app without a socket, so that nothing waits for real I/O. */
 export const injectRequest = (
   app: RequestListener,
   { method, path, headers = {}, body = "" }: InjectedRequest,

@@ -1,8 +1,13 @@
-// `npm run simulate -- --minutes N [--seed S]`: plays episodes of the simulation; ends with 1 where one
-// finds something. `--episodes N` plays so many; `--chain bitcoin` plays only seeds of that chain of the
-// catalogue; `--trace <file>` writes down all that happens. They are played on every core, unless
-// `--processes N` says by how many; a trace is of one. `--seeds 17,4711` plays these seeds alone.
-// `--keep-going` goes on after a finding, and `--verbose` prints a line for each episode.
+// `npm run simulate -- --minutes N [--seed S]` runs episodes of the simulation. Exits with 1 if one
+// finds a violation.
+//
+// - `--episodes N` runs at most N episodes.
+// - `--chain bitcoin` runs only seeds of that chain of the catalogue.
+// - `--trace <file>` writes a trace of all events; implies one process.
+// - `--processes N` sets the number of processes; one per core by default.
+// - `--seeds 17,4711` runs only these seeds.
+// - `--keep-going` continues after a finding.
+// - `--verbose` prints a line for each episode.
 import { type ChildProcess, fork } from "node:child_process";
 import { randomInt } from "node:crypto";
 import { once } from "node:events";
@@ -13,7 +18,7 @@ import { startBenchPostgres } from "../bench/bench-postgres.ts";
 import { simulatedChainIds } from "./episode/chain-watch-config.ts";
 import { type SimulationResult, seedsFrom, simulate, formatFinding } from "./simulate.ts";
 
-/** What one process plays: every so many-th episode of a run, or the seeds that are listed. */
+/** The share of one process: every `stride`-th episode of a run, or the listed seeds. */
 type Part = {
   seed: number;
   stride: number;
@@ -76,7 +81,7 @@ const waitForChild = (child: ChildProcess): Promise<SimulationResult> =>
     child.once("exit", () => reject(new Error("a process of the simulation has ended")));
   });
 
-/** Plays a run in several processes; where one finds something, the others end at once. */
+/** Splits a run over several processes; when one finds a violation, the others stop immediately. */
 const runInProcesses = async (
   processCount: number,
   fullRun: Part,
@@ -122,7 +127,8 @@ const runAndReport = async (): Promise<void> => {
   const seed = Number(values.seed ?? randomInt(seedsMax));
   const processes =
     values.trace === undefined ? Number(values.processes ?? availableParallelism()) : 1;
-  // Autovacuum would lock a table for a moment, whenever it likes, and no episode could be played again.
+  // Autovacuum takes short table locks at unpredictable times, which would make episodes impossible
+  // to replay.
   const settings = { max_connections: "500", fsync: "off", autovacuum: "off" };
   const postgres = await startBenchPostgres(settings);
   const startedAtMs = Date.now();

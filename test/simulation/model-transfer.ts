@@ -1,6 +1,6 @@
 import { Decimal } from "@payment-links/contracts";
 
-/** An order as its shop placed it; its link has an id once the API has told it. */
+/** An order as its shop placed it; its link has an id once the API has returned it. */
 export type Order = {
   number: number;
   account: number;
@@ -8,51 +8,60 @@ export type Order = {
   maxUsage: number | null;
   expiresAt: Date | null;
   linkId: string | undefined;
-  /** Whether its owner has asked to deactivate it, and whether that has been answered. */
+  /** Whether its owner has requested deactivation, and whether the request has succeeded. */
   isDeactivationRequested: boolean;
   isDeactivated: boolean;
-  /** Transactions that the listener knew before the order was placed: none of them pays its link (rule CHAIN-28). */
+  /**
+   * Transactions that the listener knew before the order was placed: none of them pays its link
+   * (rule CHAIN-28).
+   */
   previouslyKnownHashes: ReadonlySet<string>;
-  /** By which a payment on chain names the link; undefined until the checkout has told it. */
+  /** Names the link in an on-chain payment; undefined until the checkout has returned it. */
   reference: string | undefined;
 };
 
-/** Why a payment never counts, whatever its link's state. */
+/** Why a payment is never applied, in any state of its link. */
 export type Flaw = "wrong_token" | "wrong_destination" | "wrong_amount";
 
-/** What somebody pays, as it truly is, whoever tells of it. */
+/** A transfer as it really happened, independent of any report. */
 export type ModelTransfer = {
   number: number;
-  /** Of all that one transaction pays no two are of one amount. */
+  /** Unique among the transfers of one transaction. */
   amount: string;
-  /** When its payer sent it: no provider can have seen it before. */
+  /** When its payer sent it; no provider can have seen it earlier. */
   sentAt: Date;
-  /** Its block's time, once it is in one. */
+  /** Its block's time, once it is in a block. */
   occurredAt: Date;
-  /** What its payer's transaction is called: it names the payment on every wire. */
+  /** The hash of its payer's transaction, which identifies the payment in every API and event. */
   hash: string;
-  /** How it ends; what is settled is money. */
+  /** The final status; only a settled transfer is received money. */
   finalStatus: "settled" | "failed";
-  /** Whether the end has been told to the system at least once, or is final on its chain. */
+  /** Whether the final status was reported to the system at least once, or is final on its chain. */
   isFinal: boolean;
   isOnChain: boolean;
-  /** A fork below what was final has taken it away: it may have counted before, and need not. */
+  /** A deep fork has orphaned it for good: it may have been applied before, but need not have been. */
   isDoubtful: boolean;
-  /** Such a fork has moved it to a later block: it may have counted by the time of the first. */
+  /** A deep fork has moved it to a later block: it may have been applied with the first block's time. */
   isMovedToLaterBlock: boolean;
-  /** Nobody made it: a lying node told of it. */
+  /** It was never sent; a misreporting node invented it. */
   isForged: boolean;
-  /** It has failed, and nothing on its chain tells so: it was forgotten, or what it spends was. */
+  /**
+   * It failed without any proof on its chain: all nodes dropped it, or a transaction whose output
+   * it spends.
+   */
   isUndecidable: boolean;
-  /** It has failed as what it spends will never be: the chain shows that to whoever knows on what it depends. */
+  /**
+   * It failed because it spends an output of a transaction that will never be mined. The chain
+   * proves that only to an observer that knows the dependency.
+   */
   isOrphan: boolean;
-  /** A node that has pruned was asked for its block, and left it out as if it had never been. */
+  /** A pruned node omitted its block without an error. */
   isOmittedByPrunedNode: boolean;
   /** It is on its chain, and a provider's notice reports it as well. */
   isAlsoReportedByProvider: boolean;
 };
 
-/** What nothing has happened to yet. */
+/** The state of a transfer that was just created. */
 export const initialTransferState = {
   hash: "",
   finalStatus: "settled",
@@ -67,16 +76,16 @@ export const initialTransferState = {
   isAlsoReportedByProvider: false,
 } as const;
 
-/** Money that somebody sent to an address before a link had it. */
+/** A transfer to an address before a link had that address. */
 export type EarlyTransfer = { transfer: ModelTransfer; address: string };
 
-/** Money for an order: its payer has named the link, or its owner has said so afterwards. */
+/** A transfer for an order: its payer named the link, or its owner assigned it later. */
 export type Payment = ModelTransfer & { order: Order; flaw: Flaw | undefined };
 
-/** How every wire names a payment. */
+/** How APIs and events identify a payment. */
 export type PaymentIdentity = { sourceTransaction: string; amount: string };
 
-/** Whether money is what a wire tells of. */
+/** Returns true if the identity is that of the transfer. */
 export const matchesIdentity = (
   { amount, hash }: ModelTransfer,
   identity: PaymentIdentity,
@@ -85,7 +94,7 @@ export const matchesIdentity = (
 const areEqualAmounts = (amount: string, otherAmount: string): boolean =>
   new Decimal(amount).equals(otherAmount);
 
-/** A payment by its name; nothing where there is none. */
+/** Formats a payment's identity; empty if there is none. */
 export const formatIdentity = (identity: PaymentIdentity | undefined): string =>
   identity === undefined
     ? ""

@@ -36,7 +36,7 @@ type Webhook = {
   deliveryId: string;
   type: string;
   linkId: string;
-  /** The payment of which it tells; undefined for a completed link. */
+  /** The payment that it reports; undefined for a completed link. */
   payment: Payment | undefined;
   isDelivered: boolean;
 };
@@ -45,8 +45,8 @@ const succeededType = "payment_link.transaction.succeeded";
 const completedType = "payment_link.completed";
 
 /**
- * What is true, and what the system has said of it so far. `publishesUnconfirmed` says whether payments are told
- * before a block holds them.
+ * Tracks the true state and what the system has published so far. `publishesUnconfirmed` says
+ * whether payments are published before they are in a block.
  */
 export const createModel = ({
   count,
@@ -64,9 +64,9 @@ export const createModel = ({
   const restoredServices = new Set<string>();
   const lostEventIds = new Set<string>();
   const unknownNonceHashes = new Set<string>();
-  /** Of which the first that was told is that they wait to be mined. */
+  /** Transactions first published as unconfirmed. */
   const unconfirmedHashes = new Set<string>();
-  /** By payment and source: a notice has its own id. */
+  /** Settlement ids by payment and source: a notice has its own id. */
   const settlementIds = new Map<string, string>();
   const publishedEventIds = new Set<string>();
   const webhooks = new Map<string, Webhook>();
@@ -78,8 +78,8 @@ export const createModel = ({
   };
 
   /**
-   * Money that came to an address before its link: it may be a payment of the link, unless the listener knew
-   * it before (rule CHAIN-28).
+   * Converts a transfer from before its link had the address into a payment of the link, unless the
+   * listener knew it before (rule CHAIN-28).
    */
   const claimEarlyTransfer = (
     identity: PaymentIdentity,
@@ -103,7 +103,7 @@ export const createModel = ({
     return payment;
   };
 
-  /** A payment as it is told of a link. */
+  /** Finds the payment that was published for a link. */
   const findPayment = (identity: PaymentIdentity, linkId: string | undefined): Payment => {
     const payment =
       payments.find(
@@ -117,9 +117,12 @@ export const createModel = ({
   };
 
   /**
-   * Whether nobody can tell any more that a payment has failed: it was never made, its chain took it
-   * away before two nodes had told its nonce, nobody saw on what it depends while it waited, or whoever
-   * saw it was restored to before that.
+   * Returns true if the failure of a payment may never be detected, for one of these reasons:
+   *
+   * - It was never sent.
+   * - It was orphaned before two nodes had reported its nonce.
+   * - No node reported the transaction it depends on while it was unconfirmed.
+   * - The listener was restored to a state before it saw the payment.
    */
   const mayStayProcessing = (transfer: ModelTransfer): boolean =>
     transfer.isForged ||
@@ -131,14 +134,18 @@ export const createModel = ({
     isUndecidable || (isOrphan && !unconfirmedHashes.has(hash));
 
   /**
-   * Whether the first look may have missed a payment, so that it is found once all is read again: a node had
-   * forgotten its block and did not say so, or whoever saw it was restored to before that.
+   * Returns true if the scan may have missed a payment, so that only a rescan finds it: a pruned
+   * node omitted its block without an error, or the listener was restored to a state before it saw
+   * the payment.
    */
   const mayBeMissed = (payment: Payment): boolean =>
     payment.isOmittedByPrunedNode ||
     (publishesUnconfirmed && payment.isOnChain && restoredServices.has("settlement-listener"));
 
-  /** Whether a payment was told as waiting, and whoever told it may have been restored to before that. */
+  /**
+   * Returns true if a payment was published as unconfirmed, and the listener may have been restored
+   * to an earlier state.
+   */
   const mayBeForgotten = (listedPayment: ListedPayment): boolean =>
     listedPayment.status === "processing" && restoredServices.has("settlement-listener");
 
@@ -213,7 +220,7 @@ export const createModel = ({
     );
   };
 
-  /** A webhook shows its link at some moment after its event. */
+  /** Asserts that a webhook shows its link as it was at or after its event. */
   const assertWebhookState = ({ data, type }: WebhookBody): void => {
     const events = [...(linkEvents.get(data.paymentLinkId)?.values() ?? [])];
     const linkEvent = events.find(
@@ -240,20 +247,20 @@ export const createModel = ({
     earlyTransfers,
     endpoints,
     deposits,
-    /** A service goes on from an older state of its database. */
+    /** Called when a service continues from an older state of its database. */
     onServiceRestored: (service: string): void => {
       restoredServices.add(service);
     },
-    /** A transaction was taken away before two nodes had told its nonce (rule CHAIN-5). */
+    /** Called when a transaction was orphaned before two nodes had reported its nonce (rule CHAIN-5). */
     onUnknownNonce: (hash: string): void => {
       unknownNonceHashes.add(hash);
     },
-    /** The broker has forgotten a record, which not everybody may have heard. */
+    /** Called when the broker has lost a record that some consumers may not have received. */
     onRecordLost: ({ headers }: Pick<OutgoingRecord, "headers">): void => {
       lostEventIds.add(headers["ce_id"] ?? "");
     },
 
-    /** A record was kept by the bus for good. */
+    /** Called when the bus has stored a record for good. */
     onRecordPublished: ({ topic, headers, value }: OutgoingRecord): void => {
       const id = headers["ce_id"] ?? "";
       if (publishedEventIds.has(id)) return;
@@ -263,17 +270,17 @@ export const createModel = ({
         !topic.endsWith(".dead-letter"),
         () => `a record is parked: ${value.slice(0, 400)}`,
       );
-      // How far a chain is, is no state of a payment.
+      // The progress of a chain is not the state of a payment.
       const isPayment = type !== "settlement.chain_advanced";
       if (type.startsWith("deposit.")) deposits.receiveEvent(type, JSON.parse(value));
       else if (topic === "settlements.v1" && isPayment) receiveSettlement(JSON.parse(value));
-      // What begins otherwise is the bus' own.
+      // Events with other prefixes belong to the bus itself.
       if (!type.startsWith("payment_link.") || type.endsWith(".snapshot")) return;
       const { link, transaction } = JSON.parse(value);
       receiveLinkEvent({ id, type, link, transaction });
     },
 
-    /** A webhook arrives: it must be due, and the same as before if it comes again. */
+    /** Asserts that a webhook is expected, and unchanged if it is delivered again. */
     receiveWebhook: (endpoint: Endpoint, deliveryId: string, body: WebhookBody): Webhook => {
       const { data, type } = body;
       const order = findOrder(data.paymentLinkId);
@@ -339,8 +346,11 @@ export const createModel = ({
       return webhook;
     },
 
-    /** Once all is quiet: replays each link's events, and holds all that was said against what is true. */
-    /** What an account's overview adds up is what its payments come to. */
+    /**
+     * Replays each link's events once all work is done, and compares everything published with the
+     * true state.
+     */
+    /** Asserts that the totals of an account's overview match its payments. */
     assertOverview: (
       { received, unapplied }: OverviewResponse,
       listedPayments: readonly ListedPayment[],
@@ -368,11 +378,14 @@ export const createModel = ({
       );
     },
 
-    /** Whether an operator must have all blocks read again. */
+    /** Returns true if an operator must request a rescan of all blocks. */
     mayHaveMissedAny: (): boolean =>
       payments.some((payment) => payment.isFinal && mayBeMissed(payment)),
 
-    /** Whether a payment was told, has failed, and nobody has told that, who could: older blocks are yet to be read. */
+    /**
+     * Returns true if a published payment has failed and its provable failure is not published yet,
+     * because older blocks are not scanned yet.
+     */
     hasMissingFailures: (): boolean =>
       [...settlements.values()].some((data) => {
         const payment = findPayment(data, data.paymentLinkId);
@@ -488,7 +501,8 @@ export const createModel = ({
         const reports = listedPayments.filter((listedPayment) =>
           matchesIdentity(payment, listedPayment),
         );
-        // After a notice said that it settled, the chain may say that it failed, or never learn its end.
+        // After a notice reported the payment as settled, the chain may report that it failed, or
+        // never learn its final status.
         const mayDiffer = payment.isDoubtful && payment.isAlsoReportedByProvider;
         const isDifferent = ({ status }: ListedPayment): boolean =>
           status === "failed" || (status === "processing" && mayStayProcessing(payment));
@@ -582,14 +596,14 @@ export const createModel = ({
 
 export type Model = ReturnType<typeof createModel>;
 
-/** Whether a report is of a transfer that was reported before (rule STATE-14). */
+/** Returns true if a report is of a transfer that was reported before (rule STATE-14). */
 const isDuplicateReason = (reason: string | null): boolean =>
   reason === "duplicate" || reason === "conflict";
 
 const isAfterExpiry = ({ occurredAt, order }: Payment): boolean =>
   order.expiresAt !== null && occurredAt >= order.expiresAt;
 
-/** A quorum may have seen it before the expiry, although its block came afterwards (rule STATE-15). */
+/** A quorum may have seen it before the expiry, although its block came later (rule STATE-15). */
 const isSentBeforeExpiry = ({ order, sentAt }: Payment): boolean =>
   order.expiresAt !== null && sentAt < order.expiresAt;
 

@@ -4,12 +4,12 @@ import { listMissingEvents } from "./required-events.ts";
 import { seedsFrom, simulate, formatFinding } from "./simulate.ts";
 
 const seedsMax = 2 ** 40;
-/** Fewer episodes could lack a kind of trouble by chance. */
+/** With fewer episodes, a kind of trouble could be missing by chance. */
 const episodesMin = 100;
 const testMsMax = 120 * 60_000;
 
 test(
-  `the simulation finds nothing in ${episodesMin} episodes of new seeds, which play every kind of trouble`,
+  `the simulation finds nothing in ${episodesMin} episodes of new seeds, which cover every kind of trouble`,
   async () => {
     const firstSeed = randomInt(seedsMax);
     process.stderr.write(`the first seed is ${firstSeed}\n`);

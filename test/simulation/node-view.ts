@@ -3,52 +3,51 @@ import type { Chain } from "./chain.ts";
 import type { ChainKind } from "./chain-kinds.ts";
 import type { SimulatedWorld } from "./simulated-world.ts";
 
-/** A JSON-RPC call. */
 export type RpcCall = { id: unknown; method: string; params: readonly unknown[] };
 
-/** How a provider treats whoever asks. */
+/** How a provider responds to requests. */
 export type NodeBehavior =
   | { kind: "honest" }
-  /** So many blocks behind the others. */
+  /** It lags this many blocks behind the others. */
   | { kind: "lags"; lagBlocks: number }
   /**
-   * Each request reaches one of several nodes, of which some are so many blocks behind. Which one it is may
-   * depend on what is asked: the slowest answers all requests for transactions.
+   * Each request reaches one of several nodes, some of which lag by up to this many blocks. The
+   * node may depend on the method: the slowest one handles all transaction requests.
    */
   | { kind: "balances"; lagBlocksMax: number; dependsOnMethod: boolean }
-  /** It serves another chain: nothing of ours is there. */
+  /** It serves another chain, without any of our blocks. */
   | { kind: "serves another chain" }
-  /** It stays on what was the newest block when it began, also where a fork took that away. */
+  /** It stays on the block that was newest at the start, even if a fork orphans that block. */
   | { kind: "stands still"; tip: Block }
   | { kind: "is silent" }
   | { kind: "refuses"; status: number }
   /**
-   * It has forgotten what its blocks held, but of its newest ones. Who asks for what may pay links in older
-   * ones is told all the same, is refused, or hears nothing of them.
+   * It has pruned the content of all but its newest blocks. Requests for payments in older blocks
+   * get the data, an error, or an incomplete result.
    */
   | { kind: "prunes"; retainedBlocks: number; olderBlocks: "told" | "refused" | "left out" }
-  /** It leaves out all logs: of answers, or of blooms as well, or of receipts, too. */
+  /** It omits all logs: from results, also from blooms, or also from receipts. */
   | { kind: "omits logs"; omittedFrom: "answers" | "blooms" | "receipts" }
-  /** It knows of no receipt. */
+  /** It returns no receipts. */
   | { kind: "omits receipts" }
-  /** It holds other blocks than the others, from one on. */
+  /** It has other blocks than the others, starting with this one. */
   | { kind: "renames blocks"; firstBlock: number }
-  /** It tells of transactions that nobody made, with all that proves them. */
+  /** It reports transactions that were never sent, with all their proofs. */
   | { kind: "invents"; forgedTransactions: ReadonlyMap<number, Transaction> }
-  /** It shows some transactions as others than they are, by their hashes, with all that proves them. */
+  /** It alters some transactions, keyed by their hash, with all their proofs. */
   | { kind: "alters"; alteredTransactions: Map<string, Transaction> };
 
-/** What a provider's node does as its program and its settings have it. */
+/** Behavior of a provider's node that depends on its program and its settings. */
 type NodeProgram = {
-  /** Bitcoin's: whether it is Bitcoin Core, which also tells of blocks that lost. */
+  /** Bitcoin only: whether the node is Bitcoin Core, which also returns orphaned blocks. */
   isCore: boolean;
-  /** Bitcoin's: whether of two transactions that spend the same the later one takes the first one's place. */
+  /** Bitcoin only: whether a later transaction replaces an earlier one that spends the same output. */
   acceptsReplacement: boolean;
 };
 
 export type Provider = { host: string; behavior: NodeBehavior; nodeProgram: NodeProgram };
 
-/** What a node refuses with. */
+/** An error response of a node. */
 export class NodeError extends Error {
   readonly code: number;
   constructor(message: string, code = -32_000) {
@@ -57,7 +56,7 @@ export class NodeError extends Error {
   }
 }
 
-/** A chain as one provider sees it, and tells of it. */
+/** A chain as one provider sees and reports it. */
 export type NodeView = {
   kind: ChainKind;
   behavior: NodeBehavior;
@@ -66,15 +65,15 @@ export type NodeView = {
   blocks: readonly Block[];
   getHash: (block: Block) => string;
   getTransactions: (block: Block) => readonly Transaction[];
-  /** Whether it has forgotten what a block held. */
+  /** Returns true if the node has pruned the block's content. */
   isPruned: (block: Block) => boolean;
-  /** Says that something was asked for which it has forgotten. */
+  /** Counts a request for pruned data. */
   countPrunedRequest: () => void;
-  /** Without the blocks that it has forgotten, and as if it had been asked for no others. */
+  /** Returns the blocks that are not pruned, without an error for the others. */
   omitPruned: (blocks: readonly Block[]) => readonly Block[];
 };
 
-/** What a provider sees, as it treats who asks. */
+/** Creates a provider's view of the chain for one set of calls, according to its behavior. */
 export const createNodeView = (
   { chain, kind, world }: { chain: Chain; kind: ChainKind; world: SimulatedWorld },
   { behavior, nodeProgram }: Pick<Provider, "behavior" | "nodeProgram">,
@@ -116,11 +115,10 @@ export const createNodeView = (
   };
 };
 
-/** Whether a node serves another chain than ours. */
 export const servesOtherChain = ({ behavior }: { behavior: NodeBehavior }): boolean =>
   behavior.kind === "serves another chain";
 
-/** The newest block that whoever answers has. */
+/** Returns the newest block of the node that handles the calls. */
 const getVisibleTip = (
   { chain, world }: { chain: Chain; world: SimulatedWorld },
   behavior: NodeBehavior,
@@ -137,18 +135,17 @@ const getVisibleTip = (
   return chain.blockAtDepth(world.random.below(behavior.lagBlocksMax + 1));
 };
 
-/** What a node that alters makes of transactions. */
+/** Returns the transactions as an altering node shows them. */
 export const alterTransactions = (
   transactions: readonly Transaction[],
   { alteredTransactions }: NodeBehavior & { kind: "alters" },
 ): readonly Transaction[] =>
   transactions.map((transaction) => alteredTransactions.get(transaction.hash) ?? transaction);
 
-/** A block by its hash. */
 export const findBlock = (view: NodeView, hash: unknown): Block | undefined =>
   view.blocks.find((block) => view.getHash(block) === hash);
 
-/** A transaction, and the block in which this node has it. */
+/** Finds a transaction, and the block in which this node has it. */
 export const findTransaction = (view: NodeView, hash: unknown) => {
   for (const block of view.blocks) {
     const transaction = view.getTransactions(block).find((candidate) => candidate.hash === hash);

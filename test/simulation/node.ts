@@ -17,15 +17,15 @@ import { handleSolanaCall } from "./solana-node.ts";
 import { type ChainKind, base, tron } from "./chain-kinds.ts";
 import type { SimulatedWorld } from "./simulated-world.ts";
 
-/** The answer of an HTTP request; `never` if it does not come. */
+/** An HTTP response; `never` if none arrives. */
 export type NodeResponse = { traceText: string; status: number; body: string } | "never";
 
 const toQuantity = (value: number): string => `0x${value.toString(16)}`;
 const encodeWord = (value: number): string => value.toString(16).padStart(64, "0");
 
-/** geth's refusal, as EIP-4444 has it. */
+/** geth's error for pruned history (EIP-4444). */
 const createPrunedError = () => new NodeError("pruned history unavailable", 4444);
-/** java-tron's refusal of parameters. */
+/** java-tron's error for invalid parameters. */
 const createInvalidParamsError = (message: string) => new NodeError(message, -32_602);
 const createMethodNotFoundError = (method: string) =>
   new NodeError(`the method ${method} does not exist/is not available`, -32_601);
@@ -35,7 +35,7 @@ const tronBusyResponse = {
 const tronRangeMax = 5_000;
 const zeroBloom = `0x${"0".repeat(512)}`;
 
-/** The HTTP side of a provider: JSON-RPC over the chain as it sees it. */
+/** Handles an HTTP request to a provider: JSON-RPC over the chain as the provider sees it. */
 export const handleNodeRequest = (
   { chain, kind, world }: { chain: Chain; kind: ChainKind; world: SimulatedWorld },
   { behavior, nodeProgram }: Provider,
@@ -216,7 +216,7 @@ const findLogs = (view: NodeView, filter: LogFilter): unknown => {
   );
 };
 
-/** What strangers wrote beside a payment, in a contract that nobody asks for. */
+/** A log of unrelated data beside a payment, from a contract that is never queried. */
 const createPaddingLog = (bytes: number): ChainLog => ({
   address: `0x${"5a".repeat(20)}`,
   topics: [],
@@ -316,7 +316,7 @@ const countSentTransactions = (view: NodeView, address: string, toBlock: number)
 const catalogue = loadCatalogue();
 const decimalsSelector = "0x313ce567";
 
-/** A token's decimals, or its symbol as an ABI string. */
+/** Returns a token's decimals, or its symbol as an ABI string. */
 const callTokenMethod = (kind: ChainKind, { to, data }: { to: string; data: string }): string => {
   const matchedToken = kind.tokens.find((candidate) => candidate.nodeAddress === to.toLowerCase());
   const token = matchedToken === undefined ? undefined : catalogue.findToken(matchedToken.id);

@@ -25,13 +25,13 @@ const originals = {
   end: prototype["end"] as SessionFunction,
 };
 
-/** A session as it is seen from here. */
+/** A Postgres session as the simulation tracks it. */
 type Session = { simProcess: SimProcess; pid: number; isInTransaction: boolean };
 
 const sessions = new WeakMap<Client, Session>();
-/** The sessions that listen: each service has a schema and a channel of its own. */
+/** The sessions that listen. Each service has its own schema and channel. */
 const listeningClients = new WeakSet<Client>();
-/** Whose sessions those are whose commit nobody waits for any more, until they have committed. */
+/** Owns the sessions with a late commit that no process waits for, until the commit is done. */
 const lateCommitProcess: SimProcess = { name: "Postgres", isDead: false, clients: new Set() };
 /** All processes that have had a session. */
 const connectedProcesses = new Set<SimProcess>();
@@ -40,10 +40,10 @@ const sessionEndMsMax = 30_000;
 
 const realSetTimeout = globalThis.setTimeout;
 
-/** Between the services' code and their sessions: each statement waits for the world's leave. */
+/** Intercepts the services' sessions: each statement waits until the world schedules it. */
 export const postgresSeam = {
   world: undefined as SimulatedWorld | undefined,
-  /** The superuser's session, by which the world looks at the others. */
+  /** The superuser's session, which monitors the other sessions. */
   monitorClient: undefined as Client | undefined,
 
   install: (): void => {
@@ -51,8 +51,8 @@ export const postgresSeam = {
   },
 
   /**
-   * Which sessions wait for a lock, where each of them waits for one that does not: of those that wait
-   * for one another Postgres will end one.
+   * Returns the sessions that wait for a lock. Returns none while a deadlock exists, as Postgres
+   * will end one of its sessions.
    */
   findBlockedSessions: async (): Promise<ReadonlyMap<number, LockWait>> => {
     const rows = await queryAsMonitor(
@@ -73,13 +73,13 @@ export const postgresSeam = {
     return deadlocked.size > 0 ? new Map() : blockedSessions;
   },
 
-  /** Whether some commit, whose locks others may wait for, is yet to take effect. */
+  /** Returns true if a late commit, which may hold locks, is still pending. */
   hasLateCommit: (): boolean => lateCommitProcess.clients.size > 0,
 
-  /** Ends what is yet to be committed: before whatever nobody could do beside it. */
+  /** Cancels late commits before an action that must not run in parallel with them. */
   terminateLateCommits: (): Promise<void> => postgresSeam.terminateSessions(lateCommitProcess),
 
-  /** Cuts all sessions of a process that was killed; ends once Postgres has undone their work. */
+  /** Terminates all sessions of a killed process; resolves once Postgres has rolled back their work. */
   terminateSessions: async (simProcess: SimProcess): Promise<void> => {
     for (const client of simProcess.clients) {
       detachSocket(client);
@@ -118,7 +118,7 @@ const waitUntilGone = async (pid: number): Promise<void> => {
 const getConnection = (client: Client): EventEmitter & { stream: Socket } =>
   (client as unknown as { connection: EventEmitter & { stream: Socket } }).connection;
 
-/** What comes over a socket of a process that is no more reaches nobody. */
+/** Drops everything that arrives on a socket of a dead process. */
 const detachSocket = (client: Client): void => {
   const { stream } = getConnection(client);
   for (const name of ["data", "error", "end", "close"]) stream.removeAllListeners(name);
@@ -145,7 +145,7 @@ function connect(this: Client): Promise<void> {
         try {
           await originals.connect.call(this);
           await originals.query.call(this, settings);
-          // What others tell comes when the world lets it, not when the socket brings it.
+          // Notifications arrive when the world schedules them, not when the socket receives them.
           getConnection(this).removeAllListeners("notification");
           connectedProcesses.add(simProcess);
           sessions.set(this, { simProcess, pid: getPid(this), isInTransaction: false });
@@ -218,7 +218,7 @@ function query(this: Client, ...args: unknown[]): Promise<unknown> {
 
 const getServiceName = ({ name }: SimProcess): string => name.split(" ", 1)[0] ?? "";
 
-/** A notification reaches each session of the service that listens, some time later. */
+/** Schedules a notification for each listening session of the service. */
 const notifyListeners = (world: SimulatedWorld, notifyingProcess: SimProcess): void => {
   for (const simProcess of connectedProcesses) {
     if (simProcess.isDead) connectedProcesses.delete(simProcess);
@@ -241,8 +241,8 @@ const notifyListeners = (world: SimulatedWorld, notifyingProcess: SimProcess): v
 const locksMax = 2 ** 31 - 1;
 
 /**
- * Names of one kind share a few locks, and most names are drawn anew each time that a seed is played:
- * two must not wait for each other by chance.
+ * Lock names of one kind share a few locks, and most names differ each time that a seed is
+ * replayed. Spreads them, so that two do not wait for each other by chance.
  */
 const spreadAdvisoryLocks = ([firstArgument, secondArgument]: unknown[], text: string): void => {
   const values =
@@ -252,21 +252,21 @@ const spreadAdvisoryLocks = ([firstArgument, secondArgument]: unknown[], text: s
   if (Array.isArray(values) && /abs\(hashtext\(name\) % \$1\)/.test(text)) values[0] = locksMax;
 };
 
-/** Nobody hears of a lost connection while a pool is opened: there it ends the process. */
+/** While a pool connects, a lost connection has no error handler and ends the process. */
 const getCrashPoints = (client: Client, text: string): readonly CrashPoint[] => {
   if (client.listenerCount("error") === 0) return ["crash before", "crash after"];
   const crashPoints = ["fail before", "fail after", "crash before", "crash after"] as const;
   return text.startsWith("COMMIT") ? [...crashPoints, "late"] : crashPoints;
 };
 
-/** What the deadline of a statement says. */
+/** Returns the error of a statement timeout. */
 const createTimeoutError = (): Error =>
   Object.assign(new Error("the database was silent"), { code: "ETIMEDOUT" });
 
-/** Less than a statement waits: whoever waits for this one's locks gets them. */
+/** Shorter than a statement's timeout, so that statements waiting for the commit's locks succeed. */
 const lateMsMax = 4_000;
 
-/** Postgres has the commit, and is slow: it takes effect some time later, whoever lives by then. */
+/** Schedules a slow commit: it takes effect some time later, whichever processes are alive then. */
 const scheduleLateCommit = (world: SimulatedWorld, client: Client, args: unknown[]): void => {
   const pid = getPid(client);
   lateCommitProcess.clients.add(client);
@@ -302,7 +302,7 @@ async function end(this: Client): Promise<void> {
   world.markLocksReleased();
 }
 
-/** The session ends, as where the network or the server fails, unless its own process has ended it before. */
+/** Terminates a session, as a network or server failure does, unless its process has already ended it. */
 const dropSession = async (client: Client, { clients }: SimProcess, pid: number): Promise<void> => {
   if (!clients.has(client)) return;
   const endPromise = new Promise((resolve) => {
@@ -325,7 +325,7 @@ const describeError = (error: unknown): string => {
   return code ?? message.slice(0, 60);
 };
 
-/** Whether a statement that succeeded may have let go of locks; keeps whether a transaction is open. */
+/** Returns true if a successful statement may have released locks; tracks whether a transaction is open. */
 const mayReleaseLocks = (session: Session, text: string): boolean => {
   if (/^(?:START TRANSACTION|BEGIN)/.test(text)) {
     session.isInTransaction = true;

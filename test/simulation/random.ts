@@ -1,18 +1,21 @@
-/** The one source of chance in a run: every choice is drawn from it, so a seed replays a run. */
+/** The only source of randomness in a run: every choice is drawn from it, so a seed replays a run. */
 export type Random = {
-  /** From 0 to 1, without 1. */
+  /** Returns a number from 0 (inclusive) to 1 (exclusive). */
   next(): number;
-  /** A whole number from 0 to `below` - 1. */
+  /** Returns an integer from 0 to `bound` - 1. */
   below(bound: number): number;
-  /** True with this probability. */
+  /** Returns true with this probability. */
   chance(probability: number): boolean;
-  /** One of a list that is not empty. */
+  /** Returns one item of a non-empty list. */
   pick<T>(items: readonly T[]): T;
 };
 
 const range = 2 ** 32;
 
-/** sfc32 by Chris Doty-Humphrey, which passes PractRand: 128 bits of state, all from one number. */
+/**
+ * Implements sfc32 by Chris Doty-Humphrey, which passes PractRand: 128 bits of state, seeded from
+ * one number.
+ */
 export const createRandom = (seed: number): Random => {
   let [a, b, c, counter] = [0x9e3779b9, Math.trunc(seed / range), seed >>> 0, 1];
   const nextUint32 = (): number => {

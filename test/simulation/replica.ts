@@ -27,7 +27,7 @@ export const migrations = {
   "webhook-dispatcher": webhookDispatcherMigration,
 };
 
-/** What every process of an episode stands on. */
+/** The dependencies of every process of an episode. */
 export type ReplicaContext = {
   world: SimulatedWorld;
   bus: SimBus;
@@ -35,7 +35,7 @@ export type ReplicaContext = {
   requestIntrospection: ServiceContext["requestIntrospection"];
   catalogue: ServiceContext["catalogue"];
   env: Readonly<Record<ServiceName, Readonly<Record<string, string>>>>;
-  /** What a service logs as a warning or worse; not part of what is replayed. */
+  /** Receives log lines of level warn or higher; they are not part of the replay. */
   onLogLine: (line: string) => void;
 };
 
@@ -43,7 +43,7 @@ export type ReplicaContext = {
 export type Replica = {
   name: ServiceName;
   simProcess: SimProcess;
-  /** Its faces, once it has started; undefined before that, and where it could not. */
+  /** Its public and internal listeners; undefined before the start and if it failed. */
   app: RequestListener | undefined;
   internalApp: RequestListener | undefined;
   hasFailed: boolean;
@@ -70,7 +70,7 @@ const createService = (
   }
 };
 
-/** Starts a process; it is up once its `app` is there. */
+/** Starts a process; it is running once its `app` is set. */
 export const startReplica = (
   replicaContext: ReplicaContext,
   name: ServiceName,

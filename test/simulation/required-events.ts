@@ -1,4 +1,4 @@
-/** What must happen at least once in a run, or the run shows less than it claims. */
+/** Events that must happen at least once in a run; otherwise it proves less than it claims. */
 const requiredEvents = [
   /^crash of links-api/,
   /^crash of settlement-listener/,
@@ -40,6 +40,6 @@ const requiredEvents = [
   /^webhooks refused/,
 ];
 
-/** The kinds of trouble that did not happen in a run, by the counts of the run. */
+/** Returns the kinds of trouble that are missing from a run's counts. */
 export const listMissingEvents = (counts: ReadonlyMap<string, number>): readonly RegExp[] =>
   requiredEvents.filter((pattern) => ![...counts.keys()].some((event) => pattern.test(event)));

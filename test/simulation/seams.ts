@@ -9,16 +9,19 @@ import {
   waitForever,
 } from "./simulated-world.ts";
 
-/** What strangers answer: nodes of a chain, and receivers of webhooks. */
+/** Scripted external systems: nodes of a chain, and webhook receivers. */
 export type Adversaries = {
-  /** A word for the trace, and the status; undefined: no connection; `never`: it says nothing. */
+  /**
+   * Returns a text for the trace, and the status; undefined for a failed connection, `never` for no
+   * response.
+   */
   receiveWebhook: (call: {
     origin: string;
     path: string;
     headers: Readonly<Record<string, string>>;
     body: string;
   }) => { traceText: string; status: number | undefined | "never" };
-  /** A node's answer to a JSON-RPC request; `never` if it says nothing. */
+  /** Returns a node's response to a JSON-RPC request; `never` for no response. */
   handleRpcRequest: (
     host: string,
     body: string,
@@ -29,13 +32,13 @@ type SimulationScope = { world: SimulatedWorld; adversaries: Adversaries };
 
 let scope: SimulationScope | undefined;
 
-/** Sets the world that the replaced parts of the machine belong to from now on. */
+/** Sets the world that handles all intercepted calls from now on. */
 export const setScope = (nextScope: SimulationScope | undefined): void => {
   scope = nextScope;
   postgresSeam.world = nextScope?.world;
 };
 
-/** A timer of a process: it goes by the world's clock. */
+/** A process's timer, driven by the world's clock. */
 class WorldTimer {
   cancel: () => void = () => {};
   ref() {
@@ -126,7 +129,7 @@ const sleep = (ms = 0, value?: unknown): Promise<unknown> => {
   });
 };
 
-/** Others' turn: it holds the world still, so that nothing goes on meanwhile. */
+/** Yields to the event loop while the world is paused, so that nothing else runs meanwhile. */
 const nextTurn = (value?: unknown): Promise<unknown> => {
   const caller = getCaller();
   const waitForTurn = () => originals.nextTurn(value);
@@ -142,7 +145,7 @@ const createTimeoutSignal = (ms: number): AbortSignal => {
   return controller.signal;
 };
 
-/** Questions to nodes of a chain end here: nobody else is asked by `fetch`. */
+/** Handles requests to a chain's nodes; `fetch` is used for nothing else. */
 const fetchFromNode = (input: URL, init: RequestInit = {}): Promise<Response> => {
   const caller = getCaller();
   if (caller === undefined) return originals.fetch(input, init);
@@ -153,7 +156,7 @@ const fetchFromNode = (input: URL, init: RequestInit = {}): Promise<Response> =>
   const rejectAborted = () => reject(signal?.reason);
   if (signal?.aborted === true) rejectAborted();
   signal?.addEventListener("abort", rejectAborted, { once: true });
-  // Otherwise the signal keeps a response of megabytes until its timer fires.
+  // Otherwise the signal retains a response of several megabytes until its timer fires.
   const respond = (response: Response) => {
     signal?.removeEventListener("abort", rejectAborted);
     resolve(response);
@@ -182,7 +185,7 @@ const fetchFromNode = (input: URL, init: RequestInit = {}): Promise<Response> =>
   return promise;
 };
 
-/** What undici's handlers know of a call under way. */
+/** The controller of a call, as undici's handlers expect it. */
 class CallController {
   aborted = false;
   reason: Error | null = null;
@@ -207,7 +210,7 @@ class CallController {
   }
 }
 
-/** Webhooks end here, above the sockets: the receivers are scripted. */
+/** Handles webhooks above the sockets: the receivers are scripted. */
 const dispatch = function (
   this: Agent,
   options: Dispatcher.DispatchOptions,
@@ -256,9 +259,9 @@ const dispatch = function (
 };
 
 /**
- * Replaces, in this process and for good, what a process asks of its machine: timers, chance, sockets to
- * strangers, and the sessions of Postgres. Code that belongs to no process of the simulation gets the
- * real thing.
+ * Replaces, in this process and permanently, everything that a service gets from its machine:
+ * timers, randomness, sockets to external systems, and Postgres sessions. Code outside the
+ * simulated processes gets the originals.
  */
 export const installSeams = (): void => {
   const {

@@ -1,13 +1,13 @@
-/** A seed that is known to catch faults, or to play what others do not. */
+/** A seed known to catch faults, or to cover a rare scenario. */
 export type FixedSeed = {
   seed: number;
   /** The planted faults in `test/faults/simulation` that this seed catches. */
   caughtFaults?: readonly string[];
-  /** What the episode plays, where the seed catches no planted fault. */
+  /** What the episode covers, if the seed catches no planted fault. */
   scenario?: string;
 };
 
-/** The seeds that `npm test` plays, in this order. They catch every planted fault at least once. */
+/** The seeds that `npm test` runs, in this order. Together they catch every planted fault. */
 export const fixedSeeds: readonly FixedSeed[] = [
   {
     seed: 27,
@@ -72,7 +72,7 @@ export const fixedSeeds: readonly FixedSeed[] = [
   },
 ];
 
-/** Further seeds for `npm run test:all`. */
+/** Additional seeds for `npm run test:all`. */
 export const soakSeeds: readonly FixedSeed[] = [
   { seed: 90194, scenario: "a notice settles as expired before the chain's own report counts" },
   {

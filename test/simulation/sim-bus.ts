@@ -26,14 +26,14 @@ type Member = {
   isStopped: boolean;
 };
 
-/** A group's reading of one partition, by the member that has it now. */
+/** A partition assigned to one member of a group. */
 type PartitionAssignment = TopicPartition & {
   member: Member;
-  /** Where it reads next; undefined until its group's own position has been read. */
+  /** The next offset to read; undefined until the group's stored position has been read. */
   position: number | undefined;
-  /** Whose offsets its records have. */
+  /** The log to which the offsets belong. */
   log: PartitionLog | undefined;
-  /** Another record than the one that was applied lies before its position. */
+  /** The record before its position is not the one that was applied. */
   isLogLost: boolean;
   isBusy: boolean;
   failureCount: number;
@@ -50,16 +50,16 @@ type Group = {
 
 const toPartitionKey = ({ topic, partition }: TopicPartition): string => `${topic}/${partition}`;
 
-/** What the bus shows to whoever watches the world. */
+/** Receives the bus events that the model tracks. */
 export type BusObserver = {
   onPublished: (record: OutgoingRecord) => void;
-  /** It may have been heard before. */
+  /** The record may have been consumed before. */
   onLost: (record: ReceivedRecord) => void;
 };
 
 /**
- * A broker of the simulation's own: it keeps the bus' contract and nothing beyond. Records of a key stay
- * in order and come at least once; between keys, groups and members anything may happen.
+ * Creates a simulated broker with exactly the guarantees of the bus. Records with the same key stay
+ * in order and are delivered at least once; between keys, groups and members any order is possible.
  */
 export const createSimBus = (world: SimulatedWorld, observer: BusObserver) => {
   const logs = new Map<string, ReceivedRecord[]>();
@@ -68,7 +68,7 @@ export const createSimBus = (world: SimulatedWorld, observer: BusObserver) => {
   const visibleAtMs = new WeakMap<ReceivedRecord, number>();
   let isBrokerDown = false;
   let lagMsMax = 0;
-  /** One group receives the records of one topic so much later. */
+  /** Delays one topic's records for one group. */
   let delay: { group: string; topic: string; ms: number } | undefined;
   let clusterNumber = 1;
 
@@ -80,7 +80,10 @@ export const createSimBus = (world: SimulatedWorld, observer: BusObserver) => {
     return log;
   };
 
-  /** By a key's first appearance: its text is drawn, and must choose nothing. */
+  /**
+   * Assigns partitions by a key's first appearance: keys are not drawn from the seed, so their text
+   * must not matter.
+   */
   const findPartition = (key: string): number => {
     const knownPartition = partitionsByKey.get(key) ?? partitionsByKey.size % partitionCount;
     partitionsByKey.set(key, knownPartition);
@@ -108,7 +111,7 @@ export const createSimBus = (world: SimulatedWorld, observer: BusObserver) => {
     log.push(record);
   };
 
-  /** How many records from a place on a group's consumers can see by now. */
+  /** Returns how many records after an offset a group's consumers can see now. */
   const countVisible = (
     group: string,
     topicPartition: TopicPartition,
@@ -152,7 +155,8 @@ export const createSimBus = (world: SimulatedWorld, observer: BusObserver) => {
           };
           if (isBrokerDown) return rejectPublish("the broker is away");
           if (crashPoint === "fail before") return rejectPublish("kept nothing");
-          // Some of a batch may have been kept, in some partitions whole, in others not.
+          // Some partitions may have stored their part of a batch completely, and one may have
+          // stored nothing.
           const isStored = (record: OutgoingRecord) =>
             crashPoint !== "fail after" ||
             record.sendToEveryPartition === true ||
@@ -170,7 +174,7 @@ export const createSimBus = (world: SimulatedWorld, observer: BusObserver) => {
     for (const assignment of group.assignments) rewind(group, assignment);
   };
 
-  /** Shares the partitions of a group's topics among its members anew. */
+  /** Reassigns the partitions of a group's topics to its members. */
   const rebalance = (group: Group): void => {
     for (const assignment of group.assignments) {
       assignment.revocation.abort("rebalanced");
@@ -205,8 +209,8 @@ export const createSimBus = (world: SimulatedWorld, observer: BusObserver) => {
   };
 
   /**
-   * Puts a member where its group's position says, as long as the log has that; at the beginning where it
-   * has not. A group without positions is where it was written down to be.
+   * Returns the group's stored position if the log still has it, otherwise the beginning. A group
+   * without a position store continues at its committed offset.
    */
   const findPosition = async (group: Group, assignment: PartitionAssignment): Promise<Position> => {
     const { member, partition, topic } = assignment;
@@ -289,7 +293,8 @@ export const createSimBus = (world: SimulatedWorld, observer: BusObserver) => {
       } else {
         assignment.failureCount = 0;
         assignment.position = startOffset + handledCount;
-        // A place that is not written down yet is lost with its member: what follows comes again.
+        // An uncommitted offset is lost with its member: the records after the last commit are
+        // delivered again.
         if (commitsImmediately && !assignment.revocation.signal.aborted) {
           group.committed.set(toPartitionKey(assignment), assignment.position);
         }
@@ -311,7 +316,7 @@ export const createSimBus = (world: SimulatedWorld, observer: BusObserver) => {
   };
 
   return {
-    /** The bus as a process sees it. */
+    /** Returns the bus as a process sees it. */
     createBus: (simProcess: SimProcess): Bus => ({
       sendTimeoutMs: 2_000,
       pollMs: 1_000,
@@ -338,7 +343,7 @@ export const createSimBus = (world: SimulatedWorld, observer: BusObserver) => {
       },
       close: async () => {},
     }),
-    /** The records that could be handed over now, as things that may happen next. */
+    /** Returns the batches that can be delivered now, as possible next steps. */
     listDeliverableBatches: (): readonly { description: string; deliver: () => void }[] =>
       [...groups].flatMap(([name, group]) =>
         group.assignments
@@ -355,12 +360,14 @@ export const createSimBus = (world: SimulatedWorld, observer: BusObserver) => {
             deliver: () => deliverBatch(group, assignment),
           })),
       ),
-    /** A member of some group goes and comes: everybody reads on from what was written down. */
+    /**
+     * Rebalances a random group, as if a member left and rejoined: all continue at their committed
+     * offsets.
+     */
     rebalanceRandomGroup: (): void => {
       const nonEmptyGroups = [...groups.values()].filter(({ members }) => members.length > 0);
       if (nonEmptyGroups.length > 0) rebalance(world.random.pick(nonEmptyGroups));
     },
-    /** A process was killed: its members are gone. */
     removeProcess: (simProcess: SimProcess): void => {
       for (const group of groups.values()) {
         for (const member of group.members.filter(
@@ -373,15 +380,15 @@ export const createSimBus = (world: SimulatedWorld, observer: BusObserver) => {
       isBrokerDown = value;
     },
     isBrokerDown: () => isBrokerDown,
-    /** From now on consumers see what is kept up to so much later. */
+    /** Sets the maximum delay after which consumers see new records. */
     setLag: (value: number): void => {
       lagMsMax = value;
     },
-    /** From now on a group receives a topic so much later; undefined: none does. */
+    /** Sets the delay of one topic for one group; undefined removes it. */
     setDelay: (value: { group: string; topic: string; ms: number } | undefined): void => {
       delay = value;
     },
-    /** The broker is another one, or has forgotten the newest records: all join it anew. */
+    /** Replaces the cluster, or loses the newest records of each log; all members rejoin. */
     truncateLogs: (): void => {
       const isNewCluster = world.random.chance(0.5);
       if (isNewCluster) clusterNumber += 1;
@@ -394,7 +401,7 @@ export const createSimBus = (world: SimulatedWorld, observer: BusObserver) => {
         rebalance(group);
       }
     },
-    /** Whether each group has handled all there is. */
+    /** Returns true if each group has processed all records. */
     isFullyConsumed: (): boolean =>
       [...groups.values()].every((group) =>
         group.assignments.every(

@@ -11,32 +11,32 @@ import { installSeams } from "./seams.ts";
 export type SimulationResult = {
   episodes: number;
   steps: number;
-  /** What happened how often, by kind. */
+  /** How often each kind of event happened. */
   counts: ReadonlyMap<string, number>;
-  /** What each episode came to, in order. */
+  /** The digest of each episode, in order. */
   digests: readonly string[];
-  /** The first episode in which something was found; undefined if nothing was. */
+  /** The first episode with a finding; undefined if there is none. */
   failedEpisode: EpisodeResult | undefined;
 };
 
 type Options = {
-  /** One episode for each, in order. */
+  /** The seeds of the episodes, in order. */
   seeds: Iterable<number>;
-  /** Whether to play the next seed. By default the run ends with the seeds. */
+  /** Whether to run the next seed. By default the run ends with the seeds. */
   shouldContinue?: (progress: Omit<SimulationResult, "digests" | "failedEpisode">) => boolean;
-  /** Plays the remaining seeds also after an episode that finds something. */
+  /** Runs the remaining seeds even after an episode with a finding. */
   continuesAfterFinding?: boolean;
-  /** Hears every line of every episode. */
+  /** Receives every trace line of every episode. */
   onTraceLine?: (line: string) => void;
-  /** Whether to end in the middle of an episode, which then counts for nothing. */
+  /** Whether to stop within an episode, whose result is then discarded. */
   shouldStop?: () => boolean;
   onEpisodeEnd?: (result: EpisodeResult) => void;
 };
 
-/** Sessions of this database find deadlocks fast, and wait for no disk. */
+/** Sessions of this database detect deadlocks quickly and do not wait for the disk. */
 const databaseSettings = ["deadlock_timeout = '1ms'", "synchronous_commit = off"];
 
-/** Seeds without end, `stride` apart; with `chainId` only those that play that chain. */
+/** Generates endless seeds, `stride` apart; with `chainId`, only seeds of that chain. */
 export function* seedsFrom(
   firstSeed: number,
   { chainId, stride = 1 }: { chainId?: string | undefined; stride?: number } = {},
@@ -49,8 +49,8 @@ export function* seedsFrom(
 const shardExpression = "abs(hashtext(applied_ids[1]) % 8)";
 
 /**
- * Which share of a day a payment adds to is chosen by its id, which is drawn anew each time that a seed is
- * played: here all add to the same one, and two wait for each other always, not by chance.
+ * A payment's id selects the shard of a day's overview, and ids differ each time that a seed is
+ * replayed. Uses a single shard, so that two payments always wait for each other, not by chance.
  */
 const disableOverviewSharding = async (admin: Client): Promise<void> => {
   const { rows } = await admin.query<{ source: string }>(
@@ -63,11 +63,12 @@ const disableOverviewSharding = async (admin: Client): Promise<void> => {
 };
 
 /**
- * Where a row lies decides where it stands in what is claimed at once. A vacuum would make room whenever
- * it comes, and so would whoever looks on from this very database: `monitorClient` is in another one.
+ * The physical position of a row affects the order in which batches are claimed. A vacuum frees
+ * space at unpredictable times, and a monitor in this database would delay it; so `monitorClient`
+ * uses another database.
  */
 const disableAutovacuum = async (admin: Client): Promise<void> => {
-  // A vacuum of a catalog makes statements wait at a moment that no seed determines.
+  // A vacuum of a catalog would block statements at a moment that no seed determines.
   await admin.query("SET allow_system_table_mods = on");
   const { rows } = await admin.query<{ name: string }>(
     `SELECT oid::regclass AS name FROM pg_class
@@ -78,7 +79,7 @@ const disableAutovacuum = async (admin: Client): Promise<void> => {
     await admin.query(`ALTER TABLE ${name} SET (autovacuum_enabled = off)`);
 };
 
-/** Plays episode after episode over one database of its own, until one finds something. */
+/** Runs episodes on one database of its own, until one has a finding. */
 export const simulate = async ({
   shouldContinue = () => true,
   onTraceLine,
@@ -128,7 +129,7 @@ export const simulate = async ({
 
 const traceLinesShown = 60;
 
-/** What was found, what happened just before it, and how to see it again. */
+/** Formats a finding: the events before it, the violation, and how to reproduce it. */
 export const formatFinding = ({ finding, traceLines, logLines, seed }: EpisodeResult): string =>
   [
     ...traceLines.slice(-traceLinesShown),

@@ -4,10 +4,10 @@ import type { Client } from "pg";
 import type { Clock } from "@payment-links/runtime";
 import type { Random } from "./random.ts";
 
-/** A process of the simulation: what its code asks of the outside carries its name. */
+/** A simulated process; every intercepted call carries it. */
 export type SimProcess = { name: string; isDead: boolean; clients: Set<Client> };
 
-/** What becomes of an act; how it is carried out is the seam's own. */
+/** What happens to an action; each seam implements it. */
 export type CrashPoint =
   | "pass"
   | "fail before"
@@ -16,22 +16,22 @@ export type CrashPoint =
   | "crash after"
   | "late";
 
-/** Something that would happen next, once the scheduler lets it. */
+/** An action that runs once the scheduler picks it. */
 export type PendingAction = {
   simProcess: SimProcess | undefined;
   kind: string;
-  /** For the trace: nothing that is drawn from elsewhere than the seed, such as an id. */
+  /** Text for the trace. Must not contain values that the seed does not determine, such as ids. */
   description: string;
   crashPoints: readonly CrashPoint[];
-  /** The session of a statement, which may come to wait for a lock. */
+  /** Returns the backend pid of a statement's session, which may wait for a lock. */
   pid?: () => number;
-  /** Ends such a wait, as a statement's timeout does. */
+  /** Cancels such a wait, as a statement timeout does. */
   cancel?: () => Promise<unknown>;
-  /** Does it; answers how its result is handed over, later, and a word for the trace. */
+  /** Performs the action. Returns a text for the trace, and a function that delivers the result later. */
   perform: (crashPoint: CrashPoint) => Promise<ActionResult>;
 };
 
-/** `releases` says that others may have waited for just this. */
+/** `releasesLocks` says that other actions may have waited for this one. */
 export type ActionResult = { traceText: string; deliver: () => void; releasesLocks?: boolean };
 
 type StartedAction = {
@@ -43,20 +43,20 @@ type StartedAction = {
 
 type Timer = { atMs: number; simProcess: SimProcess; fire: () => void };
 
-/** Whose code is running. */
+/** The process whose code is running. */
 const processStorage = new AsyncLocalStorage<SimProcess>();
 
-/** The process whose code asks, if it is one of the simulation. */
+/** Returns the simulated process whose code is running, if any. */
 export const currentProcess = (): SimProcess | undefined => processStorage.getStore();
 
-/** Runs code as a process of the simulation does. */
+/** Runs code as a simulated process. */
 export const runAs = <Result>(simProcess: SimProcess, work: () => Result): Result =>
   processStorage.run(simProcess, work);
 
-/** Never settles: what a process that was killed waits for. */
+/** Returns a promise that never settles, for the code of a killed process. */
 export const waitForever = <T>(): Promise<T> => new Promise<T>(() => {});
 
-/** The real ones, taken before anything is replaced. */
+/** The original functions, captured before they are replaced. */
 const { setImmediate: realImmediate, setTimeout: realTimeout } = globalThis;
 
 const idleTurns = 4;
@@ -64,18 +64,18 @@ const lockCheckMsMin = 2;
 const stuckMsMax = 60_000;
 const traceLinesMax = 400;
 
-/** A session's wait for a lock: for a row's, or one that has but a name. */
+/** A session's wait for a row lock or an advisory lock. */
 export type LockWait = { blockedBy: readonly number[]; isForRow: boolean };
 
-/** Which backends wait for a lock, and have for long enough that no deadlock is to be found. */
+/** Returns the backends that wait for a lock and have waited long enough to rule out a deadlock. */
 export type FindBlockedSessions = () => Promise<ReadonlyMap<number, LockWait>>;
 
 export type SimulatedWorld = ReturnType<typeof createSimulatedWorld>;
 
 /**
- * One scheduler for all that happens. Code of the product runs until each part of it waits for the
- * world: for a statement, a timer, an answer. Then one of these acts is chosen and carried out, and so
- * on. So nothing happens at the same time as anything else, and the seed decides the order.
+ * Creates the scheduler of all events. The product's code runs until each part of it waits for the
+ * world: for a statement, a timer or a response. Then one pending action is picked and performed,
+ * and so on. Nothing runs in parallel, and the seed decides the order.
  */
 export const createSimulatedWorld = (
   random: Random,
@@ -87,7 +87,10 @@ export const createSimulatedWorld = (
   let steps = 0;
   const externalWork = new Set<Promise<unknown>>();
   let hasReleasedLocks = false;
-  /** How long an act takes on this machine, which others may load: locks are looked at after longer. */
+  /**
+   * The usual duration of an action on this machine, which may be busy: lock checks wait for a
+   * multiple of it.
+   */
   let usualActionMs = 1;
   const pendingActions = new Set<PendingAction>();
   const timers = new Set<Timer>();
@@ -114,7 +117,7 @@ export const createSimulatedWorld = (
       realTimeout(resolve, ms);
     });
 
-  /** Ends once no code runs any more without waiting for the world. */
+  /** Resolves once all code waits for the world. */
   const waitUntilIdle = async (): Promise<void> => {
     for (let turns = 0; turns < idleTurns; turns += 1) {
       const activityBefore = activityCount;
@@ -144,7 +147,7 @@ export const createSimulatedWorld = (
     timer.fire();
   };
 
-  /** The parts of the world that may go on: acts that wait, and timers whose time has come. */
+  /** Returns what can run next: pending actions and due timers. */
   const listRunnable = (): readonly (PendingAction | Timer)[] => [
     ...pendingActions,
     ...[...timers].filter((timer) => timer.atMs <= nowMs),
@@ -152,7 +155,7 @@ export const createSimulatedWorld = (
 
   const isFinished = (startedAction: StartedAction): boolean => startedAction.result !== undefined;
 
-  /** Waits until each statement under way has ended or waits for a lock. */
+  /** Waits until each running statement has finished or waits for a lock. */
   const waitUntilDoneOrBlocked = async (
     actionsToAwait: readonly StartedAction[],
   ): Promise<void> => {
@@ -186,7 +189,7 @@ export const createSimulatedWorld = (
     }
   };
 
-  /** Whoever hears its outcome may end a session, for whose locks the next one has waited. */
+  /** Delivering a result may end a session whose locks another action waits for. */
   const waitAfterLockRelease = async (): Promise<void> => {
     if (hasReleasedLocks) await waitUntilDoneOrBlocked([...startedActions]);
     hasReleasedLocks = false;
@@ -207,8 +210,8 @@ export const createSimulatedWorld = (
   };
 
   /**
-   * Of two that wait for one row Postgres lets either go first, once that has changed: where one waits
-   * already, another runs out of time.
+   * When a row changes, Postgres wakes its waiters in any order. Keeps one waiter per row: cancels
+   * a second one, as if it had timed out.
    */
   const cancelSecondWait = async (startedAction: StartedAction): Promise<void> => {
     const otherActions = [...startedActions].filter(
@@ -283,7 +286,7 @@ export const createSimulatedWorld = (
     removeTimer: (timer: Timer) => {
       timers.delete(timer);
     },
-    /** Holds the world still while something of the machine's own is under way. */
+    /** Pauses the world while real work runs. */
     pauseWhile: async <Result>(work: () => Promise<Result>): Promise<Result> => {
       const workPromise = work();
       externalWork.add(workPromise);
@@ -298,12 +301,12 @@ export const createSimulatedWorld = (
     advance: (byMs: number): void => {
       nowMs += byMs;
     },
-    /** When the next timer is due; undefined without one. */
+    /** Returns when the next timer is due; undefined if there is none. */
     nextTimerMs: (): number | undefined => {
       const dueTimes = [...timers].map(({ atMs }) => atMs);
       return dueTimes.length === 0 ? undefined : Math.min(...dueTimes);
     },
-    /** Lets one part of the world go on. `decide` says what becomes of an act. */
+    /** Runs one action or timer. `chooseCrashPoint` decides what happens to an action. */
     runStep: async (
       chooseCrashPoint: (action: PendingAction) => CrashPoint,
       killProcess: (simProcess: SimProcess) => Promise<void>,
@@ -331,13 +334,13 @@ export const createSimulatedWorld = (
       await deliverResults();
       await waitUntilIdle();
     },
-    /** Forgets all that a process waits for: none of it will happen. */
+    /** Discards everything that a process waits for. */
     cancelPending: (simProcess: SimProcess): void => {
       for (const action of pendingActions)
         if (action.simProcess === simProcess) pendingActions.delete(action);
       for (const timer of timers) if (timer.simProcess === simProcess) timers.delete(timer);
     },
-    /** A session has ended, for whose locks others may have waited. */
+    /** Called when a session has ended whose locks others may have waited for. */
     markLocksReleased: (): void => {
       hasReleasedLocks = true;
     },

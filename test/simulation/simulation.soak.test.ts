@@ -5,7 +5,7 @@ import { simulate, formatFinding } from "./simulate.ts";
 const testMsMax = 60 * 60_000;
 
 test(
-  "the simulation finds nothing with further fixed seeds",
+  "the simulation finds nothing with more fixed seeds",
   async () => {
     const { digests, failedEpisode } = await simulate({ seeds: soakSeeds.map(({ seed }) => seed) });
     if (failedEpisode !== undefined) throw new Error(formatFinding(failedEpisode));

@@ -9,7 +9,7 @@ const testMsMax = 30 * 60_000;
 
 describe("the simulation", () => {
   test(
-    "finds nothing with its fixed seeds, which play every kind of trouble",
+    "finds nothing with its fixed seeds, which cover every kind of trouble",
     async () => {
       const { counts, digests, failedEpisode } = await simulate({
         seeds: fixedSeeds.map(({ seed }) => seed),
@@ -31,7 +31,7 @@ describe("the simulation", () => {
     testMsMax,
   );
 
-  test("lists the seeds of every planted fault, and plays at least one of them", () => {
+  test("lists the seeds of every planted fault, and runs at least one of them", () => {
     const faults = readFaults(join(import.meta.dirname, "../..")).filter((fault) => fault.seeds);
     const playedSeeds = new Set(fixedSeeds.map(({ seed }) => seed));
     const faultCoverage = faults.map(({ id }) => {

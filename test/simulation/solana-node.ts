@@ -21,7 +21,7 @@ type BlockOptions = { transactionDetails?: "none" | "signatures" };
 const signaturesMax = 1_000;
 const initialBalance = 10n ** 15n;
 
-/** A call as a node of Solana answers it; codes are Agave's. */
+/** Handles a call as a Solana node does; error codes are Agave's. */
 export const handleSolanaCall = (view: NodeView, { method, params }: RpcCall): unknown => {
   switch (method) {
     case "getGenesisHash":
@@ -47,7 +47,7 @@ export const handleSolanaCall = (view: NodeView, { method, params }: RpcCall): u
   }
 };
 
-/** What a node sees is confirmed. */
+/** Everything that a node sees is confirmed. */
 const getTopBlock = (
   { blocks }: NodeView,
   { commitment, minContextSlot = 0 }: CallOptions,
@@ -61,7 +61,7 @@ const getTopBlock = (
   return topBlock;
 };
 
-/** What its ledger still has. */
+/** Returns the blocks that are still in its ledger. */
 const listRetainedBlocks = (view: NodeView): readonly Block[] =>
   view.blocks.filter((block) => !view.isPruned(block));
 
@@ -138,7 +138,7 @@ const listSignatures = (view: NodeView, account: string, options: CallOptions): 
 const getTransactionError = ({ isSuccessful }: Transaction): unknown =>
   isSuccessful ? null : { InstructionError: [0, { Custom: 1 }] };
 
-/** A transfer's accounts: its payer's, the owner's, and the mint. */
+/** Returns a transfer's token program and accounts: the payer's and the owner's. */
 const getTransferAccounts = ({ kind }: NodeView, from: string, { mint, to }: SolanaTransfer) => {
   const program = getTokenProgram(kind.tokens.find(({ address }) => address === mint)?.id ?? "");
   const getTokenAccount = (owner: string) => getCachedTokenAccount(owner, mint, program);
@@ -236,7 +236,7 @@ const serializeTransaction = (view: NodeView, signature: string): unknown => {
 
 const decimals = 6;
 
-/** The data of `TransferChecked`: kind 12, 8 bytes of amount from the lowest, decimals. */
+/** Encodes the data of `TransferChecked`: instruction 12, 8 bytes of little-endian amount, decimals. */
 const encodeTransferChecked = (baseUnits: bigint): string => {
   const bytes = Buffer.alloc(10);
   bytes[0] = 12;
@@ -247,7 +247,7 @@ const encodeTransferChecked = (baseUnits: bigint): string => {
 
 const base58Digits = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
 
-/** Bytes of which the first is not 0, in base58. */
+/** Encodes bytes in base58; the first byte must not be 0. */
 const encodeBase58 = (bytes: Buffer): string => {
   let text = "";
   for (let remaining = BigInt(`0x${bytes.toString("hex")}`); remaining > 0n; remaining /= 58n) {
@@ -259,7 +259,7 @@ const encodeBase58 = (bytes: Buffer): string => {
 const catalogue = loadCatalogue();
 const mintBytes = 82;
 
-/** A mint of the catalogue, as its program keeps it. */
+/** Serializes a mint of the catalogue as its program stores it. */
 const serializeMint = (address: string): unknown => {
   const token = catalogue.tokens.find((candidate) => candidate.address === address);
   if (token === undefined) return null;

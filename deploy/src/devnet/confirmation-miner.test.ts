@@ -1,14 +1,17 @@
 import { expect, test } from "@jest/globals";
 import { createConfirmationMiner } from "./confirmation-miner.ts";
 
-/** A chain in memory, whose payments come when the test says. */
+/** Creates an in-memory chain; the test decides when payments arrive. */
 const createFakeChain = () => {
   const mempoolTransactions: string[] = [];
   const blocks: string[][] = [];
   let nextTransaction: string | undefined;
   return {
     mempoolTransactions,
-    /** This payment comes between the next look at those that wait and the block made after it. */
+    /**
+     * Makes this payment arrive after the miner reads the mempool and before it mines the next
+     * block.
+     */
     addBeforeNextBlock: (txid: string) => (nextTransaction = txid),
     countConfirmations: (txid: string) =>
       blocks.length - blocks.findIndex((block) => block.includes(txid)),
@@ -24,10 +27,10 @@ const createFakeChain = () => {
   };
 };
 
-/** More often than any payment needs. */
+/** More runs than any payment needs. */
 const runCountMax = 20;
 
-test("a payment that waits is settled by six blocks, and then the chain rests", async () => {
+test("settles a pending payment with six blocks, and then stops mining", async () => {
   const chain = createFakeChain();
   const mine = createConfirmationMiner(chain);
   for (let runCount = 0; runCount < runCountMax; runCount += 1) await mine();
@@ -37,7 +40,7 @@ test("a payment that waits is settled by six blocks, and then the chain rests", 
   expect(chain.countConfirmations("payment")).toBe(6);
 });
 
-test("so is one that comes after the look at those that wait", async () => {
+test("settles a payment that arrives after the mempool is read", async () => {
   const chain = createFakeChain();
   const mine = createConfirmationMiner(chain);
   for (let runCount = 0; runCount < 5; runCount += 1) await mine();

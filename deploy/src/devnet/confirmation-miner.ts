@@ -1,24 +1,24 @@
-/** What of a Bitcoin chain is looked at and made; hashes in hex. */
+/** The operations of a Bitcoin chain that the miner uses; hashes are in hex. */
 type MinableChain = {
-  /** The transactions that wait for a block. */
+  /** Returns the unconfirmed transactions. */
   readMempool(): Promise<readonly string[]>;
-  /** Makes one block and answers its hash. */
+  /** Mines one block and returns its hash. */
   mine(): Promise<readonly string[]>;
-  /** Those of a block, the miner's own first. */
+  /** Returns the transactions of a block, the coinbase transaction first. */
   readTransactions(hash: string): Promise<readonly string[]>;
 };
 
-/** So many blocks, its own among them, settle a payment, however large it is. */
+/** The number of blocks, including the payment's own, that settle a payment of any size. */
 const confirmationBlocks = 6;
 
-/** Makes a block at each call for as long as one of the newest holds a payment. */
+/** Returns a function that mines one block per call while one of the newest blocks holds a payment. */
 export const createConfirmationMiner = (chain: MinableChain) => {
   let remainingBlocks = confirmationBlocks;
   return async (): Promise<void> => {
     if ((await chain.readMempool()).length > 0) remainingBlocks = confirmationBlocks;
     if (remainingBlocks === 0) return;
     const [hash] = await chain.mine();
-    // A payment may have come since the look at those that wait.
+    // A payment may have arrived since the mempool was read.
     const hasPayment = hash !== undefined && (await chain.readTransactions(hash)).length > 1;
     remainingBlocks = (hasPayment ? confirmationBlocks : remainingBlocks) - 1;
   };

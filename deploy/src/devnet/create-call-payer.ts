@@ -11,21 +11,21 @@ import type { ContractCall } from "./local-chain.ts";
 
 type Hex = `0x${string}`;
 
-/** What is paid: by calls that a payer's wallet would send, in a token that anyone may mint. */
+/** A payment: the calls that a payer's wallet would send, in a token that anyone may mint. */
 type CallPayment = { token: Hex; amountBaseUnits: bigint; calls: readonly ContractCall[] };
 
-/** The second of anvil's well-known accounts, which it signs for. */
+/** The second of anvil's well-known accounts, which anvil signs for. */
 const account = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
 
-/** By then a payment is final, whatever depth the watcher waits for. */
+/** After this many blocks a payment is final at any watch depth. */
 const confirmationBlocks = 4;
 
 const mintAbi = parseAbi(["function mint(address to, uint256 value)"]);
 
 /**
- * Opens a payer on an EVM node for development. It mints what it pays, sends the calls as they are, one
- * after the other, and has blocks follow; the last transaction's hash is the answer. Payments wait for
- * one another, as they share one allowance.
+ * Creates a payer on an EVM development node. For each payment it mints the amount, sends the calls
+ * unchanged and in order, and mines confirmation blocks. Returns the hash of the last transaction.
+ * Payments run one at a time, because they share one allowance.
  */
 export const createCallPayer = (url: string): ((payment: CallPayment) => Promise<Hex>) => {
   const client = createTestClient({ mode: "anvil", account, transport: http(url) })

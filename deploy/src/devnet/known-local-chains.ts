@@ -3,8 +3,8 @@ import type { KnownLocalChain } from "./local-chain.ts";
 import { localBitcoinSeed, localSolanaSeed, localTronSeed } from "./local-seeds.ts";
 
 /**
- * The chains for development that `npm start` opens, by the names that DEVNET_CHAINS takes. Each is
- * imported when it is opened: what it runs on are devDependencies, which a production image leaves out.
+ * The development chains of `npm start`, by their names in DEVNET_CHAINS. Each module is imported
+ * only on start, because it needs devDependencies that a production image lacks.
  */
 export const knownLocalChains = {
   "local-evm": {
@@ -31,13 +31,13 @@ export const knownLocalChains = {
 
 export type LocalChainName = keyof typeof knownLocalChains;
 
-/** All of their names, the first one's chain being the demo's. */
+/** The names of all local chains; the first one is the demo's chain. */
 export const localChainNames = Object.keys(knownLocalChains) as readonly LocalChainName[];
 
-/** The id in the catalogue of the chain of a name. */
+/** Returns the chain's id in the catalogue. */
 export const getChainId = (name: LocalChainName): string => getChain(name).id;
 
-/** How people call the chain of a name. */
+/** Returns the chain's display name. */
 export const getChainTitle = (name: LocalChainName): string => getChain(name).name;
 
 const getChain = (name: LocalChainName) => {

@@ -1,45 +1,45 @@
 import type { CatalogueData } from "@payment-links/contracts";
 import type { Log } from "@payment-links/runtime";
 
-/** One call of a payer's to a contract; addresses and data in hex. */
+/** One contract call of a payer; address and data are in hex. */
 export type ContractCall = { to: string; value: bigint; data: string };
 
-/** What is paid on a local chain, each in the form of the chain's family. */
+/** A payment on a local chain, with values in the format of the chain's family. */
 export type LocalPayment = {
-  /** The owner's address, or on Bitcoin the link's. */
+  /** The owner's address; on Bitcoin the link's address. */
   destination: string;
   tokenAddress: string;
   amountBaseUnits: bigint;
-  /** On Solana the key that names the link. */
+  /** On Solana, the key that identifies the link. */
   reference?: string | undefined;
-  /** On EVM and Tron what a payer's wallet sends, in this order. */
+  /** On EVM and Tron, the calls of the payer's wallet, in order. */
   calls?: readonly ContractCall[];
 };
 
-/** A chain for development that runs in this process or beside it, and ends with it. */
+/** A development chain that runs in or next to this process, and ends with it. */
 export type LocalChain = {
-  /** Its id in the catalogue. */
+  /** The chain's id in the catalogue. */
   chainId: string;
-  /** Its RPC address on loopback, as RPC_URLS names it. */
+  /** The chain's RPC URL on loopback, as in RPC_URLS. */
   url: string;
   /**
-   * Pays as a payer would, from an account that holds plenty, and answers the transaction. A block has
-   * it within a second, and it becomes final by itself in seconds.
+   * Pays as a payer would, from a funded account, and returns the transaction's hash. A block
+   * includes the transaction within a second, and it becomes final within seconds.
    */
   pay(payment: LocalPayment): Promise<string>;
-  /** Ends it within a bound, its state kept; more calls do nothing. */
+  /** Stops the chain within a time limit and saves its state. Further calls do nothing. */
   close(): Promise<void>;
 };
 
-/** How a local chain is opened: at a port or a free one, with the file that it is kept in. */
+/** How a local chain starts: on the given port or a free one, with its state file. */
 export type LocalChainOptions = { port?: number; stateFile?: string; log: Log };
 
-/** A local chain that may be opened. */
+/** A local chain that can be started. */
 export type KnownLocalChain = {
-  /** The chain and what is paid on it, as the catalogue has them. */
+  /** The chain and its tokens, as catalogue data. */
   catalogueData: CatalogueData;
-  /** Where its state is kept in the data folder. */
+  /** The name of the state file in the data folder. */
   stateFile: string;
-  /** Opens it; throws where its programs are not installed. */
+  /** Starts the chain; throws if its programs are not installed. */
   start(options: LocalChainOptions): Promise<LocalChain>;
 };

@@ -52,7 +52,7 @@ const proxyAbi = parseAbi([
 
 type Hex = `0x${string}`;
 
-/** What a wallet sends, by the checkout's instructions. */
+/** Creates the calls that a wallet sends by the checkout's instructions. */
 const createPaymentCalls = (
   proxy: Hex,
   { token, destination, amount }: { token: Hex; destination: Hex; amount: bigint },
@@ -74,7 +74,7 @@ const createPaymentCalls = (
   ];
 };
 
-/** The token of a chain, which the catalogue takes as it is. */
+/** Returns the address of the chain's only token, after validation by the catalogue. */
 const getTokenAddress = (name: LocalChainName): string => {
   const [token, ...otherTokens] = createCatalogue(knownLocalChains[name].catalogueData).tokens;
   expect([token?.chain.id, otherTokens]).toEqual([getChainId(name), []]);
@@ -82,7 +82,7 @@ const getTokenAddress = (name: LocalChainName): string => {
 };
 
 describe("the local chains", () => {
-  test("have each an id, a title and a file of their own", () => {
+  test("have unique ids, titles and files", () => {
     const chains = localChainNames.map((name) => knownLocalChains[name]);
     const ids = localChainNames.map(getChainId);
     const titles = chains.map(({ catalogueData }) => catalogueData.chains[0]?.name);
@@ -93,7 +93,7 @@ describe("the local chains", () => {
 
 describe("the local EVM chain", () => {
   // Guards against one payment that spends the allowance of another.
-  test("takes several payments at once", async () => {
+  test("accepts concurrent payments", async () => {
     const chain = await startLocalEvm({ log });
     const destination = "0x8617E340B3D01FA5F11F306F4090FD50E238070D";
     const tokenAddress = devnet.token;
@@ -112,8 +112,8 @@ describe("the local EVM chain", () => {
   });
 });
 
-describe("the local Solana", () => {
-  test("has the genesis and the mint that the catalogue tells, on every machine", async () => {
+describe("the local Solana chain", () => {
+  test("has the genesis and the mint of the catalogue, on every machine", async () => {
     const chain = await startSolanaChain();
     const { chains, tokens } = chain.catalogueData;
     const usdc = tokens.filter(({ symbol }) => symbol === "USDC");
@@ -124,7 +124,7 @@ describe("the local Solana", () => {
   const destination = "5ZWj7a1f8tWkjBESHKgrLmXshuXxqeY9SYcfbshpAqPG";
   const reference = "7xKXtg2CW87d97TXJSDpbD5jBkheTqA83TZRuJosgAsU";
 
-  test("takes a payment, makes it final by itself, and knows it after a restart", async () => {
+  test("accepts a payment, finalizes it without further action, and has it after a restart", async () => {
     const stateFile = join(directory, "solana");
     const firstChain = await startLocalSolana({ stateFile, log });
     const payment = {
@@ -148,11 +148,11 @@ describe("the local Solana", () => {
   });
 });
 
-describe("the local Tron", () => {
+describe("the local Tron chain", () => {
   const destination = "TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t";
   const reference = "00112233445566778899aabbccddeeff";
 
-  test("takes a payment, makes it final by itself, and knows it after a restart", async () => {
+  test("accepts a payment, finalizes it without further action, and has it after a restart", async () => {
     const stateFile = join(directory, "tron.json");
     const firstChain = await startLocalTron({ stateFile, log });
     const tokenAddress = getTokenAddress("local-tron");
@@ -192,7 +192,7 @@ describe("the local Tron", () => {
 });
 
 bitcoin.describe("the local Bitcoin", () => {
-  test("has the genesis that the catalogue tells", async () => {
+  test("has the genesis of the catalogue", async () => {
     const chain = await startBitcoinChain({ program: bitcoin.program });
     expect(chain.catalogueData).toEqual(knownLocalChains["local-bitcoin"].catalogueData);
     await chain.close();
@@ -200,7 +200,7 @@ bitcoin.describe("the local Bitcoin", () => {
 
   const destination = "bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080";
 
-  test("takes a payment, makes it final by itself, and knows it after a restart", async () => {
+  test("accepts a payment, finalizes it without further action, and has it after a restart", async () => {
     const stateFile = join(directory, "bitcoin");
     const firstChain = await startLocalBitcoin({ stateFile, log });
     const txid = await firstChain.pay({

@@ -12,8 +12,8 @@ const testUsdc = {
 };
 
 /**
- * The local Solana and its one token. Its mint's key and its genesis are made of fixed words, so they
- * are the same on every machine.
+ * The local Solana chain and its only token. The mint's key and the genesis derive from fixed
+ * words, so they are the same on every machine.
  */
 export const localSolanaSeed: CatalogueData = {
   chains: [
@@ -38,10 +38,10 @@ export const localSolanaSeed: CatalogueData = {
   ],
 };
 
-/** The EVM chain id of the node behind the local Tron's front. */
+/** The EVM chain id of the node behind the local Tron proxy. */
 export const localTronChainId = 1338;
 
-/** The local Tron and its one token: the contracts of the devnet, by Tron's names of their addresses. */
+/** The local Tron chain and its only token: the devnet's contracts with Tron-encoded addresses. */
 export const localTronSeed: CatalogueData = {
   chains: [
     {
@@ -69,7 +69,7 @@ export const localTronSeed: CatalogueData = {
   ],
 };
 
-/** The local Bitcoin: btcd's regtest chain, whose genesis is the same everywhere. */
+/** The local Bitcoin chain: btcd's regtest chain, whose genesis is the same everywhere. */
 export const localBitcoinSeed: CatalogueData = {
   chains: [
     {

@@ -11,7 +11,7 @@ const PaymentRequest = body({
 });
 type PaymentRequest = z.output<typeof PaymentRequest>;
 
-/** What the checkout tells anyone who is about to pay, as far as a payer on a local chain needs it. */
+/** The checkout data that a payer on a local chain needs. */
 const CheckoutLink = z.object({
   destinationAddress: z.string(),
   token: z.object({
@@ -39,15 +39,16 @@ const ErrorBody = z.object({
 
 type PaymentRouteOptions = {
   chains: readonly LocalChain[];
-  /** Where this process's own checkout is. */
+  /** The URL of this process's own checkout. */
   publicUrl: string;
   readEndedLink: ReadEndedLink;
 };
 
 /**
- * POST /internal/devnet/payments: pays a link on the local chain that the link names, as its payer would: by the
- * instructions that the checkout gives to anyone. A link that has ended is paid as well, by those that it
- * would have, so that a payment too many or too late can be tried. What cannot be paid is 409, with the reason.
+ * POST /internal/devnet/payments: pays a link on its local chain as a payer would, by the
+ * checkout's public instructions. A link that has ended is paid as well, by the instructions that
+ * it would have, to test excess and late payments. Returns 409 with the reason if the payment is
+ * impossible.
  */
 export const createPayLinkRoute = (options: PaymentRouteOptions): InternalRoute => ({
   method: "post",
@@ -76,7 +77,7 @@ const planPayment = async (
   const { paymentLinkId, amount: requestedAmount } = paymentRequest;
   const { destinationAddress, token, instructions, reason } = endReasons.has(link.reason ?? "")
     ? CheckoutLink.parse(
-        // The checkout has just accepted the amount.
+        // The checkout has just validated the amount.
         await readEndedLink(
           paymentLinkId,
           requestedAmount === null ? undefined : new Decimal(requestedAmount),
@@ -111,7 +112,7 @@ const fetchCheckoutLink = async (publicUrl: string, { paymentLinkId, amount }: P
   const response = await request(url, { headersTimeout: timeoutMs, bodyTimeout: timeoutMs });
   const responseBody: unknown = await response.body.json();
   if (response.statusCode === 200) return CheckoutLink.parse(responseBody);
-  // Not the checkout's own status: a 404 would say that no local chain runs here.
+  // Does not pass on the checkout's status: a 404 would mean that no local chain runs here.
   throw new ApiError(conflictStatus, ErrorBody.parse(responseBody).errors);
 };
 

@@ -44,7 +44,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
-/** Nobody mines here: the chain does, until its newest four blocks hold nothing. */
+/** Waits until the chain has stopped mining: its newest four blocks are empty. */
 const waitForConfirmedHead = (chain: Pick<Devnet, "url">) =>
   waitUntil("the chain is at rest", async () => {
     const reader = createReader(chain);
@@ -55,7 +55,7 @@ const waitForConfirmedHead = (chain: Pick<Devnet, "url">) =>
   });
 
 describe("the development chain", () => {
-  test("makes a payment final by itself: four blocks follow it, and no more", async () => {
+  test("finalizes a payment with exactly four more blocks", async () => {
     const chain = await startDevnet({ log: silent });
     await waitForConfirmedHead(chain);
     await mint(chain, 1n);
@@ -68,7 +68,7 @@ describe("the development chain", () => {
     await chain.close();
   });
 
-  test("has the proxies and a dollar of 6 decimals where the catalogue says so", async () => {
+  test("has the proxies and a dollar token with 6 decimals at the catalogue's addresses", async () => {
     const chain = await startDevnet({ log: silent });
     const reader = createReader(chain);
     for (const address of [devnet.erc20FeeProxy, devnet.ethereumFeeProxy]) {
@@ -81,7 +81,7 @@ describe("the development chain", () => {
     await expect(reader.getChainId()).rejects.toThrow();
   });
 
-  test("after a close and a start it goes on where it stood, block for block", async () => {
+  test("resumes with the same blocks after a close and a start", async () => {
     const stateFile = createStateFile();
     const firstChain = await startDevnet({ log: silent, stateFile });
     await mint(firstChain, 7n);
@@ -100,7 +100,7 @@ describe("the development chain", () => {
     await secondChain.close();
   });
 
-  test("when its parent is killed it ends too, and keeps what it had", async () => {
+  test("ends when its parent is killed, and preserves its state", async () => {
     const stateFile = createStateFile();
     const parent = spawn(
       process.execPath,
@@ -129,7 +129,7 @@ describe("the development chain", () => {
     await nextChain.close();
   });
 
-  test("a state of which half was written is left aside for the last whole one", async () => {
+  test("ignores a partially written state and loads the last complete one", async () => {
     const stateFile = createStateFile();
     const firstChain = await startDevnet({ log: silent, stateFile });
     await mint(firstChain, 3n);
@@ -141,7 +141,7 @@ describe("the development chain", () => {
     await secondChain.close();
   });
 
-  test("given a port that somebody has, refuses and leaves nothing running", async () => {
+  test("rejects a port in use and leaves nothing running", async () => {
     const otherServer = createServer().listen(0, "127.0.0.1");
     await once(otherServer, "listening");
     const address = otherServer.address();
@@ -157,7 +157,7 @@ const isCompleteState = (file: string): Promise<boolean> =>
     () => false,
   );
 
-/** Opens the chain as `npm start` would, prints where it is, and never ends by itself. */
+/** A program that starts the chain like `npm start`, prints its URL and never ends on its own. */
 const parentProgram = (stateFile: string): string => `
   import { startDevnet } from ${JSON.stringify(new URL("start-devnet.ts", import.meta.url).href)};
   import { createLog } from ${JSON.stringify(import.meta.resolve("@payment-links/runtime"))};

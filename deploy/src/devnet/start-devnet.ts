@@ -6,29 +6,31 @@ import { startAnvil } from "@payment-links/settlement-listener/testing/start-anv
 import { startConfirmationMiner } from "./start-confirmation-miner.ts";
 import { promoteDraft, waitForPreviousProcess, getPidFile, getStateArgs } from "./state-file.ts";
 
-/**
- * How many blocks back an account's state can still be asked for; blocks and receipts are all kept.
- */
+/** How many blocks back an account's state can be queried; all blocks and receipts are stored. */
 const statesMax = 256;
 
 /**
- * Two blocks later a block is final. The very first block must not be the last final one: when the
- * node goes on with a kept state, it makes that block anew, under another hash.
+ * A block is final two blocks later. The genesis block must not be the latest final one: a node
+ * that resumes from a saved state recreates it with a different hash.
  */
 const blocksPerEpoch = 1;
 
-/** A chain for development, with the fee proxies and the test USDC on it. */
+/** A development chain with the fee proxies and the test USDC. */
 export type Devnet = {
-  /** Its RPC endpoint on loopback; it signs for its well-known accounts, so it is no secret. */
+  /**
+   * The RPC endpoint on loopback. It signs for anvil's well-known accounts, so the URL is not a
+   * secret.
+   */
   url: string;
-  /** Ends it within a bound, its state kept; more calls do nothing. */
+  /** Stops the chain within a time limit and saves its state. Further calls do nothing. */
   close(): Promise<void>;
 };
 
 /**
- * Starts the development chain (`devnet` of contracts) on the given port of 127.0.0.1 or a free
- * one, with a block for each transaction and a few behind it. With a `stateFile` it continues where it stopped. It ends
- * with this process, even if that is killed. Throws if its programs are not installed.
+ * Starts the development chain (`devnet` in contracts) on the given port of 127.0.0.1 or a free
+ * one. It mines a block per transaction and a few after it. With a `stateFile` it resumes where it
+ * stopped. It ends with this process, even if the process is killed. Throws if its programs are not
+ * installed.
  */
 export const startDevnet = async ({
   chainId = devnet.chainId,

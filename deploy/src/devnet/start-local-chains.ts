@@ -19,11 +19,11 @@ import {
 import type { LocalChain } from "./local-chain.ts";
 
 type LocalChainsOptions = {
-  /** Which of them are wanted. */
+  /** The names of the chains to start. */
   names: readonly LocalChainName[];
-  /** The port of the EVM one; the others have free ones. */
+  /** The port of the EVM chain; the others use free ports. */
   evmPort: number;
-  /** Where their states are kept. */
+  /** The folder for the chains' state files. */
   directory: string;
   stopList: StopList;
   log: Log;
@@ -31,8 +31,8 @@ type LocalChainsOptions = {
 };
 
 /**
- * Starts development chains beside the services, all at once, with their states in the data folder.
- * One that cannot be started is told of and left out: everything else works without it.
+ * Starts development chains in parallel, with their state in the data folder. A chain that fails to
+ * start is reported and skipped; everything else works without it.
  */
 export const startLocalChains = async (options: LocalChainsOptions): Promise<LocalChain[]> => {
   const startedChains = await Promise.all(options.names.map((name) => startChain(name, options)));
@@ -79,8 +79,8 @@ const findFreePort = async (
 };
 
 /**
- * What the catalogue has of the development chains that run, and of those that a data folder has ever had, so
- * that it may contain links on them.
+ * Returns the catalogue data of the running development chains, and of those with state in the data
+ * folder, because links may still refer to them.
  */
 export const localCatalogueData = (
   runningChains: readonly LocalChain[],
@@ -102,8 +102,8 @@ const hasStoredState = (name: LocalChainName, directory: string): boolean => {
 const rpcVariables = ["RPC_URLS", "EVM_RPC_URLS"] as const;
 
 /**
- * Refuses an operator's own node under the id of a development chain that is wanted: two chains would
- * have one name. Throws ConfigError, which says which of them may go.
+ * Rejects an RPC URL for a chain id that a development chain uses: the id would be ambiguous.
+ * Throws `ConfigError`, which says how to resolve the conflict.
  */
 export const rejectConfiguredLocalChains = (
   environment: Environment,
@@ -113,7 +113,7 @@ export const rejectConfiguredLocalChains = (
   if ("fault" in hosts) return;
   for (const variable of rpcVariables) {
     const urls = parseRpcUrls(readSecret(environment, variable) ?? "", hosts);
-    // What is wrong with the list itself is told by the service that reads it.
+    // The service that parses the list reports any errors in it.
     if ("fault" in urls) continue;
     const name = names.find((localChainName) => urls.has(getChainId(localChainName)));
     if (name === undefined) continue;
@@ -124,7 +124,7 @@ export const rejectConfiguredLocalChains = (
   }
 };
 
-/** The services' own variables, with the development chains among the chains they know. */
+/** Adds the development chains to the services' variables. */
 export const addLocalChainVariables = (
   environment: Environment,
   chains: readonly LocalChain[],

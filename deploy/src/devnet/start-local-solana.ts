@@ -2,14 +2,14 @@ import { startLoop, systemClock } from "@payment-links/runtime";
 import { startSolanaChain } from "@payment-links/settlement-listener/testing/start-solana-chain";
 import type { LocalChain, LocalChainOptions } from "./local-chain.ts";
 
-/** As on mainnet. */
+/** The same as on mainnet. */
 const slotMs = 400;
-/** Fewer than on mainnet, so that a payment is final in seconds. */
+/** Fewer slots than on mainnet, so that a payment is final within seconds. */
 const finalizedLag = 8;
 
 /**
- * Starts the local Solana, in this process: the real VM behind a stand-in for a node. It makes blocks
- * for as long as a transaction waits or is not final; a chain at rest does not grow.
+ * Starts the local Solana chain in this process: the real VM behind a simulated node. It produces
+ * blocks while a transaction is pending or not final; an idle chain does not grow.
  */
 export const startLocalSolana = async ({
   port,

@@ -5,12 +5,12 @@ import { localTronChainId } from "./local-seeds.ts";
 import { createCallPayer } from "./create-call-payer.ts";
 import { startDevnet } from "./start-devnet.ts";
 
-/** The devnet mines four blocks behind each transaction. */
+/** The devnet mines four blocks after each transaction. */
 const finalizedLag = 3;
 
 /**
- * Starts the local Tron: an EVM node with the same contracts as the devnet, behind a front that speaks
- * java-tron's dialect, which is all of Tron that there is.
+ * Starts the local Tron chain: an EVM node with the devnet's contracts, behind a proxy that
+ * implements java-tron's API. Nothing else of Tron is simulated.
  */
 export const startLocalTron = async ({
   port,
@@ -36,7 +36,7 @@ export const startLocalTron = async ({
   return {
     chainId: "local-tron",
     url: tronProxy.url,
-    // The node behind the front knows contracts by the 20 bytes that Tron's addresses are made of.
+    // The EVM node identifies contracts by the 20 bytes inside Tron addresses.
     pay: ({ tokenAddress, amountBaseUnits, calls = [] }) =>
       pay({
         token: toHexAddress(tokenAddress),

@@ -4,9 +4,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 const stateIntervalSeconds = 10;
 
 /**
- * Where a chain's state is kept over restarts. The node writes a draft, now and then and when it
- * ends. A draft that is whole replaces the file, so a kill in the middle of writing costs only what
- * came since the last one, and never the chain.
+ * Returns the anvil arguments for the state file. The node writes a draft periodically and on exit,
+ * and a complete draft replaces the file. So a kill during a write loses only the changes since the
+ * last draft, never the chain.
  */
 export const getStateArgs = async (file: string): Promise<string[]> => {
   const dumpArgs = [
@@ -18,20 +18,20 @@ export const getStateArgs = async (file: string): Promise<string[]> => {
   return (await fileExists(file)) ? [...dumpArgs, "--load-state", file] : dumpArgs;
 };
 
-/** Where the id of the process that writes the state is kept. */
+/** Returns the path of the file with the process id of the node that writes the state. */
 export const getPidFile = (file: string): string => `${file}.pid`;
 
 const exitWaitMsMax = 15_000;
 const exitPollMs = 50;
 
 /**
- * Waits until the node that a killed process left behind has written its state and ended: what it
- * had written before may have been taken in the middle of a block.
+ * Waits until a node left behind by a killed process has written its state and exited. An earlier
+ * draft may have been written in the middle of a block.
  */
 export const waitForPreviousProcess = async (file: string): Promise<void> => {
   const pid = Number(await readFile(getPidFile(file), "utf8").catch(() => ""));
   if (!Number.isSafeInteger(pid) || pid <= 0) return;
-  // It waits no longer than that: the number may by now belong to another process.
+  // The wait is limited, because the id may meanwhile belong to another process.
   const deadlineMs = performance.now() + exitWaitMsMax;
   while (isRunning(pid) && performance.now() < deadlineMs) await sleep(exitPollMs);
 };
@@ -44,7 +44,7 @@ const isRunning = (pid: number): boolean => {
   }
 };
 
-/** Replaces the file by the last draft, if that is whole. */
+/** Replaces the file with the last draft if the draft is complete. */
 export const promoteDraft = async (file: string): Promise<void> => {
   const draft = getDraftFile(file);
   if (await isCompleteJson(draft)) await rename(draft, file);

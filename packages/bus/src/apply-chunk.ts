@@ -12,34 +12,34 @@ import { type GroupPositions, type MoveResult, PositionBehindError } from "./pos
 import type { AfterCommitHook } from "./event-handlers.ts";
 import { retryAt } from "./retry-at.ts";
 
-/** What became of a chunk once its transaction was committed. */
+/** The result of a chunk after its transaction has committed. */
 export type ChunkResult = {
   appliedEvents: readonly ParsedEvent[];
   duplicateCount: number;
   ignoredCount: number;
   deadLetterCount: number;
-  /** What the handlers want done now. */
+  /** Callbacks that the handlers want to run after the commit. */
   afterCommitHooks: readonly AfterCommitHook[];
-  /** Whether it may have written to the outbox. */
+  /** Whether the transaction may have written to the outbox. */
   hasPublished: boolean;
 };
 
-/** Records of one partition that follow one another, to be settled as far as the signal lets them. */
+/** Consecutive records of one partition, to be processed until the signal aborts. */
 export type Chunk = {
   parsedRecords: readonly ParsedRecord[];
   signal: AbortSignal;
-  /** Called after each commit with the number of its records that it settled. */
+  /** Called after each commit with the number of this chunk's records that were processed. */
   onProcessed: (count: number) => void;
 };
 
-/** A consumer as its chunks see it. */
+/** The parts of a consumer that its chunks need. */
 export type ConsumerContext = {
   pool: Pool;
   group: string;
   positions: GroupPositions;
   clock: Clock;
   log: Log;
-  /** Called after each commit, for each partition that it settled records of. */
+  /** Called after each commit, once per partition with processed records. */
   onCommitted: (parsedRecords: readonly ParsedRecord[], result: ChunkResult) => void;
   onWait: () => void;
 };
@@ -56,8 +56,8 @@ const reportProcessed = (
 };
 
 /**
- * Settles chunks of several partitions in one transaction, if nothing is wrong with them. Answers
- * whether it did; if not, nothing has happened.
+ * Applies chunks of several partitions in one transaction. Returns false if that fails; nothing is
+ * committed in that case.
  */
 export const applyChunks = async (
   context: ConsumerContext,
@@ -83,11 +83,13 @@ export const applyChunks = async (
 };
 
 /**
- * Settles a chunk of one partition's records in order: each is applied, found to be a repeat, let
- * through or set aside. It tries all of them in one transaction. If one record makes that fail, it
- * tries each half, so that only that record is set aside, and the others cost few transactions. It
- * waits for a database that is away. The same transaction moves the group's position. Throws only if
- * that lies before these records, if the signal aborts during a wait, or at a defect of ours.
+ * Processes the records of one partition in order: applies each one, skips it as a duplicate,
+ * ignores it, or dead-letters it. The same transaction moves the group's position.
+ *
+ * All records are first tried in one transaction. If one record makes it fail, each half is tried
+ * separately, so only that record is dead-lettered and the others need few transactions. Waits
+ * while the database is unavailable. Throws only if the group must rewind (`PositionBehindError`), if
+ * the signal aborts during a wait, or on a bug in the consumer itself.
  */
 export const applyChunk = async (context: ConsumerContext, chunk: Chunk): Promise<void> => {
   const { parsedRecords, signal } = chunk;
@@ -133,7 +135,10 @@ const applySingleRecord = async (
   }
 };
 
-/** A failure here is not the record's fault, so it is tried for ever. */
+/**
+ * Dead-letters one record. Retries without a limit, because a failure here is not caused by the
+ * record.
+ */
 const deadLetterRecord = async (
   context: ConsumerContext,
   chunk: Chunk,
@@ -157,7 +162,7 @@ const formatError = (error: unknown): string =>
     ? `${error.name}: ${error.message}`
     : "a value that is no error was thrown";
 
-/** Runs work again after each passing failure; gives up only when the signal aborts. */
+/** Retries the operation after each transient failure, until the signal aborts. */
 const retryTransient = async <Result>(
   context: ConsumerContext,
   signal: AbortSignal,
@@ -212,18 +217,21 @@ const applyInOneTransaction = (
     for (const { watermark } of classifiedParts) {
       if (watermark !== undefined) await saveWatermark(tx, context.group, watermark);
     }
-    // What is to be done after the commit is to be done once.
+    // The hooks must run only once per transaction, so only the first result carries them.
     return classifiedParts.map(({ result }, index) =>
       index === 0 ? { ...result, afterCommitHooks } : result,
     );
   });
 
-/** Records of one partition that lie behind the group's position, which was moved behind them. */
+/**
+ * The records of one partition that follow the group's previous position, and the result of moving
+ * it.
+ */
 type ChunkPart = { newRecords: readonly ParsedRecord[]; moveResult: MoveResult };
 
 type ClassifiedPart = { result: ChunkResult; watermark: Watermark | undefined };
 
-/** Finds what is to be applied, and parks what must wait. */
+/** Selects the events to apply, and dead-letters unreadable records and records with a blocked key. */
 const classifyRecords = async (
   { group, clock }: ConsumerContext,
   tx: Transaction,
@@ -292,8 +300,8 @@ const storeSingleDeadLetter = async (
 };
 
 /**
- * Runs work on those records that lie behind the group's positions, and moves these, in one
- * transaction. The others were applied by a member that had them before.
+ * Runs the operation on the records after the group's positions and moves the positions, in one
+ * transaction. Earlier records are skipped: another member has already applied them.
  */
 const commitChunks = async (
   { pool, positions }: ConsumerContext,
@@ -327,7 +335,7 @@ const commitChunks = async (
   });
 };
 
-/** Nothing of it is to be applied, and there is no position to move. */
+/** Returns whether there is nothing to apply and no position to move. */
 const isNoop = (parsedRecords: readonly ParsedRecord[]): boolean =>
   parsedRecords[0]?.record.log === undefined &&
   parsedRecords.every(({ kind }) => kind === "ignored");

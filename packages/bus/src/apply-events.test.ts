@@ -79,7 +79,7 @@ const createRecord = (key: string, step: number, type = "thing.changed") =>
 const readEffectsOf = (key: string) => readEffects(database.pool, key);
 
 describe("events that are applied together", () => {
-  test("come to their handler in one run, in order, whatever their types", async () => {
+  test("are passed to their handler in one ordered run, regardless of event type", async () => {
     const key = createUniqueName("key");
     await startTestConsumer();
     await bus.deliver([
@@ -91,7 +91,7 @@ describe("events that are applied together", () => {
     expect(await readEffectsOf(key)).toEqual([`${key}:1`, `${key}:2`, `${key}:3`]);
   });
 
-  test("end their run where an event of another handler stands between them", async () => {
+  test("are split into separate runs by an event of another handler", async () => {
     const key = createUniqueName("key");
     await startTestConsumer();
     await bus.deliver([
@@ -109,7 +109,7 @@ describe("events that are applied together", () => {
     ]);
   });
 
-  test("have done what their handler wants once they are committed, and never where they are not", async () => {
+  test("run their after-commit hook once committed, and never after a rollback", async () => {
     const [good, bad] = [createUniqueName("good"), createUniqueName("bad")];
     const hookCalls: string[] = [];
     const applyChunk: ThingChunkHandler = async (tx, events) => {
@@ -128,7 +128,7 @@ describe("events that are applied together", () => {
     expect(hookCalls).toEqual(["1:true", "replayed"]);
   });
 
-  test("of which one fails are applied without it: that one is set aside, and a replay brings it", async () => {
+  test("are applied without the one that fails, which is dead-lettered and can be replayed", async () => {
     const [good, bad] = [createUniqueName("good"), createUniqueName("bad")];
     const failOnBadKey: ThingChunkHandler = async (tx, events) => {
       if (events.some(({ envelope }) => envelope.key === bad)) throw new TypeError("not this one");
@@ -143,8 +143,8 @@ describe("events that are applied together", () => {
     expect(await readEffectsOf(bad)).toEqual([`${bad}:2`]);
   });
 
-  // Guards against one bad record that makes all around it cost a transaction each.
-  test("of which one among many fails are tried by halves, in order", async () => {
+  // Guards against one bad record that forces a separate transaction for every record around it.
+  test("are bisected in order when one of many fails", async () => {
     const [good, bad] = [createUniqueName("good"), createUniqueName("bad")];
     const failOnBadKey: ThingChunkHandler = async (tx, events) => {
       await writeChunk(tx, events);
@@ -156,7 +156,8 @@ describe("events that are applied together", () => {
     const goodSteps = steps.filter((step) => step !== 40);
     expect(await readEffectsOf(good)).toEqual(goodSteps.map((step) => `${good}:${step}`));
     expect(await listDeadLetters({ pool: database.pool, group })).toMatchObject([{ key: bad }]);
-    // The whole, two parts at each of six halvings, and what a lone record that fails is tried.
+    // The whole chunk, two parts at each of 6 bisections, and up to 5 attempts for the failing
+    // record.
     expect(handledRuns.length).toBeLessThanOrEqual(1 + 2 * 6 + 5);
   });
 });

@@ -6,8 +6,8 @@ import type { AfterCommitHook, ChunkHandler, EventHandler } from "./event-handle
 import { createSpanLinks } from "./span-links.ts";
 
 /**
- * Runs the handlers in the order of the events. A handler that takes many gets each run of its
- * events together. Answers what to do once the transaction is committed.
+ * Runs the handlers in event order. A chunk handler receives each run of consecutive events
+ * together. Returns the hooks to call after the transaction commits.
  */
 export const applyEvents = async (
   tx: Transaction,
@@ -39,7 +39,7 @@ export const applyEvents = async (
 const getChunkHandler = (event: ParsedEvent | undefined): ChunkHandler | undefined =>
   event !== undefined && "applyChunk" in event.handler ? event.handler.applyChunk : undefined;
 
-/** A span that continues the event's own trace. */
+/** Applies one event in a span that continues the event's own trace. */
 const applyEvent = (
   tx: Transaction,
   group: string,
@@ -61,8 +61,8 @@ const applyEvent = (
 };
 
 /**
- * One span for all events, with links to their traces. What an event causes continues that event's
- * trace.
+ * Applies all events in one span with links to their traces. Events that a handler publishes
+ * continue the trace of the event that caused them.
  */
 const applyChunkEvents = (
   tx: Transaction,

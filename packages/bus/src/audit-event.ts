@@ -2,11 +2,11 @@ import { type AuditAction, type AuditRecord, auditRecorded, newId } from "@payme
 import type { Db } from "@payment-links/postgres";
 import { type OutgoingEvent, createOutgoingEvent, publish } from "./outbox.ts";
 
-/** What was done to an account; it gets an id when it is told. */
+/** An action on an account. The id is assigned when the event is published. */
 export type AuditEvent = Omit<AuditRecord, "id" | "action" | "targetId" | "detail"> &
   Partial<Pick<AuditRecord, "targetId" | "detail">> & { action: AuditAction };
 
-/** An entry of the audit log as an event, which has the entry's id. */
+/** Creates the outgoing event of an audit log entry. Event and entry share one id. */
 export const createAuditEvent = (auditEvent: AuditEvent): OutgoingEvent<typeof auditRecorded> => {
   const data = { targetId: null, detail: {}, ...auditEvent, id: newId("aud") };
   const { id, accountId: key, at: occurredAt } = data;
@@ -14,8 +14,8 @@ export const createAuditEvent = (auditEvent: AuditEvent): OutgoingEvent<typeof a
 };
 
 /**
- * Tells what was done to an account, in the transaction that does it; auth-keys keeps the log. Answers
- * the entry.
+ * Publishes an audit event in the transaction that performs the action; auth-keys stores the audit
+ * log. Returns the audit record.
  */
 export const publishAuditEvent = async (tx: Db, auditEvent: AuditEvent): Promise<AuditRecord> => {
   const event = createAuditEvent(auditEvent);

@@ -8,7 +8,7 @@ const KeyRow = z.object({ key: z.string() });
 
 type BlockedKeysQuery = { group: string; topic: string; parsedRecords: readonly ParsedRecord[] };
 
-/** The keys of those records that can be parked or applied, as they are stored. */
+/** Returns the distinct keys, in their stored form, of all records that are not ignored. */
 export const getStorableKeys = (parsedRecords: readonly ParsedRecord[]): string[] => [
   ...new Set(
     parsedRecords.flatMap(({ kind, record }) =>
@@ -17,7 +17,10 @@ export const getStorableKeys = (parsedRecords: readonly ParsedRecord[]): string[
   ),
 ];
 
-/** Selects which of some keys have parked records, and locks the last of each: rows of topic, partition and key. */
+/**
+ * Selects the keys that have dead letters (topic, partition, key) and locks the last dead letter of
+ * each key.
+ */
 export const selectBlockedKeys = (query: {
   group: string;
   keys: readonly (readonly (string | number)[])[];
@@ -33,10 +36,11 @@ export const selectBlockedKeys = (query: {
 `;
 
 /**
- * Which keys of a topic's records have parked ones: what follows must be parked behind those. It
- * waits for a replay under way on such a key, by the lock on the key's last parked row. So a record
- * is either parked behind the others or applied after all of them. The group's position must be
- * locked by this transaction, so that what another member was parking is seen.
+ * Returns the keys that have dead letters: later records with such a key must be dead-lettered too.
+ * The lock on a key's last dead letter waits for a running replay of that key. So a record is
+ * either dead-lettered behind the earlier ones or applied after all of them. This transaction must
+ * already hold the lock on the group's position; otherwise it could miss dead letters that another
+ * member is about to commit.
  */
 export const findBlockedKeys = async (
   tx: Transaction,
@@ -53,8 +57,9 @@ const keyLengthMax = 500;
 const keyPrefixLength = 100;
 
 /**
- * A key as an indexed column can hold it: without NUL, and a long one as its beginning and its
- * SHA-256. Two strange keys may become the same; ours cannot.
+ * Returns a key in a form that an indexed column can hold: without NUL, and with a long key
+ * shortened to its prefix and SHA-256. Two keys from unknown producers may collide; our own keys
+ * cannot.
  */
 export const toStorableKey = (key: string | undefined): string | undefined => {
   const text = key?.replaceAll("\0", "\uFFFD");

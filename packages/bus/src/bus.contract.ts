@@ -20,11 +20,11 @@ import {
 
 export type BusAdapter = {
   /**
-   * Opens the bus as a process does. Buses over Kafka share the broker; the one local bus stands
+   * Creates a bus as one process would. Kafka buses share the broker; the single local bus stands
    * for all processes.
    */
   createBus: (options: { groups?: readonly string[] }) => Bus;
-  /** Makes a topic if the adapter needs that, and answers its name. */
+  /** Creates a topic if the adapter needs one, and returns its name. */
   createTopic: () => Promise<string>;
 };
 
@@ -36,7 +36,7 @@ const createLabels = (key: string, count: number) =>
 const filterByKey = (labels: readonly string[], key: string) =>
   labels.filter((label) => label.startsWith(`${key}:`));
 
-/** A handler that remembers what it was handed. */
+/** Creates a handler that records every delivery. */
 const createListener = () => {
   const records: ReceivedRecord[] = [];
   const handle: BatchHandler = async (batch) => {
@@ -46,7 +46,7 @@ const createListener = () => {
   return { records, handle, labels: () => records.map(formatLabel) };
 };
 
-/** What every adapter of the bus must keep; run against each. */
+/** The contract that every bus adapter must satisfy. Each adapter's test file runs it. */
 export const testBusContract = (name: string, adapter: BusAdapter): void => {
   const createdBuses: Bus[] = [];
   const createBus = (options: { groups?: readonly string[] } = {}): Bus => {
@@ -67,7 +67,7 @@ export const testBusContract = (name: string, adapter: BusAdapter): void => {
   });
 
   describe(`${name}: the bus contract`, () => {
-    test("the records of a key arrive in the order in which they were sent (rule EVENT-1)", async () => {
+    test("delivers the records of a key in the order they were sent (rule EVENT-1)", async () => {
       const { bus, topic, group } = await createScope();
       const listener = createListener();
       await bus.subscribe({ group, topics: [topic], handle: listener.handle });
@@ -83,7 +83,7 @@ export const testBusContract = (name: string, adapter: BusAdapter): void => {
         expect(filterByKey(listener.labels(), key)).toEqual(createLabels(key, 15));
     });
 
-    test("key, value and headers arrive as they were sent", async () => {
+    test("delivers key, value and headers unchanged", async () => {
       const { bus, topic, group } = await createScope();
       const listener = createListener();
       await bus.subscribe({ group, topics: [topic], handle: listener.handle });
@@ -104,7 +104,7 @@ export const testBusContract = (name: string, adapter: BusAdapter): void => {
       expect(received?.value?.toString()).toBe(value);
     });
 
-    test("what a handler did not get done comes again, from the first record on", async () => {
+    test("redelivers unhandled records, starting with the first of them", async () => {
       const { bus, topic, group } = await createScope();
       const handledLabels: string[] = [];
       let attemptCount = 0;
@@ -125,7 +125,7 @@ export const testBusContract = (name: string, adapter: BusAdapter): void => {
       expect(attemptCount).toBeGreaterThanOrEqual(3);
     });
 
-    test("the members of a group share the records, and none is missed", async () => {
+    test("divides the records among the members of a group, without gaps", async () => {
       const { bus, topic, group } = await createScope();
       const [first, second] = [createListener(), createListener()];
       const getAllLabels = () => [...first.labels(), ...second.labels()];
@@ -133,8 +133,7 @@ export const testBusContract = (name: string, adapter: BusAdapter): void => {
       await publishUntilStored(bus, createStepRecords(topic, "early", 5));
       await eventually(first.labels, (labels) => labels.length >= 5);
       await createBus().subscribe({ group, topics: [topic], handle: second.handle });
-      // Goes on sending until the newcomer has joined: a Kafka group takes a while to share its
-      // partitions again.
+      // Keeps sending until the second member receives records: a Kafka rebalance takes a while.
       const sentLabels = new Set(createLabels("early", 5));
       for (let step = 0; second.records.length === 0 || step < 3; step += 1) {
         const keys = createSteps(24).map((index) => `key-${index}`);
@@ -148,7 +147,7 @@ export const testBusContract = (name: string, adapter: BusAdapter): void => {
       expect(new Set(getAllLabels())).toEqual(sentLabels);
     });
 
-    test("each of several groups gets every record", async () => {
+    test("delivers every record to each of several groups", async () => {
       const { bus, topic } = await createScope();
       const listeners = createSteps(3).map(createListener);
       for (const { handle } of listeners) {
@@ -181,7 +180,7 @@ export const testBusContract = (name: string, adapter: BusAdapter): void => {
       }
     });
 
-    test("a member that is stopped and started again goes on where it was", async () => {
+    test("resumes at the stored position after a member stops and another joins", async () => {
       const { bus, topic, group } = await createScope();
       const firstListener = createListener();
       const subscription = await bus.subscribe({
@@ -202,7 +201,7 @@ export const testBusContract = (name: string, adapter: BusAdapter): void => {
       expect(firstListener.labels()).toEqual(createLabels("a", 5));
     });
 
-    test("stopping lets the batch under way end, and keeps its place", async () => {
+    test("completes the running batch on stop, and stores the position", async () => {
       const { bus, topic, group } = await createScope();
       const { promise: batchStarted, resolve: reportStart } = Promise.withResolvers<AbortSignal>();
       const { promise: latch, resolve: releaseLatch } = Promise.withResolvers<void>();
@@ -232,7 +231,7 @@ export const testBusContract = (name: string, adapter: BusAdapter): void => {
       expect(doneCount + secondListener.records.length).toBe(4);
     });
 
-    test("a big batch arrives whole and in order", async () => {
+    test("delivers a large batch complete and in order", async () => {
       const { bus, topic, group } = await createScope();
       const listener = createListener();
       await bus.subscribe({ group, topics: [topic], handle: listener.handle });
@@ -246,7 +245,7 @@ export const testBusContract = (name: string, adapter: BusAdapter): void => {
       expect(listener.labels()).toEqual(createLabels("a", 3_000));
     });
 
-    test("records sent before a group joins for the first time reach it", async () => {
+    test("delivers records that were sent before a group first joined", async () => {
       const { topic, group } = await createScope();
       const bus = createBus({ groups: [group] });
       const publishing = publishUntilStored(bus, createStepRecords(topic, "a", 5));
@@ -266,7 +265,7 @@ export const testBusContract = (name: string, adapter: BusAdapter): void => {
     });
     afterAll(() => database.close());
 
-    test("a poisoned record and those behind it are set aside; all else goes on (rule KEEP-6)", async () => {
+    test("dead-letters a failing record and those behind it, and applies everything else (rule KEEP-6)", async () => {
       const { bus, topic, group } = await createScope();
       const { pool } = database;
       const apply = on(createTestEventType(topic), async (tx, { step }, { key }) => {

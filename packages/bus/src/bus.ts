@@ -1,24 +1,27 @@
-/** A record on its way out: an event with the CloudEvents attributes that become its headers. */
+/** A record to publish: an event, with its CloudEvents attributes as headers. */
 export type OutgoingRecord = {
   topic: string;
   key: string;
   headers: Record<string, string>;
   value: string;
-  /** It goes to each partition of its topic, whatever its key. */
+  /** Sends the record to every partition of its topic, regardless of its key. */
   sendToEveryPartition?: boolean;
 };
 
-/** A record as it arrived: a stranger's bytes until they are read. */
+/** A record as it arrived. Its bytes are untrusted until they are parsed. */
 export type ReceivedRecord = {
   topic: string;
   partition: number;
   /** A 64-bit number in decimal. */
   offset: string;
-  /** Undefined if the record has none; then it has no order among the others. */
+  /** Undefined if the record has no key; it is then unordered. */
   key: string | undefined;
   headers: Record<string, string>;
   value: Buffer | undefined;
-  /** Whose offset it is. Undefined where the bus keeps nothing: then nobody can come back to it. */
+  /**
+   * The log that `offset` belongs to. Undefined on a bus that stores nothing and so cannot be
+   * re-read.
+   */
   log?: PartitionLog;
 };
 
@@ -26,50 +29,52 @@ export type ReceivedRecord = {
 export type TopicPartition = { topic: string; partition: number };
 
 /**
- * A partition's log as a group reads it: of one cluster, and after so many resets, where the log had
- * lost what came next. An offset says nothing about another log.
+ * Identifies a partition's log as a group reads it. `clusterId` names the Kafka cluster.
+ * `resetCount` is how often the group restarted at the log's beginning because the log no longer had
+ * the next record. An offset is meaningful only within one log.
  */
 export type PartitionLog = { clusterId: string; resetCount: number };
 
 /**
- * How far a group has come in a partition: the offset that it reads next, of one log. `lastRecord`
- * names what lies before that, where it is known: who begins there hands over that record once more,
- * so that it can be seen whether the log is still the same.
+ * How far a group has read a partition: the next offset to read, within one log. `lastRecord` is a
+ * digest of the record before that offset, if known. A member that joins re-reads that record to
+ * verify that the log is still the same.
  */
 export type Position = PartitionLog & { nextOffset: bigint; lastRecord?: string };
 
 /**
- * Where a group keeps its positions: with what it has applied, not on the bus. So a group whose
- * state is restored begins where that state ends.
+ * Stores a group's positions next to the state that the group writes, not on the bus. A group with
+ * a restored database therefore resumes where that state ends.
  */
 export type PositionStore = {
-  /** The positions of a topic, by partition. */
+  /** Returns the positions of a topic, by partition. */
   read(topic: string): Promise<ReadonlyMap<number, Position>>;
-  /** Sets a position, unless it is not the given one any more. Answers whether it is set. */
+  /** Sets a position if the stored one still equals `from`. Returns whether it was set. */
   replace(
     topicPartition: TopicPartition,
     update: { from: Position | undefined; to: Position },
   ): Promise<boolean>;
-  /** Told where a member begins to read. */
+  /** Called with the position where a member starts to read a partition. */
   onSeek(topicPartition: TopicPartition, position: Position): void;
 };
 
-/** A member of a group that is being handed records. */
+/** A member of a group that receives records. */
 export type Subscription = {
-  /** Lets the chunk under way be committed and keeps its place, then takes no more. Never hangs. */
+  /** Lets the current chunk commit, stores the position, then stops. Always completes. */
   stop(): Promise<void>;
 };
 
 /**
- * How many records are done, counted from the first. `goBack`: the group's position lies before them, so
- * that the member must go back to it; or their log is not the one that the position was kept for.
+ * The number of records handled, counted from the first. `rewindReason` is set if the member must
+ * read again: `behind` means that the group's stored position lies before these records; `log_lost`
+ * means that their log is not the one that the position was stored for.
  */
 export type BatchResult = { handledCount: number; rewindReason?: "behind" | "log_lost" };
 
 /**
- * Handles records of one partition in order. What is not done comes again. It may hear a record
- * twice. After the signal aborts (another member has the
- * records, or the subscription stops) it begins nothing more.
+ * Handles records of one partition in order. Unhandled records are delivered again, and a record
+ * may be delivered twice. After the signal aborts, the handler starts nothing new: either another
+ * member owns the partition or the subscription is stopping.
  */
 export type BatchHandler = (
   records: readonly ReceivedRecord[],
@@ -77,19 +82,20 @@ export type BatchHandler = (
 ) => Promise<BatchResult>;
 
 /**
- * Where events go between services. Kafka and the local adapter keep the same contract: records of
- * a key arrive in the order they were sent, at least once, at one member of every group.
+ * Carries events between services. Kafka and the local adapter implement the same contract: records
+ * with the same key arrive in the order they were sent, at least once, at one member of every
+ * group.
  */
 export type Bus = {
   /**
-   * Resolves once all records are kept (Kafka: by all in-sync replicas; local: once every group has
-   * handled them). If it rejects, some may have been kept all the same: send all of them again.
+   * Resolves once all records are stored (Kafka: on all in-sync replicas; local: once every group
+   * has handled them). A rejection does not mean that nothing was stored: retry with all records.
    */
   publish(records: readonly OutgoingRecord[]): Promise<void>;
   /**
-   * Joins a group. It begins where its positions say, on a bus that keeps records; a group that is
-   * new starts at the first record there is. A handler that throws gets the same records again,
-   * after growing waits, however long that takes.
+   * Joins a group. On a bus that stores records, the group starts at its positions; a new group
+   * starts at the oldest record. If the handler throws, the same records are delivered again with
+   * growing backoff, without a limit.
    */
   subscribe(options: {
     group: string;
@@ -97,15 +103,16 @@ export type Bus = {
     handle: BatchHandler;
     positionStore?: PositionStore;
     /**
-     * How long after a batch was begun the next one may come, for who is in no hurry: what comes
-     * meanwhile comes together. None if left out; a bus that keeps nothing does not wait.
+     * The minimum time from the start of one batch to the start of the next, for consumers that
+     * prefer larger batches over low latency. Default: no minimum. A bus that stores nothing
+     * ignores it.
      */
     batchIntervalMs?: number;
   }): Promise<Subscription>;
-  /** How long a send may still be under way after its sender has died or given up. */
+  /** The longest time that a send can stay in flight after its sender has died or timed out. */
   readonly sendTimeoutMs: number;
-  /** How often a relay looks for events that it was not told of. */
+  /** How often a relay polls for events that it was not notified of. */
   readonly pollMs: number;
-  /** Stops every subscription and lets the broker go. */
+  /** Stops every subscription and disconnects from the broker. */
   close(): Promise<void>;
 };

@@ -1,14 +1,14 @@
 import { type ConsumerContext, type Chunk, applyChunk, applyChunks } from "./apply-chunk.ts";
 
-/** Takes chunks of all partitions, and applies those that come together in one transaction. */
+/** Accepts chunks of all partitions and applies those that arrive together in one transaction. */
 export type ChunkBatcher = {
-  /** Ends once the chunk is settled; throws as {@link applyChunk} does. */
+  /** Resolves once the chunk is processed; throws like {@link applyChunk}. */
   apply(chunk: Chunk): Promise<void>;
 };
 
 /**
- * Records in one transaction: enough to share its cost, and few enough to hold locks for
- * milliseconds only.
+ * Maximum records per transaction: enough to share its cost, few enough to hold locks for only
+ * milliseconds.
  */
 export const chunkRecordsMax = 250;
 const concurrentTransactionsMax = 3;
@@ -16,11 +16,11 @@ const concurrentTransactionsMax = 3;
 type PendingChunk = { chunk: Chunk; resolve: () => void; reject: (error: unknown) => void };
 
 /**
- * A fetch brings few records of each of many partitions. One transaction for each partition would cost
- * many times what one for all of them does. So what is handed over in one turn of the event loop, or
- * waits meanwhile for a transaction to end, goes together. If that fails, each partition goes by
- * itself: a record that cannot be applied holds up its own partition alone. `pace` is awaited before
- * each transaction.
+ * Creates the batcher. A fetch returns a few records from each of many partitions. One
+ * transaction per partition would cost many times as much as one for all. So chunks that arrive in
+ * the same turn of the event loop, or while all transaction slots are busy, share a transaction. If
+ * that fails, each partition is applied separately, so a failing record delays only its own
+ * partition. `waitForCapacity` is awaited before each transaction.
  */
 export const createChunkBatcher = (
   context: ConsumerContext,
@@ -80,7 +80,10 @@ export const createChunkBatcher = (
   };
 };
 
-/** Always one, then as many as fit. In one order, so that two members do not lock crosswise. */
+/**
+ * Takes at least one chunk, then as many as fit. Sorts them, so that two members lock in the same
+ * order and cannot deadlock.
+ */
 const takeBatch = (pendingChunks: PendingChunk[]): PendingChunk[] => {
   let recordCount = 0;
   const end = pendingChunks.findIndex(({ chunk }, index) => {

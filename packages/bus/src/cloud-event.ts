@@ -4,7 +4,7 @@ import type { OutgoingRecord, ReceivedRecord } from "./bus.ts";
 import { type Watermark, parseWatermark } from "./watermarks.ts";
 import type { Envelope, RegisteredHandler } from "./event-handlers.ts";
 
-/** An event as it lies in the outbox. */
+/** An event as stored in the outbox. */
 export type StoredEvent = {
   id: string;
   topic: string;
@@ -16,7 +16,8 @@ export type StoredEvent = {
 };
 
 /**
- * Writes an event as a record: CloudEvents 1.0, Kafka binding, binary mode, plus W3C `traceparent`.
+ * Converts an event to a record: CloudEvents 1.0, Kafka binding, binary mode, plus W3C
+ * `traceparent`.
  */
 export const toRecord = (event: StoredEvent, source: string): OutgoingRecord => ({
   topic: event.topic,
@@ -33,7 +34,7 @@ export const toRecord = (event: StoredEvent, source: string): OutgoingRecord => 
   value: event.value,
 });
 
-/** What a record turned out to be to one consumer. */
+/** What a record means to one consumer. */
 export type ParsedRecord =
   | {
       kind: "event";
@@ -43,15 +44,15 @@ export type ParsedRecord =
       data: unknown;
       handler: RegisteredHandler;
     }
-  /** Not an event: what its sender had committed until then lies before it. */
+  /** Not an event, but the sender's watermark: everything it committed before that time precedes it. */
   | ({ kind: "mark" } & Watermark)
-  /** This consumer does not react to its type. */
+  /** This consumer has no handler for the event type. */
   | { kind: "ignored"; record: ReceivedRecord }
   | { kind: "unreadable"; record: ReceivedRecord; reason: string };
 
 export type ParsedEvent = Extract<ParsedRecord, { kind: "event" }>;
 
-/** The reactions of one consumer, by topic and type. Throws if a type has two. */
+/** Indexes a consumer's handlers by topic and type. Throws if a type has two handlers. */
 export const indexHandlers = (
   handlers: readonly RegisteredHandler[],
 ): ReadonlyMap<string, RegisteredHandler> => {
@@ -61,9 +62,8 @@ export const indexHandlers = (
 };
 
 /**
- * Reads a stranger's record. Unknown types are let through before anything else is checked, and
- * unknown fields are dropped. For a record that cannot be read it answers the reason; it never
- * throws.
+ * Parses an untrusted record. Unknown event types are ignored before any other check, and unknown
+ * fields are dropped. If a record is unreadable, returns the reason. Never throws.
  */
 export const parseRecord = (
   record: ReceivedRecord,
@@ -106,14 +106,15 @@ const toEventTypeKey = ({ topic, type }: { topic: string; type: string }): strin
 
 const year10000Ms = Date.UTC(10_000, 0);
 
-/** What Postgres would refuse to store is refused here, where that blocks nothing. */
+/** Rejects here what Postgres would fail to store, before it can block a partition. */
 const CloudEventHeaders = z.object({
   ce_id: z.string().regex(/^[\x21-\x7e]{1,200}$/),
   ce_time: z.iso
     .datetime({ offset: true })
     .transform((text) => new Date(text))
     .refine((instant) => instant.getTime() >= 0, { error: "lies before 1970" })
-    // With an offset, the last hours of 9999 are the year 10000, which SQL writes otherwise.
+    // With a UTC offset, the last hours of 9999 fall into the year 10000, which SQL formats
+    // differently.
     .refine((instant) => instant.getTime() < year10000Ms, { error: "lies after 9999" }),
   traceparent: z.string().optional().catch(undefined),
 });
@@ -128,7 +129,7 @@ const parseJson = (text: string): unknown => {
 
 const issuesMax = 3;
 
-/** Paths and expectations only: a value could hold a secret. */
+/** Formats paths and expectations only: a value could contain a secret. */
 const formatIssues = (error: z.ZodError): string =>
   error.issues
     .slice(0, issuesMax)

@@ -3,7 +3,7 @@ import { createConsumerLiveness } from "./consumer-liveness.ts";
 
 const msPerSecond = 1_000;
 
-/** A pulse at a time that the test moves. */
+/** Creates a liveness tracker with a clock that the test controls. */
 const createTestLiveness = () => {
   let nowMs = 0;
   const liveness = createConsumerLiveness({
@@ -11,7 +11,7 @@ const createTestLiveness = () => {
     getNowMs: () => nowMs,
   });
   const advanceSeconds = (seconds: number) => void (nowMs += seconds * msPerSecond);
-  /** Time passes, and the broker answers every five seconds of it. */
+  /** Advances the clock in steps of 5 s, with a broker response after each step. */
   const advanceWithBrokerResponses = (seconds: number) => {
     for (let elapsedSeconds = 0; elapsedSeconds < seconds; elapsedSeconds += 5) {
       advanceSeconds(5);
@@ -21,7 +21,7 @@ const createTestLiveness = () => {
   return { ...liveness, advanceSeconds, advanceWithBrokerResponses };
 };
 
-test("a consumer is stalled once it was silent for 60 s while the broker answered", () => {
+test("a consumer is stalled after 60 s of silence while the broker responds", () => {
   const { advanceSeconds, advanceWithBrokerResponses, recordBrokerResponse, isStalled } =
     createTestLiveness();
   recordBrokerResponse();
@@ -32,13 +32,13 @@ test("a consumer is stalled once it was silent for 60 s while the broker answere
   expect(isStalled()).toBe(true);
 });
 
-test("a consumer whose broker does not answer is never stalled", () => {
+test("a consumer is never stalled while its broker does not respond", () => {
   const { advanceSeconds, isStalled } = createTestLiveness();
   advanceSeconds(3_600);
   expect(isStalled()).toBe(false);
 });
 
-test("a broker that has just gone ends the stall: a restart would not bring it back", () => {
+test("a broker failure clears the stall, because a restart would not help", () => {
   const { advanceWithBrokerResponses, recordBrokerFailure, isStalled } = createTestLiveness();
   advanceWithBrokerResponses(90);
   expect(isStalled()).toBe(true);
@@ -46,7 +46,7 @@ test("a broker that has just gone ends the stall: a restart would not bring it b
   expect(isStalled()).toBe(false);
 });
 
-test("a broker that returns gives its silent consumer 60 s to come back", () => {
+test("a silent consumer gets 60 s to recover after its broker returns", () => {
   const {
     advanceSeconds,
     advanceWithBrokerResponses,
@@ -65,7 +65,7 @@ test("a broker that returns gives its silent consumer 60 s to come back", () => 
   expect(isStalled()).toBe(true);
 });
 
-test("an answer of the broker counts for 30 s, as a process that was frozen has older ones", () => {
+test("a broker response is valid for 30 s, so a process that was frozen is not stalled", () => {
   const { advanceSeconds, advanceWithBrokerResponses, recordBrokerResponse, isStalled } =
     createTestLiveness();
   advanceWithBrokerResponses(90);
@@ -77,7 +77,7 @@ test("an answer of the broker counts for 30 s, as a process that was frozen has 
   expect(isStalled()).toBe(false);
 });
 
-test("one sign of life ends the stall", () => {
+test("a single sign of activity clears the stall", () => {
   const { advanceWithBrokerResponses, recordActivity, isStalled } = createTestLiveness();
   advanceWithBrokerResponses(90);
   expect(isStalled()).toBe(true);

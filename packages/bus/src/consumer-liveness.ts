@@ -1,29 +1,29 @@
-/** A consumer's signs of life, compared with its broker's. */
+/** Compares a consumer's activity with the responses of its broker. */
 export type ConsumerLiveness = {
-  /** It fetched, sent a heartbeat, or ended with an error and was replaced. */
+  /** Records activity: a fetch, a heartbeat, or an error after which the consumer was replaced. */
   recordActivity: () => void;
-  /** The broker answered a request for metadata. */
+  /** Records that the broker answered a metadata request. */
   recordBrokerResponse: () => void;
-  /** The broker did not answer one. */
+  /** Records that a metadata request failed. */
   recordBrokerFailure: () => void;
-  /** How long there was no sign of it. */
+  /** Returns the time since the consumer's last activity. */
   getSilentMs: () => number;
   /**
-   * Whether it has given no sign for too long while the broker answered for just as long. False
-   * while the broker is away, because no restart would help. False as well while the consumer may
-   * still come back to a broker that has just returned.
+   * Returns whether the consumer has been silent for too long while the broker responded all that
+   * time. False while the broker is unavailable, because a restart would not help. Also false while
+   * the consumer can still recover after the broker's return.
    */
   isStalled: () => boolean;
 };
 
 type LivenessOptions = {
-  /** How long it may be silent; an answer of the broker counts for half of that. */
+  /** The longest permitted silence. A broker response is valid for half that time. */
   silenceMsMax: number;
-  /** A clock that never jumps. */
+  /** A monotonic clock. */
   getNowMs?: () => number;
 };
 
-/** Begins to watch a consumer that has just given its first sign. */
+/** Starts to track a consumer that is active now. */
 export const createConsumerLiveness = (options: LivenessOptions): ConsumerLiveness => {
   const { silenceMsMax, getNowMs = () => performance.now() } = options;
   const responseAgeMsMax = silenceMsMax / 2;

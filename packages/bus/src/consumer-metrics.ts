@@ -2,24 +2,25 @@ import type { Clock, Metrics } from "@payment-links/runtime";
 import type { ChunkResult } from "./apply-chunk.ts";
 import { getOrCreateCounter, getOrCreateGauge, getOrCreateHistogram } from "./metrics.ts";
 
-/** What a consumer tells of itself. */
+/** The metrics of one consumer. */
 export type ConsumerMetrics = {
   recordCommitted(topic: string, result: ChunkResult): void;
-  /** The database was away, or a failed record is tried again. */
+  /** Records a wait: the database is unavailable, or a failed record will be retried. */
   recordWait(): void;
   setDeadLetterCount(count: number): void;
-  /** Undefined: it is not known; then the last that was known, or its start, stands. */
+  /**
+   * Sets the watermark time. If it is undefined (unknown), the last known value or the start time
+   * stays.
+   */
   setReceivedUntil(topic: string, instant: Date | undefined): void;
 };
 
-/**
- * From the usual hundredth of a second to the day of an outage. 15 is the bound of an objective.
- */
+/** From the usual 10 ms to an outage of a day. 15 s is the threshold of an SLO. */
 const lagBuckets = [
   0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 30, 60, 300, 3_600, 86_400,
 ];
 
-/** Opens the metrics of one group's consumer. */
+/** Creates the metrics of one group's consumer. */
 export const createConsumerMetrics = (
   metrics: Metrics,
   { group, clock }: { group: string; clock: Clock },

@@ -72,7 +72,7 @@ const startTestConsumer = async (
   return consumer;
 };
 
-/** Keys are the test's own, so that tests share the tables. */
+/** Keys are unique per test, because tests share the tables. */
 const createKeys = () => ({
   a: createUniqueName("a"),
   b: createUniqueName("b"),
@@ -82,7 +82,7 @@ const createKeys = () => ({
 const createEventRecord = (key: string, step: number) =>
   toReceivedRecord(createTestRecord(topic, { key, step }));
 
-/** A record of a log to which one can come back, at an offset. */
+/** Places a record at an offset of a log that can be read again. */
 const placeAtOffset = (offset: number, record: ReturnType<typeof createEventRecord>) => ({
   ...record,
   offset: String(offset),
@@ -97,7 +97,7 @@ const replayGroup = (apply?: ThingHandler, filter: { key?: string; afterSeq?: st
 const readEffectsOf = (key: string) => readEffects(database.pool, key);
 
 describe("a consumer", () => {
-  test("lets unknown types and unknown fields through (rule EVENT-4)", async () => {
+  test("ignores unknown types and unknown fields (rule EVENT-4)", async () => {
     const { a } = createKeys();
     await startTestConsumer();
     const { handledCount } = await bus.deliver([
@@ -118,15 +118,15 @@ describe("a consumer", () => {
   test.each([
     ["no headers", { headers: {} }, "the header ce_type is missing"],
     ["no id", { headers: { ...valid, ce_id: "" } }, /^headers: ce_id/],
-    ["an id that no column holds", { headers: { ...valid, ce_id: "a\0b" } }, /^headers: ce_id/],
+    ["an id that no column can hold", { headers: { ...valid, ce_id: "a\0b" } }, /^headers: ce_id/],
     ["no time", { headers: { ...valid, ce_time: "yesterday" } }, /^headers: ce_time/],
-    ["a time before time", { headers: { ...valid, ce_time: "0000-01-01T00:00:00Z" } }, /ce_time/],
+    ["a time before 1970", { headers: { ...valid, ce_time: "0000-01-01T00:00:00Z" } }, /ce_time/],
     ["no value", { value: undefined }, "the value is missing"],
-    ["bytes that are no text", { value: Buffer.from([0xff]) }, "the value is not UTF-8"],
-    ["text that is no JSON", { value: Buffer.from("{") }, "the value is not JSON"],
-    ["data of another shape", { value: Buffer.from('{"step":"one"}') }, /^data: step/],
+    ["bytes that are not text", { value: Buffer.from([0xff]) }, "the value is not UTF-8"],
+    ["text that is not JSON", { value: Buffer.from("{") }, "the value is not JSON"],
+    ["data with another shape", { value: Buffer.from('{"step":"one"}') }, /^data: step/],
   ])(
-    "sets a record with %s aside, and goes on (rules EVENT-4 and KEEP-6)",
+    "dead-letters a record with %s, and continues (rules EVENT-4 and KEEP-6)",
     async (_, overrides, reason) => {
       const { a, bad } = createKeys();
       await startTestConsumer();
@@ -146,7 +146,7 @@ describe("a consumer", () => {
     },
   );
 
-  test("sets aside what Postgres could not store as it is, and keeps its bytes", async () => {
+  test("dead-letters what Postgres cannot store unchanged, and preserves its bytes", async () => {
     const { a } = createKeys();
     await startTestConsumer();
     const value = Buffer.from([0, 1, 0xfe]);
@@ -168,7 +168,8 @@ describe("a consumer", () => {
       [group],
     );
     expect(rows.map((row) => row.value)).toEqual([value, value]);
-    // Records without a key have no order: the good one was applied, although a bad one came first.
+    // Records without a key are unordered: the valid one is applied although an invalid one
+    // precedes it.
     expect(await readEffects(database.pool, "")).toContain(":1");
     expect(await readEffectsOf(a)).toEqual([`${a}:2`]);
   });
@@ -179,22 +180,19 @@ describe("a consumer", () => {
   );
   test.each([
     [
-      "a key that no index holds",
+      "a key too long for an index",
       { key: randomBytes(20_000).toString("hex"), value: invalidValue },
     ],
     [
-      "a time that SQL writes otherwise",
+      "a time that SQL formats differently",
       { headers: { ...valid, ce_time: "9999-12-31T23:00:00-05:00" } },
     ],
     [
-      "a header that no message holds",
+      "a header too large for a message",
       { headers: { ...valid, odd: "x".repeat(2_000_000) }, value: invalidValue },
     ],
-    [
-      "more headers than anybody reads",
-      { headers: { ...manyHeaders, ...valid }, value: invalidValue },
-    ],
-  ])("sets a record with %s aside within its bounds, and goes on", async (_, overrides) => {
+    ["too many headers", { headers: { ...manyHeaders, ...valid }, value: invalidValue }],
+  ])("dead-letters a record with %s within its limits, and continues", async (_, overrides) => {
     const { a, bad } = createKeys();
     await startTestConsumer();
     const brokenRecord = toReceivedRecord(
@@ -212,30 +210,33 @@ describe("a consumer", () => {
   });
 
   test.each([
-    ["a refusal", () => createApiError("NOT_FOUND")],
+    ["an API error", () => createApiError("NOT_FOUND")],
     ["a broken invariant", () => new assert.AssertionError({ message: "an invariant broke" })],
-  ])("sets %s aside at once, and undoes what its handler had begun", async (_, createError) => {
-    const { a, bad } = createKeys();
-    let attemptCount = 0;
-    await startTestConsumer(async (tx, data, envelope) => {
-      await writeStep(tx, data, envelope);
-      if (envelope.key !== bad) return;
-      attemptCount += 1;
-      throw createError();
-    });
-    await bus.deliver([
-      createEventRecord(a, 1),
-      createEventRecord(bad, 1),
-      createEventRecord(a, 2),
-    ]);
-    expect(await readEffectsOf(bad)).toEqual([]);
-    expect(await readEffectsOf(a)).toEqual([`${a}:1`, `${a}:2`]);
-    // Once with its chunk, once with half of it, once alone.
-    expect(attemptCount).toBe(3);
-    expect(await listDeadLettersOfGroup()).toHaveLength(1);
-  });
+  ])(
+    "dead-letters a record immediately after %s, and rolls back its handler",
+    async (_, createError) => {
+      const { a, bad } = createKeys();
+      let attemptCount = 0;
+      await startTestConsumer(async (tx, data, envelope) => {
+        await writeStep(tx, data, envelope);
+        if (envelope.key !== bad) return;
+        attemptCount += 1;
+        throw createError();
+      });
+      await bus.deliver([
+        createEventRecord(a, 1),
+        createEventRecord(bad, 1),
+        createEventRecord(a, 2),
+      ]);
+      expect(await readEffectsOf(bad)).toEqual([]);
+      expect(await readEffectsOf(a)).toEqual([`${a}:1`, `${a}:2`]);
+      // Once with the whole chunk, once with half of it, once alone.
+      expect(attemptCount).toBe(3);
+      expect(await listDeadLettersOfGroup()).toHaveLength(1);
+    },
+  );
 
-  test("tries what fails for an unknown reason a few times before it is set aside", async () => {
+  test("retries a failure of unknown cause several times before dead-lettering the record", async () => {
     const { a, bad } = createKeys();
     const attemptCount: Record<string, number> = {};
     await startTestConsumer(async (tx, data, envelope) => {
@@ -250,7 +251,7 @@ describe("a consumer", () => {
     expect((await listDeadLettersOfGroup()).map(({ key }) => key)).toEqual([bad]);
   });
 
-  test("tells of a dead letter on a topic of its own, with reason and place (rule KEEP-6)", async () => {
+  test("announces a dead letter on its own topic, with reason and location (rule KEEP-6)", async () => {
     const { bad } = createKeys();
     await startTestConsumer(() => Promise.reject(createApiError("NOT_FOUND")));
     const record = toReceivedRecord(createTestRecord(topic, { key: bad, step: 7 }), {
@@ -278,7 +279,7 @@ describe("a consumer", () => {
     });
   });
 
-  test("waits out a database that fails in the middle, and sets nothing aside", async () => {
+  test("waits for a database that fails midway, and dead-letters nothing", async () => {
     const { a, b } = createKeys();
     let killCount = 0;
     await startTestConsumer(async (tx, data, envelope) => {
@@ -301,7 +302,7 @@ describe("a consumer", () => {
     expect(await listDeadLettersOfGroup()).toEqual([]);
   });
 
-  test("waits however long the database is away, and can be stopped meanwhile (rule KEEP-6)", async () => {
+  test("waits however long the database is unavailable, and can be stopped meanwhile (rule KEEP-6)", async () => {
     const { a, b } = createKeys();
     const clock = createFakeClock(new Date());
     let attemptCount = 0;
@@ -332,7 +333,7 @@ describe("a consumer", () => {
     expect(await listDeadLettersOfGroup()).toEqual([]);
   });
 
-  test("tells after a commit that told others something, and only then", async () => {
+  test("calls afterCommit only after a commit that published events", async () => {
     const { a, b, bad } = createKeys();
     const publishedEvent = createTestEventType(createUniqueName("told"));
     let commitCount = 0;
@@ -350,12 +351,12 @@ describe("a consumer", () => {
     expect(commitCount).toBe(0);
     await bus.deliver([createEventRecord(a, 1)]);
     expect(commitCount).toBe(1);
-    // It is set aside, which is told as well.
+    // Dead-lettering publishes an event as well.
     await bus.deliver([createEventRecord(bad, 1)]);
     expect(commitCount).toBe(2);
   });
 
-  test("counts what became of the records, and how late they were", async () => {
+  test("counts the results of records and measures their lag", async () => {
     const { a, bad } = createKeys();
     await startTestConsumer((tx, data, envelope) =>
       envelope.key === bad
@@ -386,7 +387,7 @@ describe("a consumer", () => {
   });
 });
 
-describe("the marks of a topic's sender", () => {
+describe("watermarks", () => {
   const createWatermark = (minute: number, partition: number) =>
     toReceivedRecord(
       {
@@ -404,7 +405,7 @@ describe("the marks of a topic's sender", () => {
   const readReceivedUntilMinute = async () =>
     (await findReceivedUntil(database.pool, { group, topic }))?.toISOString().slice(14, 16);
 
-  test("tell until when all was heard: in every partition, and never back", async () => {
+  test("report the received-until time across all partitions, and never move it back", async () => {
     await startTestConsumer();
     await bus.deliver([createWatermark(2, 0)]);
     expect(await readReceivedUntilMinute()).toBeUndefined();
@@ -415,7 +416,7 @@ describe("the marks of a topic's sender", () => {
     expect(await readReceivedUntilMinute()).toBe("03");
   });
 
-  test("count for nothing while anything of the topic is parked", async () => {
+  test("are not applied while the topic has dead letters", async () => {
     const { bad } = createKeys();
     await startTestConsumer(() => Promise.reject(createApiError("NOT_FOUND")));
     await bus.deliver([createWatermark(1, 0)]);
@@ -431,8 +432,8 @@ describe("the marks of a topic's sender", () => {
   });
 });
 
-describe("a record that comes again", () => {
-  test("is set aside once, wherever it lies now", async () => {
+describe("a redelivered record", () => {
+  test("is dead-lettered once, even at a new offset", async () => {
     const { bad } = createKeys();
     await startTestConsumer(() => Promise.reject(createApiError("NOT_FOUND")));
     const records = [createEventRecord(bad, 1), createEventRecord(bad, 2)];
@@ -456,7 +457,7 @@ describe("a consumer's position (rule KEEP-5)", () => {
       nextOffset,
     ]);
 
-  test("moves with what is applied, parked or ignored, in the same transaction", async () => {
+  test("moves with applied, dead-lettered and ignored records, in the same transaction", async () => {
     const { a, bad } = createKeys();
     await startTestConsumer(async (tx, data, envelope) => {
       await writeStep(tx, data, envelope);
@@ -478,7 +479,7 @@ describe("a consumer's position (rule KEEP-5)", () => {
     expect(await readPositions()).toEqual(["cluster:11"]);
   });
 
-  test("moves, and says which keys have parked records, by one statement of the transaction", async () => {
+  test("moves, and returns the keys with dead letters, in one statement", async () => {
     const { a, bad } = createKeys();
     await startTestConsumer(async (tx, data, envelope) => {
       if (envelope.key === bad) throw createApiError("NOT_FOUND");
@@ -490,7 +491,7 @@ describe("a consumer's position (rule KEEP-5)", () => {
       placeAtOffset(2, createEventRecord(bad, 2)),
       placeAtOffset(3, createEventRecord(a, 1)),
     ]);
-    // What is written and counted besides is none of the position's business.
+    // Other inserts and counts are not part of moving the position.
     expect(recorder.stop().filter((text) => !/INSERT|count\(/.test(text))).toEqual([
       "START TRANSACTION",
       expect.stringMatching(/^WITH moved AS/),
@@ -503,7 +504,7 @@ describe("a consumer's position (rule KEEP-5)", () => {
     expect(await readEffectsOf(a)).toEqual([`${a}:1`]);
   });
 
-  test("stays where it was if what lies before it could not be applied yet", async () => {
+  test("does not move while a record cannot be applied yet", async () => {
     const { a } = createKeys();
     const clock = createFakeClock(new Date());
     let attemptCount = 0;
@@ -530,7 +531,7 @@ describe("a consumer's position (rule KEEP-5)", () => {
     expect(await readPositions()).toEqual(["cluster:4"]);
   });
 
-  test("keeps what another member applied meanwhile from being applied again", async () => {
+  test("prevents applying again what another member has applied meanwhile", async () => {
     const { a } = createKeys();
     const otherBus = createManualBus();
     const appliedSteps: number[] = [];
@@ -550,7 +551,7 @@ describe("a consumer's position (rule KEEP-5)", () => {
     expect(await readPositions()).toEqual(["cluster:4"]);
   });
 
-  test("shows a member what another was parking, for whom it waited", async () => {
+  test("shows a member the dead letters that another member was committing", async () => {
     const { a, bad } = createKeys();
     await startTestConsumer();
     await bus.deliver([placeAtOffset(1, createEventRecord(a, 1))]);
@@ -558,7 +559,7 @@ describe("a consumer's position (rule KEEP-5)", () => {
       placeAtOffset(2, createEventRecord(bad, 1)),
       placeAtOffset(3, createEventRecord(bad, 2)),
     ];
-    // Another member parks the first and is about to commit.
+    // Another member dead-letters the first record and is about to commit.
     const formerClient = new Client({ connectionString: database.url });
     await formerClient.connect();
     await formerClient.query("BEGIN");
@@ -581,7 +582,7 @@ describe("a consumer's position (rule KEEP-5)", () => {
     ]);
   });
 
-  test("sends a member back whose database has lost what it had committed", async () => {
+  test("rewinds a member whose database has lost its commits", async () => {
     const { a } = createKeys();
     await startTestConsumer();
     await bus.deliver([
@@ -598,11 +599,12 @@ describe("a consumer's position (rule KEEP-5)", () => {
     expect(await listDeadLettersOfGroup()).toEqual([]);
   });
 
-  test("stays at a reset if what a member holds is of the log before it", async () => {
+  test("stays reset when a member still holds records of the previous log", async () => {
     const { a } = createKeys();
     await startTestConsumer();
     await bus.deliver([placeAtOffset(0, createEventRecord(a, 1))]);
-    // The broker has lost its log. This member joins again and begins anew, with a batch still in hand.
+    // The broker lost its log. The member rejoins and starts over while a batch is still in its
+    // hands.
     await database.admin.query(
       "UPDATE positions SET next_offset = 0, reset_count = 1 WHERE consumer = $1",
       [group],
@@ -617,7 +619,7 @@ describe("a consumer's position (rule KEEP-5)", () => {
     expect(await readPositions()).toEqual(["cluster:0"]);
   });
 
-  test("moves behind what cannot be read only where that is set aside, also in a log made anew", async () => {
+  test("moves past unreadable records only once they are dead-lettered, also in a recreated log", async () => {
     const { a, b } = createKeys();
     await startTestConsumer();
     const createUnreadableRecord = (key: string) => ({
@@ -626,7 +628,7 @@ describe("a consumer's position (rule KEEP-5)", () => {
     });
     const firstRecord = placeAtOffset(0, createUnreadableRecord(a));
     await bus.deliver([firstRecord, placeAtOffset(1, createUnreadableRecord(a))]);
-    // The broker has lost its log, and another record lies at the offset.
+    // The broker lost its log, and another record is now at this offset.
     await database.admin.query(
       `UPDATE positions SET next_offset = 0, reset_count = 1, last_offset = NULL, last_record = NULL
        WHERE consumer = $1`,
@@ -642,7 +644,7 @@ describe("a consumer's position (rule KEEP-5)", () => {
       [null, a],
       [null, b],
     ]);
-    // The very record once more is set aside no second time.
+    // The same record is not dead-lettered a second time.
     await setPosition(0);
     await database.admin.query("UPDATE positions SET reset_count = 0 WHERE consumer = $1", [group]);
     bus.onSeek({ topic, partition: 0 }, { ...log, resetCount: 0, nextOffset: 0n });
@@ -650,12 +652,12 @@ describe("a consumer's position (rule KEEP-5)", () => {
     expect(await listDeadLettersOfGroup()).toHaveLength(3);
   });
 
-  test("is given up if another record lies before it than was applied", async () => {
+  test("is reset if the record before it is not the one that was applied", async () => {
     const { a } = createKeys();
     await startTestConsumer();
     const records = [0, 1].map((offset) => placeAtOffset(offset, createEventRecord(a, offset)));
     await bus.deliver(records);
-    // Whoever joins begins with what was applied last.
+    // A member that joins starts with the last applied record.
     const nextRecord = placeAtOffset(2, createEventRecord(a, 2));
     expect(await bus.deliver([...records.slice(1), nextRecord])).toEqual({ handledCount: 2 });
     const otherRecords = [
@@ -667,7 +669,7 @@ describe("a consumer's position (rule KEEP-5)", () => {
     expect(await readPositions()).toEqual(["cluster:3"]);
   });
 
-  test("knows no record before it where an older release has moved it", async () => {
+  test("has no digest of the record before it after an older release moved it", async () => {
     const { a } = createKeys();
     await startTestConsumer();
     await bus.deliver([placeAtOffset(0, createEventRecord(a, 0))]);
@@ -684,14 +686,14 @@ describe("a consumer's position (rule KEEP-5)", () => {
     expect(await readEffectsOf(a)).toEqual([`${a}:0`, `${a}:2`]);
   });
 
-  test("is kept for no bus to which nobody can come back", async () => {
+  test("is not stored for a bus that cannot be read again", async () => {
     await startTestConsumer();
     await bus.deliver([createEventRecord(createKeys().a, 1)]);
     expect(await readPositions()).toEqual([]);
   });
 });
 
-describe("records of several partitions that come together", () => {
+describe("records of several partitions that arrive together", () => {
   const placeInPartition = (partition: number, record: ReturnType<typeof createEventRecord>) => ({
     ...placeAtOffset(1, record),
     partition,
@@ -704,7 +706,7 @@ describe("records of several partitions that come together", () => {
     return rows.map(({ partition, at: offset }) => `${partition}:${offset}`);
   };
 
-  test("are applied in one transaction, which one statement moves all their positions in", async () => {
+  test("are applied in one transaction, and one statement moves all their positions", async () => {
     const { a, b } = createKeys();
     await startTestConsumer();
     const topicPartitions = [0, 1, 2].map((partition) => ({ topic, partition }));
@@ -734,7 +736,7 @@ describe("records of several partitions that come together", () => {
     expect(await readPartitionOffsets()).toEqual(["0:2", "1:2", "2:2"]);
   });
 
-  test("one that cannot be applied is set aside alone", async () => {
+  test("dead-letter only the record that cannot be applied", async () => {
     const { a, b, bad } = createKeys();
     await startTestConsumer(async (tx, data, envelope) => {
       await writeStep(tx, data, envelope);
@@ -754,7 +756,7 @@ describe("records of several partitions that come together", () => {
     expect(await readPartitionOffsets()).toEqual(["0:2", "1:2", "2:2"]);
   });
 
-  test("one that waits holds up its own partition alone", async () => {
+  test("delay only the partition of a record that waits", async () => {
     const { a, bad } = createKeys();
     await startTestConsumer(
       async (tx, data, envelope) => {
@@ -775,7 +777,7 @@ describe("records of several partitions that come together", () => {
     expect(await readPartitionOffsets()).toEqual(["1:2"]);
   });
 
-  test("only the partition goes back whose position lies before its records", async () => {
+  test("rewind only the partition whose position lies before its records", async () => {
     const { a, b } = createKeys();
     await startTestConsumer();
     await Promise.all([
@@ -799,11 +801,11 @@ describe("records of several partitions that come together", () => {
   });
 });
 
-describe("the replay of dead letters (rule KEEP-6)", () => {
+describe("replayDeadLetters (rule KEEP-6)", () => {
   const completeResult = { failures: [], isCutShort: false, nextAfterSeq: null };
   const rejectAll: ThingHandler = () => Promise.reject(createApiError("NOT_FOUND"));
 
-  test("applies what was parked in order, once, and lets the key go on", async () => {
+  test("applies dead letters in order, once, and unblocks the key", async () => {
     const { a, bad } = createKeys();
     await startTestConsumer((tx, data, envelope) =>
       envelope.key === bad ? rejectAll(tx, data, envelope) : writeStep(tx, data, envelope),
@@ -817,7 +819,7 @@ describe("the replay of dead letters (rule KEEP-6)", () => {
     expect(await readEffectsOf(bad)).toEqual([1, 2, 3, 4].map((step) => `${bad}:${step}`));
   });
 
-  test("stops a key at its first failure and goes on with the others", async () => {
+  test("stops a key at its first failure and continues with the others", async () => {
     const { a, bad } = createKeys();
     await startTestConsumer(rejectAll);
     await bus.deliver(
@@ -837,7 +839,7 @@ describe("the replay of dead letters (rule KEEP-6)", () => {
     expect((await listDeadLettersOfGroup()).map(({ key }) => key)).toEqual([bad, bad]);
   });
 
-  test("replays one key alone where one is named", async () => {
+  test("replays only the given key", async () => {
     const { a, b } = createKeys();
     await startTestConsumer(rejectAll);
     await bus.deliver([createEventRecord(a, 1), createEventRecord(b, 1)]);
@@ -845,7 +847,7 @@ describe("the replay of dead letters (rule KEEP-6)", () => {
     expect((await listDeadLettersOfGroup()).map(({ key }) => key)).toEqual([a]);
   });
 
-  test("comes to those behind a thousand hopeless lanes, from where the one before it ended", async () => {
+  test("reaches lanes behind a thousand failing ones, when started where the previous replay ended", async () => {
     const { a } = createKeys();
     await startTestConsumer(rejectAll);
     const failingRecords = Array.from({ length: 1_000 }, () =>
@@ -863,7 +865,7 @@ describe("the replay of dead letters (rule KEEP-6)", () => {
     expect(await readEffectsOf(a)).toEqual([`${a}:1`]);
   });
 
-  test("goes on behind a record that was discarded, which is kept with the reason", async () => {
+  test("continues after a discarded record, which is stored with the reason", async () => {
     const { bad } = createKeys();
     await startTestConsumer(rejectAll);
     await bus.deliver([createEventRecord(bad, 1), createEventRecord(bad, 2)]);
@@ -880,7 +882,7 @@ describe("the replay of dead letters (rule KEEP-6)", () => {
     expect(rows).toEqual([{ seq: firstDeadLetter?.seq, key: bad, because: "a test" }]);
   });
 
-  test("applies once what was unreadable when it came and came again since", async () => {
+  test("applies a record once that was unreadable at first and was redelivered since", async () => {
     const { bad } = createKeys();
     const strictHandler = on(
       { ...createTestEventType(topic), data: z.object({ step: z.int().max(5) }) },
@@ -898,7 +900,7 @@ describe("the replay of dead letters (rule KEEP-6)", () => {
     expect(await listDeadLettersOfGroup()).toEqual([]);
   });
 
-  test("a record that arrives during a replay of its key is applied after it", async () => {
+  test("applies a record that arrives during a replay of its key after the replay", async () => {
     const { a, bad } = createKeys();
     const firstConsumer = await startTestConsumer(rejectAll);
     await bus.deliver([createEventRecord(bad, 1), createEventRecord(bad, 2)]);
@@ -914,7 +916,7 @@ describe("the replay of dead letters (rule KEEP-6)", () => {
     });
     await replayLatch.reached;
     const handling = bus.deliver([createEventRecord(a, 1), createEventRecord(bad, 3)]);
-    // The replay goes on once the newcomer waits for it, or has looked without waiting.
+    // The replay continues once the new record waits for it, or was checked without waiting.
     let hasChecked = false;
     void applyLatch.reached.then(() => (hasChecked = true));
     await waitUntil(
@@ -930,7 +932,7 @@ describe("the replay of dead letters (rule KEEP-6)", () => {
   });
 });
 
-/** A place where a handler waits until the test lets it pass. */
+/** A point where a handler waits until the test releases it. */
 const createLatch = () => {
   const { promise: reached, resolve: signalReached } = Promise.withResolvers<void>();
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
@@ -941,7 +943,7 @@ const createLatch = () => {
   return { reached, release, waitForRelease };
 };
 
-/** Lists what all connections of this process send to Postgres, until it is stopped. */
+/** Records what all connections of this process send to Postgres, until stopped. */
 const recordStatements = (): { stop: () => string[] } => {
   const originalQuery: unknown = Reflect.get(Client.prototype, "query");
   const statements: string[] = [];

@@ -21,8 +21,8 @@ export type ConsumerOptions = {
   bus: Bus;
   pool: Pool;
   /**
-   * The group's name, also of its positions. It is the service's own, is never shared and never
-   * changes.
+   * The consumer group's name, which also identifies its positions. It belongs to one service, is
+   * never shared and never changes.
    */
   group: string;
   handlers: readonly RegisteredHandler[];
@@ -32,27 +32,27 @@ export type ConsumerOptions = {
   /** Called after each commit that may have written to the outbox. Services wake their relay here. */
   afterCommit?: () => void;
   /**
-   * Awaited before each transaction. It ends once the service can take another one, and always within a
-   * bound of its own. Meanwhile the records wait on the bus.
+   * Awaited before each transaction. Resolves once the service can run another one, and always
+   * within its own time limit. Meanwhile the records wait on the bus.
    */
   waitForCapacity?: () => Promise<void>;
-  /** How long after records were taken the next ones are, at the soonest; at once if left out. */
+  /** The minimum time from the start of one batch to the start of the next. Default: 0. */
   batchIntervalMs?: number;
 };
 
 /** A running consumer. */
 export type Consumer = {
-  /** Lets the chunk under way be committed, and takes no more. */
+  /** Lets the current chunk commit, then stops. */
   stop(): Promise<void>;
 };
 
 const maintenanceIntervalMs = 60_000;
 
 /**
- * Starts to apply the events of the reactions' topics, each exactly once in effect: the transaction
- * that applies it moves the group's position, and a reaction is harmless when an event comes again all
- * the same. A record that cannot be applied is set aside with later records of its key; everything else goes on (rule
- * KEEP-6).
+ * Starts to apply the events of the handlers' topics, with exactly-once effect. The transaction
+ * that applies an event also moves the group's position, and handlers must tolerate a redelivered
+ * event. A record that cannot be applied is dead-lettered, as are later records with the same key.
+ * All other records proceed (rule KEEP-6).
  */
 export const startConsumer = async (options: ConsumerOptions): Promise<Consumer> => {
   const { bus, pool, group, handlers, clock, log, afterCommit } = options;
@@ -129,7 +129,7 @@ export const startConsumer = async (options: ConsumerOptions): Promise<Consumer>
   };
 };
 
-/** One line per event with the event's own trace, even if many events are applied at once. */
+/** Logs one line per event with the event's own trace id, even if many events are applied together. */
 const logAppliedEvents = (log: Log, group: string, { appliedEvents }: ChunkResult): void => {
   for (const { record, envelope, traceparent } of appliedEvents) {
     const traceId = trace.getSpanContext(extractTraceContext(traceparent))?.traceId;

@@ -7,10 +7,10 @@ import type { ReceivedRecord } from "./bus.ts";
 import type { ParsedRecord } from "./cloud-event.ts";
 import { toStorableKey } from "./blocked-keys.ts";
 
-/** The topic that tells the world of a topic's dead letters. */
+/** Returns the topic that announces a topic's dead letters. */
 export const getDeadLetterTopic = (topic: string): string => `${topic}.dead-letter`;
 
-/** Why a record without a fault of its own is parked. */
+/** The reason for a record that is dead-lettered only because of an earlier record with its key. */
 export const blockedReason = "parked behind an earlier record of the same key";
 
 export type NewDeadLetter = {
@@ -23,9 +23,9 @@ export type NewDeadLetter = {
 const reasonLengthMax = 1_000;
 
 /**
- * Sets a record aside in the caller's transaction. It writes a row for the replay, and by the
- * outbox a record on the dead-letter topic, with the reason and the place. Answers false if the
- * record was set aside before.
+ * Dead-letters a record in the caller's transaction. Writes a row for the replay and, through the
+ * outbox, a record on the dead-letter topic with the reason and the record's location. Returns
+ * false if the record was dead-lettered before.
  */
 export const storeDeadLetter = async (tx: Db, deadLetter: NewDeadLetter): Promise<boolean> => {
   const { group, parsedRecord, deadLetteredAt } = deadLetter;
@@ -67,15 +67,15 @@ export const storeDeadLetter = async (tx: Db, deadLetter: NewDeadLetter): Promis
 const unparsedPrefix = "unread:";
 
 /**
- * What could not be read is known by its place in its log: in a log that was made anew the place is another
- * record's.
+ * Identifies an unreadable record by its location in its log. The log is part of the id, because
+ * the same offset in a recreated log belongs to another record.
  */
 const createUnparsedId = ({ log, offset, partition }: ReceivedRecord): string | null =>
   log === undefined
     ? null
     : `${unparsedPrefix}${log.clusterId} ${log.resetCount} ${partition} ${offset}`;
 
-/** Null where it could not be read. */
+/** Selects the event id; null if the record was unreadable. */
 const selectEventId = sql.fragment`CASE WHEN event_id NOT LIKE ${`${unparsedPrefix}%`} THEN event_id END`;
 
 const getRecordLocation = ({ topic, partition, offset }: ReceivedRecord) => ({
@@ -90,8 +90,8 @@ const headersMax = 32;
 const headerLengthMax = 1_000;
 
 /**
- * The headers that a replay needs come first; of strange ones there may be any number, of any
- * length, and the dead letter must not be too large to be sent.
+ * Bounds the headers so that the dead letter stays small enough to send: an unknown producer may
+ * set any number of headers of any length. The headers that a replay needs come first.
  */
 const toStorableHeaders = (headers: ReceivedRecord["headers"]): Record<string, string> => {
   const isExtraHeader = (name: string) => !name.startsWith("ce_") && name !== "traceparent";
@@ -103,7 +103,7 @@ const toStorableHeaders = (headers: ReceivedRecord["headers"]): Record<string, s
   return Object.fromEntries(names.map((name) => [truncate(name), truncate(headers[name] ?? "")]));
 };
 
-/** A record on the dead-letter topic must not be too large to be sent. */
+/** Keeps a record on the dead-letter topic small enough to send. */
 const valueBytesMax = 64 * 1024;
 
 const toTextValue = (value: Buffer | undefined): string | null =>
@@ -117,14 +117,14 @@ const StoredDeadLetter = z.object({
   partition: z.number(),
   offset: z.string(),
   key: z.string().nullable(),
-  /** Set if the record could be read. */
+  /** Null if the record was unreadable. */
   eventId: z.string().nullable(),
   headers: z.record(z.string(), z.string()),
   value: z.instanceof(Buffer).nullable(),
 });
 export type StoredDeadLetter = z.output<typeof StoredDeadLetter>;
 
-/** A parked record, as it arrived. */
+/** Converts a dead letter back to the record that arrived. */
 export const toReceivedRecord = (row: StoredDeadLetter): ReceivedRecord => ({
   topic: row.topic,
   partition: row.partition,
@@ -134,12 +134,15 @@ export const toReceivedRecord = (row: StoredDeadLetter): ReceivedRecord => ({
   value: row.value ?? undefined,
 });
 
-/** Records that are parked together: one key of one topic, or one record without a key. */
+/**
+ * Dead letters that depend on each other: all with one key of one topic, or a single one without a
+ * key.
+ */
 export type DeadLetterLane = { topic: string; key: string | null; firstSeq: string };
 
 const LaneRow = z.object({ topic: z.string(), key: z.string().nullable(), firstSeq: z.string() });
 
-/** The lanes that a group has parked, by their oldest record, from behind `afterSeq` on. */
+/** Returns a group's lanes with a first record after `afterSeq`, ordered by that record. */
 export const findDeadLetterLanes = (
   db: Db,
   filter: { group: string; key: string | undefined; afterSeq: string; lanesMax: number },
@@ -155,7 +158,7 @@ export const findDeadLetterLanes = (
   `);
 };
 
-/** Takes the oldest parked record of a lane for this transaction; undefined if none is left. */
+/** Deletes and returns the oldest dead letter of a lane; undefined if the lane is empty. */
 export const deleteFirstDeadLetter = async (
   tx: Db,
   { group, lane }: { group: string; lane: DeadLetterLane },
@@ -174,7 +177,7 @@ export const deleteFirstDeadLetter = async (
 const matchLane = ({ key, firstSeq }: DeadLetterLane) =>
   key === null ? sql.fragment`seq = ${firstSeq}::int8` : sql.fragment`key = ${key}`;
 
-/** Writes down why a parked record failed again. */
+/** Stores the reason why a replayed dead letter failed again. */
 export const updateDeadLetterReason = async (
   db: Db,
   { seq, reason }: { seq: string; reason: string },
@@ -186,8 +189,8 @@ export const updateDeadLetterReason = async (
 };
 
 /**
- * Gives up a parked record for good and keeps it with the reason; what is parked behind it may then
- * be replayed. False if there is no such record.
+ * Discards a dead letter permanently and stores it with the reason. The records behind it can then
+ * be replayed. Returns false if there is no such dead letter.
  */
 export const discardDeadLetter = async (
   db: Db,
@@ -206,7 +209,7 @@ export const discardDeadLetter = async (
 
 const CountRow = z.object({ parkedCount: z.number() });
 
-/** How many records a group has parked. */
+/** Returns the number of a group's dead letters. */
 export const countDeadLetters = async (db: Db, group: string): Promise<number> => {
   const row = await db.one(sql.type(CountRow)`
     SELECT count(*)::int AS "parkedCount" FROM dead_letters WHERE consumer = ${group}
@@ -230,11 +233,11 @@ export type DeadLetter = z.output<typeof DeadLetterRow>;
 
 const limitMax = 1_000;
 
-/** Lists the parked records of a service's schema in order of parking, for its operators. */
+/** Lists the dead letters in a service's schema in the order they were stored, for operators. */
 export const listDeadLetters = (options: {
   pool: Db;
   group?: string;
-  /** Lists what was parked after this one. */
+  /** Lists only dead letters after this one. */
   afterSeq?: string | undefined;
   limit?: number;
 }): Promise<readonly DeadLetter[]> =>

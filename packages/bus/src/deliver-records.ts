@@ -3,9 +3,9 @@ import type { BatchHandler, BatchResult, ReceivedRecord } from "./bus.ts";
 import { retryAt } from "./retry-at.ts";
 
 /**
- * Hands records over until all are handled, the signal aborts or the group turns out to be behind
- * them, and tells of each part that is done. A handler that throws or does nothing gets the same
- * records again after a growing wait.
+ * Delivers records until all are handled, the signal aborts or the handler requests a rewind. Calls
+ * `onHandled` after each handled part. A handler that throws or handles nothing gets the same
+ * records again, with growing backoff.
  */
 export const deliverRecords = async (options: {
   records: readonly ReceivedRecord[];

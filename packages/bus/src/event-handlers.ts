@@ -2,9 +2,9 @@ import type * as z from "zod";
 import type { EventType } from "@payment-links/contracts";
 import type { Transaction } from "@payment-links/postgres";
 
-/** What a handler is told of an event besides its data. */
+/** The attributes of an event besides its data. */
 export type Envelope = {
-  /** The event's id, the same at every redelivery. */
+  /** The event's id, identical on every redelivery. */
   id: string;
   type: string;
   key: string;
@@ -12,10 +12,10 @@ export type Envelope = {
 };
 
 /**
- * Applies one event within the transaction that also moves the group's position. It may run more
- * than once for an event (the transaction is retried), so it touches nothing but that transaction.
- * An event may also come again after newer ones (its sender sends again what it cannot know to be
- * kept, a restored sender tells it anew): then it changes nothing.
+ * Applies one event in the transaction that also moves the group's position. It may run more than
+ * once per event because transactions are retried, so its only side effects must be in that
+ * transaction. An event may also be redelivered after newer ones: a sender repeats what may not
+ * have been stored, and a restored sender publishes again. The handler must then change nothing.
  */
 export type EventHandler<Event extends EventType = EventType> = (
   tx: Transaction,
@@ -27,23 +27,23 @@ export type EventHandler<Event extends EventType = EventType> = (
 export type ChunkEvent<Event extends EventType = EventType> = {
   data: z.output<Event["data"]>;
   envelope: Envelope;
-  /** The event's own trace (W3C), if it was traced. */
+  /** The event's own trace (W3C `traceparent`), if it was traced. */
   traceparent: string | undefined;
 };
 
-/** What a handler wants done once its transaction is committed. Dropped if it is not committed. */
+/** A callback to run after the handler's transaction commits. Dropped on rollback. */
 export type AfterCommitHook = () => void;
 
 /**
- * Applies events that follow one another, in order, under the terms of an {@link EventHandler}. If
- * it fails, it gets fewer of them, in the end each alone, so that only the one at fault is set aside.
+ * Applies consecutive events in order, under the same rules as {@link EventHandler}. If it fails,
+ * it is retried with fewer events, down to one, so that only the failing event is dead-lettered.
  */
 export type ChunkHandler<Event extends EventType = EventType> = (
   tx: Transaction,
   events: readonly ChunkEvent<Event>[],
 ) => Promise<AfterCommitHook | void>;
 
-/** An event type with the handler that applies it, alone or with those around it. */
+/** An event type with its handler, which applies events one by one or in chunks. */
 export type RegisteredHandler = { event: EventType } & (
   | { apply: EventHandler }
   | { applyChunk: ChunkHandler }
@@ -58,10 +58,7 @@ export const on = <Event extends EventType>(
   apply,
 });
 
-/**
- * Pairs event types with one handler that applies them together, in a few statements for many
- * events.
- */
+/** Pairs event types with one handler that applies their events together, with few SQL statements. */
 export const onChunk = <Event extends EventType>(
   events: readonly Event[],
   applyChunk: ChunkHandler<Event>,

@@ -16,7 +16,7 @@ const catchError = (action: () => unknown): unknown => {
   }
 };
 
-describe("what kind of failure an error is", () => {
+describe("classifyFailure", () => {
   test.each([
     ["a database that refuses connections", createCodedError("ECONNREFUSED")],
     ["a backend that was shut down", new BackendTerminatedError(createCodedError("57P01"))],
@@ -26,28 +26,28 @@ describe("what kind of failure an error is", () => {
     ["a primary that became a replica", createCodedError("25006")],
     ["a connection that died between two statements", new Error("Client is destroyed.")],
     [
-      "an error caused by such a one",
+      "an error caused by a transient one",
       new Error("outer", { cause: createCodedError("ECONNRESET") }),
     ],
-  ])("%s is transient", (_, error) => {
+  ])("classifies %s as transient", (_, error) => {
     expect(classifyFailure(error)).toBe("transient");
   });
 
   test.each([
-    ["a refusal", createApiError("NOT_FOUND")],
+    ["an API error", createApiError("NOT_FOUND")],
     ["a broken invariant", catchError(() => assert.ok(false))],
-    ["a breach of a schema", catchError(() => z.string().parse(1))],
-    ["a row that must be there and is not", new NotFoundError("none", { sql: "", values: [] })],
+    ["a schema violation", catchError(() => z.string().parse(1))],
+    ["a required row that is missing", new NotFoundError("none", { sql: "", values: [] })],
     ["a value that its column cannot hold", createCodedError("22003")],
-  ])("%s is permanent", (_, error) => {
+  ])("classifies %s as permanent", (_, error) => {
     expect(classifyFailure(error)).toBe("permanent");
   });
 
   test.each([
-    ["a defect", new TypeError("x is undefined")],
-    ["a constraint, which may be a race", createCodedError("23505")],
-    ["what is no error", "text"],
-  ])("%s is unknown", (_, error) => {
+    ["a programming error", new TypeError("x is undefined")],
+    ["a constraint violation, which may be a race", createCodedError("23505")],
+    ["a thrown value that is not an Error", "text"],
+  ])("classifies %s as unknown", (_, error) => {
     expect(classifyFailure(error)).toBe("unknown");
   });
 });

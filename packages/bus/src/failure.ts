@@ -16,12 +16,13 @@ import { ApiError } from "@payment-links/contracts";
 import { type ErrorCause, listCauses } from "@payment-links/postgres";
 
 /**
- * Why a record could not be applied. `transient`: the database or the way to it failed, which will
- * pass. `permanent`: the same record would fail for ever. `unknown`: a few tries are worth it.
+ * Why a record could not be applied. `transient`: the database or the connection to it failed;
+ * retrying will help. `permanent`: the record would fail every time. `unknown`: worth a few
+ * attempts.
  */
 export type FailureClass = "transient" | "permanent" | "unknown";
 
-/** Tells what kind of failure an error is. */
+/** Classifies an error. */
 export const classifyFailure = (error: unknown): FailureClass => {
   for (const cause of listCauses(error)) {
     if (isPermanent(cause)) return "permanent";
@@ -39,7 +40,7 @@ const permanentErrors = [
   InvalidInputError,
 ];
 
-/** State 22: a value that its column cannot hold. */
+/** SQLSTATE class 22: a value that its column cannot hold. */
 const isPermanent = ({ error, code }: ErrorCause): boolean =>
   permanentErrors.some((errorClass) => error instanceof errorClass) || code.startsWith("22");
 
@@ -65,13 +66,19 @@ const transientCodes = new Set([
 ]);
 
 /**
- * 08 connection, 25006 the old primary is now a replica, 25P03 and 25P04 time-outs of a
- * transaction, 40 serialization and deadlock, 53 no resources left, 55P03 lock not available, 57
- * cancelled or shut down, 58 the server's own system.
+ * SQLSTATE classes and codes:
+ * - 08 connection failure
+ * - 25006 the primary became a replica
+ * - 25P03, 25P04 transaction timeouts
+ * - 40 serialization failure or deadlock
+ * - 53 insufficient resources
+ * - 55P03 lock not available
+ * - 57 canceled or shut down
+ * - 58 system error on the server
  */
 const transientStatePattern = /^(?:08|40|53|57|58)|^(?:25006|25P03|25P04|55P03)$/;
 
-/** slonik's driver throws plain errors if a connection died between two statements. */
+/** slonik's driver throws plain errors when a connection dies between two statements. */
 const deadConnectionPattern =
   /^Client (?:is|has) |^Connection pool |connection timeout|timeout expired/i;
 

@@ -56,5 +56,5 @@ export {
   toLatestPublished,
 } from "./latest-published.ts";
 
-/** The SQL files that every service applies before its own. */
+/** The migrations that every service applies before its own. */
 export const busMigrations = new URL("../migrations/", import.meta.url);

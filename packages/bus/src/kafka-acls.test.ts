@@ -52,12 +52,12 @@ describeWithUsers("a service's user, where a cluster asks who calls", () => {
     const grantAccess = () =>
       grantKafkaAccess({ ...clientOptions, brokers, principal: `User:${user}`, usage });
     await grantAccess();
-    // As at each deployment.
+    // A second call, as on every deployment.
     await grantAccess();
   });
 
-  test("writes its own topics and the dead letters of those that it hears", async () => {
-    // Brokers hear of what was granted a moment after it was.
+  test("writes its own topics and the dead-letter topics of those it consumes", async () => {
+    // New ACLs take a moment to reach all brokers.
     const isAccepted = (topic: string) =>
       publish(userConnection, topic).then(
         () => true,
@@ -68,14 +68,14 @@ describeWithUsers("a service's user, where a cluster asks who calls", () => {
   });
 
   test.each([
-    ["what it hears", consumedTopic],
-    ["what others do", foreignTopic],
-    ["the dead letters of others", getDeadLetterTopic(foreignTopic)],
+    ["a topic it consumes", consumedTopic],
+    ["a topic of another service", foreignTopic],
+    ["the dead-letter topic of another service's topic", getDeadLetterTopic(foreignTopic)],
   ])("does not write %s", async (_description, topic) => {
     await expect(publish(userConnection, topic)).rejects.toThrow(/[Nn]ot authorized/);
   });
 
-  test("hears its topics as its group", async () => {
+  test("consumes its topics as its group", async () => {
     const keys: (string | undefined)[] = [];
     await createBusAs(userConnection).subscribe({
       group,
@@ -94,12 +94,12 @@ describeWithUsers("a service's user, where a cluster asks who calls", () => {
     );
   });
 
-  test("joins no group of others, and reads no topic that it does not hear", async () => {
+  test("cannot read other groups or topics that it does not consume", async () => {
     if (userConnection === undefined) return;
     const admin = createKafkaClient({ ...clientOptions, ...userConnection }).admin();
     await admin.connect();
     try {
-      // kafkajs asks who coordinates the group first, and is refused that.
+      // kafkajs first asks for the group's coordinator, and that request is denied.
       await expect(admin.fetchOffsets({ groupId: createUniqueName("others") })).rejects.toThrow(
         /authoriz|group coordinator/,
       );
@@ -109,7 +109,7 @@ describeWithUsers("a service's user, where a cluster asks who calls", () => {
     }
   });
 
-  test("has nothing of what was granted to another", async () => {
+  test("does not share the access granted to another user", async () => {
     await expect(publish(otherUserConnection, ownTopic)).rejects.toThrow(/authoriz/);
   });
 

@@ -9,7 +9,7 @@ const {
   ResourcePatternTypes: aclPatterns,
 } = kafkajs;
 
-/** What a service does on a cluster, by the names that its topics and its group have there. */
+/** How a service uses a cluster, with the names that its topics and group have there. */
 export type KafkaUsage = {
   group: string;
   produces: readonly string[];
@@ -17,16 +17,16 @@ export type KafkaUsage = {
 };
 
 type GrantOptions = KafkaConnection & {
-  /** Kafka's name of who gets it: `User:links-api`. */
+  /** The Kafka principal that gets the access, such as `User:links-api`. */
   principal: string;
   usage: KafkaUsage;
 };
 
 /**
- * Grants a service's user on a cluster with an authorizer what the service does there: to write its
- * topics and the dead letters of those that it hears, to read these as its group. More often does no
- * harm; what was granted before stays. It needs a connection that may alter the cluster, and throws
- * what Kafka answers if that is refused.
+ * Grants a service's Kafka user the access that the service needs: to write its topics and the
+ * dead-letter topics of those it consumes, and to read the consumed topics as its group.
+ * Idempotent; earlier grants remain. Requires a connection with the right to alter the cluster, and
+ * throws Kafka's error if that is denied.
  */
 export const grantKafkaAccess = async ({
   principal,
@@ -52,7 +52,7 @@ const aclDefaults = {
 
 type Acl = Pick<AclEntry, "resourceType" | "resourceName" | "operation">;
 
-/** Reading and writing include describing. */
+/** In Kafka, READ and WRITE imply DESCRIBE. */
 const toAcls = ({ group, produces, consumes }: KafkaUsage): Acl[] => {
   const createTopicAcls = (names: readonly string[], operation: AclEntry["operation"]) =>
     names.map((resourceName) => ({ resourceType: aclResources.TOPIC, resourceName, operation }));

@@ -18,7 +18,7 @@ describe("Kafka bus", () => {
   afterEach(() => bus?.close());
   afterAll(() => admin.disconnect());
 
-  test("a handler that takes longer than the session keeps its partitions", async () => {
+  test("keeps a member's partitions when a handler runs longer than the session timeout", async () => {
     const topic = createUniqueName("topic");
     const topics = { [topic]: { partitions: 1, config: {} } };
     await ensureTopics({ ...connection, replicationFactor: 1, topics });
@@ -42,7 +42,7 @@ describe("Kafka bus", () => {
       () => deliveryCount,
       (count) => count === 1,
     );
-    // The session lasts 15 s; only time itself can show that it was kept alive.
+    // The session timeout is 15 s. Only real time can show that heartbeats kept it alive.
     await injectDelay("slow work", 18_000);
     releaseLatch();
     await eventually(

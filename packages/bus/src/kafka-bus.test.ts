@@ -66,7 +66,7 @@ describe("Kafka bus", () => {
   beforeAll(() => admin.connect());
   afterAll(() => admin.disconnect());
 
-  test("makes missing topics and their dead-letter topics, and no others", async () => {
+  test("creates missing topics and their dead-letter topics, and no others", async () => {
     const topic = createUniqueName("topic");
     const config = { "cleanup.policy": "compact", "min.compaction.lag.ms": "1000" };
     const ensureTestTopic = (partitions: number) =>
@@ -93,7 +93,7 @@ describe("Kafka bus", () => {
     ).toEqual(config);
   });
 
-  test("a topic that was never made is refused, not made; what follows is sent", async () => {
+  test("rejects a missing topic without creating it, and sends later records", async () => {
     const bus = createTestBus();
     const [existingTopic, missingTopic] = [await createTopic(), createUniqueName("topic")];
     const record = createTestRecord(existingTopic, { key: "a", step: 1 });
@@ -104,7 +104,7 @@ describe("Kafka bus", () => {
     expect(await admin.listTopics()).not.toContain(missingTopic);
   });
 
-  test("records of a stranger arrive, whatever they lack", async () => {
+  test("delivers records from unknown producers, whatever they lack", async () => {
     const topic = await createTopic(1);
     const producer = createKafkaClient(connection).producer({
       createPartitioner: Partitioners.DefaultPartitioner,
@@ -144,7 +144,7 @@ describe("Kafka bus", () => {
     ]);
   });
 
-  test("a subscription that rests takes what comes meanwhile together, and stops at once all the same", async () => {
+  test("batches records that arrive within the batch interval, and still stops immediately", async () => {
     const topic = await createTopic(1);
     const bus = createTestBus();
     const batchIntervalMs = 400;
@@ -173,7 +173,7 @@ describe("Kafka bus", () => {
     const gapsMs = batchStartTimes
       .slice(1)
       .map((startedAt, index) => startedAt - (batchStartTimes[index] ?? 0));
-    // A timer may come a millisecond early.
+    // A timer may fire a millisecond early.
     expect(gapsMs.filter((gapMs) => gapMs < batchIntervalMs - 2)).toEqual([]);
 
     const slowSubscription = await subscribe(3_600_000);
@@ -184,7 +184,7 @@ describe("Kafka bus", () => {
     await slowSubscription.stop();
   });
 
-  test("a subscription that rests goes on where the machine's clock is set back while it handles", async () => {
+  test("continues after the batch interval when the system clock is set back during a batch", async () => {
     const topic = await createTopic(1);
     let handledCount = 0;
     const setClockBack = () =>
@@ -214,7 +214,7 @@ describe("Kafka bus", () => {
     }
   });
 
-  test("a consumer whose brokers are away waits for them, is not stalled, and can be stopped", async () => {
+  test("a consumer waits for unavailable brokers, is not stalled and can be stopped", async () => {
     const metrics = createMetrics("test");
     const silenceMsMax = provokedTimeoutMs(200);
     const bus = createTestBus({ brokers: ["127.0.0.1:9"], metrics, silenceMsMax });
@@ -226,7 +226,7 @@ describe("Kafka bus", () => {
     await bus.close();
   });
 
-  test("a consumer that Kafka refuses is tried again for as long as it takes", async () => {
+  test("retries a consumer that Kafka rejects, without a limit", async () => {
     const metrics = createMetrics("test");
     const bus = createTestBus({
       metrics,
@@ -238,9 +238,9 @@ describe("Kafka bus", () => {
     expect(bus.stalledGroups()).toEqual([]);
   });
 
-  // A member that will not rejoin holds up its whole group. That is a real silence: the broker
-  // answers, and a new member is neither let in nor refused.
-  test("a consumer that is silent while its broker answers is stalled, until it fetches", async () => {
+  // A member that does not rejoin blocks its whole group. That is genuine silence: the broker
+  // responds, and a new member is neither admitted nor rejected.
+  test("a consumer that is silent while its broker responds is stalled until it fetches", async () => {
     const topic = await createTopic(1);
     const group = createUniqueName("group");
     const holder = createKafkaClient(connection).consumer({
@@ -274,7 +274,7 @@ describe("Kafka bus", () => {
     );
   });
 
-  test("a connection with nothing to do does not wake the process", async () => {
+  test("an idle connection does not wake the process", async () => {
     type Queue = { prototype: { checkPendingRequests: () => void } };
     const require = createRequire(import.meta.url);
     const { prototype } = require("kafkajs/src/network/requestQueue/index.js") as Queue;
@@ -291,17 +291,17 @@ describe("Kafka bus", () => {
       wakeUpCount += 1;
       originalCheck.call(this);
     };
-    // Idleness shows only as time passes: unpatched, this second has some 700 wake-ups.
+    // Idleness only shows over time: without the patch, this second has some 700 wake-ups.
     await injectDelay("quiet period", 1_000);
     prototype.checkPendingRequests = originalCheck;
     await bus.close();
     expect(wakeUpCount).toBeLessThan(20);
   });
 
-  // kafkajs would number what follows with the numbers of what failed; a broker that had kept the
-  // failed ones takes the others for repeats, acknowledges them and drops them. Without care "c" is
-  // lost here.
-  test("what is acknowledged after a send without an answer is kept", async () => {
+  // kafkajs would reuse the failed records' sequence numbers for the next records. A broker that
+  // had stored the failed ones would treat the next ones as duplicates, acknowledge them and drop
+  // them. Without protection, "c" is lost here.
+  test("stores everything it acknowledges after a send without a response", async () => {
     const topic = await createTopic(1);
     const bus = createTestBus();
     const publish = (key: string) => bus.publish([createTestRecord(topic, { key, step: 1 })]);
@@ -327,7 +327,7 @@ describe("Kafka bus", () => {
     expect(labels).toEqual(["a:1", "b:1", "c:1", "d:1"]);
   });
 
-  test("sends that overlap are kept in the order of their calls", async () => {
+  test("stores overlapping sends in the order of the calls", async () => {
     const topic = await createTopic(1);
     const bus = createTestBus();
     const steps = Array.from({ length: 50 }, (_, step) => step);
@@ -424,7 +424,10 @@ describe("a group's positions over Kafka", () => {
   const updatePosition = (sql: string, { group }: Scenario) =>
     database.admin.query(`UPDATE positions SET ${sql} WHERE consumer = $1`, [group]);
 
-  /** As a restore does it: what was applied since is gone, and the position is what it was. */
+  /**
+   * Simulates a restore: effects after the given step are gone, and the position is the earlier
+   * one.
+   */
   const restoreDatabase = async (
     scenario: Scenario,
     { lastRestoredStep }: { lastRestoredStep: number },
@@ -441,7 +444,7 @@ describe("a group's positions over Kafka", () => {
       await metrics.getSingleMetricAsString("payment_links_bus_positions_reset_total"),
     )?.[1];
 
-  test("a restored database reads again what it lacks, although Kafka's offset lies behind it (rule KEEP-5)", async () => {
+  test("a restored database reads what it lacks again, although Kafka's offset is ahead (rule KEEP-5)", async () => {
     const scenario = await createScenario();
     const consumer = await startTestConsumer(scenario);
     await publish(scenario, 1, 2, 3);
@@ -463,7 +466,7 @@ describe("a group's positions over Kafka", () => {
     await expectAppliedSteps(scenario, 1, 2, 3, 4);
   });
 
-  test("one that loses commits hears them again although nothing else comes", async () => {
+  test("a database that loses commits reads them again even if no new record arrives", async () => {
     const scenario = await createScenario();
     await startTestConsumer(scenario, database.pool, { positionCheckIntervalMs: 200 });
     await publish(scenario, 1, 2, 3);
@@ -473,8 +476,8 @@ describe("a group's positions over Kafka", () => {
     expect(await readResetReason(scenario)).toBeUndefined();
   });
 
-  describe("a batch that waits for the database while one takes over that has less", () => {
-    /** Step 4 meets a database that takes over, until it is back, which lacks steps 2 and 3 then. */
+  describe("a batch that waits while a database with fewer commits takes over", () => {
+    /** Step 4 is retried until `bringDatabaseBack` is called; the new database lacks steps 2 and 3. */
     const waitThroughFailOver = async () => {
       let [isDatabaseAway, attemptCount] = [true, 0];
       const baseScenario = await createScenario();
@@ -482,7 +485,7 @@ describe("a group's positions over Kafka", () => {
       const beforeApply = (step: number) => {
         if (step !== 4) return;
         attemptCount += 1;
-        // As Postgres answers while a standby takes over.
+        // The error that Postgres returns while a standby takes over.
         if (isDatabaseAway) throw Object.assign(new Error("starting up"), { code: "57P03" });
         callbacks.onDatabaseBack();
       };
@@ -502,7 +505,7 @@ describe("a group's positions over Kafka", () => {
       };
       await waitForAttempts(3);
       await restoreDatabase(scenario, { lastRestoredStep: 1 });
-      // Each waits for many a look at the positions.
+      // Each attempt spans several position checks.
       await waitForAttempts(2);
       return {
         consumer,
@@ -519,7 +522,7 @@ describe("a group's positions over Kafka", () => {
       expect(await readResetReason(scenario)).toBeUndefined();
     });
 
-    test("nor where the process is stopped just then: the next one applies what is missing", async () => {
+    test("skips nothing when the process stops at that moment, because the next one applies the rest", async () => {
       const { bringDatabaseBack, consumer, scenario, callbacks } = await waitThroughFailOver();
       const consumerStopped = Promise.withResolvers<void>();
       callbacks.onDatabaseBack = () => consumerStopped.resolve(consumer.stop());
@@ -531,7 +534,7 @@ describe("a group's positions over Kafka", () => {
     });
   });
 
-  test("a look at the positions that ends after the stop ends no process", async () => {
+  test("a position check that ends after the stop does not crash the process", async () => {
     const rejections: unknown[] = [];
     const recordRejection = (reason: unknown) => rejections.push(reason);
     process.on("unhandledRejection", recordRejection);
@@ -556,7 +559,7 @@ describe("a group's positions over Kafka", () => {
     expect(rejections).toEqual([]);
   });
 
-  test("a partition without records has a position from the first join on", async () => {
+  test("stores positions for partitions without records on the first join", async () => {
     const scenario = await createScenario(3);
     await startTestConsumer(scenario);
     await eventually(
@@ -565,7 +568,7 @@ describe("a group's positions over Kafka", () => {
     );
   });
 
-  test("a mark reaches each partition, and says of how many (rule EVENT-2)", async () => {
+  test("a watermark reaches each partition and carries the partition count (rule EVENT-2)", async () => {
     const scenario = await createScenario(3);
     await startTestConsumer(scenario);
     await createTestBus().publish([createWatermarkRecord(scenario.topic, "test", new Date())]);
@@ -576,7 +579,7 @@ describe("a group's positions over Kafka", () => {
     );
   });
 
-  test("a group without positions goes on where Kafka says, as it did before there were any", async () => {
+  test("a group without positions resumes at Kafka's committed offset", async () => {
     const scenario = await createScenario();
     const consumer = await startTestConsumer(scenario);
     await publish(scenario, 1, 2);
@@ -588,7 +591,7 @@ describe("a group's positions over Kafka", () => {
     await expectAppliedSteps(scenario, 1, 2, 3);
   });
 
-  test("nothing is handed over before positions are read, however long the database is away", async () => {
+  test("delivers nothing before positions are read, however long the database is unavailable", async () => {
     const scenario = await createScenario();
     const firstConsumer = await startTestConsumer(scenario);
     await publish(scenario, 1, 2, 3);
@@ -619,9 +622,9 @@ describe("a group's positions over Kafka", () => {
 
   test.each([
     ["of another cluster", "cluster_id = 'another'", "other_cluster"],
-    ["behind the end of the log", "next_offset = 1000", "log_lost"],
+    ["past the end of the log", "next_offset = 1000", "log_lost"],
   ])(
-    "a position %s is said, and the log read from its beginning (rule KEEP-5)",
+    "a position %s is reported, and the log is read from its beginning (rule KEEP-5)",
     async (_, sql, reason) => {
       const scenario = await createScenario();
       const consumer = await startTestConsumer(scenario);
@@ -637,14 +640,14 @@ describe("a group's positions over Kafka", () => {
     },
   );
 
-  test("records deleted unread are said, and the log read from where it begins", async () => {
+  test("unread records that were deleted are reported, and reading resumes at the log's new start", async () => {
     const scenario = await createScenario();
     const consumer = await startTestConsumer(scenario);
     await publish(scenario, 1);
     await expectAppliedSteps(scenario, 1);
     await consumer.stop();
     await publish(scenario, 2, 3);
-    // kafkajs knows the leaders of no topic that it was not asked for before.
+    // kafkajs knows the leaders of a topic only after a request for that topic.
     await admin.fetchTopicOffsets(scenario.topic);
     await admin.deleteTopicRecords({
       topic: scenario.topic,
@@ -676,7 +679,7 @@ describe("a group's positions over Kafka", () => {
     expect(await readResetReason(scenario)).toBe("log_lost");
   });
 
-  test("a log that was lost is noticed although it has grown beyond the position since", async () => {
+  test("detects a lost log even if the new one has grown past the position", async () => {
     const scenario = await createScenario();
     const consumer = await startTestConsumer(scenario);
     await publish(scenario, 1, 2, 3);
@@ -697,10 +700,10 @@ const hasCrashed = (text: string): boolean => /} [1-9]/.test(text);
 
 const hasCrashedTwice = (text: string): boolean => /} (?:[2-9]|\d\d)/.test(text);
 
-/** Swallows every answer of the brokers, like a network that fails in one direction. */
+/** Drops every response of the brokers, like a network that fails in one direction. */
 const dropBrokerResponses = (): (() => void) => {
   const ports = new Set(brokers.map((broker) => Number(broker.split(":").at(-1))));
-  // oxlint-disable-next-line typescript/unbound-method -- it is bound again at each call.
+  // oxlint-disable-next-line typescript/unbound-method -- each call binds it again.
   const { emit } = Socket.prototype;
   Socket.prototype.emit = function dropData(
     this: Socket,

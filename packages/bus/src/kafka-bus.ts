@@ -10,21 +10,21 @@ import { createKafkaProducer } from "./kafka-producer.ts";
 export type KafkaBusOptions = KafkaConnection &
   Pick<KafkaConsumerOptions, "metrics" | "positionCheckIntervalMs" | "silenceMsMax">;
 
-/** The bus over Kafka, which can tell a consumer that hangs from brokers that are away. */
+/** The bus over Kafka. It can also distinguish a hanging consumer from unavailable brokers. */
 export type KafkaBus = Bus & {
   /**
-   * The groups whose member here has been silent for so long, although the broker answers, that a
-   * new process should take its place. Empty while the brokers are away.
+   * The groups whose member in this process has been silent so long, although the broker responds,
+   * that the process should be replaced. Empty while the brokers are unavailable.
    */
   stalledGroups(): readonly string[];
 };
 
-/** Only for what a process commits that ends before it can tell the leading relay. */
+/** Covers only events of a process that ends before it can notify the leading relay. */
 const pollMs = 1_000;
 
 /**
- * The bus over Kafka. It connects when it is first used, waits for brokers that are away, and never
- * makes a topic: `ensureTopics` does, at deployment.
+ * Creates the bus over Kafka. It connects on first use and waits for unavailable brokers. It never
+ * creates topics: `ensureTopics` does that at deployment.
  */
 export const createKafkaBus = (options: KafkaBusOptions): KafkaBus => {
   const producer = createKafkaProducer(options);

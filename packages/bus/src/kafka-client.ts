@@ -19,12 +19,12 @@ export type KafkaConnection = {
   brokers: readonly string[];
   clientId: string;
   log: Log;
-  /** TLS; `true` trusts the system's authorities. */
+  /** TLS; `true` trusts the system's certificate authorities. */
   ssl?: boolean | ConnectionOptions;
   sasl?: SASLOptions;
 };
 
-/** Opens a kafkajs client; nothing is connected yet. */
+/** Creates a kafkajs client without connecting it. */
 export const createKafkaClient = (
   { brokers, clientId, log, ssl, sasl }: KafkaConnection,
   overrides: Pick<KafkaConfig, "retry" | "socketFactory"> = {},
@@ -45,9 +45,9 @@ export const createKafkaClient = (
 };
 
 /**
- * What kafkajs calls errors and warnings are mostly normal steps of the protocol: groups that
- * balance, coordinators that load, topics that exist. Our own lines tell what matters, so these are
- * debug.
+ * Matches kafkajs errors and warnings that are mostly normal protocol steps: rebalancing groups,
+ * loading coordinators, existing topics. They are logged at debug level, because our own log lines
+ * report what matters.
  */
 const protocolNoisePattern = new RegExp(
   [
@@ -82,12 +82,12 @@ const createLogWriter =
 const isDebugLevel = (level: logLevel): boolean =>
   level === logLevel.INFO || level === logLevel.DEBUG;
 
-/** Sockets that can all be cut at once. After that no new one is made. */
+/** Sockets that can all be destroyed together. After that, `factory` creates no more. */
 export type DestroyableSockets = { factory: ISocketFactory; destroyAll: () => void };
 
 const keepAliveDelayMs = 60_000;
 
-/** Makes sockets as kafkajs itself does, and remembers them. */
+/** Creates sockets the way kafkajs does, and tracks them. */
 export const createDestroyableSockets = (): DestroyableSockets => {
   const sockets = new Set<net.Socket>();
   let areDestroyed = false;
@@ -108,8 +108,8 @@ export const createDestroyableSockets = (): DestroyableSockets => {
     },
     destroyAll: () => {
       areDestroyed = true;
-      // With an error, because kafkajs notices no other end, and its requests would wait for their
-      // time-outs.
+      // With an error: kafkajs ignores any other close event, and its requests would wait for their
+      // timeouts.
       for (const socket of sockets) socket.destroy(new Error("this producer was given up"));
     },
   };

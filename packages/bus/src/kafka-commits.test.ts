@@ -26,7 +26,10 @@ const connection = { brokers: getTestBrokers(), clientId: "commits-test", log: s
 
 type Commit = OffsetsByTopicPartition & { groupId: string };
 type Join = { groupId: string; memberId: string };
-/** kafkajs' way to a broker: the last place before the network where a commit can be held. */
+/**
+ * kafkajs' connection to a broker: the last point before the network where a test can hold a
+ * commit.
+ */
 type Broker = {
   offsetCommit(commit: Commit): Promise<unknown>;
   joinGroup(join: Join): Promise<unknown>;
@@ -40,13 +43,13 @@ const originalMethods = {
 };
 
 type BrokerRequests = {
-  /** How many commits were begun. */
+  /** How many commits were started. */
   commitCount: number;
-  /** The last offsets that were sent, by group, topic and partition. */
+  /** The last offsets sent, keyed by group, topic and partition. */
   committed: Map<string, number>;
-  /** What a commit does before it is sent. */
+  /** Called before a commit is sent. */
   onCommit: () => Promise<void>;
-  /** Called where a member asks to join its group anew. */
+  /** Called when a member asks to rejoin its group. */
   onRejoin: (groupId: string) => void;
 };
 let requests: BrokerRequests;
@@ -78,7 +81,7 @@ afterEach(() => {
   Object.assign(broker, originalMethods);
 });
 
-describe("offsets over Kafka", () => {
+describe("offset commits over Kafka", () => {
   const admin = createKafkaClient(connection).admin();
   const createdBuses: Bus[] = [];
 
@@ -101,7 +104,7 @@ describe("offsets over Kafka", () => {
     return { topic, group };
   };
 
-  /** Joins the group, and keeps what the member hears. */
+  /** Joins the group and records what the member receives. */
   const joinTestGroup = async (
     { topic, group }: { topic: string; group: string },
     bus = createTestBus(),
@@ -128,7 +131,7 @@ describe("offsets over Kafka", () => {
     return groupOffsets?.partitions.map(({ offset }) => Number(offset));
   };
 
-  test("records are fetched and handled while a commit hangs, and no other is begun", async () => {
+  test("fetches and handles records while a commit hangs, without starting another commit", async () => {
     const topicAndGroup = await createTopicAndGroup();
     const { promise: latch, resolve: releaseLatch } = Promise.withResolvers<void>();
     requests.onCommit = () => latch;
@@ -150,7 +153,7 @@ describe("offsets over Kafka", () => {
     expect(requests.commitCount).toBeLessThan(step / 2);
   });
 
-  test("a member that stops has committed what it handled", async () => {
+  test("commits the handled records when a member stops", async () => {
     const topicAndGroup = await createTopicAndGroup();
     const [senderBus, member] = [createTestBus(), await joinTestGroup(topicAndGroup)];
     for (const step of [1, 2, 3]) {
@@ -161,7 +164,7 @@ describe("offsets over Kafka", () => {
     expect(await readCommittedOffsets(topicAndGroup)).toEqual([3]);
   });
 
-  test("a member that stops while a commit hangs ends, and commits all the same", async () => {
+  test("stops while a commit hangs, and still commits", async () => {
     const topicAndGroup = await createTopicAndGroup();
     requests.onCommit = () => new Promise(() => {});
     const [senderBus, member] = [createTestBus(), await joinTestGroup(topicAndGroup)];
@@ -176,7 +179,7 @@ describe("offsets over Kafka", () => {
     expect(await readCommittedOffsets(topicAndGroup)).toEqual([step]);
   });
 
-  test("before it joins anew, a member commits what it handled; the next one hears none of that", async () => {
+  test("commits before a member rejoins, so the next member receives no duplicates", async () => {
     const topicAndGroup = await createTopicAndGroup(2);
     const [senderBus, firstMember] = [createTestBus(), await joinTestGroup(topicAndGroup)];
     let countsAtRejoin: { receivedCount: number; committedCount: number } | undefined;
@@ -203,7 +206,7 @@ describe("offsets over Kafka", () => {
     expect(secondMember.labels.filter((label) => firstMember.labels.includes(label))).toEqual([]);
   });
 
-  test("a failed commit is counted and tried again; after five another member takes its place", async () => {
+  test("counts and retries a failed commit, and replaces the consumer after five failures", async () => {
     const topicAndGroup = await createTopicAndGroup();
     const metrics = createMetrics("test");
     requests.onCommit = () => Promise.reject(new Error("refused"));
@@ -227,7 +230,7 @@ describe("offsets over Kafka", () => {
     expect(member.labels).toEqual(["a:1", "a:1"]);
   });
 
-  describe("of a consumer", () => {
+  describe("with a consumer", () => {
     let database: TestSchema;
 
     beforeAll(async () => {
@@ -235,7 +238,7 @@ describe("offsets over Kafka", () => {
     });
     afterAll(() => database.close());
 
-    test("what a member handled and never committed takes effect once", async () => {
+    test("applies records exactly once when a member dies before its commit", async () => {
       const topicAndGroup = await createTopicAndGroup();
       requests.onCommit = () => Promise.reject(new Error("the member has died"));
       const [key, senderBus] = [createUniqueName("key"), createTestBus()];

@@ -4,18 +4,18 @@ import type { Log } from "@payment-links/runtime";
 import type { TopicPartition } from "./bus.ts";
 import { retryMs } from "./retry-at.ts";
 
-/** Commits a member's offsets beside its fetching. */
+/** Commits a member's offsets in parallel with fetching. */
 export type KafkaCommits = {
   /**
-   * Takes a batch in. What it answers is to be told how far the batch's partition is handled, and
-   * heeds nothing once the group has been joined anew.
+   * Registers a batch. Returns a function to call with the next offset as the batch progresses.
+   * That function does nothing once the member has rejoined the group.
    */
   trackBatch(batch: EachBatchPayload): (nextOffset: bigint) => void;
-  /** Commits what is not committed yet. Ends when Kafka has answered, and throws nothing. */
+  /** Commits all pending offsets. Resolves when Kafka has answered, and never throws. */
   flush(): Promise<void>;
-  /** Told at each join: what is not committed is up to whoever has the partitions now. */
+  /** Called on each join: pending offsets now belong to the new owner of the partitions. */
   onJoin(): void;
-  /** Commits nothing more in the background. */
+  /** Stops background commits. */
   stop(): void;
 };
 
@@ -23,13 +23,13 @@ export type KafkaCommitsOptions = {
   group: string;
   log: Log;
   failureCounter: Counter;
-  /** Called when commits have failed so often in a row that another member should try. */
+  /** Called after so many consecutive failures that the consumer should be replaced. */
   onGiveUp: (error: unknown) => void;
 };
 
 /**
- * A broker answers a connection's requests one after the other, so a commit behind each batch would
- * hold up the next fetch. Kafka's offsets may lag: positions lie with the state.
+ * A broker answers the requests of a connection one by one, so a commit after each batch would
+ * delay the next fetch. Kafka's offsets may lag, because positions are stored with the state.
  */
 const commitIntervalMs = 1_000;
 const consecutiveFailuresMax = 5;
@@ -37,13 +37,13 @@ const consecutiveFailuresMax = 5;
 type HandledOffset = TopicPartition & { offset: string };
 
 /**
- * Commits once a second how far a member has come, one commit at a time. A commit that fails is
- * tried again after growing waits, with what was reached since. Only a flush may overtake the one
- * under way: it goes over the same connection, and so lands after it.
+ * Commits a member's progress once a second, one commit at a time. A failed commit is retried with
+ * growing backoff and includes the progress made since. Only `flush` may overtake a running commit:
+ * it uses the same connection and so arrives later.
  */
 export const createKafkaCommits = (options: KafkaCommitsOptions): KafkaCommits => {
   const { group, log, failureCounter, onGiveUp } = options;
-  /** What is handled and not known to be committed, by partition. */
+  /** Offsets that are handled and not known to be committed, by partition. */
   const pendingOffsets = new Map<string, HandledOffset>();
   let commit: ((offsets: OffsetsByTopicPartition) => Promise<void>) | undefined;
   let joinCount = 0;
@@ -85,7 +85,8 @@ export const createKafkaCommits = (options: KafkaCommitsOptions): KafkaCommits =
     trackBatch: (payload) => {
       const { topic, partition } = payload.batch;
       const joinAtStart = joinCount;
-      // It commits for the whole member, and also while that stops, unlike the consumer's own.
+      // This commits for the whole member, and also while it stops, unlike the consumer's own
+      // method.
       commit = (offsets) => payload.commitOffsetsIfNecessary(offsets);
       return (nextOffset) => {
         if (joinAtStart !== joinCount) return;

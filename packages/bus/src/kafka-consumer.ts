@@ -11,55 +11,59 @@ import { type KafkaPositions, trackPositions } from "./kafka-positions.ts";
 import { getOrCreateCounter, getOrCreateGauge } from "./metrics.ts";
 import { retryAt } from "./retry-at.ts";
 
-/** What a member of a group is made of. */
+/** Configures one member of a group. */
 export type KafkaConsumerOptions = KafkaConnection & {
   metrics: Metrics;
-  /** How long it may give no sign of life before it is replaced; 60 s by default. */
+  /** How long the member may show no activity before it is replaced. Default: 60 s. */
   silenceMsMax?: number;
-  /** How often it is looked whether the group's positions are where it left them; 60 s by default. */
+  /** How often the member verifies the group's stored positions. Default: 60 s. */
   positionCheckIntervalMs?: number;
   group: string;
   topics: readonly string[];
   handle: BatchHandler;
-  /** Where it begins at each join; without them Kafka's own offsets say so. */
+  /** Where the member starts on each join. Without a store, Kafka's own offsets decide. */
   positionStore?: PositionStore;
-  /** How long after a batch was begun the next fetch may be, at the soonest. */
+  /** The minimum time from the start of one batch to the next fetch. */
   batchIntervalMs?: number;
 };
 
 /** A member of a group over Kafka. */
 export type KafkaSubscription = Subscription & {
   group: string;
-  /** Whether it gives no sign of life although the broker does: the process should start anew. */
+  /** Whether the member is silent although the broker responds: the process should restart. */
   isStalled(): boolean;
 };
 
 const sessionTimeoutMs = 15_000;
 const heartbeatIntervalMs = 2_000;
 /**
- * A fetch answers as soon as there is a record. This bounds how long a stop waits for it, and by how much a
- * member hears later that its group joins anew. Each fetch wakes an idle process: with half of this
- * and of the relay's poll, a set at rest took half as much processor again.
+ * A fetch returns as soon as there is a record. This limits how long a stop waits for a fetch and
+ * how late a member learns of a rebalance. Each fetch wakes an idle process: halving both this and
+ * the relay's poll interval increased the CPU use of an idle deployment by half.
  */
 const fetchWaitMs = 1_000;
-/** All that a fetch brings is handed over at once, as what comes together is applied together. */
+/**
+ * All partitions of a fetch are handled concurrently, because what arrives together is applied
+ * together.
+ */
 const concurrentPartitionsMax = 64;
 const silenceMsMaxDefault = 60_000;
 const positionCheckIntervalMsDefault = 60_000;
-/** How often a consumer is checked within the time for which it may be silent. */
+/** How many checks run within the permitted silence. */
 const checksPerSilence = 12;
 const stopTimeoutMs = 20_000;
 /**
- * Only a few: a longer failure is a crash, and after a crash the consumer is tried again for ever.
+ * Only a few retries: a longer failure is a crash, and the supervisor restarts a crashed consumer
+ * forever.
  */
 const retry = { initialRetryTime: 100, maxRetryTime: 2_000, retries: 5 };
 
-/** What the running consumer and its batches share. */
+/** State that the running consumer shares with its batches. */
 type ConsumerState = {
   options: KafkaConsumerOptions;
   stopController: AbortController;
   batchControllers: Set<AbortController>;
-  /** By the clock's `elapsedMs`. */
+  /** Measured with the clock's `elapsedMs`. */
   lastActivityAtMs: number;
   silenceMsMax: number;
   liveness: ConsumerLiveness;
@@ -69,8 +73,8 @@ type ConsumerState = {
 };
 
 /**
- * Joins a group and hands its records over until it is stopped. A kafkajs consumer that crashes or
- * falls silent is replaced by a fresh one after a growing wait, however often that takes.
+ * Joins a group and delivers its records until stopped. A kafkajs consumer that crashes or becomes
+ * silent is replaced after growing backoff, without a limit.
  */
 export const createKafkaConsumer = (options: KafkaConsumerOptions): KafkaSubscription => {
   const { group, log, silenceMsMax = silenceMsMaxDefault } = options;
@@ -97,7 +101,7 @@ export const createKafkaConsumer = (options: KafkaConsumerOptions): KafkaSubscri
       labelNames: ["group"],
     }),
   };
-  // A consumer that never comes so far has stopped as well.
+  // A consumer that never completes a fetch must look stopped as well.
   state.lastFetchGauge.set({ group }, systemClock.now().getTime() / 1_000);
   const crashCounter = getOrCreateCounter(options.metrics, {
     name: "payment_links_bus_consumer_crashes_total",
@@ -128,7 +132,7 @@ const supervise = async (state: ConsumerState, crashCounter: Counter): Promise<v
     const startedAtMs = systemClock.elapsedMs();
     const { error, isSilent = false } = await runConsumerOnce(state);
     if (error === undefined || stopController.signal.aborted) return;
-    // An error is a sign of life: a fresh process could do no more than this one does.
+    // An error counts as activity: a new process could not do more than this loop does.
     if (!isSilent) liveness.recordActivity();
     crashCounter.inc({ group });
     if (systemClock.elapsedMs() - startedAtMs > silenceMsMax) failures = 0;
@@ -141,8 +145,8 @@ const supervise = async (state: ConsumerState, crashCounter: Counter): Promise<v
 };
 
 /**
- * Asks the brokers for metadata while the consumer is silent, on a connection of its own. That
- * tells a consumer that hangs from brokers that are away.
+ * Requests metadata from the brokers on a separate connection while the consumer is silent. This
+ * distinguishes a hanging consumer from unavailable brokers.
  */
 const probeBrokersWhileSilent = ({
   options,
@@ -177,7 +181,7 @@ const toCrash = (error: unknown): Crash => ({
   error: error instanceof Error ? error : new Error("kafkajs threw no error"),
 });
 
-/** Runs one kafkajs consumer until it crashes, falls silent or must stop. */
+/** Runs one kafkajs consumer until it crashes, becomes silent or is stopped. */
 const runConsumerOnce = async (state: ConsumerState): Promise<Crash> => {
   const { options, stopController } = state;
   const { promise: crashed, resolve: crash } = Promise.withResolvers<Crash>();
@@ -207,14 +211,15 @@ const runConsumerOnce = async (state: ConsumerState): Promise<Crash> => {
     abandonController.abort();
     stopController.signal.removeEventListener("abort", onStop);
     commits.stop();
-    // Sent before the member can leave. Batches under way commit by themselves, and are waited for.
+    // Sent before the member leaves the group. Running batches commit on their own and are awaited.
     if (stopController.signal.aborted) void commits.flush();
     await settlesWithin(consumer.disconnect(), stopTimeoutMs);
   }
 };
 
 /**
- * Ends once the group is joined: kafkajs loses track of a consumer that is stopped while it joins.
+ * Joins the group. Must complete even during a stop: kafkajs loses track of a consumer that is
+ * stopped while it joins.
  */
 const joinGroup = async (
   state: ConsumerState,
@@ -249,8 +254,8 @@ const joinGroup = async (
 };
 
 /**
- * Offsets are committed beside the fetching, and before the member joins anew: kafkajs first says
- * that it will, and the request to join goes over the same connection as the commit.
+ * Commits offsets in parallel with fetching, and before the member rejoins: kafkajs emits
+ * `REBALANCING` first, and the join request uses the same connection as the commit.
  */
 const trackCommits = (
   { options, commitFailureCounter }: ConsumerState,
@@ -269,8 +274,9 @@ const trackCommits = (
 };
 
 /**
- * A consumer can stay joined and yet fetch nothing more. One that neither fetches nor handles for a
- * minute is replaced. That is harmless if only the brokers are away.
+ * Detects a consumer that stays in its group but fetches nothing more. After `silenceMsMax` without
+ * a fetch or a running batch, the consumer is replaced. If only the brokers are unavailable, that
+ * is harmless.
  */
 const watchForSilence = (
   state: ConsumerState,
@@ -291,7 +297,7 @@ const watchForSilence = (
   }, state.silenceMsMax / checksPerSilence);
 };
 
-/** kafkajs calls this non-retriable, but it is only an outage. */
+/** Errors that kafkajs calls non-retriable although they only indicate an outage. */
 const outageErrorNames = new Set([
   "KafkaJSGroupCoordinatorNotFound",
   "KafkaJSLockTimeout",
@@ -301,7 +307,7 @@ const outageErrorNames = new Set([
 
 const causesMax = 5;
 
-/** Whether Kafka says that the same try would fail again, such as for a wrong password. */
+/** Returns whether Kafka says that a retry would fail again, for example for a wrong password. */
 const isNonRetriable = (error: Error): boolean => {
   let rootCause: Error = error;
   for (let depth = 0; depth < causesMax && rootCause.cause instanceof Error; depth += 1) {
@@ -315,9 +321,8 @@ const isNonRetriable = (error: Error): boolean => {
 };
 
 /**
- * Hands one partition's records over and tells of each part that is done. Meanwhile it keeps the
- * member alive, however long the handler waits. Only Kafka's own errors are thrown from here;
- * kafkajs then joins again.
+ * Delivers the records of one partition and tracks each handled part. Sends heartbeats for as long
+ * as the handler runs. Throws only Kafka's own errors, after which kafkajs rejoins the group.
  */
 const handleBatch = async (
   state: ConsumerState,
@@ -366,7 +371,7 @@ const handleBatch = async (
     const remainingMs = nextBatchAtMs - systemClock.elapsedMs();
     if (remainingMs > 0)
       await systemClock.sleepUntil(afterMs(systemClock, remainingMs), abortController.signal);
-    // The member is about to lose its partitions: once this batch ends, it may be too late.
+    // The member is about to lose its partitions; after this batch it may be too late to commit.
     if (abortController.signal.aborted) await commits.flush();
   } finally {
     clearInterval(heartbeatTimer);
@@ -389,7 +394,7 @@ const toReceivedRecord = (
   value: value ?? undefined,
 });
 
-/** A header may come twice and may be bytes. The last one counts, as text. */
+/** Converts headers to text. If a header occurs more than once, the last value wins. */
 const parseHeaders = (headers: IHeaders | undefined): Record<string, string> => {
   const textHeaders: Record<string, string> = {};
   for (const [name, headerValue] of Object.entries(headers ?? {})) {

@@ -6,14 +6,14 @@ import { settlesWithin } from "./settles-within.ts";
 import { type KafkaConnection, createKafkaClient } from "./kafka-client.ts";
 import { retryAt } from "./retry-at.ts";
 
-/** Puts a member of a group where the group's positions say. */
+/** Moves a member of a group to the group's stored positions. */
 export type KafkaPositions = {
   /**
-   * Lets records in that begin at this offset. Answers whose they are and whom to tell how far the
-   * member has come, or nothing if the records are not what comes next: then they are left alone.
+   * Accepts a batch that starts at this offset. Returns its log and the callbacks that track
+   * progress, or undefined if the batch is not what comes next and must be dropped.
    */
   acceptBatch(topicPartition: TopicPartition, offset: string): AcceptedBatch | undefined;
-  /** Goes back to where the group's position says, or to the log's beginning if that is another. */
+  /** Seeks back to the group's stored position, or to the log's beginning if the log was replaced. */
   rewind(topicPartition: TopicPartition, reason: RewindReason): void;
 };
 
@@ -22,7 +22,7 @@ type RewindReason = NonNullable<BatchResult["rewindReason"]>;
 type AcceptedBatch = {
   log: PartitionLog;
   onHandled: (nextOffset: bigint) => void;
-  /** The handler has done with the records. */
+  /** Called when the handler has finished with the records. */
   onDone: () => void;
 };
 
@@ -32,28 +32,28 @@ type KafkaPositionsOptions = {
   consumer: Consumer;
   positions: PositionStore;
   resetCounter: Counter;
-  /** How often the positions are looked at although nothing comes. */
+  /** How often stored positions are checked when no records arrive. */
   checkIntervalMs: number;
-  /** Aborted when the member is given up. */
+  /** Aborted when the member is abandoned. */
   signal: AbortSignal;
 };
 
-/** Why a position cannot be kept: what the log has lost is read no more. */
+/** Why a position becomes invalid; records missing from the log cannot be read anymore. */
 type ResetReason = "other_cluster" | "log_lost" | "deleted_unread";
 
 type PartitionPosition = Position & { topicPartition: TopicPartition };
 
 type TrackerState = KafkaPositionsOptions & {
-  /** Where each partition reads on; one that is absent has not been placed since the last join. */
+  /** The next offset of each partition. Absent until the partition is placed after the last join. */
   partitionPositions: Map<string, PartitionPosition>;
-  /** Partitions whose log has not what lies before the position, although it may have grown since. */
+  /** Partitions whose log lacks the records before the position, although it may have grown since. */
   lostPartitions: Set<string>;
   /**
-   * Partitions of which records are with the handler, which finds by itself that they come too early. Put
-   * back to before them, it would take what lies between for done.
+   * Partitions with records in the handler. The handler itself detects that such records come too
+   * early. Rewinding the partition meanwhile would skip the records in between.
    */
   partitionsInProgress: Set<string>;
-  /** Counts the joins: what was asked for an earlier one comes too late. */
+  /** Counts joins. A result that was requested before the current join is ignored. */
   joinCount: number;
 };
 
@@ -61,9 +61,9 @@ const closeTimeoutMs = 5_000;
 const toPartitionKey = ({ topic, partition }: TopicPartition): string => `${topic}/${partition}`;
 
 /**
- * Follows a group's positions. At each join the member's partitions are held back until their
- * positions are read, for as long as that takes, and then read from there. Kafka's own offsets count
- * only for a partition that has no position yet.
+ * Tracks a group's positions. On each join, pauses the member's partitions until their positions
+ * are read, however long that takes, and then resumes there. Kafka's own offsets are used only for
+ * a partition without a stored position.
  */
 export const trackPositions = (options: KafkaPositionsOptions): KafkaPositions => {
   const state: TrackerState = {
@@ -74,7 +74,7 @@ export const trackPositions = (options: KafkaPositionsOptions): KafkaPositions =
     joinCount: 0,
   };
   const { consumer } = options;
-  // kafkajs calls this before it fetches for the new assignment.
+  // kafkajs emits this event before it fetches for the new assignment.
   consumer.on(consumer.events.GROUP_JOIN, ({ payload }) => {
     state.joinCount += 1;
     state.partitionPositions.clear();
@@ -97,7 +97,7 @@ const acceptBatch = (
   const position = partitionPositions.get(partitionKey);
   if (position === undefined) return undefined;
   if (BigInt(offset) < position.nextOffset) {
-    // kafkajs begins anew by itself only where the broker knew no such offset.
+    // kafkajs resets a partition on its own only if the broker did not know the offset.
     rewind(state, topicPartition, "log_lost");
     return undefined;
   }
@@ -121,8 +121,9 @@ const rewind = (
 };
 
 /**
- * Looks from time to time whether the database still knows what the member has committed. One that took
- * over with less, as after a fail-over, is else found out only by the next record of each partition.
+ * Periodically checks that the database still has what the member committed. After a failover, a
+ * standby may lack recent commits. Without this check, only the next record of each partition would
+ * reveal that.
  */
 const checkPositionsPeriodically = async (state: TrackerState): Promise<void> => {
   const { connection, group, checkIntervalMs, signal } = state;
@@ -139,14 +140,14 @@ const checkPositionsPeriodically = async (state: TrackerState): Promise<void> =>
 
 const rewindBehindPartitions = async (state: TrackerState): Promise<void> => {
   const { partitionPositions, positions, signal } = state;
-  // As they are before the database is asked: they go on meanwhile.
+  // Snapshot before the database query: the positions advance meanwhile.
   const positionsByTopic = Map.groupBy(
     partitionPositions,
     ([, { topicPartition }]) => topicPartition.topic,
   );
   for (const [topic, topicPositions] of positionsByTopic) {
     const storedPositions = await positions.read(topic);
-    // The member may be stopped by now, and pauses nothing any more.
+    // The member may have stopped during the read; it must not pause anything then.
     if (signal.aborted) return;
     for (const [partitionKey, knownPosition] of topicPositions) {
       const { nextOffset = -1n } =
@@ -161,7 +162,7 @@ const rewindBehindPartitions = async (state: TrackerState): Promise<void> => {
 
 type Assignment = Readonly<Record<string, readonly number[]>>;
 
-/** Holds partitions back, and lets them go on from their positions. */
+/** Pauses partitions, seeks to their positions and resumes them. */
 const seekToPositions = async (state: TrackerState, assignment: Assignment): Promise<void> => {
   const { connection, consumer, group, signal } = state;
   const { joinCount } = state;
@@ -203,7 +204,7 @@ const seekTo = (
   state.lostPartitions.delete(toPartitionKey(topicPartition));
 };
 
-/** `first` is where the log begins. */
+/** A stored position with the first offset of its log. */
 type ResolvedPosition = {
   topicPartition: TopicPartition;
   position: Position;
@@ -239,7 +240,8 @@ const resolveTopicPositions = async (
 ): Promise<ResolvedPosition[]> => {
   const { clusterId, topic, partitions } = request;
   const { group, positions } = state;
-  // Read before the log's ends, which only grow: so no position lies behind one by being newer.
+  // Read before the log's end offsets, which only grow: a position never exceeds one merely by
+  // being newer.
   const storedPositions = await positions.read(topic);
   const logBoundsByPartition = new Map(
     (await admin.fetchTopicOffsets(topic)).map(({ partition, high, low }) => [
@@ -303,7 +305,7 @@ const getResetReason = (
   return position.nextOffset < logStartOffset ? "deleted_unread" : undefined;
 };
 
-/** Where the group stands by Kafka's own account; at the beginning if that cannot be. */
+/** Returns Kafka's committed offset, or the start of the log if that offset is outside the log. */
 const clampToLog = (committedOffset: bigint, { logStartOffset, logEndOffset }: LogBounds): bigint =>
   committedOffset < logStartOffset || committedOffset > logEndOffset
     ? logStartOffset

@@ -19,22 +19,22 @@ export type KafkaProducer = {
 type ProducerConnection = { producer: Producer; sockets: DestroyableSockets; kafka: Kafka };
 
 const sendTimeoutMs = 10_000;
-/** By default a broker takes 1 MiB in a batch, and a whole send may go to one partition. */
+/** A broker's default limit is 1 MiB per batch, and a whole send may go to one partition. */
 const sendBytesMax = 512 * 1024;
 const recordOverheadBytes = 512;
 
 /**
- * An idempotent producer that is thrown away, with its sockets, after any failure. If it went on,
- * it would give the next records the numbers of those that failed. A broker that had kept the
- * failed ones would then take the next ones for repeats and drop them. A producer that is cut off
- * cannot send any more, whatever kafkajs still tries. So a send ends within its time, and the next
- * one comes after it.
+ * Creates an idempotent producer that is discarded with its sockets after any failure. If it
+ * continued, it would reuse the failed records' sequence numbers for the next records. A broker
+ * that had stored the failed records would treat the next ones as duplicates and drop them. A
+ * disconnected producer can send nothing more, whatever kafkajs still retries. So each send ends
+ * within its timeout, before the next one starts.
  */
 export const createKafkaProducer = (connection: KafkaConnection): KafkaProducer => {
   let currentConnection: Promise<ProducerConnection> | undefined;
   let destroyCurrentSockets = () => {};
   let lastSend: Promise<unknown> = Promise.resolve();
-  /** They never change (rule EVENT-1). */
+  /** Cached forever, because partition counts never change (rule EVENT-1). */
   const partitionCounts = new Map<string, number>();
 
   const getPartitionCount = async (kafka: Kafka, topic: string): Promise<number> => {
@@ -48,7 +48,7 @@ export const createKafkaProducer = (connection: KafkaConnection): KafkaProducer 
     destroyCurrentSockets = sockets.destroyAll;
     const kafka = createKafkaClient(connection, {
       socketFactory: sockets.factory,
-      // kafkajs needs at least one. Within one send the numbers stay with their records.
+      // kafkajs needs at least one retry. Within one send, records retain their sequence numbers.
       retry: { initialRetryTime: 100, retries: 1 },
     });
     const producer = kafka.producer({
@@ -108,7 +108,7 @@ export const createKafkaProducer = (connection: KafkaConnection): KafkaProducer 
 
 type PartitionedRecord = OutgoingRecord & { partition?: number };
 
-/** Puts a record that is for every partition into each of them. */
+/** Expands each record marked `sendToEveryPartition` to one record per partition. */
 const expandToPartitions = async (
   records: readonly OutgoingRecord[],
   getPartitionCount: (topic: string) => Promise<number>,

@@ -12,9 +12,9 @@ const deadLetterDays = 90;
 const createTimeoutMs = 30_000;
 
 /**
- * Makes the topics that are missing, with their dead-letter topics, and answers their names. Topics
- * that exist are left as they are: their partitions may never change, and their settings are the
- * operator's. It runs at deployment; services never make a topic.
+ * Creates missing topics and their dead-letter topics, and returns the names of the created ones.
+ * Existing topics stay unchanged: their partition counts must never change, and their settings
+ * belong to the operator. Runs at deployment; services never create topics.
  */
 export const ensureTopics = async (
   options: KafkaConnection & { replicationFactor: number; topics?: TopicSettings },
@@ -30,7 +30,7 @@ export const ensureTopics = async (
     if (missingTopics.length === 0) return [];
     await admin.createTopics({
       timeout: createTimeoutMs,
-      // kafkajs' own wait gives up if the broker has not heard of the topic yet.
+      // kafkajs' own wait fails if the broker does not know the topic yet.
       waitForLeaders: false,
       topics: missingTopics.map(({ topic, partitions, config }) => ({
         topic,
@@ -52,10 +52,7 @@ export const ensureTopics = async (
 
 const leaderPollMs = 100;
 
-/**
- * Waits until every partition has a leader: a broker hears of a new topic a moment after it is
- * made.
- */
+/** Waits until every partition has a leader: a broker learns of a new topic with a short delay. */
 const waitForPartitionLeaders = async (admin: Admin, topics: string[]): Promise<void> => {
   const deadlineMs = performance.now() + createTimeoutMs;
   for (;;) {
@@ -82,6 +79,6 @@ const deadLetterConfig = {
   "retention.ms": String(deadLetterDays * 24 * 60 * 60 * 1000),
 };
 
-/** `acks=all` promises no more than this: two of three replicas have the record. */
+/** With three or more replicas, `acks=all` then guarantees that at least two have the record. */
 const createDurabilityConfig = (replicationFactor: number): Record<string, string> =>
   replicationFactor >= 3 ? { "min.insync.replicas": "2" } : {};

@@ -2,18 +2,18 @@ import { sql } from "slonik";
 import type { EventType } from "@payment-links/contracts";
 import type { Envelope } from "./event-handlers.ts";
 
-/** Clocks of one source's processes differ by less. */
+/** The clocks of one source's processes differ by less than this. */
 const clockSkewMsMax = 60_000;
 
 /**
- * When a state was told. Of a snapshot also since when what is kept must have been told to stand
- * against it.
+ * When a state was published. For a snapshot, `versionsRestartedAt` is also set: the snapshot
+ * replaces any stored state that was published before that time.
  */
 export type LatestPublished = { publishedAt: Date; versionsRestartedAt: Date | null };
 
 /**
- * When the state that an event carries was told. The source of a snapshot may have been restored, and
- * count its versions anew (rule EVENT-7).
+ * Returns when an event's state was published. The source of a snapshot may have been restored and
+ * then count versions from a lower number again (rule EVENT-7).
  */
 export const toLatestPublished = (
   { type, occurredAt }: Envelope,
@@ -25,9 +25,13 @@ export const toLatestPublished = (
 });
 
 /**
- * The `WHERE` of an upsert whose rows `kept` have `version`, `told_at` and `anew_from`: what is given
- * replaces what is kept if its version is higher and it was not told in a time that is lost, or if it is
- * a snapshot that was told long after, whatever its version. A row without `told_at` was told long ago.
+ * The `WHERE` condition of an upsert into a table aliased `kept`, with columns `version`, `told_at`
+ * and `anew_from`. The new row replaces the stored one in two cases:
+ * - its version is higher, and it was not published before the stored `anew_from`;
+ * - it is a snapshot published more than `clockSkewMsMax` after the stored row, whatever its
+ *   version.
+ *
+ * A row without `told_at` is treated as published long ago.
  */
 export const isNewerThanStored = sql.fragment`(
   kept.version < excluded.version
@@ -36,9 +40,9 @@ export const isNewerThanStored = sql.fragment`(
 )`;
 
 /**
- * The `SET` that goes with {@link isNewerThanStored}. Only a snapshot that takes the version back says that
- * a time is lost: by any other one the source's clock, if it was ahead for once, would keep later
- * changes away.
+ * The `SET` clause that belongs to {@link isNewerThanStored}. Only a snapshot with a lower version
+ * records a version restart. If every snapshot did, one snapshot from a clock that runs ahead would
+ * block later changes.
  */
 export const setLatestPublished = sql.fragment`
   told_at = greatest(kept.told_at, excluded.told_at),

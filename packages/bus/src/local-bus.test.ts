@@ -3,7 +3,7 @@ import { createLocalBus } from "./local-bus.ts";
 import { testBusContract } from "./bus.contract.ts";
 import { createUniqueName, createTestRecord } from "./testing/rig.ts";
 
-// The contract's "other processes" are the same bus: within one process there is only one.
+// The contract's "other processes" share this bus: within one process there is only one.
 let sharedBus = createLocalBus();
 let isSharedBusOpen = false;
 
@@ -25,7 +25,7 @@ testBusContract("local", {
 });
 
 describe("local bus", () => {
-  test("publishing ends only after every group has handled the records", async () => {
+  test("resolves publish only after every group has handled the records", async () => {
     const bus = createLocalBus();
     const { promise: latch, resolve: releaseLatch } = Promise.withResolvers<void>();
     const handledGroups: string[] = [];
@@ -54,11 +54,11 @@ describe("local bus", () => {
     expect(handledGroups).toEqual(["quick", "slow"]);
   });
 
-  test("a topic that nobody hears is published at once", async () => {
+  test("publishes a topic without subscribers immediately", async () => {
     await createLocalBus().publish([createTestRecord("unheard", { key: "a", step: 1 })]);
   });
 
-  test("publishing is refused while a promised group is absent or one has left", async () => {
+  test("rejects publish while an expected group is absent or has left", async () => {
     const bus = createLocalBus({ groups: ["late"] });
     const record = createTestRecord("things", { key: "a", step: 1 });
     await expect(bus.publish([record])).rejects.toThrow("late has not joined");
@@ -72,7 +72,7 @@ describe("local bus", () => {
     await expect(bus.publish([record])).rejects.toThrow("late has left");
   });
 
-  test("stopping lets a handler go that cannot get on, and the sender is told", async () => {
+  test("abandons a handler without progress on stop, and rejects the pending publish", async () => {
     const bus = createLocalBus();
     const subscription = await bus.subscribe({
       group: "stuck",

@@ -5,26 +5,25 @@ import { deliverRecords } from "./deliver-records.ts";
 
 type GroupMember = { handle: BatchHandler; stopController: AbortController };
 
-/**
- * A group handles one batch at a time, in the order of publishing, so every key keeps its order.
- */
+/** A consumer group. It handles one batch at a time in publishing order, so every key stays ordered. */
 type Group = {
   topics: ReadonlySet<string>;
   members: GroupMember[];
-  /** Whose turn it is, and when the last batch will have been handled. */
+  /** The member to deliver to next, and the completion of the last batch. */
   nextMemberIndex: number;
   lastDelivery: Promise<void>;
 };
 
 const stopTimeoutMs = 20_000;
-/** There is no other process. This only covers a forgotten wake. */
+/** Only covers a missed `wake` call, since there is no other process. */
 const pollMs = 250;
 
 /**
- * The bus of one process. It keeps nothing. `publish` ends when every group that hears the topic
- * has handled the records. It rejects while such a group has no member, so that the records stay in
- * the outbox. `groups` names those that must have joined before anything is published. Without
- * that, a relay that starts before a consumer would publish to nobody and delete the events.
+ * Creates the bus of a single process. It stores nothing: `publish` resolves once every group
+ * subscribed to the topic has handled the records. It rejects while such a group has no member, so
+ * the records stay in the outbox. `groups` names the groups that must join before anything is
+ * published. Without it, a relay that starts before a consumer would publish to no group and delete
+ * the events.
  */
 export const createLocalBus = (options: { groups?: readonly string[]; log?: Log } = {}): Bus => {
   const { log } = options;
@@ -105,7 +104,7 @@ const deliver = (delivery: GroupDelivery): Promise<void> => {
   const subscribedRecords = receivedRecords.filter(({ topic }) => group.topics.has(topic));
   if (subscribedRecords.length === 0) return Promise.resolve();
   const deliveryPromise = deliverAfter(group.lastDelivery, delivery, subscribedRecords);
-  // The next batch follows even if this one was not handled: its sender sends it again.
+  // The next batch follows even if this one failed: the sender will send the failed one again.
   group.lastDelivery = deliveryPromise.catch(() => {});
   return deliveryPromise;
 };
@@ -121,7 +120,10 @@ const deliverAfter = async (
   }
 };
 
-/** Members take turns. What one leaves when it stops, the next one handles. */
+/**
+ * Delivers records of one topic to the members in turn. If a member stops, the next one handles the
+ * rest.
+ */
 const deliverTopic = async (
   { groupName, group, log }: GroupDelivery,
   records: readonly ReceivedRecord[],

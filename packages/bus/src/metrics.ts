@@ -9,11 +9,11 @@ import {
 import type { Metrics } from "@payment-links/runtime";
 
 /*
- * A process may start several consumers over one registry, which takes each name once: so these
- * open the metric that is there already. Labels are topics and groups, never keys or ids.
+ * A process may start several consumers over one registry, which accepts each name only once. So
+ * these functions return an existing metric. Labels are topics and groups, never keys or ids.
  */
 
-/** Opens a counter; a second opening finds the first. */
+/** Returns the counter with this name; creates it on the first call. */
 export const getOrCreateCounter = (
   metrics: Metrics,
   configuration: CounterConfiguration<string>,
@@ -24,7 +24,7 @@ export const getOrCreateCounter = (
     : new Counter({ ...configuration, registers: [metrics] });
 };
 
-/** Opens a gauge; a second opening finds the first. */
+/** Returns the gauge with this name; creates it on the first call. */
 export const getOrCreateGauge = (
   metrics: Metrics,
   configuration: GaugeConfiguration<string>,
@@ -35,7 +35,7 @@ export const getOrCreateGauge = (
     : new Gauge({ ...configuration, registers: [metrics] });
 };
 
-/** Opens a histogram; a second opening finds the first. */
+/** Returns the histogram with this name; creates it on the first call. */
 export const getOrCreateHistogram = (
   metrics: Metrics,
   configuration: HistogramConfiguration<string>,

@@ -7,7 +7,7 @@ import { createTestSchema, createTestEventType } from "./testing/rig.ts";
 const event = { ...createTestEventType("things.v1"), data: z.object({ text: z.string() }) };
 const database = useRig(createTestSchema);
 
-test("events that are published at once keep their order and each its own data, whatever is in it", async () => {
+test("publish preserves the order and the exact data of several events", async () => {
   const texts = ["", "two\nlines\r\n", String.raw`"quoted" \n {a,NULL}`, "\u0085\u2028é🙂", "last"];
   await database.pool.transaction((tx) =>
     publish(

@@ -4,20 +4,18 @@ import { type EventType, newId } from "@payment-links/contracts";
 import { type Db, VoidRow } from "@payment-links/postgres";
 import { getActiveTraceparent } from "@payment-links/runtime";
 
-/**
- * An event that is about to become true: `key` is the thing's id, which keeps its events in order.
- */
+/** An event to publish. `key` is the id of the resource; events with the same key stay in order. */
 export type OutgoingEvent<Event extends EventType = EventType> = {
   event: Event;
   key: string;
   occurredAt: Date;
   data: z.output<Event["data"]>;
   /**
-   * Made of what names the fact, where a service that was restored may come to tell it again: then
-   * it is known by its id. Drawn if left out.
+   * Derived from the identity of the fact if a restored service may publish the fact again;
+   * consumers then recognize the repeat by its id. Default: a random id.
    */
   id?: string;
-  /** The trace (W3C) that it continues: of many events told at once, each its own. The active one if left out. */
+  /** The trace (W3C `traceparent`) that the event continues. Default: the active trace. */
   traceparent?: string | undefined;
 };
 
@@ -28,9 +26,9 @@ export const createOutgoingEvent = <Event extends EventType>(
 ): OutgoingEvent<Event> => ({ event, ...fields });
 
 /**
- * An event as its row in the outbox. {@link publish} writes such rows; a statement that writes a
- * new thing and its event at once takes the row's values itself. The thing's own row must be locked
- * first, so that its events get their numbers in order (rule KEEP-4).
+ * Converts an event to its outbox row. {@link publish} inserts such rows; a statement that writes a
+ * resource and its event together uses the values directly. The transaction must lock the
+ * resource's row first, so that its events are numbered in order (rule KEEP-4).
  */
 export const toOutboxRow = ({
   event,
@@ -55,24 +53,24 @@ export const toOutboxRow = ({
 let createdRowCount = 0;
 
 /**
- * How many rows for the outbox this process has made so far. Work that finds it as it was before has
- * written none, so that nobody need look for them.
+ * Returns how many outbox rows this process has created. If the count is unchanged after a
+ * transaction, that transaction wrote no events, and the relay need not be woken.
  */
 export const getCreatedOutboxRowCount = (): number => createdRowCount;
 
 export type OutboxRow = ReturnType<typeof toOutboxRow>;
 
 /**
- * Writes events, in their order, in the transaction that makes them true; the relay carries them on
- * after it.
+ * Writes events, in order, in the transaction that makes them true. The relay sends them after the
+ * commit.
  */
 export const publish = (tx: Db, events: readonly OutgoingEvent[]): Promise<void> =>
   insertOutboxRows(tx, events.map(toOutboxRow));
 
 /**
- * As {@link publish}, of rows that are made already. However many they are, it is one statement with
- * one parameter per column. The values are one text, a line each: JSON holds no line break, and an
- * array would escape every quote of it.
+ * Inserts prepared outbox rows, like {@link publish}. Uses one statement with one parameter per
+ * column, regardless of the number of rows. The values are joined with line breaks: JSON contains
+ * none, and an array would have to escape every quote.
  */
 export const insertOutboxRows = async (tx: Db, rows: readonly OutboxRow[]): Promise<void> => {
   if (rows.length === 0) return;

@@ -19,17 +19,18 @@ type RequestQueue = {
 
 const patchedVersion = "2.2.4";
 const checkIntervalMs = 10;
-/** So much later than its time a request without an answer may be given up. */
+/** How late a request may be rejected after its timeout. */
 const timeoutCheckIntervalMs = 2_000;
 
 const require = createRequire(import.meta.url);
 let isPatched = false;
 
 /**
- * Stops kafkajs 2.2.4 from spinning. Its request queue sets a timer with a negative delay after
- * every look, even if nothing is pending, and Node turns that into a thousand wake-ups a second per
- * connection (3 % of a core; kafkajs issue 1751, unreleased). And it looks ten times a second on each
- * connection for requests whose time is over: here every other second. Another version is left as it is.
+ * Stops kafkajs 2.2.4 from busy polling. After every check, its request queue sets a timer with a
+ * negative delay, even if nothing is pending. Node turns that into 1,000 wake-ups per second and
+ * connection (3% of a core; kafkajs issue 1751, unreleased). It also checks each connection for
+ * timed-out requests ten times a second; this patch checks every two seconds. Other versions stay
+ * unpatched.
  */
 export const patchKafkaIdlePolling = (log: Log): void => {
   if (isPatched) return;
@@ -39,7 +40,7 @@ export const patchKafkaIdlePolling = (log: Log): void => {
     log.warn({ version }, "kafkajs is another version than the one whose idle spin is patched");
     return;
   }
-  // Only the version tells what the file looks like.
+  // The version check makes the cast safe: it determines the module's shape.
   const queue = require("kafkajs/src/network/requestQueue/index.js") as { prototype: RequestQueue };
   queue.prototype.scheduleCheckPendingRequests = function scheduleCheckPendingRequests() {
     if (this.throttleCheckTimeoutId !== null || this.pending.length === 0) return;

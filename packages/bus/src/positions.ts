@@ -12,9 +12,9 @@ import type {
 import { selectBlockedKeys } from "./blocked-keys.ts";
 
 /**
- * Thrown where a consumer has come further than its database knows: commits were lost, as when a
- * standby takes over that lagged behind. What it holds comes too early. Thrown also where what it
- * holds is of a log that the group no longer reads, and where that log is not the one it was.
+ * Thrown if the member is ahead of its database, for example when a lagging standby takes over and
+ * commits are lost: its records come too early. Also thrown if the records belong to a log that the
+ * group no longer reads, or if the log was replaced.
  */
 export class PositionBehindError extends Error {
   override readonly name = "PositionBehindError";
@@ -26,23 +26,23 @@ export class PositionBehindError extends Error {
   }
 }
 
-/** The positions of one group, and what this process last knew of them. */
+/** The positions of one group, and this process's last known copy of them. */
 export type GroupPositions = PositionStore & {
   /**
-   * Locks the positions of some partitions and moves each behind records of it that follow one another.
-   * Answers for each how many of them, from the first on, are applied already, and the position that
-   * then holds. Where positions are those that are known, one statement moves all of them and says
-   * which keys have parked records.
+   * Locks the positions of several partitions and moves each one past a run of consecutive records.
+   * For each run, returns how many of its first records are already applied, and the resulting
+   * position. If the positions match the known ones, one statement moves them all and also returns
+   * the keys that have dead letters.
    */
   move(tx: Transaction, runs: readonly RecordRun[]): Promise<MoveResult[]>;
-  /** Remembers a position that is committed. */
+  /** Caches a committed position. */
   onCommitted(topicPartition: TopicPartition, position: Position): void;
 };
 
-/** Records of one partition that follow one another, and their keys. */
+/** Consecutive records of one partition, and their keys. */
 type RecordRun = { records: readonly ReceivedRecord[]; keys: readonly string[] };
 
-/** `blockedKeys` is undefined where they were not asked for yet. */
+/** `blockedKeys` is undefined if it was not queried yet. */
 export type MoveResult = {
   appliedCount: number;
   position: Position | undefined;
@@ -57,11 +57,11 @@ const PositionRow = z.object({
 });
 const PartitionRow = z.object({ partition: z.int(), ...PositionRow.shape });
 
-/** Keeps the positions of a group in its service's schema. */
+/** Stores the positions of a group in its service's schema. */
 export const createGroupPositions = (options: {
   pool: Pool;
   group: string;
-  /** Called where they cannot be read yet. */
+  /** Called when a read fails. */
   onWait: () => void;
 }): GroupPositions => {
   const { pool, group, onWait } = options;
@@ -85,7 +85,7 @@ export const createGroupPositions = (options: {
   };
 };
 
-/** An older release writes an offset alone: then nothing is known of the record before it. */
+/** An older release updates only the offset; the record before it is then unknown. */
 const columns = sql.fragment`
   cluster_id AS "clusterId", reset_count AS "resetCount", next_offset AS "nextOffset",
   CASE WHEN last_offset = next_offset - 1 THEN last_record END AS "lastRecord"
@@ -115,7 +115,7 @@ const toPosition = ({
   ...(lastRecord === null ? {} : { lastRecord }),
 });
 
-/** Names a record well enough to know it again: by its event's id, or by what it holds. */
+/** Returns a digest that identifies a record: of its event id, or else of its value. */
 const hashRecord = ({ headers, value }: ReceivedRecord): string =>
   createHash("sha256")
     .update(headers["ce_id"] ?? value ?? "")
@@ -124,14 +124,14 @@ const hashRecord = ({ headers, value }: ReceivedRecord): string =>
 const isSameLog = (log: PartitionLog, otherLog: PartitionLog): boolean =>
   log.clusterId === otherLog.clusterId && log.resetCount === otherLog.resetCount;
 
-/** Whether one position lies before another. Those of two logs cannot be compared. */
+/** Returns whether a position lies before another. Positions in different logs are never comparable. */
 const isBehind = (position: Position, otherPosition: Position): boolean =>
   !isSameLog(position, otherPosition) || position.nextOffset < otherPosition.nextOffset;
 
 type PositionMove = RecordRun & {
   topicPartition: TopicPartition;
   nextPosition: Required<Position>;
-  /** Where this process knows the position to be, in the log that the records are of. */
+  /** The position that this process expects, in the log of these records. */
   knownPosition: Position | undefined;
 };
 
@@ -162,7 +162,7 @@ const movePositions = async (
   return moved;
 };
 
-/** Undefined where the bus keeps nothing to come back to. */
+/** Returns undefined if the bus stores nothing that could be read again. */
 const planMove = (
   run: RecordRun,
   knownPositions: ReadonlyMap<string, Position>,
@@ -185,7 +185,7 @@ const planMove = (
 const followsKnownPosition = ({ knownPosition, records: [first] }: PositionMove): boolean =>
   knownPosition !== undefined && BigInt(first?.offset ?? 0) >= knownPosition.nextOffset;
 
-/** Moves a position that another member may have moved, or that is not known here yet. */
+/** Moves a position that another member may have moved, or that this process does not know yet. */
 const moveLockedPosition = async (
   tx: Transaction,
   group: string,
@@ -228,10 +228,10 @@ const BlockedKeyRow = z.object({
 });
 
 /**
- * Moves those positions that are still where this process knows them to be, which they nearly always
- * are, and answers for each of them which keys have parked records. One statement does for locking,
- * writing and asking, and sees what was parked: who parks moves the position with it, so all that was
- * parked before this position was committed before it was known here.
+ * Moves the positions that still match this process's known copy, which is nearly always the case.
+ * Returns the keys with dead letters for each moved position. One statement locks, writes and
+ * queries, and it cannot miss dead letters. A member that dead-letters a record also moves the
+ * position, so earlier dead letters were committed before this position became known here.
  */
 const advanceKnownPositions = async (
   tx: Transaction,
@@ -277,8 +277,8 @@ const advanceKnownPositions = async (
 };
 
 /**
- * The lock makes members take turns that hold the same records, as they may after a rebalance. The
- * later one then finds how far the other came.
+ * Locks a position. After a rebalance, two members may hold the same records: the lock serializes
+ * them, and the second one then sees how far the first one came.
  */
 const lockPosition = async (
   tx: Transaction,
@@ -293,7 +293,7 @@ const lockPosition = async (
   return row === null ? undefined : toPosition(row);
 };
 
-/** Never backwards, where two members begin a partition at once. */
+/** Writes a position, never backwards: two members may start a partition at the same time. */
 const writePosition = async (
   tx: Transaction,
   group: string,

@@ -6,7 +6,7 @@ import { createTestSchema, silentLog } from "./testing/rig.ts";
 const database = useRig(createTestSchema);
 
 test.each(["", "?options=-c%20work_mem%3D8MB"])(
-  "a leader's session notices a dead peer within seconds, whatever options its URL has: %j",
+  "a leader's session detects a dead peer within seconds, whatever options its URL has: %j",
   async (query) => {
     const candidate = createCandidate({
       databaseUrl: `${database.url}${query}`,

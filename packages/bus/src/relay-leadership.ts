@@ -3,30 +3,34 @@ import { Client, type QueryConfig, type QueryResultRow } from "pg";
 import type { Log } from "@payment-links/runtime";
 import { settlesWithin } from "./settles-within.ts";
 
-/** The lead over one schema's outbox: whoever holds this connection, and nobody else, may send. */
+/** Leadership over one schema's outbox: only the owner of this connection may send. */
 export type Leadership = {
-  /** The connection that holds the lock: what it reads, it read as the leader. */
+  /** The connection that holds the lock: whatever it reads, it reads as the leader. */
   client: Client;
-  /** Whether no send of the previous leader can be under way: it said so, or it was this relay. */
+  /**
+   * Whether no send of the previous leader can be in flight: it resigned cleanly, or it was this
+   * relay.
+   */
   isHandedOver: boolean;
 };
 
-/** A relay that stands for the lead of its schema's outbox. */
+/** A relay that competes for the leadership of its schema's outbox. */
 export type Candidate = {
   /**
-   * The lead, taken now or still held; undefined while another relay has it. Throws if Postgres is
-   * away.
+   * Acquires the leadership or returns the current one; undefined while another relay leads. Throws
+   * if Postgres is unavailable.
    */
   tryAcquire(): Promise<Leadership | undefined>;
-  /** The connection, leading or not; undefined if it is broken. */
+  /** Returns the connection, leader or not; undefined if it is broken. */
   client(): Client | undefined;
-  /** Tells whoever leads that a transaction with events was committed here. */
+  /** Notifies the leader that this process committed a transaction with events. */
   notifyLeader(): Promise<void>;
   /**
-   * Runs a statement on the connection. Any failure there costs the connection, and so the lead.
+   * Runs a statement on the connection. Any failure closes the connection and so ends the
+   * leadership.
    */
   query<Row extends QueryResultRow>(client: Client, query: QueryConfig): Promise<Row[]>;
-  /** Gives everything up and closes the connection; `isCleanStop` says that no send is under way. */
+  /** Releases everything and closes the connection. `isCleanStop` states that no send is in flight. */
   resign(isCleanStop: boolean): Promise<void>;
 };
 
@@ -38,24 +42,26 @@ type CandidateOptions = {
   databaseUrl: string;
   applicationName: string;
   log: Log;
-  /** Called where this one leads and another tells it of events. */
+  /** Called when this relay leads and another process notifies it of events. */
   onNotification: () => void;
   /**
-   * Called at each try for the lead with when the oldest event in the outbox occurred. A statement of
-   * its own for that would cost every relay that stands by a round trip a second.
+   * Called on each attempt to acquire leadership with the time of the oldest event in the outbox. A
+   * separate statement would cost each standby relay one extra round trip per second.
    */
   onOutboxChecked: (oldestAt: Date | undefined) => void;
 };
 
 /**
- * Stands for the lead by an advisory lock of the session, keyed by the schema. Session locks need a
- * connection of their own: neither from the pool nor through a proxy that pools transactions. The
- * server is told to notice a dead peer within seconds; otherwise its lock would be held for hours.
+ * Competes for leadership with a session-level advisory lock, keyed by the schema. The lock needs a
+ * dedicated connection: neither from the pool nor through a proxy in transaction pooling mode. TCP
+ * keepalives let the server detect a dead peer within seconds; otherwise it could hold the lock for
+ * hours.
  */
 export const createCandidate = (options: CandidateOptions): Candidate => {
   /**
-   * As whom it led last. Each try has a name of its own: one that broke off may have written it over
-   * that of a leader whose send is still under way, and who finds it must wait for that one.
+   * The holder name of this relay's last leadership. Each attempt uses a new name. A failed attempt
+   * may overwrite the name of a leader whose send is still in flight, and a relay that finds such a
+   * name must wait for that send.
    */
   let lastHolderName: string | null = null;
   let client: Client | undefined;
@@ -80,7 +86,7 @@ export const createCandidate = (options: CandidateOptions): Candidate => {
     return newClient;
   };
 
-  // The session's end gives the lock back, and a connection with a hung query is of no use.
+  // Closing the session releases the lock, and a connection with a hanging query is useless anyway.
   const discardClient = (brokenClient: Client) => {
     clearClient(brokenClient);
     brokenClient.end().catch(() => {});
@@ -151,9 +157,10 @@ const acquireLockQuery = {
 };
 
 /**
- * The outbox is read by its index only: a plan cached while it was empty would read the whole table
- * with its dead rows at every look (measured: five times as slow after a minute of load). A dead peer is
- * noticed within seconds. Neither is an option of the connection: those in `DATABASE_URL` take their place.
+ * Reads the outbox only by index. A plan cached while the outbox was empty would scan the whole
+ * table with its dead rows on every poll (measured: five times slower after a minute of load).
+ * Keepalives detect a dead peer within seconds. These are session settings, because options in
+ * `DATABASE_URL` would replace connection options.
  */
 const configureSessionQuery = {
   text: `
@@ -162,7 +169,7 @@ const configureSessionQuery = {
   `,
 };
 
-/** Writes who leads now and answers who led before. */
+/** Stores the new leader and returns the previous one. */
 const setHolderQuery = {
   text: `
     UPDATE relay_lead AS now SET holder = $1 FROM relay_lead AS before
@@ -172,12 +179,13 @@ const setHolderQuery = {
 };
 
 /**
- * Deleting what was sent need not wait for the disk: after a crash of the server the rows are back
- * and sent again, and consumers know repeats. Who leads does wait for it, and so comes before this.
+ * Deletes of sent rows need not wait for the disk: after a server crash the rows reappear and are
+ * sent again, and consumers skip duplicates. The holder must be durable, so it is written before
+ * this.
  */
 const disableSynchronousCommitQuery = { text: "SET synchronous_commit = off" };
 
-/** Each schema has a channel of its own. A longer name than 63 bytes would be none. */
+/** Each schema has its own channel. It is hashed because channel names are limited to 63 bytes. */
 const listenQuery = {
   text: `
     DO $$ BEGIN EXECUTE format('LISTEN %I', 'outbox ' || md5(current_schema())); END $$
@@ -185,8 +193,8 @@ const listenQuery = {
 };
 
 /**
- * Postgres lets one transaction at a time commit that notifies. So it is never the one that wrote the
- * events, and this one does not wait for the disk.
+ * Postgres commits transactions with `NOTIFY` one at a time. So the transaction that wrote the
+ * events never notifies, and this one does not wait for the disk.
  */
 const notifyQuery = {
   name: "tell-leader",

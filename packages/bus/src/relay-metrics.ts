@@ -1,11 +1,11 @@
 import type { Clock, Metrics } from "@payment-links/runtime";
 import { getOrCreateCounter, getOrCreateGauge } from "./metrics.ts";
 
-/** What the relay tells of itself. The age grows between two looks. */
+/** The metrics of the relay. The reported age keeps growing between two measurements. */
 export type RelayMetrics = {
-  /** A claim was read: the oldest rows, and whether they are all of them. */
+  /** Records a batch that was read: the oldest rows, and whether they are all unsent rows. */
   recordUnsentRows(rows: readonly { occurredAt: Date }[], isComplete: boolean): void;
-  /** It tried for the lead, and saw when the oldest event occurred; where none waits, all is told. */
+  /** Records the oldest event seen while acquiring leadership; undefined means nothing is unsent. */
   recordOldestEvent(oldestAt: Date | undefined): void;
   recordMeasurement(unsentCount: number, oldestAt: Date | undefined): void;
   recordSent(count: number): void;
@@ -13,7 +13,7 @@ export type RelayMetrics = {
   reset(): void;
 };
 
-/** Opens the relay's metrics. */
+/** Creates the relay's metrics. */
 export const createRelayMetrics = (metrics: Metrics, clock: Clock): RelayMetrics => {
   let oldestAt: Date | undefined;
   const unsentGauge = getOrCreateGauge(metrics, {

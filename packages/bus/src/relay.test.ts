@@ -96,7 +96,7 @@ const findHolder = async (): Promise<string | null | undefined> => {
   return rows[0]?.holder;
 };
 
-/** What a relay tells of the outbox. */
+/** Returns what a relay's metrics report about the outbox. */
 const readUnsentMetrics = async (
   metrics: Metrics,
 ): Promise<{ rows: number; ageSeconds: number }> => {
@@ -111,7 +111,7 @@ const readUnsentMetrics = async (
 const waitUntilEmpty = () => eventually(countUnsent, (count) => count === 0);
 
 describe("the relay", () => {
-  test("sends events in order as CloudEvents, and deletes what is acknowledged (rules EVENT-4 and KEEP-4)", async () => {
+  test("sends events in order as CloudEvents, and deletes acknowledged ones (rules EVENT-4 and KEEP-4)", async () => {
     await publishSteps("a", 1, 2);
     await publishSteps("b", 1);
     startTestRelay();
@@ -132,7 +132,7 @@ describe("the relay", () => {
     });
   });
 
-  test("sends a row with a lower number that is committed later (rule KEEP-4)", async () => {
+  test("sends a row with a lower number that commits later (rule KEEP-4)", async () => {
     startTestRelay();
     const lateClient = new Client({ connectionString: database.url });
     await lateClient.connect();
@@ -151,7 +151,7 @@ describe("the relay", () => {
     expect(getSentLabels()).toEqual(["early:1", "late:1"]);
   });
 
-  test("sends more than one claim holds, in order", async () => {
+  test("sends more than one batch, in order", async () => {
     const steps = Array.from({ length: 1_234 }, (_, step) => step);
     await publishSteps("a", ...steps);
     startTestRelay();
@@ -160,7 +160,7 @@ describe("the relay", () => {
     expect(getSentLabels()).toEqual(steps.map((step) => `a:${step}`));
   });
 
-  test("is told at once what another process has committed", async () => {
+  test("is notified immediately of what another process commits", async () => {
     Object.assign(bus, { pollMs: 300_000 });
     startTestRelay();
     await eventually(findLeaderPids, (pids) => pids.length === 1);
@@ -174,7 +174,7 @@ describe("the relay", () => {
     expect(getSentLabels()).toEqual(["a:1", "a:2", "a:3"]);
   });
 
-  test("looks by itself where a process cannot tell what it has committed", async () => {
+  test("finds events by polling when a process cannot notify it", async () => {
     startTestRelay();
     const [leader] = await eventually(findLeaderPids, (pids) => pids.length === 1);
     const follower = startTestRelay();
@@ -188,7 +188,7 @@ describe("the relay", () => {
     expect(getSentLabels()).toEqual(["a:1"]);
   });
 
-  test("deletes nothing that was committed while it was sending (rule KEEP-4)", async () => {
+  test("does not delete events committed during a send (rule KEEP-4)", async () => {
     bus.onPublish = async () => {
       if (bus.sentBatches.length < 3) await publishSteps("during", bus.sentBatches.length);
     };
@@ -199,7 +199,7 @@ describe("the relay", () => {
     expect(getSentLabels()).toEqual(["a:1", "during:0", "during:1", "during:2"]);
   });
 
-  test("sends the whole claim again after a failure, until the bus has kept it", async () => {
+  test("retries the whole batch after a failure until the bus has stored it", async () => {
     let failureCount = 0;
     const attemptedLabels: string[][] = [];
     bus.onPublish = async (records) => {
@@ -218,7 +218,7 @@ describe("the relay", () => {
     expect(getSentLabels()).toEqual(["a:1", "a:2", "a:3"]);
   });
 
-  test("does not hurry a bus that fails, however often it is woken", async () => {
+  test("respects its backoff while the bus fails, however often it is woken", async () => {
     const clock = createFakeClock(new Date());
     let attemptCount = 0;
     bus.onPublish = async () => {
@@ -245,7 +245,7 @@ describe("the relay", () => {
     );
   });
 
-  test("tries again as soon where the machine's clock is set back meanwhile", async () => {
+  test("retries just as soon after the system clock is set back", async () => {
     const clock = createFakeClock(new Date());
     let attemptCount = 0;
     bus.onPublish = async () => {
@@ -269,7 +269,7 @@ describe("the relay", () => {
     );
   });
 
-  test("sends at once when it is woken, without a poll", async () => {
+  test("sends immediately when woken, without a poll", async () => {
     const relay = startTestRelay({ clock: createFakeClock(new Date()) });
     await eventually(findLeaderPids, (pids) => pids.length === 1);
     await publishSteps("a", 1);
@@ -278,7 +278,7 @@ describe("the relay", () => {
     expect(getSentLabels()).toEqual(["a:1"]);
   });
 
-  test("deletes a few that were acknowledged with its next look, or when it stops", async () => {
+  test("deletes a small acknowledged batch on its next read, or when it stops", async () => {
     const relay = startTestRelay({ clock: createFakeClock(new Date()) });
     await eventually(findLeaderPids, (pids) => pids.length === 1);
     await publishSteps("a", 1, 2);
@@ -292,7 +292,7 @@ describe("the relay", () => {
     expect(getSentLabels()).toEqual(["a:1", "a:2", "a:3"]);
   });
 
-  test("sends each event once where several relays run (rule KEEP-4)", async () => {
+  test("sends each event once when several relays run (rule KEEP-4)", async () => {
     const buses = [createManualBus(), createManualBus(), createManualBus()];
     const startedRelays = buses.map((relayBus) => startTestRelay({ bus: relayBus }));
     const steps = Array.from({ length: 40 }, (_, step) => step);
@@ -308,7 +308,7 @@ describe("the relay", () => {
     ).toEqual([steps.map((step) => `a:${step}`)]);
   });
 
-  test("loses nothing when the leader's connection is cut, again and again", async () => {
+  test("loses nothing when the leader's connection is repeatedly cut", async () => {
     const buses = [createManualBus(), createManualBus(), createManualBus()];
     for (const relayBus of buses) startTestRelay({ bus: relayBus });
     const getAllLabels = () => buses.flatMap((relayBus) => getSentLabels(relayBus.sentBatches));
@@ -324,12 +324,12 @@ describe("the relay", () => {
     expect(new Set(getAllLabels())).toEqual(new Set(expectedLabels));
   });
 
-  test("loses no event to which a standby that lagged gives the number of one that was sent", async () => {
+  test("loses no event when a lagging standby reuses the number of a sent one", async () => {
     const clock = createFakeClock(new Date());
     const relay = startTestRelay({ clock });
     await eventually(findHolder, (holder) => holder !== null);
-    // A fail-over to a standby that has not heard of that commit: its number is free again. The relay's
-    // first turn, if it is still under way, may have deleted the row by itself.
+    // A failover to a standby without that commit: its number is free again. The relay's first
+    // iteration may still be running and delete the row itself.
     let freedSeq: string | undefined;
     let steps = 0;
     while (freedSeq === undefined && steps < 5) {
@@ -358,7 +358,7 @@ describe("the relay", () => {
     expect(getSentLabels().slice(steps)).toEqual(["b:1", "b:2"]);
   });
 
-  test("that follows one which was killed first lets the dead one's send run out", async () => {
+  test("waits for the in-flight send of a killed leader before it sends", async () => {
     const clock = createFakeClock(new Date());
     bus = createManualBus(10_000);
     await database.admin.query("UPDATE relay_lead SET holder = 'killed'");
@@ -378,7 +378,7 @@ describe("the relay", () => {
   });
 
   test.each(["UPDATE relay_lead", "SET synchronous_commit", "LISTEN"])(
-    "lets a dead one's send run out also where its own take-over breaks off at %s",
+    "still waits for a dead leader's send when its own takeover fails at %s",
     async (statement) => {
       const clock = createFakeClock(new Date());
       bus = createManualBus(10_000);
@@ -412,7 +412,7 @@ describe("the relay", () => {
     },
   );
 
-  test("that follows one which was stopped sends at once", async () => {
+  test("sends immediately after a leader that stopped cleanly", async () => {
     bus = createManualBus(10_000);
     const clock = createFakeClock(new Date());
     const firstRelay = startTestRelay({ clock });
@@ -426,12 +426,12 @@ describe("the relay", () => {
     expect(getSentLabels()).toEqual(["a:1", "a:2"]);
   });
 
-  test("that loses its connection and leads again does not wait for itself", async () => {
-    // Far longer than it may take on a busy machine.
+  test("does not wait for its own send when it loses its connection and leads again", async () => {
+    // Far longer than the test may take on a busy machine.
     bus = createManualBus(120_000);
     await publishSteps("a", 1);
     startTestRelay();
-    // Only a take-over that is complete is known to have followed nobody's send.
+    // Only a complete takeover proves that no other relay's send came before.
     await waitUntilEmpty();
     const [pid] = await findLeaderPids();
     await database.admin.query("SELECT pg_terminate_backend($1)", [pid]);
@@ -439,7 +439,7 @@ describe("the relay", () => {
     await eventually(getSentLabels, (labels) => labels.length === 2);
   });
 
-  test("stops although the bus hangs, and leaves what it could not send", async () => {
+  test("stops although the bus hangs, and leaves unsent events in the outbox", async () => {
     bus.onPublish = () => new Promise(() => {});
     await publishSteps("a", 1);
     const relay = startTestRelay();
@@ -450,7 +450,7 @@ describe("the relay", () => {
     expect(rows).toEqual([{ holder: expect.any(String) }]);
   });
 
-  test("that stops just after a failed send does not hand over: the next must let that one run out", async () => {
+  test("does not resign cleanly right after a failed send, so the next leader waits for that send", async () => {
     const clock = createFakeClock(new Date());
     const publishAttempt = Promise.withResolvers<void>();
     bus.onPublish = async () => {
@@ -465,7 +465,7 @@ describe("the relay", () => {
     expect(rows).toEqual([{ holder: expect.any(String) }]);
   });
 
-  test("killed between sending and deleting sends again, which changes nothing (rule KEEP-8)", async () => {
+  test("sends again after it is killed between send and delete, without effect (rule KEEP-8)", async () => {
     const group = createUniqueName("group");
     await publishSteps("a", 1, 2);
     const child = spawn(
@@ -500,7 +500,7 @@ describe("the relay", () => {
     expect(await readEffects(database.pool, "a")).toEqual(["a:1", "a:2"]);
   });
 
-  test("says each minute that all is sent, and only then (rule EVENT-2)", async () => {
+  test("sends a watermark each minute, but only when everything is sent (rule EVENT-2)", async () => {
     const clock = createFakeClock(new Date("2026-11-22T10:00:00.000Z"));
     bus.onPublish = () => Promise.reject(new Error("the bus is away"));
     await publishSteps("a", 1);
@@ -531,7 +531,7 @@ describe("the relay", () => {
     expect(bus.sentBatches[0]?.map(({ key }) => key)).toEqual(["a"]);
     const [firstWatermark] = getWatermarks();
     expect(firstWatermark).toMatchObject({ topic, sendToEveryPartition: true });
-    // A few sent events are deleted by the next look, which waits for the held clock.
+    // A small sent batch is deleted by the next read, which waits for the fake clock.
     await eventually(
       () => {
         clock.advance(5_000);
@@ -547,7 +547,7 @@ describe("the relay", () => {
     );
   });
 
-  test("that stands by forgets at its next look what the leader has sent", async () => {
+  test("drops events that the leader has sent from a standby's metrics at its next attempt", async () => {
     const clock = createFakeClock(new Date());
     Object.assign(bus, { pollMs: 1_000 });
     await publishSteps("a", 1);
@@ -569,7 +569,7 @@ describe("the relay", () => {
     );
   });
 
-  test("tells how much waits also where the machine's clock is set back meanwhile", async () => {
+  test("reports the unsent count also after the system clock is set back", async () => {
     const clock = createFakeClock(new Date());
     bus.onPublish = () => Promise.reject(new Error("the bus is away"));
     await publishSteps("a", 1);
@@ -591,7 +591,7 @@ describe("the relay", () => {
     await waitForUnsentRows(3);
   });
 
-  test("tells how much waits and for how long, leading or not", async () => {
+  test("reports the unsent count and age, as leader and as standby", async () => {
     const clock = createFakeClock(new Date());
     const [leaderMetrics, standbyMetrics] = [createMetrics("test"), createMetrics("test")];
     bus.onPublish = () => Promise.reject(new Error("the bus is away"));

@@ -20,16 +20,16 @@ import { type RelayMetrics, createRelayMetrics } from "./relay-metrics.ts";
 import { retryMs } from "./retry-at.ts";
 import { createSpanLinks } from "./span-links.ts";
 
-/** Carries events from the outbox to the bus. */
+/** Sends events from the outbox to the bus. */
 export type Relay = {
-  /** Tells that a transaction with events has just been committed. */
+  /** Signals that a transaction with events has just been committed. */
   wake(): void;
-  /** Sends what can still be sent within seconds, and hands the lead over. Never hangs. */
+  /** Sends what can be sent within seconds and releases the leadership. Always completes. */
   stop(): Promise<void>;
 };
 
 export type RelayOptions = {
-  /** The service's own role, on a direct connection, because it holds a session's lock. */
+  /** The service's own role on a direct connection, because the relay holds a session lock. */
   databaseUrl: string;
   bus: Bus;
   /** The service's name: the `ce_source` of its events. */
@@ -37,7 +37,7 @@ export type RelayOptions = {
   metrics: Metrics;
   log: Log;
   clock?: Clock;
-  /** Topics in which it says each minute that everything committed until then lies before. */
+  /** Topics that get a watermark each minute: everything committed before it precedes it in the log. */
   watermarkTopics?: readonly string[];
 };
 
@@ -45,12 +45,12 @@ const batchRowsMax = 500;
 const standbyPollMs = 1_000;
 const measureIntervalMs = 5_000;
 /**
- * Under load, when a claim holds more than a few rows, the next one waits this long and so carries
- * more. A lone event never waits. Real time, not the clock's.
+ * Under load, when a batch holds more than a few rows, the next batch waits this long to collect
+ * more. A single event never waits. This is real time, not the injected clock's.
  */
 const lingerMs = 20;
 const lingerRowsMin = 5;
-/** A leader that was cut off may have begun its last send just after it lost the lock. */
+/** A leader that was disconnected may have started its last send just after it lost the lock. */
 const takeoverMarginMs = 1_000;
 const finalFlushTimeoutMs = 5_000;
 const watermarkIntervalMs = 60_000;
@@ -59,10 +59,10 @@ type UnsentRow = StoredEvent & { seq: string };
 
 /**
  * Starts the relay of one service's schema. Only one of the running relays leads. It reads the
- * unsent events in order, publishes them as one batch and deletes exactly those that were
- * acknowledged, a few of them only with its next look. There is no cursor, so a row whose
- * transaction commits late is never skipped. After a failure the whole claim is sent again:
- * consumers know repeats by their id.
+ * unsent events in order, publishes them as one batch and deletes exactly the acknowledged ones; a
+ * small batch is deleted with the next read. There is no cursor, so a row whose transaction commits
+ * late is never skipped. After a failure the whole batch is sent again, and consumers skip
+ * duplicates.
  */
 export const createRelay = (options: RelayOptions): Relay => {
   const { bus, log, service } = options;
@@ -119,18 +119,18 @@ export const createRelay = (options: RelayOptions): Relay => {
 
 type RelayState = {
   failures: number;
-  /** When it was last counted how much is unsent, by the clock's elapsed time. */
+  /** When the unsent rows were last counted, in the clock's elapsed time. */
   measuredAtMs: number;
-  /** Neither a poll nor a wake sends before this, by the clock's elapsed time. */
+  /** Neither a poll nor a wake-up sends before this, in the clock's elapsed time. */
   pausedUntilMs: number;
-  /** When the last marks were sent, by the clock's elapsed time. */
+  /** When the last watermarks were sent, in the clock's elapsed time. */
   watermarksSentAtMs: number;
   /** Whether this process has committed events that the leader may not know of. */
   hasUnannouncedEvents: boolean;
-  /** Whether an event waited when this relay last tried for the lead. */
+  /** Whether events were unsent at this relay's last attempt to acquire leadership. */
   hasUnsent: boolean;
   leadership: Leadership | undefined;
-  /** The few rows that were acknowledged last: they go with the next look for others. */
+  /** The rows of the last small batch: acknowledged, and deleted with the next read. */
   acknowledgedSeqs: readonly string[];
 };
 
@@ -146,8 +146,8 @@ type RelayContext = {
 };
 
 /**
- * One turn: be or become the leader and send one claim. Answers whether there is more, or when to
- * look again.
+ * Runs one iteration: acquires leadership if possible and sends one batch. Returns true if there is
+ * more to send, or the time of the next attempt.
  */
 const runRelayStep = async (context: RelayContext): Promise<boolean | Date | void> => {
   const { bus, candidate, clock, log, metrics, state } = context;
@@ -162,7 +162,7 @@ const runRelayStep = async (context: RelayContext): Promise<boolean | Date | voi
     const leadership = await candidate.tryAcquire();
     const isNewLeadership = leadership !== state.leadership;
     state.leadership = leadership;
-    // Another connection may be to another primary, which gives the same numbers to other events.
+    // A new connection may lead to another primary that reuses the same numbers for other events.
     if (isNewLeadership) state.acknowledgedSeqs = [];
     if (leadership === undefined) {
       if (state.hasUnsent) await measureOutbox(context);
@@ -188,7 +188,10 @@ const runRelayStep = async (context: RelayContext): Promise<boolean | Date | voi
   }
 };
 
-/** A leader needs no telling, and one that cannot be told looks by itself before long. */
+/**
+ * Notifies the leader, unless this relay leads. If that fails, the leader finds the events by
+ * polling.
+ */
 const notifyLeader = async ({ candidate, log, state }: RelayContext): Promise<void> => {
   state.hasUnannouncedEvents = false;
   if (state.leadership !== undefined) return;
@@ -200,8 +203,8 @@ const notifyLeader = async ({ candidate, log, state }: RelayContext): Promise<vo
 };
 
 /**
- * One look at the outbox, which deletes the few rows that were acknowledged before, and one publish;
- * more than a few are deleted behind it at once. Answers how many events were sent.
+ * Reads the outbox once and publishes one batch. The read also deletes the previous small batch; a
+ * larger batch is deleted immediately. Returns the number of events sent.
  */
 const sendBatch = async (context: RelayContext, client: Client): Promise<number> => {
   const { bus, candidate, metrics, service, state } = context;
@@ -223,7 +226,10 @@ const sendBatch = async (context: RelayContext, client: Client): Promise<number>
   return rows.length;
 };
 
-/** All that was committed when the outbox was looked at has been sent, as one claim held it all. */
+/**
+ * Sends watermarks. The last batch held the whole outbox, so everything committed before
+ * `checkedAt` is sent.
+ */
 const sendWatermarks = async (context: RelayContext, checkedAt: Date): Promise<void> => {
   const { bus, clock, watermarkTopics, service, state } = context;
   if (
@@ -258,7 +264,7 @@ const selectUnsentQuery = {
   text: `SELECT ${columns} FROM outbox ORDER BY seq LIMIT ${batchRowsMax}`,
 };
 
-/** A statement does not see what it deletes itself as deleted. */
+/** The explicit filter is needed: a statement still sees the rows that it deletes. */
 const deleteAcknowledgedAndSelectQuery = {
   name: "delete-sent-and-select",
   text: `
@@ -267,7 +273,7 @@ const deleteAcknowledgedAndSelectQuery = {
   `,
 };
 
-/** The span of a send, linked to the traces of its events; none if nothing is traced. */
+/** Sends in a span that links to the traces of the events; without traces there is no span. */
 const sendInSpan = async (rows: readonly UnsentRow[], send: () => Promise<void>): Promise<void> => {
   const links = createSpanLinks(rows.map(({ traceparent }) => traceparent));
   if (links.length === 0) return send();
@@ -291,9 +297,9 @@ const sendInSpan = async (rows: readonly UnsentRow[], send: () => Promise<void>)
 };
 
 /**
- * Counts at most every five seconds how much is unsent. Followers count too, so their metrics show a
- * leader that hangs; since when, they see each time they try for the lead. The count stops at a bound
- * that alarms anyway.
+ * Counts the unsent rows, at most every five seconds. Standby relays count too, so their metrics
+ * reveal a leader that hangs. They read the age of the oldest row on each attempt to acquire
+ * leadership. The count stops at a limit that triggers an alert anyway.
  */
 const measureOutbox = async ({
   candidate,
@@ -331,7 +337,7 @@ const stopRelay = async (context: RelayContext, loop: Loop): Promise<void> => {
     hasLoopStopped && (await settlesWithin(flushOutbox(context), finalFlushTimeoutMs));
   if (!hasFlushed) log.warn("the relay stops with events unsent; they stay in the outbox");
   metrics.reset();
-  // While it rests, its own send has just failed, or the dead leader's may still be under way.
+  // During a pause, this relay's own send just failed or a dead leader's send may be in flight.
   const isCleanStop = hasFlushed && clock.elapsedMs() >= state.pausedUntilMs;
   state.leadership = undefined;
   await candidate.resign(isCleanStop).catch((error: unknown) => {

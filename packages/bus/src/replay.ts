@@ -15,17 +15,17 @@ export type ReplayOptions = {
   pool: Pool;
   group: string;
   handlers: readonly RegisteredHandler[];
-  /** Only what is parked under this key. */
+  /** Replays only dead letters with this key. */
   key?: string | undefined;
-  /** Only lanes whose oldest record was parked after this one: where an earlier replay ended. */
+  /** Replays only lanes whose first dead letter follows this one: where an earlier replay ended. */
   afterSeq?: string | undefined;
-  /** Called after each commit, as the consumer's. */
+  /** Called after each commit, like the consumer's `afterCommit`. */
   afterCommit?: () => void;
 };
 
 /**
- * What a replay came to. `isCutShort`: there is more than one call replays; `nextAfterSeq` is where the
- * next one begins, behind the lanes that failed in this one.
+ * The result of a replay. `isCutShort` means that more dead letters remain than one call replays;
+ * `nextAfterSeq` is where the next call should start, after the lanes that failed in this one.
  */
 export type ReplayResult = {
   replayedCount: number;
@@ -42,10 +42,10 @@ type ReplayedStep = { afterCommitHooks: readonly AfterCommitHook[] };
 type StepResult = ReplayedStep | "empty" | Failure;
 
 /**
- * Runs parked records again through the handlers of the group that parked them, in order per key.
- * What succeeds leaves the dead letters in the same transaction; a key stops at its first failure,
- * and the others go on. It never goes by the topic: there an old state would come last and win.
- * Throws if the database is away; what was replayed until then stays done.
+ * Replays dead letters through the handlers of the group that stored them, in order per key. A
+ * success deletes the dead letter in the same transaction. A key stops at its first failure, and
+ * the others continue. A replay never goes through the topic, where an old state would arrive last
+ * and win. Throws if the database is unavailable; completed replays remain.
  */
 export const replayDeadLetters = async (options: ReplayOptions): Promise<ReplayResult> => {
   const { pool, group, key, afterSeq = "0" } = options;

@@ -28,7 +28,7 @@ const OutboxRow = z.object({ label: z.string() });
 
 const database = useRig(createTestSchema);
 const clock = createFakeClock(new Date("2026-11-21T10:00:00Z"));
-/** Ends what a test began, even if the test failed in between. */
+/** Runs after each test, even if the test failed midway. */
 const cleanUps: (() => Promise<unknown>)[] = [];
 
 beforeEach(async () => {
@@ -67,20 +67,20 @@ const allLabels = Array.from(
 
 const requestTestRepublish = () => requestRepublish(database.pool, resource, clock.now());
 
-/** A turn of any replica, once the pause is over. */
+/** Advances the clock past the pause and publishes the next page, as any replica would. */
 const publishPage = (source = thingsSource) => {
   clock.advance(pageIntervalMs);
   return republishPage(database.pool, source, clock.now());
 };
 
-/** Takes what the outbox holds, as the relay does, in its order; such as `thing_0001:1`. */
+/** Takes all events from the outbox in order, like the relay. Returns labels such as `thing_0001:1`. */
 const takeOutboxLabels = (): Promise<readonly string[]> =>
   database.pool.anyFirst(sql.type(OutboxRow)`
     WITH sent AS (DELETE FROM outbox RETURNING *)
     SELECT key || ':' || (value::jsonb ->> 'step') AS label FROM sent ORDER BY seq
   `);
 
-/** Turns until all is told; answers what was sent. */
+/** Publishes pages until the republish ends. Returns the labels of everything sent. */
 const publishRemainingPages = async (): Promise<string[]> => {
   const labels: string[] = [];
   for (let attempt = 0; attempt < 50; attempt += 1) {
@@ -91,7 +91,7 @@ const publishRemainingPages = async (): Promise<string[]> => {
   throw new Error("it does not end");
 };
 
-/** A change of some things by another transaction, which stays open until it is told to commit. */
+/** Updates rows in another transaction, which stays open until `commit` is called. */
 const startThingUpdate = async (...ids: string[]) => {
   const client = new Client({ connectionString: database.url });
   await client.connect();
@@ -102,7 +102,7 @@ const startThingUpdate = async (...ids: string[]) => {
   }
   return {
     client,
-    /** Tells of the new state, and commits. */
+    /** Publishes the new state and commits. */
     commit: async () => {
       for (const id of ids) {
         await client.query(
@@ -116,8 +116,8 @@ const startThingUpdate = async (...ids: string[]) => {
   };
 };
 
-describe("a republication (rule EVENT-5)", () => {
-  test("tells every thing once, a page at a time, and then no more", async () => {
+describe("a republish (rule EVENT-5)", () => {
+  test("publishes every resource once, page by page, and then stops", async () => {
     expect(await findRepublish(database.pool, resource)).toBeUndefined();
     expect((await publishPage()).isWritten).toBe(false);
     const { askedAt } = await requestTestRepublish();
@@ -137,7 +137,7 @@ describe("a republication (rule EVENT-5)", () => {
     expect((await publishPage()).isWritten).toBe(false);
   });
 
-  test("asked for again, begins anew, also while it runs: a consumer may have lost what was told", async () => {
+  test("starts over when requested again, even while running, because a consumer may have lost events", async () => {
     await requestTestRepublish();
     await publishPage();
     await takeOutboxLabels();
@@ -157,7 +157,7 @@ describe("a republication (rule EVENT-5)", () => {
     expect(await publishRemainingPages()).toEqual(allLabels);
   });
 
-  test("broken off within a page, goes on where the last whole page ended", async () => {
+  test("resumes after the last complete page when a page fails", async () => {
     await requestTestRepublish();
     await publishPage();
     expect(await takeOutboxLabels()).toEqual(allLabels.slice(0, pageSize));
@@ -169,13 +169,13 @@ describe("a republication (rule EVENT-5)", () => {
     expect(await publishRemainingPages()).toEqual(allLabels.slice(pageSize));
   });
 
-  test("of a table without rows, ends at once", async () => {
+  test("ends immediately for an empty table", async () => {
     await database.admin.query("DELETE FROM things");
     await requestTestRepublish();
     expect(await publishPage()).toEqual({ isWritten: false, isEnded: true, publishedCount: 0 });
   });
 
-  test("follows a column of numbers as numbers", async () => {
+  test("orders a numeric column numerically", async () => {
     await database.admin.query(
       "ALTER TABLE things ADD COLUMN seq bigint UNIQUE GENERATED ALWAYS AS IDENTITY",
     );
@@ -196,8 +196,8 @@ describe("a republication (rule EVENT-5)", () => {
   });
 });
 
-describe("a republication beside live events", () => {
-  test("waits while more than a few of them are unsent", async () => {
+describe("a republish alongside live events", () => {
+  test("waits while more than a few live events are unsent", async () => {
     await requestTestRepublish();
     await transact(database.pool, (tx) =>
       publish(
@@ -213,7 +213,7 @@ describe("a republication beside live events", () => {
     expect((await publishPage()).isWritten).toBe(false);
   });
 
-  test("never tells a state after a newer one (rule EVENT-5)", async () => {
+  test("never publishes a state after a newer one (rule EVENT-5)", async () => {
     const update = await startThingUpdate(createThingId(60), createThingId(40));
     await requestTestRepublish();
     await publishPage();
@@ -231,8 +231,8 @@ describe("a republication beside live events", () => {
     expect(labels).not.toContain(`${createThingId(60)}:1`);
   });
 
-  // Otherwise Postgres would have to break the circle: a second's wait for whoever is live.
-  test("waits for nobody while it holds something", async () => {
+  // Otherwise Postgres would have to break a deadlock, which delays live traffic by a second.
+  test("never waits for a lock while it holds one", async () => {
     const update = await startThingUpdate(createThingId(60));
     await requestTestRepublish();
     const rowsLocked = Promise.withResolvers<void>();
@@ -259,8 +259,8 @@ describe("a republication beside live events", () => {
   });
 });
 
-describe("republishing in several replicas", () => {
-  test("gives a page to one of them, and a pause to all", async () => {
+describe("a republish with several replicas", () => {
+  test("runs each page on one replica, and pauses all of them", async () => {
     await requestTestRepublish();
     clock.advance(pageIntervalMs);
     const rowsLocked = Promise.withResolvers<void>();
@@ -285,7 +285,7 @@ describe("republishing in several replicas", () => {
     expect((await republishPage(database.pool, thingsSource, clock.now())).isWritten).toBe(true);
   });
 
-  test("goes on in another one whose clock is behind", async () => {
+  test("continues on another replica whose clock is behind", async () => {
     await requestTestRepublish();
     await publishPage();
     await takeOutboxLabels();
@@ -293,7 +293,7 @@ describe("republishing in several replicas", () => {
     expect((await republishPage(database.pool, thingsSource, earlierNow)).isWritten).toBe(true);
   });
 
-  test("works by itself once it is woken, and wakes the relay after each page", async () => {
+  test("runs on its own once woken, and wakes the relay after each page", async () => {
     const labels: string[] = [];
     let pageCount = 0;
     const loop = startRepublishLoop({

@@ -4,16 +4,16 @@ import { type Pool, type Transaction, sqlVoid, transact } from "@payment-links/p
 import { type Clock, type Log, type Loop, afterMs, startLoop } from "@payment-links/runtime";
 import { type OutgoingEvent, publish } from "./outbox.ts";
 
-/** Things whose present state a service can tell again. */
+/** A kind of resource whose current state a service can publish again. */
 export type RepublishSource = {
-  /** What operators call them. */
+  /** The name that operators use. */
   resource: string;
-  /** Their table, and a column that orders it: unique, indexed, never changed. */
+  /** The table, and the column that orders it: unique, indexed and never changed. */
   table: string;
   column: string;
   /**
-   * What to tell of the things at these places, whose rows are locked: the state as it stands. Where
-   * there is nothing to tell of a thing, it is left out.
+   * Returns the events with the current state of the rows at these cursors, which are locked. Rows
+   * without anything to publish are omitted.
    */
   readEvents: (tx: Transaction, cursors: readonly string[], now: Date) => Promise<OutgoingEvent[]>;
 };
@@ -24,12 +24,12 @@ const Republish = z.object({
   endedAt: z.date().nullable(),
 });
 
-/** How a republication stands. It runs until it has ended. */
+/** The status of a republish. It is running while `endedAt` is null. */
 export type Republish = z.output<typeof Republish>;
 
 /**
- * Asks for everything to be told again, from now on: one that runs begins anew, as a consumer may
- * have been restored to before what it has told. Answers how it stands.
+ * Requests a republish of all resources. A running republish starts over, because a consumer may
+ * have been restored to a state before the events already published. Returns the status.
  */
 export const requestRepublish = (pool: Pool, resource: string, now: Date): Promise<Republish> =>
   pool.one(sql.type(Republish)`
@@ -40,7 +40,7 @@ export const requestRepublish = (pool: Pool, resource: string, now: Date): Promi
     RETURNING ${columns}
   `);
 
-/** How the last republication stands; undefined if none was ever asked for. */
+/** Returns the status of the last republish; undefined if none was ever requested. */
 export const findRepublish = async (pool: Pool, resource: string): Promise<Republish | undefined> =>
   (await pool.maybeOne(selectRepublishQuery(resource))) ?? undefined;
 
@@ -52,18 +52,24 @@ const selectRepublishQuery = (resource: string) => sql.type(Republish)`
   SELECT ${columns} FROM republishes WHERE what = ${resource}
 `;
 
-/** A live event waits behind no more than this, here and at every consumer. */
+/** A live event waits behind at most this many events, here and at every consumer. */
 const pageSize = 100;
-/** More unsent events than this are live ones, or the page before: they go first. */
+/**
+ * If more events than this are unsent, they are live events or the previous page, and they go
+ * first.
+ */
 const unsentEventsMax = 20;
-/** All replicas together write a page no more often than this. */
+/** The minimum time between two pages, across all replicas. */
 const pageIntervalMs = 100;
-/** Whoever is asked looks at once; this is for the others, should that one end. */
+/**
+ * The replica that receives the request starts immediately; this poll covers the failure of that
+ * replica.
+ */
 const idlePollMs = 5_000;
 
 /**
- * Starts to tell again what an operator asks for, in every replica; they take turns. Woken, it looks
- * at once.
+ * Starts the republish loop, in every replica; replicas take turns. `wake` starts a run
+ * immediately.
  */
 export const startRepublishLoop = (options: {
   pool: Pool;
@@ -93,9 +99,8 @@ export const startRepublishLoop = (options: {
 };
 
 /**
- * Tells one page again, if there is a republication whose turn has come: the pause is over, the
- * outbox is all but empty, and no other replica is at it. What is told and how far that goes is one
- * transaction.
+ * Publishes one page of a running republish if it is due: the pause is over, the outbox is almost
+ * empty and no other replica holds the lock. Events and progress are written in one transaction.
  */
 export const republishPage = (
   pool: Pool,
@@ -121,7 +126,7 @@ export const republishPage = (
 
 const RepublishProgress = z.object({ afterPlace: z.string().nullable(), publishedCount: z.int() });
 
-/** A pause that would end only in the future is one of a replica whose clock is ahead. */
+/** A pause that ends in the future comes from a replica whose clock runs ahead, and is ignored. */
 const lockRepublish = async (tx: Transaction, resource: string, now: Date) => {
   const pausedSince = new Date(now.getTime() - pageIntervalMs);
   const progress = await tx.maybeOne(sql.type(RepublishProgress)`
@@ -138,10 +143,10 @@ const lockRepublish = async (tx: Transaction, resource: string, now: Date) => {
 const CursorRow = z.object({ place: z.string() });
 
 /**
- * Locks the things that follow a place, in their order, so that what is told of them never comes
- * after a newer state in the log. Only the first is waited for, while no other is held: others lock
- * many in an order of their own. The page ends before a thing that somebody else has locked. A new
- * thing tells of itself.
+ * Locks the rows after a cursor, in order, so that a republished state never follows a newer one in
+ * the log. Waits only for the first row, while it holds no other lock: other transactions lock
+ * several rows in their own order. The page ends before a row that another transaction has locked.
+ * A new row publishes its own event.
  */
 const lockPage = async (
   tx: Transaction,

@@ -2,9 +2,9 @@ import { type Clock, afterMs, backoffMs } from "@payment-links/runtime";
 
 const backoff = { initialMs: 100, maxMs: 5_000 };
 
-/** How long the bus waits after so many failures in a row: 0.1 to 5 s. */
+/** Returns the backoff after this many consecutive failures: 0.1 to 5 s. */
 export const retryMs = (failureCount: number): number => backoffMs(failureCount, backoff);
 
-/** When it tries again. */
+/** Returns the time of the next attempt. */
 export const retryAt = (clock: Clock, failureCount: number): Date =>
   afterMs(clock, retryMs(failureCount));

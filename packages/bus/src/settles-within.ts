@@ -1,4 +1,4 @@
-/** Whether a promise resolves or rejects within the time. It waits no longer. */
+/** Returns whether a promise settles within the timeout; never waits longer. */
 export const settlesWithin = async (
   promise: Promise<unknown>,
   timeoutMs: number,

@@ -1,10 +1,10 @@
 import { type Link, trace } from "@opentelemetry/api";
 import { extractTraceContext } from "@payment-links/runtime";
 
-/** A span for many events links to this many of their traces. */
+/** The maximum number of traces that a span for many events links to. */
 const linksMax = 32;
 
-/** Links to the traces of events; none if nothing is traced. */
+/** Returns links to the traces of events; empty if none is traced. */
 export const createSpanLinks = (traceparents: readonly (string | null | undefined)[]): Link[] =>
   traceparents.flatMap(toSpanLinks).slice(0, linksMax);
 

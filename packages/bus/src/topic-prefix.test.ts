@@ -4,7 +4,7 @@ import { createUniqueName, createTestRecord } from "./testing/rig.ts";
 import { prefixTopics, withTopicPrefix } from "./topic-prefix.ts";
 
 describe("a topic prefix", () => {
-  test("keeps sets apart that share a broker, and is seen by no service", async () => {
+  test("separates deployments that share a broker, and is invisible to services", async () => {
     const sharedBus = createLocalBus();
     const receivedKeys: string[] = [];
     for (const prefix of ["one.", "two."]) {
@@ -22,7 +22,7 @@ describe("a topic prefix", () => {
     expect(receivedKeys).toEqual([`two.things/${record.key}`]);
   });
 
-  test("stands before the names that are made at deployment", () => {
+  test("is added to the topic names created at deployment", () => {
     expect(prefixTopics({ things: 1 }, "one.")).toEqual({ "one.things": 1 });
   });
 });

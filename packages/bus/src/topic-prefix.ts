@@ -2,8 +2,8 @@ import type { Bus, PositionStore } from "./bus.ts";
 import type { KafkaUsage } from "./kafka-acls.ts";
 
 /**
- * A bus whose topics and groups have a prefix on the broker, but not in the services, so that
- * several sets can share one cluster.
+ * Returns a bus that adds a prefix to topics and groups on the broker and hides it from services,
+ * so that several deployments can share one cluster.
  */
 export const withTopicPrefix = (bus: Bus, prefix: string): Bus => ({
   ...bus,
@@ -33,14 +33,14 @@ const stripTopicPrefix = (positionStore: PositionStore, prefix: string): Positio
     positionStore.onSeek({ topic: topic.slice(prefix.length), partition }, position),
 });
 
-/** The settings of topics, under their prefixed names on the cluster. */
+/** Adds the prefix to the topic names of cluster settings. */
 export const prefixTopics = <Settings>(
   topics: Readonly<Record<string, Settings>>,
   prefix: string,
 ): Record<string, Settings> =>
   Object.fromEntries(Object.entries(topics).map(([topic, settings]) => [prefix + topic, settings]));
 
-/** What a service does on the cluster, under the prefixed names. */
+/** Adds the prefix to the names in a service's cluster usage. */
 export const prefixUsage = (
   { group, produces, consumes }: KafkaUsage,
   prefix: string,

@@ -53,7 +53,7 @@ describe("a trace", () => {
     collector.close();
   });
 
-  test("goes from a request by outbox and consumer to the events published there (rule EVENT-4)", async () => {
+  test("continues from a request through outbox and consumer to the events published there (rule EVENT-4)", async () => {
     const { pool } = database;
     const bus = createManualBus();
     const event = createTestEventType("things.v1");

@@ -4,13 +4,13 @@ import { newId } from "@payment-links/contracts";
 import { type Db, type Transaction, sqlVoid } from "@payment-links/postgres";
 import type { OutgoingRecord, ReceivedRecord } from "./bus.ts";
 
-/** The type of a record that says: whatever was committed before its time lies before it. */
+/** The type of a watermark record: everything its sender committed before its time precedes it. */
 const watermarkType = "outbox.mark";
 
-/** In how many partitions a mark was put; one where the bus does not say. */
+/** The header with the number of partitions that received the watermark. Default: 1. */
 export const partitionCountHeader = "partitions";
 
-/** A mark for every partition of a topic. Compaction keeps the last one of each. */
+/** Creates a watermark for every partition of a topic. Compaction retains the last one of each. */
 export const createWatermarkRecord = (
   topic: string,
   source: string,
@@ -37,7 +37,7 @@ const WatermarkHeaders = z.object({
   [partitionCountHeader]: z.coerce.number().int().min(1).max(10_000).default(1),
 });
 
-/** Reads a mark; undefined if it is none. */
+/** Parses a watermark; undefined if the record is not a valid one. */
 export const parseWatermark = (record: ReceivedRecord): Watermark | undefined => {
   if (record.headers["ce_type"] !== watermarkType) return undefined;
   const headers = WatermarkHeaders.safeParse(record.headers);
@@ -46,7 +46,7 @@ export const parseWatermark = (record: ReceivedRecord): Watermark | undefined =>
   return { record, watermarkAt, partitionCount };
 };
 
-/** Keeps a mark in the transaction that applies what lies before it. */
+/** Saves a watermark in the transaction that applies the events before it. */
 export const saveWatermark = async (
   tx: Transaction,
   group: string,
@@ -66,9 +66,9 @@ export const saveWatermark = async (
 const ReceivedUntilRow = z.object({ heardUntil: z.date().nullable() });
 
 /**
- * The moment before which a consumer has heard everything that a topic's sender committed; undefined
- * if that is not known. It is at rest while the sender's relay, the broker or the consumer is away, and
- * not known while anything of the topic is parked.
+ * Returns the time before which a consumer has received everything that a topic's sender committed;
+ * undefined if unknown. It stops advancing while the sender's relay, the broker or the consumer is
+ * unavailable. It is unknown while the topic has dead letters.
  */
 export const findReceivedUntil = async (
   db: Db,

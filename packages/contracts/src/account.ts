@@ -6,7 +6,7 @@ export const chainTypes = ["EVM", "SVM", "TVM", "BVM"] as const;
 export const ChainType = z.enum(chainTypes);
 export type ChainType = z.output<typeof ChainType>;
 
-/** A wallet of an account, as services tell each other. `tokenId` names an entry of the catalogue. */
+/** A wallet of an account, as services exchange it. `tokenId` is the id of a catalogue entry. */
 export const Wallet = z.object({
   id: Id,
   walletAddress: z.string(),
@@ -15,12 +15,18 @@ export const Wallet = z.object({
   isDefault: z.boolean(),
   isChainDefault: z.boolean(),
   provider: z.string().nullable(),
-  /** On Bitcoin the index of the first address that links get. Those below are the owner's own. */
+  /**
+   * On Bitcoin, the index of the first address that links may use. The owner uses the addresses
+   * below it.
+   */
   firstAddressIndex: z.int().nonnegative().optional(),
 });
 export type Wallet = z.output<typeof Wallet>;
 
-/** An account's whole state: the data of every `accounts.v1` record and of every introspection (rule CALLER-41 apart). */
+/**
+ * The full state of an account: the payload of every `accounts.v1` record and of every
+ * introspection response, except for the fields that rule CALLER-41 leaves out.
+ */
 export const Account = z.object({
   id: Id,
   version: z.int().positive(),
@@ -33,13 +39,19 @@ export const Account = z.object({
   backgroundColour: z.string().nullable(),
   links: z.array(z.string()).nullable(),
   wallets: z.array(Wallet),
-  /** An operator keeps its keys, sessions and links from working (rule CALLER-17). */
+  /**
+   * Whether an operator suspended the account, which disables its keys, sessions and links (rule
+   * CALLER-17).
+   */
   isSuspended: z.boolean().optional(),
-  /** Whether an operator vouches for it (rule CALLER-38). Missing in records of earlier releases. */
+  /**
+   * Whether an operator verified the account (rule CALLER-38). Records of earlier releases lack
+   * this field.
+   */
   isVerified: z.boolean().optional(),
 });
 export type Account = z.output<typeof Account>;
 
-/** The wallet that new links settle to, if the owner has chosen one. */
+/** Returns the wallet that new links settle to, or undefined if the owner has not chosen one. */
 export const findDefaultWallet = (account: Account): Wallet | undefined =>
   account.wallets.find((wallet) => wallet.isDefault);

@@ -1,19 +1,22 @@
 /**
- * What is wrong with a typed address: no form of this family; a form whose checksum does not hold;
- * right, but of another network; right, but nobody could spend what is sent there.
+ * What is wrong with an address that a user entered:
+ * - `malformed`: not an address format of this chain family
+ * - `checksum`: the right format with an invalid checksum
+ * - `network`: a valid address of another network
+ * - `unspendable`: a valid address whose funds nobody can spend
  */
 export type AddressFault = "malformed" | "checksum" | "network" | "unspendable";
 
-/** An address in the one form of its family, or what is wrong with it. */
+/** The address in its family's canonical form, or what is wrong with it. */
 export type AddressParseResult = { address: string } | { fault: AddressFault };
 
-/** Whether bytes are all zero: no family has a key for such an address. */
+/** Returns whether all bytes are zero. No chain family has a private key for such an address. */
 export const isAllZeroBytes = (bytes: Iterable<number>): boolean => {
   for (const byte of bytes) if (byte !== 0) return false;
   return true;
 };
 
-/** What a decoder of a library answers; undefined where it throws. */
+/** Returns the result of a library's decoder, or undefined if the decoder throws. */
 export const tryDecode = <Decoded>(decode: () => Decoded): Decoded | undefined => {
   try {
     return decode();

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "@jest/globals";
 import { type ApiErrorCode, createApiError, getApiErrorStatus } from "./api-error.ts";
 
-describe("refuse", () => {
-  // Status and code as rule ERROR-2 pairs them.
+describe("createApiError", () => {
+  // The pairs of status and code that rule ERROR-2 lists.
   test.each([
     ["UNAUTHENTICATED", 401],
     ["INVALID_API_KEY", 401],
@@ -24,7 +24,7 @@ describe("refuse", () => {
     ["IDEMPOTENCY_KEY_INVALID", 422],
     ["IDEMPOTENCY_KEY_REUSED", 422],
   ] as const satisfies readonly (readonly [ApiErrorCode, number])[])(
-    "%s is answered with %i, one entry and a sentence",
+    "gives %s the status %i and one entry with a full sentence",
     (code, status) => {
       const apiError = createApiError(code);
       expect(apiError.status).toBe(status);

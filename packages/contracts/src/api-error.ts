@@ -1,4 +1,4 @@
-/** Every refusal that a caller can be told, with its status and text (rule ERROR-2). */
+/** Every error code that an API response can contain, with its status and message (rule ERROR-2). */
 const apiErrorDefinitions = {
   BAD_REQUEST: [400, "This is not a valid HTTP request."],
   UNAUTHENTICATED: [401, "Authentication is required."],
@@ -71,18 +71,24 @@ const apiErrorDefinitions = {
 
 export type ApiErrorCode = keyof typeof apiErrorDefinitions;
 
-/** Every code of the catalogue. */
+/** Every error code of the API. */
 export const apiErrorCodes = Object.keys(apiErrorDefinitions) as readonly ApiErrorCode[];
 
-/** One entry of the error envelope (rule ERROR-1). */
+/** One entry of the error response (rule ERROR-1). */
 export type ApiErrorEntry = {
   message: string;
   code: string;
-  /** How the account can prove presence, where that is what is missing (rule CALLER-19). */
+  /**
+   * The ways in which the account can prove presence; only with `REAUTHENTICATION_REQUIRED` (rule
+   * CALLER-19).
+   */
   methods?: readonly string[];
 };
 
-/** A request that is refused on purpose: HTTP answers its status and its entries, and nothing changed. */
+/**
+ * A deliberate rejection of a request. The HTTP layer responds with its status and entries. Nothing
+ * was changed.
+ */
 export class ApiError extends Error {
   readonly status: number;
   readonly entries: readonly ApiErrorEntry[];
@@ -95,18 +101,18 @@ export class ApiError extends Error {
   }
 }
 
-/** Makes the refusal of a catalogue code. */
+/** Creates the error for a code, with its status and message. */
 export const createApiError = (code: ApiErrorCode): ApiError => {
   const [status, message] = apiErrorDefinitions[code];
   return new ApiError(status, [{ message, code }]);
 };
 
-/** Makes the refusal that asks for a new proof of presence, by one of these methods. */
+/** Creates the error that requires a new proof of presence by one of the given methods. */
 export const createReauthenticationError = (methods: readonly string[]): ApiError => {
   const code = "REAUTHENTICATION_REQUIRED";
   const [status, message] = apiErrorDefinitions[code];
   return new ApiError(status, [{ message, code, methods }]);
 };
 
-/** The HTTP status that a catalogue code is answered with. */
+/** Returns the HTTP status for an error code. */
 export const getApiErrorStatus = (code: ApiErrorCode): number => apiErrorDefinitions[code][0];

@@ -6,14 +6,17 @@ import { getPropertyRunOptions } from "./testing/property-runs.ts";
 
 const base62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-describe("mintApiKey (rule CALLER-2)", () => {
-  test.each(["live", "test"] as const)("makes a %s key of its shape, which is valid", (mode) => {
-    const key = generateApiKey(mode);
-    expect(key).toMatch(new RegExp(`^plk_${mode}_[0-9A-Za-z]{36}$`));
-    expect(isApiKey(key)).toBe(true);
-  });
+describe("generateApiKey (rule CALLER-2)", () => {
+  test.each(["live", "test"] as const)(
+    "generates a valid %s key in the documented format",
+    (mode) => {
+      const key = generateApiKey(mode);
+      expect(key).toMatch(new RegExp(`^plk_${mode}_[0-9A-Za-z]{36}$`));
+      expect(isApiKey(key)).toBe(true);
+    },
+  );
 
-  test("draws each of the 62 characters equally often", () => {
+  test("draws each of the 62 characters with equal frequency", () => {
     const counts = new Map<string, number>();
     const keyCount = 4000;
     for (let index = 0; index < keyCount; index += 1) {
@@ -24,18 +27,19 @@ describe("mintApiKey (rule CALLER-2)", () => {
     const squares = [...base62].map(
       (character) => ((counts.get(character) ?? 0) - expected) ** 2 / expected,
     );
-    // Chi-square with 61 degrees of freedom: above 128 once in a million fair runs.
+    // Chi-square with 61 degrees of freedom: a fair generator exceeds 128 once in a million runs.
     expect(squares.reduce((sum, square) => sum + square)).toBeLessThan(128);
   });
 });
 
 describe("isApiKey (rule CALLER-2)", () => {
-  test("keeps to the published rule: base62 of the CRC-32, most significant digit first", () => {
-    // Another implementation worked this out: the CRC-32 of the stem is 0x142a545a.
+  test("uses the published checksum: the CRC-32 in base62, most significant digit first", () => {
+    // Computed with another implementation: the CRC-32 of the key without its checksum is
+    // 0x142a545a.
     expect(isApiKey(`plk_test_${"0".repeat(30)}0MtY4o`)).toBe(true);
   });
 
-  test("refuses a key with any one character changed, wherever it stands", () => {
+  test("rejects a key in which any one character was changed", () => {
     const character = fc.constantFrom(...base62, "_", "-", " ");
     fc.assert(
       fc.property(fc.nat({ max: 44 }), character, (position, replacement) => {
@@ -49,7 +53,7 @@ describe("isApiKey (rule CALLER-2)", () => {
     );
   });
 
-  test("refuses a key with two neighbours swapped, one lost, or one more", () => {
+  test("rejects a key with two adjacent characters swapped, one removed, or one added", () => {
     const key = generateApiKey("live");
     for (let position = 0; position < key.length; position += 1) {
       const [a = "", b = ""] = [key[position], key[position + 1]];
@@ -66,18 +70,18 @@ describe("isApiKey (rule CALLER-2)", () => {
     "plk_prod_",
     `${generateApiKey("live")}\n`,
     ` ${generateApiKey("live")}`,
-  ])("refuses %j", (text) => {
+  ])("rejects %j", (text) => {
     expect(isApiKey(text)).toBe(false);
   });
 });
 
-describe("what is kept of a key", () => {
-  test("is its SHA-256 (rule CALLER-2)", () => {
+describe("storage of an API key", () => {
+  test("hashes the key with SHA-256 (rule CALLER-2)", () => {
     const key = generateApiKey("test");
     expect(hashSecret(key)).toEqual(createHash("sha256").update(key, "utf8").digest());
   });
 
-  test("and, to be shown, its prefix with four random characters", () => {
+  test("shows the key's prefix and four of its random characters", () => {
     expect(apiKeyPrefixLength).toBe("plk_live_".length + 4);
   });
 });

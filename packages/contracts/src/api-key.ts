@@ -8,12 +8,15 @@ const apiKeyPattern = /^plk_(?:live|test)_[0-9A-Za-z]{36}$/;
 
 export type ApiKeyMode = "live" | "test";
 
-/** How many characters of a key may be shown: its prefix and four random ones. */
+/**
+ * The number of leading characters of a key that may be shown: its prefix and four random
+ * characters.
+ */
 export const apiKeyPrefixLength = 13;
 
 /**
- * Makes an API key (rule CALLER-2): `plk_live_` or `plk_test_`, 30 random base62 (178 bits), and 6
- * base62 of the CRC-32 over what stands before them.
+ * Generates an API key (rule CALLER-2): `plk_live_` or `plk_test_`, 30 random base62 characters
+ * (178 bits), then the CRC-32 of the preceding characters as 6 base62 digits.
  */
 export const generateApiKey = (mode: ApiKeyMode): string => {
   const random = Array.from({ length: randomLength }, () => base62.charAt(randomInt(62))).join("");
@@ -21,12 +24,15 @@ export const generateApiKey = (mode: ApiKeyMode): string => {
   return keyWithoutChecksum + computeChecksum(keyWithoutChecksum);
 };
 
-/** Whether a text can be an API key at all: its shape and its checksum. Costs no look-up. */
+/** Returns whether a text has the format and the checksum of an API key. Needs no database lookup. */
 export const isApiKey = (text: string): boolean =>
   apiKeyPattern.test(text) &&
   text.slice(-checksumLength) === computeChecksum(text.slice(0, -checksumLength));
 
-/** The only form in which a key, a session token or a sign-in token is stored or cached: its SHA-256. */
+/**
+ * Returns the SHA-256 of a secret, the only form in which API keys, session tokens and sign-in
+ * tokens are stored or cached.
+ */
 export const hashSecret = (secret: string): Buffer => createHash("sha256").update(secret).digest();
 
 const computeChecksum = (keyWithoutChecksum: string): string => {

@@ -2,10 +2,13 @@ import * as z from "zod";
 import { Id, isId } from "./ids.ts";
 import { Instant } from "./instant.ts";
 
-/** Who can do what the audit log tells of. A visitor is nobody who is signed in. */
+/** Who can cause an audit event. A visitor is not signed in. */
 export const auditActorKinds = ["operator", "session", "visitor", "scanner", "service"] as const;
 
-/** What services tell of: the kind of thing, and what became of it. A reader takes further ones, too. */
+/**
+ * The actions that services publish: the kind of object, and what happened to it. Consumers also
+ * accept other actions.
+ */
 export const auditActions = [
   "account.created",
   "account.changed",
@@ -50,8 +53,8 @@ export const auditActions = [
 export type AuditAction = (typeof auditActions)[number];
 
 /**
- * What was done to an account, by whom and from where, as services and operators have it: one entry of
- * the audit log. No secret, no token, and nothing of a payer.
+ * An audit event as services and operators see it: what happened to an account, who did it and from
+ * where. It contains no secret, no token and nothing about a payer.
  */
 export const AuditRecord = z.object({
   id: Id.refine((id) => isId("aud", id)),
@@ -60,19 +63,19 @@ export const AuditRecord = z.object({
   action: z.string().regex(/^[a-z_]+\.[a-z_]+$/),
   actor: z.object({
     kind: z.enum(auditActorKinds),
-    /** The session. It only names it and cannot sign in. */
+    /** The session's id, which identifies the session but cannot sign in. */
     id: Id.nullable(),
-    /** The name that an operator gave. */
+    /** The operator's name, as the operator entered it. */
     operator: z.string().nullable(),
   }),
   address: z.string().nullable(),
   userAgent: z.string().nullable(),
-  /** How the person signed in. */
+  /** How the user signed in. */
   method: z.string().nullable(),
   targetId: Id.nullable(),
   detail: z.record(z.string(), z.unknown()),
 });
 export type AuditRecord = z.output<typeof AuditRecord>;
 
-/** Who did something, how they had signed in, and from where. */
+/** Who did something, how they signed in, and from where. */
 export type Actor = Pick<AuditRecord, "actor" | "address" | "userAgent" | "method">;

@@ -46,7 +46,10 @@ const randomScript: fc.Arbitrary<RandomScript> = fc
   .filter(({ kind, bytes }) => kind !== "p2tr" || ecc.isXOnlyPoint(bytes))
   .filter(({ bytes }) => bytes.subarray(0, 20).some((byte) => byte !== 0));
 
-/** Whether the oracle takes it too. Of later witness versions it only warns: it is not asked about these. */
+/**
+ * Returns whether bitcoinjs, the oracle, also accepts the address. It only warns about later
+ * witness versions, so these tests do not ask it about them.
+ */
 const isAcceptedByBitcoinjs = (chainId: BitcoinChainId, input: string): boolean => {
   try {
     bitcoinjsAddress.toOutputScript(input, networksByChainId[chainId]);
@@ -56,8 +59,8 @@ const isAcceptedByBitcoinjs = (chainId: BitcoinChainId, input: string): boolean 
   }
 };
 
-describe("an address of Bitcoin", () => {
-  test("pays the script that bitcoinjs says, in random addresses of five kinds and three networks", () => {
+describe("parseBitcoinAddress", () => {
+  test("derives the same script as bitcoinjs for random addresses of five kinds and three networks", () => {
     fc.assert(
       fc.property(randomScript, (sample) => {
         const { chainId } = sample;
@@ -72,7 +75,7 @@ describe("an address of Bitcoin", () => {
     );
   });
 
-  test("that is misspelt is refused wherever bitcoinjs refuses it", () => {
+  test("rejects a misspelled address whenever bitcoinjs rejects it", () => {
     const misspelledAddress = randomScript.chain((sample) =>
       fc.record({
         chainId: fc.constant(sample.chainId),
@@ -89,7 +92,7 @@ describe("an address of Bitcoin", () => {
     );
   });
 
-  test("of another network is told apart, but for the old forms that test networks share", () => {
+  test("detects an address of another network, except for the legacy formats that test networks share", () => {
     fc.assert(
       fc.property(randomScript, fc.constantFrom(...chainIds), (sample, otherChainId) => {
         const address = addressOf(sample);
@@ -112,30 +115,46 @@ describe("an address of Bitcoin", () => {
 
   test.each([
     [
-      "in capitals",
+      "lowercases an address in capitals",
       "BC1QW508D6QEJXTDG4Y5R3ZARVARY0C5XW7KV8F3T4",
       { address: "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4" },
     ],
-    ["in mixed case", "bc1Qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4", { fault: "malformed" }],
-    ["with one letter wrong", "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t5", { fault: "checksum" }],
-    ["of version 0 in bech32m", encodeSegwit(bech32m, 0, filled(20)), { fault: "checksum" }],
-    ["of version 1 in bech32", encodeSegwit(bech32, 1, pointOnCurve), { fault: "checksum" }],
     [
-      "of version 2, which anybody could spend",
+      "rejects an address in mixed case",
+      "bc1Qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4",
+      { fault: "malformed" },
+    ],
+    [
+      "rejects an address with one wrong letter",
+      "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t5",
+      { fault: "checksum" },
+    ],
+    ["rejects version 0 in bech32m", encodeSegwit(bech32m, 0, filled(20)), { fault: "checksum" }],
+    ["rejects version 1 in bech32", encodeSegwit(bech32, 1, pointOnCurve), { fault: "checksum" }],
+    [
+      "rejects version 2, whose funds anyone could spend",
       encodeSegwit(bech32m, 2, filled(32)),
       { fault: "checksum" },
     ],
     [
-      "of taproot with a key that is none",
+      "rejects a Taproot address whose key is not on the curve",
       encodeSegwit(bech32m, 1, filled(32, 0xff)),
       { fault: "checksum" },
     ],
-    ["of an anchor, which anybody can spend", "bc1pfeessrawgf", { fault: "checksum" }],
-    ["of a zero hash", encodeSegwit(bech32, 0, filled(20, 0)), { fault: "unspendable" }],
-    ["of a zero hash in the old form", "1111111111111111111114oLvT2", { fault: "unspendable" }],
-    ["of Tron", "TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t", { fault: "checksum" }],
-    ["of Litecoin", "ltc1qw508d6qejxtdg4y5r3zarvary0c5xw7kgmn4n9", { fault: "malformed" }],
-    ["of a million characters", `bc1${"q".repeat(1_000_000)}`, { fault: "malformed" }],
+    ["rejects an anchor, whose funds anyone can spend", "bc1pfeessrawgf", { fault: "checksum" }],
+    ["rejects a zero hash", encodeSegwit(bech32, 0, filled(20, 0)), { fault: "unspendable" }],
+    [
+      "rejects a zero hash in the legacy format",
+      "1111111111111111111114oLvT2",
+      { fault: "unspendable" },
+    ],
+    ["rejects a Tron address", "TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t", { fault: "checksum" }],
+    [
+      "rejects a Litecoin address",
+      "ltc1qw508d6qejxtdg4y5r3zarvary0c5xw7kgmn4n9",
+      { fault: "malformed" },
+    ],
+    ["rejects a million characters", `bc1${"q".repeat(1_000_000)}`, { fault: "malformed" }],
   ])("%s", (_name, input, expected) => {
     expect(parseBitcoinAddress("bitcoin", input)).toEqual(expected);
   });

@@ -2,7 +2,7 @@ import { bytesToHex } from "@noble/hashes/utils.js";
 import { Address, OutScript } from "@scure/btc-signer";
 import { type AddressParseResult, tryDecode, isAllZeroBytes } from "./address-parse-result.ts";
 
-/** The networks of Bitcoin by the ids of their chains in the catalogue. */
+/** The parameters of each Bitcoin network, by the id of its chain in the catalogue. */
 export const bitcoinNetworks = {
   bitcoin: { bech32: "bc", pubKeyHash: 0x00, scriptHash: 0x05, wif: 0x80 },
   "bitcoin-testnet4": { bech32: "tb", pubKeyHash: 0x6f, scriptHash: 0xc4, wif: 0xef },
@@ -10,21 +10,21 @@ export const bitcoinNetworks = {
 } as const;
 export type BitcoinChainId = keyof typeof bitcoinNetworks;
 
-/** Whether a chain of the catalogue is a network of Bitcoin that is known here. */
+/** Returns whether a chain of the catalogue is a supported Bitcoin network. */
 export const isBitcoinChainId = (chainId: string): chainId is BitcoinChainId =>
   Object.hasOwn(bitcoinNetworks, chainId);
 
 const chainIds = Object.keys(bitcoinNetworks).filter(isBitcoinChainId);
 
-/** Longer than any address; base58 takes time with the square of the length. */
+/** Longer than any address. The limit matters because base58 decoding takes quadratic time. */
 const lengthMax = 90;
 const addressPattern =
   /^(?:[1-9A-HJ-NP-Za-km-z]{26,35}|(?:bc|tb|bcrt)1[a-z0-9]{6,87}|(?:BC|TB|BCRT)1[A-Z0-9]{6,87})$/;
 
 /**
- * Reads an address of a network of Bitcoin: P2PKH, P2SH, P2WPKH, P2WSH (bech32) or P2TR (bech32m).
- * Bech32 is answered in lower case. Witness versions that are not used yet are refused, as anybody
- * could spend from them.
+ * Parses an address of a Bitcoin network: P2PKH, P2SH, P2WPKH, P2WSH (bech32) or P2TR (bech32m).
+ * Returns bech32 addresses in lower case. Rejects unused witness versions, because anyone could
+ * spend from them.
  */
 export const parseBitcoinAddress = (chainId: BitcoinChainId, input: string): AddressParseResult => {
   if (input.length > lengthMax) return { fault: "malformed" };
@@ -38,25 +38,31 @@ export const parseBitcoinAddress = (chainId: BitcoinChainId, input: string): Add
   return { fault: addressPattern.test(input) ? "checksum" : "malformed" };
 };
 
-/** The scriptPubKey of an address, in hex. Throws if it is none of that network. */
+/**
+ * Returns the scriptPubKey of an address in hex. Throws if the address does not belong to that
+ * network.
+ */
 export const toBitcoinScriptPubKey = (chainId: BitcoinChainId, address: string): string => {
   const script = address.length > lengthMax ? undefined : decodeScriptPubKey(chainId, address);
   if (script === undefined) throw new Error("this is no address of that network of Bitcoin");
   return bytesToHex(script);
 };
 
-/** An address of bech32 in capitals, as QR codes have it, in lower case; any other as it is. */
+/**
+ * Lowercases a bech32 address in capitals, as QR codes contain it. Returns any other address
+ * unchanged.
+ */
 export const normalizeBech32 = (address: string): string =>
   /^(?:BC|TB|BCRT)1[A-Z0-9]+$/.test(address) ? address.toLowerCase() : address;
 
 const decodeScriptPubKey = (chainId: BitcoinChainId, address: string): Uint8Array | undefined =>
   tryDecode(() => {
     const output = Address(bitcoinNetworks[chainId]).decode(address);
-    // Anybody can spend what is paid to an anchor.
+    // Anyone can spend what is paid to an anchor.
     return output.type === "p2a" ? undefined : OutScript.encode(output);
   });
 
-/** The hash or key in a script of one of the five forms, between its opcodes. */
+/** Returns the hash or key between the opcodes of a script of one of the five supported kinds. */
 const extractProgram = (script: Uint8Array): Uint8Array => {
   if (script[0] === 0x76) return script.subarray(3, 23);
   return script[0] === 0xa9 ? script.subarray(2, 22) : script.subarray(2);

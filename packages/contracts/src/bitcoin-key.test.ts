@@ -74,8 +74,8 @@ const zpub = withVersion(xpub, "04b24746");
 const testAccount = deriveAccount(seed, "bitcoin-testnet4", "wpkh");
 const tpub = testAccount.neutered().toBase58();
 
-describe("the receiving addresses of an account", () => {
-  test("are those of bip32 and bitcoinjs, of random accounts, of four kinds and three networks", () => {
+describe("deriveBitcoinAddresses", () => {
+  test("matches bip32 and bitcoinjs for random accounts of four kinds and three networks", () => {
     const randomAccount = fc.record({
       seed: fc.uint8Array({ minLength: 32, maxLength: 32 }),
       kind: fc.constantFrom(...scriptKindNames),
@@ -107,8 +107,8 @@ describe("the receiving addresses of an account", () => {
     );
   });
 
-  // The vectors that BIP-84 and BIP-86 give for "abandon … about".
-  test("are those of the BIPs' own examples", () => {
+  // The test vectors of BIP-84 and BIP-86 for the mnemonic "abandon … about".
+  test("matches the examples of the BIPs", () => {
     const bip84 =
       "zpub6rFR7y4Q2AijBEqTUquhVz398htDFrtymD9xYYfG1m4wAcvPhXNfE3EfH1r1ADqtfSdVCToUG868RvUUkgDKf31mGDtKsAYz2oz2AGutZYs";
     const result = parseBitcoinKey("bitcoin", bip84);
@@ -127,7 +127,7 @@ describe("the receiving addresses of an account", () => {
   });
 });
 
-describe("one key", () => {
+describe("parsing one key", () => {
   const path = "[d34db33f/84h/0h/0h]";
   const fullDescriptor = `wpkh(${path}${xpub}/<0;1>/*)`;
   test.each([
@@ -137,14 +137,14 @@ describe("one key", () => {
     `wpkh([D34DB33F/84'/0'/0']${xpub}/0/*)`,
     fullDescriptor,
     `${fullDescriptor}#${computeDescriptorChecksum(fullDescriptor)}`,
-  ])("is one descriptor and one row of addresses, however it is written: %s", (input) => {
+  ])("yields the same descriptor and key id for every notation: %s", (input) => {
     const descriptor = `wpkh(${xpub}/0/*)`;
     expect(parseBitcoinKey("bitcoin", input)).toEqual({ descriptor });
     expect(isBitcoinDescriptor(descriptor)).toBe(true);
     expect(computeBitcoinKeyId("bitcoin", descriptor)).toMatch(/^[0-9a-f]{64}$/);
   });
 
-  test("has the same row of addresses with another parent's fingerprint, and another in another kind or network", () => {
+  test("ignores the parent fingerprint in the key id, but not the script kind or the network", () => {
     const bytes = base58check.decode(xpub);
     bytes.set([1, 2, 3, 4], 5);
     const forged = base58check.encode(bytes);
@@ -158,7 +158,7 @@ describe("one key", () => {
     expect(new Set([keyId, ...otherKeyIds]).size).toBe(4);
   });
 
-  test("says its kind by its prefix (SLIP-132)", () => {
+  test("derives the script kind from the key's prefix (SLIP-132)", () => {
     const parseKey = (chainId: BitcoinChainId, key: string) => parseBitcoinKey(chainId, key);
     expect(parseKey("bitcoin", xpub)).toEqual({ descriptor: `pkh(${xpub}/0/*)` });
     expect(parseKey("bitcoin", withVersion(xpub, "049d7cb2"))).toEqual({
@@ -176,30 +176,30 @@ describe("one key", () => {
   });
 });
 
-describe("what is no account's public key", () => {
+describe("parsing anything but an account's public key", () => {
   const validDescriptor = `wpkh(${xpub}/0/*)`;
   const root = bip32.fromSeed(seed);
   const deriveAt = (path: string): string => root.derivePath(path).neutered().toBase58();
   test.each([
     ["nothing", "", "malformed"],
     ["an address", "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4", "malformed"],
-    ["a test network's key", tpub, "network"],
-    ["a test network's descriptor", `wpkh(${tpub}/0/*)`, "network"],
-    ["another coin's origin", `wpkh([d34db33f/84h/1h/0h]${xpub}/0/*)`, "network"],
-    ["a wallet's own root", root.neutered().toBase58(), "depth"],
+    ["a key of a test network", tpub, "network"],
+    ["a descriptor of a test network", `wpkh(${tpub}/0/*)`, "network"],
+    ["an origin of another coin", `wpkh([d34db33f/84h/1h/0h]${xpub}/0/*)`, "network"],
+    ["the root key of a wallet", root.neutered().toBase58(), "depth"],
     ["the key of a purpose", deriveAt("m/84'"), "depth"],
-    ["the key of the addresses", deriveAt("m/84'/0'/0'/0"), "depth"],
+    ["the key of the receiving addresses", deriveAt("m/84'/0'/0'/0"), "depth"],
     ["an account that is not hardened", deriveAt("m/84'/0'/0"), "depth"],
-    ["an origin of two steps", `wpkh([d34db33f/84h/0h]${xpub}/0/*)`, "depth"],
+    ["an origin with two steps", `wpkh([d34db33f/84h/0h]${xpub}/0/*)`, "depth"],
     ["an origin that is not hardened", `wpkh([d34db33f/84/0/0]${xpub}/0/*)`, "depth"],
-    ["an origin of another kind", `wpkh([d34db33f/86h/0h/0h]${xpub}/0/*)`, "kind"],
-    ["an origin without fingerprint", `wpkh([84h/0h/0h]${xpub}/0/*)`, "malformed"],
-    ["one of several signers' keys", withVersion(xpub, "02aa7ed3"), "kind"],
+    ["an origin of another script kind", `wpkh([d34db33f/86h/0h/0h]${xpub}/0/*)`, "kind"],
+    ["an origin without a fingerprint", `wpkh([84h/0h/0h]${xpub}/0/*)`, "malformed"],
+    ["one key of a multisig wallet", withVersion(xpub, "02aa7ed3"), "kind"],
     ["a zpub in a descriptor", `wpkh(${zpub}/0/*)`, "kind"],
-    ["several signers", `wsh(sortedmulti(2,${xpub}/0/*,${xpub}/0/*))`, "kind"],
-    ["one address of the key", `wpkh(${xpub}/0/5)`, "path"],
-    ["its change addresses", `wpkh(${xpub}/1/*)`, "path"],
-    ["addresses of no account", `wpkh(${xpub}/*)`, "path"],
+    ["a multisig descriptor", `wsh(sortedmulti(2,${xpub}/0/*,${xpub}/0/*))`, "kind"],
+    ["a single address of the key", `wpkh(${xpub}/0/5)`, "path"],
+    ["the key's change addresses", `wpkh(${xpub}/1/*)`, "path"],
+    ["addresses below no account", `wpkh(${xpub}/*)`, "path"],
     ["no path", `wpkh(${xpub})`, "path"],
     ["hardened addresses", `wpkh(${xpub}/0/*h)`, "path"],
     ["a wrong checksum", `${validDescriptor}#qqqqqqqq`, "checksum"],
@@ -210,27 +210,27 @@ describe("what is no account's public key", () => {
       "malformed",
     ],
     [
-      "one letter wrong",
+      "one wrong letter",
       `${xpub.slice(0, 50)}${xpub[50] === "a" ? "b" : "a"}${xpub.slice(51)}`,
       "checksum",
     ],
-    ["another coin's key", withVersion(xpub, "02facafd"), "malformed"],
-    ["one parenthesis too few", `sh(wpkh(${xpub}/0/*)`, "malformed"],
-    ["one parenthesis too many", `wpkh(${xpub}/0/*))`, "malformed"],
-    ["a blank before it", ` ${zpub}`, "malformed"],
-    ["a zero-width space in it", `${zpub.slice(0, 9)}\u200B${zpub.slice(9)}`, "malformed"],
+    ["a key of another coin", withVersion(xpub, "02facafd"), "malformed"],
+    ["a missing parenthesis", `sh(wpkh(${xpub}/0/*)`, "malformed"],
+    ["an extra parenthesis", `wpkh(${xpub}/0/*))`, "malformed"],
+    ["a leading space", ` ${zpub}`, "malformed"],
+    ["a zero-width space inside", `${zpub.slice(0, 9)}\u200B${zpub.slice(9)}`, "malformed"],
     ["a million characters", "z".repeat(1_000_000), "malformed"],
-  ])("is refused: %s", (_name, input, fault) => {
+  ])("rejects %s", (_name, input, fault) => {
     expect(parseBitcoinKey("bitcoin", input)).toEqual({ fault });
   });
 
-  test("is refused where the point is none of the curve", () => {
+  test("rejects a key whose point is not on the curve", () => {
     const bytes = base58check.decode(zpub);
     bytes.fill(0xff, 46);
     expect(parseBitcoinKey("bitcoin", base58check.encode(bytes))).toEqual({ fault: "malformed" });
   });
 
-  test("is refused with anything misspelt", () => {
+  test("rejects any misspelled key", () => {
     fc.assert(
       fc.property(
         misspellings(
@@ -255,8 +255,8 @@ describe("what is no account's public key", () => {
   });
 });
 
-describe("a checksum of a descriptor", () => {
-  test("is that of BIP-380", () => {
+describe("computeDescriptorChecksum", () => {
+  test("matches the checksum of BIP-380", () => {
     expect(computeDescriptorChecksum("raw(deadbeef)")).toBe("89f8spxm");
     expect(computeDescriptorChecksum("raw(dëadbeef)")).toBeUndefined();
   });

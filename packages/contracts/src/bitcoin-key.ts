@@ -9,9 +9,14 @@ import { computeDescriptorChecksum } from "./descriptor-checksum.ts";
 import { mayBePrivateKey } from "./private-key.ts";
 
 /**
- * What is wrong with an extended key or descriptor: no such form; a checksum that does not hold;
- * another network's; not an account's key (m/purpose'/coin'/account'); a kind of script that is not
- * for one key; a path other than the account's receiving addresses; a private key.
+ * What is wrong with an extended key or descriptor:
+ * - `malformed`: not a supported format
+ * - `checksum`: an invalid checksum
+ * - `network`: a key of another network
+ * - `depth`: not the key of an account (m/purpose'/coin'/account')
+ * - `kind`: a script kind that is not for a single key, or that does not fit the key
+ * - `path`: a path other than the account's receiving addresses
+ * - `private_key`: possibly a private key
  */
 export type BitcoinKeyFault =
   | "malformed"
@@ -22,13 +27,13 @@ export type BitcoinKeyFault =
   | "path"
   | "private_key";
 
-/** A descriptor in its one form, or what is wrong with what was typed. */
+/** The canonical descriptor, or what is wrong with the input. */
 export type BitcoinKeyParseResult = { descriptor: string } | { fault: BitcoinKeyFault };
 
 type ScriptKind = "pkh" | "sh(wpkh" | "wpkh" | "tr";
 type KeyVersion = { kind: ScriptKind; isMainnet: boolean };
 
-/** BIP-32's own public versions and those of SLIP-132 that are for one key. */
+/** The public version bytes of BIP-32, and those of SLIP-132 for single-signature keys. */
 const singleSigVersions: Readonly<Record<number, KeyVersion>> = {
   0x04_88_b2_1e: { kind: "pkh", isMainnet: true },
   0x04_9d_7c_b2: { kind: "sh(wpkh", isMainnet: true },
@@ -37,12 +42,12 @@ const singleSigVersions: Readonly<Record<number, KeyVersion>> = {
   0x04_4a_52_62: { kind: "sh(wpkh", isMainnet: false },
   0x04_5f_1c_f6: { kind: "wpkh", isMainnet: false },
 };
-/** SLIP-132's versions of keys that are one of several signers' (Ypub, Zpub, Upub, Vpub). */
+/** The version bytes of SLIP-132 for multisig keys (Ypub, Zpub, Upub, Vpub). */
 const multisigVersions = new Set([0x02_95_b4_3f, 0x02_aa_7e_d3, 0x02_42_89_ef, 0x02_57_54_83]);
 
 const bip32Versions = { mainnet: 0x04_88_b2_1e, testnet: 0x04_35_87_cf };
 
-/** By kind, the purpose of an account's path (BIP-44, 49, 84, 86). */
+/** The purpose in an account's path by script kind (BIP-44, 49, 84, 86). */
 const purposes: Readonly<Record<ScriptKind, string>> = {
   pkh: "44",
   "sh(wpkh": "49",
@@ -61,9 +66,9 @@ const hardenedIndexMin = 0x80_00_00_00;
 const base58check = createBase58check(sha256);
 
 /**
- * Reads the key of an account of Bitcoin as its owner's wallet gives it: xpub, ypub or zpub (tpub,
- * upub, vpub on test networks), or a descriptor of one. Answers the descriptor of its receiving
- * addresses without origin and checksum, the same for every way of writing one key.
+ * Parses the key of a Bitcoin account as a wallet app exports it: xpub, ypub or zpub (tpub, upub,
+ * vpub on test networks), or a descriptor of one. Returns the descriptor of its receiving addresses
+ * without origin and checksum, which is the same for every notation of a key.
  */
 export const parseBitcoinKey = (chainId: BitcoinChainId, input: string): BitcoinKeyParseResult => {
   if (mayBePrivateKey(input)) return { fault: "private_key" };
@@ -85,7 +90,8 @@ const parseExtendedKey = (
   const version = singleSigVersions[versionNumber];
   if (version === undefined)
     return { fault: multisigVersions.has(versionNumber) ? "kind" : "malformed" };
-  // Within a descriptor only BIP-32's own versions stand, as the descriptor says the kind.
+  // A descriptor allows only the version bytes of BIP-32, because the descriptor itself states the
+  // script kind.
   if (descriptorKind !== undefined && version.kind !== "pkh") return { fault: "kind" };
   const isMainnet = chainId === "bitcoin";
   if (version.isMainnet !== isMainnet) return { fault: "network" };
@@ -118,7 +124,7 @@ const parseInputDescriptor = (chainId: BitcoinChainId, input: string): BitcoinKe
   return fault === undefined ? parseExtendedKey(chainId, key, kind) : { fault };
 };
 
-/** The path that a wallet says it came by must be the one that this kind of account has. */
+/** Checks that the origin path, as the wallet reports it, is the path of this kind of account. */
 const findOriginFault = (
   chainId: BitcoinChainId,
   kind: ScriptKind,
@@ -136,14 +142,17 @@ const findOriginFault = (
 const createHdKey = (encodedKey: string): HDKey =>
   HDKey.fromExtendedKey(encodedKey, {
     public: encodedKey.startsWith("x") ? bip32Versions.mainnet : bip32Versions.testnet,
-    // No private key has it: only public ones are read here.
+    // No private key has this version, because only public keys are parsed here.
     private: 0,
   });
 
 const storedDescriptorPattern =
   /^(pkh|wpkh|tr|sh\(wpkh)\(([xt]pub[1-9A-HJ-NP-Za-km-z]{100,115})\/0\/\*\)\)?$/;
 
-/** Whether a wallet's address is a descriptor as {@link parseBitcoinKey} answers it. */
+/**
+ * Returns whether a wallet address is a descriptor in the form that {@link parseBitcoinKey}
+ * returns.
+ */
 export const isBitcoinDescriptor = (text: string): boolean => storedDescriptorPattern.test(text);
 
 const parseStoredDescriptor = (descriptor: string): { kind: ScriptKind; account: HDKey } => {
@@ -152,7 +161,10 @@ const parseStoredDescriptor = (descriptor: string): { kind: ScriptKind; account:
   return { kind, account: createHdKey(key) };
 };
 
-/** The receiving addresses of a descriptor, from an index on. Throws if it is not one of ours. */
+/**
+ * Derives a descriptor's receiving addresses, starting at an index. Throws if the descriptor is not
+ * in stored form.
+ */
 export const deriveBitcoinAddresses = (
   chainId: BitcoinChainId,
   descriptor: string,
@@ -185,8 +197,8 @@ const deriveAddress = (
 };
 
 /**
- * Names the row of addresses that a descriptor stands for: the same whoever's wallet it is and
- * whatever fingerprint was written into the key, so that no two links ever share an address.
+ * Computes the id of the address sequence that a descriptor derives. It does not depend on the
+ * wallet's owner or on the fingerprint in the key. As a result, no two links ever share an address.
  */
 export const computeBitcoinKeyId = (chainId: BitcoinChainId, descriptor: string): string => {
   const { kind, account } = parseStoredDescriptor(descriptor);

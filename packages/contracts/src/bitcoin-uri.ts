@@ -10,8 +10,8 @@ type PaymentRequest = {
 };
 
 /**
- * A payment request of BIP-21. The address stays in lower case: capitals are right too and take less
- * room in a QR code of several modes, but ours are of one.
+ * Builds a payment request of BIP-21. The address stays in lower case. Capitals are valid as well
+ * and save space in a QR code with several modes, but these QR codes use a single mode.
  */
 export const buildBitcoinUri = ({ address, amount, label, message }: PaymentRequest): string => {
   const query = buildQueryString([

@@ -2,20 +2,20 @@ import * as z from "zod";
 import { ChainType } from "./account.ts";
 
 const FeeProxies = z.object({
-  /** Request Network's ERC20FeeProxy, in the form of its chain's family. */
+  /** The address of Request Network's ERC20FeeProxy, in the form of the chain's family. */
   erc20: z.string(),
-  /** Its EthereumFeeProxy, for native coins; null where there is none. */
+  /** The address of its EthereumFeeProxy for native coins, or null if the chain has none. */
   ethereum: z.string().nullable(),
-  /** No payment through them is older than this block. */
+  /** No payment through the proxies is older than this block. */
   firstBlock: z.int().nonnegative(),
 });
 
-/** What is looked up stands in place of `{}`. */
+/** A URL path in which `{}` stands for the transaction hash or the address. */
 const urlPathTemplate = z.string().regex(/^\/[\w/#-]*\{\}(?:\?[\w=&-]+)?$/);
 
 const Explorer = z.object({
   url: z.string().regex(/^https:\/\/[\w.-]+(?:\/[\w-]+)*$/),
-  /** Where below it a transaction and an address are; the paths of EIP-3091 where not given. */
+  /** The paths of transactions and addresses below `url`. Defaults to the paths of EIP-3091. */
   paths: z.object({ transactions: urlPathTemplate, addresses: urlPathTemplate }).optional(),
   source: z.string().min(1),
   verifiedOn: z.iso.date(),
@@ -31,30 +31,31 @@ const WalletNodes = z.object({
 });
 
 const Chain = z.object({
-  // It appears in paths and records.
+  // Paths and records contain the id.
   id: z.string().regex(/^[\w-]{1,40}$/),
   name: z.string().min(1),
   symbol: z.string().min(1),
   chainType: ChainType,
   caip2: z.string().min(3),
   /**
-   * The contracts through which a payer names the link, on EVM and Tron. Without them no link is paid on
-   * such a chain.
+   * The contracts through which a payer names the link, on EVM and Tron. Without them, links on
+   * such a chain cannot be paid.
    */
   feeProxies: FeeProxies.optional(),
-  /** Whether its coin and tokens are worth nothing: pages say so. */
+  /** Whether the chain's coin and tokens are worthless. Pages show this. */
   isTestNetwork: z.boolean().optional(),
   /**
-   * A public node, which the page gives to a wallet that lacks the network. The checkout page of such a chain lets
-   * a wallet ask it from within the page. It stands in pages, so it is no node with a key.
+   * A public node that the page offers to a wallet that lacks the network. The checkout page of
+   * such a chain also allows a wallet to query this node from within the page. Pages contain the
+   * URL, so it must not include an access key.
    */
   publicRpcUrl: z.url({ protocol: /^https?$/ }).optional(),
   /**
-   * The nodes that wallets ask from within the page that they pay on. The checkout page of such a chain lets
-   * these and the public node be asked, and no others.
+   * The nodes that wallets query from within the checkout page. The page of such a chain allows
+   * requests to these nodes and to the public node only.
    */
   walletNodes: WalletNodes.optional(),
-  /** Where people look a transaction up; pages lead there and load nothing from it. */
+  /** The block explorer that pages link to. Pages load nothing from it. */
   explorer: Explorer.optional(),
 });
 
@@ -62,8 +63,8 @@ const Token = z.object({
   id: z.string().min(1).max(64),
   chainId: z.string(),
   /**
-   * In the one form of its family. A coin has none: on EVM chains it stands under
-   * 0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE by convention, elsewhere under its chain's symbol.
+   * The address in the canonical form of its family. A coin has no address: on EVM chains it uses
+   * 0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE by convention, on other chains the chain's symbol.
    */
   address: z.string().min(1),
   decimals: z.int().min(0).max(36),
@@ -73,25 +74,33 @@ const Token = z.object({
   isStablecoin: z.boolean(),
   currencyCode: z.string().nullable(),
   commodityCode: z.string().nullable(),
-  /** Whether an allowance must go back to 0 before it can be set anew, as with USDT on Ethereum. */
+  /** Whether an allowance must be reset to 0 before it can change, as with USDT on Ethereum. */
   approveResetsFirst: z.boolean().optional(),
   /**
-   * How it is known that its `transfer` takes bytes behind its arguments, on EVM chains: such a transfer
-   * may name its link by them. No entry loses it, as what was paid so is proved by it once more.
+   * The evidence that `transfer` accepts extra bytes after its arguments, on EVM chains. Such a
+   * transfer can name its link in those bytes. Never remove this field from an entry, because it
+   * also verifies earlier payments.
    */
   takesSuffix: z.object({ source: z.string().min(1), verifiedOn: z.iso.date() }).optional(),
-  /** Which program of Solana keeps its accounts; that of the first tokens where not given. */
+  /**
+   * The Solana program that manages the token's accounts. Defaults to `token`, the original
+   * program.
+   */
   tokenProgram: z.enum(["token", "token-2022"]).optional(),
   /**
-   * On EVM chains and Tron, the id of the chain's token that this one is mistaken for, as a bridged USDC is for
-   * Circle's. Links never take it: a payment in it is recognized, and shown as a wrong token (rule CHAIN-27).
+   * On EVM chains and Tron, the id of the token on the same chain that payers confuse this one
+   * with, such as Circle's USDC for a bridged USDC. Links never accept it. A payment in it is
+   * recognized and shown as a wrong token (rule CHAIN-27).
    */
   lookalikeOf: z.string().min(1).max(64).optional(),
   source: z.string().min(1),
   verifiedOn: z.iso.date(),
 });
 
-/** The form of the catalogue: chains, and the tokens on them with where and when each was verified. */
+/**
+ * The schema of the catalogue: chains and their tokens, each with the source and date of its
+ * verification.
+ */
 export const CatalogueData = z.object({ chains: z.array(Chain), tokens: z.array(Token) });
 export type CatalogueData = z.output<typeof CatalogueData>;
 export type CatalogueChain = z.output<typeof Chain>;

@@ -3,7 +3,7 @@ import { devnet } from "./devnet.ts";
 
 type FeeProxies = NonNullable<CatalogueData["chains"][number]["feeProxies"]>;
 
-/** By chain id: the first entry of each chain there whose standard is EIP-3091. */
+/** Explorers by chain id: the first explorer in the list of each chain whose standard is EIP-3091. */
 const explorers: Readonly<Record<string, string>> = {
   "1": "https://etherscan.io",
   "10": "https://optimistic.etherscan.io",
@@ -22,9 +22,9 @@ const getExplorerFields = (id: string) => {
 };
 
 /**
- * By chain id: a public node that takes no key, of the chain's own makers where they run one, else PublicNode's.
- * Source: ethereum-lists/chains, _data/chains, rpc, and DefiLlama/chainlist, constants/extraRpcs.js, both read
- * on 2026-11-28.
+ * Public nodes without an access key, by chain id: the node of the chain's own developers if they
+ * run one, else PublicNode's. Source: ethereum-lists/chains, _data/chains, rpc, and
+ * DefiLlama/chainlist, constants/extraRpcs.js, both read on 2026-11-28.
  */
 const publicRpcUrls: Readonly<Record<string, string>> = {
   "1": "https://ethereum-rpc.publicnode.com",
@@ -55,7 +55,10 @@ const createChain = (id: string, name: string, symbol: string, feeProxies?: FeeP
 
 const isTestNetwork = true;
 
-/** Their paths are not those of EIP-3091; they are read from the links that each makes itself. */
+/**
+ * Describes an explorer whose paths are not those of EIP-3091. The paths come from the explorer's
+ * own links.
+ */
 const createNonEip3091Explorer = (
   url: string,
   paths: { transactions: string; addresses: string },
@@ -64,7 +67,9 @@ const createNonEip3091Explorer = (
 });
 const createTronscanExplorer = (url: string) =>
   createNonEip3091Explorer(url, { transactions: "/#/transaction/{}", addresses: "/#/address/{}" });
-/** TronLink's published sources have the nodes that Tron's own documents name for each network. */
+/**
+ * TronLink's published sources contain the nodes that Tron's documentation names for each network.
+ */
 const createTronGridNodes = (origin: string) => ({
   walletNodes: {
     origins: [origin],
@@ -117,11 +122,17 @@ const eurc = { symbol: "EURC", name: "EURC", currencyCode: "EUR", source: circle
 const pyusd = { symbol: "PYUSD", name: "PayPal USD", source: paxosSource };
 const usdt = { symbol: "USDT", name: "Tether USD", source: tetherSource };
 
-/** Their addresses were held against public code as well, as these families' addresses are new here. */
+/**
+ * Sets the later verification date. The addresses of these families were also compared with public
+ * code.
+ */
 const withLaterVerification = <Entry>(entries: readonly Entry[]) =>
   entries.map((entry) => ({ ...entry, verifiedOn: laterVerifiedOn }));
 
-/** Read in the sources: none of these asks how long its calldata is, but for the least. */
+/**
+ * Adds the evidence for suffix support. According to the sources, none of these contracts checks
+ * the length of its calldata beyond the minimum.
+ */
 const withSuffixSupport = <Entry>(entry: Entry, source: string) => ({
   ...entry,
   takesSuffix: { source, verifiedOn: laterVerifiedOn },
@@ -154,7 +165,7 @@ const uniswapList = "Uniswap, default token list 22.21.0";
 const avalancheBridge = "avaxskills.com, bridged assets of the Avalanche Bridge, and public code";
 const bridgedUsdc = { symbol: "USDC.e", name: "Bridged USD Coin", source: uniswapList };
 
-/** A token that payers mistake for another one of its chain: links never take it. */
+/** Describes a token that payers confuse with another token of its chain. Links never accept it. */
 const createLookalike = (lookalikeOf: string, token: ReturnType<typeof createStablecoin>) => ({
   ...token,
   lookalikeOf,
@@ -162,14 +173,15 @@ const createLookalike = (lookalikeOf: string, token: ReturnType<typeof createSta
 });
 
 /**
- * The curated seed: stablecoins from their issuers' own address lists. Decimals differ per chain
- * and are never guessed from a symbol. Bridged tokens are other tokens: links never take them.
+ * The curated seed: stablecoins from their issuers' own address lists. Decimals differ by chain and
+ * are never guessed from a symbol. Bridged tokens are separate tokens that links never accept.
  */
 export const seed: CatalogueData = {
   chains: [
-    // The proxies are Request Network's, by the address tables of @requestnetwork/smart-contracts
-    // 0.48.0 (ERC20FeeProxy 0.1.0, on Polygon 0.2.0, and EthereumFeeProxy 0.2.0), read on
-    // 2026-11-21; a test compares them. The first block is the older one of the two.
+    // The proxies are those of Request Network, from the address tables of
+    // @requestnetwork/smart-contracts 0.48.0 (ERC20FeeProxy 0.1.0, on Polygon 0.2.0, and
+    // EthereumFeeProxy 0.2.0), read on 2026-11-21. A test compares them. `firstBlock` is the lower
+    // deployment block of the two contracts.
     createChain("1", "Ethereum", "ETH", {
       erc20: "0x370DE27fdb7D1Ff1e1BaA7D11c5820a324Cf623C",
       ethereum: "0xfCFBcfc4f5A421089e3Df45455F7f4985FE2D6a8",
@@ -209,8 +221,9 @@ export const seed: CatalogueData = {
       isTestNetwork,
     },
     { ...createChain("84532", "Base Sepolia", "ETH"), isTestNetwork },
-    // Tron's proxies are in @requestnetwork/smart-contracts only since 0.53: read on 2026-11-23 in the
-    // sources of Request Network's payment detector for Tron and of its index for Substreams.
+    // @requestnetwork/smart-contracts has Tron's proxies only since 0.53. They were read on
+    // 2026-11-23 in the sources of Request Network's payment detector for Tron and of its
+    // Substreams index.
     {
       id: "tron",
       name: "Tron",
@@ -331,7 +344,7 @@ export const seed: CatalogueData = {
         createStablecoin("usdt-ethereum", "1", "0xdAC17F958D2ee523a2206206994597C13D831ec7", usdt),
         "TetherToken as Etherscan verified it: onlyPayloadSize refuses what is shorter, and no more",
       ),
-      // Its `approve` refuses to go from one allowance to another that are both above 0.
+      // Its `approve` rejects a change between two allowances that are both above 0.
       approveResetsFirst: true,
     },
     createStablecoin("usdt-avalanche", "43114", "0x9702230A8Ea53601f5cD2dc00fDBc13d4dF4A8c7", usdt),
@@ -445,7 +458,7 @@ export const seed: CatalogueData = {
   ],
 };
 
-/** The EVM development chain of `npm start` and its one token, worth nothing (`devnet.ts`). */
+/** The EVM development chain of `npm start` and its only token, which is worthless (`devnet.ts`). */
 export const devnetSeed: CatalogueData = {
   chains: [
     {

@@ -24,12 +24,12 @@ if (!base || !solana || !token || !solanaToken || !bridgedToken)
 describe("the seed", () => {
   const catalogue = loadCatalogue();
 
-  test("keeps to its own schema", () => {
+  test("satisfies its own schema", () => {
     expect(CatalogueData.parse(seed)).toEqual(seed);
   });
 
   test.each(seed.tokens.map((entry) => [entry.id, entry] as const))(
-    "%s has a source, a date and an address that it is found by (rule CHAIN-12)",
+    "%s has a source, a date and an address that finds it (rule CHAIN-12)",
     (id, entry) => {
       expect(entry.source).not.toBe("");
       expect(new Date(entry.verifiedOn).getTime()).toBeLessThanOrEqual(Date.now());
@@ -40,7 +40,7 @@ describe("the seed", () => {
     },
   );
 
-  test("has an explorer for each EVM chain but the development chain, with source and date", () => {
+  test("has an explorer with source and date for each EVM chain except the development chain", () => {
     const { chains } = loadCatalogue(undefined, [devnetSeed]);
     const evmChains = chains.filter(({ chainType }) => chainType === "EVM");
     for (const { id, explorer } of evmChains) {
@@ -55,8 +55,8 @@ describe("the seed", () => {
     expect(new Set(evmChains.map(({ explorer }) => explorer?.url)).size).toBe(evmChains.length);
   });
 
-  // A wallet is asked to add the network with this node, and MetaMask takes https alone.
-  test("has a public node without a key for each EVM chain but the development chain (rule CALLER-31)", () => {
+  // Wallets are asked to add the network with this node, and MetaMask accepts only https.
+  test("has a public node without an access key for each EVM chain except the development chain (rule CALLER-31)", () => {
     const { chains } = loadCatalogue(undefined, [devnetSeed]);
     const evmChains = chains.filter(({ chainType }) => chainType === "EVM");
     for (const { id, publicRpcUrl } of evmChains) {
@@ -67,7 +67,7 @@ describe("the seed", () => {
   });
 
   // Guards against a mistyped digit: a payment through any other address is not credited.
-  test("has the fee proxies where their makers' own tables have them", async () => {
+  test("has the fee proxies of Request Network's own tables", async () => {
     const names = {
       "1": "mainnet",
       "10": "optimism",
@@ -100,9 +100,9 @@ describe("the seed", () => {
     }
   });
 
-  // Their package here knows no Tron yet: the addresses and blocks are those of the sources of its
-  // later version, held here a second time.
-  test("has the fee proxies of Tron, as TronWeb reads them", () => {
+  // The installed package does not include Tron yet. The expected values repeat the addresses and
+  // blocks from the sources of its later version.
+  test("has the fee proxies of Tron in the form that TronWeb parses", () => {
     const tronProxies = seed.chains
       .filter(({ chainType }) => chainType === "TVM")
       .map(({ id, feeProxies }) => [id, feeProxies?.erc20, feeProxies?.firstBlock]);
@@ -113,12 +113,12 @@ describe("the seed", () => {
     for (const [, address] of tronProxies) expect(TronWeb.isAddress(address)).toBe(true);
   });
 
-  test("has addresses that their families' own libraries take, and Solana's programs", () => {
+  test("has addresses that each family's own library accepts, and the programs of Solana tokens", () => {
     const tokensOfFamily = (chainType: string) =>
       catalogue.tokens.filter((entry) => entry.chain.chainType === chainType);
     for (const { address } of tokensOfFamily("TVM")) expect(TronWeb.isAddress(address)).toBe(true);
     for (const { address } of tokensOfFamily("SVM")) expect(isAddress(address)).toBe(true);
-    // Which program keeps a mint is on chain; PYUSD alone is one of Token-2022.
+    // The program that manages a mint is recorded on chain. Only PYUSD uses Token-2022.
     expect(tokensOfFamily("SVM").map(({ id, tokenProgram }) => [id, tokenProgram])).toEqual([
       ["usdc-solana", "token"],
       ["usdt-solana", "token"],
@@ -135,7 +135,7 @@ describe("the seed", () => {
     ]);
   });
 
-  test("has every chain of the four families that is named in rule API-24, each with an explorer (rule API-24)", () => {
+  test("has every non-EVM chain that rule API-24 names, each with an explorer (rule API-24)", () => {
     const nonEvmChains = seed.chains.filter(({ chainType }) => chainType !== "EVM");
     expect(nonEvmChains.map(({ id, isTestNetwork }) => [id, isTestNetwork ?? false])).toEqual([
       ["tron", false],
@@ -148,7 +148,7 @@ describe("the seed", () => {
     for (const { explorer } of nonEvmChains) expect(explorer?.paths?.transactions).toContain("{}");
   });
 
-  test("has on the wire the fields of rule API-7, and no others", () => {
+  test("serializes exactly the fields of rule API-7", () => {
     const serializedToken = serializeToken({ ...token, chain: base }, "https://pay.example");
     expect(TokenData.strict().parse(serializedToken)).toEqual(serializedToken);
     expect(serializedToken.chain.logo).toBe("https://pay.example/checkout/logos/8453.svg");
@@ -156,8 +156,8 @@ describe("the seed", () => {
 });
 
 /**
- * Where Request Network deployed a contract. Its package is read as text, because importing it
- * needs ethers.
+ * Reads the addresses at which Request Network deployed a contract. Parses the package as text,
+ * because importing it requires ethers.
  */
 const readDeployments = async (file: string) => {
   const text = await readFile(file, "utf8");
@@ -169,8 +169,8 @@ const readDeployments = async (file: string) => {
   }));
 };
 
-// Guards money: behind the calldata of a contract that was not read, a reference may be refused or lost.
-test("only tokens whose contract was read take a suffix, each with source and date", () => {
+// Guards money: an unreviewed contract may reject or drop a reference after its calldata.
+test("only tokens with a reviewed contract accept a suffix, each with source and date", () => {
   const tokensWithSuffix = seed.tokens.filter(({ takesSuffix }) => takesSuffix !== undefined);
   expect(tokensWithSuffix.map(({ id }) => id).toSorted()).toEqual([
     "eurc-base",
@@ -192,7 +192,7 @@ test("only tokens whose contract was read take a suffix, each with source and da
 });
 
 describe("the development chain", () => {
-  test("is in the catalogue only where it is asked for, beside the seed", () => {
+  test("is in the catalogue only on request, next to the seed", () => {
     expect(loadCatalogue().findToken(devnet.tokenId)).toBeUndefined();
     const catalogue = loadCatalogue(undefined, [devnetSeed]);
     expect(catalogue.findTokenByAddress(devnet.chainId, devnet.token)).toMatchObject({
@@ -208,16 +208,16 @@ describe("the development chain", () => {
   });
 });
 
-describe("finding a token by its address", () => {
+describe("findTokenByAddress", () => {
   const catalogue = loadCatalogue();
 
-  test("has no regard to case on an EVM chain", () => {
+  test("ignores case on an EVM chain", () => {
     for (const address of [usdcOnBase.toLowerCase(), `0x${usdcOnBase.slice(2).toUpperCase()}`]) {
       expect(catalogue.findTokenByAddress("8453", address)?.id).toBe("usdc-base");
     }
   });
 
-  test("has regard to case on every other chain, where case tells addresses apart", () => {
+  test("respects case on other chains, where it distinguishes addresses", () => {
     expect(catalogue.findTokenByAddress("solana", solanaToken.address)?.id).toBe("usdc-solana");
     const lowercased = solanaToken.address.toLowerCase();
     expect(catalogue.findTokenByAddress("solana", lowercased)).toBeUndefined();
@@ -232,12 +232,12 @@ describe("finding a token by its address", () => {
     expect(catalogue.findTokenByAddress(chainId, address)).toBeUndefined();
   });
 
-  test("finds no token by a name that every object has", () => {
+  test("findToken ignores the names of built-in object properties", () => {
     expect(catalogue.findToken("constructor")).toBeUndefined();
   });
 });
 
-describe("where an explorer shows a transaction", () => {
+describe("buildExplorerUrl", () => {
   const { chains } = loadCatalogue();
   const findExplorerUrl = (id: string, transactionHash: string) => {
     const chain = chains.find((entry) => entry.id === id);
@@ -254,7 +254,7 @@ describe("where an explorer shows a transaction", () => {
     ["solana-devnet", signature, `https://explorer.solana.com/tx/${signature}?cluster=devnet`],
     ["bitcoin", hash, `https://mempool.space/tx/${hash}`],
     ["bitcoin-testnet4", hash, `https://mempool.space/testnet4/tx/${hash}`],
-  ])("%s, %s: %s", (id, transactionHash, url) => {
+  ])("%s, %s: returns %s", (id, transactionHash, url) => {
     expect(findExplorerUrl(id, transactionHash)).toBe(url);
   });
 
@@ -266,9 +266,12 @@ describe("where an explorer shows a transaction", () => {
     ["bitcoin", `0x${hash}`],
     ["tron", ""],
     ["84532", "javascript:alert(1)"],
-  ])("%s: nowhere for %s, which is no transaction of it", (id, transactionHash) => {
-    expect(findExplorerUrl(id, transactionHash)).toBeUndefined();
-  });
+  ])(
+    "%s: returns undefined for %s, which is not a transaction hash of that chain",
+    (id, transactionHash) => {
+      expect(findExplorerUrl(id, transactionHash)).toBeUndefined();
+    },
+  );
 });
 
 const tron = seed.chains.find((chain) => chain.id === "tron");
@@ -285,11 +288,11 @@ const createFeeProxies = (erc20: string, ethereum: string | null = null) => ({
   firstBlock: 0,
 });
 
-describe("a look-alike (rule CHAIN-27)", () => {
+describe("a look-alike token (rule CHAIN-27)", () => {
   const catalogue = loadCatalogue();
 
-  // Guards money: a link that asked for one would take money that its owner did not ask for.
-  test("is recognized by its address, and is no token that a link or a wallet can have", () => {
+  // Guards money: a link in a look-alike would receive money that its owner did not ask for.
+  test("is found by its address, but is not offered to links and wallets", () => {
     const lookalikes = catalogue.lookalikes.map(
       ({ id, chainId, symbol, decimals, lookalikeOf }) => [
         id,
@@ -315,18 +318,18 @@ describe("a look-alike (rule CHAIN-27)", () => {
   });
 });
 
-describe("wrong data is refused", () => {
+describe("createCatalogue rejects", () => {
   const usdcet = "A9mUU4qviSctJVPJdBJWkb28deg915LYJKrzQ19ji3FM";
   const data = { chains: [base, solana], tokens: [token, solanaToken] };
   test.each([
-    ["a doubled chain", { ...data, chains: [base, base, solana] }, /chain 8453 twice/],
+    ["a duplicate chain", { ...data, chains: [base, base, solana] }, /chain 8453 twice/],
     [
-      "an EVM chain by a name",
+      "an EVM chain with a name as its id",
       { ...data, chains: [{ ...base, id: "base" }] },
       /chain base is not named/,
     ],
     [
-      "an EVM chain with another's CAIP-2 name",
+      "an EVM chain with the CAIP-2 name of another chain",
       { ...data, chains: [{ ...base, caip2: "eip155:1" }] },
       /chain 8453 is not named/,
     ],
@@ -336,7 +339,11 @@ describe("wrong data is refused", () => {
       { ...data, tokens: [{ ...token, address: usdcOnBase.toLowerCase() }] },
       /usdc-base has no EIP-55 address/,
     ],
-    ["no address", { ...data, tokens: [{ ...token, address: "0x12" }] }, /no EIP-55 address/],
+    [
+      "an invalid address",
+      { ...data, tokens: [{ ...token, address: "0x12" }] },
+      /no EIP-55 address/,
+    ],
     [
       "a fee proxy without its checksum",
       {
@@ -346,7 +353,7 @@ describe("wrong data is refused", () => {
       /the fee proxies of chain 8453/,
     ],
     [
-      "a fee proxy for native coins that is no address",
+      "an invalid address of the native coin's fee proxy",
       { ...data, chains: [{ ...base, feeProxies: createFeeProxies(usdcOnBase, "0x12") }, solana] },
       /the fee proxies of chain 8453/,
     ],
@@ -356,12 +363,12 @@ describe("wrong data is refused", () => {
       /the fee proxies of chain solana/,
     ],
     [
-      "a mint with a letter too many",
+      "a mint with an extra letter",
       { ...allChainsData, tokens: [{ ...solanaToken, address: `${solanaToken.address}11` }] },
       /usdc-solana has no address of Solana/,
     ],
     [
-      "a token of Tron in hex",
+      "a Tron token in hex",
       { ...allChainsData, tokens: [{ ...tronToken, address: `0x${"ab".repeat(20)}` }] },
       /usdt-tron has no address of Tron/,
     ],
@@ -376,12 +383,12 @@ describe("wrong data is refused", () => {
       /btc has no place on Bitcoin/,
     ],
     [
-      "a program of Solana elsewhere",
+      "a Solana program on another family",
       { ...allChainsData, tokens: [{ ...tronToken, tokenProgram: "token" as const }] },
       /usdt-tron is kept by no program/,
     ],
     [
-      "a suffix where there is no calldata",
+      "suffix support on a chain without calldata",
       {
         ...data,
         tokens: [{ ...solanaToken, takesSuffix: { source: "x", verifiedOn: "2026-11-23" } }],
@@ -389,7 +396,7 @@ describe("wrong data is refused", () => {
       /usdc-solana has no calldata/,
     ],
     [
-      "a suffix behind a coin",
+      "suffix support for a native coin",
       {
         ...allChainsData,
         tokens: [{ ...bitcoinToken, takesSuffix: { source: "x", verifiedOn: "2026-11-23" } }],
@@ -397,7 +404,7 @@ describe("wrong data is refused", () => {
       /btc has no calldata/,
     ],
     [
-      "a network of Bitcoin that nobody knows",
+      "an unknown Bitcoin network",
       { ...allChainsData, chains: [{ ...bitcoin, id: "bitcoin-testnet" }] },
       /bitcoin-testnet is no network/,
     ],
@@ -407,16 +414,16 @@ describe("wrong data is refused", () => {
       /the fee proxies of chain tron/,
     ],
     [
-      "a proxy for coins on Tron",
+      "a proxy for native coins on Tron",
       {
         ...allChainsData,
         chains: [{ ...tron, feeProxies: createFeeProxies(tronToken.address, tronToken.address) }],
       },
       /the fee proxies of chain tron/,
     ],
-    ["a doubled token", { ...data, tokens: [solanaToken, solanaToken] }, /usdc-solana twice/],
+    ["a duplicate token", { ...data, tokens: [solanaToken, solanaToken] }, /usdc-solana twice/],
     [
-      "a look-alike of no token",
+      "a look-alike of an unknown token",
       { ...data, tokens: [token, { ...bridgedToken, lookalikeOf: "usdc" }] },
       /usdbc-base is a look-alike of no token/,
     ],
@@ -442,12 +449,12 @@ describe("wrong data is refused", () => {
       /usdcet is a look-alike of no token/,
     ],
     [
-      "a look-alike that takes a suffix",
+      "a look-alike with suffix support",
       { ...data, tokens: [token, { ...bridgedToken, takesSuffix: token.takesSuffix }] },
       /usdbc-base is a look-alike of no token/,
     ],
     [
-      "a doubled address",
+      "a duplicate address",
       { ...data, tokens: [token, { ...token, id: "usdc-base-again" }] },
       /usdc-base-again twice/,
     ],
@@ -468,7 +475,7 @@ describe("CATALOGUE_FILE", () => {
     return join(directory, name);
   };
 
-  test("replaces the seed whole (rule CHAIN-12)", async () => {
+  test("replaces the whole seed (rule CHAIN-12)", async () => {
     const customData = { chains: [solana], tokens: [{ ...solanaToken, id: "our-usdc" }] };
     const catalogue = loadCatalogue(
       await writeCatalogueFile("own.json", JSON.stringify(customData)),
@@ -477,7 +484,7 @@ describe("CATALOGUE_FILE", () => {
     expect(catalogue.findToken("usdc-base")).toBeUndefined();
   });
 
-  test("replaces the seed, and stands beside the development chain where that is asked for", async () => {
+  test("replaces the seed and keeps the development chain if requested", async () => {
     const customData = {
       chains: [{ ...base, feeProxies: createFeeProxies(usdcOnBase) }],
       tokens: [token],
@@ -491,7 +498,7 @@ describe("CATALOGUE_FILE", () => {
   });
 
   test.each([
-    ["text that is no JSON", "{", /broken\.json cannot be used: SyntaxError/],
+    ["invalid JSON", "{", /broken\.json cannot be used: SyntaxError/],
     ["a field of the wrong type", '{"chains":[],"tokens":[{}]}', /broken\.json(.|\n)*decimals/],
     [
       "more decimals than any token has",
@@ -499,7 +506,7 @@ describe("CATALOGUE_FILE", () => {
       /broken\.json(.|\n)*decimals/,
     ],
     [
-      "a chain id that is no path segment",
+      "a chain id that is not a path segment",
       JSON.stringify({ chains: [{ ...solana, id: "../x" }], tokens: [] }),
       /broken\.json(.|\n)*chains\[0\]\.id/,
     ],
@@ -517,7 +524,7 @@ describe("CATALOGUE_FILE", () => {
       /broken\.json(.|\n)*chains\[0\]\.explorer\.url/,
     ]),
     [
-      "a date that is none",
+      "an invalid date",
       JSON.stringify({ chains: [base], tokens: [{ ...token, verifiedOn: "yesterday" }] }),
       /broken\.json(.|\n)*verifiedOn/,
     ],
@@ -526,7 +533,7 @@ describe("CATALOGUE_FILE", () => {
     expect(() => loadCatalogue(file)).toThrow(message);
   });
 
-  test("given a file that is not there, throws and names it", () => {
+  test("given a missing file, throws and names it", () => {
     expect(() => loadCatalogue(join(directory, "none.json"))).toThrow(/none\.json cannot be used/);
   });
 });

@@ -12,23 +12,22 @@ const evmChainIdPattern = /^[1-9]\d*$/;
 /** A token with its chain. */
 export type CatalogueToken = CatalogueData["tokens"][number] & { chain: CatalogueChain };
 
-/** The chains and tokens that links can settle in: data, the same for all services. */
+/** The chains and tokens that links can settle in. All services use the same data. */
 export type Catalogue = {
   readonly chains: readonly CatalogueChain[];
-  /** Those that links take. */
+  /** The tokens that links accept. */
   readonly tokens: readonly CatalogueToken[];
-  /** Those that are mistaken for one of them (rule CHAIN-27): links never take these. */
+  /** Tokens that payers confuse with an accepted one (rule CHAIN-27). Links never accept them. */
   readonly lookalikes: readonly CatalogueToken[];
-  /** Finds a token that links take. */
+  /** Finds a token that links accept. */
   findToken(tokenId: string): CatalogueToken | undefined;
-  /** Finds any token of the catalogue, look-alikes included. */
+  /** Finds any token of the catalogue, including look-alikes. */
   findTokenByAddress(chainId: string, address: string): CatalogueToken | undefined;
 };
 
 /**
- * Opens the catalogue: the seed, or the JSON file that replaces it, and beside it the given
- * development chains. Throws where the file cannot be read or its data is wrong; the message names
- * the file.
+ * Loads the catalogue: the seed, or the JSON file that replaces it, and the given development
+ * chains. Throws if the file cannot be read or its data is invalid. The message names the file.
  */
 export const loadCatalogue = (
   file?: string,
@@ -45,7 +44,7 @@ export const loadCatalogue = (
   }
 };
 
-/** A file that already has a development chain decides what is on it. */
+/** Adds the development chains, unless the file already defines one of them. */
 const addLocalChains = (data: CatalogueData, localData: CatalogueData): CatalogueData =>
   localData.chains.some(({ id }) => data.chains.some((chain) => chain.id === id))
     ? data
@@ -55,10 +54,15 @@ const addLocalChains = (data: CatalogueData, localData: CatalogueData): Catalogu
       };
 
 /**
- * Builds a catalogue from data. Throws on: a doubled chain, token or address; a token on an unknown
- * chain; an EVM chain whose id is not its decimal chain id; a network of Bitcoin that is not known; an
- * address that is not in the one form of its family; fee proxies where a family has none; a suffix where
- * there is no calldata; a look-alike of no token that links take on its chain, or on Solana.
+ * Builds a catalogue from data. Throws on:
+ * - a duplicate chain, token or address
+ * - a token on an unknown chain
+ * - an EVM chain whose id is not its decimal chain id
+ * - an unknown Bitcoin network
+ * - an address that is not in the canonical form of its family
+ * - fee proxies on a family that has none
+ * - suffix support where there is no calldata
+ * - a look-alike on Solana, or one that names no accepted token of its own chain
  */
 export const createCatalogue = (data: CatalogueData): Catalogue => {
   const chains = new Map<string, CatalogueChain>();
@@ -164,14 +168,17 @@ const isCanonical = (chain: CatalogueChain, address: string): boolean => {
 const addressKey = (chain: CatalogueChain, address: string): string =>
   `${chain.id}/${chain.chainType === "EVM" ? address.toLowerCase() : address}`;
 
-/** Where a chain's explorer shows a transaction; undefined where it has none, or for no hash of a transaction. */
+/**
+ * Returns the explorer's URL of a transaction, or undefined if the chain has no explorer or the
+ * text is not a transaction hash.
+ */
 export const buildExplorerUrl = (
   { chainType, explorer }: Pick<CatalogueChain, "chainType" | "explorer">,
   transactionHash: string,
 ): string | undefined => {
   if (explorer === undefined || !transactionHashPatterns[chainType].test(transactionHash))
     return undefined;
-  // Tron's nodes write 0x before a hash where they speak Ethereum's dialect, its explorers do not.
+  // Tron nodes prefix hashes with 0x in their Ethereum-compatible API, but Tron's explorers do not.
   const explorerHash = chainType === "TVM" ? transactionHash.replace(/^0x/, "") : transactionHash;
   return explorer.url + (explorer.paths?.transactions ?? "/tx/{}").replace("{}", explorerHash);
 };
@@ -183,7 +190,7 @@ const transactionHashPatterns: Readonly<Record<ChainType, RegExp>> = {
   BVM: /^[0-9a-f]{64}$/,
 };
 
-/** Shows a catalogue token as the wire wants it (rules API-7, API-8). */
+/** Serializes a catalogue token for API responses (rules API-7 and API-8). */
 export const serializeToken = (token: CatalogueToken, checkoutUrl: string): TokenData => ({
   address: token.address,
   decimals: token.decimals,

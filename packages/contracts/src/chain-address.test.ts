@@ -10,18 +10,21 @@ const validAddresses: Record<ChainType, { id: string; address: string }> = {
 };
 const chainTypes = Object.keys(validAddresses) as ChainType[];
 
-describe("an address of a family", () => {
-  test.each(chainTypes)("%s: is refused as any other family's", (chainType) => {
-    const { id, address } = validAddresses[chainType];
-    expect(parseAddress({ id, chainType }, address)).toEqual({ address });
-    for (const otherChainType of chainTypes) {
-      if (otherChainType === chainType) continue;
-      const chain = { id: validAddresses[otherChainType].id, chainType: otherChainType };
-      expect(parseAddress(chain, address)).toHaveProperty("fault");
-    }
-  });
+describe("parseAddress", () => {
+  test.each(chainTypes)(
+    "%s: rejects this family's address on chains of every other family",
+    (chainType) => {
+      const { id, address } = validAddresses[chainType];
+      expect(parseAddress({ id, chainType }, address)).toEqual({ address });
+      for (const otherChainType of chainTypes) {
+        if (otherChainType === chainType) continue;
+        const chain = { id: validAddresses[otherChainType].id, chainType: otherChainType };
+        expect(parseAddress(chain, address)).toHaveProperty("fault");
+      }
+    },
+  );
 
-  test("on a network of Bitcoin that is not known is an error of ours", () => {
+  test("throws for an unknown Bitcoin network", () => {
     const chain = { id: "bitcoin-testnet3", chainType: "BVM" } as const;
     expect(() => parseAddress(chain, validAddresses.BVM.address)).toThrow(/no network/);
   });
@@ -37,7 +40,7 @@ describe("isSameAddress (rule API-24)", () => {
     ["TVM", "TAb", "TAB", false],
     ["BVM", validAddresses.BVM.address, validAddresses.BVM.address.toUpperCase(), true],
     ["BVM", "1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa", "1a1zp1ep5qgefi2dmptftl5slmv7divfna", false],
-  ] as const)("%s: %s and %s: %s", (chainType, a, b, isSame) => {
+  ] as const)("on %s, given %s and %s, returns %s", (chainType, a, b, isSame) => {
     expect(isSameAddress(chainType, a, b)).toBe(isSame);
   });
 });

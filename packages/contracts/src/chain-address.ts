@@ -7,7 +7,7 @@ import { parseTronAddress } from "./tron-address.ts";
 
 type Chain = { id: string; chainType: ChainType };
 
-/** Reads an address as a person typed it, into the one form of its chain's family. */
+/** Parses an address as a user entered it and returns the canonical form of its chain's family. */
 export const parseAddress = (chain: Chain, input: string): AddressParseResult => {
   switch (chain.chainType) {
     case "EVM":
@@ -23,7 +23,7 @@ export const parseAddress = (chain: Chain, input: string): AddressParseResult =>
   }
 };
 
-/** EIP-55: a mixed-case address carries a checksum in its case. */
+/** A mixed-case address contains a checksum in its case (EIP-55). */
 const parseEvmAddress = (input: string): AddressParseResult => {
   if (!isEvmAddress(input)) return { fault: "malformed" };
   if (!hasValidEip55(input)) return { fault: "checksum" };
@@ -31,8 +31,8 @@ const parseEvmAddress = (input: string): AddressParseResult => {
 };
 
 /**
- * Whether two addresses of one chain family are the same. EVM addresses have no case, bech32 may be
- * all in capitals; base58 tells letters apart by their case.
+ * Returns whether two addresses of one chain family are the same. EVM addresses ignore case, and a
+ * bech32 address may be all capitals. Base58 is case-sensitive.
  */
 export const isSameAddress = (chainType: ChainType, a: string, b: string): boolean =>
   foldCase(chainType, a) === foldCase(chainType, b);

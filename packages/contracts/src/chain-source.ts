@@ -1,6 +1,7 @@
 /**
- * Names a chain's payments apart from those of every other source (rule CHAIN-3). EVM chains, which have
- * decimal ids, keep the name with which they began: it names payments for ever.
+ * Returns the source name that separates a chain's payments from those of every other source (rule
+ * CHAIN-3). EVM chains, which have decimal ids, keep their original `evm:` prefix, because payment
+ * ids depend on it permanently.
  */
 export const getChainSource = (chainId: string): string =>
   /^\d/.test(chainId) ? `evm:${chainId}` : `chain:${chainId}`;

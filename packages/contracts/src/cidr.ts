@@ -2,5 +2,5 @@ import * as z from "zod";
 
 const AddressOrCidr = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()]);
 
-/** Whether a text is an address or a CIDR, of either family. */
+/** Returns whether a text is an IP address or a CIDR range, IPv4 or IPv6. */
 export const isAddressOrCidr = (text: string): boolean => AddressOrCidr.safeParse(text).success;

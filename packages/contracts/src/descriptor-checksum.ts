@@ -1,4 +1,7 @@
-/** The characters of descriptors in the order of BIP-380: first those that a typing error mixes up. */
+/**
+ * The characters of descriptors in the order of BIP-380. Characters that typing errors often mix up
+ * come first.
+ */
 const inputCharset =
   "0123456789()[],'/*abcdefgh@:$%{}IJKLMNOPQRSTUVWXYZ&+-.;<=>?!^_|~ijklmnopqrstuvwxyzABCDEFGH`#\"\\ ";
 const checksumCharset = "qpzry9x8gf2tvdw0s3jn54khce6mua7l";
@@ -10,7 +13,10 @@ const generator = [
   0x64_4d62_6ffdn,
 ];
 
-/** The eight characters behind the `#` of a descriptor (BIP-380); undefined if it has a strange character. */
+/**
+ * Returns the eight characters after the `#` of a descriptor (BIP-380), or undefined if the
+ * descriptor has an unsupported character.
+ */
 export const computeDescriptorChecksum = (descriptor: string): string | undefined => {
   let state = 1n;
   const groups: number[] = [];

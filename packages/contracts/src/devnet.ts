@@ -1,6 +1,7 @@
 /**
- * The development chain of `npm start`, and what its first account deploys there, in this order:
- * only the deployer and its nonce decide an address. Addresses are in EIP-55 form.
+ * The development chain of `npm start`, and the contracts that its first account deploys, in
+ * deployment order. A contract's address depends only on its deployer and the nonce. Addresses are
+ * in EIP-55 form.
  */
 export const devnet = {
   chainId: "31337",

@@ -133,7 +133,7 @@ const exportedValues: readonly unknown[] = Object.values(events);
 const eventTypes = exportedValues.filter(isEventType);
 
 describe("event types", () => {
-  test("are the eighteen of rule EVENT-2, each on its topic (rule EVENT-2)", () => {
+  test("are exactly the eighteen of rule EVENT-2, each on its topic (rule EVENT-2)", () => {
     expect(eventTypes.map(({ topic, type }) => `${topic} ${type}`).sort()).toEqual([
       "accounts.v1 account.snapshot",
       "accounts.v1 account.updated",
@@ -157,7 +157,7 @@ describe("event types", () => {
   });
 
   test.each(eventTypes.map((eventType) => [eventType.type, eventType.data] as const))(
-    "%s goes over the wire as JSON and comes back the same, to the last digit (rule KEEP-9)",
+    "%s survives encoding to JSON and decoding without losing a digit (rule KEEP-9)",
     (type, data) => {
       const wire = JSON.stringify(z.encode(data, sampleData(type)));
       expect(wire).not.toMatch(/\d[eE][+-]?\d+[",}]/);
@@ -166,7 +166,7 @@ describe("event types", () => {
   );
 
   test.each(eventTypes.map((eventType) => [eventType.type, eventType.data] as const))(
-    "%s with a field that a later version adds is read (rule EVENT-4)",
+    "%s is decoded even with a field of a later version (rule EVENT-4)",
     (type, data) => {
       const wire = JSON.parse(JSON.stringify(z.encode(data, sampleData(type))));
       expect(z.decode(data, { ...wire, addedLater: 1 })).toEqual(sampleData(type));
@@ -178,11 +178,11 @@ describe("event types", () => {
     ["an amount with an exponent", { toAmount: "1e3" }],
     ["a negative amount", { receivedAmount: "-1" }],
     ["a version of 0", { version: 0 }],
-    ["a status of tomorrow", { status: "expired" }],
+    ["an unknown status", { status: "expired" }],
     ["a payment reference of 15 bytes", { paymentReference: "0".repeat(30) }],
-    ["an instant that is none", { dateCreated: "2026-02-30T00:00:00Z" }],
-    ["no id", { id: "" }],
-  ])("a link's state with %s is not taken for one", (_name, invalidFields) => {
+    ["an impossible date", { dateCreated: "2026-02-30T00:00:00Z" }],
+    ["an empty id", { id: "" }],
+  ])("rejects a link's state with %s", (_name, invalidFields) => {
     const wire = JSON.parse(JSON.stringify(z.encode(events.PaymentLinkState, link)));
     expect(events.PaymentLinkState.safeDecode({ ...wire, ...invalidFields }).success).toBe(false);
   });
@@ -200,7 +200,7 @@ describe("topics", () => {
       { "cleanup.policy": "delete", "retention.ms": String(90 * 24 * 3600 * 1000) },
     ],
   ] as const)(
-    "%s has 12 partitions and keeps its records as designed (rule EVENT-1)",
+    "%s has 12 partitions and the specified retention (rule EVENT-1)",
     (topic, config) => {
       expect(events.topicSettings[topic]).toEqual({ partitions: 12, config });
     },

@@ -6,7 +6,7 @@ import { Instant } from "./instant.ts";
 import { LinkTexts } from "./link-texts.ts";
 import { Amount } from "./money.ts";
 
-/** The topics, each an aggregate with a major version; the record key is the thing's id. */
+/** The topics, one per aggregate and major version. The record key is the aggregate's id. */
 export const topics = {
   accounts: "accounts.v1",
   ownerImages: "owner-images.v1",
@@ -16,20 +16,26 @@ export const topics = {
 } as const;
 export type Topic = (typeof topics)[keyof typeof topics];
 
-/** How a topic keeps its records. Its partitions never change: that would move keys. */
+/**
+ * The retention of each topic. The partition count never changes, because that would move keys to
+ * other partitions.
+ */
 export const topicSettings: Record<Topic, { partitions: number; config: Record<string, string> }> =
   {
     [topics.accounts]: createCompactedTopicSettings(),
     [topics.ownerImages]: createCompactedTopicSettings(),
     [topics.paymentLinks]: createCompactedTopicSettings(),
     [topics.settlements]: createRetainedTopicSettings(90),
-    // A stream; what is kept is auth-keys' table.
+    // A stream. auth-keys stores the events permanently in its own table.
     [topics.audit]: createRetainedTopicSettings(90),
   };
 
 type TopicUsage = { produces: readonly Topic[]; consumes: readonly Topic[] };
 
-/** Which topics each service writes and hears. Whoever hears one writes its dead letters as well. */
+/**
+ * The topics that each service produces and consumes. A consumer of a topic also writes the topic's
+ * dead letters.
+ */
 export const topicUsage = {
   "auth-keys": {
     produces: [topics.accounts, topics.ownerImages, topics.audit],
@@ -54,7 +60,7 @@ export const paymentStatuses = ["processing", "settled", "failed"] as const;
 export const PaymentStatus = z.enum(paymentStatuses);
 export type PaymentStatus = z.output<typeof PaymentStatus>;
 
-/** A payment as it stands in a link's event and in a webhook's `data.transaction` (rule HOOK-9). */
+/** A payment in a link's event and in a webhook's `data.transaction` (rule HOOK-9). */
 export const LinkTransaction = z.object({
   id: Id,
   status: PaymentStatus,
@@ -67,9 +73,10 @@ export const LinkTransaction = z.object({
 export type LinkTransaction = z.output<typeof LinkTransaction>;
 
 /**
- * A link's whole state after an event. `status` is `inactive` only by deactivation or expiry known at
- * that time: readers judge `expirationDate` by their own clock. `paymentReference` is 16 random bytes
- * in hex, by which a payment on chain names its link; no `/v1` answer carries it.
+ * The full state of a link after an event. `status` is `inactive` only if the link was deactivated
+ * or already expired at that time, so consumers compare `expirationDate` with their own clock.
+ * `paymentReference` is 16 random bytes in hex, by which a payment on chain names its link. No
+ * `/v1` response contains it.
  */
 export const PaymentLinkState = z.object({
   id: Id,
@@ -92,7 +99,10 @@ export type PaymentLinkState = z.output<typeof PaymentLinkState>;
 
 const BlockNumber = z.int().nonnegative();
 
-/** A payment's whole state, as settlement-listener saw it. `source` and `sourceId` name it for ever. */
+/**
+ * The full state of a payment, as settlement-listener observed it. `source` and `sourceId` identify
+ * it permanently.
+ */
 export const SettlementState = z.object({
   id: Id,
   version: z.int().positive(),
@@ -108,33 +118,40 @@ export const SettlementState = z.object({
   occurredAt: Instant,
   firstSeenAt: Instant,
   /**
-   * When a quorum of the chain's providers had first seen its transaction, waiting or in a block (rule
-   * STATE-15). Missing until then, and for a provider's notice.
+   * When a quorum of the chain's providers had first seen the transaction, unconfirmed or in a
+   * block (rule STATE-15). Missing until then, and for a payment that a provider's notice reported.
    */
   witnessedAt: Instant.optional(),
   /**
-   * Its chain took it away: after it had settled (rule STATE-10), or, on Bitcoin, while it was processing
-   * (rule CHAIN-24). False of one that it has again; a provider's says nothing of it.
+   * Whether the payment was orphaned: after it had settled (rule STATE-10), or, on Bitcoin, while
+   * it was processing (rule CHAIN-24). False once its chain includes it again. Missing for a
+   * payment that a provider reported.
    */
   isOrphaned: z.boolean().optional(),
-  /** The block in which it stood when this was told; null where it stood in none, and of a provider's. */
+  /**
+   * The block that contained the payment when the event was published. Null if no block contained
+   * it, and for a payment that a provider reported.
+   */
   blockNumber: BlockNumber.nullable().optional(),
 });
 export type SettlementState = z.output<typeof SettlementState>;
 
-/** How many blocks on top of its own a payment of such an amount or more needs. */
+/** The number of confirmations that a payment of at least each amount needs. */
 export const ConfirmationsByAmount = z.array(z.object({ from: Amount, blocks: BlockNumber }));
 
-/** How far a chain is, told while payments on it wait to be settled (rule EVENT-9). */
+/** The progress of a chain, published while payments on it wait to be settled (rule EVENT-9). */
 export const ChainAdvance = z.object({
   chainId: z.string(),
   /** The newest block. */
   headBlock: BlockNumber,
   /** The newest block whose payments settle. */
   settledTo: BlockNumber,
-  /** How many blocks the policy wants on top of a payment's own; null where a tag of the chain decides. */
+  /**
+   * The number of confirmations that the policy requires, or null if a block tag of the chain
+   * decides.
+   */
   neededBlocks: BlockNumber.nullable(),
-  /** Where larger amounts need more than that (Bitcoin). */
+  /** Higher confirmation counts for larger amounts (Bitcoin). */
   neededByAmount: ConfirmationsByAmount.optional(),
   at: Instant,
 });
@@ -145,8 +162,9 @@ export const DepositStatus = z.enum(depositStatuses);
 export type DepositStatus = z.output<typeof DepositStatus>;
 
 /**
- * The whole state of a deposit: a transfer to an owner's address that names no link. `orphaned` says
- * that its chain took it away; one that had settled may come back (rule CHAIN-20).
+ * The full state of a deposit: a transfer to an owner's address that names no link. `orphaned`
+ * means that its chain dropped it. A deposit that had settled can return to the chain (rule
+ * CHAIN-20).
  */
 export const DepositState = z.object({
   id: Id,
@@ -156,7 +174,7 @@ export const DepositState = z.object({
   tokenAddress: z.string(),
   chainId: z.string(),
   destinationAddress: z.string(),
-  /** Who sent it, as the token tells; null where the chain tells of nobody. */
+  /** The sender that the token's transfer reports, or null if the chain reports none. */
   payer: z.string().nullable(),
   sourceTransaction: z.string(),
   occurredAt: Instant,
@@ -165,15 +183,15 @@ export const DepositState = z.object({
 export type DepositState = z.output<typeof DepositState>;
 
 /**
- * Addresses of Bitcoin that the next links on one key will have. They are watched from now on, so that
- * it is known which money is older than its link (rule CHAIN-28).
+ * Bitcoin addresses that the next links on a key will use. They are watched in advance, which makes
+ * it possible to tell money that is older than its link (rule CHAIN-28).
  */
 export const ReservedAddresses = z.object({
   chainId: z.string(),
   addresses: z.array(z.string()).min(1),
 });
 
-/** One kind of event: where it goes, what it is called, and the shape of its data. */
+/** A type of event: its topic, its name and the schema of its data. */
 export type EventType<Data extends z.ZodType = z.ZodType> = {
   readonly topic: Topic;
   readonly type: string;
@@ -189,7 +207,7 @@ const LinkPaymentEvent = z.object({ link: PaymentLinkState, transaction: LinkTra
 export const accountUpdated = defineEventType(topics.accounts, "account.updated", Account);
 export const accountSnapshot = defineEventType(topics.accounts, "account.snapshot", Account);
 
-/** An account's images, without anything else of the account (rule EVENT-10). */
+/** An account's images, without the account's other fields (rule EVENT-10). */
 export const OwnerImages = Account.pick({
   id: true,
   version: true,

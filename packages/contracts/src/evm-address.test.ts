@@ -14,17 +14,17 @@ const vectors = [
 ];
 
 describe("EIP-55", () => {
-  test.each(vectors)("writes %s from any case, and accepts it (rule API-24)", (address) => {
+  test.each(vectors)("converts any casing to %s and accepts it (rule API-24)", (address) => {
     expect(toEip55(address.toLowerCase())).toBe(address);
     expect(toEip55(`0x${address.slice(2).toUpperCase()}`)).toBe(address);
     expect(hasValidEip55(address)).toBe(true);
   });
 
-  test("refuses a mixed-case address with one letter in the wrong case", () => {
+  test("rejects a mixed-case address with one letter in the wrong case", () => {
     expect(hasValidEip55("0x5aaeb6053F3E94C9b9A09f33669435E7Ef1BeAed")).toBe(false);
   });
 
-  test("accepts an address in one case, which carries no checksum", () => {
+  test("accepts an address in a single case, which has no checksum", () => {
     expect(hasValidEip55("0x5aaeb6053f3e94c9b9a09f33669435e7ef1beaed")).toBe(true);
     expect(hasValidEip55("0x5AAEB6053F3E94C9B9A09F33669435E7EF1BEAED")).toBe(true);
   });
@@ -42,12 +42,12 @@ describe("isEvmAddress", () => {
     [`0x${digits.slice(1)}`, false],
     [`0x${digits.slice(1)}g`, false],
     [`0x${digits}\n`, false],
-  ])("%j: %s", (text, isAddress) => {
+  ])("given %j, returns %s", (text, isAddress) => {
     expect(isEvmAddress(text)).toBe(isAddress);
   });
 });
 
-test("keccak256Hex is Keccak-256 and not SHA3-256, with or without 0x", () => {
+test("keccak256Hex computes Keccak-256 rather than SHA3-256, with or without 0x", () => {
   const emptyHash = "0xc5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470";
   expect(keccak256Hex("0x")).toBe(emptyHash);
   expect(keccak256Hex("")).toBe(emptyHash);

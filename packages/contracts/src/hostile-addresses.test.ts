@@ -12,7 +12,7 @@ import { type ExpectedDifference, findUnexplained, corruptText } from "./testing
 const { warn } = console;
 beforeAll(() => {
   initEccLib(ecc);
-  // bitcoinjs warns of each later witness version that it takes.
+  // bitcoinjs logs a warning for each later witness version that it accepts.
   console.warn = () => undefined;
 });
 afterAll(() => {
@@ -23,7 +23,10 @@ const base58check = createBase58check(sha256);
 const filled = (length: number, value = 7): Uint8Array => new Uint8Array(length).fill(value);
 const range = (length: number): number[] => Array.from({ length }, (_, index) => index);
 
-/** Right checksums over what is no address: every version, every length, another checksum. */
+/**
+ * Valid checksums over texts that are not addresses: every version, every length, and another
+ * checksum.
+ */
 const base58checkForms = (version: number, bodies: readonly Uint8Array[]): [string, string][] => [
   ...range(256)
     .filter((otherVersion) => otherVersion !== version)
@@ -47,7 +50,10 @@ const base58checkForms = (version: number, bodies: readonly Uint8Array[]): [stri
 const withSingleSha256 = (bytes: Uint8Array): Uint8Array =>
   Uint8Array.of(...bytes, ...sha256(bytes).subarray(0, 4));
 
-/** Every version of a witness with lengths around the right ones, in both codes and of strange networks. */
+/**
+ * Every witness version with lengths around the valid ones, in both encodings and with foreign
+ * network prefixes.
+ */
 const segwitForms = (networkPrefix: string): [string, string][] =>
   [networkPrefix, "bc", "tb", "bcrt", "ltc", "BC", ""].flatMap((prefix) =>
     range(18).flatMap((version) =>
@@ -183,7 +189,7 @@ const addressFamilies: readonly AddressFamily[] = [
   },
 ];
 
-describe("hostile addresses have the verdict of the family's own library", () => {
+describe("parseAddress agrees with the family's own library on hostile addresses", () => {
   test.each(addressFamilies)(
     "$name",
     ({ chain, validAddress, extraTexts, isAcceptedByLibrary, differences }) => {

@@ -15,7 +15,9 @@ const account = bip32.fromSeed(new Uint8Array(32).fill(7)).derivePath("m/84'/0'/
 const xpub = account.neutered().toBase58();
 const range = (length: number): number[] => Array.from({ length }, (_, index) => index);
 
-/** A key with some of its 78 bytes written over (BIP-32: version 0, depth 4, index 9, point 45). */
+/**
+ * Overwrites some of a key's 78 bytes (BIP-32: version at 0, depth at 4, index at 9, point at 45).
+ */
 const withBytes = (offset: number, bytes: readonly number[], key = xpub): string => {
   const keyBytes = base58check.decode(key);
   keyBytes.set(bytes, offset);
@@ -24,7 +26,7 @@ const withBytes = (offset: number, bytes: readonly number[], key = xpub): string
 const withVersion = (hex: string, key = xpub): string =>
   withBytes(0, [...Buffer.from(hex, "hex")], key);
 
-/** Public versions of one signer's keys on the main network (BIP-32, SLIP-132). */
+/** Public versions of single-signature keys on the main network (BIP-32, SLIP-132). */
 const mainVersions = [0x04_88_b2_1e, 0x04_9d_7c_b2, 0x04_b2_47_46];
 
 const keyForms: readonly [string, string][] = [
@@ -81,7 +83,10 @@ const keyForms: readonly [string, string][] = [
   ],
 ];
 
-/** bip32 takes it as the public key of an account (BIP-44: the third step, hardened). */
+/**
+ * Returns whether bip32 accepts the text as the public key of an account (BIP-44: the third level,
+ * hardened).
+ */
 const isAccountKey = (text: string): boolean =>
   mainVersions.some((versionNumber) => {
     try {
@@ -95,7 +100,7 @@ const isAccountKey = (text: string): boolean =>
 
 const isAcceptedByUs = (text: string): boolean => "descriptor" in parseBitcoinKey("bitcoin", text);
 
-describe("hostile extended keys have the verdict of bip32", () => {
+describe("parseBitcoinKey agrees with bip32 on hostile extended keys", () => {
   test.each([
     ["xpub", xpub],
     ["ypub", withVersion("049d7cb2")],
@@ -176,7 +181,7 @@ const invalidOrigins = [
   "[d34db33f /84h/0h/0h]",
 ];
 const withChecksum = (body: string): string => `${body}#${computeDescriptorChecksum(body)}`;
-/** With its right checksum, so that it is refused for what it says. */
+/** Each descriptor has a valid checksum, so that only its content can cause the rejection. */
 const descriptorForms: readonly [string, string][] = [
   ...invalidKinds.map((kind): [string, string] => [`kind: ${kind}`, `${kind}(${xpub}/0/*)`]),
   ...invalidPaths.map((pathSuffix): [string, string] => [
@@ -190,7 +195,7 @@ const descriptorForms: readonly [string, string][] = [
   ...keyForms.map(([name, key]): [string, string] => [`key of ${name}`, `wpkh(${key}/0/*)`]),
 ].map(([name, body]) => [name, withChecksum(body)]);
 
-/** No library of ours reads descriptors: what is not in these rows has to be refused. */
+/** No available library parses descriptors. Every text that is not in these rows must be rejected. */
 const expectedDescriptorDifferences: readonly ExpectedDifference[] = [
   {
     appliesTo: /^length: without the last 9$/,
@@ -206,7 +211,7 @@ const expectedDescriptorDifferences: readonly ExpectedDifference[] = [
 ];
 
 describe("hostile descriptors", () => {
-  test("are refused, whatever is wrong with them", () => {
+  test("are rejected for every kind of fault", () => {
     const validText = withChecksum(`wpkh(${path}${xpub}/0/*)`);
     expect(isAcceptedByUs(validText)).toBe(true);
     const texts = new Map([

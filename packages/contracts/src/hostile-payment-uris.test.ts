@@ -14,7 +14,8 @@ import {
   corruptText,
 } from "./testing/hostile-texts.ts";
 
-// No page of ours has a URI of EIP-681: it cannot carry a reference, so a QR code of an EVM link is its page's.
+// No page contains an EIP-681 URI, because it cannot carry a reference. The QR code of an EVM link
+// is its page's URL.
 
 const recipient = "9WzDXwBbmkg8ZTbNMqUxvQRAyrZzDsGYdLVL9zYtAWWM";
 const splToken = "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v";
@@ -39,7 +40,7 @@ const exponents = [
 ];
 const signs = ["", "+", "-", "--", "+-", "\u2212", "\uFF0B"];
 
-/** Amounts as nobody should type them. */
+/** Amounts in unusual or invalid notations. */
 const amounts: HostileTexts = new Map([
   ...corruptText(validAmount),
   ...signs.flatMap((sign) =>
@@ -85,13 +86,19 @@ const amounts: HostileTexts = new Map([
   ].map((text): [string, string] => [`notation: ${text}`, text]),
 ]);
 
-/** Texts as strangers put them into a link: what is written of them has to arrive as it was, and nothing besides. */
+/**
+ * Texts that attackers put into a link. The wallet must receive exactly the given text and nothing
+ * more.
+ */
 const texts: HostileTexts = new Map([
   ...corruptText("Alice's Shop & Café #7"),
   ...corruptText("amount=0&reference=x"),
 ]);
 
-/** What is typed as the amount of a link, and can be paid in a token of so many places. */
+/**
+ * Parses the amount of a link as a user entered it. Returns undefined if a token with so many
+ * decimals cannot pay it.
+ */
 const parseAmount = (input: string, decimals: number): Decimal | undefined => {
   const amount = parseDecimal(input);
   if (typeof amount === "string" || !amount.isPositive() || amount.isZero()) return undefined;
@@ -113,7 +120,7 @@ const tooManyDigits: ExpectedDifference = {
   reason: "No uint256 holds it (rule API-14); nobody owns as much.",
 };
 
-describe("a request of BIP-21", () => {
+describe("a BIP-21 request", () => {
   const expectedDifferences: readonly ExpectedDifference[] = [
     tooManyDecimals(8),
     tooManyDigits,
@@ -125,7 +132,7 @@ describe("a request of BIP-21", () => {
   ];
   const isAcceptedByLibrary = (amount: string): boolean => {
     try {
-      // Its types want a number; a text is what a page has.
+      // Its types require a number, but a page has a text.
       encodeBip21(address, { amount: amount as never });
       return Number(amount) > 0;
     } catch {
@@ -133,7 +140,7 @@ describe("a request of BIP-21", () => {
     }
   };
 
-  test("has an amount wherever bitcoinjs' library takes it, but for what is told here", () => {
+  test("has an amount whenever bitcoinjs' library accepts it, apart from the listed differences", () => {
     const isAcceptedByUs = (input: string): boolean => parseAmount(input, 8) !== undefined;
     const report = findUnexplained(amounts, expectedDifferences, {
       ours: isAcceptedByUs,
@@ -143,7 +150,7 @@ describe("a request of BIP-21", () => {
     expect(report.rejectedCount).toBeGreaterThanOrEqual(200);
   });
 
-  test("is read by that library as it was meant, of all hostile amounts that are taken and all hostile texts", () => {
+  test("delivers every accepted hostile amount and every hostile text unchanged to that library", () => {
     for (const input of amounts.values()) {
       const amount = parseAmount(input, 8);
       if (amount === undefined) continue;
@@ -162,8 +169,9 @@ describe("a request of BIP-21", () => {
 });
 
 /**
- * Reads a transfer request as Solana Pay's specification has it: keys that @solana/kit takes, and an
- * amount without sign and exponent. Its own library needs another major version of that kit.
+ * Parses a transfer request according to the Solana Pay specification: keys that @solana/kit
+ * accepts, and an amount without sign and exponent. Solana Pay's own library needs another major
+ * version of that kit.
  */
 const parseTransferRequest = (uri: string) => {
   const url = new URL(uri);
@@ -184,7 +192,7 @@ const parseTransferRequest = (uri: string) => {
   };
 };
 
-describe("a transfer request of Solana Pay", () => {
+describe("a Solana Pay transfer request", () => {
   const decimals = 6;
   const expectedDifferences: readonly ExpectedDifference[] = [
     tooManyDecimals(decimals),
@@ -211,7 +219,7 @@ describe("a transfer request of Solana Pay", () => {
     }
   };
 
-  test("has an amount wherever its specification takes it, but for what is told here", () => {
+  test("has an amount whenever the specification accepts it, apart from the listed differences", () => {
     const isAcceptedByUs = (input: string): boolean => parseAmount(input, decimals) !== undefined;
     const report = findUnexplained(amounts, expectedDifferences, {
       ours: isAcceptedByUs,
@@ -221,7 +229,7 @@ describe("a transfer request of Solana Pay", () => {
     expect(report.rejectedCount).toBeGreaterThanOrEqual(200);
   });
 
-  test("is read as it was meant, of all hostile amounts that are taken and all hostile texts", () => {
+  test("delivers every accepted hostile amount and every hostile text unchanged", () => {
     for (const input of amounts.values()) {
       const amount = parseAmount(input, decimals);
       if (amount === undefined) continue;
@@ -261,8 +269,8 @@ describe("a transfer request of Solana Pay", () => {
   });
 });
 
-describe("a transaction request of Solana Pay", () => {
-  /** A path that is no key is the address to ask; an encoded one is decoded whole. */
+describe("a Solana Pay transaction request", () => {
+  /** A path that is not a key is the URL to request. An encoded path is decoded as a whole. */
   const parseRequestUrl = (uri: string): URL => {
     const path = uri.slice("solana:".length);
     const requestUrl = new URL(
@@ -272,7 +280,7 @@ describe("a transaction request of Solana Pay", () => {
     return requestUrl;
   };
 
-  test("asks the very address it was written of, over https, or is not written, in hundreds of hostile ones", () => {
+  test("requests exactly the given https URL or is rejected, for hundreds of hostile URLs", () => {
     const hostileUrls = new Set([
       ...corruptText("https://pay.example/checkout/solana/plink_1").values(),
       ...corruptText("https://pay.example/x?amount=1&y=%20#z").values(),

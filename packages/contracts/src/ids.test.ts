@@ -15,28 +15,25 @@ describe("newId", () => {
     "idn",
     "pky",
     "aud",
-  ] as const)(
-    "makes a %s id that carries its kind and is known again by it (rule API-24)",
-    (prefix) => {
-      const id = newId(prefix);
-      expect(id).toMatch(new RegExp(`^${prefix}_[0-7][0-9a-hjkmnp-tv-z]{25}$`));
-      expect(isId(prefix, id)).toBe(true);
-      expect(Id.safeParse(id).success).toBe(true);
-    },
-  );
+  ] as const)("creates a %s id that isId recognizes by its prefix (rule API-24)", (prefix) => {
+    const id = newId(prefix);
+    expect(id).toMatch(new RegExp(`^${prefix}_[0-7][0-9a-hjkmnp-tv-z]{25}$`));
+    expect(isId(prefix, id)).toBe(true);
+    expect(Id.safeParse(id).success).toBe(true);
+  });
 
-  test("never makes one twice, and a later millisecond sorts later", async () => {
+  test("never returns the same id twice, and a later millisecond sorts later", async () => {
     const ids = Array.from({ length: 10_000 }, () => newId("plink"));
     expect(new Set(ids).size).toBe(ids.length);
     const startedAt = Date.now();
-    // oxlint-disable-next-line reliability/no-fixed-wait -- the next millisecond is what is tested
+    // oxlint-disable-next-line reliability/no-fixed-wait -- this test needs the next millisecond
     while (Date.now() === startedAt) await Promise.resolve();
     expect(newId("plink") > (ids[0] ?? "")).toBe(true);
   });
 });
 
 describe("idToUuid", () => {
-  test("is the UUID of which the id was made, and refuses what is no id", () => {
+  test("returns the UUID of an id and rejects a text that is not an id", () => {
     const uuid = "0193a4b8-2f00-7abc-8def-0123456789ab";
     expect(idToUuid(uuidToId("aud", uuid))).toBe(uuid);
     expect(() => idToUuid("aud_8zzzzzzzzzzzzzzzzzzzzzzzzz")).toThrow();
@@ -45,13 +42,13 @@ describe("idToUuid", () => {
 });
 
 describe("createDeterministicId", () => {
-  test("is the same for the same names, for ever (rule API-24)", () => {
+  test("always returns the same id for the same names (rule API-24)", () => {
     const id = createDeterministicId("tx", ["evm:8453", "0xab:plink_1:0", "plink_1"]);
     expect(id).toBe("tx_3es6cj0xmjh8v95z30ce30x174");
     expect(isId("tx", id)).toBe(true);
   });
 
-  test("is another for every other division, order or number of names, and valid for each", () => {
+  test("returns a different valid id for every other division, order or number of names", () => {
     const namePartsList = [
       ["ab", "c"],
       ["a", "bc"],
@@ -74,7 +71,7 @@ describe("createDeterministicId", () => {
 });
 
 describe("uuidToId", () => {
-  test("keeps to the published example of TypeID 0.3", () => {
+  test("matches the published example of TypeID 0.3", () => {
     const id = uuidToId("aud", "0188bac7-4afa-78aa-bc3b-bd1eef28d881");
     expect(id).toBe("aud_01h2xcejqtf2nbrexx3vqjhp41");
     expect(isId("aud", id)).toBe(true);
@@ -84,18 +81,18 @@ describe("uuidToId", () => {
 describe("isId", () => {
   const id = newId("plink");
   test.each([
-    ["another kind", id.replace("plink", "user")],
-    ["a kind that there is not, as long as ours", id.replace("plink", "plonk")],
+    ["another prefix", id.replace("plink", "user")],
+    ["an unknown prefix of the same length", id.replace("plink", "plonk")],
     ["no prefix", id.slice("plink_".length)],
-    ["one character less", id.slice(0, -1)],
-    ["one character more", `${id}0`],
+    ["one character removed", id.slice(0, -1)],
+    ["one character added", `${id}0`],
     ["upper case", id.toUpperCase()],
-    ["a letter that the alphabet leaves out", `${id.slice(0, -1)}u`],
+    ["a letter outside the alphabet", `${id.slice(0, -1)}u`],
     ["more than 128 bits", `plink_8${id.slice("plink_".length + 1)}`],
-    ["a blank", ` ${id.slice(0, -1)}`],
-    ["a newline at the end", `${id.slice(0, -1)}\n`],
+    ["a leading space", ` ${id.slice(0, -1)}`],
+    ["a trailing newline", `${id.slice(0, -1)}\n`],
     ["nothing", ""],
-  ])("refuses %s", (_name, text) => {
+  ])("rejects %s", (_name, text) => {
     expect(isId("plink", text)).toBe(false);
   });
 });

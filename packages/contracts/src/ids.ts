@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { fromString, fromUUID, fromUUIDBytes, toUUID, typeidUnboxed } from "typeid-js";
 import * as z from "zod";
 
-/** The kinds of thing that have an id of ours. The prefix says which kind it is. */
+/** The kinds of objects with a TypeID. The prefix names the kind. */
 export type IdPrefix =
   | "user"
   | "plink"
@@ -19,13 +19,15 @@ export type IdPrefix =
   | "pky"
   | "aud";
 
-/** Makes a TypeID: type-prefixed, sortable by time, 74 random bits (TypeID 0.3, RFC 9562 UUIDv7). */
+/**
+ * Creates a TypeID with a type prefix, sortable by time, with 74 random bits (TypeID 0.3, RFC 9562
+ * UUIDv7).
+ */
 export const newId = (prefix: IdPrefix): string => typeidUnboxed(prefix);
 
 /**
- * The id of a thing that is known by names: the same for the same names, wherever and however often it
- * is made. Who lacks one of them cannot guess it (122 bits of SHA-256 as a UUIDv8 of RFC 9562). It says
- * nothing of time.
+ * Derives an id from names. The same names always give the same id. Without all of the names, the
+ * id cannot be guessed (122 bits of SHA-256 as a UUIDv8 of RFC 9562). It contains no time.
  */
 export const createDeterministicId = (prefix: IdPrefix, nameParts: readonly string[]): string => {
   const bytes = createHash("sha256").update(JSON.stringify(nameParts)).digest().subarray(0, 16);
@@ -34,17 +36,17 @@ export const createDeterministicId = (prefix: IdPrefix, nameParts: readonly stri
   return fromUUIDBytes(prefix, bytes);
 };
 
-/** The id of a thing to which the database gave a UUID. */
+/** Converts a UUID from the database to an id. */
 export const uuidToId = (prefix: IdPrefix, uuid: string): string => fromUUID(uuid, prefix);
 
-/** The UUID behind an id, as the database keeps it. */
+/** Returns the UUID of an id, as the database stores it. */
 export const idToUuid = (id: string): string => toUUID(fromString(id));
 
-/** Whether a text has the shape of an id of that kind; costs no look-up. */
+/** Returns whether a text has the format of an id with that prefix. Needs no database lookup. */
 export const isId = (prefix: IdPrefix, text: string): boolean =>
   text.length === prefix.length + 27 && text.startsWith(`${prefix}_`) && idSuffixPattern.test(text);
 
 const idSuffixPattern = /_[0-7][0-9a-hjkmnp-tv-z]{25}$/;
 
-/** An id on the wire. */
+/** The schema of an id in responses and events. */
 export const Id = z.string().min(1).max(64);

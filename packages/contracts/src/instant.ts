@@ -1,6 +1,6 @@
 import * as z from "zod";
 
-/** An instant between our own services: ISO 8601 in UTC on the wire, a Date in memory. */
+/** An instant as services exchange it: ISO 8601 in UTC on the wire, a Date in memory. */
 export const Instant = z.codec(z.iso.datetime(), z.date(), {
   decode: (text) => new Date(text),
   encode: (instant) => instant.toISOString(),
@@ -9,13 +9,14 @@ export const Instant = z.codec(z.iso.datetime(), z.date(), {
 const isoPattern =
   /^(\d{4})-(\d{2})-(\d{2})(?:[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d+))?)?([Zz]|[+-]\d{2}:?\d{2})?)?$/;
 
-// Beyond these years ISO 8601 needs a sign and six digits, which our own events do not carry.
+// Other years need a sign and six digits in ISO 8601, which events do not support.
 const earliestMs = Date.parse("0001-01-01T00:00:00Z");
 const latestMs = Date.parse("9999-12-31T23:59:59.999Z");
 
 /**
- * Reads a stranger's ISO 8601 date-time (rule API-15). Answers undefined for anything else: an
- * impossible calendar day, 24:00, a leap second, or a year outside 0001 to 9999 in UTC.
+ * Parses an ISO 8601 date-time from untrusted input (rule API-15). Returns undefined for anything
+ * else, including an impossible calendar day, 24:00, a leap second, or a year outside 0001 to 9999
+ * in UTC.
  */
 export const parseInstant = (text: string): Date | undefined => {
   const match = isoPattern.exec(text);

@@ -4,8 +4,8 @@ import { Id } from "./ids.ts";
 import { Instant } from "./instant.ts";
 
 /**
- * The services that a signed-in person calls. Each receives a session token of its own, which only this
- * service's question can look up (rule CALLER-40).
+ * The services that a signed-in user calls. Each receives its own session token, which only that
+ * service's introspection request can look up (rule CALLER-40).
  */
 export const sessionServices = ["auth-keys", "links-api", "webhook-dispatcher"] as const;
 export type SessionService = (typeof sessionServices)[number];
@@ -14,9 +14,9 @@ export type SessionService = (typeof sessionServices)[number];
 const addressCharsMax = 64;
 
 /**
- * What services ask auth-keys: who is behind this credential, told by its SHA-256 in hex. `address`
- * is from where a key is used. `service` is the service that received a session's token; auth-keys if not
- * given.
+ * The request to auth-keys that identifies the owner of a credential by the credential's SHA-256 in
+ * hex. `address` is the source address of an API key's caller. `service` is the service that
+ * received a session token, and defaults to auth-keys.
  */
 export const IntrospectionRequest = z.object({
   kind: z.enum(["api-key", "session"]),
@@ -27,9 +27,9 @@ export const IntrospectionRequest = z.object({
 export type IntrospectionRequest = z.output<typeof IntrospectionRequest>;
 
 /**
- * What auth-keys answers. `found: false` means unknown, revoked or deactivated. An expired
- * credential is still found: each service judges `expiresAt` by its own clock, at every use.
- * `bucketId` names the rate bucket: keys rotated from one another share one.
+ * The response of auth-keys. `found: false` means unknown, revoked or deactivated. An expired
+ * credential is still found, because each service compares `expiresAt` with its own clock at every
+ * use. `bucketId` names the rate limit bucket. A rotated key shares its predecessor's bucket.
  */
 export const IntrospectionResponse = z.discriminatedUnion("found", [
   z.object({ found: z.literal(false) }),
@@ -41,14 +41,14 @@ export const IntrospectionResponse = z.discriminatedUnion("found", [
       bucketId: Id,
       scopes: z.array(z.string()),
       expiresAt: Instant.nullable(),
-      /** From where a key may be used; from anywhere if not given. */
+      /** The source addresses that may use a key. Missing means any address. */
       cidrs: z.array(z.string()).optional(),
-      /** How fast a key may be used, where that is less than the installation grants. */
+      /** The key's own rate limit, if it is lower than the installation's. */
       requestsPerMinute: z.int().positive().optional(),
       burst: z.int().positive().optional(),
-      /** Of a session: how it was begun. */
+      /** For a session: the method of its sign-in. */
       method: z.string().optional(),
-      /** Of a session: when its person last proved to be there, and how they can do so again. */
+      /** For a session: when its user last proved presence, and the methods for a new proof. */
       presence: z.object({ provenAt: Instant, methods: z.array(z.string()) }).optional(),
     }),
   }),

@@ -16,18 +16,18 @@ describe("parseJson", () => {
     "-0",
     "-0.0",
     "9".repeat(400),
-  ])("keeps the number %.30s as it was written", (source) => {
+  ])("preserves the source text of the number %.30s", (source) => {
     expect(getNumberSource(parseJson(source))).toBe(source);
     expect(parseJson(`{"a":[{"b":${source}}]}`)).toEqual({ a: [{ b: new JsonNumber(source) }] });
   });
 
-  test("given a doubled key, keeps the source of the last one", () => {
+  test("given a duplicate key, uses the source of the last one", () => {
     expect(parseJson('{"a":0.10,"a":12345678901234567.123456}')).toEqual({
       a: new JsonNumber("12345678901234567.123456"),
     });
   });
 
-  test("leaves every other value alone", () => {
+  test("leaves every other value unchanged", () => {
     expect(parseJson('{"a":null,"b":true,"c":"1.0","d":[],"e":{}}')).toEqual({
       a: null,
       b: true,
@@ -65,8 +65,8 @@ describe("parseJson", () => {
   test.each([
     ["lists", "[".repeat(32_000) + "]".repeat(32_000)],
     ["objects", `${'{"a":'.repeat(12_000)}1${"}".repeat(12_000)}`],
-    ["lists that never end", "[".repeat(65_000)],
-  ])("given 64 kB of nested %s, throws SyntaxError and lives", (_name, text) => {
+    ["unclosed lists", "[".repeat(65_000)],
+  ])("given 64 kB of nested %s, throws SyntaxError and keeps running", (_name, text) => {
     expect(() => parseJson(text)).toThrow(SyntaxError);
   });
 });

@@ -1,4 +1,4 @@
-/** A JSON number as it was written, so that no amount ever passes through a binary float. */
+/** A JSON number as its source text. As a result, no amount ever passes through a binary float. */
 export class JsonNumber {
   readonly source: string;
   constructor(source: string) {
@@ -9,7 +9,7 @@ export class JsonNumber {
 type ReviverContext = { source?: string };
 
 /**
- * Parses JSON and keeps each number's own source text as a {@link JsonNumber}. Throws SyntaxError
+ * Parses JSON and preserves each number's source text as a {@link JsonNumber}. Throws SyntaxError
  * if the text is not JSON, or is nested deeper than the stack allows.
  */
 export const parseJson = (text: string): unknown => {

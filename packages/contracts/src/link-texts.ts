@@ -1,12 +1,12 @@
 import * as z from "zod";
 import { nullable, text } from "./validation.ts";
 
-/** What an owner may write on a link, as an order brings it (rule API-3). */
+/** The texts that an owner may add to a link, as fields of the request body (rule API-3). */
 export const linkTextsBody = {
   description: nullable(text({ lengthMax: 500 })).describe("What the payer sees."),
 };
 
-/** What an owner wrote on a link, as it is kept, and told in lists, events and webhooks. */
+/** The texts of a link, as stored and as contained in lists, events and webhooks. */
 export const LinkTexts = z.object({
   description: z.string().nullable().meta({ description: "What the payer sees." }),
 });
@@ -14,7 +14,7 @@ export type LinkTexts = z.output<typeof LinkTexts>;
 
 type PartialLinkTexts = { [Name in keyof LinkTexts]?: LinkTexts[Name] | undefined };
 
-/** Takes the texts of an order or a link, null where there are none. */
+/** Returns the texts of a request or a link. A missing text becomes null. */
 export const pickLinkTexts = ({ description = null }: PartialLinkTexts): LinkTexts => ({
   description,
 });

@@ -37,7 +37,7 @@ describe("parseDecimal", () => {
     ["1e0000000000000003", "1000"],
     ["-0", "0"],
     ["0e5", "0"],
-  ])("reads %j as %s", (text, amount) => {
+  ])("parses %j as %s", (text, amount) => {
     expect(parseAndFormat(text)).toBe(amount);
   });
 
@@ -61,12 +61,12 @@ describe("parseDecimal", () => {
     "5\0",
     "∞",
     "ten",
-  ])("refuses %j, which is no decimal", (text) => {
+  ])("rejects %j, which is not a decimal", (text) => {
     expect(parseAndFormat(text)).toBe("decimal_parsing");
   });
 
   test.each(["NaN", "nan", "sNaN", "-sNaN", "NaN123", "inf", "-Infinity", "+INF"])(
-    "refuses %s, which is not finite",
+    "rejects %s, which is not finite",
     (text) => {
       expect(parseAndFormat(text)).toBe("finite_number");
     },
@@ -75,14 +75,18 @@ describe("parseDecimal", () => {
   test.each([
     ["78 digits", "9".repeat(78), true],
     ["79 digits", "9".repeat(79), false],
-    ["78 digits after the point", `0.${"9".repeat(78)}`, true],
-    ["79 digits around the point", `9.${"9".repeat(78)}`, false],
+    ["78 digits after the decimal point", `0.${"9".repeat(78)}`, true],
+    ["79 digits around the decimal point", `9.${"9".repeat(78)}`, false],
     ["a one and 77 zeros", "1e77", true],
     ["a one and 78 zeros", "1e78", false],
-    ["100 places", "1e-100", true],
-    ["101 places", "1e-101", false],
-    ["zeros that are not significant", `${"0".repeat(500)}1.${"0".repeat(500)}`, true],
-  ])("given %s, holds the limit of 78 digits (rule API-14)", (_name, text, isAccepted) => {
+    ["100 decimal places", "1e-100", true],
+    ["101 decimal places", "1e-101", false],
+    [
+      "leading and trailing zeros that are not significant",
+      `${"0".repeat(500)}1.${"0".repeat(500)}`,
+      true,
+    ],
+  ])("given %s, applies the limit of 78 digits (rule API-14)", (_name, text, isAccepted) => {
     expect(parseAndFormat(text) !== "decimal_max_digits").toBe(isAccepted);
   });
 
@@ -93,7 +97,7 @@ describe("parseDecimal", () => {
     "1e-9999999999999999999",
     "0e99999999999",
     `1e${"9".repeat(60_000)}`,
-  ])("refuses an absurd exponent at once: %.30s (rule API-14)", (text) => {
+  ])("rejects an absurd exponent immediately: %.30s (rule API-14)", (text) => {
     const cpuMs = measureCpuMs(() => expect(parseAndFormat(text)).toBe("decimal_max_digits"));
     expect(cpuMs).toBeLessThan(500);
   });
@@ -101,18 +105,18 @@ describe("parseDecimal", () => {
   test.each([
     ["digits", "9".repeat(60_000)],
     ["digits that end in a letter", `${"9".repeat(60_000)}x`],
-    ["digits around a point", `${"9".repeat(30_000)}.${"9".repeat(30_000)}x`],
+    ["digits around a decimal point", `${"9".repeat(30_000)}.${"9".repeat(30_000)}x`],
     ["zeros", `0.${"0".repeat(60_000)}1`],
     ["blanks", `1${" ".repeat(60_000)}x`],
     ["signs", "-".repeat(60_000)],
-  ])("refuses 60 kB of %s at the cost of less than half a second", (_name, text) => {
+  ])("rejects 60 kB of %s in less than half a second of CPU time", (_name, text) => {
     const cpuMs = measureCpuMs(() =>
       expect(["decimal_max_digits", "decimal_parsing"]).toContain(parseAndFormat(text)),
     );
     expect(cpuMs).toBeLessThan(500);
   });
 
-  test("reads every amount that formatAmount writes as the same amount (rule API-12)", () => {
+  test("parses every output of formatAmount as the same amount (rule API-12)", () => {
     const digits = fc.bigInt({ min: 0n, max: 10n ** 78n - 1n });
     fc.assert(
       fc.property(digits, fc.integer({ min: 0, max: 36 }), (baseUnits, decimals) => {
@@ -128,7 +132,7 @@ describe("parseDecimal", () => {
 });
 
 describe("Decimal (rule KEEP-9)", () => {
-  test("never writes an exponent, in a template and in JSON neither (rule API-12)", () => {
+  test("never writes an exponent, neither in a template nor in JSON (rule API-12)", () => {
     const small = new Decimal("1e-18");
     const large = new Decimal("1e77");
     expect(String(small)).toBe("0.000000000000000001");
@@ -142,32 +146,32 @@ describe("Decimal (rule KEEP-9)", () => {
 });
 
 describe("Amount (rule KEEP-9)", () => {
-  test("carries the largest amount and the finest one to another service and back", () => {
+  test("encodes and decodes the largest and the finest amount without change", () => {
     for (const text of ["0", "0.1", "9".repeat(78), `0.${"0".repeat(99)}1`]) {
       expect(z.encode(Amount, z.decode(Amount, text))).toBe(text);
     }
   });
 
   test.each(["", "-1", "+1", "01", "1.", ".5", "1.0", "1e3", " 1", "NaN", "1".repeat(201)])(
-    "refuses %j, which we never write",
+    "rejects %j, which no service writes",
     (text) => {
       expect(Amount.safeDecode(text).success).toBe(false);
     },
   );
 
   test.each([new Decimal(-1), new Decimal(Number.NaN), new Decimal(Infinity)])(
-    "does not write %s",
+    "does not encode %s",
     (amount) => {
       expect(Amount.safeEncode(amount).success).toBe(false);
     },
   );
 
-  test("does not take a float in a Decimal's place", () => {
+  test("does not accept a float instead of a Decimal", () => {
     expect(Amount.safeEncode(0.1 as unknown as Decimal).success).toBe(false);
   });
 });
 
-describe("a token's decimals", () => {
+describe("fitsDecimals and fitsBaseUnits", () => {
   test.each([
     ["0.123456", 6, true],
     ["0.1234567", 6, false],
@@ -176,7 +180,7 @@ describe("a token's decimals", () => {
     ["0.1", 0, false],
     ["1e-18", 18, true],
     ["1e-19", 18, false],
-  ])("%s with %i decimals: fits is %s", (text, decimals, isFitting) => {
+  ])("%s with %i decimals: fitsDecimals returns %s", (text, decimals, isFitting) => {
     expect(fitsDecimals(new Decimal(text), decimals)).toBe(isFitting);
   });
 
@@ -187,7 +191,7 @@ describe("a token's decimals", () => {
     ["1e60", 18, false],
     ["1e59", 18, true],
     ["0.000001", 6, true],
-  ])("%s with %i decimals: fits 78 base-unit digits is %s", (text, decimals, isFitting) => {
+  ])("%s with %i decimals: fitsBaseUnits returns %s", (text, decimals, isFitting) => {
     expect(fitsBaseUnits(new Decimal(text), decimals)).toBe(isFitting);
   });
 });

@@ -2,9 +2,9 @@ import { Decimal as DecimalBase } from "decimal.js";
 import * as z from "zod";
 
 /**
- * The only number type for money. 200 digits hold the sum of any two amounts that the 78-digit rule
- * lets in, and the library's default of 20 would silently lose token amounts. Its text never has an
- * exponent, so that an amount in a template or in JSON is plain too.
+ * The only number type for money. A precision of 200 digits holds the sum of any two accepted
+ * amounts of 78 digits. The library's default of 20 would silently lose token amounts. Its text
+ * never has an exponent, which keeps amounts in templates and in JSON plain.
  */
 export const Decimal = DecimalBase.clone({
   precision: 200,
@@ -18,21 +18,25 @@ export type Decimal = InstanceType<typeof Decimal>;
 const baseUnitDigitsMax = 78;
 
 /**
- * No token has that many places. A finer amount could neither be stored nor carried in an event.
+ * More decimal places than any token has. A finer amount could neither be stored nor published in
+ * an event.
  */
 const decimalPlacesMax = 100;
 
 const exponentDigitsMax = 6;
 const plainAmountPattern = /^(0|[1-9]\d*)(\.\d*[1-9])?$/;
-// There is one way to match each text. With `\d+\.?\d*` a long run of digits would be tried in
-// every split.
+// Each text matches in only one way. With `\d+\.?\d*` the engine would try every split of a long
+// run of digits.
 const decimalPattern = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE]([+-]?\d+))?$/;
 const nonFinitePattern = /^[+-]?(?:s?nan\d*|inf(?:inity)?)$/i;
 
-/** Writes an amount as the wire wants it: plain decimal, no exponent, no trailing zeros. */
+/** Formats an amount for responses and events: a plain decimal without exponent or trailing zeros. */
 export const formatAmount = (amount: Decimal): string => amount.toFixed();
 
-/** An amount between our own services and rows: a plain decimal string on the wire, a Decimal in memory. */
+/**
+ * An amount as services and rows exchange it: a plain decimal string on the wire, a Decimal in
+ * memory.
+ */
 export const Amount = z.codec(
   z.string().max(200).regex(plainAmountPattern),
   z.custom<Decimal>((value) => DecimalBase.isDecimal(value)),
@@ -42,9 +46,9 @@ export const Amount = z.codec(
 export type DecimalErrorCode = "decimal_parsing" | "finite_number" | "decimal_max_digits";
 
 /**
- * Reads a stranger's decimal, as pydantic does: surrounding blanks, a sign and an exponent are
- * allowed. An exponent that no token amount can have is refused before any work proportional to it
- * (rule API-14).
+ * Parses a decimal from untrusted input, as pydantic does: surrounding whitespace, a sign and an
+ * exponent are allowed. Rejects an exponent that no token amount can have before any work
+ * proportional to it (rule API-14).
  */
 export const parseDecimal = (text: string): Decimal | DecimalErrorCode => {
   const trimmed = text.trim();
@@ -61,10 +65,10 @@ export const parseDecimal = (text: string): Decimal | DecimalErrorCode => {
   return isTooLong ? "decimal_max_digits" : value;
 };
 
-/** Whether an amount is a whole number of a token's base units. */
+/** Returns whether an amount is a whole number of a token's base units. */
 export const fitsDecimals = (amount: Decimal, decimals: number): boolean =>
   amount.decimalPlaces() <= decimals;
 
-/** Whether an amount, in base units, fits the 78 digits of an EVM `uint256`. */
+/** Returns whether an amount in base units fits the 78 digits of an EVM `uint256`. */
 export const fitsBaseUnits = (amount: Decimal, decimals: number): boolean =>
   amount.e + 1 + decimals <= baseUnitDigitsMax;

@@ -1,7 +1,7 @@
 import { expect, test } from "@jest/globals";
 import { buildCheckoutPageUrl, buildOwnerImagePath, buildTransactionPageUrl } from "./pages.ts";
 
-test("the pages have the addresses of rules API-9 and API-10", () => {
+test("the pages have the URLs of rules API-9 and API-10", () => {
   expect(buildCheckoutPageUrl("https://pay.example", "alice", "plink_1")).toBe(
     "https://pay.example/@alice/pay/plink_1",
   );
@@ -10,7 +10,7 @@ test("the pages have the addresses of rules API-9 and API-10", () => {
   );
 });
 
-test("an owner's image has an address that says nothing of its URL, and is the same every time", () => {
+test("the path of an owner's image is stable and reveals nothing about its URL", () => {
   const path = buildOwnerImagePath("user_1", "https://img.example/ä.png?who=me");
   expect(path).toMatch(/^\/checkout\/images\/user_1\/[0-9a-f]{32}$/);
   expect(buildOwnerImagePath("user_1", "https://img.example/ä.png?who=me")).toBe(path);

@@ -18,8 +18,8 @@ const getErrorCodes = (schema: z.ZodType, input: unknown): unknown => {
   }
 };
 
-describe("the body of create (rule API-3)", () => {
-  test("reads what is left out as null", () => {
+describe("createLinkBody (rule API-3)", () => {
+  test("parses missing fields as null", () => {
     const { toAmount, ...otherFields } = parseInput(createBody, { toAmount: "25" });
     expect(toAmount.toFixed()).toBe("25");
     expect(otherFields).toEqual({ description: null, maxUsage: null, expirationDate: null });
@@ -46,7 +46,7 @@ describe("the body of create (rule API-3)", () => {
     expect(getErrorCodes(createBody, parseJson(json))).toBe(expectedCodes);
   });
 
-  test("is documented by the schema that checks it", () => {
+  test("is documented by the schema that validates it", () => {
     const { $defs } = z.toJSONSchema(createBody, { io: "input" });
     expect($defs?.["NewPaymentLink"]).toMatchObject({
       required: ["toAmount"],
@@ -62,7 +62,7 @@ describe("the body of create (rule API-3)", () => {
   });
 });
 
-describe("the query of list (rule API-4)", () => {
+describe("ListLinksQuery (rule API-4)", () => {
   test.each([
     [{}, "accepted"],
     [{ status: "inactive", offset: "0", page: "2" }, "accepted"],
@@ -80,7 +80,7 @@ describe("the query of list (rule API-4)", () => {
     expect(getErrorCodes(ListLinksQuery, query)).toBe(expectedCodes);
   });
 
-  test("is documented without null, which a query cannot say", () => {
+  test("is documented without null, which a query cannot express", () => {
     const description = expect.any(String);
     expect(z.toJSONSchema(ListLinksQuery, { io: "input" })["properties"]).toEqual({
       status: { type: "string", enum: ["active", "completed", "inactive"], description },
@@ -90,7 +90,7 @@ describe("the query of list (rule API-4)", () => {
 });
 
 // The fields of rule API-7, in their order.
-describe("the shapes of the answers", () => {
+describe("response shapes", () => {
   const linkFields =
     "id userId toAmount destinationAddress url dateCreated token status description maxUsage " +
     "receivedAmount expirationDate transactionUrl";
@@ -117,18 +117,13 @@ describe("the shapes of the answers", () => {
         "links isMooveUser contact badges",
     ],
     ["RetrievedPaymentLink", shapes.RetrievedPaymentLink, `${linkFields} user`],
-  ] as const)(
-    "%s has every field of its table, each always present",
-    (_name, responseSchema, fields) => {
-      const schema = z.toJSONSchema(responseSchema, { io: "output" });
-      const resolvedSchema =
-        schema.$ref === undefined ? schema : schema.$defs?.[schema.$ref.slice(8)];
-      expect(Object.keys(resolvedSchema?.properties ?? {}).sort()).toEqual(
-        fields.split(" ").sort(),
-      );
-      expect(resolvedSchema?.required?.length).toBe(fields.split(" ").length);
-    },
-  );
+  ] as const)("%s always contains every field of its table", (_name, responseSchema, fields) => {
+    const schema = z.toJSONSchema(responseSchema, { io: "output" });
+    const resolvedSchema =
+      schema.$ref === undefined ? schema : schema.$defs?.[schema.$ref.slice(8)];
+    expect(Object.keys(resolvedSchema?.properties ?? {}).sort()).toEqual(fields.split(" ").sort());
+    expect(resolvedSchema?.required?.length).toBe(fields.split(" ").length);
+  });
 
   test("a page has ten links", () => {
     expect(pageSize).toBe(10);

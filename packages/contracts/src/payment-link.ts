@@ -16,7 +16,7 @@ import {
 
 const int32Max = 2_147_483_647;
 
-/** Links on one page of a list; fixed (rule API-5). */
+/** The fixed number of links on one page of a list (rule API-5). */
 export const pageSize = 10;
 
 /** A chain (rule API-7). */
@@ -55,7 +55,7 @@ export const TokenData = z
   .meta({ id: "TokenData" });
 export type TokenData = z.output<typeof TokenData>;
 
-/** A link as lists have it (rule API-7). */
+/** A link in a list (rule API-7). */
 export const PaymentLinkData = z
   .object({
     id: z.string().meta({ description: "The link's, `plink_…`." }),
@@ -94,7 +94,7 @@ export const PaymentLinkData = z
   .meta({ id: "PaymentLinkData" });
 export type PaymentLinkData = z.output<typeof PaymentLinkData>;
 
-/** What create answers (rule API-2). */
+/** The response of create (rule API-2). */
 export const PaymentLinkCreationData = z
   .object({
     id: z.string().meta({ description: "The link's, `plink_…`." }),
@@ -143,13 +143,16 @@ export const UserData = z
   .meta({ id: "UserData" });
 export type UserData = z.output<typeof UserData>;
 
-/** A link asked for alone, with its owner (rule API-6). */
+/** A single link with its owner (rule API-6). */
 export const RetrievedPaymentLink = PaymentLinkData.extend({ user: UserData }).meta({
   id: "RetrievedPaymentLink",
 });
 export type RetrievedPaymentLink = z.output<typeof RetrievedPaymentLink>;
 
-/** The body of create (rule API-3); its `expirationDate` is held against the clock's now. */
+/**
+ * Returns the request schema of create (rule API-3). It compares `expirationDate` with the given
+ * clock.
+ */
 export const createLinkBody = (now: () => Date) =>
   body({
     toAmount: required(positiveDecimal).meta({
@@ -168,7 +171,7 @@ export const createLinkBody = (now: () => Date) =>
   }).meta({ id: "NewPaymentLink" });
 export type CreateLinkBody = z.output<ReturnType<typeof createLinkBody>>;
 
-/** The query of a page: the offset counts entries of the filtered list (rule API-5). */
+/** The query parameters of a page. The offset counts entries of the filtered list (rule API-5). */
 export const PageQuery = z.object({
   offset: parameter(integer({ min: 0, max: int32Max })).describe(
     "How many entries to pass over: `nextOffset` of the page before; 0 where nothing is said. Things made " +
@@ -176,7 +179,7 @@ export const PageQuery = z.object({
   ),
 });
 
-/** The query of list (rule API-4). */
+/** The query parameters of list (rule API-4). */
 export const ListLinksQuery = z.object({
   status: parameter(oneOf(linkStatuses)).describe("Only such; all where nothing is said."),
   ...PageQuery.shape,

@@ -14,14 +14,14 @@ const reference = "Es9vMFrzaCERmJfrF4H2FYD4KCoNkY11McCe8BenwNYB";
 const address = "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4";
 const amount = new Decimal("0.000001");
 
-/** What a wallet reads: the platform's own parser of URLs. */
+/** Parses a URI with the platform's URL parser, as a wallet does. */
 const parseUri = (uri: string) => {
   const url = new URL(uri);
   const entries = [...url.searchParams.entries()];
   return { scheme: url.protocol, path: url.pathname, hash: url.hash, entries };
 };
 
-/** A stranger's text, as the product lets it in and as it does not. */
+/** Texts from untrusted users, both accepted and rejected ones. */
 const texts = fc.oneof(
   fc.string({ unit: "binary", maxLength: 60 }),
   fc.constantFrom(
@@ -46,7 +46,7 @@ const amounts = fc
     new Decimal(baseUnits.toString()).div(new Decimal(10).pow(decimals)),
   );
 
-describe("a transfer request of Solana Pay", () => {
+describe("a Solana Pay transfer request", () => {
   test("has the fields of its specification, in their order", () => {
     const label = "Alice's Shop";
     const message = "Order 7 & 8";
@@ -74,7 +74,7 @@ describe("a transfer request of Solana Pay", () => {
     ).toBe(`solana:${recipient}?amount=1000&reference=${reference}`);
   });
 
-  test("carries any text and amount through to the wallet, and nothing besides", () => {
+  test("delivers any text and amount to the wallet, and nothing else", () => {
     fc.assert(
       fc.property(texts, texts, amounts, (label, message, amount) => {
         const uri = buildSolanaTransferRequestUrl({
@@ -102,8 +102,8 @@ describe("a transfer request of Solana Pay", () => {
   });
 });
 
-describe("a transaction request of Solana Pay", () => {
-  test("stands as it is without a query, and encoded whole with one", () => {
+describe("a Solana Pay transaction request", () => {
+  test("contains a URL without a query unchanged, and encodes a URL with a query as a whole", () => {
     const url = "https://pay.example/checkout/solana/plink_1";
     expect(buildSolanaTransactionRequestUrl(url)).toBe(`solana:${url}`);
     const encodedUri = buildSolanaTransactionRequestUrl(`${url}?amount=1&x=a%20b`);
@@ -112,22 +112,22 @@ describe("a transaction request of Solana Pay", () => {
   });
 
   test.each(["http://pay.example/x", "javascript:alert(1)", "pay.example", ""])(
-    "goes to https alone, never to %j",
+    "accepts only https URLs, never %j",
     (url) => {
       expect(() => buildSolanaTransactionRequestUrl(url)).toThrow("https");
     },
   );
 });
 
-describe("a request of BIP-21", () => {
-  test("has amount in bitcoins, then the texts", () => {
+describe("a BIP-21 request", () => {
+  test("has the amount in bitcoins, then the texts", () => {
     const label = "Alice & Bob";
     expect(buildBitcoinUri({ address, amount, label, message: "100%" })).toBe(
       `bitcoin:${address}?amount=0.000001&label=Alice%20%26%20Bob&message=100%25`,
     );
   });
 
-  test("carries any text and amount through to the wallet, and nothing besides", () => {
+  test("delivers any text and amount to the wallet, and nothing else", () => {
     fc.assert(
       fc.property(texts, texts, amounts, (label, message, amount) => {
         const uri = buildBitcoinUri({ address, amount, label, message });

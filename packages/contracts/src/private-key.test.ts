@@ -65,16 +65,13 @@ const privateKeyTexts: [string, string][] = [
   ["12 words of Japanese", Array.from({ length: 12 }, () => "あいこくしん").join("\u3000")],
 ];
 
-describe("a private key", () => {
-  test.each(privateKeyTexts)(
-    "is known in the form of %s, and no fault repeats it",
-    (_name, text) => {
-      expect(mayBePrivateKey(text)).toBe(true);
-      expect(parseBitcoinKey("bitcoin", text)).toEqual({ fault: "private_key" });
-    },
-  );
+describe("mayBePrivateKey", () => {
+  test.each(privateKeyTexts)("detects %s, and no error repeats it", (_name, text) => {
+    expect(mayBePrivateKey(text)).toBe(true);
+    expect(parseBitcoinKey("bitcoin", text)).toEqual({ fault: "private_key" });
+  });
 
-  test("is not seen in random public keys and addresses, whatever letters they have", () => {
+  test("does not flag random public keys and addresses", () => {
     const bytes = fc.uint8Array({ minLength: 74, maxLength: 74 });
     fc.assert(
       fc.property(bytes, (randomBytes) => {
@@ -105,7 +102,7 @@ describe("a private key", () => {
     "legal winner thank year wave sausage worth useful legal winner thank",
     "a".repeat(1_000_000),
     "a ".repeat(1_000_000),
-  ])("is not seen in what is public", (text) => {
+  ])("does not flag public texts", (text) => {
     expect(mayBePrivateKey(text)).toBe(false);
   });
 });

@@ -1,24 +1,26 @@
-/** Longer than any private key or list of words that a person types. */
+/** Longer than any private key or recovery phrase that a user enters. */
 const lengthMax = 4096;
 const wordsMin = 12;
 
 const privateKeyPatterns: readonly RegExp[] = [
-  // An extended private key (BIP-32, SLIP-132), alone or within a descriptor. Where base58 goes on before
-  // it, these letters are chance, and so they are in what is no longer than an address.
+  // An extended private key (BIP-32, SLIP-132), alone or within a descriptor. After other base58
+  // characters these letters are a coincidence. The same applies to a text no longer than an
+  // address.
   /(?:^|[^1-9A-HJ-NP-Za-km-z])[a-z]prv[1-9A-HJ-NP-Za-km-z]{45}/i,
   // WIF, alone or within a descriptor.
   /(?:^|[(\],])[5KL9c][1-9A-HJ-NP-Za-km-z]{50,51}(?:$|[)#,/])/,
   // BIP-38.
   /^6P[1-9A-HJ-NP-Za-km-z]{56}$/,
-  // 32 bytes, as EVM and Tron have them, and 64, as Solana has.
+  // 32 bytes, as EVM and Tron use, or 64 bytes, as Solana uses.
   /^(?:0x)?(?:[0-9a-f]{64}|[0-9a-f]{128})$/i,
   /^[1-9A-HJ-NP-Za-km-z]{80,90}$/,
   /^\[?\s*(?:\d{1,3}\s*,\s*){31,63}\d{1,3}\s*\]?$/,
 ];
 
 /**
- * Whether a text may be a private key of any family, or recovery words. It need not be right in every
- * character: a secret with a typing error is a secret. What answers true must be kept nowhere.
+ * Returns whether a text may be a private key of any family, or a recovery phrase. Accepts wrong
+ * characters, because a secret with a typing error is still a secret. Never store or log a text for
+ * which this returns true.
  */
 export const mayBePrivateKey = (text: string): boolean => {
   if (text.length > lengthMax) return false;
@@ -34,7 +36,10 @@ export const mayBePrivateKey = (text: string): boolean => {
   );
 };
 
-/** Any twelve words, whatever their language; lists with numbers before each word too. */
+/**
+ * Returns whether the text consists of at least twelve words in any language, with or without a
+ * number before each word.
+ */
 const isWordList = (text: string): boolean => {
   const words = text.split(/[\s.,;:)]+/u).filter((word) => !/^\d*$/.test(word));
   return words.length >= wordsMin && words.every((word) => /^[\p{L}\p{M}]{1,20}$/u.test(word));

@@ -1,7 +1,7 @@
 /**
- * Writes the query of a payment URI (RFC 3986). People's text is percent-encoded in UTF-8 and never
- * with `+`, which wallets show as it is; half a surrogate pair becomes U+FFFD. What is undefined is
- * left out, and so is an empty text.
+ * Builds the query of a payment URI (RFC 3986). User text is percent-encoded as UTF-8 and never
+ * uses `+`, which wallets show literally. An unpaired surrogate becomes U+FFFD. Undefined and empty
+ * values are omitted.
  */
 export const buildQueryString = (
   fields: readonly (readonly [string, string | undefined])[],

@@ -3,9 +3,9 @@ import type { ChainType } from "./account.ts";
 import { keccak256Hex } from "./evm-address.ts";
 
 /**
- * The 32 bytes by which what is seen on a chain finds its link, as 0x-prefixed hex. Where a payment
- * names the link, the hash of its payment reference: a topic of the fee proxy's event (EVM, TVM) or
- * Solana Pay's key (SVM). On Bitcoin the link's own address, as text.
+ * Returns the 32 bytes that match an on-chain payment to its link, as 0x-prefixed hex. If payments
+ * name the link, this is the hash of its payment reference: a topic of the fee proxy's event (EVM,
+ * TVM) or Solana Pay's key (SVM). On Bitcoin it is the hash of the link's own address, as text.
  */
 export const computeReferenceHash = (
   chainType: ChainType,

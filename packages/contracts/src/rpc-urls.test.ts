@@ -2,7 +2,7 @@ import { describe, expect, test } from "@jest/globals";
 import { parseHosts, parseRpcUrls } from "./rpc-urls.ts";
 
 describe("parseRpcUrls", () => {
-  test("keeps the order of a chain's providers, whatever stands between them", () => {
+  test("preserves the order of a chain's providers between entries of other chains", () => {
     const createUrls = parseRpcUrls(
       " 1=https://a.example/k1, 8453=http://b.example ,1=https://c.example/?k=v,tron-nile=https://d.example",
     );
@@ -24,7 +24,7 @@ describe("parseRpcUrls", () => {
     ["1=wss://key.example", "entry 1 of 1 is not an http or https URL"],
     ["1=https://key.example,1=https://key.example", "entry 2 of 2 stands there twice"],
     ["1=https://key.example,1=https://key.example:443/", "entry 2 of 2 stands there twice"],
-  ])("a fault names the entry and repeats nothing of it", (text, fault) => {
+  ])("names the faulty entry by its position and repeats none of its text", (text, fault) => {
     expect(parseRpcUrls(text)).toEqual({ fault });
   });
 
@@ -37,12 +37,12 @@ describe("parseRpcUrls", () => {
     ["credentials", "https://rpc.example/v2", "https://me:secret@rpc.example/v2"],
     ["a query", "https://rpc.example/v2", "https://rpc.example/v2?key=2"],
     ["another key in the path", "https://rpc.example/key-1", "https://rpc.example/key-2"],
-    ["a dot at the end of the host", "https://rpc.example/v2", "https://rpc.example./v2"],
+    ["a trailing dot after the host", "https://rpc.example/v2", "https://rpc.example./v2"],
     ["a number as the address", "http://203.0.113.7/", "http://0xcb007107/"],
     ["an escaped host", "https://rpc.example/v2", "https://%72pc.example/v2"],
     ["another name of the loopback host", "http://127.0.0.1:8545", "http://localhost:8545/v2"],
   ])(
-    "one provider that is spelled in two ways, by %s, does not count as two (rule CHAIN-31)",
+    "rejects one provider that is spelled in two ways, by %s (rule CHAIN-31)",
     (_, url, otherUrl) => {
       const { fault } = parseRpcUrls(`10=${url},1=${url},1=https://b.example,1=${otherUrl}`) as {
         fault: string;
@@ -54,14 +54,14 @@ describe("parseRpcUrls", () => {
     },
   );
 
-  test("nodes on different ports of the loopback host are different providers", () => {
+  test("accepts nodes on different ports of the loopback host as different providers", () => {
     const createUrls = parseRpcUrls(
       "1=http://127.0.0.1:8545,1=http://127.0.0.1:8546,1=http://[::1]:8547",
     );
     expect(createUrls).toBeInstanceOf(Map);
   });
 
-  test("a declared host may stand before independent providers, each of them once (rule CHAIN-31)", () => {
+  test("accepts a declared host in front of independent providers, each of them once (rule CHAIN-31)", () => {
     const independentHosts = new Set(["gateway.example"]);
     const [url, otherUrl] = ["https://gateway.example/a", "https://Gateway.example/b"];
     const createUrls = parseRpcUrls(`1=${url},1=${otherUrl}`, independentHosts);
@@ -74,7 +74,7 @@ describe("parseRpcUrls", () => {
     ).toHaveProperty("fault");
   });
 
-  test("hosts are read as they are compared", () => {
+  test("parses hosts into the form in which they are compared", () => {
     expect(parseHosts(" Gateway.Example., 203.0.113.7 ,[2001:DB8::1],")).toEqual(
       new Set(["gateway.example", "203.0.113.7", "[2001:db8::1]"]),
     );
@@ -82,7 +82,7 @@ describe("parseRpcUrls", () => {
   });
 
   test.each(["https://a.example", "a.example:8545", "a.example/v2", "me@a.example", "[::1]:80"])(
-    "what is not a host name alone is a fault: %s",
+    "rejects an entry that is more than a host name: %s",
     (host) => {
       expect(parseHosts(`b.example,${host}`)).toEqual({
         fault: "entry 2 of 2 is not a host name without a port",
@@ -90,7 +90,7 @@ describe("parseRpcUrls", () => {
     },
   );
 
-  test("the providers of a chain and the entries are bounded", () => {
+  test("limits the number of providers per chain and of entries", () => {
     const createUrls = (count: number, step: 0 | 1) =>
       Array.from(
         { length: count },

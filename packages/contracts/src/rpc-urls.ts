@@ -1,16 +1,16 @@
-/** A chain's id as settings name it: the decimal chain id of EVM, or a name. */
+/** The form of a chain's id in settings: the decimal chain id of EVM, or a name. */
 export const chainIdPattern = /^(?:[1-9]\d{0,19}|[a-z][a-z0-9-]{0,39})$/;
 
 const entryPattern = /^([^=]+)=(.+)$/s;
 const entriesMax = 100;
 const urlsPerChainMax = 8;
 
-/** The RPC providers of each chain, by its id in the catalogue, in the order of preference. */
+/** The RPC provider URLs of each chain, by its id in the catalogue, in order of preference. */
 export type RpcUrls = ReadonlyMap<string, readonly string[]>;
 
 /**
- * Reads `<chain id>=<url>,…`, several per chain. Answers what is wrong with it, by the place of the
- * entry and never by its words: the addresses are secrets. A chain's providers have different hosts (rule
+ * Parses `<chain id>=<url>,…`, with several entries per chain. An error identifies an entry only by
+ * its position, because the URLs are secrets. A chain's providers must have different hosts (rule
  * CHAIN-31), except for `independentHosts`, as {@link parseHosts} returns them.
  */
 export const parseRpcUrls = (
@@ -20,7 +20,7 @@ export const parseRpcUrls = (
   const entries = splitList(text);
   if (entries.length > entriesMax) return { fault: `has more than ${entriesMax} entries` };
   const urls = new Map<string, string[]>();
-  /** The entry that first named each host of a chain, and each URL. */
+  /** The first entry with each host of a chain, and with each URL. */
   const firstEntries = new Map<string, number>();
   for (const [index, entry] of entries.entries()) {
     const createFault = (problem: string) => ({
@@ -53,7 +53,10 @@ export const parseRpcUrls = (
 
 const hostPattern = /^(?:[^\s/?#@\\:[\]]+|\[[\d.:a-f]+\])$/i;
 
-/** Reads `<host>,…`, without ports, in the form in which hosts are compared. Returns what is wrong by place. */
+/**
+ * Parses `<host>,…`, without ports, into the form in which hosts are compared. An error identifies
+ * an entry by its position.
+ */
 export const parseHosts = (text: string): ReadonlySet<string> | { fault: string } => {
   const entries = splitList(text);
   const hosts = new Set<string>();
@@ -78,12 +81,12 @@ const parseHttpUrl = (text: string): URL | undefined => {
   return url !== null && /^https?:$/.test(url.protocol) ? url : undefined;
 };
 
-/** The parser has already turned the name into lower case and numbers into an address. */
+/** The URL parser has already converted names to lower case and numbers to IP addresses. */
 const normalizeHostname = ({ hostname }: URL): string => hostname.replace(/\.$/, "");
 
 const loopbackPattern = /^(?:localhost|.*\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
-/** Many nodes share the loopback host: there the port tells them apart. */
+/** Many nodes share the loopback host, where the port distinguishes them. */
 const getProviderHost = (url: URL): string => {
   const hostname = normalizeHostname(url);
   if (!loopbackPattern.test(hostname)) return hostname;

@@ -26,8 +26,8 @@ const parseRuleTable = (rule: string): string[][] =>
 const extractCodeWords = (cell = ""): string[] =>
   [...cell.matchAll(/`(\w+)`/g)].map(([, word = ""]) => word);
 
-describe("the page of rules", () => {
-  test("names every refusal under its status, and no other (rule ERROR-2)", () => {
+describe("RULES.md", () => {
+  test("lists every error code under its status, and no other (rule ERROR-2)", () => {
     const documented = parseRuleTable("rule ERROR-2").flatMap(([, statuses = "", codes]) =>
       extractCodeWords(codes).map((code) => ({ code, statuses: statuses.split(", ") })),
     );
@@ -43,7 +43,7 @@ describe("the page of rules", () => {
     }
   });
 
-  test("names every validation code, and no other (rule VALID-2)", () => {
+  test("lists every validation code, and no other (rule VALID-2)", () => {
     const documented = parseRuleTable("rule VALID-2").flatMap(([, codes]) =>
       extractCodeWords(codes),
     );
@@ -51,7 +51,7 @@ describe("the page of rules", () => {
     expect(documented.toSorted()).toEqual(implemented.toSorted());
   });
 
-  test("names every field of `/v1`, in order (rule API-7)", () => {
+  test("lists every field of `/v1`, in order (rule API-7)", () => {
     const rows = parseRuleTable("rule API-7");
     const documented = (shapeName: string) => {
       const [, , fields = ""] = rows.find(([, name]) => name === shapeName) ?? [];
@@ -65,7 +65,7 @@ describe("the page of rules", () => {
     expect(documented("`wallet`")).toEqual(Object.keys(UserWalletData.shape));
   });
 
-  test("names what each call of the console begins with (rule CALLER-6)", () => {
+  test("lists the first path segment of every console operation (rule CALLER-6)", () => {
     const documented = parseRuleTable("rule CALLER-6").flatMap(([, names = ""]) =>
       [...names.matchAll(/`([\w.-]+)`/g)].map(([, name = ""]) => name),
     );

@@ -1,3 +1,3 @@
-/** What an API key may do (rules API-2, API-4). */
+/** The scopes of an API key (rules API-2 and API-4). */
 export const scopes = ["payment_link:create", "payment_link:read"] as const;
 export type Scope = (typeof scopes)[number];

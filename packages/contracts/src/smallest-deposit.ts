@@ -5,9 +5,10 @@ const smallestCurrencyDeposit = new Decimal("0.01");
 const smallestOtherDeposit = new Decimal("0.00001");
 
 /**
- * The least amount of a token for which plain transfers are looked at unless an operator says otherwise:
- * a hundredth where its unit is a currency's, else a hundred-thousandth. From this amount on a transfer
- * that names its link by a suffix is found, whatever an operator sets for deposits.
+ * Returns the smallest amount of a token at which plain transfers are scanned, unless an operator
+ * sets another one. It is 0.01 for a token in a currency's unit, and 0.00001 for any other token. A
+ * transfer of at least this amount that names its link by a suffix is always found, regardless of
+ * the operator's setting for deposits.
  */
 export const getSmallestDeposit = ({
   currencyCode,

@@ -5,8 +5,8 @@ const PublicKey = z.string().regex(publicKeyPattern);
 const chainIdCharsMax = 40;
 
 /**
- * What links-api asks settlement-listener before it makes a payer's transaction on Solana: who pays
- * whom in which token. All three are addresses.
+ * The request of links-api to settlement-listener before it builds a payer's transaction on Solana:
+ * payer, owner and token. All three are addresses.
  */
 export const SolanaAccountStateRequest = z.object({
   chainId: z.string().min(1).max(chainIdCharsMax),
@@ -16,23 +16,30 @@ export const SolanaAccountStateRequest = z.object({
 });
 export type SolanaAccountStateRequest = z.output<typeof SolanaAccountStateRequest>;
 
-/** What the chain says of it, at the commitment `confirmed`. */
+/** The accounts' state on chain, at the commitment `confirmed`. */
 export const SolanaAccountState = z.object({
-  /** Of a block of now: the transaction can be sent for a minute or so. */
+  /** A recent blockhash. The transaction can be sent for about a minute. */
   blockhash: PublicKey,
-  /** What the payer's usual token account holds, in base units; 0 where there is none. */
+  /**
+   * The balance of the payer's associated token account in base units; 0 if the account does not
+   * exist.
+   */
   payerAmount: z.string().regex(/^\d{1,20}$/),
-  /** Whether the owner's usual token account is there. */
+  /** Whether the owner's associated token account exists. */
   isOwnerReady: z.boolean(),
   /**
-   * Whether a token program owns the destination itself: it is a token account or a mint, and nobody can
-   * spend what a token account of its own receives. Records of older processes lack it.
+   * Whether a token program owns the destination itself. The destination is then a token account or
+   * a mint, and nobody can spend what its own token account receives. Older processes omit this
+   * field.
    */
   isTokenProgramAccount: z.boolean().default(false),
 });
 export type SolanaAccountState = z.output<typeof SolanaAccountState>;
 
-/** Asks what the chain says; undefined where no node of the chain is configured. Rejects if none answers. */
+/**
+ * Fetches the state from the chain. Returns undefined if no node of the chain is configured.
+ * Rejects if no node responds.
+ */
 export type FetchSolanaAccountState = (
   request: SolanaAccountStateRequest,
 ) => Promise<SolanaAccountState | undefined>;

@@ -15,8 +15,8 @@ import { getPropertyRunOptions } from "./testing/property-runs.ts";
 const bytes32 = fc.uint8Array({ minLength: 32, maxLength: 32 });
 const addressDecoder = getAddressDecoder();
 
-describe("an address of Solana", () => {
-  test("is what Solana's own library has, for random keys", () => {
+describe("parseSolanaAddress", () => {
+  test("agrees with Solana's own library for random keys", () => {
     fc.assert(
       fc.property(bytes32, (bytes) => {
         const address = addressDecoder.decode(bytes);
@@ -28,7 +28,7 @@ describe("an address of Solana", () => {
     );
   });
 
-  test("that is misspelt is refused wherever that library refuses it", () => {
+  test("rejects a misspelled address whenever that library rejects it", () => {
     const addresses = bytes32.map((bytes) => addressDecoder.decode(bytes));
     fc.assert(
       fc.property(misspellings(addresses), (input) => {
@@ -38,7 +38,7 @@ describe("an address of Solana", () => {
     );
   });
 
-  test("may begin with zero bytes, each of them told", () => {
+  test("accepts leading zero bytes and counts each of them", () => {
     for (let zeroCount = 1; zeroCount < 32; zeroCount += 1) {
       const bytes = new Uint8Array(32).fill(7).fill(0, 0, zeroCount);
       const address = base58.encode(bytes);
@@ -48,13 +48,13 @@ describe("an address of Solana", () => {
     }
   });
 
-  test("of the system program is nobody's", () => {
+  test("rejects the system program's address, whose funds nobody can spend", () => {
     expect(parseSolanaAddress("1".repeat(32))).toEqual({ fault: "unspendable" });
   });
 });
 
-describe("the reference key of a link", () => {
-  test("is the hash of its payment reference, as an address", () => {
+describe("deriveSolanaReference", () => {
+  test("returns the hash of the payment reference, as an address", () => {
     const paymentReference = "00112233445566778899aabbccddeeff";
     const reference = deriveSolanaReference(paymentReference);
     const bytes = getAddressEncoder().encode(kitAddress(reference));

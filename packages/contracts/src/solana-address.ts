@@ -3,13 +3,17 @@ import { base58 } from "@scure/base";
 import { type AddressParseResult, tryDecode, isAllZeroBytes } from "./address-parse-result.ts";
 import { keccak256Hex } from "./evm-address.ts";
 
-/** 32 bytes are 32 to 44 digits of base58; reading takes time with the square of the length. */
+/**
+ * 32 bytes are 32 to 44 base58 digits. The limit matters because base58 decoding takes quadratic
+ * time.
+ */
 const addressPattern = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;
 const addressBytes = 32;
 
 /**
- * Reads an address of Solana. There is no checksum. One that is no point of the curve is right as
- * well, as vaults of several signers have such; the system program, 32 zero bytes, is nobody's.
+ * Parses a Solana address. Solana addresses have no checksum. An address that is not a point of the
+ * curve is valid, because multisig vaults have such addresses. The system program, 32 zero bytes,
+ * is `unspendable`.
  */
 export const parseSolanaAddress = (input: string): AddressParseResult => {
   const bytes = addressPattern.test(input) ? tryDecode(() => base58.decode(input)) : undefined;
@@ -18,17 +22,22 @@ export const parseSolanaAddress = (input: string): AddressParseResult => {
 };
 
 /**
- * The key by which a payment on Solana names its link (Solana Pay's `reference`): the hash of the
- * link's payment reference as an address. Nobody has its private key.
+ * Derives the key by which a payment on Solana names its link (Solana Pay's `reference`): the hash
+ * of the link's payment reference, as an address. Nobody has its private key.
  */
 export const deriveSolanaReference = (paymentReference: string): string =>
   base58.encode(hexToBytes(keccak256Hex(paymentReference).slice(2)));
 
-/** The bytes of base58 text; undefined where it is none, or longer than so many characters. */
+/**
+ * Decodes a base58 text. Returns undefined if the text is not base58 or is longer than `lengthMax`.
+ */
 export const decodeBase58 = (text: string, lengthMax: number): Uint8Array | undefined =>
   text.length > lengthMax ? undefined : tryDecode(() => base58.decode(text));
 
-/** A key of Solana as `computeReferenceHash` writes it; undefined where the text is no key. */
+/**
+ * Converts a Solana key to the form of `computeReferenceHash`. Returns undefined if the text is not
+ * a key.
+ */
 export const toSolanaReferenceHash = (key: string): string | undefined => {
   const bytes = addressPattern.test(key) ? tryDecode(() => base58.decode(key)) : undefined;
   return bytes?.length === addressBytes ? `0x${bytesToHex(bytes)}` : undefined;

@@ -7,14 +7,17 @@ type TransferRequest = {
   amount: Decimal;
   /** The mint; undefined for SOL itself. */
   splToken?: string | undefined;
-  /** The key that the wallet adds to the transfer, by which it is found (`deriveSolanaReference`). */
+  /**
+   * The key that the wallet adds to the transfer. It identifies the payment
+   * (`deriveSolanaReference`).
+   */
   reference: string;
   label?: string | undefined;
   message?: string | undefined;
   memo?: string | undefined;
 };
 
-/** Solana Pay's transfer request: the wallet makes the transaction by itself. */
+/** Builds a Solana Pay transfer request. The wallet creates the transaction itself. */
 export const buildSolanaTransferRequestUrl = (transfer: TransferRequest): string => {
   const { recipient, amount, splToken, reference, label, message, memo } = transfer;
   const query = buildQueryString([
@@ -29,8 +32,9 @@ export const buildSolanaTransferRequestUrl = (transfer: TransferRequest): string
 };
 
 /**
- * Solana Pay's transaction request: the wallet asks that https address for the transaction. An address
- * with a query is encoded whole, so that its parameters are not taken for the protocol's own.
+ * Builds a Solana Pay transaction request. The wallet requests the transaction from that https URL.
+ * A URL with a query is encoded as a whole, so that wallets do not treat its parameters as the
+ * protocol's own.
  */
 export const buildSolanaTransactionRequestUrl = (url: string): string => {
   const parsedUrl = URL.parse(url);

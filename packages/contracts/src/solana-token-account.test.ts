@@ -11,8 +11,8 @@ import { deriveAssociatedTokenAccount, solanaTokenPrograms } from "./solana-toke
 const deriveAddress = (name: string): Address =>
   getAddressDecoder().decode(createHash("sha256").update(name).digest());
 
-describe("an owner's usual token account", () => {
-  test("is the one that Solana's own library derives, for both programs", async () => {
+describe("deriveAssociatedTokenAccount", () => {
+  test("matches Solana's own library for both programs", async () => {
     for (let index = 0; index < 40; index += 1) {
       const [owner, mint] = [deriveAddress(`owner ${index}`), deriveAddress(`mint ${index}`)];
       const program = Object.values(solanaTokenPrograms)[index % 2] as Address;

@@ -2,7 +2,7 @@ import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex, concatBytes, utf8ToBytes } from "@noble/hashes/utils.js";
 import { base58 } from "@scure/base";
 
-/** The two programs that hold tokens on Solana, as the catalogue names them. */
+/** The two token programs of Solana, by their names in the catalogue. */
 export const solanaTokenPrograms = {
   token: "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA",
   "token-2022": "TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb",
@@ -13,8 +13,8 @@ const pdaMarker = utf8ToBytes("ProgramDerivedAddress");
 const bumpMax = 255;
 
 /**
- * The account in which an owner holds a token, unless he opened another: what wallets pay to where a
- * request names the owner (the associated token account). All three are addresses of Solana.
+ * Derives an owner's associated token account. Wallets pay to it if a request names the owner. All
+ * three parameters are Solana addresses.
  */
 export const deriveAssociatedTokenAccount = ({
   owner,
@@ -26,7 +26,8 @@ export const deriveAssociatedTokenAccount = ({
   program: string;
 }): string => {
   const seeds = [owner, program, mint].map((key) => base58.decode(key));
-  // The first that is no point of the curve, so that nobody can have its private key.
+  // Takes the first hash that is not a point of the curve, because then nobody can have its private
+  // key.
   for (let bump = bumpMax; bump >= 0; bump -= 1) {
     const hash = sha256(
       concatBytes(...seeds, Uint8Array.of(bump), associatedTokenProgram, pdaMarker),
@@ -40,7 +41,7 @@ const fieldPrime = 2n ** 255n - 19n;
 const curveD = 37095705934669439343138083508754565189542113879843219016388785533085940283555n;
 const signBitMask = 0x7f;
 
-/** Whether 32 bytes are a point of ed25519: x² = (y² - 1) / (dy² + 1) has a root. */
+/** Returns whether 32 bytes are a point of ed25519: x² = (y² - 1) / (dy² + 1) has a root. */
 const isOnCurve = (bytes: Uint8Array): boolean => {
   const bigEndianBytes = bytes.toReversed();
   bigEndianBytes[0] = (bigEndianBytes[0] ?? 0) & signBitMask;

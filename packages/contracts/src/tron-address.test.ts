@@ -10,8 +10,8 @@ const bytes20 = fc
   .uint8Array({ minLength: 20, maxLength: 20 })
   .map((bytes) => Buffer.from(bytes).toString("hex"));
 
-describe("an address of Tron", () => {
-  test("goes to hex and back as TronWeb has it, for random addresses", () => {
+describe("a Tron address", () => {
+  test("converts to hex and back like TronWeb, for random addresses", () => {
     fc.assert(
       fc.property(bytes20, (hex) => {
         const address = TronWeb.address.fromHex(`41${hex}`);
@@ -25,7 +25,7 @@ describe("an address of Tron", () => {
     );
   });
 
-  test("that is misspelt is refused wherever TronWeb refuses it", () => {
+  test("is rejected if it is misspelled and TronWeb rejects it", () => {
     fc.assert(
       fc.property(misspellings(bytes20.map((hex) => tronAddressFromHex(hex))), (input) => {
         expect("address" in parseTronAddress(input)).toBe(
@@ -36,13 +36,13 @@ describe("an address of Tron", () => {
     );
   });
 
-  test("tells what is wrong with it", () => {
+  test("is rejected with the reason", () => {
     expect(parseTronAddress(`${usdt.slice(0, -1)}u`)).toEqual({ fault: "checksum" });
     expect(parseTronAddress(tronAddressFromHex("00".repeat(20)))).toEqual({ fault: "unspendable" });
     expect(parseTronAddress("1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa")).toEqual({ fault: "malformed" });
   });
 
-  test("is none where hex has another length, or text no checksum", () => {
+  test("is rejected if its hex has another length or its text has no valid checksum", () => {
     for (const hex of ["", "0x", "ab".repeat(19), "ab".repeat(22), `0x41${"ab".repeat(20)}`]) {
       expect(() => tronAddressFromHex(hex)).toThrow("no address");
     }

@@ -5,11 +5,11 @@ import { type AddressParseResult, tryDecode, isAllZeroBytes } from "./address-pa
 
 const base58check = createBase58check(sha256);
 const addressPrefix = 0x41;
-/** 21 bytes and a checksum that begin with 0x41 are always `T` and 33 characters more. */
+/** 21 bytes that begin with 0x41, followed by a checksum, are always `T` and 33 more characters. */
 const addressPattern = /^T[1-9A-HJ-NP-Za-km-z]{33}$/;
 const hexPattern = /^(?:0x|41)?([0-9a-fA-F]{40})$/;
 
-/** Reads an address of Tron in its base58check form. */
+/** Parses a Tron address in its base58check form. */
 export const parseTronAddress = (input: string): AddressParseResult => {
   if (!addressPattern.test(input)) return { fault: "malformed" };
   const bytes = tryDecode(() => base58check.decode(input));
@@ -18,7 +18,10 @@ export const parseTronAddress = (input: string): AddressParseResult => {
   return isAllZeroBytes(bytes.subarray(1)) ? { fault: "unspendable" } : { address: input };
 };
 
-/** The 20 bytes of an address of Tron as 0x-prefixed hex, as java-tron's JSON-RPC has them. Throws on any other text. */
+/**
+ * Returns the 20 bytes of a Tron address as 0x-prefixed hex, the form of java-tron's JSON-RPC.
+ * Throws on any other text.
+ */
 export const tronAddressToHex = (address: string): string => {
   const bytes = addressPattern.test(address)
     ? tryDecode(() => base58check.decode(address))
@@ -28,7 +31,10 @@ export const tronAddressToHex = (address: string): string => {
   return `0x${bytesToHex(bytes.subarray(1))}`;
 };
 
-/** An address of Tron in base58check, from 20 bytes of hex with 0x, 41 or nothing before them. Throws on any other text. */
+/**
+ * Returns the base58check form of a Tron address from 20 bytes of hex, optionally prefixed with 0x
+ * or 41. Throws on any other text.
+ */
 export const tronAddressFromHex = (hex: string): string => {
   const [, digits] = hexPattern.exec(hex) ?? [];
   if (digits === undefined) throw new Error("this is no address of 20 bytes in hex");

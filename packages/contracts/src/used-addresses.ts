@@ -3,19 +3,19 @@ import * as z from "zod";
 const chainIdCharsMax = 40;
 const addressCharsMax = 100;
 
-/** The most addresses that one question names. */
+/** The maximum number of addresses in one request. */
 export const requestedAddressesMax = 100;
 
-/** What links-api asks settlement-listener about addresses of Bitcoin that no link has. */
+/** The request of links-api to settlement-listener about Bitcoin addresses that no link uses. */
 export const UsedAddressesRequest = z.object({
   chainId: z.string().min(1).max(chainIdCharsMax),
   addresses: z.array(z.string().max(addressCharsMax)).min(1).max(requestedAddressesMax),
 });
 export type UsedAddressesRequest = z.output<typeof UsedAddressesRequest>;
 
-/** Those of the addresses that some transaction has paid, in a block or in the mempool. */
+/** The requested addresses that any transaction has paid, in a block or in the mempool. */
 export const UsedAddresses = z.object({ usedAddresses: z.array(z.string()) });
 export type UsedAddresses = z.output<typeof UsedAddresses>;
 
-/** Asks a node which addresses were used; rejects if no node can tell. */
+/** Asks a node which addresses were used. Rejects if no node responds. */
 export type FetchUsedAddresses = (request: UsedAddressesRequest) => Promise<UsedAddresses>;

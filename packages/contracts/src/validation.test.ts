@@ -7,7 +7,7 @@ import { ApiError } from "./api-error.ts";
 import * as validation from "./validation.ts";
 import { getPropertyRunOptions } from "./testing/property-runs.ts";
 
-/** Reads one JSON text as a field; answers the value, or the codes of the refusal. */
+/** Parses one JSON text as a field. Returns the value, or the error codes if it is rejected. */
 const parseField = (field: z.ZodType, json: string | undefined): unknown => {
   try {
     const input = parseJson(json === undefined ? "{}" : `{"value":${json}}`);
@@ -31,7 +31,7 @@ describe("a positive decimal (rule VALID-2)", () => {
     ["12345678901234567.123456", "12345678901234567.123456"],
     ["1e3", "1000"],
     ["1e-100", `0.${"0".repeat(99)}1`],
-  ])("reads %s exactly", (json, amount) => {
+  ])("parses %s exactly", (json, amount) => {
     const value = parseField(decimal, json);
     expect(formatAmount(value as Parameters<typeof formatAmount>[0])).toBe(amount);
   });
@@ -55,7 +55,7 @@ describe("a positive decimal (rule VALID-2)", () => {
     ["1e999999999", "decimal_max_digits"],
     ["-1e999999999", "decimal_max_digits"],
     [`"${"9".repeat(79)}"`, "decimal_max_digits"],
-  ])("%s is %s", (json, code) => {
+  ])("rejects %s with %s", (json, code) => {
     expect(parseField(decimal, json)).toBe(code);
   });
 });
@@ -66,7 +66,7 @@ describe("a string (rule VALID-2)", () => {
     ['"abcde"', "abcde"],
     // Five code points, ten UTF-16 units, twenty bytes.
     ['"😀😀😀😀😀"', "😀😀😀😀😀"],
-  ])("reads %s", (json, value) => {
+  ])("parses %s", (json, value) => {
     expect(parseField(string, json)).toBe(value);
   });
 
@@ -81,7 +81,7 @@ describe("a string (rule VALID-2)", () => {
     ['""', "string_too_short"],
     ['"a\\u0000"', "string_pattern_mismatch"],
     ['"\\ud800"', "string_pattern_mismatch"],
-  ])("%s is %s", (json, code) => {
+  ])("rejects %s with %s", (json, code) => {
     expect(parseField(string, json)).toBe(code);
   });
 });
@@ -97,7 +97,7 @@ describe("an integer (rule VALID-2)", () => {
     ['"+5"', 5],
     ['"007"', 7],
     ['"5.00"', 5],
-  ])("reads %s as %d", (json, value) => {
+  ])("parses %s as %d", (json, value) => {
     expect(parseField(integer, json)).toBe(value);
   });
 
@@ -131,7 +131,7 @@ describe("an integer (rule VALID-2)", () => {
     ["99999999999999999999999", "less_than_equal"],
     ["9".repeat(400), "less_than_equal"],
     [`"${"9".repeat(400)}"`, "less_than_equal"],
-  ])("%.40s is %s", (json, code) => {
+  ])("rejects %.40s with %s", (json, code) => {
     expect(parseField(integer, json)).toBe(code);
   });
 });
@@ -143,7 +143,7 @@ describe("a date-time in the future (rule VALID-2)", () => {
     ['"2026-11-21T12:00:00.001+02:00"', "2026-11-21T10:00:00.001Z"],
     ['"2026-11-22"', "2026-11-22T00:00:00.000Z"],
     ['"9999-12-31"', "9999-12-31T00:00:00.000Z"],
-  ])("reads %s", (json, instant) => {
+  ])("parses %s", (json, instant) => {
     expect(parseField(future, json)).toEqual(new Date(instant));
   });
 
@@ -161,12 +161,12 @@ describe("a date-time in the future (rule VALID-2)", () => {
     ['"2026-11-21T12:00:00+02:00"', "datetime_future"],
     ['"2026-11-21"', "datetime_future"],
     ['"0001-01-01"', "datetime_future"],
-  ])("%s is %s", (json, code) => {
+  ])("rejects %s with %s", (json, code) => {
     expect(parseField(future, json)).toBe(code);
   });
 });
 
-describe("a closed list of words (rule VALID-2)", () => {
+describe("an enum value (rule VALID-2)", () => {
   const wordField = validation.required(validation.oneOf(["active", "completed"]));
   test.each([
     ['"active"', "active"],
@@ -178,7 +178,7 @@ describe("a closed list of words (rule VALID-2)", () => {
     ["null", "enum"],
     ["1", "enum"],
     ['["active"]', "enum"],
-  ])("%s: %s", (json, expected) => {
+  ])("given %s, returns %s", (json, expected) => {
     expect(parseField(wordField, json)).toBe(expected);
   });
 });
@@ -191,7 +191,7 @@ describe("a boolean (rule VALID-2)", () => {
     ["null", "bool_type"],
     ["1", "bool_type"],
     ['"true"', "bool_type"],
-  ])("%s: %s", (json, expected) => {
+  ])("given %s, returns %s", (json, expected) => {
     expect(parseField(validation.required(validation.bool), json)).toBe(expected);
   });
 });
@@ -211,9 +211,9 @@ describe("a list (rule VALID-2)", () => {
     ['["a",1]', "string_type"],
     ['["abcd",1]', "string_too_long string_type"],
     ['["abcd","abcd"]', "string_too_long string_too_long"],
-    // It is refused as a whole: what a stranger hears is no longer than the list may be.
+    // The list is rejected as a whole, which limits the number of errors in a response.
     ["[1,2,3]", "too_long"],
-  ])("%s: %j", (json, expected) => {
+  ])("given %s, returns %j", (json, expected) => {
     expect(parseField(list, json)).toEqual(expected);
   });
 });
@@ -225,7 +225,7 @@ describe("a URL (rule VALID-2)", () => {
     ['"HTTP://EXAMPLE.com"', "http://example.com/"],
     [`"https://example.com/${"a".repeat(20)}"`, `https://example.com/${"a".repeat(20)}`],
     [`"https://example.com/${"a".repeat(21)}"`, "string_too_long"],
-    // Short as written, but long in the form that is stored.
+    // Short in the input, but long in the normalized form that is stored.
     [`"https://example.com/${"é".repeat(4)}"`, "string_too_long"],
     ['"javascript:alert(1)"', "url_parsing"],
     ['"data:text/html,hi"', "url_parsing"],
@@ -235,12 +235,12 @@ describe("a URL (rule VALID-2)", () => {
     ['"https://:pass@example.com"', "url_parsing"],
     ['"https://"', "url_parsing"],
     ["1", "string_type"],
-  ])("%s: %s", (json, expected) => {
+  ])("given %s, returns %s", (json, expected) => {
     expect(parseField(url, json)).toBe(expected);
   });
 });
 
-describe("what may be left out", () => {
+describe("optional and nullable fields", () => {
   const text = validation.text({ lengthMax: 5 });
   test.each([
     ["nullable", validation.nullable(text), undefined, null],
@@ -258,16 +258,19 @@ describe("what may be left out", () => {
   });
 });
 
-/** What the documents say of a field. */
+/** Returns a field's schema as the OpenAPI documents contain it. */
 const toFieldSchema = (field: z.ZodType): unknown => {
   const { $schema: _schemaDialect, ...schema } = z.toJSONSchema(field, { io: "input" });
   return schema;
 };
 
-describe("what a reader's schema says", () => {
+describe("the schema of a parser", () => {
   const amount = z.fromJSONSchema(validation.positiveDecimal.schema);
   const matchesSchema = (text: string) => amount.safeParse(text).success;
-  /** Whether only the number of digits, which no pattern can count, stands against a text. */
+  /**
+   * Returns whether the parser accepts a text or rejects it only for its number of digits, which a
+   * pattern cannot count.
+   */
   const matchesParser = (text: string): boolean => {
     const result = validation.positiveDecimal.parse(text);
     const isPositive = !text.trim().startsWith("-");
@@ -302,11 +305,11 @@ describe("what a reader's schema says", () => {
     "0x10",
     "٥",
     "\u001c1",
-  ])("of an amount, given %j, is what the reader does", (text) => {
+  ])("agrees with the parser of amounts on %j", (text) => {
     expect(matchesSchema(text)).toBe(matchesParser(text));
   });
 
-  test("of an amount is what the reader does, for any text of its letters", () => {
+  test("agrees with the parser of amounts on any text of numeric characters", () => {
     const characters = fc.constantFrom(..."0012.+-eE \t");
     fc.assert(
       fc.property(fc.string({ unit: characters, maxLength: 8 }), (text) => {
@@ -316,7 +319,7 @@ describe("what a reader's schema says", () => {
     );
   });
 
-  test("holds the reader's own bounds, and null only where null is read", () => {
+  test("has the bounds of its parser, and allows null only where the parser accepts it", () => {
     const name = validation.text({ lengthMin: 1, lengthMax: 5 });
     const nameSchema = { type: "string", minLength: 1, maxLength: 5, pattern: "^[^\\x00]*$" };
     const orNullSchema = { anyOf: [nameSchema, { type: "null" }] };
@@ -346,7 +349,7 @@ describe("what a reader's schema says", () => {
     });
   });
 
-  test("makes a field of a body required only where leaving it out is refused", () => {
+  test("marks a body field as required only if the parser rejects a missing field", () => {
     const schema = validation.body({
       a: validation.required(validation.bool),
       b: validation.nullable(validation.bool),
@@ -359,7 +362,7 @@ describe("what a reader's schema says", () => {
   });
 });
 
-describe("read", () => {
+describe("parseInput", () => {
   const schema = validation.body({
     b: integer,
     a: string,
@@ -375,7 +378,7 @@ describe("read", () => {
     }
   };
 
-  test("tells a list's problems where its field stands, one entry each, in the order of the list", () => {
+  test("reports a list's problems at its field's position, one entry each, in the order of the list", () => {
     const wordsField = validation.orNull(
       validation.list(validation.text({ lengthMax: 1 }), { itemsMax: 3 }),
     );
@@ -396,7 +399,7 @@ describe("read", () => {
     ]);
   });
 
-  test("tells every problem, one entry each, in the order of the schema's fields (rule VALID-1)", () => {
+  test("reports every problem, one entry each, in the order of the schema's fields (rule VALID-1)", () => {
     expect(getErrorCodes(parseJson('{"c":1,"a":1,"b":1.5}'))).toEqual([
       422,
       "int_from_float",
@@ -406,26 +409,29 @@ describe("read", () => {
     expect(getErrorCodes({})).toEqual([422, "missing", "missing"]);
   });
 
-  test.each([["null"], ["[]"], ['"text"'], ["1"], ["true"]])("%s is no object", (json) => {
-    expect(getErrorCodes(parseJson(json))).toEqual([422, "model_attributes_type"]);
-    const outerSchema = validation.body({ inner: schema, may: schema.optional() });
-    expect(getErrorCodes(parseJson(`{"inner":${json},"may":${json}}`), outerSchema)).toEqual([
-      422,
-      "model_attributes_type",
-      "model_attributes_type",
-    ]);
-  });
+  test.each([["null"], ["[]"], ['"text"'], ["1"], ["true"]])(
+    "rejects %s, which is not an object",
+    (json) => {
+      expect(getErrorCodes(parseJson(json))).toEqual([422, "model_attributes_type"]);
+      const outerSchema = validation.body({ inner: schema, may: schema.optional() });
+      expect(getErrorCodes(parseJson(`{"inner":${json},"may":${json}}`), outerSchema)).toEqual([
+        422,
+        "model_attributes_type",
+        "model_attributes_type",
+      ]);
+    },
+  );
 
-  test("nothing is no object", () => {
+  test("rejects a missing body", () => {
     expect(getErrorCodes(undefined)).toEqual([422, "model_attributes_type"]);
   });
 
-  test("ignores fields that it does not know, __proto__ among them", () => {
+  test("ignores unknown fields, including __proto__", () => {
     const input = parseJson('{"b":1,"a":"x","d":1,"__proto__":{"c":true}}');
     expect(getErrorCodes(input)).toEqual({ b: 1, a: "x", c: null });
   });
 
-  test("says the failed rule in a sentence that names no field and repeats no value (rule VALID-1)", () => {
+  test("describes the failed rule in a sentence without field names or values (rule VALID-1)", () => {
     const codes = Object.keys(validation.validationMessages) as validation.ValidationCode[];
     const apiError = validation.createValidationError(...codes);
     expect(apiError.status).toBe(422);

@@ -5,8 +5,8 @@ import { JsonNumber } from "./json.ts";
 import { ApiError } from "./api-error.ts";
 
 /**
- * The validation codes that a caller can be told (rule VALID-2). A message states the failed rule and
- * never names the field (rule VALID-1).
+ * The validation error codes of the API (rule VALID-2). A message states the failed rule and never
+ * names the field (rule VALID-1).
  */
 export const validationMessages = {
   missing: "A required value is missing.",
@@ -41,14 +41,16 @@ export const validationMessages = {
 
 export type ValidationCode = keyof typeof validationMessages;
 
-/** Makes the 422 that tells one problem per code, in order. */
+/** Creates a 422 error with one entry per code, in order. */
 export const createValidationError = (...codes: ValidationCode[]): ApiError =>
   new ApiError(
     422,
     codes.map((code) => ({ message: validationMessages[code], code })),
   );
 
-/** Reads a stranger's input. Only here does a schema's failure become the caller's fault (422). */
+/**
+ * Parses untrusted input. Only this function turns a schema failure into the caller's error (422).
+ */
 export const parseInput = <Schema extends z.ZodType>(
   schema: Schema,
   input: unknown,
@@ -65,14 +67,18 @@ const toValidationCode = (issue: z.core.$ZodIssue): ValidationCode => {
     : "model_attributes_type";
 };
 
-/** What a field's reader answers: the value, or the code of the rule that failed; a list's may be several. */
+/**
+ * The result of a field's parser: the value, or the code of the failed rule. A list can fail with
+ * several codes.
+ */
 type ParseResult<Output> = { value: Output } | ValidationCode | ValidationCode[];
 
 type JsonSchema = Record<string, unknown>;
 
 /**
- * Reads one value of a stranger's, and says as a JSON Schema what it takes. The schema refuses nothing
- * that the reader takes; some rules, such as a date's being in the future, it cannot tell.
+ * Parses one untrusted value and describes the accepted values as a JSON Schema. The schema never
+ * rejects a value that the parser accepts. It cannot express some rules, such as a date in the
+ * future.
  */
 export type Parser<Output> = {
   schema: JsonSchema;
@@ -95,25 +101,28 @@ const createField = <Output>(parser: Parser<Output>) =>
 const isParsed = <Output>(result: ParseResult<Output>): result is { value: Output } =>
   typeof result === "object" && !Array.isArray(result);
 
-/** A field that must be there. */
+/** A required field. */
 export const required = <Output>({ schema, parse: parseValue }: Parser<Output>) =>
   createField({ schema, parse: (input) => (input === undefined ? "missing" : parseValue(input)) });
 
-/** A field that may be left out or null; both read as null. */
+/** A field that may be missing or null. Both are parsed as null. */
 export const nullable = <Output>(parser: Parser<Output>) =>
   createField(orNull(parser)).prefault(null);
 
-/** A query parameter that may be left out, which reads as undefined; a query knows no null. */
+/** An optional query parameter, parsed as undefined if it is missing. A query cannot contain null. */
 export const parameter = <Output>(parser: Parser<Output>) => createField(parser).optional();
 
-/** A field of a change: left out reads as undefined, which leaves the thing as it is. */
+/**
+ * A field of a change request. A missing field is parsed as undefined and leaves the value
+ * unchanged.
+ */
 export const optional = <Output>({ schema, parse: parseValue }: Parser<Output>) =>
   createField<Output | undefined>({
     schema,
     parse: (input) => (input === undefined ? { value: undefined } : parseValue(input)),
   }).optional();
 
-/** A reader that also takes null, for a change that clears a value. */
+/** Extends a parser to accept null, for a change request that clears a value. */
 export const orNull = <Output>({
   schema,
   parse: parseValue,
@@ -124,7 +133,7 @@ export const orNull = <Output>({
 
 const positiveDigitsPattern = "([0-9]*[1-9][0-9]*(\\.[0-9]*)?|0*\\.[0-9]*[1-9][0-9]*)";
 
-/** A decimal above 0, from a string or from a JSON number's own source text. */
+/** A decimal above 0, from a string or from a JSON number's source text. */
 export const positiveDecimal: Parser<Decimal> = {
   schema: {
     anyOf: [
@@ -143,7 +152,10 @@ export const positiveDecimal: Parser<Decimal> = {
 
 type TextBounds = { lengthMin?: number; lengthMax: number };
 
-/** A string; lengths count Unicode code points. NUL, which Postgres cannot hold, is refused. */
+/**
+ * A string whose length is counted in Unicode code points. Rejects NUL, which Postgres cannot
+ * store.
+ */
 export const text = ({ lengthMin = 0, lengthMax }: TextBounds): Parser<string> => ({
   schema: {
     type: "string",
@@ -164,7 +176,7 @@ export const text = ({ lengthMin = 0, lengthMax }: TextBounds): Parser<string> =
 
 const integerPattern = /^[+-]?\d+(\.0+)?$/;
 
-/** An integer within bounds, from a JSON number or, as query parameters have it, its text. */
+/** An integer within bounds, from a JSON number or from a text such as a query parameter. */
 export const integer = ({ min, max }: { min: number; max: number }): Parser<number> => ({
   schema: { type: "integer", minimum: min, maximum: max },
   parse: (input) => {
@@ -172,7 +184,7 @@ export const integer = ({ min, max }: { min: number; max: number }): Parser<numb
     const source = input instanceof JsonNumber ? input.source : input.trim();
     if (typeof input === "string" && !integerPattern.test(source)) return "int_parsing";
     const value = Number(source);
-    // As pydantic has it: 1e400 is a float without end, four hundred digits are a large integer.
+    // As in pydantic: 1e400 is an infinite float, while four hundred digits are a large integer.
     if (!Number.isFinite(value) && /[.e]/i.test(source)) return "finite_number";
     if (Number.isFinite(value) && !Number.isInteger(value)) return "int_from_float";
     if (value < min) return "greater_than_equal";
@@ -180,13 +192,12 @@ export const integer = ({ min, max }: { min: number; max: number }): Parser<numb
   },
 });
 
-/** A boolean. */
 export const bool: Parser<boolean> = {
   schema: { type: "boolean" },
   parse: (input) => (typeof input === "boolean" ? { value: input } : "bool_type"),
 };
 
-/** One of a closed list of words. */
+/** One of a fixed list of strings. */
 export const oneOf = <const Value extends string>(values: readonly Value[]): Parser<Value> => ({
   schema: { type: "string", enum: [...values] },
   parse: (input) => {
@@ -197,7 +208,10 @@ export const oneOf = <const Value extends string>(values: readonly Value[]): Par
 
 type ListBounds = { itemsMin?: number; itemsMax: number };
 
-/** A list of values; each that fails gives its code, but a list out of bounds is one problem. */
+/**
+ * A list of values. Each invalid item adds its own code, but a list with a wrong length is a single
+ * error.
+ */
 export const list = <Output>(
   itemParser: Parser<Output>,
   { itemsMin = 0, itemsMax }: ListBounds,
@@ -214,7 +228,7 @@ export const list = <Output>(
   },
 });
 
-/** An ISO 8601 date-time; without an offset it is UTC. */
+/** An ISO 8601 date-time. Without an offset it is UTC. */
 export const dateTime: Parser<Date> = {
   schema: { type: "string", format: "date-time" },
   parse: (input) => {
@@ -224,7 +238,7 @@ export const dateTime: Parser<Date> = {
   },
 };
 
-/** An ISO 8601 date-time after the clock's now. */
+/** An ISO 8601 date-time later than the clock's current time. */
 export const futureDateTime = (now: () => Date): Parser<Date> => ({
   schema: dateTime.schema,
   parse: (input) => {
@@ -234,7 +248,10 @@ export const futureDateTime = (now: () => Date): Parser<Date> => ({
   },
 });
 
-/** An absolute http or https URL without credentials, in its normal form within a length. */
+/**
+ * An absolute http or https URL without credentials. The length limit applies to the normalized
+ * form.
+ */
 export const webUrl = ({ lengthMax }: { lengthMax: number }): Parser<string> => {
   const boundedText = text({ lengthMax });
   return {
@@ -249,17 +266,17 @@ export const webUrl = ({ lengthMax }: { lengthMax: number }): Parser<string> => 
         url.username === "" &&
         url.password === "";
       if (!isAccepted) return "url_parsing";
-      // What is kept is the normal form, in which other alphabets are longer.
+      // The normalized form is stored. It is longer for non-ASCII characters.
       return url.href.length > lengthMax ? "string_too_long" : { value: url.href };
     },
   };
 };
 
-/** An object body, or an object in one; unknown fields are ignored (rule API-16). */
+/** A JSON object, as the body or nested in it. Unknown fields are ignored (rule API-16). */
 export const body = <Shape extends z.ZodRawShape>(shape: Shape) =>
-  // To zod, what is preprocessed may be left out: only `nonoptional` describes it as required.
+  // Zod treats a preprocessed value as optional; only `nonoptional` describes it as required.
   z.preprocess(unwrapJsonNumber, z.object(shape)).nonoptional();
 
-/** A number as its text, because to zod a {@link JsonNumber} is an object. */
+/** Returns the text of a {@link JsonNumber}, which zod would otherwise treat as an object. */
 const unwrapJsonNumber = (input: unknown): unknown =>
   input instanceof JsonNumber ? input.source : input;

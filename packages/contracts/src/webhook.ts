@@ -10,7 +10,7 @@ export const webhookTypes = [
 ] as const;
 export type WebhookType = (typeof webhookTypes)[number];
 
-/** What the names of the three headers that authenticate a webhook begin with, as it is configured. */
+/** The configured prefix of the three header names that authenticate a webhook. */
 export const WebhookHeaderPrefix = z
   .string()
   .regex(/^[A-Za-z][A-Za-z0-9-]{0,63}$/, { error: "must be letters, digits and hyphens" })
@@ -61,7 +61,7 @@ const envelopeFields = {
   }),
 };
 
-/** The body of a delivery, by its type (rule HOOK-8). `data` is the link's state at send time. */
+/** The body of a delivery by event type (rule HOOK-8). `data` is the link's state at send time. */
 export const webhookBodies = {
   "payment_link.transaction.succeeded": z
     .object({
@@ -81,7 +81,10 @@ export const webhookBodies = {
     .meta({ id: "CompletedWebhook" }),
 } as const satisfies Record<WebhookType, z.ZodObject>;
 
-/** What every delivery is, those of types to come as well (rule HOOK-7): what a receiver parses first. */
+/**
+ * The fields of every delivery, including those of future event types (rule HOOK-7). A receiver
+ * parses these first.
+ */
 export const AnyWebhook = z
   .object({
     ...envelopeFields,

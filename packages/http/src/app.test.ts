@@ -12,7 +12,7 @@ import { keyRoute, publicRoute } from "./route.ts";
 import { sendRequest, sendRaw, getErrorCodes } from "./testing/client.ts";
 import { type StartedApp, startApp } from "./testing/start-app.ts";
 
-/** More than the kernel accepts at once. */
+/** More than the kernel buffers for one connection. */
 const largeResponseBytes = 30 * 1024 * 1024;
 
 const routes = [
@@ -70,9 +70,9 @@ const routes = [
 ];
 
 const responseMsMax = provokedTimeoutMs(50);
-/** No other timer of the process has this time. */
+/** No other timer in the process uses this delay. */
 const uploadResponseMsMax = 3_600_123;
-/** How often a request is looked at until it is whole. */
+/** How often a request is checked for completeness. */
 const completionPollMs = 50;
 const uploadCompletion = Promise.withResolvers<void>();
 const slowRoutes = [
@@ -104,7 +104,7 @@ const slowRoutes = [
   }),
 ];
 
-/** The paths whose handlers wait until their client has gone. */
+/** The paths whose handlers wait until their client has disconnected. */
 const startedPaths = new Set<string>();
 const createDisconnectRoute = (path: string, error: Error) =>
   publicRoute({
@@ -129,14 +129,14 @@ const sendGet = (path: string, headers: Record<string, string> = {}) =>
   sendRequest({ port: app.port, path, headers });
 
 describe("a request", () => {
-  test("gets an id, and the server does not say what it is made of (rule ERROR-1)", async () => {
+  test("gets an id, and the response does not reveal the server software (rule ERROR-1)", async () => {
     const { headers } = await sendGet("/things");
     expect(headers["x-request-id"]).toMatch(/^[0-9a-f-]{36}$/);
     expect(headers).not.toHaveProperty("x-powered-by");
     expect(headers).not.toHaveProperty("etag");
   });
 
-  test("gets its own id, whatever it says itself", async () => {
+  test("gets its own id, regardless of any id it sends", async () => {
     const { headers } = await sendGet("/things", { "x-request-id": "mine" });
     expect(headers["x-request-id"]).not.toBe("mine");
   });
@@ -149,7 +149,7 @@ describe("a request", () => {
   );
 });
 
-describe("an address that does not exist", () => {
+describe("an unknown path", () => {
   test.each([
     "/",
     "/nowhere",
@@ -163,7 +163,7 @@ describe("an address that does not exist", () => {
     "*",
     `/${"x".repeat(14_000)}`,
     "/?__proto__[a]=b",
-  ])("%.20s is answered 404 with the envelope (rule ERROR-5)", async (path) => {
+  ])("%.20s returns 404 with the envelope (rule ERROR-5)", async (path) => {
     const response = await sendGet(path);
     expect([response.status, getErrorCodes(response)]).toEqual([404, "NOT_FOUND"]);
     expect(response.headers["content-type"]).toBe("application/json; charset=utf-8");
@@ -171,7 +171,7 @@ describe("an address that does not exist", () => {
   });
 });
 
-describe("a method that an address does not have", () => {
+describe("a method that a path does not support", () => {
   test.each([
     ["DELETE", "/things", "GET, HEAD, POST"],
     ["OPTIONS", "/things", "GET, HEAD, POST"],
@@ -181,21 +181,18 @@ describe("a method that an address does not have", () => {
     ["HEAD", "/things/1", "PATCH, DELETE"],
     ["OPTIONS", "/things/1", "PATCH, DELETE"],
     ["POST", "/refused", "GET, HEAD"],
-  ])(
-    "%s %s is answered 405 with Allow: %s (rule ERROR-5)",
-    async (method, path, allowedMethods) => {
-      const response = await sendRequest({ port: app.port, method, path });
-      expect([response.status, response.headers.allow]).toEqual([405, allowedMethods]);
-      if (method !== "HEAD") expect(getErrorCodes(response)).toBe("METHOD_NOT_ALLOWED");
-    },
-  );
+  ])("%s %s returns 405 with Allow: %s (rule ERROR-5)", async (method, path, allowedMethods) => {
+    const response = await sendRequest({ port: app.port, method, path });
+    expect([response.status, response.headers.allow]).toEqual([405, allowedMethods]);
+    if (method !== "HEAD") expect(getErrorCodes(response)).toBe("METHOD_NOT_ALLOWED");
+  });
 
   test.each([
     ["OPTIONS", "/things"],
     ["GET", "/things"],
     ["GET", "/refused"],
     ["GET", "/nowhere"],
-  ])("grants no other site anything, nor does any: %s %s", async (method, path) => {
+  ])("gets no CORS headers, and neither does a supported one: %s %s", async (method, path) => {
     const { headers } = await sendRequest({
       port: app.port,
       method,
@@ -205,7 +202,7 @@ describe("a method that an address does not have", () => {
     expect(Object.keys(headers).filter((name) => name.startsWith("access-control"))).toEqual([]);
   });
 
-  test("a route for any origin says so in each answer, refusals too, and before a browser calls", async () => {
+  test("a route for any origin sends CORS headers with every response, including errors and preflights", async () => {
     const getCorsHeaders = async (method: string, path: string) => {
       const { status, headers } = await sendRequest({ port: app.port, method, path });
       const names = Object.keys(headers).filter((name) => name.startsWith("access-control"));
@@ -216,7 +213,7 @@ describe("a method that an address does not have", () => {
     expect(await getCorsHeaders("PATCH", "/open")).toEqual([405, undefined, 0]);
   });
 
-  test("HEAD is answered as GET, without the body", async () => {
+  test("HEAD returns the response to GET without the body", async () => {
     const { status, text, headers } = await sendRequest({
       port: app.port,
       method: "HEAD",
@@ -227,13 +224,13 @@ describe("a method that an address does not have", () => {
 });
 
 describe("an error", () => {
-  test("that is a refusal is answered as it says, and is no error in the log", async () => {
+  test("that is an ApiError gets its own response and is not logged as an error", async () => {
     const response = await sendGet("/refused");
     expect([response.status, getErrorCodes(response)]).toEqual([409, "PAYMENT_LINK_NOT_ACTIVE"]);
     expect(app.logLines.join("")).not.toContain('"level":"error"');
   });
 
-  test("that is ours is answered 500 without detail, and logged once with the request's id (rule ERROR-1)", async () => {
+  test("that is unexpected returns 500 without details, and is logged once with the request id (rule ERROR-1)", async () => {
     const response = await sendGet("/broken");
     expect([response.status, getErrorCodes(response)]).toEqual([500, "INTERNAL_ERROR"]);
     expect(response.text).not.toContain("hunter2");
@@ -249,41 +246,41 @@ describe("an error", () => {
     });
   });
 
-  test("is answered by the code that its route names for failures", async () => {
+  test("uses the failure code of its route", async () => {
     const response = await sendGet("/broken-list");
     expect([response.status, getErrorCodes(response)]).toEqual([404, "CANNOT_FIND_PAYMENT_LINK"]);
     expect(app.logLines.join("")).toContain('"level":"error"');
   });
 
-  test("on a page is answered as the page wants it", async () => {
+  test("on a page is rendered by the page", async () => {
     const response = await sendGet("/page");
     expect([response.status, response.text]).toEqual([404, "<h1>No</h1>"]);
   });
 
-  test("half-way through an answer breaks the connection, so that no half passes for whole", async () => {
+  test("during a response closes the connection, so that a partial response never looks complete", async () => {
     await expect(sendGet("/half")).rejects.toThrow(/aborted|ECONNRESET|socket hang up/);
     expect(app.logLines.join("")).toContain("failed half-way");
   });
 
-  test("after the answer is logged, and the answer arrives whole", async () => {
+  test("after a complete response is logged, and the response arrives complete", async () => {
     const response = await sendGet("/whole");
     expect(response.text).toHaveLength(largeResponseBytes);
     expect(app.logLines.join("")).toContain("failed after the answer");
   });
 });
 
-describe("an answer that does not come in time", () => {
+describe("a response that takes too long", () => {
   test.each([
     ["/late", 503, "SERVICE_UNAVAILABLE"],
     ["/late-list", 404, "CANNOT_FIND_PAYMENT_LINK"],
-  ])("is given up: %s is answered %i %s, and logged (rule ERROR-3)", async (path, status, code) => {
+  ])("is abandoned and logged: %s returns %i %s (rule ERROR-3)", async (path, status, code) => {
     const response = await sendGet(path);
     expect([response.status, getErrorCodes(response)]).toEqual([status, code]);
     expect(app.logLines.join("")).toContain("there is no answer after 50 ms");
     expect((await sendGet("/things")).status).toBe(200);
   });
 
-  test("is not what a slow client's request is taken for: the time begins once it is whole", async () => {
+  test("is timed from the end of the request, not from its start", async () => {
     const setTimeoutMock = mock.method(globalThis, "setTimeout");
     const countTimers = (ms: number) =>
       setTimeoutMock.mock.calls.filter(({ arguments: [, delayMs] }) => delayMs === ms).length;
@@ -303,7 +300,7 @@ describe("an answer that does not come in time", () => {
   });
 });
 
-describe("an answer that nobody waits for any more", () => {
+describe("a response whose client has disconnected", () => {
   const disconnect = async (path: string) => {
     const socket = connect(app.port, "127.0.0.1");
     socket.write(`GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`);
@@ -315,14 +312,14 @@ describe("an answer that nobody waits for any more", () => {
     return app.logLines.join("");
   };
 
-  test("is no error in the log where it is a refusal, though it says that we cannot", async () => {
+  test("is not logged as an error if it is an API error, even SERVICE_UNAVAILABLE", async () => {
     const text = await disconnect("/left");
     expect(text).toContain("a client went away");
     expect(text).toMatch(/"status":499,"msg":"a request was answered"/);
     expect(text).not.toContain('"level":"error"');
   });
 
-  test("is one where the fault is ours", async () => {
+  test("is logged as an error if the fault is ours", async () => {
     const text = await disconnect("/left-broken");
     expect(text).toContain('"level":"error"');
     expect(text).toContain("broken after all");
@@ -334,7 +331,7 @@ describe("secrets", () => {
   const apiKey = generateApiKey("live");
   afterEach(() => secretApp.close());
 
-  test("never stand in the log or the metrics, whatever fails and wherever they were sent (rule KEEP-7)", async () => {
+  test("never appear in logs or metrics, whatever fails and wherever they were sent (rule KEEP-7)", async () => {
     secretApp = await startApp({
       routes: [
         keyRoute({
@@ -364,7 +361,7 @@ describe("secrets", () => {
   });
 });
 
-describe("what is no request", () => {
+describe("a malformed request", () => {
   const parseStatusAndCode = (response: string): string => {
     const [headText = "", bodyText = ""] = response.split("\r\n\r\n");
     const { errors } = JSON.parse(bodyText) as { errors: { code: string }[] };
@@ -379,7 +376,7 @@ describe("what is no request", () => {
     ["text", "hello\r\n\r\n", "HTTP/1.1 400 Bad Request BAD_REQUEST"],
     ["no host", "GET /things HTTP/1.1\r\n\r\n", "HTTP/1.1 400 Bad Request BAD_REQUEST"],
     [
-      "no host, and a request behind it",
+      "no host, followed by another request",
       "GET /things HTTP/1.1\r\n\r\nGET /things HTTP/1.1\r\nHost: a\r\n\r\n",
       "HTTP/1.1 400 Bad Request BAD_REQUEST",
     ],
@@ -389,12 +386,12 @@ describe("what is no request", () => {
       "HTTP/1.1 400 Bad Request BAD_REQUEST",
     ],
     [
-      "a length and chunks, which is how requests are smuggled",
+      "a length and chunks, as in request smuggling",
       "POST /things HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n",
       "HTTP/1.1 400 Bad Request BAD_REQUEST",
     ],
     [
-      "an address of 20 kB",
+      "a path of 20 kB",
       `GET /${"x".repeat(20_000)} HTTP/1.1\r\nHost: a\r\n\r\n`,
       "HTTP/1.1 431 Request Header Fields Too Large REQUEST_HEADERS_TOO_LARGE",
     ],
@@ -403,18 +400,19 @@ describe("what is no request", () => {
       `GET / HTTP/1.1\r\nHost: a\r\nCookie: ${"x".repeat(20_000)}\r\n\r\n`,
       "HTTP/1.1 431 Request Header Fields Too Large REQUEST_HEADERS_TOO_LARGE",
     ],
-  ])("%s is answered %3$s, and the connection ends", async (_name, responseText, expected) => {
+  ])("with %s gets %3$s, and the connection ends", async (_name, responseText, expected) => {
     expect(parseStatusAndCode(await sendRaw(app.port, responseText))).toBe(expected);
   });
 
-  // RFC 9110, section 10.1.1: it may be refused, but whoever asks for it would lose a call that can be served.
-  test("what a client expects that nobody knows stops no call", async () => {
+  // RFC 9110, section 10.1.1 permits rejection, but the client would lose a call that can be
+  // served.
+  test("an unknown expectation does not stop a request", async () => {
     const text = "GET /things HTTP/1.1\r\nHost: a\r\nExpect: wonders\r\nConnection: close\r\n\r\n";
     expect(await sendRaw(app.port, text)).toContain("HTTP/1.1 200 OK");
   });
 });
 
-describe("what a browser is told of every answer", () => {
+describe("the default headers of every response", () => {
   const routes = [
     publicRoute({ method: "get", path: "/data", handle: (_req, res) => sendJson(res, 200, {}) }),
     publicRoute({
@@ -428,29 +426,26 @@ describe("what a browser is told of every answer", () => {
   test.each([
     ["http://127.0.0.1", undefined],
     ["https://pay.example", "max-age=31536000"],
-  ])(
-    "under %s: no guessing of its type, no keeping, and HSTS %s (rule ERROR-6)",
-    async (baseUrl, hsts) => {
-      const started = await startApp({ routes, baseUrl });
-      try {
-        for (const path of paths) {
-          const { headers } = await sendRequest({ port: started.port, path });
-          expect([path, headers["x-content-type-options"]]).toEqual([path, "nosniff"]);
-          expect([path, headers["strict-transport-security"]]).toEqual([path, hsts]);
-          expect([path, headers["cache-control"]]).toEqual([path, "no-store"]);
-        }
-        const postResponse = await sendRequest({
-          port: started.port,
-          path: "/data",
-          method: "POST",
-        });
-        expect([postResponse.status, postResponse.headers["x-content-type-options"]]).toEqual([
-          405,
-          "nosniff",
-        ]);
-      } finally {
-        await started.close();
+  ])("on %s: no type sniffing, no caching, and HSTS %s (rule ERROR-6)", async (baseUrl, hsts) => {
+    const started = await startApp({ routes, baseUrl });
+    try {
+      for (const path of paths) {
+        const { headers } = await sendRequest({ port: started.port, path });
+        expect([path, headers["x-content-type-options"]]).toEqual([path, "nosniff"]);
+        expect([path, headers["strict-transport-security"]]).toEqual([path, hsts]);
+        expect([path, headers["cache-control"]]).toEqual([path, "no-store"]);
       }
-    },
-  );
+      const postResponse = await sendRequest({
+        port: started.port,
+        path: "/data",
+        method: "POST",
+      });
+      expect([postResponse.status, postResponse.headers["x-content-type-options"]]).toEqual([
+        405,
+        "nosniff",
+      ]);
+    } finally {
+      await started.close();
+    }
+  });
 });

@@ -23,18 +23,18 @@ import { defaultHeaders } from "./default-headers.ts";
 
 export type AppOptions = {
   routes: readonly Route[];
-  /** How an address where nothing is is answered; with the error envelope if not given. */
+  /** Sends the response for an unknown path. Default: the error envelope. */
   sendNotFound?: Route["sendApiError"] | undefined;
   authorizer: RequestAuthorizer;
-  /** CIDRs whose `X-Forwarded-For` is believed; none by default. */
+  /** CIDRs whose `X-Forwarded-For` header is trusted. Default: none. */
   trustedProxies: readonly string[];
   log: Log;
   metrics: Metrics;
 };
 
 /**
- * Builds a service's public HTTP face from its route table. It does not listen yet. Each request
- * gets an id, a span and a place in the metrics, is admitted, handled, and answered exactly once.
+ * Builds a service's public HTTP app from its route table, without listening. Each request gets an
+ * id, a span and metrics, is authorized and handled, and gets exactly one response.
  */
 export const createApp = (options: AppOptions): Express => {
   const app = express();
@@ -55,7 +55,7 @@ export const createApp = (options: AppOptions): Express => {
     );
     if (anyOriginRoutes.length > 0)
       app.options(path, sendPreflight(options, timer, { path, methods }));
-    // What lies below a catch-all has methods that it does not know.
+    // Paths below a catch-all have methods that the catch-all does not know.
     if (path.includes("*")) continue;
     app.all(path, rejectMethod(options, timer, { path, methods }));
   }
@@ -68,10 +68,13 @@ export const createApp = (options: AppOptions): Express => {
   return app;
 };
 
-/** Just over the time that one statement of the database may take. */
+/** Slightly longer than the timeout of one database statement. */
 const defaultResponseMsMax = 5_500;
 
-/** A caller waited for as long as a route lets it. What was begun goes on; nobody hears its answer. */
+/**
+ * The response took longer than its route allows. The handler continues, but its response is
+ * dropped.
+ */
 class ResponseTimeoutError extends Error {
   override readonly name = "ResponseTimeoutError";
 }
@@ -81,7 +84,7 @@ const serveRoute = (options: AppOptions, timer: RequestTimer, route: Route) => {
   return async (req: Request, res: Response): Promise<void> => {
     const recordRequest = timer.start(req, res, route.path);
     const requestId = startResponse(options, res);
-    // A refusal as well: otherwise a page would hear of none.
+    // Also set on error responses; otherwise the calling page could not read them.
     if (route.isForAnyOrigin === true) res.setHeader("Access-Control-Allow-Origin", "*");
     const parent = joinTraceById(req.get("traceparent"));
     await runInServerSpan({ req, res, route, parent }, async () => {
@@ -100,10 +103,10 @@ const serveRoute = (options: AppOptions, timer: RequestTimer, route: Route) => {
   };
 };
 
-/** How long after its last byte a request is seen to be whole. */
+/** How often a request is checked for completeness. */
 const completionPollMs = 50;
 
-/** The time that a client takes to send its request is not ours; the server bounds it. */
+/** Starts the timeout once the request is complete: the server limits the upload time separately. */
 const respondWithinTimeout = async (
   req: Request,
   { responseMsMax = defaultResponseMsMax }: Route,
@@ -117,7 +120,7 @@ const respondWithinTimeout = async (
       ? setTimeout(rejectWithTimeout, responseMsMax)
       : setTimeout(checkCompletion, completionPollMs);
   };
-  // Mostly it is answered by then.
+  // Most requests have their response before this fires.
   let timer = setTimeout(checkCompletion, completionPollMs);
   try {
     await Promise.race([handle(), timeout.promise]);
@@ -127,20 +130,20 @@ const respondWithinTimeout = async (
 };
 
 /**
- * Gives the request an id, which its answer and its log lines carry, and the answer what holds for
- * every one of ours.
+ * Assigns the request an id for its response and log lines, and sets the headers that every
+ * response has.
  */
 const startResponse = ({ authorizer }: AppOptions, res: Response): string => {
   const requestId = randomUUID();
   res.setHeader("X-Request-Id", requestId);
   res.set(defaultHeaders);
-  // The cookie's policy knows whether browsers reach us by https.
+  // The cookie policy knows whether browsers use HTTPS.
   if (authorizer.cookie.isSecure)
     res.setHeader("Strict-Transport-Security", strictTransportSecurity);
   return requestId;
 };
 
-/** A year, for this host alone: what else the domain serves is not ours to decide. */
+/** One year, for this host only: subdomains may serve something else. */
 const strictTransportSecurity = "max-age=31536000";
 
 type RequestFailure = {
@@ -164,7 +167,7 @@ const sendError = (
     knownError ?? createApiError(isUnavailable ? "SERVICE_UNAVAILABLE" : unexpectedError);
   const isServerError = knownError === undefined || apiError.status >= 500;
   const logFields = { request_id: requestId, route: route?.path, status: apiError.status };
-  // Whatever else fails is ours, and told although nobody waits for the answer.
+  // Any other failure is our fault and is logged even if the client is gone.
   const isUndeliverable = knownError !== undefined && res.closed && !res.headersSent;
   if (isUndeliverable || (req.destroyed && !req.complete)) {
     log.debug({ ...logFields, codes: knownError?.message }, "a client went away");
@@ -175,7 +178,8 @@ const sendError = (
   if (isServerError) log.error({ ...logFields, err: error }, "a request failed");
   else log.debug({ ...logFields, codes: apiError.message }, "a request was refused");
   if (res.headersSent) {
-    // Half an answer must not look whole. A whole answer stands, even if something failed after it.
+    // A partial response must not look complete. A complete one stays, even if something failed
+    // afterwards.
     if (!res.writableEnded) res.destroy();
     return;
   }
@@ -206,7 +210,7 @@ const groupMethodsByPath = (routes: readonly Route[]): Map<string, Method[]> => 
 
 const preflightSecondsMax = "86400";
 
-/** Tells a browser what pages of other origins may ask. It asks before each call with a JSON body. */
+/** Sends the CORS preflight response. Browsers request it before each call with a JSON body. */
 const sendPreflight =
   (
     options: AppOptions,

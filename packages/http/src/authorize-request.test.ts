@@ -84,13 +84,13 @@ const sendCreate = (
 const addressBucketName = "ip 127.0.0.1";
 
 describe("a route for API keys", () => {
-  test("tells the handler who calls", async () => {
+  test("passes the caller to the handler", async () => {
     const { port } = await startTestApp();
     const response = await sendCreate(port, { "x-api-key": apiKey });
     expect([response.status, response.text]).toEqual([200, '{"userId":"user_1"}']);
   });
 
-  test("refuses a missing, wrong, unknown or expired key and a missing scope by their codes (rule CALLER-1)", async () => {
+  test("rejects a missing, wrong, unknown or expired key and a missing scope with their codes (rule CALLER-1)", async () => {
     const expired = generateApiKey("live");
     const { port, clock } = await startTestApp({
       credentials: {
@@ -120,7 +120,7 @@ describe("a route for API keys", () => {
     expect(await getStatusAndCode({ "x-api-key": expired })).toBe("401 EXPIRED_API_KEY");
   });
 
-  test("tells unknown, mistyped and revoked keys with the same bytes", async () => {
+  test("sends identical responses for unknown, mistyped and revoked keys", async () => {
     const { port } = await startTestApp();
     const responses = await Promise.all(
       [unknownKey, "plk_live_typo", "x"].map((text) => sendCreate(port, { "x-api-key": text })),
@@ -141,7 +141,7 @@ describe("a route for API keys", () => {
     expect(getErrorCodes(await sendCreate(port, {}, invalidBody))).toBe("429");
   });
 
-  test("asks who calls only when that is not known, and again once the answer is old", async () => {
+  test("introspects a key only once, and again after its result has expired", async () => {
     const { port, clock, getIntrospectionCount } = await startTestApp();
     for (let clientRequest = 0; clientRequest < 3; clientRequest += 1)
       await sendCreate(port, { "x-api-key": apiKey });
@@ -152,7 +152,7 @@ describe("a route for API keys", () => {
   });
 });
 
-describe("the address that auth-keys is told a key is used from", () => {
+describe("the address that auth-keys receives with a key", () => {
   test.each([
     ["203.0.113.9", "203.0.113.9"],
     ["2001:db8::7", "2001:db8::7"],
@@ -164,19 +164,19 @@ describe("the address that auth-keys is told a key is used from", () => {
     expect(reportedAddresses).toEqual([summarizeHeaders]);
   });
 
-  test("is none for a person's session", async () => {
+  test("is absent for a user's session", async () => {
     const { port, reportedAddresses } = await startTestApp();
     await sendRequest({ port, path: "/console", headers: { cookie: "session=a session" } });
     expect(reportedAddresses).toEqual([undefined]);
   });
 });
 
-describe("a key with a limit of its own (rule API-25)", () => {
+describe("a key with its own limit (rule API-25)", () => {
   const credentialLimit = { requestsPerMinute: 30, burst: 2 };
   const getKeyPolicy = ({ headers }: TestResponse): string =>
     String(headers["ratelimit-policy"]).split(", ")[0] ?? "";
 
-  test("is refused at it, and told of it, while another key of the default goes on", async () => {
+  test("is rejected at its limit and sees it in the headers, while a key with the default limit continues", async () => {
     const otherCredential = { ...fullCredential, bucketId: "bucket_2" };
     const { port } = await startTestApp({
       credentials: {
@@ -197,7 +197,7 @@ describe("a key with a limit of its own (rule API-25)", () => {
     ]);
   });
 
-  test("has a request again as its own rate gives it one", async () => {
+  test("regains a request at its own rate", async () => {
     const { port, clock } = await startTestApp({
       credentials: { [apiKey]: { ...fullCredential, ...credentialLimit } },
     });
@@ -210,9 +210,13 @@ describe("a key with a limit of its own (rule API-25)", () => {
   });
 
   test.each([
-    ["a rate alone keeps the burst", { requestsPerMinute: 600 }, '"key";q=100;w=10'],
-    ["a burst alone keeps the rate", { burst: 20 }, '"key";q=20;w=1'],
-    ["more than the installation grants is what that grants", { burst: 101 }, '"key";q=100;w=4'],
+    [
+      "a rate without a burst uses the default burst",
+      { requestsPerMinute: 600 },
+      '"key";q=100;w=10',
+    ],
+    ["a burst without a rate uses the default rate", { burst: 20 }, '"key";q=20;w=1'],
+    ["a limit above the installation's is capped", { burst: 101 }, '"key";q=100;w=4'],
   ])("%s", async (_name, limitOverrides, policyHeader) => {
     const perKey = { tokensPerSecond: 25, burst: 100 };
     const { port } = await startTestApp({
@@ -223,8 +227,8 @@ describe("a key with a limit of its own (rule API-25)", () => {
   });
 });
 
-describe("a key of which it is known who calls", () => {
-  test("is held against scope and address at each call all the same", async () => {
+describe("a key with a cached caller", () => {
+  test("is still checked for scope and address on each call", async () => {
     const { port, getIntrospectionCount } = await startTestApp({
       trustedProxies: ["127.0.0.1"],
       credentials: {
@@ -245,7 +249,7 @@ describe("a key of which it is known who calls", () => {
   });
 });
 
-describe("a key that is bound to addresses (rule CALLER-1)", () => {
+describe("a key restricted to addresses (rule CALLER-1)", () => {
   const proxiedOptions = { trustedProxies: ["127.0.0.1"] };
   const getOutcome = async (cidrs: string[], addressBucketName: string): Promise<string> => {
     const started = await startTestApp({
@@ -268,11 +272,11 @@ describe("a key that is bound to addresses (rule CALLER-1)", () => {
     [["2001:db8::/32", "203.0.113.7"], "2001:db8:ffff::1", "200"],
     [["2001:db8::/32"], "2001:db9::1", rejection],
     [["2001:db8::/32"], "203.0.113.7", rejection],
-  ])("to %j, from %s: %s", async (cidrs, addressBucketName, expected) => {
+  ])("restricted to %j, from %s: %s", async (cidrs, addressBucketName, expected) => {
     expect(await getOutcome(cidrs, addressBucketName)).toBe(expected);
   });
 
-  test("is refused by its address before its scope, and an address in a header of its own counts nothing", async () => {
+  test("is rejected for its address before its scope, and ignores an untrusted X-Forwarded-For", async () => {
     const { port } = await startTestApp({
       credentials: { [readOnlyKey]: { cidrs: ["203.0.113.7"] } },
     });
@@ -281,7 +285,7 @@ describe("a key that is bound to addresses (rule CALLER-1)", () => {
   });
 });
 
-describe("how old an answer about a caller may be (rule CALLER-3)", () => {
+describe("the maximum age of a cached caller (rule CALLER-3)", () => {
   type Method = "GET" | "HEAD" | "POST" | "PATCH" | "DELETE";
   const session = { cookie: "session=a%20session" };
   const testCalls: [Method, string, Record<string, string>, number][] = [
@@ -298,7 +302,7 @@ describe("how old an answer about a caller may be (rule CALLER-3)", () => {
     return sendRequest({ port, path, method, headers, ...body });
   };
 
-  test.each(testCalls)("%s %s with %j: %i ms", async (...testCase) => {
+  test.each(testCalls)("for %s %s with %j is %i ms", async (...testCase) => {
     const { port, clock, getIntrospectionCount } = await startTestApp();
     await sendCall(port, testCase);
     clock.advance(testCase[3]);
@@ -310,7 +314,7 @@ describe("how old an answer about a caller may be (rule CALLER-3)", () => {
   });
 
   test.each(testCalls)(
-    "%s %s with %j is refused %i ms after the credential ended (rule CALLER-4)",
+    "%s %s with %j is rejected %i ms after the credential was removed (rule CALLER-4)",
     async (...testCase) => {
       const { port, clock, removeCredential } = await startTestApp();
       await sendCall(port, testCase);
@@ -324,7 +328,7 @@ describe("how old an answer about a caller may be (rule CALLER-3)", () => {
   );
 
   test.each(testCalls)(
-    "%s %s with %j while auth-keys is away (rules CALLER-4 and ERROR-3)",
+    "%s %s with %j while auth-keys is unavailable (rules CALLER-4 and ERROR-3)",
     async (...testCase) => {
       const started = await startTestApp();
       const { port, clock } = started;
@@ -341,13 +345,13 @@ describe("how old an answer about a caller may be (rule CALLER-3)", () => {
   );
 });
 
-describe("a caller whose body comes long after its head", () => {
+describe("a caller whose body arrives long after its headers", () => {
   const callerCases = [
     ["key", "/create", { "x-api-key": apiKey }, apiKey, "INVALID_API_KEY"],
     ["session", "/console", { cookie: "session=a%20session" }, "a session", "UNAUTHENTICATED"],
   ] as const;
 
-  /** Sends half a body, lets `meanwhile` happen, and sends the rest. */
+  /** Sends half a body, calls `beforeRest`, and sends the rest. */
   const sendBodySlowly = async (
     path: string,
     headers: Record<string, string>,
@@ -375,7 +379,7 @@ describe("a caller whose body comes long after its head", () => {
     return { started, response: await responsePromise };
   };
 
-  test.each(callerCases)("by a %s is not let in if that ended meanwhile", async (...testCase) => {
+  test.each(callerCases)("is rejected if its %s has ended meanwhile", async (...testCase) => {
     const [, path, headers, credential, code] = testCase;
     const { response } = await sendBodySlowly(path, headers, ({ clock, removeCredential }) => {
       clock.advance(1_001);
@@ -385,7 +389,7 @@ describe("a caller whose body comes long after its head", () => {
     expect(response).toContain(code);
   });
 
-  test.each(callerCases)("by a %s is asked about again, and charged once", async (...testCase) => {
+  test.each(callerCases)("has its %s checked again, and takes tokens once", async (...testCase) => {
     const [, path, headers] = testCase;
     const { response, started } = await sendBodySlowly(path, headers, ({ clock }) => {
       clock.advance(1_001);
@@ -397,8 +401,8 @@ describe("a caller whose body comes long after its head", () => {
   });
 });
 
-describe("a body that does not come whole", () => {
-  test("keeps a handler that reads none from what it would do", async () => {
+describe("an incomplete body", () => {
+  test("prevents the action of a handler that reads no body", async () => {
     const handledRequests: string[] = [];
     const responsePromise: string[] = [];
     const started = await startTestApp({
@@ -427,7 +431,7 @@ describe("a body that does not come whole", () => {
     await waitUntil("it is over", async () =>
       /http_response_status_code="499"/.test(await started.metrics.metrics()),
     );
-    // Whoever comes later is handled behind it.
+    // A later request is handled after this one.
     const laterHeaders = { cookie: "session=a%20session" };
     await sendRequest({
       port: started.port,
@@ -438,7 +442,7 @@ describe("a body that does not come whole", () => {
     expect(handledRequests).toEqual(["deleted"]);
   });
 
-  test("is refused at once where it is too large, also by a route that reads none", async () => {
+  test("is rejected immediately if it is too large, even on a route that reads no body", async () => {
     const { port } = await startTestApp();
     const clientRequest = request({
       port,
@@ -461,8 +465,8 @@ describe("a body that does not come whole", () => {
   });
 });
 
-describe("what a call pays (rule API-21)", () => {
-  test("a cold key: from the address's bucket, then its own; a warm one: from both at once", async () => {
+describe("the buckets of a call (rule API-21)", () => {
+  test("an uncached key uses the address's bucket, then its own; a cached one uses both in one request", async () => {
     const { port, requestedBuckets } = await startTestApp();
     await sendCreate(port, { "x-api-key": apiKey });
     await sendCreate(port, { "x-api-key": apiKey });
@@ -473,7 +477,7 @@ describe("what a call pays (rule API-21)", () => {
     ]);
   });
 
-  test("an unknown, mistyped or missing key: from the address's bucket alone (rule API-22)", async () => {
+  test("an unknown, mistyped or missing key uses only the address's bucket (rule API-22)", async () => {
     const { port, requestedBuckets, getIntrospectionCount } = await startTestApp();
     await sendCreate(port, { "x-api-key": unknownKey });
     await sendCreate(port, { "x-api-key": "plk_live_typo" });
@@ -486,14 +490,14 @@ describe("what a call pays (rule API-21)", () => {
     expect(getIntrospectionCount()).toBe(1);
   });
 
-  test("a key without the scope pays all the same", async () => {
+  test("a key without the scope uses both as well", async () => {
     const { port, requestedBuckets } = await startTestApp();
     await sendCreate(port, { "x-api-key": readOnlyKey });
     await sendCreate(port, { "x-api-key": readOnlyKey });
     expect(requestedBuckets[2]).toEqual(["key bucket_2", addressBucketName]);
   });
 
-  test("keys rotated from one another pay from one bucket (rule API-22)", async () => {
+  test("rotated keys share one bucket (rule API-22)", async () => {
     const { port } = await startTestApp({ perKey: { tokensPerSecond: 1, burst: 2 } });
     expect((await sendCreate(port, { "x-api-key": apiKey })).status).toBe(200);
     expect((await sendCreate(port, { "x-api-key": rotatedKey })).status).toBe(200);
@@ -501,7 +505,7 @@ describe("what a call pays (rule API-21)", () => {
     expect((await sendCreate(port, { "x-api-key": rotatedKey })).status).toBe(429);
   });
 
-  test("an address over its limit asks auth-keys nothing", async () => {
+  test("an address over its limit causes no request to auth-keys", async () => {
     const { port, getIntrospectionCount } = await startTestApp({
       perAddress: { tokensPerSecond: 1, burst: 1 },
     });
@@ -510,14 +514,14 @@ describe("what a call pays (rule API-21)", () => {
     expect(getIntrospectionCount()).toBe(0);
   });
 
-  test("public and console routes: from the address's bucket", async () => {
+  test("public and console routes use the address's bucket", async () => {
     const { port, requestedBuckets } = await startTestApp();
     await sendRequest({ port, path: "/public" });
     await sendRequest({ port, path: "/console" });
     expect(requestedBuckets).toEqual([[addressBucketName], [addressBucketName]]);
   });
 
-  test("a route with a bucket of its own: from that, which is a multiple of the address's (rule API-21)", async () => {
+  test("a route with its own bucket uses that one, with a multiple of the address's limit (rule API-21)", async () => {
     const { port, requestedBuckets } = await startTestApp({
       perAddress: { tokensPerSecond: 0.001, burst: 2 },
     });
@@ -544,7 +548,7 @@ describe("the rate-limit headers (rule API-22)", () => {
   });
   const policyHeader = '"key";q=3;w=3, "ip";q=10;w=5';
 
-  test("stand on every limited answer, cold and warm, refused and not; Retry-After on 429 alone", async () => {
+  test("are on every limited response, cached or not, rejected or not; Retry-After is on 429 only", async () => {
     const { port, clock } = await startTestApp(limits);
     const headers = { "x-api-key": apiKey };
     expect(summarizeHeaders(await sendCreate(port, headers))).toEqual({
@@ -573,7 +577,7 @@ describe("the rate-limit headers (rule API-22)", () => {
     expect((await sendCreate(port, headers)).status).toBe(200);
   });
 
-  test("given a cold key whose own bucket is empty, tell both buckets and when to come again", async () => {
+  test("list both buckets and the retry time for an uncached key whose own bucket is empty", async () => {
     const { port, clock } = await startTestApp({
       ...limits,
       perKey: { tokensPerSecond: 0.1, burst: 1 },
@@ -590,7 +594,7 @@ describe("the rate-limit headers (rule API-22)", () => {
     });
   });
 
-  test("stand on the answers of routes without a key as well, for the address alone", async () => {
+  test("are on responses of routes without a key as well, for the address only", async () => {
     const { port } = await startTestApp(limits);
     for (const path of ["/public", "/console"]) {
       const { headers } = await sendRequest({ port, path });
@@ -610,7 +614,7 @@ describe("a console route", () => {
     [{ cookie: "__Host-session=a%20session" }, 401, "UNAUTHENTICATED"],
     [{ "x-api-key": "plk_live_any" }, 401, "UNAUTHENTICATED"],
     [{ cookie: "session=a%20session", "sec-fetch-site": "cross-site" }, 403, "CROSS_SITE_REQUEST"],
-  ])("given %j, answers %i", async (headers, getStatus, code) => {
+  ])("given %j, returns %i", async (headers, getStatus, code) => {
     const { port } = await startTestApp();
     const response = await sendRequest({ port, path: "/console", headers });
     expect(response.status).toBe(getStatus);

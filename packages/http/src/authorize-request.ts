@@ -15,7 +15,7 @@ import { receiveBody } from "./parse-request.ts";
 import type { Method, RouteLimit, Route } from "./route.ts";
 import { type CookiePolicy, readSessionToken, rejectCrossSiteRequest } from "./session-cookie.ts";
 
-/** What decides whether a request may go on. */
+/** What is needed to decide whether a request may proceed. */
 export type RequestAuthorizer = {
   limiter: Limiter;
   limits: { perKey: Limit; perAddress: Limit };
@@ -23,17 +23,17 @@ export type RequestAuthorizer = {
   cookie: CookiePolicy;
 };
 
-/** How old an answer about the caller of what writes may be: it may decide where money goes. */
+/** The maximum age of a cached caller for a write: a write may decide where money goes. */
 export const writeMaxAgeMs = 1_000;
 const readMaxAgeMs = 5_000;
 
-/** How old an answer about the caller of such a route may be (rule CALLER-3). */
+/** Returns the maximum age of a cached caller for a route's method (rule CALLER-3). */
 const getMaxAgeMs = (method: Method): number => (method === "get" ? readMaxAgeMs : writeMaxAgeMs);
 
 /**
- * Holds a request against the limits, then its caller, then the scope, in that order (rule API-18),
- * and answers the caller. A warm key costs one question to the limiter for both buckets. An unknown
- * key pays from its address's bucket first (rule API-22).
+ * Checks a request's rate limits, then its caller, then its scope, in that order (rule API-18), and
+ * returns the caller. For a cached key, one limiter request covers both buckets. An unknown key
+ * first takes a token from its address's bucket (rule API-22).
  */
 export const authorizeRequest = async (
   authorizer: RequestAuthorizer,
@@ -43,7 +43,8 @@ export const authorizeRequest = async (
 ): Promise<Caller | undefined> => {
   const caller = await limitAndAuthenticate(authorizer, route, req, res);
   if (caller === undefined || route.method === "get" || req.complete) return caller;
-  // A body may come half a minute after its head, and much may have ended until then.
+  // A body may arrive up to 30 s after its headers. Checks the caller again, because the session or
+  // key may have ended meanwhile.
   await receiveBody(req);
   return authenticateCaller(authorizer, route, req);
 };
@@ -67,7 +68,7 @@ const limitAndAuthenticate = async (
   return authenticateCaller(authorizer, route, req);
 };
 
-/** Tells who calls, if they may call such a route. */
+/** Authenticates the caller and checks that the route admits it. */
 const authenticateCaller = async (
   authorizer: RequestAuthorizer,
   { caller: callerRule, method, needsPresence = false }: Route,
@@ -117,7 +118,10 @@ const authorizeApiKey = async (
   return requireAccess(caller, scope, req);
 };
 
-/** A proxy may say anything, and a zone (`%eth0`) means nothing to anybody else. */
+/**
+ * Returns the caller's IP address; undefined if it is unusable. A proxy can send any text, and a zone
+ * (`%eth0`) is meaningless on other hosts.
+ */
 const getCallerAddress = ({ ip = "" }: Request): string | undefined =>
   isIP(ip) === 0 || ip.includes("%") ? undefined : ip;
 
@@ -129,7 +133,7 @@ const requireAccess = (caller: Caller, scope: string, req: Request): Caller => {
   return caller;
 };
 
-/** Made once per answer about a key, which is kept for a while. */
+/** Built once per introspection result, which is cached for a while. */
 const networksByCredential = new WeakMap<Caller["credential"], BlockList>();
 
 const isFromAllowedNetwork = (credential: Caller["credential"], address: string): boolean => {
@@ -166,10 +170,10 @@ const createKeyBucket = ({ limits }: RequestAuthorizer, { credential }: Caller):
   limit: getCredentialLimit(credential, limits.perKey) ?? limits.perKey,
 });
 
-/** Made once per answer about a key, which is kept for a while. */
+/** Built once per introspection result, which is cached for a while. */
 const limitsByCredential = new WeakMap<Caller["credential"], Limit>();
 
-/** A key's own limit (rule API-25). It never grants more than the installation does by now. */
+/** Returns a key's own limit (rule API-25), capped at the installation's current limit. */
 const getCredentialLimit = (credential: Caller["credential"], perKey: Limit): Limit | undefined => {
   const { requestsPerMinute = Infinity, burst = Infinity } = credential;
   if (requestsPerMinute === Infinity && burst === Infinity) return undefined;
@@ -192,7 +196,7 @@ const takeTokens = async (
   for (const name in headers) {
     const value = headers[name] ?? "";
     const earlierValue = res.getHeader(name);
-    // An unknown key is charged in two steps, and both buckets are told.
+    // An unknown key takes tokens in two steps; the headers list both buckets.
     res.setHeader(name, typeof earlierValue === "string" ? `${value}, ${earlierValue}` : value);
   }
   if (!decision.isAllowed) throw createApiError("429");

@@ -5,13 +5,13 @@ import {
   isWaitingForClient,
 } from "./connection-progress.ts";
 
-/** How long a connection must have made no progress before it may give way. */
+/** Returns how long a connection must have made no progress before it can be evicted. */
 export type GetStallMs = (connection: Connection) => number;
 
 /**
- * Orders the connections that may give way, best first: the longest idle one of the address that
- * holds most, then those that wait longest for their client. Nobody gives way whose answer is being
- * computed, nor a new connection whose first request may be on its way.
+ * Lists the connections that may be evicted, best first: the longest idle one of the address with
+ * the most connections, or else those that have waited longest for their client. Never lists a
+ * connection whose response is being computed, or a new one whose first request may be on its way.
  */
 export const listEvictionCandidates = (
   candidates: Iterable<Connection>,
@@ -45,7 +45,7 @@ const isEvictedBefore = (connection: Connection, otherConnection: Connection): b
     : connectionCountDifference > 0;
 };
 
-/** Returns the address that holds most connections, trusted proxies aside. */
+/** Returns the address with the most connections, ignoring trusted proxies. */
 export const findLargestAddress = (
   addresses: Iterable<ClientAddress>,
 ): ClientAddress | undefined => {

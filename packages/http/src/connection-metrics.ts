@@ -5,7 +5,7 @@ import type { HttpListener } from "./listen.ts";
 
 type MeasuredListener = Pick<HttpListener, "countConnections" | "countEndedConnections">;
 
-/** Adds to a process' metrics how many connections its ports hold, and how many they ended. */
+/** Registers metrics for each listener's open connections and for those that the server ended. */
 export const registerConnectionMetrics = (
   metrics: Metrics,
   listeners: Readonly<Record<"public" | "internal", MeasuredListener>>,

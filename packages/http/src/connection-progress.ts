@@ -2,16 +2,16 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 
 /**
- * What a connection does: `receiving` a head or a body, `processing` (the server's turn),
- * `sending` (bytes wait for the client), or it is `idle` or carries a `stream`.
+ * The state of a connection: `receiving` headers or a body, `processing` (the server's turn),
+ * `sending` (bytes wait for the client), `idle`, or a `stream`.
  */
 export const connectionStates = ["idle", "receiving", "processing", "sending", "stream"] as const;
 export type ConnectionState = (typeof connectionStates)[number];
 
 /**
- * The lowest rate of a transfer, after a grace period. Each byte extends the deadline by its time
- * at the lowest rate, up to one grace period from now. A kernel takes an answer in large pieces,
- * so sending has the longer grace.
+ * The minimum rate of a transfer after a grace period. Each byte extends the deadline by its time
+ * at the minimum rate, up to one grace period from now. The kernel takes a response in large
+ * pieces, so sending has the longer grace period.
  */
 const minimumRates = {
   sending: { bytesPerSecond: 1_000, graceMs: 30_000 },
@@ -23,15 +23,15 @@ export type ClientAddress = { id: string; isExempt: boolean; connections: Set<Co
 export type Connection = {
   socket: Socket;
   address: ClientAddress;
-  /** The answers that are not sent yet, in the order of their requests. */
+  /** The responses that are not sent yet, in request order. */
   pendingResponses: ServerResponse[];
-  /** The last request. */
+  /** The most recent request. */
   request: IncomingMessage | undefined;
   isStream: boolean;
   /** Bytes read when the connection last became idle. */
   bytesReadWhenIdle: number;
   idleSinceMs: number;
-  /** The last measurement. */
+  /** When the state was last measured. */
   state: ConnectionState;
   bytes: number;
   progressAtMs: number;
@@ -41,7 +41,7 @@ export type Connection = {
 export const isBodyUnread = ({ request }: Connection): boolean =>
   request !== undefined && !request.complete;
 
-/** The server takes no more of the body until it has used what it has. */
+/** Whether the server reads no more of the body until it has processed what it has. */
 const isPausedByServer = ({ request }: Connection): boolean =>
   request !== undefined &&
   (request.isPaused() || request.readableLength >= request.readableHighWaterMark);
@@ -68,7 +68,7 @@ export const getState = (connection: Connection): ConnectionState => {
   return socket.bytesRead > bytesReadWhenIdle ? "receiving" : "idle";
 };
 
-/** Measures a connection: its state, its progress, and the time by which it must go on. */
+/** Updates a connection's state, its progress and its deadline. */
 export const measureProgress = (connection: Connection, nowMs: number): void => {
   const state = getState(connection);
   const bytes =
@@ -97,7 +97,7 @@ const getDeadlineMs = (
   connection: Connection,
   { state, nowMs, transferredBytes, isSameState }: Measurement,
 ): number => {
-  // Node ends a head that takes too long.
+  // Node itself closes connections whose headers take too long.
   if (state === "receiving" && !isBodyUnread(connection)) return Infinity;
   if (state !== "sending" && state !== "receiving") return Infinity;
   const { bytesPerSecond, graceMs } = minimumRates[state];
@@ -109,8 +109,9 @@ const getDeadlineMs = (
 };
 
 /**
- * The bytes that the kernel has taken. What the socket counts as written includes what libuv still
- * holds; only the handle knows how much that is. Node itself reads the same field for its timeouts.
+ * Returns the number of bytes that the kernel has accepted. The socket's count also includes bytes
+ * that libuv still buffers, and only the handle knows how many those are. Node reads the same field
+ * for its own timeouts.
  */
 const getFlushedBytes = (socket: Socket): number => {
   const handle: unknown = Reflect.get(socket, "_handle");

@@ -30,7 +30,7 @@ const startListener = async (handler: RequestListener, options: ListenOverrides 
     ...options,
   });
   listeners.push(listener);
-  /** Lets time pass in steps, so that each measurement happens. */
+  /** Advances the clock in steps, so that each measurement runs. */
   const advanceTime = async (ms: number): Promise<void> => {
     for (let passedMs = 0; passedMs < ms; passedMs += 500) {
       clock.advance(500);
@@ -40,7 +40,7 @@ const startListener = async (handler: RequestListener, options: ListenOverrides 
   return { ...listener, advanceTime };
 };
 
-/** Connects from an address of loopback and sends a text. Nothing is read unless `shouldRead` is set. */
+/** Connects from a loopback address and sends a text. Nothing is read unless `shouldRead` is set. */
 const connectAndSend = (
   port: number,
   text: string,
@@ -61,10 +61,10 @@ const formatGet = (path = "/") => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
 const formatPost = (length: number, body = "") =>
   `POST / HTTP/1.1\r\nHost: x\r\nContent-Length: ${length}\r\n\r\n${body}`;
 
-/** Larger than what the kernel holds for a connection. */
+/** Larger than what the kernel buffers for a connection. */
 const largeBody = Buffer.alloc(24 * 1024 * 1024, "x");
 
-/** A handler that keeps its answers until the test sends them. */
+/** Creates a handler that holds its responses until the test sends them. */
 const createHoldingHandler = () => {
   const heldResponses: ServerResponse[] = [];
   const handler: RequestListener = (req, res) =>
@@ -72,7 +72,10 @@ const createHoldingHandler = () => {
   return { handler, heldResponses };
 };
 
-/** Serves a large answer, and says when the kernel takes no more of it. */
+/**
+ * Creates a handler with a large response, and a check for whether the kernel accepts no more of
+ * it.
+ */
 const createLargeResponseHandler = () => {
   const responses: ServerResponse[] = [];
   const handler: RequestListener = (req, res) => {
@@ -85,7 +88,7 @@ const createLargeResponseHandler = () => {
   return { handler, responses, isWaitingForClient };
 };
 
-/** Reads at least as many bytes as told, which must come. */
+/** Reads at least this many bytes; fails if the connection ends first. */
 const readAtLeast = async (socket: Socket, bytes: number): Promise<number> => {
   let readCount = 0;
   while (readCount < bytes) {
@@ -99,8 +102,8 @@ const readAtLeast = async (socket: Socket, bytes: number): Promise<number> => {
 
 const getBufferedBytes = (res: ServerResponse | undefined) => res?.socket?.writableLength ?? 0;
 
-describe("the lowest rate of a response", () => {
-  test("a client that reads nothing is ended after the grace period (rule API-37)", async () => {
+describe("the minimum rate of a response", () => {
+  test("ends a client that reads nothing after the grace period (rule API-37)", async () => {
     const { handler, responses, isWaitingForClient } = createLargeResponseHandler();
     const { port, advanceTime } = await startListener(handler);
     connectAndSend(port, formatGet(), { shouldRead: false });
@@ -111,7 +114,7 @@ describe("the lowest rate of a response", () => {
     expect(responses[0]?.destroyed ?? true).toBe(true);
   });
 
-  test("a client that reads one byte per second is ended after the grace period (rule API-37)", async () => {
+  test("ends a client that reads one byte per second after the grace period (rule API-37)", async () => {
     const { handler, responses, isWaitingForClient } = createLargeResponseHandler();
     const { port, advanceTime } = await startListener(handler);
     const { socket } = connectAndSend(port, formatGet(), { shouldRead: false });
@@ -123,7 +126,7 @@ describe("the lowest rate of a response", () => {
     expect(responses[0]?.destroyed).toBe(true);
   });
 
-  test("requests behind a response that is not read do not extend its time (rule API-37)", async () => {
+  test("is not extended by requests pipelined behind an unread response (rule API-37)", async () => {
     const { handler, responses, isWaitingForClient } = createLargeResponseHandler();
     const { port, advanceTime } = await startListener(handler);
     const { socket } = connectAndSend(port, formatGet(), { shouldRead: false });
@@ -135,7 +138,7 @@ describe("the lowest rate of a response", () => {
     expect(responses[0]?.destroyed).toBe(true);
   });
 
-  test("a client that reads 50 KB per second and pauses for 3 s gets the whole response", async () => {
+  test("lets a client that reads 50 KB per second and pauses for 3 s get the whole response", async () => {
     const bytes = 2_000_000;
     const { port, advanceTime } = await startListener((_req, res) =>
       res.end(largeBody.subarray(0, bytes)),
@@ -144,13 +147,13 @@ describe("the lowest rate of a response", () => {
     let total = 0;
     for (let seconds = 0; total < bytes; seconds += 1) {
       await advanceTime(seconds % 30 === 0 ? 3_000 : 1_000);
-      // A read takes what has arrived, which may be more than a second's share.
+      // A read takes whatever has arrived, which may be more than a second's share.
       if (total < seconds * 50_000) total += await readAtLeast(socket, 1);
     }
     expect(total).toBeGreaterThan(bytes);
   });
 
-  test("a response that is still computed is never stalled", async () => {
+  test("does not apply while the response is computed", async () => {
     const { handler, heldResponses } = createHoldingHandler();
     const { port, advanceTime } = await startListener(handler);
     const client = connectAndSend(port, formatGet());
@@ -160,7 +163,7 @@ describe("the lowest rate of a response", () => {
     await waitUntil("it is answered", () => client.getReceivedText().endsWith("done"));
   });
 
-  test("a stream outlives it, and its connection counts in no limit", async () => {
+  test("does not apply to a stream, whose connection is exempt from all limits", async () => {
     const { handler, heldResponses } = createHoldingHandler();
     const { port, advanceTime, countConnections } = await startListener(handler, {
       limits: { perAddress: 1 },
@@ -179,13 +182,13 @@ describe("the lowest rate of a response", () => {
   });
 });
 
-describe("the lowest rate of a request body", () => {
+describe("the minimum rate of a request body", () => {
   const readWholeBody: RequestListener = (req, res) => {
     req.on("end", () => res.end("read")).on("error", () => {});
     req.resume();
   };
 
-  test("a client that sends a head and no body is answered 408 and ended (rule API-37)", async () => {
+  test("returns 408 and ends a client that sends headers but no body (rule API-37)", async () => {
     let startedCount = 0;
     const { port, advanceTime } = await startListener((req, res) => {
       startedCount += 1;
@@ -200,7 +203,7 @@ describe("the lowest rate of a request body", () => {
     expect(client.getReceivedText()).toMatch(/^HTTP\/1\.1 408 .*REQUEST_TIMEOUT/s);
   });
 
-  test("a client that sends one byte per second is ended (rule API-37)", async () => {
+  test("ends a client that sends one byte per second (rule API-37)", async () => {
     let startedCount = 0;
     let bytes = 0;
     const { port, advanceTime } = await startListener((req, res) => {
@@ -219,7 +222,7 @@ describe("the lowest rate of a request body", () => {
     await waitUntil("it is ended", client.isClosed);
   });
 
-  test("a client that pauses for 3 s between its packets is served", async () => {
+  test("serves a client that pauses for 3 s between its packets", async () => {
     let bytes = 0;
     const { port, advanceTime } = await startListener((req, res) => {
       readWholeBody(req, res);
@@ -234,7 +237,7 @@ describe("the lowest rate of a request body", () => {
     await waitUntil("it is answered", () => client.getReceivedText().endsWith("read"));
   });
 
-  test("a body that the server does not read yet is not the client's fault", async () => {
+  test("does not apply to a body that the server does not read yet", async () => {
     const { handler, heldResponses } = createHoldingHandler();
     const { port, advanceTime } = await startListener(handler);
     const client = connectAndSend(port, formatPost(4_000_000, "x".repeat(4_000_000)));
@@ -249,7 +252,7 @@ describe("the lowest rate of a request body", () => {
     await waitUntil("it is answered", () => client.getReceivedText().endsWith("read"));
   });
 
-  test("of too many unread bodies the slowest ends, and none of another address (rule API-38)", async () => {
+  test("ends the slowest unread bodies of an address over its limit, and none of another (rule API-38)", async () => {
     const startedCount: string[] = [];
     const { port, advanceTime, countEndedConnections } = await startListener(
       (req, res) => {
@@ -278,7 +281,7 @@ describe("the lowest rate of a request body", () => {
 });
 
 describe("connections of one address", () => {
-  test("beyond its limit an address loses its own idle connections, never another's (rule API-38)", async () => {
+  test("an address over its limit loses its own idle connections, never another's (rule API-38)", async () => {
     const { handler } = createHoldingHandler();
     const { port } = await startListener(handler, { limits: { perAddress: 2 } });
     const otherClient = connectAndSend(port, formatGet("/idle"), { localAddress: "127.0.0.2" });
@@ -309,7 +312,7 @@ describe("connections of one address", () => {
     await waitUntil("it is served", () => newClient.getReceivedText().endsWith("ok"));
   });
 
-  test("are refused where all of them are being answered, and none is ended (rule API-38)", async () => {
+  test("are rejected while all others are being processed, and none is ended (rule API-38)", async () => {
     const { handler, heldResponses } = createHoldingHandler();
     const { port, advanceTime, countEndedConnections } = await startListener(handler, {
       limits: { perAddress: 2 },
@@ -341,7 +344,7 @@ describe("connections of one address", () => {
     await waitUntil("all are served", () => heldResponses.length === 5);
   });
 
-  test("on IPv6 are those of its /64 (rule API-38)", async () => {
+  test("include those of the whole /64 on IPv6 (rule API-38)", async () => {
     const { handler } = createHoldingHandler();
     const addresses = ["2001:db8:1:2::1", "2001:db8:1:2:ffff::2", "2001:db8:1:3::1"];
     const { port } = await startListener(handler, {
@@ -359,10 +362,10 @@ describe("connections of one address", () => {
   });
 });
 
-describe("beyond as many connections as a port holds", () => {
+describe("a port at its connection limit", () => {
   const fromLoopback = (lastOctet: number) => ({ localAddress: `127.0.0.${lastOctet}` });
 
-  test("idle ones give way first, then the most stalled, and none that is being answered (rule API-38)", async () => {
+  test("evicts idle connections first, then the most stalled, and none that is being processed (rule API-38)", async () => {
     const { handler, heldResponses } = createHoldingHandler();
     const { port, advanceTime, countConnections } = await startListener(handler, {
       limits: { total: 4 },
@@ -389,7 +392,7 @@ describe("beyond as many connections as a port holds", () => {
     })) {
       socket.once("close", () => closeOrder.push(name));
     }
-    // A client that reads nothing does not see the end of its connection.
+    // A client that reads nothing does not notice that its connection has closed.
     stalledResponse?.once("close", () => closeOrder.push("stalled"));
     for (let count = 0; count < 3; count += 1) {
       connectAndSend(port, formatGet(), fromLoopback(10 + count));
@@ -402,7 +405,7 @@ describe("beyond as many connections as a port holds", () => {
     expect(processingClient.isClosed()).toBe(false);
   });
 
-  test("the idle ones of the address that holds most give way first (rule API-38)", async () => {
+  test("evicts the idle connections of the address with the most connections first (rule API-38)", async () => {
     const { handler } = createHoldingHandler();
     const { port } = await startListener(handler, { limits: { total: 4 } });
     const clients: ReturnType<typeof connectAndSend>[] = [];
@@ -415,7 +418,7 @@ describe("beyond as many connections as a port holds", () => {
     expect(clients.map((client) => client.isClosed())).toEqual([false, true, false, false, false]);
   });
 
-  test("the address that fills the port with stalled responses serves another (rule API-38)", async () => {
+  test("serves another address when one fills the port with stalled responses (rule API-38)", async () => {
     const { handler, isWaitingForClient } = createLargeResponseHandler();
     const { port, advanceTime } = await startListener(handler, { limits: { total: 4 } });
     for (let count = 0; count < 4; count += 1) {
@@ -427,7 +430,7 @@ describe("beyond as many connections as a port holds", () => {
     await waitUntil("it is served", () => newClient.getReceivedText().endsWith("ok"));
   });
 
-  test("an address whose connections all make progress loses one to a newcomer, and none to its like (rule API-38)", async () => {
+  test("evicts an active connection of an address for a new address, but not for one of similar size (rule API-38)", async () => {
     const { handler, heldResponses } = createHoldingHandler();
     const { port, countConnections, countEndedConnections, advanceTime } = await startListener(
       handler,
@@ -464,7 +467,7 @@ describe("beyond as many connections as a port holds", () => {
     ]);
   });
 
-  test("a client that reads at 50 KB per second keeps its place", async () => {
+  test("does not evict a client that reads 50 KB per second", async () => {
     const { handler, isWaitingForClient, responses } = createLargeResponseHandler();
     const { port, advanceTime } = await startListener(handler, { limits: { total: 2 } });
     const slowClient = connectAndSend(port, formatGet(), { ...fromLoopback(2), shouldRead: false });
@@ -479,7 +482,7 @@ describe("beyond as many connections as a port holds", () => {
     expect(responses.map((res) => res.destroyed)).toEqual([false, true]);
   });
 
-  test("a kept connection is reused for many requests and loses no place", async () => {
+  test("does not evict a keep-alive connection that is reused for many requests", async () => {
     const { handler } = createHoldingHandler();
     const { port, countEndedConnections } = await startListener(handler, {
       limits: { total: 2, perAddress: 2 },

@@ -18,16 +18,16 @@ import {
   listEvictionCandidates,
 } from "./connection-eviction.ts";
 
-/** How many connections and unread bodies a port holds, in total and per source address. */
+/** The maximum number of connections and unread bodies of a port, in total and per source address. */
 export type ConnectionLimits = {
   total: number;
-  /** An IPv6 /64 counts as one address. */
+  /** An IPv6 /64 network is treated as one address. */
   perAddress: number;
   unreadBodiesTotal: number;
   unreadBodiesPerAddress: number;
 };
 
-/** Why the server ended or refused a connection. */
+/** Why the server closed or rejected a connection. */
 const endReasons = [
   "slow_response",
   "slow_body",
@@ -39,23 +39,23 @@ const endReasons = [
 ] as const;
 export type EndReason = (typeof endReasons)[number];
 
-/** How often the transfers are measured. */
+/** How often transfers are measured. */
 export const sweepMs = 500;
 /**
- * A connection without progress for this long gives way if its address holds too many. It is short,
- * so that an attacker from the same address, who connects again and again, does not shut it out.
+ * A connection without progress for this long is evicted if its address has too many. It is short,
+ * so that an attacker with the same address cannot block others by reconnecting constantly.
  */
 const stallMsSameAddress = 100;
-/** A connection without progress for this long gives way to any other address. */
+/** A connection without progress for this long can be evicted for any other address. */
 const stallMsOtherAddress = 5_000;
-/** An unread body without progress for this long gives way if there are too many. */
+/** An unread body without progress for this long is ended if there are too many. */
 const stallMsUnreadBody = 1_000;
 /** How many connections are measured at most to find one without progress. */
 const evictionAttemptsMax = 20;
 
 type ConnectionsOptions = {
   limits: ConnectionLimits;
-  /** Whether the limits per address do not apply to an address, as for a trusted proxy. */
+  /** Returns whether the per-address limits do not apply, as for a trusted proxy. */
   isExempt: (address: string) => boolean;
   getClientAddress: (socket: Socket) => string | undefined;
   clock: Clock;
@@ -63,7 +63,7 @@ type ConnectionsOptions = {
 
 /** The connections of one port. */
 type Port = ConnectionsOptions & {
-  /** Those that the limits count: all but streams. */
+  /** The connections that the limits apply to: all except streams. */
   countedConnections: Set<Connection>;
   streams: Set<Connection>;
   addresses: Map<string, ClientAddress>;
@@ -75,7 +75,7 @@ export type Connections = ReturnType<typeof createConnections>;
 
 const portBySocket = new WeakMap<Socket, Port>();
 
-/** Takes the connection of an endless answer out of those that the port's limits count. */
+/** Exempts the connection of an endless response from the port's limits. */
 export const exemptConnection = ({ req: { socket } }: ServerResponse): void => {
   const port = portBySocket.get(socket);
   const connection = port?.connectionsBySocket.get(socket);
@@ -85,7 +85,7 @@ export const exemptConnection = ({ req: { socket } }: ServerResponse): void => {
   port.streams.add(connection);
 };
 
-/** Creates the bookkeeping of a port's connections: it limits, measures and ends them. */
+/** Creates the connection tracker of a port, which limits, measures and closes connections. */
 export const createConnections = (options: ConnectionsOptions) => {
   const port: Port = {
     ...options,
@@ -96,24 +96,24 @@ export const createConnections = (options: ConnectionsOptions) => {
     endCounts: new Map(endReasons.map((reason) => [reason, 0])),
   };
   return {
-    /** Takes a new connection, in the place of another if the port or the address has no more. */
+    /** Accepts a new connection, and evicts another one if the port or the address is at its limit. */
     accept: (socket: Socket) => acceptConnection(port, socket),
-    /** Records that a request's head has arrived. Returns the answers under way on its connection. */
+    /** Records a new request. Returns the pending responses of its connection. */
     registerRequest: (req: IncomingMessage, res: ServerResponse) => registerRequest(port, req, res),
-    /** Measures every transfer, and ends those below the lowest rate. */
+    /** Measures every transfer and closes those below the minimum rate. */
     endSlowConnections: () => endSlowConnections(port),
     getPendingResponses: (socket: Socket): readonly ServerResponse[] =>
       port.connectionsBySocket.get(socket)?.pendingResponses ?? [],
     getOpenConnections: (): ReadonlyMap<Socket, Pick<Connection, "pendingResponses">> =>
       port.connectionsBySocket,
-    /** How many connections are open, by what they do. */
+    /** Returns the number of open connections by state. */
     countStates: (): Record<ConnectionState, number> => {
       const stream = port.streams.size;
       const counts = { idle: 0, receiving: 0, processing: 0, sending: 0, stream };
       for (const connection of port.countedConnections) counts[getState(connection)] += 1;
       return counts;
     },
-    /** How many connections the server ended or refused, by reason. */
+    /** Returns how many connections the server closed or rejected, by reason. */
     getEndCounts: (): ReadonlyMap<EndReason, number> => port.endCounts,
   };
 };
@@ -132,7 +132,7 @@ const endConnection = (port: Port, connection: Connection, reason: EndReason): v
   countEnded(port, reason);
   stopCounting(port, connection);
   const { socket, pendingResponses, state } = connection;
-  // Only a reset frees what the kernel still holds for a client that does not read.
+  // Only a reset frees what the kernel still buffers for a client that does not read.
   if (state === "sending" || socket.writableLength > 0) socket.resetAndDestroy();
   else if (reason === "slow_body" && pendingResponses.length > 0)
     sendRequestTimeout(socket, pendingResponses);
@@ -153,7 +153,7 @@ const evictConnection = (
       endConnection(port, candidate, "evicted_idle");
       return true;
     }
-    // The last sweep may have been before its last progress.
+    // The connection may have made progress since the last sweep.
     measureProgress(candidate, nowMs);
     if (nowMs - candidate.progressAtMs < getStallMs(candidate)) continue;
     endConnection(port, candidate, "evicted_stalled");
@@ -163,9 +163,9 @@ const evictConnection = (
 };
 
 /**
- * An address that holds twice as many connections as the newcomer's loses its slowest, even one
- * that makes progress: otherwise a port full of clients that each send a byte now and then serves
- * nobody else.
+ * Evicts a connection when the port is full. If one address has at least twice as many connections
+ * as the new one's, it loses its slowest connection, even one that makes progress. Otherwise
+ * clients that each send an occasional byte could occupy the whole port.
  */
 const evictForTotalLimit = (port: Port, newAddress: ClientAddress): boolean => {
   const largestAddress = findLargestAddress(port.addresses.values());
@@ -178,7 +178,7 @@ const evictForTotalLimit = (port: Port, newAddress: ClientAddress): boolean => {
   });
 };
 
-/** All trusted proxies count as one address. */
+/** All trusted proxies share one entry. */
 const findOrCreateAddress = ({ addresses, isExempt }: Port, ip: string): ClientAddress => {
   const isProxy = isExempt(ip);
   const id = isProxy ? "proxies" : addressBucketId(ip);
@@ -244,7 +244,7 @@ const registerRequest = (
   if (connection === undefined) return [res];
   const { pendingResponses } = connection;
   connection.request = req;
-  // A request behind one that is being answered is no progress of that answer.
+  // A request behind a pending one is not progress of that response.
   if (pendingResponses.length === 0) {
     connection.state = "processing";
     connection.progressAtMs = clock.elapsedMs();
@@ -269,7 +269,7 @@ const endSlowConnections = (port: Port): void => {
   endUnreadBodies(port, nowMs);
 };
 
-/** Bodies that arrive take memory, so the slowest of too many end. */
+/** Ends the slowest of too many unread bodies, because arriving bodies occupy memory. */
 const endUnreadBodies = (port: Port, nowMs: number): void => {
   const { countedConnections, limits } = port;
   const receivingConnections = [...countedConnections].filter(

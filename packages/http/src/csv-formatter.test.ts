@@ -3,7 +3,7 @@ import { createCsvFormatter } from "./csv-formatter.ts";
 
 const { formatRow } = createCsvFormatter<{ text: string }>({ text: ({ text }) => text });
 
-/** The cells of a line as a spreadsheet reads them: quotes hold the separator only where they begin a cell. */
+/** Splits a line as a spreadsheet does: quotes protect the separator only at the start of a cell. */
 const parseCells = (csvLine: string, separator: string): string[] => {
   const cells: string[] = [];
   let remainingText = csvLine;
@@ -46,15 +46,18 @@ describe("a line of CSV", () => {
     ["a tab", "\t"],
   ];
 
-  test.each(separators)("has no formula for a reader that separates by %s", (_name, separator) => {
-    for (const text of texts) {
-      for (const cell of parseCells(`"first",${formatRow({ text })}`, separator ?? "")) {
-        expect(cell).not.toMatch(formulaPattern);
+  test.each(separators)(
+    "contains no formula for a reader with the separator %s",
+    (_name, separator) => {
+      for (const text of texts) {
+        for (const cell of parseCells(`"first",${formatRow({ text })}`, separator ?? "")) {
+          expect(cell).not.toMatch(formulaPattern);
+        }
       }
-    }
-  });
+    },
+  );
 
-  test("leaves other texts as they are", () => {
+  test("leaves other text unchanged", () => {
     for (const text of ["Order 7", "a=b", "1-2", "x; y", "2026-11-28T10:00:00.000Z"]) {
       expect(formatRow({ text })).toBe(`"${text}"\r\n`);
     }

@@ -1,13 +1,16 @@
-/** What each column of a table shows of a row, under the column's name. */
+/** Maps each column name to the function that returns its cell for a row. */
 export type CsvColumns<Row> = Readonly<Record<string, (row: Row) => string | null>>;
 
-/** How a table is written as CSV (RFC 4180): its type, its byte order mark and first line, and a line of each row. */
+/**
+ * A CSV format (RFC 4180): the media type, the header line with byte order mark, and the row
+ * formatter.
+ */
 export type CsvFormatter<Row> = { type: string; header: string; formatRow: (row: Row) => string };
 
-/** Without it spreadsheets take UTF-8 for the encoding of the country (rule CALLER-34). */
+/** Without it, spreadsheets assume a regional encoding instead of UTF-8 (rule CALLER-34). */
 const byteOrderMark = "\uFEFF";
 
-/** Writes rows as CSV in which no cell is a formula. */
+/** Creates a CSV formatter that neutralizes formulas in cells. */
 export const createCsvFormatter = <Row>(columns: CsvColumns<Row>): CsvFormatter<Row> => {
   const formatters = Object.values(columns);
   return {
@@ -19,8 +22,9 @@ export const createCsvFormatter = <Row>(columns: CsvColumns<Row>): CsvFormatter<
 };
 
 /**
- * Spreadsheets run a cell that begins like a formula, and strangers choose what some cells say. In many
- * countries they separate cells by a semicolon, so a cell may begin within a text.
+ * Matches the start of a formula: spreadsheets evaluate such a cell, and some cells contain text
+ * from untrusted users. In many countries the cell separator is a semicolon, so a cell may start in
+ * the middle of a text.
  */
 const formulaStartPattern = /(^|[;\t\r\n][\s"]*)(?=[=+\-@])|^(?=[\t\r\n])/g;
 

@@ -3,14 +3,17 @@ import type { Response } from "express";
 import { createFakeClock, createMetrics } from "@payment-links/runtime";
 import { createDeepPages, deepOffsetMin } from "./deep-pages.ts";
 
-/** One service's deep pages, whose reading a test holds. */
+/** Creates the deep pages of one service; the test controls when each read finishes. */
 const createDeepPagesRig = () => {
   const clock = createFakeClock(new Date("2026-11-21T10:00:00Z"));
   const metrics = createMetrics("test");
   const deepPages = createDeepPages({ clock, metrics });
   const readingAccounts: string[] = [];
   const finishByAccount = new Map<string, (error?: Error) => void>();
-  /** Has an account ask for a page; answers its outcome, and when to try again if it is refused. */
+  /**
+   * Requests a page for an account; the result is the outcome, with `Retry-After` if it was
+   * rejected.
+   */
   const requestPage = async (accountId: string, offset = deepOffsetMin) => {
     const headers: Record<string, string> = {};
     const setHeader = (name: string, value: string) => void (headers[name] = value);
@@ -38,11 +41,11 @@ const createDeepPagesRig = () => {
 
 const rejection = "429 Retry-After 1";
 
-/** Lets everything run that only waits for its turn. */
+/** Runs everything that only waits for the event loop. */
 const flushImmediates = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe("deep pages (rule API-26)", () => {
-  test("are read one at a time, in the order in which accounts ask", async () => {
+  test("are read one at a time, in request order", async () => {
     const { requestPage, finishReading, readingAccounts } = createDeepPagesRig();
     const requests = [await requestPage("a"), await requestPage("b"), await requestPage("c")];
     expect(readingAccounts).toEqual(["a"]);
@@ -53,7 +56,7 @@ describe("deep pages (rule API-26)", () => {
     for (const { result } of requests) expect(await result).toBe("read");
   });
 
-  test("let every other page by", async () => {
+  test("do not delay other pages", async () => {
     const { requestPage, finishReading, readingAccounts } = createDeepPagesRig();
     const requests = [
       await requestPage("a"),
@@ -66,7 +69,7 @@ describe("deep pages (rule API-26)", () => {
     expect(await requests[1]?.result).toBe("read");
   });
 
-  test("are one for each account: a second is refused at once, and a later one is read", async () => {
+  test("allow one per account: a second is rejected immediately, and a later one is read", async () => {
     const { requestPage, finishReading, metrics } = createDeepPagesRig();
     const firstRequest = await requestPage("a");
     const waitingRequest = await requestPage("b");
@@ -84,7 +87,7 @@ describe("deep pages (rule API-26)", () => {
     expect(metricsText).toMatch(/payment_links_deep_pages_total\{.*outcome="refused".*\} 4/);
   });
 
-  test("wait for three seconds at most, and pass nobody's turn on to who has gone", async () => {
+  test("wait for three seconds at most, and skip a request that has timed out", async () => {
     const { requestPage, clock, finishReading, readingAccounts } = createDeepPagesRig();
     const firstRequest = await requestPage("a");
     const earlyRequest = await requestPage("b");
@@ -107,7 +110,7 @@ describe("deep pages (rule API-26)", () => {
     expect(await lateRequest.result).toBe("read");
   });
 
-  test("leave half of the time to others: a turn is followed by a rest as long as it took", async () => {
+  test("use at most half of the time: a pause as long as the read follows each read", async () => {
     const { requestPage, clock, finishReading, readingAccounts } = createDeepPagesRig();
     const firstRequest = await requestPage("a");
     const secondRequest = await requestPage("b");
@@ -124,7 +127,7 @@ describe("deep pages (rule API-26)", () => {
     expect(await secondRequest.result).toBe("read");
   });
 
-  test("that fail give their turn on", async () => {
+  test("pass the turn on when a read fails", async () => {
     const { requestPage, finishReading } = createDeepPagesRig();
     const [firstRequest, secondRequest] = [await requestPage("a"), await requestPage("b")];
     await finishReading("a", new Error("no database"));
@@ -133,7 +136,7 @@ describe("deep pages (rule API-26)", () => {
     expect(await secondRequest.result).toBe("read");
   });
 
-  test("queue in bounded number", async () => {
+  test("queue up to a limit", async () => {
     const { requestPage, finishReading } = createDeepPagesRig();
     const requests = [];
     for (let index = 0; index <= 100; index += 1)

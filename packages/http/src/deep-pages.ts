@@ -4,27 +4,27 @@ import { createApiError } from "@payment-links/contracts";
 import type { Clock, Metrics } from "@payment-links/runtime";
 import { type WaitLimits, createSlotQueue } from "./slot-queue.ts";
 
-/** A page that begins further back than this is deep: Postgres passes over all rows before it. */
+/** A page with at least this offset is deep: Postgres has to skip all rows before it. */
 export const deepOffsetMin = 10_000;
 
 const waitLimits: WaitLimits = { waitMsMax: 3_000, waitersMax: 100 };
 const retryAfterSeconds = 1;
 
-/** What is read for whom, and where the page begins. */
+/** The account that requests a page, and the page's offset. */
 type PageRequest = { accountId: string; offset: number };
 
-/** Reads pages of lists, deep ones one at a time (rule API-26). */
+/** Reads pages of lists; deep pages are read one at a time (rule API-26). */
 export type DeepPages = {
   /**
-   * Reads a page at once, or in its turn if it is deep. Throws the refusal 429, and says when to try
-   * again, if the account has another deep page under way, or if its turn does not come in time.
+   * Reads a page immediately, or in its turn if it is deep. Throws `429` with `Retry-After` if the
+   * account has another deep page in progress, or if its turn does not come in time.
    */
   read<Page>(res: Response, pageRequest: PageRequest, readPage: () => Promise<Page>): Promise<Page>;
 };
 
 type DeepPagesOptions = { clock: Clock; metrics: Metrics };
 
-/** Makes the one place of a service in which deep pages are read. */
+/** Creates the deep-page queue of a service; there must be only one. */
 export const createDeepPages = ({ clock, metrics }: DeepPagesOptions): DeepPages => {
   const outcomeCounter = createCounter(metrics);
   const slots = createSlotQueue(clock);

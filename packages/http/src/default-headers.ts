@@ -1,4 +1,7 @@
-/** What holds for every answer: nobody guesses its type, and nobody keeps it unless its route says so. */
+/**
+ * Headers of every response: browsers never sniff its type, and nothing caches it unless its route
+ * says so.
+ */
 export const defaultHeaders = {
   "X-Content-Type-Options": "nosniff",
   "Cache-Control": "no-store",

@@ -18,7 +18,7 @@ afterEach(async () => {
   for (const cleanUp of cleanups.splice(0).toReversed()) await cleanUp();
 });
 
-/** Streams of things whose state a test sets, behind a real server. */
+/** Creates streams of resources whose state the test sets, behind a real server. */
 const createStreamsRig = async (limits = { total: 10, perAddress: 5 }) => {
   const clock = createFakeClock(new Date("2026-11-21T10:00:00Z"));
   const metrics = createMetrics("test");
@@ -90,13 +90,13 @@ const createStreamsRig = async (limits = { total: 10, perAddress: 5 }) => {
     streams,
     setState: (key: string, fingerprint: string, text: string) =>
       void states.set(key, { fingerprint, text }),
-    /** Looks take until this is called. */
+    /** Blocks snapshot reads until the returned function is called. */
     holdSnapshotReads: () => {
       const { promise, resolve } = Promise.withResolvers<void>();
       snapshotGate = promise;
       return resolve;
     },
-    /** Whoever comes is not let in until this is called. */
+    /** Blocks new requests until the returned function is called. */
     holdRequests: () => {
       const { promise, resolve } = Promise.withResolvers<void>();
       requestGate = promise;
@@ -115,7 +115,7 @@ const waitForTexts = (stream: EventStream, ...texts: string[]) =>
 const waitForEnd = (stream: EventStream) => waitUntil("the stream ends", stream.endReason);
 
 describe("an event stream", () => {
-  test("tells the state at once, in a form that nothing between keeps or rewrites", async () => {
+  test("sends the state immediately, with headers that prevent caching and rewriting", async () => {
     const rig = await createStreamsRig();
     rig.setState("a", "1", "first");
     const stream = await rig.openStream("a");
@@ -133,7 +133,7 @@ describe("an event stream", () => {
     expect(Number(retry)).toBeLessThanOrEqual(3_000);
   });
 
-  test("that comes while another is opened is opened together with all who came meanwhile", async () => {
+  test("that starts while another one starts is batched with all others that arrived meanwhile", async () => {
     const rig = await createStreamsRig();
     const releaseFirst = rig.holdSnapshotReads();
     const pendingStreams = [rig.openStream("a")];
@@ -148,7 +148,7 @@ describe("an event stream", () => {
     for (const stream of await Promise.all(pendingStreams)) await waitForTexts(stream, "nothing");
   });
 
-  test("tells each change to all who follow the same, and to nobody else", async () => {
+  test("sends each change to all subscribers of the same subject, and to no others", async () => {
     const rig = await createStreamsRig();
     const [firstStream, secondStream, otherStream] = [
       await rig.openStream("a"),
@@ -171,7 +171,7 @@ describe("an event stream", () => {
     ]);
   });
 
-  test("tells who comes back only what has changed since", async () => {
+  test("sends only what has changed since the last event to a client that reconnects", async () => {
     const rig = await createStreamsRig();
     const firstStream = await rig.openStream("a");
     await waitForTexts(firstStream, "nothing");
@@ -184,7 +184,7 @@ describe("an event stream", () => {
     await waitForTexts(lateStream, "second");
   });
 
-  test("knows that its mark is stale where another look was made meanwhile", async () => {
+  test("marks its fingerprint as stale if another read ran meanwhile", async () => {
     const rig = await createStreamsRig();
     await rig.openStream("a");
     const releaseReads = rig.holdSnapshotReads();
@@ -201,7 +201,7 @@ describe("an event stream", () => {
     await waitUntil("the last word", async () => listTexts(await slowStream).at(-1) === "second");
   });
 
-  test("that is opened with what was read before a change, while that is told, hears of it next", async () => {
+  test("that starts with a state from before a concurrent update gets that update next", async () => {
     const rig = await createStreamsRig();
     const firstStream = await rig.openStream("a");
     await waitForTexts(firstStream, "nothing");
@@ -217,7 +217,8 @@ describe("an event stream", () => {
     releaseUpdate();
     await publishing;
     await waitForTexts(firstStream, "nothing", "second");
-    // As the job does: what has another mark than the one known is told.
+    // Like the background job: it publishes when the current fingerprint differs from the known
+    // one.
     expect(rig.streams.listFingerprints()).not.toEqual([{ key: "a", fingerprint: "2" }]);
     await rig.streams.publishUpdate("a");
     await waitForTexts(await secondStream, "nothing", "second");
@@ -225,7 +226,7 @@ describe("an event stream", () => {
     expect(rig.streams.listFingerprints()).toEqual([{ key: "a", fingerprint: "2" }]);
   });
 
-  test("never is silent for more than 15 s, and one that speaks needs no comment (rule CHAIN-15)", async () => {
+  test("is never silent for more than 15 s, and sends no comment if it had events (rule CHAIN-15)", async () => {
     const rig = await createStreamsRig();
     const stream = await rig.openStream("a");
     rig.advanceHeartbeats(13_000);
@@ -238,7 +239,7 @@ describe("an event stream", () => {
     await waitUntil("a comment", () => stream.commentCount() === 1);
   });
 
-  test("ends in order after 10 to 15 minutes, and then nobody follows (rule CHAIN-15)", async () => {
+  test("ends cleanly after 10 to 15 minutes and unsubscribes (rule CHAIN-15)", async () => {
     const rig = await createStreamsRig();
     const stream = await rig.openStream("a");
     rig.advanceHeartbeats(10 * 60_000 - 1_000);
@@ -250,7 +251,7 @@ describe("an event stream", () => {
     expect(await rig.readMetric("payment_links_event_streams\\{")).toBe("0");
   });
 
-  test("that nobody reads is cut off, and holds up nobody else", async () => {
+  test("that is not read is closed without delaying others", async () => {
     const rig = await createStreamsRig();
     const [stuckStream, readingStream] = [await rig.openStream("a"), await rig.openStream("a")];
     stuckStream.stopReading();
@@ -264,7 +265,7 @@ describe("an event stream", () => {
     expect(await rig.readMetric("payment_links_event_streams\\{")).toBe("1");
   });
 
-  test("is counted in the time of requests by how soon it began", async () => {
+  test("is recorded in the request metrics with the time until its start", async () => {
     const rig = await createStreamsRig();
     const stream = await rig.openStream("a");
     await waitForTexts(stream, "nothing");
@@ -278,7 +279,7 @@ describe("an event stream", () => {
     );
   });
 
-  test("asked for by HEAD answers its head alone", async () => {
+  test("sends only headers for HEAD", async () => {
     const rig = await createStreamsRig();
     const stream = await rig.openStream("a", {}, "HEAD");
     expect(stream.headers["content-type"]).toBe("text/event-stream");
@@ -287,7 +288,7 @@ describe("an event stream", () => {
   });
 });
 
-test("what was told is forgotten once nobody follows it", async () => {
+test("releases the states it has sent once there are no subscribers", async () => {
   const rig = await createStreamsRig();
   for (let count = 0; count < 50; count += 1)
     await waitForEnd(await rig.openStream("a", {}, "HEAD"));
@@ -302,7 +303,7 @@ test("what was told is forgotten once nobody follows it", async () => {
 describe("more streams than a process or an address may have", () => {
   const forwardedFor = (address: string) => ({ "x-forwarded-for": address });
 
-  test("are refused with when to try again, and their places come free (rule CHAIN-15)", async () => {
+  test("are rejected with Retry-After, and their slots are released (rule CHAIN-15)", async () => {
     const rig = await createStreamsRig({ total: 3, perAddress: 2 });
     const firstStream = await rig.openStream("a", forwardedFor("192.0.2.1"));
     await rig.openStream("b", forwardedFor("192.0.2.1"));
@@ -318,7 +319,7 @@ describe("more streams than a process or an address may have", () => {
     expect((await rig.openStream("f", forwardedFor("192.0.2.1"))).status).toBe(200);
   });
 
-  test("are not made of readers who leave before they are let in", async () => {
+  test("do not include clients that disconnect before they are admitted", async () => {
     const rig = await createStreamsRig({ total: 10, perAddress: 1 });
     const releaseRequests = rig.holdRequests();
     const remainingStreams = request({ port: rig.app.port, path: "/things/a" }).on(
@@ -335,7 +336,7 @@ describe("more streams than a process or an address may have", () => {
 });
 
 describe("drain", () => {
-  test("ends each stream in order; who comes later is told the state, and to come again", async () => {
+  test("ends each stream cleanly; a later one gets the state and a retry delay, then ends", async () => {
     const rig = await createStreamsRig();
     const streams = [await rig.openStream("a"), await rig.openStream("b")];
     rig.streams.drain();
@@ -346,7 +347,7 @@ describe("drain", () => {
     expect(Number(lateStream.events[0]?.["retry"])).toBeGreaterThan(0);
   });
 
-  test("ends many a few at a time, and they hear of changes until then", async () => {
+  test("ends many streams in batches, and they receive changes until then", async () => {
     const rig = await createStreamsRig({ total: 50, perAddress: 50 });
     const streams = await Promise.all(Array.from({ length: 50 }, () => rig.openStream("a")));
     const countEnded = () => streams.filter(({ endReason }) => endReason() === "whole").length;
@@ -370,7 +371,7 @@ describe("drain", () => {
     await waitForEndedCount(50);
   });
 
-  test("ends any number of them within five seconds", async () => {
+  test("ends any number of streams within five seconds", async () => {
     const rig = await createStreamsRig({ total: 1_200, perAddress: 1_200 });
     const streams: EventStream[] = [];
     while (streams.length < 1_200) {
@@ -385,7 +386,7 @@ describe("drain", () => {
     for (const stream of streams) expect(await waitForEnd(stream)).toBe("whole");
   });
 
-  test("of one that nobody reads is over once its last bytes had their time", async () => {
+  test("closes a stream that is not read once the time for its last bytes is over", async () => {
     const rig = await createStreamsRig();
     const stuckStream = await rig.openStream("a");
     stuckStream.stopReading();

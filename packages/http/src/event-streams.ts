@@ -6,53 +6,53 @@ import { addressBucketId } from "@payment-links/rate-limit";
 import { type Clock, type Metrics, afterMs } from "@payment-links/runtime";
 import { exemptConnection } from "./connections.ts";
 
-/** How often streams are looked after. */
+/** How often streams are maintained. */
 const heartbeatIntervalMs = 1_000;
-/** No reader, and no proxy between, hears nothing for longer. */
+/** The longest silence on a stream, so that neither clients nor proxies time out. */
 const silenceMsMax = 15_000;
-/** Streams end between these, each at a time of its own, so that they spread over new processes. */
+/** Each stream ends at a random time in this range, so that reconnects spread over new processes. */
 const lifetimeMs = { min: 10 * 60_000, max: 15 * 60_000 };
-/** How long a browser waits until it comes again, each a time of its own. */
+/** Each browser reconnects after a random delay in this range. */
 const retryMs = { min: 1_000, max: 3_000 };
-/** A reader for whom more than this waits reads no more. */
+/** A client with more unread bytes than this is disconnected. */
 const bufferedBytesMax = 64 * 1024;
-/** An ended stream's last bytes have so long to be taken. */
+/** How long the last bytes of an ended stream have to be read. */
 const closeMsMax = 10_000;
 /**
- * A stop ends streams by turns, so that others open them as they come: a few each turn, or as many more
- * as end all within five seconds.
+ * On shutdown, streams end in batches, so that the reconnects are spread over time. A batch has a
+ * minimum size, and grows so that all streams end within five seconds.
  */
 const drainBatching = { batchIntervalMs: 100, batchSizeMin: 20, batchesMax: 50 };
 const retryAfterSeconds = 10;
 
-/** How a subject stands, and the mark by which it is known later whether it still stands so. */
+/** The state of a subject, and a fingerprint that later shows whether the state has changed. */
 export type Snapshot = { fingerprint: string; state: object };
 
-/** What is followed: a thing, as one kind of follower sees it. */
+/** A subscribed resource, as one kind of subscriber sees it. */
 export type StreamSubject = {
-  /** Equal for all who are told the same. */
+  /** Equal for all subscribers that receive the same data. */
   key: string;
-  /** The mark is read before the state: then no change can fall between the two. */
+  /** Reads the fingerprint before the state, so that no change is missed between the two. */
   readSnapshot: () => Promise<Snapshot>;
 };
 
-/** Server-sent events: each stream tells how a subject stands, at once and whenever that has changed. */
+/** Server-sent events: each stream sends a subject's state, initially and after every change. */
 export type EventStreams = {
   /**
-   * Answers with a stream of a subject. Throws 503 or 429, and says when to try again, if the process or
-   * the caller's address has all the streams that it may have; and what the look throws.
+   * Responds with a stream of a subject. Throws `503` or `429` with `Retry-After` if the process or
+   * the caller's address is at its stream limit. Also throws errors from reading the snapshot.
    */
   startStream(req: Request, res: Response, subject: StreamSubject): Promise<void>;
-  /** The mark of everything that is followed, as last told. */
+  /** Returns the last known fingerprint of every subscribed subject. */
   listFingerprints(): readonly { key: string; fingerprint: string }[];
-  /** Looks at a subject that seems to have changed, and tells those who follow it. */
+  /** Reads a subject that may have changed, and sends its state to its subscribers. */
   publishUpdate(key: string): Promise<void>;
   readonly heartbeatIntervalMs: number;
-  /** Done each `heartbeatIntervalMs`: silent streams are told that they live, and those that lived long enough end. */
+  /** Call this every `heartbeatIntervalMs`. Sends a comment on silent streams and ends expired ones. */
   sendHeartbeats(): void;
   /**
-   * Ends all within five seconds, a few at a time; they hear of changes until then. Whoever comes later
-   * is told how things stand, and to come again.
+   * Ends all streams within five seconds, in batches; they receive changes until then. A new stream
+   * gets the current state and then ends, so that its client reconnects elsewhere.
    */
   drain(): void;
 };
@@ -60,15 +60,15 @@ export type EventStreams = {
 type EventStreamsOptions = {
   clock: Clock;
   metrics: Metrics;
-  /** Streams at once, of this process and of one source address (an IPv6 /64). */
+  /** The maximum number of streams, per process and per source address (an IPv6 /64). */
   limits: { total: number; perAddress: number };
 };
 
 type Stream = {
   res: Response;
-  /** The id of the state that was told last. */
+  /** The id of the last state sent. */
   lastEventId: string;
-  /** By the clock's `elapsedMs`. */
+  /** Measured with the clock's `elapsedMs`. */
   writtenAtMs: number;
   endsAtMs: number;
 };
@@ -83,7 +83,7 @@ type Counters = ReturnType<typeof createCounters>;
 type StreamContext = { clock: Clock; counters: Counters };
 type StreamRegistry = { followedSubjects: Map<string, FollowedSubject>; streams: Set<Stream> };
 
-/** Makes the one place of a process in which its event streams are. */
+/** Creates the event streams of a process; there must be only one. */
 export const createEventStreams = ({
   clock,
   metrics,
@@ -99,7 +99,7 @@ export const createEventStreams = ({
 
   return {
     startStream: async (req, res, subject) => {
-      // Whoever has left already says so no more, and would keep a place for ever.
+      // A client that has already left emits no more `close` event and would occupy a slot forever.
       if (res.destroyed) return;
       res.once("close", reserveSlot(req, res));
       const { fingerprint, state } = await batchReads(subject.readSnapshot);
@@ -124,7 +124,8 @@ export const createEventStreams = ({
     publishUpdate: async (key) => {
       const subject = followedSubjects.get(key);
       if (subject === undefined) return;
-      // Whoever comes during the look may have seen what is newer, or older: the next look is for them.
+      // A stream that starts during the read may have an older or a newer state; the next read
+      // covers it.
       const presentStreams = new Set(subject.streams);
       const { fingerprint, state } = await subject.readSnapshot();
       const isCurrentForAll = [...subject.streams].every((stream) => presentStreams.has(stream));
@@ -148,7 +149,7 @@ export const createEventStreams = ({
   };
 };
 
-/** Adds a stream to its subject's followers, until it is closed. */
+/** Adds a stream to its subject's subscribers until it closes. */
 const subscribe = (
   { followedSubjects, streams }: StreamRegistry,
   stream: Stream,
@@ -156,7 +157,7 @@ const subscribe = (
   fingerprint: string,
 ): void => {
   const subject = followedSubjects.get(key) ?? { readSnapshot, fingerprint, streams: new Set() };
-  // Whoever looked first may come last: then nobody knows which of the two was later.
+  // Reads can finish out of order, so it is unknown which of the two fingerprints is newer.
   if (subject.fingerprint !== fingerprint) subject.fingerprint = "";
   followedSubjects.set(key, subject);
   subject.streams.add(stream);
@@ -169,7 +170,10 @@ const subscribe = (
   });
 };
 
-/** Counts the streams of each address; answers how to take a place, which answers how to give it back. */
+/**
+ * Counts streams per address. Returns a function that reserves a slot and returns its release
+ * function.
+ */
 const createStreamSlots = (
   { total, perAddress }: EventStreamsOptions["limits"],
   { refused }: Counters,
@@ -197,8 +201,9 @@ const createStreamSlots = (
 };
 
 /**
- * Has work that comes while other work is under way wait for that, and then begin all at once: the fewer
- * are the statements that read for many. Who comes alone waits for nobody.
+ * Returns a function that batches concurrent work. Work that arrives while other work is running
+ * waits for it, and then all of it starts together, so that fewer statements read for many callers.
+ * Work that arrives alone starts immediately.
  */
 const createWorkBatcher = () => {
   let pendingWork: Promise<unknown> = Promise.resolve();
@@ -209,7 +214,7 @@ const createWorkBatcher = () => {
     });
     await nextStart;
     const running = operation();
-    // Without their results, or each would keep all those before it.
+    // Drops the results; otherwise each promise would retain all earlier ones.
     pendingWork = Promise.allSettled([pendingWork, running]).then(() => undefined);
     return running;
   };
@@ -219,7 +224,7 @@ const writeHead = (res: Response): void => {
   res.setHeader("Content-Type", "text/event-stream");
   res.setHeader("Cache-Control", "no-store, no-transform");
   res.setHeader("X-Accel-Buffering", "no");
-  // A stream's connection is its own, so that nothing of it is left once it has ended.
+  // Each stream has its own connection, so nothing remains once the stream has ended.
   res.setHeader("Connection", "close");
   exemptConnection(res);
 };
@@ -254,7 +259,7 @@ const endInBatches = async (
 ): Promise<void> => {
   const { batchIntervalMs, batchSizeMin, batchesMax } = drainBatching;
   const batchSize = Math.max(batchSizeMin, Math.ceil(openStreams.size / batchesMax));
-  // Whoever comes from now on is ended at once, so that nobody joins these.
+  // Streams that start after this point end immediately, so none of them is added here.
   const remainingStreams = [...openStreams];
   while (remainingStreams.length > 0) {
     for (const stream of remainingStreams.splice(0, batchSize)) {
@@ -275,7 +280,10 @@ const maintainStream = (context: StreamContext, stream: Stream): void => {
     writeEvent(context, stream, ":\n\n");
 };
 
-/** A state's id is made of the state alone, so that every process knows what a reader was told. */
+/**
+ * Serializes a state as an event. The id depends only on the state, so every process recognizes
+ * what a client has already received.
+ */
 const formatEvent = (state: object): { id: string; text: string } => {
   const data = JSON.stringify(state);
   const id = createHash("sha256").update(data).digest("base64url").slice(0, 16);

@@ -10,10 +10,10 @@ import { startApp } from "./testing/start-app.ts";
 const kibibyte = 1_024;
 const graceMs = 30_000;
 
-/** Lets everything run that only waits for its turn. */
+/** Runs everything that only waits for the event loop. */
 const flushImmediates = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** A server whose `/export/<account>` sends the file that the account's test wants. */
+/** Creates a server whose `/export/<account>` sends the file that the test sets for the account. */
 const createExportsRig = async () => {
   const clock = createFakeClock(new Date("2026-11-21T10:00:00Z"));
   const metrics = createMetrics("test");
@@ -65,7 +65,7 @@ const createExportsRig = async () => {
     files,
     buildSteps,
     requestExport,
-    /** A file whose first bytes are sent, and whose rest the service has not read yet. */
+    /** Requests a file whose first bytes are sent and whose rest the service has not read yet. */
     requestHealthy: (account: string, fromAddress?: string) => {
       files.set(account, async function* () {
         yield "id\r\n";
@@ -73,17 +73,17 @@ const createExportsRig = async () => {
       });
       return requestExport(account, fromAddress);
     },
-    /** All readers go away. */
+    /** Disconnects all readers. */
     disconnectAll: () => {
       remainder.resolve();
       for (const reader of readers) reader.disconnect();
     },
-    /** Ends the files that the service has not read to their end. */
+    /** Completes the files that the service has not read to the end. */
     finishFiles: () => remainder.resolve(),
     sentKibibytes: (account: string) => sentKibibytes.get(account) ?? 0,
     countOutcome: (outcome: string) =>
       readMetric("payment_links_exports_total", `outcome="${outcome}"`),
-    /** Waits until so many exports wait for their readers, and no byte is taken any more. */
+    /** Waits until this many exports wait for their readers and no more bytes are accepted. */
     waitForWaitingCount: async (count: number) => {
       let quietPolls = 0;
       let sentBefore = 0;
@@ -102,7 +102,7 @@ const createExportsRig = async () => {
   };
 };
 
-/** A server of its own, whose exports no other test has. */
+/** Runs a test with its own server, so that no other test's exports interfere. */
 const withRig = async (
   runTest: (rig: Awaited<ReturnType<typeof createExportsRig>>) => Promise<void>,
 ) => {
@@ -116,7 +116,7 @@ const withRig = async (
 };
 
 describe("exports", () => {
-  test("are two of an account at a time; another gets 429 until one ends (rule CALLER-35)", () =>
+  test("allow two per account; another gets 429 until one ends (rule CALLER-35)", () =>
     withRig(async ({ countOutcome, countReading, finishFiles, requestHealthy }) => {
       const readers = [await requestHealthy("a"), await requestHealthy("a")];
       const rejected = await requestHealthy("a");
@@ -134,7 +134,7 @@ describe("exports", () => {
     ["192.0.2.7", "192.0.2.7", "192.0.2.8"],
     ["2001:db8::1", "2001:db8::ffff:2", "2001:db8:0:1::1"],
   ])(
-    "are eight of one address, as %s with %s, but not with %s (rule CALLER-35)",
+    "allow eight per address: %s shares its limit with %s, but not with %s (rule CALLER-35)",
     (firstAddress, sameNetworkAddress, otherAddress) =>
       withRig(async ({ requestHealthy }) => {
         for (let index = 0; index < 8; index += 1) {
@@ -145,7 +145,7 @@ describe("exports", () => {
       }),
   );
 
-  test("are sixty in total: the most stalled one makes room, and never one whose reader keeps up (rule CALLER-35)", () =>
+  test("allow sixty in total: the most stalled one is displaced, never one that is read fast enough (rule CALLER-35)", () =>
     withRig(async ({ clock, countOutcome, requestExport, requestHealthy, waitForWaitingCount }) => {
       const stalledReader = await requestExport("stalled", "198.51.100.1");
       await waitForWaitingCount(1);
@@ -169,10 +169,10 @@ describe("exports", () => {
       expect((await requestHealthy("none", "192.0.2.97")).status).toBe(429);
     }));
 
-  test("end a reader that takes less than 8 KiB/s for 30 seconds (rule CALLER-35)", () =>
+  test("end for a client that reads less than 8 KiB/s for 30 seconds (rule CALLER-35)", () =>
     withRig(async ({ clock, countOutcome, requestExport, sentKibibytes, waitForWaitingCount }) => {
       const reader = await requestExport("slow");
-      /** Reads more than 30 seconds' worth, so that the reader has caught up. */
+      /** Reads more than the minimum for 30 seconds, so that the reader has caught up. */
       const catchUp = async () => {
         const sentBefore = sentKibibytes("slow");
         while (!reader.isClosed() && sentKibibytes("slow") < sentBefore + 1_024) {
@@ -192,7 +192,7 @@ describe("exports", () => {
       expect(reader.isClosed()).toBe(true);
     }));
 
-  test("never count the time against a reader in which the service has nothing to send", () =>
+  test("do not measure the time in which the service has nothing to send", () =>
     withRig(async ({ clock, countOutcome, files, requestExport }) => {
       const pendingPart = Promise.withResolvers<string>();
       files.set("a", async function* () {
@@ -226,7 +226,7 @@ describe("exports", () => {
       expect((await firstRequest).status).toBe(200);
     }));
 
-  test("read one part at a time, and leave half of the time to others", () =>
+  test("read one part at a time, and use at most half of the time", () =>
     withRig(async ({ clock, buildSteps, requestExport }) => {
       const startedAccounts: string[] = [];
       const finishReads: (() => void)[] = [];
@@ -255,7 +255,7 @@ describe("exports", () => {
       expect((await secondRequest).status).toBe(200);
     }));
 
-  test("that fail to read a part give the turn on, and read nothing for a reader who has left", () =>
+  test("pass the turn on when a read fails, and read nothing for a client that has left", () =>
     withRig(async ({ countOutcome, buildSteps, requestExport }) => {
       buildSteps.set("a", (readPart) => readPart(() => Promise.reject(new Error("gone"))));
       expect((await requestExport("a")).status).toBe(500);

@@ -7,27 +7,33 @@ import { type StreamedFile, sendFile } from "./send-file.ts";
 import { type TransferRateMonitor, createTransferRateMonitor } from "./transfer-rate-monitor.ts";
 import { createSlotQueue } from "./slot-queue.ts";
 
-/** How long a route lets an export take. */
+/** The maximum duration of an export, as a route's timeout. */
 export const exportMsMax = 60 * 60_000;
 
-/** Exports at a time in a process: of one account, of one source address (an IPv6 /64), and in total. */
+/**
+ * The maximum number of concurrent exports in a process: per account, per source address (an IPv6
+ * /64), and in total.
+ */
 const limits = { perAccount: 2, perAddress: 8, total: 60 };
-/** How fast a reader must take an export (rule CALLER-35). */
+/** The minimum rate at which a client must read an export (rule CALLER-35). */
 const minimumRate = { bytesPerSecond: 8 * 1024, graceMs: 30_000 };
-/** An export whose reader is so far behind that rate makes room for a new one. */
+/**
+ * An export whose client is at least this far behind the minimum rate can be displaced by a new
+ * one.
+ */
 const stalledMsMin = 5_000;
 /** How long an export waits for its turn to read, for example while Postgres is slow. */
 const slotWaitMsMax = 30_000;
 const retryAfterSeconds = 10;
 
-/** Reads one part of an export in its turn, on the connection that exports have. */
+/** Reads one part of an export in its turn, on the database connection reserved for exports. */
 export type ReadPart<Db> = <Part>(readFromDatabase: (db: Db) => Promise<Part>) => Promise<Part>;
 
-/** Files of any length that people download, each read part by part. */
+/** Downloads of any size, read part by part. */
 export type Exports<Db> = {
   /**
-   * Sends the file that `prepare` returns. Throws the refusal 429, with `Retry-After`, if the account, its
-   * source address or the process has its share of exports; throws what `prepare` throws.
+   * Sends the file that `prepareFile` returns. Throws `429` with `Retry-After` if the account, its
+   * source address or the process is at its export limit. Also throws what `prepareFile` throws.
    */
   send(
     req: Request,
@@ -35,16 +41,16 @@ export type Exports<Db> = {
     accountId: string,
     prepareFile: (readPart: ReadPart<Db>) => Promise<StreamedFile>,
   ): Promise<void>;
-  /** Closes the connection that exports have. */
+  /** Closes the database connection reserved for exports. */
   close(): Promise<void>;
 };
 
-/** The connection of exports, which is none that requests use. */
+/** The database connection of exports, which requests never use. */
 type ExportDatabase<Db> = { get(): Promise<Db>; end(): Promise<void> };
 
 type ExportsOptions<Db> = { clock: Clock; metrics: Metrics; database: ExportDatabase<Db> };
 
-/** How an export ended: the values of the metric's label. */
+/** How an export ended, as values of the metric's label. */
 type ExportOutcome = "whole" | "left" | "refused" | "failed" | "slow" | "displaced";
 
 type Export = {
@@ -52,18 +58,19 @@ type Export = {
   address: string;
   transferRate: TransferRateMonitor;
   getBufferedBytes: () => number;
-  /** Ends it before its time. */
+  /** Ends the export early. */
   endExport: (outcome: ExportOutcome) => void;
 };
 
-/** The reader is gone, so nothing more is read for it. */
+/** The client has disconnected, so nothing more is read for it. */
 class ClientDisconnectedError extends Error {
   override readonly name = "ClientDisconnectedError";
 }
 
 /**
- * Creates the exports of a service. One part of one export is read at a time, and afterwards none is read
- * for as long as that took. All exports together take half of one connection and half of the process' time.
+ * Creates the exports of a service. Only one part of one export is read at a time, followed by a
+ * pause of the same length. All exports together use at most half of one connection and half of the
+ * process's time.
  */
 export const createExports = <Db>({
   clock,
@@ -136,8 +143,8 @@ export const createExports = <Db>({
 };
 
 /**
- * Whether there is room for another export. Where a share is used up, the most stalled export of that share
- * ends; one whose reader keeps up never does.
+ * Returns whether there is room for another export. At a limit, the most stalled export of that
+ * group is ended to make room; an export whose client reads fast enough is never ended.
  */
 const evictForExport = (
   activeExports: ReadonlySet<Export>,

@@ -1,10 +1,10 @@
-/** A part of an export has at most so many bytes, or one row. */
+/** The maximum size of one part of an export; a part always has at least one row. */
 export const partBytesMax = 128 * 1024;
 
-/** The text of a part, and the rows that are in it. */
+/** The text of a part, and the rows that it contains. */
 type FormattedPart<Row> = { text: string; rows: readonly Row[] };
 
-/** Writes the lines of rows, as many as fit in a part: at least one if there is any. */
+/** Formats as many rows as fit in a part, but at least one. */
 export const formatPart = <Row>(
   rows: readonly Row[],
   formatRow: (row: Row) => string,

@@ -27,7 +27,7 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all([app.close(), proxied.close()]));
 
-/** Sends header lines as they are, as no client library would, and answers status and codes. */
+/** Sends header lines unchanged, as no client library would. Returns the status and error codes. */
 const sendRawHeaders = async ({ port }: StartedApp, headerLines: readonly string[], path = "/") => {
   const requestHead = [`GET ${path} HTTP/1.1`, "Host: a", "Connection: close", ...headerLines];
   const text = await sendRaw(port, `${requestHead.join("\r\n")}\r\n\r\n`);
@@ -48,11 +48,11 @@ describe("an API key's header", () => {
     ["bytes beyond ASCII", [`X-API-Key: ${apiKey}\u00e9`]],
     ["a tab within", [`X-API-Key: ${apiKey.slice(0, 20)}\t${apiKey.slice(20)}`]],
     ["13 KB", [`X-API-Key: ${"k".repeat(13_000)}`]],
-  ])("%s is no key", async (_name, headerLines) => {
+  ])("with %s is not a valid key", async (_name, headerLines) => {
     expect(await sendRawHeaders(app, headerLines)).toBe("401 INVALID_API_KEY");
   });
 
-  test("blanks around a key are no part of it", async () => {
+  test("ignores whitespace around a key", async () => {
     expect(await sendRawHeaders(app, [`X-API-Key: \t ${apiKey}  `])).toBe("200");
   });
 
@@ -63,7 +63,7 @@ describe("an API key's header", () => {
       "another name",
       [`X-Api-Keys: ${apiKey}`, `Authorization: ${apiKey}`, `Cookie: x-api-key=${apiKey}`],
     ],
-  ])("given %s, the caller is nobody", async (_name, headerLines) => {
+  ])("given %s, the caller is unauthenticated", async (_name, headerLines) => {
     expect(await sendRawHeaders(app, headerLines)).toBe("401 UNAUTHENTICATED");
   });
 
@@ -73,7 +73,7 @@ describe("an API key's header", () => {
     ["a bare line feed", `X-API-Key: ${apiKey}\n X: y`, "400 BAD_REQUEST"],
     ["a folded line", `X-API-Key: ${apiKey}\r\n ${apiKey}`, "400 BAD_REQUEST"],
   ])(
-    "%s ends the request before anything is asked",
+    "with %s ends the request before any bucket or introspection request",
     async (_name, headerLine, expectedResponse) => {
       const [introspectionCountBefore, bucketCountBefore] = [
         app.getIntrospectionCount(),
@@ -92,10 +92,10 @@ describe("a session's cookie", () => {
   test.each([
     ["100 KB", `Cookie: session=${"s".repeat(100_000)}`, "431 REQUEST_HEADERS_TOO_LARGE"],
     ["10 KB", `Cookie: session=${"s".repeat(10_000)}`, "401 UNAUTHENTICATED"],
-    ["what does not decode", "Cookie: session=%E0%A4%A", "401 UNAUTHENTICATED"],
+    ["an invalid escape", "Cookie: session=%E0%A4%A", "401 UNAUTHENTICATED"],
     ["no pair", "Cookie: ;;;=;session", "401 UNAUTHENTICATED"],
-    ["a name of every object", "Cookie: __proto__=x; constructor=y", "401 UNAUTHENTICATED"],
-  ])("of %s is refused", async (_name, headerLine, expectedResponse) => {
+    ["names of prototype properties", "Cookie: __proto__=x; constructor=y", "401 UNAUTHENTICATED"],
+  ])("of %s is rejected", async (_name, headerLine, expectedResponse) => {
     expect(await sendRawHeaders(app, [headerLine], "/console")).toBe(expectedResponse);
   });
 });
@@ -118,7 +118,7 @@ describe("a forged X-Forwarded-For", () => {
     ",",
   ];
 
-  test.each(forgedValues)("%j changes nothing where no proxy is trusted", async (value) => {
+  test.each(forgedValues)("%j has no effect if no proxy is trusted", async (value) => {
     app.requestedBuckets.length = 0;
     expect(await sendRawHeaders(app, [`X-Forwarded-For: ${value}`])).toBe("401 UNAUTHENTICATED");
     expect(app.requestedBuckets).toEqual([["ip 127.0.0.1"]]);
@@ -137,7 +137,7 @@ describe("a forged X-Forwarded-For", () => {
     ["6.6.6.6, 9.9.9.9, ::ffff:10.1.2.3", "9.9.9.9"],
     [`${"6.6.6.6, ".repeat(1_000)}9.9.9.9`, "9.9.9.9"],
   ])(
-    "%j, from a trusted proxy, counts under what that proxy saw",
+    "%j from a trusted proxy is limited by the address that the proxy reported",
     async (value, countedAddress) => {
       proxied.requestedBuckets.length = 0;
       expect(await sendRawHeaders(proxied, [`X-Forwarded-For: ${value}`])).toBe(

@@ -20,11 +20,11 @@ import type { Method } from "./route.ts";
 import { runInServerSpan } from "./server-span.ts";
 import { defaultHeaders } from "./default-headers.ts";
 
-/** What other services and operators call under `/internal/…`, which no ingress reaches. */
+/** A route under `/internal/…` for other services and operators; no ingress reaches it. */
 export type InternalRoute = {
   method: Method;
   path: `/internal/${string}`;
-  /** Whether services call it, with `INTERNAL_TOKEN`; if not, only operators do. */
+  /** Whether services call it with `INTERNAL_TOKEN`. Otherwise only operators may call it. */
   isForServices?: true;
   handle: (req: Request, res: Response) => Promise<void> | void;
 };
@@ -36,27 +36,27 @@ export type InternalAppOptions = {
     internalRoutes: readonly InternalRoute[];
     isReady: () => Promise<boolean>;
   }[];
-  /** What is told of the process itself, where it runs several services. */
+  /** Metrics of the process itself, when it runs several services. */
   processMetrics?: readonly Metrics[];
   isDraining: () => boolean;
-  /** What the process waits for before it can start, in words; undefined once it has started. */
+  /** Returns what the process waits for before it can start; undefined once it has started. */
   getStartupWaitReason?: () => string | undefined;
-  /** Why only a new process would help, in words; undefined while this one lives. */
+  /** Returns why only a new process would help; undefined while this one works. */
   getStallReason?: () => string | undefined;
   /**
-   * The bearers that `/internal/…` accepts, of services and of operators (rule OPS-2). Where there
-   * are none of either kind, as on a loopback address, it asks for none.
+   * The bearer tokens that `/internal/…` accepts from services and operators (rule OPS-2). If none
+   * are configured at all, as on a loopback address, no token is required.
    */
   tokens?: { services: readonly string[]; operators: readonly string[] };
-  /** The host names by which this process may be called. */
+  /** The host names that requests may use for this process. */
   hostNames: readonly string[];
   log: Log;
 };
 
-/** What kubelets, load balancers and scrapers call, without a token. */
+/** Paths that kubelets, load balancers and scrapers call without a token. */
 const probePaths = ["/livez", "/readyz", "/metrics"];
 
-/** Builds the internal face of a process: health, metrics, and the internal calls (rule OPS-2). */
+/** Builds the internal app of a process: health, metrics and internal routes (rule OPS-2). */
 export const createInternalApp = (options: InternalAppOptions): Express => {
   const app = express();
   app.disable("x-powered-by");
@@ -75,7 +75,7 @@ export const createInternalApp = (options: InternalAppOptions): Express => {
     res.setHeader("Content-Type", metricsContentType);
     res.send(text);
   });
-  // An answer may hold a sign-in link.
+  // A response may contain a sign-in link.
   app.use((_req, res, next) => {
     res.set(defaultHeaders);
     next();
@@ -88,10 +88,10 @@ export const createInternalApp = (options: InternalAppOptions): Express => {
   return app;
 };
 
-/** Probes give up after some seconds, but a pool may wait longer for a connection. */
+/** Probes time out after a few seconds, but a pool may wait longer for a connection. */
 const checkTimeoutMs = 2_500;
 
-/** Answers whether the process takes traffic, and why not; the log tells each change once. */
+/** Reports whether the process can take traffic, and if not, why. Logs each change once. */
 const createReadinessHandler = (options: InternalAppOptions) => {
   let loggedReason: string | undefined;
   return async (_req: Request, res: Response): Promise<void> => {
@@ -168,11 +168,11 @@ const sendUnhandledError =
 
 const noTokens = { services: [], operators: [] };
 
-/** Whether a request has a header that only browsers send. */
+/** Returns whether a request has a header that only browsers send. */
 const isFromBrowser = ({ headers }: Request): boolean =>
   headers.origin !== undefined || headers["sec-fetch-site"] !== undefined;
 
-/** The host by which a request calls, without its port; empty if it names none. */
+/** Returns the host name of a request without its port; empty if there is none. */
 const getHostName = ({ headers: { host = "" } }: Request): string =>
   host.replace(/:\d+$/, "").toLowerCase();
 
@@ -180,9 +180,10 @@ const isIpAddress = (hostName: string): boolean =>
   isIP(hostName.replace(/^\[([\da-f:.]+)\]$/, "$1")) !== 0;
 
 /**
- * Rejects a browser on the paths of probes, and a DNS name that is not configured: a page whose name was
- * rebound to this address could read them (rule OPS-11). Kubelets and Prometheus call a pod by its address,
- * which no rebound name can look like; some load balancers name no host at all, which no browser does.
+ * Rejects requests from browsers and for unknown DNS names on the probe paths. Otherwise a page
+ * could read them through DNS rebinding to this address (rule OPS-11). Kubelets and Prometheus use
+ * a pod's IP address, which no rebound name can imitate. Some load balancers send no host at all,
+ * which no browser does.
  */
 const rejectBrowsers =
   ({ hostNames }: InternalAppOptions) =>
@@ -193,7 +194,7 @@ const rejectBrowsers =
     else sendApiError(createApiError("FORBIDDEN"), res);
   };
 
-/** A browser is no operator, nor is a caller by a name that was rebound to this address. */
+/** Rejects browsers, unknown host names (DNS rebinding) and callers without a valid token. */
 const requireInternalCaller = (
   { tokens = noTokens, hostNames }: InternalAppOptions,
   { isForServices }: InternalRoute,

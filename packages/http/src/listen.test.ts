@@ -20,7 +20,7 @@ const startListener = async (handler: RequestListener, port = 0): Promise<HttpLi
 
 const sendOk: RequestListener = (_req, res) => void res.end("ok");
 
-/** A handler that keeps its answers until the test lets them go, except those to `/idle`. */
+/** Creates a handler that holds its responses until the test sends them, except those to `/idle`. */
 const createHoldingHandler = () => {
   const heldResponses: ServerResponse[] = [];
   const handler: RequestListener = (req, res) =>
@@ -28,7 +28,7 @@ const createHoldingHandler = () => {
   return { handler, heldResponses };
 };
 
-/** A connection that remembers everything it has read. */
+/** Creates a connection that records everything it receives. */
 const connectClient = (port: number) => {
   const socket: Socket = connect(port, "127.0.0.1");
   let text = "";
@@ -38,7 +38,10 @@ const connectClient = (port: number) => {
   return { socket, getReceivedText: () => text };
 };
 
-/** A connection that got its answer. Its end shows that the grace for idle connections is over. */
+/**
+ * Creates a connection that has received its response. Its end shows that the idle grace period is
+ * over.
+ */
 const connectIdleClient = async (port: number) => {
   const { socket, getReceivedText } = connectClient(port);
   socket.write("GET /idle HTTP/1.1\r\nHost: a\r\n\r\n");
@@ -54,7 +57,7 @@ describe("listen", () => {
     expect((await sendRequest({ port })).text).toBe("ok");
   });
 
-  test("given a port that is taken, says which, and which variable changes it", async () => {
+  test("given a port in use, reports the port and the variable that changes it", async () => {
     const { port } = await startListener(sendOk);
     const secondListener = startListener(sendOk, port);
     await expect(secondListener).rejects.toThrow(PortInUseError);
@@ -63,7 +66,7 @@ describe("listen", () => {
     );
   });
 
-  test("given an address that is not this machine's, passes on what the system says", async () => {
+  test("given an address of another machine, passes on the system's error", async () => {
     const invalidListener = listen({
       handler: sendOk,
       host: "192.0.2.1",
@@ -75,7 +78,7 @@ describe("listen", () => {
   });
 });
 
-describe("beyond as many connections as a process holds", () => {
+describe("a listener at its connection limit", () => {
   const connectionsMax = 4;
   const connectClients = async (handler: RequestListener, requestTexts: readonly string[]) => {
     const limits = { total: connectionsMax };
@@ -98,7 +101,7 @@ describe("beyond as many connections as a process holds", () => {
   const isOpen = ({ socket }: { socket: Socket }) => !socket.closed;
   const getRequest = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
 
-  test("given that all are being answered, the new one is refused and they are kept", async () => {
+  test("rejects a new connection when all others are being processed, and closes none of them", async () => {
     const { handler, heldResponses } = createHoldingHandler();
     const { listener, clients } = await connectClients(
       handler,
@@ -115,7 +118,7 @@ describe("beyond as many connections as a process holds", () => {
     );
   });
 
-  test("those of endless answers are not counted, and end with the others", async () => {
+  test("does not limit connections of endless responses, and closes them with the others", async () => {
     const { handler, heldResponses } = createHoldingHandler();
     const { listener, clients } = await connectClients(
       handler,
@@ -132,17 +135,17 @@ describe("beyond as many connections as a process holds", () => {
     await waitUntil("all are answered", () =>
       [...clients, extraClient].every(({ getReceivedText }) => getReceivedText().endsWith("ok")),
     );
-    // Clients learn of the end after the server.
+    // Clients notice the close after the server.
     await waitUntil("all are ended", () => ![...clients, extraClient].some(isOpen));
   });
 });
 
-describe("requests that one client sends without waiting for answers", () => {
+describe("pipelined requests", () => {
   const formatGet = (path: number) => `GET /${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
   const formatRequests = (count: number) =>
     Array.from({ length: count }, (_, path) => formatGet(path)).join("");
 
-  test("are handled one after the other, so that they take the place of one caller", async () => {
+  test("are handled one at a time, so that they take the place of one caller", async () => {
     let activeCount = 0;
     let activeCountMax = 0;
     const listener = await startListener((req, res) => {
@@ -166,8 +169,8 @@ describe("requests that one client sends without waiting for answers", () => {
     expect(answeredPaths).toEqual(Array.from({ length: 10 }, (_, path) => path));
   });
 
-  // 2,500 connections with a hundred requests each once took more memory than a process has.
-  test("end the connection where they are more than ten", async () => {
+  // 2,500 connections with a hundred requests each once exceeded a process's memory.
+  test("close the connection if there are more than ten", async () => {
     const { handler, heldResponses } = createHoldingHandler();
     const listener = await startListener(handler);
     const client = connectClient(listener.port);
@@ -178,8 +181,8 @@ describe("requests that one client sends without waiting for answers", () => {
   });
 });
 
-describe("what is no request", () => {
-  test("behind one that is being answered, adds nothing to its answer", async () => {
+describe("a malformed request", () => {
+  test("behind a pending one adds nothing to the pending response", async () => {
     const { handler, heldResponses } = createHoldingHandler();
     const { port } = await startListener(handler);
     const { socket, getReceivedText } = connectClient(port);
@@ -194,7 +197,7 @@ describe("what is no request", () => {
 });
 
 describe("drain", () => {
-  test("tells every client with its answer to leave, those under way too, and goes on serving", async () => {
+  test("closes every client's connection with its response, pending ones too, and continues to serve", async () => {
     const { handler, heldResponses } = createHoldingHandler();
     const { port, drain } = await startListener(handler);
     const callBeforeDrain = sendRequest({ port, headers: { connection: "keep-alive" } });
@@ -219,18 +222,18 @@ describe("close", () => {
     await startListener(sendOk, port);
   });
 
-  test("without connections ends at once, and asked again ends too", async () => {
+  test("ends immediately without connections, also when called twice", async () => {
     const { close } = await startListener(sendOk);
     for (let times = 0; times < 2; times += 1) {
       let isClosed = false;
       void close().then(() => (isClosed = true));
-      // One turn of the event loop: no timer is waited for.
+      // One turn of the event loop: no timer fires in it.
       await new Promise((resolve) => setImmediate(resolve));
       expect(isClosed).toBe(true);
     }
   });
 
-  test("waits for the answer under way, which arrives whole with the word to leave", async () => {
+  test("waits for the pending response, which arrives complete with Connection: close", async () => {
     const { handler, heldResponses } = createHoldingHandler();
     const { port, close } = await startListener(handler);
     const agent = new Agent({ keepAlive: true });
@@ -250,7 +253,7 @@ describe("close", () => {
     agent.destroy();
   });
 
-  test("lets an answer whose head is already out end, and then its connection", async () => {
+  test("completes a response whose headers are already sent, and then closes its connection", async () => {
     const { handler, heldResponses } = createHoldingHandler();
     const { port, close } = await startListener(handler);
     const { socket, getReceivedText } = connectClient(port);
@@ -267,7 +270,7 @@ describe("close", () => {
     expect(getReceivedText()).toMatch(/first (.|\r\n)*last(.|\r\n)*0\r\n\r\n$/);
   });
 
-  test("answers a request that arrives on an idle connection just after it was called", async () => {
+  test("serves a request that arrives on an idle connection just after the call", async () => {
     const { port, close } = await startListener(sendOk);
     const { socket, getReceivedText } = connectClient(port);
     socket.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
@@ -280,7 +283,7 @@ describe("close", () => {
     expect(getReceivedText()).toContain("Connection: close");
   });
 
-  test("ends idle connections that stay silent", async () => {
+  test("closes idle connections that stay silent", async () => {
     const { handler, heldResponses } = createHoldingHandler();
     const { port, close } = await startListener(handler);
     const busyClient = connectClient(port);
@@ -289,13 +292,13 @@ describe("close", () => {
     const waitForIdleGrace = await connectIdleClient(port);
     const closing = close();
     await waitForIdleGrace();
-    // So it did not end with all others, as at the end of the whole time.
+    // So the idle connection did not end with all others at the final timeout.
     expect(isEnded(busyClient.socket)).toBe(false);
     heldResponses[0]?.end();
     await closing;
   });
 
-  test("loses no request of clients that keep sending on kept connections", async () => {
+  test("loses no request of clients that keep sending on keep-alive connections", async () => {
     const { port, close } = await startListener(
       (_req, res) => void setImmediate(() => res.end("ok")),
     );
@@ -314,7 +317,7 @@ describe("close", () => {
           if (text !== "ok") failures.push(text);
           responseCount += 1;
         } catch (error) {
-          // Nobody listens any more, so no request was accepted that could be lost.
+          // The port no longer listens, so no accepted request could be lost.
           if (!String(error).includes("ECONNREFUSED")) failures.push(String(error));
           return;
         }

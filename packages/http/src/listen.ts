@@ -18,25 +18,25 @@ import {
 
 export type HttpListener = {
   port: number;
-  /** From now on each answer tells its client to send nothing more on this connection. */
+  /** From now on, each response tells its client to close the connection. */
   drain: () => void;
-  /** Stops listening, and resolves once every answer under way is out and its connection ended. */
+  /** Stops listening. Resolves once every pending response is sent and its connection closed. */
   close: () => Promise<void>;
-  /** How many connections are open, by what they do. */
+  /** Returns the number of open connections by state. */
   countConnections: () => Record<ConnectionState, number>;
-  /** How many connections the server ended or refused, by reason. */
+  /** Returns how many connections the server closed or rejected, by reason. */
   countEndedConnections: () => ReadonlyMap<EndReason, number>;
 };
 
 const closeMsMax = 10_000;
 const closePollMs = 10;
 /**
- * How long idle connections are kept at the end: a quarter of a second, because a request may be on
- * its way. It is counted in looks, because a busy process hears of requests late.
+ * How long idle connections stay open during close: 250 ms, because a request may be on its way. It
+ * is counted in polls, because a busy process receives requests late.
  */
 const idlePollsMax = 25;
 
-/** Somebody else holds the port. The message says which port, and which variable changes it. */
+/** Another process uses the port. The message contains the port and the variable that changes it. */
 export class PortInUseError extends Error {}
 
 type ListenOptions = {
@@ -45,14 +45,14 @@ type ListenOptions = {
   port: number;
   portVariable: string;
   limits?: Partial<ConnectionLimits>;
-  /** Whether the limits per address do not apply to an address, as for a trusted proxy. */
+  /** Returns whether the per-address limits do not apply, as for a trusted proxy. */
   isExempt?: (address: string) => boolean;
-  /** The address of a connection's client. */
+  /** Returns the client address of a connection. */
   getClientAddress?: (socket: Socket) => string | undefined;
   clock?: Clock;
 };
 
-/** An unread body takes up to 64 KiB, a head up to 16 KiB. */
+/** Sized for memory: an unread body takes up to 64 KiB, headers up to 16 KiB. */
 export const connectionLimits: ConnectionLimits = {
   total: 2_500,
   perAddress: 256,
@@ -60,16 +60,17 @@ export const connectionLimits: ConnectionLimits = {
   unreadBodiesPerAddress: 64,
 };
 /**
- * Requests that a client may send on one connection before the first of them is answered. Node parses
- * each that arrives, and keeps 2 KB of it until then.
+ * The number of requests that a client may pipeline on one connection. Node parses each one on
+ * arrival and holds 2 KB of it until its turn.
  */
 const pipelinedRequestsMax = 10;
 /**
- * Connections that wait to be taken. All readers of a process that stops come to another within two
- * seconds; whom a full queue drops tries again after 1, 3, 7, 15 s. Linux lets it be 4,096 by itself.
+ * The accept queue. When a process stops, all its streams reconnect to another one within two
+ * seconds. A client that a full queue drops retries after 1, 3, 7 and 15 s. 4,096 is Linux's
+ * default maximum.
  */
 const backlogMax = 4_096;
-/** Node looks at slow requests this often, and not for as long as one may take. */
+/** Node checks for slow requests at this interval, which is shorter than any of the timeouts. */
 const timeouts = {
   headersTimeout: 15_000,
   requestTimeout: 30_000,
@@ -77,7 +78,7 @@ const timeouts = {
   keepAliveTimeout: 65_000,
 };
 
-/** Listens, and resolves once connections are accepted. Throws PortInUseError. */
+/** Listens and resolves once connections are accepted. Throws `PortInUseError`. */
 export const listen = async ({
   handler,
   host,
@@ -99,7 +100,7 @@ export const listen = async ({
     lacksHostHeader(req) ? sendMissingHostError(res) : handler(req, res);
   const server = createServer({ ...timeouts, requireHostHeader: false }, (req, res) => {
     const { socket } = req;
-    // The parser goes on to the end of what it was given.
+    // The parser continues to the end of its input.
     if (socket.destroyed) return;
     const previousResponse = connections.getPendingResponses(socket).at(-1);
     const pendingResponses = connections.registerRequest(req, res);
@@ -108,7 +109,7 @@ export const listen = async ({
     else if (pendingResponses.length > pipelinedRequestsMax) socket.destroy();
     else previousResponse.once("close", () => void (socket.destroyed || serveRequest(req, res)));
   });
-  // What a client expects and nobody knows is passed over (RFC 9110, section 10.1.1).
+  // Unknown expectations are ignored (RFC 9110, section 10.1.1).
   server.on("checkExpectation", (req, res) => server.emit("request", req, res));
   server.on("connection", connections.accept);
   server.on("clientError", (error: Error, stream) => {
@@ -168,9 +169,9 @@ const startListening = (
   });
 
 /**
+ * Stops listening and closes each connection after its response, or after the idle grace period.
  * HTTP's own `close` would destroy connections that only look idle: a request may be on its way, or
- * the last bytes of an answer unsent. So only the listening ends here. Each connection ends after
- * its answer, or after the grace.
+ * the last bytes of a response may be unsent.
  */
 const closeServer = async (server: Server, connections: Connections): Promise<void> => {
   NetServer.prototype.close.call(server);

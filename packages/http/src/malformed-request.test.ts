@@ -4,7 +4,7 @@ import { expect, test } from "@jest/globals";
 import { sendMalformedRequestError } from "./malformed-request.ts";
 import { sendRaw } from "./testing/client.ts";
 
-// Node tells these of a whole server only after half a minute, or never by itself.
+// A real server would emit these errors only after 30 s, or not at all.
 test.each([
   ["ERR_HTTP_REQUEST_TIMEOUT", "HTTP/1.1 408 Request Timeout", "REQUEST_TIMEOUT"],
   [
@@ -13,7 +13,7 @@ test.each([
     "REQUEST_HEADERS_TOO_LARGE",
   ],
   ["HPE_WHATEVER", "HTTP/1.1 400 Bad Request", "BAD_REQUEST"],
-])("what Node calls %s is answered %s", async (nodeErrorCode, statusLine, code) => {
+])("Node's %s gets the response %s", async (nodeErrorCode, statusLine, code) => {
   const server = createServer((socket: Socket) => {
     socket.once("data", () => {
       sendMalformedRequestError(

@@ -9,8 +9,8 @@ const codeByNodeError: Partial<Record<string, ApiErrorCode>> = {
 };
 
 /**
- * Answers a request that no handler can see (not HTTP, endless headers, too slow) with the error
- * envelope as well, and ends the connection.
+ * Sends the error envelope for a request that never reaches a handler (not HTTP, headers too large,
+ * too slow), and closes the connection.
  */
 export const sendMalformedRequestError = (
   error: Error,
@@ -21,7 +21,7 @@ export const sendMalformedRequestError = (
   sendErrorAndClose(codeByNodeError[code] ?? "BAD_REQUEST", socket, responses);
 };
 
-/** Answers a request whose body arrives too slowly, and ends the connection. */
+/** Sends an error for a request whose body arrives too slowly, and closes the connection. */
 export const sendRequestTimeout = (socket: Socket, responses: readonly ServerResponse[]): void =>
   sendErrorAndClose("REQUEST_TIMEOUT", socket, responses);
 
@@ -44,11 +44,11 @@ const sendErrorAndClose = (
   socket.destroySoon();
 };
 
-/** Whether a request names no host, which HTTP/1.1 asks for (RFC 9112, section 3.2). */
+/** Returns whether an HTTP/1.1 request lacks the required host (RFC 9112, section 3.2). */
 export const lacksHostHeader = ({ headers, httpVersion }: IncomingMessage): boolean =>
   httpVersion === "1.1" && headers.host === undefined;
 
-/** Answers it as any broken one; by itself Node would do so without a word. */
+/** Sends the same error as for any malformed request; Node by default sends an empty response. */
 export const sendMissingHostError = (res: ServerResponse): void => {
   const { headers, status, text } = serializeError("BAD_REQUEST");
   res.writeHead(status, headers).end(text);

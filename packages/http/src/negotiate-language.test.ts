@@ -28,7 +28,7 @@ test.each([
   ["fr,de;q=0.1", "de"],
   ["fr", "en"],
   ["de;q=0", "en"],
-])("a browser that asks for %j reads %s", async (acceptLanguage, expectedLanguage) => {
+])("a browser with the Accept-Language %j gets %s", async (acceptLanguage, expectedLanguage) => {
   const headers = acceptLanguage === undefined ? {} : { "accept-language": acceptLanguage };
   expect(JSON.parse((await sendRequest({ port: app.port, headers })).text)).toBe(expectedLanguage);
 });

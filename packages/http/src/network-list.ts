@@ -1,6 +1,6 @@
 import { BlockList, isIP } from "node:net";
 
-/** Builds the list of the networks that addresses and CIDRs name. */
+/** Builds a block list from addresses and CIDRs. */
 export const createNetworkList = (cidrs: readonly string[]): BlockList => {
   const networkList = new BlockList();
   for (const cidr of cidrs) {

@@ -87,20 +87,20 @@ describe("a JSON body", () => {
     ["application/json; charset=utf-8"],
     ["Application/JSON"],
     ["application/merge-patch+json"],
-  ])("is read as %s, amounts exactly", async (type) => {
+  ])("is parsed as %s, with exact amounts", async (type) => {
     const response = await sendPost('{"amount":12345678901234567.123456,"note":"é😀"}', {
       "content-type": type,
     });
     expect(response.text).toBe('{"amount":"12345678901234567.123456","note":"é😀"}');
   });
 
-  test("may begin with a byte order mark", async () => {
+  test("may start with a byte order mark", async () => {
     expect((await sendPost('\uFEFF{"amount":"1","note":""}')).status).toBe(200);
   });
 
   test.each([
-    ["nothing", "", jsonHeaders, "missing"],
-    ["nothing of another type", "", { "content-type": "text/plain" }, "missing"],
+    ["an empty body", "", jsonHeaders, "missing"],
+    ["an empty body of another type", "", { "content-type": "text/plain" }, "missing"],
     ["another type", '{"amount":1}', { "content-type": "text/plain" }, "model_attributes_type"],
     [
       "a form",
@@ -115,23 +115,23 @@ describe("a JSON body", () => {
     ["a number", "1e3", jsonHeaders, "model_attributes_type"],
     ["a string", '"{}"', jsonHeaders, "model_attributes_type"],
     ["a boolean", "true", jsonHeaders, "model_attributes_type"],
-    ["blanks", " \n", jsonHeaders, "json_invalid"],
+    ["whitespace", " \n", jsonHeaders, "json_invalid"],
     ["half an object", '{"amount":', jsonHeaders, "json_invalid"],
     ["two values", "{}{}", jsonHeaders, "json_invalid"],
     ["NaN", '{"amount":NaN}', jsonHeaders, "json_invalid"],
-    ["bytes that are no UTF-8", Buffer.from([0x7b, 0xff, 0x7d]), jsonHeaders, "json_invalid"],
+    ["bytes that are not UTF-8", Buffer.from([0x7b, 0xff, 0x7d]), jsonHeaders, "json_invalid"],
     ["half a UTF-8 character", Buffer.from([0x22, 0xe2, 0x82, 0x22]), jsonHeaders, "json_invalid"],
     ["UTF-16", Buffer.from('{"amount":1}', "utf16le"), jsonHeaders, "json_invalid"],
     ["deep lists", "[".repeat(32_000) + "]".repeat(32_000), jsonHeaders, "json_invalid"],
     ["deep objects", '{"amount":'.repeat(6500), jsonHeaders, "json_invalid"],
     ["two wrong fields", '{"note":1,"amount":"x"}', jsonHeaders, "decimal_parsing string_type"],
     [
-      "fields of a prototype",
+      "fields named like a prototype",
       '{"__proto__":{"amount":1,"note":""}}',
       jsonHeaders,
       "missing missing",
     ],
-  ])("given %s, is refused (rule API-17)", async (_name, content, headers, codes) => {
+  ])("given %s, is rejected (rule API-17)", async (_name, content, headers, codes) => {
     const response = await sendPost(content, headers);
     expect([response.status, getErrorCodes(response)]).toEqual([422, codes]);
   });
@@ -158,28 +158,25 @@ describe("the limit of 64 KiB", () => {
   test.each([
     [bodyBytesMax, 200],
     [bodyBytesMax + 1, 413],
-  ])(
-    "%i bytes: %i, by their announced length and in chunks alike (rule API-17)",
-    async (bytes, status) => {
-      const withContentLength = await sendPost(createBodyOfSize(bytes));
-      const withChunks = await sendPost(createBodyOfSize(bytes), {
-        ...jsonHeaders,
-        "transfer-encoding": "chunked",
-      });
-      expect([withContentLength.status, withChunks.status]).toEqual([status, status]);
-      if (status !== 413) return;
-      expect([getErrorCodes(withContentLength), getErrorCodes(withChunks)]).toEqual([
-        "PAYLOAD_TOO_LARGE",
-        "PAYLOAD_TOO_LARGE",
-      ]);
-    },
-  );
+  ])("%i bytes: %i, with a declared length and in chunks (rule API-17)", async (bytes, status) => {
+    const withContentLength = await sendPost(createBodyOfSize(bytes));
+    const withChunks = await sendPost(createBodyOfSize(bytes), {
+      ...jsonHeaders,
+      "transfer-encoding": "chunked",
+    });
+    expect([withContentLength.status, withChunks.status]).toEqual([status, status]);
+    if (status !== 413) return;
+    expect([getErrorCodes(withContentLength), getErrorCodes(withChunks)]).toEqual([
+      "PAYLOAD_TOO_LARGE",
+      "PAYLOAD_TOO_LARGE",
+    ]);
+  });
 
   test.each([
-    ["announced", { "content-length": String(40 * 1024 * 1024) }],
+    ["declared", { "content-length": String(40 * 1024 * 1024) }],
     ["in chunks", { "transfer-encoding": "chunked" }],
   ])(
-    "40 MB %s: the client is told while it still sends, and the connection ends",
+    "40 MB %s: the client gets the error while it still sends, and the connection ends",
     async (_name, framingHeaders) => {
       const clientRequest = request({
         port: app.port,
@@ -199,7 +196,7 @@ describe("the limit of 64 KiB", () => {
   );
 
   test.each(["/body", "/bytes", "/unread", "/nowhere", "/query"])(
-    "a client that sends 40 MB to %s before it reads gets its answer",
+    "a client that sends 40 MB to %s before it reads gets its response",
     async (path) => {
       const response = await fetch(`http://127.0.0.1:${app.port}${path}`, {
         method: "POST",
@@ -212,7 +209,7 @@ describe("the limit of 64 KiB", () => {
     },
   );
 
-  test("one byte more, announced, is refused before any of it comes, and waited for two seconds", async () => {
+  test("one more byte, declared, is rejected before it arrives and read past for at most two seconds", async () => {
     const socket = connect(app.port, "127.0.0.1");
     const length = bodyBytesMax + 1;
     socket.write(`POST /body HTTP/1.1\r\nHost: a\r\nContent-Length: ${length}\r\n\r\n`);
@@ -221,7 +218,7 @@ describe("the limit of 64 KiB", () => {
     await waitUntil("the connection ends", () => socket.closed);
   });
 
-  test("a client that reads nothing before it has sent its 8 MB gets its answer", async () => {
+  test("a client that reads nothing until it has sent its 8 MB gets its response", async () => {
     const socket = connect(app.port, "127.0.0.1");
     socket.pause();
     const length = 8 * 1024 * 1024;
@@ -235,7 +232,7 @@ describe("the limit of 64 KiB", () => {
     expect(receivedText).toContain("PAYLOAD_TOO_LARGE");
   });
 
-  test("a stream without end is told so, read past for a while, and cut off", async () => {
+  test("an endless stream gets the error, is read past for a while, and is cut off", async () => {
     const socket = connect(app.port, "127.0.0.1");
     socket.on("error", () => {});
     let receivedText = "";
@@ -252,9 +249,9 @@ describe("the limit of 64 KiB", () => {
   });
 });
 
-describe("a small body that a refused request leaves unread", () => {
+describe("a small unread body of a rejected request", () => {
   test.each([4, bodyBytesMax])(
-    "of %i bytes costs neither the answer nor the connection",
+    "of %i bytes loses neither the response nor the connection",
     async (length) => {
       const socket = connect(app.port, "127.0.0.1");
       const responses: string[] = [];
@@ -271,7 +268,7 @@ describe("a small body that a refused request leaves unread", () => {
     },
   );
 
-  test("nor does one that was read whole, in chunks, and is refused", async () => {
+  test("that was read completely in chunks does not close the connection either", async () => {
     const socket = connect(app.port, "127.0.0.1");
     const requestHead = `POST /body HTTP/1.1\r\nHost: a\r\nContent-Type: ${jsonHeaders["content-type"]}\r\n`;
     socket.write(`${requestHead}Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n0\r\n\r\n`);
@@ -281,8 +278,8 @@ describe("a small body that a refused request leaves unread", () => {
   });
 });
 
-describe("an upload that breaks off", () => {
-  test("is no failure of ours: nothing is answered, and nothing is logged as an error", async () => {
+describe("an aborted upload", () => {
+  test("is not an error of ours: nothing is sent, and nothing is logged as an error", async () => {
     app.logLines.length = 0;
     const receivedBefore = receivedCount;
     const socket = connect(app.port, "127.0.0.1");
@@ -331,7 +328,7 @@ describe("a path parameter", () => {
   });
 });
 
-/** Yields one piece again and again. */
+/** Yields the same value several times. */
 function* repeat<BodyPart>(bodyPart: BodyPart, times: number): Generator<BodyPart> {
   for (let remaining = times; remaining > 0; remaining -= 1) yield bodyPart;
 }

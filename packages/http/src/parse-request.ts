@@ -9,26 +9,29 @@ import {
   createApiError,
 } from "@payment-links/contracts";
 
-/** The largest body that any route reads (rule API-17). */
+/** The maximum body size of every route (rule API-17). */
 export const bodyBytesMax = 64 * 1024;
 
 const utf8Decoder = new TextDecoder("utf-8", { fatal: true });
 
-/** Bodies that are read before their handlers ask for them. */
+/** Bodies whose reading started before their handler requested them. */
 const pendingBodies = new WeakMap<Request, Promise<Buffer>>();
 
-/** Waits until a request's body is there, and throws where it does not come whole. Its handler reads it as any other. */
+/**
+ * Waits until a request's body is complete, and throws if it is not. Its handler then reads it as
+ * usual.
+ */
 export const receiveBody = async (req: Request): Promise<void> => {
   const pendingBody = receiveBytes(req);
   pendingBodies.set(req, pendingBody);
   await pendingBody;
 };
 
-/** Reads a request's raw bytes, at most 64 KiB; compressed bodies are refused. */
+/** Reads a request's raw bytes, at most 64 KiB. Rejects compressed bodies. */
 export const readBodyBytes = (req: Request): Promise<Buffer> =>
   pendingBodies.get(req) ?? receiveBytes(req);
 
-/** Rejects a compressed body, and one whose length is too large, before a byte of it is read. */
+/** Rejects a compressed body, and one whose declared length is too large, before reading it. */
 export const checkBodyHeaders = ({ headers }: Request): void => {
   const { "content-encoding": encoding, "content-length": length } = headers;
   if (encoding !== undefined && encoding.toLowerCase() !== "identity") {
@@ -43,7 +46,7 @@ const receiveBytes = async (req: Request): Promise<Buffer> => {
   return getRawBody(req, { limit: bodyBytesMax, ...(length === undefined ? {} : { length }) });
 };
 
-/** Reads a JSON body from its bytes, held against a schema (rule API-17). */
+/** Parses and validates a JSON body from its bytes (rule API-17). */
 export const parseJsonBody = <Schema extends z.ZodType>(
   req: Request,
   bytes: Buffer,
@@ -54,7 +57,7 @@ export const parseJsonBody = <Schema extends z.ZodType>(
   return parseInput(schema, parseJsonBytes(bytes));
 };
 
-/** Reads and checks a JSON body. One of another type is rejected before it is read. */
+/** Reads, parses and validates a JSON body. Rejects another content type before reading the body. */
 export const readJsonBody = async <Schema extends z.ZodType>(
   req: Request,
   schema: Schema,
@@ -71,15 +74,15 @@ const checkContentType = (req: Request): void => {
   if (req.is(["json", "+json"]) === false) throw createValidationError("model_attributes_type");
 };
 
-/** Reads and checks the query; unknown parameters are ignored. */
+/** Parses and validates the query string; unknown parameters are ignored. */
 export const parseQuery = <Schema extends z.ZodType>(
   req: Request,
   schema: Schema,
 ): z.output<Schema> => parseInput(schema, { ...req.query });
 
 /**
- * A parameter of the route's path. With a NUL it names nothing, because no row can hold one; it is
- * refused as the route refuses what is not there.
+ * Returns a parameter of the route's path. A value with NUL cannot exist in the database, so it
+ * gets the route's not-found error.
  */
 export const parsePathParameter = (
   req: Request,

@@ -2,7 +2,7 @@ import { expect, test } from "@jest/globals";
 import { createFakeClock } from "@payment-links/runtime";
 import { createRequestDrain } from "./request-drain.ts";
 
-test("whoever called while the process was held up is heard before it leaves", async () => {
+test("waits for a request that arrived while the process was blocked", async () => {
   const clock = createFakeClock(new Date("2026-11-21T10:00:00Z"));
   const requestDrain = createRequestDrain(clock);
   let isQuiet = false;
@@ -15,7 +15,7 @@ test("whoever called while the process was held up is heard before it leaves", a
   });
   clock.advance(100);
   await requestRecorded;
-  // As long as the wait itself takes to look again.
+  // As long as the drain itself takes to check again.
   await new Promise((resolve) => void setImmediate(() => setImmediate(resolve)));
   expect(isQuiet).toBe(false);
   clock.advance(100);

@@ -1,21 +1,21 @@
 import { setImmediate } from "node:timers/promises";
 import { type Clock, afterMs } from "@payment-links/runtime";
 
-/** Whoever calls a process that is about to end, because the way here has not heard of it yet. */
+/** Detects callers that still send requests to a stopping process because routing lags behind. */
 export type RequestDrain = {
-  /** Somebody calls now. */
+  /** Records that a request arrived now. */
   recordRequest: () => void;
-  /** Ends once nobody has called for the drain delay, and after twice as long at the latest. */
+  /** Resolves after a drain delay without requests, or after two drain delays at the latest. */
   waitUntilQuiet: (drainDelayMs: number) => Promise<void>;
 };
 
 /**
- * On a busy node the way to a process is taken away seconds after it was told to stop. That shows
- * here alone: somebody still calls.
+ * On a busy node, traffic is rerouted seconds after a process received its stop signal. The only
+ * sign of that is that requests still arrive.
  */
 const drainDelaysMax = 2;
 
-/** How long a stop waits at most for those who still call. */
+/** Returns the longest time that a stop waits for remaining callers. */
 export const toDrainMsMax = (drainDelayMs: number): number => drainDelayMs * drainDelaysMax;
 
 export const createRequestDrain = (clock: Clock): RequestDrain => {
@@ -32,7 +32,7 @@ export const createRequestDrain = (clock: Clock): RequestDrain => {
         const waitMs = Math.min(quietAtMs, endsAtMs) - clock.elapsedMs();
         if (waitMs <= 0) return;
         await clock.sleepUntil(afterMs(clock, Math.ceil(waitMs)), neverAborted);
-        // A process that was held up first hears who has called meanwhile.
+        // Let requests that arrived while the process was blocked be recorded first.
         await setImmediate();
       }
     },

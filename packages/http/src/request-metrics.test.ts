@@ -37,14 +37,14 @@ const readCountSeries = async (): Promise<string[]> => {
 };
 
 describe("the request metrics", () => {
-  test("name the method, the route's pattern and the status", async () => {
+  test("have labels for the method, the route's pattern and the status", async () => {
     await sendRequest({ port: app.port, path: "/things/1" });
     const labels =
       'http_request_method="GET",http_route="/things/:id",http_response_status_code="200"';
     expect(await readCountSeries()).toEqual([expect.stringMatching(`${labels}} 1$`)]);
   });
 
-  test("grow by no series, however many paths and methods are tried", async () => {
+  test("add no series, however many paths and methods are requested", async () => {
     const methods = ["GET", "POST", "PROPFIND", "MKCOL", "REPORT", "PURGE"];
     const sendAll = async (round: number) => {
       for (const method of methods) {
@@ -58,12 +58,12 @@ describe("the request metrics", () => {
     for (let round = 1; round <= 20; round += 1) await sendAll(round);
     const seriesAfter = await readCountSeries();
     expect(seriesAfter).toHaveLength(seriesBefore.length);
-    // 404 and 405 and 200, for GET, POST and all others.
+    // 404, 405 and 200, for GET, POST and all others.
     expect(seriesAfter).toHaveLength(6);
     expect(seriesAfter.join("\n")).toMatch(/"_OTHER",http_route="unmatched"/);
   });
 
-  test("count a client that does not wait for its answer as 499, not as a success", async () => {
+  test("record 499 for a client that leaves before its response, not a success", async () => {
     const slowStarted = new Promise<void>((resolve) => {
       onSlowStarted = resolve;
     });

@@ -5,24 +5,24 @@ import type { Metrics } from "@payment-links/runtime";
 const knownMethods = new Set(["GET", "HEAD", "POST", "PATCH", "DELETE", "PUT", "OPTIONS"]);
 const msPerSecond = 1000;
 
-/** Counted, never sent: the client went away before its answer (as in nginx). */
+/** Used in metrics, never sent: the client left before its response (as in nginx). */
 export const clientClosedRequestStatus = 499;
 
 export type RequestTimer = {
   /**
-   * Counts the request under its route once its answer is out, or once it is told that it may be counted
-   * by now: an endless answer's end says nothing of how soon it began.
+   * Records the request under its route once its response closes. The returned function records it
+   * earlier: the end of an endless response does not show how soon it began.
    */
   start(req: Request, res: Response, route: string): () => void;
 };
 
-/** Times requests by method, route and status, as the OpenTelemetry HTTP conventions name them. */
+/** Measures request durations by method, route and status, with OpenTelemetry's HTTP metric names. */
 export const createRequestTimer = (metrics: Metrics): RequestTimer => {
   const duration = new Histogram({
     name: "http_server_request_duration_seconds",
     help: "Time from a request's arrival to the end of its answer",
     labelNames: ["http_request_method", "http_route", "http_response_status_code"] as const,
-    // The conventions' bounds, and 0.3, the objective for the API's latency.
+    // The buckets of the OpenTelemetry conventions, plus 0.3: the API's latency objective.
     buckets: [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.3, 0.5, 0.75, 1, 2.5, 5, 7.5, 10],
     registers: [metrics],
   });
@@ -35,7 +35,7 @@ export const createRequestTimer = (metrics: Metrics): RequestTimer => {
           {
             http_request_method: knownMethods.has(req.method) ? req.method : "_OTHER",
             http_route: route,
-            // The client did not wait for an answer, so there is no status.
+            // The client did not wait for a response, so there is no status.
             http_response_status_code: res.headersSent ? res.statusCode : clientClosedRequestStatus,
           },
           (performance.now() - startedAt) / msPerSecond,

@@ -5,31 +5,34 @@ import type { Limit } from "@payment-links/rate-limit";
 
 export type Method = Operation["method"];
 
-/** Who may call. */
+/** Who may call the route. */
 type CallerRule = { by: "anyone" } | { by: "api-key"; scope: Scope } | { by: "session" };
 
-/** A limit of its own, or a multiple of the limit that addresses have for other routes. */
+/** An absolute limit, or a multiple of the default per-address limit. */
 export type RouteLimit = { policy: string; limit: Limit } | { policy: string; factor: number };
 
-/** One entry of a service's route table, which serves it and limits it. */
+/** One entry of a service's route table. */
 export type Route = {
   method: Method;
   /** An Express 5 path. */
   path: string;
   caller: CallerRule;
-  /** Whether a session's person must have proven lately to be there (rule CALLER-19). */
+  /** Whether a session route requires a recent presence proof (rule CALLER-19). */
   needsPresence?: boolean;
-  /** A bucket per source address in place of the usual one. */
+  /** A separate bucket per source address instead of the default one. */
   routeLimit?: RouteLimit;
-  /** The code for an error that is no refusal; INTERNAL_ERROR if not given. */
+  /** The code for an error other than `ApiError`. Default: `INTERNAL_ERROR`. */
   unexpectedError?: ApiErrorCode;
-  /** How long a caller waits at most for the answer; 5.5 s if not given. */
+  /** The maximum time until the response. Default: 5.5 s. */
   responseMsMax?: number;
-  /** Whether the answer has begun, and does not end, once it is handled: it is timed up to there. */
+  /**
+   * Whether the response only starts in the handler and stays open. Its duration is recorded up to
+   * its start.
+   */
   isEndless?: boolean;
-  /** Whether pages of any origin may call and read it, without credentials (CORS). */
+  /** Whether pages of any origin may call the route and read it, without credentials (CORS). */
   isForAnyOrigin?: boolean;
-  /** How a page answers a refusal; the error envelope if not given. */
+  /** Renders an error as a page. Default: the error envelope. */
   sendApiError?: (apiError: ApiError, req: Request, res: Response) => void;
   handle: (req: Request, res: Response, caller: Caller | undefined) => Promise<void> | void;
 };
@@ -50,20 +53,20 @@ type CallerRoute = CommonRouteFields & {
   handle: (req: Request, res: Response, caller: Caller) => Promise<void> | void;
 };
 
-/** A route that needs no credentials; limited per source address. */
+/** A route without credentials, limited per source address. */
 export const publicRoute = (route: PublicRoute): Route => ({
   ...route,
   caller: { by: "anyone" },
 });
 
-/** A route that an API key with the scope may call; limited per key and per source address. */
+/** A route for API keys with the given scope, limited per key and per source address. */
 export const keyRoute = ({ scope, handle, ...route }: CallerRoute & { scope: Scope }): Route => ({
   ...route,
   caller: { by: "api-key", scope },
   handle: (req, res, caller) => handle(req, res, requireCaller(caller)),
 });
 
-/** A console route: a signed-in person, from our own site; limited per source address. */
+/** A console route for a signed-in user from our own site, limited per source address. */
 export const sessionRoute = ({
   handle,
   ...route

@@ -35,7 +35,7 @@ afterAll(async () => {
   await new Promise((resolve) => void collector.close(resolve));
 });
 
-test("a stranger's traceparent fills no collector: the operator's sampling decides", async () => {
+test("a client's traceparent does not override the operator's sampling", async () => {
   const headers = { traceparent: `00-${traceId}-b7ad6b7169203331-01` };
   const { text } = await sendRequest({ port: app.port, path: "/thing", headers });
   expect(text).toMatch(new RegExp(`"00-${traceId}-[0-9a-f]{16}-00"`));

@@ -3,8 +3,8 @@ import { ApiError, createApiError } from "@payment-links/contracts";
 import { discardBody, hasLargeUnreadBody } from "./unread-body.ts";
 
 /**
- * Answers a refusal with the error envelope (rule ERROR-1), even if the request is not read yet.
- * `beside` is what others' specifications want there.
+ * Sends an API error in the error envelope (rule ERROR-1), even if the request body is still
+ * unread. `extraFields` are fields that other specifications require next to it.
  */
 export const sendApiError = (apiError: ApiError, res: Response, extraFields: object = {}): void => {
   const text = JSON.stringify({ ...extraFields, errors: apiError.entries });
@@ -15,23 +15,23 @@ export const sendApiError = (apiError: ApiError, res: Response, extraFields: obj
     res.end(text);
     return;
   }
-  // If the connection closed at once, it would be reset while the client still sends, and the
-  // answer would be lost. So the whole answer goes out, and the connection ends when the client had
-  // time to read it.
+  // Closing the connection immediately would reset it while the client still sends, and the client
+  // would lose the response. So the whole response is written first, and the connection ends after
+  // the client had time to read it.
   res.setHeader("Connection", "close");
   res.write(text);
   void discardBody(res.req).then(() => res.end());
 };
 
 /**
- * What a thrown value means to the caller: it is a refusal itself, or an error of Express or of the
- * body reader. Undefined if the fault is ours; the caller gets no detail of that.
+ * Converts a thrown value to an API error: either it is one, or it is an error from Express or the
+ * body parser. Returns undefined if the fault is ours; the caller gets no details of it.
  */
 export const toApiError = (error: unknown): ApiError | undefined => {
   if (error instanceof ApiError) return error;
   const status = error instanceof Error && "status" in error ? error.status : undefined;
   if (status === 413) return createApiError("PAYLOAD_TOO_LARGE");
   if (status === 415) return createApiError("UNSUPPORTED_CONTENT_ENCODING");
-  // A path that does not decode names nothing.
+  // A path that cannot be decoded matches nothing.
   return status === 400 && error instanceof URIError ? createApiError("NOT_FOUND") : undefined;
 };

@@ -9,8 +9,9 @@ const buildScriptSources = (connectSources: readonly string[]): string =>
   `script-src 'self'; connect-src ${["'self'", ...connectSources].join(" ")}; `;
 
 /**
- * Pages are plain documents. A page with a script runs our own file and nothing else. The checkout
- * shows the icons that wallets bring along, which are data and no address of anybody's.
+ * The content security policies of pages. Pages are static documents; a page with a script runs
+ * only our own file. The checkout also shows wallet icons, which are `data:` URLs and load nothing
+ * from other hosts.
  */
 const policies = {
   document: () => buildPolicy("connect-src 'self'; "),
@@ -20,21 +21,21 @@ const policies = {
 };
 
 export type HtmlDocument = {
-  /** The language that the page speaks; English if not given. */
+  /** The page's language. Default: English. */
   language?: string;
   title: string;
   body: Html;
   status?: number;
   /** The page's content security policy. */
   policy?: keyof typeof policies;
-  /** The origins that a checkout's wallet may ask from within the page; our own alone if not given. */
+  /** The origins that a checkout's wallet may connect to. Default: only our own. */
   connectSources?: readonly string[];
-  /** Where the page's look comes from. */
+  /** The URL of the page's stylesheet. */
   styleUrl: string;
   head?: Html;
 };
 
-/** Answers a whole page: never framed, and with our own files only. */
+/** Sends a complete HTML page that cannot be framed and loads only our own files. */
 export const sendDocument = (
   res: Response,
   {

@@ -12,17 +12,17 @@ import { publicRoute } from "./route.ts";
 import { startApp } from "./testing/start-app.ts";
 
 const slice = `${"x".repeat(99)}\n`.repeat(10_000);
-/** Only the reader of this file takes nothing for so long. */
+/** Only the client of this file reads nothing for this long. */
 const stalledFile = { name: "long", graceMs: provokedTimeoutMs(100) };
 
-/** Which files came to an end, and how. */
+/** The files that have finished, and whether they were complete. */
 const finishedFiles: [string, boolean][] = [];
 let sliceCount = 0;
-/** How many bytes waited in the response when its reader was given up. */
+/** How many bytes were buffered in the response when its client was disconnected. */
 let bufferedBytes = 0;
 let hasLateStarted = false;
 
-/** What a route does before it has anything to tell; most do nothing. */
+/** Runs before a route sends its file; a no-op for most routes. */
 type BeforeSend = (res: Response) => Promise<unknown>;
 
 const createFileRoute = (
@@ -33,7 +33,7 @@ const createFileRoute = (
   publicRoute({
     method: "get",
     path: `/${name}`,
-    // Longer than a test waits.
+    // Longer than any test waits.
     responseMsMax: 3_600_000,
     handle: async (req, res) => {
       await beforeSend(res);
@@ -85,8 +85,8 @@ const app = useRig(() =>
 const fetchFile = (path: string, init: RequestInit = {}) =>
   fetch(`http://127.0.0.1:${app.port}${path}`, init);
 
-describe("a file that is written while it is sent", () => {
-  test("is kept under its name, and a HEAD tells the same without it", async () => {
+describe("a file that is generated while it is sent", () => {
+  test("is downloaded under its name, and HEAD returns the same headers without the content", async () => {
     for (const method of ["GET", "HEAD"]) {
       const response = await fetchFile("/short", { method });
       expect(response.headers.get("content-disposition")).toBe('attachment; filename="short"');
@@ -99,13 +99,13 @@ describe("a file that is written while it is sent", () => {
     ]);
   });
 
-  test("is cut off where a piece fails: its end is missing, and whoever reads it knows (rule CALLER-27)", async () => {
+  test("is cut off when a chunk fails, so that the client notices the missing end (rule CALLER-27)", async () => {
     const response = await fetchFile("/broken");
     expect(response.status).toBe(200);
     await expect(response.text()).rejects.toThrow("terminated");
   });
 
-  test("is no failure where its reader has left before it begins", async () => {
+  test("is not an error if its client left before it started", async () => {
     const finishedBefore = finishedFiles.length;
     const socket = connect(app.port, "127.0.0.1");
     socket.write("GET /late HTTP/1.1\r\nHost: x\r\n\r\n");
@@ -115,14 +115,14 @@ describe("a file that is written while it is sent", () => {
     expect(finishedFiles.at(-1)).toEqual(["late", false]);
   });
 
-  test("waits for its reader with 32 KiB at most, and ends if it takes nothing at all (rule CALLER-35)", async () => {
+  test("buffers at most 32 KiB for its client, and ends if the client reads nothing (rule CALLER-35)", async () => {
     const finishedBefore = finishedFiles.length;
     const socket = connect(app.port, "127.0.0.1");
     socket.pause();
     socket.write("GET /long HTTP/1.1\r\nHost: x\r\n\r\n");
     await waitUntil("it is given up", () => finishedFiles.length > finishedBefore);
     expect(finishedFiles.at(-1)).toEqual(["long", false]);
-    // Of a hundred megabytes only what the system's buffers take.
+    // Of 1 GB, only what the system's buffers accept.
     expect(sliceCount).toBeLessThan(100);
     expect(bufferedBytes).toBeGreaterThan(0);
     expect(bufferedBytes).toBeLessThanOrEqual(32 * 1_024);

@@ -2,23 +2,24 @@ import type { Request, Response } from "express";
 import { exemptConnection } from "./connections.ts";
 import type { TransferRateMonitor } from "./transfer-rate-monitor.ts";
 
-/** A file that is written while it is sent: its name, its type, and its text part by part. */
+/** A file that is generated while it is sent: its name, its media type and its text in chunks. */
 export type StreamedFile = { name: string; type: string; chunks: () => AsyncIterable<string> };
 
-/** The measurement of a file's reader. */
+/** Tracks the progress of a download. */
 export type DownloadProgress = {
   transferRate: TransferRateMonitor;
-  /** Receives how many bytes of the current part are not written yet. */
+  /** Called with the number of bytes of the current chunk that are not written yet. */
   onRemainingBytes: (byteCount: number) => void;
 };
 
-/** Small enough that a slow reader shows progress, and that few bytes wait in the response. */
+/** Small enough that a slow client shows progress and that few bytes are buffered in the response. */
 const sliceBytes = 16 * 1024;
 
 /**
- * Answers a file to download. Requests the next part only once the reader has taken the one before, so that
- * a slow reader costs the memory of one part. If a part fails, the connection is cut: half a file never
- * looks whole. Returns whether all of it was sent; a reader who leaves is no failure.
+ * Sends a file as a download. Requests the next chunk only once the client has taken the previous
+ * one, so a slow client costs the memory of one chunk. If a chunk fails, the connection is closed,
+ * so that a partial file never looks complete. Returns whether all of it was sent; a client that
+ * disconnects is not an error.
  */
 export const sendFile = async (
   req: Request,
@@ -32,13 +33,14 @@ export const sendFile = async (
     res.end();
     return true;
   }
-  // The reader left before the first byte.
+  // The client left before the first byte.
   if (res.destroyed) return false;
-  // Exports have their own limits, so their connections count in no other, and end with them.
+  // Exports have their own limits, so their connections are exempt from the others and end with the
+  // export.
   res.setHeader("Connection", "close");
   exemptConnection(res);
   for await (const text of chunks()) {
-    // Encoded first: a piece of a string could end in the middle of a character.
+    // Encoded first: slicing a string could split a character.
     const part = Buffer.from(text);
     for (let start = 0; start < part.length; start += sliceBytes) {
       if (res.destroyed) return false;
@@ -56,7 +58,7 @@ export const sendFile = async (
   return res.writableFinished;
 };
 
-/** Waits until the system has taken what is written, or the response has closed. */
+/** Waits until the operating system has accepted the written bytes, or the response has closed. */
 const waitForFlush = (res: Response, write: (onFlushed: () => void) => void): Promise<void> =>
   new Promise((resolve) => {
     const settle = () => {

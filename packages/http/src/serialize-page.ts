@@ -1,8 +1,8 @@
 import { pageSize } from "@payment-links/contracts";
 
 /**
- * Shows a page of the list envelope (rule API-5) from one row more than fits: without that row nothing
- * follows, and `nextOffset` is null.
+ * Serializes a page in the list envelope (rule API-5). `rows` has one row more than fits if there
+ * is a next page; otherwise `nextOffset` is null.
  */
 export const serializePage = <Row, SerializedRow>(
   rows: readonly Row[],

@@ -78,7 +78,7 @@ const createTestService = (overrides: Partial<Service> = {}): Service => {
 let stopAll = async () => {};
 afterEach(() => stopAll());
 
-/** A stop list that ends with its test, and the clock by which it waits. */
+/** Creates a stop list that runs at the end of the test, and the clock that it uses. */
 const createTestStopList = () => {
   const stopList = createStopList();
   const clock = createFakeClock(new Date("2026-11-21T10:00:00Z"));
@@ -132,15 +132,15 @@ const tokens = {
   INTERNAL_TOKEN: serviceToken,
 };
 
-describe("the two faces of a process (rule OPS-2)", () => {
-  test("public calls reach no internal address, and internal ones no public address", async () => {
+describe("the two listeners of a process (rule OPS-2)", () => {
+  test("the public one serves no internal path, and the internal one no public path", async () => {
     const { port, internalPort } = await startTestProcess();
     expect((await sendRequest({ port, path: "/internal/things" })).text).toBe("public");
     const response = await sendRequest({ port: internalPort, path: "/v1/payment-link" });
     expect([response.status, getErrorCodes(response)]).toEqual([404, "NOT_FOUND"]);
   });
 
-  test("/livez, /readyz and /metrics answer scrapers and kubelets, which call by an IP address", async () => {
+  test("/livez, /readyz and /metrics respond to scrapers and kubelets, which use an IP address as host", async () => {
     const services = ["links-api", "auth-keys"].map((name) => createTestService({ name }));
     const processRegistry = createMetrics("payment-links");
     addProcessMetrics(processRegistry);
@@ -164,7 +164,7 @@ const sendProbe = async (port: number, path: string): Promise<string> => {
 };
 
 describe("/livez", () => {
-  test("fails while only a new process would help, says why, and heals with it", async () => {
+  test("fails with the reason while only a new process would help, and recovers afterwards", async () => {
     const { stopList, internalListener } = await startTestInternalListener();
     let reason: string | undefined;
     await internalListener.startPublicListener({
@@ -192,7 +192,7 @@ describe("/readyz", () => {
       "cannot reach what it needs",
     ],
     ["a check never ends", () => new Promise<boolean>(() => {}), "cannot reach what it needs"],
-  ])("says so when %s, while /livez stays as it is", async (_name, isReady, reason) => {
+  ])("reports that %s, while /livez stays unchanged", async (_name, isReady, reason) => {
     const { internalPort } = await startTestProcess({}, [
       createTestService(),
       createTestService({ name: "other", isReady }),
@@ -201,7 +201,7 @@ describe("/readyz", () => {
     expect(await sendProbe(internalPort, "/livez")).toBe("200 ok\n");
   });
 
-  test("is told to the log when it changes, not with every probe", async () => {
+  test("logs changes, not every probe", async () => {
     let isDatabaseDown = true;
     const isReady = () =>
       isDatabaseDown ? Promise.reject(new Error("the database is away")) : Promise.resolve(true);
@@ -216,7 +216,7 @@ describe("/readyz", () => {
     expect(getReadinessLogLines()).toHaveLength(2);
   });
 
-  test("while the process starts says what it waits for, and nobody is served yet", async () => {
+  test("reports what a starting process waits for, and nothing is served yet", async () => {
     const { internalListener, stopList } = await startTestInternalListener();
     internalListener.setStartupWaitReason("its schema");
     internalListener.setStartupWaitReason("its schema");
@@ -246,7 +246,7 @@ describe("/readyz", () => {
     await expect(sendProbe(internalListener.port, "/livez")).rejects.toThrow("ECONNREFUSED");
   });
 
-  test("while draining says not ready, and public calls are still served and told to leave", async () => {
+  test("is not ready while draining, and public calls are still served with Connection: close", async () => {
     const { port, internalPort, stopList, clock } = await startTestProcess({
       DRAIN_DELAY_SECONDS: "8",
     });
@@ -268,7 +268,7 @@ describe("/readyz", () => {
   });
 });
 
-describe("a stop of which balancers hear late", () => {
+describe("a stop that load balancers notice late", () => {
   const startStopping = async ({ quietMs = 0 } = {}) => {
     const started = await startTestProcess({ ...tokens, DRAIN_DELAY_SECONDS: "8" });
     started.clock.advance(quietMs);
@@ -280,7 +280,7 @@ describe("a stop of which balancers hear late", () => {
       ...started,
       stopping,
       isStopped: () => isStopped,
-      /** Each over a connection of its own, as the ones whom a balancer still sends. */
+      /** Uses a separate connection per call, like clients that a load balancer still routes here. */
       callPublic: async () => (await sendRequest({ port })).text,
       callInternal: async (path: string) =>
         (await sendRequest({ port: internalPort, path, headers: { authorization } })).status,
@@ -302,7 +302,7 @@ describe("a stop of which balancers hear late", () => {
     await expect(callPublic()).rejects.toThrow("ECONNREFUSED");
   };
 
-  test("goes on taking new connections until no call has come for the drain delay", async () => {
+  test("accepts new connections until no call has arrived for the drain delay", async () => {
     const stoppingProcess = await startStopping();
     const { callPublic, clock } = stoppingProcess;
     clock.advance(5_000);
@@ -310,11 +310,11 @@ describe("a stop of which balancers hear late", () => {
     await expectStopAfterDelay(stoppingProcess);
   });
 
-  test("waits for that, too, where nobody has called for long", async () => {
+  test("waits for the drain delay even after a long time without calls", async () => {
     await expectStopAfterDelay(await startStopping({ quietMs: 3_600_000 }));
   });
 
-  test("ends after twice the drain delay, whoever still calls", async () => {
+  test("ends after twice the drain delay, even if calls still arrive", async () => {
     const { clock, stopping, callPublic } = await startStopping();
     for (const _ of [1, 2, 3]) {
       clock.advance(5_000);
@@ -325,7 +325,7 @@ describe("a stop of which balancers hear late", () => {
     await expect(callPublic()).rejects.toThrow("ECONNREFUSED");
   });
 
-  test("counts what services ask on the internal port", async () => {
+  test("waits for calls from services on the internal port", async () => {
     const { clock, stopping, callInternal, callPublic } = await startStopping();
     clock.advance(5_000);
     expect(await callInternal("/internal/question")).toBe(200);
@@ -337,7 +337,7 @@ describe("a stop of which balancers hear late", () => {
     await expect(callInternal("/internal/question")).rejects.toThrow("ECONNREFUSED");
   });
 
-  test("counts no probe and no scrape", async () => {
+  test("does not wait for probes and scrapes", async () => {
     const { clock, stopping, callInternal, callPublic } = await startStopping();
     clock.advance(7_000);
     const paths = ["/livez", "/readyz", "/metrics"];
@@ -348,8 +348,8 @@ describe("a stop of which balancers hear late", () => {
   });
 });
 
-describe("a service that holds answers open", () => {
-  test("is told when the stop begins, so that they end before the drain delay is over", async () => {
+describe("a service with long-lived responses", () => {
+  test("is drained when the stop begins, so that they end before the drain delay is over", async () => {
     let isDrained = false;
     const drainableService = createTestService({ drain: () => void (isDrained = true) });
     const { port, stopList, clock } = await startTestProcess({ DRAIN_DELAY_SECONDS: "8" }, [
@@ -365,17 +365,17 @@ describe("a service that holds answers open", () => {
 
 describe.each(["/livez", "/readyz", "/metrics"])("%s (rule OPS-11)", (path) => {
   test.each([
-    ["by the address of a pod", { host: "10.1.2.3:8081" }, 200],
-    ["by an address without a port", { host: "10.1.2.3" }, 200],
-    ["by the IPv6 address of a pod", { host: "[fd00::7]:8081" }, 200],
-    ["by localhost", { host: "localhost:8081" }, 200],
-    ["by the service's name", { host: "links-api:8081" }, 200],
-    ["by a name that is configured", { host: "links.internal:8081" }, 200],
-    ["by a name that was rebound to this address", { host: "evil.example:8081" }, 403],
-    ["by a name that looks like an address", { host: "10.1.2.3.evil.example" }, 403],
-    ["by a name that ends in an address", { host: "evil.10.1.2.3" }, 403],
-    ["by a name that begins like ours", { host: "localhost.evil.example" }, 403],
-    ["by a name in brackets", { host: "[evil.example]:8081" }, 403],
+    ["with a pod's IP address as host", { host: "10.1.2.3:8081" }, 200],
+    ["with an IP address without a port", { host: "10.1.2.3" }, 200],
+    ["with a pod's IPv6 address as host", { host: "[fd00::7]:8081" }, 200],
+    ["with localhost as host", { host: "localhost:8081" }, 200],
+    ["with the service's name as host", { host: "links-api:8081" }, 200],
+    ["with a configured name as host", { host: "links.internal:8081" }, 200],
+    ["with a name that was rebound to this address", { host: "evil.example:8081" }, 403],
+    ["with a name that looks like an IP address", { host: "10.1.2.3.evil.example" }, 403],
+    ["with a name that ends in an IP address", { host: "evil.10.1.2.3" }, 403],
+    ["with a name that begins like ours", { host: "localhost.evil.example" }, 403],
+    ["with a name in brackets", { host: "[evil.example]:8081" }, 403],
     ["from a page", { host: "10.1.2.3:8081", origin: "http://10.1.2.3:8081" }, 403],
     ["from a sandboxed page", { host: "10.1.2.3:8081", origin: "null" }, 403],
     ["from a page of the same origin", { "sec-fetch-site": "same-origin" }, 403],
@@ -387,12 +387,12 @@ describe.each(["/livez", "/readyz", "/metrics"])("%s (rule OPS-11)", (path) => {
     if (status === 403) expect(getErrorCodes(response)).toBe("FORBIDDEN");
   });
 
-  test("answers a load balancer that sends HTTP/1.0 without a host", async () => {
+  test("responds to a load balancer that sends HTTP/1.0 without a host", async () => {
     const { internalPort } = await startTestProcess();
     expect(await sendRaw(internalPort, `GET ${path} HTTP/1.0\r\n\r\n`)).toContain("200 OK");
   });
 
-  test("answers by the service's name while the service waits to start", async () => {
+  test("responds to the service's name while the service waits to start", async () => {
     const { internalListener, stopList } = await startTestInternalListener();
     const headers = { host: "links-api:8081" };
     const { status } = await sendRequest({ port: internalListener.port, path, headers });
@@ -403,22 +403,22 @@ describe.each(["/livez", "/readyz", "/metrics"])("%s (rule OPS-11)", (path) => {
 
 describe("an internal call (rule OPS-2)", () => {
   test.each([
-    ["by a loopback name", {}, 200],
-    ["by localhost", { host: "localhost:8081" }, 200],
-    ["by localhost without a port", { host: "LOCALHOST" }, 200],
-    ["by an IPv6 address", { host: "[::1]:8081" }, 200],
-    ["by an IPv6 address without a port", { host: "[::1]" }, 200],
-    ["by the service's name", { host: "links-api:8081" }, 200],
-    ["by a name that is configured", { host: "links.internal:8081" }, 200],
-    ["by a name that was rebound to this address", { host: "evil.example" }, 403],
-    ["by a name that begins like ours", { host: "localhost.evil.example" }, 403],
-    ["by a name that ends like ours", { host: "evil-localhost" }, 403],
-    ["by another address", { host: "127.0.0.2:8081" }, 403],
-    ["by an IPv6 address without brackets", { host: "::1" }, 403],
+    ["with a loopback address as host", {}, 200],
+    ["with localhost as host", { host: "localhost:8081" }, 200],
+    ["with localhost without a port", { host: "LOCALHOST" }, 200],
+    ["with an IPv6 address as host", { host: "[::1]:8081" }, 200],
+    ["with an IPv6 address without a port", { host: "[::1]" }, 200],
+    ["with the service's name as host", { host: "links-api:8081" }, 200],
+    ["with a configured name as host", { host: "links.internal:8081" }, 200],
+    ["with a name that was rebound to this address", { host: "evil.example" }, 403],
+    ["with a name that begins like ours", { host: "localhost.evil.example" }, 403],
+    ["with a name that ends like ours", { host: "evil-localhost" }, 403],
+    ["with another address as host", { host: "127.0.0.2:8081" }, 403],
+    ["with an IPv6 address without brackets", { host: "::1" }, 403],
     ["from a page", { origin: "http://localhost:8081" }, 403],
     ["from a sandboxed page", { origin: "null" }, 403],
     ["from a page of the same origin", { "sec-fetch-site": "same-origin" }, 403],
-    ["typed in by a person", { "sec-fetch-site": "none" }, 403],
+    ["entered in a browser by a person", { "sec-fetch-site": "none" }, 403],
   ])("%s", async (_name, headers, status) => {
     const { internalPort } = await startTestProcess({ INTERNAL_HOSTNAMES: "Links.internal" });
     const response = await sendRequest({ port: internalPort, path: "/internal/things", headers });
@@ -432,7 +432,7 @@ describe("an internal call (rule OPS-2)", () => {
     ["/nowhere", {}, 404],
     ["/internal/%ff", {}, 404],
   ])(
-    "to %s with %j: nobody guesses the answer's type or keeps it",
+    "to %s with %j has a response without type sniffing or caching",
     async (path, headers, status) => {
       const { internalPort } = await startTestProcess();
       const response = await sendRequest({ port: internalPort, path, headers });
@@ -446,7 +446,7 @@ describe("an internal call (rule OPS-2)", () => {
     },
   );
 
-  test("by no name, as HTTP/1.0 allows, is refused", async () => {
+  test("without a host, as HTTP/1.0 allows, is rejected", async () => {
     const { internalPort } = await startTestProcess();
     expect(await sendRaw(internalPort, "GET /internal/things HTTP/1.0\r\n\r\n")).toContain(
       '"code":"FORBIDDEN"',
@@ -468,7 +468,7 @@ describe("an internal call (rule OPS-2)", () => {
     ["the token", `Bearer ${operatorToken}`, 200],
     ["the one that comes after it", `Bearer ${nextOperatorToken}`, 200],
     ...wrongTokenCases.map(([name, authorization]) => [name, authorization, 401] as const),
-  ])("of an operator, given %s", async (_name, authorization, status) => {
+  ])("to an operator route, given %s", async (_name, authorization, status) => {
     const { internalPort } = await startTestProcess(tokens);
     const headers = authorization === undefined ? {} : { authorization };
     const response = await sendRequest({ port: internalPort, path: "/internal/things", headers });
@@ -479,7 +479,7 @@ describe("an internal call (rule OPS-2)", () => {
   test.each([
     ["of the services", serviceToken, 200],
     ["of operators", operatorToken, 401],
-  ])("of a service, given the token %s", async (_name, sentToken, status) => {
+  ])("to a service route, given the token %s", async (_name, sentToken, status) => {
     const { internalPort } = await startTestProcess(tokens);
     const headers = { authorization: `Bearer ${sentToken}` };
     const response = await sendRequest({ port: internalPort, path: "/internal/question", headers });
@@ -490,7 +490,7 @@ describe("an internal call (rule OPS-2)", () => {
     ["INTERNAL_TOKEN", "/internal/question", "/internal/things"],
     ["OPERATOR_TOKEN", "/internal/things", "/internal/question"],
   ])(
-    "where only %s is set, opens %s to it and %s to nobody",
+    "if only %s is set, %s requires it and %s accepts no token",
     async (name, allowedPath, forbiddenPath) => {
       const { internalPort: port } = await startTestProcess({ [name]: operatorToken });
       const headers = { authorization: `Bearer ${operatorToken}` };
@@ -501,7 +501,7 @@ describe("an internal call (rule OPS-2)", () => {
     },
   );
 
-  test("reads a JSON body by the same rules as public ones", async () => {
+  test("parses a JSON body by the same rules as a public call", async () => {
     const { internalPort } = await startTestProcess();
     const sendPost = (body: string) =>
       sendRequest({
@@ -523,7 +523,7 @@ describe("an internal call (rule OPS-2)", () => {
     ["/internal/named/%", 404, "NOT_FOUND"],
     ["/internal/named/a%00b", 404, "NOT_FOUND"],
     ["/%ff", 404, "NOT_FOUND"],
-  ])("to %s is answered %i with the envelope", async (path, status, code) => {
+  ])("to %s returns %i with the envelope", async (path, status, code) => {
     const { internalPort } = await startTestProcess();
     const response = await sendRequest({ port: internalPort, path });
     expect([response.status, getErrorCodes(response)]).toEqual([status, code]);
@@ -532,7 +532,7 @@ describe("an internal call (rule OPS-2)", () => {
   });
 });
 
-describe("connections of a process", () => {
+describe("the connections of a process", () => {
   const connectIdle = async (port: number) => {
     const agent = new Agent({ keepAlive: true });
     await sendRequest({ port, agent });
@@ -543,7 +543,7 @@ describe("connections of a process", () => {
       /^payment_links_connections\{listener="public",state="idle".*\} (\d+)$/m.exec(text)?.[1],
     );
 
-  test("are counted in its metrics, and have a limit per address (rule OPS-10)", async () => {
+  test("have metrics and a limit per address (rule OPS-10)", async () => {
     const { port, internalPort } = await startTestProcess({ CONNECTIONS_PER_IP_MAX: "2" });
     const agents: Agent[] = [];
     for (let count = 0; count < 3; count += 1) agents.push(await connectIdle(port));
@@ -574,7 +574,7 @@ describe("the configuration of the ports (rule OPS-2)", () => {
   const listInvalidNames = (environment: Record<string, string>): string[] =>
     serveConfig.safeParse(environment).error?.issues.map((issue) => issue.path.join(".")) ?? [];
 
-  test("has loopback addresses for defaults", () => {
+  test("has loopback addresses as defaults", () => {
     expect(serveConfig.parse({})).toEqual({
       HOST: "127.0.0.1",
       PORT: 8080,
@@ -602,7 +602,7 @@ describe("the configuration of the ports (rule OPS-2)", () => {
     [{ DRAIN_DELAY_SECONDS: "61" }, ["DRAIN_DELAY_SECONDS"]],
     [{ CONNECTIONS_MAX: "0" }, ["CONNECTIONS_MAX"]],
     [{ CONNECTIONS_PER_IP_MAX: "many" }, ["CONNECTIONS_PER_IP_MAX"]],
-  ])("%j: faults %j", (environment, expectedNames) => {
+  ])("%j is invalid in %j", (environment, expectedNames) => {
     expect(listInvalidNames(environment)).toEqual(expectedNames);
   });
 });

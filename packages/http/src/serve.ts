@@ -17,22 +17,22 @@ import { type HttpListener, connectionLimits, listen } from "./listen.ts";
 import { isInNetworks, createNetworkList } from "./network-list.ts";
 import type { Route } from "./route.ts";
 
-/** A service as a process runs it; the all-in-one runs four of them. */
+/** A service as a process runs it; the all-in-one process runs four of them. */
 export type Service = {
   name: string;
   metrics: Metrics;
-  /** Its public routes: every path that the ingress sends to it. */
+  /** Its public routes: every path that the ingress sends to this service. */
   app: RequestListener;
-  /** The table from which `app` is built: who may call what. */
+  /** The route table that `app` is built from. */
   publicRoutes: readonly Route[];
   internalRoutes: readonly InternalRoute[];
-  /** Whether everything is there without which the service cannot work. */
+  /** Returns whether all required dependencies are available. */
   isReady: () => Promise<boolean>;
   /** Starts consumers, relay and jobs. */
   start: () => Promise<void>;
-  /** Ends what its callers would hold open, at the beginning of the stop. */
+  /** Ends long-lived responses at the beginning of a stop. */
   drain?: () => void;
-  /** Finishes what was begun, and stops them. */
+  /** Completes running work and stops. */
   stop: () => Promise<void>;
 };
 
@@ -40,7 +40,7 @@ const loopback = new Set(["127.0.0.1", "::1", "localhost"]);
 
 const ConnectionCount = z.coerce.number().int().min(1).max(100_000);
 
-/** The addresses of a process (rule OPS-2) and the connections of each port (rule API-38). */
+/** The addresses of a process (rule OPS-2) and the connection limits of each port (rule API-38). */
 export const serveConfig = z
   .object({
     HOST: z.string().default("127.0.0.1"),
@@ -70,14 +70,17 @@ export type ServeConfig = z.output<typeof serveConfig>;
 
 const getDrainDelayMs = (config: ServeConfig): number => config.DRAIN_DELAY_SECONDS * 1000;
 
-/** How long a stopping process goes on taking connections at most. */
+/** Returns the longest time that a stopping process still accepts connections. */
 export const getDrainMsMax = (config: ServeConfig): number => toDrainMsMax(getDrainDelayMs(config));
 
 type InternalListenerOptions = {
   config: ServeConfig;
-  /** The names of the services that will run here, by which probes may call before they have started. */
+  /**
+   * The names of the future services, which probes may use as host before the services have
+   * started.
+   */
   serviceNames?: readonly string[];
-  /** Addresses and CIDRs to which the limit of connections per address does not apply. */
+  /** Addresses and CIDRs that the per-address connection limit does not apply to. */
   trustedProxies: readonly string[];
   stopList: StopList;
   clock: Clock;
@@ -87,26 +90,31 @@ type InternalListenerOptions = {
 type PublicListenerOptions = {
   app: RequestListener;
   services: readonly Service[];
-  /** What is told of the process itself, where it runs several services. */
+  /** Metrics of the process itself, when it runs several services. */
   processMetrics?: readonly Metrics[];
-  /** Why only a new process would help, in words; undefined while this one lives. */
+  /** Returns why only a new process would help; undefined while this one works. */
   getStallReason?: () => string | undefined;
 };
 
-/** The face that a process has from its first second. */
+/** The internal listener, which a process starts first. */
 export type InternalListener = {
   port: number;
-  /** Says what the start waits for, in words: `/readyz` tells it, and the log tells it once. */
+  /** Sets what the start waits for. `/readyz` reports it, and the log contains each reason once. */
   setStartupWaitReason: (reason: string) => void;
   /**
-   * Serves both faces, once the services have started. The stop list gets the orderly end: not
-   * ready; the drain delay, in which load balancers notice and clients leave with their answers, and
-   * as long again at most while somebody still calls; no new connections; the last answers.
+   * Starts the public listener and serves both, once the services have started. Adds an orderly
+   * shutdown to the stop list:
+   *
+   * 1. The process reports not ready.
+   * 2. It waits for the drain delay, in which load balancers react and responses close their
+   *   connections. It waits up to one more drain delay while requests still arrive.
+   * 3. It accepts no new connections.
+   * 4. It sends the remaining responses.
    */
   startPublicListener: (options: PublicListenerOptions) => Promise<{ port: number }>;
 };
 
-/** Opens the internal port of a process that is about to start: alive, not ready. */
+/** Opens the internal port of a starting process: alive, but not ready. */
 export const startInternalListener = async (
   options: InternalListenerOptions,
 ): Promise<InternalListener> => {
@@ -128,7 +136,7 @@ export const startInternalListener = async (
   const requestDrain = createRequestDrain(clock);
   const internalListener = await listen({
     handler: (req, res) => {
-      // Kubelets and scrapers ask for as long as the process lives.
+      // Kubelets and scrapers send requests for as long as the process runs.
       if (req.url?.startsWith("/internal/")) requestDrain.recordRequest();
       app(req, res);
     },
@@ -168,7 +176,7 @@ export const startInternalListener = async (
         for (const service of publicOptions.services) service.drain?.();
         await requestDrain.waitUntilQuiet(getDrainDelayMs(config));
         await publicListener.close();
-        // Now, while everything that its calls need is still there.
+        // Closed last, while everything that internal calls need still works.
         await internalListener.close();
       });
       app = createApp(publicOptions);
@@ -178,7 +186,7 @@ export const startInternalListener = async (
   };
 };
 
-/** Serves both faces of a process whose services have started. */
+/** Starts both listeners of a process whose services have started. */
 export const startListeners = async (
   options: InternalListenerOptions & PublicListenerOptions,
 ): Promise<{ port: number; internalPort: number }> => {
@@ -201,6 +209,6 @@ const listHostNames = (
     )
     .map(toHostName);
 
-/** A name as in a `Host` header or a URL, where an IPv6 address has brackets. */
+/** Formats a name as in a `Host` header or a URL, where an IPv6 address has brackets. */
 export const toHostName = (name: string): string =>
   (isIPv6(name) ? `[${name}]` : name).toLowerCase();

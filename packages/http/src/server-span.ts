@@ -13,11 +13,11 @@ type ServedRequest = {
   req: Request;
   res: Response;
   route: { method: string; path: string };
-  /** The trace that the span belongs to. */
+  /** The trace that the span continues. */
   parent: Context;
 };
 
-/** Answers a request within a span of its route. */
+/** Handles a request in a span named after its route. */
 export const runInServerSpan = async (
   { req, res, route, parent }: ServedRequest,
   handle: () => Promise<void>,
@@ -28,7 +28,7 @@ export const runInServerSpan = async (
     { kind: SpanKind.SERVER, attributes },
     parent,
   );
-  // If nothing is traced, there is no context to carry.
+  // Without tracing there is no context to pass on.
   const isTraced = isSpanContextValid(span.spanContext());
   await (isTraced ? context.with(trace.setSpan(context.active(), span), handle) : handle());
   if (res.statusCode >= 500) span.setStatus({ code: SpanStatusCode.ERROR });

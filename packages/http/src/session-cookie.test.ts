@@ -14,7 +14,7 @@ import {
 const httpsPolicy = createCookiePolicy("https://pay.example");
 const httpPolicy = createCookiePolicy("http://127.0.0.1:8080");
 
-/** As much of a request as these functions look at. */
+/** Creates the parts of a request that these functions use. */
 const createRequest = (headers: Record<string, string>, method = "GET") =>
   ({ headers, method }) as unknown as Request;
 
@@ -26,7 +26,7 @@ const tokens = {
 };
 
 describe("the session cookie (rule CALLER-8)", () => {
-  test("on https is secure, out of the reach of scripts, and bound to the host by another", () => {
+  test("on https is secure, not readable by scripts, and bound to the host by a second cookie", () => {
     const cookieLines = serializeSessionCookies(httpsPolicy, tokens, 3600);
     expect(cookieLines[0]).toBe(
       "__Secure-session=a%20token; Max-Age=3600; Path=/console/api/session; HttpOnly; Secure; SameSite=Lax",
@@ -36,7 +36,7 @@ describe("the session cookie (rule CALLER-8)", () => {
     );
   });
 
-  test("on a loopback http origin is the same under other names, and not secure", () => {
+  test("on a loopback http origin has other names and is not secure", () => {
     const cookieLines = serializeSessionCookies(httpPolicy, tokens, 3600);
     expect(cookieLines[0]).toBe(
       "session=a%20token; Max-Age=3600; Path=/console/api/session; HttpOnly; SameSite=Lax",
@@ -44,7 +44,7 @@ describe("the session cookie (rule CALLER-8)", () => {
     expect(cookieLines.filter((cookieLine) => /host|secure/i.test(cookieLine))).toEqual([]);
   });
 
-  test("is another for each service, at its own paths alone (rule CALLER-40)", () => {
+  test("differs for each service and covers only that service's paths (rule CALLER-40)", () => {
     const paths = new Map<string, string[]>();
     for (const cookieLine of serializeSessionCookies(httpPolicy, tokens, 1)) {
       const [pair = "", , path = ""] = cookieLine.split("; ");
@@ -57,14 +57,14 @@ describe("the session cookie (rule CALLER-8)", () => {
     ]);
   });
 
-  test("with no time ends the session in the browser, at every path", () => {
+  test("with no lifetime ends the session in the browser, on every path", () => {
     const cookieLines = serializeExpiredSessionCookies(httpsPolicy);
     expect(cookieLines.length).toBe(serializeSessionCookies(httpsPolicy, tokens, 1).length);
     for (const cookieLine of cookieLines)
       expect(cookieLine).toMatch(/^[\w-]+=; Max-Age=0; Path=\//);
   });
 
-  test("reads back the token that it was given", () => {
+  test("can be read back unchanged", () => {
     for (const token of ["plain", 'a b;c=d,e"f', "é😀", "100%"]) {
       const setCookies = serializeSessionCookies(httpsPolicy, { ...tokens, "auth-keys": token }, 1);
       const cookie = [setCookies[0], setCookies.at(-1)]
@@ -75,34 +75,34 @@ describe("the session cookie (rule CALLER-8)", () => {
   });
 
   test.each([
-    ["the host's cookie alone", "__Host-session=h", undefined],
+    ["only the host's cookie", "__Host-session=h", undefined],
     [
-      "the service's alone, as another host of the domain can set it",
+      "only the service's cookie, which another host of the domain can set it",
       "__Secure-session=t",
       undefined,
     ],
     ["both", "__Secure-session=t; __Host-session=h", "h.t"],
-    ["another service's", "__Secure-session-links=t; __Host-session=h", undefined],
+    ["another service's cookie", "__Secure-session-links=t; __Host-session=h", undefined],
     ["the http names", "session=t; __Host-session=h", undefined],
-    ["another case", "__secure-session=t; __host-session=h", undefined],
-  ])("on https, given %s", (_name, cookie, token) => {
+    ["names in another case", "__secure-session=t; __host-session=h", undefined],
+  ])("on https, returns the right token for %s", (_name, cookie, token) => {
     expect(readSessionToken(createRequest({ cookie }), httpsPolicy)).toBe(token);
   });
 
   test.each([
-    ["none", undefined, undefined],
+    ["no cookie header", undefined, undefined],
     ["an empty header", "", undefined],
     ["another cookie", "theme=dark", undefined],
-    ["it between others", "a=b; session=t; c=d", "t"],
-    ["it twice: the first", "session=t; session=u", "t"],
+    ["the cookie between others", "a=b; session=t; c=d", "t"],
+    ["the cookie twice (the first one wins)", "session=t; session=u", "t"],
     ["the https name", "__Secure-session=t", undefined],
-    ["another case", "Session=t", undefined],
-    ["a name of every object", "toString=t; __proto__=t", undefined],
-    ["a broken escape, as it stands", "session=%zz", "%zz"],
+    ["a name in another case", "Session=t", undefined],
+    ["names of prototype properties", "toString=t; __proto__=t", undefined],
+    ["a broken escape (returned unchanged)", "session=%zz", "%zz"],
     ["no equals sign", "session", undefined],
     ["16 kB of semicolons", ";".repeat(16_000), undefined],
     ["3000 cookies before it", `${"a=b;".repeat(3000)}session=t`, "t"],
-  ])("given %s", (_name, cookie, token) => {
+  ])("on http, returns the right token for %s", (_name, cookie, token) => {
     const headers = cookie === undefined ? {} : { cookie };
     expect(readSessionToken(createRequest(headers), httpPolicy)).toBe(token);
   });
@@ -138,10 +138,10 @@ describe("a request from a browser (rule CALLER-6)", () => {
   const foreignOrigin = "https://evil.example";
 
   test.each([
-    // Fetch Metadata decides if it is sent: a page cannot forge it.
+    // If Fetch Metadata is present, it decides: a page cannot forge it.
     [{ "sec-fetch-site": "same-origin" }, "accepted", "accepted"],
     [{ "sec-fetch-site": "same-origin", origin: ownOrigin }, "accepted", "accepted"],
-    // So a form of ours says it, because our pages send no referrer.
+    // Our own forms send this, because our pages send no referrer.
     [{ "sec-fetch-site": "same-origin", origin: "null" }, "accepted", "accepted"],
     [{ "sec-fetch-site": "none" }, "accepted", rejection],
     [{ "sec-fetch-site": "same-site", origin: "https://other.pay.example" }, rejection, rejection],
@@ -152,7 +152,7 @@ describe("a request from a browser (rule CALLER-6)", () => {
     [{ "sec-fetch-site": "Same-Origin" }, rejection, rejection],
     [{ "sec-fetch-site": "same-origin, cross-site" }, rejection, rejection],
     [{ "sec-fetch-site": "" }, rejection, rejection],
-    // Without it, the origin does.
+    // Without Fetch Metadata, the origin decides.
     [{ origin: ownOrigin }, "accepted", "accepted"],
     [{ origin: foreignOrigin }, rejection, rejection],
     [{ origin: "null" }, rejection, rejection],
@@ -160,7 +160,7 @@ describe("a request from a browser (rule CALLER-6)", () => {
     [{ origin: "https://pay.example:8443" }, rejection, rejection],
     [{ origin: "https://pay.example.evil.example" }, rejection, rejection],
     [{ origin: "" }, rejection, rejection],
-    // A client that is no browser sends neither.
+    // A client that is not a browser sends neither.
     [{}, "accepted", "accepted"],
   ])("%j: reading is %s, changing is %s", (headers, readResult, writeResult) => {
     for (const method of ["GET", "HEAD"])
@@ -170,7 +170,7 @@ describe("a request from a browser (rule CALLER-6)", () => {
     }
   });
 
-  test("is held against the origin alone, whatever path the base URL has", () => {
+  test("is checked against the origin only, whatever path the base URL has", () => {
     const policy = createCookiePolicy("https://PAY.example:443/base");
     expect(() =>
       rejectCrossSiteRequest(createRequest({ origin: ownOrigin }, "POST"), policy),

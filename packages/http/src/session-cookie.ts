@@ -4,19 +4,19 @@ import { type SessionService, createApiError, sessionServices } from "@payment-l
 
 const loopbackHosts = new Set(["localhost", "127.0.0.1", "[::1]"]);
 
-/** How a service's session cookie is named and kept on this origin (rule CALLER-8). */
+/** The name and security of a service's session cookie on this origin (rule CALLER-8). */
 export type CookiePolicy = { name: string; isSecure: boolean; origin: string };
 
 /**
- * The secrets of one session: a token for each service, and one that binds them to this host where
+ * The secrets of one session: one token per service, and one that binds them to this host if
  * cookies are secure.
  */
 export type SessionTokens = Record<SessionService | "host", string>;
 
 /**
- * The paths at which a browser sends each service its token (rule CALLER-40). They must agree with the
- * origin's routing (rule OPS-1). A cookie's path covers whole segments only, so `deposits.csv` needs its
- * own.
+ * The paths for which a browser sends each service its token (rule CALLER-40). They must match the
+ * origin's routing (rule OPS-1). A cookie's path matches whole segments only, so `deposits.csv`
+ * needs its own.
  */
 export const sessionCookiePaths: Readonly<Record<SessionService, readonly string[]>> = {
   "auth-keys": [
@@ -51,16 +51,16 @@ const cookieNames: Readonly<Record<SessionService, string>> = {
   "webhook-dispatcher": "session-webhooks",
 };
 
-/** Another host of the domain cannot set a cookie of this prefix, but its path must be `/`. */
+/** Other hosts of the domain cannot set a cookie with this prefix. The prefix requires the path `/`. */
 const hostCookieName = "__Host-session";
 
-/** Whether a plain-http origin would carry the session cookie in the clear over a network. */
+/** Returns whether an origin would send the session cookie unencrypted over a network. */
 export const isInsecureOrigin = (baseUrl: string): boolean => {
   const url = new URL(baseUrl);
   return url.protocol === "http:" && !loopbackHosts.has(url.hostname);
 };
 
-/** Whether browsers reach the origin over plain http on their own machine alone. */
+/** Returns whether the origin uses plain HTTP on the browser's own machine only. */
 export const isLocalOrigin = (baseUrl: string): boolean =>
   new URL(baseUrl).protocol === "http:" && !isInsecureOrigin(baseUrl);
 
@@ -77,13 +77,13 @@ export const createCookiePolicy = (
 const getCookieName = (service: SessionService, isSecure: boolean): string =>
   `${isSecure ? "__Secure-" : ""}${cookieNames[service]}`;
 
-/** The value of a request's cookie, if it carries one of that name. */
+/** Returns the value of a request's cookie; undefined if it is absent. */
 export const readCookie = (req: Request, name: string): string | undefined => {
   const header = req.headers.cookie;
   return header === undefined ? undefined : parseCookie(header)[name];
 };
 
-/** The session token that a request carries for this service, if any. */
+/** Returns the session token of a request for this service; undefined if it is absent. */
 export const readSessionToken = (req: Request, policy: CookiePolicy): string | undefined => {
   const serviceToken = readCookie(req, policy.name);
   if (!policy.isSecure || serviceToken === undefined) return serviceToken;
@@ -91,7 +91,7 @@ export const readSessionToken = (req: Request, policy: CookiePolicy): string | u
   return hostToken === undefined ? undefined : joinTokens(hostToken, serviceToken);
 };
 
-/** The session token that a service will read from the cookies of these tokens. */
+/** Returns the session token that a service reads from the cookies of these tokens. */
 export const getSessionToken = (
   service: SessionService,
   { isSecure }: CookiePolicy,
@@ -101,13 +101,13 @@ export const getSessionToken = (
 const joinTokens = (hostToken: string, serviceToken: string): string =>
   `${hostToken}.${serviceToken}`;
 
-/** The `Set-Cookie` value of a cookie that the whole host gets, under a name of its own. */
+/** Returns the `Set-Cookie` value of a cookie for the whole host. */
 export const serializeHostCookie = (
   { isSecure }: CookiePolicy,
   { name, value, maxAgeSeconds }: { name: string; value: string; maxAgeSeconds: number },
 ): string => serializeCookie({ name, value, maxAgeSeconds, isSecure, path: "/" });
 
-/** The `Set-Cookie` values that keep a session: of each service, the one of auth-keys first. */
+/** Returns the `Set-Cookie` values that store a session, with those of auth-keys first. */
 export const serializeSessionCookies = (
   policy: CookiePolicy,
   tokens: SessionTokens,
@@ -130,7 +130,7 @@ export const serializeSessionCookies = (
     : serviceCookies;
 };
 
-/** The `Set-Cookie` values that end a session in the browser. */
+/** Returns the `Set-Cookie` values that delete a session from the browser. */
 export const serializeExpiredSessionCookies = (policy: CookiePolicy): string[] =>
   serializeSessionCookies(
     policy,
@@ -158,8 +158,8 @@ const serializeCookie = ({ name, value, path, isSecure, maxAgeSeconds }: CookieF
   });
 
 /**
- * Refuses what another site's page makes a browser send (Fetch Metadata, then Origin). A client
- * that sends neither is no browser.
+ * Rejects requests that another site's page makes a browser send (Fetch Metadata, then `Origin`). A
+ * client that sends neither header is not a browser.
  */
 export const rejectCrossSiteRequest = (req: Request, policy: CookiePolicy): void => {
   const fetchSite = req.headers["sec-fetch-site"];

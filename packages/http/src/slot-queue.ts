@@ -1,21 +1,21 @@
 import { type Clock, afterMs } from "@payment-links/runtime";
 
-/** How long somebody waits for a turn, and how many others may wait already. */
+/** How long a caller waits for the slot, and how many callers may be waiting already. */
 export type WaitLimits = { waitMsMax: number; waitersMax: number };
 
-/** Turns of which there is one at a time, in the order in which they were asked for. */
+/** A single slot that callers acquire in request order. */
 export type SlotQueue = {
   /**
-   * Waits for a turn, within bounds if there are any. Answers what ends it, or undefined if it does not
-   * come in time. The next begins after a rest as long as this one took, so that turns take half of the
-   * time of what they use.
+   * Waits for the slot, within the given limits. Returns its release function, or undefined if the
+   * queue is full or the wait times out. After a release, the slot stays free for as long as it was
+   * occupied, so it uses at most half of the time.
    */
   acquire(limits?: WaitLimits): Promise<(() => void) | undefined>;
 };
 
-/** Makes the turns of one thing that many want. */
+/** Creates a queue for one slot. */
 export const createSlotQueue = (clock: Clock): SlotQueue => {
-  // A set keeps the order, and whoever gives up leaves it from the middle.
+  // A set preserves the order and allows removal of a waiter that times out.
   const waiters = new Set<(isAcquired: boolean) => void>();
   let isBusy = false;
 

@@ -51,8 +51,8 @@ afterAll(async () => {
   await new Promise((resolve) => void collector.close(resolve));
 });
 
-describe("with tracing on", () => {
-  test("a request goes on in the trace of its caller, or in one of its own", async () => {
+describe("with tracing enabled", () => {
+  test("a request continues its caller's trace, or starts its own", async () => {
     const getTraceId = async (sentHeaders: Record<string, string>): Promise<string | undefined> => {
       const { text } = await sendRequest({
         port: app.port,
@@ -68,7 +68,7 @@ describe("with tracing on", () => {
     expect(ownTraceId).not.toBe(traceId);
   });
 
-  test("a caller who asks not to be traced is traced all the same, as we sample", async () => {
+  test("samples a request by our own settings, even if its caller disables sampling", async () => {
     const { text } = await sendRequest({
       port: app.port,
       path: "/things/1",
@@ -77,14 +77,14 @@ describe("with tracing on", () => {
     expect(text).toMatch(new RegExp(`"00-${traceId}-[0-9a-f]{16}-01"`));
   });
 
-  test("the log line of a failure carries the trace", async () => {
+  test("the log line of a failure contains the trace id", async () => {
     app.logLines.length = 0;
     await sendRequest({ port: app.port, path: "/broken", headers });
     const logLine = app.logLines.find((text) => text.includes("a request failed"));
     expect(JSON.parse(logLine ?? "")).toMatchObject({ trace_id: traceId });
   });
 
-  test("a span is named by the route's pattern, never by what was asked for", async () => {
+  test("a span is named after the route's pattern, never after the requested path", async () => {
     await sendRequest({ port: app.port, path: "/things/plink_hunter2?q=hunter2", headers });
     await closeTracing();
     expect(exportedText).toContain("GET /things/:id");

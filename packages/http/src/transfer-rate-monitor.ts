@@ -1,33 +1,32 @@
 import { type Clock, afterMs } from "@payment-links/runtime";
 
-/** How fast a reader must take a file. */
+/** The minimum rate at which a client must read a file. */
 type MinimumRate = {
-  /** The minimum rate. */
   bytesPerSecond: number;
-  /** How far a reader may fall behind the minimum rate. */
+  /** How far a client may fall behind the minimum rate. */
   graceMs: number;
 };
 
 /**
- * Measures how fast a reader takes a file. Only the time in which bytes wait for the reader counts; the
- * time in which we produce them does not.
+ * Measures how fast a client reads a file. Only the time in which bytes wait for the client is
+ * measured, not the time in which the server produces them.
  */
 export type TransferRateMonitor = {
-  /** Waits until the reader has taken what was written. `byteCount` is how much that is. */
+  /** Waits until the client has taken the written bytes; `byteCount` is their number. */
   trackTransfer(flushed: Promise<void>, byteCount: number): Promise<void>;
-  /** Whether bytes wait for the reader. */
+  /** Returns whether bytes wait for the client. */
   isWaitingForReader(): boolean;
-  /** How far the reader is behind the minimum rate; 0 while nothing waits for it. */
+  /** Returns how far the client is behind the minimum rate; 0 while no bytes wait for it. */
   getLagMs(): number;
 };
 
 type TransferRateOptions = MinimumRate & {
   clock: Clock;
-  /** Runs once the reader is further behind than the grace period allows. */
+  /** Called once the client is further behind than the grace period allows. */
   onTooSlow: () => void;
 };
 
-/** Creates the measurement for one reader. */
+/** Creates the monitor of one client. */
 export const createTransferRateMonitor = ({
   bytesPerSecond,
   clock,
@@ -49,7 +48,7 @@ export const createTransferRateMonitor = ({
         await flushed;
       } finally {
         waitAbort.abort();
-        // Bytes taken quickly are no credit for later: the buffers of the system take the first megabytes.
+        // Fast reads earn no credit for later: the system's buffers absorb the first megabytes.
         lagMs = Math.max(0, getCurrentLagMs() - (1_000 * byteCount) / bytesPerSecond);
         waitingSinceMs = undefined;
       }

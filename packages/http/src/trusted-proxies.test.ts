@@ -13,31 +13,36 @@ afterEach(() => app?.close());
 const loopbackCidr = "127.0.0.0/8";
 const edgeCidr = "10.1.0.0/16";
 
-describe("the address that a request is counted under (rule OPS-5)", () => {
+describe("the address that a request is limited by (rule OPS-5)", () => {
   test.each([
-    ["no proxy is trusted: the socket's", [], "1.2.3.4", "127.0.0.1"],
-    ["a proxy that is not ours is in front: the socket's", [edgeCidr], "1.2.3.4", "127.0.0.1"],
-    ["ours is in front: what it says", [loopbackCidr], "1.2.3.4", "1.2.3.4"],
-    ["the client says one itself: what ours saw", [loopbackCidr], "6.6.6.6, 1.2.3.4", "1.2.3.4"],
+    ["no trusted proxy: the socket's", [], "1.2.3.4", "127.0.0.1"],
+    ["an untrusted proxy: the socket's", [edgeCidr], "1.2.3.4", "127.0.0.1"],
+    ["a trusted proxy: the address it reports", [loopbackCidr], "1.2.3.4", "1.2.3.4"],
     [
-      "two of ours: what the outer one saw",
+      "an address from the client itself: the one that the proxy saw",
+      [loopbackCidr],
+      "6.6.6.6, 1.2.3.4",
+      "1.2.3.4",
+    ],
+    [
+      "two trusted proxies: the address that the outer one saw",
       [loopbackCidr, edgeCidr],
       "6.6.6.6, 1.2.3.4, 10.1.2.3",
       "1.2.3.4",
     ],
     [
-      "the client names our proxies",
+      "a client that names our proxies: the address that the proxy saw",
       [loopbackCidr, edgeCidr],
       "10.1.9.9, 1.2.3.4, 10.1.2.3",
       "1.2.3.4",
     ],
-    ["only our own stand there: the outermost", [loopbackCidr, edgeCidr], "10.1.2.3", "10.1.2.3"],
-    ["ours says nothing: ours", [loopbackCidr], undefined, "127.0.0.1"],
-    ["no address", [loopbackCidr], "unknown", "no-address"],
+    ["only trusted proxies: the outermost", [loopbackCidr, edgeCidr], "10.1.2.3", "10.1.2.3"],
+    ["a trusted proxy without the header: the proxy's", [loopbackCidr], undefined, "127.0.0.1"],
+    ["not an address", [loopbackCidr], "unknown", "no-address"],
     ["an address with a port", [loopbackCidr], "1.2.3.4:5678", "no-address"],
-    ["nothing but commas: ours", [loopbackCidr], ",,,", "127.0.0.1"],
+    ["only commas: the proxy's", [loopbackCidr], ",,,", "127.0.0.1"],
     ["IPv6: its /64", [loopbackCidr], "2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"],
-    ["IPv4 written as IPv6: that", [loopbackCidr], "::ffff:1.2.3.4", "1.2.3.4"],
+    ["IPv4 mapped to IPv6: the IPv4 address", [loopbackCidr], "::ffff:1.2.3.4", "1.2.3.4"],
   ])("%s", async (_name, trustedProxies, forwardedFor, countedAddress) => {
     app = await startApp({ routes, trustedProxies });
     const headers = forwardedFor === undefined ? {} : { "x-forwarded-for": forwardedFor };
@@ -46,7 +51,7 @@ describe("the address that a request is counted under (rule OPS-5)", () => {
     expect(app.requestedBuckets).toEqual([[`ip ${countedAddress}`]]);
   });
 
-  describe("a proxy that is not named", () => {
+  describe("with a proxy that is not configured", () => {
     const listWarnings = (): Record<string, unknown>[] =>
       (app?.logLines ?? [])
         .map((line): Record<string, unknown> => JSON.parse(line))
@@ -57,19 +62,19 @@ describe("the address that a request is counted under (rule OPS-5)", () => {
       ["forwarded", "for=1.2.3.4"],
       ["x-real-ip", "1.2.3.4"],
     ])(
-      "is reported by one warning that names the setting, when it sends %s (rule OPS-9)",
+      "is reported in one warning that names the setting, for %s (rule OPS-9)",
       async (header, value) => {
         app = await startApp({ routes, trustedProxies: [edgeCidr] });
         for (let i = 0; i < 3; i += 1)
           await sendRequest({ port: app.port, headers: { [header]: value } });
-        // Also where nothing is found.
+        // Also for a path that does not exist.
         await sendRequest({ port: app.port, path: "/nothing", headers: { [header]: value } });
         expect(listWarnings()).toMatchObject([{ level: "warn", peer: "127.0.0.1", header }]);
         expect(JSON.stringify(listWarnings())).not.toContain("1.2.3.4");
       },
     );
 
-    test("is not reported while the proxy is trusted, or nobody forwards", async () => {
+    test("is not reported if the proxy is trusted or nothing is forwarded", async () => {
       app = await startApp({ routes, trustedProxies: [loopbackCidr] });
       await sendRequest({ port: app.port, headers: { "x-forwarded-for": "1.2.3.4" } });
       await app.close();
@@ -80,7 +85,7 @@ describe("the address that a request is counted under (rule OPS-5)", () => {
     });
   });
 
-  test("cannot be changed by other headers that proxies write", async () => {
+  test("cannot be changed with other forwarding headers", async () => {
     app = await startApp({ routes, trustedProxies: [loopbackCidr] });
     const address = "6.6.6.6";
     const headers = { "x-real-ip": address, forwarded: `for=${address}`, "client-ip": address };
@@ -99,7 +104,7 @@ describe("the address that a request is counted under (rule OPS-5)", () => {
   });
 
   test.each(["proxy.example", "loopback", "1", "true", "10.0.0.0/33", "10.0.0.0/", "::/129", "*"])(
-    "given the trusted proxy %j, which is no CIDR, does not start",
+    "given the trusted proxy %j, which is not a CIDR, does not start",
     async (proxy) => {
       await expect(startApp({ routes, trustedProxies: [edgeCidr, proxy] })).rejects.toThrow(
         /^TRUSTED_PROXIES: value 2 is no address and no CIDR$/,
@@ -107,7 +112,7 @@ describe("the address that a request is counted under (rule OPS-5)", () => {
     },
   );
 
-  test("is believed of a proxy named by its address alone, and by IPv4 written as IPv6", async () => {
+  test("can come from a proxy named by a single address, or by IPv4 mapped to IPv6", async () => {
     for (const trustedProxy of ["127.0.0.1", "127.0.0.1/32", "::ffff:127.0.0.1/128"]) {
       app = await startApp({ routes, trustedProxies: [trustedProxy] });
       await sendRequest({ port: app.port, headers: { "x-forwarded-for": "1.2.3.4" } });

@@ -1,13 +1,13 @@
 import type { IncomingMessage } from "node:http";
 import { bodyBytesMax } from "./parse-request.ts";
 
-/** How much more of a body is read and dropped, and for how long, before the connection ends. */
+/** How much of a body is read and discarded, and for how long, before the connection ends. */
 const discardBytesMax = 16 * 1024 * 1024;
 const discardMsMax = 2_000;
 
 /**
- * Whether a request is answered before a large body, or one of unknown length, has arrived. Node
- * itself reads the rest of a small one, and the connection stays.
+ * Returns whether a response starts before a large body, or one of unknown length, has arrived.
+ * Node itself reads the rest of a small body, and the connection stays open.
  */
 export const hasLargeUnreadBody = (req: IncomingMessage): boolean => {
   if (req.complete) return false;
@@ -15,7 +15,7 @@ export const hasLargeUnreadBody = (req: IncomingMessage): boolean => {
   return encoding !== undefined || Number(length ?? 0) > bodyBytesMax;
 };
 
-/** Reads and drops what a client still sends, within bounds. */
+/** Reads and discards what a client still sends, within limits. */
 export const discardBody = (req: IncomingMessage): Promise<void> =>
   new Promise((resolve) => {
     let discardedBytes = 0;

@@ -1,12 +1,13 @@
 import type { RequestHandler } from "express";
 import type { Log } from "@payment-links/runtime";
 
-/** The headers by which proxies name their clients. */
+/** The headers in which proxies report their clients. */
 const forwardingHeaders = ["x-forwarded-for", "forwarded", "x-real-ip"] as const;
 
 /**
- * Warns once about a forwarding header from a peer that is no trusted proxy. Behind such a proxy all
- * callers share the rate limit of its address (rule OPS-9). `isTrusted` is Express' own judgment.
+ * Warns once about a forwarding header from a peer that is not a trusted proxy. Behind such a
+ * proxy, all callers share the rate limit of its address (rule OPS-9). `isTrusted` is Express's own
+ * check.
  */
 export const createUntrustedProxyWarning = (
   log: Pick<Log, "warn">,

@@ -4,42 +4,45 @@ import type {
   IntrospectionRequest,
 } from "@payment-links/contracts";
 
-/** Who is calling: the account, with its wallets and version, and the credential that was shown. */
+/**
+ * The authenticated caller: the account with its wallets and version, and the credential that was
+ * presented.
+ */
 export type Caller = {
   account: Account;
   credential: {
     id: string;
-    /** The rate bucket; keys rotated from one another share one. */
+    /** The rate-limit bucket. A key and the keys it was rotated to share one bucket. */
     bucketId: string;
     scopes: readonly string[];
     expiresAt: Date | null;
-    /** From where a key may be used; from anywhere if not given. */
+    /** The networks from which a key may be used. Any address is allowed if undefined. */
     cidrs?: readonly string[] | undefined;
-    /** How fast a key may be used, where that is less than the installation grants. */
+    /** The key's own rate limit, when it is lower than the installation's limit. */
     requestsPerMinute?: number | undefined;
     burst?: number | undefined;
-    /** Of a session: how it was begun. */
+    /** Sessions only: the sign-in method that started the session. */
     method?: string | undefined;
-    /** Of a session: when its person last proved to be there, and how they can do so again. */
+    /** Sessions only: when the user last proved presence, and the methods that can prove it again. */
     presence?: { provenAt: Date; methods: readonly string[] } | undefined;
   };
 };
 
 /**
- * Asks auth-keys one question. It settles within a time of its own and throws if there is no
- * answer: `InvalidIntrospectionResponse` if auth-keys did reply, so that this one question may be at fault, and any
- * other error if auth-keys could not be reached.
+ * Sends one introspection request to auth-keys. Enforces its own deadline. Throws
+ * `InvalidIntrospectionResponse` if auth-keys replied but only this request may be at fault. Throws
+ * any other error if auth-keys is unreachable.
  */
 export type RequestIntrospection = (
   request: IntrospectionRequest,
 ) => Promise<IntrospectionResponse>;
 
-/** auth-keys replied, but its answer cannot be read. */
+/** auth-keys replied, but the response is invalid. */
 export class InvalidIntrospectionResponse extends Error {
   override readonly name = "InvalidIntrospectionResponse";
 }
 
-/** Nobody can tell who is calling: auth-keys does not answer, and no earlier answer may be used. */
+/** The caller cannot be identified: auth-keys is unavailable, and no cached response is recent enough. */
 export class IdentityUnavailable extends Error {
   override readonly name = "IdentityUnavailable";
 }

@@ -12,8 +12,8 @@ import {
 } from "./testing/identity-rig.ts";
 import { createSampleResponse } from "./testing/sample-response.ts";
 
-describe("auth-keys away", () => {
-  test("list lives on the last answer for 60 s from its question, and no longer", async () => {
+describe("while auth-keys is unavailable", () => {
+  test("serves a list request from a cached response until 60 s after the introspection request, and no longer", async () => {
     const { authKeys, clock, identity, key } = createIdentityRig();
     authKeys.respondWith(createSampleResponse());
     await identity.authenticateApiKey(key, listOptions);
@@ -26,7 +26,7 @@ describe("auth-keys away", () => {
     );
   });
 
-  test("create goes no further than 1 s", async () => {
+  test("serves a create request from a cached response for 1 s, and no longer", async () => {
     const { authKeys, clock, identity, key } = createIdentityRig();
     authKeys.respondWith(createSampleResponse());
     await identity.authenticateApiKey(key, createOptions);
@@ -39,7 +39,7 @@ describe("auth-keys away", () => {
     );
   });
 
-  test("a key that was found unknown stays refused on the last answer", async () => {
+  test("keeps rejecting an unknown key from the cached response", async () => {
     const { authKeys, clock, identity, key } = createIdentityRig();
     authKeys.respondWith(notFoundResponse);
     await getOutcome(identity.authenticateApiKey(key, listOptions));
@@ -51,7 +51,7 @@ describe("auth-keys away", () => {
     );
   });
 
-  test("a key never seen cannot be told, and the reason is kept for the log", async () => {
+  test("fails for a key that was never seen, and keeps the cause for the log", async () => {
     const { authKeys, identity, key } = createIdentityRig();
     authKeys.respondWith(connectionRefused);
     await expect(identity.authenticateApiKey(key, listOptions)).rejects.toMatchObject({
@@ -60,7 +60,7 @@ describe("auth-keys away", () => {
     });
   });
 
-  test("after a failure nobody waits: one question in half a second, all others fail at once", async () => {
+  test("sends one probe every 500 ms after a failure, and fails all other calls immediately", async () => {
     const { authKeys, clock, identity } = createIdentityRig();
     const pendingOutcome = getOutcome(
       identity.authenticateApiKey(generateApiKey("test"), listOptions),
@@ -77,7 +77,7 @@ describe("auth-keys away", () => {
 
     clock.advance(500);
     const probe = authenticateNewKey();
-    // While one tries, the others still do not wait.
+    // Other calls fail without waiting while the probe is in flight.
     expect(await Promise.all([authenticateNewKey(), authenticateNewKey()])).toEqual(
       Array(2).fill(unavailableErrorName),
     );
@@ -96,7 +96,7 @@ describe("auth-keys away", () => {
     ]);
   });
 
-  test("an answer about one key that cannot be read keeps no other waiting", async () => {
+  test("does not block other keys after an unreadable response about one key", async () => {
     const { authKeys, identity, key } = createIdentityRig();
     authKeys.respondWith(new InvalidIntrospectionResponse("garbled"));
     expect(await getOutcome(identity.authenticateApiKey(key, listOptions))).toBe(
@@ -108,7 +108,7 @@ describe("auth-keys away", () => {
     );
   });
 
-  test("is over with an answer about one key that cannot be read: it did answer", async () => {
+  test("ends the outage on an unreadable response about one key, because auth-keys did respond", async () => {
     const { authKeys, clock, identity, key } = createIdentityRig();
     authKeys.respondWith(connectionRefused);
     await getOutcome(identity.authenticateApiKey(key, listOptions));
@@ -118,7 +118,7 @@ describe("auth-keys away", () => {
       unavailableErrorName,
     );
     authKeys.respondWith(createSampleResponse());
-    // Nobody fails for another's trial any more.
+    // The breaker is closed again: parallel calls succeed without waiting for a probe.
     const authenticateNewKey = () =>
       getOutcome(identity.authenticateApiKey(generateApiKey("test"), listOptions));
     expect(await Promise.all([authenticateNewKey(), authenticateNewKey()])).toEqual([
@@ -127,7 +127,7 @@ describe("auth-keys away", () => {
     ]);
   });
 
-  test("a clock set back puts off no trial", async () => {
+  test("probes immediately when the clock is set back", async () => {
     const { authKeys, clock, identity, key } = createIdentityRig();
     authKeys.respondWith(connectionRefused);
     await getOutcome(identity.authenticateApiKey(key, listOptions));
@@ -136,7 +136,7 @@ describe("auth-keys away", () => {
     expect(await getOutcome(identity.authenticateApiKey(key, listOptions))).toBe("accepted");
   });
 
-  test("is logged once when it begins and once when it ends, without any key", async () => {
+  test("logs the start and the end of an outage once each, without the key", async () => {
     const { authKeys, clock, identity, key, logLines } = createIdentityRig();
     authKeys.respondWith(connectionRefused);
     for (let call = 0; call < 5; call += 1) {
@@ -154,7 +154,7 @@ describe("auth-keys away", () => {
     expect(logLines.join("")).not.toContain(hashSecret(key).toString("hex"));
   });
 
-  test("questions, their outcomes, stale answers and the state itself are told in metrics", async () => {
+  test("reports requests, their outcomes, stale responses and the outage itself as metrics", async () => {
     const { authKeys, clock, identity, key, metrics } = createIdentityRig();
     authKeys.respondWith(createSampleResponse());
     await identity.authenticateApiKey(key, listOptions);
@@ -177,7 +177,7 @@ describe("auth-keys away", () => {
     }
   });
 
-  test("is told for four minutes after the last failure: nobody may ask again once it is over", async () => {
+  test("reports unreachable for 4 minutes after the last failure, because no later request may show a recovery", async () => {
     const { authKeys, clock, identity, metrics } = createIdentityRig();
     const authenticateNewKey = () =>
       getOutcome(identity.authenticateApiKey(generateApiKey("test"), listOptions));
@@ -193,7 +193,7 @@ describe("auth-keys away", () => {
       clock.advance(239_999);
       expect(await isReportedUnreachable()).toBe(true);
     }
-    // Nor does a clock that was set back meanwhile keep it up.
+    // Setting the wall clock back does not prolong the report.
     clock.setBack(3_600_000);
     expect(await isReportedUnreachable()).toBe(true);
     clock.advance(1);
@@ -207,7 +207,7 @@ describe("auth-keys away", () => {
     expect(await isReportedUnreachable()).toBe(false);
   });
 
-  test("only so many questions are under way at once; more fail at once", async () => {
+  test("limits the requests in flight, and fails further requests immediately", async () => {
     const { authKeys, identity } = createIdentityRig();
     const outcomes = Array.from({ length: 1_000 }, () =>
       getOutcome(identity.authenticateApiKey(generateApiKey("test"), listOptions)),

@@ -13,9 +13,10 @@ const retryIntervalMs = 500;
 const inFlightMax = 1_000;
 
 /**
- * Keeps callers from waiting for an auth-keys that does not answer. After a failed question all
- * others fail at once with its error, and one tries again after each half second. A `InvalidIntrospectionResponse`
- * does not count, because one credential may cause it. Each change is logged once.
+ * Stops callers from waiting for an auth-keys that does not respond. After a failed request, all
+ * other requests fail immediately with its error, and one probe runs every 500 ms. An
+ * `InvalidIntrospectionResponse` does not open the circuit, because a single credential may cause
+ * it. Each change of state is logged once.
  */
 export const withCircuitBreaker = ({
   requestIntrospection,

@@ -1,23 +1,23 @@
 import { Counter, Gauge, Histogram } from "prom-client";
 import type { Clock, Metrics } from "@payment-links/runtime";
 
-/** The metrics of the questions to auth-keys. */
+/** The metrics of introspection requests to auth-keys. */
 export type IdentityMetrics = {
   requests: Counter<"kind" | "outcome">;
   requestSeconds: Histogram<"kind">;
   staleResponses: Counter<"kind">;
-  /** Tells that auth-keys answered a question, or did not. */
+  /** Records that auth-keys responded; `recordFailure` records that it did not. */
   recordSuccess(): void;
   recordFailure(): void;
 };
 
 /**
- * How long a failure stands for auth-keys being away: nobody may ask again, and so learn that it is back.
- * A little less than the alert waits for.
+ * How long auth-keys is reported as unreachable after a failure. Without further requests, nothing
+ * would show that it recovered. Slightly shorter than the alert's waiting period.
  */
 const unreachableMsMax = 4 * 60_000;
 
-/** Registers the metrics of a service's questions; `kind` is `api-key` or `session`. */
+/** Registers a service's introspection metrics. The label `kind` is `api-key` or `session`. */
 export const createIdentityMetrics = (metrics: Metrics, clock: Clock): IdentityMetrics => ({
   requests: new Counter({
     name: "payment_links_identity_questions_total",

@@ -13,8 +13,8 @@ import {
 } from "./testing/identity-rig.ts";
 import { createSampleResponse } from "./testing/sample-response.ts";
 
-describe("what a key is asked about", () => {
-  test("a caller is whom auth-keys names, and the question holds only the key's hash", async () => {
+describe("API keys", () => {
+  test("returns the caller that auth-keys reports, and sends only the key's hash", async () => {
     const { authKeys, identity, key } = createIdentityRig();
     const response = createSampleResponse();
     authKeys.respondWith(response);
@@ -23,14 +23,14 @@ describe("what a key is asked about", () => {
     expect(authKeys.requests).toEqual([{ kind: "api-key", hash: hashSecret(key).toString("hex") }]);
   });
 
-  test("where a key is used from is told with the question", async () => {
+  test("sends the caller's address with the introspection request", async () => {
     const { authKeys, identity, key } = createIdentityRig();
     authKeys.respondWith(createSampleResponse());
     await identity.authenticateApiKey(key, { ...listOptions, address: "203.0.113.9" });
     expect(authKeys.requests).toMatchObject([{ kind: "api-key", address: "203.0.113.9" }]);
   });
 
-  test("a suspended account's key and session are known, and refused by a code of their own (rule CALLER-17)", async () => {
+  test("rejects a suspended account's key and session with ACCOUNT_SUSPENDED (rule CALLER-17)", async () => {
     const { authKeys, identity, key } = createIdentityRig();
     const { account, credential } = createSampleResponse();
     authKeys.respondWith({ found: true, account: { ...account, isSuspended: true }, credential });
@@ -43,7 +43,7 @@ describe("what a key is asked about", () => {
     );
   });
 
-  test("a text that cannot be a key is refused without a question (rule CALLER-2)", async () => {
+  test("rejects a malformed key without an introspection request (rule CALLER-2)", async () => {
     const { authKeys, identity, key } = createIdentityRig();
     const keyWithWrongChecksum = key.slice(0, -1) + (key.endsWith("0") ? "1" : "0");
     for (const text of [
@@ -62,7 +62,7 @@ describe("what a key is asked about", () => {
     expect(authKeys.requests).toEqual([]);
   });
 
-  test("callers with one key at one time share one question", async () => {
+  test("shares one introspection request among concurrent callers with the same key", async () => {
     const { authKeys, identity, key } = createIdentityRig();
     const pendingCalls = Array.from({ length: 50 }, () =>
       identity.authenticateApiKey(key, listOptions),
@@ -72,7 +72,7 @@ describe("what a key is asked about", () => {
     expect(new Set(await Promise.all(pendingCalls)).size).toBe(1);
   });
 
-  test("a question that failed for several callers is asked again for the next", async () => {
+  test("sends a new request for the next caller after a shared request failed", async () => {
     const { authKeys, identity, key } = createIdentityRig();
     const pendingCalls = [
       identity.authenticateApiKey(key, listOptions),
@@ -87,7 +87,7 @@ describe("what a key is asked about", () => {
     expect(await getOutcome(identity.authenticateApiKey(key, listOptions))).toBe("accepted");
   });
 
-  test("an API key's text as a session token is another credential", async () => {
+  test("treats an API key presented as a session token as a separate credential", async () => {
     const { authKeys, identity, key } = createIdentityRig();
     authKeys.respondWith(createSampleResponse());
     await identity.authenticateApiKey(key, listOptions);
@@ -100,7 +100,7 @@ describe("what a key is asked about", () => {
 });
 
 describe("sessions", () => {
-  test("a session's old answer lets nothing be written while auth-keys is away", async () => {
+  test("does not authorize writes with an old response while auth-keys is unavailable", async () => {
     const { authKeys, clock, identity } = createIdentityRig();
     authKeys.respondWith(createSampleResponse());
     await identity.authenticateSession("token", createOptions);
@@ -114,7 +114,7 @@ describe("sessions", () => {
     expect(await getOutcome(identity.authenticateSession("token", listOptions))).toBe("accepted");
   });
 
-  test("a session is asked about once in 5 s", async () => {
+  test("sends at most one introspection request per session every 5 s", async () => {
     const { authKeys, clock, identity } = createIdentityRig();
     authKeys.respondWith(createSampleResponse());
     await identity.authenticateSession("token", listOptions);
@@ -128,7 +128,7 @@ describe("sessions", () => {
     expect(authKeys.requests).toHaveLength(2);
   });
 
-  test("a text that cannot be a token is refused without a question", async () => {
+  test("rejects a malformed token without an introspection request", async () => {
     const { authKeys, identity } = createIdentityRig();
     for (const token of ["", "t".repeat(257)]) {
       expect(await getOutcome(identity.authenticateSession(token, listOptions))).toBe(
@@ -142,7 +142,7 @@ describe("sessions", () => {
     );
   });
 
-  test("what needs presence is refused ten minutes after its proof, and where none is known (rule CALLER-19)", async () => {
+  test("requires a new proof of presence 10 minutes after the last one, and if none is known (rule CALLER-19)", async () => {
     const { authKeys, clock, identity } = createIdentityRig();
     const { account, credential } = createSampleResponse();
     const presence = { provenAt: startedAt, methods: ["link"] };
@@ -158,7 +158,7 @@ describe("sessions", () => {
     expect(await authenticateWithPresence("other")).toBe("REAUTHENTICATION_REQUIRED");
   });
 
-  test("a session that ended here is asked about anew", async () => {
+  test("sends a new request for an invalidated session", async () => {
     const { authKeys, identity } = createIdentityRig();
     authKeys.respondWith(createSampleResponse());
     await identity.authenticateSession("token", listOptions);
@@ -169,7 +169,7 @@ describe("sessions", () => {
     );
   });
 
-  test("a session forgotten while it is asked about is not brought back by the answer", async () => {
+  test("does not restore a session that was invalidated while its request was in flight", async () => {
     const { authKeys, identity } = createIdentityRig();
     const callBefore = identity.authenticateSession("token", listOptions);
     identity.invalidateSession("token");
@@ -185,7 +185,7 @@ describe("sessions", () => {
     );
   });
 
-  test("an answer to a question from before a session ended is not kept for the next call", async () => {
+  test("does not cache the response to a request sent before the session was invalidated", async () => {
     const { authKeys, identity } = createIdentityRig();
     const callBefore = identity.authenticateSession("token", listOptions);
     identity.invalidateSession("token");

@@ -7,32 +7,33 @@ import { withCircuitBreaker } from "./circuit-breaker.ts";
 import { createIdentityMetrics } from "./identity-metrics.ts";
 import { requirePresence } from "./require-presence.ts";
 
-/** Tells who is calling, by what auth-keys last said (rule CALLER-3). */
+/** Identifies callers by the latest responses of auth-keys (rule CALLER-3). */
 export type Identity = {
   /**
-   * Who holds the key, if an answer at most `maxAgeMs` old says so without any I/O and the key may
-   * be used right now. Undefined says nothing about the key.
+   * Returns the key's owner without I/O if a cached response is at most `maxAgeMs` old and the key
+   * is usable now. `undefined` does not mean that the key is invalid.
    */
   findCachedApiKeyCaller(key: string, maxAgeMs: number): Caller | undefined;
   /**
-   * Who holds the key. Throws the refusals INVALID_API_KEY, EXPIRED_API_KEY and ACCOUNT_SUSPENDED,
-   * and IdentityUnavailable without an answer at most `maxAgeMs` old. While auth-keys is away an answer
-   * may be 60 s old, unless `maxAgeMs` is 1,000 or less. If auth-keys is asked, it is told the address.
+   * Returns the key's owner. Throws the API errors INVALID_API_KEY, EXPIRED_API_KEY and
+   * ACCOUNT_SUSPENDED, or `IdentityUnavailable` if no response is at most `maxAgeMs` old. While
+   * auth-keys is unavailable, a response may be up to 60 s old, unless `maxAgeMs` is 1,000 or less.
+   * An introspection request includes `address`.
    */
   authenticateApiKey(key: string, options: ApiKeyOptions): Promise<Caller>;
   /**
-   * Whose session it is, likewise. Throws the refusals UNAUTHENTICATED and ACCOUNT_SUSPENDED, and
-   * IdentityUnavailable. Where presence is needed, also REAUTHENTICATION_REQUIRED.
+   * Returns the session's user, with the same rules for age. Throws the API errors UNAUTHENTICATED
+   * and ACCOUNT_SUSPENDED, or `IdentityUnavailable`. With `needsPresence`, it may also throw
+   * REAUTHENTICATION_REQUIRED.
    */
   authenticateSession(token: string, options: SessionOptions): Promise<Caller>;
-  /** Forgets what is known of a session that ended here. */
+  /** Removes a session that this service ended from the cache. */
   invalidateSession(token: string): void;
 };
 
-/** What is asked of a key; `address` is from where it is used. */
+/** `address` is the client's IP address. */
 type ApiKeyOptions = { maxAgeMs: number; address?: string | undefined };
 
-/** What is asked of a session. */
 type SessionOptions = { maxAgeMs: number; needsPresence?: boolean };
 
 type IdentityOptions = {
@@ -40,14 +41,14 @@ type IdentityOptions = {
   clock: Clock;
   metrics: Metrics;
   log: Log;
-  /** The service that receives the sessions' tokens; auth-keys if not given. */
+  /** The service that receives the session tokens; auth-keys by default. */
   service?: SessionService | undefined;
 };
 
 const sessionTokenCharsMax = 256;
 const keyCharsMax = 64;
 
-/** Makes the port to auth-keys, with its bounded caches. Only the SHA-256 of a secret is kept. */
+/** Creates the client of auth-keys with its bounded caches. Stores only the SHA-256 of a secret. */
 export const createIdentity = ({
   requestIntrospection,
   clock,
@@ -103,5 +104,8 @@ export const createIdentity = ({
 
 const isSuspended = ({ account }: Caller): boolean => account.isSuspended === true;
 
-/** The same SHA-256 as contracts' `hashSecret`, but in one call, because every request makes it. */
+/**
+ * The same SHA-256 as `hashSecret` in contracts, but as one native call, because it runs on every
+ * request.
+ */
 const hashCredential = (secret: string): string => hash("sha256", secret, "hex");

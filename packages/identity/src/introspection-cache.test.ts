@@ -12,9 +12,9 @@ import {
 } from "./testing/identity-rig.ts";
 import { createSampleResponse } from "./testing/sample-response.ts";
 
-describe("how long an answer lives", () => {
+describe("how long a response is cached", () => {
   test.each([createOptions, listOptions])(
-    "to the millisecond: fresh for $maxAgeMs ms",
+    "is exact to the millisecond: fresh for $maxAgeMs ms",
     async ({ maxAgeMs }) => {
       const { authKeys, clock, identity, key } = createIdentityRig();
       authKeys.respondWith(createSampleResponse());
@@ -30,7 +30,7 @@ describe("how long an answer lives", () => {
     },
   );
 
-  test("one answer serves list for 5 s while create asks again after 1 s (rule CALLER-3)", async () => {
+  test("serves list requests for 5 s, while create requests need a new response after 1 s (rule CALLER-3)", async () => {
     const { authKeys, clock, identity, key } = createIdentityRig();
     authKeys.respondWith(createSampleResponse());
     await identity.authenticateApiKey(key, listOptions);
@@ -41,12 +41,12 @@ describe("how long an answer lives", () => {
     expect(await getOutcome(identity.authenticateApiKey(key, createOptions))).toBe(
       "INVALID_API_KEY",
     );
-    // The newer answer is good for a list as well.
+    // The list request uses the newer response, too.
     expect(await getOutcome(identity.authenticateApiKey(key, listOptions))).toBe("INVALID_API_KEY");
     expect(authKeys.requests).toHaveLength(2);
   });
 
-  test("its age counts from the question, not from the answer", async () => {
+  test("measures the age from the request, not from the response", async () => {
     const { authKeys, clock, identity, key } = createIdentityRig();
     const pendingCall = identity.authenticateApiKey(key, listOptions);
     clock.advance(900);
@@ -58,7 +58,7 @@ describe("how long an answer lives", () => {
     expect(identity.findCachedApiKeyCaller(key, 1_000)).toBeUndefined();
   });
 
-  test("create does not take an answer whose question was asked more than 1 s ago, three times", async () => {
+  test("fails a create request after three responses that each took more than 1 s", async () => {
     const { authKeys, clock, identity, key } = createIdentityRig();
     const pendingCall = getOutcome(identity.authenticateApiKey(key, createOptions));
     for (const count of [1, 2, 3]) {
@@ -71,7 +71,7 @@ describe("how long an answer lives", () => {
     expect(authKeys.requests).toHaveLength(3);
   });
 
-  test("a create whose question was held up asks again, and takes that answer", async () => {
+  test("retries a create request whose response came too late, and uses the second response", async () => {
     const { authKeys, clock, identity, key } = createIdentityRig();
     const pendingCall = getOutcome(identity.authenticateApiKey(key, createOptions));
     clock.advance(1_001);
@@ -82,7 +82,7 @@ describe("how long an answer lives", () => {
     expect(await pendingCall).toBe("INVALID_API_KEY");
   });
 
-  test("a create that joined a question grown too old asks its own, and takes that answer", async () => {
+  test("sends its own request when the request that a create joined turns out too old", async () => {
     const { authKeys, clock, identity, key } = createIdentityRig();
     const firstCall = identity.authenticateApiKey(key, listOptions);
     clock.advance(900);
@@ -96,7 +96,7 @@ describe("how long an answer lives", () => {
     expect(await secondCall).toBe("INVALID_API_KEY");
   });
 
-  test("a clock set back makes an answer of unknown age, which is not fresh", async () => {
+  test("treats a cached response as not fresh when the clock is set back to before its request", async () => {
     const { authKeys, clock, identity, key } = createIdentityRig();
     authKeys.respondWith(createSampleResponse());
     await identity.authenticateApiKey(key, listOptions);
@@ -104,7 +104,7 @@ describe("how long an answer lives", () => {
     expect(identity.findCachedApiKeyCaller(key, 5_000)).toBeUndefined();
   });
 
-  test("a clock set back makes no answer younger than it is", async () => {
+  test("does not make a cached response younger when the clock is set back", async () => {
     const { authKeys, clock, identity, key } = createIdentityRig();
     authKeys.respondWith(createSampleResponse());
     await identity.authenticateApiKey(key, createOptions);
@@ -117,7 +117,7 @@ describe("how long an answer lives", () => {
     );
   });
 
-  test("an unknown key is asked about once in 5 s by list, and once a second by create", async () => {
+  test("requests an unknown key once in 5 s for list and once per second for create", async () => {
     const { authKeys, clock, identity, key } = createIdentityRig();
     authKeys.respondWith(notFoundResponse);
     const countRequests = async (options: { maxAgeMs: number }) => {
@@ -135,7 +135,7 @@ describe("how long an answer lives", () => {
     expect(await countRequests(createOptions)).toBe(3);
   });
 
-  test("an unknown key's answer lasts 5 s at most, however stale the asker would take one", async () => {
+  test("caches an unknown key for at most 5 s, even if the caller accepts an older response", async () => {
     const { authKeys, clock, identity, key } = createIdentityRig();
     authKeys.respondWith(notFoundResponse);
     await getOutcome(identity.authenticateApiKey(key, { maxAgeMs: 60_000 }));
@@ -146,7 +146,7 @@ describe("how long an answer lives", () => {
     );
   });
 
-  test("a flood of invented keys pushes no known one out", async () => {
+  test("does not evict known keys during a flood of invented keys", async () => {
     const { authKeys, identity, key } = createIdentityRig();
     authKeys.respondWith(createSampleResponse());
     await identity.authenticateApiKey(key, listOptions);
@@ -160,7 +160,7 @@ describe("how long an answer lives", () => {
     for (const unknownKey of unknownKeys.slice(600))
       await getOutcome(identity.authenticateApiKey(unknownKey, listOptions));
     expect(identity.findCachedApiKeyCaller(key, 5_000)).toBeDefined();
-    // The memory has a bound: the first invented key was forgotten.
+    // The cache is bounded: the first invented key was evicted.
     const requestCount = authKeys.requests.length;
     await getOutcome(identity.authenticateApiKey(unknownKeys[0] ?? "", listOptions));
     expect(authKeys.requests).toHaveLength(requestCount + 1);
@@ -168,7 +168,7 @@ describe("how long an answer lives", () => {
 });
 
 describe("expiry (rule CALLER-3)", () => {
-  test("a key ends at its instant by the local clock, whatever is kept", async () => {
+  test("expires a key at its instant by the local clock, even while it is cached", async () => {
     const { authKeys, clock, identity, key } = createIdentityRig();
     authKeys.respondWith(createSampleResponse(new Date(startedAt.getTime() + 500)));
     await identity.authenticateApiKey(key, createOptions);
@@ -183,7 +183,7 @@ describe("expiry (rule CALLER-3)", () => {
     expect(authKeys.requests).toHaveLength(1);
   });
 
-  test("a key that ends while it is asked about is refused", async () => {
+  test("rejects a key that expires while its introspection request is in flight", async () => {
     const { authKeys, clock, identity, key } = createIdentityRig();
     const pendingCall = getOutcome(identity.authenticateApiKey(key, listOptions));
     clock.advance(500);
@@ -191,7 +191,7 @@ describe("expiry (rule CALLER-3)", () => {
     expect(await pendingCall).toBe("EXPIRED_API_KEY");
   });
 
-  test("a session ends likewise, and so does a stale one while auth-keys is away", async () => {
+  test("expires a session in the same way, also one served stale while auth-keys is unavailable", async () => {
     const { authKeys, clock, identity } = createIdentityRig();
     authKeys.respondWith(createSampleResponse(new Date(startedAt.getTime() + 20_000)));
     await identity.authenticateSession("token", listOptions);
@@ -205,5 +205,5 @@ describe("expiry (rule CALLER-3)", () => {
   });
 });
 
-/** Lets everything run that only waits for its turn. */
+/** Waits until all pending microtasks and immediates have run. */
 const flushImmediates = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

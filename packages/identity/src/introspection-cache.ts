@@ -5,24 +5,24 @@ import { type RequestIntrospection, type Caller, IdentityUnavailable } from "./c
 import type { IdentityMetrics } from "./identity-metrics.ts";
 
 /**
- * What auth-keys said of a credential. No caller means that it knows none. The age counts from the
- * question.
+ * A response of auth-keys about a credential. `caller` is `undefined` if auth-keys does not know
+ * it. The age is measured from the request.
  */
 type CachedResponse = { requestedAt: ClockReading; caller: Caller | undefined };
 
-/** By the time of day, and by the clock that is never set back. */
+/** The wall clock, which can be set back, and the monotonic clock, which cannot. */
 type ClockReading = { wallClockMs: number; elapsedMs: number };
 
-/** How fresh an answer must be, and from which address the credential is used, if that is told. */
+/** How fresh a response must be, and the IP address from which the credential is used, if known. */
 type CacheRequest = { maxAgeMs: number; address?: string | undefined };
 
-/** The answers about one kind of credential, by its hash. */
+/** Caches responses about one kind of credential, keyed by the credential's hash. */
 export type IntrospectionCache = {
-  /** The answer that is kept, if it is at most `maxAgeMs` old. */
+  /** Returns the cached response if it is at most `maxAgeMs` old. */
   findFresh(hash: string, maxAgeMs: number): CachedResponse | undefined;
   /**
-   * An answer at most `maxAgeMs` old, otherwise a stale one if that is allowed, otherwise
-   * IdentityUnavailable.
+   * Returns a response at most `maxAgeMs` old, or a stale one if that is allowed. Throws
+   * `IdentityUnavailable` otherwise.
    */
   get(hash: string, cacheRequest: CacheRequest): Promise<CachedResponse>;
   invalidate(hash: string): void;
@@ -38,24 +38,27 @@ type IntrospectionCacheOptions = {
   identityMetrics: IdentityMetrics;
 };
 
-/** Callers that want an answer this fresh change something, and never take a stale one. */
+/** Callers that require a response this fresh are about to write, so they never accept a stale one. */
 const strictMaxAgeMs = 1_000;
 const staleMaxAgeMs = 60_000;
 const notFoundMaxAgeMs = 5_000;
 /**
- * The first question may have been under way already, and a pod that starts or ends can hold up the
- * next one.
+ * The first attempt may join a request that is already too old, and a starting or ending pod can
+ * delay the second one.
  */
 const attemptsMax = 3;
 const foundMax = 10_000;
 const notFoundMax = 10_000;
 
-/** Keeps answers, and asks one question at a time per credential, however many callers wait for it. */
+/**
+ * Creates a cache that sends at most one concurrent request per credential. Further callers join
+ * that request.
+ */
 export const createIntrospectionCache = (
   options: IntrospectionCacheOptions,
 ): IntrospectionCache => {
   const { kind, clock, identityMetrics } = options;
-  // They are apart so that a flood of invented keys pushes no real key out.
+  // Separate caches, so that a flood of invented keys cannot evict real ones.
   const foundCache = new LRUCache<string, CachedResponse>({ max: foundMax });
   const notFoundCache = new LRUCache<string, CachedResponse>({ max: notFoundMax });
   const pendingRequests = new Map<string, Promise<CachedResponse>>();
@@ -111,7 +114,7 @@ export const createIntrospectionCache = (
         return lastCached;
       }
     },
-    // What auth-keys did not know stays unknown: a secret is never given out twice.
+    // A cached "not found" stays valid, because a secret is never issued twice.
     invalidate: (hash) => {
       foundCache.delete(hash);
       pendingRequests.delete(hash);
@@ -124,15 +127,15 @@ type RequestOnceOptions = Omit<IntrospectionCacheOptions, "identityMetrics"> & {
   store: (hash: string, cached: CachedResponse) => void;
 };
 
-/** Creates what asks about a credential, or joins the question about it that is pending. */
+/** Creates a function that requests a credential or joins the pending request for it. */
 const createRequestOnce =
   ({ kind, service, requestIntrospection, clock, pendingRequests, store }: RequestOnceOptions) =>
   (hash: string, address: string | undefined): Promise<CachedResponse> => {
     const pending = pendingRequests.get(hash);
     if (pending !== undefined) return pending;
     const requestedAt = readClocks(clock);
-    // A session that was forgotten meanwhile stays forgotten: only the question on record keeps its
-    // answer.
+    // A session invalidated in the meantime stays invalidated: only the registered request may
+    // store its response.
     const claimPending = (): boolean =>
       pendingRequests.get(hash) === request && pendingRequests.delete(hash);
     const request = requestIntrospection({
@@ -162,8 +165,9 @@ const readClocks = (clock: Clock): ClockReading => ({
 });
 
 /**
- * The time of day can be set back, and the other clock may rest while its machine does: an answer is as old
- * as either says. One from the future is of unknown age, and counts as too old.
+ * Returns the response's age: the larger one of both clocks. The wall clock can be set back, and
+ * the monotonic clock may pause while the machine sleeps. A response from the future has an unknown
+ * age, so it counts as too old.
  */
 const getAgeMs = (requestedAt: ClockReading, now: ClockReading): number => {
   const wallClockMs = now.wallClockMs - requestedAt.wallClockMs;

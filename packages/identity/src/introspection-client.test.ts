@@ -48,7 +48,7 @@ describe("createIntrospectionClient", () => {
   const sendJson = (res: ServerResponse, value: unknown, status = 200) =>
     res.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(value));
 
-  test("posts the question with the bearer token and reads the answer, instants included", async () => {
+  test("posts the request with the bearer token and parses the response, including dates", async () => {
     const response = createSampleResponse(new Date("2027-01-01T00:00:00.500Z"));
     const { url, receivedRequests } = await startServer((res) =>
       sendJson(res, z.encode(IntrospectionResponse, response)),
@@ -66,7 +66,7 @@ describe("createIntrospectionClient", () => {
     ]);
   });
 
-  test("reads that there is no such credential, and lets unknown fields through", async () => {
+  test("parses a not-found response and ignores unknown fields", async () => {
     const { url, receivedRequests } = await startServer((res) =>
       sendJson(res, { found: false, since: "later" }),
     );
@@ -76,7 +76,7 @@ describe("createIntrospectionClient", () => {
     expect(receivedRequests[0]?.headers.authorization).toBeUndefined();
   });
 
-  test("keeps its connections: one, or two as one is still being put back", async () => {
+  test("reuses connections: one, or two while the first is being returned to the pool", async () => {
     const { url, sockets } = await startServer((res) => sendJson(res, { found: false }));
     const requestIntrospection = createIntrospectionClient({ url });
     for (let call = 0; call < 10; call += 1) await requestIntrospection(introspectionRequest);
@@ -86,7 +86,7 @@ describe("createIntrospectionClient", () => {
   test.each<[string, (socket: Socket) => void]>([
     ["closed", (socket) => socket.destroy()],
     ["reset", (socket) => socket.resetAndDestroy()],
-  ])("a kept connection that the server had just %s is no failure", async (_, endConnection) => {
+  ])("retries when the server has just %s an idle connection", async (_, endConnection) => {
     const { url, receivedRequests } = await startServer((res, socket, count) => {
       if (count === 2) endConnection(socket);
       else sendJson(res, { found: false });
@@ -97,7 +97,7 @@ describe("createIntrospectionClient", () => {
     expect(receivedRequests).toHaveLength(3);
   });
 
-  test("a connection that breaks again and again fails, after two questions", async () => {
+  test("fails after two attempts when the connection keeps breaking", async () => {
     const { url, receivedRequests } = await startServer((_, socket) => socket.destroy());
     const error = await getError(createIntrospectionClient({ url })(introspectionRequest));
     expect(error).not.toBeInstanceOf(InvalidIntrospectionResponse);
@@ -105,9 +105,9 @@ describe("createIntrospectionClient", () => {
   });
 
   test.each([
-    ["no answer at all", () => undefined],
-    ["an answer that never ends", (res: ServerResponse) => res.writeHead(200).write("{")],
-  ])("%s fails at the deadline, as auth-keys away", async (_, handleRequest) => {
+    ["no response at all", () => undefined],
+    ["a response that never ends", (res: ServerResponse) => res.writeHead(200).write("{")],
+  ])("%s fails at the deadline as an outage", async (_, handleRequest) => {
     const { url } = await startServer((res) => void handleRequest(res));
     const timeoutMs = provokedTimeoutMs(100);
     const error = await getError(
@@ -117,7 +117,7 @@ describe("createIntrospectionClient", () => {
     expect(error.name).toBe("TimeoutError");
   });
 
-  test("nobody listening fails at once, as auth-keys away", async () => {
+  test("fails immediately as an outage when the port is closed", async () => {
     const { url } = await startServer(() => undefined);
     await new Promise((resolve) => servers.pop()?.close(resolve));
     expect(
@@ -126,7 +126,7 @@ describe("createIntrospectionClient", () => {
   });
 
   test.each([201, 302, 401, 403, 404, 429, 502, 503, 504])(
-    "the status %d counts as auth-keys away",
+    "treats the status %d as an outage",
     async (status) => {
       const { url } = await startServer((res) => sendJson(res, {}, status));
       const error = await getError(createIntrospectionClient({ url })(introspectionRequest));
@@ -136,7 +136,7 @@ describe("createIntrospectionClient", () => {
   );
 
   test.each([400, 413, 422, 500])(
-    "the status %d is an answer to this question only",
+    "treats the status %d as an error of this request only",
     async (status) => {
       const { url } = await startServer((res) => sendJson(res, {}, status));
       expect(
@@ -148,15 +148,15 @@ describe("createIntrospectionClient", () => {
   test.each([
     ["no JSON", "<html>"],
     ["another shape", '{"found":"yes"}'],
-    ["an account that is none", '{"found":true,"account":{"handle":"private"},"credential":{}}'],
-  ])("%s is a bad answer, of which nothing is repeated", async (_, text) => {
+    ["an invalid account", '{"found":true,"account":{"handle":"private"},"credential":{}}'],
+  ])("%s is an invalid response, and the error does not quote it", async (_, text) => {
     const { url } = await startServer((res) => res.writeHead(200).end(text));
     const error = await getError(createIntrospectionClient({ url })(introspectionRequest));
     expect(error).toBeInstanceOf(InvalidIntrospectionResponse);
     expect(error.message).not.toContain("private");
   });
 
-  test("an answer without a bound is not read to its end", async () => {
+  test("stops reading a response that exceeds the size limit", async () => {
     const { url } = await startServer((res) => res.writeHead(200).end(" ".repeat(300 * 1024)));
     const error = await getError(createIntrospectionClient({ url })(introspectionRequest));
     expect(error).toBeInstanceOf(InvalidIntrospectionResponse);
@@ -164,7 +164,10 @@ describe("createIntrospectionClient", () => {
   });
 });
 
-/** The error of a call. Node's own errors come from outside jest's realm, so `Error` is no test. */
+/**
+ * Returns the error of a call. Node's own errors come from outside jest's realm, so `instanceof
+ * Error` fails.
+ */
 const getError = async (call: Promise<unknown>): Promise<Error> => {
   const noError = new Error("the call did not fail");
   const thrownError = await call.then(

@@ -5,9 +5,9 @@ import { getActiveTraceparent } from "@payment-links/runtime";
 import { type RequestIntrospection, InvalidIntrospectionResponse } from "./caller.ts";
 
 type IntrospectionClientOptions = {
-  /** The internal address of auth-keys, without a trailing slash. */
+  /** The base URL of auth-keys' internal listener, without a trailing slash. */
   url: string;
-  /** What `/internal/…` requires as a bearer. */
+  /** The bearer token that `/internal/…` requires. */
   token?: string | undefined;
   timeoutMs?: number;
 };
@@ -16,7 +16,10 @@ const defaultTimeoutMs = 2_000;
 const connectionsMax = 32;
 const responseBytesMax = 256 * 1024;
 
-/** Asks auth-keys over HTTP, on kept connections. Each question has one deadline for all of it. */
+/**
+ * Sends introspection requests over HTTP on pooled connections. One deadline covers each whole
+ * request.
+ */
 export const createIntrospectionClient = ({
   url,
   token,
@@ -40,8 +43,8 @@ export const createIntrospectionClient = ({
         body: JSON.stringify(z.encode(IntrospectionRequest, introspectionRequest)),
       });
     const response = await sendRequest().catch((error: unknown) => {
-      // A kept connection can close just as it is used. Asking changes nothing, so it asks once
-      // more.
+      // The server can close an idle connection just as it is reused. Introspection changes
+      // nothing, so a retry is safe.
       if (isBrokenConnection(error)) return sendRequest();
       throw error;
     });
@@ -65,7 +68,7 @@ const readBody = (body: { text(): Promise<string> }): Promise<string> =>
     throw error;
   });
 
-/** The one question may have caused these. Any other status says that auth-keys cannot answer. */
+/** A single request may cause these. Any other status means that auth-keys is unavailable. */
 const requestSpecificStatuses = new Set([400, 413, 422, 500]);
 
 const parseResponse = (status: number, text: string): IntrospectionResponse => {
@@ -76,7 +79,7 @@ const parseResponse = (status: number, text: string): IntrospectionResponse => {
       : new Error(message);
   }
   const parsed = z.safeDecode(IntrospectionResponse, parseJson(text));
-  // Only the fault's place is told, not the text, because the text describes an account.
+  // The error names only the invalid fields, not the text, because the text describes an account.
   if (!parsed.success)
     throw new InvalidIntrospectionResponse(`auth-keys' answer: ${formatIssues(parsed.error)}`);
   return parsed.data;

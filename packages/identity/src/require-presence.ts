@@ -1,12 +1,12 @@
 import { createReauthenticationError } from "@payment-links/contracts";
 import type { Caller } from "./caller.ts";
 
-/** For so long a proof of presence counts (rule CALLER-19). */
+/** How long a proof of presence is valid (rule CALLER-19). */
 export const presenceMsMax = 10 * 60 * 1000;
 
 /**
- * Throws REAUTHENTICATION_REQUIRED, with the methods of the account, unless the session's person has
- * proven to be there in the last ten minutes. Where nothing is known of a proof, there was none.
+ * Throws REAUTHENTICATION_REQUIRED with the account's methods, unless the user proved presence in
+ * the last 10 minutes. An unknown proof counts as missing.
  */
 export const requirePresence = ({ credential: { presence } }: Caller, now: Date): void => {
   const presenceEndsAtMs = (presence?.provenAt.getTime() ?? -Infinity) + presenceMsMax;

@@ -53,7 +53,7 @@ const getRoleUrl = (): URL => {
   return url;
 };
 
-/** Begins to open a pool; `reasons` is what it has waited for so far. */
+/** Starts connecting a pool. `reasons` lists what it has waited for so far. */
 const startConnecting = (url: URL) => {
   const clock = createFakeClock(new Date());
   const reasons: string[] = [];
@@ -74,8 +74,8 @@ const startConnecting = (url: URL) => {
   return { clock, pendingPool, reasons, waitForReason };
 };
 
-describe("a pool that waits for its schema", () => {
-  test("says what is missing, step by step, and opens by itself once it is there", async () => {
+describe("connectMigratedPool", () => {
+  test("reports each missing prerequisite, and connects as soon as the schema is complete", async () => {
     const { clock, pendingPool, reasons, waitForReason } = startConnecting(getRoleUrl());
     await waitForReason(/the role of waits cannot sign in yet/);
     await runOnDatabase(`CREATE ROLE ${role.name} LOGIN PASSWORD '${role.password}'`);
@@ -90,7 +90,7 @@ describe("a pool that waits for its schema", () => {
     expect(reasons.join()).not.toContain(role.password);
   });
 
-  test("given a schema that is newer than its code, as while it is rolled back, opens", async () => {
+  test("connects to a schema newer than its code, as after a rollback of the service", async () => {
     const { adminUrl } = database;
     const folders = [olderFolder, newerFolder, await writeFolder("newest", ["0004-d.sql"])];
     await migrate({ adminUrl, role, schema, folders });
@@ -99,13 +99,13 @@ describe("a pool that waits for its schema", () => {
     expect(reasons).toEqual([]);
   });
 
-  test("waits for a database that is away", async () => {
+  test("waits for a database that is unavailable", async () => {
     const url = getRoleUrl();
     url.port = "1";
     await startConnecting(url).waitForReason(/the database cannot be reached/);
   });
 
-  test("throws what no waiting heals", async () => {
+  test("throws an error that waiting cannot fix", async () => {
     const url = getRoleUrl();
     url.searchParams.set("sslmode", "verify-full");
     await expect(startConnecting(url).pendingPool).rejects.toThrow(/sslmode/);

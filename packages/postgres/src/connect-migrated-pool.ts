@@ -8,18 +8,18 @@ import { type Pool, type PoolOptions, connectPool } from "./pool.ts";
 type MigratedPoolOptions = PoolOptions & {
   migration: Pick<Migration, "schema" | "folders">;
   clock: Clock;
-  /** Hears at each look what is being waited for, in words. */
+  /** Called at each attempt with a readable reason for the wait. */
   onWait: (reason: string) => void;
 };
 
 const retryIntervalMs = 1_000;
-/** A process that is told to stop ends even while it waits. */
+/** No abort signal: a process that receives a stop signal ends even during the wait. */
 const neverAborted = new AbortController().signal;
 
 /**
- * Opens the pool of one service once its schema is at least as new as the code. Until then it
- * waits, however long: for a database that is away, a role that is not made yet, or migrations that
- * have not run. It throws only what waiting cannot heal, such as an address that cannot be read.
+ * Connects a service's pool once its schema is at least as new as the code. Until then it waits
+ * without a limit: for an unavailable database, a missing role or missing migrations. Throws only
+ * errors that waiting cannot fix, such as an invalid URL.
  */
 export const connectMigratedPool = async (options: MigratedPoolOptions): Promise<Pool> => {
   const { clock, migration, onWait } = options;
@@ -32,7 +32,7 @@ export const connectMigratedPool = async (options: MigratedPoolOptions): Promise
   }
 };
 
-/** The pool, or why there is none yet. */
+/** Returns the pool, or the reason why it is not available yet. */
 const tryConnect = async (
   options: MigratedPoolOptions,
   requiredNames: readonly string[],
@@ -44,8 +44,8 @@ const tryConnect = async (
     const appliedNames = new Set(await readAppliedNames(pool));
     const missingNames = requiredNames.filter((name) => !appliedNames.has(name));
     if (missingNames.length === 0) return pool;
-    // A session keeps the search path that its role had when the session began. So each look opens
-    // a new one.
+    // A session keeps the search path that its role had at login, so each attempt needs a new
+    // session.
     await pool.end();
     const missingLabel =
       missingNames.length === 1 ? "migration" : `${missingNames.length} migrations, from`;
@@ -65,13 +65,13 @@ const readAppliedNames = async (pool: Pool): Promise<string[]> => {
   return rows.map(({ name }) => name);
 };
 
-/** By SQLSTATE, or its class. */
+/** Keyed by SQLSTATE or its class. */
 const waitReasons: readonly [RegExp, (schema: string) => string][] = [
   [/^28/, (schema) => `the role of ${schema} cannot sign in yet: the migrations make it`],
   [/^3D/, () => "the database does not exist yet"],
   [/^(?:3F|42P01|42501)/, (schema) => `schema ${schema} is not made yet: the migrations make it`],
   [/^(?:08|53|57)/, () => "the database does not accept connections now"],
-  // Of the operating system, such as ECONNREFUSED, ETIMEDOUT or ENOTFOUND.
+  // Codes of the operating system, such as ECONNREFUSED, ETIMEDOUT or ENOTFOUND.
   [/^E[A-Z_]+$/, () => "the database cannot be reached"],
 ];
 
@@ -81,7 +81,7 @@ const explainWait = (error: unknown, schema: string): string | undefined => {
     const [, formatReason] = waitReasons.find(([pattern]) => pattern.test(code)) ?? [];
     if (formatReason !== undefined) return formatReason(schema);
   }
-  // pg's own, which have no code.
+  // Errors of pg itself, which have no code.
   const isConnectionLost = causes.some(({ error: { message } }) =>
     /timeout|timed out|terminated/i.test(message),
   );

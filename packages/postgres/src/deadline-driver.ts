@@ -5,27 +5,28 @@ type DriverFactory = ReturnType<typeof createPgDriverFactory>;
 type QueryResult = Awaited<ReturnType<DriverClient["query"]>>;
 type DriverClient = Awaited<ReturnType<Awaited<ReturnType<DriverFactory>>["createClient"]>>;
 
-/** No answer came in time: the database is frozen, or the way to it swallows what is sent. */
+/** No response arrived in time: the database is frozen, or the network drops packets silently. */
 class StatementDeadlineError extends Error {
   override readonly name = "StatementDeadlineError";
   readonly code = "ETIMEDOUT";
 }
 
-/** How much longer than Postgres' own limit we wait: it should be the one to say so. */
+/** How much longer than Postgres' own limit we wait, so that Postgres normally reports the time-out. */
 const graceMs = 500;
 
 const statementMsOverride = new AsyncLocalStorage<number>();
 
-/** Runs work whose statements may take longer than usual. */
+/** Runs an operation whose statements may take longer than the default. */
 export const withStatementMsMax = <Result>(
   statementMsMax: number,
   operation: () => Promise<Result>,
 ): Promise<Result> => statementMsOverride.run(statementMsMax, operation);
 
 /**
- * slonik's driver with a deadline of ours for every statement. Postgres' own `statement_timeout`
- * needs a Postgres that runs: one that is frozen, or cut off without a word, keeps a caller waiting
- * for as long as it is silent. A connection that let a statement's deadline pass is thrown away.
+ * Creates slonik's driver with a client-side deadline for every statement. Postgres' own
+ * `statement_timeout` works only while Postgres runs. Without a deadline, a frozen or silently
+ * disconnected Postgres would block its callers indefinitely. A connection whose statement missed
+ * its deadline is destroyed.
  */
 export const createDeadlineDriver = (statementMsMax: number): DriverFactory => {
   const createDriver = createPgDriverFactory();
@@ -46,7 +47,7 @@ const addDeadlines = (client: DriverClient, statementMsMax: number): DriverClien
       const timer = setTimeout(() => {
         deadlineError = new StatementDeadlineError(`the database was silent for ${deadlineMs} ms`);
         reject(deadlineError);
-        // With a statement under way, it cuts the socket.
+        // Cuts the socket if a statement is in flight.
         client.destroy().catch(() => {});
       }, deadlineMs);
       client.query(sql, values, options).then(

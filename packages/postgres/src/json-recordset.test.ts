@@ -26,7 +26,7 @@ afterAll(async () => {
 
 const Row = z.object({ name: z.string(), amount: z.string(), at: z.date(), many: z.string() });
 
-test("rows come back as they were, in order: every digit, quote and null", async () => {
+test("returns rows unchanged and in order, including every digit, quote and null", async () => {
   const digits = "123456789012345678901234567890.000000000000000001";
   const specialText = `it's "quoted", \\ {NULL},\n\t${String.fromCodePoint(0x202e)}😀`;
   const at = new Date("2026-11-22T20:00:00.123Z");

@@ -3,12 +3,13 @@ import { type FragmentSqlToken, sql } from "slonik";
 type ColumnValue = string | number | boolean | null;
 
 /**
- * How rows of such columns are written as one parameter, a JSON document, for `SELECT … FROM`: values by
- * their columns' types, in order. The planner never knows how long a document is, so a named statement
- * keeps its plan; in a lateral query with a `LIMIT` each row is looked up by itself, whatever size that
- * plan took the table to have. An array for each column costs the client half as much again for escaping.
- * Amounts are texts in it, so that they stay exact. The columns are written once, as that takes longer than
- * all else about a few rows.
+ * Creates a function that writes rows as one JSON parameter for `SELECT … FROM`, with values in the
+ * order of their column types. Amounts must be strings, so that they stay exact.
+ *
+ * The planner never knows the length of the document, so a named statement keeps its plan. In a
+ * lateral query with a `LIMIT`, each row is looked up individually, whatever table size the plan
+ * assumed. An array per column would cost the client half as much again for escaping. The columns
+ * are rendered only once, because for a few rows that takes longer than everything else.
  */
 export const createJsonRecordset = (
   columnTypes: readonly string[],

@@ -1,14 +1,14 @@
 import { type Pool, type PoolOptions, connectPool } from "./pool.ts";
 
-/** A pool that is opened when it is first needed. */
+/** A pool that connects when it is first needed. */
 export type LazyPool = {
-  /** Returns the pool. Throws if the database cannot be reached; the next call tries again. */
+  /** Returns the pool. Throws if the database is unreachable; the next call retries. */
   get(): Promise<Pool>;
-  /** Closes the pool, if it is open. */
+  /** Closes the pool if it is connected. */
   end(): Promise<void>;
 };
 
-/** Creates a pool that nothing connects before its first use, for work that must not delay a start. */
+/** Creates a pool that connects at its first use, for work that must not delay startup. */
 export const createLazyPool = (options: PoolOptions): LazyPool => {
   let connecting: Promise<Pool> | undefined;
   const connect = async (): Promise<Pool> => {

@@ -7,8 +7,8 @@ const createCodedError = (code: unknown, options?: ErrorOptions) =>
 
 const listCodes = (error: unknown) => listCauses(error).map(({ code }) => code);
 
-describe("what caused an error", () => {
-  test("is told from the outermost to the innermost, each with its SQL state or code", () => {
+describe("listCauses", () => {
+  test("lists errors from the outermost to the innermost, each with its SQLSTATE or code", () => {
     const connectionRefused = createCodedError("ECONNREFUSED");
     const outerError = new Error("outer", {
       cause: createCodedError("57P03", { cause: connectionRefused }),
@@ -17,17 +17,17 @@ describe("what caused an error", () => {
     expect(listCauses(outerError).at(-1)?.error).toBe(connectionRefused);
   });
 
-  test("is told behind an error of slonik", () => {
+  test("finds the cause inside a slonik error", () => {
     expect(listCodes(new StatementTimeoutError(createCodedError("57014")))).toContain("57014");
   });
 
-  test("is told as far as five errors, so that a circle ends", () => {
+  test("stops after 5 errors, so that a cycle ends", () => {
     const circularError = createCodedError("40001");
     circularError.cause = circularError;
     expect(listCodes(circularError)).toEqual(Array(5).fill("40001"));
   });
 
-  test("is nothing where no error was thrown, and no code where it is no text", () => {
+  test("returns nothing for a value that is not an error, and an empty code for a code that is not a string", () => {
     expect(listCodes("57014")).toEqual([]);
     expect(listCodes(createCodedError(3))).toEqual([""]);
   });

@@ -1,15 +1,15 @@
 import { types } from "node:util";
 
-/** One error of a chain of causes. */
+/** One error in a chain of causes. */
 export type ErrorCause = {
   error: Error;
-  /** Postgres' SQL state, or the operating system's code such as ECONNREFUSED; else empty. */
+  /** Postgres' SQLSTATE or the operating system's code, such as ECONNREFUSED; otherwise empty. */
   code: string;
 };
 
 const causesMax = 5;
 
-/** An error, what caused it and so on, each with its code. This is how an SQL state is told. */
+/** Lists an error and its chain of causes, at most 5, each with its code. Use it to find an SQLSTATE. */
 export const listCauses = (error: unknown): readonly ErrorCause[] => {
   const causes: ErrorCause[] = [];
   let current = error;

@@ -12,7 +12,7 @@ import { type TestDatabase, createTestDatabase } from "./testing.ts";
 
 let database: TestDatabase;
 let folder = "";
-// Roles belong to the whole server, so each run has its own.
+// Roles belong to the whole server, so each run uses its own.
 const role = `links_${randomBytes(4).toString("hex")}`;
 const otherRole = `keys_${randomBytes(4).toString("hex")}`;
 
@@ -45,13 +45,13 @@ const withClient = async <T>(
 const runQuery = (url: string, sql: string): Promise<unknown[]> =>
   withClient(url, async (client) => (await client.query<Record<string, unknown>>(sql)).rows);
 
-/** A lock by which a test holds up a migration. */
+/** An advisory lock with which a test delays a migration. */
 const blockingLockId = 7;
 const waitingSessionsSql = `
   SELECT FROM pg_stat_activity
   WHERE wait_event_type = 'Lock' AND datname = current_database()`;
 
-/** Writes the given files into a new folder. */
+/** Writes the files into a new folder. */
 const writeFolder = async (files: Record<string, string>): Promise<URL> => {
   const path = join(folder, randomBytes(4).toString("hex"));
   await mkdir(path);
@@ -85,7 +85,7 @@ describe("migrate", () => {
   });
   afterEach(() => database.drop());
 
-  test("applies folders in the order given, their SQL files by name, and answers what it applied", async () => {
+  test("applies folders in the given order and their SQL files by name, and returns the applied names", async () => {
     const sharedFolder = await writeFolder({ "0009-shared.sql": "CREATE TABLE shared (id int);" });
     const ownFolder = await writeFolder({ ...thingsFiles, "README.md": "no SQL" });
     expect(await migrate(createMigration([sharedFolder, ownFolder]))).toEqual([
@@ -100,7 +100,7 @@ describe("migrate", () => {
     ]);
   });
 
-  test("run again changes nothing; with a file more, applies that one", async () => {
+  test("changes nothing when run again, and applies only files that are new", async () => {
     await migrate(createMigration([await writeFolder(thingsFiles)]));
     expect(await migrate(createMigration([await writeFolder(thingsFiles)]))).toEqual([]);
     const moreFiles = { ...thingsFiles, "0003-more.sql": "CREATE TABLE more (id int);" };
@@ -110,7 +110,7 @@ describe("migrate", () => {
     expect(await runQuery(database.adminUrl, "SELECT id FROM links.things")).toEqual([{ id: 1 }]);
   });
 
-  test("given an applied file that was edited since, refuses, names it and applies nothing", async () => {
+  test("rejects an applied file that was edited since, names it and applies nothing", async () => {
     await migrate(createMigration([await writeFolder(thingsFiles)]));
     const editedFiles = {
       ...thingsFiles,
@@ -123,7 +123,7 @@ describe("migrate", () => {
     expect(await listTables("links")).toEqual([{ name: "migrations" }, { name: "things" }]);
   });
 
-  test("given the same name in two folders, refuses before it touches the database", async () => {
+  test("rejects the same name in two folders before it changes the database", async () => {
     const duplicateFolders = [await writeFolder(thingsFiles), await writeFolder(thingsFiles)];
     await expect(migrate(createMigration(duplicateFolders))).rejects.toThrow(
       "two migrations named 0001-things.sql",
@@ -131,7 +131,7 @@ describe("migrate", () => {
     expect(await listTables("links")).toEqual([]);
   });
 
-  test("given a file that fails half-way, names it, leaves nothing of it and keeps those before", async () => {
+  test("names a file that fails halfway, rolls it back and keeps the earlier files", async () => {
     const brokenFiles = {
       ...thingsFiles,
       "0003-broken.sql": "CREATE TABLE half (id int); SELECT 1 / 0; CREATE TABLE whole (id int);",
@@ -148,7 +148,7 @@ describe("migrate", () => {
     ]);
   });
 
-  test("given a file that worked but cannot be recorded, leaves nothing of it either", async () => {
+  test("rolls back a file that succeeded but cannot be recorded", async () => {
     const lostFiles = { "0001-lost.sql": "CREATE TABLE half (id int); DROP TABLE migrations;" };
     await expect(migrate(createMigration([await writeFolder(lostFiles)]))).rejects.toThrow(
       "0001-lost.sql",
@@ -156,10 +156,10 @@ describe("migrate", () => {
     expect(await listTables("links")).toEqual([{ name: "migrations" }]);
   });
 
-  test("given several runners at once, applies each file once and all of them succeed", async () => {
+  test("applies each file once when several runners start together, and all of them succeed", async () => {
     const slowSql = `SELECT pg_advisory_xact_lock(${blockingLockId}); INSERT INTO things VALUES (2);`;
     const ownFolder = await writeFolder({ ...thingsFiles, "0003-slow.sql": slowSql });
-    // The runner that applies the last file is held up until all others wait for it.
+    // The runner that applies the last file is delayed until all others wait for it.
     const runs = await withClient(database.adminUrl, async (lockHolder) => {
       await lockHolder.query(`SELECT pg_advisory_lock(${blockingLockId})`);
       const running = Promise.all(
@@ -179,7 +179,7 @@ describe("migrate", () => {
     ]);
   });
 
-  test("given a server that takes the connection and says nothing, gives up", async () => {
+  test("gives up on a server that accepts the connection and sends nothing", async () => {
     const silentServer = createServer(() => {});
     await new Promise<void>((resolve) => silentServer.listen(0, "127.0.0.1", resolve));
     const { port } = silentServer.address() as AddressInfo;
@@ -188,7 +188,7 @@ describe("migrate", () => {
     silentServer.close();
   });
 
-  test("given a connection that breaks, rejects and does not end the process", async () => {
+  test("rejects when the connection breaks, without ending the process", async () => {
     const { adminUrl, breakConnections } = await startBreakableProxy(database.adminUrl);
     const slowSql = { "0001-slow.sql": "SELECT pg_sleep(3600);" };
     const running = migrate(createMigration([await writeFolder(slowSql)], { adminUrl }));
@@ -205,7 +205,7 @@ describe("migrate", () => {
   });
 });
 
-/** A way to the database that can be cut silently, like a network. */
+/** A proxy in front of the database that resets its connections on demand. */
 const startBreakableProxy = async (url: string) => {
   const { hostname, port } = new URL(url);
   const sockets: Socket[] = [];
@@ -248,7 +248,7 @@ describe("the role of a service (rule KEEP-10)", () => {
 
   afterAll(() => database.drop());
 
-  test("reads and writes its own tables by unqualified names, sequences included", async () => {
+  test("reads and writes its own tables by unqualified names, including sequences", async () => {
     const url = getRoleUrl(otherRole, "other");
     await runQuery(url, "INSERT INTO secrets (text) VALUES ('a'), ('b')");
     await runQuery(
@@ -259,25 +259,25 @@ describe("the role of a service (rule KEEP-10)", () => {
   });
 
   test.each([
-    ["read another's table", "SELECT * FROM keys.secrets"],
-    ["write another's table", "INSERT INTO keys.secrets (text) VALUES ('x')"],
-    ["make a table in its own schema", "CREATE TABLE extra (id int)"],
-    ["make a table in the public schema", "CREATE TABLE public.extra (id int)"],
-    ["make a temporary table", "CREATE TEMPORARY TABLE extra (id int)"],
-    ["make a schema", "CREATE SCHEMA extra"],
+    ["read the table of another service", "SELECT * FROM keys.secrets"],
+    ["write the table of another service", "INSERT INTO keys.secrets (text) VALUES ('x')"],
+    ["create a table in its own schema", "CREATE TABLE extra (id int)"],
+    ["create a table in the public schema", "CREATE TABLE public.extra (id int)"],
+    ["create a temporary table", "CREATE TEMPORARY TABLE extra (id int)"],
+    ["create a schema", "CREATE SCHEMA extra"],
     ["drop its own table", "DROP TABLE things"],
-    ["change its own table", "ALTER TABLE things ADD COLUMN extra int"],
-    ["empty its own table at a stroke", "TRUNCATE things"],
-    ["forge what was applied", "DELETE FROM migrations"],
-    ["make itself more", `ALTER ROLE ${role} SUPERUSER`],
-    ["become another", `SET ROLE ${otherRole}`],
+    ["alter its own table", "ALTER TABLE things ADD COLUMN extra int"],
+    ["truncate its own table", "TRUNCATE things"],
+    ["delete migration records", "DELETE FROM migrations"],
+    ["grant itself more rights", `ALTER ROLE ${role} SUPERUSER`],
+    ["switch to another role", `SET ROLE ${otherRole}`],
   ])("cannot %s", async (_name, sql) => {
     await expect(runQuery(getRoleUrl(role, "first"), sql)).rejects.toThrow(
       /permission denied|must be owner/,
     );
   });
 
-  test("has a successor by being migrated with another: both do all, until the first is shut", async () => {
+  test("can be replaced: after a migration with a new role both roles work, until the old one is disabled", async () => {
     const successor = `${otherRole}_next`;
     const secretsFiles = { "0001-secrets.sql": "CREATE TABLE secrets (id bigserial, text text);" };
     const moreFiles = { ...secretsFiles, "0002-more.sql": "CREATE TABLE more (id bigserial);" };
@@ -305,7 +305,7 @@ describe("the role of a service (rule KEEP-10)", () => {
     }
   });
 
-  test("gets a new password when it is migrated with one; the old one opens nothing", async () => {
+  test("gets the password of the latest migration, and the old password stops working", async () => {
     const ownFolder = [await writeFolder(thingsFiles)];
     await migrate(createMigration(ownFolder, { role: { name: role, password: "it's new" } }));
     expect(await runQuery(getRoleUrl(role, "it's new"), "SELECT 1 AS one")).toEqual([{ one: 1 }]);

@@ -9,26 +9,27 @@ export type Migration = {
   /** A connection that may create roles and schemas. */
   adminUrl: string;
   /**
-   * The service's role, made if missing, and its password. Without a password the role must exist.
-   * A role other than the last time's may do the same, and the former one keeps what it may do.
+   * The service's role, created if missing, and its password. Without a password, the role must
+   * already exist. A role that differs from the previous migration's gets the same rights, and the
+   * previous role keeps its rights.
    */
   role: { name: string; password?: string };
-  /** The service's own schema. Its role can use no other one. */
+  /** The service's own schema. Its role cannot use any other schema. */
   schema: string;
-  /** Folders of numbered SQL files, applied in the order given, then by name. */
+  /** Folders of numbered SQL files, applied in the given order, then by file name. */
   folders: readonly URL[];
 };
 
 type SqlFile = { name: string; sql: string; checksum: string };
 
-/** Only one runner at a time per database, on whatever machine. */
+/** Allows one runner at a time per database, across all machines. */
 const migrationLockId = 7_203_115;
 const lockTimeoutMs = 60_000;
 
 /**
- * Brings one service's schema up to date, forward only, each file in a transaction of its own, and
- * answers the names of the files that it applied. Running it again changes nothing. Throws if a
- * file was edited after it had been applied, or if a file fails. The message names the file.
+ * Migrates one service's schema forward, each file in its own transaction, and returns the names of
+ * the applied files. A second run changes nothing. Throws if an applied file was edited since or if
+ * a file fails. The message names the file.
  */
 export const migrate = async (migration: Migration): Promise<string[]> => {
   const files = await readMigrationFiles(migration.folders);
@@ -38,8 +39,8 @@ export const migrate = async (migration: Migration): Promise<string[]> => {
     connectionTimeoutMillis: connectTimeoutMs,
     keepAlive: true,
   });
-  // A broken connection fails the query under way. If nobody listened, it would end the process
-  // too.
+  // A broken connection fails the pending query. Without a listener, its error event would also end
+  // the process.
   client.on("error", () => {});
   await client.connect();
   try {
@@ -52,7 +53,7 @@ export const migrate = async (migration: Migration): Promise<string[]> => {
   }
 };
 
-/** The names of the files that make a schema, in the order in which they are applied. */
+/** Lists the migration files of a schema in the order in which they are applied. */
 export const listMigrations = async (folders: readonly URL[]): Promise<string[]> =>
   (await readMigrationFiles(folders)).map(({ name }) => name);
 
@@ -62,7 +63,7 @@ const readMigrationFiles = async (folders: readonly URL[]): Promise<SqlFile[]> =
     const path = fileURLToPath(folder);
     const names = (await readdir(path)).filter((name) => name.endsWith(".sql")).sort();
     for (const name of names) {
-      // An applied file is known by its name.
+      // The name alone identifies an applied file.
       if (files.some((file) => file.name === name)) throw new Error(`two migrations named ${name}`);
       const sql = await readFile(join(path, name), "utf8");
       files.push({ name, sql, checksum: createHash("sha256").update(sql).digest("hex") });
@@ -133,7 +134,7 @@ const applyFile = async (client: Client, schema: string, file: SqlFile): Promise
     ]);
     await client.query("COMMIT");
   } catch (error) {
-    // The transaction ends with the connection, which the caller closes.
+    // Closing the connection, which the caller does, rolls back the transaction.
     const reason = error instanceof Error ? error.message : String(error);
     throw new Error(`migration ${schema}/${file.name} failed: ${reason}`, { cause: error });
   }

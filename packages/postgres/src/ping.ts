@@ -4,6 +4,6 @@ import type { Pool } from "./pool.ts";
 
 const Row = z.object({ isThere: z.literal(true) });
 
-/** Whether the service's tables can be reached; throws if the database cannot. */
+/** Checks that the service's tables are accessible. Throws if the database is unreachable. */
 export const ping = (pool: Pool): Promise<boolean> =>
   pool.exists(sql.type(Row)`SELECT true AS "isThere" FROM migrations`);

@@ -42,8 +42,8 @@ afterAll(async () => {
   await database.drop();
 });
 
-describe("a plan that is kept", () => {
-  test("made while a table was small, does not read all of it when it has grown", async () => {
+describe("a cached plan", () => {
+  test("from when a table was small does not read the whole table after it has grown", async () => {
     await pool.query(typedSql(VoidRow)`CREATE TABLE grown (id text PRIMARY KEY)`);
     const insertRows = (fromNumber: number, toNumber: number) =>
       pool.query(typedSql(VoidRow)`
@@ -56,7 +56,7 @@ describe("a plan that is kept", () => {
         SELECT id FROM grown WHERE id = ${"id7"}
       `);
     const readCount = await pool.connect(async (connection) => {
-      // Postgres keeps the sixth plan.
+      // Postgres caches the plan of the sixth execution.
       for (let attempt = 0; attempt < 8; attempt += 1) await findRow(connection);
       await insertRows(51, 10_000);
       return connection.transaction(async (tx) => {
@@ -79,20 +79,17 @@ describe("types", () => {
     ["9007199254740993", "int8"],
     ["-9223372036854775808", "int8"],
     ["2026-11-21", "date"],
-  ])(
-    "%s goes in as text and comes out as the same text, as %s and in a list",
-    async (text, type) => {
-      const cast = sql.identifier([type]);
-      const readRow = await pool.one(typedSql(
-        z.object({ one: z.string(), list: z.array(z.string()) }),
-      )`
+  ])("%s survives a round trip as text, as %s and in a list", async (text, type) => {
+    const cast = sql.identifier([type]);
+    const readRow = await pool.one(typedSql(
+      z.object({ one: z.string(), list: z.array(z.string()) }),
+    )`
       SELECT ${text}::${cast} AS one, ARRAY[${text}::${cast}] AS list
     `);
-      expect(readRow).toEqual({ one: text, list: [text] });
-    },
-  );
+    expect(readRow).toEqual({ one: text, list: [text] });
+  });
 
-  test("timestamptz is a Date to the millisecond, in and out, whatever the session's zone", async () => {
+  test("round-trips timestamptz as a Date to the millisecond, whatever the session's time zone", async () => {
     const at = new Date("2026-11-21T10:00:00.123Z");
     const Row = z.object({ at: z.date(), text: z.string() });
     const readRow = await pool.one(typedSql(Row)`
@@ -102,7 +99,7 @@ describe("types", () => {
     expect(readRow).toEqual({ at, text: "2026-11-21 10:00:00.123" });
   });
 
-  test("bytes, booleans, small integers and null are what they are", async () => {
+  test("returns bytes, booleans, small integers and null as native values", async () => {
     const Row = z.object({
       bytes: z.instanceof(Uint8Array),
       yes: z.boolean(),
@@ -123,7 +120,7 @@ describe("rows", () => {
     expect(await pool.any(typedSql(Row)`SELECT 5::int8 AS count`)).toEqual([{ count: 5 }]);
   });
 
-  test("that breach it throw; the log tells the column and the rule, never the value", async () => {
+  test("that violate the schema throw, and the log names the column and the rule, never the value", async () => {
     const invalidQuery = pool.any(
       typedSql(z.object({ amount: z.string() }))`SELECT 5 AS amount, 'hunter2' AS s`,
     );
@@ -137,7 +134,7 @@ describe("rows", () => {
 });
 
 describe("errors in the log", () => {
-  test("tell what was breached without the statement's values", async () => {
+  test("name the violated constraint without the statement's values", async () => {
     const insert = () =>
       pool.query(typedSql(VoidRow)`INSERT INTO things (id) VALUES (${"plk_live_hunter2"})`);
     await insert();
@@ -150,7 +147,7 @@ describe("errors in the log", () => {
 });
 
 describe("the session", () => {
-  test("is named after the application and cuts statements off", async () => {
+  test("has the application's name and statement time-outs", async () => {
     const Row = z.object({ name: z.string(), timeout: z.string(), idle: z.string() });
     expect(
       await pool.one(typedSql(Row)`
@@ -161,7 +158,7 @@ describe("the session", () => {
     ).toEqual({ name: "pool test", timeout: "5s", idle: "5s" });
   });
 
-  test("given a statement over its time, fails it and goes on with the next", async () => {
+  test("fails a statement that exceeds its time limit, and runs the next one", async () => {
     const shortTimeoutPool = await connectTestPool({
       statementTimeoutMs: provokedTimeoutMs(500),
       connectionsMax: 1,
@@ -176,7 +173,7 @@ describe("the session", () => {
     await shortTimeoutPool.end();
   });
 
-  test("given a transaction that fails, keeps nothing of it and leaves the connection clean", async () => {
+  test("rolls back a failed transaction and leaves the connection clean", async () => {
     const singleConnectionPool = await connectTestPool({ connectionsMax: 1 });
     const failingTransaction = singleConnectionPool.transaction(async (tx) => {
       await tx.query(typedSql(VoidRow)`INSERT INTO things (id) VALUES ('rolled back')`);
@@ -192,7 +189,7 @@ describe("the session", () => {
   });
 });
 
-describe("a database that falls silent", () => {
+describe("an unresponsive database", () => {
   const connectBehindProxy = async () => {
     const proxy = await startTcpProxy(new URL(database.adminUrl));
     const url = new URL(database.adminUrl);
@@ -213,7 +210,7 @@ describe("a database that falls silent", () => {
     return { proxy, pool: proxiedPool, runQuery, close };
   };
 
-  test("fails whoever asks, and is asked on new connections once it is back", async () => {
+  test("fails all pending queries, and serves new connections once it recovers", async () => {
     const { proxy, runQuery, close } = await connectBehindProxy();
     await Promise.all([runQuery(), runQuery()]);
     proxy.stall();
@@ -228,7 +225,7 @@ describe("a database that falls silent", () => {
     await close();
   });
 
-  test("in the middle of a transaction fails it", async () => {
+  test("fails a transaction in progress", async () => {
     const { proxy, pool: proxiedPool, runQuery, close } = await connectBehindProxy();
     const failingTransaction = transact(proxiedPool, async (tx) => {
       await tx.query(typedSql(VoidRow)`INSERT INTO things (id) VALUES ('half')`);
@@ -242,12 +239,12 @@ describe("a database that falls silent", () => {
     await close();
   });
 
-  test("is not what a statement is taken for that may take its time", async () => {
+  test("is not assumed when a statement with a longer time limit is slow", async () => {
     const { pool: proxiedPool, close } = await connectBehindProxy();
     const Slept = z.object({ slept: z.unknown() });
     await transact(proxiedPool, (tx) =>
       withStatementTimeout(tx, ampleTimeoutMs, () =>
-        // oxlint-disable-next-line reliability/no-fixed-wait -- longer than silence is waited for
+        // oxlint-disable-next-line reliability/no-fixed-wait -- must exceed the pool's usual deadline
         tx.any(typedSql(Slept)`SELECT pg_sleep(0.9) AS slept`),
       ),
     );
@@ -265,7 +262,7 @@ describe("the pool", () => {
     return Number(count);
   };
 
-  test("never opens more connections than it may, and serves everybody all the same", async () => {
+  test("stays within its connection limit and still serves every query", async () => {
     const smallPool = await connectPool({
       url: database.adminUrl,
       applicationName: "small pool",
@@ -282,7 +279,7 @@ describe("the pool", () => {
     await smallPool.end();
   });
 
-  test("given that all its connections are cut, idle and busy, goes on with new ones", async () => {
+  test("recovers with new connections after all idle and busy ones were terminated", async () => {
     const terminatedPool = await connectPool({
       url: database.adminUrl,
       applicationName: "victim",
@@ -309,7 +306,7 @@ describe("the pool", () => {
       WHERE application_name = 'victim' AND datname = current_database()
     `);
     expect(await busyQuery).toMatchObject({ message: expect.stringMatching(/terminated/) });
-    // Each cut connection may fail one query, if the pool has not yet noticed its end.
+    // Each terminated connection may fail one query if the pool has not noticed yet.
     await waitUntil("the pool has noticed", async () => {
       const results = await Promise.allSettled([runQuery(), runQuery(), runQuery()]);
       return results.every(({ status }) => status === "fulfilled");
@@ -320,14 +317,14 @@ describe("the pool", () => {
     await waitUntil("no session is left", async () => (await countBackends("victim")) === 0);
   });
 
-  test("given a database that is not there, does not open", async () => {
+  test("rejects a database that does not exist", async () => {
     const url = new URL(database.adminUrl);
     url.pathname = "/none";
     const options = { url: url.href, applicationName: "none", connectionsMax: 1, log };
     await expect(connectPool(options)).rejects.toThrow(/does not exist/);
   });
 
-  test("given an sslmode that it cannot keep, does not open, rather than without TLS", async () => {
+  test("rejects an unsupported sslmode instead of connecting without TLS", async () => {
     const url = `${database.adminUrl}?sslmode=verify-full`;
     const options = { url, applicationName: "tls", connectionsMax: 1, log };
     await expect(connectPool(options)).rejects.toThrow(/sslmode/);

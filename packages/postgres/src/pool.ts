@@ -10,7 +10,10 @@ import { createDeadlineDriver } from "./deadline-driver.ts";
 
 export type Pool = DatabasePool;
 
-/** Every row is checked against the schema of its query, so SQL that drifts fails here, loudly. */
+/**
+ * Validates every row against its query's schema, so that a query that no longer matches its schema
+ * fails here.
+ */
 const validateRows: Interceptor = {
   name: "check-rows",
   transformRow: ({ resultParser }, query, row) => {
@@ -18,7 +21,7 @@ const validateRows: Interceptor = {
     const result = resultParser["~standard"].validate(row);
     if (result instanceof Promise) throw new TypeError("row schemas are synchronous");
     if (result.issues !== undefined) {
-      // The log tells the cause, never the row or the values that the error carries.
+      // The log shows only the cause, never the row or the values that the error carries.
       const cause = new TypeError(describeIssues(result.issues));
       throw Object.assign(new SchemaValidationError(query, row, result.issues), { cause });
     }
@@ -31,10 +34,13 @@ type Issue = { message: string; path?: readonly unknown[] | undefined };
 const describeIssues = (issues: readonly Issue[]): string =>
   issues.map(({ message, path = [] }) => `${path.map(String).join(".")}: ${message}`).join("; ");
 
-/** How long a connection that ends may take to say goodbye before it is cut. */
+/** How long an ending connection may take to close gracefully before it is cut. */
 const terminationTimeoutMs = 200;
 
-/** A process that has just started on a busy machine reads the server's response seconds late. */
+/**
+ * Generous, because a process that just started on a busy machine may read the server's response
+ * seconds late.
+ */
 export const connectTimeoutMs = 5_000;
 
 export type PoolOptions = {
@@ -46,11 +52,12 @@ export type PoolOptions = {
 };
 
 /**
- * Opens the pool of one service; throws if the database cannot be reached. `numeric` and `int8`
- * arrive as text and `timestamptz` as Date, because the driver's own parsers would turn money into
- * floats. Connections are not reset on release, which saves a round trip. So session state (SET,
- * temporary tables, session locks) is forbidden. Numbers inside `jsonb` are floats, so amounts
- * there are strings.
+ * Connects a service's pool. Throws if the database is unreachable.
+ * - `numeric` and `int8` arrive as strings and `timestamptz` as `Date`, because the driver's own
+ *   parsers would turn money into floats.
+ * - Numbers inside `jsonb` arrive as floats, so amounts there must be strings.
+ * - Connections are not reset on release, which saves a round trip. Session state (SET, temporary
+ *   tables, session locks) is therefore forbidden.
  */
 export const connectPool = async (options: PoolOptions): Promise<Pool> => {
   const statementTimeoutMs = options.statementTimeoutMs ?? 5_000;
@@ -61,7 +68,7 @@ export const connectPool = async (options: PoolOptions): Promise<Pool> => {
     idleInTransactionSessionTimeout: statementTimeoutMs,
     idleTimeout: 60_000,
     connectionTimeout: connectTimeoutMs,
-    // Whoever asked tries again, and knows for how long that is worth it.
+    // The caller retries, and knows how long that is useful.
     connectionRetryLimit: 0,
     gracefulTerminationTimeout: terminationTimeoutMs,
     typeParsers: [],
@@ -73,13 +80,13 @@ export const connectPool = async (options: PoolOptions): Promise<Pool> => {
 };
 
 /**
- * A plan is kept while the statistics that it was made of stand, and those of a small table say that
- * reading all of it is cheapest. Every statement here finds its rows by an index, so that it costs the
- * same when the table has grown a thousandfold before anybody looks at it again.
+ * Postgres keeps a cached plan until the statistics change, and for a small table a full scan looks
+ * cheapest. Every statement here can use an index. Disabling sequential scans keeps plans fast when
+ * a table grows a thousandfold before it is analyzed again.
  */
 const disableSequentialScans = "-c enable_seqscan=off";
 
-/** What the URL itself says of a setting comes behind ours, and so counts. */
+/** The URL's own `options` come last, so they override ours. */
 const addConnectionSettings = (url: string, applicationName: string): string => {
   const connectionUrl = new URL(url);
   const { searchParams } = connectionUrl;

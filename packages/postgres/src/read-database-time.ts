@@ -4,7 +4,7 @@ import type { Pool } from "./pool.ts";
 
 const Row = z.object({ at: z.date() });
 
-/** What Postgres' own clock says, at the moment when it is asked. */
+/** Returns the current time of Postgres' own clock. */
 export const readDatabaseTime = async (pool: Pool): Promise<Date> => {
   const { at } = await pool.one(sql.type(Row)`SELECT clock_timestamp() AS at`);
   return at;

@@ -1,8 +1,11 @@
 import { sql } from "slonik";
 import * as z from "zod";
 
-/** The row of a statement that answers no columns, for one that is prepared under a name. */
+/** The row schema of a statement that returns no columns, for use with `sql.prepared`. */
 export const VoidRow = z.object({}).strict();
 
-/** A statement that answers no columns: it is run for what it does, or to see whether there is a row. */
+/**
+ * Builds a statement that returns no columns. It runs for its effect, or to check whether a row
+ * exists.
+ */
 export const sqlVoid = sql.type(VoidRow);

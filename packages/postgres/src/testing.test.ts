@@ -32,7 +32,7 @@ beforeEach(async () => {
   ({ database, pool } = await createDatabase());
 });
 
-/** A session of its own; the first one has the lock, and the others wait for it. */
+/** Starts a session that requests the same lock. The first session gets it, and the others wait. */
 const startLockSession = async () => {
   const client = new Client({ connectionString: database.adminUrl });
   await client.connect();
@@ -41,7 +41,7 @@ const startLockSession = async () => {
   return { locked, release: () => client.query("ROLLBACK") };
 };
 
-test("who waits for a lock is counted in its own database alone, within one transaction too", async () => {
+test("countLockWaits counts only its own database, and sees changes within one transaction", async () => {
   const otherDatabase = await createDatabase();
   const lockHolder = await startLockSession();
   await lockHolder.locked;

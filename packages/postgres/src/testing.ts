@@ -10,9 +10,9 @@ import { type Migration, migrate } from "./migrate.ts";
 import type { Db } from "./transact.ts";
 
 export type TestDatabase = {
-  /** The superuser's connection to this database. */
+  /** The superuser's connection URL for this database. */
   adminUrl: string;
-  /** The connection of a service's own role. */
+  /** Returns the connection URL of a service's own role. */
   getRoleUrl(role: string): string;
   drop(): Promise<void>;
 };
@@ -20,12 +20,12 @@ export type TestDatabase = {
 type Schema = Pick<Migration, "schema" | "folders">;
 
 const rolePassword = "test";
-/** Roles belong to the whole server: two test files must not make them at once. */
+/** Roles belong to the whole server, so two test files must not create them concurrently. */
 const templateLockId = 7_203_116;
 
 /**
- * Makes a database of its own on the test server (`DATABASE_URL`, a superuser) that holds the given
- * schemas, so that test files never see each other's rows.
+ * Creates a new database with the given schemas on the test server (`DATABASE_URL`, a superuser),
+ * so that test files never see each other's rows.
  */
 export const createTestDatabase = async (schemas: readonly Schema[]): Promise<TestDatabase> => {
   const serverUrl = process.env["DATABASE_URL"];
@@ -36,12 +36,13 @@ export const createTestDatabase = async (schemas: readonly Schema[]): Promise<Te
   await withClient(serverUrl, async (client) => {
     const templateName =
       schemas.length === 0 ? "template1" : await findOrCreateTemplate(client, schemas);
-    // Copied by blocks, which the default would do, it takes five times as long.
+    // The default strategy copies block by block, which takes five times as long.
     await client.query(`CREATE DATABASE ${name} TEMPLATE ${templateName} STRATEGY FILE_COPY`);
   });
   try {
-    // A copy lacks what is known by a database's name: a role's settings in it, and rights to it.
-    // The roles stand since the template, so that nothing of the whole server is written here.
+    // A copy lacks everything that is bound to the database's name: role settings and rights on the
+    // database. The template already created the roles, so this writes nothing that other databases
+    // share.
     for (const { schema, folders } of schemas) {
       await migrate({ adminUrl, schema, folders, role: { name: schema } });
     }
@@ -62,8 +63,8 @@ export const createTestDatabase = async (schemas: readonly Schema[]): Promise<Te
 };
 
 /**
- * Answers what a query finds in a schema that held rows before one of its own migrations, the last
- * folder's file `before`, and was then brought up to date.
+ * Returns what a query finds after an upgrade with existing rows. The rows are inserted before the
+ * migration `firstNewFile` of the last folder is applied. Then the schema is fully migrated.
  */
 export const queryAfterUpgrade = async (
   { schema, folders }: Schema,
@@ -107,8 +108,8 @@ export const queryAfterUpgrade = async (
 const CountRow = z.object({ count: z.int() });
 
 /**
- * How many sessions in this database, of whatever role, wait for a lock. A transaction may ask again
- * and again: it would see `pg_stat_activity` only as it was at first.
+ * Counts the sessions in this database, of any role, that wait for a lock. Uses `pg_locks`, because
+ * a transaction would see only its first snapshot of `pg_stat_activity`.
  */
 export const countLockWaits = (db: Db): Promise<number> =>
   db.oneFirst(sql.type(CountRow)`
@@ -119,7 +120,7 @@ export const countLockWaits = (db: Db): Promise<number> =>
     )
   `);
 
-/** The database that holds these schemas and not a row; made by whoever needs it first. */
+/** Returns the template database with these schemas and no rows. The first caller creates it. */
 const findOrCreateTemplate = async (
   client: Client,
   schemas: readonly Schema[],
@@ -139,22 +140,22 @@ const findOrCreateTemplate = async (
 };
 
 const createTemplate = async (client: Client, templateName: string, schemas: readonly Schema[]) => {
-  // A maker that was killed left it half done; only a whole one gets the name.
+  // Leftover of a creation that was killed. Only a complete template gets the final name.
   const unfinishedName = `${templateName}_unfinished`;
   await dropDatabase(client, unfinishedName);
   await client.query(`CREATE DATABASE ${unfinishedName}`);
   const adminUrl = withDatabaseName(process.env["DATABASE_URL"] ?? "", unfinishedName);
   for (const { schema, folders } of schemas) {
     await migrate({ adminUrl, schema, folders, role: { name: schema, password: rolePassword } });
-    // Tests analyze tables as autovacuum would. Without the right to, Postgres passes them over.
+    // Tests run ANALYZE as autovacuum would. Without this right, Postgres skips the tables.
     await client.query(`GRANT pg_maintain TO ${schema}`);
   }
-  // What somebody is connected to cannot be copied.
+  // A database with open connections cannot be copied.
   await client.query(`ALTER DATABASE ${unfinishedName} ALLOW_CONNECTIONS false`);
   await client.query(`ALTER DATABASE ${unfinishedName} RENAME TO ${templateName}`);
 };
 
-/** The same for the same schemas, made by the same migrations and the same code. */
+/** Returns the same hash for the same schemas, migrations and migration code. */
 const hashSchemas = async (schemas: readonly Schema[]): Promise<string> => {
   const hash = createHash("sha256");
   for (const name of ["migrate.ts", "testing.ts"]) {

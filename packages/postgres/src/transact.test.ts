@@ -16,7 +16,7 @@ const log = createLog({ service: "test", level: "fatal" });
 
 beforeAll(async () => {
   database = await createTestDatabase([]);
-  // With one connection alone, its process tells whether it was kept.
+  // With a single connection, the backend's process id shows whether the connection was reused.
   pool = await connectPool({
     url: database.adminUrl,
     applicationName: "transact",
@@ -37,7 +37,7 @@ const isStored = (id: string) => pool.exists(sqlVoid`SELECT FROM things WHERE id
 const readPid = () => pool.oneFirst(Pid`SELECT pg_backend_pid() AS pid`);
 
 describe("transact", () => {
-  test("stores what the work stored, and answers what it answered", async () => {
+  test("commits what the operation stored, and returns its result", async () => {
     const result = await transact(pool, async (tx) => {
       await insert(tx, "kept");
       return "done";
@@ -46,7 +46,7 @@ describe("transact", () => {
     expect(await isStored("kept")).toBe(true);
   });
 
-  test("given a refusal, throws that one, stores nothing and keeps the connection", async () => {
+  test("rethrows an ApiError, rolls back and keeps the connection", async () => {
     const pid = await readPid();
     const apiError = createApiError("WALLET_LIMIT");
     const rejected = transact(pool, async (tx) => {
@@ -58,7 +58,7 @@ describe("transact", () => {
     expect(await readPid()).toBe(pid);
   });
 
-  test("given a refusal for a statement that failed, keeps the connection too", async () => {
+  test("also keeps the connection when an ApiError replaces a failed statement", async () => {
     const pid = await readPid();
     const rejected = transact(pool, async (tx) => {
       await insert(tx, "twice");
@@ -71,7 +71,7 @@ describe("transact", () => {
     expect(await readPid()).toBe(pid);
   });
 
-  test("given a refusal within a savepoint, keeps what was stored outside of it", async () => {
+  test("rolls back only the savepoint for an ApiError inside a savepoint", async () => {
     await transact(pool, async (tx) => {
       await insert(tx, "outside");
       const innerTransaction = tx.transaction(async (savepoint) => {
@@ -84,7 +84,7 @@ describe("transact", () => {
     expect(await isStored("inside")).toBe(false);
   });
 
-  test("given any other failure, stores nothing and trusts the connection no more", async () => {
+  test("rolls back and discards the connection for any other error", async () => {
     const pid = await readPid();
     const failedTransaction = transact(pool, async (tx) => {
       await insert(tx, "failed");
@@ -95,7 +95,7 @@ describe("transact", () => {
     expect(await readPid()).not.toBe(pid);
   });
 
-  test.each(["40001", "40P01"])("given SQL state %s, runs the work again", async (sqlState) => {
+  test.each(["40001", "40P01"])("retries the operation after SQLSTATE %s", async (sqlState) => {
     let runCount = 0;
     await transact(pool, async (tx) => {
       runCount += 1;

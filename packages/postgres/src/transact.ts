@@ -4,16 +4,17 @@ import { ApiError } from "@payment-links/contracts";
 import { withStatementMsMax } from "./deadline-driver.ts";
 import type { Pool } from "./pool.ts";
 
-/** Where statements run: the pool, or a transaction. */
+/** Runs statements: the pool or a transaction. */
 export type Db = CommonQueryMethods;
 
 /** Statements that take effect together or not at all. */
 export type Transaction = DatabaseTransactionConnection;
 
 /**
- * Runs work in one transaction and answers what it answers; runs it again where Postgres had to break a
- * deadlock. Work that throws leaves nothing behind. slonik then closes the connection, as it cannot
- * know what went wrong; a refusal is no fault of the connection, so it stays.
+ * Runs an operation in one transaction and returns its result. Reruns it when Postgres had to break
+ * a deadlock or reports a serialization failure. If the operation throws, the transaction is rolled
+ * back. slonik then closes the connection, because it cannot know what went wrong. An `ApiError`
+ * does not affect the connection, so the connection stays open.
  */
 export const transact = async <Result>(
   pool: Pool,
@@ -23,7 +24,8 @@ export const transact = async <Result>(
     try {
       return { result: await connection.transaction(operation) };
     } catch (error) {
-      // By now it is rolled back. What slonik does not see thrown, it does not answer for.
+      // The transaction is already rolled back. Returning the error hides it from slonik, which
+      // would close the connection.
       if (error instanceof ApiError) return { refusal: error };
       throw error;
     }
@@ -34,7 +36,7 @@ export const transact = async <Result>(
 
 const SettingRow = z.object({ setting: z.string() });
 
-/** Gives the statements of a part of a transaction more time than statements have otherwise. */
+/** Raises the statement time-out for a part of a transaction. */
 export const withStatementTimeout = async <Result>(
   tx: Transaction,
   statementMsMax: number,

@@ -5,10 +5,11 @@ import type { ServiceContext } from "./service-context.ts";
 const comparisonIntervalMs = 60_000;
 
 /**
- * Compares this process' clock with Postgres' once a minute, and tells by how much it is ahead. Instants are
- * written by one process and judged by another: where their clocks differ, things are due early or late. The
- * answer is taken for given in the middle of the time that it took, so the difference is right to half of
- * that. While Postgres is away the last one stands.
+ * Creates a job that compares this process's clock with Postgres' clock once a minute and reports
+ * the difference as a metric. One process writes timestamps and another evaluates them, so a clock
+ * difference makes work due early or late. The job assumes that Postgres read its clock halfway
+ * through the request, so the error is at most half of the request's duration. While Postgres is
+ * unavailable, the last value stays.
  */
 export const createClockComparisonJob = ({
   clock,

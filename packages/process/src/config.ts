@@ -11,10 +11,10 @@ import {
   logLevels,
 } from "@payment-links/runtime";
 
-/** How much a process tells in its log. */
+/** The minimum level of log lines. */
 export const LogLevel = z.enum(logLevels).default("info");
 
-/** The variables that mean the same in every process, the all-in-one included (rule OPS-3). */
+/** Variables with the same meaning in every process, including the all-in-one (rule OPS-3). */
 const commonConfig = z
   .object({
     BASE_URL: OriginUrl.optional(),
@@ -50,9 +50,9 @@ const isLoopbackHost = (host: string): boolean =>
   host === "localhost" || host === "::1" || (isIPv4(host) && host.startsWith("127."));
 
 /**
- * The variables of a process that callers reach. A HOST that other machines reach stops the start where
- * BASE_URL is plain http on this machine: cookies would be made for loopback and cross the network in the
- * clear (rule CALLER-39).
+ * The variables of a process with a public listener. Rejects a HOST that other machines can reach
+ * when BASE_URL is plain HTTP on loopback. Session cookies would be configured for loopback and
+ * cross the network in the clear (rule CALLER-39).
  */
 export const publicConfig = commonConfig.and(serveConfig).superRefine((config, context) => {
   const { ALLOW_INSECURE_COOKIE: isInsecureCookieAllowed, BASE_URL: baseUrl, HOST: host } = config;
@@ -69,7 +69,7 @@ export const publicConfig = commonConfig.and(serveConfig).superRefine((config, c
   });
 });
 
-/** Warns, at every start, of what the configuration allows although it should not (rule CALLER-8). */
+/** Warns at every start that the configuration allows insecure cookies (rule CALLER-8). */
 export const warnAboutInsecureCookie = (
   { ALLOW_INSECURE_COOKIE: isInsecureCookieAllowed }: CommonConfig,
   log: Log,
@@ -79,7 +79,7 @@ export const warnAboutInsecureCookie = (
 
 const brokerPattern = /^(?:[^\s:/@]+|\[[\da-fA-F:.]+\]):\d{1,5}$/;
 
-/** How to reach the brokers. */
+/** How to connect to the Kafka brokers. */
 export const kafkaConfig = z
   .object({
     KAFKA_BROKERS: CommaList.refine((brokers) => brokers.length > 0, {
@@ -110,7 +110,10 @@ export const kafkaConfig = z
   });
 export type KafkaConfig = z.output<typeof kafkaConfig>;
 
-/** A `%` of a password is `%25` in its URL; written as it is, it would end the start without a name. */
+/**
+ * A `%` in a password must be `%25` in the URL. An unescaped one would fail the startup without the
+ * variable's name.
+ */
 const isDecodable = (url: string): boolean => {
   try {
     const { password, pathname, username } = new URL(url);
@@ -121,12 +124,12 @@ const isDecodable = (url: string): boolean => {
   }
 };
 
-/** Where a Postgres is, and as whom it is asked. */
+/** The Postgres server, database and role to connect with. */
 export const PostgresUrl = z
   .url({ protocol: /^postgres(?:ql)?$/, error: "must be a postgres URL", abort: true })
   .refine(isDecodable, { error: "has a % that is none of a percent-encoding: write it as %25" });
 
-/** What a service in a process of its own needs besides: its database, Kafka and Redis. */
+/** The additional variables of a service in its own process: its database, Kafka and Redis. */
 export const processConfig = z
   .object({
     DATABASE_URL: PostgresUrl,

@@ -2,12 +2,12 @@ import { type Exports, createExports } from "@payment-links/http";
 import { type Pool, createLazyPool } from "@payment-links/postgres";
 import type { ServiceContext } from "./service-context.ts";
 
-/** One part of one export is read at a time. */
+/** Exports read one page at a time. */
 const connectionsMax = 1;
 
 /**
- * Creates the exports of a service, with a connection to Postgres of their own (rule CALLER-36). It is opened
- * for the first export. The service closes it when it stops.
+ * Creates a service's exports with their own Postgres connection (rule CALLER-36). It connects at
+ * the first export and is closed when the service stops.
  */
 export const createServiceExports = (
   { clock, databaseUrl, log, metrics }: ServiceContext,

@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => testContext.close());
 
-/** A service on a bus that writes down who comes and goes, and takes its time to let a consumer go. */
+/** Creates a service on a bus that records when consumers subscribe and stop. */
 const createTestService = (parts: (events: string[]) => Partial<ServiceParts>) => {
   const events: string[] = [];
   const { context } = testContext;
@@ -54,7 +54,7 @@ const HolderRow = z.object({ holder: z.string().nullable() });
 const getInternalPaths = ({ internalRoutes }: Service) => internalRoutes.map(({ path }) => path);
 
 describe("a service", () => {
-  test("begins its own part first, and ends it while the consumer still leaves", async () => {
+  test("starts its own part first, and stops it before the consumer has left its group", async () => {
     const { events, service } = createTestService((events) => ({
       consumerOptions,
       backgroundJobs: [
@@ -76,7 +76,7 @@ describe("a service", () => {
     ]);
   });
 
-  test("told that its process will stop, leaves its group while it still serves, and once", async () => {
+  test("leaves its consumer group once while it drains, before it stops", async () => {
     const { events, service } = createTestService(() => ({ consumerOptions }));
     await service.start();
     service.drain?.();
@@ -85,7 +85,7 @@ describe("a service", () => {
     expect(events).toEqual(["hears", "hears no more"]);
   });
 
-  test("given an own part that cannot start, starts nothing, and can be stopped", async () => {
+  test("starts nothing when its own part fails to start, and can still be stopped", async () => {
     const { events, service } = createTestService((events) => ({
       consumerOptions,
       backgroundJobs: [
@@ -98,7 +98,7 @@ describe("a service", () => {
     expect(events).toEqual([]);
   });
 
-  test("that hears nothing subscribes to nothing, and has no dead letters to show", async () => {
+  test("without event handlers neither subscribes nor has dead-letter routes", async () => {
     const { events, service } = createTestService(() => ({}));
     await service.start();
     await service.stop();
@@ -106,13 +106,13 @@ describe("a service", () => {
     expect(getInternalPaths(service)).toEqual([]);
   });
 
-  test("that hears shows its dead letters, replays and discards them", () => {
+  test("with event handlers has routes to list, replay and discard its dead letters", () => {
     const { service } = createTestService(() => ({ consumerOptions }));
     const path = "/internal/dead-letters/tiny";
     expect(getInternalPaths(service)).toEqual([path, `${path}/replay`, `${path}/discard`]);
   });
 
-  test("tells by how much its clock is ahead of Postgres', and behind", async () => {
+  test("reports how far its clock is ahead of or behind Postgres' clock", async () => {
     const { clock, context } = testContext;
     const metrics = createMetrics("tiny");
     const service = createService({ ...context, metrics }, "tiny", () => emptyRoutes);
@@ -130,7 +130,7 @@ describe("a service", () => {
   });
 
   test.each(["stop", "afterStop"] as const)(
-    "whose own %s fails hands its relay's lead over all the same",
+    "releases its relay's leadership even if its own %s fails",
     async (hookName) => {
       const { context } = testContext;
       const readHolder = async () => {
@@ -149,7 +149,7 @@ describe("a service", () => {
     },
   );
 
-  test("that was never started can be stopped, and does what it does last", async () => {
+  test("can be stopped without having been started, and still runs afterStop", async () => {
     const { events, service } = createTestService((events) => ({
       afterStop: async () => void events.push("afterStop"),
     }));

@@ -25,47 +25,50 @@ import { createDeadLetterRoutes } from "./dead-letter-routes.ts";
 import type { ServiceContext } from "./service-context.ts";
 import { createRepublishRoutes } from "./republish-routes.ts";
 
-/** What runs in the background, again and again, for as long as its service does. */
+/** A job that runs repeatedly in the background while its service runs. */
 export type BackgroundJob = {
   name: string;
-  /** How long to wait after a run. */
+  /** The pause after a run. */
   waitMs: number;
-  /** One run; answers `true` to be run again at once. */
+  /** Performs one run. Returns `true` to run again immediately. */
   run: () => Promise<boolean | void>;
 };
 
-/** What a service brings; all else is the same in each. */
+/** The parts that differ between services; `createService` adds the rest. */
 export type ServiceParts = {
   publicRoutes: readonly Route[];
-  /** How it answers an address where nothing is; the error envelope if not given. */
+  /** Sends the response for an unknown path; by default the error envelope. */
   sendNotFound?: AppOptions["sendNotFound"];
   internalRoutes: readonly InternalRoute[];
-  /** Who calls; without one, auth-keys is asked. */
+  /** Identifies callers; by default through auth-keys. */
   identity?: Identity;
-  /** What it does at events; without any it hears none. */
+  /** The event handlers. Without them, the service consumes no events. */
   consumerOptions?: Pick<ConsumerOptions, "handlers" | "waitForCapacity" | "batchIntervalMs">;
   backgroundJobs?: readonly BackgroundJob[];
-  /** Topics that it alone says, in which others must know up to when they have heard all. */
+  /**
+   * Topics that only this service publishes and whose consumers must know up to when they have
+   * received everything.
+   */
   watermarkTopics?: readonly string[];
-  /** What operators can have it tell again. */
+  /** The resource that operators can have republished. */
   republishSource?: RepublishSource;
-  /** Begins what is like nobody else's, before all the rest. What it throws keeps the service from starting. */
+  /** Starts the service's own part before everything else. If it throws, the service does not start. */
   start?: () => Promise<void> | void;
   /**
-   * Ends what its callers would hold open, and what others go on with, at the beginning of the stop.
-   * What fails then, `stop` tells.
+   * Runs at the beginning of the stop: ends requests that clients would hold open, and work that
+   * other processes continue. A failure here is reported by `stop`.
    */
   drain?: () => void;
-  /** Ends that again: at once, while the consumer still leaves its group. */
+  /** Stops the service's own part while the consumer leaves its group. */
   stop?: () => Promise<void>;
-  /** Done once all has ended that could ask for more of it. */
+  /** Runs after everything that could still use the service has ended. */
   afterStop?: () => Promise<void>;
 };
 
 /**
- * Creates a service: its public app behind limits and callers, its internal routes, and what runs in the
- * background. Nothing runs before `start`. `wire` is told how to wake the relay, once a transaction with
- * events has been committed.
+ * Creates a service: its public app with rate limits and authentication, its internal routes, and
+ * its background work. Nothing runs before `start`. `buildParts` receives a function that wakes the
+ * relay after a transaction with events has been committed.
  */
 export const createService = (
   context: ServiceContext,
@@ -122,7 +125,8 @@ export const createService = (
     },
     stop: async () => {
       const loops = [...jobLoops, republishLoop].map((loop) => loop?.stop());
-      // The relay goes last, whatever fails before it.
+      // The relay stops last, even if an earlier step fails, so that it publishes everything
+      // committed before.
       try {
         await Promise.all([parts.stop?.(), stopConsumer(), ...loops]);
         await parts.afterStop?.();

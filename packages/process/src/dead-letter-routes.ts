@@ -15,17 +15,19 @@ type DeadLetterRouteOptions = {
   pool: Pool;
   clock: Clock;
   log: Log;
-  /** Runs the service's dead letters again through its own handlers, in order per key. */
+  /** Replays the service's dead letters through its own handlers, in order per key. */
   replay: (replayOptions: Pick<ReplayOptions, "key" | "afterSeq">) => Promise<ReplayResult>;
 };
 
 const pageSize = 100;
 
 /**
- * The internal routes of a service that consumes events. `GET /internal/dead-letters/<service>` lists
- * what was set aside, the oldest first and from `afterSeq` on. `POST …/replay` runs it again: all, or
- * what is parked under `key`, or the lanes behind `afterSeq`. `POST …/discard` gives up the record
- * `seq` for good and keeps it with the reason; 404 if there is none.
+ * Creates the internal dead-letter routes of a service that consumes events.
+ * - `GET /internal/dead-letters/<service>` lists dead letters after `afterSeq`, oldest first.
+ * - `POST …/replay` replays all dead letters, only those of `key`, or the lanes whose first record
+ *   comes after `afterSeq`.
+ * - `POST …/discard` discards the record `seq` permanently and stores it with the reason; 404 if it
+ *   does not exist.
  */
 export const createDeadLetterRoutes = (
   options: DeadLetterRouteOptions,
@@ -67,7 +69,7 @@ export const createDeadLetterRoutes = (
   ];
 };
 
-// An operator typed it. Anything but a sequence number begins at the start.
+// Operators type this value. Anything but a sequence number starts from the beginning.
 const afterSeq = z
   .string()
   .regex(/^\d{1,18}$/)
@@ -78,7 +80,7 @@ const ReplayQuery = z.object({ afterSeq, key: z.string().optional() });
 
 const reasonLengthMax = 1_000;
 
-/** The body of an operator's word that a dead letter is not wanted any more, and why. */
+/** The body of a discard request: which dead letter to discard, and why. */
 const DiscardRequest = body({
   seq: required(integer({ min: 1, max: Number.MAX_SAFE_INTEGER })),
   reason: required(text({ lengthMin: 1, lengthMax: reasonLengthMax })),

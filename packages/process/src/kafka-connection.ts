@@ -2,7 +2,7 @@ import type { KafkaConnection } from "@payment-links/bus";
 import type { Log } from "@payment-links/runtime";
 import type { KafkaConfig } from "./config.ts";
 
-/** How a process reaches the brokers, as its environment says. */
+/** Returns the connection settings of the brokers from the environment's configuration. */
 export const createKafkaConnection = (
   config: KafkaConfig,
   clientId: string,

@@ -10,9 +10,9 @@ const prepareConfig = z
   .object({
     /** A role that may create roles and schemas. */
     MIGRATION_DATABASE_URL: PostgresUrl,
-    /** The service's own role and password: made if missing. */
+    /** The service's own role and password, created if missing. */
     DATABASE_URL: PostgresUrl,
-    /** The service's own user at Kafka, if what it does there is to be granted to it. */
+    /** The service's own Kafka user, if it needs ACLs. */
     KAFKA_GRANT_USERNAME: z.string().optional(),
     LOG_LEVEL: LogLevel,
     KAFKA_REPLICATION_FACTOR: z.coerce.number().int().min(1).max(9).default(1),
@@ -20,9 +20,10 @@ const prepareConfig = z
   .and(kafkaConfig);
 
 /**
- * Prepares what one service needs before it starts: its role, its schema brought up to date, the
- * topics, and on a cluster with users what its own may do there. It runs once per deployment; more often does no harm. A fault ends the process with a
- * clear message, and an unusable configuration with code 2.
+ * Prepares what one service needs before it starts: its role, its migrated schema, the topics and,
+ * if KAFKA_GRANT_USERNAME is set, its Kafka ACLs. It runs once per deployment and is safe to
+ * repeat. An error ends the process with a clear message and code 1, or code 2 for an invalid
+ * configuration.
  */
 export const runPrepare = async (
   name: keyof typeof topicUsage,

@@ -8,7 +8,7 @@ const requiredConfig = {
   REDIS_URL: "redis://127.0.0.1:9",
 };
 
-/** What is wrong with the configuration of a process; undefined if nothing is. */
+/** Returns the configuration error of a process, or undefined if the configuration is valid. */
 const getConfigError = (environment: Record<string, string>): string | undefined => {
   try {
     parseConfig(processConfig, { ...requiredConfig, ...environment });
@@ -19,7 +19,7 @@ const getConfigError = (environment: Record<string, string>): string | undefined
   }
 };
 
-describe("a HOST that other machines reach (rule CALLER-39)", () => {
+describe("a HOST that other machines can reach (rule CALLER-39)", () => {
   test.each([
     { HOST: "0.0.0.0" },
     { HOST: "::" },
@@ -27,7 +27,7 @@ describe("a HOST that other machines reach (rule CALLER-39)", () => {
     { HOST: "0.0.0.0", BASE_URL: "http://localhost:8080" },
     { HOST: "::", BASE_URL: "http://[::1]:8080" },
     { HOST: "shop.example.com", BASE_URL: "http://127.0.0.1:8080" },
-  ])("stops the start next to a BASE_URL of this machine, with %j", (environment) => {
+  ])("is rejected together with a BASE_URL of this machine: %j", (environment) => {
     const message = getConfigError(environment);
     expect(message).toMatch(/^The configuration cannot be used:\n {2}BASE_URL: /);
     expect(message).toContain("set PUBLISHED_ON_LOOPBACK=1");
@@ -36,21 +36,24 @@ describe("a HOST that other machines reach (rule CALLER-39)", () => {
 
   test.each([
     [
-      "a proxy with the public address stands in front",
+      "a proxy with the public address is in front",
       { HOST: "0.0.0.0", BASE_URL: "https://pay.example.com" },
     ],
-    ["a proxy of this machine ends TLS", { HOST: "0.0.0.0", BASE_URL: "https://localhost:8443" }],
+    [
+      "a proxy on this machine terminates TLS",
+      { HOST: "0.0.0.0", BASE_URL: "https://localhost:8443" },
+    ],
     [
       "a container's port is published on loopback",
       { HOST: "0.0.0.0", PUBLISHED_ON_LOOPBACK: "1" },
     ],
     ["insecure cookies are allowed", { HOST: "0.0.0.0", ALLOW_INSECURE_COOKIE: "1" }],
-  ])("is accepted where %s", (_, environment) => {
+  ])("is accepted when %s", (_, environment) => {
     expect(getConfigError(environment)).toBeUndefined();
   });
 
   test.each([{}, { HOST: "127.0.0.2" }, { HOST: "localhost" }, { HOST: "::1" }])(
-    "does not include the loopback addresses, with %j",
+    "does not include loopback addresses: %j",
     (environment) => {
       expect(getConfigError(environment)).toBeUndefined();
     },

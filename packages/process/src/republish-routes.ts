@@ -9,15 +9,15 @@ type RepublishRouteOptions = {
   pool: Pool;
   clock: Clock;
   log: Log;
-  /** Called once it was asked for. */
+  /** Called after a republish was requested. */
   onRequested: () => void;
 };
 
 /**
- * The internal routes of a service that can tell its present state again (rule EVENT-5).
- * `POST /internal/republish/<what>` asks for it and answers 202: it runs in the background, one at a
- * time, and begins anew where it is asked for meanwhile. `GET` tells how far it is; 404 if nobody has
- * asked yet.
+ * Creates the internal routes of a service that can republish its current state (rule EVENT-5).
+ * `POST /internal/republish/<resource>` requests it and responds with 202. It runs in the
+ * background, one at a time, and restarts if it is requested again while it runs. `GET` returns the
+ * progress; 404 if it was never requested.
  */
 export const createRepublishRoutes = (options: RepublishRouteOptions): readonly InternalRoute[] => {
   const { onRequested, clock, log, pool, resource } = options;

@@ -18,12 +18,12 @@ const log = createLog({ service: "test", level: "silent" });
 const brokers = getTestBrokers();
 const redisUrl = await claimRedisDatabase();
 const schema = "tiny";
-/** A closed port on loopback stands for a server that is away. */
+/** A closed loopback port, which stands for an unavailable server. */
 const unreachableAddress = "127.0.0.1:9";
 
 let database: TestDatabase;
 let startedProcesses: TinyProcess[] = [];
-/** Ends what a test began, even if the test failed in between. */
+/** Cleans up after a test, even if the test failed halfway. */
 const cleanUps: (() => unknown)[] = [];
 
 beforeEach(async () => {
@@ -72,7 +72,7 @@ const waitUntilReady = async (tiny: TinyProcess, description = "it is ready") =>
   );
 };
 
-/** Counts the looks at a process, and those at which it did not live. */
+/** Probes a process's liveness every 100 ms, and counts the probes and the failures. */
 const monitorLiveness = (tiny: TinyProcess) => {
   const failures: string[] = [];
   let probeCount = 0;
@@ -86,7 +86,7 @@ const monitorLiveness = (tiny: TinyProcess) => {
 };
 
 describe("a process", () => {
-  test("that meets no schema waits, alive and not ready, and goes on when it is there", async () => {
+  test("waits alive but not ready while its schema is missing, and becomes ready once it exists", async () => {
     const tiny = await startTestProcess();
     const reason = await waitUntil("the reason", async () => {
       const response = await tiny.probe("/readyz");
@@ -104,7 +104,7 @@ describe("a process", () => {
     expect(await tiny.stop()).toBe(0);
   });
 
-  test("whose Kafka, Redis and Postgres are away lives on, and is ready again by itself", async () => {
+  test("stays alive while Kafka, Redis and Postgres are unavailable, and becomes ready again on its own", async () => {
     await migrateTiny();
     const url = new URL(database.getRoleUrl(schema));
     const proxy = await startTcpProxy(url);
@@ -129,14 +129,14 @@ describe("a process", () => {
     expect(await tiny.stop()).toBe(0);
   });
 
-  test("that is stopped while it waits ends at once with 0", async () => {
+  test("exits immediately with code 0 when it is stopped during the wait", async () => {
     const tiny = await startTestProcess({
       DATABASE_URL: `postgres://tiny:test@${unreachableAddress}/tiny`,
     });
     expect(await tiny.stop()).toBe(0);
   });
 
-  test("tells its service what its variables say, each in its place, and counts its own resources", async () => {
+  test("passes its variables to the service and reports its own resource metrics", async () => {
     await migrateTiny();
     const tiny = await startTestProcess({
       BASE_URL: "https://pay.example.com",
@@ -159,7 +159,7 @@ describe("a process", () => {
     expect(await tiny.probe("/metrics")).toMatch(/^process_resident_memory_bytes\{/m);
   });
 
-  test("that meets a fault which nobody catches says so and ends with 1", async () => {
+  test("logs an uncaught error and exits with code 1", async () => {
     await migrateTiny();
     const tiny = await startTestProcess();
     await waitUntilReady(tiny);
@@ -172,7 +172,7 @@ describe("a process", () => {
     });
   });
 
-  test("that is frozen answers no probe, and does not end for it once it goes on", async () => {
+  test("answers no probe while it is frozen, and continues after that", async () => {
     await migrateTiny();
     const tiny = await startTestProcess({ KAFKA_BROKERS: brokers.join(",") });
     await waitUntilReady(tiny);
@@ -184,7 +184,7 @@ describe("a process", () => {
     expect(await tiny.probe("/readyz")).toBe("200 ready");
   });
 
-  test("under load, told to stop, loses no request, no event and no partition, though balancers hear late (rule KEEP-8)", async () => {
+  test("loses no request, event or partition when it is stopped under load and balancers react late (rule KEEP-8)", async () => {
     await migrateTiny();
     const prefix = `tiny-${randomBytes(6).toString("hex")}.`;
     const topics = prefixTopics(topicSettings, prefix);
@@ -211,7 +211,8 @@ describe("a process", () => {
     await waitUntil("load on the other alone", () => load.countKeysSinceChange() > 100);
     const { failures, keys } = await load.stop();
     expect(failures).toEqual([]);
-    // A member that had not left its group would keep its partitions for the session's 15 s.
+    // A member that did not leave its group would keep its partitions for the 15 s session
+    // time-out.
     await waitUntil("every event is heard", () => {
       const handledLog = [stoppingProcess, remainingProcess]
         .flatMap((tiny) => tiny.findLogLines('"msg":"heard"'))
@@ -226,13 +227,16 @@ const clientsPerProcess = 2;
 const agentOptions = { keepAlive: true, maxSockets: 1 };
 const requestsPerConnection = 10;
 const balancerPollMs = 100;
-/** As on a busy node: later than the drain delay, and so much before its end that a busy machine may be late too. */
+/**
+ * Longer than the drain delay, as on a busy node, but below its maximum of twice the delay, so that
+ * a busy machine may add its own delay.
+ */
 const balancerLagMs = drainDelayMs * 1.5;
 
 /**
- * Clients behind a balancer as Kubernetes has it: a new connection goes to a process that was ready some
- * seconds ago, and stays there for some requests or until an answer ends it. A request that fails is not
- * tried again.
+ * Starts clients behind a simulated Kubernetes load balancer. A new connection goes to a process
+ * that was ready within the last `balancerLagMs`. It is reused for a few requests, or until a
+ * response closes it. Failed requests are not retried.
  */
 const startLoad = (processes: readonly TinyProcess[]) => {
   const failures: string[] = [];
@@ -287,7 +291,7 @@ const startLoad = (processes: readonly TinyProcess[]) => {
   return {
     stop,
     getResponseCount: (tiny: TinyProcess) => responseCounts.get(tiny) ?? 0,
-    /** Answers since the last look at which all were ready. */
+    /** Returns the number of responses since all processes were last considered ready. */
     countKeysSinceChange: () => keys.length - keyCountAtChange,
   };
 };

@@ -33,17 +33,18 @@ import { createKafkaConnection } from "./kafka-connection.ts";
 
 type ServiceProcess<Config> = {
   name: string;
-  /** The service's own variables. */
+  /** The service's own environment variables. */
   config: z.ZodType<Config>;
-  /** What its schema must have before it can start. */
+  /** The migrations that its schema must have before it can start. */
   migration: Pick<Migration, "schema" | "folders">;
   create: (context: ServiceContext, config: Config) => Service;
 };
 
 /**
- * Runs one service in this process over Kafka, Postgres and Redis, until it is told to stop. It
- * waits, not ready, while Postgres is away or its schema is older than this code. Nothing else that
- * is away holds it up. An unusable configuration ends the process with a clear message and code 2.
+ * Runs one service in this process on Kafka, Postgres and Redis until it receives a stop signal.
+ * Waits, alive but not ready, while Postgres is unavailable or its schema is older than this code.
+ * No other unavailable dependency delays the start. An invalid configuration ends the process with
+ * a clear message and code 2.
  */
 export const runProcess = async <Config>(
   service: ServiceProcess<Config>,
@@ -114,8 +115,8 @@ const getStallReason = (kafka: KafkaBus): string | undefined => {
 type ContextInputs = { pool: Pool; stopList: StopList; log: Log };
 
 /**
- * Opens what needs no server at once. A server that is away shows when it is used, and is waited
- * for then.
+ * Creates the dependencies that connect only on use, so an unavailable server does not delay the
+ * start.
  */
 const createContext = (
   name: string,

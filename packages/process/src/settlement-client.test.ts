@@ -19,7 +19,10 @@ type ReceivedRequest = {
   body: string;
 };
 
-/** Asks a server that answers so; answers what came of it, and what the server heard. */
+/**
+ * Sends a request to a server with this response, and returns the result and the requests that the
+ * server received.
+ */
 const requestAccountState = async (status: number, text: string, { isSilent = false } = {}) => {
   const receivedRequests: ReceivedRequest[] = [];
   const server = createServer(async (req, res) => {
@@ -42,7 +45,7 @@ const requestAccountState = async (status: number, text: string, { isSilent = fa
   return { result, receivedRequests };
 };
 
-test("asking settlement-listener which addresses were used sends the question there", async () => {
+test("createUsedAddressesClient sends its request to settlement-listener", async () => {
   const usedAddressesRequest = { chainId: "bitcoin", addresses: ["one", "other"] };
   const paths: (string | undefined)[] = [];
   const server = createServer((req, res) => {
@@ -59,8 +62,8 @@ test("asking settlement-listener which addresses were used sends the question th
   await listener.close();
 });
 
-describe("asking settlement-listener what stands on Solana", () => {
-  test("sends the question with the services' token, and answers what it is told", async () => {
+describe("createSolanaAccountStateClient", () => {
+  test("sends the request with the internal token, and returns the response", async () => {
     const { result, receivedRequests } = await requestAccountState(
       200,
       JSON.stringify(accountState),
@@ -75,28 +78,28 @@ describe("asking settlement-listener what stands on Solana", () => {
     ]);
   });
 
-  test("tells a chain that is not watched from one that cannot be asked", async () => {
+  test("returns undefined for a chain that is not watched, and an error for one that cannot be queried", async () => {
     expect((await requestAccountState(204, "")).result).toBeUndefined();
     expect((await requestAccountState(404, "{}")).result).toBeInstanceOf(Error);
   });
 
-  test("takes an older process, which does not say who owns the destination, at its word", async () => {
+  test("accepts the response of an older version, which lacks `isTokenProgramAccount`", async () => {
     const { isTokenProgramAccount: _missing, ...legacyState } = accountState;
     const { result } = await requestAccountState(200, JSON.stringify(legacyState));
     expect(result).toEqual({ ...legacyState, isTokenProgramAccount: false });
   });
 
   test.each([
-    ["a refusal", 503, "{}"],
-    ["a refusal, whatever it tells", 403, JSON.stringify(accountState)],
+    ["an error response", 503, "{}"],
+    ["an error status with a valid body", 403, JSON.stringify(accountState)],
     ["no JSON", 200, "<html>"],
     ["another shape", 200, JSON.stringify({ ...accountState, payerAmount: -1 })],
-    ["a key that is none", 200, JSON.stringify({ ...accountState, blockhash: "" })],
-  ])("rejects at %s", async (_name, status, text) => {
+    ["an invalid public key", 200, JSON.stringify({ ...accountState, blockhash: "" })],
+  ])("rejects %s", async (_name, status, text) => {
     expect((await requestAccountState(status, text)).result).toBeInstanceOf(Error);
   });
 
-  test("gives up in time where nobody answers", async () => {
+  test("times out if the server never responds", async () => {
     expect((await requestAccountState(200, "", { isSilent: true })).result).toBeInstanceOf(Error);
   });
 });

@@ -8,22 +8,22 @@ import {
 import { getActiveTraceparent } from "@payment-links/runtime";
 
 type SettlementClientOptions = {
-  /** The internal address of settlement-listener, without a trailing slash. */
+  /** The base URL of settlement-listener's internal listener, without a trailing slash. */
   url: string;
-  /** What `/internal/…` requires as a bearer. */
+  /** The bearer token that `/internal/…` requires. */
   token?: string | undefined;
   timeoutMs?: number;
 };
 
-/** Under what a caller of ours waits for an answer. */
+/** Shorter than our own callers wait for a response. */
 const timeoutMsDefault = 4_000;
 
-/** Asks settlement-listener over HTTP what a payer's transaction on Solana is made of. */
+/** Creates a client that fetches the account state for a payer's Solana transaction. */
 export const createSolanaAccountStateClient = (
   options: SettlementClientOptions,
 ): FetchSolanaAccountState => createSettlementClient(options, "solana-facts", SolanaAccountState);
 
-/** Asks settlement-listener over HTTP which addresses of Bitcoin were used. */
+/** Creates a client that fetches which Bitcoin addresses were used. */
 export const createUsedAddressesClient = (options: SettlementClientOptions): FetchUsedAddresses => {
   const fetchUsedAddresses = createSettlementClient(options, "used-addresses", UsedAddresses);
   return async (request) => {

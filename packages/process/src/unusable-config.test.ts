@@ -4,7 +4,7 @@ import { getInheritedEnv } from "@payment-links/runtime/testing/inherited-env";
 
 const indexUrl = new URL("./index.ts", import.meta.url).href;
 
-/** Each calls what a process of a service begins with; nothing of what it names is reached. */
+/** Each script starts as a service's process does. None of the servers in its variables is reached. */
 const startScripts = {
   runProcess: `
     import { z } from "zod";
@@ -27,7 +27,7 @@ const validConfig = {
   REDIS_URL: `redis://${unreachableAddress}`,
 };
 
-/** What it ends with that is started so. */
+/** Runs a start script with these variables, and returns its exit status and output. */
 const runStartScript = (name: keyof typeof startScripts, overrides: Record<string, string>) => {
   const { status, stdout, stderr } = spawnSync(
     process.execPath,
@@ -36,7 +36,7 @@ const runStartScript = (name: keyof typeof startScripts, overrides: Record<strin
       cwd: import.meta.dirname,
       env: { ...getInheritedEnv(), ...validConfig, ...overrides },
       encoding: "utf8",
-      // One that took it would wait for what is away.
+      // A process that accepted the configuration would wait for the unavailable servers.
       timeout: 120_000,
     },
   );
@@ -46,7 +46,7 @@ const runStartScript = (name: keyof typeof startScripts, overrides: Record<strin
 const errorPattern = (variable: string) =>
   new RegExp(`^The configuration cannot be used:\n  ${variable}: .*\n$`);
 
-test("a service does not start on a HOST for other machines without a BASE_URL (rule CALLER-39)", () => {
+test("a service rejects a HOST for other machines without a BASE_URL (rule CALLER-39)", () => {
   const { exit, stderr } = runStartScript("runProcess", { HOST: "0.0.0.0" });
   expect(exit).toEqual([2, ""]);
   expect(stderr).toMatch(errorPattern("BASE_URL"));
@@ -63,17 +63,14 @@ describe.each(["runProcess", "runPrepare"] as const)("%s", (name) => {
     ["DATABASE_URL", "http://tiny-db.example/x"],
     ["DATABASE_URL", "tiny-db.example:5432/x"],
     ["DATABASE_URL", "postgres://tiny:hunter%2@127.0.0.1:9/tiny"],
-  ])(
-    "given %s=%s, ends with code 2, the name and not the value (rule OPS-4)",
-    (variable, value) => {
-      const { exit, stderr } = runStartScript(name, { [variable]: value });
-      expect(stderr).toMatch(errorPattern(variable));
-      expect(stderr).not.toContain(value);
-      expect(exit).toEqual([2, ""]);
-    },
-  );
+  ])("rejects %s=%s with code 2 and the name but not the value (rule OPS-4)", (variable, value) => {
+    const { exit, stderr } = runStartScript(name, { [variable]: value });
+    expect(stderr).toMatch(errorPattern(variable));
+    expect(stderr).not.toContain(value);
+    expect(exit).toEqual([2, ""]);
+  });
 
-  test("given a way of signing in to Kafka without a password, names what is missing", () => {
+  test("names the missing password of a Kafka SASL mechanism", () => {
     const sasl = { KAFKA_SASL_MECHANISM: "plain", KAFKA_SASL_USERNAME: "tiny" };
     const { exit, stderr } = runStartScript(name, sasl);
     expect(stderr).toMatch(errorPattern("KAFKA_SASL_PASSWORD"));
@@ -85,7 +82,7 @@ test.each([
   ["REDIS_URL", "http://tiny-redis.example/x"],
   ["TRUSTED_PROXIES", "10.0.0.0/8,everybody"],
   ["OTEL_EXPORTER_OTLP_ENDPOINT", "collector:4318"],
-])("a service given %s=%s ends with code 2, the name and not the value", (variable, value) => {
+])("a service rejects %s=%s with code 2 and the name but not the value", (variable, value) => {
   const { exit, stderr } = runStartScript("runProcess", { [variable]: value });
   expect(stderr).toMatch(errorPattern(variable));
   expect(stderr).not.toContain(value);

@@ -11,7 +11,7 @@ describe("addressBucketId", () => {
     ["0000:0000:0000:0000:0000:ffff:cb00:7107", "203.0.113.7"],
     ["::ffff:102:304", "1.2.3.4"],
     ["::ffff:0.0.0.0", "0.0.0.0"],
-  ])("%s is the IPv4 address %s", (ip, expectedId) => {
+  ])("maps %s to the IPv4 address %s", (ip, expectedId) => {
     expect(addressBucketId(ip)).toBe(expectedId);
   });
 
@@ -23,15 +23,15 @@ describe("addressBucketId", () => {
     ["64:ff9b::1.2.3.4", "64:ff9b:0:0::/64"],
     ["::1", "0:0:0:0::/64"],
     ["fe80::1%eth0", "fe80:0:0:0::/64"],
-    // One bit beside the mapped range.
+    // One bit outside the IPv4-mapped range.
     ["::fffe:203.0.113.7", "0:0:0:0::/64"],
     ["1::ffff:203.0.113.7", "1:0:0:0::/64"],
     ["::1:ffff:cb00:7107", "0:0:0:0::/64"],
-  ])("%s counts in the network %s", (ip, expectedId) => {
+  ])("maps %s to the network %s", (ip, expectedId) => {
     expect(addressBucketId(ip)).toBe(expectedId);
   });
 
-  test("ten thousand addresses of one /64 share one bucket (rule API-22)", () => {
+  test("maps 10,000 addresses of one /64 to one bucket (rule API-22)", () => {
     const ids = new Set<string>();
     for (let host = 0; host < 10_000; host += 1) {
       ids.add(addressBucketId(`2001:db8:1:2:${host.toString(16)}::${host.toString(16)}`));
@@ -49,7 +49,7 @@ describe("addressBucketId", () => {
     "1.2.3.4, 5.6.7.8",
     ":::",
     "::g",
-  ])("the text %p is no address and shares one bucket", (ip) => {
+  ])("maps the invalid address %p to one shared bucket", (ip) => {
     expect(addressBucketId(ip)).toBe("no-address");
   });
 });

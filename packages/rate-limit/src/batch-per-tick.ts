@@ -1,17 +1,17 @@
 import DataLoader from "dataloader";
 
 type BatchOptions<Request, Result> = {
-  /** Asks several things at once; answers one thing for each. */
+  /** Sends several requests together and returns one result per request. */
   runBatch: (requests: readonly Request[]) => Promise<readonly Result[]>;
-  /** More than these are asked as several. */
+  /** More requests than this are split into several batches. */
   batchSizeMax: number;
   timeoutMs: number;
 };
 
 /**
- * Asks all questions of one turn of the event loop as one: under load a command per question costs more than
- * everything else about it. An answer rejects if it does not come in time. The time counts from when they are
- * asked, because nothing is under way before.
+ * Batches all requests of one event-loop turn, because under load the Redis command costs more than
+ * the rest of a request. A result rejects after `timeoutMs`. The time starts when the batch is
+ * sent.
  */
 export const batchPerTick = <Request, Result>({
   runBatch,
@@ -33,7 +33,8 @@ const withTimeout = async <Value>(promise: Promise<Value>, timeoutMs: number): P
   const timeout = Promise.withResolvers<never>();
   const rejectWithTimeout = () =>
     timeout.reject(new Error(`there was no answer within ${timeoutMs} ms`));
-  // If this process was the busy one, the answer may lie in the socket, which is read before an immediate runs.
+  // If this process was busy, the reply may already wait in the socket, which is read before an
+  // immediate runs.
   const timer = setTimeout(() => setImmediate(rejectWithTimeout), timeoutMs);
   try {
     return await Promise.race([promise, timeout.promise]);

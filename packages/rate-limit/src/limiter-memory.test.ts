@@ -24,13 +24,13 @@ afterAll(() => redis.quit());
 const smallLimit = { tokensPerSecond: 0.001, burst: 5 };
 
 describe("a caller over its limit", () => {
-  test("is refused from memory: Redis hears no more of it", async () => {
+  test("is rejected from memory, without another request to Redis", async () => {
     const { limiter, proxy } = await rig.startProxiedLimiter();
     const buckets = [createBucket(smallLimit), createBucket(slowLimit, "ip")];
     for (let call = 0; call < 5; call += 1) await limiter.take(buckets);
     const commandsBefore = countKeyCommands(proxy);
     for (let call = 0; call < 1_000; call += 1) {
-      // No promise: nothing was asked.
+      // A decision without a promise proves that Redis was not asked.
       expect(limiter.take(buckets)).toMatchObject({ isAllowed: false });
     }
     expect(countKeyCommands(proxy)).toBe(commandsBefore);
@@ -39,15 +39,15 @@ describe("a caller over its limit", () => {
       [false, 0],
       [true, 95],
     ]);
-    // 1,000 s for a token, less the time since then.
+    // A token takes 1,000 s, minus the time since the last take.
     expect(states[0]?.retryAfterMs).toBeGreaterThan(900_000);
-    // For anybody else at the same address Redis is asked.
+    // Another caller at the same address still goes to Redis.
     expect(await limiter.take([createBucket(), buckets[1] ?? createBucket()])).toMatchObject({
       isAllowed: true,
     });
   });
 
-  test("also where another process took the last token, once Redis has said so", async () => {
+  test("is rejected from memory even when another process took the last token, once Redis has reported it", async () => {
     const [firstProcess, secondProcess] = [
       await rig.startConnectedLimiter(),
       await rig.startConnectedLimiter(),
@@ -60,7 +60,7 @@ describe("a caller over its limit", () => {
     expect(secondProcess.limiter.take([bucket])).toMatchObject({ isAllowed: false });
   });
 
-  test("passes again as soon as it has a token, as often as the limit says", async () => {
+  test("passes as soon as it has a token, at the rate of the limit", async () => {
     const { limiter } = await rig.startConnectedLimiter();
     const bucket = createBucket({ tokensPerSecond: 50, burst: 2 });
     const startedAt = performance.now();
@@ -81,13 +81,13 @@ describe("a caller over its limit", () => {
     }
     const seconds = (performance.now() - startedAt) / 1000;
     expect(passedCount).toBeLessThanOrEqual(2 + 50 * seconds);
-    // A token takes 20 ms.
+    // One token takes 20 ms.
     expect(longestRetryMs).toBeLessThanOrEqual(20);
   });
 
-  test("is not kept out by memory for longer than a token takes, if Redis lost its bucket", async () => {
+  test("is rejected from memory for at most one token's refill time when Redis lost its bucket", async () => {
     const { limiter } = await rig.startConnectedLimiter();
-    // A token takes a second, the whole bucket longer than the test waits.
+    // One token takes 1 s. The whole bucket takes longer than the test waits.
     const burst = 400;
     const bucket = createBucket({ tokensPerSecond: 1, burst });
     const result = Array.from({ length: burst + 100 }, async () => limiter.take([bucket]));
@@ -101,8 +101,8 @@ describe("a caller over its limit", () => {
   });
 });
 
-describe("a Redis that comes back empty", () => {
-  test("is told what was taken without it, and grants no burst twice", async () => {
+describe("a Redis that restarts empty", () => {
+  test("receives what was taken during the outage, and grants no second burst", async () => {
     const { limiter, metrics, proxy } = await rig.startProxiedLimiter();
     const usedBucket = createBucket();
     const freshBucket = createBucket();
@@ -115,11 +115,11 @@ describe("a Redis that comes back empty", () => {
     await waitForDegraded(metrics, 0);
     expect((await limiter.take([usedBucket])).states[0]?.remaining).toBe(100 - 70 - 1);
     expect((await limiter.take([freshBucket])).states[0]?.remaining).toBe(99);
-    // Told once: from now on only Redis counts.
+    // The debt is sent once. After that, only Redis counts.
     expect((await limiter.take([usedBucket])).states[0]?.remaining).toBe(100 - 70 - 2);
   });
 
-  test("a process that shares with others tells which part of its own share is gone", async () => {
+  test("receives from each of several processes the used fraction of that process's share", async () => {
     const { limiter, metrics, proxy } = await rig.startProxiedLimiter(4);
     const bucket = createBucket();
     await proxy.kill();
@@ -127,11 +127,11 @@ describe("a Redis that comes back empty", () => {
     for (let call = 0; call < 15; call += 1) void limiter.take([bucket]);
     await proxy.forward();
     await waitForDegraded(metrics, 0);
-    // 15 of its 25, so 60 of all 100.
+    // 15 of this process's 25 tokens are used, which is 60 of all 100.
     expect((await limiter.take([bucket])).states[0]?.remaining).toBe(100 - 60 - 1);
   });
 });
 
-/** How often Redis was asked for a key's bucket; a probe may fall in between. */
+/** Counts the commands to Redis for buckets of API keys, without probes. */
 const countKeyCommands = (proxy: Parameters<typeof listEvalCommands>[0]): number =>
   listEvalCommands(proxy).filter((command) => command.includes(":key:")).length;

@@ -1,16 +1,19 @@
-/** How fast a bucket refills and how many tokens it holds; the configuration's `<per second>:<burst>`. */
+/**
+ * How fast a bucket refills and how many tokens it holds; `<per second>:<burst>` in the
+ * configuration.
+ */
 export type Limit = { tokensPerSecond: number; burst: number };
 
 /**
- * One token bucket that a request must pay from. `policy` is the name that callers see in the
- * headers, one of a few in the code. `id` tells the policy's buckets apart and is no secret.
+ * A token bucket that a request is charged to. `policy` is the name in the response headers, one of
+ * a few constants in the code. `id` distinguishes the policy's buckets and is not a secret.
  */
 export type Bucket = { policy: "key" | "ip" | (string & {}); id: string; limit: Limit };
 
 /**
- * How a bucket stands after a decision. `isAllowed` is this bucket's own view. `remaining` is in
- * whole tokens. After `retryAfterMs` it lets a request pass, if nobody else takes from it
- * meanwhile.
+ * The state of a bucket after a decision. `isAllowed` is the decision of this bucket alone.
+ * `remaining` is in whole tokens. A request passes after `retryAfterMs` if no other request takes a
+ * token in the meantime.
  */
 export type BucketState = {
   isAllowed: boolean;
@@ -20,16 +23,16 @@ export type BucketState = {
 };
 
 /**
- * The answer for all buckets of a request, in their order: one token is taken from each, or none from
- * any.
+ * The decision for all buckets of a request, with states in the same order. One token is taken from
+ * every bucket, or none from any.
  */
 export type Decision = { isAllowed: boolean; states: readonly BucketState[] };
 
-/** Token buckets, wherever they are kept. */
+/** Token buckets in memory or in Redis. */
 export type Limiter = {
   /**
-   * Takes one token from every bucket, or from none if one is empty. No bucket may be named twice.
-   * It answers without a promise if it needs no I/O, and never fails.
+   * Takes one token from every bucket, or from none if one is empty. Each bucket may appear only
+   * once. Returns the decision without a promise if no I/O is needed. Never fails.
    */
   take(buckets: readonly Bucket[]): Decision | Promise<Decision>;
   close(): Promise<void>;

@@ -3,35 +3,38 @@ import type { Clock } from "@payment-links/runtime";
 import type { Bucket, Decision, Limit } from "./limiter.ts";
 import { lacksToken, takeTokens, getTokenMicros } from "./take-tokens.ts";
 
-/** Buckets in this process' memory. */
+/** Token buckets in this process's memory. */
 export type LocalBuckets = {
   take(buckets: readonly Bucket[]): Decision;
-  /** Sets the buckets to the state after a decision that was asked for elsewhere at `requestedAtMs`. */
+  /** Sets the buckets to the state after a decision that Redis was asked for at `requestedAtMs`. */
   synchronize(buckets: readonly Bucket[], decision: Decision, requestedAtMs: number): void;
   /**
-   * The refusal of a request that some bucket cannot pay, by the states that were adopted.
-   * Undefined says nothing. It takes no token. Others can only empty a bucket further, so the
-   * refusal is right without asking, to within the millisecond of the adopted state.
+   * Returns a rejection if a bucket is known to have no token, without taking any tokens. Returns
+   * `undefined` if no bucket is known to be empty. Other processes can only take more tokens, so
+   * the rejection is correct without a request to Redis. It is precise to the millisecond, like the
+   * synchronized state.
    */
   rejectFromMemory(buckets: readonly Bucket[]): Decision | undefined;
   /**
-   * Each bucket's debt in µs if something was taken here since it was last adopted; otherwise 0.
+   * Returns each bucket's debt in µs if a token was taken here since the last synchronization,
+   * otherwise 0.
    */
   readUnsyncedDebts(buckets: readonly Bucket[]): readonly number[];
 };
 
 /**
- * When a bucket is full again, and whether only this process knows that. It is looked up once per
- * request and then changed in place.
+ * When the bucket is full again, and whether only this process knows that. It is looked up once per
+ * request and then mutated in place.
  */
 type BucketRecord = { fullAtMicros: number; isUnsynced: boolean };
 
 /**
- * Keeps at most `bucketsMax` buckets of each policy. It forgets the one that is unused for longest,
- * which fills that one up. So a flood of addresses pushes no key's bucket out.
+ * Creates a store of at most `bucketsMax` buckets per policy. It evicts the least recently used
+ * bucket, which then counts as full. Because the bound is per policy, a flood of addresses cannot
+ * evict the buckets of API keys.
  */
 export const createLocalBuckets = (clock: Clock, bucketsMax: number): LocalBuckets => {
-  // Policies are words of the code, a handful of them.
+  // Policies are a few constants in the code.
   const policies = new Map<string, LRUCache<string, BucketRecord>>();
 
   const getOrCreatePolicyRecords = (policy: string): LRUCache<string, BucketRecord> => {
@@ -97,7 +100,10 @@ export const createLocalBuckets = (clock: Clock, bucketsMax: number): LocalBucke
   };
 };
 
-/** A bucket's debt now. If the clock fell back, it is cut to one whole refill, and stays cut. */
+/**
+ * Returns a bucket's debt now. If the clock was set back, caps the debt at one whole refill and
+ * stores the cap.
+ */
 const readDebt = (record: BucketRecord | undefined, limit: Limit, nowMicros: number): number => {
   if (record === undefined) return 0;
   const debt = Math.max(record.fullAtMicros - nowMicros, 0);

@@ -59,7 +59,7 @@ describe("createLocalLimiter", () => {
     );
   });
 
-  test("a burst passes at once, then one request for each token that is refilled", () => {
+  test("allows a burst immediately, then one request per refilled token", () => {
     const { clock, take } = createTestLimiter();
     const keyBucket = createBucket("key", 10, 100);
     const allowed = Array.from({ length: 150 }, () => take(keyBucket)).filter(
@@ -76,7 +76,7 @@ describe("createLocalLimiter", () => {
     expect(take(keyBucket).isAllowed).toBe(false);
   });
 
-  test("a request that one bucket refuses takes nothing from the others (rule API-21)", () => {
+  test("takes nothing from the other buckets when one bucket rejects the request (rule API-21)", () => {
     const { take } = createTestLimiter();
     const keyBucket = createBucket("key", 1, 1);
     const addressBucket = createBucket("ip", 1, 5);
@@ -87,7 +87,7 @@ describe("createLocalLimiter", () => {
     expect(take(addressBucket).states[0]?.remaining).toBe(3);
   });
 
-  test("a clock set back locks nobody out for longer than one whole refill", () => {
+  test("locks a caller out for at most one whole refill when the clock is set back", () => {
     const { clock, take } = createTestLimiter();
     const keyBucket = createBucket("key", 10, 100);
     for (let takeCount = 0; takeCount < 100; takeCount += 1) take(keyBucket);
@@ -97,7 +97,7 @@ describe("createLocalLimiter", () => {
     expect(take(keyBucket).states[0]?.remaining).toBe(99);
   });
 
-  test("holds no more buckets than it may, and forgets the one unused for longest", () => {
+  test("limits the number of buckets and evicts the least recently used one", () => {
     const { take } = createTestLimiter(2);
     const limit = { tokensPerSecond: 0.001, burst: 10 };
     const bucketA = { policy: "key", id: "a", limit };
@@ -111,7 +111,7 @@ describe("createLocalLimiter", () => {
     expect(take(bucketB).states[0]?.remaining).toBe(9);
   });
 
-  test("a flood of addresses pushes no key's bucket out", () => {
+  test("keeps the buckets of API keys during a flood of addresses", () => {
     const { take } = createTestLimiter(10);
     const keyBucket = createBucket("key", 0.001, 10);
     take(keyBucket);
@@ -119,7 +119,7 @@ describe("createLocalLimiter", () => {
     expect(take(keyBucket).states[0]?.remaining).toBe(8);
   });
 
-  test("counts the tokens taken, and a refusal only for the policy that refused, at each scrape alike", async () => {
+  test("counts tokens taken, and rejections only for the rejecting policy, with the same values at every scrape", async () => {
     const { metrics, take } = createTestLimiter();
     const keyBucket = createBucket("key", 1, 2);
     const addressBucket = createBucket("ip", 1, 5);
@@ -140,7 +140,7 @@ describe("createLocalLimiter", () => {
     expect(await readDecisionSeries()).toEqual(seriesText);
   });
 
-  test("makes a bounded number of series, whatever policies are named", async () => {
+  test("limits the number of series, whatever the policies are", async () => {
     const { metrics, take } = createTestLimiter();
     for (let n = 0; n < 100; n += 1) take(createBucket(`policy-${n}`, 1, 2));
     const text = await metrics.metrics();

@@ -5,10 +5,10 @@ import { createLocalBuckets } from "./local-buckets.ts";
 
 type LocalLimiterOptions = { clock: Clock; bucketsMax?: number; metrics?: Metrics };
 
-/** How many buckets of one policy a process keeps at most: about 15 MB when all are in use. */
+/** The maximum number of buckets per policy and process: about 15 MB when all are in use. */
 export const localBucketsMax = 100_000;
 
-/** Token buckets for where there is only one process. It answers without a promise. */
+/** Creates token buckets for an installation with a single process. Decides without a promise. */
 export const createLocalLimiter = ({
   clock,
   bucketsMax = localBucketsMax,

@@ -17,7 +17,7 @@ const createState = (remaining: number, fullInMs: number, retryAfterMs = 0) => (
   fullInMs,
 });
 
-/** Reads a list of RFC 9651 strings with integer parameters, and nothing else. */
+/** Parses a list of RFC 9651 strings with integer parameters, and rejects everything else. */
 const parseStructuredList = (field: string | undefined): Record<string, Record<string, number>> => {
   const items: Record<string, Record<string, number>> = {};
   for (const item of (field ?? "").split(/,[ \t]*/)) {
@@ -35,7 +35,7 @@ const parseStructuredList = (field: string | undefined): Record<string, Record<s
 };
 
 describe("rateLimitHeaders", () => {
-  test("tells each bucket's policy and where it stands", () => {
+  test("reports each bucket's policy and state", () => {
     const decision = { isAllowed: true, states: [createState(42, 5_800), createState(199, 50)] };
     expect(rateLimitHeaders([keyBucket, addressBucket], decision)).toEqual({
       "RateLimit-Policy": '"key";q=100;w=10, "ip";q=200;w=10',
@@ -43,7 +43,7 @@ describe("rateLimitHeaders", () => {
     });
   });
 
-  test("a refusal tells when to come back, in whole seconds that are never too short", () => {
+  test("rounds `Retry-After` and the reset of a rejection up to whole seconds", () => {
     const decision = {
       isAllowed: false,
       states: [createState(0, 10_000, 1_001), createState(150, 2_500)],
@@ -54,7 +54,7 @@ describe("rateLimitHeaders", () => {
     });
   });
 
-  test("a second is the shortest time that is told, also where a bucket is full", () => {
+  test("reports at least one second, even for a full bucket", () => {
     const decision = { isAllowed: false, states: [createState(0, 9_001, 1), createState(200, 0)] };
     expect(rateLimitHeaders([keyBucket, addressBucket], decision)).toMatchObject({
       RateLimit: '"key";r=0;t=1, "ip";r=200;t=1',
@@ -62,7 +62,7 @@ describe("rateLimitHeaders", () => {
     });
   });
 
-  test("a limit object that serves two policies is told under each one's own name", () => {
+  test("reports a limit object that two policies share under each policy's own name", () => {
     const sharedLimit = { tokensPerSecond: 1, burst: 3 };
     const buckets = ["a", "b"].map((policy) => ({ policy, id: "x", limit: sharedLimit }));
     const decision = { isAllowed: true, states: [createState(2, 1_000), createState(2, 1_000)] };
@@ -73,7 +73,7 @@ describe("rateLimitHeaders", () => {
     }
   });
 
-  test("a policy refilled within a second has a window of one second, the shortest there is", () => {
+  test("reports a window of one second, the minimum, for a policy that refills within a second", () => {
     const fastBucket: Bucket = {
       policy: "key",
       id: "f",
@@ -83,7 +83,7 @@ describe("rateLimitHeaders", () => {
     expect(rateLimitHeaders([fastBucket], decision)["RateLimit-Policy"]).toBe('"key";q=10;w=1');
   });
 
-  test("always well-formed, never more left than the policy grants, and whoever waits passes", () => {
+  test("is always well-formed, never reports more than the quota, and lets a client pass after `Retry-After`", () => {
     const requestCount = fc.integer({ min: 1, max: 12 });
     fc.assert(
       fc.property(arbitraryBuckets, requestCount, (buckets, requestCount) => {
@@ -113,7 +113,7 @@ describe("rateLimitHeaders", () => {
     );
   });
 
-  test("what a limiter decided is what is told", () => {
+  test("reports the decision of a limiter", () => {
     const clock = createFakeClock(new Date("2026-11-21T10:00:00Z"));
     const decision = createLocalLimiter({ clock }).take([keyBucket]);
     if (decision instanceof Promise) throw new Error("a local decision needs no promise");

@@ -1,10 +1,10 @@
 import type { Bucket, BucketState, Decision, Limit } from "./limiter.ts";
 
 /**
- * The fields of draft-ietf-httpapi-ratelimit-headers (10 and 11), and `Retry-After` on a refusal. A
- * policy tells its burst as `q`, and the whole seconds that refill it as `w`. `t` is when the
- * bucket is full again or, on a refusal, when it lets a request pass again. So `Retry-After` is
- * never before `t` (draft §6).
+ * Returns the header fields of draft-ietf-httpapi-ratelimit-headers (10 and 11), and `Retry-After`
+ * on a rejection. `q` is the policy's burst and `w` the whole seconds that refill it. `t` is the
+ * time until the bucket is full or, on a rejection, until it allows a request. `Retry-After` is
+ * therefore never earlier than `t` (draft §6).
  */
 export const rateLimitHeaders = (
   buckets: readonly Bucket[],
@@ -32,7 +32,8 @@ const formatLimitItem = (policy: string, state: BucketState): string => {
   return `${formatStructuredString(policy)};r=${state.remaining};t=${toWholeSeconds(waitMs)}`;
 };
 
-// A limit lives as long as the process, or as what is known of a key, so each is written only once.
+// A `Limit` object lives as long as the process or a key's cached data, so each one is formatted
+// only once.
 const policyItemCache = new WeakMap<Limit, { policy: string; item: string }>();
 
 const formatPolicyItem = ({ policy, limit }: Bucket): string => {
@@ -46,5 +47,5 @@ const formatPolicyItem = ({ policy, limit }: Bucket): string => {
 
 const toWholeSeconds = (ms: number): number => Math.max(1, Math.ceil(ms / 1000));
 
-/** A String of RFC 9651; policies are plain ASCII words. */
+/** Formats a String of RFC 9651. Policies are plain ASCII words, so nothing needs escaping. */
 const formatStructuredString = (text: string): string => `"${text}"`;

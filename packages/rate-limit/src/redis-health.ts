@@ -1,16 +1,14 @@
 import { Gauge } from "prom-client";
 import { type Log, type Metrics, backoffMs } from "@payment-links/runtime";
 
-/** Whether to ask Redis, by how it answered. */
+/** Decides whether to use Redis, by its recent replies. */
 export type RedisHealth = {
   isHealthy(): boolean;
-  /** A request or the connection failed. */
   recordFailure(error: unknown): void;
-  /** A probe was answered in time. */
+  /** A probe got its reply in time. */
   recordProbeSuccess(): void;
-  /** A probe failed. */
   recordProbeFailure(error: unknown): void;
-  /** How long to wait before the next probe. */
+  /** Returns the delay before the next probe. */
   getProbeDelayMs(): number;
 };
 
@@ -19,9 +17,9 @@ const probeBackoff = { initialMs: 100, maxMs: 1_000 };
 const probesToRecover = 3;
 
 /**
- * A circuit: one failure opens it, and three good probes in a row close it (one is enough at the
- * start). Each change is logged once and shown by a gauge. While Redis is away, probes become
- * rarer, down to one a second.
+ * Creates a circuit breaker: one failure opens it, and three successful probes in a row close it
+ * (one at startup). Logs each change once and sets a gauge. While Redis is down, probes back off to
+ * one per second.
  */
 export const createRedisHealth = (metrics: Metrics, log: Log): RedisHealth => {
   let state: "starting" | "good" | "bad" = "starting";

@@ -28,7 +28,7 @@ describe("createRedisLimiter", () => {
   afterEach(close);
   afterAll(() => redis.quit());
 
-  test("of 400 calls at once to two processes on a burst of 100, exactly 100 pass (rule API-21)", async () => {
+  test("allows exactly 100 of 400 concurrent calls to two processes on a burst of 100 (rule API-21)", async () => {
     const limiters = [
       (await startConnectedLimiter()).limiter,
       (await startConnectedLimiter()).limiter,
@@ -40,12 +40,12 @@ describe("createRedisLimiter", () => {
     );
     const decisions = await Promise.all(calls);
     expect(decisions.filter((decision) => decision?.isAllowed)).toHaveLength(100);
-    // All or nothing: the address paid only for the 100 that passed.
+    // All or nothing: the address bucket was charged only for the 100 allowed calls.
     const [state] = (await limiters[0]?.take([addressBucket]))?.states ?? [];
     expect(state?.remaining).toBe(1_000 - 100 - 1);
   });
 
-  test("refills by Redis' own clock: the burst and what was refilled pass, and no more", async () => {
+  test("refills by Redis' own clock and allows only the burst plus the refilled tokens", async () => {
     const { limiter } = await startConnectedLimiter();
     const burst = 100;
     const keyBucket = createBucket({ tokensPerSecond: 100, burst });
@@ -58,10 +58,10 @@ describe("createRedisLimiter", () => {
     expect(passedCount).toBeLessThanOrEqual(burst + 100 * elapsedSeconds);
   });
 
-  test("lets a caller in whose bucket is all but full though this machine's clock is set back", async () => {
+  test("accepts a caller whose bucket is nearly full after this machine's clock was set back", async () => {
     const clock = createFakeClock(new Date());
     const { limiter } = await startConnectedLimiter(redisUrl, 1, { clock });
-    // By more than it takes to refill.
+    // The clock goes back by more than the refill time.
     const bucket = createBucket({ tokensPerSecond: 0.1, burst: 100 });
     await limiter.take([bucket]);
     clock.setBack(3_600_000);
@@ -71,19 +71,19 @@ describe("createRedisLimiter", () => {
     });
   });
 
-  test("one request is one command, however many buckets it names", async () => {
+  test("sends one command per request, however many buckets it names", async () => {
     const { limiter, proxy } = await startProxiedLimiter();
     const commandsBefore = listEvalCommands(proxy);
     const buckets = [createBucket(), createBucket(slowLimit, "ip")];
     for (let call = 0; call < 20; call += 1) await limiter.take(buckets);
     const sentCommands = listEvalCommands(proxy).slice(commandsBefore.length);
-    // A probe may fall among them.
+    // A probe may run in between.
     const takeCommands = sentCommands.filter((command) => command.includes(":ip:"));
     expect(takeCommands).toHaveLength(20);
     expect(sentCommands.length - takeCommands.length).toBeLessThanOrEqual(1);
   });
 
-  test("what is asked in one turn of the event loop is one command, and each call has its own answer", async () => {
+  test("batches the requests of one event-loop turn into one command with one decision per call", async () => {
     const { limiter, proxy } = await startProxiedLimiter();
     const commandsBefore = listEvalCommands(proxy);
     const bucket = createBucket(slowLimit, "turn");
@@ -111,7 +111,7 @@ describe("createRedisLimiter", () => {
     expect(remaining).toEqual([[99], [98, 2], [1], [97, 0], [0], [96]]);
   });
 
-  test("a turn with very many questions is several commands", async () => {
+  test("splits a turn with very many requests into several commands", async () => {
     const { limiter, proxy } = await startProxiedLimiter();
     const commandsBefore = listEvalCommands(proxy);
     const bucket = createBucket({ ...slowLimit, burst: 1_000 }, "crowd");
@@ -125,7 +125,7 @@ describe("createRedisLimiter", () => {
     );
   });
 
-  test("Redis holds neither the id nor the address, and nothing that does not end", async () => {
+  test("stores neither ids nor addresses in Redis, and gives every key an expiry", async () => {
     const { limiter } = await startConnectedLimiter();
     const addressBucket = { ...createBucket(slowLimit, "ip"), id: `203.0.113.7-${randomUUID()}` };
     const commandsBefore = new Set(await redis.keys("*rate-limit*"));
@@ -141,7 +141,7 @@ describe("createRedisLimiter", () => {
     }
   });
 
-  test("nobody finds the bucket of an address in Redis who does not know the secret", async () => {
+  test("hides an address's bucket in Redis from readers who do not know the secret", async () => {
     const addressBucket = { ...createBucket(slowLimit, "ip"), id: `203.0.113.7-${randomUUID()}` };
     const guessableHash = hash("sha256", addressBucket.id, "base64url").slice(0, 22);
     const takeOne = async (secret: string) => {
@@ -156,7 +156,7 @@ describe("createRedisLimiter", () => {
     expect(await takeOne("one")).toBe((firstRemaining ?? 0) - 1);
   });
 
-  test("a Redis that forgot its scripts is taught again, and nobody notices", async () => {
+  test("reloads its script after SCRIPT FLUSH, without a failed call", async () => {
     const { limiter, metrics } = await startConnectedLimiter();
     const keyBucket = createBucket();
     await limiter.take([keyBucket]);
@@ -166,7 +166,7 @@ describe("createRedisLimiter", () => {
     expect(await readDegradedGauge(metrics)).toBe(0);
   });
 
-  test("Redis hangs: a call waits 50 ms (rule API-23)", async () => {
+  test("waits 50 ms for a Redis that hangs (rule API-23)", async () => {
     const { limiter, logLines, proxy } = await startProxiedLimiter(1, productionReplyTimeout);
     proxy.stall();
     expect(await limiter.take([createBucket()])).toMatchObject({ isAllowed: true });
@@ -174,14 +174,14 @@ describe("createRedisLimiter", () => {
     expect(warning).toMatchObject({ err: { message: "there was no answer within 50 ms" } });
   });
 
-  test("Redis hangs: the first call waits, the next ones not at all, and Redis is taken back (rule API-23)", async () => {
+  test("waits only once for a Redis that hangs, and returns to Redis after it recovers (rule API-23)", async () => {
     const { limiter, metrics, logLines, proxy } = await startProxiedLimiter(1, shortReplyTimeout);
     const keyBucket = createBucket();
     proxy.stall();
     const decisions = await Promise.all([limiter.take([keyBucket]), limiter.take([keyBucket])]);
     expect(decisions.map((decision) => decision.isAllowed)).toEqual([true, true]);
 
-    // No promise: there is nothing to wait for.
+    // A decision without a promise proves that the call does not wait.
     expect(limiter.take([keyBucket])).toMatchObject({ isAllowed: true });
     expect(await readDegradedGauge(metrics)).toBe(1);
 
@@ -195,7 +195,7 @@ describe("createRedisLimiter", () => {
     ]);
   });
 
-  test("Redis killed: calls under way and after it are answered, and Redis is taken back (rule API-23)", async () => {
+  test("answers pending and later calls after Redis was killed, and returns to Redis after it recovers (rule API-23)", async () => {
     const { limiter, metrics, logLines, proxy } = await startProxiedLimiter();
     const keyBucket = createBucket();
     const pendingTakes = Array.from({ length: 50 }, async () => limiter.take([keyBucket]));
@@ -210,7 +210,7 @@ describe("createRedisLimiter", () => {
     expect(logLines).toHaveLength(3);
   });
 
-  test("Redis slower than calls wait counts as away, though it answers", async () => {
+  test("treats a Redis slower than the time-out as unavailable", async () => {
     const { limiter, metrics, proxy } = await startProxiedLimiter(1, shortReplyTimeout);
     await proxy.forward(2 * shortReplyTimeout.replyTimeoutMs);
     const decision = await limiter.take([createBucket()]);
@@ -221,20 +221,20 @@ describe("createRedisLimiter", () => {
     await waitForDegraded(metrics, 0);
   });
 
-  test("a process busy for longer than calls wait does not blame Redis", async () => {
+  test("does not blame Redis when this process was busy for longer than the time-out", async () => {
     const replyTimeoutMs = provokedTimeoutMs(300);
     const { limiter, metrics } = await startConnectedLimiter(undefined, 1, { replyTimeoutMs });
     const keyBucket = createBucket();
-    // After an immediate the event loop looks at its timers first, and only then at its sockets.
+    // After an immediate, the event loop runs its timers first and reads its sockets afterwards.
     await new Promise((resolve) => setImmediate(resolve));
     const pendingTake = limiter.take([keyBucket]);
-    // Within the connection's own 500 ms.
+    // Less than the connection's own 500 ms.
     blockEventLoop(replyTimeoutMs + 100);
     expect((await pendingTake).states[0]?.remaining).toBe(99);
     expect(await readDegradedGauge(metrics)).toBe(0);
   });
 
-  test("without Redis each process grants its part of what was left, not a fresh burst (rule API-23)", async () => {
+  test("grants only this process's share of the remaining tokens without Redis, not a fresh burst (rule API-23)", async () => {
     const { limiter, metrics, proxy } = await startProxiedLimiter(4);
     const usedBucket = await takeFromNewBucket(limiter, 60);
     await proxy.kill();
@@ -248,7 +248,7 @@ describe("createRedisLimiter", () => {
     expect(passedCount(createBucket())).toBe(100 / 4);
   });
 
-  test("without Redis each process grants something, however many share a small burst", async () => {
+  test("grants at least one token without Redis, however many processes share a small burst", async () => {
     const { limiter, metrics, proxy } = await startProxiedLimiter(4);
     await proxy.kill();
     await waitForDegraded(metrics, 1);
@@ -257,14 +257,14 @@ describe("createRedisLimiter", () => {
     expect(decisions).toMatchObject([{ isAllowed: true }, { isAllowed: false }]);
   });
 
-  /** Takes tokens of a new bucket from Redis. */
+  /** Takes tokens from a new bucket in Redis. */
   const takeFromNewBucket = async (limiter: Limiter, tokenCount: number): Promise<Bucket> => {
     const bucket = createBucket();
     for (let call = 0; call < tokenCount; call += 1) await limiter.take([bucket]);
     return bucket;
   };
 
-  test("Redis never there: all is answered at once from the start, and logged once", async () => {
+  test("decides immediately from the start when Redis was never available, and logs it once", async () => {
     const proxy = await startProxy();
     proxy.rejectConnections();
     const { limiter, metrics, logLines } = startLimiter(`redis://127.0.0.1:${proxy.port}`);
@@ -274,7 +274,7 @@ describe("createRedisLimiter", () => {
     expect(logLines).toMatchObject([{ level: "warn" }]);
   });
 
-  test("an orderly close says nothing of a lost Redis, and leaves no connection", async () => {
+  test("closes its connection without logging a lost Redis", async () => {
     const { limiter, logLines, proxy } = await startProxiedLimiter();
     await limiter.take([createBucket()]);
     await limiter.close();

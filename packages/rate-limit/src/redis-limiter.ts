@@ -13,31 +13,31 @@ import { takeTokens, getTokenMicros } from "./take-tokens.ts";
 
 type RedisLimiterOptions = {
   url: string;
-  /** What all processes that share the limits know, and Redis does not. */
+  /** A secret that all processes share and Redis does not know. */
   secret: string;
   clock: Clock;
-  /** How many processes share the limits. Without Redis each grants its part. */
+  /** The number of processes that share the limits. Without Redis, each one grants its share. */
   replicas: number;
   metrics: Metrics;
   log: Log;
-  /** After how long without an answer this process decides; 50 ms unless given. */
+  /** How long to wait for Redis before this process decides alone; 50 ms by default. */
   replyTimeoutMs?: number;
 };
 
 const defaultReplyTimeoutMs = 50;
 const connectionTimeoutMs = 500;
-/** A script keeps everybody else of Redis waiting: these take less than a millisecond. */
+/** A script blocks all other clients of Redis. This many requests take less than a millisecond. */
 const batchSizeMax = 100;
-/** Some 250 bytes each. */
+/** About 250 bytes each. */
 const cachedKeysMax = 10_000;
 const reconnectDelayMsMax = 1_000;
 
 /**
- * Token buckets in Redis, shared by every process that speaks to it. Without an answer within 50 ms
- * this process decides by its own buckets, which have their part of the limit and start from Redis'
- * last answer (rule API-23). Then no request waits for Redis until it has answered three probes in
- * a row and been told what was taken meanwhile. A caller over its limit is refused from memory
- * until it has a token.
+ * Creates token buckets in Redis that all its processes share. Without a reply within 50 ms, this
+ * process decides with its own buckets. They hold its share of the limit and start from Redis' last
+ * reply (rule API-23). Requests use Redis again after three successful probes in a row. The tokens
+ * taken in the meantime are sent with the next request for their bucket. A caller over its limit is
+ * rejected from memory until it has a token.
  */
 export const createRedisLimiter = (options: RedisLimiterOptions): Limiter => {
   const { clock, log, metrics, replicas, replyTimeoutMs = defaultReplyTimeoutMs } = options;
@@ -82,7 +82,7 @@ export const createRedisLimiter = (options: RedisLimiterOptions): Limiter => {
       health.recordProbeSuccess();
     } catch (error) {
       health.recordProbeFailure(error);
-      // The next probe must not wait behind what this connection left unanswered.
+      // Reconnects, so that the next probe does not queue behind unanswered commands.
       if (redis.status === "ready") redis.disconnect(true);
     }
     return afterMs(clock, health.getProbeDelayMs());
@@ -115,10 +115,11 @@ const createRedisClient = (url: string, commandTimeout: number): Redis =>
     lazyConnect: true,
     connectTimeout: connectionTimeoutMs,
     disconnectTimeout: connectionTimeoutMs,
-    // This one is for the handshake. It would give up on an answer that this process was too busy
-    // to read, so answers have their own, shorter time-out.
+    // For the handshake. `batchPerTick` has its own, shorter time-out, because this one would also
+    // expire when this process was too busy to read the reply.
     commandTimeout,
-    // What cannot be asked at once is decided here. Asked later, it would be charged for nobody.
+    // Commands that cannot be sent now are decided locally. A queued command would charge a request
+    // that was already decided.
     enableOfflineQueue: false,
     maxRetriesPerRequest: 1,
     autoResendUnfulfilledCommands: false,
@@ -127,12 +128,12 @@ const createRedisClient = (url: string, commandTimeout: number): Redis =>
 
 const takeScriptSha = createHash("sha1").update(takeScript).digest("hex");
 
-/** The buckets of one request, and what they owe that Redis may not know of, in µs. */
+/** The buckets of one request, and their debts in µs that Redis may not know. */
 type TakeRequest = { buckets: readonly Bucket[]; unsyncedDebts: readonly number[] };
 
 /**
- * Makes the question that takes the tokens in Redis and answers each bucket's debt as it was
- * before. It throws after `replyTimeoutMs`.
+ * Creates a function that takes tokens in Redis and returns each bucket's previous debt. It throws
+ * after `replyTimeoutMs`.
  */
 const createRedisTaker = (
   redis: Redis,
@@ -184,12 +185,13 @@ const runScript = async (
   }
 };
 
-// One slot of a cluster for all buckets, because one script must reach several of them.
+// The hash tag puts all buckets into one cluster slot, because one script must access several of
+// them.
 const keyPrefix = "{payment-links:rate-limit:v2}";
 
 /**
- * The id's HMAC, cut to 132 bits: whoever reads Redis could try every IPv4 address against a hash
- * without a secret.
+ * Creates a function that returns a bucket's Redis key: the id's HMAC, truncated to 132 bits.
+ * Anyone with access to Redis could reverse a hash without a secret by trying every IPv4 address.
  */
 const createRedisKeyMapper = (secret: string): ((bucket: Bucket) => string) => {
   const keys = new LRUCache<string, string>({ max: cachedKeysMax });
@@ -210,7 +212,7 @@ const probeBucket: Bucket = {
   limit: { tokensPerSecond: 1_000, burst: 1_000 },
 };
 
-/** What each of several processes grants while they cannot share. */
+/** Returns one process's share of a limit while the processes cannot share it through Redis. */
 const divideLimit = ({ tokensPerSecond, burst }: Limit, replicas: number): Limit => ({
   tokensPerSecond: tokensPerSecond / replicas,
   burst: Math.max(1, Math.floor(burst / replicas)),

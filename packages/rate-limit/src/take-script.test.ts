@@ -11,14 +11,14 @@ import { claimRedisDatabase } from "./testing/claim-redis-database.ts";
 
 const nowMicros = 1_800_000_000_123_457n;
 
-/** The script as it is, except that the last two arguments hold its clock. */
+/** The real script, except that the last two arguments replace its clock. */
 const fixedClockScript = takeScript.replace(
   "redis.call('TIME')",
   "{ ARGV[#ARGV - 1], ARGV[#ARGV] }",
 );
 const fixedTime = [Number(nowMicros / 1_000_000n), Number(nowMicros % 1_000_000n)];
 
-/** A debt before the script runs: some tokens short of full, plus some µs. */
+/** A debt before the script runs: a number of tokens plus a few µs. */
 const arbitraryDebt = fc.oneof(
   fc.constant(undefined),
   fc.record({
@@ -34,13 +34,13 @@ const toDebt = (bucket: Bucket, debtOffset: DebtOffset): bigint | undefined =>
     ? undefined
     : BigInt(debtOffset.tokens) * getBucketSizes(bucket).token + BigInt(debtOffset.micros);
 
-/** What Redis' TIME answers, in whole milliseconds, which is how it counts a key's time to live. */
+/** Converts a reply of Redis' TIME to whole milliseconds, the precision of a key's TTL. */
 const toMs = (time: unknown): number => {
   const [seconds, micros] = time as [string, string];
   return Number(seconds) * 1000 + Math.floor(Number(micros) / 1000);
 };
 
-/** What the script is told of each bucket. */
+/** Returns the script's arguments for each bucket. */
 const toScriptArguments = (buckets: readonly Bucket[], unsyncedDebts: readonly bigint[]) =>
   buckets.flatMap(({ limit }, index) => [
     getTokenMicros(limit),
@@ -57,7 +57,7 @@ describe("takeScript", () => {
   });
   afterAll(() => redis.quit());
 
-  /** One atomic step: put the buckets where they stand, take, and look at what is left. */
+  /** Sets the buckets, runs the script and reads the result in one atomic transaction. */
   const runScript = async (
     buckets: readonly Bucket[],
     fullAtMicrosByBucket: readonly (bigint | undefined)[],
@@ -90,7 +90,7 @@ describe("takeScript", () => {
     return { debts: debts as number[], left, tookMs };
   };
 
-  test("decides, stores and expires as the exact model says, from wherever the buckets stand", async () => {
+  test("decides, stores and expires as the exact model does, from any state of the buckets", async () => {
     expect(fixedClockScript).not.toBe(takeScript);
     const arbitraryDebts = fc.array(arbitraryDebt, { minLength: 3, maxLength: 3 });
     await fc.assert(
@@ -129,8 +129,8 @@ describe("takeScript", () => {
             const { text, ttlMs } = left[index] ?? {};
             if (!expected.isAllowed) {
               const debt = storedDebts[index];
-              // What was kept stays as it is, except for debts that it did not know and for what no
-              // clock of ours can have written.
+              // The stored debt changes only for two reasons: a larger unsynced debt, or a debt too
+              // large for any clock of ours to have written.
               const largerDebt =
                 (unsyncedDebts[index] ?? 0n) > clampToZero(debt ?? 0n)
                   ? unsyncedDebts[index]
@@ -143,8 +143,8 @@ describe("takeScript", () => {
             }
             const debt = getBucketSizes(bucket).capacity - model.getLevel(bucket, nowMicros);
             expect(text).toBe(String(nowMicros + debt));
-            // It must not be gone before it is full. A little later costs only memory. Redis' own
-            // clock may go on between the write and the look.
+            // The key must not expire before the bucket is full. Expiring a little later costs only
+            // memory. Redis' clock may advance between the write and the read.
             const fullInMs = expected.states[index]?.fullInMs ?? 0;
             expect(ttlMs).toBeGreaterThanOrEqual(fullInMs - tookMs);
             return expect(ttlMs).toBeLessThanOrEqual(fullInMs + 2);
@@ -155,7 +155,7 @@ describe("takeScript", () => {
     );
   });
 
-  test("answers many questions of one call as if they had come one after the other", async () => {
+  test("processes many requests of one call as if they had come one after the other", async () => {
     const arbitraryRequests = fc.array(fc.subarray([0, 1, 2], { minLength: 1 }), {
       minLength: 1,
       maxLength: 12,
@@ -178,7 +178,7 @@ describe("takeScript", () => {
           ...fixedTime,
         ];
         const keys = requestedBuckets.map(toKey);
-        // One step, as some of the keys are gone after two milliseconds.
+        // One transaction, because some keys expire after 2 ms.
         const transaction = redis
           .multi()
           .eval(fixedClockScript, keys.length, ...keys, ...scriptArguments);

@@ -1,10 +1,13 @@
 /**
- * Answers questions one after the other, in one step of Redis and by its clock. Each takes one token from each
- * of its buckets or none from any. KEYS are the buckets of all questions, in their order; one bucket may be asked
- * more than once. ARGV holds how many questions there are, how many buckets each of them has, and then per bucket
- * the microseconds that a token takes to refill, the burst, and a debt that Redis may not know of (what was taken
- * while it was away; else 0). A key holds the microsecond at which its bucket is full again, and is gone once it
- * is. The reply is each bucket's debt as its question met it, from which `takeTokens` derives the same decision.
+ * Processes several requests in order, in one atomic step and by Redis' clock. Each request takes
+ * one token from each of its buckets, or none from any.
+ * - KEYS: the buckets of all requests, in order. A bucket may appear more than once.
+ * - ARGV: the number of requests, the number of buckets of each request, and then three numbers per
+ *   bucket: the µs that refill one token, the burst, and the unsynced debt. This debt in µs is what
+ *   was taken during an outage, which Redis may not know; otherwise 0.
+ *
+ * A key stores the microsecond at which its bucket is full, and expires at that time. The reply is
+ * each bucket's debt before its request, from which `takeTokens` derives the same decision.
  */
 export const takeScript = `
 local time = redis.call('TIME')

@@ -1,10 +1,9 @@
 import type { Bucket, BucketState, Decision, Limit } from "./limiter.ts";
 
 /**
- * Decides a request over all its buckets: one token from each, or none from any. A bucket's debt is how
- * long it would take to fill up, in microseconds (GCRA: its theoretical arrival time less now), as it
- * stands before the request. The Redis script makes the same comparison; whole microseconds keep both
- * exact.
+ * Decides a request over all its buckets: one token from each, or none from any. A bucket's debt is
+ * the time in µs until it is full, before this request (in GCRA terms, the theoretical arrival time
+ * minus now). The Redis script makes the same comparison. Whole microseconds make both exact.
  */
 export const takeTokens = (
   buckets: readonly Bucket[],
@@ -21,15 +20,15 @@ export const takeTokens = (
   return { isAllowed, states };
 };
 
-/** How long one token of a limit takes to refill, in whole microseconds, at least one. */
+/** Returns the refill time of one token in whole microseconds, at least 1. */
 export const getTokenMicros = (limit: Limit): number =>
   Math.max(1, Math.round(1_000_000 / limit.tokensPerSecond));
 
-/** Whether a bucket with this debt, in microseconds, holds no whole token. */
+/** Returns whether a bucket with this debt in µs has less than one whole token. */
 export const lacksToken = (limit: Limit, debtMicros: number): boolean =>
   getLackingMicros(limit, debtMicros) > 0;
 
-/** How long until the bucket holds a whole token; 0 or less when it holds one. */
+/** Returns the time in µs until the bucket has a whole token; 0 or less if it has one now. */
 const getLackingMicros = (limit: Limit, debtMicros: number): number => {
   const tokenMicros = getTokenMicros(limit);
   return debtMicros + tokenMicros - tokenMicros * limit.burst;

@@ -4,11 +4,11 @@ import { afterMs, createFakeClock, systemClock } from "./clock.ts";
 const startAt = new Date("2026-11-21T10:00:00Z");
 const neverAborted = new AbortController().signal;
 
-/** Lets every promise that is ready go on. */
+/** Waits until all pending microtasks and immediates have run. */
 const flushPromises = () => new Promise((resolve) => setImmediate(resolve));
 
-describe("a held clock (rule KEEP-9)", () => {
-  test("stands still until it is moved, and moves by exactly that much", async () => {
+describe("the fake clock (rule KEEP-9)", () => {
+  test("stands still until it is advanced, and moves by exactly that duration", async () => {
     const clock = createFakeClock(startAt);
     await flushPromises();
     expect(clock.now()).toEqual(startAt);
@@ -17,7 +17,7 @@ describe("a held clock (rule KEEP-9)", () => {
     expect(afterMs(clock, 500)).toEqual(new Date("2026-11-21T10:00:02Z"));
   });
 
-  test("wakes in the order of time, not of asking, whoever waited for an instant now reached", async () => {
+  test("wakes the due sleepers in the order of their instants", async () => {
     const clock = createFakeClock(startAt);
     const wakeOrder: number[] = [];
     for (const waitMs of [300, 100, 200, 301]) {
@@ -36,14 +36,14 @@ describe("a held clock (rule KEEP-9)", () => {
     expect(wakeOrder).toEqual([100, 200, 300, 301]);
   });
 
-  test("does not wait for an instant that is reached, past, or none", async () => {
+  test("does not wait for an instant that is now, in the past, or invalid", async () => {
     const clock = createFakeClock(startAt);
     await clock.sleepUntil(startAt, neverAborted);
     await clock.sleepUntil(new Date(0), neverAborted);
     await clock.sleepUntil(new Date(Number.NaN), neverAborted);
   });
 
-  test("given an abort, before or while waiting, ends the wait without an error", async () => {
+  test("ends the wait without an error when the signal aborts, before or during the wait", async () => {
     const clock = createFakeClock(startAt);
     const controller = new AbortController();
     const sleeping = clock.sleepUntil(afterMs(clock, 1000), controller.signal);
@@ -53,22 +53,22 @@ describe("a held clock (rule KEEP-9)", () => {
     expect(clock.now()).toEqual(startAt);
   });
 
-  test("hands out instants that nobody can move it by", () => {
+  test("returns dates whose mutation does not change the clock", () => {
     const clock = createFakeClock(startAt);
     clock.now().setFullYear(1970);
     expect(clock.now()).toEqual(startAt);
   });
 });
 
-/* oxlint-disable reliability/no-fixed-wait -- what waits here is what is tested */
+/* oxlint-disable reliability/no-fixed-wait -- waiting is what these tests cover */
 describe("the system clock", () => {
-  test("waits until the instant is reached and not less", async () => {
+  test("waits until the instant is reached", async () => {
     const wakeAt = afterMs(systemClock, 30);
     await systemClock.sleepUntil(wakeAt, neverAborted);
     expect(Date.now()).toBeGreaterThanOrEqual(wakeAt.getTime());
   });
 
-  test("given an abort while it waits for an instant years ahead, ends at once", async () => {
+  test("ends the wait for an instant years ahead immediately when the signal aborts", async () => {
     const controller = new AbortController();
     const sleeping = systemClock.sleepUntil(afterMs(systemClock, 2 ** 40), controller.signal);
     await flushPromises();
@@ -76,7 +76,7 @@ describe("the system clock", () => {
     await sleeping;
   });
 
-  test("does not wait for an instant that is past, or none", async () => {
+  test("does not wait for an instant that is in the past or invalid", async () => {
     await systemClock.sleepUntil(new Date(0), neverAborted);
     await systemClock.sleepUntil(new Date(Number.NaN), neverAborted);
   });
@@ -85,7 +85,7 @@ describe("the system clock", () => {
 describe("a clock that is set back", () => {
   const hourMs = 3_600_000;
 
-  test("makes no wait longer that was begun before", async () => {
+  test("does not prolong a wait that started earlier", async () => {
     const sleeping = systemClock.sleepUntil(afterMs(systemClock, 20), neverAborted);
     const realNow = Date.now;
     Date.now = () => realNow() - hourMs;
@@ -96,7 +96,7 @@ describe("a clock that is set back", () => {
     }
   });
 
-  test("held by a test does the same, and its elapsed time goes on", async () => {
+  test("does not prolong a wait on the fake clock either, and keeps the elapsed time", async () => {
     const clock = createFakeClock(startAt);
     let hasEnded = false;
     void clock.sleepUntil(afterMs(clock, 100), neverAborted).then(() => (hasEnded = true));

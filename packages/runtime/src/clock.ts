@@ -1,12 +1,15 @@
 /** The only source of time (rule KEEP-9). */
 export type Clock = {
-  /** The present instant. */
+  /** Returns the current time. */
   now(): Date;
-  /** Milliseconds since a moment of its own: unlike `now`, it never goes back. For pauses. */
+  /**
+   * Returns the milliseconds since an arbitrary start. It never goes back, unlike `now`. Use it for
+   * durations.
+   */
   elapsedMs(): number;
   /**
-   * Waits until the instant is reached; ends early, without an error, when the signal aborts. How long
-   * that is, is settled at the call: a machine's clock that is set back meanwhile makes it no longer.
+   * Waits until the instant. Ends early, without an error, when the signal aborts. The duration is
+   * fixed at the call, so setting the machine's clock back does not prolong the wait.
    */
   sleepUntil(instant: Date, signal: AbortSignal): Promise<void>;
 };
@@ -21,7 +24,7 @@ export const systemClock: Clock = {
     const deadlineMs = performance.now() + instant.getTime() - Date.now();
     while (!signal.aborted) {
       const waitMs = deadlineMs - performance.now();
-      // Written this way round, an invalid date ends the wait instead of spinning.
+      // The negation makes an invalid date end the wait instead of spinning.
       if (!(waitMs > 0)) return;
       await sleep(Math.min(waitMs, timeoutMsMax), signal);
     }
@@ -40,13 +43,13 @@ const sleep = (durationMs: number, signal: AbortSignal): Promise<void> =>
   });
 
 export type FakeClock = Clock & {
-  /** Moves time forward and wakes whoever waited for an instant now reached, the earliest first. */
+  /** Moves time forward and wakes all due sleepers, earliest first. */
   advance(byMs: number): void;
-  /** Sets the time of day back, as of a machine whose clock was wrong. Nobody is woken. */
+  /** Sets the wall clock back, as when a machine corrects a wrong clock. Wakes no sleeper. */
   setBack(byMs: number): void;
 };
 
-/** A clock for tests: it stands still until it is moved. */
+/** Creates a clock for tests. It stands still until it is advanced. */
 export const createFakeClock = (startAt: Date): FakeClock => {
   let nowMs = startAt.getTime();
   let elapsedMs = 0;
@@ -79,5 +82,5 @@ export const createFakeClock = (startAt: Date): FakeClock => {
   };
 };
 
-/** The instant some milliseconds after the clock's now. */
+/** Returns the instant `ms` milliseconds from the clock's current time. */
 export const afterMs = (clock: Clock, ms: number): Date => new Date(clock.now().getTime() + ms);

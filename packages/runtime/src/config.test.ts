@@ -24,7 +24,7 @@ const getConfigErrorMessage = (action: () => unknown): string => {
   return "accepted";
 };
 
-describe("readConfig (rule OPS-4)", () => {
+describe("parseConfig (rule OPS-4)", () => {
   const schema = z.object({
     PORT: Port.default(8080),
     BASE_URL: OriginUrl,
@@ -33,13 +33,13 @@ describe("readConfig (rule OPS-4)", () => {
     TOKEN: z.string().min(16).optional(),
   });
 
-  test("given an empty variable, takes it as missing", () => {
+  test("treats an empty variable as missing", () => {
     const config = parseConfig(schema, { PORT: "", BASE_URL: "http://a", RATE: "1:1", TOKEN: "" });
     expect(config).toMatchObject({ PORT: 8080, LEVEL: "info" });
     expect(config.TOKEN).toBeUndefined();
   });
 
-  test("names every fault by its variable, in one message", () => {
+  test("reports every error with its variable's name, in one message", () => {
     const environment = { PORT: "port", RATE: "fast", LEVEL: "loud", TOKEN: "short" };
     expect(getConfigErrorMessage(() => parseConfig(schema, environment)).split("\n")).toEqual([
       "The configuration cannot be used:",
@@ -51,7 +51,7 @@ describe("readConfig (rule OPS-4)", () => {
     ]);
   });
 
-  test("never repeats a value, which may be a secret", () => {
+  test("never includes a value, which may be a secret", () => {
     const secret = "hunter2";
     const environment = {
       PORT: secret,
@@ -66,7 +66,7 @@ describe("readConfig (rule OPS-4)", () => {
   });
 });
 
-describe("the forms of variables", () => {
+describe("variable formats", () => {
   test.each([
     [Port, "0", 0],
     [Port, "8080", 8080],
@@ -81,7 +81,7 @@ describe("the forms of variables", () => {
     [BooleanFlag, "1", true],
     [BooleanFlag, "yes", true],
     [BooleanFlag, "false", false],
-  ])("%#: %s is %j", (schema, value, parsedValue) => {
+  ])("%#: %s parses %j", (schema, value, parsedValue) => {
     expect((schema as z.ZodType).parse(value)).toEqual(parsedValue);
   });
 
@@ -93,8 +93,8 @@ describe("the forms of variables", () => {
       ["pay.example", "ftp://a", "https://user:pass@a", "https://a/?q", "https://a/#f", "//a"],
     ],
     ["a rate limit", RateLimit, ["10", "10:", ":10", "0:1", "1:0", "-1:5", "1:1.5", "1:1:1"]],
-    ["a switch", BooleanFlag, ["on", "2", "TRUE", " 1"]],
-  ])("%s is refused where it has another form", (_name, schema, values) => {
+    ["a flag", BooleanFlag, ["on", "2", "TRUE", " 1"]],
+  ])("%s in another format is rejected", (_name, schema, values) => {
     for (const value of values)
       expect([value, schema.safeParse(value).success]).toEqual([value, false]);
   });
@@ -118,22 +118,19 @@ describe("readSecret (rule OPS-4)", () => {
     expect(readSecret(environment, "KEY")).toBe(secret);
   });
 
-  test("given …_FILE, answers the file's text without its last newline", () => {
+  test("reads the file of …_FILE without its last newline", () => {
     expect(readSecret({ KEY_FILE: join(directory, "full") }, "KEY")).toBe("from the file");
   });
 
   test.each([
-    ["a file that is not there", "none", undefined, "names a file that cannot be read"],
+    ["a missing file", "none", undefined, "names a file that cannot be read"],
     ["an empty file", "empty", undefined, "names an empty file"],
-    ["both, of which one would be ignored", "full", "hunter2", "KEY is given too"],
-  ])(
-    "given %s, refuses by the variable's name and repeats nothing",
-    (_name, file, KEY, expectedReason) => {
-      const message = getConfigErrorMessage(() =>
-        readSecret({ KEY, KEY_FILE: join(directory, file) }, "KEY"),
-      );
-      expect(message).toContain(`KEY_FILE: ${expectedReason}`);
-      expect(message).not.toMatch(/hunter2|from the file/);
-    },
-  );
+    ["both variable and file", "full", "hunter2", "KEY is given too"],
+  ])("rejects %s with the variable's name and no content", (_name, file, KEY, expectedReason) => {
+    const message = getConfigErrorMessage(() =>
+      readSecret({ KEY, KEY_FILE: join(directory, file) }, "KEY"),
+    );
+    expect(message).toContain(`KEY_FILE: ${expectedReason}`);
+    expect(message).not.toMatch(/hunter2|from the file/);
+  });
 });

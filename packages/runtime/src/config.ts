@@ -3,19 +3,19 @@ import * as z from "zod";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** A configuration that cannot be used; its message names every fault and never a value. */
+/** An invalid configuration. The message names every error and never includes a value. */
 export class ConfigError extends Error {}
 
-/** Each fault begins with the name of its variable, and repeats no value. */
+/** Each message must start with its variable's name and must not include a value. */
 export const createConfigError = (messages: readonly string[]): ConfigError =>
   new ConfigError(
     ["The configuration cannot be used:", ...messages.map((message) => `  ${message}`)].join("\n"),
   );
 
 /**
- * Reads a configuration once, at start. An empty variable counts as missing. Throws a ConfigError
- * that lists every fault by its variable's name and repeats no value (rule OPS-4). Rules over
- * several variables are checked once each of them is well formed.
+ * Parses the configuration, once at startup. An empty variable counts as missing. Throws a
+ * `ConfigError` that lists every error by its variable's name, without any value (rule OPS-4).
+ * Checks across several variables run only once each of them is well-formed.
  */
 export const parseConfig = <Schema extends z.ZodType>(
   schema: Schema,
@@ -35,9 +35,9 @@ export const parseConfig = <Schema extends z.ZodType>(
 };
 
 /**
- * The value of a variable, or of the file that its `…_FILE` twin names, without the blanks around
- * it. Undefined if both are missing or empty. Throws ConfigError if the file cannot be read or is
- * empty, or if both are given.
+ * Returns the value of a variable, or the trimmed content of the file that its `…_FILE` variant
+ * names. Returns undefined if both are missing or empty. Throws `ConfigError` if the file is
+ * unreadable or empty, or if both are set.
  */
 export const readSecret = (environment: Environment, name: string): string | undefined => {
   const value = environment[name] || undefined;
@@ -59,7 +59,7 @@ const readTextFile = (filePath: string): string | undefined => {
   }
 };
 
-/** An http or https address that paths are put behind: no credentials, query, fragment, last slash. */
+/** An http or https base URL: no credentials, query or fragment. Trailing slashes are removed. */
 export const OriginUrl = z
   .url({ protocol: /^https?$/, error: "must be an http or https URL", abort: true })
   .refine((url) => !/[?#@]/.test(url), {
@@ -67,7 +67,7 @@ export const OriginUrl = z
   })
   .transform((url) => url.replace(/\/+$/, ""));
 
-/** A TCP port; 0 lets the system choose. */
+/** A TCP port. With 0, the operating system chooses one. */
 export const Port = z
   .string()
   .regex(/^\d{1,5}$/, { error: "must be a port number" })
@@ -76,7 +76,7 @@ export const Port = z
 
 const rateLimitPattern = /^(\d{1,6}(?:\.\d{1,3})?):(\d{1,7})$/;
 
-/** `<tokens per second>:<burst>` */
+/** The format is `<tokens per second>:<burst>`. */
 export const RateLimit = z
   .string()
   .regex(rateLimitPattern, { error: "must be <tokens per second>:<burst>" })
@@ -89,7 +89,7 @@ export const RateLimit = z
   });
 export type RateLimit = z.output<typeof RateLimit>;
 
-/** A comma-separated list; blanks around an entry are dropped. */
+/** A comma-separated list. Whitespace around entries is removed. */
 export const CommaList = z.string().transform((text) =>
   text
     .split(",")
@@ -99,14 +99,17 @@ export const CommaList = z.string().transform((text) =>
 
 const tokenCharactersMin = 16;
 
-/** Secrets with commas between them, each 16 characters or more: the first is sent, all are accepted. */
+/**
+ * Comma-separated secrets of at least 16 characters each. The first one is sent, and all are
+ * accepted.
+ */
 export const TokenList = CommaList.refine((tokens) => tokens.length > 0, {
   error: "has no value",
 }).refine((tokens) => tokens.every((token) => token.length >= tokenCharactersMin), {
   error: `each value must have ${tokenCharactersMin} characters or more`,
 });
 
-/** `1`, `true` or `yes` switch on, `0`, `false` or `no` off; everything else is a fault. */
+/** `1`, `true` or `yes` enable the flag; `0`, `false` or `no` disable it. Everything else is an error. */
 export const BooleanFlag = z
   .enum(["0", "1", "true", "false", "yes", "no"])
   .transform((value) => value === "1" || value === "true" || value === "yes");

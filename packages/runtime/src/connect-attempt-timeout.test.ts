@@ -20,7 +20,7 @@ afterEach(() => {
   setDefaultAutoSelectFamilyAttemptTimeout(defaultTimeoutMs);
 });
 
-test("a host far away is waited for at its first address, before the next is tried", async () => {
+test("a slow connection to the first address succeeds before the next address is tried", async () => {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;

@@ -1,12 +1,13 @@
 import { setDefaultAutoSelectFamilyAttemptTimeout } from "node:net";
 
-/** More than a round trip to anywhere takes, and a lost packet. */
+/** Longer than any round trip plus one lost packet. */
 const connectAttemptTimeoutMs = 1_500;
 
 /**
- * Gives each address of a host but the last this long to answer a connection. Node's own 250 ms are less
- * than a host at the other end of the world needs, and it never goes back to one that it gave up: where
- * the last address is of a family that leads nowhere, as in most clusters, such a host is never reached.
+ * Sets how long a connection attempt may take before the host's next address is tried. Node's
+ * default of 250 ms is too short for a host on the other side of the world. Node never returns to
+ * an address that it gave up. If the last address belongs to an unroutable family, as in most
+ * clusters, such a host would be unreachable.
  */
 export const setConnectAttemptTimeout = (): void =>
   setDefaultAutoSelectFamilyAttemptTimeout(connectAttemptTimeoutMs);

@@ -29,13 +29,13 @@ describe("the log", () => {
     });
   });
 
-  test("has no trace ids where nothing is traced", () => {
+  test("has no trace ids without an active trace", () => {
     const { log, lines } = captureLog();
     log.info("a line");
     expect(lines()[0]).not.toHaveProperty("trace_id");
   });
 
-  test("given a value that JSON cannot hold, writes a line all the same", () => {
+  test("writes a line even for a value that JSON cannot represent", () => {
     const { log, lines } = captureLog();
     const circular: LogLine = { name: "circle" };
     circular["self"] = circular;
@@ -72,7 +72,7 @@ describe("redaction", () => {
     "Service-Signature",
     "DATABASE_URL",
     "signInUrl",
-  ])("blots out %s at every depth, in lists, children and beside errors", (name) => {
+  ])("redacts %s at every depth, in lists, in child loggers and next to errors", (name) => {
     const { log, written } = captureLog();
     const field = { [name]: secret };
     log.info(field, "top");
@@ -84,13 +84,16 @@ describe("redaction", () => {
     expect(written.join("").match(/\[redacted\]/g)).toHaveLength(4);
   });
 
-  test.each(["key", "token", "secret", "password"])("blots out a child's own %s", (name) => {
-    const { log, written } = captureLog();
-    log.child({ [name]: secret }).info("a line");
-    expect(written.join("")).not.toContain(secret);
-  });
+  test.each(["key", "token", "secret", "password"])(
+    "redacts %s in a child logger's bindings",
+    (name) => {
+      const { log, written } = captureLog();
+      log.child({ [name]: secret }).info("a line");
+      expect(written.join("")).not.toContain(secret);
+    },
+  );
 
-  test("leaves what only sounds like a secret", () => {
+  test("keeps fields whose names only resemble secrets", () => {
     const { log, lines } = captureLog();
     const fields = {
       tokenAddress: "0x1",
@@ -105,7 +108,7 @@ describe("redaction", () => {
 });
 
 describe("an error in the log", () => {
-  /** As database libraries make them: the error carries the statement and its values. */
+  /** Creates an error like those of database libraries, with the statement and its values. */
   const createQueryError = () =>
     Object.assign(new Error("the query failed", { cause: new Error("deeper") }), {
       code: "23505",
@@ -113,7 +116,7 @@ describe("an error in the log", () => {
       detail: "Key (hash)=(hunter2) already exists.",
     });
 
-  test("tells type, text, code, stack and cause, and nothing that hangs on it", () => {
+  test("contains type, message, code, stack and cause, and no other properties", () => {
     const { log, written, lines } = captureLog();
     log.error({ err: createQueryError() }, "a request failed");
     expect(lines()[0]?.["err"]).toEqual({
@@ -126,7 +129,7 @@ describe("an error in the log", () => {
     expect(written.join("")).not.toContain("hunter2");
   });
 
-  test("is told the same way wherever in the line it stands", () => {
+  test("has the same form anywhere in the line", () => {
     const { log, written, lines } = captureLog();
     log.error(createQueryError());
     log.error({ failures: [{ reason: createQueryError() }] }, "several");
@@ -136,7 +139,7 @@ describe("an error in the log", () => {
   });
 
   test.each([["text"], [{ password: "hunter2" }], [null], [7]])(
-    "given %j, which is no error, repeats nothing of it",
+    "does not repeat the thrown value %j, which is not an Error",
     (thrown) => {
       const { log, written } = captureLog();
       log.error({ err: thrown }, "a request failed");
@@ -145,7 +148,7 @@ describe("an error in the log", () => {
     },
   );
 
-  test("ends a chain of causes, a circle too", () => {
+  test("limits a chain of causes, including a cycle", () => {
     const error = new Error("circle");
     error.cause = error;
     expect(JSON.stringify(describeError(error)).split('"circle"')).toHaveLength(6);

@@ -3,14 +3,14 @@ import { isSpanContextValid, trace } from "@opentelemetry/api";
 
 export type Log = Logger;
 
-/** How much a log tells, from little to much; `silent` is nothing. */
+/** The log levels from least to most verbose. `silent` logs nothing. */
 export const logLevels = ["silent", "fatal", "error", "warn", "info", "debug", "trace"] as const;
 
 const isLogLevel = (value: string): boolean => logLevels.some((level) => level === value);
 
 /**
- * Names that can hold a secret, ignoring case, dashes and underscores. The last word counts, so
- * `tokenAddress` and `secretPrefix` are not among them.
+ * Field names that can hold a secret, ignoring case, dashes and underscores. The last word decides,
+ * so `tokenAddress` and `secretPrefix` do not match.
  */
 const secretNamePattern =
   /(?:secrets?|secretkeys?|passwords?|tokens?|cookies?|signatures?|authorization|apikeys?|privatekey|databaseurl|redisurl|signinurl)$|^keys?$/;
@@ -19,10 +19,11 @@ const depthMax = 6;
 const causesMax = 4;
 
 /**
- * Opens the JSON log on stdout, one line per event, with the active trace's ids. A field whose name
- * can hold a secret is blotted out at every depth. Errors are written without the properties that
- * libraries add, because a query's values would be among them. A process opens its log before it reads
- * its configuration, which then refuses a word that is no level (rule OPS-4); until then it is `info`.
+ * Creates a JSON log on stdout, one line per event, with the active trace's ids. Redacts every
+ * field whose name can hold a secret, at every depth. Omits the properties that libraries add to
+ * errors, because they may include a query's values. A process creates its log before it parses its
+ * configuration. An unknown level counts as `info` here, and the configuration then rejects it
+ * (rule OPS-4).
  */
 export const createLog = (
   { service, level }: { service: string; level: string },
@@ -35,7 +36,7 @@ export const createLog = (
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }), log: redactFields },
       serializers: { err: (error: unknown) => describeError(error) },
-      // A child's bindings do not pass the formatter above.
+      // The formatter above does not apply to a child logger's bindings.
       redact: { paths: ["key", "token", "secret", "password"], censor: maskSecret },
       mixin: () => {
         const context = trace.getActiveSpan()?.spanContext();
@@ -47,7 +48,7 @@ export const createLog = (
     ...(destination === undefined ? [] : [destination]),
   );
 
-/** What a log line tells of an error: its type, text, code, stack and causes; nothing else. */
+/** Returns the loggable part of an error: type, message, code, stack and causes; nothing else. */
 export const describeError = (error: unknown, depth = 0): Record<string, unknown> => {
   if (!(error instanceof Error)) return { message: "a value that is no error was thrown" };
   const code = "code" in error && typeof error.code === "string" ? { code: error.code } : {};
@@ -62,7 +63,7 @@ const redactFields = (fields: Record<string, unknown>): Record<string, unknown> 
   const seen = new WeakSet();
   const redactedEntries = Object.entries(fields).map(([name, value]) => [
     name,
-    // Its own serializer describes it.
+    // pino's `err` serializer handles it.
     name === "err" ? value : redactField(name, value, { depth: 1, seen }),
   ]);
   return Object.fromEntries(redactedEntries);

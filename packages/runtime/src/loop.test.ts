@@ -5,7 +5,7 @@ import { type Loop, startLoop } from "./loop.ts";
 
 const startAt = new Date("2026-11-21T10:00:00Z");
 
-/** Lets every promise that is ready go on. */
+/** Waits until all pending microtasks and immediates have run. */
 const flushPromises = () => new Promise((resolve) => setImmediate(resolve));
 
 type Run = (signal: AbortSignal) => Promise<boolean | Date | void>;
@@ -13,7 +13,7 @@ type Run = (signal: AbortSignal) => Promise<boolean | Date | void>;
 let loop: Loop | undefined;
 afterEach(() => loop?.stop());
 
-/** A loop that waits one second after each run, on a clock that the test holds. */
+/** Starts a loop with a one-second pause after each run, on a fake clock. */
 const startTestLoop = (run: Run, options: { backoffMsMax?: number } = {}) => {
   const clock = createFakeClock(startAt);
   const written: string[] = [];
@@ -37,7 +37,7 @@ const startTestLoop = (run: Run, options: { backoffMsMax?: number } = {}) => {
   return { clock, written, loop: startedLoop, getRunCount: () => runCount };
 };
 
-/** A run that lasts until the test ends it. */
+/** Creates a latch that lets a run last until the test releases it. */
 const createLatch = () => {
   let release = () => {};
   const released = new Promise<void>((resolve) => {
@@ -47,7 +47,7 @@ const createLatch = () => {
 };
 
 describe("a loop", () => {
-  test("runs at once, and again after each wait", async () => {
+  test("runs immediately, and again after each pause", async () => {
     const { clock, getRunCount } = startTestLoop(async () => {});
     await flushPromises();
     expect(getRunCount()).toBe(1);
@@ -59,7 +59,7 @@ describe("a loop", () => {
     expect(getRunCount()).toBe(2);
   });
 
-  test("given true, runs again without a wait", async () => {
+  test("runs again without a pause after a run returns true", async () => {
     let remainingRuns = 3;
     const { getRunCount } = startTestLoop(async () => {
       remainingRuns -= 1;
@@ -69,7 +69,7 @@ describe("a loop", () => {
     expect(getRunCount()).toBe(3);
   });
 
-  test("given an instant, runs then; but never later than its own wait", async () => {
+  test("runs at the instant that a run returns, but never later than after its own pause", async () => {
     const results = [new Date(startAt.getTime() + 10), new Date(startAt.getTime() + 60_000)];
     const { clock, getRunCount } = startTestLoop(async () => results.shift());
     await flushPromises();
@@ -81,7 +81,7 @@ describe("a loop", () => {
     expect(getRunCount()).toBe(3);
   });
 
-  test("woken while it waits, runs at once; woken many times, still once", async () => {
+  test("runs immediately when it is woken during a pause, and only once for many wake-ups", async () => {
     const { loop, getRunCount } = startTestLoop(async () => {});
     await flushPromises();
     loop.wake();
@@ -91,7 +91,7 @@ describe("a loop", () => {
     expect(getRunCount()).toBe(2);
   });
 
-  test("woken while it runs, runs once more after that", async () => {
+  test("runs again after a run during which it was woken", async () => {
     const latch = createLatch();
     const { loop, getRunCount } = startTestLoop(() => latch.released);
     loop.wake();
@@ -103,7 +103,7 @@ describe("a loop", () => {
     expect(getRunCount()).toBe(2);
   });
 
-  test("never runs twice at a time", async () => {
+  test("never runs twice concurrently", async () => {
     let concurrency = 0;
     let concurrencyMax = 0;
     const { loop } = startTestLoop(async () => {
@@ -121,7 +121,7 @@ describe("a loop", () => {
 });
 
 describe("a loop whose run fails", () => {
-  test("waits twice as long after each failure, up to the most, and as usual after a success", async () => {
+  test("doubles the pause after each failure up to the maximum, and resets it after a success", async () => {
     let isBroken = true;
     const { clock, getRunCount, written } = startTestLoop(
       async () => {
@@ -154,7 +154,7 @@ describe("a loop whose run fails", () => {
     expect(getRunCount()).toBe(runCountBefore + 1);
   });
 
-  test("woken during the run that failed, waits all the same; woken after it, tries at once", async () => {
+  test("pauses after a failure despite a wake-up during the run, and runs immediately for one after it", async () => {
     const latch = createLatch();
     const { loop, getRunCount } = startTestLoop(async () => {
       await latch.released;
@@ -171,7 +171,7 @@ describe("a loop whose run fails", () => {
 });
 
 describe("stopping a loop", () => {
-  test("waits for the run under way, tells it by its signal, and starts no other", async () => {
+  test("waits for the current run, aborts its signal and starts no other run", async () => {
     const latch = createLatch();
     const signals: AbortSignal[] = [];
     const { loop, getRunCount } = startTestLoop((signal) => {
@@ -190,7 +190,7 @@ describe("stopping a loop", () => {
     expect(getRunCount()).toBe(1);
   });
 
-  test("ends a wait at once, a wait after a failure too", async () => {
+  test("ends a pause immediately, including a pause after a failure", async () => {
     const { loop: idleLoop } = startTestLoop(async () => {});
     const { loop: failingLoop } = startTestLoop(() => Promise.reject(new Error("broken")));
     await flushPromises();

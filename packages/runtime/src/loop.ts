@@ -2,11 +2,11 @@ import { backoffMs } from "./backoff.ts";
 import { type Clock, afterMs } from "./clock.ts";
 import type { Log } from "./log.ts";
 
-/** A background job that runs again and again until it is stopped. */
+/** A background job that runs repeatedly until it is stopped. */
 export type Loop = {
-  /** Runs the job as soon as it is free, whatever it waited for. */
+  /** Ends the current pause and runs the job as soon as possible. */
   wake(): void;
-  /** Lets the run under way end and starts no other one. */
+  /** Waits for the current run to end and starts no other one. */
   stop(): Promise<void>;
 };
 
@@ -14,14 +14,14 @@ type LoopOptions = {
   name: string;
   clock: Clock;
   log: Log;
-  /** How long to wait after a run; after a failed one the wait doubles up to `backoffMsMax`. */
+  /** The pause after a run. After failures, the pause doubles up to `backoffMsMax`. */
   waitMs: number;
   backoffMsMax?: number;
-  /** One run. Answer `true` to be run again at once, or the instant at which there is work again. */
+  /** Performs one run. Returns `true` to run again immediately, or the instant of the next known work. */
   run: (signal: AbortSignal) => Promise<boolean | Date | void>;
 };
 
-/** Starts a background job. An error of a run is logged, and the job goes on after a growing wait. */
+/** Starts a background job. Logs an error of a run, and retries after a growing pause. */
 export const startLoop = (options: LoopOptions): Loop => {
   const { clock, log, name } = options;
   const stopController = new AbortController();
@@ -59,7 +59,7 @@ export const startLoop = (options: LoopOptions): Loop => {
     wake: () => {
       if (isWoken) return;
       isWoken = true;
-      // A reason of our own avoids creating an exception with its stack.
+      // An explicit reason avoids the cost of creating an exception with a stack trace.
       sleepController.abort("woken");
     },
     stop: () => {

@@ -4,7 +4,7 @@ import { waitUntil } from "./testing/wait-until.ts";
 import { injectDelay } from "./testing/inject-delay.ts";
 import { addProcessMetrics, renderMetrics, metricsContentType, createMetrics } from "./metrics.ts";
 
-/** A service with one family of each type, as every service has them. */
+/** Creates the metrics of a service with one metric family of each type. */
 const createServiceMetrics = (name: string, count: number) => {
   const metrics = createMetrics(name);
   const registers = [metrics];
@@ -27,7 +27,10 @@ const createServiceMetrics = (name: string, count: number) => {
 const samplePattern =
   /^([a-z0-9_]+)(\{[a-z_]+="(?:[^"\\\n]|\\["\\n])*"(?:,[a-z_]+="(?:[^"\\\n]|\\["\\n])*")*\})? \S+$/;
 
-/** Checks a text against the Prometheus text format 0.0.4, as far as scrapers do. */
+/**
+ * Parses a text in the Prometheus text format 0.0.4, as strictly as scrapers do, and returns its
+ * series.
+ */
 const parseExposition = (text: string) => {
   expect(text.endsWith("\n")).toBe(true);
   const describedFamilies = new Set<string>();
@@ -42,7 +45,7 @@ const parseExposition = (text: string) => {
       family = name;
     } else if (!line.startsWith("# ")) {
       expect(line).toMatch(samplePattern);
-      // A family's samples follow its head, and no sample appears twice.
+      // A family's samples follow its header, and no sample appears twice.
       expect(line.startsWith(family)).toBe(true);
       const name = line.slice(0, line.lastIndexOf(" "));
       expect([name, series.has(name)]).toEqual([name, false]);
@@ -53,13 +56,13 @@ const parseExposition = (text: string) => {
 };
 
 describe("renderMetrics", () => {
-  test("given one service, is valid and carries its label on every series", async () => {
+  test("renders one service as valid text with its label on every series", async () => {
     const series = parseExposition(await renderMetrics([createServiceMetrics("links-api", 1)]));
     expect(series.size).toBe(7);
     for (const name of series) expect(name).toContain('service="links-api"');
   });
 
-  test("given several, tells them apart by the label and heads each family once", async () => {
+  test("distinguishes several services by the label and writes each family's header once", async () => {
     const serviceNames = ["links-api", "auth-keys", "webhook-dispatcher"];
     const text = await renderMetrics(
       serviceNames.map((name, index) => createServiceMetrics(name, index + 1)),
@@ -70,7 +73,7 @@ describe("renderMetrics", () => {
     expect(text).toContain('payment_links_age_seconds{service="webhook-dispatcher"} 3\n');
   });
 
-  test("keeps what Node tells of its process, its start among it, beside other services", async () => {
+  test("includes Node's process metrics, such as the start time, next to other services", async () => {
     const processMetrics = createMetrics("process");
     addProcessMetrics(processMetrics);
     const text = await renderMetrics([processMetrics, createServiceMetrics("links-api", 1)]);
@@ -79,12 +82,12 @@ describe("renderMetrics", () => {
     expect(text).toContain("nodejs_eventloop_lag_seconds");
   });
 
-  test("samples the event loop so seldom that an idle process sleeps", async () => {
+  test("samples the event loop rarely enough for an idle process to sleep", async () => {
     const processMetrics = createMetrics("process");
     addProcessMetrics(processMetrics);
     const minLagGauge = processMetrics.getSingleMetric("nodejs_eventloop_lag_min_seconds");
     const readMinLagSeconds = async () => Number((await minLagGauge?.get())?.values[0]?.value);
-    // Each look begins a new count of samples; a delay holds the interval between two of them.
+    // Each read starts a new sampling period. A delay includes the interval between two samples.
     const lagGauge = processMetrics.getSingleMetric("nodejs_eventloop_lag_seconds");
     await waitUntil("a delay is sampled", async () => {
       await injectDelay("quiet period", 700);
@@ -95,7 +98,7 @@ describe("renderMetrics", () => {
     expect(await readMinLagSeconds()).toBeGreaterThan(0.45);
   });
 
-  test("given a family that cannot be collected, leaves out that one and says so", async () => {
+  test("omits a family that cannot be collected, with a comment", async () => {
     const metrics = createServiceMetrics("links-api", 1);
     const rowsGauge = new Gauge({
       name: "payment_links_rows",
@@ -110,7 +113,7 @@ describe("renderMetrics", () => {
     expect(text).not.toContain("away");
   });
 
-  test("is said to be what it is", () => {
+  test("has the content type of the Prometheus text format", () => {
     expect(metricsContentType).toBe("text/plain; version=0.0.4; charset=utf-8");
   });
 });

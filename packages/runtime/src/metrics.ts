@@ -2,7 +2,7 @@ import { Registry, collectDefaultMetrics } from "prom-client";
 
 export type Metrics = Registry;
 
-/** Opens a service's metrics; each of its series carries the label `service`. */
+/** Creates a service's metrics registry. Every series has the label `service`. */
 export const createMetrics = (service: string): Metrics => {
   const registry = new Registry();
   registry.setDefaultLabels({ service });
@@ -10,24 +10,26 @@ export const createMetrics = (service: string): Metrics => {
 };
 
 /**
- * How often the delay of the event loop is sampled. A delay is told with this interval in it. At the
- * 10 ms that prom-client samples by itself, an idle process woke a hundred times a second: 1 % of a core;
- * at 100 ms it was still a third of what it did. A loop that is often late shows between two scrapes.
+ * How often the event-loop delay is sampled. A reported delay includes this interval. At
+ * prom-client's default of 10 ms, an idle process woke 100 times per second and used 1 % of a core.
+ * At 100 ms, this sampling was still a third of the idle load. A loop that is often late still
+ * shows between two scrapes.
  */
 const eventLoopSampleMs = 500;
 
-/** Adds what Node tells of its own process: CPU, memory, event loop, garbage collection. */
+/** Adds Node's process metrics: CPU, memory, event loop, garbage collection. */
 export const addProcessMetrics = (metrics: Metrics): void => {
   collectDefaultMetrics({ register: metrics, eventLoopMonitoringPrecision: eventLoopSampleMs });
-  // These are gauges with counters' names. The ones without `_total` tell the same, by type.
+  // These gauges have names like counters. The metrics without `_total` report the same by type.
   for (const kind of ["handles", "requests", "resources"]) {
     metrics.removeSingleMetric(`nodejs_active_${kind}_total`);
   }
 };
 
 /**
- * The text of `/metrics` for the services of one process, told apart by the label `service`. Each
- * family has its HELP and TYPE once. A family that cannot be collected is left out, with a comment.
+ * Returns the text of `/metrics` for the services of one process, distinguished by the label
+ * `service`. Each family has its HELP and TYPE once. A family that cannot be collected is omitted,
+ * with a comment.
  */
 export const renderMetrics = async (registries: readonly Metrics[]): Promise<string> => {
   const families = new Map<string, string[]>();
@@ -53,7 +55,7 @@ const collectFamily = async (metrics: Metrics, name: string): Promise<Family> =>
     );
     return { name, headerLines: [help, type], samples };
   } catch {
-    // A gauge that asks a database and fails must not take the others with it.
+    // A gauge whose database query fails must not fail the other metrics.
     return {
       name: `${name} failed`,
       headerLines: [],

@@ -14,7 +14,7 @@ const captureLog = () => {
 };
 
 describe("a stop list", () => {
-  test("stops in the reverse order of the start, each step after the one before has ended", async () => {
+  test("stops in the reverse order of the start, one step after the other", async () => {
     const stopList = createStopList();
     const stopEvents: string[] = [];
     for (const name of ["database", "bus", "port"]) {
@@ -30,7 +30,7 @@ describe("a stop list", () => {
     );
   });
 
-  test("stops once, however often and however many at a time ask for it", async () => {
+  test("stops only once, even if requested repeatedly or concurrently", async () => {
     const stopList = createStopList();
     let stopCount = 0;
     stopList.add("only", () => {
@@ -42,7 +42,7 @@ describe("a stop list", () => {
     expect(stopCount).toBe(1);
   });
 
-  test("given a step that fails, says which and stops the others", async () => {
+  test("logs a step that fails and stops the others", async () => {
     const stopList = createStopList();
     const stopped: string[] = [];
     stopList.add("first", () => void stopped.push("first"));
@@ -59,7 +59,7 @@ describe("a stop list", () => {
   });
 });
 
-/** Runs a process that stops as the given lines tell it, and answers its exit code and output. */
+/** Runs a child process with these lines of script, and returns its exit code and output. */
 const runChildProcess = async (
   lines: string,
   onOutput: (child: ReturnType<typeof spawn>, getOutput: () => string) => void,
@@ -87,7 +87,7 @@ const runChildProcess = async (
 
 describe("a process", () => {
   test.each(["SIGTERM", "SIGINT"] as const)(
-    "given %s, stops in order and exits 0",
+    "stops in order and exits with code 0 on %s",
     async (signal) => {
       let isSignaled = false;
       const { code, output } = await runChildProcess(
@@ -102,9 +102,9 @@ describe("a process", () => {
     },
   );
 
-  test("given one Ctrl-C that comes twice, still stops in order", async () => {
+  test("stops in order when one Ctrl-C arrives as two signals", async () => {
     let isSignaled = false;
-    // The process sends itself the second one, so that no other process makes it late.
+    // The child sends itself the second signal, so that another process cannot delay it.
     const { code, output } = await runChildProcess(
       `list.add("slow", async () => {
          const again = new Promise((resolve) => process.once("SIGINT", resolve));
@@ -121,11 +121,12 @@ describe("a process", () => {
     expect(code).toBe(0);
   });
 
-  test("given a second signal while a step of the stop hangs, exits 1 at once", async () => {
+  test("exits immediately with code 1 on a second signal while a stop step hangs", async () => {
     let sentCount = 0;
-    // It is the child that tells one Ctrl-C from two, by its own time: this is after it heard the first.
+    // The child distinguishes one Ctrl-C from two by its own clock. This time is after it received
+    // the first.
     let hangingSinceMs: number | undefined;
-    // The last resort, the end after 25 s, never comes here.
+    // The script disables the forced exit after 25 s.
     const { code } = await runChildProcess(
       `const later = globalThis.setTimeout;
        globalThis.setTimeout = (work) => later(work, 2 ** 31 - 1);
@@ -144,9 +145,9 @@ describe("a process", () => {
   });
 
   test.each([
-    ["an error that nobody caught", `setTimeout(() => { throw new Error("lost"); });`],
-    ["a rejection that nobody handled", `void Promise.reject(new Error("lost"));`],
-  ])("given %s, says so and exits 1", async (_name, lines) => {
+    ["an uncaught error", `setTimeout(() => { throw new Error("lost"); });`],
+    ["an unhandled rejection", `void Promise.reject(new Error("lost"));`],
+  ])("logs %s and exits with code 1", async (_name, lines) => {
     const { code, output } = await runChildProcess(`exitOnUncaughtError(log); ${lines}`, () => {});
     expect(output).toMatch(/"level":"fatal"(.|\n)*"message":"lost"/);
     expect(code).toBe(1);

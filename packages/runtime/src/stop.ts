@@ -2,16 +2,16 @@ import type { Log } from "./log.ts";
 
 type StopStep = { name: string; stop: () => Promise<void> | void };
 
-/** Collects what must be stopped, and stops it in the reverse order of its start. */
+/** Collects stop steps and runs them in the reverse order of the start. */
 export type StopList = {
   add(name: string, stop: StopStep["stop"]): void;
-  /** Stops everything once; a step that fails is logged and does not keep the others from stopping. */
+  /** Runs all steps once. Logs a step that fails, and continues with the others. */
   stopAll(log: Log): Promise<void>;
-  /** Whether it was told to stop. */
+  /** Returns whether the stop has started. */
   isStopping(): boolean;
 };
 
-/** Makes an empty list of things to stop. */
+/** Creates an empty list of stop steps. */
 export const createStopList = (): StopList => {
   const steps: StopStep[] = [];
   let stopPromise: Promise<void> | undefined;
@@ -32,13 +32,13 @@ export const createStopList = (): StopList => {
 };
 
 const forcedExitMs = 25_000;
-/** One Ctrl-C arrives twice: from the terminal, and passed on by npm. */
+/** One Ctrl-C arrives twice: from the terminal, and forwarded by npm. */
 const duplicateSignalMs = 1_000;
 
 /**
- * Runs until SIGTERM or SIGINT, then stops in order and exits 0. It exits 1 at a second signal, or
- * if the stop takes longer than `drainMsMax` and 25 s. That is safe, because a crash at any line
- * loses nothing.
+ * Stops in order on SIGTERM or SIGINT and exits with code 0. Exits with code 1 on a second signal,
+ * or if the stop takes longer than `drainMsMax` plus 25 s. A forced exit is safe, because a crash
+ * at any line loses no data.
  */
 export const stopOnSignal = (stopList: StopList, log: Log, drainMsMax = 0): void => {
   let stoppingSinceMs: number | undefined;
@@ -57,7 +57,10 @@ export const stopOnSignal = (stopList: StopList, log: Log, drainMsMax = 0): void
   process.on("SIGINT", stop);
 };
 
-/** Ends the process, loudly, on an error that nobody caught: its state can no longer be trusted. */
+/**
+ * Ends the process with a fatal log line on an uncaught error, because its state can no longer be
+ * trusted.
+ */
 export const exitOnUncaughtError = (log: Log): void => {
   const exitWithError = (error: unknown) => {
     log.fatal({ err: error }, "an error was not caught; the process ends");

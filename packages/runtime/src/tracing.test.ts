@@ -8,8 +8,8 @@ import { getActiveTraceparent, extractTraceContext, startTracing, tracer } from 
 const traceId = "0af7651916cd43dd8448eb211c80319c";
 const traceparent = `00-${traceId}-b7ad6b7169203331-01`;
 
-describe("with tracing off", () => {
-  test("nothing is loaded, no trace is named, and spans cost nothing", async () => {
+describe("with tracing disabled", () => {
+  test("loads no SDK, returns no traceparent and creates no-op spans", async () => {
     const stopTracing = await startTracing("test", false);
     const span = tracer.startSpan("work", {}, extractTraceContext(traceparent));
     expect(span.isRecording()).toBe(false);
@@ -18,7 +18,7 @@ describe("with tracing off", () => {
   });
 });
 
-describe("with tracing on", () => {
+describe("with tracing enabled", () => {
   const exported: string[] = [];
   let collector: Server;
   let stopTracing = async () => {};
@@ -37,7 +37,7 @@ describe("with tracing on", () => {
   });
   afterAll(() => new Promise((resolve) => void collector.close(resolve)));
 
-  test("a span continues the trace that a traceparent names, and hands it on", () => {
+  test("continues the trace of a traceparent and propagates it", () => {
     const span = tracer.startSpan("work", {}, extractTraceContext(traceparent));
     context.with(trace.setSpan(context.active(), span), () => {
       expect(getActiveTraceparent()).toBe(`00-${traceId}-${span.spanContext().spanId}-01`);
@@ -47,7 +47,7 @@ describe("with tracing on", () => {
   });
 
   test.each([undefined, "", "garbage", `00-${"0".repeat(32)}-b7ad6b7169203331-01`])(
-    "given the traceparent %j, a span begins a trace of its own",
+    "starts a new trace for the invalid traceparent %j",
     (invalidTraceparent) => {
       const span = tracer.startSpan("work", {}, extractTraceContext(invalidTraceparent));
       expect(span.spanContext().traceId).toMatch(/^[0-9a-f]{32}$/);
@@ -56,7 +56,7 @@ describe("with tracing on", () => {
     },
   );
 
-  test("a log line within a span carries its ids, one outside none", () => {
+  test("adds trace ids to log lines within a span only", () => {
     const written: string[] = [];
     const destination = { write: (text: string) => void written.push(text) };
     const log = createLog({ service: "test", level: "info" }, destination);
@@ -71,7 +71,7 @@ describe("with tracing on", () => {
     expect(JSON.parse(written[1] ?? "")).not.toHaveProperty("trace_id");
   });
 
-  test("closing sends every span that has ended to the OTLP endpoint", async () => {
+  test("exports every ended span to the OTLP endpoint when tracing stops", async () => {
     tracer.startSpan("the last work").end();
     await stopTracing();
     const exportedText = exported.join("");

@@ -4,9 +4,9 @@ import { afterMs, systemClock } from "./clock.ts";
 const flushMsMax = 3_000;
 
 /**
- * Starts OpenTelemetry, which exports over OTLP/HTTP as the standard `OTEL_…` variables say.
- * Answers the call that flushes for at most 3 s and stops it. Nothing is loaded while it is
- * switched off: the SDK costs start-up time, and the API's no-op spans cost nothing.
+ * Starts OpenTelemetry, which exports over OTLP/HTTP as configured by the standard `OTEL_…`
+ * variables. Returns a function that flushes for at most 3 s and stops it. Loads nothing while
+ * tracing is disabled: the SDK costs startup time, and the API's no-op spans cost nothing.
  */
 export const startTracing = async (
   service: string,
@@ -17,7 +17,7 @@ export const startTracing = async (
   const sdk = new NodeSDK({ serviceName: service, instrumentations: [] });
   sdk.start();
   return async () => {
-    // A collector that is away would hold up the stop for ten seconds.
+    // An unavailable collector would delay the stop by 10 s.
     const flushEnded = new AbortController();
     const shutdown = sdk.shutdown().finally(() => flushEnded.abort());
     await Promise.race([
@@ -30,20 +30,21 @@ export const startTracing = async (
 /** The tracer of our own spans. */
 export const tracer = trace.getTracer("payment-links");
 
-/** The active trace as a W3C `traceparent`, or undefined if nothing is traced. */
+/** Returns the active trace as a W3C `traceparent`, or undefined without one. */
 export const getActiveTraceparent = (): string | undefined => {
   const carrier: { traceparent?: string } = {};
   propagation.inject(context.active(), carrier);
   return carrier.traceparent;
 };
 
-/** The context that continues the trace of a `traceparent`. */
+/** Returns the context that continues the trace of a `traceparent`. */
 export const extractTraceContext = (traceparent: string | undefined): Context =>
   traceparent === undefined ? ROOT_CONTEXT : propagation.extract(ROOT_CONTEXT, { traceparent });
 
 /**
- * The context that joins a stranger's trace by its id alone. Whether it is sampled is our own
- * sampler's word, about a trace of our own: a stranger can neither fill our collector nor hide.
+ * Returns a context that joins a remote trace by its id alone. Our own sampler decides whether it
+ * is sampled, as for a trace of ours. An external client can neither flood our collector nor
+ * disable tracing.
  */
 export const joinTraceById = (traceparent: string | undefined): Context => {
   const remoteContext = extractTraceContext(traceparent);

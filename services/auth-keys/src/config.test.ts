@@ -19,7 +19,7 @@ const getConfigError = (environment: Record<string, string>): string => {
 };
 
 describe("authKeysConfig", () => {
-  test("without variables there are live keys and no identity provider", () => {
+  test("defaults to live keys and no identity provider", () => {
     const config = parseConfig(authKeysConfig, { OIDC_ISSUER: "" });
     expect(config).toEqual({
       apiKeyMode: "live",
@@ -36,14 +36,14 @@ describe("authKeysConfig", () => {
   test.each([
     ["production", { NODE_ENV: "production" }, "closed"],
     ["development", { NODE_ENV: "development" }, "open"],
-    ["a start that names no mode", {}, "open"],
-    ["production that opens it", { NODE_ENV: "production", SIGN_UP: "open" }, "open"],
-    ["development that closes it", { SIGN_UP: "closed" }, "closed"],
-  ])("sign-up in %s: %j makes it %s (rule CALLER-37)", (_, environment, signUp) => {
+    ["a start without NODE_ENV", {}, "open"],
+    ["production with open sign-up", { NODE_ENV: "production", SIGN_UP: "open" }, "open"],
+    ["development with closed sign-up", { SIGN_UP: "closed" }, "closed"],
+  ])("sets sign-up in %s: %j makes it %s (rule CALLER-37)", (_, environment, signUp) => {
     expect(parseConfig(authKeysConfig, environment).signUp).toBe(signUp);
   });
 
-  test("names the providers of chains for contract wallets, and never repeats one", () => {
+  test("parses the RPC providers for contract wallets, and never repeats a URL in an error", () => {
     const { rpcUrls } = parseConfig(authKeysConfig, {
       SIGN_IN_RPC_URLS: "8453=https://rpc.example/key,8453=https://other.example",
     });
@@ -53,7 +53,7 @@ describe("authKeysConfig", () => {
     expect(configError).not.toContain("rpc.example");
   });
 
-  test("a provider that is named twice for a chain is refused, unless its host is declared (rule CHAIN-31)", () => {
+  test("rejects two providers with the same host for a chain, unless the host is declared independent (rule CHAIN-31)", () => {
     const SIGN_IN_RPC_URLS = "8453=https://rpc.example/key,8453=https://rpc.example/other";
     expect(getConfigError({ SIGN_IN_RPC_URLS })).toContain(
       "SIGN_IN_RPC_URLS: entry 2 of 2 has the host of entry 1",
@@ -65,7 +65,7 @@ describe("authKeysConfig", () => {
     expect(rpcUrls.get("8453")).toHaveLength(2);
   });
 
-  test("takes a delay for default wallets in seconds, up to 30 days", () => {
+  test("accepts a delay for default wallets in seconds, up to 30 days", () => {
     const parseTestConfig = (WALLET_CHANGE_DELAY: string) =>
       parseConfig(authKeysConfig, { WALLET_CHANGE_DELAY }).walletDelayMs;
     expect(parseTestConfig("86400")).toBe(86_400_000);
@@ -74,7 +74,7 @@ describe("authKeysConfig", () => {
       expect(() => parseTestConfig(invalidValue)).toThrow();
   });
 
-  test("keeps the audit log for ever, or for 30 days and more", () => {
+  test("retains the audit log without a limit, or for at least 30 days", () => {
     const parseTestConfig = (AUDIT_LOG_DAYS: string) =>
       parseConfig(authKeysConfig, { AUDIT_LOG_DAYS });
     expect(parseConfig(authKeysConfig, {}).auditLogDays).toBe(0);
@@ -85,7 +85,7 @@ describe("authKeysConfig", () => {
     }
   });
 
-  test("takes a scanner's public key as a PEM file has it, on P-256 alone", () => {
+  test("accepts a scanner's public key as in a PEM file, on P-256 only", () => {
     const createPublicKeyBase64 = (namedCurve: string) =>
       generateKeyPairSync("ec", { namedCurve })
         .publicKey.export({ type: "spki", format: "der" })
@@ -98,7 +98,7 @@ describe("authKeysConfig", () => {
     expect(() => parseTestConfig("secp256k1")).toThrow(ConfigError);
   });
 
-  test("closes doors: ways in, groups of the provider, new accounts", () => {
+  test("parses sign-up, sign-in methods and allowed groups", () => {
     const config = parseConfig(authKeysConfig, {
       ...oidcVariables,
       SIGN_UP: "oidc",
@@ -110,7 +110,7 @@ describe("authKeysConfig", () => {
     expect(config.oidc?.allowedGroups).toEqual(["payments", "finance team"]);
   });
 
-  test("takes an issuer as it is written, without a secret and with the usual scopes", () => {
+  test("keeps the issuer as written, without a secret and with the default scopes", () => {
     expect(parseConfig(authKeysConfig, oidcVariables).oidc).toEqual({
       issuer: "https://id.example/tenant/",
       clientId: "links",
@@ -120,7 +120,7 @@ describe("authKeysConfig", () => {
     });
   });
 
-  test("reads the secret, or the file that its twin names", () => {
+  test("reads the client secret from its variable or its file", () => {
     const file = join(mkdtempSync(join(tmpdir(), "auth-keys-")), "secret");
     writeFileSync(file, "hush\n");
     for (const secret of [{ OIDC_CLIENT_SECRET: "hush" }, { OIDC_CLIENT_SECRET_FILE: file }]) {
@@ -130,7 +130,7 @@ describe("authKeysConfig", () => {
   });
 
   test.each(["http://localhost:1", "http://127.0.0.1:1/realm", "http://[::1]:1"])(
-    "takes %s, as that is this very machine",
+    "accepts the loopback issuer %s",
     (issuer) => {
       const { oidc } = parseConfig(authKeysConfig, { ...oidcVariables, OIDC_ISSUER: issuer });
       expect(oidc?.issuer).toBe(issuer);
@@ -138,13 +138,13 @@ describe("authKeysConfig", () => {
   );
 
   test.each<[string, Record<string, string>, string]>([
-    ["an issuer alone", { OIDC_ISSUER: oidcVariables.OIDC_ISSUER }, "OIDC_CLIENT_ID"],
-    ["a client alone", { OIDC_CLIENT_ID: "links" }, "OIDC_ISSUER"],
-    ["a secret alone", { OIDC_CLIENT_SECRET: "hush" }, "OIDC_ISSUER"],
-    ["scopes alone", { OIDC_SCOPES: "openid" }, "OIDC_ISSUER"],
+    ["only an issuer", { OIDC_ISSUER: oidcVariables.OIDC_ISSUER }, "OIDC_CLIENT_ID"],
+    ["only a client id", { OIDC_CLIENT_ID: "links" }, "OIDC_ISSUER"],
+    ["only a secret", { OIDC_CLIENT_SECRET: "hush" }, "OIDC_ISSUER"],
+    ["only scopes", { OIDC_SCOPES: "openid" }, "OIDC_ISSUER"],
     ["plain http", { ...oidcVariables, OIDC_ISSUER: "http://id.example" }, "OIDC_ISSUER"],
     [
-      "http like loopback",
+      "http on a host that resembles loopback",
       { ...oidcVariables, OIDC_ISSUER: "http://localhost.evil.example" },
       "OIDC_ISSUER",
     ],
@@ -152,30 +152,30 @@ describe("authKeysConfig", () => {
     ["a query", { ...oidcVariables, OIDC_ISSUER: "https://id.example/?a=b" }, "OIDC_ISSUER"],
     ["credentials", { ...oidcVariables, OIDC_ISSUER: "https://a:b@id.example" }, "OIDC_ISSUER"],
     ["scopes without openid", { ...oidcVariables, OIDC_SCOPES: "profile" }, "OIDC_SCOPES"],
-    ["scopes with two blanks", { ...oidcVariables, OIDC_SCOPES: "openid  profile" }, "OIDC_SCOPES"],
+    ["scopes with two spaces", { ...oidcVariables, OIDC_SCOPES: "openid  profile" }, "OIDC_SCOPES"],
     ["another mode", { API_KEY_MODE: "demo" }, "API_KEY_MODE"],
-    [
-      "a scanner's key that is none",
-      { LEAKED_KEYS_PUBLIC_KEYS: "a=QUJD" },
-      "LEAKED_KEYS_PUBLIC_KEYS",
-    ],
-    ["groups alone", { OIDC_ALLOWED_GROUPS: "payments" }, "OIDC_ISSUER"],
+    ["an invalid scanner key", { LEAKED_KEYS_PUBLIC_KEYS: "a=QUJD" }, "LEAKED_KEYS_PUBLIC_KEYS"],
+    ["only groups", { OIDC_ALLOWED_GROUPS: "payments" }, "OIDC_ISSUER"],
     [
       "an empty group",
       { ...oidcVariables, OIDC_ALLOWED_GROUPS: "payments,," },
       "OIDC_ALLOWED_GROUPS",
     ],
     ["another word for closed", { SIGN_UP: "nobody" }, "SIGN_UP"],
-    ["new accounts by a provider that is not there", { SIGN_UP: "oidc" }, "SIGN_UP"],
-    ["an unknown way in", { SIGN_IN_METHODS: "link,password" }, "SIGN_IN_METHODS"],
-    ["a way in twice", { SIGN_IN_METHODS: "link,link" }, "SIGN_IN_METHODS"],
-    ["a way in that is not there", { SIGN_IN_METHODS: "link,oidc" }, "SIGN_IN_METHODS"],
+    ["sign-up by a provider that is not configured", { SIGN_UP: "oidc" }, "SIGN_UP"],
+    ["an unknown sign-in method", { SIGN_IN_METHODS: "link,password" }, "SIGN_IN_METHODS"],
+    ["a duplicate sign-in method", { SIGN_IN_METHODS: "link,link" }, "SIGN_IN_METHODS"],
     [
-      "new accounts by a way in that is closed",
+      "a sign-in method that is not configured",
+      { SIGN_IN_METHODS: "link,oidc" },
+      "SIGN_IN_METHODS",
+    ],
+    [
+      "sign-up by a disabled sign-in method",
       { ...oidcVariables, SIGN_UP: "oidc", SIGN_IN_METHODS: "link" },
       "SIGN_UP",
     ],
-  ])("given %s, names the variable and no value", (_name, environment, variable) => {
+  ])("rejects %s with the variable's name and no value", (_name, environment, variable) => {
     const configError = getConfigError(environment);
     expect(configError).toContain(`  ${variable}: `);
     for (const value of Object.values(environment)) {

@@ -12,7 +12,10 @@ import type { SignInMethod } from "./domain/session.ts";
 
 const loopbackHosts = new Set(["localhost", "127.0.0.1", "[::1]"]);
 
-/** The table keeps what is younger, whatever is set (`migrations/0012-audit-log.sql`). */
+/**
+ * The table rejects deletion of younger entries, whatever is configured
+ * (`migrations/0012-audit-log.sql`).
+ */
 const auditLogDaysMin = 30;
 const auditLogDaysMax = 36_500;
 
@@ -30,21 +33,21 @@ const ClientCredentialText = z.string().regex(/^[\x20-\x7e]{1,255}$/, {
 });
 
 /**
- * What makes us a client of an identity provider. Without a secret it is a public client, with PKCE
- * only.
+ * Our client settings at an identity provider. Without a secret it is a public client that relies
+ * on PKCE alone.
  */
 export type OidcClient = {
   issuer: string;
   clientId: string;
   clientSecret: string | undefined;
   scopes: string;
-  /** Of whose `groups` one must be in the ID token; everybody's where not given. */
+  /** The ID token's `groups` must contain one of these; undefined allows everyone. */
   allowedGroups: readonly string[] | undefined;
 };
 
 const splitList = (text: string): string[] => text.split(",").map((item) => item.trim());
 
-/** Words with commas between; none is empty and none comes twice. */
+/** Comma-separated values, none empty and none duplicated. */
 const UniqueList = z
   .string()
   .transform(splitList)
@@ -68,13 +71,14 @@ const ScannerKeyList = z.string().transform((text, context) => {
 });
 
 /**
- * The service's own variables. Sign-in with OpenID Connect exists if issuer and client id are
- * given; one without the other is a fault. The secret may stand in the file that its `…_FILE` twin
- * names. A door that is named but not there is a fault too: nobody should think that it is open.
+ * The service's own variables. OpenID Connect sign-in is enabled if issuer and client id are set;
+ * one without the other is an error. The secret may be in the file that `OIDC_CLIENT_SECRET_FILE`
+ * names. Naming a sign-in method that is not configured is also an error, so that operators do not
+ * assume that it works.
  */
 export const authKeysConfig = z
   .object({
-    /** Which prefix new API keys carry: `plk_live_` or `plk_test_`. */
+    /** The prefix of new API keys: `plk_live_` or `plk_test_`. */
     API_KEY_MODE: z.enum(["live", "test"]).default("live"),
     OIDC_ISSUER: IssuerUrlSchema.optional(),
     OIDC_CLIENT_ID: ClientCredentialText.optional(),
@@ -92,9 +96,9 @@ export const authKeysConfig = z
     SIGN_IN_RPC_URLS: z.string().optional(),
     SIGN_IN_RPC_URLS_FILE: z.string().optional(),
     INDEPENDENT_RPC_HOSTS: z.string().default(""),
-    /** Seconds until another default wallet takes effect. */
+    /** Seconds until a new default wallet takes effect. */
     WALLET_CHANGE_DELAY: z.coerce.number().int().min(0).max(walletDelaySecondsMax).default(0),
-    /** Days for which the audit log is kept; 0 is for ever. */
+    /** Retention of the audit log in days; 0 means without a limit. */
     AUDIT_LOG_DAYS: z.coerce
       .number()
       .int()

@@ -11,7 +11,10 @@ import type { VerifyContractSignature } from "./domain/siwe.ts";
 import type { OidcIssuer } from "./issuer/oidc-issuer.ts";
 import type { Counters } from "./metrics.ts";
 
-/** What this service gives its rooms: the ground, and what it made on the ground. */
+/**
+ * The dependencies of this service's handlers and jobs: parts of the `ServiceContext` plus its own
+ * objects.
+ */
 export type Dependencies = Pick<
   ServiceContext,
   | "pool"
@@ -25,30 +28,30 @@ export type Dependencies = Pick<
 > & {
   apiKeyMode: ApiKeyMode;
   cookie: CookiePolicy;
-  /** The ways into a session that there are here. */
+  /** The enabled sign-in methods. */
   signInMethods: readonly SignInMethod[];
-  /** For whom an account is opened by signing in. */
+  /** Who gets a new account by signing in. */
   signUp: SignUp;
-  /** Where people sign in with OpenID Connect, if they can. */
+  /** The OpenID Connect provider, if configured. */
   oidc: OidcIssuer | undefined;
   activeIssuers: ActiveIssuers;
-  /** Whether a contract says that a message is signed for it; asks the contract's chain. */
+  /** Verifies a contract's signature by a call to the contract's chain. */
   verifyContractSignature: VerifyContractSignature;
-  /** By which scanners of leaked keys are known; none where there is no such call. */
+  /** The public keys of secret scanners. Without any, scanners cannot report leaked keys. */
   leakedKeysPublicKeys: ScannerPublicKeys;
-  /** How long another default wallet waits until it takes effect. */
+  /** The delay until a new default wallet takes effect. */
   walletDelayMs: number;
-  /** For how many days entries of the audit log are kept; 0 is for ever. */
+  /** Retention of audit log entries in days; 0 means without a limit. */
   auditLogDays: number;
   counters: Counters;
   identity: Identity;
-  /** Who is calling. This service answers that question itself. */
+  /** Answers introspection requests in-process. */
   introspect: RequestIntrospection;
   apiKeyUses: LastUses;
   sessionUses: LastUses;
   rejectedSignIns: RejectedSignIns;
   deepPages: DeepPages;
   exports: Exports<ServiceContext["pool"]>;
-  /** Tells the relay that a transaction with events has been committed. */
+  /** Wakes the relay after a transaction with events has been committed. */
   wakeRelay: () => void;
 };

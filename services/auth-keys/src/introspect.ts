@@ -11,10 +11,10 @@ type IntrospectDependencies = Pick<
 >;
 
 /**
- * Answers who is behind a credential, in one round trip to the database. A valid answer counts as a
- * use of the credential. It is noted in memory, because a write per call would cost more than the
- * question. Throws InvalidIntrospectionResponse if the one row is at fault, and any other error if the database is
- * away.
+ * Creates the function that finds the account behind a credential, in one round trip to the
+ * database. A valid result counts as a use of the credential. Uses are collected in memory, because
+ * a write per call would cost more than the lookup. Throws `InvalidIntrospectionResponse` if only
+ * this row is invalid, and any other error if the database is unavailable.
  */
 export const createIntrospect =
   ({

@@ -4,18 +4,18 @@ import type { IntrospectionResult } from "./domain/introspection.ts";
 import type { SignInMethod } from "./domain/session.ts";
 
 /**
- * The outcome of a sign-in. It failed if the fault is ours, or an identity provider is away; it was
- * left if nobody waited for its answer.
+ * The outcome of a sign-in: `failed` if the error is ours or the identity provider is unavailable,
+ * `left` if the client disconnected before the response.
  */
 type SignInResult = "succeeded" | "refused" | "left" | "failed";
 
-/** What the service counts of its own work; no label ever names an account or a credential. */
+/** The service's own counters. No label ever contains an account or a credential. */
 export type Counters = {
   countIntrospection(kind: "api-key" | "session", outcome: IntrospectionResult): void;
   countSignIn(method: SignInMethod, outcome: SignInResult): void;
 };
 
-/** Adds the service's own counters to its metrics. */
+/** Registers the service's own counters. */
 export const createCounters = (metrics: Metrics): Counters => {
   const introspectionCounter = new Counter({
     name: "payment_links_introspections_total",

@@ -60,13 +60,13 @@ import { resumeAccount, suspendAccount } from "./http/suspend-account.ts";
 import { unlinkIdentity } from "./http/unlink-identity.ts";
 import { unverifyAccount, verifyAccount } from "./http/verify-account.ts";
 
-/** Where identity providers send browsers back to. They know it by registration. */
+/** The redirect URI that is registered at identity providers. */
 export const oidcCallbackPath = signInOperations.finishOidc.path;
 
-/** Three questions to the identity provider, 5 s each and one after the other; then as long as usual. */
+/** Three sequential requests to the identity provider at 5 s each, plus the usual limit. */
 const oidcResponseMsMax = 3 * 5_000 + 5_500;
 
-/** Every public route (rule CALLER-6). */
+/** Builds all public routes (rule CALLER-6). */
 export const createPublicRoutes = (dependencies: Dependencies): readonly Route[] => {
   const apiKeyOperationSet = apiKeyOperations(() => dependencies.clock.now());
   const walletOperationSet = walletOperations(dependencies.catalogue);
@@ -109,7 +109,7 @@ export const createPublicRoutes = (dependencies: Dependencies): readonly Route[]
   ];
 };
 
-/** The ways into a session, which anybody may call. */
+/** Builds the sign-in routes, which need no session. */
 const createSignInRoutes = (dependencies: Dependencies): readonly Route[] => {
   const sendApiError = sendSignInError(dependencies);
   const {
@@ -144,7 +144,7 @@ const createSignInRoutes = (dependencies: Dependencies): readonly Route[] => {
   ];
 };
 
-/** Every route for the other services and for operators. */
+/** Builds all routes for other services and operators. */
 export const createInternalRoutes = (dependencies: Dependencies): readonly InternalRoute[] => [
   {
     method: "post",

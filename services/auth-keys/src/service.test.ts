@@ -16,8 +16,8 @@ const Text = z.object({ text: z.string() });
 const rig = useRig(createRig);
 
 /**
- * Generated from the route table, so that no new route is forgotten. Making the table calls nothing
- * of the service, so these two are enough.
+ * Generated from the route table, so that every new route is covered. Building the table calls no
+ * dependency, so these two are enough.
  */
 const sessionRequests = createPublicRoutes({
   catalogue: loadCatalogue(),
@@ -26,21 +26,21 @@ const sessionRequests = createPublicRoutes({
   .filter(({ caller }) => caller.by === "session")
   .map(({ method, path }) => [method.toUpperCase(), path.replace(":id", "some_id")] as const);
 
-describe("every route of the console (rule CALLER-6)", () => {
-  test("is counted here, so that the tables below are not empty", () => {
+describe("every console route (rule CALLER-6)", () => {
+  test("is listed here, so that the tables below are not empty", () => {
     expect(sessionRequests.length).toBeGreaterThan(15);
   });
 
-  test.each(sessionRequests)("%s %s without a session answers 401", async (method, path) => {
+  test.each(sessionRequests)("%s %s responds 401 without a session", async (method, path) => {
     expect(summarizeResponse(await rig.call(method, path))).toBe("401 UNAUTHENTICATED");
   });
 
-  test.each(sessionRequests)("%s %s with a made-up cookie answers 401", async (method, path) => {
+  test.each(sessionRequests)("%s %s responds 401 to an invented cookie", async (method, path) => {
     const cookie = `session=${"A".repeat(43)}`;
     expect(summarizeResponse(await rig.call(method, path, { cookie }))).toBe("401 UNAUTHENTICATED");
   });
 
-  test.each(sessionRequests)("%s %s with an API key alone answers 401", async (method, path) => {
+  test.each(sessionRequests)("%s %s responds 401 to an API key alone", async (method, path) => {
     const { cookie } = await rig.signUp();
     const body = { name: "n", scopes: ["payment_link:read", "payment_link:create"] };
     const createdKey = await rig.call("POST", "/console/api/api-keys", { cookie, body });
@@ -50,24 +50,27 @@ describe("every route of the console (rule CALLER-6)", () => {
     );
   });
 
-  test.each(sessionRequests)("%s %s refuses another site, session or not", async (method, path) => {
-    const { cookie } = await rig.signUp();
-    const headers = { "sec-fetch-site": "cross-site" };
-    const response = await rig.call(method, path, { cookie, headers });
-    expect(summarizeResponse(response)).toBe("403 CROSS_SITE_REQUEST");
-  });
+  test.each(sessionRequests)(
+    "%s %s rejects a cross-site request despite a session",
+    async (method, path) => {
+      const { cookie } = await rig.signUp();
+      const headers = { "sec-fetch-site": "cross-site" };
+      const response = await rig.call(method, path, { cookie, headers });
+      expect(summarizeResponse(response)).toBe("403 CROSS_SITE_REQUEST");
+    },
+  );
 
-  // At an address of numbers there are no passkeys.
+  // Passkeys are impossible, because the test's origin is an IP address.
   const readRequests = sessionRequests.filter(
     ([method, path]) => method === "GET" && !path.endsWith("/creation"),
   );
-  test.each(readRequests)("%s %s tells caches to keep nothing", async (method, path) => {
+  test.each(readRequests)("%s %s disables caching", async (method, path) => {
     const { cookie } = await rig.signUp();
     const response = await rig.call(method, path, { cookie });
     expect([response.status, response.headers.get("cache-control")]).toEqual([200, "no-store"]);
   });
 
-  test("and its sign-in are limited per source address", async () => {
+  test("is rate-limited per source address, including the sign-in", async () => {
     const limitedRig = await createRig({ ipBurst: 3 });
     try {
       const results: string[] = [];
@@ -88,7 +91,7 @@ describe("every route of the console (rule CALLER-6)", () => {
 });
 
 describe("secrets", () => {
-  test("no key, session token or sign-in token stands in a table, an event or a log line (rule KEEP-7)", async () => {
+  test("never appear in a table, an event or a log line (rule KEEP-7)", async () => {
     const { userId, token } = await rig.createAccount({ handle: "secretive" });
     const cookie = await rig.signIn(token);
     const body = { name: "n", scopes: ["payment_link:read"] };
@@ -102,14 +105,14 @@ describe("secrets", () => {
     const callOptions = { cookie: browserCookie, body: { siwe } };
     await rig.call("POST", "/console/api/session", callOptions);
     await rig.call("POST", "/console/api/session", callOptions);
-    // Refusals and failures are where secrets slip into a log.
+    // Secrets most often leak into logs through rejections and failures.
     await rig.call("POST", "/console/api/session", { body: { token } });
     await rig.call("POST", "/console/api/session", { body: `{"token":"${unusedToken}` });
     await rig.introspect("api-key", key);
     await rig.call("GET", "/console/api/account", { headers: { "x-api-key": key } });
     const sessionToken = cookie.slice("session=".length);
     const exposedTexts = [await dumpTables(), rig.logLines.join("\n")];
-    // It finds what may be shown, so the search itself works.
+    // The dump contains the key's public prefix, which proves that the search works.
     expect(exposedTexts[0]).toContain(key.slice(0, 13));
     const browserToken = browserCookie.slice("sign-in=".length);
     const secrets = [key, token, unusedToken, sessionToken, nonce, browserToken, siwe.signature];
@@ -125,7 +128,7 @@ describe("secrets", () => {
 
 describe("the audit log", () => {
   test.each([
-    ["changed", sqlVoid`UPDATE audit_log SET action = 'nothing.happened'`],
+    ["updated", sqlVoid`UPDATE audit_log SET action = 'nothing.happened'`],
     ["deleted", sqlVoid`DELETE FROM audit_log`],
   ])("cannot be %s by the service's own role", async (_name, statement) => {
     await rig.createAccount();
@@ -134,7 +137,7 @@ describe("the audit log", () => {
 });
 
 describe("a started service", () => {
-  test("tells the bus of a change right after its commit, whole and in order", async () => {
+  test("publishes each change completely and in order right after its commit", async () => {
     const ownRig = await createRig();
     try {
       const receivedEvents: { type: string; version: number }[] = [];
@@ -155,7 +158,7 @@ describe("a started service", () => {
       for (const bio of ["one", "two", "three"]) {
         await ownRig.call("PATCH", "/console/api/account", { cookie, body: { bio } });
       }
-      // The clock stands still, so nothing but the word after each commit can have sent these.
+      // The clock stands still, so only the wake-up after each commit can have published these.
       await waitUntil("four events are heard", () => receivedEvents.length === 4);
       expect(receivedEvents).toEqual(
         [1, 2, 3, 4].map((version) => ({ type: "account.updated", version })),
@@ -166,7 +169,7 @@ describe("a started service", () => {
   });
 });
 
-/** Every row of every table of the service, as text. */
+/** Returns every row of all the service's tables as text. */
 const dumpTables = async (): Promise<string> => {
   const pool = await connectPool({
     url: rig.database.adminUrl,

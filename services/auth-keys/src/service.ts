@@ -30,23 +30,23 @@ import { republishAccounts } from "./store/accounts.ts";
 
 export { authKeysConfig } from "./config.ts";
 
-/** Twice a minute, so that "last used" is never wrong by more than a minute. */
+/** Twice a minute, so that "last used" is never off by more than a minute. */
 const lastUsesIntervalMs = 30_000;
 const expiredRowsIntervalMs = 60_000;
 const rejectedSignInsIntervalMs = 1_000;
 const auditLogIntervalMs = 60 * 60_000;
 const defaultWalletsIntervalMs = 10_000;
 
-/** The service's own schema and the files that make it. */
+/** The service's schema and its migration folders. */
 export const authKeysMigration = {
   schema: "auth_keys",
   folders: [busMigrations, new URL("../migrations/", import.meta.url)],
 };
 
 /**
- * Creates auth-keys: accounts, their handles and wallets, and the credentials that act for them.
- * `ask` is its introspection without HTTP, for services of the same process. It does not use the
- * ground's own `ask`. Nothing runs before `start`.
+ * Creates auth-keys: accounts with their handles and wallets, and the credentials that act for
+ * them. The returned `requestIntrospection` works in-process, for services of the same process. It
+ * does not use `context.requestIntrospection`. Nothing runs before `start`.
  */
 export const createAuthKeys = (
   context: ServiceContext,
@@ -138,8 +138,8 @@ const createBackgroundJobs = (dependencies: Dependencies): readonly BackgroundJo
 ];
 
 /**
- * A question costs no more here than a kept answer would save. So a session that any replica ended
- * is dead at once.
+ * Disables the session cache. A database lookup here costs no more than a cached response would
+ * save, and a session that any replica ended stops working immediately.
  */
 const withoutSessionCache = (identity: Identity): Identity => ({
   ...identity,
@@ -149,7 +149,7 @@ const withoutSessionCache = (identity: Identity): Identity => ({
   },
 });
 
-/** The ways in that are wanted, without those that this installation does not have. */
+/** Returns the configured sign-in methods that this installation supports. */
 const getAvailableMethods = (
   { baseUrl, catalogue }: ServiceContext,
   { oidc, signInMethods }: AuthKeysConfig,

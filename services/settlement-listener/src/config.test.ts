@@ -24,7 +24,7 @@ const getConfigError = (environment: Record<string, string>): string => {
 };
 
 describe("settlementListenerConfig", () => {
-  test("without a variable there are no providers", () => {
+  test("has no providers without the variable", () => {
     expect(parseConfig(settlementListenerConfig, {}).providers.size).toBe(0);
     const empty = { SETTLEMENT_PROVIDER_SECRETS: "" };
     expect(parseConfig(settlementListenerConfig, empty).providers.size).toBe(0);
@@ -33,23 +33,23 @@ describe("settlementListenerConfig", () => {
   test.each([
     { SETTLEMENT_PROVIDER_SECRETS: `acme=${secret}` },
     { SETTLEMENT_PROVIDER_SECRETS_FILE: writeTempFile(`acme=${secret}\n`) },
-  ])("reads the variable, or the file that its twin names", (environment) => {
+  ])("reads the variable or the file that its _FILE variant names", (environment) => {
     const { providers } = parseConfig(settlementListenerConfig, environment);
     expect([...providers.keys()]).toEqual(["acme"]);
   });
 
-  test("a malformed value is told by the variable's name and never repeated", () => {
+  test("reports a malformed value with the variable's name and without the value", () => {
     const message = getConfigError({ SETTLEMENT_PROVIDER_SECRETS: `acme=${secret},${secret}` });
     expect(message).toContain("SETTLEMENT_PROVIDER_SECRETS: entry 2 of 2");
     expect(message).not.toContain(secret.slice(6, 20));
   });
 
-  test("a file that cannot be read is told by the variable's name", () => {
+  test("reports an unreadable file with the variable's name", () => {
     const message = getConfigError({ SETTLEMENT_PROVIDER_SECRETS_FILE: "/nowhere/secrets" });
     expect(message).toContain("SETTLEMENT_PROVIDER_SECRETS_FILE: names a file");
   });
 
-  test("without a variable no chain is watched (rule CHAIN-9)", () => {
+  test("watches no chain without the variable (rule CHAIN-9)", () => {
     const { rpcUrls, chainOverrides } = parseConfig(settlementListenerConfig, {});
     expect([rpcUrls.size, chainOverrides]).toEqual([0, {}]);
   });
@@ -59,12 +59,15 @@ describe("settlementListenerConfig", () => {
     { EVM_RPC_URLS_FILE: writeTempFile("8453=https://a.example/key\n") },
     { RPC_URLS: "8453=https://a.example/key" },
     { RPC_URLS_FILE: writeTempFile("8453=https://a.example/key\n") },
-  ])("reads the chains' providers, or the file that the twin names", (environment) => {
-    const { rpcUrls } = parseConfig(settlementListenerConfig, environment);
-    expect([...rpcUrls]).toEqual([["8453", ["https://a.example/key"]]]);
-  });
+  ])(
+    "reads the chains' providers from the variable or from the file that its _FILE variant names",
+    (environment) => {
+      const { rpcUrls } = parseConfig(settlementListenerConfig, environment);
+      expect([...rpcUrls]).toEqual([["8453", ["https://a.example/key"]]]);
+    },
+  );
 
-  test("a malformed provider is told by its place, and never repeated", () => {
+  test("reports a malformed provider by its position and without its value", () => {
     const message = getConfigError({
       EVM_RPC_URLS: "8453=https://a.example/key,ftp://b.example/key",
     });
@@ -72,7 +75,7 @@ describe("settlementListenerConfig", () => {
     expect(message).not.toContain("key");
   });
 
-  test("the name of before goes on working beside the new one, for other chains", () => {
+  test("accepts the former names next to the new ones, for different chains", () => {
     const { rpcUrls } = parseConfig(settlementListenerConfig, {
       RPC_URLS: "tron=https://t.example",
       EVM_RPC_URLS: "1=https://a.example",
@@ -90,7 +93,7 @@ describe("settlementListenerConfig", () => {
     ).toContain("EVM_CHAINS_FILE: is given beside CHAINS_FILE");
   });
 
-  test("reads what an operator sets for a chain", () => {
+  test("reads an operator's settings for a chain", () => {
     const settings = { finality: { blocks: 12 }, headLagBlocks: 0, rangeBlocksMax: 5, pollMs: 50 };
     const chainsFile = writeTempFile(JSON.stringify({ "1": settings, "10": { finality: "safe" } }));
     const { chainOverrides } = parseConfig(settlementListenerConfig, {
@@ -99,7 +102,7 @@ describe("settlementListenerConfig", () => {
     expect(chainOverrides).toEqual({ "1": settings, "10": { finality: "safe" } });
   });
 
-  test("one provider that is spelled in two ways is refused without its address, unless its host is declared (rule CHAIN-31)", () => {
+  test("rejects one provider in two spellings without its URL, unless its host is declared (rule CHAIN-31)", () => {
     const RPC_URLS = "1=https://rpc.example/key-1,1=https://RPC.example:443/key-2";
     const message = getConfigError({ RPC_URLS });
     expect(message).toContain("RPC_URLS: entry 2 of 2 has the host of entry 1");
@@ -114,7 +117,7 @@ describe("settlementListenerConfig", () => {
     );
   });
 
-  test("reads plain transfers on the chains of TRANSFER_CHAINS, whatever else is set for them", () => {
+  test("reads plain transfers on the chains of TRANSFER_CHAINS, whatever other settings they have", () => {
     const chainsFile = writeTempFile(
       JSON.stringify({ "1": { pollMs: 50 }, "137": { pollMs: 60 } }),
     );
@@ -130,8 +133,9 @@ describe("settlementListenerConfig", () => {
     });
   });
 
-  // Guards money: payers are told of a way by the same variable, and nobody would look there.
-  test("refuses a chain of TRANSFER_CHAINS that is not watched, or whose transfers are switched off", () => {
+  // Guards money: the same variable offers payers this way to pay, so the chain must be watched for
+  // it.
+  test("rejects a chain of TRANSFER_CHAINS that is not watched, or whose transfers are disabled", () => {
     expect(getConfigError({ TRANSFER_CHAINS: "1" })).toContain(
       "TRANSFER_CHAINS: names chain 1, RPC_URLS does not",
     );
@@ -166,7 +170,7 @@ describe("settlementListenerConfig", () => {
     ["findsDeposits", false, true, [1]],
     ["depositMinimums", {}, { "0xToken": "0.5" }, [{ "0xToken": "much" }]],
   ])(
-    "takes %s of a chain from %j to %j, and nothing beyond",
+    "accepts %s of a chain from %j to %j, and nothing outside",
     (name, minimum, maximum, outOfRange) => {
       for (const value of [minimum, maximum]) {
         const { chainOverrides } = parseConfig(
@@ -186,7 +190,7 @@ describe("settlementListenerConfig", () => {
     ['{"1":{"finality":"soon"}}', "finality"],
     ['{"1":{"pollms":1}}', "pollms"],
     ['{"1":{"rangeBlocksMax":0}}', "rangeBlocksMax"],
-  ])("refuses the chains' file %s with a word on what is wrong", (text, expectedText) => {
+  ])("rejects the chains file %s with a message about the error", (text, expectedText) => {
     const message = getConfigError({ EVM_CHAINS_FILE: writeTempFile(text) });
     expect(message).toContain("EVM_CHAINS_FILE");
     expect(message).toContain(expectedText);

@@ -6,7 +6,10 @@ import { parseProviderSecrets } from "./domain/provider-secrets.ts";
 
 const intUpTo = (max: number) => z.int().min(0).max(max);
 
-/** What an operator may set per chain id (`CHAINS_FILE`); unknown names are a fault. */
+/**
+ * The settings that an operator may override per chain id (`CHAINS_FILE`). Unknown names are
+ * rejected.
+ */
 const ChainOverrides = z.record(
   z.string().regex(chainIdPattern),
   z.strictObject({
@@ -29,11 +32,14 @@ const ChainOverrides = z.record(
 );
 
 /**
- * The service's own variables: `SETTLEMENT_PROVIDER_SECRETS` and `RPC_URLS`, or the files that their
- * `…_FILE` twins name, and `CHAINS_FILE`. `EVM_RPC_URLS` and `EVM_CHAINS_FILE` are their names of
- * before. Without them there are no providers, and no chain is watched. On the chains of `TRANSFER_CHAINS`,
- * which links-api is told as well, plain transfers are read. Hosts of `INDEPENDENT_RPC_HOSTS` may serve a chain by several URLs (rule CHAIN-31).
- * A fault repeats no value.
+ * The service's own environment variables:
+ * - `SETTLEMENT_PROVIDER_SECRETS` and `RPC_URLS`, or their `…_FILE` variants. Without them there
+ *   are no providers, and no chain is watched.
+ * - `CHAINS_FILE`: settings per chain.
+ * - `EVM_RPC_URLS` and `EVM_CHAINS_FILE`: former names of `RPC_URLS` and `CHAINS_FILE`.
+ * - `TRANSFER_CHAINS`: the chains on which plain transfers are read. links-api gets the same value.
+ * - `INDEPENDENT_RPC_HOSTS`: hosts that may serve one chain with several URLs (rule CHAIN-31).
+ * Error messages contain no values.
  */
 export const settlementListenerConfig = z
   .object({

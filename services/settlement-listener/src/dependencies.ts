@@ -5,22 +5,30 @@ import type { ProviderKeys } from "./domain/provider-secrets.ts";
 import type { RunningWatch } from "./watch/start-watch.ts";
 import type { Counters } from "./metrics.ts";
 
-/** What the rooms of this service are given: the ground, and what the service made on it. */
+/**
+ * What the modules of this service receive: parts of the service context, and what the service
+ * created.
+ */
 export type Dependencies = Pick<ServiceContext, "pool" | "catalogue" | "clock" | "log"> & {
   providers: ProviderKeys;
-  /** The notices that one source address may send. */
+  /** The rate limit of notices per source address. */
   noticeLimit: ServiceContext["limits"]["perAddress"];
   counters: Counters;
-  /** Tells operators of settled payments that a chain took away. */
+  /** Reports settled payments that a reorg orphaned to operators. */
   reportOrphanedSettled: (chainId: string, payments: readonly Payment[]) => void;
-  /** The chains that this process stands for; empty before the service has started. */
+  /**
+   * The chains that this process watches or is ready to watch. Empty before the service has
+   * started.
+   */
   watches: () => readonly RunningWatch[];
-  /** What a payer's transaction on Solana is made of; rejects where nobody can tell. */
+  /**
+   * Reads the account state for building a payer's Solana transaction. Rejects if no node answers.
+   */
   fetchSolanaAccountState: FetchSolanaAccountState;
-  /** Which addresses of Bitcoin were used; rejects if no node can tell. */
+  /** Reads which Bitcoin addresses were used. Rejects if no node answers. */
   fetchUsedAddresses: FetchUsedAddresses;
-  /** The ids of the chains that are configured. */
+  /** The ids of the configured chains. */
   chainIds: readonly string[];
-  /** Tells the relay that a transaction with events has been committed. */
+  /** Wakes the outbox relay after a commit that wrote events. */
   wakeRelay: () => void;
 };

@@ -2,7 +2,7 @@ import { Counter, Gauge } from "prom-client";
 import type { Metrics } from "@payment-links/runtime";
 import { type Backlog, backlogCountMax } from "./store/open-payments.ts";
 
-/** What became of a notice; the first four are answered 202, the others are refused. */
+/** The result of a notice. The first four get a 202 response, the others are rejected. */
 export type NoticeOutcome =
   | "published"
   | "parked"
@@ -15,17 +15,15 @@ export type NoticeOutcome =
   | "invalid"
   | "too_fine";
 
-/**
- * What the service counts of its own work. Providers are those configured, so labels are bounded.
- */
+/** The service's own metrics. The `provider` label is bounded by the configured providers. */
 export type Counters = {
   countNotice(provider: string, outcome: NoticeOutcome): void;
-  /** A sighting that contradicts what is kept, whether it moved the payment or not. */
+  /** Counts a report that contradicts the stored payment, whether or not it changed the payment. */
   countConflict(provider: string): void;
   setBacklog(backlog: Backlog, now: Date): void;
 };
 
-/** Adds the service's own counters to its metrics. */
+/** Registers the service's own metrics. */
 export const createCounters = (metrics: Metrics): Counters => {
   const registers = [metrics];
   const notices = new Counter({

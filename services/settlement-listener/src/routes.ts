@@ -8,7 +8,10 @@ import { getStatus } from "./http/get-status.ts";
 import { getSolanaAccountState } from "./http/get-solana-account-state.ts";
 import { getUsedAddresses } from "./http/get-used-addresses.ts";
 
-/** Every public route. Notices have a limit of their own, which no provider reaches (rule API-21). */
+/**
+ * The public routes. Notices have their own rate limit, which no provider reaches in practice
+ * (rule API-21).
+ */
 export const publicRoutes = (dependencies: Dependencies): readonly Route[] => [
   publicRoute({
     method: "post",
@@ -18,7 +21,7 @@ export const publicRoutes = (dependencies: Dependencies): readonly Route[] => [
   }),
 ];
 
-/** Every route for the other services and for operators. */
+/** The routes for other services and for operators. */
 export const internalRoutes = (dependencies: Dependencies): readonly InternalRoute[] => [
   {
     method: "post",

@@ -43,7 +43,10 @@ const getPublishedValues = (key: string) =>
     .filter((record) => record.key === key)
     .map((record) => JSON.parse(record.value?.toString() ?? "null"));
 
-/** Lets the service hear of a link; its own outbox serves as links-api's, as the bus is one. */
+/**
+ * Publishes an event to the service. Its own outbox stands in for the one of links-api, because
+ * they share the bus.
+ */
 const publishEvent = async (event: OutgoingEvent): Promise<void> => {
   await transact(rig.pool, (tx) => publish(tx, [event]));
 };
@@ -73,7 +76,7 @@ const linkEvents = (link: ReturnType<typeof sampleLink>): [string, OutgoingEvent
 };
 
 describe("settlement-listener", () => {
-  test("a notice told before its link leaves on settlements.v1 at any first record of the link", async () => {
+  test("publishes a notice that came before its link on settlements.v1 with any first event of the link", async () => {
     for (const eventIndex of [0, 1, 2, 3, 4]) {
       const link = sampleLink();
       const notice = sampleNotice({ paymentLinkId: link.id });
@@ -95,7 +98,7 @@ describe("settlement-listener", () => {
     }
   });
 
-  test("a notice of a known link leaves without waiting for a poll", async () => {
+  test("publishes a notice of a known link without waiting for a poll", async () => {
     const link = sampleLink();
     await transact(rig.pool, (tx) => receiveLink(rig.clock)(tx, { link }));
     const notice = sampleNotice({ paymentLinkId: link.id });
@@ -104,7 +107,7 @@ describe("settlement-listener", () => {
     expect(getPublishedValues(link.id)).toMatchObject([{ sourceId: notice.id }]);
   });
 
-  test("an operator sees what waits, and the metrics say how long", async () => {
+  test("shows operators the backlog, and its age in the metrics", async () => {
     const paymentLinkId = newId("plink");
     const notice = sampleNotice({ paymentLinkId, status: "processing" });
     await rig.sendText(JSON.stringify(notice));
@@ -139,7 +142,7 @@ describe("settlement-listener", () => {
     });
   });
 
-  test("a record that cannot be read is set aside, listed, and can be replayed", async () => {
+  test("dead-letters an invalid record, lists it, and can replay it", async () => {
     const key = newId("plink");
     const [record] = publishedRecords;
     if (record === undefined) throw new Error("an earlier test has heard of a record");
@@ -161,7 +164,7 @@ describe("settlement-listener", () => {
     expect(await nextPage.json()).toEqual({ data: [], nextAfterSeq: null });
   });
 
-  test("is ready while its tables can be reached", async () => {
+  test("is ready while its tables are reachable", async () => {
     expect(await rig.service.isReady()).toBe(true);
     expect((await fetch(`${rig.internalUrl}/readyz`)).status).toBe(200);
   });

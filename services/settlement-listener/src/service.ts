@@ -14,22 +14,23 @@ export { type SettlementListenerConfig, settlementListenerConfig } from "./confi
 
 const backlogIntervalMs = 15_000;
 /**
- * A payment whose link is not heard of yet waits for it, so that nobody needs to hear of a link at once.
- * Together, those of a tenth of a second cost little more than one.
+ * How long received link events are batched. Links are not urgent, because a payment whose link is
+ * unknown waits for it. One batch costs little more than one event.
  */
 const receiveBatchIntervalMs = 100;
 
-/** The service's own schema and the files that make it. */
+/** The service's database schema and its migration folders. */
 export const settlementListenerMigration = {
   schema: "settlement_listener",
   folders: [busMigrations, new URL("../migrations/", import.meta.url)],
 };
 
 /**
- * Creates settlement-listener: it stores what providers say of payments and what it sees on chains,
- * matches them to links, and tells of them on `settlements.v1`. Nothing runs before `start`. Throws
- * ConfigError for a chain on which the catalogue knows no way of being paid. `fetchSolanaAccountState` and
- * `fetchUsedAddresses` are what it tells links-api, without HTTP, for services of the same process.
+ * Creates settlement-listener. It stores the payments that providers report and chains show,
+ * matches them to links, and publishes them on `settlements.v1`. Nothing runs before `start`.
+ * Throws ConfigError for a chain on which the catalogue has no way to pay.
+ * `fetchSolanaAccountState` and `fetchUsedAddresses` serve links-api without HTTP if it runs in the
+ * same process.
  */
 export const createSettlementListener = (
   context: ServiceContext,

@@ -11,7 +11,7 @@ import { rescan } from "./operators.ts";
 import { callReplica, listRunningReplicas } from "./processes.ts";
 import { runNextStep } from "./run-next-step.ts";
 
-/** Holds all that the system says, once all is quiet, against what is true. */
+/** Compares everything that the system reports with the model, once all work is done. */
 export const assertResults = async (episode: Episode): Promise<void> => {
   const { chain, model, shop, world } = episode;
   await noteUnknownNonces(episode);
@@ -20,14 +20,14 @@ export const assertResults = async (episode: Episode): Promise<void> => {
   if (!model.mayHaveMissedAny() && !model.deposits.mayHaveMissedAny()) return;
   world.count("all is read again");
   rescan(shop, { fromBlock: 0, toBlock: chain.blockAtDepth(finalDepth).slot });
-  // On Solana what is final is the newest block that was kept, which may be below.
+  // On Solana the final block is the newest block that was not orphaned, which may be lower.
   await runUntil(episode, isChainAndWorkDone);
   await runUntil(episode, createTimePassedCheck(episode, idleMs));
   await assertLinks(episode, { isRescanned: true });
   await assertDeposits(episode, { isRescanned: true });
 };
 
-/** Tells the model what was taken away by its chain before two nodes had told its nonce. */
+/** Informs the model about transactions that were orphaned before two nodes had reported their nonce. */
 export const noteUnknownNonces = async ({ admin, model }: Episode): Promise<void> => {
   const { rows } = await admin.query<{ hash: string }>(
     `SELECT transaction_hash AS hash FROM settlement_listener.chain_transfers

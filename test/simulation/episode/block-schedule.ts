@@ -2,7 +2,7 @@ import type { Chain } from "../chain.ts";
 import type { SimulatedWorld } from "../simulated-world.ts";
 import type { FaultProfile } from "./fault-profile.ts";
 
-/** When blocks come. */
+/** When blocks are mined. */
 export type BlockSchedule = {
   world: SimulatedWorld;
   chain: Chain;
@@ -11,7 +11,7 @@ export type BlockSchedule = {
   lastBlockAtMs: number;
 };
 
-/** So many that a watcher reads them in wide ranges, without their headers. */
+/** Enough for a watcher to read them in wide ranges, without their headers. */
 const burstBlocks = 120;
 
 export const createBlockSchedule = (
@@ -26,7 +26,7 @@ export const createBlockSchedule = (
   lastBlockAtMs: world.nowMs(),
 });
 
-/** A block, or a fork, where it is time for one. */
+/** Mines a block, or forks the chain, when it is due. */
 export const mineIfDue = (blockSchedule: BlockSchedule): void => {
   const { chain, faultProfile, world } = blockSchedule;
   const { random } = world;
@@ -43,7 +43,7 @@ export const mineIfDue = (blockSchedule: BlockSchedule): void => {
   }
 };
 
-/** A block at once, and no more forks. */
+/** Mines a block immediately, and disables forks. */
 export const mineNextBlock = (blockSchedule: BlockSchedule): void => {
   blockSchedule.nextBlockAtMs = Math.min(blockSchedule.nextBlockAtMs, blockSchedule.world.nowMs());
   blockSchedule.faultProfile.forkChance = 0;

@@ -4,13 +4,13 @@ import { type ChainKind, base, bitcoin, solana, tron } from "../chain-kinds.ts";
 import type { ModelTransfer } from "../model-transfer.ts";
 import { type Random, createRandom } from "../random.ts";
 
-/** A way in which an operator has a chain watched. */
+/** One configuration with which an operator may watch a chain. */
 export type ChainWatchConfig = {
   kind: ChainKind;
-  /** What `CHAINS_FILE` says of the chain. */
+  /** The chain's settings in `CHAINS_FILE`. */
   settings: object;
   depositBaseUnitsMin: number | undefined;
-  /** So many blocks on top of its own, at least, make money count. */
+  /** Returns the number of blocks on top of its own that a transfer needs to be applied. */
   getRequiredDepth: (transfer: Pick<ModelTransfer, "amount">) => number;
 };
 
@@ -20,7 +20,10 @@ const finalityPolicies = [
   { finality: { blocks: 3 } },
 ] as const;
 
-/** By one confirmation and more, as the product has it, and by more than a fork takes away. */
+/**
+ * Bitcoin's policies: one confirmation, and more for larger amounts, as in the product; or more
+ * confirmations than a fork orphans.
+ */
 const amountFinalityPolicies = [
   {
     finality: { blocks: 0 },
@@ -48,10 +51,10 @@ const createDepthFunction =
 
 type DepositConfig = { settings: object; baseUnitsMin: number | undefined };
 
-/** Bitcoin has none: each link has an address of its own. */
+/** Bitcoin has no deposits: each link has its own address. */
 const noDepositConfigs: readonly DepositConfig[] = [{ settings: {}, baseUnitsMin: undefined }];
 
-/** Whether deposits are looked for, mostly they are, and what is the least that shows. */
+/** Returns the deposit settings of a chain: mostly enabled, with different minimums. */
 const listDepositConfigs = ({ tokens }: ChainKind): readonly DepositConfig[] => {
   const enabledConfigs: readonly DepositConfig[] = [
     { settings: { findsDeposits: true }, baseUnitsMin: 10_000 },
@@ -66,7 +69,7 @@ const listDepositConfigs = ({ tokens }: ChainKind): readonly DepositConfig[] => 
   return [...noDepositConfigs, ...enabledConfigs, ...enabledConfigs];
 };
 
-/** How a chain is watched, in each of the ways that an operator may choose. */
+/** Returns a chain's watch configurations, one for each choice that an operator has. */
 const listWatchConfigs = (
   kind: ChainKind,
   depositConfigs: readonly DepositConfig[],
@@ -92,7 +95,7 @@ const listWatchConfigs = (
     ),
   );
 
-/** Tron has no `safe`, Solana counts slots and not blocks, Bitcoin has no tags. */
+/** Tron has no `safe`, Solana counts slots instead of blocks, and Bitcoin has no block tags. */
 const watchConfigsByKind = [
   listWatchConfigs(base, listDepositConfigs(base), finalityPolicies),
   listWatchConfigs(tron, listDepositConfigs(tron), finalityPolicies.slice(1)),
@@ -103,7 +106,7 @@ const watchConfigsByKind = [
 const pickWatchConfigs = (random: Random): readonly ChainWatchConfig[] =>
   random.pick([watchConfigsByKind[0] ?? [], ...watchConfigsByKind]);
 
-/** The first that a seed draws. */
+/** Picks the watch configuration. This must be a seed's first draw. */
 export const pickWatchConfig = (random: Random): ChainWatchConfig =>
   random.pick(pickWatchConfigs(random));
 
@@ -111,6 +114,6 @@ export const simulatedChainIds = watchConfigsByKind.flatMap(
   ([watchConfig]) => watchConfig?.kind.chainId ?? [],
 );
 
-/** On which chain a seed's episode plays. */
+/** Returns the chain of a seed's episode. */
 export const getChainOfSeed = (seed: number): string =>
   pickWatchConfigs(createRandom(seed))[0]?.kind.chainId ?? "";

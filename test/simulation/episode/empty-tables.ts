@@ -1,10 +1,10 @@
 import type { Client } from "pg";
 import { migrations, serviceNames } from "../replica.ts";
 
-/** The schemas of the services whose money this is. */
+/** The schemas of the simulated services. */
 export const schemas = serviceNames.map((name) => migrations[name]);
 
-/** Empties every table but those that the migrations filled. */
+/** Empties every table except those that the migrations filled. */
 export const emptyTables = async (admin: Client): Promise<void> => {
   const { rows } = await admin.query<{ name: string; schema: string }>(
     `

@@ -18,14 +18,14 @@ import {
 } from "./run-with-faults.ts";
 
 const dayMs = 24 * 60 * 60 * 1000;
-/** What is published later than this replaces what a restored service published before (rule EVENT-7). */
+/** What a restored service publishes later than this replaces lost states (rule EVENT-7). */
 const republishDelayMs = 61_000;
-/** So many blocks after its own, nothing is left on Solana of what was taken away. */
+/** After this many blocks, nothing of an orphaned Solana transaction can reappear. */
 const solanaExpiryBlocks = 152;
-/** So many of them are looked through further back, each time that a block is final. */
+/** The number of blocks that the backward scan covers with each final block. */
 const backwardScanBlocks = 20;
 
-/** Wild for a while, then calm until all is quiet, and then all must be right. */
+/** Runs an episode: faults for a while, then recovery until all work is done, then all assertions. */
 export const runEpisodePhases = async (episode: Episode): Promise<void> => {
   const { model, shop, world } = episode;
   await runStartPhase(episode);
@@ -81,23 +81,23 @@ const republishAfterRestore = async (episode: Episode): Promise<void> => {
   await runUntil(episode, isChainAndWorkDone);
 };
 
-/** What its chain took away is told as failed only after a time, or many blocks. */
+/** Orphaned transactions are reported as failed only after some time, or many blocks. */
 const runFailureDetectionPhase = async (episode: Episode): Promise<void> => {
   const { chain, model, shop, world } = episode;
   if (shop.kind === tron) {
-    // What was taken away has expired a day after a block that held it.
+    // An orphaned Tron transaction has expired one day after a block that held it.
     world.advance(dayMs);
     world.trace("a day has passed");
     await mineAndSettle(episode, 1);
   }
   if (shop.kind === solana) {
     await mineAndSettle(episode, solanaExpiryBlocks);
-    // What is final moves to the newest block that was kept, which was the tip.
+    // The final block moves to the newest block that was not orphaned, which was the tip.
     await mineAndSettle(episode, 1);
   }
   if (shop.kind === bitcoin) {
-    // Who spent an output long ago is looked for a few blocks further back at each final block, by each
-    // process that leads meanwhile.
+    // The listener searches for old double spends a few blocks further back with each final block.
+    // Each process that becomes leader meanwhile starts over.
     const roundsPerProcess = 2 + chain.tip().number / backwardScanBlocks;
     const roundsMax = replicaCounts["settlement-listener"] * roundsPerProcess;
     await noteUnknownNonces(episode);

@@ -11,19 +11,19 @@ import type { FaultProfile } from "./fault-profile.ts";
 import type { Processes } from "./processes.ts";
 import type { ProviderSchedule } from "./provider-schedule.ts";
 
-/** What operators know of what they did. */
+/** What operators know about their own actions. */
 type OperatorState = {
-  /** What can be restored. */
+  /** The dump that can be restored. */
   storedDump: { name: ServiceName; dump: SchemaDump } | undefined;
-  /** Whether links-api was restored, and may lack what others have yet to tell it. */
+  /** Whether links-api was restored and may still lack events that others will republish. */
   isRecovering: boolean;
-  /** Whether settlement-listener was restored, and its payments must be republished once a minute has passed. */
+  /** Whether settlement-listener was restored, so that its payments must be republished a minute later. */
   mustRepublish: boolean;
-  /** The newest block that every deep fork has left, by its slot. */
+  /** The slot of the newest block that all deep forks left in place. */
   sharedBlock: number | undefined;
 };
 
-/** One episode: who takes part, and how far it is. */
+/** One episode: its participants and its progress. */
 export type Episode = {
   world: SimulatedWorld;
   admin: Client;
@@ -36,12 +36,11 @@ export type Episode = {
   model: Model;
   processes: Processes;
   operatorState: OperatorState;
-  /** Whether what can fail does. */
   isInjectingFaults: boolean;
-  /** Whether all were at rest once before anything went wrong. */
+  /** Whether all work was done once before the first fault. */
   hasStarted: boolean;
-  /** What an errand's answer came to that must not be. */
+  /** The first violation found in a response to a request. */
   failure: unknown;
-  /** Whether to end at once. */
+  /** Whether to stop immediately. */
   shouldStop: () => boolean;
 };

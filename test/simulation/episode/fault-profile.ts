@@ -1,11 +1,11 @@
 import { type Random, createRandom } from "../random.ts";
 
-/** How often what goes wrong in an episode, and how much goes on. */
+/** How often each fault occurs in an episode, and how much load there is. */
 export type FaultProfile = ReturnType<typeof generateFaultProfile> & {
   rareTroubles: ReadonlySet<RareTrouble>;
 };
 
-/** Each episode has its own weather: where all goes wrong at once, little gets far. */
+/** Draws an episode's fault profile. With all faults at once, little would make progress. */
 export const generateFaultProfile = (random: Random, { isBitcoin }: { isBitcoin: boolean }) => ({
   statementFaultChance: random.pick([0, 0.001, 0.003, 0.01]),
   lateCommitChance: random.pick([0, 0.02, 0.08]),
@@ -15,7 +15,7 @@ export const generateFaultProfile = (random: Random, { isBitcoin }: { isBitcoin:
   brokerOutageChance: random.pick([0, 0.02, 0.05]),
   timeJumpChance: random.pick([0, 0.05, 0.1]),
   forkChance: random.pick([0, 0.1, 0.3]),
-  // On Bitcoin payments are to wait for a while.
+  // On Bitcoin, payments should stay unconfirmed for a while.
   blockMsMax: random.pick(isBitcoin ? [2_000, 10_000] : [1_000, 4_000]),
   deepForkChance: random.pick([0, 0.02, 0.04]),
   blockBurstChance: random.pick([0, 0, 0.02]),
@@ -35,17 +35,20 @@ export const generateFaultProfile = (random: Random, { isBitcoin }: { isBitcoin:
   faultPhaseMs: random.pick([25_000, 60_000]),
 });
 
-/** Troubles that only some episodes play. */
+/** Troubles that only some episodes include. */
 const rareTroubleNames = [
   /** Several nodes share a provider's address, and some of them lag. */
   "balanced nodes",
-  /** Some transactions hold megabytes of strangers' data. */
+  /** Some transactions carry large unrelated data. */
   "heavy transactions",
   /** A provider serves another chain for a while. */
   "other chain",
-  /** A payment provider reports payments that the watched chain holds as well. */
+  /** A payment provider reports payments that are also on the watched chain. */
   "repeated notices",
-  /** On Bitcoin: the listener receives links minutes late, and strangers pay addresses before links have them. */
+  /**
+   * On Bitcoin: the listener receives links minutes late, and payers pay addresses before links
+   * have them.
+   */
   "late links",
 ] as const;
 
@@ -55,8 +58,8 @@ export type RareTrouble = (typeof rareTroubleNames)[number];
 const seedMultiplier = 7_919;
 
 /**
- * Draws an episode's rare troubles: none, one, or all. They come from a source of their own, so that adding
- * one leaves the episodes without it as they were.
+ * Draws an episode's rare troubles: none, one, or all. They use a separate random source, so that
+ * adding a trouble leaves the episodes without it unchanged.
  */
 export const pickRareTroubles = (seed: number): ReadonlySet<RareTrouble> => {
   const random = createRandom(seed * seedMultiplier);

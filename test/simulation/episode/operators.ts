@@ -6,10 +6,13 @@ import { mineBurst } from "./block-schedule.ts";
 import type { Episode } from "./episode.ts";
 import { killService } from "./processes.ts";
 
-/** The watch begins at the last final block at the start: a fork below that cannot be healed. */
+/**
+ * The watch starts at the final block at the start of the episode; it cannot recover from a fork
+ * below that block.
+ */
 const forkHeightMin = 20;
 
-/** What operators do, and what makes them do it. */
+/** Runs the operators' actions, and the incidents that cause them. */
 export const runOperators = async (episode: Episode): Promise<void> => {
   const { blockSchedule, faultProfile, operatorState, world } = episode;
   const { random } = world;
@@ -18,7 +21,8 @@ export const runOperators = async (episode: Episode): Promise<void> => {
     await takeDump(episode);
   else if (operatorState.storedDump !== undefined && random.chance(0.05))
     await restoreDump(episode);
-  // What links-api lost, and the order in which it had heard it, must not both be gone.
+  // links-api recovers from the broker log. Its data and that log must not be lost at the same
+  // time.
   const canReplayOrder =
     operatorState.storedDump?.name !== "links-api" && !operatorState.isRecovering;
   if (random.chance(faultProfile.logLossChance) && canReplayOrder) loseBrokerLog(episode);
@@ -28,7 +32,7 @@ export const runOperators = async (episode: Episode): Promise<void> => {
   if (random.chance(faultProfile.operatorCommandChance)) rescanOrRepublishRandomly(episode);
 };
 
-/** The shop stays closed until what was restored has read again what it lacks. */
+/** Blocks new orders until the restored service has caught up. */
 const updateRecovery = ({ bus, operatorState, shop }: Episode): void => {
   const isRepublished = !shop.pendingRequests.some(({ description }) =>
     description.includes("republish"),
@@ -78,7 +82,7 @@ const forkBelowFinality = ({ chain, operatorState, world }: Episode): void => {
   world.count("deep forks");
 };
 
-/** A watch that a deep fork has halted goes on from a block that every fork has left. */
+/** Resumes a watch that a deep fork has halted, at a block that no fork has orphaned. */
 export const resumeIfHalted = async ({
   admin,
   model,
@@ -106,7 +110,7 @@ const rescanOrRepublishRandomly = ({ chain, shop, world }: Episode): void => {
   else republishAll(shop);
 };
 
-/** Has final blocks read once more. */
+/** Requests a rescan of final blocks. */
 export const rescan = (
   shop: Episode["shop"],
   { fromBlock, toBlock }: { fromBlock: number; toBlock: number },

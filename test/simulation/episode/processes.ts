@@ -15,12 +15,12 @@ export const replicaCounts: Readonly<Record<ServiceName, number>> = {
   "webhook-dispatcher": 2,
 };
 
-/** The processes of an episode: those that run, and those that are to run again. */
+/** The processes of an episode: running, and scheduled to restart. */
 export type Processes = {
   replicaContext: ReplicaContext;
   replicas: Replica[];
   restarts: { name: ServiceName; atMs: number }[];
-  /** Who waits for an answer, and is to hear of a process' death. */
+  /** Callbacks of pending calls, which run when a process dies. */
   deathListeners: Map<SimProcess, (() => void)[]>;
   startedCount: number;
 };
@@ -45,7 +45,7 @@ export const startAll = (processes: Processes): void => {
   }
 };
 
-/** Ends a process in the middle of whatever it does; it runs again a while later. */
+/** Kills a process in the middle of its work, and schedules its restart. */
 export const killProcess = async (processes: Processes, simProcess: SimProcess): Promise<void> => {
   const { deathListeners, replicas, restarts, replicaContext } = processes;
   const { bus, world } = replicaContext;
@@ -62,14 +62,13 @@ export const killProcess = async (processes: Processes, simProcess: SimProcess):
   restarts.push({ name: replica.name, atMs: world.nowMs() + 200 + world.random.below(8_000) });
 };
 
-/** Ends all processes of a service. */
 export const killService = async (processes: Processes, name: ServiceName): Promise<void> => {
   for (const { simProcess } of processes.replicas.filter((replica) => replica.name === name)) {
     await killProcess(processes, simProcess);
   }
 };
 
-/** Starts what has been away for long enough, and gives up what could not start. */
+/** Starts processes whose restart is due, and reschedules those that failed to start. */
 export const restartDueProcesses = (processes: Processes): void => {
   const { replicas, restarts, replicaContext } = processes;
   const nowMs = replicaContext.world.nowMs();
@@ -83,14 +82,14 @@ export const restartDueProcesses = (processes: Processes): void => {
   }
 };
 
-/** Those of a service that have started. */
+/** Returns the running processes of a service. */
 export const listRunningReplicas = (
   { replicas }: Processes,
   name: ServiceName,
 ): readonly Replica[] =>
   replicas.filter((replica) => replica.name === name && replica.app !== undefined);
 
-/** Asks a process, whose death is an answer, too. */
+/** Sends a request to a process; the death of the process also ends the call. */
 export const callReplica = (
   { deathListeners }: Processes,
   replica: Replica,

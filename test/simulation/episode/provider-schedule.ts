@@ -14,7 +14,7 @@ const misreports = [
   "omits receipts",
   "renames blocks",
   "invents",
-  // It shows something only while payments wait.
+  // Twice as likely, because it has an effect only while payments are pending.
   "alters",
   "alters",
 ] as const;
@@ -22,15 +22,15 @@ const misreports = [
 const providerCounts = [1, 2, 2, 3];
 const permanentBehavior: NodeBehavior = { kind: "omits logs", omittedFrom: "blooms" };
 const behaviorMsMax = 40_000;
-/** So far a node behind a shared address lags at most. */
+/** The maximum lag of a node behind a shared address, in blocks. */
 const balancedBlocksMax = 12;
-/** No program forgets what is not final. */
+/** No node program prunes blocks that are not final. */
 const retainedBlocksMin = finalDepth + 1;
 
-/** Who serves the chain's nodes, and how long they do so in their present manners. */
+/** The providers of the chain's nodes, and how long their current behavior lasts. */
 export type ProviderSchedule = {
   providers: readonly Provider[];
-  /** The provider that is asked first leaves out logs for as long as the episode lasts. */
+  /** The first provider omits logs for the whole episode. */
   hasPermanentBehavior: boolean;
   isFirstMisreporting: boolean;
   behaviorUntilMs: number;
@@ -60,9 +60,9 @@ export const createProviderSchedule = (
 };
 
 /**
- * Only one of an episode tells stories: of two nobody could know which to believe, also if one does
- * when a block is read and the other when it is audited. Others may be away meanwhile. Some manners
- * last until the blocks of their time are final.
+ * Changes the providers' behavior. Only one provider per episode misreports. With two, no quorum
+ * could tell the truth, even if one misreports in the scan and the other in the audit. Others may
+ * be unavailable meanwhile. Some behaviors last until the blocks of their time are final.
  */
 export const changeBehaviors = (
   providerSchedule: ProviderSchedule,
@@ -92,7 +92,8 @@ export const changeBehaviors = (
   }
   if (faultProfile.rareTroubles.has("balanced nodes")) loadBalanceNodes(honestProviders, random);
   const isAnyPruned = providers.some(({ behavior }) => behavior.kind === "prunes");
-  // Much comes at once, or the watch had stood still: nodes have forgotten what it has yet to read.
+  // Nodes have pruned blocks that the watch has yet to read, as after a burst of blocks or an
+  // outage.
   if (isAnyPruned && random.chance(0.5)) {
     mineBlocks(shop, retainedBlocksMin + random.below(retainedBlocksMin * 3));
     world.count("many blocks at once for nodes that prune");
@@ -100,7 +101,7 @@ export const changeBehaviors = (
   world.trace(providers.map(({ host, behavior }) => `${host} ${behavior.kind}`).join(", "));
 };
 
-/** Lets several nodes answer for some of the providers. */
+/** Puts several nodes behind some of the providers' addresses. */
 const loadBalanceNodes = (providers: readonly Provider[], random: Random): void => {
   for (const provider of providers) {
     const isHonest = provider.behavior.kind === "honest" || provider.behavior.kind === "lags";
@@ -110,7 +111,7 @@ const loadBalanceNodes = (providers: readonly Provider[], random: Random): void 
   }
 };
 
-/** At each address, what asks for transactions reaches a node that lacks the newest final blocks. */
+/** Makes every address route transaction requests to a node that lacks the newest final blocks. */
 export const lagBehindFinality = ({ providers }: ProviderSchedule, random: Random): void => {
   for (const provider of providers) {
     const lagBlocksMax = balancedBlocksMax + random.below(balancedBlocksMax);
@@ -118,13 +119,13 @@ export const lagBehindFinality = ({ providers }: ProviderSchedule, random: Rando
   }
 };
 
-/** Whoever shows payments as others does so with those that are made meanwhile. */
+/** Makes providers that alter payments also alter new ones. */
 export const updateAlteredPayments = ({ providers }: ProviderSchedule, shop: Shop): void => {
   for (const { behavior } of providers)
     if (behavior.kind === "alters") alterUnsettledPayments(shop, behavior.alteredTransactions);
 };
 
-/** What one leaves out for good the others make good, where there are others. */
+/** Makes providers honest. With a permanent behavior, the other providers compensate for the first. */
 export const resetBehaviors = ({ providers, hasPermanentBehavior }: ProviderSchedule): void => {
   for (const [index, provider] of providers.entries()) {
     provider.behavior =
@@ -150,7 +151,7 @@ const generateBehavior = (
     case "invents": {
       const forgedTransaction = forgeTransaction(shop);
       if (forgedTransaction === undefined) return { kind: "omits logs", omittedFrom: "blooms" };
-      // A transaction that waits can be invented, too, where nodes tell of them.
+      // A Bitcoin node can also invent an unconfirmed transaction.
       const aboveTip = shop.kind === bitcoin ? random.below(8) : 0;
       const number = chain.tip().number + aboveTip - random.below(4);
       return { kind, forgedTransactions: new Map([[number, forgedTransaction]]) };
@@ -172,8 +173,9 @@ const generateBehavior = (
 };
 
 /**
- * How a node that has pruned answers for what may pay links in older blocks: geth tells it or refuses, by what
- * was pruned, reth leaves it out, as java-tron and Agave do, and a block of Bitcoin is there or is not.
+ * Picks how a pruned node handles requests for older blocks. geth returns the data or an error,
+ * depending on what was pruned. reth, java-tron and Agave omit the data. A Bitcoin node has a block
+ * or returns an error.
  */
 const pickOlderBlocksBehavior = (
   random: Random,

@@ -15,20 +15,20 @@ export type EpisodeResult = {
   steps: number;
   digest: string;
   counts: ReadonlyMap<string, number>;
-  /** What must never be, or undefined. */
+  /** The violation found, or undefined. */
   finding: string | undefined;
   traceLines: readonly string[];
   logLines: readonly string[];
 };
 
-/** Plays one episode, over rows of no other. */
+/** Runs one episode on empty tables. */
 export const runEpisode = async (
   seed: number,
   {
     monitorClient,
     ...context
   }: EpisodeContext & {
-    /** A session beside the episode's database: what looks on from within would change it. */
+    /** A session outside the episode's database: an observer inside it would change its behavior. */
     monitorClient: Client;
   },
 ): Promise<EpisodeResult> => {
@@ -58,7 +58,7 @@ export const runEpisode = async (
   };
 };
 
-/** Whom the processes ask that are none of the product's: receivers of webhooks, and nodes. */
+/** Installs the external systems that processes call: webhook receivers and nodes. */
 const installAdversaries = ({ chain, providerSchedule, shop, world }: Episode): void =>
   setScope({
     world,

@@ -6,7 +6,7 @@ import { callReplica, killProcess, restartDueProcesses, listRunningReplicas } fr
 
 const requestRetryMsMax = 1_500;
 
-/** One thing happens; false if there is nothing that could. */
+/** Runs one random step; returns false if nothing can run. */
 export const runNextStep = async (episode: Episode): Promise<boolean> => {
   const { bus, processes, world } = episode;
   throwFailure(episode);
@@ -41,7 +41,7 @@ const throwFailure = ({ failure }: Episode): void => {
   if (failure !== undefined) throw failure;
 };
 
-/** What somebody may ask for now, some of it although it is under way. */
+/** Returns the requests that may be sent now; some are sent again while still in flight. */
 const listSendableRequests = ({
   isInjectingFaults,
   processes,
@@ -90,7 +90,7 @@ const sendPendingRequest = (episode: Episode, pendingRequest: PendingRequest): v
     });
 };
 
-/** Time passes until something can happen again, and a little more. */
+/** Advances the clock until something can run, plus a random extra. */
 export const advanceToNextEvent = (
   { processes, shop, world }: Episode,
   extraMsMax: number,
@@ -100,7 +100,7 @@ export const advanceToNextEvent = (
     ...processes.restarts.map(({ atMs }) => atMs),
     ...shop.pendingRequests.map(({ notBeforeMs }) => Math.max(notBeforeMs, world.nowMs() + 1)),
   );
-  // Nobody's wait for a late commit's locks runs out before they are given back.
+  // Waits for a late commit's locks must not time out before the commit releases them.
   const extraMs = postgresSeam.hasLateCommit() ? 0 : world.random.below(extraMsMax);
   const byMs = Math.max(0, nextEventMs - world.nowMs()) + extraMs;
   world.advance(Number.isFinite(byMs) ? byMs : 1_000);

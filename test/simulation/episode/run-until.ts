@@ -5,16 +5,16 @@ import type { Episode } from "./episode.ts";
 import { resumeIfHalted } from "./operators.ts";
 import { advanceToNextEvent, runNextStep } from "./run-next-step.ts";
 
-/** Each request to a node leaves a timer behind, and each timer is a step: on Bitcoin these are many. */
+/** Each node request leaves a timer, and each timer is a step; Bitcoin makes many requests. */
 const settleStepsMax = 300_000;
-/** Ten times what the longest calm takes; a watch that stands still is found by it. */
+/** Ten times the longest recovery; detects a watch that makes no progress. */
 const settleMsMax = 20 * 60_000;
-/** Longer than any pause of the watcher's. */
+/** Longer than any pause of the watcher. */
 export const idleMs = 60_000;
 
 type DoneCheck = (episode: Episode) => Promise<boolean>;
 
-/** Lets all go on, with nothing new that fails, until it is done. */
+/** Runs steps without new faults until the check passes. */
 export const runUntil = async (episode: Episode, isDone: DoneCheck): Promise<void> => {
   const { admin, bus, chain, shop, world } = episode;
   const deadlineMs = world.nowMs() + settleMsMax;
@@ -32,7 +32,7 @@ export const runUntil = async (episode: Episode, isDone: DoneCheck): Promise<voi
   throw new Finding(`it does not come to rest: ${remainingWork}`);
 };
 
-/** Whether nothing is left to do, and the chain has given its last word on all that was sent. */
+/** Passes once no work is left and everything sent is final on the chain. */
 export const isChainAndWorkDone: DoneCheck = async (episode) => {
   await resumeIfHalted(episode);
   return (await isChainFinal(episode)) && (await isWorkDone(episode));
@@ -51,7 +51,7 @@ const isChainFinal = async ({
   return isDone && world.nowMs() - blockSchedule.lastBlockAtMs > idleMs;
 };
 
-/** A rescan reads final blocks only, and what it was asked to read may have been the tip. */
+/** A rescan reads only final blocks, and the requested block may have been the tip. */
 const isRescanPending = async (admin: Client): Promise<boolean> => {
   const { rows } = await admin.query(`
     SELECT FROM settlement_listener.rescans JOIN settlement_listener.watchers USING (chain_id)
@@ -60,7 +60,7 @@ const isRescanPending = async (admin: Client): Promise<boolean> => {
   return rows.length > 0;
 };
 
-/** Whether nothing is left to do, and the watch has read all blocks. */
+/** Passes once no work is left and the watch has scanned all blocks. */
 export const isWorkDone: DoneCheck = async ({ admin, bus, chain, processes, shop }) =>
   shop.pendingRequests.length === 0 &&
   processes.restarts.length === 0 &&
@@ -73,7 +73,7 @@ export const createTimePassedCheck = ({ world }: Episode, ms: number): DoneCheck
   return async (episode) => world.nowMs() > untilMs && isWorkDone(episode);
 };
 
-/** Rows of work that is yet to be done. */
+/** Counts the rows that represent unfinished work. */
 const countRemainingRows = async (admin: Client, tip: number): Promise<number> => {
   const { rows } = await admin.query<{ count: string }>(
     `

@@ -31,7 +31,7 @@ const earlyTransfersMax = 8;
 const linkDelayMsMin = 20_000;
 const linkDelayMsMax = 180_000;
 
-/** A while in which all goes on, and everything fails at times. */
+/** Runs the fault phase, in which every operation may fail. */
 export const runWithFaults = async (episode: Episode): Promise<void> => {
   const { blockSchedule, faultProfile, processes, world } = episode;
   episode.isInjectingFaults = true;
@@ -46,7 +46,10 @@ export const runWithFaults = async (episode: Episode): Promise<void> => {
   episode.isInjectingFaults = false;
 };
 
-/** Payers of Bitcoin go on while little else goes wrong: what they send is seen before it is mined. */
+/**
+ * Lets Bitcoin payers continue with few other faults, so that their payments are seen before they
+ * are mined.
+ */
 export const runWithFewFaults = async (episode: Episode): Promise<void> => {
   const { faultProfile, shop, world } = episode;
   const { random } = world;
@@ -60,11 +63,11 @@ export const runWithFewFaults = async (episode: Episode): Promise<void> => {
   });
 };
 
-/** The orders whose links have their reference by now. */
+/** Returns the orders whose links have a reference. */
 const listPayableOrders = ({ model }: Episode) =>
   model.orders.filter(({ reference }) => reference !== undefined);
 
-/** Payments are seen, and by the time they become final, nodes that lag are asked for them. */
+/** Lets payments be seen, then makes nodes lag when the payments become final. */
 export const runWithLaggingNodes = async (episode: Episode): Promise<void> => {
   const { providerSchedule, shop, world } = episode;
   resetBehaviors(providerSchedule);
@@ -77,7 +80,7 @@ export const runWithLaggingNodes = async (episode: Episode): Promise<void> => {
   await runWithoutNewFaults(episode, lagMs);
 };
 
-/** Blocks are mined, and nothing is new but what `act` does in each step. */
+/** Runs steps and mines blocks, without faults other than those of `onStep`. */
 const runWithoutNewFaults = async (
   episode: Episode,
   ms: number,
@@ -99,7 +102,7 @@ const runWithoutNewFaults = async (
 const injectDisturbance = async (episode: Episode): Promise<void> => {
   const { model, faultProfile, operatorState, providerSchedule, shop, world } = episode;
   const { random } = world;
-  // What nobody tells a second time would be lost with the time between a dump and its restore.
+  // Actions that nobody would repeat would be lost between a dump and its restore.
   const canPlaceOrders =
     operatorState.storedDump?.name !== "links-api" && !operatorState.isRecovering;
   const byNotice = operatorState.storedDump?.name !== "settlement-listener";
@@ -130,7 +133,10 @@ const injectDisturbance = async (episode: Episode): Promise<void> => {
   await world.waitUntilIdle();
 };
 
-/** Listeners may start while a provider serves another chain, and must tell it from the others. */
+/**
+ * Changes the providers' behavior. May restart the listeners while a provider serves another chain,
+ * which they must detect.
+ */
 export const changeProviderBehaviors = async (episode: Episode): Promise<void> => {
   const { faultProfile, processes, providerSchedule, shop, world } = episode;
   changeBehaviors(providerSchedule, shop, faultProfile);
@@ -155,7 +161,7 @@ const loadKnownOwnerAddresses = async ({ admin, shop }: Episode): Promise<void> 
   for (const { address } of rows) shop.knownOwnerAddresses.add(address);
 };
 
-/** From now on the listener receives links late, or in time again. */
+/** Makes the listener receive links late from now on, or in time again. */
 const delayLinkEvents = ({ bus, world }: Episode): void => {
   const { random } = world;
   if (random.chance(0.3)) return bus.setDelay(undefined);
@@ -211,7 +217,7 @@ const injectProcessFaults = async ({
     world.trace(`the broker is away: ${bus.isBrokerDown()}`);
     world.count("the broker goes or comes");
   }
-  // All may be down after a restore.
+  // After a restore, no process may be running.
   if (random.chance(faultProfile.killChance) && processes.replicas.length > 0) {
     const replica = random.pick(processes.replicas);
     world.trace(`kill ${replica.simProcess.name}`);

@@ -11,7 +11,7 @@ import type { ChainKind } from "../chain-kinds.ts";
 
 type AccountRow = { account: Account; key: string; session: string };
 
-/** The accounts of all shops; an order names its own by its number. */
+/** The accounts of all shops; an order refers to its account by index. */
 export type Accounts = readonly AccountRow[];
 
 const createAccount = (
@@ -38,8 +38,8 @@ const createAccount = (
 });
 
 /**
- * One for each wallet. Those without endpoints come late, so that addresses are heard of while a chain is
- * watched.
+ * Creates one account per wallet. Accounts without endpoints come late, so that the listener
+ * receives addresses while it watches a chain.
  */
 export const createAccounts = (kind: ChainKind): Accounts =>
   kind.wallets.map((_, number) => createAccount(number, kind));
@@ -50,7 +50,6 @@ const getAccount = ({ accounts }: { accounts: Accounts }, number: number): Accou
   return accountRow;
 };
 
-/** What an account sends with a call of the API, and with one of the console. */
 export const getApiKeyHeader = (
   shop: { accounts: Accounts },
   number: number,
@@ -70,7 +69,7 @@ type RequestIntrospection = (request: {
   hash: string;
 }) => Promise<IntrospectionResponse>;
 
-/** Who is calling? It is answered in place of auth-keys. */
+/** Creates a stub that introspects credentials in place of auth-keys. */
 export const createIntrospectionStub = (accounts: Accounts): RequestIntrospection => {
   const responses = new Map<string, IntrospectionResponse>();
   for (const { account, key, session } of accounts) {
@@ -79,7 +78,7 @@ export const createIntrospectionStub = (accounts: Accounts): RequestIntrospectio
       bucketId: newId("key"),
       scopes: [...scopes],
       expiresAt: null,
-      // Its people are there all the time.
+      // The account's users always have a valid proof of presence.
       presence: { provenAt: new Date(8.64e15), methods: [] },
     };
     for (const [kind, secret] of [

@@ -8,8 +8,8 @@ import type { Shop } from "./shop.ts";
 import { createPaymentEffects } from "./transfer-effects.ts";
 
 /**
- * A lying node shows payments that do not count yet as others than they are: each pays another link, or another
- * amount. By the hashes of the transactions that it shows so; those that came since are added.
+ * Adds altered versions of unsettled payments for a misreporting node, keyed by transaction hash:
+ * each pays another link or another amount. Also covers payments sent since the last call.
  */
 export const alterUnsettledPayments = (
   shop: Shop,
@@ -19,7 +19,7 @@ export const alterUnsettledPayments = (
   for (const transaction of chain.sentTransactions()) {
     if (alteredTransactions.has(transaction.hash)) continue;
     const [firstTransfer, ...otherTransfers] = transaction.modelTransfers;
-    // What else a transaction pays would have to be shown as well.
+    // Altering a transaction with other transfers would require altering those as well.
     const payment =
       otherTransfers.length === 0
         ? model.payments.find((candidate) => candidate === firstTransfer)
@@ -67,7 +67,7 @@ const alterPayment = (shop: Shop, transaction: Transaction, payment: Payment): T
     }),
     modelTransfers: [],
   };
-  // On Bitcoin its id is made of what it pays.
+  // On Bitcoin the id depends on the outputs.
   const hash = kind.hashTransaction(alteredTransaction);
   model.payments.push({
     ...createPayment(shop, order, { baseUnits }),

@@ -12,11 +12,11 @@ import { createPayment } from "./create-payment.ts";
 import type { Shop } from "./shop.ts";
 
 const { baseUnitsPerToken } = bitcoin;
-/** So many of an account's next addresses are paid early. */
+/** How many of an account's next addresses may be paid early. */
 const gapMax = 3;
 const dataScript = "6a0470617973";
 
-/** What pays an order: each link has an address of its own. */
+/** Returns the output that pays an order; each link has its own address. */
 export const createOrderOutput = ({ reference = "" }: Order, baseUnits: number): Output => ({
   baseUnits,
   script: toBitcoinScriptPubKey("bitcoin", reference),
@@ -29,13 +29,13 @@ const createUnrelatedOutput = (): Output => ({
 
 type PaymentRequests = readonly { order: Order; baseUnits: number }[];
 
-/** What a transaction pays links, and beside it what is no payment. */
+/** Creates a transaction's payments of links, and unrelated outputs beside them. */
 const createPayments = (
   shop: Shop,
   paymentRequests: PaymentRequests,
 ): { outputs: Output[]; modelTransfers: Payment[] } => {
   const { random } = shop.world;
-  // No two are of one amount, so that it tells one from another.
+  // Amounts are unique, so that an amount identifies a payment within its transaction.
   const distinctRequests = paymentRequests.map(({ order, baseUnits }, index) => ({
     order,
     baseUnits: baseUnits + index,
@@ -60,7 +60,7 @@ const createPayments = (
 const generateBaseUnits = ({ random }: SimulatedWorld): number =>
   (1 + random.below(12)) * (baseUnitsPerToken / 2);
 
-/** Somebody pays an order, and perhaps others by the same transaction. */
+/** Sends a transaction that pays an order, and possibly others. */
 export const payOnBitcoin = (shop: Shop, order: Order): void => {
   const { chain, model, world } = shop;
   const { random } = world;
@@ -77,7 +77,7 @@ export const payOnBitcoin = (shop: Shop, order: Order): void => {
   if (paymentRequests.length > 1) world.count("several payments in one transaction");
 };
 
-/** A stranger's wallet shows one of a shop's next addresses, and somebody pays it before a link has it. */
+/** Pays one of a shop's next addresses, derived by another wallet, before a link has it. */
 export const payBeforeLink = (shop: Shop): void => {
   const { accounts, chain, kind, model, world } = shop;
   const { random } = world;
@@ -104,7 +104,7 @@ export const payBeforeLink = (shop: Shop): void => {
   world.count("early money on Bitcoin");
 };
 
-/** The same once more for a higher fee, less than that, or all of it to somebody else. */
+/** Replaces an unconfirmed transaction: the same payments with a higher fee, fewer of them, or none. */
 export const replaceUnconfirmed = (shop: Shop): void => {
   const { chain, model, world } = shop;
   const { bitcoinMempool } = chain;

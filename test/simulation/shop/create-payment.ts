@@ -2,7 +2,7 @@ import { Decimal } from "@payment-links/contracts";
 import { type Flaw, type Order, type Payment, initialTransferState } from "../model-transfer.ts";
 import type { Shop } from "./shop.ts";
 
-/** A payment on chain that is about to be made. */
+/** Creates an on-chain payment that is not sent yet. */
 export const createPayment = (
   { kind, model, world }: Shop,
   order: Order,

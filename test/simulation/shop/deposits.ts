@@ -11,16 +11,16 @@ import {
 
 const dustBaseUnits = 4_000;
 
-/** Units of which no two are alike, so that an amount tells one deposit from another. */
+/** Returns a unique number of base units, so that the amount identifies a deposit. */
 export const generateDepositBaseUnits = ({ kind, model, world }: Shop): number =>
   (1 + world.random.below(12)) * (kind.baseUnitsPerToken / 2) + model.deposits.all.length + 1;
 
 type DepositDetails = TransferDetails & {
-  /** On Solana: a key that is no link's, as of a link that nobody has heard of; such a transfer is no deposit. */
+  /** On Solana: a key that belongs to no known link. A transfer with such a key is not a deposit. */
   reference?: string | undefined;
 };
 
-/** A deposit that is about to be made, and how its chain will show it. */
+/** Creates a deposit that is not sent yet, and its effects on the chain. */
 export const createDeposit = (
   { depositBaseUnitsMin, knownOwnerAddresses, kind, model, world }: Shop,
   account: number,
@@ -60,7 +60,7 @@ export const createDeposit = (
   return { deposit, ...createTransferEffects(kind, details) };
 };
 
-/** Somebody sends a token to an owner's address, and says nothing. */
+/** Sends a token to an owner's address without naming a link. */
 export const sendDeposit = (shop: Shop): void => {
   const { accounts, chain, kind, model, world } = shop;
   const { random } = world;

@@ -6,7 +6,7 @@ import { createPayment } from "./create-payment.ts";
 import type { Shop } from "./shop.ts";
 import { createPaymentEffects } from "./transfer-effects.ts";
 
-/** A transaction that nobody made, which a lying node may tell of. */
+/** Creates a transaction that was never sent, for a misreporting node. */
 export const forgeTransaction = (shop: Shop): Transaction | undefined =>
   shop.kind !== bitcoin && shop.world.random.chance(0.3) ? forgeDeposit(shop) : forgePayment(shop);
 

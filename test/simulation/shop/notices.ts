@@ -4,10 +4,10 @@ import { type Flaw, type Order, type Payment, initialTransferState } from "../mo
 import { enqueueRequest, assertRetryable } from "./pending-requests.ts";
 import type { Shop } from "./shop.ts";
 
-/** The provider of notices, and its secret. */
+/** The provider of settlement notices, and its secret. */
 export const noticeProvider = { name: "acme", secret: "whsec_c2V0dGxlbWVudC1ub3RpY2VzLXRlc3Q=" };
 
-/** Somebody pays by a provider, which tells of it, perhaps more than once. */
+/** Pays through a provider, which sends one or more notices. */
 export const payByProvider = (shop: Shop, order: Order): void => {
   const { model, world } = shop;
   const { random } = world;
@@ -33,7 +33,7 @@ export const payByProvider = (shop: Shop, order: Order): void => {
 };
 
 /**
- * The provider reports settled payments that the watched chain holds as well, whichever of both comes first
+ * Sends provider notices for settled on-chain payments, before or after the chain reports them
  * (rule STATE-14).
  */
 export const reportOnChainPayments = (shop: Shop, countMax: number): void => {
@@ -100,7 +100,7 @@ const serializeNotice = (
   { amount, flaw, hash, number, occurredAt, order }: Payment,
   status: string,
 ): string => {
-  // On Bitcoin a link has an address of its own.
+  // On Bitcoin each link has its own address.
   const linkAddress = (kind === bitcoin ? order.reference : kind.wallets[order.account]) ?? "";
   return JSON.stringify({
     id: `payment-${number}`,
@@ -115,7 +115,7 @@ const serializeNotice = (
   });
 };
 
-/** As Standard Webhooks 1.0 has it. */
+/** Signs a notice according to Standard Webhooks 1.0. */
 const signNotice = (id: string, nowMs: number, body: string): string => {
   const key = Buffer.from(noticeProvider.secret.slice("whsec_".length), "base64");
   const signedPayload = `${id}.${Math.floor(nowMs / 1000)}.${body}`;

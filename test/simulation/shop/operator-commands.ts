@@ -9,7 +9,7 @@ type OperatorCommand = {
   onAccepted?: () => void;
 };
 
-/** What an operator asks of a service by its internal API; an answer below 500 ends it. */
+/** Sends an operator's request to a service's internal API; a response below 500 completes it. */
 export const sendCommand = (
   shop: Shop,
   service: ServiceName,
@@ -33,11 +33,11 @@ export const sendCommand = (
   });
 };
 
-/** As the README says: what was lost is told again, a link before its payments. */
+/** Republishes lost events as the README describes: links before payments. */
 export const republishAll = (shop: Shop): void =>
   republish(shop, "payment-links", () => republish(shop, "settlements"));
 
-/** Ends once all was told again; then what follows is asked for. */
+/** Republishes a resource and waits for the end, then calls `onRepublished`. */
 const republish = (
   shop: Shop,
   resource: "payment-links" | "settlements",
@@ -53,7 +53,7 @@ const republish = (
       createRequest: () => ({ method: "GET", path }),
       handleResponse: ({ status, text }) => {
         if (status >= 500) return false;
-        // A service that was restored has forgotten that it was asked.
+        // A restored service has lost the request.
         if (status === 404) {
           republish(shop, resource, onRepublished);
           return true;

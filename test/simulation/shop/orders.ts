@@ -5,7 +5,7 @@ import { enqueueRequest, assertRetryable } from "./pending-requests.ts";
 import { payOnChain } from "./payments.ts";
 import type { Shop } from "./shop.ts";
 
-/** A shop asks for a link, and its payer for the checkout. */
+/** Places an order: the shop creates a link, and its payer opens the checkout. */
 export const placeOrder = (shop: Shop): void => {
   const { model } = shop;
   const order = generateOrder(shop);
@@ -27,7 +27,7 @@ export const placeOrder = (shop: Shop): void => {
       body,
     }),
     handleResponse: ({ status, text }) => {
-      // The expiry has passed before it was ever stored.
+      // The expiry passed before the link was stored.
       if (status === 422 && expiresAt !== null) {
         model.orders.splice(model.orders.indexOf(order), 1);
         return true;
@@ -77,7 +77,7 @@ const fetchCheckout = (shop: Shop, order: Order): void =>
       const { instructions } = JSON.parse(text) as { instructions: PaymentInstructions | null };
       order.reference =
         instructions?.paymentReference ?? instructions?.reference ?? instructions?.address;
-      // Some payers wait for nothing: their payment is there before everybody has heard of the link.
+      // Some payers pay before all services have received the link.
       if (order.reference !== undefined && random.chance(0.5)) {
         for (let paymentIndex = random.below(3); paymentIndex >= 0; paymentIndex -= 1) {
           payOnChain(shop, order, order.reference);
@@ -87,7 +87,6 @@ const fetchCheckout = (shop: Shop, order: Order): void =>
     },
   });
 
-/** An owner ends a link. */
 export const deactivateLink = (shop: Shop, order: Order): void => {
   order.isDeactivationRequested = true;
   enqueueRequest(shop, {

@@ -7,7 +7,7 @@ import { createPayment } from "./create-payment.ts";
 import type { Shop } from "./shop.ts";
 import { createPaymentEffects } from "./transfer-effects.ts";
 
-/** Somebody pays for an order, on its chain or, where `byNotice`, by the provider. */
+/** Pays for an order on its chain or, if `byNotice`, through the provider. */
 export const payOrder = (shop: Shop, order: Order, { byNotice }: { byNotice: boolean }): void => {
   const { kind, world } = shop;
   if (order.reference !== undefined && (!byNotice || world.random.chance(0.5))) {
@@ -17,7 +17,7 @@ export const payOrder = (shop: Shop, order: Order, { byNotice }: { byNotice: boo
   }
 };
 
-/** Somebody pays on the link's chain: rightly, with a flaw, or in a way that only looks like it. */
+/** Pays on the link's chain: correctly, with a flaw, or with a transaction that only looks like a payment. */
 export const payOnChain = (shop: Shop, order: Order, reference: string): void => {
   const { chain, kind, model, world } = shop;
   const { random } = world;
@@ -31,7 +31,7 @@ export const payOnChain = (shop: Shop, order: Order, reference: string): void =>
   const flaw = flaws[variant];
   const [token, otherToken] = kind.tokens;
   if (flaw === "wrong_token" && otherToken === undefined) return;
-  // Solana is asked for owners alone.
+  // The listener queries Solana only for owners' addresses.
   if (flaw === "wrong_destination" && kind.chainType === "SVM") return;
   const payment = createPayment(shop, order, { baseUnits, flaw });
   const { logs, transfers } = createPaymentEffects(kind, {
@@ -43,7 +43,7 @@ export const payOnChain = (shop: Shop, order: Order, reference: string): void =>
   });
   const modelTransfers: ModelTransfer[] = [payment];
   if (variant === 3) {
-    // Beside it the same transaction moves more to the owner, which names no link.
+    // The same transaction also transfers more to the owner without naming a link.
     const depositDetails = {
       from,
       to,
@@ -71,13 +71,13 @@ const sendDecoys = (
   const payment = { ...otherDetails, from, token: kind.tokens[0].nodeAddress };
   const paymentEffects = createPaymentEffects(kind, payment);
   if (kind.chainType === "SVM") {
-    // A transfer that fails, and one to somebody who is no owner.
+    // A failed transfer, and a transfer to an address that is not an owner's.
     const { transfers } = createPaymentEffects(kind, { ...payment, to: kind.otherWallet });
     chain.send(from, { isSuccessful: false, transfers: paymentEffects.transfers });
     chain.send(from, { isSuccessful: true, transfers });
     return;
   }
-  // The proxy's event alone, and a payment in a transaction that fails.
+  // The proxy's event alone, and a payment in a failed transaction.
   chain.send(from, { isSuccessful: true, logs: paymentEffects.logs.slice(1) });
   chain.send(from, { isSuccessful: false, logs: paymentEffects.logs });
 };

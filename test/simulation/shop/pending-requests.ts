@@ -2,22 +2,21 @@ import { Finding } from "../finding.ts";
 import type { InjectedResponse, InjectedRequest } from "../inject-request.ts";
 import type { ServiceName } from "../replica.ts";
 
-/** Something that somebody outside wants of a service, again and again until it is answered. */
+/** A request of an external caller, retried until it is completed. */
 export type PendingRequest = {
   description: string;
   service: ServiceName;
   isInternal?: boolean;
   inFlightCount: number;
-  /** Not tried again before that. */
+  /** The earliest time of the next attempt. */
   notBeforeMs: number;
   createRequest: () => InjectedRequest;
-  /** Whether the answer ends it. */
+  /** Returns true if the response completes the request. */
   handleResponse: (response: InjectedResponse) => boolean;
 };
 
 type RequestQueue = { pendingRequests: PendingRequest[] };
 
-/** From now on somebody wants this. */
 export const enqueueRequest = (
   { pendingRequests }: RequestQueue,
   pendingRequest: Omit<PendingRequest, "inFlightCount" | "notBeforeMs">,
@@ -25,7 +24,7 @@ export const enqueueRequest = (
   pendingRequests.push({ ...pendingRequest, inFlightCount: 0, notBeforeMs: 0 });
 };
 
-/** 5xx and a lost answer are tried again; anything else is not as promised. */
+/** Returns false for a 5xx response, which is retried; throws for any other status. */
 export const assertRetryable = (status: number, text: string, description: string): false => {
   if (status < 500) throw new Finding(`${description} is answered ${status} ${text}`);
   return false;

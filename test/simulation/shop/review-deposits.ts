@@ -5,14 +5,14 @@ import { getCookieHeader } from "./accounts.ts";
 import { enqueueRequest, assertRetryable } from "./pending-requests.ts";
 import type { Shop } from "./shop.ts";
 
-/** Some owner looks at what came. */
+/** Reviews the deposits of a random owner. */
 export const reviewRandomAccountDeposits = (shop: Shop): void =>
   reviewDeposits(shop, shop.world.random.below(shop.accounts.length));
 
 export const reviewAllDeposits = (shop: Shop): void =>
   shop.accounts.forEach((_, account) => reviewDeposits(shop, account));
 
-/** An owner looks at what came, and says of some of it what it was for, rightly or not. */
+/** Lists an owner's deposits, and assigns some of them to links, correctly or not. */
 const reviewDeposits = (shop: Shop, account: number): void => {
   const { model, world } = shop;
   const decisions = ["unmatched", "unmatched", "dismissed", "assigned"];
@@ -49,7 +49,7 @@ const decideDeposit = (shop: Shop, deposit: Deposit, { id, likelyLinks }: Listed
   const choosesOwnLink = random.chance(0.8);
   const candidateOrders =
     [likelyOrders, ownOrders].find((orders) => choosesOwnLink && orders.length > 0) ?? linkedOrders;
-  // Some say it twice, and not always the same.
+  // Some owners assign a deposit twice, and not always to the same link.
   if (decision < 2 || candidateOrders.length === 0) return;
   const preferredOrder = random.pick(candidateOrders);
   for (let assignCount = 1; assignCount < decision; assignCount += 1) {

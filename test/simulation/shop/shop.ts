@@ -5,25 +5,25 @@ import type { SimulatedWorld } from "../simulated-world.ts";
 import { type Accounts, createAccounts } from "./accounts.ts";
 import type { PendingRequest } from "./pending-requests.ts";
 
-/** All who are outside: shops, their payers, a payment provider, and the receivers of webhooks. */
+/** The external parties: shops, their payers, a payment provider, and webhook receivers. */
 export type Shop = {
   world: SimulatedWorld;
   model: Model;
   chain: Chain;
   kind: ChainKind;
-  /** The least units of a token that show as a deposit; undefined where none are looked for. */
+  /** The minimum base units of a deposit; undefined if deposits are not looked for. */
   depositBaseUnitsMin: number | undefined;
   accounts: Accounts;
-  /** What is wanted of the services, and not answered yet. */
+  /** Requests to the services that are not completed yet. */
   pendingRequests: PendingRequest[];
-  /** Addresses that are known to be owners'. */
+  /** Addresses that the listener knows as owners'. */
   knownOwnerAddresses: Set<string>;
-  /** Transactions that the listener knew before the order that is placed next. */
+  /** Transactions that the listener knew before the next order is placed. */
   knownTransactionHashes: Set<string>;
   orderCount: number;
-  /** How often each webhook was refused. */
+  /** How often each webhook was rejected. */
   rejectionCounts: Map<string, number>;
-  /** Whether every receiver answers. */
+  /** Whether every receiver responds. */
   areReceiversReliable: boolean;
 };
 

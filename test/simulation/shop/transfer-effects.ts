@@ -2,13 +2,13 @@ import type { ChainLog, SolanaTransfer } from "../block.ts";
 import { createProxyLog, createTransferLog } from "../chain.ts";
 import type { ChainKind } from "../chain-kinds.ts";
 
-/** What moves on a chain; `to` as an address is written, `token` as nodes name it. */
+/** A transfer on a chain; `to` is in the family's format, `token` is the node address. */
 export type TransferDetails = { from: string; to: string; token: string; baseUnits: number };
 
-/** What a chain holds of it: logs, or on Solana transfers. */
+/** How a chain records a transfer: as logs, or as transfers on Solana. */
 export type TransferEffects = { logs: ChainLog[]; transfers: SolanaTransfer[] };
 
-/** A transfer that names nothing; on Solana perhaps a key that is no link's. */
+/** Creates the effects of a transfer that names no link; on Solana, possibly with an unrelated key. */
 export const createTransferEffects = (
   { chainType, hasLogs, toNodeAddress }: ChainKind,
   { from, reference, to, token, baseUnits }: TransferDetails & { reference?: string | undefined },
@@ -17,7 +17,7 @@ export const createTransferEffects = (
   transfers: chainType === "SVM" ? [{ mint: token, to, baseUnits, reference }] : [],
 });
 
-/** A transfer by the proxy, which names a link. */
+/** Creates the effects of a proxy transfer that names a link. */
 export const createPaymentEffects = (
   kind: ChainKind,
   payment: TransferDetails & { reference: string },

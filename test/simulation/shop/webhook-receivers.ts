@@ -33,7 +33,7 @@ const registerReceiver = (shop: Shop, host: string, index: number): void => {
   });
 };
 
-/** A webhook comes; before all is calm its receiver may refuse it a few times, or say nothing. */
+/** Handles a webhook; an unreliable receiver may reject it a few times, or not respond. */
 export const receiveWebhook = (
   { areReceiversReliable, model, rejectionCounts, world }: Shop,
   { body, headers, origin }: Parameters<Adversaries["receiveWebhook"]>[0],

@@ -5,7 +5,7 @@ import { silentLog, createTestEventType, writeEffect } from "./rig.ts";
 
 /*
  * A process that is killed at the worst moment: its consumer has committed what its relay sent, and
- * the relay has not yet deleted it. Started with the database's URL, the topic and the group.
+ * the relay has not deleted it yet. Arguments: the database URL, the topic and the group.
  */
 const [url = "", topic = "", group = ""] = process.argv.slice(2);
 const metrics = createMetrics("killed");

@@ -10,17 +10,17 @@ import { waitUntil } from "@payment-links/runtime/testing";
 import type { BatchHandler, Bus, OutgoingRecord, PositionStore, ReceivedRecord } from "../bus.ts";
 import { busMigrations } from "../index.ts";
 
-/** A log that says nothing; `LOG_LEVEL` lets a person listen. */
+/** A silent log; set `LOG_LEVEL` to see its output. */
 export const silentLog: Log = createLog({
   service: "test",
   level: process.env["LOG_LEVEL"] ?? "silent",
 });
 
-/** A name that no other test has. */
+/** Returns a name that no other test uses. */
 export const createUniqueName = (prefix: string): string =>
   `${prefix}-${randomBytes(6).toString("hex")}`;
 
-/** Waits until what is looked at is as it shall be, and answers it; fails with what it last saw. */
+/** Polls until the value is as expected and returns it; on timeout, fails with the last value. */
 export const eventually = async <Value>(
   read: () => Value | Promise<Value>,
   isExpected: (value: Value) => boolean,
@@ -36,11 +36,11 @@ export const eventually = async <Value>(
 
 const TestEventData = z.object({ step: z.int() });
 
-/** An event type on the test's own topic. The cast gives it the type of a real one. */
+/** Creates an event type on the test's own topic. The cast makes it look like a real event type. */
 export const createTestEventType = (topic: string, type = "thing.changed") =>
   ({ topic: topic as EventType["topic"], type, data: TestEventData }) satisfies EventType;
 
-/** A record as a relay would send it. */
+/** Creates a record as a relay would send it. */
 export const createTestRecord = (
   topic: string,
   { key, step, ...overrides }: { key: string; step: number; id?: string; type?: string },
@@ -58,11 +58,11 @@ export const createTestRecord = (
   value: JSON.stringify({ step }),
 });
 
-/** The key and step of a record, such as `a:1`. */
+/** Returns the key and step of a record, such as `a:1`. */
 export const formatLabel = ({ key, value }: Pick<ReceivedRecord, "key" | "value">): string =>
   `${key}:${TestEventData.parse(JSON.parse(value?.toString() ?? "null")).step}`;
 
-/** Sends as the relay does: again and again, all of it, until the bus has kept it. */
+/** Sends all records repeatedly, like the relay, until the bus has stored them. */
 export const publishUntilStored = async (
   bus: Bus,
   records: readonly OutgoingRecord[],
@@ -80,14 +80,14 @@ export const publishUntilStored = async (
 export type TestSchema = {
   url: string;
   pool: Pool;
-  /** A superuser's connection to the same database. */
+  /** A superuser connection to the same database. */
   admin: Client;
   close: () => Promise<void>;
 };
 
 const schema = "bus_test";
 
-/** A database with the bus' tables and a table `effects` that handlers may write to. */
+/** Creates a database with the bus tables and a table `effects` for handlers to write to. */
 export const createTestSchema = async (): Promise<TestSchema> => {
   const database = await createTestDatabase([{ schema, folders: [busMigrations] }]);
   const admin = new Client({ connectionString: database.adminUrl });
@@ -120,14 +120,14 @@ export const createTestSchema = async (): Promise<TestSchema> => {
 
 const EffectRow = z.object({ label: z.string() });
 
-/** What a handler of these tests does: it writes a row, once for each step of a key. */
+/** Writes one row per key and step; the effect of these tests' handlers. */
 export const writeEffect = async (tx: Db, effect: { key: string; step: number }): Promise<void> => {
   await tx.query(sqlVoid`
     INSERT INTO effects (key, step) VALUES (${effect.key}, ${effect.step}) ON CONFLICT DO NOTHING
   `);
 };
 
-/** The effects written so far, in order, such as `a:1`; of one key where it is given. */
+/** Returns the effects in order, such as `a:1`; only those of `key` if it is given. */
 export const readEffects = async (db: Db, key?: string): Promise<string[]> => {
   const rows = await db.any(sql.type(EffectRow)`
     SELECT key || ':' || step AS label FROM effects
@@ -137,20 +137,20 @@ export const readEffects = async (db: Db, key?: string): Promise<string[]> => {
   return rows.map((row) => row.label);
 };
 
-/** A bus that the test controls: it keeps what is sent, and the test hands records over. */
+/** A bus that the test controls: it stores what is sent, and the test delivers the records. */
 export type ManualBus = Bus & {
   sentBatches: OutgoingRecord[][];
-  /** What `publish` does besides keeping. If it throws, nothing was kept. */
+  /** Called by `publish` before it stores the records. If it throws, nothing is stored. */
   onPublish: (records: readonly OutgoingRecord[]) => Promise<void>;
   deliver: (
     records: readonly ReceivedRecord[],
     signal?: AbortSignal,
   ) => Promise<{ handledCount: number }>;
-  /** Tells the consumer where it begins, as a broker does at each join. */
+  /** Reports the starting position to the consumer, as a broker does on each join. */
   onSeek: PositionStore["onSeek"];
 };
 
-/** Opens a bus that the test controls. */
+/** Creates a bus that the test controls. */
 export const createManualBus = (sendTimeoutMs = 0): ManualBus => {
   let handle: BatchHandler | undefined;
   let positionStore: PositionStore | undefined;
@@ -179,7 +179,7 @@ export const createManualBus = (sendTimeoutMs = 0): ManualBus => {
 
 let lastOffset = 0;
 
-/** A record as it arrives, at a place of its own. */
+/** Converts a sent record to a received one with a unique offset. */
 export const toReceivedRecord = (
   record: OutgoingRecord,
   overrides: Partial<ReceivedRecord> = {},

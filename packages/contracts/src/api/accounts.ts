@@ -15,7 +15,7 @@ const colour: Parser<string> = {
   },
 };
 
-/** Any string: what is wrong with a handle is told by one code. */
+/** Accepts any string, because one error code covers every problem with a handle. */
 const handleString: Parser<string> = {
   schema: { type: "string" },
   parse: (input) => (typeof input === "string" ? { value: input } : "string_type"),
@@ -23,7 +23,7 @@ const handleString: Parser<string> = {
 
 const url = webUrl({ lengthMax: urlLengthMax });
 
-/** What its owner changes of an account; what is left out stays as it is. */
+/** The changes that an owner makes to the account. Omitted fields keep their value. */
 export const AccountChange = body({
   handle: optional(handleString).describe("3 to 30 of a-z, 0-9 and _, and not a reserved word."),
   username: optional(text({ lengthMin: 1, lengthMax: 100 })),
@@ -55,7 +55,7 @@ export type OwnAccount = z.output<typeof OwnAccount>;
 
 const baseOperation = { path: "/console/api/account", caller: "session", tag: "Account" } as const;
 
-/** What a signed-in person does with the own account. */
+/** The operations on the signed-in user's own account. */
 export const accountOperations = {
   get: {
     ...baseOperation,

@@ -19,14 +19,14 @@ import { type Operation, listOf, wireInstant } from "./operation.ts";
 
 const scopesMax = 20;
 
-/** How long a replaced key works beside its successor, unless its owner says otherwise. */
+/** How long a rotated key stays valid next to its successor by default. */
 export const overlapSecondsDefault = 24 * 60 * 60;
 
 const overlapSecondsMax = 7 * 24 * 60 * 60;
 
 const cidrsMax = 20;
 
-/** Far above what any installation grants: that is the bound, and only auth-keys knows it. */
+/** Far above the limit of any installation. Only auth-keys knows the installation's actual limit. */
 const keyLimitMax = 1_000_000;
 
 const keyLimit = integer({ min: 1, max: keyLimitMax });
@@ -43,7 +43,7 @@ const cidr: Parser<string> = {
   },
 };
 
-/** A new API key. */
+/** The request body for a new API key. */
 export const createApiKeyBody = (now: () => Date) =>
   body({
     name: required(text({ lengthMin: 1, lengthMax: 100 })),
@@ -56,7 +56,10 @@ export const createApiKeyBody = (now: () => Date) =>
     burst: nullable(keyLimit).describe(burstDescription),
   }).meta({ id: "NewApiKey" });
 
-/** What changes of a key: whether it works, and its own limit. One of them at least is named. */
+/**
+ * The changes to a key: whether it is active, and its own rate limit. At least one field is
+ * required.
+ */
 export const ApiKeyChange = body({
   active: optional(bool),
   requestsPerMinute: optional(orNull(keyLimit)).describe(requestsPerMinuteDescription),
@@ -68,14 +71,14 @@ export const ApiKeyChange = body({
   })
   .meta({ id: "ApiKeyChange", minProperties: 1 });
 
-/** How a key is replaced. */
+/** The request body for rotating a key. */
 export const RotateApiKeyBody = body({
   overlapSeconds: nullable(integer({ min: 0, max: overlapSecondsMax })).describe(
     `How long the replaced key goes on working; ${overlapSecondsDefault} where null.`,
   ),
 }).meta({ id: "ApiKeyRotation" });
 
-/** An API key as its owner sees it again; the key itself is never seen again. */
+/** An API key as its owner sees it later, without the key itself. */
 export const ApiKeyData = z
   .object({
     id: z.string(),
@@ -99,7 +102,7 @@ export const ApiKeyData = z
   .meta({ id: "ApiKeyData" });
 export type ApiKeyData = z.output<typeof ApiKeyData>;
 
-/** A new API key, with the key itself: in this answer and never again. */
+/** A new API key, including the key itself. No other response contains it. */
 const IssuedApiKey = ApiKeyData.extend({ key: z.string() }).meta({ id: "IssuedApiKey" });
 
 const collectionOperation = {
@@ -109,7 +112,7 @@ const collectionOperation = {
 } as const;
 const itemOperation = { ...collectionOperation, path: "/console/api/api-keys/:id" } as const;
 
-/** What a signed-in person does with API keys. */
+/** The operations on the signed-in user's API keys. */
 export const apiKeyOperations = (now: () => Date) =>
   ({
     list: {
@@ -138,7 +141,7 @@ export const apiKeyOperations = (now: () => Date) =>
         "Keys rotated from one another share a rate bucket, so that a limit is all theirs.",
       body: ApiKeyChange,
       responses: { 200: ApiKeyData },
-      // Switching one on again, or loosening its limit, gives access; the contrary never waits.
+      // Activating a key or loosening its limit grants access. Restricting access never needs proof.
       errors: ["REAUTHENTICATION_REQUIRED"],
     },
     revoke: {

@@ -4,7 +4,7 @@ import { PageQuery } from "../payment-link.ts";
 import { type Parser, dateTime, oneOf, parameter, text } from "../validation.ts";
 import { type Operation, pageOf, wireInstant } from "./operation.ts";
 
-/** What was done to an account, as its owner sees it. */
+/** An audit event as the account's owner sees it. */
 export const AuditEntry = z
   .object({
     id: z.string(),
@@ -34,7 +34,7 @@ const action: Parser<string> = {
   },
 };
 
-/** Which entries are wanted; all of them where nothing is said. */
+/** The filter of the audit log. Without parameters it matches every entry. */
 const AuditFilter = z.object({
   action: parameter(action).describe("An action, or the kind of thing before its full stop."),
   actor: parameter(shortText).describe("A session's id, or a kind of actor."),
@@ -44,20 +44,20 @@ const AuditFilter = z.object({
 });
 export type AuditFilter = z.output<typeof AuditFilter>;
 
-/** The query of the list. */
+/** The query parameters of the list. */
 export const AuditQuery = z.object({ ...AuditFilter.shape, ...PageQuery.shape });
 
 const auditFormats = ["csv", "jsonl"] as const;
-/** The query of the export. */
+/** The query parameters of the export. */
 export const AuditExportQuery = z.object({
   ...AuditFilter.shape,
   format: parameter(oneOf(auditFormats)).describe("`csv` where nothing is said."),
 });
 
-/** An export has at most so many entries. */
+/** The maximum number of entries in an export. */
 export const auditExportMax = 100_000;
 
-/** What a signed-in person may read of what was done to the account. */
+/** The operations that read the signed-in user's audit log. */
 export const auditLogOperations = {
   list: {
     method: "get",

@@ -15,7 +15,7 @@ import { webhookEndpointOperations } from "./webhook-endpoints.ts";
 
 type OperationDependencies = { catalogue: Catalogue; now: () => Date };
 
-/** Every operation of the console and the checkout, whichever service answers it. */
+/** Every operation of the console and the checkout, regardless of the service that implements it. */
 export const consoleOperations = ({
   catalogue,
   now,

@@ -6,10 +6,10 @@ import { exportLimits } from "./exports.ts";
 import { type Operation, pageOf, wireAmount, wireInstant } from "./operation.ts";
 import { PaymentData, linkIdParser } from "./payment-links.ts";
 
-/** What its owner has decided of a deposit. */
+/** The decision of an owner about a deposit. */
 export const depositDecisions = ["unmatched", "assigned", "dismissed"] as const;
 
-/** Why a deposit may be meant for a link. None of them alone is a proof (rule CALLER-29). */
+/** Why a deposit may belong to a link. No single reason is proof (rule CALLER-29). */
 export const likelyLinkReasons = ["amount", "sender", "time"] as const;
 
 const LikelyLink = z
@@ -27,7 +27,7 @@ const LikelyLink = z
   })
   .meta({ id: "LikelyLink" });
 
-/** Money that reached an owner's address and names no link. */
+/** A transfer to an owner's address that names no link. */
 export const DepositData = z
   .object({
     id: z.string(),
@@ -73,17 +73,17 @@ const filterFields = {
   ),
 };
 
-/** The query of the list of deposits. */
+/** The query parameters of the list of deposits. */
 export const DepositsQuery = z.object({ ...filterFields, ...PageQuery.shape });
 
-/** The query of the file of deposits. */
+/** The query parameters of the CSV export of deposits. */
 export const DepositsFilter = z.object({
   decision: parameter(oneOf(depositDecisions)).describe(
     "Those of which this was decided; all where nothing is said.",
   ),
 });
 
-/** Which link a deposit was for. */
+/** The request body that assigns a deposit to a link. */
 export const AssignDepositBody = body({ paymentLinkId: required(linkIdParser) });
 
 const baseOperation = {
@@ -92,7 +92,7 @@ const baseOperation = {
   path: "/console/api/deposits",
 } as const;
 
-/** What a signed-in person does with deposits. */
+/** The operations on the signed-in user's deposits. */
 export const depositOperations = {
   list: {
     ...baseOperation,

@@ -3,14 +3,14 @@ import { dateTime, parameter } from "../validation.ts";
 import type { Operation } from "./operation.ts";
 import { OwnLinksFilter, linkIdParser } from "./payment-links.ts";
 
-/** Which of the own payments are wanted; all of them where nothing is said. */
+/** The filter of the account's payments. Without parameters it matches every payment. */
 export const OwnPaymentsFilter = z.object({
   link: parameter(linkIdParser).describe("The id of the one link whose payments are wanted."),
   from: parameter(dateTime).describe("The earliest time at which a payment was first seen."),
   to: parameter(dateTime).describe("The first time that is too late."),
 });
 
-/** What limits every export (rule CALLER-35). */
+/** Describes the limits of every export (rule CALLER-35). */
 export const exportLimits =
   "At the limit of exports for the account, its address or the process, the response is 429 with `Retry-After`. " +
   "A reader that takes less than 8 KiB/s is cut off.";
@@ -28,7 +28,7 @@ const csvOperation = {
   mediaTypes: ["text/csv"],
 } as const;
 
-/** What a signed-in person takes away as files. */
+/** The exports of the signed-in user's links and payments. */
 export const exportOperations = {
   links: {
     ...csvOperation,

@@ -11,9 +11,9 @@ const operations: readonly Operation[] = [
   ...consoleOperations({ catalogue: loadCatalogue(), now }),
 ];
 
-describe("what an operation is refused with", () => {
+describe("error codes of an operation", () => {
   test.each(operations.map((operation) => [operation.operationId, operation] as const))(
-    "%s tells what a late answer is: its own failure, or else 503 (rule ERROR-3)",
+    "%s lists its own failure code, or 503, for a late response (rule ERROR-3)",
     (_name, operation) => {
       const errorCodes = listApiErrorCodes(operation);
       expect(errorCodes).toContain(operation.unexpectedError ?? "SERVICE_UNAVAILABLE");

@@ -2,19 +2,19 @@ import * as z from "zod";
 import type { ApiErrorCode } from "../api-error.ts";
 import type { Scope } from "../scope.ts";
 
-/** Who may call an operation: anybody, a signed-in person, or a key with the scope. */
+/** Who may call an operation: anyone, a signed-in user, or an API key with the scope. */
 type OperationCaller = "anyone" | "session" | Scope;
 
 /**
- * One operation of our HTTP API, told once: the service that serves it takes its route from here, and
- * the OpenAPI documents describe it.
+ * One operation of the HTTP API. The service that implements it derives the route from this
+ * definition, and the OpenAPI documents describe it.
  */
 export type Operation = {
   method: "get" | "post" | "patch" | "delete";
   /** An Express 5 path. */
   path: string;
   caller: OperationCaller;
-  /** Whether the session's person must have proven lately to be there (rule CALLER-19). */
+  /** Whether the session needs a recent proof of presence (rule CALLER-19). */
   needsPresence?: boolean;
   operationId: string;
   tag: string;
@@ -23,17 +23,17 @@ export type Operation = {
   query?: z.ZodObject;
   body?: z.ZodType;
   acceptsIdempotencyKey?: boolean;
-  /** What each status that is no refusal answers with; null is an answer without a body. */
+  /** The response schema of each success or redirect status. Null means a response without a body. */
   responses: Readonly<Partial<Record<200 | 201 | 204 | 303, z.ZodType | null>>>;
-  /** What 200 is written in, where that is not JSON; then `answers` tells no shape. */
+  /** The media types of a 200 response that is not JSON. `responses` then has no schema for it. */
   mediaTypes?: readonly string[];
-  /** What it is refused with, beside what its caller, its query and its body bring with them. */
+  /** The error codes beyond those that follow from the caller, the query and the body. */
   errors?: readonly ApiErrorCode[];
-  /** What an error that is nobody's refusal is answered with; INTERNAL_ERROR where not given. */
+  /** The error code of an unexpected failure. Defaults to INTERNAL_ERROR. */
   unexpectedError?: ApiErrorCode;
 };
 
-/** What every body is refused with that cannot be read. */
+/** The error codes of a body that cannot be read. */
 const bodyErrorCodes = ["PAYLOAD_TOO_LARGE", "UNSUPPORTED_CONTENT_ENCODING"] as const;
 
 const idempotencyErrorCodes = [
@@ -53,7 +53,7 @@ const apiKeyErrorCodes = [
 
 const sessionErrorCodes = ["UNAUTHENTICATED", "CROSS_SITE_REQUEST", "ACCOUNT_SUSPENDED"] as const;
 
-/** Every code of the catalogue that an operation is refused with; validation codes come on top. */
+/** Lists every error code that an operation can return, apart from the validation codes. */
 export const listApiErrorCodes = (operation: Operation): readonly ApiErrorCode[] => {
   const {
     acceptsIdempotencyKey,
@@ -67,13 +67,13 @@ export const listApiErrorCodes = (operation: Operation): readonly ApiErrorCode[]
     ...listCallerErrorCodes(caller),
     ...(needsPresence ? (["REAUTHENTICATION_REQUIRED"] as const) : []),
     ...(errors ?? []),
-    // Nothing is there, or it is another account's, or the path does not decode.
+    // The resource does not exist, belongs to another account, or the path cannot be decoded.
     ...(operation.path.includes(":") ? (["NOT_FOUND"] as const) : []),
     ...(body === undefined ? [] : bodyErrorCodes),
     ...(acceptsIdempotencyKey === true ? idempotencyErrorCodes : []),
     "429",
     unexpectedError,
-    // Nobody tells who is calling, or no answer comes in time (rule ERROR-3).
+    // The caller cannot be identified, or no response is ready in time (rule ERROR-3).
     ...(unexpectedError === "INTERNAL_ERROR" ? (["SERVICE_UNAVAILABLE"] as const) : []),
   ];
   return [...new Set(codes)];
@@ -84,19 +84,19 @@ const listCallerErrorCodes = (caller: OperationCaller): readonly ApiErrorCode[] 
   return caller === "session" ? sessionErrorCodes : apiKeyErrorCodes;
 };
 
-/** A number of things in an answer. */
+/** A count in a response. */
 export const wireCount = z.int().min(0);
 
-/** An amount in an answer (rule API-12): its own text alone says exactly how much it is. */
+/** An amount in a response (rule API-12). The text is the exact value. */
 export const wireAmount = z
   .string()
   .regex(/^(0|[1-9][0-9]*)(\.[0-9]*[1-9])?$/)
   .meta({ description: "A plain decimal of whole tokens, such as `25` or `0.1`." });
 
-/** The answer of a list that is not paged. */
+/** The response schema of a list without pages. */
 export const listOf = <Item extends z.ZodType>(item: Item) => z.object({ data: z.array(item) });
 
-/** The answer of a list that is paged (rule API-5). */
+/** The response schema of a paginated list (rule API-5). */
 export const pageOf = <Item extends z.ZodType>(item: Item) =>
   z.object({
     data: z.array(item).meta({ description: "The page's entries, in the list's order." }),
@@ -107,5 +107,5 @@ export const pageOf = <Item extends z.ZodType>(item: Item) =>
       .meta({ description: "The `offset` of the page that follows; null if nothing does." }),
   });
 
-/** An instant in an answer: ISO 8601 in UTC, as text. */
+/** An instant in a response: ISO 8601 text in UTC. */
 export const wireInstant = z.string().meta({ format: "date-time" });

@@ -4,14 +4,14 @@ import { integer, parameter } from "../validation.ts";
 import { type Operation, wireAmount, wireCount } from "./operation.ts";
 import { OwnPaymentData } from "./payment-links.ts";
 
-/** The query of the overview. */
+/** The query parameters of the overview. */
 export const OverviewQuery = z.object({
   days: parameter(integer({ min: 1, max: 366 })).describe(
     "How many days, today in UTC among them; 30 where nothing is said.",
   ),
 });
 
-/** Things are counted up to so many, in the overview. */
+/** The overview counts up to this number. */
 export const overviewCountMax = 10_000;
 
 const BoundedCount = z
@@ -21,7 +21,10 @@ const BoundedCount = z
   })
   .meta({ id: "BoundedCount" });
 
-/** What an account received, how its links stand, and which money did not count. */
+/**
+ * What an account received, the status of its links, and the settled payments that were not
+ * applied.
+ */
 export const Overview = z
   .object({
     received: z
@@ -47,7 +50,7 @@ export const Overview = z
   .meta({ id: "Overview" });
 export type Overview = z.output<typeof Overview>;
 
-/** What a signed-in person sees first. */
+/** The operation that returns the console's overview. */
 export const overviewOperations = {
   get: {
     method: "get",

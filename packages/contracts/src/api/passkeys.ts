@@ -9,7 +9,7 @@ const attestationCharsMax = 16_000;
 const base64urlField = (lengthMax: number) =>
   required(text({ lengthMax })).meta({ type: "string", maxLength: lengthMax });
 
-/** What a passkey answers to a challenge, as `PublicKeyCredential.toJSON()` writes it. */
+/** A passkey's response to a challenge, as `PublicKeyCredential.toJSON()` returns it. */
 export const PasskeyAssertion = body({
   id: base64urlField(credentialIdCharsMax),
   response: body({
@@ -23,7 +23,7 @@ export type PasskeyAssertion = z.output<typeof PasskeyAssertion>;
 
 const passkeyName = text({ lengthMin: 1, lengthMax: 100 });
 
-/** A passkey that an authenticator has made, as `PublicKeyCredential.toJSON()` writes it. */
+/** A passkey that an authenticator has created, as `PublicKeyCredential.toJSON()` returns it. */
 export const NewPasskey = body({
   name: required(passkeyName),
   passkey: body({
@@ -36,10 +36,10 @@ export const NewPasskey = body({
 }).meta({ id: "NewPasskey" });
 export type NewPasskey = z.output<typeof NewPasskey>;
 
-/** What a passkey is called from now on. */
+/** The request body that renames a passkey. */
 export const PasskeyChange = body({ name: required(passkeyName) }).meta({ id: "PasskeyChange" });
 
-/** What an authenticator is asked for, to sign in or to prove presence. */
+/** The options for an authenticator that signs in or proves presence. */
 export const PasskeyRequestOptions = z
   .object({
     challenge: z.string(),
@@ -49,7 +49,7 @@ export const PasskeyRequestOptions = z
   })
   .meta({ id: "PasskeyRequest" });
 
-/** What an authenticator is asked to make. */
+/** The options for an authenticator that creates a passkey. */
 export const PasskeyCreationOptions = z
   .object({
     challenge: z.string(),
@@ -91,7 +91,7 @@ const collectionOperation = {
 } as const;
 const itemOperation = { ...collectionOperation, path: "/console/api/passkeys/:id" } as const;
 
-/** What a signed-in person does with passkeys. */
+/** The operations on the signed-in user's passkeys. */
 export const passkeyOperations = {
   list: {
     ...collectionOperation,

@@ -24,8 +24,9 @@ import {
 import { type Operation, pageOf, wireAmount, wireCount, wireInstant } from "./operation.ts";
 
 /**
- * Why a payment that settled does not count, the first that applies (rule STATE-7). `duplicate` and
- * `conflict` are further reports of a transfer that another payment reports already (rule STATE-14).
+ * Why a settled payment was not applied; the first matching reason wins (rule STATE-7). `duplicate`
+ * and `conflict` mark further reports of a transfer that another payment already reports (rule
+ * STATE-14).
  */
 export const unappliedReasons = [
   "duplicate",
@@ -39,9 +40,12 @@ export const unappliedReasons = [
 ] as const;
 
 /**
- * Why a payer is not told how to pay: the link takes no payments (any more), its chain is not one that
- * is watched here, there is no proxy for its token, the amount is more than a token can have, or nobody
- * could spend what its destination receives.
+ * Why a payer gets no payment instructions:
+ * - the link accepts no payments, or no longer does
+ * - its chain is not watched by this installation
+ * - no fee proxy supports its token
+ * - the amount is larger than the token's maximum
+ * - nobody could spend what its destination receives
  */
 export const noInstructionsReasons = [
   "completed",
@@ -90,7 +94,7 @@ export const PaymentData = z
   .meta({ id: "PaymentData" });
 export type PaymentData = z.output<typeof PaymentData>;
 
-/** A payment as the account's owner sees it, beside payments on other links. */
+/** A payment as the account's owner sees it, listed with payments on other links. */
 export const OwnPaymentData = PaymentData.extend({ paymentLinkId: z.string() }).meta({
   id: "OwnPaymentData",
 });
@@ -114,7 +118,7 @@ const OwnPaymentLink = PaymentLinkData.extend({
     }),
 }).meta({ id: "OwnPaymentLink" });
 
-/** A key of Bitcoin as its owner typed it, before it becomes a wallet. */
+/** A Bitcoin key as its owner entered it, before it becomes a wallet. */
 export const FirstAddressIndexBody = body({
   walletAddress: required(text({ lengthMax: 300 })).describe(
     "The account's extended public key or descriptor.",
@@ -132,7 +136,7 @@ const FirstAddressIndexSuggestion = z
   })
   .meta({ id: "FirstAddressIndexSuggestion" });
 
-/** How a payment stands, for anyone who knows its id. */
+/** The state of a payment, available to anyone who knows its id. */
 export const CheckoutTransaction = z
   .object({ ...paymentFields, paymentLinkId: z.string(), transactionUrl: z.string().nullable() })
   .meta({ id: "CheckoutTransaction" });
@@ -158,7 +162,7 @@ const PaymentStep = z
   })
   .meta({ id: "PaymentStep" });
 
-/** The ways to pay through contracts, the one that asks least of a payer first. */
+/** The ways to pay through contracts, ordered from the least to the most effort for the payer. */
 export const paymentWays = ["batch", "suffix", "approve_and_pay", "pay"] as const;
 
 const PaymentWay = z
@@ -229,7 +233,7 @@ const BitcoinInstructions = z
   })
   .meta({ id: "BitcoinInstructions" });
 
-/** How a link stands and how it is paid, for those who are about to. */
+/** The state of a link and its payment instructions, for payers. */
 export const CheckoutLink = z
   .object({
     id: z.string(),
@@ -280,7 +284,7 @@ export type CheckoutLink = z.output<typeof CheckoutLink>;
 
 const publicOperation = { path: "/v1/payment-link", tag: "Payment links" } as const;
 
-/** The public API. */
+/** The operations of the public API. */
 export const publicLinkOperations = (createBody: z.ZodType) =>
   ({
     create: {
@@ -332,7 +336,7 @@ const consoleItemOperation = {
   path: "/console/api/payment-links/:id",
 } as const;
 
-/** Which of the own links are wanted; all of them where nothing is said. */
+/** The filter of the account's links. Without parameters it matches every link. */
 export const OwnLinksFilter = z.object({
   status: parameter(oneOf(linkStatuses)),
   q: parameter(text({ lengthMin: 1, lengthMax: 500 })).describe(
@@ -347,7 +351,7 @@ export const OwnLinksFilter = z.object({
 });
 export type OwnLinksFilter = z.output<typeof OwnLinksFilter>;
 
-/** The id of a link. */
+/** Parses the id of a payment link. */
 export const linkIdParser: Parser<string> = {
   schema: { type: "string", pattern: "^plink_[0-7][0-9a-hjkmnp-tv-z]{25}$" },
   parse: (input) => {
@@ -356,7 +360,7 @@ export const linkIdParser: Parser<string> = {
   },
 };
 
-/** The query of the console's list. */
+/** The query parameters of the console's list. */
 export const OwnLinksQuery = z.object({
   ...OwnLinksFilter.shape,
   before: parameter(linkIdParser).describe(
@@ -379,7 +383,10 @@ const OwnPaymentLinkPage = pageOf(PaymentLinkData)
   })
   .meta({ id: "OwnPaymentLinkPage" });
 
-/** What can happen with a link, in the order in which things of one instant are told. */
+/**
+ * The kinds of entries in a link's timeline, in the order in which entries of one instant are
+ * listed.
+ */
 export const timelineEntryKinds = [
   "created",
   "expired",
@@ -421,7 +428,7 @@ const LinkTimeline = z
 
 const timelineCursorPattern = `^[0-9]{1,14}\\.(${timelineEntryKinds.join("|")})\\.(tx_[0-9a-z]{26})?$`;
 
-/** Time, kind and payment of an entry. */
+/** Parses a timeline cursor: the time, kind and payment of an entry. */
 const timelineCursor: Parser<string> = {
   schema: { type: "string", pattern: timelineCursorPattern },
   parse: (input) => {
@@ -432,7 +439,7 @@ const timelineCursor: Parser<string> = {
   },
 };
 
-/** The query of a link's story. */
+/** The query parameters of a link's timeline. */
 export const LinkTimelineQuery = z.object({
   after: parameter(timelineCursor).describe(
     "Only what happened later: `nextAfter` of the page before.",
@@ -449,7 +456,7 @@ const getTimeline = {
   responses: { 200: LinkTimeline },
 } as const;
 
-/** What a signed-in person does with payment links. */
+/** The operations on the signed-in user's payment links. */
 export const consoleLinkOperations = (createBody: z.ZodType) =>
   ({
     list: {
@@ -514,7 +521,7 @@ export const consoleLinkOperations = (createBody: z.ZodType) =>
     },
   }) as const satisfies Record<string, Operation>;
 
-/** The query of a link's checkout. */
+/** The query parameters of a link's checkout. */
 export const CheckoutQuery = z.object({
   amount: parameter(positiveDecimal).describe(
     "Asks for the instructions of another amount than the one that remains.",
@@ -524,10 +531,10 @@ export const CheckoutQuery = z.object({
   ),
 });
 
-/** The query of a link's event stream. */
+/** The query parameters of a link's event stream. */
 export const CheckoutEventsQuery = CheckoutQuery.pick({ sourceTransaction: true });
 
-/** An account's address on Solana. */
+/** Parses the address of a Solana account. */
 const solanaAccount: Parser<string> = {
   schema: { type: "string", pattern: "^[1-9A-HJ-NP-Za-km-z]{32,44}$" },
   parse: (input) => {
@@ -536,10 +543,10 @@ const solanaAccount: Parser<string> = {
   },
 };
 
-/** What a wallet asks for a transaction with (Solana Pay 1.1). */
+/** The body of a wallet's request for a transaction (Solana Pay 1.1). */
 export const SolanaTransactionBody = body({ account: required(solanaAccount) });
 
-/** What the checkout page, and whoever pays without it, is told. */
+/** The operations that the checkout page uses. Payers can also call them without the page. */
 export const checkoutOperations = {
   getLink: {
     method: "get",

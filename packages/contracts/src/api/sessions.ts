@@ -4,16 +4,16 @@ import { OwnAccount } from "./accounts.ts";
 import { PasskeyAssertion, PasskeyRequestOptions } from "./passkeys.ts";
 import { type Operation, listOf, wireInstant } from "./operation.ts";
 
-/** The ways into a session: an operator's one-time link, Ethereum, OpenID Connect, a passkey. */
+/** The sign-in methods: an operator's one-time link, Ethereum, OpenID Connect, and a passkey. */
 export const signInMethods = ["link", "siwe", "oidc", "passkey"] as const;
 
-/** The longest Sign-In with Ethereum message that is read. */
+/** The maximum length of a Sign-In with Ethereum message. */
 const siweCharsMax = 4000;
 
-/** A contract's may carry what deploys the contract (ERC-6492). */
+/** The signature of a smart contract wallet may include the contract's deployment code (ERC-6492). */
 const signatureCharsMax = 20_000;
 
-/** A signed Sign-In with Ethereum message, as it arrives. */
+/** A signed Sign-In with Ethereum message, before its verification. */
 const SiweBody = body({
   message: required(text({ lengthMax: siweCharsMax })),
   signature: required(text({ lengthMax: signatureCharsMax })),
@@ -29,28 +29,28 @@ const proofMetadata = {
   anyOf: [{ required: ["token"] }, { required: ["siwe"] }, { required: ["passkey"] }],
 };
 
-/** What becomes a session: one of these. */
+/** The request body that starts a session. It has exactly one of these proofs. */
 export const SignInBody = body(proofFields).meta({ id: "SignIn", ...proofMetadata });
 
-/** What proves that a session's person is there: one of these. */
+/** The request body that proves a user's presence. It has exactly one of these proofs. */
 export const PresenceBody = body(proofFields).meta({ id: "PresenceProof", ...proofMetadata });
 
-/** The token of a one-time sign-in link, to be told whose it is. */
+/** The token of a one-time sign-in link. The response names the link's owner. */
 export const SignInLinkRequest = body({
   token: required(text({ lengthMax: 200 })),
 }).meta({ id: "SignInLinkQuestion" });
 
-/** Whose sign-in link it is. */
+/** The owner of a sign-in link. */
 const SignInLinkOwner = z
   .object({ handle: z.string().nullable(), username: z.string() })
   .meta({ id: "SignInLinkOwner" });
 
-/** What is linked to an account, proven as for signing in. */
+/** The request body that links an identity to an account, with the same proof as for sign-in. */
 export const LinkIdentityBody = body({ siwe: SiweBody }).meta({ id: "IdentityProof" });
 
 const booleanTexts = ["true", "false"] as const;
 
-/** The query of a sign-in with OpenID Connect. */
+/** The query parameters of a sign-in with OpenID Connect. */
 export const StartOidcQuery = z.object({
   link: parameter(oneOf(booleanTexts)).describe(
     "Whether to link what comes back to the account that is signed in.",
@@ -60,20 +60,20 @@ export const StartOidcQuery = z.object({
   ),
 });
 
-/** The query of a nonce. */
+/** The query parameters of a nonce. */
 export const NonceQuery = z.object({
   address: parameter(text({ lengthMax: 100 })).describe("Asks for a whole message to be signed."),
 });
 
-/** A nonce, and the message that carries it where an address was given. */
+/** A nonce, and the message that contains it if the request had an address. */
 const Nonce = z.object({ nonce: z.string(), message: z.string().optional() }).meta({ id: "Nonce" });
 
-/** The ways into a session that there are here. */
+/** The sign-in methods that this installation offers. */
 const SignInMethods = z
   .object({ methods: z.array(z.enum(signInMethods)) })
   .meta({ id: "SignInMethods" });
 
-/** A session as its person sees it. */
+/** A session as its user sees it. */
 export const SessionData = z
   .object({
     id: z.string(),
@@ -103,7 +103,7 @@ const tag = "Sessions";
 const browserOnlyDescription =
   "For browsers: a person who is refused is led back to the console with `?error=<code>`.";
 
-/** The ways into a session, which anybody may call. */
+/** The sign-in operations. Anyone may call them. */
 export const signInOperations = {
   start: {
     method: "post",
@@ -215,7 +215,7 @@ export const signInOperations = {
   },
 } as const satisfies Record<string, Operation>;
 
-/** What a signed-in person does with sessions. */
+/** The operations on the signed-in user's sessions. */
 export const sessionOperations = {
   get: {
     method: "get",
@@ -282,7 +282,7 @@ const identityOperation = {
   tag: "Identities",
 } as const;
 
-/** What a signed-in person does with the identities that sign in to the account. */
+/** The operations on the identities that can sign in to the account. */
 export const identityOperations = {
   list: {
     ...identityOperation,

@@ -13,10 +13,10 @@ import {
 } from "../validation.ts";
 import { type Operation, listOf, wireCount, wireInstant } from "./operation.ts";
 
-/** Far more addresses than a wallet app ever looks through. */
+/** Far more addresses than any wallet app scans. */
 const firstAddressIndexMax = 1_000_000;
 
-/** A new wallet; its token is one of the catalogue. */
+/** Returns the request schema of a new wallet. Its token must be in the catalogue. */
 export const createWalletBody = ({
   tokens,
   findToken,
@@ -41,7 +41,7 @@ export const createWalletBody = ({
   }).meta({ id: "NewWallet" });
 };
 
-/** Which defaults a wallet is to be; what is left out stays as it is. */
+/** The changes to a wallet's default flags. Omitted flags keep their value. */
 export const WalletChange = body({
   isDefault: optional(bool),
   isChainDefault: optional(bool),
@@ -78,7 +78,7 @@ const collectionOperation = {
 } as const;
 const itemOperation = { ...collectionOperation, path: "/console/api/wallets/:id" } as const;
 
-/** What a signed-in person does with wallets. */
+/** The operations on the signed-in user's wallets. */
 export const walletOperations = (catalogue: Pick<Catalogue, "tokens" | "findToken">) =>
   ({
     listTokens: {

@@ -15,7 +15,10 @@ import { type Operation, listOf, pageOf, wireCount, wireInstant } from "./operat
 
 const name = text({ lengthMin: 1, lengthMax: 100 });
 
-/** Any string: what is wrong with a URL is told by one code, its length too (rule HOOK-2). */
+/**
+ * Accepts any string, because one error code covers every problem with a URL, including its length
+ * (rule HOOK-2).
+ */
 const urlString: Parser<string> = {
   schema: { type: "string", format: "uri" },
   parse: (input) => (typeof input === "string" ? { value: input } : "string_type"),
@@ -23,26 +26,34 @@ const urlString: Parser<string> = {
 
 const immutableField: Parser<never> = { schema: { not: {} }, parse: () => "no_update" };
 
-/** A new webhook endpoint. */
+/** The request body for a new webhook endpoint. */
 export const CreateEndpointBody = body({
   url: required(urlString).describe("A public https address without a port."),
   name: required(name),
 }).meta({ id: "NewWebhookEndpoint" });
 
-/** What changes of an endpoint; its `url` never does. */
+/** The changes to an endpoint. Its `url` cannot change. */
 export const EndpointChange = body({
   url: optional(immutableField),
   name: optional(name),
   enabled: optional(bool),
 }).meta({ id: "WebhookEndpointChange" });
 
-/** How the last attempt to an endpoint ended. */
+/** The result of the last attempt to deliver to an endpoint. */
 export const endpointOutcomes = ["Delivered", "Failed"] as const;
 
-/** In flight or waiting; 2xx answered; all attempts used or the endpoint gone (rule HOOK-16). */
+/**
+ * The status of a delivery (rule HOOK-16):
+ * - `Pending`: in flight or waiting for its next attempt
+ * - `Delivered`: the endpoint responded with 2xx
+ * - `Failed`: all attempts were used, or the endpoint was deleted
+ */
 export const deliveryStatuses = ["Pending", "Delivered", "Failed"] as const;
 
-/** The query of an endpoint's log; the offset counts the entries that are left (rule HOOK-16). */
+/**
+ * The query parameters of an endpoint's delivery log. The offset counts the entries that
+ * match the filter (rule HOOK-16).
+ */
 export const ListDeliveriesQuery = z.object({
   status: parameter(oneOf(deliveryStatuses)),
   eventType: parameter(oneOf(webhookTypes)),
@@ -64,7 +75,7 @@ export const WebhookEndpointData = z
   .meta({ id: "WebhookEndpointData" });
 export type WebhookEndpointData = z.output<typeof WebhookEndpointData>;
 
-/** How many attempts to an endpoint ended in one hour, by how they did. */
+/** The number of attempts to an endpoint that ended in one hour, by result. */
 export const RecentHour = z
   .object({
     hour: wireInstant.meta({ description: "When it began, in UTC." }),
@@ -74,14 +85,14 @@ export const RecentHour = z
   .meta({ id: "RecentHour" });
 export type RecentHour = z.output<typeof RecentHour>;
 
-/** An endpoint in the list, with how the last day went (rule HOOK-17). */
+/** An endpoint in the list, with its results of the last day (rule HOOK-17). */
 const ListedWebhookEndpoint = WebhookEndpointData.extend({
   recent: z.array(RecentHour).meta({
     description: "24 hours, the oldest first and the present one last, those without attempts too.",
   }),
 }).meta({ id: "ListedWebhookEndpoint" });
 
-/** The endpoints, and what their receivers look for. */
+/** The list of endpoints, with the header prefix that their receivers look for. */
 const WebhookEndpointList = listOf(ListedWebhookEndpoint)
   .extend({
     headerPrefix: z.string().meta({
@@ -91,7 +102,7 @@ const WebhookEndpointList = listOf(ListedWebhookEndpoint)
   })
   .meta({ id: "WebhookEndpointList" });
 
-/** A new endpoint, with its signing secret: in this answer and never again. */
+/** A new endpoint, including its signing secret. No other response contains it. */
 const CreatedWebhookEndpoint = WebhookEndpointData.extend({ secret: z.string() }).meta({
   id: "CreatedWebhookEndpoint",
 });
@@ -120,7 +131,7 @@ export const DeliveryData = z
   .meta({ id: "DeliveryData" });
 export type DeliveryData = z.output<typeof DeliveryData>;
 
-/** One attempt of a delivery that has ended. */
+/** One completed attempt of a delivery. */
 export const DeliveryAttempt = z
   .object({
     number: z.int().min(1),
@@ -134,7 +145,7 @@ export const DeliveryAttempt = z
   .meta({ id: "DeliveryAttempt" });
 export type DeliveryAttempt = z.output<typeof DeliveryAttempt>;
 
-/** An entry of a delivery log with its attempts. */
+/** A delivery log entry with its attempts. */
 export const DeliveryDetail = DeliveryData.extend({
   attemptLog: z.array(DeliveryAttempt).meta({
     description:
@@ -143,13 +154,13 @@ export const DeliveryDetail = DeliveryData.extend({
 }).meta({ id: "DeliveryDetail" });
 export type DeliveryDetail = z.output<typeof DeliveryDetail>;
 
-/** The query of what was told about one link (rule HOOK-18). */
+/** The query parameters of the deliveries for one link (rule HOOK-18). */
 export const LinkDeliveriesQuery = z.object({
   linkId: required(text({ lengthMax: 64 })),
   ...PageQuery.shape,
 });
 
-/** What was told about a link, and to which endpoint; that may be deleted by now. */
+/** A delivery for a link, with its endpoint, which may have been deleted since. */
 export const LinkDeliveryData = DeliveryData.extend({
   endpointId: z.string(),
   endpointName: z.string(),
@@ -166,7 +177,7 @@ const itemOperation = {
   path: "/console/api/webhook-endpoints/:id",
 } as const;
 
-/** What a signed-in person does with webhook endpoints. */
+/** The operations on the signed-in user's webhook endpoints. */
 export const webhookEndpointOperations = {
   list: {
     ...collectionOperation,

@@ -1,6 +1,6 @@
 /**
- * Returns the processor time that this thread spends on the work, in milliseconds. Other processes do
- * not add to it, so a test may bound it.
+ * Returns the CPU time that this thread spends on the work, in milliseconds. Other processes do not
+ * affect it, which makes it suitable for limits in tests.
  */
 export const measureCpuMs = (work: () => void): number => {
   const startUsage = process.threadCpuUsage();

@@ -1,4 +1,4 @@
-/** Texts by what is wrong with them, the same in every run. */
+/** Texts by the name of their fault. They are the same in every run. */
 export type HostileTexts = ReadonlyMap<string, string>;
 
 const whitespace = {
@@ -77,7 +77,7 @@ const wrappers = [
   ["addr(", ")"],
 ] as const;
 
-/** Letters of other scripts that look as these do. */
+/** Converters to letters of other scripts that look the same. */
 const scriptConverters: Readonly<Record<string, (letter: string) => string>> = {
   Cyrillic: (letter) =>
     ({ a: "а", c: "с", e: "е", o: "о", p: "р", x: "х", y: "у", T: "Т", A: "А", B: "В", E: "Е" })[
@@ -92,7 +92,7 @@ const scriptConverters: Readonly<Record<string, (letter: string) => string>> = {
       : letter,
 };
 
-/** What is of no form of the family wherever it is typed. */
+/** Texts that no family accepts in place of the tested text. */
 const foreignTexts: Readonly<Record<string, string>> = {
   nothing: "",
   "an address of EVM": "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913",
@@ -124,7 +124,7 @@ const foreignTexts: Readonly<Record<string, string>> = {
   "a million characters": "1".repeat(1_000_000),
 };
 
-/** The next one of the same kind, so that only the checksum tells. */
+/** Returns the next character of the same kind, so that only the checksum can detect the change. */
 const getNextCharacter = (letter: string): string => {
   const next = { "9": "2", z: "a", Z: "A", k: "m", H: "J", N: "P", f: "a", F: "A" }[letter];
   return next ?? String.fromCodePoint((letter.codePointAt(0) ?? 0) + 1);
@@ -138,8 +138,9 @@ const swapCase = (text: string): string =>
     .join("");
 
 /**
- * One right text spoilt in hundreds of ways in which hands, fonts, clipboards, and strangers spoil it, and
- * what was never of its form. Each has a name that begins with the kind of its fault; none is the text itself.
+ * Corrupts a valid text in hundreds of ways, such as typing errors, font and clipboard damage, and
+ * attacks. Also returns texts that never had its form. Each name begins with the kind of fault. The
+ * valid text itself is not included.
  */
 export const corruptText = (validText: string): HostileTexts => {
   const middle = Math.floor(validText.length / 2);
@@ -225,21 +226,24 @@ export const corruptText = (validText: string): HostileTexts => {
 const toHexCode = (letter: string): string =>
   (letter.codePointAt(0) ?? 0).toString(16).padStart(2, "0");
 
-/** A difference from a library, and why ours is right. */
+/** A difference from a library, and why this implementation is right. */
 export type ExpectedDifference = {
-  /** Of which names or texts. */
+  /** The names or texts to which the difference applies. */
   appliesTo: RegExp | ((text: string) => boolean);
   ours: "taken" | "refused";
   reason: string;
 };
 
-/** Nothing that is right is longer; the libraries take minutes to refuse a million letters of base58. */
+/** Longer than any valid text. The libraries take minutes to reject a million base58 letters. */
 const comparedLengthMax = 5_000;
 
 /**
- * The texts on which two readers differ, by name, with our verdict, and without those that a row
- * explains; the rows that explain nothing; and how many different texts we refuse. Both lists are empty
- * where the table is true.
+ * Returns three results:
+ * - the texts on which two parsers differ and that no row explains, by name and with our verdict
+ * - the rows that explain nothing
+ * - the number of different texts that our parser rejects
+ *
+ * Both lists are empty if the table of differences is accurate.
  */
 export const findUnexplained = (
   texts: HostileTexts,

@@ -11,7 +11,7 @@ const lookalikeCharacters: Readonly<Record<string, string>> = {
 
 const alphabet = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz0OIl \u200B-é";
 
-/** A text as a hand, a font or a clipboard spoils it; now and then as it was. */
+/** Generates texts with typing, font or clipboard errors. Some of them are unchanged. */
 export const misspellings = (texts: fc.Arbitrary<string>): fc.Arbitrary<string> =>
   fc
     .tuple(

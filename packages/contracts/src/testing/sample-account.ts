@@ -1,7 +1,10 @@
 import type { Account } from "../account.ts";
 import { newId } from "../ids.ts";
 
-/** An owner's account as auth-keys publishes it, new each time; without a wallet unless told otherwise. */
+/**
+ * Creates a new owner's account as auth-keys publishes it. It has no wallet unless the overrides
+ * add one.
+ */
 export const createSampleAccount = (overrides: Partial<Account> = {}): Account => ({
   id: newId("user"),
   version: 1,

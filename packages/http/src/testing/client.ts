@@ -12,7 +12,7 @@ export type RequestOptions = {
 
 export type TestResponse = { status: number; headers: IncomingHttpHeaders; text: string };
 
-/** Sends one request as told, on its own connection if no agent is given. */
+/** Sends one request, on a separate connection unless an agent is given. */
 export const sendRequest = ({
   port,
   method,
@@ -44,7 +44,7 @@ export const sendRequest = ({
     clientRequest.end(body);
   });
 
-/** The codes of an answer's error envelope, which must be there and hold nothing else. */
+/** Returns the codes of a response's error envelope. Throws if the envelope has any other content. */
 export const getErrorCodes = (response: TestResponse): string => {
   const envelope = JSON.parse(response.text) as { errors: { message: string; code: string }[] };
   const expected = { errors: envelope.errors.map(({ message, code }) => ({ message, code })) };
@@ -52,7 +52,7 @@ export const getErrorCodes = (response: TestResponse): string => {
   return envelope.errors.map(({ code }) => code).join(" ");
 };
 
-/** Sends bytes as they are, and answers all that comes back until the connection ends. */
+/** Sends raw bytes and returns everything received until the connection ends. */
 export const sendRaw = (port: number, text: string): Promise<string> =>
   new Promise((resolve, reject) => {
     const socket = connect(port, "127.0.0.1");

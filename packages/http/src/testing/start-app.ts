@@ -14,7 +14,7 @@ type StartAppOptions = {
   perAddress?: Limit;
   trustedProxies?: readonly string[];
   baseUrl?: string;
-  /** Holders of credentials, by the credential in clear. */
+  /** The callers' credentials by secret. */
   credentials?: Readonly<Record<string, TestCredential>>;
   logLevel?: string;
 };
@@ -31,15 +31,15 @@ export type TestCredential = {
 export type StartedApp = {
   port: number;
   clock: FakeClock;
-  /** How often the stand-in for auth-keys was asked. */
+  /** How often the fake auth-keys was called. */
   getIntrospectionCount: () => number;
-  /** From which addresses it was told that a key is used. */
+  /** The caller addresses that were sent to auth-keys with a key. */
   reportedAddresses: (string | undefined)[];
-  /** From now on auth-keys answers nothing. */
+  /** Makes every later auth-keys request fail. */
   stopAuthKeys: () => void;
-  /** From now on auth-keys knows no such credential. */
+  /** Makes auth-keys report this credential as unknown. */
   removeCredential: (secret: string) => void;
-  /** Which buckets the limiter was asked for, one entry per question. */
+  /** The buckets of each limiter request, one entry per request. */
   requestedBuckets: string[][];
   logLines: string[];
   metrics: ReturnType<typeof createMetrics>;
@@ -48,7 +48,7 @@ export type StartedApp = {
 
 const ampleLimit: Limit = { tokensPerSecond: 1000, burst: 1000 };
 
-/** Starts an app on a port of its own: a real server, real buckets, and auth-keys as a function. */
+/** Starts an app on its own port: a real server, real buckets, and auth-keys as a function. */
 export const startApp = async (options: StartAppOptions): Promise<StartedApp> => {
   const clock = createFakeClock(new Date("2026-11-21T10:00:00Z"));
   const metrics = createMetrics("test");

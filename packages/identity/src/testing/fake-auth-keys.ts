@@ -1,20 +1,20 @@
 import type { IntrospectionResponse, IntrospectionRequest } from "@payment-links/contracts";
 import type { RequestIntrospection } from "../caller.ts";
 
-/** An auth-keys whose answers a test gives, one by one or all at once. */
+/** A fake auth-keys whose responses the test controls, one by one or all at once. */
 export type FakeAuthKeys = {
   requestIntrospection: RequestIntrospection;
-  /** Every question so far. */
+  /** All requests received so far. */
   requests: IntrospectionRequest[];
-  /** From now on answers at once: the answer, or the error. */
+  /** Responds to all later requests immediately with this response or error. */
   respondWith(response: IntrospectionResponse | Error): void;
-  /** From now on keeps questions waiting. */
+  /** Leaves all later requests pending. */
   holdRequests(): void;
-  /** Answers the question that waits longest. */
+  /** Responds to the oldest pending request. */
   respondToNext(response: IntrospectionResponse | Error): void;
 };
 
-/** Makes an auth-keys that keeps questions waiting until it is told what to reply. */
+/** Creates a fake auth-keys that leaves requests pending until the test responds. */
 export const createFakeAuthKeys = (): FakeAuthKeys => {
   type SettleRequest = (response: IntrospectionResponse | Error) => void;
   const requests: IntrospectionRequest[] = [];

@@ -4,17 +4,17 @@ import { IdentityUnavailable } from "../caller.ts";
 import { createIdentity } from "../identity.ts";
 import { createFakeAuthKeys } from "./fake-auth-keys.ts";
 
-/** Where the held clock of every test stands at first. */
+/** The initial time of every test's fake clock. */
 export const startedAt = new Date("2026-11-21T10:00:00Z");
-/** The error of asking where nobody listens. */
+/** The error of a connection to a closed port. */
 export const connectionRefused = new Error("connect ECONNREFUSED");
-/** The answer about a credential that does not exist. */
+/** The response for a credential that does not exist. */
 export const notFoundResponse = { found: false } as const;
-/** As create asks, and as list asks. */
+/** The options of a create request and of a list request. */
 export const createOptions = { maxAgeMs: 1_000 };
 export const listOptions = { maxAgeMs: 5_000 };
 
-/** An identity over an auth-keys that the test plays, with a key to ask about. */
+/** Creates an `Identity` on a fake auth-keys, with a valid key. */
 export const createIdentityRig = () => {
   const clock = createFakeClock(startedAt);
   const metrics = createMetrics("test");
@@ -33,7 +33,7 @@ export const createIdentityRig = () => {
   return { authKeys, clock, identity, logLines, metrics, key: generateApiKey("test") };
 };
 
-/** What a call ends with: "accepted", a refusal's code, or the name of another error. */
+/** Returns how a call ends: "accepted", an API error's code, or another error's name. */
 export const getOutcome = async (call: Promise<unknown>): Promise<string> => {
   try {
     await call;
@@ -44,5 +44,5 @@ export const getOutcome = async (call: Promise<unknown>): Promise<string> => {
   }
 };
 
-/** How a call ends if nobody can tell who is calling. */
+/** The outcome of a call when the caller cannot be identified. */
 export const unavailableErrorName = IdentityUnavailable.name;

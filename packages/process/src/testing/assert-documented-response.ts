@@ -19,9 +19,9 @@ const operations: readonly Operation[] = [
 ];
 
 /**
- * Holds an answer against what the OpenAPI documents say of its operation: a status and a code that are
- * named there, no field missing, none beyond, no type wrong. Throws where they differ. What is no
- * operation of theirs is not judged.
+ * Checks a response against its operation in the OpenAPI documents: documented status and error
+ * codes, no missing fields, no additional fields, correct types. Throws on a mismatch. Ignores
+ * requests that match no documented operation.
  */
 export const assertDocumentedResponse = ({
   method,

@@ -16,21 +16,21 @@ const host = "127.0.0.1";
 const connectionsMax = 16;
 const unlimitedRate = { tokensPerSecond: 1_000_000, burst: 1_000_000 };
 
-/** As long as the pause between two pages, or longer. */
+/** At least as long as the pause between two pages of a republish. */
 const republishPauseMs = 1_000;
 
 type TestContextOptions = {
   name: string;
   migration: Pick<Migration, "schema" | "folders">;
-  /** Where the clock stands at first. */
+  /** The initial time of the fake clock. */
   now?: Date;
-  /** What a test wants otherwise. */
+  /** Dependencies that replace the defaults. */
   overrides?: Partial<ServiceContext>;
 };
 
 /**
- * What a service under test stands on: a database of its own, a bus within the process, limits that
- * nobody reaches, and a clock that stands still. Nobody can be asked who calls.
+ * Creates the dependencies of a service under test: its own database, an in-process bus,
+ * practically unlimited rate limits and a fake clock. Introspection requests fail.
  */
 export const createTestContext = async ({
   name,
@@ -73,7 +73,7 @@ export const createTestContext = async ({
     context,
     logLines,
     pool,
-    /** Tells all again that was asked for, as a started service does. */
+    /** Republishes everything that was requested, as a started service does. */
     republish: async (source: RepublishSource): Promise<void> => {
       while (!(await republishPage(pool, source, clock.now())).isEnded) {
         clock.advance(republishPauseMs);
@@ -89,10 +89,10 @@ export const createTestContext = async ({
 };
 
 const callCount = 200;
-/** Each may open a connection, and keep it. */
+/** Each one may open a connection and keep it. */
 const concurrentCalls = 4;
 
-/** How many sessions the database begins during 200 calls. */
+/** Returns how many database sessions start during 200 calls. */
 const countNewSessions = async (pool: Pool, call: () => Promise<void>): Promise<number> => {
   const sessionsBefore = await countSessions(pool);
   for (let startedCalls = 0; startedCalls < callCount; startedCalls += concurrentCalls) {
@@ -103,7 +103,10 @@ const countNewSessions = async (pool: Pool, call: () => Promise<void>): Promise<
 
 const CountRow = z.object({ count: z.number() });
 
-/** How many sessions the database has ever begun. One that ended is counted once it is gone. */
+/**
+ * Returns how many sessions the database has ever started. Postgres counts an ended session only
+ * once it is gone.
+ */
 const countSessions = async (pool: Pool): Promise<number> => {
   await waitUntil("sessions that have ended are gone", async () => {
     const count = await pool.oneFirst(sql.type(CountRow)`
@@ -117,7 +120,7 @@ const countSessions = async (pool: Pool): Promise<number> => {
   `);
 };
 
-/** Serves both faces of a service on free ports of loopback. */
+/** Starts the public and the internal listener of a service on free loopback ports. */
 export const startTestListeners = async (
   service: Service,
   { log }: Pick<ServiceContext, "log">,

@@ -4,17 +4,17 @@ import { waitUntil } from "@payment-links/runtime/testing";
 import { stopChild, isRunning } from "@payment-links/runtime/testing/stop-child";
 import { getInheritedEnv } from "@payment-links/runtime/testing/inherited-env";
 
-/** The tiny service in a process of its own. */
+/** The tiny service in its own process. */
 export type TinyProcess = {
   pid: number;
   port: number;
   internalPort: number;
   isRunning(): boolean;
-  /** The lines of its log that hold this text. */
+  /** Returns the log lines that contain this text. */
   findLogLines(text: string): readonly string[];
-  /** The answer of a probe, such as `200 ready`; undefined if there is none within the time. */
+  /** Returns the response of a probe, such as `200 ready`, or undefined if none arrives in time. */
   probe(path: string, timeoutMs?: number): Promise<string | undefined>;
-  /** Tells it to stop, and answers its exit code; null if a signal had to end it. */
+  /** Stops the process and returns its exit code, or null if a signal ended it. */
   stop(): Promise<number | null>;
 };
 
@@ -35,7 +35,7 @@ const probe = async (
   }
 };
 
-/** Starts it on the given ports, and resolves once it lives; it need not be ready. */
+/** Starts the process on the given ports. Resolves once it is alive, which may be before it is ready. */
 export const startTinyProcess = async (
   environment: Record<string, string>,
   { port, internalPort }: { port: number; internalPort: number },

@@ -21,11 +21,14 @@ const name = "tiny";
 const responseDelayMs = 20;
 const tinyEvent = { topic: topics.accounts, type: "tiny.told", data: z.object({}) } as const;
 
-/** A service that stores an event per request, answers its key after a moment, and logs what it is told and hears. */
+/**
+ * Creates a service that publishes an event per request and responds with its key after a short
+ * delay. It logs its context settings and the events that it receives.
+ */
 const createTinyService = (context: ServiceContext): Service => {
   const { bus, clock, databaseUrl, log, metrics, pool } = context;
   const { baseUrl, checkoutUrl, limits, trustedProxies } = context;
-  // A test's way to a fault that nobody catches.
+  // Lets a test trigger an uncaught error.
   process.once("SIGUSR2", () => {
     throw new Error("nobody catches this");
   });

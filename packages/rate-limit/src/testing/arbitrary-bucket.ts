@@ -1,7 +1,10 @@
 import * as fc from "fast-check";
 import type { Bucket } from "../limiter.ts";
 
-/** Limits from one token in 1000 s to 100,000 a second, including rates without a whole period. */
+/**
+ * Limits from 1 token in 1,000 s to 100,000 tokens per second, including rates without a whole
+ * period.
+ */
 const arbitraryLimit = fc.record({
   tokensPerSecond: fc.oneof(
     fc.constantFrom(0.001, 0.1, 1, 3, 7, 10, 100, 333, 1_000, 100_000),
@@ -10,7 +13,7 @@ const arbitraryLimit = fc.record({
   burst: fc.oneof(fc.integer({ min: 1, max: 5 }), fc.integer({ min: 1, max: 100_000 })),
 });
 
-/** One to three different buckets, as one request names them. */
+/** One to three different buckets, like those of one request. */
 export const arbitraryBuckets: fc.Arbitrary<Bucket[]> = fc
   .array(arbitraryLimit, { minLength: 1, maxLength: 3 })
   .map((limits) => limits.map((limit, index) => ({ policy: "key", id: `id-${index}`, limit })));

@@ -1,8 +1,9 @@
 import type { Bucket, Decision } from "../limiter.ts";
 
 /**
- * A token bucket in its simplest exact form: a level that time fills and requests lower, in
- * unbounded integers. It shares nothing with the code under test, not even the form of its state.
+ * Creates a token bucket in its simplest exact form: a level that time raises and requests lower,
+ * in unbounded integers. It shares nothing with the code under test, not even the representation of
+ * state.
  */
 export const createBucketModel = () => {
   const levels = new Map<string, { level: bigint; atMicros: bigint }>();
@@ -42,7 +43,7 @@ export const createBucketModel = () => {
   };
 };
 
-/** A token and the whole bucket, as the microseconds that refill them. */
+/** Returns the refill times of one token and of the whole bucket, in µs. */
 export const getBucketSizes = ({ limit }: Bucket): { token: bigint; capacity: bigint } => {
   const token = BigInt(Math.round(1_000_000 / limit.tokensPerSecond));
   return { token, capacity: token * BigInt(limit.burst) };

@@ -1,12 +1,13 @@
 import { Redis } from "ioredis";
 import { getTestRedisUrl } from "./test-redis-url.ts";
 
-/** In database 0, which no test uses for anything else. */
+/** Stored in database 0, which no test uses for anything else. */
 const counterKey = "payment-links:tests:claimed-databases";
 
 /**
- * Returns the URL of an empty Redis database that no other test uses. The run's own Redis has more
- * databases than a run claims; on a Redis with few of them, the oldest claim is given up first.
+ * Returns the URL of an empty Redis database that no other test uses. The Redis of the test run has
+ * more databases than a run claims. On a Redis with fewer databases, a new claim reuses the oldest
+ * one.
  */
 export const claimRedisDatabase = async (): Promise<string> => {
   const url = getTestRedisUrl();

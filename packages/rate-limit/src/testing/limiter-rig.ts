@@ -13,31 +13,31 @@ import { createRedisLimiter } from "../redis-limiter.ts";
 import { type TcpProxy, startTcpProxy } from "@payment-links/runtime/testing/tcp-proxy";
 import { claimRedisDatabase } from "./claim-redis-database.ts";
 
-/** A limiter as one process has it, with what it tells. */
+/** The limiter of one simulated process, with its metrics and log. */
 export type StartedLimiter = {
   limiter: Limiter;
   metrics: Metrics;
   logLines: { level: string; msg: string }[];
 };
 
-/** So slow that nothing is refilled while a test runs. */
+/** So slow that nothing is refilled during a test. */
 export const slowLimit = { tokensPerSecond: 0.001, burst: 100 };
 
-/** A bucket that no other test has. */
+/** Returns a bucket that no other test uses. */
 export const createBucket = (limit = slowLimit, policy = "key"): Bucket => ({
   policy,
   id: randomUUID(),
   limit,
 });
 
-/** So short that a test can wait for it, and much longer than a busy machine's Redis takes. */
+/** Short enough for a test to wait for, and much longer than Redis needs on a busy machine. */
 export const shortReplyTimeout = { replyTimeoutMs: provokedTimeoutMs(1_000) };
-/** The default, at which a busy machine's Redis counts as slow, too. */
+/** Uses the default time-out, which Redis may also exceed on a busy machine. */
 export const productionReplyTimeout = { replyTimeoutMs: undefined };
 
 const testSecret = "shared by all processes of a test";
 
-/** Under which name Redis keeps a bucket of these limiters. */
+/** Returns the Redis key of a bucket of these limiters. */
 export const toRedisKey = ({ policy, id }: Bucket): string => {
   const idHmac = createHmac("sha256", testSecret).update(id).digest("base64url").slice(0, 22);
   return `{payment-links:rate-limit:v2}:${policy}:${idHmac}`;
@@ -45,10 +45,10 @@ export const toRedisKey = ({ policy, id }: Bucket): string => {
 
 type LimiterOverrides = { replyTimeoutMs?: number | undefined; secret?: string; clock?: Clock };
 
-/** Of this test file alone. */
+/** A Redis database of this test file alone. */
 export const redisUrl = await claimRedisDatabase();
 
-/** Opens limiters over the tests' Redis, behind a proxy if it must fail, and closes them all. */
+/** Creates limiters on the tests' Redis, optionally behind a proxy that can fail, and closes them all. */
 export const createLimiterRig = () => {
   const startedLimiters: StartedLimiter[] = [];
   const proxies: TcpProxy[] = [];
@@ -109,7 +109,7 @@ export const createLimiterRig = () => {
   };
 };
 
-/** The gauge: 1 while the process counts alone. */
+/** Reads the gauge: 1 while the process decides without Redis. */
 export const readDegradedGauge = async (metrics: Metrics): Promise<number> => {
   const gauge = await metrics.getSingleMetric("payment_links_rate_limit_degraded")?.get();
   return gauge?.values[0]?.value ?? -1;
@@ -118,7 +118,7 @@ export const readDegradedGauge = async (metrics: Metrics): Promise<number> => {
 export const waitForDegraded = (metrics: Metrics, value: number): Promise<boolean> =>
   waitUntil(`degraded is ${value}`, async () => (await readDegradedGauge(metrics)) === value);
 
-/** The scripts that were asked to run, as they went over the wire. */
+/** Returns the script commands (EVAL or EVALSHA) as they went over the wire. */
 export const listEvalCommands = (proxy: TcpProxy): string[] =>
   proxy
     .getSentText()

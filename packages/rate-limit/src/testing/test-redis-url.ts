@@ -1,4 +1,4 @@
-/** The Redis that the tests speak to. */
+/** Returns the URL of the tests' Redis. */
 export const getTestRedisUrl = (): string => {
   const url = process.env["REDIS_URL"];
   if (url === undefined) throw new Error("tests need REDIS_URL; run them by npm test");

@@ -2,9 +2,9 @@ import { randomInt } from "node:crypto";
 import { type Server, createServer } from "node:net";
 
 /**
- * Below the ports that the kernel gives to connections, so that none of those takes one of these
- * meanwhile. Test files that run at once look in different parts of this range, so that none of them
- * takes a port that another has found and not opened yet.
+ * This range is below the kernel's ephemeral ports, so no outgoing connection can take one of these
+ * ports. Concurrent test files use different parts of the range, so that none takes a port that
+ * another has found but not opened yet.
  */
 const portMin = 20_000;
 const portMax = 32_000;
@@ -13,17 +13,18 @@ const rangeSize = (portMax - portMin) / rangeCount;
 const attemptsMax = 100;
 
 /**
- * Ports are found in order, from a random one on. A port that a test has found and closed may be opened
- * again later, so it is found again only after all others of its part.
+ * The next port to try, relative to the file's part of the range. Ports are tried in order from a
+ * random start. A test may reopen a port that it found and closed, so a port is returned again only
+ * after all others.
  */
 let nextOffset = randomInt(rangeSize);
 
-/** Finds TCP ports on loopback that are free at this moment. */
+/** Finds TCP ports on loopback that are currently free. */
 export const findFreePorts = async (count: number): Promise<number[]> => {
   const servers: Server[] = [];
   const ports: number[] = [];
   while (ports.length < count) {
-    // Each port stays open until all are found, so that none is found twice.
+    // Keeps each port open until all are found, so that none is found twice.
     const server = createServer();
     ports.push(await listenOnFreePort(server));
     servers.push(server);
@@ -35,8 +36,8 @@ export const findFreePorts = async (count: number): Promise<number[]> => {
 };
 
 /**
- * Listens on a free TCP port of loopback and returns the port. Unlike a port that the kernel chooses,
- * it is not given to a connection while the server is closed, so the server can listen there again.
+ * Listens on a free TCP port on loopback and returns the port. The kernel never assigns this port
+ * to a connection while the server is closed, so the server can listen on it again.
  */
 export const listenOnFreePort = async (server: Server): Promise<number> => {
   const rangeMin = portMin + rangeSize * (Number(process.env["JEST_WORKER_ID"] ?? 0) % rangeCount);
@@ -48,7 +49,7 @@ export const listenOnFreePort = async (server: Server): Promise<number> => {
   throw new Error("no free port was found");
 };
 
-/** Listens on that port; false if another process holds it. */
+/** Listens on this port. Returns false if the port is in use. */
 const listenOn = (server: Server, port: number): Promise<boolean> =>
   new Promise((resolve) => {
     const onError = () => resolve(false);

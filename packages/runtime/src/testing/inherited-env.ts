@@ -1,6 +1,6 @@
 /**
- * What a program that a test starts needs of our own environment: the path, and where Node keeps what it
- * has compiled, by which a start takes half the time.
+ * Returns the environment variables that a test's child process needs from ours: the path, and
+ * Node's compile cache, which halves the startup time.
  */
 export const getInheritedEnv = (): Record<string, string> => {
   const { PATH = "", NODE_COMPILE_CACHE } = process.env;

@@ -5,24 +5,24 @@ type Connect = (this: object, request: unknown, address: string, port: number) =
 type GetPeerName = (this: object, peerName: { address?: string }) => number;
 type TcpPrototype = { connect: Connect; connect6: Connect; getpeername: GetPeerName };
 
-/** libuv's error where nobody listens. */
+/** libuv's error for a closed port (ECONNREFUSED). */
 const connectionRefusedErrno = -111;
 
 const loopback = "127.0.0.1";
 
 /**
- * Stands between Node and the operating system and notes every address that a socket is about to
- * dial. No such address is really dialled: each attempt is answered as refused or, if a port is
- * given, by the server on that loopback port, which then seems to be at the address, unless it is
- * not disguised. The answer may be as late as a host far away gives it. This lies below every hook
- * that our own code could set, so what is not counted here was not tried.
+ * Intercepts connections between Node and the operating system and records every dialed address. No
+ * address is really dialed. Each attempt is refused or, with `redirectPort`, goes to the server on
+ * that loopback port. The socket then reports the dialed address as its peer, unless
+ * `isPeerAddressSpoofed` is false. `connectDelayMs` delays the connection like a distant host. Our
+ * own code cannot bypass this layer, so an address that is not recorded was not tried.
  */
 export const interceptConnections = ({
   redirectPort,
   connectDelayMs = 0,
   isPeerAddressSpoofed = true,
 }: { redirectPort?: number; connectDelayMs?: number; isPeerAddressSpoofed?: boolean } = {}) => {
-  // The untyped way to Node's own socket handle; only tests may use it.
+  // An untyped way to Node's internal socket handle, for tests only.
   const bindings: { TCP: { prototype: TcpPrototype } } = Reflect.apply(
     Reflect.get(process, "binding"),
     process,

@@ -1,22 +1,25 @@
 import { type IncomingHttpHeaders, request } from "node:http";
 
-/** One block of an event stream: its fields, by name. */
+/** One event of a stream: its fields by name. */
 export type StreamEvent = Readonly<Record<string, string>>;
 
-/** An event stream as its reader has it so far. */
+/** An event stream and what it has received so far. */
 export type EventStream = {
   status: number;
   headers: IncomingHttpHeaders;
   events: StreamEvent[];
   commentCount: () => number;
-  /** How it ended: in order, or cut off; undefined while it goes on. */
+  /** Returns how the stream ended: completely or cut off; undefined while it is open. */
   endReason: () => "whole" | "cut" | undefined;
-  /** Reads nothing more, and leaves what comes to whoever sends it. */
+  /** Pauses reading, so that the data backs up at the sender. */
   stopReading: () => void;
   close: () => void;
 };
 
-/** Opens an event stream; resolves once its head has come. What is refused has no events. */
+/**
+ * Opens an event stream. Resolves once the response's headers have arrived. An error response has
+ * no events.
+ */
 export const openEventStream = (
   url: string,
   { headers = {}, method = "GET" }: { headers?: Record<string, string>; method?: string } = {},

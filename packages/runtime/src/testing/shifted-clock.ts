@@ -1,8 +1,8 @@
 import { type Clock, systemClock } from "../clock.ts";
 
 /**
- * The machine's own clock, whose time of day and elapsed time a test can shift. It runs on by itself, so
- * loops go on. A test that shifts it need not wait until a near instant has passed.
+ * Creates a clock that follows the system clock, with a wall time and an elapsed time that a test
+ * can shift. It keeps running, so loops continue. A test can shift it instead of waiting.
  */
 export const createShiftedClock = () => {
   const shift = { nowMs: 0, elapsedMs: 0 };

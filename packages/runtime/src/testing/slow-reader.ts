@@ -1,15 +1,14 @@
 import { once } from "node:events";
 import { type Socket, connect } from "node:net";
 
-/** A client that requests a file and reads as much of it as a test wants. */
+/** A client that requests a file and reads only as much of it as a test wants. */
 export type SlowReader = {
-  /** The status of the response. */
   status: number;
-  /** The head of the response. */
+  /** The status line and headers of the response. */
   head: string;
-  /** Whether the server has ended the connection. */
+  /** Returns whether the connection is closed. */
   isClosed(): boolean;
-  /** Reads at least so many bytes, or what is left. */
+  /** Reads at least this many bytes, or the remaining ones. */
   read(byteCount: number): Promise<void>;
   disconnect(): void;
 };
@@ -17,11 +16,11 @@ export type SlowReader = {
 type SlowReaderOptions = {
   url: string;
   headers?: Record<string, string>;
-  /** The source address, one of loopback. */
+  /** The source address, on loopback. */
   sourceAddress?: string;
 };
 
-/** Sends a request and reads the head of its response, then nothing until it is told to. */
+/** Sends a request and reads the response's headers. Reads the body only on `read`. */
 export const connectSlowReader = async ({
   url,
   headers = {},

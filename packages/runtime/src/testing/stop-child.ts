@@ -1,18 +1,21 @@
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 
-/** An orderly end takes at most half a minute on a quiet machine. */
+/** A graceful exit takes at most half a minute on an idle machine. */
 const exitMsMax = 300_000;
-/** How long the last output may take. A process that the child left behind may hold the streams. */
+/**
+ * How long to wait for the last output. A process that the child left behind may keep the streams
+ * open.
+ */
 const outputMsMax = 1_000;
 
-/** Returns true until the process has ended. */
+/** Returns whether the process is still running. */
 export const isRunning = (child: ChildProcess): boolean =>
   child.exitCode === null && child.signalCode === null;
 
 /**
- * Sends a signal to a child process, and waits for its end and its last output; kills a process that
- * hangs. Returns the exit code, or null if a signal ended the process.
+ * Sends a signal to a child process, and waits for its exit and its last output. Kills a process
+ * that hangs. Returns the exit code, or null if a signal ended the process.
  */
 export const stopChild = async (
   child: ChildProcess,

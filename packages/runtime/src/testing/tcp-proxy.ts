@@ -2,28 +2,28 @@ import { type Server, type Socket, connect, createServer } from "node:net";
 import { listenOnFreePort } from "./free-port.ts";
 import { injectDelay } from "./inject-delay.ts";
 
-/** A way to a server, on any machine, that a test can make slow, silent or absent. */
+/** A proxy in front of a server that a test can make slow, unresponsive or unavailable. */
 export type TcpProxy = {
   port: number;
-  /** How many connections there have been so far. */
+  /** Returns how many connections were accepted so far. */
   connectionCount(): number;
-  /** How many clients are connected. */
+  /** Returns how many clients are connected. */
   openConnectionCount(): number;
-  /** Everything the clients have sent so far. */
+  /** Returns everything that clients have sent so far. */
   getSentText(): string;
-  /** Passes all bytes on, each answer after `latencyMs`. */
+  /** Forwards all data, and delays each response by `latencyMs`. */
   forward(latencyMs?: number): Promise<void>;
-  /** Takes connections and bytes and answers nothing, like a machine that hangs. */
+  /** Accepts connections and data but never responds, like a machine that hangs. */
   stall(): void;
-  /** Breaks, once, the connection that sends a text, in place of the answer to it. */
+  /** Closes, once, the connection that sends this text when its response arrives. */
   dropResponseTo(requestText: string): void;
-  /** Breaks every new connection at once. */
+  /** Closes every new connection immediately. */
   rejectConnections(): void;
-  /** Breaks all connections and takes no more, like a process that was killed. */
+  /** Closes all connections and accepts no more, like a killed process. */
   kill(): Promise<void>;
 };
 
-/** Opens a proxy on a free loopback port to the server of a URL. */
+/** Starts a proxy on a free loopback port in front of the URL's server. */
 export const startTcpProxy = async ({ hostname, port: targetPort }: URL): Promise<TcpProxy> => {
   const sockets = new Set<Socket>();
   let latencyMs = 0;

@@ -1,12 +1,12 @@
 import { afterAll, afterEach, beforeAll, beforeEach } from "@jest/globals";
 
 type Closable = { close(): unknown };
-/** Has something closed after the test that opens it; answers it. */
+/** Registers a resource to be closed after the current test, and returns it. */
 type CloseAfterTest = <Resource extends Closable>(resource: Resource) => Resource;
 
 /**
- * What all tests of a file stand on: opened before the first, closed after the last. Its members are
- * there once the tests run, so a test uses it as if it had been open all along.
+ * Creates a rig before the first test of a file and closes it after the last. Returns a proxy whose
+ * members become available when the tests run.
  */
 export const useRig = <Rig extends Closable>(createRig: () => Promise<Rig>): Rig => {
   let rig: Rig | undefined;
@@ -19,7 +19,10 @@ export const useRig = <Rig extends Closable>(createRig: () => Promise<Rig>): Rig
   return createLazyProxy(() => rig);
 };
 
-/** The same for each test by itself, together with what is opened below it and kept. */
+/**
+ * Creates a new rig for each test. Closes it, and everything registered with `closeAfterTest`,
+ * after the test.
+ */
 export const useRigEach = <Rig extends Closable>(
   createRig: (closeAfterTest: CloseAfterTest) => Promise<Rig>,
 ): Rig => {
@@ -31,7 +34,7 @@ export const useRigEach = <Rig extends Closable>(
   return createLazyProxy(() => rig);
 };
 
-/** Closes what a test keeps after that test, the newest first. */
+/** Returns a function that registers resources. Closes them after each test, newest first. */
 export const closeAfterEach = (): CloseAfterTest => {
   const resources: Closable[] = [];
   afterEach(async () => {
@@ -43,7 +46,7 @@ export const closeAfterEach = (): CloseAfterTest => {
   };
 };
 
-/** Stands for something that is found only later. */
+/** Creates a proxy for an object that becomes available later. */
 export const createLazyProxy = <Target extends object>(
   getTarget: () => Target | undefined,
 ): Target =>

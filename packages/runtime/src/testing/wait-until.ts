@@ -3,8 +3,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 const pollMsMax = 500;
 
 /**
- * Waits until a condition answers something other than false or undefined, and answers that. It asks
- * less often the longer it waits. Fails after the limit, in real time, saying what did not come.
+ * Polls a condition until it returns something other than false or undefined, and returns that
+ * result. Polls less often the longer it waits. Throws after `timeoutMs` of real time, with the
+ * description.
  */
 export const waitUntil = async <Result>(
   description: string | (() => string),

@@ -5,7 +5,7 @@ type Profile = Pick<
   "username" | "bio" | "profileImage" | "backgroundImage" | "backgroundColour" | "links"
 >;
 
-/** What an owner may change of the account. What is left out stays as it is. */
+/** The fields that an owner may change. Omitted fields stay unchanged. */
 export type AccountPatch = {
   [Field in keyof Profile | "handle"]?: Account[Field] | undefined;
 };
@@ -14,12 +14,12 @@ type NewAccount = {
   id: string;
   handle: string | null;
   username: string;
-  /** Whether an operator opens it, and so vouches for it (rule CALLER-38). */
+  /** Whether an operator creates the account and thereby verifies it (rule CALLER-38). */
   isVerified: boolean;
   now: Date;
 };
 
-/** Opens an account with a name, perhaps a handle, and nothing else yet. */
+/** Builds a new account with a name and optionally a handle. */
 export const buildAccount = ({ id, handle, username, isVerified, now }: NewAccount): Account => ({
   id,
   version: 1,
@@ -35,7 +35,7 @@ export const buildAccount = ({ id, handle, username, isVerified, now }: NewAccou
   isVerified,
 });
 
-/** The account after a change, and the names of the fields that differ by it. */
+/** Returns the account after a change, and the names of the changed fields. */
 export const applyAccountPatch = (
   account: Account,
   patch: AccountPatch,
@@ -50,10 +50,10 @@ export const applyAccountPatch = (
   };
 };
 
-// Values here are texts, null or lists of texts.
+// Values are strings, null or lists of strings.
 const isSameValue = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
 
-/** Shows an account to its owner (rule CALLER-6). */
+/** Serializes an account for its owner (rule CALLER-6). */
 export const serializeAccount = (account: Account): OwnAccount => ({
   id: account.id,
   handle: account.handle,
@@ -67,6 +67,9 @@ export const serializeAccount = (account: Account): OwnAccount => ({
   isReady: isReady(account),
 });
 
-/** Whether the account can make payment links: it has a handle and a default wallet (rule API-18). */
+/**
+ * Returns whether the account can create payment links: it has a handle and a default wallet (rule
+ * API-18).
+ */
 const isReady = (account: Account): boolean =>
   account.handle !== null && findDefaultWallet(account) !== undefined;

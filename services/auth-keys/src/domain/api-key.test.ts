@@ -28,8 +28,8 @@ const rotate = (oldKey: ApiKey, { hours = 24, now = hoursAfterCreation(1) } = {}
     now,
   });
 
-describe("rotateApiKey (rule CALLER-5)", () => {
-  test("opens a key with the same name, scopes and bucket, and as nothing else of the old one", () => {
+describe("buildRotatedKeys (rule CALLER-5)", () => {
+  test("creates a key that takes over only the name, scopes, limits and bucket of the old key", () => {
     const oldKey = createKey({ bucketId: "key_0", lastUsedAt: createdAt });
     expect(rotate(oldKey).newKey).toEqual({
       id: "key_2",
@@ -53,20 +53,23 @@ describe("rotateApiKey (rule CALLER-5)", () => {
     ["without an expiry", null, 24, hoursAfterCreation(25)],
     ["that expires after the overlap", hoursAfterCreation(26), 24, hoursAfterCreation(25)],
     ["that expires within the overlap", hoursAfterCreation(24), 24, hoursAfterCreation(24)],
-    ["given no overlap", null, 0, hoursAfterCreation(1)],
-  ])("a replaced key %s ends at the nearer end", (_name, expiresAt, hours, expectedEnd) => {
-    const { replacedKey } = rotate(createKey({ expiresAt }), { hours });
-    expect(replacedKey).toEqual({ ...createKey(), expiresAt: expectedEnd, replacedBy: "key_2" });
-  });
+    ["without an overlap", null, 0, hoursAfterCreation(1)],
+  ])(
+    "expires a replaced key %s at the earlier of both ends",
+    (_name, expiresAt, hours, expectedEnd) => {
+      const { replacedKey } = rotate(createKey({ expiresAt }), { hours });
+      expect(replacedKey).toEqual({ ...createKey(), expiresAt: expectedEnd, replacedBy: "key_2" });
+    },
+  );
 
-  test("the new key lives as long as the old one was made to live", () => {
+  test("gives the new key the same lifetime that the old key had", () => {
     const { newKey } = rotate(createKey({ expiresAt: hoursAfterCreation(100) }), {
       now: hoursAfterCreation(40),
     });
     expect(newKey.expiresAt).toEqual(hoursAfterCreation(140));
   });
 
-  test("no life goes beyond what the wire can carry", () => {
+  test("limits the expiry to the latest timestamp that the wire format can express", () => {
     const expectedEnd = new Date("9999-12-31T23:59:59.000Z");
     const { newKey } = rotate(createKey({ expiresAt: expectedEnd }), {
       now: hoursAfterCreation(40),
@@ -75,10 +78,10 @@ describe("rotateApiKey (rule CALLER-5)", () => {
   });
 
   test.each([
-    ["switched off", { isActive: false }, "API_KEY_NOT_ACTIVE"],
-    ["expired this instant", { expiresAt: hoursAfterCreation(1) }, "API_KEY_NOT_ACTIVE"],
+    ["inactive", { isActive: false }, "API_KEY_NOT_ACTIVE"],
+    ["expired at this instant", { expiresAt: hoursAfterCreation(1) }, "API_KEY_NOT_ACTIVE"],
     ["replaced", { expiresAt: hoursAfterCreation(2), replacedBy: "key_3" }, "API_KEY_REPLACED"],
-  ])("a key that is %s is not rotated", (_name, overrides, code) => {
+  ])("does not rotate a key that is %s", (_name, overrides, code) => {
     expect(() => rotate(createKey(overrides))).toThrow(code);
   });
 });
@@ -87,20 +90,15 @@ describe("isLimitRaised", () => {
   const baseLimit = { requestsPerMinute: 60, burst: 5 };
   const noLimit = { requestsPerMinute: null, burst: null };
   test.each([
-    ["the same", baseLimit, baseLimit, false],
-    ["the same, none", noLimit, noLimit, false],
-    ["fewer in a minute", { ...baseLimit, requestsPerMinute: 59 }, baseLimit, false],
-    ["fewer at once", { ...baseLimit, burst: 4 }, baseLimit, false],
+    ["the same limits", baseLimit, baseLimit, false],
+    ["no limits before and after", noLimit, noLimit, false],
+    ["a lower rate", { ...baseLimit, requestsPerMinute: 59 }, baseLimit, false],
+    ["a lower burst", { ...baseLimit, burst: 4 }, baseLimit, false],
     ["a limit where there was none", baseLimit, noLimit, false],
-    [
-      "more in a minute, though fewer at once",
-      { requestsPerMinute: 61, burst: 1 },
-      baseLimit,
-      true,
-    ],
-    ["more at once, though fewer in a minute", { requestsPerMinute: 1, burst: 6 }, baseLimit, true],
-    ["no limit in a minute", { ...baseLimit, requestsPerMinute: null }, baseLimit, true],
-    ["no limit at once", { ...baseLimit, burst: null }, baseLimit, true],
+    ["a higher rate, despite a lower burst", { requestsPerMinute: 61, burst: 1 }, baseLimit, true],
+    ["a higher burst, despite a lower rate", { requestsPerMinute: 1, burst: 6 }, baseLimit, true],
+    ["no rate limit", { ...baseLimit, requestsPerMinute: null }, baseLimit, true],
+    ["no burst limit", { ...baseLimit, burst: null }, baseLimit, true],
   ])("%s", (_name, limit, previousLimit, isRaised) => {
     expect(isLimitRaised(limit, previousLimit)).toBe(isRaised);
   });

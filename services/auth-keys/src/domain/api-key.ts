@@ -1,44 +1,44 @@
 import { type ApiKeyData, createValidationError, createApiError } from "@payment-links/contracts";
 
 /**
- * How many API keys an account may have at once. Revoked and replaced keys do not count: an account
- * at its limit must still be able to rotate each key.
+ * The maximum number of API keys per account. Revoked and replaced keys do not count, so that an
+ * account at its limit can still rotate each key.
  */
 export const apiKeysMax = 100;
 
-/** How many replaced keys of an account may still work at once. */
+/** The maximum number of an account's replaced keys that still work. */
 export const replacedKeysMax = 100;
 
-/** The last instant that the wire can carry. */
+/** The latest instant that the wire format can express. */
 const timestampMaxMs = Date.parse("9999-12-31T23:59:59.999Z");
 
-/** How fast a key may be used; what the installation grants where null. */
+/** A key's own rate limit; null means the installation's limit. */
 export type KeyRateLimit = { requestsPerMinute: number | null; burst: number | null };
 
-/** An API key as its owner sees it again; the key itself is never seen again. */
+/** An API key as its owner sees it after creation, without the secret. */
 export type ApiKey = KeyRateLimit & {
   id: string;
   name: string;
   prefix: string;
   scopes: string[];
-  /** From where alone it may be used; from anywhere if null. */
+  /** The only networks from which it may be used; any if null. */
   cidrs: string[] | null;
   expiresAt: Date | null;
   isActive: boolean;
-  /** The key that replaced this one, which works until it expires. */
+  /** The id of the key that replaced this one. This key works until it expires. */
   replacedBy: string | null;
-  /** Whose rate bucket it draws on: its own, or that of the first key it was rotated from. */
+  /** The rate-limit bucket: the key's own, or that of the first key in its chain of rotations. */
   bucketId: string;
   dateCreated: Date;
   lastUsedAt: Date | null;
-  /** From where that was, as the service told that asked. */
+  /** The client address of the last use, as reported by the introspecting service. */
   lastUsedAddress: string | null;
 };
 
 type NewApiKey = KeyRateLimit &
   Pick<ApiKey, "id" | "name" | "prefix" | "scopes" | "cidrs" | "expiresAt"> & { now: Date };
 
-/** Throws less_than_equal where a key's own limit is above what the installation grants each key. */
+/** Throws less_than_equal if a key's own limit exceeds the installation's limit per key. */
 export const requireWithinInstallationLimit = (
   { requestsPerMinute, burst }: { [Field in keyof KeyRateLimit]?: number | null | undefined },
   installationLimit: { tokensPerSecond: number; burst: number },
@@ -48,14 +48,14 @@ export const requireWithinInstallationLimit = (
     throw createValidationError("less_than_equal");
 };
 
-/** Whether a limit grants more than another in either way. */
+/** Returns whether a limit allows more than the previous one, in rate or burst. */
 export const isLimitRaised = (limit: KeyRateLimit, previousLimit: KeyRateLimit): boolean =>
   toComparableLimit(limit.requestsPerMinute) > toComparableLimit(previousLimit.requestsPerMinute) ||
   toComparableLimit(limit.burst) > toComparableLimit(previousLimit.burst);
 
 const toComparableLimit = (count: number | null): number => count ?? Infinity;
 
-/** Opens a key with a rate bucket of its own. */
+/** Builds a new key with its own rate-limit bucket. */
 export const buildApiKey = ({ now, ...key }: NewApiKey): ApiKey => ({
   ...key,
   isActive: true,
@@ -69,8 +69,9 @@ export const buildApiKey = ({ now, ...key }: NewApiKey): ApiKey => ({
 type Rotation = { id: string; prefix: string; overlapSeconds: number; now: Date };
 
 /**
- * Opens a key that replaces another (rule CALLER-5). Throws API_KEY_REPLACED, and
- * API_KEY_NOT_ACTIVE for a key that does not work now: a rotation must give no new access.
+ * Builds a key that replaces another (rule CALLER-5). Throws API_KEY_REPLACED, or
+ * API_KEY_NOT_ACTIVE for a key that does not work now, because a rotation must not grant new
+ * access.
  */
 export const buildRotatedKeys = (
   key: ApiKey,
@@ -95,7 +96,7 @@ const getRenewedExpiry = ({ expiresAt, dateCreated }: ApiKey, now: Date): Date |
   return new Date(Math.min(now.getTime() + lifetimeMs, timestampMaxMs));
 };
 
-/** Shows an API key to its owner (rule CALLER-6). */
+/** Serializes an API key for its owner (rule CALLER-6). */
 export const serializeApiKey = (key: ApiKey): ApiKeyData => ({
   id: key.id,
   name: key.name,

@@ -1,6 +1,6 @@
 import type { Actor, AuditEntry, AuditRecord } from "@payment-links/contracts";
 
-/** The service itself, which does what was put off. */
+/** The service itself as the actor of scheduled work. */
 export const serviceActor: Actor = {
   actor: { kind: "service", id: null, operator: null },
   address: null,
@@ -8,7 +8,7 @@ export const serviceActor: Actor = {
   method: null,
 };
 
-/** What this service alone tells of: the kinds of thing with which its actions begin. */
+/** The resource types that begin the actions of this service. No other service may report them. */
 const ownResourceTypes = new Set([
   "account",
   "api_key",
@@ -20,15 +20,15 @@ const ownResourceTypes = new Set([
 ]);
 
 /**
- * Whether an entry is of this service's own deeds, which it writes down as it does them. What the
- * others tell never speaks of these.
+ * Returns whether an entry describes an action of this service, which writes its entries itself.
+ * Other services never publish such entries.
  */
 export const isOwnAuditEvent = ({ action }: Pick<AuditRecord, "action">): boolean =>
   ownResourceTypes.has(action.slice(0, action.indexOf(".")));
 
 /**
- * Shows an entry to the owner of the account. A session's id only names it; it cannot sign in. Where
- * an operator sits is not the owner's to know.
+ * Serializes an entry for the account's owner. A session's id only identifies the session and
+ * cannot be used to sign in. Address and browser of operators are hidden from the owner.
  */
 export const serializeAuditRecord = (record: Omit<AuditRecord, "accountId">): AuditEntry => {
   const { actor, address, at, userAgent, ...publicFields } = record;

@@ -2,7 +2,7 @@ import { describe, expect, test } from "@jest/globals";
 import { hostileHandles } from "../testing/hostile-handles.ts";
 import { parseHandle } from "./handle.ts";
 
-describe("readHandle (rule CALLER-13)", () => {
+describe("parseHandle (rule CALLER-13)", () => {
   test.each([
     ["abc", "abc"],
     ["ABC", "abc"],
@@ -11,11 +11,11 @@ describe("readHandle (rule CALLER-13)", () => {
     ["007", "007"],
     ["a".repeat(30), "a".repeat(30)],
     ["demo", "demo"],
-  ])("takes %j as %j", (input, handle) => {
+  ])("parses %j as %j", (input, handle) => {
     expect(parseHandle(input)).toBe(handle);
   });
 
-  test.each(hostileHandles)("refuses %s", (_why, input) => {
+  test.each(hostileHandles)("rejects %s", (_why, input) => {
     expect(() => parseHandle(input)).toThrow("INVALID_HANDLE");
   });
 });

@@ -1,11 +1,14 @@
 import { createApiError } from "@payment-links/contracts";
 
-/** How many handles an account may ever have. Each stays its own, so each uses up a name. */
+/**
+ * The maximum number of handles that an account may ever have. It keeps each one, so each uses up a
+ * name.
+ */
 export const handlesMax = 3;
 
 const handlePattern = /^[A-Za-z0-9_]{3,30}$/;
 
-/** Words from our own addresses, or with which an account could pose as the service. */
+/** Words from our own URLs, or words that would let an account impersonate the service. */
 const reservedHandles = new Set([
   "about",
   "account",
@@ -84,9 +87,9 @@ const reservedHandles = new Set([
   "www",
 ]);
 
-/** Reads a handle as a person typed it, into its one form. Throws INVALID_HANDLE. */
+/** Parses a handle as a user typed it into its normalized form. Throws INVALID_HANDLE. */
 export const parseHandle = (input: string): string => {
-  // The shape is checked before the case is folded: U+212A, for example, folds to an ASCII k.
+  // Checks the format before lowercasing: U+212A, for example, lowercases to an ASCII k.
   if (!handlePattern.test(input)) throw createApiError("INVALID_HANDLE");
   const handle = input.toLowerCase();
   if (reservedHandles.has(handle)) throw createApiError("INVALID_HANDLE");

@@ -1,26 +1,26 @@
 import type { IdentityData } from "@payment-links/contracts";
 
-/** Identities that an account may have linked at once. */
+/** The maximum number of identities linked to an account. */
 export const identitiesMax = 10;
 
-/** A subject is at most so many ASCII characters (OpenID Connect Core §2). */
+/** The maximum length of a subject in ASCII characters (OpenID Connect Core §2). */
 export const subjectCharsMax = 255;
 
 const usernameCharsMax = 100;
 
-/** Who a person has proven to be elsewhere. Issuer and subject name them for ever. */
+/** An identity that a user has proven elsewhere. Issuer and subject identify it permanently. */
 export type ProvenIdentity = {
   method: "siwe" | "oidc";
   issuer: string;
   subject: string;
-  /** What an account opened for them is called at first. */
+  /** The initial username of an account created for this identity. */
   username: string;
 };
 
-/** Who signed in, and how long ago they did so at the provider, if it says. */
+/** Who signed in, and how long ago they authenticated at the provider, if the provider reports it. */
 export type OidcProof = { provenIdentity: ProvenIdentity; authenticationAgeMs: number | undefined };
 
-/** The person is in none of the groups that are allowed: who it is is proven all the same. */
+/** The user belongs to none of the allowed groups, although the identity is proven. */
 export class GroupNotAllowedError extends Error {
   override readonly name = "GroupNotAllowedError";
   readonly provenIdentity: ProvenIdentity;
@@ -31,7 +31,7 @@ export class GroupNotAllowedError extends Error {
   }
 }
 
-/** An identity that signs in to an account. */
+/** An identity that can sign in to an account. */
 export type Identity = {
   id: string;
   accountId: string;
@@ -42,8 +42,9 @@ export type Identity = {
 };
 
 /**
- * The identity behind an Ethereum address in EIP-55 form; its issuer is its CAIP-2 namespace. A contract's
- * is the chain itself: what is at the same address of another chain may be somebody else's.
+ * Returns the identity of an Ethereum address in EIP-55 form. Its issuer is the CAIP-2 namespace.
+ * For a contract, the issuer is the chain, because the same address on another chain may belong to
+ * someone else.
  */
 export const toEthereumIdentity = (address: string, chainId?: string): ProvenIdentity => ({
   method: "siwe",
@@ -53,8 +54,8 @@ export const toEthereumIdentity = (address: string, chainId?: string): ProvenIde
 });
 
 /**
- * The identity behind an OpenID Connect subject. Only the `name` claim becomes a username: others
- * may hold a mail address, and a username is public.
+ * Returns the identity of an OpenID Connect subject. Only the `name` claim becomes the username.
+ * Other claims may hold an email address, and usernames are public.
  */
 export const toOidcIdentity = (issuer: string, subject: string, name: unknown): ProvenIdentity => ({
   method: "oidc",
@@ -69,7 +70,7 @@ const parseUsername = (claim: unknown): string | undefined => {
   return username === "" ? undefined : username;
 };
 
-/** Shows an identity to its owner. */
+/** Serializes an identity for its owner. */
 export const serializeIdentity = ({
   id,
   method,
@@ -84,12 +85,12 @@ export const serializeIdentity = ({
   dateCreated: dateCreated.toISOString(),
 });
 
-/** By whose word a contract's identity is known: that of its chain. */
+/** Returns the issuer of a contract's identity: its chain. */
 export const getContractIssuer = (chainId: string): string => `eip155:${chainId}`;
 
-/** By whom identities sign in here, beside keys, which sign in everywhere. */
+/** The issuers whose identities can sign in here. Ethereum keys can always sign in. */
 export type ActiveIssuers = {
   oidcIssuer: string | undefined;
-  /** {@link getContractIssuer} of each chain that can be asked. */
+  /** {@link getContractIssuer} of each chain with an RPC provider. */
   contractIssuers: readonly string[];
 };

@@ -20,29 +20,24 @@ const activeKey: KeyCredential = {
   isRevoked: false,
 };
 
-describe("judgeKey (rule CALLER-1)", () => {
+describe("evaluateKey (rule CALLER-1)", () => {
   test.each([
     ["unknown", undefined, "unknown", false],
     ["active", activeKey, "valid", true],
     ["not yet expired", { ...activeKey, expiresAt: msAfterNow(1) }, "valid", true],
-    ["expired this instant", { ...activeKey, expiresAt: now }, "expired", true],
-    ["switched off", { ...activeKey, isActive: false }, "inactive", false],
-    ["a suspended account's", { ...activeKey, isSuspended: true }, "suspended", true],
+    ["expired at this instant", { ...activeKey, expiresAt: now }, "expired", true],
+    ["inactive", { ...activeKey, isActive: false }, "inactive", false],
+    ["of a suspended account", { ...activeKey, isSuspended: true }, "suspended", true],
     ["revoked", { ...activeKey, isRevoked: true }, "revoked", false],
     ["revoked and expired", { ...activeKey, isRevoked: true, expiresAt: now }, "revoked", false],
-    [
-      "switched off and expired",
-      { ...activeKey, isActive: false, expiresAt: now },
-      "inactive",
-      false,
-    ],
-  ])("a key that is %s", (_name, key, outcome, isFound) => {
+    ["inactive and expired", { ...activeKey, isActive: false, expiresAt: now }, "inactive", false],
+  ])("evaluates a key that is %s", (_name, key, outcome, isFound) => {
     const evaluation = evaluateKey(key, now);
     expect(evaluation.outcome).toBe(outcome);
     expect(evaluation.response.found).toBe(isFound);
   });
 
-  test("tells the account and the credential, and nothing of the row besides", () => {
+  test("returns the account and the credential, and nothing else of the row", () => {
     expect(evaluateKey(activeKey, now).response).toEqual({
       found: true,
       account,
@@ -77,36 +72,36 @@ describe("evaluateSession", () => {
     ["near its absolute end", now, msAfterNow(5), "valid", msAfterNow(5)],
     ["at its absolute end", now, now, "expired", now],
     [
-      "just not idle too long",
+      "shortly before its idle time-out",
       msAfterNow(1 - sessionIdleMs),
       msAfterNow(sessionIdleMs * 2),
       "valid",
       msAfterNow(sessionIdleMs),
     ],
     [
-      "idle too long, past its absolute end",
+      "idle for too long and past its absolute end",
       msAfterNow(-sessionIdleMs),
       msAfterNow(-1),
       "expired",
       msAfterNow(-1),
     ],
-    ["idle too long", msAfterNow(-sessionIdleMs), msAfterNow(sessionIdleMs), "expired", now],
-  ])("a session %s", (_name, lastSeenAt, expiresAt, outcome, expectedEnd) => {
+    ["idle for too long", msAfterNow(-sessionIdleMs), msAfterNow(sessionIdleMs), "expired", now],
+  ])("evaluates a session %s", (_name, lastSeenAt, expiresAt, outcome, expectedEnd) => {
     expect(evaluateEnd(lastSeenAt, expiresAt)).toEqual([outcome, expectedEnd]);
   });
 
-  test("has no scopes, as an API key's routes are closed to it, and a rate bucket of its own", () => {
+  test("has no scopes, because API key routes reject sessions, and its own rate-limit bucket", () => {
     const { response } = evaluateSession(session, options);
     const credential = { id: "sess_1", bucketId: "sess_1", scopes: [], method: "siwe" };
     expect(response).toMatchObject({ found: true, credential });
   });
 
-  test("of a suspended account is found, and counts as no use", () => {
+  test("finds the session of a suspended account, without counting it as a use", () => {
     const { outcome, response } = evaluateSession({ ...session, isSuspended: true }, options);
     expect([outcome, response.found]).toEqual(["suspended", true]);
   });
 
-  test("tells when presence was proven, and the ways of the account that there are here", () => {
+  test("returns when presence was proven, and the account's enabled methods", () => {
     const getPresence = (accountMethods: string[]) => {
       const { response } = evaluateSession({ ...session, ownMethods: accountMethods }, options);
       return response.found ? response.credential.presence : undefined;

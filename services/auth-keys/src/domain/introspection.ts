@@ -1,7 +1,7 @@
 import type { Account, IntrospectionResponse, SessionService } from "@payment-links/contracts";
 import { type SignInMethod, getSessionEnd } from "./session.ts";
 
-/** An API key as it was found by its hash, with the account that it acts for. */
+/** An API key found by its hash, with its account. */
 export type KeyCredential = Account & {
   credentialId: string;
   bucketId: string;
@@ -14,19 +14,19 @@ export type KeyCredential = Account & {
   isRevoked: boolean;
 };
 
-/** A session as it was found by the hash of its token, with the account of the person. */
+/** A session found by the hash of its token, with its user's account. */
 export type SessionCredential = Account & {
   credentialId: string;
   method: string;
   lastSeenAt: Date;
   expiresAt: Date;
-  /** When its person last proved to be there. */
+  /** When the user last proved presence. */
   provenAt: Date;
-  /** How the account's own identities sign in. */
+  /** The sign-in methods of the account's own identities. */
   ownMethods: string[];
 };
 
-/** The outcome of a question. The asker hears less. */
+/** The detailed outcome of an introspection. The response reveals less. */
 export type IntrospectionResult =
   | "valid"
   | "unknown"
@@ -35,13 +35,16 @@ export type IntrospectionResult =
   | "expired"
   | "suspended";
 
-/** The outcome of a question, for our metric, and the answer to it. */
+/** The outcome of an introspection, for our metric, and the response. */
 export type CredentialEvaluation = {
   outcome: IntrospectionResult;
   response: IntrospectionResponse;
 };
 
-/** Judges an API key. Unknown, revoked and inactive are answered alike; revoked wins over expired. */
+/**
+ * Evaluates an API key. The responses for unknown, revoked and inactive keys are identical. Revoked
+ * takes precedence over expired.
+ */
 export const evaluateKey = (key: KeyCredential | undefined, now: Date): CredentialEvaluation => {
   if (key === undefined) return { outcome: "unknown", response: { found: false } };
   if (key.isRevoked) return { outcome: "revoked", response: { found: false } };
@@ -61,8 +64,9 @@ export const evaluateKey = (key: KeyCredential | undefined, now: Date): Credenti
 };
 
 /**
- * Judges a session; its answer tells the nearer of its idle and its absolute end, and by which of the
- * installation's methods its person can prove to be there: an operator's link is good for everybody.
+ * Evaluates a session. The response contains the earlier of its idle and its absolute end. It also
+ * lists the installation's methods with which the user can prove presence. An operator's link works
+ * for everyone.
  */
 export const evaluateSession = (
   session: SessionCredential | undefined,
@@ -82,8 +86,8 @@ export const evaluateSession = (
 };
 
 /**
- * Leaves out of an answer what the service that asks does not need: webhook-dispatcher makes no payments, so it
- * receives no wallets (rule CALLER-41).
+ * Removes from a response what the requesting service does not need. webhook-dispatcher makes no
+ * payments, so it receives no wallets (rule CALLER-41).
  */
 export const restrictResponseFor = (
   service: SessionService,

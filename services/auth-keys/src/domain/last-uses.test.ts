@@ -1,11 +1,11 @@
 import { describe, expect, test } from "@jest/globals";
 import { createLastUses } from "./last-uses.ts";
 
-/** A use at an instant, from an address that tells which use it was. */
+/** A use at an instant, whose address identifies it. */
 const createUse = (id: string, ms: number) => ({ id, at: new Date(ms), address: `192.0.2.${ms}` });
 
 describe("createLastUses", () => {
-  test("keeps the latest use of each, in whatever order they are noted", () => {
+  test("keeps the latest use of each credential, in whatever order they are recorded", () => {
     const lastUses = createLastUses();
     lastUses.record(createUse("a", 2));
     lastUses.record(createUse("a", 1));
@@ -15,7 +15,7 @@ describe("createLastUses", () => {
     expect(lastUses.drain()).toEqual([]);
   });
 
-  test("above its limit it passes over new credentials, never those it has", () => {
+  test("skips new credentials above its limit, but still updates known ones", () => {
     const lastUses = createLastUses(2);
     for (const id of ["a", "b", "c"]) lastUses.record(createUse(id, 1));
     lastUses.record(createUse("a", 5));

@@ -1,21 +1,21 @@
 /**
- * A use of a credential, for "last used" and for a session's idle end; a key's with the address that
- * was told.
+ * A use of a credential, for "last used" and for a session's idle time-out. Uses of API keys
+ * include the reported address.
  */
 export type CredentialUse = { id: string; at: Date; address: string | null };
 
-/** Remembers the latest use of each credential until one statement writes all of them down. */
+/** Collects the latest use of each credential until one statement writes all of them. */
 export type LastUses = {
-  /** Notes a use. Above the limit a further credential is skipped until the next write. */
+  /** Records a use. Above the limit, new credentials are skipped until the next write. */
   record(use: CredentialUse): void;
-  /** Hands over what is noted and forgets it. */
+  /** Returns the collected uses and clears them. */
   drain(): CredentialUse[];
 };
 
-/** How many credentials are remembered between two writes. */
+/** The maximum number of credentials between two writes. */
 const lastUsesMax = 20_000;
 
-/** Makes an empty memory of uses. */
+/** Creates an empty collection of uses. */
 export const createLastUses = (entriesMax: number = lastUsesMax): LastUses => {
   let latestUses = new Map<string, CredentialUse>();
   return {

@@ -4,7 +4,7 @@ import { describe, expect, test } from "@jest/globals";
 import { isApiKey, generateApiKey } from "@payment-links/contracts";
 import { parseScannerKeys } from "./leaked-keys.ts";
 
-// What scanners get. The page and the keys can only change together.
+// The README's pattern is what scanners use, so it must change together with the key format.
 const readme = readFileSync(new URL("../../README.md", import.meta.url), "utf8");
 const publishedPattern = /^```regex\n(.+)\n```$/m.exec(readme)?.[1] ?? "";
 
@@ -12,15 +12,15 @@ const findKeys = (text: string): string[] =>
   [...text.matchAll(new RegExp(publishedPattern, "g"))].map(([match]) => match).filter(isApiKey);
 
 describe("the published pattern", () => {
-  test.each(["live", "test"] as const)("matches every %s key, whole", (mode) => {
+  test.each(["live", "test"] as const)("matches every %s key completely", (mode) => {
     for (let count = 0; count < 1000; count += 1) {
       const key = generateApiKey(mode);
       expect(new RegExp(`^(?:${publishedPattern})$`).test(key)).toBe(true);
     }
   });
 
-  test("uses no more than what every scanner's engine knows", () => {
-    // RE2 and Hyperscan know no look-around and no back-reference.
+  test("uses only features that every scanner's engine supports", () => {
+    // RE2 and Hyperscan support neither look-around nor back-references.
     expect(publishedPattern).not.toMatch(/\(\?[=!<]|\\\d/);
   });
 
@@ -35,7 +35,7 @@ describe("the published pattern", () => {
     ["minified code", `f("${key}"),g("${generateApiKey("live").slice(0, -1)}!")`],
     ["a log line with a typo of it before", `${key.slice(0, 44)} ${key}`],
   ];
-  test.each(contexts)("with the checksum finds a key in %s", (_where, text) => {
+  test.each(contexts)("finds a key with a valid checksum in %s", (_where, text) => {
     expect(findKeys(text)).toEqual([key]);
   });
 
@@ -54,12 +54,12 @@ describe("the published pattern", () => {
     ["all is zeros", `plk_live_${"0".repeat(36)}`],
     ["it is shown in short", `${key.slice(0, 13)}…`],
   ];
-  test.each(nearMisses)("finds nothing where %s", (_why, text) => {
+  test.each(nearMisses)("finds nothing when %s", (_why, text) => {
     expect(findKeys(`key = "${text}"`)).toEqual([]);
   });
 });
 
-describe("the public keys of scanners", () => {
+describe("parseScannerKeys", () => {
   const { publicKey } = generateKeyPairSync("ec", { namedCurve: "prime256v1" });
   const base64 = publicKey.export({ type: "spki", format: "der" }).toString("base64");
   const parseIdentifiers = (text: string) => {
@@ -69,24 +69,24 @@ describe("the public keys of scanners", () => {
   const longIdentifier = "i".repeat(100);
 
   test.each([
-    ["one", `a=${base64}`, ["a"]],
-    ["one without what pads it", `a=${base64.replaceAll("=", "")}`, ["a"]],
-    ["several with blanks around them", ` a=${base64} ,\n b-1._=${base64}\n`, ["a", "b-1._"]],
-    ["a name of 100 characters", `${longIdentifier}=${base64}`, [longIdentifier]],
-  ])("are read: %s", (_name, text, identifiers) => {
+    ["one key", `a=${base64}`, ["a"]],
+    ["one key without base64 padding", `a=${base64.replaceAll("=", "")}`, ["a"]],
+    ["several keys with whitespace", ` a=${base64} ,\n b-1._=${base64}\n`, ["a", "b-1._"]],
+    ["an identifier of 100 characters", `${longIdentifier}=${base64}`, [longIdentifier]],
+  ])("parses %s", (_name, text, identifiers) => {
     expect(parseIdentifiers(text)).toEqual(identifiers);
   });
 
   test.each([
-    ["a name of 101 characters", `${longIdentifier}i=${base64}`],
-    ["no name", `=${base64}`],
-    ["a name with a blank", `a b=${base64}`],
-    ["a key without a name", base64],
-    ["a name without a key", "a"],
-    ["a comma at the end", `a=${base64},`],
-    ["one right and one wrong", `a=${base64},b=QUJD`],
-    ["nothing", ""],
-  ])("are none of them read where one is wrong: %s", (_name, text) => {
+    ["an identifier of 101 characters", `${longIdentifier}i=${base64}`],
+    ["no identifier", `=${base64}`],
+    ["an identifier with a space", `a b=${base64}`],
+    ["a key without an identifier", base64],
+    ["an identifier without a key", "a"],
+    ["a trailing comma", `a=${base64},`],
+    ["one valid and one invalid entry", `a=${base64},b=QUJD`],
+    ["an empty string", ""],
+  ])("rejects the whole list for %s", (_name, text) => {
     expect(parseIdentifiers(text)).toBeUndefined();
   });
 });

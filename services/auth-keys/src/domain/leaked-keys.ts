@@ -1,16 +1,16 @@
 import { type KeyObject, createPublicKey, verify } from "node:crypto";
 
-/** The public keys of secret scanners, by the identifier that comes with a signature. */
+/** The public keys of secret scanners, keyed by the identifier that accompanies a signature. */
 export type ScannerPublicKeys = ReadonlyMap<string, KeyObject>;
 
 /**
- * Reads `<identifier>=<base64 of a public key>`, separated by commas: what stands between the first
- * and the last line of a PEM file. Undefined if an entry is no such key on the curve P-256.
+ * Parses `<identifier>=<base64 of a public key>`, separated by commas. The base64 text is the body
+ * of a PEM file. Returns undefined if an entry is not a valid key on the curve P-256.
  */
 export const parseScannerKeys = (text: string): ScannerPublicKeys | undefined => {
   const keys = new Map<string, KeyObject>();
   for (const entry of text.split(",").map((item) => item.trim())) {
-    // What is cut off behind the key only pads it.
+    // Splitting at `=` drops only the base64 padding.
     const [identifier = "", base64 = ""] = entry.split("=");
     const key = parsePublicKey(base64);
     if (!/^[\w.-]{1,100}$/.test(identifier) || key === undefined) return undefined;
@@ -34,7 +34,7 @@ const parsePublicKey = (base64: string): KeyObject | undefined => {
 
 type SignedRequest = { bytes: Buffer; identifier: string; signature: string };
 
-/** Whether a known scanner signed these very bytes (ECDSA over SHA-256, as GitHub does). */
+/** Returns whether a known scanner signed exactly these bytes (ECDSA over SHA-256, as GitHub does). */
 export const isSignedByScanner = (
   keys: ScannerPublicKeys,
   { bytes, identifier, signature }: SignedRequest,

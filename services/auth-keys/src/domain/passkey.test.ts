@@ -8,18 +8,18 @@ describe("getRelyingPartyId", () => {
     ["https://10.example", "10.example"],
     ["https://localhost", "localhost"],
     ["http://localhost:8080", "localhost"],
-  ])("of %s is %s", (origin, rpId) => {
+  ])("returns for %s the id %s", (origin, rpId) => {
     expect(getRelyingPartyId(origin)).toBe(rpId);
   });
 
   test.each([
     ["is not secure", "http://pay.example"],
-    ["only looks like loopback", "http://localhost.evil.example"],
+    ["only resembles loopback", "http://localhost.evil.example"],
     ["is an IPv4 address", "https://192.0.2.1"],
     ["is an IPv4 address on loopback", "http://127.0.0.1:8080"],
     ["is an IPv4 address in another form", "https://3221225985"],
     ["is an IPv6 address", "https://[2001:db8::1]"],
-  ])("there is none where the origin %s", (_why, origin) => {
+  ])("returns undefined when the origin %s", (_why, origin) => {
     expect(getRelyingPartyId(origin)).toBeUndefined();
   });
 });

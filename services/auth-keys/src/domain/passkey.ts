@@ -1,12 +1,12 @@
 import type { PasskeyCreationOptions, PasskeyData } from "@payment-links/contracts";
 
-/** Passkeys that an account may have at once. */
+/** The maximum number of passkeys per account. */
 export const passkeysMax = 10;
 
-/** A challenge is good for as long as a nonce. */
+/** A challenge is valid as long as a nonce. */
 export const challengeLifetimeMs = 5 * 60 * 1000;
 
-/** A public key by which a person signs in. */
+/** A public key with which a user signs in. */
 export type Passkey = {
   id: string;
   accountId: string;
@@ -19,18 +19,21 @@ export type Passkey = {
 };
 
 /**
- * By which name authenticators know us: the host that browsers use (WebAuthn §5.1.2). Undefined where
- * there can be no passkeys: an address is no such name, and a page must be secure.
+ * Returns the relying party id: the host that browsers use (WebAuthn §5.1.2). Returns undefined if
+ * passkeys are impossible, because an IP address is not a valid id and the page must be secure.
  */
 export const getRelyingPartyId = (origin: string): string | undefined => {
   const { hostname, protocol } = new URL(origin);
   const isSecure = protocol === "https:" || hostname === "localhost";
-  // A URL's host that ends in a number is an IPv4 address, and one in brackets an IPv6 address.
+  // A URL host that ends in a number is an IPv4 address, and one in brackets is an IPv6 address.
   const isDomainName = !/(^|\.)\d+$|^\[/.test(hostname);
   return isSecure && isDomainName ? hostname : undefined;
 };
 
-/** What authenticators may sign with: Ed25519, ECDSA on P-256, RSA (IANA COSE algorithms). */
+/**
+ * The signature algorithms that authenticators may use: Ed25519, ECDSA on P-256, RSA (IANA COSE
+ * algorithms).
+ */
 export const supportedAlgorithms = [-8, -7, -257];
 
 type PasskeyCreationInput = {
@@ -40,7 +43,10 @@ type PasskeyCreationInput = {
   existingPasskeys: readonly Pick<Passkey, "credentialId">[];
 };
 
-/** What an authenticator is asked to make: a key that is found without a name, behind a PIN or a finger. */
+/**
+ * Builds the options for a new passkey: discoverable without a user name, and protected by a PIN or
+ * biometrics.
+ */
 export const buildPasskeyCreation = ({
   challenge,
   rpId,
@@ -68,7 +74,7 @@ export const buildPasskeyCreation = ({
   timeout: challengeLifetimeMs,
 });
 
-/** Shows a passkey to its owner. */
+/** Serializes a passkey for its owner. */
 export const serializePasskey = ({ id, name, dateCreated, lastUsedAt }: Passkey): PasskeyData => ({
   id,
   name,

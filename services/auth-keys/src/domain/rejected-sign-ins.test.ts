@@ -20,7 +20,7 @@ const createRejection = (accountId: string, reason = "INVALID_SIWE_MESSAGE") =>
   }) as const;
 
 describe("getReportedOrdinals", () => {
-  test("tells the first ten of an hour and then each power of ten, once, however they come", () => {
+  test("returns the first 10 of an hour and then each power of 10 once, whatever the step size", () => {
     const expectedOrdinals = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 100, 1_000, 10_000];
     expect(getReportedOrdinals(0, 99_999)).toEqual(expectedOrdinals);
     for (const stepSize of [1, 3, 10, 7_777]) {
@@ -36,7 +36,7 @@ describe("getReportedOrdinals", () => {
 });
 
 describe("createRejectedSignIns", () => {
-  test("keeps of one kind the first ten, the last and the number, however many there are", () => {
+  test("keeps the first 10 rejections of a group, the last one and the count", () => {
     const rejectedSignIns = createRejectedSignIns();
     for (let count = 1; count <= 5_000; count += 1)
       rejectedSignIns.record(createRejection("user_1", `R${count}`));
@@ -49,7 +49,7 @@ describe("createRejectedSignIns", () => {
     expect(rejectedSignIns.drain()).toEqual([]);
   });
 
-  test("is bounded: a flood of invented names pushes no known one out", () => {
+  test("is bounded: a flood of invented names does not evict known ones", () => {
     const rejectedSignIns = createRejectedSignIns(3);
     for (const name of ["a", "b", "c", "d", "a"]) rejectedSignIns.record(createRejection(name));
     const counts = rejectedSignIns
@@ -62,14 +62,14 @@ describe("createRejectedSignIns", () => {
     ]);
   });
 
-  test("a thousand kinds are remembered where nothing else is said", () => {
+  test("holds 1,000 groups by default", () => {
     const rejectedSignIns = createRejectedSignIns();
     for (let count = 0; count <= 1_000; count += 1)
       rejectedSignIns.record(createRejection(`user_${count}`));
     expect(rejectedSignIns.drain()).toHaveLength(1_000);
   });
 
-  test("counts each action and each way by itself, though they lead to one account", () => {
+  test("counts each action and each method separately, even for the same account", () => {
     const rejectedSignIns = createRejectedSignIns();
     rejectedSignIns.record(createRejection("a"));
     rejectedSignIns.record({ ...createRejection("a"), action: "session.presence_refused" });
@@ -81,7 +81,7 @@ describe("createRejectedSignIns", () => {
     ]);
   });
 
-  test("takes back what could not be written, and adds it to what came since", () => {
+  test("restores attempts that could not be written, and adds them to newer ones", () => {
     const rejectedSignIns = createRejectedSignIns();
     for (let count = 0; count < 2; count += 1) rejectedSignIns.record(createRejection("a"));
     const drained = rejectedSignIns.drain();

@@ -1,7 +1,10 @@
 import type { Actor } from "@payment-links/contracts";
 import type { SignInMethod } from "./session.ts";
 
-/** To whose account somebody's words lead, true or not. Several where an address may be two identities. */
+/**
+ * The account that a sign-in claims to belong to, verified or not. An Ethereum address may match
+ * several issuers.
+ */
 export type ClaimedAccount =
   | { by: "account"; accountId: string }
   | { by: "link"; hash: Buffer }
@@ -10,14 +13,14 @@ export type ClaimedAccount =
 
 type Rejection = { at: Date; actor: Actor; reason: string };
 
-/** What was tried in vain, to one account, in one way. */
+/** What was attempted: the action, the method and the claimed account. */
 type SignInAttempt = {
   action: "session.refused" | "session.presence_refused";
   method: SignInMethod;
   claimedAccount: ClaimedAccount;
 };
 
-/** Attempts of one kind: how many there were, the first of them, and the last one. */
+/** Rejected attempts of one group: their count, the first ones, and the last one. */
 export type RejectedAttempts = Omit<SignInAttempt, "claimedAccount"> & {
   count: number;
   firstRejections: readonly Rejection[];
@@ -25,20 +28,23 @@ export type RejectedAttempts = Omit<SignInAttempt, "claimedAccount"> & {
 };
 type ClaimedRejectedAttempts = RejectedAttempts & { claimedAccount: ClaimedAccount };
 
-/** Remembers refused sign-ins until they are written down. */
+/** Collects rejected sign-ins until they are written. */
 export type RejectedSignIns = {
-  /** Notes one. Above the limit a further kind of attempt is skipped until the next write. */
+  /** Records one attempt. Above the limit, new groups are skipped until the next write. */
   record(attempt: SignInAttempt & Rejection): void;
-  /** Hands over what is noted and forgets it. */
+  /** Returns the collected attempts and clears them. */
   drain(): ClaimedRejectedAttempts[];
-  /** Takes back what could not be written. */
+  /** Restores attempts that could not be written. */
   restore(attempts: readonly ClaimedRejectedAttempts[]): void;
 };
 
-/** Of an hour's attempts of one kind the first ones stand in the log, and then those of a round number. */
+/**
+ * Per hour and group, the log has the first attempts individually, and after that only each power
+ * of 10.
+ */
 const reportAllMax = 10;
 
-/** Which of so many attempts more are told, by their numbers within the hour. */
+/** Returns which of `count` additional attempts are logged, by their ordinals within the hour. */
 export const getReportedOrdinals = (previousCount: number, count: number): number[] => {
   const reportedOrdinals = [];
   for (let ordinal = 1; ordinal <= previousCount + count;) {
@@ -50,7 +56,7 @@ export const getReportedOrdinals = (previousCount: number, count: number): numbe
 
 const groupsMaxDefault = 1_000;
 
-/** Makes an empty memory of refused sign-ins. */
+/** Creates an empty collection of rejected sign-ins. */
 export const createRejectedSignIns = (groupsMax: number = groupsMaxDefault): RejectedSignIns => {
   let attemptGroups = new Map<string, ClaimedRejectedAttempts>();
   const add = (attempts: ClaimedRejectedAttempts): void => {

@@ -1,18 +1,18 @@
 import type { SessionData, signInMethods } from "@payment-links/contracts";
 
-/** A session ends so long after its sign-in, even if it is in use (rule CALLER-9). */
+/** The absolute lifetime of a session, even if it is in use (rule CALLER-9). */
 export const sessionLifetimeMs = 12 * 60 * 60 * 1000;
 
-/** A session ends if it is not used for so long. */
+/** The idle time after which a session ends. */
 export const sessionIdleMs = 2 * 60 * 60 * 1000;
 
-/** Sessions that an account may have at once; a further sign-in ends the oldest. */
+/** The maximum number of sessions per account. A further sign-in ends the oldest one. */
 export const sessionsMax = 20;
 
-/** How somebody signed in. */
+/** How a user signed in. */
 export type SignInMethod = (typeof signInMethods)[number];
 
-/** A session as its person sees it. */
+/** A session as its user sees it. */
 export type Session = {
   id: string;
   method: SignInMethod;
@@ -21,7 +21,7 @@ export type Session = {
   expiresAt: Date;
 };
 
-/** Shows a session to its person; `expiresAt` is its absolute end. */
+/** Serializes a session for its user. `expiresAt` is its absolute end. */
 export const serializeSession = (session: Session, currentId: string): SessionData => ({
   id: session.id,
   method: session.method,
@@ -34,8 +34,8 @@ export const serializeSession = (session: Session, currentId: string): SessionDa
 type SessionTimes = { lastSeenAt: Date; expiresAt: Date };
 
 /**
- * When a session ends if somebody asks about it now. If it is alive, it lives for the whole idle
- * time again, but never beyond its absolute end.
+ * Returns when a session ends if it is used now. An active session gets the whole idle time again,
+ * but never lives beyond its absolute end.
  */
 export const getSessionEnd = ({ lastSeenAt, expiresAt }: SessionTimes, now: Date): Date => {
   const idleExpiresAt = new Date(lastSeenAt.getTime() + sessionIdleMs);

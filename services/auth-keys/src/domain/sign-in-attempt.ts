@@ -1,21 +1,22 @@
 import { createHmac, randomBytes } from "node:crypto";
 
-/** A nonce for Sign-In with Ethereum is good for as long as a message is. */
+/** A nonce for Sign-In with Ethereum is valid as long as a message. */
 export const nonceLifetimeMs = 5 * 60 * 1000;
 
 /**
- * A person has so long to sign in at their identity provider. The browser's secret lives as long.
+ * How long a user may take to sign in at the identity provider. The browser's secret is valid as
+ * long.
  */
 export const oidcAttemptLifetimeMs = 10 * 60 * 1000;
 
-/** Makes a nonce of 128 random bits. EIP-4361 allows letters and digits only. */
+/** Generates a nonce of 128 random bits. EIP-4361 allows only letters and digits. */
 export const generateNonce = (): string => randomBytes(16).toString("hex");
 
-/** What binds an answer of an identity provider to the browser that asked for it. */
+/** The values that bind an identity provider's response to the browser that started the flow. */
 export type OidcFlow = { state: string; nonce: string; codeVerifier: string };
 
 /**
- * The values of one sign-in at an identity provider. Nonce and verifier are derived from the
+ * Derives the values of one sign-in at an identity provider. Nonce and verifier come from the
  * browser's secret and the state, so neither is stored (RFC 7636 §4.1: 43 characters).
  */
 export const deriveOidcFlow = (browserToken: string, state: string): OidcFlow => ({

@@ -1,6 +1,9 @@
-/** A sign-in link is good for so long (rule CALLER-10). */
+/** How long a sign-in link is valid (rule CALLER-10). */
 export const signInLinkLifetimeMs = 15 * 60 * 1000;
 
-/** The address that signs its bearer in. The token is in the fragment, which no server log sees. */
+/**
+ * Returns the URL that signs in its bearer. The token is in the fragment, so server logs never
+ * contain it.
+ */
 export const getSignInUrl = (baseUrl: string, token: string): string =>
   `${baseUrl}/console/sign-in#token=${token}`;

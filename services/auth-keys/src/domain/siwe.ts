@@ -1,16 +1,16 @@
 import { recoverMessageAddress } from "viem/utils";
 import { type Catalogue, parseInstant, toEip55 } from "@payment-links/contracts";
 
-/** A message that was issued longer ago is refused (rule CALLER-11). */
+/** The maximum age of a message (rule CALLER-11). */
 export const siweAgeMsMax = 5 * 60 * 1000;
 
 /** How far a wallet's clock may be ahead of ours. */
 export const siweSkewMsMax = 30 * 1000;
 
-/** What a message must say: where it was made for, on which chains, and by when. */
+/** What a message must match: our origin, the allowed chains, and the current time. */
 type SiweExpectation = { origin: string; chainIds: readonly string[]; now: Date };
 
-/** Which rule a message breaks. */
+/** The rule that a message violates. */
 export type SiweFault =
   | "malformed"
   | "address"
@@ -25,12 +25,12 @@ export type SiweFault =
   | "signature";
 
 /**
- * Who signed, in EIP-55 form, and the nonce that the caller must still find to be its own. With a chain
- * it is a contract there.
+ * The signer in EIP-55 form, and the nonce, which the caller must still check. With `chainId`, the
+ * signer is a contract on that chain.
  */
 type SiweProof = { address: string; nonce: string; chainId?: string };
 
-/** A message that a contract is said to have signed, and the chain on which the message names it. */
+/** A message with a claimed contract signature, and the chain that the message names. */
 export type ContractSignature = {
   chainId: string;
   address: string;
@@ -38,7 +38,7 @@ export type ContractSignature = {
   signature: string;
 };
 
-/** Tells whether the contract at the address, and no other, takes the signature for its own. */
+/** Returns whether the contract at exactly this address accepts the signature. */
 export type VerifyContractSignature = (contractSignature: ContractSignature) => Promise<boolean>;
 
 type SiweFields = Record<
@@ -48,9 +48,9 @@ type SiweFields = Record<
   Partial<Record<"scheme" | "expirationTime" | "notBefore", string>>;
 
 /**
- * Holds a Sign-In with Ethereum message (EIP-4361) and its signature (EIP-191) against every rule but
- * the nonce's. Answers who signed it, or the first broken rule. A chain is asked only about a message
- * that is right but for its signature.
+ * Verifies a Sign-In with Ethereum message (EIP-4361) and its signature (EIP-191) against every
+ * rule except the nonce. Returns the signer, or the first violated rule. Calls a chain only for a
+ * message whose signature alone is still in question.
  */
 export const verifySiwe = async (
   { message, signature }: { message: string; signature: string },
@@ -67,7 +67,7 @@ export const verifySiwe = async (
   return isContractSigned ? { address, nonce, chainId } : "signature";
 };
 
-/** Whom a message names as its signer, true or not. */
+/** Returns the signer that a message claims, verified or not. */
 export const parseClaimedSigner = (
   message: string,
 ): { address: string; chainId: string } | undefined => {
@@ -77,7 +77,7 @@ export const parseClaimedSigner = (
 
 type SiweRequest = { origin: string; chainId: string; address: string; nonce: string; now: Date };
 
-/** Writes the message that a wallet is asked to sign to prove an address, in EIP-55 form, to us. */
+/** Builds the message that a wallet signs to prove an address, which must be in EIP-55 form. */
 export const buildSiweMessage = ({ origin, chainId, address, nonce, now }: SiweRequest): string =>
   [
     `${new URL(origin).host} wants you to sign in with your Ethereum account:`,
@@ -105,7 +105,7 @@ const findOriginFault = (
   return chainIds.includes(fields.chainId) ? undefined : "chain_id";
 };
 
-/** The person who signs must see our origin; what follows its slash cannot lead to another one. */
+/** The user must see our origin in the URI. Anything after the slash cannot lead to another origin. */
 const isUriOfOrigin = (uri: string, { origin }: URL): boolean =>
   uri === origin || uri.startsWith(`${origin}/`);
 
@@ -130,9 +130,9 @@ const uriPattern = String.raw`[A-Za-z0-9:/?#[\]@!$&'()*+,;=._~%-]+`;
 const domainPattern = String.raw`(?:[A-Za-z0-9._~-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?`;
 
 /**
- * The message's grammar (EIP-4361, "ABNF Message Format"), matched against the whole text:
- * everything that is signed is read, and nothing else is in the text. A statement and resources are
- * free.
+ * The message's grammar (EIP-4361, "ABNF Message Format"), matched against the whole text.
+ * Everything that is signed is parsed, and no other text is allowed. Statement and resources are
+ * free text.
  */
 const siwePattern = new RegExp(
   [
@@ -150,12 +150,12 @@ const siwePattern = new RegExp(
 );
 
 const parseSiwe = (message: string): SiweFields | undefined =>
-  // Every mandatory field of SiweFields is a group without a `?` in the grammar.
+  // Every mandatory field of `SiweFields` is a group without a `?` in the grammar.
   siwePattern.exec(message)?.groups as SiweFields | undefined;
 
 const signaturePattern = /^0x[0-9a-f]{64}(?<s>[0-9a-f]{64})(?:1b|1c|00|01)$/i;
 
-/** Half of secp256k1's order: a larger `s` is another form of the same signature (EIP-2). */
+/** Half of secp256k1's order. A larger `s` is an alternative form of the same signature (EIP-2). */
 const halfCurveOrder = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n;
 
 const recoverSigner = async (message: string, signature: string): Promise<string | undefined> => {
@@ -164,11 +164,11 @@ const recoverSigner = async (message: string, signature: string): Promise<string
   try {
     return await recoverMessageAddress({ message, signature: `0x${signature.slice(2)}` });
   } catch {
-    // No point of the curve: nobody's signature.
+    // The values are not a point on the curve, so there is no signer.
     return undefined;
   }
 };
 
-/** The chains that a message may name: every EVM chain of the catalogue. */
+/** Returns the chains that a message may name: every EVM chain of the catalog. */
 export const getEvmChainIds = ({ chains }: Pick<Catalogue, "chains">): string[] =>
   chains.filter(({ chainType }) => chainType === "EVM").map(({ id }) => id);

@@ -2,5 +2,5 @@ import { randomBytes } from "node:crypto";
 
 const tokenBytes = 32;
 
-/** Makes the secret of a session or a sign-in link: 256 random bits, as URL-safe text. */
+/** Generates the secret of a session or a sign-in link: 256 random bits as URL-safe text. */
 export const generateToken = (): string => randomBytes(tokenBytes).toString("base64url");

@@ -10,7 +10,8 @@ const getChain = (id: string): CatalogueChain => {
   return chain;
 };
 
-// From EIP-55, Tron's and Solana's own documents, and BIP-84's example of "abandon … about".
+// From EIP-55, the documentation of Tron and Solana, and BIP-84's example mnemonic "abandon …
+// about".
 const eip55 = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
 const tron = "TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t";
 const solana = "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v";
@@ -21,7 +22,7 @@ const zprv =
 const descriptor =
   "wpkh(xpub6CatWdiZiodmUeTDp8LT5or8nmbKNcuyvz7WyksVFkKB4RHwCD3XyuvPEbvqAQY3rAPshWcMLoP2fMFMKHPJ4ZeZXYVUhLv1VMrjPC7PW6V/0/*)";
 
-/** What a chain's reader makes of a text; the codecs themselves are tested where they stand. */
+/** Parses an address of a chain. The codecs have their own tests. */
 const parseAddress = (chainId: string, input: string): string =>
   parseWalletAddress(getChain(chainId), input);
 
@@ -31,7 +32,7 @@ describe("parseWalletAddress", () => {
     ["tron", tron, tron],
     ["solana", solana, solana],
     ["bitcoin", zpub, descriptor],
-  ])("%s: takes %s into the one form of its family", (chainId, input, expected) => {
+  ])("%s: normalizes %s to its family's form", (chainId, input, expected) => {
     expect(parseAddress(chainId, input)).toBe(expected);
   });
 
@@ -50,7 +51,7 @@ describe("parseWalletAddress", () => {
     "z".repeat(100_000),
   ];
   test.each(["8453", "tron", "solana", "bitcoin"])(
-    "%s: refuses what is no address of any family",
+    "%s: rejects what is not an address of any family",
     (chainId) => {
       for (const input of invalidAddresses) {
         expect(() => parseAddress(chainId, input)).toThrow("INVALID_WALLET_ADDRESS");
@@ -64,13 +65,13 @@ describe("parseWalletAddress", () => {
     ["solana", [eip55, tron, zpub]],
     ["bitcoin", [eip55, tron, solana]],
     ["bitcoin-testnet4", [zpub, descriptor]],
-  ])("%s: refuses what is another family's or network's", (chainId, otherAddresses) => {
+  ])("%s: rejects addresses of other families and networks", (chainId, otherAddresses) => {
     for (const input of otherAddresses) {
       expect(() => parseAddress(chainId, input)).toThrow("INVALID_WALLET_ADDRESS");
     }
   });
 
-  test("asks for the key where one address of Bitcoin is given", () => {
+  test("requires a key instead of a single Bitcoin address", () => {
     for (const input of [
       "bc1qcr8te4kr609gcawutmrza0j4xv80jy8z306fyu",
       "1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa",
@@ -89,7 +90,7 @@ describe("parseWalletAddress", () => {
     "legal winner thank year wave sausage worth useful legal winner thank yellow",
   ];
   test.each(["8453", "tron", "solana", "bitcoin", "bitcoin-testnet4"])(
-    "%s: refuses a private key with words of its own, which do not repeat it",
+    "%s: rejects a private key with its own error, which does not repeat the key",
     (chainId) => {
       for (const input of privateKeys) {
         let apiError: unknown;
@@ -105,8 +106,8 @@ describe("parseWalletAddress", () => {
   );
 });
 
-describe("the first addresses of a wallet", () => {
-  test("are its key's own on Bitcoin", () => {
+describe("deriveFirstAddresses", () => {
+  test("derives the first addresses of a Bitcoin key", () => {
     expect(deriveFirstAddresses("bitcoin", descriptor)).toEqual([
       "bc1qcr8te4kr609gcawutmrza0j4xv80jy8z306fyu",
       "bc1qnjg0jd8228aq7egyzacy8cys3knf9xvrerkf9g",
@@ -116,7 +117,7 @@ describe("the first addresses of a wallet", () => {
     ]);
   });
 
-  test("are none elsewhere", () => {
+  test("returns null for other chains", () => {
     expect(deriveFirstAddresses("8453", eip55)).toBeNull();
   });
 });

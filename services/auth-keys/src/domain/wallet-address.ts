@@ -12,10 +12,10 @@ import {
 } from "@payment-links/contracts";
 
 /**
- * Reads an address as a person typed it, into the one form of its chain family; on Bitcoin an
- * account's key, into its descriptor. Throws PRIVATE_KEY_REFUSED, BITCOIN_KEY_REQUIRED, and
- * INVALID_WALLET_ADDRESS for what can only lose money: a wrong checksum, another family's or
- * network's address, the zero address. What was typed is in none of them.
+ * Parses an address as a user typed it into the normalized form of its chain family. On Bitcoin,
+ * parses an account's key into its descriptor. Throws PRIVATE_KEY_REFUSED, BITCOIN_KEY_REQUIRED, or
+ * INVALID_WALLET_ADDRESS for addresses that would lose money: a wrong checksum, another family's or
+ * network's address, or the zero address. No error repeats the input.
  */
 export const parseWalletAddress = (chain: CatalogueChain, input: string): string => {
   if (mayBePrivateKey(input)) throw createApiError("PRIVATE_KEY_REFUSED");
@@ -34,8 +34,8 @@ const parseBitcoinWallet = (chainId: string, input: string): string => {
 };
 
 /**
- * What the chain is asked before an address becomes a wallet; undefined except for tokens on Solana, where a
- * token account looks like a wallet's address.
+ * Returns the request that must be sent to the chain before an address becomes a wallet. Returns
+ * undefined except for tokens on Solana, where a token account looks like a wallet address.
  */
 export const buildAccountStateRequest = (
   token: CatalogueToken,
@@ -52,7 +52,10 @@ export const buildAccountStateRequest = (
 
 const firstAddressCount = 5;
 
-/** The first addresses of a wallet on Bitcoin, for its owner to compare; null elsewhere. */
+/**
+ * Derives the first addresses of a Bitcoin wallet, so that its owner can compare them. Returns null
+ * for other chains.
+ */
 export const deriveFirstAddresses = (chainId: string, walletAddress: string): string[] | null =>
   isBitcoinChainId(chainId)
     ? deriveBitcoinAddresses(chainId, walletAddress, { startIndex: 0, count: firstAddressCount })

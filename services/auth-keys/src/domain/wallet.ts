@@ -7,7 +7,7 @@ import {
   serializeToken,
 } from "@payment-links/contracts";
 
-/** How many wallets an account may have at once. */
+/** The maximum number of wallets per account. */
 export const walletsMax = 50;
 
 type NewWallet = {
@@ -19,9 +19,10 @@ type NewWallet = {
 };
 
 /**
- * Opens a wallet beside an account's others. The first one becomes the default unless told
- * otherwise, and the first one on a chain becomes that chain's default. A token's own contract is
- * no wallet: money sent there is lost. Throws INVALID_WALLET_ADDRESS, WALLET_EXISTS, WALLET_LIMIT.
+ * Builds a wallet next to the account's other wallets. The first wallet becomes the default unless
+ * `isDefault` says otherwise. The first wallet on a chain becomes that chain's default. A token's
+ * own contract is rejected, because money sent there is lost. Throws INVALID_WALLET_ADDRESS,
+ * WALLET_EXISTS or WALLET_LIMIT.
  */
 export const buildWallet = (
   { id, walletAddress, token, isDefault, firstAddressIndex }: NewWallet,
@@ -51,13 +52,13 @@ export const buildWallet = (
   };
 };
 
-/** Which defaults a wallet becomes. What is left out stays as it is. */
+/** A change of a wallet's default flags. Omitted fields stay unchanged. */
 export type DefaultsPatch = {
   isDefault?: boolean | undefined;
   isChainDefault?: boolean | undefined;
 };
 
-/** The wallet after a change of its defaults; undefined if nothing changes. */
+/** Returns the wallet after a change of its defaults, or undefined if nothing changes. */
 export const applyDefaultsPatch = (wallet: Wallet, patch: DefaultsPatch): Wallet | undefined => {
   const isDefault = patch.isDefault ?? wallet.isDefault;
   const isChainDefault = patch.isChainDefault ?? wallet.isChainDefault;
@@ -65,21 +66,22 @@ export const applyDefaultsPatch = (wallet: Wallet, patch: DefaultsPatch): Wallet
   return isUnchanged ? undefined : { ...wallet, isDefault, isChainDefault };
 };
 
-/** Which wallet is to become the default, and from when on. */
+/** The wallet that will become the default, and when. */
 export type PendingDefault = { walletId: string; effectiveAt: Date };
 
 type DefaultDecision = {
-  /** What of the change takes effect now. */
+  /** The part of the change that takes effect now. */
   immediatePatch: DefaultsPatch;
-  /** Whether the change that waited so far is dropped. */
+  /** Whether the pending change is cancelled. */
   isCancelled: boolean;
-  /** What waits from now on, in place of what did. */
+  /** The new pending change, which replaces the previous one. */
   scheduledDefault: PendingDefault | undefined;
 };
 
 /**
- * What a change of defaults does at once, and what becomes of the one that waits (rule CALLER-20). The
- * last word about the default counts; the same word again changes nothing, not even its time.
+ * Decides which part of a change of defaults takes effect now, and what happens to the pending
+ * change (rule CALLER-20). The latest request for a default wins. Repeating it changes nothing, not
+ * even its time.
  */
 export const decideDefault = (
   wallet: Pick<Wallet, "id" | "isDefault">,
@@ -108,8 +110,8 @@ export const decideDefault = (
 };
 
 /**
- * What the audit log has of a wallet's address: of a key the first of its addresses, as the key itself
- * would tell every reader of the log all that its owner is ever paid.
+ * Returns the address that the audit log shows. For a Bitcoin key, this is its first address. The
+ * key itself would reveal all of the owner's payments to every reader of the log.
  */
 export const getAuditedAddress = (
   { walletAddress }: Pick<Wallet, "walletAddress">,
@@ -117,8 +119,8 @@ export const getAuditedAddress = (
 ): string => firstAddresses?.[0] ?? walletAddress;
 
 /**
- * Shows a wallet to its owner: the fields of rule API-7, its `id`, and when it becomes the default, if
- * that waits.
+ * Serializes a wallet for its owner: the fields of rule API-7, its `id`, and when it becomes the
+ * default if that is pending.
  */
 export const serializeWallet = (
   wallet: Wallet,

@@ -3,12 +3,16 @@ import { decodeAttestationObject } from "@simplewebauthn/server/helpers";
 import type { NewPasskey, PasskeyAssertion } from "@payment-links/contracts";
 import { type Passkey, supportedAlgorithms } from "./passkey.ts";
 
-/** Where answers must have been made, by the browser's own word and the authenticator's. */
+/**
+ * Where responses must be created, according to the browser (`origin`) and the authenticator
+ * (`rpId`).
+ */
 export type RelyingParty = { origin: string; rpId: string };
 
 /**
- * The challenge that an answer says it was made for. Whoever uses it must still find that it was given
- * to this browser. Undefined if the text is none of a browser's, or was made in another site's frame.
+ * Parses the challenge for which a response claims to be created. The caller must still check that
+ * this browser received the challenge. Returns undefined if the text is not a browser's client
+ * data, or was created in another site's frame.
  */
 export const parseChallenge = (clientDataJSON: string): string | undefined => {
   try {
@@ -22,15 +26,16 @@ export const parseChallenge = (clientDataJSON: string): string | undefined => {
 };
 
 /**
- * Holds an answer against the passkey that it names: challenge, origin, relying party, user verified,
- * counter above the last one (or both 0), signature. Answers the new counter, or the broken rule.
+ * Verifies a response against its passkey: challenge, origin, relying party, user verification,
+ * signature, and a counter above the last one (or both 0). Returns the new counter or the violated
+ * rule.
  */
 export const verifyAssertion = async (
   { id, response: { userHandle, ...response } }: PasskeyAssertion,
   { credentialId, publicKey, counter, accountId }: Passkey,
   { origin, rpId, challenge }: RelyingParty & { challenge: string },
 ): Promise<{ counter: number } | string> => {
-  // The handle that was given when the key was made: the account.
+  // The user handle that was set at the key's creation: the account id.
   const accountHandle =
     userHandle === null ? accountId : Buffer.from(userHandle, "base64url").toString();
   if (accountHandle !== accountId) return "user handle";
@@ -55,14 +60,17 @@ export const verifyAssertion = async (
 
 type VerifiedPasskey = Pick<Passkey, "credentialId" | "publicKey" | "counter">;
 
-/** Holds a new passkey against what was asked for; answers its public half, or the broken rule. */
+/**
+ * Verifies a new passkey against what was requested. Returns its public key and counter, or the
+ * violated rule.
+ */
 export const verifyAttestation = async (
   { id, response }: NewPasskey["passkey"],
   { origin, rpId, challenge }: RelyingParty & { challenge: string },
 ): Promise<VerifiedPasskey | string> => {
   try {
-    // Certificates of authenticators are not asked for. A stranger's would be parsed, and what they
-    // name be fetched.
+    // We request no attestation certificates. Otherwise an attacker's certificate would be parsed,
+    // and the URLs in it would be fetched.
     if (!isSelfAttested(response.attestationObject)) return "attestation";
     const { verified, registrationInfo } = await verifyRegistrationResponse({
       response: { id, rawId: id, type: "public-key", response, clientExtensionResults: {} },

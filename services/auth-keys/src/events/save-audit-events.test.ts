@@ -22,7 +22,7 @@ const readRows = (accountId: string) =>
     WHERE account_id = ${accountId} GROUP BY action, operator ORDER BY min(seq)
   `);
 
-/** What webhook-dispatcher says when a person has deleted an endpoint. */
+/** Returns the record that webhook-dispatcher publishes when a user has deleted an endpoint. */
 const createDeletionRecord = (
   accountId: string,
   overrides: Partial<AuditRecord> = {},
@@ -40,7 +40,7 @@ const createDeletionRecord = (
   ...overrides,
 });
 
-/** Publishes entries as their senders do; ends once they are applied. */
+/** Publishes records as their services do, and waits until they are handled. */
 const publishRecords = (...records: AuditRecord[]) =>
   rig.bus.publish(
     records.map((record) => {
@@ -60,8 +60,8 @@ const publishRecords = (...records: AuditRecord[]) =>
     }),
   );
 
-describe("what another service tells", () => {
-  test("stands in the owner's log, with who, how and from where, once however often it comes (rules CALLER-23 and EVENT-8)", async () => {
+describe("an audit event of another service", () => {
+  test("appears once in the owner's log with its actor, method and origin, however often it arrives (rules CALLER-23 and EVENT-8)", async () => {
     const { userId, cookie } = await rig.signUp();
     const publishedRecord = createDeletionRecord(userId);
     await publishRecords(publishedRecord, publishedRecord);
@@ -83,14 +83,14 @@ describe("what another service tells", () => {
     ]);
   });
 
-  test("is kept for an account that a restored database does not know", async () => {
+  test("is stored even for an account that a restored database does not know", async () => {
     const unknownAccountId = newId("user");
     await publishRecords(createDeletionRecord(unknownAccountId));
     expect(await readRows(unknownAccountId)).toHaveLength(1);
   });
 
-  // Who takes links-api over may write the topic.
-  test("is not taken where it speaks of what this service alone does (rule EVENT-8)", async () => {
+  // An attacker who controls links-api can write to this topic.
+  test("is ignored if its action belongs to this service alone (rule EVENT-8)", async () => {
     const { userId } = await rig.signUp();
     const rowsBefore = await readRows(userId);
     const operator = { kind: "operator", id: null, operator: "mallory" } as const;
@@ -100,8 +100,8 @@ describe("what another service tells", () => {
     expect(await readRows(userId)).toEqual(rowsBefore);
   });
 
-  test("is set aside where it is no entry, and holds nobody else's up", async () => {
-    // Somebody of whom nothing else is told, which would wait behind it.
+  test("is dead-lettered if it is invalid, and does not block other accounts", async () => {
+    // A second account without other events, which would wait if the invalid record blocked it.
     const [userId, otherUserId] = [newId("user"), newId("user")];
     await publishRecords(
       createDeletionRecord(userId, { action: "no thing" }),
@@ -114,8 +114,8 @@ describe("what another service tells", () => {
   });
 });
 
-describe("what this service does", () => {
-  test("is told on the topic too, under the id of the entry, and stands in the log once (rules EVENT-1 and EVENT-8)", async () => {
+describe("an audit event of this service", () => {
+  test("is published under its entry's id, and appears in the log once (rules EVENT-1 and EVENT-8)", async () => {
     const publishedRecords: z.output<typeof Value>[] = [];
     const subscription = await rig.bus.subscribe({
       group: "siem",

@@ -4,8 +4,8 @@ import { isOwnAuditEvent } from "../domain/audit.ts";
 import { insertRecords } from "../store/audit-log.ts";
 
 /**
- * Keeps what the other services tell of their deeds. Of this service's own, which come by too, nothing is
- * taken: whoever may write the topic must not be able to tell of a sign-in.
+ * Stores the audit events of other services. Ignores this service's own events, which arrive on the
+ * same topic, so that a forged record cannot report a sign-in.
  */
 export const saveAuditEvents = onChunk([auditRecorded], (tx, events) =>
   insertRecords(

@@ -10,7 +10,7 @@ const rig = useRig(createRig);
 const patchAccount = (cookie: string, body: unknown) => rig.call("PATCH", path, { cookie, body });
 
 describe("PATCH /console/api/account", () => {
-  test("changes every field that is given, and tells the others in one event", async () => {
+  test("changes every given field, and publishes them in one event without unknown fields", async () => {
     const { userId, cookie } = await rig.signUp({ handle: "before", username: "Before" });
     const response = await patchAccount(cookie, {
       handle: "After_1",
@@ -51,7 +51,7 @@ describe("PATCH /console/api/account", () => {
     expect(await rig.readAudit(userId)).toContain("account.changed");
   });
 
-  test("what is left out stays, and null clears what may be empty", async () => {
+  test("leaves omitted fields unchanged, and clears nullable fields with null", async () => {
     const { cookie } = await rig.signUp({ username: "Keeps" });
     const links = ["https://one.example/"];
     await patchAccount(cookie, { bio: "b", backgroundColour: "#000000", links });
@@ -65,14 +65,14 @@ describe("PATCH /console/api/account", () => {
     expect((await patchAccount(cookie, { links: null })).body["links"]).toBeNull();
   });
 
-  test("a change that changes nothing raises no version and tells nobody", async () => {
+  test("neither increments the version nor publishes an event if nothing changes", async () => {
     const { userId, cookie } = await rig.signUp({ handle: "constant", username: "Same" });
     expect((await patchAccount(cookie, { handle: "CONSTANT", username: "Same" })).status).toBe(200);
     expect((await patchAccount(cookie, {})).status).toBe(200);
     expect(await rig.readEvents(userId)).toHaveLength(1);
   });
 
-  test("twenty changes at once give versions that grow by exactly one", async () => {
+  test("increments the version by exactly one for each of 20 concurrent changes", async () => {
     const { userId, cookie } = await rig.signUp();
     await Promise.all(
       Array.from({ length: 20 }, (_, index) => patchAccount(cookie, { bio: `bio ${index}` })),
@@ -83,14 +83,14 @@ describe("PATCH /console/api/account", () => {
 
   test.each([
     ["a handle that is a number", "422 string_type", { handle: 1 }],
-    ["no handle", "422 string_type", { handle: null }],
+    ["a null handle", "422 string_type", { handle: null }],
     ["a short handle", "422 INVALID_HANDLE", { handle: "ab" }],
     ["a handle with a dash", "422 INVALID_HANDLE", { handle: "a-b" }],
     ["a reserved handle", "422 INVALID_HANDLE", { handle: "Admin" }],
     ["a handle of 60,000 characters", "422 INVALID_HANDLE", { handle: "a".repeat(60_000) }],
     ["an empty name", "422 string_too_short", { username: "" }],
     ["a name of 101 characters", "422 string_too_long", { username: "é".repeat(101) }],
-    ["no name", "422 string_type", { username: null }],
+    ["a null name", "422 string_type", { username: null }],
     ["a bio of 501 characters", "422 string_too_long", { bio: "x".repeat(501) }],
     ["NUL in the bio", "422 string_pattern_mismatch", { bio: "a\0b" }],
     ["half a surrogate in the bio", "422 string_pattern_mismatch", '{"bio":"\\ud800"}'],
@@ -98,29 +98,25 @@ describe("PATCH /console/api/account", () => {
     ["data as image", "422 url_parsing", { backgroundImage: "data:image/png;base64,AA" }],
     ["an image with a password", "422 url_parsing", { profileImage: "https://a:b@c.example/" }],
     [
-      "an image address of 2,049",
+      "an image URL of 2,049 characters",
       "422 string_too_long",
       { profileImage: `https://a.example/${"x".repeat(2031)}` },
     ],
-    ["a named colour", "422 string_pattern_mismatch", { backgroundColour: "red" }],
-    [
-      "a colour with CSS behind it",
-      "422 string_pattern_mismatch",
-      { backgroundColour: "#ffffff;x:y" },
-    ],
-    ["a colour and a line end", "422 string_pattern_mismatch", { backgroundColour: "#ffffff\n" }],
+    ["a named color", "422 string_pattern_mismatch", { backgroundColour: "red" }],
+    ["a color followed by CSS", "422 string_pattern_mismatch", { backgroundColour: "#ffffff;x:y" }],
+    ["a color with a newline", "422 string_pattern_mismatch", { backgroundColour: "#ffffff\n" }],
     ["eleven links", "422 too_long", { links: Array(11).fill("https://a.example") }],
-    ["links that are none", "422 url_parsing url_parsing", { links: ["a", "b"] }],
-    ["a link that is none", "422 url_parsing", { links: ["https://a.example", "nope"] }],
-    ["links that are no list", "422 list_type", { links: "https://a.example" }],
-    ["two faults", "422 string_too_short string_type", { username: "", bio: 5 }],
-  ])("given %s, answers %s and changes nothing", async (_name, expected, body) => {
+    ["invalid links", "422 url_parsing url_parsing", { links: ["a", "b"] }],
+    ["one invalid link", "422 url_parsing", { links: ["https://a.example", "nope"] }],
+    ["a string instead of a list of links", "422 list_type", { links: "https://a.example" }],
+    ["two errors", "422 string_too_short string_type", { username: "", bio: 5 }],
+  ])("given %s, responds %s and changes nothing", async (_name, expected, body) => {
     const { userId, cookie } = await rig.signUp();
     expect(summarizeResponse(await patchAccount(cookie, body))).toBe(expected);
     expect(await rig.readEvents(userId)).toHaveLength(1);
   });
 
-  test("lengths are counted in code points, up to the very limit", async () => {
+  test("counts lengths in code points, up to the exact limit", async () => {
     const { cookie } = await rig.signUp();
     const response = await patchAccount(cookie, {
       username: "🦊".repeat(100),
@@ -131,7 +127,7 @@ describe("PATCH /console/api/account", () => {
 });
 
 describe("a handle (rule CALLER-13)", () => {
-  test("belongs to one account, without regard to case", async () => {
+  test("belongs to one account, ignoring case", async () => {
     await rig.signUp({ handle: "unique_one" });
     const { cookie, userId } = await rig.signUp({ handle: "unique_two" });
     expect(summarizeResponse(await patchAccount(cookie, { handle: "UNIQUE_one" }))).toBe(
@@ -140,7 +136,7 @@ describe("a handle (rule CALLER-13)", () => {
     expect(await rig.readEvents(userId)).toHaveLength(1);
   });
 
-  test("once had stays the account's own for ever, and its owner can take it back", async () => {
+  test("stays reserved for an account that once had it, and its owner can reuse it", async () => {
     const owner = await rig.signUp({ handle: "first_name" });
     const otherUser = await rig.signUp({ handle: "rival" });
     await patchAccount(owner.cookie, { handle: "second_name" });
@@ -152,7 +148,7 @@ describe("a handle (rule CALLER-13)", () => {
     expect(summarizeResponse(secondClaim)).toBe("409 HANDLE_TAKEN");
   });
 
-  test("wanted by ten accounts at once goes to exactly one", async () => {
+  test("goes to exactly one of ten accounts that request it concurrently", async () => {
     const otherUsers = await Promise.all(Array.from({ length: 10 }, () => rig.signUp()));
     const responses = await Promise.all(
       otherUsers.map(({ cookie }) => patchAccount(cookie, { handle: "wanted" })),
@@ -161,7 +157,7 @@ describe("a handle (rule CALLER-13)", () => {
     expect(results).toEqual(["200", ...Array(9).fill("409 HANDLE_TAKEN")]);
   });
 
-  test("swapped between two accounts at once is refused to both, without a deadlock", async () => {
+  test("cannot be swapped between two accounts: both concurrent changes fail without a deadlock", async () => {
     const firstUser = await rig.signUp({ handle: "swap_one" });
     const secondUser = await rig.signUp({ handle: "swap_two" });
     const responses = await Promise.all([
@@ -171,7 +167,7 @@ describe("a handle (rule CALLER-13)", () => {
     expect(responses.map(summarizeResponse)).toEqual(["409 HANDLE_TAKEN", "409 HANDLE_TAKEN"]);
   });
 
-  test("is one of three that an account can ever have", async () => {
+  test("is one of at most three per account", async () => {
     const { cookie } = await rig.signUp();
     for (let count = 1; count <= 3; count += 1) {
       expect((await patchAccount(cookie, { handle: `hoarder_${count}` })).status).toBe(200);
@@ -179,12 +175,12 @@ describe("a handle (rule CALLER-13)", () => {
     const rejected = await patchAccount(cookie, { handle: "hoarder_more" });
     expect(summarizeResponse(rejected)).toBe("409 HANDLE_LIMIT");
     expect((await patchAccount(cookie, { handle: "hoarder_1" })).status).toBe(200);
-    // What was refused is free for everybody else.
+    // The rejected handle stays available to other accounts.
     const otherUser = await rig.signUp();
     expect((await patchAccount(otherUser.cookie, { handle: "hoarder_more" })).status).toBe(200);
   });
 
-  test("that was had before stays to be had where an account has more than that", async () => {
+  test("can be reused even by an account that already has more than the limit", async () => {
     const { cookie, userId } = await rig.signUp({ handle: "early_1" });
     for (const handle of ["early_2", "early_3", "early_4"]) {
       await rig.pool.query(sqlVoid`

@@ -4,14 +4,17 @@ import { getRequestOrigin } from "@payment-links/http";
 
 const operatorCharsMax = 100;
 
-/** Somebody who is not signed in. */
+/** Returns the actor of a request without a session. */
 export const visitorActor = (req: Request): Actor => ({
   ...getRequestOrigin(req),
   actor: { kind: "visitor", id: null, operator: null },
   method: null,
 });
 
-/** An operator, by the name that the `operator` header gives; the token alone proves who they are. */
+/**
+ * Returns an operator as the actor, with the name from the `operator` header. Only the token is
+ * authenticated, not the name.
+ */
 export const operatorActor = (req: Request): Actor => {
   const operator = req.get("operator")?.slice(0, operatorCharsMax) ?? null;
   return {
@@ -21,7 +24,7 @@ export const operatorActor = (req: Request): Actor => {
   };
 };
 
-/** A secret scanner, whose signature was checked. */
+/** Returns a secret scanner as the actor, after its signature was verified. */
 export const scannerActor = (req: Request): Actor => ({
   ...getRequestOrigin(req),
   actor: { kind: "scanner", id: null, operator: null },

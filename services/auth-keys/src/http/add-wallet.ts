@@ -18,7 +18,7 @@ import { insertWallet } from "../store/wallets.ts";
 import { requireWalletAddress } from "./require-wallet-address.ts";
 import { cancelDefault, findEffectiveAt, scheduleDefault } from "./pending-default.ts";
 
-/** POST /console/api/wallets: an address at which the owner is paid, in one token. */
+/** POST /console/api/wallets: adds an address at which the owner is paid in one token. */
 export const addWallet = (dependencies: Dependencies) => {
   const WalletBody = createWalletBody(dependencies.catalogue);
   return async (req: Request, res: Response, caller: Caller) => {

@@ -24,7 +24,7 @@ const listKeys = async (cookie: string): Promise<Record<string, unknown>[]> => {
 };
 
 describe("POST /console/api/api-keys", () => {
-  test("shows the key in this one answer, and its start ever after (rule CALLER-2)", async () => {
+  test("returns the secret key only in this response, and its prefix from then on (rule CALLER-2)", async () => {
     const { userId, cookie } = await rig.signUp();
     const response = await requestKey(cookie, {
       name: "shop",
@@ -53,11 +53,11 @@ describe("POST /console/api/api-keys", () => {
     });
     expect(await listKeys(cookie)).toEqual([keyData]);
     expect(await rig.readAudit(userId)).toContain("api_key.created");
-    // A key is no part of the account that other services hear of.
+    // API keys are not part of the account that other services receive.
     expect(await rig.readEvents(userId)).toHaveLength(1);
   });
 
-  test("works at once, with exactly its scopes; doubled ones count once", async () => {
+  test("creates a key that works immediately with exactly its scopes, without duplicates", async () => {
     const { userId, cookie } = await rig.signUp();
     const duplicateScopes = ["payment_link:read", "payment_link:read"];
     const { id, key } = await createKey(cookie, { scopes: duplicateScopes });
@@ -68,7 +68,7 @@ describe("POST /console/api/api-keys", () => {
     });
   });
 
-  test("an account has a bounded number of keys, and a revoked one makes room (rule CALLER-15)", async () => {
+  test("limits an account's keys, and a revoked key makes room for a new one (rule CALLER-15)", async () => {
     const { cookie } = await rig.signUp();
     const { id } = await createKey(cookie);
     for (let count = 2; count <= apiKeysMax - 2; count += 1) await createKey(cookie);
@@ -80,7 +80,7 @@ describe("POST /console/api/api-keys", () => {
     expect((await requestKey(cookie)).status).toBe(201);
   });
 
-  test("the configuration says whether keys are live or for tests", async () => {
+  test("creates test keys if the configuration says so", async () => {
     const testRig = await createRig({ apiKeyMode: "test" });
     try {
       const { cookie } = await testRig.signUp();
@@ -94,7 +94,7 @@ describe("POST /console/api/api-keys", () => {
   });
 
   test.each([
-    ["nothing", "422 missing missing", {}],
+    ["an empty object", "422 missing missing", {}],
     ["no name", "422 missing", { scopes }],
     ["an empty name", "422 string_too_short", { name: "", scopes }],
     ["a name of 101 characters", "422 string_too_long", { name: "x".repeat(101), scopes }],
@@ -104,7 +104,7 @@ describe("POST /console/api/api-keys", () => {
     ["two unknown scopes", "422 enum enum", { name: "n", scopes: ["foo", "bar"] }],
     ["a scope in another case", "422 enum", { name: "n", scopes: ["PAYMENT_LINK:READ"] }],
     ["a scope that is an object", "422 enum", { name: "n", scopes: [{}] }],
-    ["scopes as a word", "422 list_type", { name: "n", scopes: "payment_link:read" }],
+    ["scopes as a string", "422 list_type", { name: "n", scopes: "payment_link:read" }],
     ["scopes as null", "422 list_type", { name: "n", scopes: null }],
     ["a thousand scopes", "422 too_long", { name: "n", scopes: Array(1000).fill(scopes[0]) }],
     [
@@ -113,7 +113,7 @@ describe("POST /console/api/api-keys", () => {
       { name: "n", scopes, expiresAt: "2026-11-21T10:00:00Z" },
     ],
     [
-      "an expiry that is no date",
+      "an invalid expiry",
       "422 datetime_from_date_parsing",
       { name: "n", scopes, expiresAt: "soon" },
     ],
@@ -123,7 +123,7 @@ describe("POST /console/api/api-keys", () => {
       "422 datetime_from_date_parsing",
       { name: "n", scopes, expiresAt: "9999-12-31T23:59:59-10:00" },
     ],
-  ])("given %s, answers %s and stores nothing", async (_name, expected, body) => {
+  ])("given %s, responds %s and stores nothing", async (_name, expected, body) => {
     const { cookie } = await rig.signUp();
     expect(summarizeResponse(await requestKey(cookie, body))).toBe(expected);
     expect(await listKeys(cookie)).toEqual([]);
@@ -131,7 +131,7 @@ describe("POST /console/api/api-keys", () => {
 });
 
 describe("GET /console/api/api-keys", () => {
-  test("lists the own keys alone, newest first", async () => {
+  test("lists only the account's own keys, newest first", async () => {
     const { cookie } = await rig.signUp();
     const otherUser = await rig.signUp();
     const first = await createKey(cookie, { name: "first" });
@@ -146,7 +146,7 @@ describe("PATCH /console/api/api-keys/{id}", () => {
   const patchKey = (cookie: string, id: string, body: unknown) =>
     rig.call("PATCH", `${path}/${id}`, { cookie, body });
 
-  test("switches a key off, and on again", async () => {
+  test("deactivates and reactivates a key", async () => {
     const { userId, cookie } = await rig.signUp();
     const { id, key } = await createKey(cookie);
     const deactivated = await patchKey(cookie, id, { active: false });
@@ -163,7 +163,7 @@ describe("PATCH /console/api/api-keys/{id}", () => {
     ]);
   });
 
-  test("another account's key answers 404 and stays active", async () => {
+  test("responds 404 for another account's key, which stays active", async () => {
     const owner = await rig.signUp();
     const otherUser = await rig.signUp();
     const { id, key } = await createKey(owner.cookie);
@@ -173,10 +173,10 @@ describe("PATCH /console/api/api-keys/{id}", () => {
   });
 
   test.each([
-    ["nothing", "422 missing", {}],
+    ["an empty object", "422 missing", {}],
     ["null", "422 bool_type", { active: null }],
-    ["a word", "422 bool_type", { active: "false" }],
-  ])("given %s, answers %s", async (_name, expected, body) => {
+    ["a string", "422 bool_type", { active: "false" }],
+  ])("given %s, responds %s", async (_name, expected, body) => {
     const { cookie } = await rig.signUp();
     const { id } = await createKey(cookie);
     expect(summarizeResponse(await patchKey(cookie, id, body))).toBe(expected);
@@ -184,7 +184,7 @@ describe("PATCH /console/api/api-keys/{id}", () => {
 });
 
 describe("DELETE /console/api/api-keys/{id}", () => {
-  test("revokes for ever: it leaves the list and cannot be switched on again", async () => {
+  test("revokes a key permanently: it leaves the list and cannot be reactivated", async () => {
     const { userId, cookie } = await rig.signUp();
     const { id, key } = await createKey(cookie);
     expect((await rig.call("DELETE", `${path}/${id}`, { cookie })).status).toBe(204);
@@ -201,7 +201,7 @@ describe("DELETE /console/api/api-keys/{id}", () => {
     expect(await rig.readAudit(userId)).toContain("api_key.revoked");
   });
 
-  test("another account's key answers 404 and lives on", async () => {
+  test("responds 404 for another account's key, which keeps working", async () => {
     const owner = await rig.signUp();
     const otherUser = await rig.signUp();
     const { id, key } = await createKey(owner.cookie);
@@ -214,7 +214,7 @@ describe("DELETE /console/api/api-keys/{id}", () => {
 describe("lastUsedAt", () => {
   const getLastUsed = async (cookie: string) => (await listKeys(cookie))[0]?.["lastUsedAt"];
 
-  test("is the latest use, after one write for however many calls (rule CALLER-1)", async () => {
+  test("is the time of the latest use, after one write for any number of calls (rule CALLER-1)", async () => {
     const { cookie } = await rig.signUp();
     const { key } = await createKey(cookie);
     const usedAt = rig.clock.now().toISOString();
@@ -238,7 +238,7 @@ describe("lastUsedAt", () => {
     expect(await getLastUsed(cookie)).toBe(latestUseAt);
   });
 
-  test("a call with an expired key is no use", async () => {
+  test("does not change for a call with an expired key", async () => {
     const { cookie } = await rig.signUp();
     const expiresAt = new Date(rig.clock.now().getTime() + 1000).toISOString();
     const { key } = await createKey(cookie, { expiresAt });
@@ -258,7 +258,7 @@ describe("lastUsedAddress", () => {
     return [lastUsedAt, lastUsedAddress];
   };
 
-  test("is that of the latest use, whichever replica writes last (rule CALLER-1)", async () => {
+  test("is the address of the latest use, whichever replica writes last (rule CALLER-1)", async () => {
     const { cookie } = await rig.signUp();
     const { key } = await createKey(cookie);
     const introspectFrom = (address: string) => rig.introspect("api-key", key, address);
@@ -277,7 +277,7 @@ describe("lastUsedAddress", () => {
     expect(await getLastUsed(cookie)).toEqual([rig.clock.now().toISOString(), "203.0.113.9"]);
   });
 
-  test("is none where the latest use does not tell one", async () => {
+  test("is null if the latest use does not report an address", async () => {
     const { cookie } = await rig.signUp();
     const { key } = await createKey(cookie);
     await rig.introspect("api-key", key, "203.0.113.9");
@@ -288,7 +288,7 @@ describe("lastUsedAddress", () => {
     expect(await getLastUsed(cookie)).toEqual([rig.clock.now().toISOString(), null]);
   });
 
-  test("is in no log, metric or event", async () => {
+  test("appears in no log, metric or event", async () => {
     const { userId, cookie } = await rig.signUp();
     const { key } = await createKey(cookie);
     await rig.introspect("api-key", key, "203.0.113.77");
@@ -299,14 +299,14 @@ describe("lastUsedAddress", () => {
   });
 });
 
-describe("a key's addresses", () => {
+describe("a key's allowed networks", () => {
   const createKeyWith = (cookie: string, cidrs: unknown) =>
     rig.call("POST", "/console/api/api-keys", {
       cookie,
       body: { name: "shop", scopes: ["payment_link:read"], cidrs },
     });
 
-  test("are kept, told to the services, and passed on to its successor", async () => {
+  test("are stored, returned by introspection and copied to the rotated key", async () => {
     const { cookie } = await rig.signUp();
     const cidrs = ["203.0.113.0/24", "2001:db8::1"];
     const { body } = await createKeyWith(cookie, cidrs);
@@ -322,12 +322,12 @@ describe("a key's addresses", () => {
   });
 
   test.each([
-    ["none in a list", "422 too_short", []],
-    ["21", "422 too_long", Array(21).fill("10.0.0.0/8")],
-    ["a name", "422 string_pattern_mismatch", ["shop.example"]],
-    ["33 bits", "422 string_pattern_mismatch", ["10.0.0.0/33"]],
+    ["an empty list", "422 too_short", []],
+    ["21 entries", "422 too_long", Array(21).fill("10.0.0.0/8")],
+    ["a host name", "422 string_pattern_mismatch", ["shop.example"]],
+    ["a prefix of 33 bits", "422 string_pattern_mismatch", ["10.0.0.0/33"]],
     ["a number", "422 string_type", [10]],
-  ])("given %s, answers %s", async (_name, expected, cidrs) => {
+  ])("given %s, responds %s", async (_name, expected, cidrs) => {
     const { cookie } = await rig.signUp();
     expect(summarizeResponse(await createKeyWith(cookie, cidrs))).toBe(expected);
   });
@@ -342,7 +342,7 @@ describe("a key's own limit (rule API-25)", () => {
   const introspectCredential = async (key: unknown) =>
     (await rig.introspect("api-key", String(key)))["credential"];
 
-  test("is shown, told to the services, and passed on to its successor", async () => {
+  test("is listed, returned by introspection and copied to the rotated key", async () => {
     const { cookie } = await rig.signUp();
     const { body: first } = await createKeyWith(cookie, ownLimit);
     expect(first).toMatchObject(ownLimit);
@@ -358,7 +358,7 @@ describe("a key's own limit (rule API-25)", () => {
     ]);
   });
 
-  test("is not told where there is none", async () => {
+  test("is omitted from introspection if the key has none", async () => {
     const { cookie } = await rig.signUp();
     const { key } = await createKey(cookie);
     const introspection = await introspectCredential(key);
@@ -366,7 +366,7 @@ describe("a key's own limit (rule API-25)", () => {
     expect(introspection).not.toHaveProperty("burst");
   });
 
-  test("changes for all keys that share a bucket, field by field, and leaves what is not named", async () => {
+  test("changes for all keys that share a bucket, and keeps fields that the request omits", async () => {
     const { userId, cookie } = await rig.signUp();
     const { body: first } = await createKeyWith(cookie, ownLimit);
     const rotatePath = `${path}/${String(first["id"])}/rotate`;
@@ -387,7 +387,7 @@ describe("a key's own limit (rule API-25)", () => {
     expect((await rig.readAudit(userId)).slice(-2)).toEqual(Array(2).fill("api_key.limited"));
   });
 
-  test("is loosened only by who proved to be there; tightening never waits for it", async () => {
+  test("needs presence to be raised, but never to be lowered", async () => {
     const { cookie } = await rig.signUp();
     const { body } = await createKeyWith(cookie, ownLimit);
     rig.clock.advance(10 * 60_000);
@@ -407,7 +407,7 @@ describe("a key's own limit (rule API-25)", () => {
     expect((await listKeys(cookie))[0]).toMatchObject({ active: false, burst: 4 });
   });
 
-  test("is at most the installation's", async () => {
+  test("is at most the installation's limit", async () => {
     const limitedRig = await createRig({ perKey: { tokensPerSecond: 2, burst: 10 } });
     try {
       const { cookie } = await limitedRig.signUp();
@@ -432,15 +432,15 @@ describe("a key's own limit (rule API-25)", () => {
   });
 
   test.each([
-    ["nought", "422 greater_than_equal", { burst: 0 }],
-    ["a half", "422 int_from_float", { requestsPerMinute: 0.5 }],
+    ["zero", "422 greater_than_equal", { burst: 0 }],
+    ["a fraction", "422 int_from_float", { requestsPerMinute: 0.5 }],
     ["a list", "422 int_type", { burst: [] }],
-  ])("given %s, answers %s", async (_name, expected, limit) => {
+  ])("given %s, responds %s", async (_name, expected, limit) => {
     const { cookie } = await rig.signUp();
     expect(summarizeResponse(await createKeyWith(cookie, limit))).toBe(expected);
   });
 
-  test("of another account's key answers 404 and stays", async () => {
+  test("responds 404 for another account's key, and stays unchanged", async () => {
     const owner = await rig.signUp();
     const otherUser = await rig.signUp();
     const { body } = await createKeyWith(owner.cookie, ownLimit);

@@ -26,13 +26,13 @@ describe("exports of the audit log", () => {
     for (const { body } of responses) await body?.cancel();
   });
 
-  test("use no connection of the pool that requests use (rule CALLER-36)", async () => {
+  test("do not use a connection of the request pool (rule CALLER-36)", async () => {
     const { userId, cookie } = await rig.signUp();
     await fillAuditLog(rig, userId, 10);
     const { pendingExport } = await rig.pool.transaction(async (tx) => {
       await tx.query(sqlVoid`LOCK TABLE audit_log IN ACCESS EXCLUSIVE MODE`);
       const pendingExport = requestExport(cookie);
-      // The one connection is that of this transaction.
+      // The only acquired connection belongs to this transaction.
       await waitUntil("the export reads on a connection of its own", async () => {
         const lockWaits = await countLockWaits(tx);
         return lockWaits > 0 && rig.pool.state().acquiredConnections === 1;

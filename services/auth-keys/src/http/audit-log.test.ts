@@ -26,7 +26,7 @@ const setBio = (cookie: string, bio: string) =>
   rig.call("PATCH", "/console/api/account", { cookie, body: { bio } });
 
 describe("GET /console/api/audit-log", () => {
-  test("tells every deed on the account, its wallets and keys, newest first (rule CALLER-23)", async () => {
+  test("lists every action on the account, its wallets and keys, newest first (rule CALLER-23)", async () => {
     const { cookie } = await rig.signUp({ handle: "audited" });
     const create = async (resource: string, body: unknown) =>
       String((await rig.call("POST", `/console/api/${resource}`, { cookie, body })).body["id"]);
@@ -66,7 +66,7 @@ describe("GET /console/api/audit-log", () => {
     ]);
   });
 
-  test("tells who, what and when, under an id of its own, and no secret (rule CALLER-23)", async () => {
+  test("contains actor, action, target and time, a unique id, and no secret (rule CALLER-23)", async () => {
     const { userId, token } = await rig.createAccount({ handle: "told" });
     const cookie = await rig.signIn(token);
     const body = { name: "shop", scopes: ["payment_link:read"] };
@@ -116,9 +116,9 @@ describe("GET /console/api/audit-log", () => {
     for (const secret of secrets) expect(text).not.toContain(secret);
   });
 
-  test("pages by ten: each entry once, under an id that no other has, until nothing follows", async () => {
+  test("returns pages of ten, with each entry exactly once, until there are no more", async () => {
     const { cookie } = await rig.signUp();
-    // With the account, its link and the session: exactly two pages.
+    // With the entries for account, link and session, this makes exactly two pages.
     for (let count = 1; count <= 17; count += 1) await setBio(cookie, `bio ${count}`);
     const first = (await readPage(cookie)).body;
     expect([first["limit"], first["nextOffset"]]).toEqual([10, 10]);
@@ -130,7 +130,7 @@ describe("GET /console/api/audit-log", () => {
     expect(lastPage).toEqual({ data: [], limit: 10, offset: 20, nextOffset: null });
   });
 
-  test("of two pages far down that one account asks for at once, the second is told to come back (rule API-26)", async () => {
+  test("responds 429 to an account's second concurrent request for a deep page (rule API-26)", async () => {
     const { cookie } = await rig.signUp();
     const pendingPages: ReturnType<typeof readPage>[] = [];
     await rig.pool.transaction(async (tx) => {
@@ -142,7 +142,7 @@ describe("GET /console/api/audit-log", () => {
     expect((await Promise.all(pendingPages)).map(({ status }) => status)).toEqual([200]);
   });
 
-  test("ids are UUIDs of version 7, which begin with the time", async () => {
+  test("uses UUIDs of version 7 as ids, which start with the time", async () => {
     const { userId } = await rig.signUp();
     const ids = await rig.pool.anyFirst(sql.type(Id)`
       SELECT id FROM audit_log WHERE account_id = ${userId}
@@ -155,7 +155,7 @@ describe("GET /console/api/audit-log", () => {
     }
   });
 
-  test("shows the own account's deeds alone", async () => {
+  test("lists only the account's own entries", async () => {
     const user = await rig.signUp();
     const otherUser = await rig.signUp();
     await setBio(otherUser.cookie, "of the other");
@@ -166,7 +166,7 @@ describe("GET /console/api/audit-log", () => {
     ]);
   });
 
-  test("what is refused is not told: nothing was done", async () => {
+  test("does not list rejected requests, because they changed nothing", async () => {
     const { cookie } = await rig.signUp();
     await setBio(cookie, "x".repeat(501));
     await rig.call("POST", "/console/api/api-keys", { cookie, body: { name: "n", scopes: [] } });
@@ -179,12 +179,12 @@ describe("GET /console/api/audit-log", () => {
     ["2147483648", "422 less_than_equal"],
     ["ten", "422 int_parsing"],
     ["1.5", "422 int_parsing"],
-  ])("given the offset %s, answers %s", async (offset, expected) => {
+  ])("given the offset %s, responds %s", async (offset, expected) => {
     const { cookie } = await rig.signUp();
     expect(summarizeResponse(await readPage(cookie, `?offset=${offset}`))).toBe(expected);
   });
 
-  test("nobody rewrites it: not even the role of the service itself (rule CALLER-23)", async () => {
+  test("is append-only, even for the service's own role (rule CALLER-23)", async () => {
     const { cookie } = await rig.signUp();
     const entriesBefore = await listEntries(cookie);
     const attempts = [
@@ -204,7 +204,7 @@ describe("GET /console/api/audit-log", () => {
   });
 });
 
-describe("an entry tells from where it was done", () => {
+describe("the origin of an entry", () => {
   const Origin = z.object({
     action: z.string(),
     actorKind: z.string(),
@@ -219,7 +219,7 @@ describe("an entry tells from where it was done", () => {
     `);
   const localAddress = expect.stringMatching(/127\.0\.0\.1$/);
 
-  test("address and browser of a person, name of an operator; the owner sees the person's alone (rule CALLER-23)", async () => {
+  test("is a user's address and browser, or an operator's name, and the owner sees only the user's (rule CALLER-23)", async () => {
     const { userId, token } = await rig.createAccount();
     const headers = { "user-agent": `Browser/1.0 ${"x".repeat(1000)}` };
     const cookie = await rig.signIn(token, { headers });
@@ -254,7 +254,7 @@ describe("an entry tells from where it was done", () => {
     expect(text).not.toContain(operator.operator);
   });
 
-  test("a sign-in that a suspension refuses is told, with its way", async () => {
+  test("is stored for a sign-in that a suspension rejects", async () => {
     const { userId } = await rig.signUp();
     await rig.call("POST", "/internal/accounts/suspend", { body: { userId } });
     const link = await rig.call("POST", "/internal/sign-in-links", { body: { userId } });
@@ -273,7 +273,7 @@ const fetchExport = (cookie: string, query = "", method = "GET") =>
   fetch(`${rig.publicUrl}${path}/export${query}`, { method, headers: { cookie } });
 
 describe("a filter of the audit log", () => {
-  test("narrows by kind of action or action, actor, target and time, and pages count what is left", async () => {
+  test("narrows by resource type or action, actor, target and time, and pages contain only the matches", async () => {
     const { cookie } = await rig.signUp();
     const body = { name: "shop", scopes: ["payment_link:read"] };
     const createdKey = await rig.call("POST", "/console/api/api-keys", { cookie, body });
@@ -314,7 +314,7 @@ describe("a filter of the audit log", () => {
     [`?target=${"x".repeat(65)}`, "422 string_too_long"],
     ["?from=yesterday", "422 datetime_from_date_parsing"],
     ["?to=2026-02-30", "422 datetime_from_date_parsing"],
-  ])("%s is answered %s, by the export as well", async (query, expected) => {
+  ])("given %s, responds %s, also for the export", async (query, expected) => {
     const { cookie } = await rig.signUp();
     expect(summarizeResponse(await readPage(cookie, query))).toBe(expected);
     const response = await fetchExport(cookie, query);
@@ -324,7 +324,7 @@ describe("a filter of the audit log", () => {
 });
 
 describe("GET /console/api/audit-log/export", () => {
-  test("as JSON Lines has each entry once, as the list shows it, over many batches", async () => {
+  test("returns each entry once as JSON Lines, as in the list, across many batches", async () => {
     const { userId, cookie } = await rig.signUp();
     await fillAuditLog(rig, userId, 1_203);
     const response = await fetchExport(cookie, "?format=jsonl");
@@ -346,7 +346,7 @@ describe("GET /console/api/audit-log/export", () => {
     expect(filteredExport.trimEnd().split("\n")).toHaveLength(1);
   });
 
-  test("as CSV is what RFC 4180 says, and nothing in it is a formula (rule CALLER-23)", async () => {
+  test("returns CSV according to RFC 4180, without formulas (rule CALLER-23)", async () => {
     const { cookie } = await rig.signUp();
     const headers = { "user-agent": `=cmd|'/c calc'!A1, "x"` };
     const bio = 'a "quoted"\r\nline';
@@ -383,7 +383,7 @@ describe("GET /console/api/audit-log/export", () => {
     expect(lines.at(-1)).toBe("");
   });
 
-  test("as CSV starts with a byte order mark, by which spreadsheets read it as UTF-8 (rule CALLER-34)", async () => {
+  test("starts the CSV with a byte order mark, so that spreadsheets read it as UTF-8 (rule CALLER-34)", async () => {
     const { cookie } = await rig.signUp();
     const fetchExportBytes = async (query: string) =>
       new Uint8Array(await (await fetchExport(cookie, query)).arrayBuffer());
@@ -394,7 +394,7 @@ describe("GET /console/api/audit-log/export", () => {
     expect(firstByte).toBe("{".charCodeAt(0));
   });
 
-  test("shows the own account alone, and of an operator neither name nor address", async () => {
+  test("contains only the account's own entries, and neither name nor address of an operator", async () => {
     const { userId, cookie } = await rig.signUp();
     const otherUser = await rig.signUp();
     const headers = { operator: "ada@example.com" };
@@ -407,7 +407,7 @@ describe("GET /console/api/audit-log/export", () => {
     expect((await (await fetchExport(otherUser.cookie)).text()).split("\r\n")).toHaveLength(5);
   });
 
-  test("of more than 100,000 entries is refused rather than cut off (rule CALLER-23)", async () => {
+  test("rejects an export of more than 100,000 entries instead of truncating it (rule CALLER-23)", async () => {
     const { userId, cookie } = await rig.signUp();
     rig.clock.advance(1_000);
     const from = encodeURIComponent(rig.clock.now().toISOString());
@@ -418,7 +418,7 @@ describe("GET /console/api/audit-log/export", () => {
     expect((await fetchExport(cookie, `?from=${from}`, "HEAD")).status).toBe(200);
   });
 
-  test("a reader who takes nothing holds no connection, and one who leaves is no failure", async () => {
+  test("holds no connection while a client reads nothing, and does not fail when the client disconnects", async () => {
     const { userId, cookie } = await rig.signUp();
     await fillAuditLog(rig, userId, 60_000);
     const abortController = new AbortController();
@@ -438,7 +438,7 @@ describe("GET /console/api/audit-log/export", () => {
 });
 
 describe("GET /internal/audit-log", () => {
-  test("tells an operator all accounts' entries, the oldest first, each once, but none of the last minute", async () => {
+  test("returns all accounts' entries to an operator, oldest first, each once, except those of the last minute", async () => {
     const ownRig = await createRig();
     try {
       const insertSettledEntries = (first: number, last: number) =>
@@ -452,7 +452,8 @@ describe("GET /internal/audit-log", () => {
         `);
       await insertSettledEntries(1, 130);
       const { userId } = await ownRig.signUp();
-      // Of a transaction that began before, and wrote after: whoever reads on behind it would miss the others.
+      // Simulates a transaction that started earlier and committed later. A reader that had paged
+      // past it would miss the earlier entries.
       await insertSettledEntries(131, 131);
       const fetchPage = async (query: string) => {
         const { body } = await ownRig.call("GET", `/internal/audit-log${query}`);

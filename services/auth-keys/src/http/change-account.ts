@@ -11,7 +11,7 @@ import { insertAudit } from "../store/audit-log.ts";
 import { claimHandle } from "../store/handles.ts";
 import { lockCallerAccount } from "../store/sessions.ts";
 
-/** PATCH /console/api/account: the owner changes the public profile, the handle included. */
+/** PATCH /console/api/account: changes the public profile, including the handle. */
 export const changeAccount =
   (dependencies: Dependencies) => async (req: Request, res: Response, caller: Caller) => {
     const { handle: handleInput, ...profile } = await readJsonBody(req, AccountChange);

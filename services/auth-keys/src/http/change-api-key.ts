@@ -27,22 +27,22 @@ import { lockCallerAccount } from "../store/sessions.ts";
 
 type KeyChange = { caller: Caller; actor: Actor; id: string; now: Date };
 
-/** PATCH /console/api/api-keys/{id}: switches a key off, or on again, and limits it. */
+/** PATCH /console/api/api-keys/{id}: deactivates or reactivates a key, or changes its rate limit. */
 export const changeApiKey =
   (dependencies: Dependencies) => async (req: Request, res: Response, caller: Caller) => {
     const id = parsePathParameter(req, "id");
     const { active, ...requestedLimit } = await readJsonBody(req, ApiKeyChange);
     const now = dependencies.clock.now();
     requireWithinInstallationLimit(requestedLimit, dependencies.limits.perKey);
-    // Switching a key off must never wait; switching it on gives access, as a new key does.
+    // Deactivating a key must never need presence. Reactivating it grants access, like a new key.
     if (active === true) requirePresence(caller, now);
     const actor = createSessionActor(req, caller.credential);
     const keyChange: KeyChange = { caller, actor, id, now };
     const isLimitRequested =
       requestedLimit.requestsPerMinute !== undefined || requestedLimit.burst !== undefined;
     const key = await transact(dependencies.pool, async (tx) => {
-      // Before the key, as everywhere. A rotation waits at the same lock, so that no successor is made
-      // with the former limit.
+      // Locks the account before the key, as everywhere. A rotation waits for the same lock, so
+      // that no key inherits the previous limit.
       if (active === true || isLimitRequested) await lockCallerAccount(tx, caller);
       const limitedKey = isLimitRequested
         ? await updateLimits(tx, { ...keyChange, requestedLimit })
@@ -61,8 +61,8 @@ type RequestedLimit = {
 };
 
 /**
- * Limits a key with all that share its bucket, behind the account's lock. To loosen a limit needs a
- * proof of presence.
+ * Changes the limit of a key and of all keys that share its bucket, under the account's lock.
+ * Raising a limit needs presence.
  */
 const updateLimits = async (
   tx: Transaction,

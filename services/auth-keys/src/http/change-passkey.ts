@@ -14,7 +14,7 @@ import { insertAudit } from "../store/audit-log.ts";
 import { renamePasskey } from "../store/passkeys.ts";
 import { lockCallerAccount } from "../store/sessions.ts";
 
-/** PATCH /console/api/passkeys/{id}: names a passkey. */
+/** PATCH /console/api/passkeys/{id}: renames a passkey. */
 export const changePasskey =
   (dependencies: Dependencies) => async (req: Request, res: Response, caller: Caller) => {
     const id = parsePathParameter(req, "id");
@@ -28,7 +28,7 @@ export const changePasskey =
     const passkey = await transact(dependencies.pool, async (tx) => {
       const renamedPasskey = await renamePasskey(tx, { id, accountId, name });
       if (renamedPasskey === undefined) throw createApiError("NOT_FOUND");
-      // Behind the passkey, as a sign-in by it locks them.
+      // Locks the account after the passkey, in the same order as a sign-in with a passkey.
       await lockCallerAccount(tx, caller);
       const detail = { name };
       await insertAudit(tx, { ...auditFields, action: "passkey.renamed", targetId: id, detail });

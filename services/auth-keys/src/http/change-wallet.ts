@@ -24,9 +24,9 @@ import { requireWalletAddress } from "./require-wallet-address.ts";
 import { cancelDefault, findEffectiveAt, scheduleDefault } from "./pending-default.ts";
 
 /**
- * PATCH /console/api/wallets/{id}: which wallet new links settle to. A new default takes over from
- * the one before, at once or after the installation's delay. An account may be left without a default;
- * then it is not ready for links.
+ * PATCH /console/api/wallets/{id}: changes which wallet new links settle to. A new default replaces
+ * the previous one immediately, or after the installation's delay. An account without a default
+ * wallet is allowed, but cannot create links.
  */
 export const changeWallet =
   (dependencies: Dependencies) => async (req: Request, res: Response, caller: Caller) => {
@@ -50,7 +50,7 @@ export const changeWallet =
     );
   };
 
-/** An address could have become a token account since the wallet was added. */
+/** The address may have become a token account since the wallet was added. */
 const requireStoredAddress = async (
   dependencies: Dependencies,
   caller: Caller,

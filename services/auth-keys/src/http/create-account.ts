@@ -18,7 +18,10 @@ const NewAccountBody = body({
   username: required(text({ lengthMin: 1, lengthMax: 100 })),
 });
 
-/** POST /internal/accounts: an operator opens an account, and gets its first sign-in link, if links sign in. */
+/**
+ * POST /internal/accounts: creates an account for an operator, with its first sign-in link if links
+ * are enabled.
+ */
 export const createAccount =
   (dependencies: Dependencies) => async (req: Request, res: Response) => {
     const { handle: handleInput, username } = await readJsonBody(req, NewAccountBody);

@@ -13,7 +13,7 @@ import { requireEnabledMethod } from "./list-sign-in-methods.ts";
 
 const SignInLinkBody = body(accountSelectorFields);
 
-/** POST /internal/sign-in-links: an operator lets a person in again. */
+/** POST /internal/sign-in-links: creates a sign-in link for an operator to give to the account's user. */
 export const createSignInLink =
   (dependencies: Dependencies) => async (req: Request, res: Response) => {
     requireEnabledMethod(dependencies, "link");

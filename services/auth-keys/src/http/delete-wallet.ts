@@ -13,8 +13,9 @@ import { deleteWallet as deleteStoredWallet, findFirstAddresses } from "../store
 import { cancelDefault } from "./pending-default.ts";
 
 /**
- * DELETE /console/api/wallets/{id}: earlier links go on settling to it. No other wallet becomes the
- * default by itself (rule CALLER-14): the owner decides where money goes.
+ * DELETE /console/api/wallets/{id}: deletes a wallet. Existing links continue to settle to it. No
+ * other wallet becomes the default automatically (rule CALLER-14), because the owner decides where
+ * money goes.
  */
 export const deleteWallet =
   (dependencies: Dependencies) => async (req: Request, res: Response, caller: Caller) => {

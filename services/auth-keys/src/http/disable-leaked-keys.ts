@@ -17,7 +17,7 @@ import { scannerActor } from "./actors.ts";
 const findingsMax = 1_000;
 const locationCharsMax = 2_048;
 
-/** What a scanner found, in the format of GitHub's secret scanning. */
+/** The findings of a scanner, in the format of GitHub's secret scanning. */
 const Findings = z
   .array(
     z.object({
@@ -31,8 +31,8 @@ const Findings = z
 type Finding = z.output<typeof Findings>[number];
 
 /**
- * POST /internal/leaked-keys: a secret scanner found keys where anybody can read them. Each is
- * switched off, its owner reads in the audit log where it lay, and the scanner hears which were ours.
+ * POST /internal/leaked-keys: deactivates keys that a secret scanner found in public. The audit log
+ * shows each owner where the key was found, and the response lists which keys were ours.
  */
 export const disableLeakedKeys =
   (dependencies: Dependencies) => async (req: Request, res: Response) => {
@@ -66,7 +66,7 @@ const parseFindings = (bytes: Buffer): Finding[] => {
   return findings.data;
 };
 
-/** Switches a key off, if it is one of ours; answers whether it is. */
+/** Deactivates a key if it is one of ours. Returns whether it is. */
 const disableLeakedKey = async (
   dependencies: Dependencies,
   req: Request,
@@ -97,8 +97,9 @@ const disableLeakedKey = async (
 };
 
 /**
- * Where it was found. An address can hold the key itself, which must lie nowhere in the clear, and what
- * Postgres cannot store: NUL, and half a surrogate pair, as the cut can leave it.
+ * Returns where the key was found, in a form that is safe to store. Removes the key itself, which
+ * must not be stored in the clear. Also removes NUL and replaces lone surrogates, which Postgres
+ * cannot store. The truncation can split a surrogate pair.
  */
 const formatLocation = (text: string | null | undefined, { token }: Finding): string | null =>
   text?.replaceAll("\0", "").replaceAll(token, "…").slice(0, locationCharsMax).toWellFormed() ??

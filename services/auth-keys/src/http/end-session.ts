@@ -10,7 +10,7 @@ import type { Dependencies } from "../dependencies.ts";
 import { insertAudit } from "../store/audit-log.ts";
 import { deleteSessionByHash } from "../store/sessions.ts";
 
-/** DELETE /console/api/session: the session ends, here at once and at every service within 5 s. */
+/** DELETE /console/api/session: ends the session, here immediately and at every service within 5 s. */
 export const endSession = (dependencies: Dependencies) => async (req: Request, res: Response) => {
   const token = readSessionToken(req, dependencies.cookie) ?? "";
   const now = dependencies.clock.now();

@@ -35,7 +35,7 @@ const addPasskey = async (cookie: string): Promise<string> => {
   return String(body["id"]);
 };
 
-/** Somebody with a passkey, a wallet and two keys, of which the second one is switched off. */
+/** Creates a user with a passkey, a wallet, an active and an inactive API key. */
 const createOwner = async () => {
   const { cookie, userId } = await rig.signUp();
   const create = async (path: string, body: object) =>
@@ -54,7 +54,10 @@ const createOwner = async () => {
 };
 type Owner = Awaited<ReturnType<typeof createOwner>>;
 
-/** Makes a call behind what another transaction does, which works on once the call waits or is answered. */
+/**
+ * Makes a call while another transaction holds locks. Runs `whileWaiting` in that transaction once
+ * the call waits for a lock or has its response.
+ */
 const callWhileLocked = async (
   acquireLocks: (tx: Transaction) => Promise<unknown>,
   call: () => CallResult,
@@ -96,8 +99,8 @@ const changeCases: ChangeCase[] = [
   ["deletes a wallet", "DELETE", ({ walletId }) => `wallets/${walletId}`, undefined],
 ];
 
-describe("a call whose session ends after it was let in", () => {
-  test.each(changeCases)("%s no more", async (_name, method, getPath, body) => {
+describe("a call whose session ends after authentication", () => {
+  test.each(changeCases)("is rejected: %s", async (_name, method, getPath, body) => {
     const owner = await createOwner();
     const { cookie, inactiveKey, userId } = owner;
     const auditBefore = await rig.readAudit(userId);
@@ -112,7 +115,7 @@ describe("a call whose session ends after it was let in", () => {
   });
 });
 
-/** The session of a cookie, as a change by it is told of its caller. */
+/** Returns the caller of a cookie's session, as a route handler receives it. */
 const getCaller = async ({ cookie, userId }: Owner) => {
   const { body } = await rig.call("GET", `${apiPrefix}/sessions`, { cookie });
   const sessions = body["data"] as { id: string; isCurrent: boolean }[];
@@ -158,7 +161,7 @@ const sessionEndCases: SessionEndCase[] = [
 
 describe("the end of a session", () => {
   test.each(sessionEndCases)(
-    "by %s waits for its own change under way",
+    "by %s waits for the session's own pending change",
     async (_name, status, prepareEnd) => {
       const owner = await createOwner();
       const caller = await getCaller(owner);
@@ -179,7 +182,7 @@ describe("the end of a session", () => {
     },
   );
 
-  test("by signing out is true though a proof of presence gave it another cookie meanwhile", async () => {
+  test("by signing out succeeds even if a proof of presence renews the cookie concurrently", async () => {
     const owner = await createOwner();
     const caller = await getCaller(owner);
     const { cookie } = owner;
@@ -201,7 +204,7 @@ describe("the end of a session", () => {
     expect(await rig.readAudit(owner.userId)).toContain("session.ended");
   });
 
-  test("under way lets no change by that session through", async () => {
+  test("rejects a concurrent change by the same session", async () => {
     const owner = await createOwner();
     const { account, credential } = await getCaller(owner);
     const auditBefore = await rig.readAudit(account.id);
@@ -216,7 +219,7 @@ describe("the end of a session", () => {
   });
 });
 
-test("switching a key off waits for no other change of the account", async () => {
+test("deactivating a key does not wait for other changes of the account", async () => {
   const owner = await createOwner();
   const { cookie, activeKey, userId } = owner;
   const path = `${apiPrefix}/api-keys/${String(activeKey["id"])}`;

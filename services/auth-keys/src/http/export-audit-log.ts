@@ -32,8 +32,8 @@ const jsonlFormat = {
 };
 
 /**
- * GET /console/api/audit-log/export: what was done to the person's own account, newest first, as a
- * file (rules CALLER-23 and CALLER-35).
+ * GET /console/api/audit-log/export: exports the account's own audit log as a file, newest first
+ * (rules CALLER-23 and CALLER-35).
  */
 export const exportAuditLog =
   ({ exports }: Dependencies) =>
@@ -43,7 +43,7 @@ export const exportAuditLog =
     const exportFormat = format === "csv" ? csvFormat : jsonlFormat;
     await exports.send(req, res, auditQuery.accountId, async (readPart) => {
       const count = await readPart((db) => countAudit(db, auditQuery, auditExportMax + 1));
-      // Cut off in silence, it would look whole.
+      // A silently truncated file would look complete.
       if (count > auditExportMax) throw createApiError("AUDIT_LOG_TOO_LONG");
       const chunks = () => streamChunks(readPart, auditQuery, exportFormat);
       return { name: `audit-log.${format}`, type: exportFormat.type, chunks };
@@ -58,7 +58,7 @@ async function* streamChunks(
   { header, formatRow }: ExportFormat,
 ) {
   if (header !== "") yield header;
-  // The loop ends, as each part holds only entries before the last one.
+  // The loop ends, because each part contains only entries older than the previous part.
   for (let beforeSeq: string | undefined; ;) {
     const { rows, text } = await readPart(async (db) => {
       const records = await readAuditBatch(db, { ...auditQuery, beforeSeq });

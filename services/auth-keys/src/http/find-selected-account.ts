@@ -12,15 +12,15 @@ import { findAccount, findAccountByHandle } from "../store/accounts.ts";
 const accountNameField = text({ lengthMax: 100 });
 
 /**
- * The fields by which an operator names an account: a handle (present or former), or its id, because
- * an account may have no handle.
+ * The fields with which an operator selects an account: a current or former handle, or the id,
+ * because an account may have no handle.
  */
 export const accountSelectorFields = {
   handle: nullable(accountNameField),
   userId: nullable(accountNameField),
 };
 
-/** Finds the account that an operator named. Throws NOT_FOUND. */
+/** Returns the selected account. Throws NOT_FOUND. */
 export const findSelectedAccount = async (
   db: Db,
   { handle, userId }: { handle: string | null; userId: string | null },

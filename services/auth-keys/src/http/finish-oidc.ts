@@ -19,9 +19,9 @@ import { readBrowserToken } from "./sign-in-browser.ts";
 import { createIdentityResolver, countSignIn, signIn } from "./sign-in.ts";
 
 /**
- * GET /console/api/session/oidc/callback: a browser comes back from the identity provider, by
- * another site's redirect. So the cookie tells that the browser is ours, not the site that sends
- * it: the answer's `state` is good once, in the browser for which it was made.
+ * GET /console/api/session/oidc/callback: completes a sign-in at the identity provider. The browser
+ * arrives by a cross-site redirect, so the cookie identifies it, not the referring site. Each
+ * `state` is valid once, in the browser that started the sign-in.
  */
 export const finishOidc = (dependencies: Dependencies) => async (req: Request, res: Response) => {
   const querySuffix = await countSignIn(
@@ -46,7 +46,8 @@ export const finishOidc = (dependencies: Dependencies) => async (req: Request, r
         );
         return "?presence=proven";
       }
-      // A provider that does not say when the person signed in there may have let them in by an old session.
+      // Without a reported time, the provider may have reused an old session, so the sign-in proves
+      // no presence.
       const { provenIdentity, authenticationAgeMs = presenceMsMax } = await redeemCode(
         dependencies,
         req,
@@ -73,7 +74,10 @@ export const finishOidc = (dependencies: Dependencies) => async (req: Request, r
   res.redirect(303, `${dependencies.baseUrl}/console${querySuffix}`);
 };
 
-/** What a browser came back with, for the attempt that this ends. */
+/**
+ * Consumes the pending attempt that belongs to this callback, and returns it with the callback's
+ * parameters.
+ */
 const consumeAttempt = async (dependencies: Dependencies, req: Request) => {
   const { clock, cookie, oidc, pool } = dependencies;
   if (oidc === undefined) throw createApiError("SIGN_IN_METHOD_UNAVAILABLE");
@@ -95,7 +99,7 @@ const consumeAttempt = async (dependencies: Dependencies, req: Request) => {
 
 type OidcCallback = Awaited<ReturnType<typeof consumeAttempt>>;
 
-/** Asks the provider who it is. */
+/** Redeems the authorization code at the provider for the user's identity. */
 const redeemCode = async (
   dependencies: Dependencies,
   req: Request,
@@ -130,8 +134,8 @@ const recordGroupRejection = (
 };
 
 /**
- * Proves presence by what the provider said. One that let the person in by a sign-in of before, or does
- * not say when it was, proves nothing: whoever took the browser has that sign-in too.
+ * Proves presence with the provider's response. A provider that reused an old sign-in, or reports
+ * no time, proves nothing: an attacker with the user's browser has that sign-in, too.
  */
 const provePresenceWithOidc = async (
   dependencies: Dependencies,
@@ -150,7 +154,10 @@ const provePresenceWithOidc = async (
   });
 };
 
-/** Who is signed in here, if it is still the session that sent the browser to the provider. */
+/**
+ * Returns the signed-in caller. Throws OIDC_SIGN_IN_REFUSED unless it is the session that started
+ * the redirect to the provider.
+ */
 const requireSessionCaller = async (
   dependencies: Dependencies,
   req: Request,
@@ -165,7 +172,10 @@ const requireSessionCaller = async (
   return caller;
 };
 
-/** Links to the account of the session that began it; its person may have been away since (rule CALLER-19). */
+/**
+ * Links the identity to the account of the session that started the flow. The user may have been
+ * away since, so it needs presence (rule CALLER-19).
+ */
 const linkIdentity = async (
   dependencies: Dependencies,
   req: Request,

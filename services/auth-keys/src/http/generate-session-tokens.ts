@@ -4,8 +4,8 @@ import { generateToken } from "../domain/token.ts";
 import type { SessionHashes } from "../store/sessions.ts";
 
 /**
- * Mints the secrets of a session. They are independent of one another, so what one service receives
- * reveals nothing about the token of another (rule CALLER-40).
+ * Generates the tokens of a session. They are independent, so the token that one service receives
+ * reveals nothing about another service's token (rule CALLER-40).
  */
 export const generateSessionTokens = (
   cookie: CookiePolicy,

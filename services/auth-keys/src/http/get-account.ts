@@ -6,8 +6,8 @@ import { serializeAccount } from "../domain/account.ts";
 import { getAccount as getStoredAccount } from "../store/accounts.ts";
 
 /**
- * GET /console/api/account, and GET /console/api/session: the signed-in person's own account, read
- * afresh because the caller's copy may be seconds old.
+ * GET /console/api/account and GET /console/api/session: returns the caller's account. Reads it
+ * from the database, because the caller's cached copy may be seconds old.
  */
 export const getAccount =
   ({ pool }: Dependencies) =>

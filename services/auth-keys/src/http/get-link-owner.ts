@@ -12,8 +12,9 @@ import { findSignInTokenOwner } from "../store/sign-in-tokens.ts";
 import { requireEnabledMethod } from "./list-sign-in-methods.ts";
 
 /**
- * POST /console/api/session/link: tells whom a one-time link signs in, so that a page can ask before
- * it does. Whoever opens a link, be it a scanner of mail, uses nothing up.
+ * POST /console/api/session/link: returns the account that a sign-in link belongs to, so that the
+ * page can ask for confirmation. Opening a link, for example by a mail scanner, does not consume
+ * it.
  */
 export const getLinkOwner = (dependencies: Dependencies) => async (req: Request, res: Response) => {
   rejectCrossSiteRequest(req, dependencies.cookie);
@@ -22,7 +23,10 @@ export const getLinkOwner = (dependencies: Dependencies) => async (req: Request,
   sendJson(res, 200, { handle, username });
 };
 
-/** The account that a one-time link signs in to. Throws INVALID_SIGN_IN_TOKEN, ACCOUNT_SUSPENDED. */
+/**
+ * Returns the account that a sign-in link belongs to. Throws INVALID_SIGN_IN_TOKEN or
+ * ACCOUNT_SUSPENDED.
+ */
 export const findLinkOwner = async (
   dependencies: Pick<Dependencies, "clock" | "pool" | "signInMethods">,
   token: string,

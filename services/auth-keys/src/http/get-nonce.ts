@@ -15,9 +15,9 @@ import { requireEnabledMethod } from "./list-sign-in-methods.ts";
 import { setBrowserCookie } from "./sign-in-browser.ts";
 
 /**
- * GET /console/api/session/nonce: the nonce for a Sign-In with Ethereum message, good once, for
- * five minutes, in this browser. Each tab has its own. With `?address=` (in any case, as wallets
- * give it) the answer also holds the whole `message` to sign.
+ * GET /console/api/session/nonce: returns a nonce for a Sign-In with Ethereum message. It is valid
+ * once, for 5 minutes, in this browser. Each tab gets its own nonce. With `?address=` (in any case,
+ * as wallets provide it), the response also contains the complete `message` to sign.
  */
 export const getNonce = (dependencies: Dependencies) => {
   const [chainId] = getEvmChainIds(dependencies.catalogue);

@@ -9,8 +9,8 @@ import { requireEnabledMethod } from "./list-sign-in-methods.ts";
 import { getRelyingParty } from "./verify-passkey.ts";
 
 /**
- * GET /console/api/passkeys/creation: what an authenticator is asked to make, with a challenge that is
- * good once, for five minutes, in this browser and this session.
+ * GET /console/api/passkeys/creation: returns the options for a new passkey. The challenge is valid
+ * once, for 5 minutes, in this browser and this session.
  */
 export const getPasskeyCreation =
   (dependencies: Dependencies) => async (req: Request, res: Response, caller: Caller) => {

@@ -7,8 +7,9 @@ import { requireEnabledMethod } from "./list-sign-in-methods.ts";
 import { getRelyingParty } from "./verify-passkey.ts";
 
 /**
- * GET /console/api/session/passkey: the challenge for a passkey, good once, for five minutes, in this
- * browser. It names no account: the authenticator finds the keys that it has for us.
+ * GET /console/api/session/passkey: returns a challenge for a passkey. It is valid once, for 5
+ * minutes, in this browser. It names no account, because the authenticator finds its keys for our
+ * relying party id.
  */
 export const getPasskeyRequest =
   (dependencies: Dependencies) => async (req: Request, res: Response) => {

@@ -16,7 +16,7 @@ beforeAll(async () => {
   stateBefore = await readState();
 });
 
-/** Everything that a handle could have changed: the account, and the rows of any account. */
+/** Reads everything that a handle could have changed: the account, and row counts across all accounts. */
 const readState = async () => ({
   account: (await rig.call("GET", path, { cookie })).body,
   handles: await rig.pool.oneFirst(sql.type(Count)`SELECT count(*)::int AS count FROM handles`),
@@ -27,7 +27,7 @@ const readState = async () => ({
   ),
 });
 
-/** What an operator types is a bounded text before it is a handle. */
+/** An operator's input is validated as a bounded string before it is parsed as a handle. */
 const getOperatorErrorCode = (handle: string): string => {
   if (handle.length > 100) return "string_too_long";
   const isValidText = !handle.includes("\0") && handle.isWellFormed();
@@ -35,14 +35,15 @@ const getOperatorErrorCode = (handle: string): string => {
 };
 
 describe("a hostile handle", () => {
-  test("is one of at least forty", () => {
+  test("is one of at least 40 examples", () => {
     expect(new Set(hostileHandles.map(([, input]) => input)).size).toBeGreaterThanOrEqual(40);
   });
 
   test.each(hostileHandles)(
-    "%s: is refused to its owner, and nothing changes",
+    "%s: is rejected for the owner without any change",
     async (_why, handle) => {
-      // Together with a good change: a refused request changes nothing at all.
+      // The request also contains a valid change, because a rejected request must change nothing at
+      // all.
       const response = await rig.call("PATCH", path, { cookie, body: { handle, bio: "changed" } });
       expect(summarizeResponse(response)).toBe("422 INVALID_HANDLE");
       expect(await readState()).toEqual(stateBefore);
@@ -50,7 +51,7 @@ describe("a hostile handle", () => {
   );
 
   test.each(hostileHandles)(
-    "%s: is refused to an operator, and no account is made",
+    "%s: is rejected for an operator without creating an account",
     async (_why, handle) => {
       const body = { handle, username: "Nobody" };
       const response = await rig.call("POST", "/internal/accounts", { body });
@@ -63,9 +64,9 @@ describe("a hostile handle", () => {
     ["null", null, "422 string_type"],
     ["a number", 12345, "422 string_type"],
     ["true", true, "422 string_type"],
-    ["a list of one", ["abc"], "422 string_type"],
-    ["an object that says it is a text", { toString: "abc", length: 3 }, "422 string_type"],
-  ])("%s is no text", async (_why, handle, expected) => {
+    ["a list with one string", ["abc"], "422 string_type"],
+    ["an object that resembles a string", { toString: "abc", length: 3 }, "422 string_type"],
+  ])("%s is rejected as not a string", async (_why, handle, expected) => {
     const response = await rig.call("PATCH", path, { cookie, body: { handle } });
     expect(summarizeResponse(response)).toBe(expected);
     expect(await readState()).toEqual(stateBefore);

@@ -18,7 +18,7 @@ const sessionPath = "/console/api/session";
 
 const rig = useRig(createRig);
 
-/** Links a wallet from a session, as a tab of that browser does. */
+/** Links a wallet from a session, as a tab of that browser would. */
 const linkWallet = async (cookie: string, wallet: TestWallet) => {
   const { browserCookie, siwe } = await prepareSiwe(rig, wallet);
   return rig.call("POST", path, { cookie: `${cookie}; ${browserCookie}`, body: { siwe } });
@@ -30,7 +30,7 @@ const listIdentities = async (cookie: string) => {
 };
 
 describe("POST /console/api/identities", () => {
-  test("links an Ethereum address, which signs in to this account from then on", async () => {
+  test("links an Ethereum address, which can sign in to this account from then on", async () => {
     const { userId, cookie } = await rig.signUp();
     const wallet = createWallet();
     const response = await linkWallet(cookie, wallet);
@@ -47,11 +47,11 @@ describe("POST /console/api/identities", () => {
     expect(await listIdentities(cookie)).toEqual([response.body]);
     expect((await signInWithWallet(rig, wallet)).userId).toBe(userId);
     expect(await rig.readAudit(userId)).toContain("identity.linked");
-    // How an owner signs in does not change what others hold of the account.
+    // A sign-in method is not part of the account that other services store.
     expect(await rig.readEvents(userId)).toHaveLength(1);
   });
 
-  test("given one that is linked already, answers it as it is", async () => {
+  test("returns an identity that is already linked to this account unchanged", async () => {
     const { userId, cookie } = await rig.signUp();
     const wallet = createWallet();
     const first = await linkWallet(cookie, wallet);
@@ -61,7 +61,7 @@ describe("POST /console/api/identities", () => {
     expect(actions.filter((action) => action === "identity.linked")).toHaveLength(1);
   });
 
-  test("given another account's, answers 409 and leaves it there", async () => {
+  test("responds 409 for another account's identity, which stays linked there", async () => {
     const wallet = createWallet();
     const owner = await signInWithWallet(rig, wallet);
     const { cookie } = await rig.signUp();
@@ -70,14 +70,14 @@ describe("POST /console/api/identities", () => {
     expect((await signInWithWallet(rig, wallet)).userId).toBe(owner.userId);
   });
 
-  test("of two accounts that link one address at once, one alone gets it", async () => {
+  test("links an address to exactly one of two accounts that request it concurrently", async () => {
     const wallet = createWallet();
     const owners = await Promise.all([rig.signUp(), rig.signUp()]);
     const responses = await Promise.all(owners.map(({ cookie }) => linkWallet(cookie, wallet)));
     expect(responses.map(summarizeResponse).toSorted()).toEqual(["201", "409 IDENTITY_TAKEN"]);
   });
 
-  test("given more than an account may have, answers 409 (rule CALLER-15)", async () => {
+  test("responds 409 above the limit per account (rule CALLER-15)", async () => {
     const { cookie } = await rig.signUp();
     const responses = await Promise.all(
       Array.from({ length: identitiesMax + 2 }, () => linkWallet(cookie, createWallet())),
@@ -89,7 +89,7 @@ describe("POST /console/api/identities", () => {
     expect(await listIdentities(cookie)).toHaveLength(identitiesMax);
   });
 
-  test("given a nonce that is used up, or another browser's, links nothing", async () => {
+  test("rejects a nonce that was used or belongs to another browser", async () => {
     const { cookie } = await rig.signUp();
     const { browserCookie, siwe } = await prepareSiwe(rig, createWallet());
     const otherNonce = await fetchNonce(rig);
@@ -105,7 +105,7 @@ describe("POST /console/api/identities", () => {
     );
   });
 
-  test("given nothing to link, says so", async () => {
+  test("responds 422 to an empty object", async () => {
     const { cookie } = await rig.signUp();
     const response = await rig.call("POST", path, { cookie, body: {} });
     expect(response.status).toBe(422);
@@ -113,11 +113,11 @@ describe("POST /console/api/identities", () => {
 });
 
 describe("DELETE /console/api/identities/{id}", () => {
-  test("frees the address: its next sign-in opens another account", async () => {
+  test("frees the address, whose next sign-in creates another account", async () => {
     const { userId, cookie } = await rig.signUp();
     const wallet = createWallet();
     await linkWallet(cookie, wallet);
-    // Identities of one instant stand in any order.
+    // Identities with the same creation time have no defined order.
     rig.clock.advance(1);
     await linkWallet(cookie, createWallet());
     const [linkedIdentity, remainingIdentity] = await listIdentities(cookie);
@@ -128,11 +128,11 @@ describe("DELETE /console/api/identities/{id}", () => {
     expect((await signInWithWallet(rig, wallet)).userId).not.toBe(userId);
   });
 
-  test("ends the sessions that the identity began, and leaves all others", async () => {
+  test("ends other sessions that this identity started, and keeps the rest", async () => {
     const { userId, cookie } = await rig.signUp();
     const wallet = createWallet();
     await linkWallet(cookie, wallet);
-    // Identities of one instant stand in any order.
+    // Identities with the same creation time have no defined order.
     rig.clock.advance(1);
     await linkWallet(cookie, createWallet());
     const [linkedIdentity] = await listIdentities(cookie);
@@ -148,7 +148,7 @@ describe("DELETE /console/api/identities/{id}", () => {
     expect(await rig.readAudit(userId)).toContain("session.revoked");
   });
 
-  test("of the last way in is refused, and changes nothing (rule CALLER-22)", async () => {
+  test("rejects the removal of the last sign-in method without any change (rule CALLER-22)", async () => {
     const { userId, cookie } = await signInWithWallet(rig, createWallet());
     const identitiesBefore = await listIdentities(cookie);
     const response = await rig.call("DELETE", `${path}/${identitiesBefore[0]?.id}`, { cookie });
@@ -157,8 +157,8 @@ describe("DELETE /console/api/identities/{id}", () => {
     expect(await rig.readAudit(userId)).not.toContain("identity.unlinked");
   });
 
-  // It was linked while `SIGN_IN_RPC_URLS` named its chain.
-  test("of the last but a contract is refused where nobody can be asked for that one", async () => {
+  // The contract was linked while `SIGN_IN_RPC_URLS` named its chain.
+  test("does not count a contract's identity as a sign-in method if its chain has no RPC provider", async () => {
     const { userId, cookie } = await signInWithWallet(rig, createWallet());
     const [ownIdentity] = await listIdentities(cookie);
     const { issuer, method, subject } = toEthereumIdentity(createWallet().address, "8453");
@@ -171,7 +171,7 @@ describe("DELETE /console/api/identities/{id}", () => {
     expect(summarizeResponse(response)).toBe("409 LAST_WAY_IN");
   });
 
-  test("given another account's, one gone, or none, answers 404 and changes nothing", async () => {
+  test("responds 404 for another account's, a deleted or an invalid id, without any change", async () => {
     const owner = await signInWithWallet(rig, createWallet());
     const [ownIdentity] = await listIdentities(owner.cookie);
     const { cookie } = await rig.signUp();

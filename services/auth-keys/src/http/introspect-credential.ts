@@ -10,8 +10,9 @@ import { InvalidIntrospectionResponse } from "@payment-links/identity";
 import type { Dependencies } from "../dependencies.ts";
 
 /**
- * POST /internal/introspect: another service asks who is behind a credential. 503 says that no
- * question can be answered, so services stop asking for a while. 500 says that this one cannot.
+ * POST /internal/introspect: identifies the account behind a credential for another service. 503
+ * means that no request can be answered, so services pause their requests. 500 means that this one
+ * request cannot be answered.
  */
 export const introspectCredential =
   ({ introspect, log }: Dependencies) =>

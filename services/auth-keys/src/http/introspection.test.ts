@@ -16,7 +16,7 @@ const createKey = async (cookie: string, overrides: Record<string, unknown> = {}
 };
 
 describe("POST /internal/introspect", () => {
-  test("tells the account with its wallets and version, as the last commit left it", async () => {
+  test("returns the account with its wallets and version as of the last commit", async () => {
     const { userId, cookie } = await rig.signUp({ handle: "introspected", username: "In" });
     const key = await createKey(cookie);
     const introspectionBefore = await rig.introspect("api-key", key);
@@ -58,7 +58,7 @@ describe("POST /internal/introspect", () => {
     });
   });
 
-  test("tells a session's person and its end, and no scopes", async () => {
+  test("returns a session's user and its end, and no scopes", async () => {
     const { userId, cookie } = await rig.signUp();
     const token = cookie.slice("session=".length);
     expect(await rig.introspect("session", token)).toMatchObject({
@@ -68,7 +68,7 @@ describe("POST /internal/introspect", () => {
     });
   });
 
-  test("a key is no session, and a session no key", async () => {
+  test("does not accept a key as a session, nor a session as a key", async () => {
     const { cookie } = await rig.signUp();
     const key = await createKey(cookie);
     const token = cookie.slice("session=".length);
@@ -76,7 +76,7 @@ describe("POST /internal/introspect", () => {
     expect(await rig.introspect("api-key", token)).toEqual({ found: false });
   });
 
-  test("answers the same without HTTP", async () => {
+  test("returns the same result in-process", async () => {
     const { cookie } = await rig.signUp();
     const key = await createKey(cookie);
     const hash = hashSecret(key).toString("hex");
@@ -84,7 +84,7 @@ describe("POST /internal/introspect", () => {
     expect(JSON.parse(JSON.stringify(response))).toEqual(await rig.introspect("api-key", key));
   });
 
-  test("an unknown, a switched-off and a revoked key are answered byte for byte alike", async () => {
+  test("responds byte for byte the same for an unknown, an inactive and a revoked key", async () => {
     const { cookie } = await rig.signUp();
     const texts = new Set<string>();
     const introspectKey = async (key: string) => {
@@ -102,7 +102,7 @@ describe("POST /internal/introspect", () => {
     expect([...texts]).toEqual(['{"found":false}']);
   });
 
-  test("without the database answers 503, which is no fault of the key, and 200 once it is back", async () => {
+  test("responds 503 while the database is unavailable, and 200 once it is back", async () => {
     const ownRig = await createRig();
     const { cookie } = await ownRig.signUp();
     const { body } = await ownRig.call("POST", "/console/api/api-keys", {
@@ -132,7 +132,7 @@ describe("POST /internal/introspect", () => {
     await ownRig.close();
   });
 
-  test("an account that cannot be read is answered 500, and every other as ever", async () => {
+  test("responds 500 for a corrupt account, and works for every other account", async () => {
     const corruptedAccount = await rig.signUp();
     const key = await createKey(corruptedAccount.cookie);
     await rig.call("POST", "/console/api/wallets", {
@@ -151,7 +151,7 @@ describe("POST /internal/introspect", () => {
     expect(await rig.introspect("api-key", await createKey(cookie))).toMatchObject({ found: true });
   });
 
-  test("questions are counted by kind and outcome", async () => {
+  test("counts requests by kind and outcome", async () => {
     const { cookie } = await rig.signUp();
     const key = await createKey(cookie);
     await rig.introspect("api-key", key);
@@ -168,12 +168,16 @@ describe("POST /internal/introspect", () => {
   });
 
   test.each([
-    ["nothing", "422 missing", ""],
+    ["an empty body", "422 missing", ""],
     ["a list", "422 model_attributes_type", "[]"],
     ["the secret itself", "422 model_attributes_type", { kind: "api-key", hash: "plk_live_x" }],
     ["another kind", "422 model_attributes_type", { kind: "root", hash: "ab".repeat(32) }],
-    ["a hash in capitals", "422 model_attributes_type", { kind: "api-key", hash: "AB".repeat(32) }],
-  ])("given %s, answers %s", async (_name, expected, body) => {
+    [
+      "a hash in upper case",
+      "422 model_attributes_type",
+      { kind: "api-key", hash: "AB".repeat(32) },
+    ],
+  ])("given %s, responds %s", async (_name, expected, body) => {
     expect(summarizeResponse(await rig.call("POST", "/internal/introspect", { body }))).toBe(
       expected,
     );

@@ -9,7 +9,7 @@ import { insertAudit } from "../store/audit-log.ts";
 
 type IssuedApiKey = { caller: Caller; actor: Actor; key: ApiKey; secret: string };
 
-/** Stores a new key of the caller's account, with an audit entry that the caller made it. */
+/** Stores a new key of the caller's account, with an audit entry. */
 export const issueApiKey = async (
   tx: Transaction,
   { caller, actor, key, secret }: IssuedApiKey,
@@ -34,7 +34,7 @@ export const issueApiKey = async (
   });
 };
 
-/** Answers 201 with a new key, the key itself included: in this answer and never again. */
+/** Responds 201 with a new key. Only this response contains the secret. */
 export const sendIssuedKey = (res: Response, key: ApiKey, secret: string): void => {
   const { id, name, ...keyFields } = serializeApiKey(key);
   sendJson(res, 201, { id, name, key: secret, ...keyFields });

@@ -7,8 +7,8 @@ import { insertSignInAttempt } from "../store/sign-in-attempts.ts";
 import { setBrowserCookie } from "./sign-in-browser.ts";
 
 /**
- * Gives a browser a challenge for a passkey, good there once, for five minutes. With a session it is
- * one to make a passkey for that session's account.
+ * Issues a passkey challenge to a browser. It is valid once, for 5 minutes, in this browser. With
+ * `linkingSessionId`, the challenge is for a new passkey of that session's account.
  */
 export const issueChallenge = async (
   { clock, cookie, pool }: Pick<Dependencies, "clock" | "cookie" | "pool">,

@@ -47,7 +47,7 @@ const hashText = (payload: string) => createHash("sha256").update(payload).diges
 const isKeyActive = async (key: string) => (await rig.introspect("api-key", key))["found"];
 
 describe("POST /internal/leaked-keys", () => {
-  test("switches each key off, tells the owner where it lay, and the scanner which were ours (rule CALLER-18)", async () => {
+  test("deactivates each key, shows its owner where it was found, and reports to the scanner which keys were ours (rule CALLER-18)", async () => {
     const { userId, cookie, key, id } = await createAccountWithKey();
     const unknownKey = generateApiKey("live");
     const url = "https://github.com/a/b/blob/main/.env";
@@ -75,9 +75,9 @@ describe("POST /internal/leaked-keys", () => {
     expect(log.text).not.toContain(key);
   });
 
-  test("switches keys off wherever they lay, also where no log can keep the place as it is", async () => {
+  test("deactivates keys even if their location contains characters that cannot be stored", async () => {
     const [firstKey, secondKey] = [await createAccountWithKey(), await createAccountWithKey()];
-    // The face is two halves, of which the place has room for one.
+    // The emoji consists of two UTF-16 code units, of which only one fits.
     const url = `https://h/${"a".repeat(2_037)}🙂`;
     const response = await sendReports([
       { token: firstKey.key, url, source: "\0half \ud83d" },
@@ -95,7 +95,7 @@ describe("POST /internal/leaked-keys", () => {
     });
   });
 
-  test("told again, or of a key that is off, changes nothing and still knows it", async () => {
+  test("recognizes an inactive or repeatedly reported key without another change", async () => {
     const { userId, key } = await createAccountWithKey();
     for (let count = 0; count < 2; count += 1) {
       expect((await sendReports([{ token: key }])).text).toContain("true_positive");
@@ -106,7 +106,7 @@ describe("POST /internal/leaked-keys", () => {
     expect(leakedActions).toHaveLength(1);
   });
 
-  test("believes nothing that is not signed by a known key over these very bytes (rule CALLER-18)", async () => {
+  test("rejects reports that a known key did not sign over exactly these bytes (rule CALLER-18)", async () => {
     const { key } = await createAccountWithKey();
     const reports = [{ token: key }];
     for (const forgedOptions of [
@@ -123,7 +123,7 @@ describe("POST /internal/leaked-keys", () => {
     expect(await isKeyActive(key)).toBe(true);
   });
 
-  test("given something else than a list of findings, answers 422", async () => {
+  test("responds 422 to a body that is not a list of findings", async () => {
     const response = await sendReports([], { tamper: (payload) => payload });
     expect([response.status, response.text]).toEqual([200, "[]"]);
     const payload = "{}";
@@ -139,7 +139,7 @@ describe("POST /internal/leaked-keys", () => {
   });
 });
 
-test("without public keys there is no such call", async () => {
+test("POST /internal/leaked-keys does not exist without scanners' public keys", async () => {
   const ownRig = await createRig();
   try {
     expect(summarizeResponse(await ownRig.call("POST", path, { body: "[]" }))).toBe(

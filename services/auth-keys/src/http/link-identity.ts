@@ -10,9 +10,8 @@ import { linkProvenIdentity } from "./link-proven-identity.ts";
 import { verifySiweSignIn } from "./verify-siwe-sign-in.ts";
 
 /**
- * POST /console/api/identities: an Ethereum address, proven by a message as for signing in, will
- * sign in to this account too. An identity provider's subject is linked by GET
- * …/session/oidc?link=true.
+ * POST /console/api/identities: links an Ethereum address to the account, proven by a message as
+ * for sign-in. A subject of an identity provider is linked by GET …/session/oidc?link=true.
  */
 export const linkIdentity =
   (dependencies: Dependencies) => async (req: Request, res: Response, caller: Caller) => {

@@ -16,7 +16,7 @@ type IdentityLinkInput = {
 
 /**
  * Links a proven identity to the caller's account. An identity that is already linked to it stays
- * as it is. Throws the refusals IDENTITY_TAKEN and IDENTITY_LIMIT.
+ * unchanged. Throws the API errors IDENTITY_TAKEN and IDENTITY_LIMIT.
  */
 export const linkProvenIdentity = async (
   tx: Transaction,

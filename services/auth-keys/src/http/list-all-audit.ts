@@ -12,8 +12,8 @@ const AuditAfterQuery = z.object({
 });
 
 /**
- * GET /internal/audit-log: an operator reads the log of all accounts, the oldest first, a hundred at a
- * time, with the operators' names.
+ * GET /internal/audit-log: lists all accounts' entries for operators, oldest first, 100 per page,
+ * including the names of operators.
  */
 export const listAllAudit =
   ({ pool }: Dependencies) =>

@@ -6,8 +6,8 @@ import { serializeApiKey } from "../domain/api-key.ts";
 import { listApiKeys as listStoredKeys } from "../store/api-keys.ts";
 
 /**
- * GET /console/api/api-keys: the owner's keys, newest first, without those that are revoked or were
- * replaced and have ended.
+ * GET /console/api/api-keys: lists the owner's keys, newest first, except revoked keys and replaced
+ * keys that have expired.
  */
 export const listApiKeys =
   ({ pool, clock }: Dependencies) =>

@@ -7,8 +7,8 @@ import { serializeAuditRecord } from "../domain/audit.ts";
 import { listAudit } from "../store/audit-log.ts";
 
 /**
- * GET /console/api/audit-log: what was done to the person's own account, newest first, ten per
- * page, or only some of it.
+ * GET /console/api/audit-log: lists the account's own entries, newest first, ten per page,
+ * optionally filtered.
  */
 export const listAuditLog =
   ({ deepPages, pool }: Dependencies) =>

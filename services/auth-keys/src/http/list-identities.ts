@@ -5,7 +5,7 @@ import type { Dependencies } from "../dependencies.ts";
 import { serializeIdentity } from "../domain/identity.ts";
 import { listIdentities as findIdentities } from "../store/identities.ts";
 
-/** GET /console/api/identities: what can sign in to the account, apart from an operator's link. */
+/** GET /console/api/identities: lists the identities that can sign in to the account. */
 export const listIdentities =
   ({ pool }: Dependencies) =>
   async (_req: Request, res: Response, { account }: Caller) => {

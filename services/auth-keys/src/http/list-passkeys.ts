@@ -5,7 +5,7 @@ import type { Dependencies } from "../dependencies.ts";
 import { serializePasskey } from "../domain/passkey.ts";
 import { listPasskeys as findPasskeys } from "../store/passkeys.ts";
 
-/** GET /console/api/passkeys: the passkeys that sign in to the account, the oldest first. */
+/** GET /console/api/passkeys: lists the account's passkeys, oldest first. */
 export const listPasskeys =
   ({ pool }: Dependencies) =>
   async (_req: Request, res: Response, { account }: Caller) => {

@@ -5,7 +5,7 @@ import type { Dependencies } from "../dependencies.ts";
 import { serializeSession } from "../domain/session.ts";
 import { listSessions as findSessions } from "../store/sessions.ts";
 
-/** GET /console/api/sessions: where the account is signed in now, the newest first. */
+/** GET /console/api/sessions: lists the account's active sessions, newest first. */
 export const listSessions =
   ({ clock, pool }: Dependencies) =>
   async (_req: Request, res: Response, { account, credential }: Caller) => {

@@ -4,14 +4,14 @@ import { sendJson } from "@payment-links/http";
 import type { Dependencies } from "../dependencies.ts";
 import type { SignInMethod } from "../domain/session.ts";
 
-/** GET /console/api/session/methods: the ways into a session that exist here. */
+/** GET /console/api/session/methods: lists the enabled sign-in methods. */
 export const listSignInMethods =
   ({ signInMethods: methods }: Dependencies) =>
   (_req: Request, res: Response): void => {
     sendJson(res, 200, { methods });
   };
 
-/** Throws SIGN_IN_METHOD_UNAVAILABLE if there is no such way into a session here. */
+/** Throws SIGN_IN_METHOD_UNAVAILABLE unless the sign-in method is enabled. */
 export const requireEnabledMethod = (
   { signInMethods }: Pick<Dependencies, "signInMethods">,
   method: SignInMethod,

@@ -3,7 +3,7 @@ import { serializeToken } from "@payment-links/contracts";
 import { sendJson } from "@payment-links/http";
 import type { Dependencies } from "../dependencies.ts";
 
-/** GET /console/api/tokens: the catalogue, from which a wallet's token is chosen. */
+/** GET /console/api/tokens: lists the catalog of tokens for wallets. */
 export const listTokens =
   ({ catalogue, checkoutUrl }: Dependencies) =>
   (_req: Request, res: Response) => {

@@ -8,8 +8,8 @@ import { findPendingDefault } from "../store/pending-defaults.ts";
 import { findFirstAddresses } from "../store/wallets.ts";
 
 /**
- * GET /console/api/wallets: the owner's wallets, oldest first. One whose token has left the catalogue
- * cannot be shown, and no link can settle to it.
+ * GET /console/api/wallets: lists the owner's wallets, oldest first. Omits wallets whose token is
+ * no longer in the catalog. They cannot be serialized, and no link can settle to them.
  */
 export const listWallets =
   ({ pool, catalogue, checkoutUrl }: Dependencies) =>

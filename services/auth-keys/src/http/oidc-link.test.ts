@@ -24,14 +24,17 @@ afterAll(async () => {
 const isConsoleUrl = ({ pathname }: URL): boolean => pathname === "/console";
 const isCallbackUrl = ({ pathname }: URL): boolean => pathname === callbackPath;
 
-/** Puts the session of a `Cookie` header into a browser, or takes the browser's away where it has none. */
+/**
+ * Puts the session of a `Cookie` header into a browser, or removes the browser's session if there
+ * is none.
+ */
 const setSession = (browser: Browser, cookieHeader: string): void => {
   for (const name of sessionCookies) {
     browser.setCookie(name, new RegExp(`${name}=([^;]+)`).exec(cookieHeader)?.[1]);
   }
 };
 
-/** A browser in which the account is signed in by an operator's link. */
+/** Returns a browser in which the account is signed in by an operator's link. */
 const createSignedInBrowser = async (userId?: string) => {
   const signInLink =
     userId === undefined
@@ -63,7 +66,7 @@ const getAccountId = async (browser: Browser) => {
 };
 
 describe("GET /console/api/session/oidc?link=true", () => {
-  test("links a subject to the account that is signed in, by the same session", async () => {
+  test("links a subject to the signed-in account without changing the session", async () => {
     const { browser, userId } = await createSignedInBrowser();
     const cookiesBefore = browser.cookies();
     expect(await followSignIn(browser, linkPath, "linked")).toBe("/console");
@@ -75,7 +78,7 @@ describe("GET /console/api/session/oidc?link=true", () => {
     expect(await getAccountId(otherBrowser)).toBe(userId);
   });
 
-  test("given a subject of another account, says so and leaves it there", async () => {
+  test("rejects a subject of another account, which stays linked there", async () => {
     const ownerBrowser = createBrowser({ origin: baseUrl, servedBy: rig.publicUrl });
     await followSignIn(ownerBrowser, startPath, "taken");
     const { browser } = await createSignedInBrowser();
@@ -84,7 +87,7 @@ describe("GET /console/api/session/oidc?link=true", () => {
     expect(await listIdentities(ownerBrowser)).toMatchObject([{ subject: "taken" }]);
   });
 
-  test("without a session is refused before anybody is sent anywhere", async () => {
+  test("rejects a request without a session before any redirect", async () => {
     const response = await rig.call("GET", linkPath);
     expect(summarizeResponse(response)).toBe("401 UNAUTHENTICATED");
     expect(response.headers.get("set-cookie")).toBeNull();
@@ -92,10 +95,10 @@ describe("GET /console/api/session/oidc?link=true", () => {
   });
 
   test.each([
-    ["nobody", undefined],
+    ["no user", undefined],
     ["another account", "another"],
-    ["the same account, by another session", "same"],
-  ])("where %s is signed in at the way back, links nothing", async (_name, sessionKind) => {
+    ["the same account in another session", "same"],
+  ])("links nothing when %s is signed in at the callback", async (_name, sessionKind) => {
     const { browser, userId } = await createSignedInBrowser();
     provider.user.subject = `way back ${sessionKind}`;
     const { url } = await browser.visit(linkPath, { stopBefore: isCallbackUrl });
@@ -107,7 +110,7 @@ describe("GET /console/api/session/oidc?link=true", () => {
     expect(await listIdentities(laterSession.browser)).toEqual([]);
   });
 
-  test("a person cannot be made to link another's subject by a link of theirs", async () => {
+  test("does not link an attacker's subject when a victim opens the attacker's callback URL", async () => {
     const attacker = await createSignedInBrowser();
     provider.user.subject = "the attacker's";
     const { url } = await attacker.browser.visit(linkPath, { stopBefore: isCallbackUrl });

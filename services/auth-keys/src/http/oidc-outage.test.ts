@@ -26,8 +26,8 @@ const countFailed = async (): Promise<number> => {
   return failedValue?.value ?? 0;
 };
 
-describe("an issuer that cannot be used", () => {
-  test("answers 503, is left alone for a growing pause, and is found again by itself", async () => {
+describe("an unusable issuer", () => {
+  test("causes 503 and a growing pause between requests to it, and is used again once it recovers", async () => {
     issuer.responses.metadata = issuer.createJsonResponse(500, {});
     expect(summarizeResponse(await startSignIn())).toBe(unavailable);
     expect(await countFailed()).toBe(1);
@@ -44,7 +44,7 @@ describe("an issuer that cannot be used", () => {
     expect((await startSignIn()).status).toBe(303);
   });
 
-  test("is named in the log with what it did, once for each question", async () => {
+  test("is logged with its error, once per request to it", async () => {
     await issuer.close();
     await startSignIn();
     await startSignIn();
@@ -54,7 +54,7 @@ describe("an issuer that cannot be used", () => {
     issuer = await startTamperingIssuer();
   });
 
-  test("after many failures is asked again within a minute", async () => {
+  test("is requested again within a minute even after many failures", async () => {
     issuer.responses.metadata = issuer.createJsonResponse(500, {});
     for (let count = 0; count < 10; count += 1) {
       expect(summarizeResponse(await startSignIn())).toBe(unavailable);
@@ -64,7 +64,7 @@ describe("an issuer that cannot be used", () => {
     expect((await startSignIn()).status).toBe(303);
   });
 
-  test("once known, is not asked for an hour what it says of itself", async () => {
+  test("is not asked for its metadata again for an hour", async () => {
     expect((await startSignIn()).status).toBe(303);
     issuer.responses.metadata = issuer.createJsonResponse(500, {});
     rig.clock.advance(60 * 60 * 1000 - 1);
@@ -74,19 +74,19 @@ describe("an issuer that cannot be used", () => {
   });
 
   test.each<[string, (metadata: TamperingIssuer["metadata"]) => object]>([
-    ["another's name", (metadata) => ({ ...metadata, issuer: "https://evil.example" })],
+    ["the name of another issuer", (metadata) => ({ ...metadata, issuer: "https://evil.example" })],
     ["no keys", ({ jwks_uri: _keys, ...remainingMetadata }) => remainingMetadata],
     [
-      "no place to sign in at",
+      "no authorization endpoint",
       ({ authorization_endpoint: _authorizationEndpoint, ...remainingMetadata }) =>
         remainingMetadata,
     ],
-  ])("as it says of itself %s, answers 503", async (_name, tamper) => {
+  ])("causes 503 if its metadata has %s", async (_name, tamper) => {
     issuer.responses.metadata = issuer.createJsonResponse(200, tamper(issuer.metadata));
     expect(summarizeResponse(await startSignIn())).toBe(unavailable);
   });
 
-  test("as it talks without end, answers 503", async () => {
+  test("causes 503 if its metadata is too long", async () => {
     issuer.responses.metadata = issuer.createJsonResponse(200, {
       ...issuer.metadata,
       more: "x".repeat(300_000),
@@ -94,7 +94,7 @@ describe("an issuer that cannot be used", () => {
     expect(summarizeResponse(await startSignIn())).toBe(unavailable);
   });
 
-  test("when a browser comes back from it, answers 503 and signs nobody in", async () => {
+  test("causes 503 and no session when a browser returns from it", async () => {
     const failures = [
       ["token", 500],
       ["token", 429],
@@ -119,7 +119,7 @@ describe("an issuer that cannot be used", () => {
     expect(await countFailed()).toBe(failures.length);
   });
 
-  test("that takes the question and says nothing is given up", async () => {
+  test("is abandoned if it does not respond in time", async () => {
     const startResponse = await startSignIn();
     const authorizationParams = new URL(startResponse.headers.get("location") ?? "").searchParams;
     issuer.responses.token = undefined;
@@ -130,7 +130,7 @@ describe("an issuer that cannot be used", () => {
     expect(summarizeResponse(response)).toBe(unavailable);
   });
 
-  test("leads a person back to the console, which says so", async () => {
+  test("redirects a browser to the console with the error", async () => {
     issuer.responses.metadata = issuer.createJsonResponse(500, {});
     const response = await rig.call("GET", startPath, { headers: { accept: "text/html" } });
     expect([response.status, response.headers.get("location")]).toEqual([
@@ -140,8 +140,8 @@ describe("an issuer that cannot be used", () => {
   });
 });
 
-describe("a person who asks too often", () => {
-  test("is told so, and not led about", async () => {
+describe("a client over its rate limit", () => {
+  test("gets 429 instead of a redirect", async () => {
     const limitedRig = await createRig({ oidc: issuer.client, ipBurst: 1 });
     try {
       const headers = { accept: "text/html" };
@@ -156,7 +156,7 @@ describe("a person who asks too often", () => {
 });
 
 describe("a process without an issuer", () => {
-  test("answers 404 and offers the other ways", async () => {
+  test("responds 404 and offers the other sign-in methods", async () => {
     const ownRig = await createRig();
     try {
       for (const path of [startPath, `${startPath}/callback?code=c&state=s`]) {
@@ -171,7 +171,7 @@ describe("a process without an issuer", () => {
     }
   });
 
-  test("with one offers all three", async () => {
+  test("offers all three methods if it has an issuer", async () => {
     const { body } = await rig.call("GET", "/console/api/session/methods");
     expect(body["methods"]).toEqual(["link", "siwe", "oidc"]);
   });

@@ -35,7 +35,7 @@ describe("a certified identity provider", () => {
     return `${url.pathname}${url.search}`;
   };
 
-  /** A browser in which somebody signed in ten minutes ago. */
+  /** Returns a browser in which a user signed in 10 minutes ago. */
   const createStaleSession = async (subject: string): Promise<Browser> => {
     const browser = createBrowser({ origin: baseUrl, servedBy: rig.publicUrl });
     await followSignIn(browser, startPath, subject);
@@ -46,13 +46,13 @@ describe("a certified identity provider", () => {
     return browser;
   };
 
-  test("is asked to let the person sign in anew, and renews the session by that (rule CALLER-19)", async () => {
+  test("authenticates the user again, and the session is renewed by that (rule CALLER-19)", async () => {
     const browser = await createStaleSession("present");
     const cookiesBefore = browser.cookies();
     const stopBefore = ({ origin }: URL) => origin === provider.client.issuer;
     const { url } = await browser.visit(provePath, { stopBefore });
     expect(url.searchParams.get("prompt")).toBe("login");
-    // A provider must say when it was only where it is asked for an age.
+    // A provider must report `auth_time` only if the request contains `max_age`.
     expect(url.searchParams.get("max_age")).toBe("0");
     const otherBrowser = createBrowser({ origin: baseUrl, servedBy: rig.publicUrl });
     const signIn = await otherBrowser.visit(startPath, { stopBefore });
@@ -62,7 +62,7 @@ describe("a certified identity provider", () => {
     expect(summarizeResponse(await createApiKey(rig, cookiesBefore))).toBe("401 UNAUTHENTICATED");
   });
 
-  test("is a way in, however the configuration ends its name", async () => {
+  test("is offered as a method even if the configured issuer has a trailing slash", async () => {
     const oidc = { ...provider.client, issuer: `${provider.client.issuer}/` };
     const otherRig = await createRig({ baseUrl, oidc, now: new Date() });
     try {
@@ -77,7 +77,7 @@ describe("a certified identity provider", () => {
   });
 
   test.each(["somebody else", "a stranger"])(
-    "that brings back %s lifts nothing",
+    "proves nothing when it returns another subject: %s",
     async (subject) => {
       const otherBrowser = createBrowser({ origin: baseUrl, servedBy: rig.publicUrl });
       await followSignIn(otherBrowser, startPath, "somebody else");
@@ -91,7 +91,7 @@ describe("a certified identity provider", () => {
     },
   );
 
-  test("proves nothing for a session that was not there at the start", async () => {
+  test("proves nothing for a session that did not start the proof", async () => {
     const browser = await createStaleSession("two sessions");
     const stopBefore = ({ pathname }: URL) => pathname === `${startPath}/callback`;
     const { url } = await browser.visit(provePath, { stopBefore });
@@ -105,7 +105,7 @@ describe("a certified identity provider", () => {
     );
   });
 
-  test("needs a session, and links nothing by a stale one", async () => {
+  test("requires a session to prove presence, and a fresh proof to link an identity", async () => {
     expect(summarizeResponse(await rig.call("GET", provePath))).toBe("401 UNAUTHENTICATED");
     const cookie = (await createStaleSession("linker")).cookies();
     const rejected = await rig.call("GET", `${startPath}?link=true`, { cookie });
@@ -114,8 +114,8 @@ describe("a certified identity provider", () => {
   });
 });
 
-// Whoever took over a browser has the provider's session in it too.
-describe("an identity provider that lets people in by a sign-in of before", () => {
+// An attacker with the user's browser also has its session at the provider.
+describe("an identity provider that reuses an earlier sign-in", () => {
   let issuer: TamperingIssuer;
   let rig: Rig;
   beforeAll(async () => {
@@ -127,7 +127,7 @@ describe("an identity provider that lets people in by a sign-in of before", () =
     await issuer.close();
   });
 
-  /** Goes there and back; the person proved themselves there so long ago. */
+  /** Completes the redirects. The user authenticated at the provider `ageSeconds` ago. */
   const completeSignIn = async (
     path: string,
     ageSeconds: number | undefined,
@@ -145,10 +145,18 @@ describe("an identity provider that lets people in by a sign-in of before", () =
   };
 
   test.each([
-    ["long ago, begins a stale session", presenceMsMax / 1000, reauthenticationRequired],
-    ["just in time, begins a fresh one", presenceMsMax / 1000 - 1, "201"],
-    ["and does not say when, begins a stale session", undefined, reauthenticationRequired],
-    ["in its own future, begins one that is fresh from now", -60, "201"],
+    [
+      "starts a stale session if the sign-in is too old",
+      presenceMsMax / 1000,
+      reauthenticationRequired,
+    ],
+    [
+      "starts a fresh session if the sign-in is just recent enough",
+      presenceMsMax / 1000 - 1,
+      "201",
+    ],
+    ["starts a stale session if it reports no time", undefined, reauthenticationRequired],
+    ["starts a session that is fresh from now if the time is in the future", -60, "201"],
   ])("%s", async (_name, ageSeconds, expected) => {
     const cookie = getCookies((await completeSignIn(startPath, ageSeconds)).headers);
     expect(summarizeResponse(await createApiKey(rig, cookie))).toBe(expected);
@@ -157,9 +165,9 @@ describe("an identity provider that lets people in by a sign-in of before", () =
   });
 
   test.each([
-    ["long ago", presenceMsMax / 1000],
-    ["and does not say when", undefined],
-  ])("%s, proves nothing", async (_name, ageSeconds) => {
+    ["too long ago", presenceMsMax / 1000],
+    ["at an unknown time", undefined],
+  ])("proves nothing if the user authenticated %s", async (_name, ageSeconds) => {
     const cookie = getCookies((await completeSignIn(startPath, 0)).headers);
     rig.clock.advance(presenceMsMax);
     expect(summarizeResponse(await completeSignIn(provePath, ageSeconds, cookie))).toBe(
@@ -168,7 +176,7 @@ describe("an identity provider that lets people in by a sign-in of before", () =
     expect(summarizeResponse(await createApiKey(rig, cookie))).toBe(reauthenticationRequired);
   });
 
-  test("an identity is linked by a proof of presence of the last ten minutes, also where they end on the way", async () => {
+  test("does not link an identity if the proof of presence expires during the redirect", async () => {
     const { cookie } = await rig.signUp();
     rig.clock.advance(presenceMsMax - 1_000);
     const startResponse = await rig.call("GET", `${startPath}?link=true`, { cookie });
@@ -186,7 +194,7 @@ describe("an identity provider that lets people in by a sign-in of before", () =
     expect(body["data"]).toEqual([]);
   });
 
-  test("a proof of presence that the provider's token does not bear out stands in the log of the session's account", async () => {
+  test("logs a failed proof of presence in the audit log of the session's account", async () => {
     const ownRig = await createRig({ oidc: issuer.client });
     try {
       const { userId, cookie } = await ownRig.signUp();

@@ -11,7 +11,7 @@ import { type TamperingIssuer, startTamperingIssuer } from "../testing/tampering
 
 const startPath = "/console/api/session/oidc";
 const minuteMs = 60_000;
-/** How long one statement of the database may take. */
+/** The time limit of one database statement. */
 const statementMsMax = 5_000;
 
 let issuer: TamperingIssuer;
@@ -25,7 +25,7 @@ afterEach(async () => {
   await issuer.close();
 });
 
-/** Begins a sign-in; answers what the browser comes back with, whenever that is. */
+/** Starts a sign-in, and returns the callback request that the browser can send later. */
 const startSignIn = async (path = startPath, sessionCookie = "") => {
   const startResponse = await rig.call("GET", path, { cookie: sessionCookie });
   const authorizationParams = new URL(startResponse.headers.get("location") ?? "").searchParams;
@@ -46,14 +46,14 @@ const signInWithIssuer = async (): Promise<string> => {
 const getSessionStatus = async (cookie: string) =>
   summarizeResponse(await rig.call("GET", "/console/api/session", { cookie }));
 
-/** How many sign-ins ended in each way. */
+/** Returns how many sign-ins ended with each outcome. */
 const countSignIns = async (): Promise<Record<string, number>> => {
   const metric = await rig.metrics.getSingleMetric("payment_links_sign_ins_total")?.get();
   const countedValues = metric?.values.filter(({ labels }) => labels["method"] === "oidc") ?? [];
   return Object.fromEntries(countedValues.map(({ labels, value }) => [labels["outcome"], value]));
 };
 
-/** How many browsers that came back are done with, heard or not. */
+/** Returns how many callbacks were handled, whether or not the browser was still connected. */
 const countCallbackResponses = (): number =>
   rig.logLines.filter(
     (logLine) => logLine.includes("/callback") && logLine.includes("was answered"),
@@ -64,19 +64,19 @@ const isClientGone = async (): Promise<boolean> => {
   return metric?.values.some(({ labels }) => labels["http_response_status_code"] === 499) ?? false;
 };
 
-/** How long the routes between us and the provider let a browser wait. */
+/** Returns the response time limits of the routes that involve the provider. */
 const getResponseTimeouts = (): (number | undefined)[] =>
   createPublicRoutes({ catalogue: loadCatalogue(), clock: systemClock } as Dependencies)
     .filter(({ path }) => path.startsWith(startPath))
     .map(({ responseMsMax }) => responseMsMax);
 
-describe("an issuer that takes its time for each question", () => {
-  test("is waited for through all that a sign-in asks it, and signs a person in, once", async () => {
+describe("a slow issuer", () => {
+  test("has enough time for all requests of a sign-in, which then signs the user in once", async () => {
     const { cookie: previousCookie, userId } = await rig.signUp();
     await startSignIn();
     rig.clock.advance(59 * minuteMs);
     const { path, cookie } = await startSignIn(startPath, previousCookie);
-    // What it said of itself is more than an hour old then, and asked for once more.
+    // The cached metadata is more than an hour old by then, and is requested again.
     rig.clock.advance(2 * minuteMs);
     const requestedPaths: string[] = [];
     issuer.hooks.beforeResponse = async (requestedPath) => void requestedPaths.push(requestedPath);
@@ -88,7 +88,7 @@ describe("an issuer that takes its time for each question", () => {
 
     expect(requestedPaths).toEqual(["/.well-known/openid-configuration", "/token", "/keys"]);
     const requestsMsMax = requestedPaths.length * requestTimeoutSeconds * 1000;
-    // Each route has a limit of its own, which leaves our database as long as usual.
+    // Each route's own limit also leaves the usual time for our database.
     const isSufficient = getResponseTimeouts().map(
       (ms = 0) => ms >= requestsMsMax + statementMsMax,
     );
@@ -96,8 +96,11 @@ describe("an issuer that takes its time for each question", () => {
   });
 });
 
-describe("a browser that went away before the issuer answered", () => {
-  /** Comes back and goes away while the issuer is asked, which answers then. */
+describe("a browser that disconnects before the issuer responds", () => {
+  /**
+   * Sends the callback and disconnects while the issuer's response is pending. Then lets the issuer
+   * respond.
+   */
   const returnAndDisconnect = async ({ path, cookie }: Awaited<ReturnType<typeof startSignIn>>) => {
     const requestReceived = Promise.withResolvers<void>();
     const clientDisconnected = Promise.withResolvers<void>();
@@ -114,7 +117,7 @@ describe("a browser that went away before the issuer answered", () => {
     await waitUntil("the sign-in is over", () => countCallbackResponses() > callbacksBefore);
   };
 
-  test("keeps the session that it had, and no other is begun", async () => {
+  test("keeps its existing session, and gets no new one", async () => {
     const { cookie, userId } = await rig.signUp();
     const auditBefore = await rig.readAudit(userId);
     await returnAndDisconnect(await startSignIn(startPath, cookie));
@@ -122,13 +125,13 @@ describe("a browser that went away before the issuer answered", () => {
     expect(await rig.readAudit(userId)).toEqual(auditBefore);
   });
 
-  test("is no error in the log, and no sign-in that failed", async () => {
+  test("causes neither an error in the log nor a failed sign-in", async () => {
     await returnAndDisconnect(await startSignIn());
     expect(rig.logLines.filter((logLine) => logLine.includes('"level":"error"'))).toEqual([]);
     expect(await countSignIns()).toEqual({ left: 1 });
   });
 
-  test("keeps its session's token where it was to prove presence", async () => {
+  test("keeps its session token when it was proving presence", async () => {
     const cookie = await signInWithIssuer();
     await returnAndDisconnect(await startSignIn(`${startPath}?prove=true`, cookie));
     expect(await getSessionStatus(cookie)).toBe("200");

@@ -43,8 +43,8 @@ const base64url = (value: object): string =>
 
 type Claims = Record<string, unknown>;
 
-describe("an answer of an issuer", () => {
-  test("that is right signs in, by the verifier of the challenge and with our secret", async () => {
+describe("an issuer's response", () => {
+  test("signs in if it is valid, using the challenge's verifier and our client secret", async () => {
     const signIn = await startSignIn();
     issuer.setTokenResponse(await issuer.signToken(issuer.claims(signIn.nonce, rig.clock.now())));
     const response = await finishSignIn(signIn);
@@ -74,30 +74,33 @@ describe("an answer of an issuer", () => {
     ["no nonce", ({ nonce: _nonce, ...remainingClaims }) => remainingClaims],
     ["another issuer", (claims) => ({ ...claims, iss: "https://evil.example" })],
     [
-      "our issuer with a slash behind it",
+      "our issuer with a trailing slash",
       (claims) => ({ ...claims, iss: `${String(claims["iss"])}/` }),
     ],
     ["no issuer", ({ iss: _iss, ...remainingClaims }) => remainingClaims],
     ["another audience", (claims) => ({ ...claims, aud: "another-client" })],
     ["no audience", ({ aud: _aud, ...remainingClaims }) => remainingClaims],
     [
-      "several audiences, and another party",
+      "several audiences and another authorized party",
       (claims) => ({
         ...claims,
         aud: [claims["aud"], "another-client"],
         azp: "another-client",
       }),
     ],
-    ["an end that has passed", (claims) => ({ ...claims, exp: Number(claims["iat"]) - 31 })],
-    ["no end", ({ exp: _exp, ...remainingClaims }) => remainingClaims],
-    ["a beginning to come", (claims) => ({ ...claims, nbf: Number(claims["iat"]) + 31 })],
-    ["no time of issue", ({ iat: _iat, ...remainingClaims }) => remainingClaims],
+    ["an expiry in the past", (claims) => ({ ...claims, exp: Number(claims["iat"]) - 31 })],
+    ["no expiry", ({ exp: _exp, ...remainingClaims }) => remainingClaims],
+    [
+      "a not-before time in the future",
+      (claims) => ({ ...claims, nbf: Number(claims["iat"]) + 31 }),
+    ],
+    ["no issue time", ({ iat: _iat, ...remainingClaims }) => remainingClaims],
     ["no subject", ({ sub: _sub, ...remainingClaims }) => remainingClaims],
     ["an empty subject", (claims) => ({ ...claims, sub: "" })],
     ["a subject of 256 characters", (claims) => ({ ...claims, sub: "s".repeat(256) })],
     ["a subject with NUL in it", (claims) => ({ ...claims, sub: "a\0b" })],
-    ["a number as its subject", (claims) => ({ ...claims, sub: 1 })],
-  ])("whose ID token has %s is refused", async (_name, tamper) => {
+    ["a numeric subject", (claims) => ({ ...claims, sub: 1 })],
+  ])("is rejected if its ID token has %s", async (_name, tamper) => {
     const signIn = await startSignIn();
     const claims = issuer.claims(signIn.nonce, rig.clock.now());
     issuer.setTokenResponse(await issuer.signToken(tamper(claims)));
@@ -105,13 +108,10 @@ describe("an answer of an issuer", () => {
   });
 
   test.each<[string, (claims: Claims) => Claims]>([
-    // A second less than is granted, as both clocks are read in whole seconds.
-    [
-      "a beginning by a clock that is 29 s ahead",
-      (claims) => ({ ...claims, nbf: Number(claims["iat"]) + 29 }),
-    ],
+    // One second below the tolerance, because both clocks are read in whole seconds.
+    ["a not-before time 29 s ahead", (claims) => ({ ...claims, nbf: Number(claims["iat"]) + 29 })],
     ["a subject of 255 characters", (claims) => ({ ...claims, sub: "s".repeat(255) })],
-  ])("whose ID token has %s signs in", async (_name, tamper) => {
+  ])("is accepted if its ID token has %s", async (_name, tamper) => {
     const signIn = await startSignIn();
     const claims = issuer.claims(signIn.nonce, rig.clock.now());
     issuer.setTokenResponse(await issuer.signToken(tamper(claims)));
@@ -119,21 +119,21 @@ describe("an answer of an issuer", () => {
   });
 
   test.each<[string, (claims: Claims) => Promise<string | undefined> | string | undefined]>([
-    ["is not there", () => undefined],
-    ["is no token", () => "a.b"],
+    ["is missing", () => undefined],
+    ["is not a JWT", () => "a.b"],
     ["is not signed (alg none)", (claims) => `${base64url({ alg: "none" })}.${base64url(claims)}.`],
     ["is not signed (alg None)", (claims) => `${base64url({ alg: "None" })}.${base64url(claims)}.`],
     [
-      "says RS256 and has no signature",
+      "claims RS256 and has no signature",
       (claims) => `${base64url({ alg: "RS256", kid: "k" })}.${base64url(claims)}.`,
     ],
     [
-      "is signed by another key of the same name",
+      "is signed by another key with the same id",
       async (claims) => issuer.signToken(claims, { key: (await issuer.createKey()).privateKey }),
     ],
-    ["is signed by a key of another name", (claims) => issuer.signToken(claims, { kid: "other" })],
+    ["is signed by a key with another id", (claims) => issuer.signToken(claims, { kid: "other" })],
     [
-      "is signed by our secret (HS256)",
+      "is signed with our client secret (HS256)",
       (claims) =>
         issuer.signToken(claims, {
           alg: "HS256",
@@ -141,7 +141,7 @@ describe("an answer of an issuer", () => {
         }),
     ],
     [
-      "is signed by the public key as a secret (HS256)",
+      "is signed with the public key as a secret (HS256)",
       async (claims) =>
         issuer.signToken(claims, {
           alg: "HS256",
@@ -149,19 +149,19 @@ describe("an answer of an issuer", () => {
         }),
     ],
     [
-      "was changed after its signing",
+      "was changed after it was signed",
       async (claims) => {
         const [header, , signature] = (await issuer.signToken(claims)).split(".");
         return `${header}.${base64url({ ...claims, sub: "another" })}.${signature}`;
       },
     ],
-  ])("whose ID token %s is refused", async (_name, createToken) => {
+  ])("is rejected if its ID token %s", async (_name, createToken) => {
     const signIn = await startSignIn();
     issuer.setTokenResponse(await createToken(issuer.claims(signIn.nonce, rig.clock.now())));
     await expectRejected(signIn);
   });
 
-  test("that is not signed is refused, though the issuer says that it may not be", async () => {
+  test("is rejected if unsigned, even if the issuer's metadata allows that", async () => {
     const ownIssuer = await startTamperingIssuer();
     const algorithms = ["none", "HS256", "RS256"];
     ownIssuer.responses.metadata = ownIssuer.createJsonResponse(200, {
@@ -189,7 +189,7 @@ describe("an answer of an issuer", () => {
     }
   });
 
-  test("whose key was taken back is refused from then on, and its next key is taken", async () => {
+  test("is rejected once its key was rotated, and accepted with the next key", async () => {
     const ownIssuer = await startTamperingIssuer();
     const ownRig = await createRig({ oidc: ownIssuer.client });
     try {
@@ -220,38 +220,38 @@ describe("an answer of an issuer", () => {
 
   test.each<[string, () => void]>([
     [
-      "that the code is not good",
+      "that the code is invalid",
       () => {
         issuer.responses.token = issuer.createJsonResponse(400, { error: "invalid_grant" });
       },
     ],
     [
-      "that we are not its client",
+      "that our client is invalid",
       () => {
         issuer.responses.token = issuer.createJsonResponse(401, { error: "invalid_client" });
       },
     ],
     [
-      "with something that is not JSON",
+      "something that is not JSON",
       () => {
         issuer.responses.token = { status: 200, body: "<html>" };
       },
     ],
     [
-      "with a list",
+      "a JSON list",
       () => {
         issuer.responses.token = issuer.createJsonResponse(200, []);
       },
     ],
-  ])("that says %s is refused", async (_name, arrangeResponse) => {
+  ])("is rejected if the token endpoint returns %s", async (_name, arrangeResponse) => {
     const signIn = await startSignIn();
     arrangeResponse();
     await expectRejected(signIn);
   });
 
-  // The code, the verifier and our secret are for the token endpoint alone.
+  // The code, the verifier and our secret are only for the token endpoint.
   test.each([302, 307])(
-    "that leads elsewhere by %d is refused, and not followed",
+    "is rejected if it is a redirect with status %d, which is not followed",
     async (status) => {
       const signIn = await startSignIn();
       const headers = { location: `${issuer.client.issuer}/elsewhere` };
@@ -268,7 +268,7 @@ describe("an answer of an issuer", () => {
     },
   );
 
-  test("is refused without a word of it in the log", async () => {
+  test("is rejected without any of its secrets in the log", async () => {
     const signIn = await startSignIn();
     const token = await issuer.signToken({
       ...issuer.claims(signIn.nonce, rig.clock.now()),
@@ -286,7 +286,7 @@ describe("an answer of an issuer", () => {
   });
 });
 
-/** Refused: no session, no account, and the state is used up. */
+/** Expects a rejection: no session, no new account, and a consumed state. */
 const expectRejected = async (signIn: StartedSignIn): Promise<void> => {
   const accountsBefore = await countAccounts();
   const response = await finishSignIn(signIn);

@@ -13,7 +13,7 @@ let provider: IdentityProvider;
 let rig: Rig;
 beforeAll(async () => {
   provider = await startIdentityProvider({ redirectUri: `${baseUrl}${callbackPath}` });
-  // The provider's clock is the machine's.
+  // The provider uses the machine's clock.
   rig = await createRig({ baseUrl, oidc: provider.client, now: new Date() });
 });
 afterAll(async () => {
@@ -41,7 +41,7 @@ const expectSignedOut = async (browser: Browser): Promise<void> => {
   expect(summarizeResponse(response)).toBe("401 UNAUTHENTICATED");
 };
 
-/** Goes up to the redirect back, which is not followed yet. */
+/** Follows the sign-in up to the callback URL, without requesting it. */
 const startAndReturn = async (browser: Browser, subject: string): Promise<URL> => {
   provider.user.subject = subject;
   const { url } = await browser.visit(startPath, { stopBefore: isCallbackUrl });
@@ -55,8 +55,8 @@ const finishSignIn = async (browser: Browser, url: URL): Promise<string> => {
   return `${finalUrl.pathname}${finalUrl.search}`;
 };
 
-describe("signing in at a certified identity provider", () => {
-  test("the first time opens an account with no handle and no wallet, and tells of it (rule CALLER-12)", async () => {
+describe("a sign-in at a certified identity provider", () => {
+  test("creates and publishes an account without handle and wallet the first time (rule CALLER-12)", async () => {
     const browser = createNewBrowser();
     expect(await signIn(browser, "ada")).toBe("/console");
     const account = await getSessionAccount(browser);
@@ -80,7 +80,7 @@ describe("signing in at a certified identity provider", () => {
     expect(sessions.body["data"]).toMatchObject([{ method: "oidc", isCurrent: true }]);
   });
 
-  test("the next time, in any browser, signs in to the same account", async () => {
+  test("signs in to the same account the next time, in any browser", async () => {
     const [first, second] = [createNewBrowser(), createNewBrowser()];
     await signIn(first, "grace");
     await signIn(second, "grace");
@@ -92,7 +92,7 @@ describe("signing in at a certified identity provider", () => {
     );
   });
 
-  test("always begins a new session, and ends the one before", async () => {
+  test("always starts a new session and ends the previous one", async () => {
     const browser = createNewBrowser();
     await signIn(browser, "ida");
     const previousCookies = browser.cookies();
@@ -102,7 +102,7 @@ describe("signing in at a certified identity provider", () => {
     expect((await getSessionAccount(browser))["username"]).toBe("Ada Example");
   });
 
-  test("of two tabs, each comes back by itself, in any order", async () => {
+  test("works in two tabs independently, in any order", async () => {
     const browser = createNewBrowser();
     const first = await startAndReturn(browser, "joan");
     const second = await startAndReturn(browser, "joan");
@@ -110,7 +110,7 @@ describe("signing in at a certified identity provider", () => {
     expect(await finishSignIn(browser, first)).toBe("/console");
   });
 
-  test("sends a challenge by S256, a state and a nonce, each as random as it must be (rule CALLER-12)", async () => {
+  test("sends an S256 challenge, a state and a nonce, each with enough entropy (rule CALLER-12)", async () => {
     const { url } = await createNewBrowser().visit(startPath, {
       stopBefore: ({ origin }) => origin === provider.client.issuer,
     });
@@ -135,7 +135,7 @@ describe("signing in at a certified identity provider", () => {
     ).toBe(3);
   });
 
-  test("works on when the provider has taken a new key", async () => {
+  test("continues to work after the provider rotated its key", async () => {
     await provider.useSigningKey("second");
     const browser = createNewBrowser();
     expect(await signIn(browser, "kathleen")).toBe("/console");
@@ -143,18 +143,18 @@ describe("signing in at a certified identity provider", () => {
   });
 });
 
-describe("the way back", () => {
-  test("cannot be walked twice", async () => {
+describe("the callback", () => {
+  test("works only once", async () => {
     const browser = createNewBrowser();
     const url = await startAndReturn(browser, "lise");
     expect(await finishSignIn(browser, url)).toBe("/console");
     const account = await getSessionAccount(browser);
     expect(await finishSignIn(browser, url)).toBe(rejectedUrl);
-    // Whoever is signed in still is.
+    // The signed-in user stays signed in.
     expect(await getSessionAccount(browser)).toEqual(account);
   });
 
-  test("in another browser leads nowhere, and stays open for its own (rule CALLER-12)", async () => {
+  test("is rejected in another browser, and still works in its own (rule CALLER-12)", async () => {
     const [ownBrowser, attackerBrowser] = [createNewBrowser(), createNewBrowser()];
     const url = await startAndReturn(ownBrowser, "mary");
     await startAndReturn(attackerBrowser, "mallory");
@@ -163,7 +163,7 @@ describe("the way back", () => {
     expect(await finishSignIn(ownBrowser, url)).toBe("/console");
   });
 
-  test("without the browser's cookie leads nowhere", async () => {
+  test("is rejected without the browser's cookie", async () => {
     const browser = createNewBrowser();
     const url = await startAndReturn(browser, "noor");
     browser.setCookie("__Host-sign-in", undefined);
@@ -171,7 +171,7 @@ describe("the way back", () => {
     await expectSignedOut(browser);
   });
 
-  test("is closed after ten minutes", async () => {
+  test("is rejected after ten minutes", async () => {
     const lateRig = await createRig({ baseUrl, oidc: provider.client, now: new Date() });
     try {
       const browser = createBrowser({ origin: baseUrl, servedBy: lateRig.publicUrl });
@@ -187,14 +187,14 @@ describe("the way back", () => {
   test.each<[string, (url: URL) => void]>([
     ["another state", (url) => url.searchParams.set("state", "A".repeat(43))],
     ["no state", (url) => url.searchParams.delete("state")],
-    ["the state twice", (url) => url.searchParams.append("state", "A".repeat(43))],
+    ["a duplicate state", (url) => url.searchParams.append("state", "A".repeat(43))],
     ["another code", (url) => url.searchParams.set("code", "A".repeat(43))],
     ["no code", (url) => url.searchParams.delete("code")],
     ["another issuer", (url) => url.searchParams.set("iss", "https://evil.example")],
-    ["no issuer, though this one says that it sends it", (url) => url.searchParams.delete("iss")],
+    ["no issuer, although this provider promises it", (url) => url.searchParams.delete("iss")],
     ["an error", (url) => url.searchParams.set("error", "access_denied")],
-    ["nothing", (url) => void (url.search = "")],
-  ])("with %s leads nowhere", async (_name, tamper) => {
+    ["no parameters", (url) => void (url.search = "")],
+  ])("is rejected with %s", async (_name, tamper) => {
     const browser = createNewBrowser();
     const url = await startAndReturn(browser, "rosalind");
     tamper(url);
@@ -202,7 +202,7 @@ describe("the way back", () => {
     await expectSignedOut(browser);
   });
 
-  test("with a code that was made for another browser's challenge leads nowhere", async () => {
+  test("is rejected with a code for another browser's challenge", async () => {
     const [ownBrowser, attackerBrowser] = [createNewBrowser(), createNewBrowser()];
     const victimUrl = await startAndReturn(ownBrowser, "sofia");
     const url = await startAndReturn(attackerBrowser, "thea");
@@ -211,7 +211,7 @@ describe("the way back", () => {
     await expectSignedOut(attackerBrowser);
   });
 
-  test("with a code that was made without a challenge leads nowhere", async () => {
+  test("is rejected with a code that was issued without a challenge", async () => {
     const browser = createNewBrowser();
     provider.user.subject = "ursula";
     const { url: authorizationUrl } = await browser.visit(startPath, {
@@ -225,12 +225,12 @@ describe("the way back", () => {
     await expectSignedOut(browser);
   });
 
-  test("that a program walks answers it with the error envelope", async () => {
+  test("responds with the error envelope to a client that does not accept HTML", async () => {
     const response = await rig.call("GET", `${callbackPath}?code=c&state=s`);
     expect(summarizeResponse(response)).toBe("401 OIDC_SIGN_IN_REFUSED");
   });
 
-  test("is open to another site's redirect, which the way there is not", async () => {
+  test("accepts a cross-site redirect, but the start of the sign-in does not", async () => {
     const headers = { "sec-fetch-site": "cross-site" };
     const callbackResponse = await rig.call("GET", `${callbackPath}?code=c&state=s`, { headers });
     expect(summarizeResponse(callbackResponse)).toBe("401 OIDC_SIGN_IN_REFUSED");

@@ -9,7 +9,7 @@ const rig = useRig(createRig);
 const post = (path: string, body: unknown) => rig.call("POST", path, { body });
 
 describe("POST /internal/accounts", () => {
-  test("opens an account that can sign in, and tells the others of it (rule CALLER-10)", async () => {
+  test("creates and publishes an account that can sign in (rule CALLER-10)", async () => {
     const { status, body } = await post("/internal/accounts", {
       handle: "Alice",
       username: "Alice",
@@ -33,12 +33,12 @@ describe("POST /internal/accounts", () => {
     await rig.signIn(parseToken(body["signInUrl"]));
   });
 
-  test("without a handle the account has none yet", async () => {
+  test("creates an account without a handle if none is given", async () => {
     const { status, body } = await post("/internal/accounts", { username: "No Handle" });
     expect([status, body["handle"]]).toEqual([201, null]);
   });
 
-  test("a handle wanted twice at once goes to one account, and no other is left", async () => {
+  test("creates exactly one account if several concurrent requests want the same handle", async () => {
     const body = { handle: "raced", username: "Raced" };
     const responses = await Promise.all(
       Array.from({ length: 8 }, () => post("/internal/accounts", body)),
@@ -56,16 +56,16 @@ describe("POST /internal/accounts", () => {
   test.each([
     ["no name", "422 missing", { handle: "nameless" }],
     ["an empty name", "422 string_too_short", { username: "" }],
-    ["a bad handle", "422 INVALID_HANDLE", { handle: "a b", username: "A" }],
+    ["an invalid handle", "422 INVALID_HANDLE", { handle: "a b", username: "A" }],
     ["a reserved handle", "422 INVALID_HANDLE", { handle: "admin", username: "A" }],
     ["no body", "422 missing", ""],
-  ])("given %s, answers %s", async (_name, expected, body) => {
+  ])("given %s, responds %s", async (_name, expected, body) => {
     expect(summarizeResponse(await post("/internal/accounts", body))).toBe(expected);
   });
 });
 
 describe("POST /internal/sign-in-links", () => {
-  test("lets a person in again, by the handle, a former one, or the id", async () => {
+  test("lets a user sign in again, selected by the current handle, a former one, or the id", async () => {
     const { userId, cookie } = await rig.signUp({ handle: "former" });
     const body = { handle: "present" };
     await rig.call("PATCH", "/console/api/account", { cookie, body });
@@ -79,17 +79,17 @@ describe("POST /internal/sign-in-links", () => {
   });
 
   test.each([
-    ["a handle that nobody has", "404 NOT_FOUND", { handle: "nobody" }],
-    ["an id that nobody has", "404 NOT_FOUND", { userId: "user_none" }],
-    ["nobody's name", "422 missing", {}],
+    ["an unknown handle", "404 NOT_FOUND", { handle: "nobody" }],
+    ["an unknown id", "404 NOT_FOUND", { userId: "user_none" }],
+    ["neither handle nor id", "422 missing", {}],
     ["a handle that is a number", "422 string_type", { handle: 5 }],
-  ])("given %s, answers %s", async (_name, expected, body) => {
+  ])("given %s, responds %s", async (_name, expected, body) => {
     expect(summarizeResponse(await post("/internal/sign-in-links", body))).toBe(expected);
   });
 });
 
 describe("POST /internal/republish/accounts", () => {
-  test("has every account's present state told once, as a snapshot of its present version", async () => {
+  test("publishes every account's current state once, as a snapshot with its current version", async () => {
     const ownRig = await createRig();
     try {
       const { userId: otherUserId } = await ownRig.createAccount();
@@ -104,7 +104,7 @@ describe("POST /internal/republish/accounts", () => {
       ]);
       await ownRig.republish(republishAccounts);
       const progressResponse = await ownRig.call("GET", "/internal/republish/accounts");
-      // Two records for each account: the whole of it, and its images.
+      // Two records per account: the whole account, and its images.
       expect(progressResponse.body).toEqual({
         publishedCount: 4,
         askedAt: requestedAt,
@@ -124,7 +124,7 @@ describe("POST /internal/republish/accounts", () => {
     }
   });
 
-  test("publishes an account's images alone on a topic of their own, under the same versions (rule EVENT-10)", async () => {
+  test("publishes an account's images on a separate topic with the same versions (rule EVENT-10)", async () => {
     const ownRig = await createRig();
     try {
       const { cookie, userId } = await ownRig.signUp();
@@ -149,7 +149,7 @@ describe("POST /internal/republish/accounts", () => {
   });
 });
 
-describe("the internal calls", () => {
+describe("the internal endpoints", () => {
   const calls = [
     ["POST", "/internal/introspect"],
     ["POST", "/internal/accounts"],
@@ -157,12 +157,12 @@ describe("the internal calls", () => {
     ["POST", "/internal/republish/accounts"],
   ] as const;
 
-  test.each(calls)("%s %s is not to be had on the public port", async (method, path) => {
+  test.each(calls)("do not serve %s %s on the public port", async (method, path) => {
     const response = await fetch(`${rig.publicUrl}${path}`, { method });
     expect(response.status).toBe(404);
   });
 
-  test.each(calls)("%s %s refuses a browser", async (method, path) => {
+  test.each(calls)("reject %s %s from a browser", async (method, path) => {
     const headers = { origin: "http://127.0.0.1:8080" };
     const response = await rig.call(method, path, { headers, body: { username: "X" } });
     expect(summarizeResponse(response)).toBe("403 FORBIDDEN");

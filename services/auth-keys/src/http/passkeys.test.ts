@@ -18,7 +18,7 @@ const invalidPasskey = "401 INVALID_PASSKEY";
 
 const rig = useRig(() => createRig({ baseUrl: origin }));
 
-/** Asks for a challenge as a browser does, which keeps the cookie that it is given. */
+/** Requests a challenge as a browser does, and returns it with the cookies of that browser. */
 const fetchChallenge = async (challengePath: string, cookie = "") => {
   const response = await rig.call("GET", challengePath, { cookie });
   expect(response.status).toBe(200);
@@ -32,7 +32,7 @@ const addPasskey = async (cookie: string, authenticator: Authenticator, name = "
   return rig.call("POST", path, { cookie: issuedChallenge.cookie, body });
 };
 
-/** Somebody with one passkey. */
+/** Creates a user with one passkey. */
 const createOwner = async () => {
   const user = await rig.signUp();
   const authenticator = createAuthenticator(relyingParty);
@@ -55,12 +55,12 @@ const listPasskeys = async (cookie: string) => {
 };
 
 describe("a passkey (rule CALLER-21)", () => {
-  test("signs in to the account that added it, without a name, and is written down", async () => {
+  test("signs in to the account that added it without a user name, and is recorded", async () => {
     const { userId, cookie, authenticator, id } = await createOwner();
     expect(await listPasskeys(cookie)).toEqual([
       { id, name: "key", dateCreated: rig.clock.now().toISOString(), lastUsedAt: null },
     ]);
-    // Sessions of one instant stand in any order.
+    // Sessions with the same start time have no defined order.
     rig.clock.advance(1);
     const response = await signIn(authenticator);
     expect([response.status, response.body["id"]]).toEqual([200, userId]);
@@ -71,7 +71,7 @@ describe("a passkey (rule CALLER-21)", () => {
     expect(await rig.readAudit(userId)).toContain("passkey.added");
   });
 
-  test("is asked for with the person verified, and made to be found without a name", async () => {
+  test("requires user verification and is discoverable without a user name", async () => {
     const { userId, cookie, authenticator } = await createOwner();
     const request = await rig.call("GET", `${sessionPath}/passkey`);
     expect(request.body).toEqual({
@@ -93,21 +93,24 @@ describe("a passkey (rule CALLER-21)", () => {
 
   test.each<[string, CeremonyOptions]>([
     ["for another site", { origin: "https://console.example.evil.example" }],
-    ["for another port of ours", { origin: "https://console.example:8443" }],
-    ["for another name of ours", { rpId: "example" }],
+    ["for another port of our host", { origin: "https://console.example:8443" }],
+    ["for a parent domain of our host", { rpId: "example" }],
     ["inside another site's frame", { crossOrigin: true }],
-    ["without the person verified", { isVerified: false }],
-    ["to make a key and not to sign in", { type: "webauthn.create" }],
-    ["for a challenge that nobody gave", { challenge: "A".repeat(43) }],
-    ["under another account's handle", { userHandle: Buffer.from("user_1").toString("base64url") }],
-  ])("that answers %s is refused", async (_name, options) => {
+    ["without user verification", { isVerified: false }],
+    ["as a creation instead of a sign-in", { type: "webauthn.create" }],
+    ["for a challenge that was not issued", { challenge: "A".repeat(43) }],
+    [
+      "with another account's user handle",
+      { userHandle: Buffer.from("user_1").toString("base64url") },
+    ],
+  ])("is rejected if it responds %s", async (_name, options) => {
     const { authenticator } = await createOwner();
     const response = await signIn(authenticator, options);
     expect(summarizeResponse(response)).toBe(invalidPasskey);
     expect(response.headers.get("set-cookie")).toBeNull();
   });
 
-  test("that nobody added is refused, and so is another key's signature", async () => {
+  test("is rejected if it is unknown, or if another key signed", async () => {
     const { authenticator } = await createOwner();
     const otherAuthenticator = createAuthenticator(relyingParty);
     expect(summarizeResponse(await signIn(otherAuthenticator))).toBe(invalidPasskey);
@@ -118,7 +121,7 @@ describe("a passkey (rule CALLER-21)", () => {
     expect(summarizeResponse(response)).toBe(invalidPasskey);
   });
 
-  test("counts up; a counter that stands still or falls is a copy's, if it ever counted", async () => {
+  test("must increase its counter at each sign-in once the counter was above 0", async () => {
     const { authenticator } = await createOwner();
     const results = [];
     for (const counter of [0, 0, 7, 7, 6, 0, 8]) {
@@ -127,7 +130,7 @@ describe("a passkey (rule CALLER-21)", () => {
     expect(results).toEqual([200, 200, 200, 401, 401, 401, 200]);
   });
 
-  test("counts on from where it stood when it was added", async () => {
+  test("continues its counter from the value at its creation", async () => {
     const { cookie } = await rig.signUp();
     const authenticator = createAuthenticator(relyingParty);
     const issuedChallenge = await fetchChallenge(`${path}/creation`, cookie);
@@ -141,7 +144,7 @@ describe("a passkey (rule CALLER-21)", () => {
     expect((await signIn(authenticator, { counter: 6 })).status).toBe(200);
   });
 
-  test("of two answers at once with one counter, one signs in", async () => {
+  test("signs in only one of several concurrent responses with the same counter", async () => {
     const { authenticator } = await createOwner();
     const responses = await Promise.all(
       Array.from({ length: 6 }, () => signIn(authenticator, { counter: 9 })),
@@ -151,7 +154,7 @@ describe("a passkey (rule CALLER-21)", () => {
 });
 
 describe("a challenge (rule CALLER-21)", () => {
-  test("is good once, for five minutes, in the browser that asked for it", async () => {
+  test("is valid once, for 5 minutes, in the browser that requested it", async () => {
     const { authenticator } = await createOwner();
     const { challenge, cookie } = await fetchChallenge(`${sessionPath}/passkey`);
     const otherChallenge = await fetchChallenge(`${sessionPath}/passkey`);
@@ -173,7 +176,7 @@ describe("a challenge (rule CALLER-21)", () => {
     expect(summarizeResponse(response)).toBe(invalidPasskey);
   });
 
-  test("given to make a key signs nobody in, and one to sign in makes none", async () => {
+  test("for a new passkey cannot sign in, and one for a sign-in cannot add a passkey", async () => {
     const { cookie, authenticator } = await createOwner();
     const creation = await fetchChallenge(`${path}/creation`, cookie);
     const passkey = authenticator.sign(creation);
@@ -192,7 +195,7 @@ describe("a challenge (rule CALLER-21)", () => {
     );
   });
 
-  test("to make a key is the session's own", async () => {
+  test("for a new passkey is bound to its session", async () => {
     const { cookie } = await createOwner();
     const otherOwner = await createOwner();
     const issuedChallenge = await fetchChallenge(`${path}/creation`, otherOwner.cookie);
@@ -210,10 +213,10 @@ describe("a challenge (rule CALLER-21)", () => {
 describe("adding a passkey", () => {
   test.each<[string, CeremonyOptions]>([
     ["another site", { origin: "https://evil.example" }],
-    ["another name", { rpId: "evil.example" }],
-    ["a person who is not verified", { isVerified: false }],
-    ["a challenge of nobody's", { challenge: "A".repeat(43) }],
-  ])("for %s is refused", async (_name, options) => {
+    ["another relying party", { rpId: "evil.example" }],
+    ["an unverified user", { isVerified: false }],
+    ["a challenge that was not issued", { challenge: "A".repeat(43) }],
+  ])("is rejected for %s", async (_name, options) => {
     const { cookie } = await rig.signUp();
     const issuedChallenge = await fetchChallenge(`${path}/creation`, cookie);
     const passkey = createAuthenticator(relyingParty).createCredential({
@@ -225,8 +228,8 @@ describe("adding a passkey", () => {
     expect(await listPasskeys(cookie)).toEqual([]);
   });
 
-  // What a certificate names would be fetched, and anybody can write one.
-  test("with a certificate is refused unread", async () => {
+  // Anyone can create a certificate, and the URLs in it would be fetched.
+  test("is rejected with a certificate, which is not parsed", async () => {
     const { cookie } = await rig.signUp();
     const issuedChallenge = await fetchChallenge(`${path}/creation`, cookie);
     const passkey = createAuthenticator(relyingParty).createCredential(
@@ -238,7 +241,7 @@ describe("adding a passkey", () => {
     expect(rig.logLines.join("\n")).toContain('"rule":"attestation"');
   });
 
-  test("that is known already, or one too many, is refused (rule CALLER-15)", async () => {
+  test("is rejected if the passkey already exists or exceeds the limit (rule CALLER-15)", async () => {
     const { authenticator } = await createOwner();
     const { cookie } = await rig.signUp();
     expect(summarizeResponse(await addPasskey(cookie, authenticator))).toBe("409 PASSKEY_EXISTS");
@@ -264,7 +267,7 @@ describe("a proof of presence by a passkey", () => {
     });
   };
 
-  test("renews the session of its account, and no other's", async () => {
+  test("renews the session of its own account only", async () => {
     const { cookie, authenticator } = await createOwner();
     const otherOwner = await createOwner();
     rig.clock.advance(presenceMsMax);
@@ -280,8 +283,8 @@ describe("a proof of presence by a passkey", () => {
   });
 });
 
-describe("taking a passkey away", () => {
-  test("ends the sessions that it began, and it signs in no more", async () => {
+describe("removing a passkey", () => {
+  test("ends the sessions that it started and disables its sign-in", async () => {
     const { cookie, authenticator, id } = await createOwner();
     expect((await addPasskey(cookie, createAuthenticator(relyingParty))).status).toBe(201);
     const session = getCookies((await signIn(authenticator)).headers);
@@ -291,7 +294,7 @@ describe("taking a passkey away", () => {
     expect(summarizeResponse(await signIn(authenticator))).toBe(invalidPasskey);
   });
 
-  test("is refused for the last way in, be the other one a passkey or a wallet (rule CALLER-22)", async () => {
+  test("is rejected for the last sign-in method, whether the other one is a passkey or a wallet (rule CALLER-22)", async () => {
     const { cookie, authenticator, id } = await createOwner();
     const deleteResponse = await rig.call("DELETE", `${path}/${id}`, { cookie });
     expect(summarizeResponse(deleteResponse)).toBe("409 LAST_WAY_IN");
@@ -312,7 +315,7 @@ describe("taking a passkey away", () => {
     expect(summarizeResponse(unlinkResponse)).toBe("409 LAST_WAY_IN");
   });
 
-  test("of two at once leaves one", async () => {
+  test("leaves one of two passkeys that are removed concurrently", async () => {
     const { cookie, id } = await createOwner();
     const secondPasskeyId = String(
       (await addPasskey(cookie, createAuthenticator(relyingParty))).body["id"],
@@ -325,7 +328,7 @@ describe("taking a passkey away", () => {
     expect(responses.map(summarizeResponse).toSorted()).toEqual(["204", "409 LAST_WAY_IN"]);
   });
 
-  test("is its owner's alone, and so is its name", async () => {
+  test("responds 404 for other accounts, and so does renaming it", async () => {
     const { cookie, id } = await createOwner();
     const otherOwner = await createOwner();
     const body = { name: "renamed" };
@@ -339,7 +342,7 @@ describe("taking a passkey away", () => {
     expect(await listPasskeys(cookie)).toMatchObject([{ id, name: "renamed" }]);
   });
 
-  test("is what an operator does who revokes everything (rule CALLER-22)", async () => {
+  test("is a part of an operator's revoke-everything (rule CALLER-22)", async () => {
     const { userId, authenticator } = await createOwner();
     const { body } = await rig.call("POST", "/internal/accounts/revoke-everything", {
       body: { userId },
@@ -349,9 +352,9 @@ describe("taking a passkey away", () => {
   });
 });
 
-describe("an installation without a name of its own, or not secure,", () => {
+describe("an installation whose origin has no domain name or is not secure", () => {
   test.each(["http://127.0.0.1:8080", "https://[::1]", "http://console.example"])(
-    "such as %s, has no passkeys (rule CALLER-21)",
+    "such as %s has no passkeys (rule CALLER-21)",
     async (baseUrl) => {
       const ownRig = await createRig({ baseUrl });
       try {

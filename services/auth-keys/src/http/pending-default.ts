@@ -10,8 +10,9 @@ import {
 } from "../store/pending-defaults.ts";
 
 /**
- * Until when another default of this account, whose row is locked, must wait; undefined if it need not.
- * The first default needs not: no link was ever made to another one.
+ * Returns when a new default of this account takes effect, or undefined if immediately. The
+ * account's row must be locked. The first default needs no delay, because no link was ever created
+ * for another one.
  */
 export const findEffectiveAt = async (
   tx: Transaction,
@@ -26,7 +27,7 @@ export const findEffectiveAt = async (
 
 type AuditFields = { at: Date; accountId: string; actor: Actor };
 
-/** Lets a change of default wait, in place of the one before. */
+/** Schedules a change of the default and replaces the pending one. */
 export const scheduleDefault = async (
   tx: Transaction,
   auditFields: AuditFields,
@@ -41,7 +42,7 @@ export const scheduleDefault = async (
   });
 };
 
-/** Drops the change of default that waits, if one does. */
+/** Cancels the pending change of the default, if any. */
 export const cancelDefault = async (tx: Transaction, auditFields: AuditFields): Promise<void> => {
   const targetId = await deletePendingDefault(tx, auditFields.accountId);
   if (targetId === undefined) return;

@@ -15,7 +15,7 @@ const keyBody = { name: "shop", scopes: ["payment_link:read"] };
 
 const rig = useRig(createRig);
 
-/** What is sensitive: here, making a key. */
+/** A sensitive request: here, the creation of an API key. */
 const createApiKey = (cookie: string) => rig.call("POST", keysPath, { cookie, body: keyBody });
 
 const provePresence = (cookie: string, body: unknown) => rig.call("POST", path, { cookie, body });
@@ -25,7 +25,7 @@ const createSignInLink = async (userId: string): Promise<string> => {
   return parseToken(body["signInUrl"]);
 };
 
-/** Somebody whose sign-in was ten minutes ago. */
+/** Creates a user whose sign-in was 10 minutes ago. */
 const createStaleSession = async () => {
   const user = await rig.signUp();
   rig.clock.advance(presenceMsMax);
@@ -38,7 +38,7 @@ const listSessionIds = async (cookie: string) => {
 };
 
 describe("a proof of presence (rule CALLER-19)", () => {
-  test("counts for ten minutes from the sign-in, and what is missing then is told (rule ERROR-1)", async () => {
+  test("is valid for 10 minutes from the sign-in, after which the error lists the methods to renew it (rule ERROR-1)", async () => {
     const { cookie } = await rig.signUp();
     rig.clock.advance(presenceMsMax - 1);
     expect((await createApiKey(cookie)).status).toBe(201);
@@ -50,7 +50,7 @@ describe("a proof of presence (rule CALLER-19)", () => {
     expect(rejected.body).toEqual({ errors: [{ message, code, methods: ["link"] }] });
   });
 
-  test("is asked for by the ways in that the account has", async () => {
+  test("can be renewed with the account's own sign-in methods", async () => {
     const { cookie } = await signInWithWallet(rig, createWallet());
     rig.clock.advance(presenceMsMax);
     expect((await createApiKey(cookie)).body["errors"]).toMatchObject([
@@ -58,7 +58,7 @@ describe("a proof of presence (rule CALLER-19)", () => {
     ]);
   });
 
-  test("by a sign-in link renews the same session, under another cookie", async () => {
+  test("by a sign-in link renews the same session with a new cookie", async () => {
     const { userId, cookie } = await createStaleSession();
     const sessionsBefore = await listSessionIds(cookie);
     const response = await provePresence(cookie, { token: await createSignInLink(userId) });
@@ -66,7 +66,7 @@ describe("a proof of presence (rule CALLER-19)", () => {
     const renewedCookie = getCookies(response.headers);
     expect((await createApiKey(renewedCookie)).status).toBe(201);
     expect(await listSessionIds(renewedCookie)).toEqual(sessionsBefore);
-    // Whoever copied the cookie has nothing of the proof, and nothing any more.
+    // A copied cookie does not benefit from the proof, and stops working.
     expect(summarizeResponse(await createApiKey(cookie))).toBe("401 UNAUTHENTICATED");
     expect(await rig.readAudit(userId)).toContain("session.presence_proven");
     const maxAge = /Max-Age=(\d+)/.exec(response.headers.get("set-cookie") ?? "")?.[1];
@@ -75,7 +75,7 @@ describe("a proof of presence (rule CALLER-19)", () => {
     expect(summarizeResponse(await createApiKey(renewedCookie))).toBe(reauthenticationRequired);
   });
 
-  test("by the signature of the account's own wallet renews it too, once", async () => {
+  test("by the signature of the account's own wallet renews the session, once", async () => {
     const signer = createWallet();
     const { cookie } = await signInWithWallet(rig, signer);
     rig.clock.advance(presenceMsMax);
@@ -89,7 +89,7 @@ describe("a proof of presence (rule CALLER-19)", () => {
     expect(summarizeResponse(secondResponse)).toBe("401 INVALID_SIWE_MESSAGE");
   });
 
-  test("of another account lifts nothing, and its link stays good", async () => {
+  test("of another account proves nothing, and its link stays valid", async () => {
     const { userId, cookie } = await createStaleSession();
     const otherUser = await rig.signUp();
     const token = await createSignInLink(otherUser.userId);
@@ -101,7 +101,7 @@ describe("a proof of presence (rule CALLER-19)", () => {
     await rig.signIn(token);
   });
 
-  test("by a wallet that nobody linked lifts nothing, and opens no account", async () => {
+  test("by a wallet that is not linked proves nothing and creates no account", async () => {
     const { cookie } = await createStaleSession();
     const signer = createWallet();
     const { browserCookie, siwe } = await prepareSiwe(rig, signer, cookie);
@@ -115,17 +115,17 @@ describe("a proof of presence (rule CALLER-19)", () => {
   });
 
   test.each([
-    ["a link that is used or made up", "401 INVALID_SIGN_IN_TOKEN", { token: "A".repeat(43) }],
+    ["a used or invented link", "401 INVALID_SIGN_IN_TOKEN", { token: "A".repeat(43) }],
     ["no message", "401 INVALID_SIWE_MESSAGE", { siwe: { message: "", signature: "" } }],
-    ["nothing", "422 missing", {}],
-  ])("by %s is refused, and leaves the session as it was", async (_name, expected, body) => {
+    ["an empty object", "422 missing", {}],
+  ])("by %s is rejected, and leaves the session unchanged", async (_name, expected, body) => {
     const { cookie } = await createStaleSession();
     expect(summarizeResponse(await provePresence(cookie, body))).toBe(expected);
     expect(summarizeResponse(await createApiKey(cookie))).toBe(reauthenticationRequired);
     expect((await rig.call("GET", "/console/api/session", { cookie })).status).toBe(200);
   });
 
-  test("needs a session that is there at its end too", async () => {
+  test("requires a session that still exists when the proof is complete", async () => {
     const { userId, cookie } = await createStaleSession();
     const token = await createSignInLink(userId);
     await rig.call("DELETE", "/console/api/session", { cookie });
@@ -134,8 +134,8 @@ describe("a proof of presence (rule CALLER-19)", () => {
   });
 });
 
-describe("without a fresh proof (rule CALLER-19)", () => {
-  test("a key is switched off, and not on again", async () => {
+describe("without a recent proof (rule CALLER-19)", () => {
+  test("deactivates a key, but does not reactivate it", async () => {
     const { cookie } = await rig.signUp();
     const { body } = await createApiKey(cookie);
     const setKeyActive = (active: boolean) =>
@@ -145,7 +145,7 @@ describe("without a fresh proof (rule CALLER-19)", () => {
     expect(summarizeResponse(await setKeyActive(true))).toBe(reauthenticationRequired);
   });
 
-  test("nobody learns by a refusal what exists or what was wrong", async () => {
+  test("reveals in its rejection neither what exists nor what else was invalid", async () => {
     const { cookie } = await createStaleSession();
     const results = await Promise.all([
       rig.call("POST", "/console/api/wallets", { cookie, body: wallet }),

@@ -17,8 +17,8 @@ import {
 import { getMethod } from "./start-session.ts";
 
 /**
- * POST /console/api/session/presence: the signed-in person proves to be there, by what signs in to the
- * same account. An identity provider proves it by GET …/session/oidc?prove=true.
+ * POST /console/api/session/presence: proves the signed-in user's presence with a sign-in method of
+ * the same account. An identity provider proves it through GET …/session/oidc?prove=true.
  */
 export const provePresence =
   (dependencies: Dependencies) => async (req: Request, res: Response, caller: Caller) => {

@@ -5,8 +5,8 @@ import type { RejectedSignIns } from "../domain/rejected-sign-ins.ts";
 type RejectedAttempt = Omit<Parameters<RejectedSignIns["record"]>[0], "at" | "reason">;
 
 /**
- * Notes a refusal for the audit log of the account to which the attempt would have led. Our own faults
- * are none, nor is what the audit log has already.
+ * Records a rejected attempt for the audit log of the claimed account. Skips server errors, rate
+ * limiting, and ACCOUNT_SUSPENDED, which `signIn` already logs.
  */
 export const recordRejectedSignIn = (
   { clock, rejectedSignIns }: Pick<Dependencies, "clock" | "rejectedSignIns">,

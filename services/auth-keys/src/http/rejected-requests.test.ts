@@ -8,8 +8,8 @@ import { type Rig, createRig, summarizeResponse } from "../testing/create-rig.ts
 import { createWallet, prepareSiwe } from "../testing/siwe.ts";
 
 /*
- * A refusal is not a failure: what a stranger is refused must not cost the pool a connection, as each
- * new one costs Postgres a process and everybody else a wait.
+ * A rejected request must not close a pooled connection. Otherwise an attacker could make Postgres
+ * start a new process for each request, and every other request would wait.
  */
 
 const apiPrefix = "/console/api";
@@ -41,7 +41,7 @@ beforeAll(async () => {
 });
 afterAll(() => rig.close());
 
-/** What the routes refuse to a person who is signed in. */
+/** Requests that the routes reject for a signed-in user. */
 const rejectedCalls: readonly [call: string, answer: string, body: () => unknown][] = [
   ["GET /audit-log?offset=x", "422 int_parsing", noBody],
   ["PATCH /account", "409 HANDLE_TAKEN", () => ({ handle: "taken" })],
@@ -61,8 +61,8 @@ const rejectedCalls: readonly [call: string, answer: string, body: () => unknown
   ["DELETE /identities/none", "404 NOT_FOUND", noBody],
 ];
 
-describe("200 refusals", () => {
-  test("of wrong sign-in tokens cost the pool no connection", async () => {
+describe("200 rejected requests", () => {
+  test("with wrong sign-in tokens open no new connection in the pool", async () => {
     const newSessionCount = await rig.countNewSessions(async () => {
       const body = { token: "A".repeat(43) };
       const response = await rig.call("POST", `${apiPrefix}/session`, { body });
@@ -72,7 +72,7 @@ describe("200 refusals", () => {
   });
 
   test.each(rejectedCalls)(
-    "of %s cost the pool no connection",
+    "to %s open no new connection in the pool",
     async (requestLine, expectedError, body) => {
       const [method = "", path = ""] = requestLine.split(" ");
       const newSessionCount = await rig.countNewSessions(async () => {
@@ -85,8 +85,8 @@ describe("200 refusals", () => {
     },
   );
 
-  test("are tried at every route that changes something", () => {
-    // Making the table calls nothing of the service, so these two will do.
+  test("are tested for every route that changes something", () => {
+    // Building the route table calls no dependency, so these two are enough.
     const routes = createPublicRoutes({
       catalogue: loadCatalogue(),
       clock: systemClock,

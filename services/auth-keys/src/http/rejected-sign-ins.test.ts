@@ -33,7 +33,10 @@ const Value = z.object({ value: z.string() });
 
 const rig = useRig(createRig);
 
-/** What an account's log has of refusals, in their order; a stop writes what is noted. */
+/**
+ * Returns the rejections in an account's audit log, in order. Stops the service first, which writes
+ * all recorded attempts.
+ */
 const readRejections = async (accountId: string, targetRig: Rig = rig) => {
   await targetRig.service.stop();
   return targetRig.pool.any(sql.type(Row)`
@@ -48,7 +51,7 @@ const countRows = () =>
     SELECT (SELECT count(*) FROM audit_log)::int + (SELECT count(*) FROM refused_sign_ins)::int AS count
   `);
 
-/** Somebody else signs what the wallet's owner would. */
+/** Sends a Sign-In with Ethereum message that another key has signed. */
 const sendForgedSignIn = async (wallet = createWallet(), targetRig: Rig = rig) => {
   const { browserCookie, siwe } = await prepareSiwe(targetRig, wallet);
   const signature = await createWallet().signMessage({ message: siwe.message });
@@ -66,8 +69,8 @@ const expectedEntry = {
   address: expect.stringMatching(/127\.0\.0\.1$/),
 };
 
-describe("a sign-in that is refused stands in the log of the account to which it leads,", () => {
-  test("by a wallet's address, with from where and why, and nothing of what was sent", async () => {
+describe("a rejected sign-in", () => {
+  test("is logged for the account of a wallet's address, with its origin and reason but without the request's content", async () => {
     const wallet = createWallet();
     const { userId } = await signInWithWallet(rig, wallet);
     const sentSiwe = await sendForgedSignIn(wallet);
@@ -90,7 +93,7 @@ describe("a sign-in that is refused stands in the log of the account to which it
     expect(publishedValues.join("")).not.toContain("wants you to sign in");
   });
 
-  test("by a sign-in link that is past its end; one that is used up leads to nobody", async () => {
+  test("is logged for the account of an expired sign-in link, but not for that of a used one", async () => {
     const { userId, token } = await rig.createAccount();
     rig.clock.advance(signInLinkLifetimeMs);
     const lateResponse = await rig.call("POST", path, { body: { token } });
@@ -114,7 +117,7 @@ describe("a sign-in that is refused stands in the log of the account to which it
     expect(text).not.toContain(hashSecret(token).toString("hex"));
   });
 
-  test("and nobody's where it leads to none", async () => {
+  test("is not logged if it belongs to no account", async () => {
     const rowsBefore = await countRows();
     await sendForgedSignIn();
     await rig.call("POST", path, { body: { token: "nobody's" } });
@@ -123,7 +126,7 @@ describe("a sign-in that is refused stands in the log of the account to which it
     expect(await countRows()).toBe(rowsBefore);
   });
 
-  test("of a stranger who goes on and on: ten in an hour, then each power of ten (rule CALLER-23)", async () => {
+  test("is logged up to ten times per hour and then at each power of ten (rule CALLER-23)", async () => {
     const wallet = createWallet();
     const { userId } = await signInWithWallet(rig, wallet);
     for (let count = 1; count <= 12; count += 1) await sendForgedSignIn(wallet);
@@ -138,8 +141,8 @@ describe("a sign-in that is refused stands in the log of the account to which it
     expect(await readCounts()).toEqual([...firstTen, 100, 1]);
   });
 
-  // Else anybody could ask who has an account here, by how long the refusal takes.
-  test("and is written only after its answer", async () => {
+  // Otherwise the response time would reveal whether an account exists.
+  test("is logged only after its response", async () => {
     const wallet = createWallet();
     const { userId } = await signInWithWallet(rig, wallet);
     const rowsBefore = await countRows();
@@ -148,7 +151,7 @@ describe("a sign-in that is refused stands in the log of the account to which it
     expect(await readRejections(userId)).toHaveLength(1);
   });
 
-  test("of an account that is suspended: also no more than ten in an hour", async () => {
+  test("is also logged at most ten times per hour for a suspended account", async () => {
     const wallet = createWallet();
     const { userId } = await signInWithWallet(rig, wallet);
     await rig.call("POST", "/internal/accounts/suspend", { body: { userId } });
@@ -167,7 +170,7 @@ describe("a sign-in that is refused stands in the log of the account to which it
   });
 });
 
-describe("a passkey's answer that is refused", () => {
+describe("a rejected passkey", () => {
   const origin = "https://console.example";
   let ownRig: Rig;
   beforeAll(async () => {
@@ -175,7 +178,7 @@ describe("a passkey's answer that is refused", () => {
   });
   afterAll(() => ownRig.close());
 
-  test("stands in the log of the account whose passkey it names", async () => {
+  test("is logged for the account that owns the passkey", async () => {
     const { userId, cookie } = await ownRig.signUp();
     const authenticator = createAuthenticator({ origin, rpId: "console.example" });
     const creationResponse = await ownRig.call("GET", "/console/api/passkeys/creation", { cookie });
@@ -202,8 +205,8 @@ describe("a passkey's answer that is refused", () => {
   });
 });
 
-describe("a proof of presence that is refused", () => {
-  test("stands in the log of the session's own account, and not in that of the other", async () => {
+describe("a rejected proof of presence", () => {
+  test("is logged for the session's own account, and not for the other one", async () => {
     const { userId, cookie } = await rig.signUp();
     const otherAccount = await rig.createAccount();
     const body = { token: otherAccount.token };
@@ -222,8 +225,8 @@ describe("a proof of presence that is refused", () => {
   });
 });
 
-describe("what is noted", () => {
-  test("is written by a started service a second later, and told on the topic", async () => {
+describe("a recorded rejection", () => {
+  test("is written and published by a started service within a second", async () => {
     const ownRig = await createRig();
     try {
       await ownRig.service.start();
@@ -239,7 +242,7 @@ describe("what is noted", () => {
     }
   });
 
-  test("stays noted where it cannot be written", async () => {
+  test("is kept if it cannot be written", async () => {
     const { context } = rig;
     const pool = await connectPool({
       url: context.databaseUrl,

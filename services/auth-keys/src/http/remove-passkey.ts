@@ -12,8 +12,8 @@ import {
 } from "./require-remaining-sign-in-method.ts";
 
 /**
- * DELETE /console/api/passkeys/{id}: the passkey can no longer sign in. The sessions that it began end,
- * except the one that asks.
+ * DELETE /console/api/passkeys/{id}: removes a passkey. Ends the sessions that it started, except
+ * the caller's.
  */
 export const removePasskey =
   (dependencies: Dependencies) => async (req: Request, res: Response, caller: Caller) => {
@@ -22,7 +22,8 @@ export const removePasskey =
     const actor = createSessionActor(req, caller.credential);
     const auditFields = { at: dependencies.clock.now(), accountId, actor };
     await transact(dependencies.pool, async (tx) => {
-      // The passkey first: a sign-in under way holds it until its session can be found here.
+      // Deletes the passkey before anything else: a concurrent sign-in locks it until its session
+      // is visible here.
       if (!(await deletePasskey(tx, { id, accountId }))) throw createApiError("NOT_FOUND");
       await requireRemainingSignInMethod(tx, dependencies, caller);
       await insertAudit(tx, { ...auditFields, action: "passkey.removed", targetId: id });

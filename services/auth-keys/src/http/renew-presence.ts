@@ -15,8 +15,8 @@ import { recordRejectedSignIn } from "./record-rejected-sign-in.ts";
 import { requireConnectedClient } from "./require-connected-client.ts";
 
 /**
- * Tells whose account was proven, in the transaction that counts it. It throws a refusal to undo
- * everything; undefined is nobody's.
+ * Returns the account for which presence was proven, or undefined if none, in the transaction that
+ * uses the proof. Throws an `ApiError` to roll back everything.
  */
 export type ResolveAccountId = (tx: Transaction, now: Date) => Promise<string | undefined>;
 
@@ -26,14 +26,13 @@ type PresenceRenewal = {
   caller: Caller;
   method: SignInMethod;
   resolveAccountId: ResolveAccountId;
-  /** How long ago the person proved who they are; now, where not given. */
+  /** How long ago the user authenticated; 0 by default. */
   authenticationAgeMs?: number;
 };
 
 /**
- * Renews the presence of the caller's session, by a proof of the same account and no other (rule
- * CALLER-19). The session goes on under other tokens: a copy of its cookies that somebody took must
- * not be lifted with it.
+ * Renews the presence of the caller's session with a proof of the same account (rule CALLER-19).
+ * The session continues with new tokens, so that a copy of its old cookies does not benefit.
  */
 export const renewPresence = async (
   dependencies: Dependencies,
@@ -65,7 +64,7 @@ export const renewPresence = async (
 
 type PresenceProof = Pick<PresenceRenewal, "req" | "caller" | "method">;
 
-/** Notes a proof of presence that is refused for the audit log of the signed-in person's account. */
+/** Records a rejected proof of presence for the audit log of the caller's account. */
 export const recordRejectionOnError = async (
   dependencies: Dependencies,
   { req, caller: { account, credential }, method }: PresenceProof,
@@ -85,13 +84,13 @@ export const recordRejectionOnError = async (
   }
 };
 
-/** The account that an identity signs in to, if there is one; none is opened. */
+/** Returns a resolver for the account of an identity. Creates no account. */
 export const createIdentityOwnerResolver =
   (provenIdentity: ProvenIdentity): ResolveAccountId =>
   async (tx) =>
     (await lockIdentity(tx, provenIdentity))?.accountId;
 
-/** The account of an operator's one-time link, which is used up. */
+/** Returns a resolver for the account of an operator's sign-in link, which it consumes. */
 export const createLinkOwnerResolver =
   (token: string) =>
   async (tx: Transaction, now: Date): Promise<string> => {

@@ -1,7 +1,7 @@
 import type { Response } from "express";
 import { ApiError, createApiError } from "@payment-links/contracts";
 
-/** Whoever asked went away before the answer: nobody hears it, and nothing of ours has failed. */
+/** The client disconnected before the response. This is not a failure of ours. */
 export class ClientDisconnectedError extends ApiError {
   constructor() {
     const { status, entries } = createApiError("SERVICE_UNAVAILABLE");
@@ -10,11 +10,12 @@ export class ClientDisconnectedError extends ApiError {
 }
 
 /**
- * Throws if nobody hears the answer any more. Last in a transaction that gives out a session's token:
- * that token would be lost, and with it the one in whose place it came.
+ * Throws if the client can no longer receive the response. Call it last in a transaction that
+ * issues session tokens. Otherwise the new tokens would be lost, and the ones that they replace
+ * would no longer work.
  */
 export const requireConnectedClient = (res: Response): void => {
-  // We were too slow ourselves, and have said so.
+  // The response was already sent because of our own time-out.
   if (res.headersSent) throw createApiError("SERVICE_UNAVAILABLE");
   if (res.closed) throw new ClientDisconnectedError();
 };

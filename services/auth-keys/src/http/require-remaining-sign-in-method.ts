@@ -7,8 +7,8 @@ import { countSignInMethods } from "../store/passkeys.ts";
 import { deleteSessionsOfIdentity, lockCallerAccount } from "../store/sessions.ts";
 
 /**
- * Throws LAST_WAY_IN if the account has no way in of its own left, so that the removal is undone.
- * Behind the account's lock, as two removals at once would each count the other's.
+ * Throws LAST_WAY_IN if the account has no sign-in method left, so that the removal is rolled back.
+ * Locks the account first, because two concurrent removals would each count the other's method.
  */
 export const requireRemainingSignInMethod = async (
   tx: Transaction,
@@ -25,7 +25,7 @@ export const requireRemainingSignInMethod = async (
 
 type AuditFields = { at: Date; accountId: string; actor: Actor };
 
-/** Ends the sessions that a removed identity or passkey began, except one. */
+/** Ends the sessions that a removed identity or passkey started, except one. */
 export const endSessionsOfMethod = async (
   tx: Transaction,
   auditFields: AuditFields,

@@ -5,9 +5,10 @@ import { buildAccountStateRequest } from "../domain/wallet-address.ts";
 type WalletTarget = { token: CatalogueToken; walletAddress: string };
 
 /**
- * Asks the chain whether an address on Solana can be a wallet (rule CHAIN-26). Throws SOLANA_WALLET_REQUIRED
- * for an account of a token program, and SERVICE_UNAVAILABLE if the chain is watched and no node answers:
- * money that goes to a token account of its own is lost. Accepts any address of a chain that is not watched.
+ * Checks on the chain that a Solana address can be a wallet (rule CHAIN-26). Money paid to a token
+ * account that belongs to another token account would be lost. Throws SOLANA_WALLET_REQUIRED for an
+ * account of a token program. Throws SERVICE_UNAVAILABLE if the chain is watched but no node
+ * responds. Accepts any address of a chain that is not watched.
  */
 export const requireWalletAddress = async (
   { fetchSolanaAccountState, log }: Pick<Dependencies, "fetchSolanaAccountState" | "log">,

@@ -8,7 +8,7 @@ import { lockApiKey, revokeApiKey as revokeStoredKey } from "../store/api-keys.t
 import { insertAudit } from "../store/audit-log.ts";
 
 /**
- * DELETE /console/api/api-keys/{id}: the key is dead for ever, at every service within 5 s (rule
+ * DELETE /console/api/api-keys/{id}: revokes a key permanently, at every service within 5 s (rule
  * CALLER-4).
  */
 export const revokeApiKey =

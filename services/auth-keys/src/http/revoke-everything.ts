@@ -17,8 +17,9 @@ import { cancelDefault } from "./pending-default.ts";
 const RevocationBody = body(accountSelectorFields);
 
 /**
- * POST /internal/accounts/revoke-everything: an operator takes away whatever acts for an account
- * (rule CALLER-17): keys, sessions, sign-in links, identities and passkeys. A new sign-in link is the way back.
+ * POST /internal/accounts/revoke-everything: lets an operator revoke all credentials of an account
+ * (rule CALLER-17): keys, sessions, sign-in links, identities and passkeys. The user can return
+ * with a new sign-in link.
  */
 export const revokeEverything =
   (dependencies: Dependencies) => async (req: Request, res: Response) => {
@@ -37,8 +38,9 @@ type Revocation = { at: Date; accountId: string; actor: Actor };
 
 const revokeAll = async (tx: Transaction, auditFields: Revocation) => {
   const { at: now, accountId } = auditFields;
-  // Identities and passkeys first, as a sign-in locks them: it holds one until its session can be found
-  // here. What was added during the wait for the account goes after it.
+  // Identities and passkeys come before the account, in the lock order of a sign-in: it holds one
+  // of them until its session is visible here. The second deletion removes what was added while
+  // this waited for the account's lock.
   const earlyIdentities = await deleteIdentitiesOfAccount(tx, accountId);
   const earlyPasskeys = await deletePasskeysOfAccount(tx, accountId);
   await lockAccount(tx, accountId);
@@ -46,7 +48,7 @@ const revokeAll = async (tx: Transaction, auditFields: Revocation) => {
   const passkeys = [...earlyPasskeys, ...(await deletePasskeysOfAccount(tx, accountId))];
   const apiKeys = await revokeApiKeysOfAccount(tx, { accountId, now });
   const sessions = await deleteSessionsOfAccount(tx, accountId);
-  // Whoever asked for it had one of these credentials.
+  // The pending change was requested with one of these credentials.
   await cancelDefault(tx, auditFields);
   const signInLinks = await deleteSignInTokensOfAccount(tx, accountId);
   const counts = {

@@ -7,10 +7,7 @@ import type { Dependencies } from "../dependencies.ts";
 import { insertAudit } from "../store/audit-log.ts";
 import { deleteSession } from "../store/sessions.ts";
 
-/**
- * DELETE /console/api/sessions/{id}: ends one of the account's sessions, as signing out there
- * would.
- */
+/** DELETE /console/api/sessions/{id}: ends one of the account's sessions, like signing out there. */
 export const revokeSession =
   ({ clock, pool }: Dependencies) =>
   async (req: Request, res: Response, { account, credential }: Caller) => {

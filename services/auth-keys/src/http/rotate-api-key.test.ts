@@ -48,7 +48,7 @@ const getBucketId = async (key: string) => (await introspectCredential(key))?.bu
 const getExpiry = async (key: string) => (await introspectCredential(key))?.expiresAt;
 
 describe("POST /console/api/api-keys/{id}/rotate (rule CALLER-5)", () => {
-  test("shows a new key in the old one's place, in this one answer", async () => {
+  test("returns a new key that replaces the old one, with its secret only in this response", async () => {
     const { cookie, userId } = await rig.signUp();
     const oldKey = await createKey(cookie, { name: "till", scopes: ["payment_link:read"] });
     const response = await requestRotation(cookie, oldKey.id);
@@ -85,7 +85,7 @@ describe("POST /console/api/api-keys/{id}/rotate (rule CALLER-5)", () => {
     });
   });
 
-  test("the old key works until the overlap ends, and is then gone from the list", async () => {
+  test("keeps the old key working until the overlap ends, and then removes it from the list", async () => {
     const ownRig = await createRig();
     try {
       const { cookie } = await ownRig.signUp();
@@ -97,7 +97,7 @@ describe("POST /console/api/api-keys/{id}/rotate (rule CALLER-5)", () => {
       const introspectOldKey = () => ownRig.introspect("api-key", String(oldKey["key"]));
       const expectedEnd = "2026-11-21T10:01:00.000Z";
       ownRig.clock.advance(59_999);
-      // The asker judges the end by its own clock, to the millisecond.
+      // The requesting service evaluates the expiry by its own clock, to the millisecond.
       expect(await introspectOldKey()).toMatchObject({
         found: true,
         credential: { expiresAt: expectedEnd },
@@ -122,9 +122,9 @@ describe("POST /console/api/api-keys/{id}/rotate (rule CALLER-5)", () => {
   });
 
   test.each([
-    ["no overlap ends the old key at once", { overlapSeconds: 0 }, 0],
-    ["null is the default of a day", { overlapSeconds: null }, dayMs],
-    ["a week is the longest", { overlapSeconds: 604_800 }, 7 * dayMs],
+    ["ends the old key immediately without an overlap", { overlapSeconds: 0 }, 0],
+    ["uses an overlap of one day for null", { overlapSeconds: null }, dayMs],
+    ["accepts an overlap of up to one week", { overlapSeconds: 604_800 }, 7 * dayMs],
   ])("%s", async (_name, body, overlapMs) => {
     const { cookie } = await rig.signUp();
     const oldKey = await createKey(cookie);
@@ -132,7 +132,7 @@ describe("POST /console/api/api-keys/{id}/rotate (rule CALLER-5)", () => {
     expect(await getExpiry(oldKey.key)).toBe(toLaterIso(overlapMs));
   });
 
-  test("an expiry of its own that is nearer stands, and the new key lives as long", async () => {
+  test("keeps an earlier expiry of the old key, and gives the new key the same lifetime", async () => {
     const { cookie } = await rig.signUp();
     const expiresAt = toLaterIso(60_000);
     const oldKey = await createKey(cookie, { expiresAt });
@@ -141,7 +141,7 @@ describe("POST /console/api/api-keys/{id}/rotate (rule CALLER-5)", () => {
     expect(await getExpiry(newKey.key)).toBe(expiresAt);
   });
 
-  test("all keys of a chain share one rate bucket, also after the first is revoked", async () => {
+  test("shares one rate-limit bucket among all keys of a chain, even after the first is revoked", async () => {
     const { cookie } = await rig.signUp();
     const firstKey = await createKey(cookie);
     const secondKey = await rotateKey(cookie, firstKey.id);
@@ -163,7 +163,7 @@ describe("POST /console/api/api-keys/{id}/rotate (rule CALLER-5)", () => {
     expect(await rig.introspect("api-key", firstKey.key)).toEqual({ found: false });
   });
 
-  test("a key of the release before, which knew no buckets, is the first of its chain", async () => {
+  test("treats a key without a stored bucket, as in earlier releases, as the first of its chain", async () => {
     const { cookie } = await rig.signUp();
     const oldKey = await createKey(cookie);
     await rig.pool.query(sqlVoid`UPDATE api_keys SET bucket_id = NULL WHERE id = ${oldKey.id}`);
@@ -172,7 +172,7 @@ describe("POST /console/api/api-keys/{id}/rotate (rule CALLER-5)", () => {
     expect(await getBucketId(newKey.key)).toBe(oldKey.id);
   });
 
-  test("is written down, for the old key and for the new, without the key itself", async () => {
+  test("is logged for the old and the new key, without the secret", async () => {
     const { cookie } = await rig.signUp();
     const oldKey = await createKey(cookie);
     const newKey = await rotateKey(cookie, oldKey.id, { overlapSeconds: 0 });
@@ -193,11 +193,11 @@ describe("POST /console/api/api-keys/{id}/rotate (rule CALLER-5)", () => {
   });
 });
 
-describe("a rotation that is refused (rule CALLER-5)", () => {
+describe("a rejected rotation (rule CALLER-5)", () => {
   const patchKey = (cookie: string, id: string, body: unknown) =>
     rig.call("PATCH", `${path}/${id}`, { cookie, body });
 
-  test("of a key that is switched off or has expired gives no new one", async () => {
+  test("of an inactive or expired key creates no new key", async () => {
     const { cookie } = await rig.signUp();
     const inactiveKey = await createKey(cookie);
     await patchKey(cookie, inactiveKey.id, { active: false });
@@ -212,7 +212,7 @@ describe("a rotation that is refused (rule CALLER-5)", () => {
     expect(await listKeys(cookie)).toHaveLength(2);
   });
 
-  test("of a key that was rotated before, or ten times at once, leaves one successor", async () => {
+  test("of an already rotated key, also by ten concurrent requests, leaves one successor", async () => {
     const { cookie } = await rig.signUp();
     const oldKey = await createKey(cookie);
     const responses = await Promise.all(
@@ -228,7 +228,7 @@ describe("a rotation that is refused (rule CALLER-5)", () => {
     expect(await listKeys(cookie)).toHaveLength(2);
   });
 
-  test("of a revoked, an unknown or another account's key answers 404 and changes nothing", async () => {
+  test("of a revoked, unknown or another account's key responds 404 and changes nothing", async () => {
     const owner = await rig.signUp();
     const otherUser = await rig.signUp();
     const ownKey = await createKey(owner.cookie);
@@ -244,15 +244,15 @@ describe("a rotation that is refused (rule CALLER-5)", () => {
   });
 
   test.each([
-    ["nothing at all", "422 missing", ""],
+    ["an empty body", "422 missing", ""],
     ["a list", "422 model_attributes_type", "[]"],
-    ["less than no overlap", "422 greater_than_equal", { overlapSeconds: -1 }],
-    ["more than a week", "422 less_than_equal", { overlapSeconds: 604_801 }],
+    ["a negative overlap", "422 greater_than_equal", { overlapSeconds: -1 }],
+    ["an overlap of more than a week", "422 less_than_equal", { overlapSeconds: 604_801 }],
     ["half a second", "422 int_from_float", { overlapSeconds: 0.5 }],
-    ["an overlap without end", "422 finite_number", '{"overlapSeconds":1e999}'],
-    ["a word", "422 int_parsing", { overlapSeconds: "soon" }],
+    ["an infinite overlap", "422 finite_number", '{"overlapSeconds":1e999}'],
+    ["a string", "422 int_parsing", { overlapSeconds: "soon" }],
     ["a list as overlap", "422 int_type", { overlapSeconds: [60] }],
-  ])("given %s, answers %s", async (_name, expected, body) => {
+  ])("given %s, responds %s", async (_name, expected, body) => {
     const { cookie } = await rig.signUp();
     const { id } = await createKey(cookie);
     expect(summarizeResponse(await requestRotation(cookie, id, body))).toBe(expected);
@@ -261,7 +261,7 @@ describe("a rotation that is refused (rule CALLER-5)", () => {
 });
 
 describe("the limit of keys", () => {
-  test("leaves room to rotate every key; replaced ones have a limit, also when many come at once (rule CALLER-15)", async () => {
+  test("leaves room to rotate every key, and limits replaced keys, also for concurrent requests (rule CALLER-15)", async () => {
     const { cookie } = await rig.signUp();
     const keys: CreatedKey[] = [];
     for (let count = 0; count < apiKeysMax; count += 1) keys.push(await createKey(cookie));
@@ -281,11 +281,11 @@ describe("the limit of keys", () => {
     expect(summarizeResponse(await rig.call("POST", path, { cookie, body }))).toBe(
       "409 API_KEY_LIMIT",
     );
-    // Revoking a replaced key makes room to rotate another.
+    // Revoking a replaced key frees room for another rotation.
     expect(summarizeResponse(await requestRotation(cookie, firstKey?.id ?? ""))).toBe(
       "409 API_KEY_LIMIT",
     );
-    // A key that was found by others is replaced at once all the same.
+    // A leaked key can still be replaced immediately, without an overlap.
     const lastKeyId = remainingKeys.at(-1)?.id ?? "";
     expect(summarizeResponse(await requestRotation(cookie, lastKeyId, { overlapSeconds: 0 }))).toBe(
       "201",
@@ -294,7 +294,7 @@ describe("the limit of keys", () => {
     expect((await requestRotation(cookie, firstKey?.id ?? "")).status).toBe(201);
   });
 
-  test("does not count replaced keys that have ended", async () => {
+  test("does not count expired replaced keys", async () => {
     const ownRig = await createRig();
     try {
       const { cookie } = await ownRig.signUp();
@@ -317,8 +317,8 @@ describe("the limit of keys", () => {
   });
 });
 
-describe("rotating while uses are being written down", () => {
-  test("waits for neither: a chain's first key may be under that lock", async () => {
+describe("a rotation while last uses are written", () => {
+  test("does not wait for the lock on the first key of its chain", async () => {
     const { cookie } = await rig.signUp();
     const firstKey = await createKey(cookie);
     const secondKey = await rotateKey(cookie, firstKey.id);

@@ -22,8 +22,8 @@ import { lockCallerAccount } from "../store/sessions.ts";
 import { sendIssuedKey, issueApiKey } from "./issue-api-key.ts";
 
 /**
- * POST /console/api/api-keys/{id}/rotate: a new key replaces one (rule CALLER-5). It is shown in
- * this answer and never again.
+ * POST /console/api/api-keys/{id}/rotate: replaces a key with a new one (rule CALLER-5). Only this
+ * response contains the new secret.
  */
 export const rotateApiKey =
   (dependencies: Dependencies) => async (req: Request, res: Response, caller: Caller) => {
@@ -40,13 +40,13 @@ export const rotateApiKey =
     const accountId = caller.account.id;
     const actor = createSessionActor(req, caller.credential);
     const key = await transact(dependencies.pool, async (tx): Promise<ApiKey> => {
-      // Behind the account's lock, as for a new key: the limits count all keys at once.
+      // Locks the account, as for a new key, because the limits count all keys together.
       await lockCallerAccount(tx, caller);
       const storedKey = await lockApiKey(tx, { accountId, id: keyId, now });
       if (storedKey === undefined) throw createApiError("NOT_FOUND");
       const { newKey, replacedKey } = buildRotation(storedKey, rotation);
       const { replacedCount } = await countApiKeys(tx, { accountId, now });
-      // One that ends now leaves no further one that works.
+      // A key that ends now does not count as a replaced key that still works.
       const isStillValid = replacedKey.expiresAt > now;
       if (isStillValid && replacedCount >= replacedKeysMax) throw createApiError("API_KEY_LIMIT");
       await issueApiKey(tx, { caller, actor, key: newKey, secret });

@@ -3,9 +3,9 @@ import type { ApiError } from "@payment-links/contracts";
 import { sendApiError } from "@payment-links/http";
 
 /**
- * How a refusal is answered where a browser goes by itself. A person goes back to the console,
- * which tells them what the code means. A program, and anybody who asks too often, gets the error
- * envelope.
+ * Sends errors of the endpoints that a browser navigates to. Redirects a browser to the console,
+ * which explains the code. Sends the error envelope to other clients, and to anyone over a rate
+ * limit.
  */
 export const sendSignInError =
   ({ baseUrl }: { baseUrl: string }) =>

@@ -18,7 +18,7 @@ const minuteMs = 60_000;
 const rig = useRig(createRig);
 
 describe("POST /console/api/session", () => {
-  test("given a sign-in token, answers the account and keeps a session in a cookie", async () => {
+  test("responds with the token's account and starts a session with a cookie", async () => {
     const { userId, token } = await rig.createAccount({ handle: "signer", username: "Sig Ner" });
     const response = await rig.call("POST", path, { body: { token } });
     expect(response.status).toBe(200);
@@ -47,7 +47,7 @@ describe("POST /console/api/session", () => {
     ]);
   });
 
-  test("given one token twice, in turn, the second time is refused (rule CALLER-10)", async () => {
+  test("rejects a token that was already used (rule CALLER-10)", async () => {
     const { token } = await rig.createAccount();
     await rig.signIn(token);
     const secondResponse = await rig.call("POST", path, { body: { token } });
@@ -55,7 +55,7 @@ describe("POST /console/api/session", () => {
     expect(secondResponse.headers.get("set-cookie")).toBeNull();
   });
 
-  test("given one token ten times at once, exactly one wins and one session exists", async () => {
+  test("starts exactly one session for ten concurrent requests with one token", async () => {
     const { userId, token } = await rig.createAccount();
     const responses = await Promise.all(
       Array.from({ length: 10 }, () => rig.call("POST", path, { body: { token } })),
@@ -68,7 +68,7 @@ describe("POST /console/api/session", () => {
     expect(actions.filter((action) => action === "session.started")).toHaveLength(1);
   });
 
-  test("a token is good until the clock reaches 15 minutes, and no longer (rule CALLER-10)", async () => {
+  test("accepts a token for less than 15 minutes (rule CALLER-10)", async () => {
     const timelyAccount = await rig.createAccount();
     const lateAccount = await rig.createAccount();
     rig.clock.advance(15 * minuteMs - 1);
@@ -80,13 +80,13 @@ describe("POST /console/api/session", () => {
     expect(summarizeResponse(rejected)).toBe("401 INVALID_SIGN_IN_TOKEN");
   });
 
-  test("signing in anew ends the session that the request carried, and only that (rule CALLER-9)", async () => {
+  test("ends only the session that the request carried when a user signs in again (rule CALLER-9)", async () => {
     const user = await rig.signUp({ handle: "renewer" });
     const otherUser = await rig.signUp();
     const signInLink = await rig.call("POST", "/internal/sign-in-links", {
       body: { handle: "renewer" },
     });
-    // The former session is known, and still ends at once.
+    // The previous session is in use, and still ends immediately.
     expect((await rig.call("GET", path, { cookie: user.cookie })).status).toBe(200);
     const renewedCookie = await rig.signIn(parseToken(signInLink.body["signInUrl"]), {
       cookie: user.cookie,
@@ -97,7 +97,7 @@ describe("POST /console/api/session", () => {
     expect((await rig.call("GET", path, { cookie: otherUser.cookie })).status).toBe(200);
   });
 
-  test("a cookie planted before the sign-in is not adopted", async () => {
+  test("does not adopt a cookie that was planted before the sign-in", async () => {
     const { token } = await rig.createAccount();
     const plantedCookie = `session=${"A".repeat(43)}`;
     const cookie = await rig.signIn(token, { cookie: plantedCookie });
@@ -105,13 +105,13 @@ describe("POST /console/api/session", () => {
     expect((await rig.call("GET", path, { cookie: plantedCookie })).status).toBe(401);
   });
 
-  test("a refused sign-in leaves the session that the request carried alive", async () => {
+  test("keeps the request's session after a rejected sign-in", async () => {
     const { cookie } = await rig.signUp();
     await rig.call("POST", path, { cookie, body: { token: "wrong" } });
     expect((await rig.call("GET", path, { cookie })).status).toBe(200);
   });
 
-  test("given more sessions than an account may have, the oldest end (rule CALLER-9)", async () => {
+  test("ends the oldest session above the limit (rule CALLER-9)", async () => {
     await rig.createAccount({ handle: "many_sessions" });
     const cookies: string[] = [];
     for (let count = 0; count <= sessionsMax; count += 1) {
@@ -123,7 +123,7 @@ describe("POST /console/api/session", () => {
     const [oldest, ...newerCookies] = cookies;
     expect((await rig.call("GET", path, { cookie: oldest ?? "" })).status).toBe(401);
     expect((await rig.call("GET", path, { cookie: newerCookies[0] ?? "" })).status).toBe(200);
-    // Its owner may miss it: whoever signed in so often may be somebody else.
+    // The audit log shows it, because someone else may have signed in that often.
     const { body } = await rig.call("GET", path, { cookie: newerCookies.at(-1) ?? "" });
     const userId = String(body["id"]);
     expect((await rig.readAudit(userId)).filter((action) => action === "session.revoked")).toEqual([
@@ -141,9 +141,9 @@ describe("POST /console/api/session", () => {
     ["a made-up token", "401 INVALID_SIGN_IN_TOKEN", { token: "A".repeat(43) }],
     ["a hash instead of a token", "401 INVALID_SIGN_IN_TOKEN", { token: "ab".repeat(32) }],
     ["a list", "422 model_attributes_type", "[]"],
-    ["no JSON", "422 json_invalid", "{"],
-    ["nothing", "422 missing", ""],
-  ])("given %s, answers %s", async (_name, expected, body) => {
+    ["invalid JSON", "422 json_invalid", "{"],
+    ["an empty body", "422 missing", ""],
+  ])("given %s, responds %s", async (_name, expected, body) => {
     expect(summarizeResponse(await rig.call("POST", path, { body }))).toBe(expected);
   });
 
@@ -153,14 +153,14 @@ describe("POST /console/api/session", () => {
     [{ "sec-fetch-site": "none" }],
     [{ origin: "https://evil.example" }],
     [{ origin: "null" }],
-  ])("given another site's request (%j), refuses it and leaves the token good", async (headers) => {
+  ])("rejects a cross-site request (%j) and keeps the token valid", async (headers) => {
     const { token } = await rig.createAccount();
     const rejected = await rig.call("POST", path, { body: { token }, headers });
     expect(summarizeResponse(rejected)).toBe("403 CROSS_SITE_REQUEST");
     await rig.signIn(token, { headers: { "sec-fetch-site": "same-origin" } });
   });
 
-  test("a form's content type, which any site may send, is refused", async () => {
+  test("rejects a content type that any site's form can send", async () => {
     const { token } = await rig.createAccount();
     const response = await rig.call("POST", path, {
       body: JSON.stringify({ token }),
@@ -169,7 +169,7 @@ describe("POST /console/api/session", () => {
     expect(summarizeResponse(response)).toBe("422 model_attributes_type");
   });
 
-  test("sign-ins are counted by outcome", async () => {
+  test("counts sign-ins by outcome", async () => {
     const { token } = await rig.createAccount();
     const countsBefore = await countSignIns();
     await rig.signIn(token);
@@ -179,7 +179,7 @@ describe("POST /console/api/session", () => {
     expect(countsAfter.refused - countsBefore.refused).toBe(1);
   });
 
-  test("under https the cookie is host-only and Secure by its name (rule CALLER-8)", async () => {
+  test("sets host-only Secure cookies under https (rule CALLER-8)", async () => {
     const secureRig = await createRig({ baseUrl: "https://console.example" });
     try {
       const { token } = await secureRig.createAccount();
@@ -189,7 +189,7 @@ describe("POST /console/api/session", () => {
         /^__Host-session=[\w-]{43}; Max-Age=43200; Path=\/; HttpOnly; Secure; SameSite=Lax$/,
       );
       for (const line of lines) expect(line).toMatch(/; HttpOnly; Secure; SameSite=Lax$/);
-      // nginx, and so many an ingress, answers 502 where the head is longer than one page of memory.
+      // nginx, and so many ingresses, responds 502 if the headers exceed one memory page.
       const headerText = [...response.headers]
         .map(([name, value]) => `${name}: ${value}\r\n`)
         .join("");
@@ -213,7 +213,7 @@ describe("a session's tokens (rule CALLER-40)", () => {
     return rig.call("POST", "/internal/introspect", { body: { kind: "session", hash, service } });
   };
 
-  test("are each found for their own service, and for no other", async () => {
+  test("each work for their own service only", async () => {
     const tokens = await createTokens(rig);
     const names = ["session", "session-links", "session-webhooks"];
     expect(Object.keys(tokens)).toEqual(names);
@@ -225,7 +225,7 @@ describe("a session's tokens (rule CALLER-40)", () => {
     }
   });
 
-  test("of an older release, which all services received, are good for nothing", async () => {
+  test("of an older release, which all services received, no longer work", async () => {
     const { cookie } = await rig.signUp();
     const token = cookie.slice("session=".length);
     await rig.pool.query(sqlVoid`
@@ -235,7 +235,7 @@ describe("a session's tokens (rule CALLER-40)", () => {
     expect(summarizeResponse(await rig.call("GET", path, { cookie }))).toBe("401 UNAUTHENTICATED");
   });
 
-  test("tell webhook-dispatcher of no wallet (rule CALLER-41)", async () => {
+  test("reveal no wallets to webhook-dispatcher (rule CALLER-41)", async () => {
     const { token } = await rig.createAccount();
     const { headers } = await rig.call("POST", path, { body: { token } });
     const wallet = {
@@ -258,7 +258,7 @@ describe("a session's tokens (rule CALLER-40)", () => {
 });
 
 describe("DELETE /console/api/session", () => {
-  test("ends the session at once, takes the cookie away, and is written down", async () => {
+  test("ends the session immediately, deletes the cookie, and logs it", async () => {
     const { userId, cookie } = await rig.signUp();
     expect((await rig.call("GET", path, { cookie })).status).toBe(200);
     const response = await rig.call("DELETE", path, { cookie });
@@ -271,7 +271,7 @@ describe("DELETE /console/api/session", () => {
     expect(await rig.readAudit(userId)).toContain("session.ended");
   });
 
-  test("another site cannot sign a person out", async () => {
+  test("rejects a cross-site request", async () => {
     const { cookie } = await rig.signUp();
     const headers = { "sec-fetch-site": "cross-site" };
     const rejected = await rig.call("DELETE", path, { cookie, headers });
@@ -281,7 +281,7 @@ describe("DELETE /console/api/session", () => {
 });
 
 describe("a session's end (rule CALLER-9)", () => {
-  test("comes after the idle time, and each use puts it off", async () => {
+  test("comes after the idle time, which each use restarts", async () => {
     const { cookie } = await rig.signUp();
     rig.clock.advance(sessionIdleMs - 1);
     expect((await rig.call("GET", path, { cookie })).status).toBe(200);
@@ -291,12 +291,12 @@ describe("a session's end (rule CALLER-9)", () => {
     await rig.flushLastUses();
     rig.clock.advance(sessionIdleMs);
     expect(summarizeResponse(await rig.call("GET", path, { cookie }))).toBe("401 UNAUTHENTICATED");
-    // Whoever was refused has not used it.
+    // A rejected request does not count as a use.
     await rig.flushLastUses();
     expect(summarizeResponse(await rig.call("GET", path, { cookie }))).toBe("401 UNAUTHENTICATED");
   });
 
-  test("comes at the absolute end, however much it is used", async () => {
+  test("comes at the absolute end, however much the session is used", async () => {
     const { cookie } = await rig.signUp();
     const stepMs = sessionIdleMs / 2;
     for (let elapsedMs = stepMs; elapsedMs < sessionLifetimeMs; elapsedMs += stepMs) {

@@ -16,7 +16,7 @@ const listSessions = async (cookie: string): Promise<ListedSession[]> => {
   return body["data"] as ListedSession[];
 };
 
-/** Signs in again, as another browser does. */
+/** Signs in again, as if in another browser. */
 const signInAgain = async (userId: string): Promise<string> => {
   const signInLink = await rig.call("POST", "/internal/sign-in-links", { body: { userId } });
   return rig.signIn(parseToken(signInLink.body["signInUrl"]));
@@ -26,7 +26,7 @@ const isAlive = async (cookie: string) =>
   (await rig.call("GET", sessionPath, { cookie })).status === 200;
 
 describe("GET /console/api/sessions", () => {
-  test("shows where the account is signed in, the newest first, and which one asks", async () => {
+  test("lists the account's sessions, newest first, and marks the current one", async () => {
     const { userId, cookie } = await rig.signUp();
     const startedAt = rig.clock.now();
     rig.clock.advance(1_000);
@@ -49,13 +49,13 @@ describe("GET /console/api/sessions", () => {
     ]);
   });
 
-  test("tells the method of each, and of no other account", async () => {
+  test("includes each session's method, and no other account's sessions", async () => {
     await rig.signUp();
     const { cookie } = await signInWithWallet(rig, createWallet());
     expect(await listSessions(cookie)).toMatchObject([{ method: "siwe", isCurrent: true }]);
   });
 
-  test("tells when each was last seen, and leaves out what has ended", async () => {
+  test("includes when each session was last seen, and omits sessions that have ended", async () => {
     const { userId, cookie } = await rig.signUp();
     await signInAgain(userId);
     rig.clock.advance(sessionIdleMs - 1);
@@ -70,10 +70,10 @@ describe("GET /console/api/sessions", () => {
 });
 
 describe("DELETE /console/api/sessions/{id}", () => {
-  test("ends the session at once, here and in what services are told", async () => {
+  test("ends the session immediately, here and for introspecting services", async () => {
     const { userId, cookie } = await rig.signUp();
     const otherCookie = await signInAgain(userId);
-    // Known and in use, so that an answer cached anywhere would show.
+    // The session is in use, so that a cached response would be noticed.
     expect(await isAlive(otherCookie)).toBe(true);
     const id = (await listSessions(cookie)).find(({ isCurrent }) => !isCurrent)?.id ?? "";
     const response = await rig.call("DELETE", `${path}/${id}`, { cookie });
@@ -85,14 +85,14 @@ describe("DELETE /console/api/sessions/{id}", () => {
     expect(await rig.readAudit(userId)).toContain("session.revoked");
   });
 
-  test("may end the very session that asks", async () => {
+  test("can end the current session", async () => {
     const { cookie } = await rig.signUp();
     const [ownSession] = await listSessions(cookie);
     expect((await rig.call("DELETE", `${path}/${ownSession?.id}`, { cookie })).status).toBe(204);
     expect(await isAlive(cookie)).toBe(false);
   });
 
-  test("given another account's, one gone, or none, answers 404 and ends nothing", async () => {
+  test("responds 404 for another account's, a deleted or an invalid id, and ends nothing", async () => {
     const owner = await rig.signUp();
     const [ownSession] = await listSessions(owner.cookie);
     const { cookie } = await rig.signUp();

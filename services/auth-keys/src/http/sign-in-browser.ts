@@ -6,8 +6,8 @@ import { generateToken } from "../domain/token.ts";
 const tokenPattern = /^[\w-]{43}$/;
 
 /**
- * The secret that identifies, at the end of a sign-in, the browser that began it, in whatever tab.
- * Without a cookie, a secret that no browser has.
+ * Returns the secret that identifies the browser that started a sign-in, in any of its tabs.
+ * Without a valid cookie, returns a new secret that no browser has.
  */
 export const readBrowserToken = (req: Request, cookie: CookiePolicy): string => {
   const token = readCookie(req, getBrowserCookieName(cookie));
@@ -15,7 +15,8 @@ export const readBrowserToken = (req: Request, cookie: CookiePolicy): string => 
 };
 
 /**
- * The same for a browser that begins a sign-in. It gets a secret if it has none, or keeps its own.
+ * Returns the secret of a browser that starts a sign-in, and sets it as a cookie. Reuses an
+ * existing one.
  */
 export const setBrowserCookie = (req: Request, res: Response, cookie: CookiePolicy): string => {
   const token = readBrowserToken(req, cookie);
@@ -25,7 +26,7 @@ export const setBrowserCookie = (req: Request, res: Response, cookie: CookiePoli
   return token;
 };
 
-// The flags are the session cookie's. Lax, because the way back from an identity provider is
-// another site's redirect.
+// The cookie has the flags of the session cookie. SameSite is Lax, because identity providers
+// return by a cross-site redirect.
 const getBrowserCookieName = ({ isSecure }: CookiePolicy): string =>
   isSecure ? "__Host-sign-in" : "sign-in";

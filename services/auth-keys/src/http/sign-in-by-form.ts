@@ -20,8 +20,8 @@ import { signInTextsGerman } from "./sign-in-texts-german.ts";
 import { createLinkResolver, getClaimedAccountOfLink } from "./start-session.ts";
 
 /**
- * POST /console/api/session/form: a sign-in link in a browser without script. The first form says
- * whose it is; its button, and nothing else, signs in.
+ * POST /console/api/session/form: redeems a sign-in link in a browser without JavaScript. The first
+ * request shows a page with the link's account. Only that page's button signs in.
  */
 export const signInByForm = (dependencies: Dependencies) => async (req: Request, res: Response) => {
   rejectCrossSiteRequest(req, dependencies.cookie);
@@ -48,7 +48,7 @@ export const signInByForm = (dependencies: Dependencies) => async (req: Request,
   res.redirect(303, `${dependencies.baseUrl}/console`);
 };
 
-/** How that form answers a refusal: in words for a person. */
+/** Sends an error of this form as an HTML page. */
 export const sendFormError = (apiError: ApiError, req: Request, res: Response): void => {
   const { backToConsole, errorTexts } = getTexts(req);
   const textByCode = new Map(Object.entries(errorTexts));
@@ -63,11 +63,11 @@ const getTexts = (req: Request): SignInTexts => textsByLanguage[negotiateLanguag
 
 const textsByLanguage = { en: signInTexts, de: signInTextsGerman };
 
-/** People paste the whole link, or what stands behind its `#token=`. */
+/** Users paste the complete link, or only the part after `#token=`. */
 const parseToken = (input: string): string =>
   new URLSearchParams(input.slice(input.indexOf("#") + 1)).get("token") ?? input.trim();
 
-/** Who is signed in in this browser, if anybody is. */
+/** Returns the account that is signed in in this browser, if any. */
 const findCurrentAccount = async (
   dependencies: Dependencies,
   req: Request,

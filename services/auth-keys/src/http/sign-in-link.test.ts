@@ -18,7 +18,7 @@ const sendForm = (fields: Record<string, string>, { cookie, headers }: FormOptio
     ...(cookie === undefined ? {} : { cookie }),
   });
 
-/** What a page says, however its lines break, and wherever a name is isolated. */
+/** Returns the visible text of a page, with normalized whitespace and without `<bdi>` tags. */
 const getVisibleText = ({ text }: { text: string }) =>
   text.replaceAll(/<\/?bdi>/g, "").replaceAll(/\s+/g, " ");
 
@@ -26,7 +26,7 @@ const getSessionHandle = async (cookie: string) =>
   (await rig.call("GET", sessionPath, { cookie })).body["handle"];
 
 describe("POST /console/api/session/link", () => {
-  test("tells whose link it is as often as it is asked, and uses nothing up (rule CALLER-10)", async () => {
+  test("returns the link's account any number of times without consuming the link (rule CALLER-10)", async () => {
     const { token, userId } = await rig.createAccount({ handle: "asked", username: "As Ked" });
     for (let count = 0; count < 5; count += 1) {
       const response = await rig.call("POST", linkOwnerPath, { body: { token } });
@@ -40,7 +40,7 @@ describe("POST /console/api/session/link", () => {
     expect(await getSessionHandle(await rig.signIn(token))).toBe("asked");
   });
 
-  test("knows no link that was used, has ended, or never was", async () => {
+  test("rejects a used, expired or invented link", async () => {
     const usedAccount = await rig.createAccount();
     await rig.signIn(usedAccount.token);
     const expiredAccount = await rig.createAccount();
@@ -51,7 +51,7 @@ describe("POST /console/api/session/link", () => {
     }
   });
 
-  test("is refused to another site's page", async () => {
+  test("rejects a cross-site request", async () => {
     const { token } = await rig.createAccount();
     const headers = { "sec-fetch-site": "cross-site" };
     const response = await rig.call("POST", linkOwnerPath, { body: { token }, headers });
@@ -59,8 +59,8 @@ describe("POST /console/api/session/link", () => {
   });
 });
 
-describe("POST /console/api/session/form, for browsers without script", () => {
-  test("given a link, shows whose it is; given the click, signs in and goes to the console", async () => {
+describe("POST /console/api/session/form, for browsers without JavaScript", () => {
+  test("shows the link's account, and signs in only after the confirmation", async () => {
     const { token } = await rig.createAccount({ handle: "plain", username: "<b>Plain</b>" });
     const link = `http://127.0.0.1:8080/console/sign-in#token=${token}`;
     const confirmationPage = await sendForm({ link });
@@ -84,7 +84,7 @@ describe("POST /console/api/session/form, for browsers without script", () => {
     expect(secondResponse.text).toContain("The sign-in link is not valid or has been used.");
   });
 
-  test("a browser that is signed in is told whom the click signs out, and stays until then (rule CALLER-10)", async () => {
+  test("warns which user the confirmation will sign out, and keeps that session until then (rule CALLER-10)", async () => {
     const signedInUser = await rig.signUp({ username: "Bob" });
     const { token } = await rig.createAccount({ username: "Mallory" });
     const confirmationPage = await sendForm({ link: token }, { cookie: signedInUser.cookie });
@@ -94,7 +94,7 @@ describe("POST /console/api/session/form, for browsers without script", () => {
     expect((await rig.call("GET", sessionPath, { cookie: signedInUser.cookie })).status).toBe(200);
   });
 
-  test("speaks German to a browser that asks for it, and says in it what a refusal means (rule API-28)", async () => {
+  test("responds in German, including errors, to a browser that requests it (rule API-28)", async () => {
     const headers = { "accept-language": "de-AT,de;q=0.9,en;q=0.8" };
     const signedInUser = await rig.signUp({ username: "Bob" });
     const { token } = await rig.createAccount({ handle: "erika", username: "Erika" });
@@ -127,7 +127,7 @@ describe("POST /console/api/session/form, for browsers without script", () => {
   });
 
   test.each([{ "sec-fetch-site": "cross-site" }, { origin: "https://evil.example" }])(
-    "is refused with %j, also with the click",
+    "rejects a request with %j, even with the confirmation",
     async (headers) => {
       const { token } = await rig.createAccount();
       const response = await sendForm({ link: token, confirmed: "yes" }, { headers });
@@ -136,7 +136,7 @@ describe("POST /console/api/session/form, for browsers without script", () => {
     },
   );
 
-  test("a GET or HEAD of it, as a scanner makes, is no call that there is", async () => {
+  test("responds 405 to GET and HEAD, as sent by a link scanner", async () => {
     const { token } = await rig.createAccount();
     for (const method of ["GET", "HEAD"]) {
       const query = `?token=${token}&link=${token}&confirmed=yes`;

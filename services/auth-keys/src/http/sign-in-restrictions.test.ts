@@ -26,7 +26,10 @@ const signInWithEthereum = async (rig: Rig, wallet = createWallet()) => {
   return rig.call("POST", session, { cookie: browserCookie, body: { siwe } });
 };
 
-/** An installation with a certified provider; answers where a sign-in there ends. */
+/**
+ * Starts an installation with a certified provider, and a function that signs in there and returns
+ * the final URL.
+ */
 const startWithProvider = async (
   options: Parameters<typeof createRig>[0] & { allowedGroups?: readonly string[] } = {},
 ) => {
@@ -48,11 +51,11 @@ const startWithProvider = async (
 };
 
 describe("SIGN_UP (rule CALLER-16)", () => {
-  test("closed: opens no account for a stranger, and lets in whoever has one", async () => {
+  test("closed: creates no account for an unknown user, but signs in existing users", async () => {
     const rig = await startRig({ signUp: "closed" });
     const wallet = createWallet();
     expect(summarizeResponse(await signInWithEthereum(rig, wallet))).toBe("403 SIGN_UP_CLOSED");
-    // An operator's account links that wallet, which signs in from then on.
+    // A user of an operator's account links that wallet, which can sign in from then on.
     const { cookie, userId } = await rig.signUp();
     const { browserCookie, siwe } = await prepareSiwe(rig, wallet, cookie);
     const cookies = `${cookie}; ${browserCookie}`;
@@ -62,12 +65,12 @@ describe("SIGN_UP (rule CALLER-16)", () => {
     expect([signInResponse.status, signInResponse.body["id"]]).toEqual([200, userId]);
   });
 
-  test("closed: sends a stranger of the identity provider back with the reason", async () => {
+  test("closed: redirects an unknown user of the identity provider back with the reason", async () => {
     const { signInAs } = await startWithProvider({ signUp: "closed" });
     expect(await signInAs("stranger")).toBe("/console?error=SIGN_UP_CLOSED");
   });
 
-  test("oidc: opens accounts for people of the identity provider, and for no wallet", async () => {
+  test("oidc: creates accounts for users of the identity provider, but not for wallets", async () => {
     const { rig, signInAs } = await startWithProvider({ signUp: "oidc" });
     expect(await signInAs("employee")).toBe("/console");
     const wallet = createWallet();
@@ -84,7 +87,7 @@ describe("SIGN_UP (rule CALLER-16)", () => {
 describe("SIGN_IN_METHODS (rule CALLER-16)", () => {
   const methodUnavailable = "404 SIGN_IN_METHOD_UNAVAILABLE";
 
-  test("without siwe: no nonce, no session and no link to an account by a wallet", async () => {
+  test("without siwe: wallets get no nonce, no session and cannot be linked", async () => {
     const rig = await startRig({ signInMethods: ["link"] });
     const body = { siwe: { message: "m", signature: "s" } };
     const { cookie } = await rig.signUp();
@@ -97,7 +100,7 @@ describe("SIGN_IN_METHODS (rule CALLER-16)", () => {
     expect(methodsBody).toEqual({ methods: ["link"] });
   });
 
-  test("without link: no link is made, asked about or redeemed", async () => {
+  test("without link: links cannot be created, looked up or redeemed", async () => {
     const rig = await startRig({ signInMethods: ["siwe"] });
     const createResponse = await rig.call("POST", "/internal/accounts", {
       body: { username: "Alice" },
@@ -114,7 +117,7 @@ describe("SIGN_IN_METHODS (rule CALLER-16)", () => {
     expect((await signInWithEthereum(rig)).status).toBe(200);
   });
 
-  test("without oidc: nobody is sent to the identity provider, though it is set up", async () => {
+  test("without oidc: does not redirect to the identity provider, although it is configured", async () => {
     const { rig, signInAs } = await startWithProvider({ signInMethods: ["link"] });
     expect(await signInAs("employee")).toBe("/console?error=SIGN_IN_METHOD_UNAVAILABLE");
     const { body: methodsBody } = await rig.call("GET", `${session}/methods`);
@@ -125,7 +128,7 @@ describe("SIGN_IN_METHODS (rule CALLER-16)", () => {
 describe("OIDC_ALLOWED_GROUPS (rule CALLER-16)", () => {
   const rejectedUrl = "/console?error=OIDC_SIGN_IN_REFUSED";
 
-  test("lets in members of one of the groups, and nobody else, each time anew", async () => {
+  test("allows only members of one of the groups, checked at every sign-in", async () => {
     const { signInAs } = await startWithProvider({ allowedGroups: ["payments", "finance team"] });
     expect(await signInAs("ada", ["staff", "finance team"])).toBe("/console");
     expect(await signInAs("ada", "payments")).toBe("/console");
@@ -134,7 +137,7 @@ describe("OIDC_ALLOWED_GROUPS (rule CALLER-16)", () => {
     }
   });
 
-  test("whoever has left the group is refused, and the account's log has it", async () => {
+  test("rejects a user who left the group, and logs it for the account", async () => {
     const { rig, signInAs } = await startWithProvider({ allowedGroups: ["payments"] });
     expect(await signInAs("ada", "payments")).toBe("/console");
     expect(await signInAs("ada", "staff")).toBe(rejectedUrl);

@@ -1,6 +1,6 @@
 import type { SignInTexts } from "./sign-in-texts.ts";
 
-/** What the sign-in form says without script, in German. */
+/** The German texts of the sign-in form for browsers without JavaScript. */
 export const signInTextsGerman: SignInTexts = {
   pageTitle: "Anmelden · Payment Links",
   title: "Anmelden",

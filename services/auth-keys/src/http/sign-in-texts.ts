@@ -1,6 +1,9 @@
 import type { Translated } from "@payment-links/http";
 
-/** What the sign-in form says without script, in English. Another language is another such file. */
+/**
+ * The English texts of the sign-in form for browsers without JavaScript. Each other language has
+ * its own file.
+ */
 export const signInTexts = {
   pageTitle: "Sign in · Payment Links",
   title: "Sign in",
@@ -21,5 +24,5 @@ export const signInTexts = {
   },
 } as const;
 
-/** What every language has to say there. */
+/** The texts that every language must have. */
 export type SignInTexts = Translated<typeof signInTexts>;

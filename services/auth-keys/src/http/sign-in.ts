@@ -24,10 +24,10 @@ import { generateSessionTokens } from "./generate-session-tokens.ts";
 import { recordRejectedSignIn } from "./record-rejected-sign-in.ts";
 import { ClientDisconnectedError, requireConnectedClient } from "./require-connected-client.ts";
 
-/** The session that a sign-in is about to begin. */
+/** The session that a sign-in is about to start. */
 type SessionStart = { sessionId: string; actor: Actor; now: Date };
 
-/** A sign-in by a request; `ageMs` is how long ago the person proved who they are. */
+/** A sign-in; `authenticationAgeMs` is how long ago the user authenticated, 0 by default. */
 type SignInInput = {
   req: Request;
   res: Response;
@@ -37,8 +37,8 @@ type SignInInput = {
 };
 
 /**
- * Tells whose session it becomes, in the sign-in's transaction. It throws a refusal to undo
- * everything.
+ * Returns the account that the session will belong to, within the sign-in's transaction. Throws an
+ * `ApiError` to roll back everything.
  */
 export type ResolveAccount = (
   tx: Transaction,
@@ -46,9 +46,8 @@ export type ResolveAccount = (
 ) => Promise<{ account: Account; identityId?: string }>;
 
 /**
- * Signs a person in. The answer carries the new session's cookies, and the session that the request
- * carried ends, so that nobody can sign in with a cookie that was planted before. Answers the
- * account.
+ * Signs a user in and returns the account. Sets the new session's cookies and ends the session that
+ * the request carried, so that a cookie planted before the sign-in does not work.
  */
 export const signIn = async (
   dependencies: Dependencies,
@@ -111,7 +110,7 @@ export const signIn = async (
   return account;
 };
 
-/** Ends the session that the request carried, if it did. */
+/** Ends the session that the request carried, if any. */
 const endPreviousSession = async (
   tx: Transaction,
   { req, hash, now }: { req: Request; hash: Buffer; now: Date },
@@ -128,8 +127,8 @@ const endPreviousSession = async (
 };
 
 /**
- * A person with a proven identity signs in to its account, which is opened at the first time. Throws
- * SIGN_UP_CLOSED where no account is opened for such a person.
+ * Returns a resolver for the account of a proven identity. The first sign-in creates the account.
+ * Throws SIGN_UP_CLOSED if sign-up is not allowed for this method.
  */
 export const createIdentityResolver = (
   { signUp }: Pick<Dependencies, "signUp">,
@@ -168,11 +167,11 @@ export const createIdentityResolver = (
 type SignInAttempt = {
   req: Request;
   method: SignInMethod;
-  /** To whom the attempt leads by what it says; undefined where that is nobody. */
+  /** The account that the attempt claims, unverified; undefined if none. */
   claimedAccount: ClaimedAccount | undefined;
 };
 
-/** Counts an attempt to sign in by its outcome, and notes it for the audit log if it is refused. */
+/** Counts a sign-in attempt by its outcome, and records a rejected one for the audit log. */
 export const countSignIn = async <Result>(
   dependencies: Dependencies,
   { req, method, claimedAccount }: SignInAttempt,

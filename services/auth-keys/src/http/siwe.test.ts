@@ -22,7 +22,7 @@ const countAccounts = () =>
   rig.pool.oneFirst(sql.type(Count)`SELECT count(*)::int AS count FROM accounts`);
 
 describe("GET /console/api/session/nonce", () => {
-  test("gives each call another nonce, and the browser a cookie to be known by", async () => {
+  test("returns a new nonce for each request, and a cookie that identifies the browser", async () => {
     const response = await rig.call("GET", `${path}/nonce`);
     expect(response.status).toBe(200);
     expect(response.body).toEqual({ nonce: expect.stringMatching(/^[0-9a-f]{32}$/) });
@@ -36,13 +36,13 @@ describe("GET /console/api/session/nonce", () => {
     expect(secondNonce.browserCookie).toBe(cookie);
   });
 
-  test("given a cookie that is none of ours, replaces it", async () => {
+  test("replaces an invalid browser cookie", async () => {
     for (const cookie of ["sign-in=", "sign-in=short", `sign-in=${"a".repeat(44)}`]) {
       expect((await fetchNonce(rig, cookie)).browserCookie).toMatch(/^sign-in=[\w-]{43}$/);
     }
   });
 
-  test("given an address in any case, answers a message that signs it in", async () => {
+  test("returns a message to sign for an address in any case", async () => {
     const wallet = createWallet();
     const address = wallet.address.toLowerCase();
     const response = await rig.call("GET", `${path}/nonce?address=${address}`);
@@ -57,14 +57,14 @@ describe("GET /console/api/session/nonce", () => {
     }
   });
 
-  test("is refused to another site", async () => {
+  test("rejects a cross-site request", async () => {
     const headers = { "sec-fetch-site": "cross-site" };
     const response = await rig.call("GET", `${path}/nonce`, { headers });
     expect(summarizeResponse(response)).toBe("403 CROSS_SITE_REQUEST");
     expect(response.headers.get("set-cookie")).toBeNull();
   });
 
-  test("under https binds the cookie to the host", async () => {
+  test("binds the cookie to the host under https", async () => {
     const secureRig = await createRig({ baseUrl: "https://console.example" });
     try {
       expect((await fetchNonce(secureRig)).browserCookie).toMatch(/^__Host-sign-in=/);
@@ -75,7 +75,7 @@ describe("GET /console/api/session/nonce", () => {
 });
 
 describe("POST /console/api/session with a Sign-In with Ethereum message", () => {
-  test("the first time opens an account with no handle and no wallet, and tells of it", async () => {
+  test("creates and publishes an account without handle and wallet the first time", async () => {
     const wallet = createWallet();
     const { browserCookie, siwe } = await prepareSiwe(rig, wallet);
     const response = await rig.call("POST", path, { cookie: browserCookie, body: { siwe } });
@@ -98,7 +98,7 @@ describe("POST /console/api/session with a Sign-In with Ethereum message", () =>
     ]);
   });
 
-  test("the next time signs in to the same account", async () => {
+  test("signs in to the same account the next time", async () => {
     const wallet = createWallet();
     const firstSignIn = await signInWithWallet(rig, wallet);
     const secondSignIn = await signInWithWallet(rig, wallet);
@@ -107,7 +107,7 @@ describe("POST /console/api/session with a Sign-In with Ethereum message", () =>
     expect(await rig.readEvents(firstSignIn.userId)).toHaveLength(1);
   });
 
-  test("ten first sign-ins of one address at once open one account", async () => {
+  test("creates one account for ten concurrent first sign-ins of one address", async () => {
     const wallet = createWallet();
     const preparedMessages = await Promise.all(
       Array.from({ length: 10 }, () => prepareSiwe(rig, wallet)),
@@ -123,7 +123,7 @@ describe("POST /console/api/session with a Sign-In with Ethereum message", () =>
     expect((await countAccounts()) - accountsBefore).toBe(1);
   });
 
-  test("a wallet typed in as a destination is no way to sign in (rule CALLER-12)", async () => {
+  test("does not sign in to an account that only receives payments at the address (rule CALLER-12)", async () => {
     const { userId, cookie } = await rig.signUp();
     const wallet = createWallet();
     const tokens = await rig.call("GET", "/console/api/tokens", { cookie });
@@ -143,7 +143,7 @@ describe("POST /console/api/session with a Sign-In with Ethereum message", () =>
   });
 });
 
-/** Refused: no session, no account, and a person who was signed in still is. */
+/** Expects a rejection: no session, no new account, and the existing session stays. */
 const expectRejected = async (siwe: object, cookie: string) => {
   const accountsBefore = await countAccounts();
   const previousSession = await rig.signUp();
@@ -156,7 +156,7 @@ const expectRejected = async (siwe: object, cookie: string) => {
 };
 
 describe("a nonce (rule CALLER-11)", () => {
-  test("is good once, in turn and at once", async () => {
+  test("works once, in sequence and concurrently", async () => {
     const wallet = createWallet();
     const { browserCookie, siwe } = await prepareSiwe(rig, wallet);
     const sendSignIn = () => rig.call("POST", path, { cookie: browserCookie, body: { siwe } });
@@ -168,7 +168,7 @@ describe("a nonce (rule CALLER-11)", () => {
     await expectRejected(siwe, browserCookie);
   });
 
-  test("of two tabs of one browser, each signs in, in any order", async () => {
+  test("works in two tabs of one browser independently, in any order", async () => {
     const wallet = createWallet();
     const firstSignIn = await prepareSiwe(rig, wallet);
     const secondSignIn = await prepareSiwe(rig, wallet, firstSignIn.browserCookie);
@@ -181,7 +181,7 @@ describe("a nonce (rule CALLER-11)", () => {
     }
   });
 
-  test("of another browser, or brought by none, is refused and stays good", async () => {
+  test("is rejected with another browser's cookie or without one, and stays valid", async () => {
     const wallet = createWallet();
     const { browserCookie, siwe } = await prepareSiwe(rig, wallet);
     const otherNonce = await fetchNonce(rig);
@@ -191,7 +191,7 @@ describe("a nonce (rule CALLER-11)", () => {
     expect(response.status).toBe(200);
   });
 
-  test("that nobody was given is refused", async () => {
+  test("is rejected if it was never issued", async () => {
     const wallet = createWallet();
     const { browserCookie } = await fetchNonce(rig);
     const nonce = "0123456789abcdef0123456789abcdef";
@@ -203,7 +203,7 @@ describe("a nonce (rule CALLER-11)", () => {
     await expectRejected(await signSiwe(wallet, message), browserCookie);
   });
 
-  test("is good until the clock reaches five minutes, and no longer", async () => {
+  test("is valid for less than five minutes", async () => {
     const wallet = createWallet();
     const timelyNonce = await fetchNonce(rig);
     const lateNonce = await fetchNonce(rig);
@@ -223,7 +223,7 @@ describe("a nonce (rule CALLER-11)", () => {
     await expectRejected(await signWithNonce(lateNonce.nonce), lateNonce.browserCookie);
   });
 
-  test("of a refused message stays good for a right one", async () => {
+  test("stays valid after a rejected message", async () => {
     const wallet = createWallet();
     const { browserCookie, siwe } = await prepareSiwe(rig, wallet);
     const { signature } = await signSiwe(createWallet(), siwe.message);
@@ -238,10 +238,10 @@ describe("a message", () => {
     ["another domain", { domain: "evil.example" }],
     ["another URI", { uri: "https://evil.example" }],
     ["another chain", { chainId: 5 }],
-    ["a time of issue long past", { issuedAt: new Date(0) }],
-    ["an end that has passed", { expirationTime: new Date(0) }],
-    ["a beginning to come", { notBefore: new Date("2126-01-01T00:00:00Z") }],
-  ])("with %s is refused", async (_name, overrides) => {
+    ["an issue time long ago", { issuedAt: new Date(0) }],
+    ["an expiry in the past", { expirationTime: new Date(0) }],
+    ["a not-before time in the future", { notBefore: new Date("2126-01-01T00:00:00Z") }],
+  ])("is rejected with %s", async (_name, overrides) => {
     const wallet = createWallet();
     const { nonce, browserCookie } = await fetchNonce(rig);
     const { address } = wallet;
@@ -265,11 +265,11 @@ describe("a message", () => {
     ["422 model_attributes_type", 5],
     ["401 INVALID_SIWE_MESSAGE", { message: "m", signature: "0x" }],
     ["401 INVALID_SIWE_MESSAGE", { message: "", signature: "" }],
-  ])("answers %s to %j", async (expected, siwe) => {
+  ])("gets %s for %j", async (expected, siwe) => {
     expect(summarizeResponse(await rig.call("POST", path, { body: { siwe } }))).toBe(expected);
   });
 
-  test("that is refused says by which rule in the log, and nothing of itself", async () => {
+  test("is logged with the violated rule but without its content when it is rejected", async () => {
     const wallet = createWallet();
     const { nonce, browserCookie } = await fetchNonce(rig);
     const { address } = wallet;

@@ -3,7 +3,10 @@ import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { applyDueDefaults } from "../jobs/apply-due-defaults.ts";
 import { createRig, summarizeResponse } from "../testing/create-rig.ts";
 
-/* What settlement-listener finds on a real Solana: `get-solana-account-state.test.ts` there. */
+/*
+ * settlement-listener tests its responses against a real Solana node:
+ * `get-solana-account-state.test.ts`.
+ */
 
 const path = "/console/api/wallets";
 const delayMs = 300_000;
@@ -42,7 +45,7 @@ const readState = async () => ({
 });
 
 describe("a wallet on Solana (rule CHAIN-26)", () => {
-  test("is not a token account or a mint: nothing is stored", async () => {
+  test("is rejected if the address is a token account or a mint, and nothing is stored", async () => {
     rig.solana.respond = tokenAccountState;
     const stateBefore = await readState();
     expect(summarizeResponse(await addWallet())).toBe("422 SOLANA_WALLET_REQUIRED");
@@ -52,13 +55,13 @@ describe("a wallet on Solana (rule CHAIN-26)", () => {
     ]);
   });
 
-  test("is added once the chain shows that it is none", async () => {
+  test("is added once the chain shows that the address is neither", async () => {
     rig.solana.respond = walletState;
     expect(summarizeResponse(await addWallet())).toBe("201");
   });
 
-  // Guards money: an address that nobody could check might be one whose money is lost.
-  test("is not added while the chain is watched and no node answers", async () => {
+  // An address that could not be checked might lose the money sent to it.
+  test("is not added while the chain is watched but no node responds", async () => {
     rig.solana.respond = rejectUnreachable;
     const stateBefore = await readState();
     expect(summarizeResponse(await addWallet())).toBe("503 SERVICE_UNAVAILABLE");
@@ -69,7 +72,7 @@ describe("a wallet on Solana (rule CHAIN-26)", () => {
     expect(summarizeResponse(await addWallet())).toBe("201");
   });
 
-  test("of another family is never asked about", async () => {
+  test("of another chain family is added without a request to Solana", async () => {
     rig.solana.respond = rejectUnreachable;
     const evmResponse = await addWallet("usdc-base", "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed");
     expect(summarizeResponse(evmResponse)).toBe("201");
@@ -82,7 +85,7 @@ describe("a wallet on Solana (rule CHAIN-26)", () => {
   test.each([
     ["the default", { isDefault: true }],
     ["its chain's default", { isChainDefault: true }],
-  ])("that has become a token account cannot become %s", async (_what, defaultsPatch) => {
+  ])("whose address became a token account cannot become %s", async (_what, defaultsPatch) => {
     await addWallet("usdc-base", "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed");
     const { body } = await addWallet();
     for (const [respond, expected] of [
@@ -96,7 +99,7 @@ describe("a wallet on Solana (rule CHAIN-26)", () => {
     }
   });
 
-  test("that has become a token account can stop being the default", async () => {
+  test("whose address became a token account can stop being the default", async () => {
     const { body } = await addWallet();
     expect(body).toMatchObject({ isDefault: true });
     rig.solana.respond = tokenAccountState;
@@ -105,9 +108,9 @@ describe("a wallet on Solana (rule CHAIN-26)", () => {
   });
 
   test.each([
-    ["does not become the default if it is a token account by then", tokenAccountState, false],
-    ["becomes the default if no node answers then", rejectUnreachable, true],
-  ])("whose delay is over %s", async (_what, respond, becomesDefault) => {
+    ["does not become the default if the address became a token account", tokenAccountState, false],
+    ["becomes the default if no node responds", rejectUnreachable, true],
+  ])("after its delay %s", async (_what, respond, becomesDefault) => {
     await addWallet("usdc-base", "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed");
     rig.solana.respond = walletState;
     const { body } = await addWallet("usdc-solana", address, true);

@@ -13,9 +13,9 @@ import { insertSignInAttempt } from "../store/sign-in-attempts.ts";
 import { setBrowserCookie } from "./sign-in-browser.ts";
 
 /**
- * GET /console/api/session/oidc: sends a browser to the identity provider. With `?link=true` the
- * identity that it brings back is linked to the account of the present session; with `?prove=true` it
- * proves that this session's person is there.
+ * GET /console/api/session/oidc: redirects a browser to the identity provider. With `?link=true`,
+ * the returned identity is linked to the current session's account. With `?prove=true`, it proves
+ * the presence of the current session's user.
  */
 export const startOidc = (dependencies: Dependencies) => async (req: Request, res: Response) => {
   rejectCrossSiteRequest(req, dependencies.cookie);

@@ -16,8 +16,8 @@ import { createLinkOwnerResolver } from "./renew-presence.ts";
 import { type ResolveAccount, createIdentityResolver, countSignIn, signIn } from "./sign-in.ts";
 
 /**
- * POST /console/api/session: a one-time sign-in link, or a Sign-In with Ethereum message or a passkey's
- * answer to what this browser was given, becomes a session.
+ * POST /console/api/session: starts a session with a sign-in link, a Sign-In with Ethereum message,
+ * or a passkey's response to this browser's challenge.
  */
 export const startSession = (dependencies: Dependencies) => async (req: Request, res: Response) => {
   rejectCrossSiteRequest(req, dependencies.cookie);
@@ -37,7 +37,7 @@ export const startSession = (dependencies: Dependencies) => async (req: Request,
 
 type SignInCredentials = z.output<typeof SignInBody>;
 
-/** By which method something given proves who somebody is. Throws the code `missing` for nothing. */
+/** Returns the sign-in method of the given credentials. Throws the code `missing` if there are none. */
 export const getMethod = ({ passkey, siwe, token }: SignInCredentials): SignInMethod => {
   if (passkey !== undefined) return "passkey";
   if (siwe !== undefined) return "siwe";
@@ -45,7 +45,7 @@ export const getMethod = ({ passkey, siwe, token }: SignInCredentials): SignInMe
   throw createValidationError("missing");
 };
 
-/** To whose account something given leads, before anything of it is checked. */
+/** Returns the account that the credentials claim, before any verification. */
 const getClaimedAccount = ({
   passkey,
   siwe,
@@ -62,7 +62,10 @@ const getClaimedAccount = ({
   return { by: "identity", method: "siwe", issuers, subject };
 };
 
-/** A link leads to its account for as long as it is known, also past its end. */
+/**
+ * Returns the claim of a sign-in link. It identifies its account until its row is deleted, even
+ * after its expiry.
+ */
 export const getClaimedAccountOfLink = (token: string): ClaimedAccount => ({
   by: "link",
   hash: hashSecret(token),
@@ -84,7 +87,7 @@ const createPasskeyResolver =
   ({ id, consume }: ProvenPasskey): ResolveAccount =>
   async (tx) => ({ account: await lockAccount(tx, await consume(tx)), identityId: id });
 
-/** The holder of an operator's one-time link, which is used up. */
+/** Returns a resolver for the account of an operator's sign-in link, which it consumes. */
 export const createLinkResolver =
   (token: string): ResolveAccount =>
   async (tx, { now }) => ({

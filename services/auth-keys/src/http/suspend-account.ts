@@ -17,13 +17,13 @@ const SuspensionBody = body({
 });
 
 /**
- * POST /internal/accounts/suspend: an operator keeps an account's keys, sessions and links from
- * working (rule CALLER-17). Its sessions stay in the table until it is resumed, so that they are
- * refused by a code that says why.
+ * POST /internal/accounts/suspend: disables an account's keys, sessions and links (rule CALLER-17).
+ * Its sessions stay in the table until it is resumed, so that they are rejected with a code that
+ * states the reason.
  */
 export const suspendAccount = (dependencies: Dependencies) => setSuspension(dependencies, true);
 
-/** POST /internal/accounts/resume: the account works again; none of its sessions from before does. */
+/** POST /internal/accounts/resume: reactivates the account, but not its earlier sessions. */
 export const resumeAccount = (dependencies: Dependencies) => setSuspension(dependencies, false);
 
 const setSuspension =
@@ -50,7 +50,8 @@ const toggleSuspension = async (
   await updateSuspension(tx, { accountId, since: isResuming ? null : now });
   await deleteSignInTokensOfAccount(tx, accountId);
   const endedSessionIds = isResuming ? await deleteSessionsOfAccount(tx, accountId) : [];
-  // Nobody could cancel it meanwhile, and it may be what the account is suspended for.
+  // The owner could not cancel it during the suspension, and it may be the reason for the
+  // suspension.
   await cancelDefault(tx, { at: now, accountId, actor });
   await insertAudit(tx, {
     at: now,

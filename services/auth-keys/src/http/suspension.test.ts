@@ -38,7 +38,7 @@ const getSessionStatus = async (cookie: string) =>
   summarizeResponse(await rig.call("GET", sessionPath, { cookie }));
 
 describe("POST /internal/accounts/suspend (rule CALLER-17)", () => {
-  test("refuses its sessions, every way in and its links, and tells the services", async () => {
+  test("rejects the account's sessions, sign-ins and links, and publishes the suspension", async () => {
     const { userId, cookie } = await rig.signUp({ handle: "stopped" });
     const wallet = await linkWallet(cookie);
     const key = await createKey(cookie);
@@ -77,7 +77,7 @@ describe("POST /internal/accounts/suspend (rule CALLER-17)", () => {
     expect(await rig.readAudit(userId)).toContain("account.suspended");
   });
 
-  test("twice changes nothing the second time", async () => {
+  test("changes nothing if the account is already suspended", async () => {
     const { userId } = await rig.signUp();
     await requestAccountAction("suspend", { userId });
     const events = await rig.readEvents(userId);
@@ -87,7 +87,7 @@ describe("POST /internal/accounts/suspend (rule CALLER-17)", () => {
 });
 
 describe("POST /internal/accounts/resume (rule CALLER-17)", () => {
-  test("lets keys and sign-ins work again, but no session from before", async () => {
+  test("lets keys and sign-ins work again, but no earlier session", async () => {
     const { userId, cookie } = await rig.signUp();
     const key = await createKey(cookie);
     await requestAccountAction("suspend", { userId });
@@ -104,7 +104,7 @@ describe("POST /internal/accounts/resume (rule CALLER-17)", () => {
     expect(auditActions).toContain("session.revoked");
   });
 
-  test("of an account that is not suspended ends no session", async () => {
+  test("ends no session of an account that is not suspended", async () => {
     const { userId, cookie } = await rig.signUp();
     expect((await requestAccountAction("resume", { userId })).status).toBe(200);
     expect(await getSessionStatus(cookie)).toBe("200");
@@ -112,7 +112,7 @@ describe("POST /internal/accounts/resume (rule CALLER-17)", () => {
 });
 
 describe("POST /internal/accounts/revoke-everything (rule CALLER-17)", () => {
-  test("takes away keys, sessions, links and identities, each told in the audit log", async () => {
+  test("revokes keys, sessions, links and identities, each with an entry in the audit log", async () => {
     const { userId, cookie } = await rig.signUp();
     const wallet = await linkWallet(cookie);
     const key = await createKey(cookie);
@@ -124,7 +124,7 @@ describe("POST /internal/accounts/revoke-everything (rule CALLER-17)", () => {
     expect(await getSessionStatus(cookie)).toBe("401 UNAUTHENTICATED");
     const redeemResponse = await rig.call("POST", sessionPath, { body: { token } });
     expect(summarizeResponse(redeemResponse)).toBe("401 INVALID_SIGN_IN_TOKEN");
-    // That wallet is a stranger's now, with a new account.
+    // The wallet is now an unknown identity, which gets a new account.
     expect((await signInWithWallet(wallet)).body["id"]).not.toBe(userId);
     const auditActions = ["api_key.revoked", "identity.unlinked", "session.revoked"];
     expect((await rig.readAudit(userId)).slice(-4).toSorted()).toEqual(
@@ -133,7 +133,7 @@ describe("POST /internal/accounts/revoke-everything (rule CALLER-17)", () => {
     expect(await getSessionStatus(await rig.signIn(await createSignInLink(userId)))).toBe("200");
   });
 
-  test("leaves nothing to whoever goes on asking meanwhile", async () => {
+  test("also revokes keys that concurrent requests create", async () => {
     const { userId, cookie } = await rig.signUp();
     const createTenKeys = () => Promise.all(Array.from({ length: 10 }, () => createKey(cookie)));
     const earlyKeys = createTenKeys();
@@ -146,7 +146,7 @@ describe("POST /internal/accounts/revoke-everything (rule CALLER-17)", () => {
 });
 
 test.each(["suspend", "resume", "revoke-everything"] as const)(
-  "%s asks for a handle or an id that somebody has",
+  "%s requires the handle or id of an existing account",
   async (action) => {
     expect(summarizeResponse(await requestAccountAction(action, {}))).toBe("422 missing");
     expect(summarizeResponse(await requestAccountAction(action, { handle: "nobody_here" }))).toBe(

@@ -12,8 +12,8 @@ import {
 } from "./require-remaining-sign-in-method.ts";
 
 /**
- * DELETE /console/api/identities/{id}: the identity can no longer sign in to this account. The
- * sessions that it began end, except the one that asks.
+ * DELETE /console/api/identities/{id}: unlinks an identity from this account. Ends the sessions
+ * that it started, except the caller's.
  */
 export const unlinkIdentity =
   (dependencies: Dependencies) => async (req: Request, res: Response, caller: Caller) => {
@@ -22,7 +22,8 @@ export const unlinkIdentity =
     const actor = createSessionActor(req, caller.credential);
     const auditFields = { at: dependencies.clock.now(), accountId, actor };
     await transact(dependencies.pool, async (tx) => {
-      // The identity first: a sign-in under way holds it until its session can be found here.
+      // Deletes the identity before anything else: a concurrent sign-in locks it until its session
+      // is visible here.
       const unlinkedIdentity = await deleteIdentity(tx, { id, accountId });
       if (unlinkedIdentity === undefined) throw createApiError("NOT_FOUND");
       await requireRemainingSignInMethod(tx, dependencies, caller);

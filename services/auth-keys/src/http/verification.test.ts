@@ -13,7 +13,7 @@ const rig = useRig(createRig);
 const requestAccountAction = (action: "verify" | "unverify", body: object) =>
   rig.call("POST", `/internal/accounts/${action}`, { body });
 
-/** Opens an account by signing in with a wallet, as a stranger does where sign-up is open. */
+/** Creates an account by signing in with a wallet, as anyone can while sign-up is open. */
 const signUpWithWallet = async (): Promise<string> =>
   (await signInWithWallet(rig, createWallet())).userId;
 
@@ -21,13 +21,13 @@ const readVerified = async (userId: string): Promise<unknown> =>
   (await rig.readEvents(userId)).at(-1)?.data.isVerified;
 
 describe("a verified account (rule CALLER-38)", () => {
-  test("is one that an operator created, not one that signed up by itself", async () => {
+  test("is an account that an operator created, not one from a sign-up", async () => {
     const { userId } = await rig.createAccount({ handle: "made_by_operator" });
     expect(await readVerified(userId)).toBe(true);
     expect(await readVerified(await signUpWithWallet())).toBe(false);
   });
 
-  test("is verified and unverified by an operator alone, and its record and audit log say so", async () => {
+  test("is verified and unverified only by an operator, and its record and audit log show it", async () => {
     const userId = await signUpWithWallet();
     const verifyResponse = await requestAccountAction("verify", { userId, reason: "a phone call" });
     expect(verifyResponse.body).toEqual({ userId, handle: null, isVerified: true });
@@ -44,7 +44,7 @@ describe("a verified account (rule CALLER-38)", () => {
     ]);
   });
 
-  test("does not change if it is verified twice", async () => {
+  test("does not change if it is verified again", async () => {
     const { userId } = await rig.createAccount();
     const events = await rig.readEvents(userId);
     expect((await requestAccountAction("verify", { userId })).status).toBe(200);
@@ -53,7 +53,7 @@ describe("a verified account (rule CALLER-38)", () => {
   });
 
   test.each(["verify", "unverify"] as const)(
-    "has to exist when an operator names it to %s it",
+    "must exist for an operator to %s it",
     async (action) => {
       expect(summarizeResponse(await requestAccountAction(action, {}))).toBe("422 missing");
       expect(summarizeResponse(await requestAccountAction(action, { handle: "nobody_here" }))).toBe(
@@ -73,7 +73,10 @@ const migrationText = readFileSync(
 const migration = Object.assign([migrationText], { raw: Object.freeze([migrationText]) });
 const VerifiedRow = z.object({ id: z.string(), isVerified: z.boolean() });
 
-/** Puts accounts back to how an upgrade finds them, upgrades them, and returns which are verified. */
+/**
+ * Resets the accounts to their state before the upgrade, upgrades them, and returns which are
+ * verified.
+ */
 const upgradeAccounts = (userIds: readonly string[]) =>
   rig.pool.transaction(async (tx) => {
     const ids = sql.array([...userIds], "text");
@@ -87,12 +90,12 @@ const upgradeAccounts = (userIds: readonly string[]) =>
   });
 
 describe("an upgrade from a release without verified accounts", () => {
-  test("verifies an account that an operator created, and none that is known to have signed up by itself", async () => {
+  test("verifies an account that an operator created, but not one that is known to come from a sign-up", async () => {
     const { userId } = await rig.createAccount();
     expect(await upgradeAccounts([userId, await signUpWithWallet()])).toEqual([true, false]);
   });
 
-  test("verifies an account that linked a wallet only after an operator had created it", async () => {
+  test("verifies an operator-created account that linked a wallet later", async () => {
     const { userId, cookie } = await rig.signUp();
     rig.clock.advance(1_000);
     const { browserCookie, siwe } = await prepareSiwe(rig, createWallet(), cookie);
@@ -104,7 +107,7 @@ describe("an upgrade from a release without verified accounts", () => {
     expect(await upgradeAccounts([userId])).toEqual([true]);
   });
 
-  test("judges an account whose audit log has expired by the identity that it was opened with", async () => {
+  test("decides by the account's first identity if its audit log has expired", async () => {
     const [signedUpUserId, unknownUserId] = [newId("user"), newId("user")];
     const createdAt = rig.clock.now().toISOString();
     for (const id of [signedUpUserId, unknownUserId]) {

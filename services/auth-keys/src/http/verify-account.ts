@@ -13,10 +13,10 @@ const VerificationBody = body({
   reason: nullable(text({ lengthMax: 500 })),
 });
 
-/** POST /internal/accounts/verify: an operator vouches for an account (rule CALLER-38). */
+/** POST /internal/accounts/verify: marks an account as verified by an operator (rule CALLER-38). */
 export const verifyAccount = (dependencies: Dependencies) => setVerification(dependencies, true);
 
-/** POST /internal/accounts/unverify: an operator no longer vouches for an account. */
+/** POST /internal/accounts/unverify: removes an account's verification. */
 export const unverifyAccount = (dependencies: Dependencies) => setVerification(dependencies, false);
 
 const setVerification =

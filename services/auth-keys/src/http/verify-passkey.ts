@@ -8,14 +8,17 @@ import { findPasskey, updatePasskeyCounter } from "../store/passkeys.ts";
 import { consumeSignInAttempt } from "../store/sign-in-attempts.ts";
 import { readBrowserToken } from "./sign-in-browser.ts";
 
-/** The passkey that an answer proves, once its challenge is spent in the transaction that uses it. */
+/** The passkey that a response proves. The transaction that uses the proof must call `consume`. */
 export type ProvenPasskey = {
   id: string;
-  /** Answers whose account it is. */
+  /** Consumes the challenge and returns the passkey's account. */
   consume: (tx: Transaction) => Promise<string>;
 };
 
-/** Whom authenticators know us by. Throws SIGN_IN_METHOD_UNAVAILABLE where there are no passkeys. */
+/**
+ * Returns how authenticators identify us. Throws SIGN_IN_METHOD_UNAVAILABLE if passkeys are
+ * impossible.
+ */
 export const getRelyingParty = ({
   cookie: { origin },
 }: Pick<Dependencies, "cookie">): RelyingParty => {
@@ -25,9 +28,9 @@ export const getRelyingParty = ({
 };
 
 /**
- * Checks a passkey's answer against every rule. It throws INVALID_PASSKEY, as does `spend` for a
- * challenge that is used, too old or another browser's, and for a counter that another answer reached
- * meanwhile. The log names the broken rule.
+ * Verifies a passkey's response against every rule. Throws INVALID_PASSKEY. `consume` throws it
+ * too, for a challenge that is used, expired or from another browser. It also does so for a counter
+ * that another response reached in the meantime. The log names the violated rule.
  */
 export const verifyPasskey = async (
   dependencies: Dependencies,
@@ -55,7 +58,7 @@ export const verifyPasskey = async (
     id: storedPasskey.id,
     consume: async (tx) => {
       const consumedAttempt = await consumeSignInAttempt(tx, attempt);
-      // A challenge that was given to make a key signs nobody in.
+      // A challenge for a new passkey cannot be used to sign in.
       if (consumedAttempt === undefined || consumedAttempt.linkingSessionId !== null)
         throw reject("challenge");
       const accountId = await updatePasskeyCounter(tx, {

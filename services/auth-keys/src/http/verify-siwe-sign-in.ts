@@ -9,16 +9,19 @@ import { readBrowserToken } from "./sign-in-browser.ts";
 
 type SignedSiwe = { message: string; signature: string };
 
-/** The identity that a message proves, once its nonce is spent in the transaction that uses it. */
+/**
+ * The identity that a message proves. The transaction that uses the proof must call `consume`,
+ * which consumes the nonce.
+ */
 export type ProvenSiwe = {
   identity: ProvenIdentity;
   consume: (tx: Transaction) => Promise<void>;
 };
 
 /**
- * Checks a signed message against every rule. It throws SIWE_CHAIN_UNAVAILABLE where a contract cannot be
- * asked, and INVALID_SIWE_MESSAGE, as does `spend` for a
- * nonce that is used, too old or another browser's. The log names the broken rule.
+ * Verifies a signed message against every rule. Throws INVALID_SIWE_MESSAGE, or
+ * SIWE_CHAIN_UNAVAILABLE if a contract cannot be queried. `consume` throws INVALID_SIWE_MESSAGE for
+ * a nonce that is used, expired or from another browser. The log names the violated rule.
  */
 export const verifySiweSignIn = async (
   dependencies: Dependencies,

@@ -10,12 +10,12 @@ const rig = useRig(() => createRig({ walletDelayMs: delayMs }));
 type WalletData = { id: string; isDefault: boolean; defaultAt: string | null };
 let ownerCount = 0;
 
-/** Somebody with a first wallet, which is the default at once. */
+/** Creates a user with a first wallet, which is the default immediately. */
 const createOwner = async () => {
   const handle = `owner_${(ownerCount += 1)}`;
   const user = await rig.signUp({ handle });
   const firstWallet = await addWallet(user.cookie, 0);
-  // Wallets of one instant stand in any order.
+  // Wallets with the same creation time have no defined order.
   rig.clock.advance(1);
   return { ...user, handle, firstWallet };
 };
@@ -62,7 +62,7 @@ const runJob = () => applyDueDefaults({ ...rig.context, wakeRelay: () => {} });
 const toLaterIso = (ms: number) => new Date(rig.clock.now().getTime() + ms).toISOString();
 
 describe("another default wallet (rule CALLER-20)", () => {
-  test("takes effect after the delay and not before, once, and is told then", async () => {
+  test("takes effect once, after the delay, and is published then", async () => {
     const { userId, cookie, firstWallet } = await createOwner();
     expect(firstWallet).toMatchObject({ isDefault: true, defaultAt: null });
     const secondWallet = await addWallet(cookie, 1, true);
@@ -92,7 +92,7 @@ describe("another default wallet (rule CALLER-20)", () => {
     ]);
   });
 
-  test("that was there before waits too; the same word again does not put it off", async () => {
+  test("is also delayed for an existing wallet, and repeating the request does not prolong the delay", async () => {
     const { cookie, firstWallet } = await createOwner();
     const secondWallet = await addWallet(cookie, 1);
     const scheduledWallet = await setDefault(cookie, secondWallet, true);
@@ -104,7 +104,7 @@ describe("another default wallet (rule CALLER-20)", () => {
     expect((await readDefaults(cookie)).default).toBe(firstWallet.id);
   });
 
-  test("is cancelled by its owner", async () => {
+  test("can be cancelled by its owner", async () => {
     const { userId, cookie, firstWallet } = await createOwner();
     const secondWallet = await addWallet(cookie, 1, true);
     expect(await setDefault(cookie, secondWallet, false)).toMatchObject({
@@ -117,7 +117,7 @@ describe("another default wallet (rule CALLER-20)", () => {
     expect(await rig.readAudit(userId)).toContain("wallet.default_cancelled");
   });
 
-  test("gives way to the last word: a third wallet, or the present default", async () => {
+  test("is replaced by a later request for a third wallet or for the current default", async () => {
     const { cookie, firstWallet } = await createOwner();
     const secondWallet = await addWallet(cookie, 1, true);
     rig.clock.advance(1000);
@@ -133,7 +133,7 @@ describe("another default wallet (rule CALLER-20)", () => {
   });
 
   test.each(["gives up", "deletes"])(
-    "is not hastened by who %s the present one: there is none until then",
+    "does not take effect earlier if its owner %s the current default, which leaves none until then",
     async (removal) => {
       const { userId, cookie, firstWallet } = await createOwner();
       const secondWallet = await addWallet(cookie, 1, true);
@@ -151,15 +151,16 @@ describe("another default wallet (rule CALLER-20)", () => {
     },
   );
 
-  // A thief in a fresh session would begin anew, as if the account were empty.
-  test("waits even where every other wallet was deleted first", async () => {
+  // Otherwise an attacker with a fresh session could delete all wallets and start again without a
+  // delay.
+  test("is delayed even if every other wallet was deleted first", async () => {
     const { cookie, firstWallet } = await createOwner();
     await rig.call("DELETE", `${path}/${firstWallet.id}`, { cookie });
     const onlyWallet = await addWallet(cookie, 1);
     expect(onlyWallet).toMatchObject({ isDefault: false, defaultAt: toLaterIso(delayMs) });
   });
 
-  test("that is deleted while it waits never becomes one", async () => {
+  test("never takes effect if the wallet is deleted during the delay", async () => {
     const { userId, cookie, firstWallet } = await createOwner();
     const secondWallet = await addWallet(cookie, 1, true);
     const otherWallet = await addWallet(cookie, 2);
@@ -187,7 +188,7 @@ describe("another default wallet (rule CALLER-20)", () => {
     },
   );
 
-  test("of a chain alone waits for nothing, as no link settles by it", async () => {
+  test("of a chain takes effect without a delay, because no link settles by it", async () => {
     const { cookie, firstWallet } = await createOwner();
     const secondWallet = await addWallet(cookie, 1);
     const body = { isDefault: true, isChainDefault: true };
@@ -198,7 +199,7 @@ describe("another default wallet (rule CALLER-20)", () => {
 });
 
 describe("an account's first default (rule CALLER-20)", () => {
-  test("takes effect at once, be its wallet added as one or chosen later", async () => {
+  test("takes effect immediately, whether requested on adding the wallet or later", async () => {
     const { cookie } = await rig.signUp();
     const wallet = await addWallet(cookie, 0, false);
     expect(await setDefault(cookie, wallet, true)).toMatchObject({

@@ -20,14 +20,14 @@ const base58check = createBase58check(sha256);
 const createFilledBytes = (length: number): Uint8Array => new Uint8Array(length).fill(7);
 const encodeVersioned = (version: number): string =>
   base58check.encode(Uint8Array.of(version, ...createFilledBytes(20)));
-/** The key of an account of "abandon … about", whose addresses are known (BIP-84). */
+/** The account key of the mnemonic "abandon … about", whose addresses are known (BIP-84). */
 const zpub =
   "zpub6rFR7y4Q2AijBEqTUquhVz398htDFrtymD9xYYfG1m4wAcvPhXNfE3EfH1r1ADqtfSdVCToUG868RvUUkgDKf31mGDtKsAYz2oz2AGutZYs";
 const zprv =
   "zprvAdG4iTXWBoARxkkzNpNh8r6Qag3irQB8PzEMkAFeTRXxHpbF9z4QgEvBRmfvqWvGp42t42nvgGpNgYSJA9iefm1yYNZKEm7z6qUWCroSQnE";
 const xpub =
   "xpub6CatWdiZiodmUeTDp8LT5or8nmbKNcuyvz7WyksVFkKB4RHwCD3XyuvPEbvqAQY3rAPshWcMLoP2fMFMKHPJ4ZeZXYVUhLv1VMrjPC7PW6V";
-/** The same key, as a test network writes it. */
+/** The same key in the format of test networks. */
 const tpub = base58check.encode(
   Uint8Array.of(0x04, 0x35, 0x87, 0xcf, ...base58check.decode(xpub).subarray(4)),
 );
@@ -42,7 +42,7 @@ const chainTypes: Record<TokenId, ChainType> = {
 };
 const tokenIds = Object.keys(chainTypes) as TokenId[];
 
-/** One address of each form, and the one chain where it is right. */
+/** One address of each format, and the only token for which it is valid. */
 const addresses: [form: string, right: TokenId, address: string][] = [
   ["EIP-55", "usdc-base", "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed"],
   ["base58 of 32 bytes", "usdc-solana", base58.encode(createFilledBytes(32))],
@@ -67,13 +67,18 @@ describe("an address (rule CALLER-14)", () => {
       .filter((tokenId) => tokenId !== validTokenId)
       .map((tokenId) => [description, tokenId, address] as const),
   );
-  test.each(wrongPairs)("in %s is no wallet for %s", async (_form, tokenId, address) => {
-    const stateBefore = await readState();
-    expect(summarizeResponse(await addWallet(address, tokenId))).toBe("422 INVALID_WALLET_ADDRESS");
-    expect(await readState()).toEqual(stateBefore);
-  });
+  test.each(wrongPairs)(
+    "with the format %s is rejected for %s",
+    async (_form, tokenId, address) => {
+      const stateBefore = await readState();
+      expect(summarizeResponse(await addWallet(address, tokenId))).toBe(
+        "422 INVALID_WALLET_ADDRESS",
+      );
+      expect(await readState()).toEqual(stateBefore);
+    },
+  );
 
-  test.each(addresses)("in %s is a wallet for %s", async (_form, tokenId, address) => {
+  test.each(addresses)("with the format %s is accepted for %s", async (_form, tokenId, address) => {
     const response = await addWallet(address, tokenId);
     expect(summarizeResponse(response)).toBe("201");
     expect(response.body).toMatchObject({ walletAddress: address, chainType: chainTypes[tokenId] });
@@ -81,7 +86,7 @@ describe("an address (rule CALLER-14)", () => {
 
   const hasChecksum = ([, tokenId]: (typeof addresses)[number]) => tokenId !== "usdc-solana";
   test.each(addresses.filter(hasChecksum))(
-    "in %s with one character wrong is refused for %s",
+    "with the format %s and one wrong character is rejected for %s",
     async (_form, tokenId, address) => {
       const stateBefore = await readState();
       expect(summarizeResponse(await addWallet(withTypo(address), tokenId))).toBe(
@@ -92,7 +97,7 @@ describe("an address (rule CALLER-14)", () => {
   );
 
   test.each(tokenIds)(
-    "that is none at all is refused for %s, never with a 5xx",
+    "in no known format is rejected for %s, never with a 5xx",
     async (tokenId) => {
       const stateBefore = await readState();
       for (const [input, expected] of hostileInputs) {
@@ -103,7 +108,7 @@ describe("an address (rule CALLER-14)", () => {
   );
 });
 
-/** The address with its tenth character from the end replaced by a neighbour in the alphabet. */
+/** Returns the address with its tenth character from the end replaced. */
 const withTypo = (address: string): string => {
   const position = address.length - 10;
   const character = address[position] === "3" ? "4" : "3";
@@ -132,14 +137,14 @@ const AuditPage = z.object({
   data: z.array(z.object({ action: z.string(), detail: z.record(z.string(), z.unknown()) })),
 });
 
-describe("the first index of a wallet on Bitcoin", () => {
+describe("the first address index of a Bitcoin wallet", () => {
   test.each([
     [{}, 0],
     [{ firstAddressIndex: null }, 0],
     [{ firstAddressIndex: 12 }, 12],
     [{ firstAddressIndex: 1_000_000 }, 1_000_000],
   ])(
-    "given %j is %d, and goes to the other services (rule CALLER-33)",
+    "given %j is %d, and is sent to other services (rule CALLER-33)",
     async (overrides, expected) => {
       const owner = await rig.signUp();
       const body = { walletAddress: zpub, tokenId: "btc", ...overrides };
@@ -158,20 +163,20 @@ describe("the first index of a wallet on Bitcoin", () => {
     [1_000_001, "422 less_than_equal"],
     [1.5, "422 int_from_float"],
     [true, "422 int_type"],
-  ])("%j is refused", async (firstAddressIndex, expectedError) => {
+  ])("is rejected if it is %j", async (firstAddressIndex, expectedError) => {
     const { cookie } = await rig.signUp();
     const body = { walletAddress: zpub, tokenId: "btc", firstAddressIndex };
     expect(summarizeResponse(await rig.call("POST", path, { cookie, body }))).toBe(expectedError);
   });
 });
 
-describe("a wallet on Bitcoin (rule CALLER-14)", () => {
+describe("a Bitcoin wallet (rule CALLER-14)", () => {
   const expectedAddresses = [
     "bc1qcr8te4kr609gcawutmrza0j4xv80jy8z306fyu",
     "bc1qnjg0jd8228aq7egyzacy8cys3knf9xvrerkf9g",
   ];
 
-  test("is kept as its descriptor, once, and shown with its first five addresses wherever its owner sees it", async () => {
+  test("is stored once, as its descriptor, and returned with its first five addresses", async () => {
     const owner = await rig.signUp();
     const call = (method: string, subPath: string, body?: object) =>
       rig.call(method, path + subPath, { cookie: owner.cookie, ...(body && { body }) });
@@ -193,7 +198,7 @@ describe("a wallet on Bitcoin (rule CALLER-14)", () => {
     expect(changeResponse.body).toEqual({ ...addResponse.body, isDefault: false });
   });
 
-  test("is not told to the audit log by its key, which shows all that its owner is ever paid", async () => {
+  test("appears in the audit log without its key, which would reveal all of the owner's payments", async () => {
     const owner = await rig.signUp();
     const { cookie } = owner;
     const addResponse = await rig.call("POST", path, {
@@ -211,7 +216,7 @@ describe("a wallet on Bitcoin (rule CALLER-14)", () => {
     expect(JSON.stringify(data)).not.toContain("pub6");
   });
 
-  test("is asked for by its key where one address is given", async () => {
+  test("requires a key instead of a single address", async () => {
     expect(summarizeResponse(await addWallet(expectedAddresses[0], "btc"))).toBe(
       "422 BITCOIN_KEY_REQUIRED",
     );
@@ -229,7 +234,7 @@ describe("a private key (rule CALLER-14)", () => {
   ];
 
   test.each(tokenIds)(
-    "is refused for %s in words of its own, and is kept nowhere",
+    "is rejected for %s with its own error code, and is stored nowhere",
     async (tokenId) => {
       const stateBefore = await readState();
       for (const secret of secrets) {

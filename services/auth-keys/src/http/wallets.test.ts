@@ -23,7 +23,7 @@ const requestWallet = (
 const addWallet = async (cookie: string, walletAddress = evmAddress, tokenId = "usdc-base") => {
   const response = await requestWallet(cookie, walletAddress, tokenId);
   expect(response.status).toBe(201);
-  // Wallets of one instant stand in any order.
+  // Wallets with the same creation time have no defined order.
   rig.clock.advance(1);
   return String(response.body["id"]);
 };
@@ -43,11 +43,11 @@ const readDefaults = async (cookie: string) => {
   };
 };
 
-/** An index over all positions, so that nothing depends on a list's first or last place. */
+/** Returns a different EVM address for each index. */
 const createAddress = (index: number): string => `0x${(index + 1).toString(16).padStart(40, "0")}`;
 
 describe("POST /console/api/wallets", () => {
-  test("the first wallet is the default of the account and of its chain, and is told (rule CALLER-14)", async () => {
+  test("makes the first wallet the default of the account and of its chain, and publishes it (rule CALLER-14)", async () => {
     const { userId, cookie } = await rig.signUp({ handle: "first_wallet" });
     const response = await requestWallet(cookie, evmAddress.toLowerCase(), "usdc-base");
     const token = catalogue.findToken("usdc-base");
@@ -86,7 +86,7 @@ describe("POST /console/api/wallets", () => {
     expect(await rig.readAudit(userId)).toContain("wallet.added");
   });
 
-  test("a second wallet changes no default; on a chain of its own it is that chain's", async () => {
+  test("changes no default for a second wallet, except the chain's default on a new chain", async () => {
     const { cookie } = await rig.signUp();
     const firstId = await addWallet(cookie);
     await addWallet(cookie, otherEvmAddress);
@@ -97,7 +97,7 @@ describe("POST /console/api/wallets", () => {
     });
   });
 
-  test("a wallet added as the default takes that from the one before", async () => {
+  test("replaces the previous default if a wallet is added as the default", async () => {
     const { cookie } = await rig.signUp();
     const firstId = await addWallet(cookie);
     const secondResponse = await requestWallet(cookie, otherEvmAddress, "usdc-base", true);
@@ -108,7 +108,7 @@ describe("POST /console/api/wallets", () => {
     });
   });
 
-  test("a first wallet that is not to be the default leaves the account without one", async () => {
+  test("leaves the account without a default if the first wallet is not to be the default", async () => {
     const { cookie } = await rig.signUp({ handle: "not_ready" });
     expect((await requestWallet(cookie, evmAddress, "usdc-base", false)).body["isDefault"]).toBe(
       false,
@@ -117,7 +117,7 @@ describe("POST /console/api/wallets", () => {
     expect(account.body["isReady"]).toBe(false);
   });
 
-  test("ten first wallets at once leave exactly one default", async () => {
+  test("leaves exactly one default after ten concurrent first wallets", async () => {
     const { userId, cookie } = await rig.signUp();
     const responses = await Promise.all(
       Array.from({ length: 10 }, (_, index) =>
@@ -133,7 +133,7 @@ describe("POST /console/api/wallets", () => {
     );
   });
 
-  test("the same address with the same token twice is refused, in whatever case", async () => {
+  test("rejects the same address with the same token twice, in any case", async () => {
     const { cookie } = await rig.signUp();
     await addWallet(cookie);
     expect(
@@ -142,7 +142,7 @@ describe("POST /console/api/wallets", () => {
     expect((await requestWallet(cookie, evmAddress, "eurc-base")).status).toBe(201);
   });
 
-  test("an account has a bounded number of wallets, also when many come at once (rule CALLER-15)", async () => {
+  test("limits the number of wallets, also for concurrent requests (rule CALLER-15)", async () => {
     const { cookie } = await rig.signUp();
     for (let index = 0; index < walletsMax - 5; index += 1) {
       await addWallet(cookie, createAddress(index));
@@ -158,15 +158,19 @@ describe("POST /console/api/wallets", () => {
 
   test.each([
     ["no address", "422 missing", { tokenId: "usdc-base" }],
-    ["nothing", "422 missing missing", {}],
+    ["an empty object", "422 missing missing", {}],
     ["an unknown token", "422 enum", { walletAddress: evmAddress, tokenId: "doge" }],
     [
-      "a look-alike (rule CHAIN-27)",
+      "a look-alike token (rule CHAIN-27)",
       "422 enum",
       { walletAddress: evmAddress, tokenId: "usdbc-base" },
     ],
-    ["a token by a number", "422 enum", { walletAddress: evmAddress, tokenId: 1 }],
-    ["a token of a prototype", "422 enum", { walletAddress: evmAddress, tokenId: "__proto__" }],
+    ["a numeric token id", "422 enum", { walletAddress: evmAddress, tokenId: 1 }],
+    [
+      "the name of a prototype property as the token id",
+      "422 enum",
+      { walletAddress: evmAddress, tokenId: "__proto__" },
+    ],
     ["an address that is a number", "422 string_type", { walletAddress: 1, tokenId: "usdc-base" }],
     [
       "an address of another family",
@@ -194,11 +198,11 @@ describe("POST /console/api/wallets", () => {
       { walletAddress: "0xd9aAEc86B65D86f6A7B5B1b0c42FFA531710b6CA", tokenId: "usdc-base" },
     ],
     [
-      "a default that is a word",
+      "a default that is a string",
       "422 bool_type",
       { walletAddress: evmAddress, tokenId: "usdc-base", isDefault: "yes" },
     ],
-  ])("given %s, answers %s and stores nothing (rule CALLER-14)", async (_name, expected, body) => {
+  ])("given %s, responds %s and stores nothing (rule CALLER-14)", async (_name, expected, body) => {
     const { userId, cookie } = await rig.signUp();
     expect(summarizeResponse(await rig.call("POST", path, { cookie, body }))).toBe(expected);
     expect(await listWallets(cookie)).toEqual([]);
@@ -210,7 +214,7 @@ describe("PATCH /console/api/wallets/{id}", () => {
   const patchWallet = (cookie: string, id: string, body: unknown) =>
     rig.call("PATCH", `${path}/${id}`, { cookie, body });
 
-  test("a wallet made the default takes that from the one before, in one event", async () => {
+  test("replaces the previous default with this wallet in one event", async () => {
     const { userId, cookie } = await rig.signUp();
     const firstId = await addWallet(cookie);
     const secondId = await addWallet(cookie, otherEvmAddress);
@@ -226,7 +230,7 @@ describe("PATCH /console/api/wallets/{id}", () => {
     ]);
   });
 
-  test("a chain's default is taken within that chain alone", async () => {
+  test("replaces a chain's default only within that chain", async () => {
     const { cookie } = await rig.signUp();
     await addWallet(cookie);
     const otherChainId = await addWallet(cookie, solanaAddress, "usdc-solana");
@@ -235,7 +239,7 @@ describe("PATCH /console/api/wallets/{id}", () => {
     expect((await readDefaults(cookie)).chainDefault).toEqual([otherChainId, secondId]);
   });
 
-  test("ten wallets made the default at once leave exactly one", async () => {
+  test("leaves exactly one default after ten concurrent changes", async () => {
     const { cookie } = await rig.signUp();
     const ids: string[] = [];
     for (let index = 0; index < 10; index += 1)
@@ -248,7 +252,7 @@ describe("PATCH /console/api/wallets/{id}", () => {
     expect(chainDefault).toEqual(defaults);
   });
 
-  test("the default can be given up, and the account is then not ready", async () => {
+  test("can leave the account without a default, and then not ready", async () => {
     const { cookie } = await rig.signUp({ handle: "gives_up" });
     const id = await addWallet(cookie);
     expect((await patchWallet(cookie, id, { isDefault: false })).body["isDefault"]).toBe(false);
@@ -256,7 +260,7 @@ describe("PATCH /console/api/wallets/{id}", () => {
     expect(account.body["isReady"]).toBe(false);
   });
 
-  test("a change that changes nothing tells nobody", async () => {
+  test("publishes nothing if nothing changes", async () => {
     const { userId, cookie } = await rig.signUp();
     const id = await addWallet(cookie);
     expect((await patchWallet(cookie, id, { isDefault: true })).status).toBe(200);
@@ -264,7 +268,7 @@ describe("PATCH /console/api/wallets/{id}", () => {
     expect(await rig.readEvents(userId)).toHaveLength(2);
   });
 
-  test("another account's wallet answers as if it did not exist, and stays as it is", async () => {
+  test("responds for another account's wallet as if it did not exist, and changes nothing", async () => {
     const owner = await rig.signUp();
     const otherUser = await rig.signUp();
     const id = await addWallet(owner.cookie);
@@ -283,7 +287,7 @@ describe("PATCH /console/api/wallets/{id}", () => {
     ["null", "422 bool_type", { isDefault: null }],
     ["a number", "422 bool_type", { isChainDefault: 1 }],
     ["a list", "422 model_attributes_type", "[]"],
-  ])("given %s, answers %s", async (_name, expected, body) => {
+  ])("given %s, responds %s", async (_name, expected, body) => {
     const { cookie } = await rig.signUp();
     const id = await addWallet(cookie);
     expect(summarizeResponse(await patchWallet(cookie, id, body))).toBe(expected);
@@ -291,7 +295,7 @@ describe("PATCH /console/api/wallets/{id}", () => {
 });
 
 describe("DELETE /console/api/wallets/{id}", () => {
-  test("takes the wallet away; deleting the default makes no other the default (rule CALLER-14)", async () => {
+  test("deletes the wallet, and makes no other wallet the default (rule CALLER-14)", async () => {
     const { userId, cookie } = await rig.signUp();
     const firstId = await addWallet(cookie);
     const secondId = await addWallet(cookie, otherEvmAddress);
@@ -305,7 +309,7 @@ describe("DELETE /console/api/wallets/{id}", () => {
     expect(await rig.readAudit(userId)).toContain("wallet.deleted");
   });
 
-  test("another account's wallet answers 404 and stays", async () => {
+  test("responds 404 for another account's wallet, which stays", async () => {
     const owner = await rig.signUp();
     const otherUser = await rig.signUp();
     const id = await addWallet(owner.cookie);
@@ -315,8 +319,8 @@ describe("DELETE /console/api/wallets/{id}", () => {
   });
 });
 
-describe("a wallet whose token has left the catalogue", () => {
-  test("is not shown and cannot be the default, and can be deleted", async () => {
+describe("a wallet whose token is no longer in the catalog", () => {
+  test("is not listed and cannot become the default, but can be deleted", async () => {
     const { userId, cookie } = await rig.signUp();
     const id = newId("wallet");
     await rig.pool.query(sqlVoid`
@@ -334,7 +338,7 @@ describe("a wallet whose token has left the catalogue", () => {
 });
 
 describe("GET /console/api/tokens", () => {
-  test("answers the whole catalogue", async () => {
+  test("returns the whole catalog", async () => {
     const { cookie } = await rig.signUp();
     const { status, body } = await rig.call("GET", "/console/api/tokens", { cookie });
     expect(status).toBe(200);

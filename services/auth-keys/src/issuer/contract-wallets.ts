@@ -17,16 +17,16 @@ import type { Log } from "@payment-links/runtime";
 import type { VerifyContractSignature, ContractSignature } from "../domain/siwe.ts";
 import { UpstreamUnavailableError, issuerFetch } from "./issuer-fetch.ts";
 
-/** For all that is asked about one message. */
+/** The time limit for all requests about one message. */
 const responseMsMax = 4_000;
 
-/** More than any wallet needs to be deployed and to check a signature. */
+/** More than any wallet needs for its deployment and the check of a signature. */
 const gasMax = 5_000_000;
 
-/** Questions at once; strangers ask them, and providers count them. */
+/** The limit of concurrent verifications. Anyone can trigger them, and providers meter requests. */
 const concurrentRequestsMax = 8;
 
-/** Codes of JSON-RPC with which nodes say that the call itself failed. */
+/** JSON-RPC error codes with which nodes report that the call itself failed. */
 const revertCodes = new Set([3, -32_000, -32_015]);
 
 const signaturePattern = /^0x(?:[0-9a-fA-F]{2})+$/;
@@ -39,10 +39,11 @@ const RpcReply = z.union([
 ]);
 
 /**
- * Makes the port to contract wallets, through the providers that are named for their chains: deployed ones
- * (ERC-1271), and those that their signature deploys (ERC-6492). On a chain without a provider nobody is
- * asked, and the answer is no. Where several are named, all must say yes: a liar alone lets nobody in.
- * Throws SIWE_CHAIN_UNAVAILABLE.
+ * Creates the verifier of contract wallets' signatures: of deployed contracts (ERC-1271), and of
+ * contracts that their signature deploys (ERC-6492). It queries the RPC providers configured for
+ * the contract's chain. Without a provider, the result is false. If several are configured, all
+ * must confirm the signature, so that one dishonest provider cannot let anyone in. Throws
+ * SIWE_CHAIN_UNAVAILABLE.
  */
 export const createContractSignatureVerifier = ({
   rpcUrls,
@@ -98,7 +99,7 @@ const verifyWithProvider = async (
   const isErc6492 = isErc6492Signature(signature);
   const innerSignature = isErc6492 ? parseInnerSignature(signature) : signature;
   if (innerSignature === undefined) return false;
-  // Without code and without what deploys it, nobody is there who could say yes.
+  // Without code and without deployment data, there is no contract to confirm the signature.
   if (code === "0x" && !isErc6492) return false;
   const hash = hashMessage(contractSignature.message);
   const callFields =
@@ -113,7 +114,7 @@ const verifyWithProvider = async (
   return code === "0x" ? /^0x0*1$/.test(result) : result === erc1271MagicValue;
 };
 
-/** Undefined where a signature has the mark of ERC-6492, and not what belongs before it. */
+/** Returns undefined if a signature has the ERC-6492 marker but not the data that must precede it. */
 const parseInnerSignature = (signature: Hex): Hex | undefined => {
   try {
     return parseErc6492Signature(signature).signature;
@@ -126,9 +127,10 @@ const encodeSignatureCheck = (hash: Hex, signature: Hex): Hex =>
   encodeFunctionData({ abi: erc1271, functionName: "isValidSignature", args: [hash, signature] });
 
 /**
- * The standard's own validator, as code that is run and stored nowhere. It calls what the signature names,
- * which may be anything; then it asks the address of the message, and no other. There is code only if that
- * call put it there, and code comes to an address by nothing but what the address was made from.
+ * Encodes the standard's own validator as code that is executed but not stored. It first calls what
+ * the signature names, which may be anything. Then it calls exactly the message's address. Code
+ * exists there only if the first call deployed it. An address depends on what its contract is
+ * deployed from, so no other code can be deployed there.
  */
 const encodeValidatorDeployment = (address: Hex, hash: Hex, signature: Hex): Hex =>
   encodeDeployData({
@@ -137,7 +139,10 @@ const encodeValidatorDeployment = (address: Hex, hash: Hex, signature: Hex): Hex
     args: [address, hash, signature],
   });
 
-/** Asks a node; undefined if the call itself failed on the chain. Throws UpstreamUnavailableError. */
+/**
+ * Sends a request to a node. Returns undefined if the call itself failed on the chain. Throws
+ * `UpstreamUnavailableError`.
+ */
 const requestRpc = async (
   { url, signal }: Provider,
   method: string,

@@ -5,7 +5,7 @@ import { createDiscovery } from "./discovery.ts";
 
 const hourMs = 3_600_000;
 
-/** A discovery whose provider is away until it is brought back. */
+/** Creates a discovery whose provider can be made unavailable. */
 const createFixture = () => {
   const clock = createFakeClock(new Date("2026-11-21T10:00:00Z"));
   const provider = { isUnavailable: false, requestCount: 0 };
@@ -23,7 +23,7 @@ const createFixture = () => {
   return { clock, get, provider };
 };
 
-test("a clock that is set back makes the pause after a failure no longer", async () => {
+test("setting the clock back does not prolong the pause after a failure", async () => {
   const { clock, get, provider } = createFixture();
   provider.isUnavailable = true;
   await expect(get()).rejects.toMatchObject({ entries: [{ code: "OIDC_ISSUER_UNAVAILABLE" }] });
@@ -34,7 +34,7 @@ test("a clock that is set back makes the pause after a failure no longer", async
   await expect(get()).resolves.toMatchObject({ issuer: "https://issuer.example" });
 });
 
-test("a clock that is set back keeps what is known no longer than an hour", async () => {
+test("setting the clock back does not cache the metadata for more than an hour", async () => {
   const { clock, get, provider } = createFixture();
   await get();
   clock.setBack(5 * hourMs);

@@ -6,7 +6,10 @@ import { UpstreamUnavailableError } from "./issuer-fetch.ts";
 type DiscoveryOptions = {
   clock: Clock;
   log: Log;
-  /** Fetches the provider's metadata; throws if it cannot be read or is not the provider's. */
+  /**
+   * Fetches the provider's metadata. Throws if the metadata is invalid or belongs to another
+   * provider.
+   */
   discover: () => Promise<ServerMetadata>;
 };
 
@@ -14,9 +17,9 @@ const cacheMs = 60 * 60 * 1000;
 const backoff = { initialMs: 1_000, maxMs: 60_000 };
 
 /**
- * What an identity provider says of itself (OpenID Connect Discovery §4), kept for an hour. Only
- * one request at a time asks for it. After a failure there is a pause that doubles up to a minute,
- * in which `get` throws the refusal OIDC_ISSUER_UNAVAILABLE at once.
+ * Caches an identity provider's metadata (OpenID Connect Discovery §4) for one hour. Sends one
+ * request at a time. After a failure, `get` throws the `ApiError` OIDC_ISSUER_UNAVAILABLE
+ * immediately during a pause, which doubles up to one minute.
  */
 export const createDiscovery = ({ clock, log, discover }: DiscoveryOptions) => {
   let cached: { metadata: ServerMetadata; atMs: number } | undefined;
@@ -59,7 +62,7 @@ export const createDiscovery = ({ clock, log, discover }: DiscoveryOptions) => {
   };
 };
 
-/** The library wraps what the fetch throws and does not tell it. */
+/** The library wraps the error of the fetch function without including its message. */
 const getReason = (error: unknown): string => {
   const rootError =
     error instanceof Error && error.cause instanceof UpstreamUnavailableError ? error.cause : error;

@@ -1,13 +1,17 @@
 import type { CustomFetch } from "openid-client";
 
-/** An identity provider that does not answer, or says that it cannot. */
+/**
+ * An upstream, such as the identity provider, does not respond or reports that it cannot serve the
+ * request.
+ */
 export class UpstreamUnavailableError extends Error {}
 
 const responseBytesMax = 256 * 1024;
 
 /**
- * Asks an identity provider. It follows no redirect and reads at most 256 KiB. The time-out that
- * the request's signal carries covers the body too. Throws UpstreamUnavailableError.
+ * Sends a request to an upstream, such as the identity provider. Follows no redirects and reads at
+ * most 256 KiB. The time-out of the request's signal also covers the body. Throws
+ * `UpstreamUnavailableError`.
  */
 export const issuerFetch: CustomFetch = async (url, { method, headers, body, signal }) => {
   const response = await fetchResponse(url, {
@@ -37,8 +41,8 @@ const fetchResponse = async (url: string, init: RequestInit) => {
 };
 
 /**
- * The system's code of what fetch threw, otherwise its name: what an operator needs, without
- * address or body. The error may be from another realm, which `instanceof` would not know.
+ * Returns the system's error code, or otherwise the error's name. This helps an operator without
+ * revealing URL or body. The error may come from another realm, where `instanceof` fails.
  */
 const getErrorCode = (error: unknown): string => {
   const { cause, name } = error as { cause?: { code?: string } | null; name?: string };

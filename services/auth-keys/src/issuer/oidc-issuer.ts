@@ -13,34 +13,38 @@ import { createDiscovery } from "./discovery.ts";
 import { UpstreamUnavailableError, issuerFetch } from "./issuer-fetch.ts";
 
 /**
- * The identity provider of this installation. Both calls throw the refusal OIDC_ISSUER_UNAVAILABLE
- * while it does not answer.
+ * The identity provider of this installation. Both functions throw the `ApiError`
+ * OIDC_ISSUER_UNAVAILABLE while it does not respond.
  */
 export type OidcIssuer = {
-  /** By which name identities of this provider are known. */
+  /** The issuer of this provider's identities. */
   issuer: string;
   /**
-   * Where a browser is sent, to come back with an answer. Where presence is to be proven, the provider
-   * is asked not to rely on a sign-in of its own from before.
+   * Returns the URL to which a browser is redirected for a sign-in. With `isLoginForced`, for a
+   * proof of presence, the provider must not reuse an earlier sign-in.
    */
   signInUrl(flow: OidcFlow, options?: { isLoginForced: boolean }): Promise<string>;
   /**
-   * Who signed in, by the answer that the browser brought back. It redeems the code with the PKCE
-   * verifier, and checks the ID token's signature, issuer, audience, nonce and times against the
-   * request (OpenID Connect Core §3.1.3). Throws the refusal OIDC_SIGN_IN_REFUSED, and Outsider.
+   * Returns who signed in, from the response that the browser brought back. Redeems the code with
+   * the PKCE verifier. Checks the ID token's signature, issuer, audience, nonce and times against
+   * the request (OpenID Connect Core §3.1.3). Throws the `ApiError` OIDC_SIGN_IN_REFUSED, or
+   * `GroupNotAllowedError`.
    */
   redeemCode(authorizationResponse: URLSearchParams, flow: OidcFlow): Promise<OidcProof>;
 };
 
 type IssuerOptions = { client: OidcClient; redirectUri: string; clock: Clock; log: Log };
 
-/** For one question. A sign-in asks at most three: for metadata, the ID token, the keys. Its route waits for all. */
+/**
+ * The limit for one request. A sign-in sends at most three: for metadata, ID token and keys. Its
+ * route waits for all of them.
+ */
 export const requestTimeoutSeconds = 5;
 
-/** How far an identity provider's clock may differ from ours. */
+/** How far the identity provider's clock may differ from ours. */
 const clockToleranceSeconds = 30;
 
-/** Makes the port to the identity provider; it is first asked when somebody signs in. */
+/** Creates the client of the identity provider. It sends its first request at the first sign-in. */
 export const createOidcIssuer = ({
   client,
   redirectUri,
@@ -60,8 +64,8 @@ export const createOidcIssuer = ({
     },
   });
 
-  // Made anew for each sign-in, so that the keys are fetched anew too: a revoked key is dead here
-  // at once, and a new one is known at once. Sign-ins are few.
+  // Created for each sign-in, so that the keys are fetched each time. A revoked key stops working
+  // immediately, and a new key works immediately. Sign-ins are rare enough for that.
   const createConfiguration = async (): Promise<oidc.Configuration> =>
     buildConfiguration(await discovery.get(), { client, clock, isHttpAllowed });
 
@@ -78,7 +82,7 @@ export const createOidcIssuer = ({
         nonce,
         code_challenge: await oidc.calculatePKCECodeChallenge(codeVerifier),
         code_challenge_method: "S256",
-        // A provider must send `auth_time` only if it is asked for an age (Core §2).
+        // A provider must send `auth_time` only if the request contains `max_age` (Core §2).
         ...(isLoginForced
           ? { prompt: "login", max_age: "0" }
           : { max_age: `${authenticationAgeSecondsMax}` }),
@@ -123,12 +127,12 @@ const buildConfiguration = (
   configuration.timeout = requestTimeoutSeconds;
   configuration[oidc.customFetch] = issuerFetch;
   if (isHttpAllowed) oidc.allowInsecureRequests(configuration);
-  // The library would rely on TLS alone and not check the ID token's signature.
+  // By default, the library relies on TLS alone and does not verify the ID token's signature.
   oidc.enableNonRepudiationChecks(configuration);
   return configuration;
 };
 
-/** Checks what a provider says of itself against the needs of a sign-in (Discovery §3). */
+/** Checks that the provider's metadata has the endpoints for a sign-in (Discovery §3). */
 const requireEndpoints = (server: oidc.ServerMetadata, protocol: string): oidc.ServerMetadata => {
   for (const name of ["authorization_endpoint", "token_endpoint", "jwks_uri"] as const) {
     const isSafe = server[name]?.startsWith("https:") || protocol === "http:";
@@ -137,7 +141,7 @@ const requireEndpoints = (server: oidc.ServerMetadata, protocol: string): oidc.S
   return server;
 };
 
-/** HTTP Basic, unless the provider says that it takes the secret only in the body (Core §9). */
+/** Returns HTTP Basic, unless the provider accepts the secret only in the body (Core §9). */
 const chooseClientAuthentication = (
   { clientSecret }: OidcClient,
   { token_endpoint_auth_methods_supported: methods }: oidc.ServerMetadata,
@@ -161,20 +165,21 @@ const buildProof = (
   return { provenIdentity, authenticationAgeMs: getAuthenticationAge(claims) };
 };
 
-/** A year: a sign-in of any usual age will do. */
+/** One year, so that a sign-in of any usual age is accepted. */
 const authenticationAgeSecondsMax = 365 * 24 * 60 * 60;
 
-/** Both times are the provider's own, so its clock may differ from ours. */
+/** Both times come from the provider, so a difference to our clock does not matter. */
 const getAuthenticationAge = ({ auth_time: provenAt, iat }: oidc.IDToken): number | undefined =>
   provenAt === undefined ? undefined : Math.max(0, iat - provenAt) * 1000;
 
-/** Some providers write a single group without a list around it. */
+/** Some providers send a single group without a list. */
 const getGroups = ({ groups }: oidc.IDToken): readonly unknown[] =>
   Array.isArray(groups) ? groups : [groups];
 
 const toSignInError = (error: unknown, log: Log) => {
   const isUnavailable = isUpstreamUnavailable(error);
-  // The library's errors carry codes and tokens as their causes, so only their code may be told.
+  // The library's errors contain codes and tokens in their causes, so only their own code may be
+  // logged.
   const code = error instanceof Error && "code" in error ? String(error.code) : undefined;
   const rule = code ?? (error instanceof Error ? error.message : undefined);
   if (!isUnavailable) log.info({ method: "oidc", rule }, "a sign-in was refused");

@@ -11,7 +11,7 @@ type JobDependencies = Pick<
   "pool" | "clock" | "catalogue" | "log" | "fetchSolanaAccountState" | "wakeRelay"
 >;
 
-/** Makes wallets the default whose delay is over; answers whether there may be more of them. */
+/** Applies pending default wallets whose delay is over. Returns whether there may be more. */
 export const applyDueDefaults = async (dependencies: JobDependencies): Promise<boolean> => {
   const { catalogue, clock, pool, wakeRelay } = dependencies;
   const now = clock.now();
@@ -25,8 +25,8 @@ export const applyDueDefaults = async (dependencies: JobDependencies): Promise<b
 };
 
 /**
- * Finds the wallet that waits to become the default and has become a token account meanwhile (rule CHAIN-26).
- * If no node answers, the check that scheduled the wallet counts.
+ * Returns the pending default wallet of an account if its address became a token account in the
+ * meantime (rule CHAIN-26). If no node responds, the check at the time of scheduling decides.
  */
 const findRejectedWallet = async (
   { fetchSolanaAccountState, catalogue, log, pool }: JobDependencies,

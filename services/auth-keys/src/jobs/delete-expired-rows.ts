@@ -3,10 +3,10 @@ import { deleteExpiredSessions } from "../store/sessions.ts";
 import { deleteExpiredSignInAttempts } from "../store/sign-in-attempts.ts";
 import { deleteExpiredSignInTokens } from "../store/sign-in-tokens.ts";
 
-/** Rows that one statement deletes at most, so that it holds few locks and ends soon. */
+/** The maximum number of rows per statement, so that it holds few locks and ends soon. */
 export const deleteBatchMax = 500;
 
-/** Deletes sessions and unused ways into one past their end; answers whether there may be more. */
+/** Deletes expired sessions, sign-in tokens and sign-in attempts. Returns whether there may be more. */
 export const deleteExpiredRows = async ({
   pool,
   clock,

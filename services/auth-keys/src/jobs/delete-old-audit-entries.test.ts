@@ -14,7 +14,10 @@ const dayMs = 24 * 60 * 60_000;
 
 const rig = useRig(createRig);
 
-/** Entries of so many days ago, which have stood in the table for as many by the database's clock. */
+/**
+ * Inserts entries that occurred `days` days ago and, by the database's clock, were stored
+ * `storedDays` days ago.
+ */
 const insertEntries = (
   options: { name: string; days: number; storedDays?: number; count?: number },
   { pool, clock } = rig,
@@ -33,7 +36,7 @@ const listRemaining = ({ pool } = rig) =>
   pool.anyFirst(sql.type(Row)`SELECT DISTINCT account_id AS name FROM audit_log ORDER BY 1`);
 
 describe("the audit log (rule CALLER-23)", () => {
-  test("is kept as long as set, and what is older goes in bounded steps", async () => {
+  test("is retained as long as configured, and older entries are deleted in bounded batches", async () => {
     const ownRig = await createRig();
     try {
       await insertEntries({ name: "old", days: 91, count: deleteBatchMax + 1 }, ownRig);
@@ -48,13 +51,13 @@ describe("the audit log (rule CALLER-23)", () => {
     }
   });
 
-  test("is kept for ever where nothing is set", async () => {
+  test("is retained without a limit by default", async () => {
     await insertEntries({ name: "ancient", days: 10_000 });
     expect(await deleteOldAuditEntries({ ...rig.context, auditLogDays: 0 })).toBe(false);
     expect(await listRemaining()).toContain("ancient");
   });
 
-  test("holds on to what has stood there for less than 30 days, whatever an entry says of its time", async () => {
+  test("keeps entries that were stored less than 30 days ago, whatever their own time is", async () => {
     await insertEntries({ name: "late", days: 400, storedDays: 29 });
     await deleteOldAuditEntries({ ...rig.context, auditLogDays: 90 });
     expect(await listRemaining()).toContain("late");
@@ -62,7 +65,7 @@ describe("the audit log (rule CALLER-23)", () => {
     await expect(deleteQuery).rejects.toThrow("append-only");
   });
 
-  test("is swept by a started service", async () => {
+  test("is cleaned up by a started service", async () => {
     const ownRig = await createRig({ auditLogDays: 30 });
     try {
       await insertEntries({ name: "old", days: 31 }, ownRig);
@@ -76,7 +79,7 @@ describe("the audit log (rule CALLER-23)", () => {
     }
   });
 
-  test("its owner in the database is refused too, but by age", async () => {
+  test("rejects changes even by the owner of its table, except deletion by age", async () => {
     await insertEntries({ name: "young", days: 1 });
     const { adminUrl } = rig.database;
     const { log } = rig.context;

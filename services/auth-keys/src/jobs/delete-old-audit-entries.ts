@@ -6,7 +6,10 @@ const dayMs = 24 * 60 * 60_000;
 
 type SweepDependencies = Pick<Dependencies, "pool" | "clock" | "auditLogDays">;
 
-/** Keeps the audit log to the length that is set, if one is; answers whether there may be more to do. */
+/**
+ * Deletes audit log entries older than the configured retention, if any. Returns whether there may
+ * be more.
+ */
 export const deleteOldAuditEntries = async ({
   auditLogDays,
   clock,

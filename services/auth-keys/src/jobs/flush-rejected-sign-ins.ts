@@ -2,9 +2,9 @@ import type { Dependencies } from "../dependencies.ts";
 import { findClaimedAccountIds, saveRejectedSignIns } from "../store/rejected-sign-ins.ts";
 
 /**
- * Writes down the sign-ins that were refused, in the audit log of the account to which each would have
- * led. Not while they are refused: how long that takes would tell whether there is an account. What
- * cannot be written stays noted for the next time.
+ * Writes rejected sign-ins to the audit logs of the accounts that they claimed. This happens after
+ * the response, because otherwise the response time would reveal whether an account exists.
+ * Attempts that cannot be written are kept for the next run.
  */
 export const flushRejectedSignIns = async ({
   pool,

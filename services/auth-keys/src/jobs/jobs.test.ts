@@ -24,7 +24,7 @@ const countTokens = () =>
   rig.pool.oneFirst(sql.type(Count)`SELECT count(*)::int AS count FROM sign_in_tokens`);
 
 describe("deleteExpiredRows", () => {
-  test("deletes what is past its end, in bounded batches, and nothing that is alive", async () => {
+  test("deletes expired rows in bounded batches, and no other rows", async () => {
     const { userId, token } = await rig.createAccount();
     const endedAt = sql.timestamp(rig.clock.now());
     await rig.pool.query(sqlVoid`
@@ -45,7 +45,7 @@ describe("deleteExpiredRows", () => {
     expect(await countSessions()).toBe(0);
   });
 
-  test("waits for no change under way, whose session goes the next time", async () => {
+  test("skips a session with a pending change, and deletes it at the next run", async () => {
     const { userId, cookie } = await rig.signUp();
     const introspection = await rig.introspect("session", cookie.slice("session=".length));
     const { id } = introspection["credential"] as { id: string };
@@ -66,8 +66,8 @@ describe("deleteExpiredRows", () => {
   });
 });
 
-describe("sweepEnded of sign-ins that were begun", () => {
-  test("deletes each at its end, and none before", async () => {
+describe("deleteExpiredRows for sign-in attempts", () => {
+  test("deletes each attempt at its expiry, and not earlier", async () => {
     const countAttempts = () =>
       rig.pool.oneFirst(sql.type(Count)`SELECT count(*)::int AS count FROM sign_in_attempts`);
     await fetchNonce(rig);
@@ -81,7 +81,7 @@ describe("sweepEnded of sign-ins that were begun", () => {
 });
 
 describe("flushLastUses", () => {
-  test("what could not be written stays noted for the next time", async () => {
+  test("keeps uses that could not be written for the next attempt", async () => {
     const pool = await connectPool({
       url: rig.context.databaseUrl,
       applicationName: "ended",
@@ -98,7 +98,7 @@ describe("flushLastUses", () => {
 });
 
 describe("a started service", () => {
-  test("does both by itself as time goes on", async () => {
+  test("runs both jobs periodically", async () => {
     const ownRig = await createRig();
     try {
       await ownRig.service.start();

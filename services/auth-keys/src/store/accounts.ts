@@ -17,7 +17,7 @@ import { type Db, type Transaction, sqlVoid } from "@payment-links/postgres";
 
 const accountShape = { ...Account.shape, dateCreated: z.date() };
 
-/** An account as a row has it: the wire's shape, but with a Date. */
+/** An account as a database row: the wire format, but with a Date. */
 export const AccountRow = z.object(accountShape);
 
 /** The columns of an account `a` with its wallets, in the order of {@link AccountRow}. */
@@ -41,7 +41,7 @@ export const accountColumns = sql.fragment`
 export const getAccount = (db: Db, accountId: string): Promise<Account> =>
   db.one(sql.type(AccountRow)`SELECT ${accountColumns} FROM accounts a WHERE a.id = ${accountId}`);
 
-/** Finds the account that has, or ever had, the handle. */
+/** Finds the account that currently has, or once had, the handle. */
 export const findAccountByHandle = async (db: Db, handle: string): Promise<Account | undefined> =>
   (await db.maybeOne(sql.type(AccountRow)`
     SELECT ${accountColumns} FROM handles h JOIN accounts a ON a.id = h.account_id
@@ -55,16 +55,16 @@ export const findAccount = async (db: Db, accountId: string): Promise<Account | 
   )) ?? undefined;
 
 /**
- * Locks an account's row and reads it. Every change of the account and of what it owns waits for
- * this lock. Two statements on purpose: one that waits for the lock would show the wallets as they
- * were before the wait.
+ * Locks an account's row and reads it. Every change of the account and of its dependent rows waits
+ * for this lock. It uses two statements, because a single one that waits for the lock would return
+ * the wallets from before the wait.
  */
 export const lockAccount = async (tx: Transaction, accountId: string): Promise<Account> => {
   await tx.query(sqlVoid`SELECT FROM accounts WHERE id = ${accountId} FOR UPDATE`);
   return getAccount(tx, accountId);
 };
 
-/** Stores a new account; its handle is claimed in the same transaction. */
+/** Inserts a new account. Its handle must be claimed in the same transaction. */
 export const insertAccount = async (tx: Transaction, account: Account): Promise<void> => {
   const createdAt = sql.timestamp(account.dateCreated);
   await tx.query(sqlVoid`
@@ -76,7 +76,7 @@ export const insertAccount = async (tx: Transaction, account: Account): Promise<
   `);
 };
 
-/** Writes what the owner may change of an account, whose row is locked. */
+/** Updates the fields that an owner may change. The account's row must be locked. */
 export const updateAccount = async (tx: Transaction, account: Account): Promise<void> => {
   await tx.query(sqlVoid`
     UPDATE accounts SET
@@ -88,7 +88,7 @@ export const updateAccount = async (tx: Transaction, account: Account): Promise<
   `);
 };
 
-/** Writes since when an account, whose row is locked, is suspended; null if it is not. */
+/** Updates since when an account is suspended; null if it is not. Its row must be locked. */
 export const updateSuspension = async (
   tx: Transaction,
   { accountId, since }: { accountId: string; since: Date | null },
@@ -97,7 +97,7 @@ export const updateSuspension = async (
   await tx.query(sqlVoid`UPDATE accounts SET suspended_at = ${at} WHERE id = ${accountId}`);
 };
 
-/** Stores since when an operator vouches for an account, whose row is locked; null if they do not. */
+/** Updates since when an account is verified; null if it is not. Its row must be locked. */
 export const updateVerification = async (
   tx: Transaction,
   { accountId, since }: { accountId: string; since: Date | null },
@@ -106,7 +106,10 @@ export const updateVerification = async (
   await tx.query(sqlVoid`UPDATE accounts SET verified_at = ${verifiedAt} WHERE id = ${accountId}`);
 };
 
-/** An account as links-api receives it, and its images alone for webhook-dispatcher (rule EVENT-10). */
+/**
+ * Creates the events of an account: the account for links-api, and its images for
+ * webhook-dispatcher (rule EVENT-10).
+ */
 const createAccountEvents = (account: Account, occurredAt: Date): OutgoingEvent[] => [
   createOutgoingEvent(accountUpdated, { key: account.id, occurredAt, data: account }),
   createOutgoingEvent(ownerImagesUpdated, {
@@ -123,13 +126,13 @@ const getOwnerImages = ({ id, version, profileImage, backgroundImage }: Account)
   backgroundImage,
 });
 
-/** Publishes a new account, as it was stored. */
+/** Publishes a new account as it was stored. */
 export const publishNewAccount = (tx: Transaction, account: Account): Promise<void> =>
   publish(tx, createAccountEvents(account, account.dateCreated));
 
 /**
- * Ends a change of an account, whose row is locked. The version grows by one, and the account is
- * published as it now stands. Answers that account.
+ * Completes a change of an account, whose row must be locked. Increments its version, publishes its
+ * current state, and returns it.
  */
 export const publishAccount = async (
   tx: Transaction,
@@ -144,7 +147,7 @@ export const publishAccount = async (
   return account;
 };
 
-/** Every account's present state again, as snapshots (rule EVENT-5). */
+/** Republishes every account's current state as snapshots (rule EVENT-5). */
 export const republishAccounts: RepublishSource = {
   resource: "accounts",
   table: "accounts",

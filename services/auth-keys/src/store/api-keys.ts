@@ -30,14 +30,14 @@ const columns = sql.fragment`
   k.last_used_address AS "lastUsedAddress"
 `;
 
-/** The keys that still matter to their owner: a replaced key that has ended counts as revoked. */
+/** Matches keys that are still relevant to their owner. An expired replaced key counts as revoked. */
 const isCurrentKey = (now: Date) => sql.fragment`
   k.revoked_at IS NULL AND (k.replaced_by IS NULL OR k.expires_at > ${sql.timestamp(now)})
 `;
 
 type OwnedKeyQuery = { accountId: string; id: string; now: Date };
 
-/** Stores a key, with only the hash of its secret. */
+/** Inserts a key with only the hash of its secret. */
 export const insertApiKey = async (
   tx: Transaction,
   { accountId, key, hash }: { accountId: string; key: ApiKey; hash: Buffer },
@@ -60,7 +60,7 @@ const KeyIdRow = z.object({ id: z.string() });
 const KeyCounts = z.object({ currentCount: z.int(), replacedCount: z.int() });
 type KeyCounts = z.output<typeof KeyCounts>;
 
-/** Counts what the limits are about: an account's keys in their own right, and replaced ones. */
+/** Counts an account's current and replaced keys, for the limits. */
 export const countApiKeys = (
   db: Db,
   { accountId, now }: Omit<OwnedKeyQuery, "id">,
@@ -71,7 +71,10 @@ export const countApiKeys = (
     FROM api_keys k WHERE k.account_id = ${accountId} AND ${isCurrentKey(now)}
   `);
 
-/** Lists an account's lasting keys, newest first; `apiKeysMax` and `replacedKeysMax` bound them. */
+/**
+ * Lists an account's relevant keys, newest first. `apiKeysMax` and `replacedKeysMax` limit their
+ * number.
+ */
 export const listApiKeys = (
   db: Db,
   { accountId, now }: Omit<OwnedKeyQuery, "id">,
@@ -82,7 +85,7 @@ export const listApiKeys = (
     ORDER BY k.date_created DESC, k.id DESC
   `);
 
-/** Locks a lasting key of an account; undefined if there is none. */
+/** Locks a relevant key of an account, or returns undefined if there is none. */
 export const lockApiKey = async (
   tx: Transaction,
   { accountId, id, now }: OwnedKeyQuery,
@@ -94,8 +97,8 @@ export const lockApiKey = async (
   `)) ?? undefined;
 
 /**
- * Locks the lasting keys of an account that share a key's rate bucket, that key among them. In the
- * order of their ids, as the job locks them that writes down uses.
+ * Locks an account's relevant keys that share a key's rate-limit bucket, including that key. Locks
+ * in the order of their ids, like the job that writes last uses.
  */
 export const lockApiKeysOfBucket = (
   tx: Transaction,
@@ -110,7 +113,7 @@ export const lockApiKeysOfBucket = (
     ORDER BY k.id FOR UPDATE
   `);
 
-/** Gives keys another limit of their own; their rows must be locked by this transaction. */
+/** Updates the own limits of keys. Their rows must be locked by this transaction. */
 export const updateApiKeyLimits = async (
   tx: Transaction,
   { ids, requestsPerMinute, burst }: KeyRateLimit & { ids: readonly string[] },
@@ -121,7 +124,7 @@ export const updateApiKeyLimits = async (
   `);
 };
 
-/** Writes which key replaced a key, and when the replaced one ends. */
+/** Updates which key replaced a key, and when the replaced key expires. */
 export const updateApiKeyReplaced = async (
   tx: Transaction,
   { id, replacedBy, expiresAt }: { id: string; replacedBy: string; expiresAt: Date },
@@ -132,7 +135,7 @@ export const updateApiKeyReplaced = async (
   `);
 };
 
-/** Switches a key on or off. */
+/** Activates or deactivates a key. */
 export const updateApiKeyActive = async (
   tx: Transaction,
   { id, isActive }: { id: string; isActive: boolean },
@@ -140,7 +143,7 @@ export const updateApiKeyActive = async (
   await tx.query(sqlVoid`UPDATE api_keys SET is_active = ${isActive} WHERE id = ${id}`);
 };
 
-/** Revokes a key for ever. The row stays: its hash must never come to life again. */
+/** Revokes a key permanently. The row stays, so that its hash can never become valid again. */
 export const revokeApiKey = async (
   tx: Transaction,
   { id, now }: { id: string; now: Date },
@@ -150,7 +153,7 @@ export const revokeApiKey = async (
 
 const LeakedKeyRow = z.object({ id: z.string(), accountId: z.string(), isWorking: z.boolean() });
 
-/** Locks the key with a hash, whosever it is; `isWorking` unless it is switched off or revoked. */
+/** Locks the key with this hash, of any account. `isWorking` is false for inactive and revoked keys. */
 export const lockApiKeyByHash = async (
   tx: Transaction,
   hash: Buffer,
@@ -160,7 +163,7 @@ export const lockApiKeyByHash = async (
     FROM api_keys WHERE hash = ${sql.binary(hash)} FOR UPDATE
   `)) ?? undefined;
 
-/** Revokes every key of an account for ever; answers their ids. */
+/** Revokes every key of an account permanently. Returns their ids. */
 export const revokeApiKeysOfAccount = (
   tx: Transaction,
   { accountId, now }: { accountId: string; now: Date },
@@ -182,10 +185,7 @@ const FoundKeyRow = AccountRow.extend({
   isRevoked: z.boolean(),
 });
 
-/**
- * Finds a key by its hash, with the account behind it. One round trip, because every call may ask
- * it.
- */
+/** Finds a key by its hash, with its account, in one round trip, because every call may need it. */
 export const findApiKeyByHash = async (db: Db, hash: Buffer): Promise<KeyCredential | undefined> =>
   (await db.maybeOne(sql.type(FoundKeyRow)`
     SELECT ${accountColumns}, k.id AS "credentialId",

@@ -15,8 +15,8 @@ type DueDefault = {
 };
 
 /**
- * Makes the wallet the default for which an account waits, if its time has come, and publishes that. A
- * wallet whose token has left the catalogue, or that was rejected, cannot be one: the change is dropped.
+ * Applies and publishes an account's pending default wallet if it is due. Cancels the change if the
+ * wallet was rejected or its token is no longer in the catalog.
  */
 export const applyPendingDefault = (pool: Pool, dueDefault: DueDefault): Promise<void> =>
   transact(pool, (tx) => applyDefault(tx, dueDefault));
@@ -26,7 +26,7 @@ const applyDefault = async (
   { accountId, catalogue, rejectedWalletId, now }: DueDefault,
 ): Promise<void> => {
   const account = await lockAccount(tx, accountId);
-  // Asked behind the lock: it may have been cancelled, or put off by another word.
+  // Reads it under the lock, because the change may have been cancelled or postponed.
   const pendingDefault = await findPendingDefault(tx, accountId);
   if (pendingDefault === undefined || pendingDefault.effectiveAt > now) return;
   await deletePendingDefault(tx, accountId);

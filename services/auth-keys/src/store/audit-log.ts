@@ -23,7 +23,7 @@ type OwnAuditEvent = {
   detail?: Record<string, string | number | boolean | null | readonly string[]>;
 };
 
-/** Writes down what was done, and tells it, in the transaction that does it. */
+/** Stores and publishes an audit event, in the transaction of the action itself. */
 export const insertAudit = async (
   tx: Transaction,
   { actor, ...auditEvent }: OwnAuditEvent,
@@ -31,7 +31,7 @@ export const insertAudit = async (
   await insertRecords(tx, [await publishAuditEvent(tx, { ...actor, ...auditEvent })]);
 };
 
-/** Writes the same down of each of several things. */
+/** Stores and publishes the same audit event for each target. */
 export const insertAuditForEach = async (
   tx: Transaction,
   { actor, ...auditEvent }: Omit<OwnAuditEvent, "targetId">,
@@ -59,7 +59,7 @@ const columnTypes = [
   "text",
 ];
 
-/** Keeps entries, in their order. One that is there already stays as it is. */
+/** Inserts entries in order. An existing entry stays unchanged. */
 export const insertRecords = async (db: Db, records: readonly AuditRecord[]): Promise<void> => {
   if (records.length === 0) return;
   const rows = records.map(({ actor, ...record }) => [
@@ -106,7 +106,7 @@ const AuditRow = z.object({
   method: z.string().nullable(),
 });
 
-/** An entry of one account with its place in the log, by which its batches go on. */
+/** An entry of one account with its sequence number, which pagination uses. */
 type StoredRecord = Omit<AuditRecord, "accountId"> & { seq: string };
 
 const toRecord = (row: z.output<typeof AuditRow>): StoredRecord => {
@@ -114,10 +114,10 @@ const toRecord = (row: z.output<typeof AuditRow>): StoredRecord => {
   return { ...recordFields, id: uuidToId("aud", uuid), actor: { kind, id, operator } };
 };
 
-/** Of whose log which entries are wanted. */
+/** The account and the filter that select entries. */
 export type AuditSelection = { accountId: string; filter: AuditFilter };
 
-/** A page of what was done to an account, newest first, and one more where more follows. */
+/** Lists one page of an account's entries, newest first, plus one entry if more follow. */
 export const listAudit = async (
   db: Db,
   { offset, ...selection }: AuditSelection & { offset: number },
@@ -129,10 +129,10 @@ export const listAudit = async (
   return rows.map(toRecord);
 };
 
-/** Few enough that writing them keeps nobody else waiting. */
+/** Small enough that formatting a batch does not delay other requests. */
 const batchRowsMax = 250;
 
-/** Entries as they follow one another, newest first, from behind one of them on; a bounded number. */
+/** Reads the next batch of entries before `beforeSeq`, newest first. */
 export const readAuditBatch = async (
   db: Db,
   { beforeSeq, ...selection }: AuditSelection & { beforeSeq: string | undefined },
@@ -149,9 +149,9 @@ export const readAuditBatch = async (
 const FullRow = AuditRow.extend({ accountId: z.string(), isOld: z.boolean() });
 
 /**
- * Entries of all accounts in the order of their numbers, behind one of them; a bounded number. None from the
- * first of the last minute on: one with a lower number may still be about to be committed. It is the time
- * at which an entry's transaction began, so behind a young one there may be older ones.
+ * Lists entries of all accounts after `afterSeq`, in order of their sequence numbers. Stops before
+ * the first entry of the last minute, because a transaction with a lower number may still commit.
+ * `written_at` is the start of an entry's transaction, so older entries can follow a recent one.
  */
 export const listAllAudit = async (
   db: Db,
@@ -172,7 +172,7 @@ export const listAllAudit = async (
 
 const CountRow = z.object({ count: z.int() });
 
-/** How many entries there are, counted no further than so many. */
+/** Counts the selected entries, up to `countMax`. */
 export const countAudit = (db: Db, selection: AuditSelection, countMax: number): Promise<number> =>
   db.oneFirst(sql.type(CountRow)`
     SELECT count(*)::int AS count FROM (
@@ -202,8 +202,8 @@ const columns = sql.fragment`
 `;
 
 /**
- * Deletes entries from before a time, looking at so many of the oldest at most; answers how many went.
- * The table itself holds on to what has stood there for less than 30 days.
+ * Deletes entries from before a time, among the `rowsMax` oldest ones. Returns how many were
+ * deleted. The table itself rejects the deletion of entries stored less than 30 days ago.
  */
 export const deleteAuditBefore = async (
   db: Db,

@@ -17,9 +17,9 @@ const columns = sql.fragment`
 `;
 
 /**
- * Whether a row's identity signs in here: one of a provider if that is the present one, and a contract's if
- * its chain can be asked. Discovery takes a configured issuer for the provider's own where they differ by
- * the slash at the end alone.
+ * Matches identities that can sign in here: identities of the current provider, and contracts whose
+ * chain has an RPC provider. Trailing slashes are ignored, because discovery accepts a configured
+ * issuer that differs only by one.
  */
 export const isActiveIssuer = (
   row: FragmentSqlToken,
@@ -33,9 +33,9 @@ export const isActiveIssuer = (
 type IdentityKey = Pick<ProvenIdentity, "method" | "issuer" | "subject">;
 
 /**
- * Finds an identity behind a lock on its name, which works even while nobody has that identity. So
- * the second of two first sign-ins at once finds the account that the first one made. Taken before
- * an account's row.
+ * Locks an identity's name and returns the identity. The lock works even if the identity does not
+ * exist yet. The second of two concurrent first sign-ins therefore finds the account of the first.
+ * Must be taken before the lock on an account's row.
  */
 export const lockIdentity = async (
   tx: Transaction,
@@ -43,7 +43,7 @@ export const lockIdentity = async (
 ): Promise<Identity | undefined> => {
   const lockKey = JSON.stringify(["identity", method, issuer, subject]);
   await tx.query(sqlVoid`SELECT FROM pg_advisory_xact_lock(hashtextextended(${lockKey}, 0))`);
-  // A second statement, so that it sees what was committed during the wait.
+  // A separate statement, so that it sees what was committed during the wait.
   return (
     (await tx.maybeOne(sql.type(IdentityRow)`
     SELECT ${columns} FROM identities
@@ -53,7 +53,7 @@ export const lockIdentity = async (
   );
 };
 
-/** Links an identity, whose name is locked, to an account. */
+/** Links an identity to an account. The identity's name must be locked. */
 export const insertIdentity = async (
   tx: Transaction,
   { id, accountId, method, issuer, subject, dateCreated }: Identity,
@@ -64,13 +64,13 @@ export const insertIdentity = async (
   `);
 };
 
-/** The identities of an account, the oldest first. */
+/** Lists the identities of an account, oldest first. */
 export const listIdentities = (db: Db, accountId: string): Promise<readonly Identity[]> =>
   db.any(sql.type(IdentityRow)`
     SELECT ${columns} FROM identities WHERE account_id = ${accountId} ORDER BY date_created, id
   `);
 
-/** Unlinks an identity of the account; answers which it was, if there was one. */
+/** Unlinks and returns an identity of the account, or returns undefined if there is none. */
 export const deleteIdentity = async (
   tx: Transaction,
   { id, accountId }: { id: string; accountId: string },
@@ -79,7 +79,7 @@ export const deleteIdentity = async (
     DELETE FROM identities WHERE id = ${id} AND account_id = ${accountId} RETURNING ${columns}
   `)) ?? undefined;
 
-/** Unlinks every identity of an account; answers which they were. */
+/** Unlinks and returns every identity of an account. */
 export const deleteIdentitiesOfAccount = (
   tx: Transaction,
   accountId: string,

@@ -2,15 +2,16 @@ import { sql } from "slonik";
 import { type Db, sqlVoid } from "@payment-links/postgres";
 import type { CredentialUse } from "../domain/last-uses.ts";
 
-/** Where a use of each kind of credential is kept. */
+/** The columns that store the last use of each kind of credential. */
 const useColumns = {
   "api-key": { table: "api_keys", column: "last_used_at", addressColumn: "last_used_address" },
   session: { table: "sessions", column: "last_seen_at", addressColumn: undefined },
 } as const;
 
 /**
- * Keeps when credentials of one kind were last used, and keys from where, in one statement. An older
- * use than the kept one changes nothing. Rows are locked in one order, because replicas write the same rows.
+ * Updates when credentials of one kind were last used, and keys' addresses, in one statement. A use
+ * older than the stored one changes nothing. Locks rows in a fixed order, because replicas write
+ * the same rows.
  */
 export const saveLastUses = async (
   db: Db,
@@ -25,7 +26,8 @@ export const saveLastUses = async (
     addressColumn === undefined
       ? sql.fragment``
       : sql.fragment`, ${sql.identifier([addressColumn])} = used.address`;
-  // No stronger lock than the update's own, because a rotation refers to a key's row meanwhile.
+  // Takes no stronger lock than the update itself, because a concurrent rotation references a key's
+  // row.
   await db.query(sqlVoid`
     WITH used AS (
       SELECT * FROM ${sql.unnest(

@@ -25,19 +25,22 @@ const columns = sql.fragment`
   counter, name, date_created AS "dateCreated", last_used_at AS "lastUsedAt"
 `;
 
-/** Finds a passkey by the id that its authenticator gave it. */
+/** Finds a passkey by the credential id that its authenticator assigned. */
 export const findPasskey = async (db: Db, credentialId: Buffer): Promise<Passkey | undefined> =>
   (await db.maybeOne(sql.type(PasskeyRow)`
     SELECT ${columns} FROM passkeys WHERE credential_id = ${sql.binary(credentialId)}
   `)) ?? undefined;
 
-/** The passkeys of an account, the oldest first. */
+/** Lists the passkeys of an account, oldest first. */
 export const listPasskeys = (db: Db, accountId: string): Promise<readonly Passkey[]> =>
   db.any(sql.type(PasskeyRow)`
     SELECT ${columns} FROM passkeys WHERE account_id = ${accountId} ORDER BY date_created, id
   `);
 
-/** Stores a passkey of an account, whose row is locked; answers false if it is known already. */
+/**
+ * Inserts a passkey. The account's row must be locked. Returns false if the credential id already
+ * exists.
+ */
 export const insertPasskey = async (tx: Transaction, passkey: Passkey): Promise<boolean> => {
   const { id, accountId, credentialId, publicKey, counter, name, dateCreated } = passkey;
   const { rowCount } = await tx.query(sqlVoid`
@@ -52,9 +55,9 @@ export const insertPasskey = async (tx: Transaction, passkey: Passkey): Promise<
 };
 
 /**
- * Writes that a passkey was used, and locks it. The counter is asked once more, as another answer may
- * have been counted since it was read: undefined if it is no longer above the last one, or the passkey
- * is gone. Answers whose it is.
+ * Updates a passkey's counter and last use, locks it, and returns its account. Checks the counter
+ * again, because another response may have raised it since. Returns undefined if the counter is not
+ * above the stored one or the passkey no longer exists.
  */
 export const updatePasskeyCounter = async (
   tx: Transaction,
@@ -66,7 +69,7 @@ export const updatePasskeyCounter = async (
     RETURNING account_id AS "accountId"
   `)) ?? undefined;
 
-/** Names a passkey of the account; answers it, if there is one. */
+/** Renames a passkey of the account. Returns it, or undefined if there is none. */
 export const renamePasskey = async (
   tx: Transaction,
   { id, accountId, name }: { id: string; accountId: string; name: string },
@@ -76,7 +79,7 @@ export const renamePasskey = async (
     RETURNING ${columns}
   `)) ?? undefined;
 
-/** Removes a passkey of the account; answers whether there was one. */
+/** Deletes a passkey of the account. Returns whether it existed. */
 export const deletePasskey = async (
   tx: Transaction,
   { id, accountId }: { id: string; accountId: string },
@@ -87,7 +90,7 @@ export const deletePasskey = async (
   return rowCount > 0;
 };
 
-/** Removes every passkey of an account; answers their ids. */
+/** Deletes every passkey of an account. Returns their ids. */
 export const deletePasskeysOfAccount = (
   tx: Transaction,
   accountId: string,
@@ -103,8 +106,8 @@ type MethodQuery = {
 };
 
 /**
- * How many ways in the account has of its own, by the methods that there are here. An operator's link is
- * nobody's own.
+ * Counts the account's own sign-in methods among those that are enabled. An operator's link does
+ * not count.
  */
 export const countSignInMethods = (
   tx: Transaction,

@@ -8,7 +8,7 @@ const WalletIdRow = z.object({ walletId: z.string() });
 const AccountIdRow = z.object({ accountId: z.string() });
 const HasHadDefaultRow = z.object({ hasHadDefault: z.boolean() });
 
-/** The change of default that waits for an account, if one does. */
+/** Returns the pending default of an account, if any. */
 export const findPendingDefault = async (
   db: Db,
   accountId: string,
@@ -18,7 +18,7 @@ export const findPendingDefault = async (
     FROM pending_defaults WHERE account_id = ${accountId}
   `)) ?? undefined;
 
-/** Lets a change of default wait, in place of the one before. The account is locked. */
+/** Stores a pending default and replaces the previous one. The account's row must be locked. */
 export const upsertPendingDefault = async (
   tx: Transaction,
   accountId: string,
@@ -32,7 +32,7 @@ export const upsertPendingDefault = async (
   `);
 };
 
-/** Drops the change that waits for an account; answers for which wallet it was, if there was one. */
+/** Deletes the pending default of an account. Returns its wallet id, if there was one. */
 export const deletePendingDefault = async (
   tx: Transaction,
   accountId: string,
@@ -41,7 +41,7 @@ export const deletePendingDefault = async (
     DELETE FROM pending_defaults WHERE account_id = ${accountId} RETURNING wallet_id AS "walletId"
   `)) ?? undefined;
 
-/** At most so many accounts for which a change is due, those that wait longest first. */
+/** Lists up to `rowsMax` accounts with a due pending default, longest overdue first. */
 export const listDueDefaults = (
   db: Db,
   { now, rowsMax }: { now: Date; rowsMax: number },
@@ -51,7 +51,7 @@ export const listDueDefaults = (
     WHERE effective_at <= ${sql.timestamp(now)} ORDER BY effective_at LIMIT ${rowsMax}
   `);
 
-/** Whether the account has ever had a default wallet. */
+/** Returns whether the account has ever had a default wallet. */
 export const hasHadDefault = (tx: Transaction, accountId: string): Promise<boolean> =>
   tx.oneFirst(sql.type(HasHadDefaultRow)`
     SELECT has_had_default AS "hasHadDefault" FROM accounts WHERE id = ${accountId}

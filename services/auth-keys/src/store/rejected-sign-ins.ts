@@ -11,7 +11,7 @@ import { insertAudit } from "./audit-log.ts";
 const OwnerRow = z.object({ accountId: z.string() });
 const CountRow = z.object({ count: z.int() });
 
-/** The accounts to which a claim leads: none if it is nobody's. A sign-in link may be past its end. */
+/** Finds the accounts that match a claim. An expired sign-in link still matches. */
 export const findClaimedAccountIds = async (
   db: Db,
   claimedAccount: ClaimedAccount,
@@ -36,14 +36,14 @@ const selectClaimed = (claimedAccount: Exclude<ClaimedAccount, { by: "account" }
 
 const hourMs = 60 * 60_000;
 
-/** Counts and writes down refused attempts, in a transaction of their own. */
+/** Stores rejected attempts in a separate transaction. */
 export const saveRejectedSignIns = (
   pool: Pool,
   accountId: string,
   attempts: RejectedAttempts,
 ): Promise<void> => transact(pool, (tx) => insertRejectedSignIns(tx, accountId, attempts));
 
-/** Counts an account's refused attempts, and writes those down that are told. */
+/** Counts an account's rejected attempts, and stores audit events for those to be logged. */
 export const insertRejectedSignIns = async (
   tx: Transaction,
   accountId: string,
@@ -58,7 +58,7 @@ export const insertRejectedSignIns = async (
   }
 };
 
-/** Answers how many there have been in this hour, these included. */
+/** Returns the number of attempts in the current hour, including these. */
 const countRejectedSignIns = (
   tx: Transaction,
   accountId: string,

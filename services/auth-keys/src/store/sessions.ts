@@ -31,17 +31,17 @@ type NewSession = {
   accountId: string;
   hashes: SessionHashes;
   method: SignInMethod;
-  /** The identity or the passkey that signed in, if one did. */
+  /** The identity or the passkey that signed in, if any. */
   identityId: string | undefined;
   now: Date;
-  /** When the person proved to be who they are, which may have been before. */
+  /** When the user authenticated, which may have been earlier. */
   provenAt: Date;
   expiresAt: Date;
 };
 
 /**
- * Stores a session, with only the hashes of its tokens. Ends the oldest ones above the limit, and answers
- * which.
+ * Inserts a session with only the hashes of its tokens. Deletes the oldest sessions above the limit
+ * and returns their ids.
  */
 export const insertSession = async (
   tx: Transaction,
@@ -70,8 +70,8 @@ export const insertSession = async (
 const SessionEndRow = z.object({ expiresAt: z.date() });
 
 /**
- * Writes that a session's person has proven to be there, and gives the session, whose account is
- * locked, other tokens; answers when it ends. An older proof than the last one changes nothing.
+ * Stores a proof of presence and replaces the session's tokens. The account must be locked. Returns
+ * when the session ends. A proof older than the stored one does not change the time.
  */
 export const renewSession = async (
   tx: Transaction,
@@ -87,8 +87,8 @@ export const renewSession = async (
   `);
 
 /**
- * Ends a token's session, if there is one; answers which it was. Found first, and deleted by its id: a proof
- * of presence under way, for which this waits, gives it another token.
+ * Deletes and returns a token's session, if any. Deletes it by id, because a concurrent proof of
+ * presence, for which this waits, replaces its token.
  */
 export const deleteSessionByHash = async (
   tx: Transaction,
@@ -101,7 +101,7 @@ export const deleteSessionByHash = async (
     RETURNING id, account_id AS "accountId", method
   `)) ?? undefined;
 
-/** Ends a session of the account; answers whether there was one. */
+/** Deletes a session of the account. Returns whether it existed. */
 export const deleteSession = async (
   tx: Transaction,
   { id, accountId }: { id: string; accountId: string },
@@ -112,7 +112,7 @@ export const deleteSession = async (
   return rowCount > 0;
 };
 
-/** Ends the sessions that an identity or a passkey began, except one; answers their ids. */
+/** Deletes the sessions that an identity or a passkey started, except one. Returns their ids. */
 export const deleteSessionsOfIdentity = (
   tx: Transaction,
   { identityId, exceptId }: { identityId: string; exceptId: string },
@@ -121,7 +121,7 @@ export const deleteSessionsOfIdentity = (
     DELETE FROM sessions WHERE identity_id = ${identityId} AND id <> ${exceptId} RETURNING id
   `);
 
-/** Ends all sessions of an account; answers their ids. */
+/** Deletes all sessions of an account. Returns their ids. */
 export const deleteSessionsOfAccount = (
   tx: Transaction,
   accountId: string,
@@ -131,14 +131,16 @@ export const deleteSessionsOfAccount = (
   `);
 
 /**
- * Locks and reads the account of a signed-in caller, who was asked about before the lock. Throws
- * UNAUTHENTICATED or ACCOUNT_SUSPENDED if the session or the account was taken away in between:
- * what is taken away must stay so, however many calls were under way. The session stays until the
- * transaction ends: its end waits, so that it changes nothing more once its end was answered.
+ * Locks and reads the account of a caller who was authenticated before the lock. Throws
+ * UNAUTHENTICATED or ACCOUNT_SUSPENDED if the session ended or the account was suspended in
+ * between, so that a revocation also stops requests in progress. Locks the session's row until the
+ * transaction ends. The end of a session waits for this lock, so that the session changes nothing
+ * after its end was confirmed.
  *
- * Always the account before the session. Whoever deletes sessions behind their account's lock never
- * meets a change here; whoever deletes one without it holds nothing that a change of its account goes on
- * to ask for, and the job that deletes many waits for none. Noting a use passes by this lock.
+ * The lock order is always account, then session. Code that deletes sessions under their account's
+ * lock never runs concurrently with this. Code that deletes a session without that lock holds no
+ * lock that a change of the account needs later. The job that deletes many sessions skips locked
+ * ones. Recording a use does not conflict with this lock.
  */
 export const lockCallerAccount = async (
   tx: Transaction,
@@ -153,7 +155,7 @@ export const lockCallerAccount = async (
   return account;
 };
 
-/** The sessions of an account that have not ended, the newest first. */
+/** Lists the active sessions of an account, newest first. */
 export const listSessions = (
   db: Db,
   { accountId, now }: { accountId: string; now: Date },
@@ -179,9 +181,9 @@ const FoundSessionRow = AccountRow.extend({
 });
 
 /**
- * How each service's token is looked up: by no other column, so that none is good at another service
- * (rule CALLER-40). A session without the others' hashes is of an older release, which sent its one
- * token to all services: it has ended.
+ * Matches a service's token. Only that service's column is searched, so that a token does not work
+ * at another service (rule CALLER-40). A session without the other hashes comes from an older
+ * release, which sent one token to all services. Such sessions have ended.
  */
 const matchesTokenHash = (service: SessionService, hash: Buffer) =>
   ({
@@ -191,8 +193,8 @@ const matchesTokenHash = (service: SessionService, hash: Buffer) =>
   })[service];
 
 /**
- * Finds a session by the hash of a service's token, with the account behind it and the ways in which it signs
- * in here: one round trip.
+ * Finds a session by the hash of a service's token, with its account and the account's own sign-in
+ * methods, in one round trip.
  */
 export const findSessionByHash = async (
   db: Db,
@@ -216,8 +218,8 @@ export const findSessionByHash = async (
   `)) ?? undefined;
 
 /**
- * Deletes at most so many sessions that are past their absolute end; answers how many. One whose own
- * change is under way is left for the next time: whoever waits while holding others could be waited for.
+ * Deletes up to `rowsMax` sessions past their absolute end. Returns how many. Skips sessions that a
+ * transaction has locked, because waiting while holding other locks could deadlock.
  */
 export const deleteExpiredSessions = async (
   db: Db,

@@ -10,7 +10,8 @@ const AttemptRow = z.object({
 type SignInAttempt = { hash: Buffer; browserHash: Buffer; method: "siwe" | "oidc" | "passkey" };
 
 /**
- * Stores a sign-in that a browser began, by the hashes of its nonce or state and of the browser.
+ * Inserts a sign-in attempt of a browser, identified by the hashes of its nonce or state and of the
+ * browser's secret.
  */
 export const insertSignInAttempt = async (
   db: Db,
@@ -34,10 +35,9 @@ export const insertSignInAttempt = async (
 };
 
 /**
- * Uses up an attempt of this browser. Answers for which session it links an identity or proves
- * presence, if it does either.
- * Undefined if there is no such attempt, or no longer; only one of several calls at once gets it.
- * Another browser's attempt stays good.
+ * Consumes an attempt of this browser. Returns the session for which it links an identity or proves
+ * presence, if any. Returns undefined if the attempt does not exist, is expired or was already
+ * consumed. Only one of several concurrent calls succeeds. Another browser's attempt stays valid.
  */
 export const consumeSignInAttempt = async (
   db: Db,
@@ -51,7 +51,7 @@ export const consumeSignInAttempt = async (
       presence_session_id AS "presenceSessionId"
   `)) ?? undefined;
 
-/** Deletes at most so many attempts that did not end in time; answers how many. */
+/** Deletes up to `rowsMax` expired attempts. Returns how many. */
 export const deleteExpiredSignInAttempts = async (
   db: Db,
   { now, rowsMax }: { now: Date; rowsMax: number },

@@ -4,7 +4,7 @@ import { type Db, type Transaction, sqlVoid } from "@payment-links/postgres";
 
 const OwnerRow = z.object({ accountId: z.string() });
 
-/** Stores only the hash of a one-time sign-in token. */
+/** Inserts a sign-in token with only its hash. */
 export const insertSignInToken = async (
   tx: Transaction,
   { hash, accountId, expiresAt }: { hash: Buffer; accountId: string; expiresAt: Date },
@@ -15,7 +15,7 @@ export const insertSignInToken = async (
   `);
 };
 
-/** Whose account a token signs in to, which uses nothing up. */
+/** Returns the account of a valid token without consuming it. */
 export const findSignInTokenOwner = async (
   db: Db,
   { hash, now }: { hash: Buffer; now: Date },
@@ -25,7 +25,7 @@ export const findSignInTokenOwner = async (
     WHERE hash = ${sql.binary(hash)} AND expires_at > ${sql.timestamp(now)}
   `)) ?? undefined;
 
-/** Uses up all tokens of an account; answers how many. */
+/** Deletes all tokens of an account. Returns how many. */
 export const deleteSignInTokensOfAccount = async (
   tx: Transaction,
   accountId: string,
@@ -36,7 +36,7 @@ export const deleteSignInTokensOfAccount = async (
   return rowCount;
 };
 
-/** Uses up a token and answers whose it was. Only one of several calls at once gets an answer. */
+/** Consumes a token and returns its account. Only one of several concurrent calls succeeds. */
 export const redeemSignInToken = async (
   tx: Transaction,
   { hash, now }: { hash: Buffer; now: Date },
@@ -47,7 +47,7 @@ export const redeemSignInToken = async (
     RETURNING account_id AS "accountId"
   `)) ?? undefined;
 
-/** Deletes at most so many tokens that nobody used in time; answers how many. */
+/** Deletes up to `rowsMax` expired tokens. Returns how many. */
 export const deleteExpiredSignInTokens = async (
   db: Db,
   { now, rowsMax }: { now: Date; rowsMax: number },

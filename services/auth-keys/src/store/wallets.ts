@@ -7,9 +7,7 @@ const AddressesRow = z.object({ id: z.string(), firstAddresses: z.array(z.string
 
 type StoredWallet = { accountId: string; chainId: string; wallet: Wallet };
 
-/**
- * Stores a wallet of an account, whose row is locked. It takes over the defaults that it becomes.
- */
+/** Inserts a wallet and moves the default flags to it that it sets. The account's row must be locked. */
 export const insertWallet = async (
   tx: Transaction,
   {
@@ -36,8 +34,8 @@ export const insertWallet = async (
 };
 
 /**
- * The first addresses of an account's keys of Bitcoin, by wallet. They are kept, as deriving them
- * takes 13 ms a key.
+ * Returns the first addresses of an account's Bitcoin wallets, by wallet id. They are stored,
+ * because deriving them takes 13 ms per key.
  */
 export const findFirstAddresses = async (
   db: Db,
@@ -51,8 +49,8 @@ export const findFirstAddresses = async (
 };
 
 /**
- * Writes which defaults a wallet is, and takes them from the wallets that had them. The account is
- * locked.
+ * Updates a wallet's default flags, and clears the flags of the wallets that had them. The
+ * account's row must be locked.
  */
 export const updateDefaults = async (
   tx: Transaction,
@@ -65,7 +63,7 @@ export const updateDefaults = async (
   `);
 };
 
-/** Removes a wallet of an account, whose row is locked. */
+/** Deletes a wallet. The account's row must be locked. */
 export const deleteWallet = async (
   tx: Transaction,
   { accountId, walletId }: { accountId: string; walletId: string },
@@ -73,7 +71,7 @@ export const deleteWallet = async (
   await tx.query(sqlVoid`DELETE FROM wallets WHERE id = ${walletId} AND account_id = ${accountId}`);
 };
 
-/** The others give up first what this wallet takes: the unique indexes never allow two. */
+/** Clears the flags of the other wallets first, because the unique indexes allow only one each. */
 const clearOtherDefaults = async (
   tx: Transaction,
   { accountId, chainId, wallet }: StoredWallet,

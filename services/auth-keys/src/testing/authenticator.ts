@@ -19,8 +19,8 @@ const sha256 = (data: string | Buffer): Buffer => createHash("sha256").update(da
 const base64url = (data: string | Buffer): string => Buffer.from(data).toString("base64url");
 
 /**
- * An authenticator made of a key of P-256, for a test that wants its answers otherwise than a real one
- * gives them. Its counter stands still unless told.
+ * Creates an authenticator with a P-256 key, for tests that need responses that a real one would
+ * not give. The counter stays 0 unless given.
  */
 export const createAuthenticator = (relyingParty: { origin: string; rpId: string }) => {
   const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
@@ -54,7 +54,7 @@ export const createAuthenticator = (relyingParty: { origin: string; rpId: string
     Buffer.from(JSON.stringify({ type: type ?? defaultType, challenge, origin, crossOrigin }));
 
   return {
-    /** What a browser sends of a new passkey; `statement` is its attestation, in CBOR. */
+    /** Returns what a browser sends for a new passkey. `statement` is its attestation in CBOR. */
     createCredential: (
       options: CeremonyOptions,
       statement = Buffer.from("63666d74646e6f6e656761747453746d74a0", "hex"),
@@ -74,7 +74,7 @@ export const createAuthenticator = (relyingParty: { origin: string; rpId: string
         },
       };
     },
-    /** What a browser sends of a passkey's answer. */
+    /** Returns what a browser sends for a passkey's response. */
     sign: (options: CeremonyOptions) => {
       const data = buildAuthenticatorData(options);
       const clientDataBytes = buildClientData(options, "webauthn.get");
@@ -93,7 +93,7 @@ export const createAuthenticator = (relyingParty: { origin: string; rpId: string
 };
 export type Authenticator = ReturnType<typeof createAuthenticator>;
 
-/** The statement of an attestation that shows a certificate, in CBOR: format `packed`, with `x5c`. */
+/** An attestation statement with a certificate, in CBOR: format `packed` with `x5c`. */
 export const certifiedStatement = Buffer.concat([
   Buffer.from("63666d74667061636b6564", "hex"),
   Buffer.from("6761747453746d74a1", "hex"),

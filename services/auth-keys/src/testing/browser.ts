@@ -1,16 +1,16 @@
 const redirectsMax = 20;
 
-/** Where a browser is now: a page, or an address before which it was told to stop. */
+/** The browser's location: a loaded page, or the URL at which it stopped. */
 type Visit = { url: URL; status: number | undefined; text: string };
 
 type VisitOptions = {
-  /** Stops before the first address for which this is true, and does not fetch it. */
+  /** Stops before the first URL for which this returns true, without fetching it. */
   stopBefore?: (url: URL) => boolean;
 };
 
 /**
- * As much of a browser as signing in needs: a cookie jar per origin, and redirects followed one by
- * one. Another address serves one origin, as with an ingress.
+ * Creates a minimal browser for sign-ins: a cookie jar per origin, and redirects followed one at a
+ * time. Requests to `origin` go to `servedBy`, as through an ingress.
  */
 export const createBrowser = ({ origin, servedBy }: { origin: string; servedBy: string }) => {
   const jars = new Map<string, Map<string, string>>();
@@ -51,11 +51,11 @@ export const createBrowser = ({ origin, servedBy }: { origin: string; servedBy: 
 
   return {
     visit,
-    /** The cookies that the browser would send to the origin, as a header. */
+    /** Returns the `Cookie` header that the browser would send to the origin. */
     cookies: (): string => formatCookies(new URL(origin)),
-    /** Drops the cookies of another site, as if another person sat there. */
+    /** Deletes the cookies of another origin, as if another user used the browser. */
     deleteCookies: (otherOrigin: string): void => void jars.delete(otherOrigin),
-    /** Takes a cookie away, or puts one in its place. */
+    /** Sets a cookie, or deletes it if the value is undefined. */
     setCookie: (name: string, value: string | undefined): void => {
       const jar = getJar(new URL(origin));
       if (value === undefined) jar.delete(name);

@@ -33,7 +33,7 @@ type RigOptions = {
   walletDelayMs?: number;
   auditLogDays?: number;
   rpcUrls?: AuthKeysConfig["rpcUrls"];
-  /** Where the clock stands at first. */
+  /** The initial time of the fake clock. */
   now?: Date;
 };
 
@@ -43,8 +43,8 @@ const EventRow = z.object({ type: z.string(), topic: z.string(), value: z.string
 const AuditRow = z.object({ action: z.string(), targetId: z.string().nullable() });
 
 /**
- * The service on a database of its own, listening on loopback, with a clock that stands still. It
- * is not started: events stay in the outbox, where a test can read them, until a test starts it.
+ * Creates the service on its own database, listening on loopback, with a fake clock. The service is
+ * not started, so events stay in the outbox, where a test can read them.
  */
 export const createRig = async ({
   ipBurst,
@@ -102,7 +102,7 @@ export const createRig = async ({
   const call = (method: string, path: string, options: CallOptions = {}) =>
     send(method, `${path.startsWith("/internal/") ? internalUrl : publicUrl}${path}`, options);
 
-  /** Makes an account as an operator does; its sign-in token is not used yet. */
+  /** Creates an account as an operator. Its sign-in token is not used yet. */
   const createAccount = async (options: { handle?: string; username?: string } = {}) => {
     const { body } = await call("POST", "/internal/accounts", {
       body: { username: "Alice", ...options },
@@ -110,7 +110,7 @@ export const createRig = async ({
     return { userId: String(body.userId), token: parseToken(body.signInUrl) };
   };
 
-  /** Signs in with a one-time token; answers the cookie as a browser would send it. */
+  /** Signs in with a one-time token. Returns the cookies as a browser would send them. */
   const signIn = async (token: string, options: CallOptions = {}): Promise<string> => {
     const response = await call("POST", "/console/api/session", { ...options, body: { token } });
     if (response.status !== 200) throw new Error(`signing in was answered with ${response.status}`);
@@ -126,9 +126,9 @@ export const createRig = async ({
     publicUrl,
     service,
     signIn,
-    /** What settlement-listener answers about Solana, where no chain is watched at first. */
+    /** settlement-listener's responses about Solana. By default, no chain is watched. */
     solana,
-    /** A new account, signed in. */
+    /** Creates an account and signs in. */
     signUp: async (options: { handle?: string; username?: string } = {}) => {
       const { userId, token } = await createAccount(options);
       return { userId, cookie: await signIn(token) };
@@ -137,9 +137,9 @@ export const createRig = async ({
       const body = { kind, hash: hashSecret(secret).toString("hex"), address };
       return (await call("POST", "/internal/introspect", { body })).body;
     },
-    /** Writes down the uses noted so far, as every stop does. */
+    /** Writes the uses recorded so far, as every stop of the service does. */
     flushLastUses: () => service.stop(),
-    /** What an account's own events in the outbox say, in the order in which they will be sent. */
+    /** Returns the account's events in the outbox, in publishing order. */
     readEvents: async (userId: string, topic: Topic = topics.accounts) => {
       const rows = await pool.any(sql.type(EventRow)`
         SELECT type, topic, value FROM outbox
@@ -154,7 +154,7 @@ export const createRig = async ({
       `);
       return rows.map((row) => row.action);
     },
-    /** The operators whose names the audit log keeps. */
+    /** Returns the names of operators in the account's audit log. */
     readOperators: (userId: string) =>
       pool.anyFirst(sql.type(z.object({ operator: z.string() }))`
         SELECT operator FROM audit_log WHERE account_id = ${userId} AND operator IS NOT NULL
@@ -168,17 +168,17 @@ export const createRig = async ({
 };
 export type Rig = Awaited<ReturnType<typeof createRig>>;
 
-/** The token in a sign-in address' fragment. */
+/** Returns the token in a sign-in URL's fragment. */
 export const parseToken = (signInUrl: unknown): string =>
   new URLSearchParams(new URL(String(signInUrl)).hash.slice(1)).get("token") ?? "";
 
-/** The cookies that an answer sets for this service, as a browser would send them. */
+/** Returns the cookies that a response sets for this service, as a browser would send them. */
 export const getCookies = (headers: Headers): string => {
   const pairs = headers.getSetCookie().map((line) => line.split(";", 1)[0] ?? "");
   return [...new Set(pairs)].filter((pair) => !/^[^=]*-(links|webhooks)=/.test(pair)).join("; ");
 };
 
-// A test reads answers field by field; their shapes are what it asserts.
+// Untyped, because the shape of a response is what a test asserts.
 type ApiResponse = {
   status: number;
   headers: Headers;
@@ -213,7 +213,7 @@ const send = async (method: string, url: string, { body, cookie, headers }: Call
   return parsedResponse;
 };
 
-/** The codes of an error answer, with its status in front. */
+/** Returns the response's status followed by its error codes. */
 export const summarizeResponse = ({
   status,
   body,

@@ -2,7 +2,7 @@ import { sql } from "slonik";
 import { sqlVoid } from "@payment-links/postgres";
 import type { Rig } from "./create-rig.ts";
 
-/** Writes so many entries into an account's log, as if it had been in use for long. */
+/** Inserts `count` entries into an account's audit log, as if it had been in use for a long time. */
 export const fillAuditLog = (
   { clock, pool }: Pick<Rig, "clock" | "pool">,
   accountId: string,

@@ -1,4 +1,4 @@
-/** What people type, and worse, where a handle is asked for. None of it is a handle. */
+/** Typos and attacks in place of a handle. All of them are invalid. */
 export const hostileHandles: readonly (readonly [why: string, typed: string])[] = [
   ["empty", ""],
   ["one character", "a"],

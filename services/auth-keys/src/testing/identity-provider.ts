@@ -11,8 +11,8 @@ const clientSecret = "a client secret of the test";
 type ProviderOptions = { redirectUri: string };
 
 /**
- * A certified identity provider on loopback that asks for no password: everybody signs in as
- * `person`. It can take new keys, and go away and come back under the same address.
+ * Starts a certified identity provider on loopback that asks for no password: everyone signs in as
+ * `user`. It can rotate its signing key, and stop and restart at the same address.
  */
 export const startIdentityProvider = async ({ redirectUri }: ProviderOptions) => {
   const user = {
@@ -52,7 +52,7 @@ export const startIdentityProvider = async ({ redirectUri }: ProviderOptions) =>
   return {
     client,
     user,
-    /** Takes a new signing key, as after a restart: the one before is no longer known. */
+    /** Rotates the signing key, as after a restart. The previous key becomes unknown. */
     useSigningKey,
     stop: close,
     restart: async () => {
@@ -81,7 +81,7 @@ const createProvider = ({ issuer, redirectUri, key, user }: ProviderSetup): Prov
     conformIdTokenClaims: false,
     features: { devInteractions: { enabled: false } },
     interactions: { url: (_ctx, { uid }) => `/interaction/${uid}` },
-    // A test's clock may be hours ahead of this one.
+    // The test's clock may be hours ahead of the provider's.
     ttl: { Session: 600, Grant: 600, Interaction: 600, AccessToken: 600, IdToken: 86_400 },
     findAccount: (_ctx, accountId) => ({
       accountId,
@@ -91,7 +91,7 @@ const createProvider = ({ issuer, redirectUri, key, user }: ProviderSetup): Prov
         groups: user.groups,
       }),
     }),
-    // A person who signs in has agreed.
+    // Every user who signs in has given consent.
     loadExistingGrant: async ({ oidc }) => {
       const { session } = oidc;
       const grantId = session?.grantIdFor(clientId);

@@ -2,12 +2,13 @@ import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { type SiweMessage, createSiweMessage } from "viem/siwe";
 import { type Rig, getCookies } from "./create-rig.ts";
 
-/** An Ethereum account that nobody owns, as a wallet holds it. */
+/** Creates an Ethereum account with a random key, like a wallet's. */
 export const createWallet = () => privateKeyToAccount(generatePrivateKey());
 export type TestWallet = ReturnType<typeof createWallet>;
 
 /**
- * A message for the rig's origin, written by viem, which is independent of the reader under test.
+ * Returns a message for the rig's origin, written by viem, which is independent of the parser under
+ * test.
  */
 export const createTestSiweMessage = (
   fields: Pick<SiweMessage, "address" | "nonce" | "issuedAt"> & Partial<SiweMessage>,
@@ -26,16 +27,14 @@ export const signSiwe = async (wallet: TestWallet, message: string) => ({
   signature: await wallet.signMessage({ message }),
 });
 
-/**
- * Asks for a nonce as a tab of a browser does, which sends its cookie and keeps what it is given.
- */
+/** Requests a nonce as a browser tab would, and returns it with the browser's cookie. */
 export const fetchNonce = async (rig: Rig, cookie?: string) => {
   const path = "/console/api/session/nonce";
   const response = await rig.call("GET", path, cookie === undefined ? {} : { cookie });
   return { nonce: String(response.body["nonce"]), browserCookie: getCookies(response.headers) };
 };
 
-/** All that a wallet sends to sign in, with a nonce of the given browser or a new one. */
+/** Returns everything that a wallet sends to sign in, with a nonce for the given or a new browser. */
 export const prepareSiwe = async (rig: Rig, wallet: TestWallet, cookie?: string) => {
   const { nonce, browserCookie } = await fetchNonce(rig, cookie);
   const { address } = wallet;
@@ -43,7 +42,7 @@ export const prepareSiwe = async (rig: Rig, wallet: TestWallet, cookie?: string)
   return { browserCookie, siwe: await signSiwe(wallet, message) };
 };
 
-/** Signs a wallet in; answers its account and the session's cookie. */
+/** Signs in with a wallet. Returns the account id and the cookies. */
 export const signInWithWallet = async (rig: Rig, wallet: TestWallet) => {
   const { browserCookie, siwe } = await prepareSiwe(rig, wallet);
   const response = await rig.call("POST", "/console/api/session", {

@@ -15,12 +15,13 @@ const createJsonResponse = (status: number, body: unknown): IssuerResponse => ({
   body: JSON.stringify(body),
 });
 
-/** A signing key, under the name that the issuer published for its own. */
+/** Creates a signing key. */
 const createKey = async () => generateKeyPair("RS256", { extractable: true });
 
 /**
- * An issuer on loopback that answers whatever a test wants, unlike a certified one. The test makes
- * the ID token, the keys and the answers itself. Nobody signs in there; its codes are made up.
+ * Starts an issuer on loopback that responds with whatever a test needs, unlike a certified one.
+ * The test itself creates the ID token, the keys and the responses. There are no users, and the
+ * codes are invented.
  */
 export const startTamperingIssuer = async () => {
   const keys = await createKey();
@@ -84,7 +85,7 @@ export const startTamperingIssuer = async () => {
     hooks,
     createKey,
     createJsonResponse,
-    /** What a right ID token says, for a nonce at an instant. */
+    /** Returns the claims of a valid ID token for a nonce at an instant. */
     claims: (nonce: string, now: Date): Record<string, unknown> => {
       const seconds = Math.floor(now.getTime() / 1000);
       const times = { iat: seconds, exp: seconds + 300 };
@@ -94,7 +95,7 @@ export const startTamperingIssuer = async () => {
       claims: Record<string, unknown>,
       { key = keys.privateKey, alg = "RS256", kid = "k" }: SignOptions = {},
     ): Promise<string> => new SignJWT(claims).setProtectedHeader({ alg, kid }).sign(key),
-    /** What the token endpoint answers from now on. */
+    /** Sets the response of the token endpoint. */
     setTokenResponse: (idToken: string | undefined): void => {
       const tokens = { access_token: "a", token_type: "Bearer", id_token: idToken };
       responses.token = createJsonResponse(200, tokens);
@@ -110,7 +111,7 @@ export type TamperingIssuer = Awaited<ReturnType<typeof startTamperingIssuer>>;
 
 type SignOptions = { key?: CryptoKey | Uint8Array; alg?: string; kid?: string };
 
-/** Without an answer the request stays waiting. */
+/** Sends the response. Without one, the request stays pending. */
 const sendResponse = (res: ServerResponse, response: IssuerResponse | undefined): void => {
   if (response === undefined) return;
   res.writeHead(response.status, { "content-type": "application/json", ...response.headers });

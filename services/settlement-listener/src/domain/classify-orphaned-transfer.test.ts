@@ -10,22 +10,22 @@ const classify = (overrides: Partial<Parameters<typeof classifyOrphanedTransfer>
     ...overrides,
   });
 
-describe("judgeLost (rule CHAIN-5)", () => {
-  test("while the nonce is free the transaction may come back", () => {
+describe("classifyOrphanedTransfer (rule CHAIN-5)", () => {
+  test("waits while the nonce is unused, because the transaction can still be mined", () => {
     expect(classify({ usedNonces: 7 })).toBe("waiting");
     expect(classify({ usedNonces: 0 })).toBe("waiting");
   });
 
-  test("once a final block holds another transaction of that nonce, it cannot", () => {
+  test("fails once a final block holds another transaction with that nonce", () => {
     expect(classify({ usedNonces: 8 })).toBe("failed");
     expect(classify({ usedNonces: 900 })).toBe("failed");
   });
 
-  test("a nonce that could not be learnt proves nothing", () => {
+  test("waits if the nonce is unknown", () => {
     expect(classify({ nonce: null, usedNonces: 900 })).toBe("waiting");
   });
 
-  test("where it is mined again, its receipt says what it is, and only once that is final", () => {
+  test("decides by the receipt of a transaction mined again, once that receipt is final", () => {
     const classifyWithReceipt = (blockNumber: number, holdsTransfer: boolean) =>
       classify({ receipt: { blockNumber, holdsTransfer }, usedNonces: 8 });
     expect(classifyWithReceipt(101, false)).toBe("waiting");

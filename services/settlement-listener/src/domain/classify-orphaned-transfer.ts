@@ -1,21 +1,22 @@
 /**
- * What a chain says, at its last final block, of a transaction whose transfer a reorg took away.
+ * The chain's evidence, at its last final block, about a transaction whose transfer was orphaned.
  */
 type OrphanEvidence = {
   finalizedTo: number;
-  /** Where the transaction stands now; undefined where it is in no canonical block. */
+  /** The block that holds the transaction now. Undefined if no canonical block does. */
   receipt: { blockNumber: number; holdsTransfer: boolean } | undefined;
-  /** The transaction's own nonce, null where it could not be learnt. */
+  /** The transaction's own nonce. Null if it is unknown. */
   nonce: number | null;
   /** How many transactions the sender had sent by the last final block. */
   usedNonces: number;
 };
 
 /**
- * Judges a transfer that was orphaned while it was processing (rule CHAIN-5). It has failed once a
- * final block holds another transaction of the same sender and nonce, or a final receipt failed or
- * holds the transfer no more. It is `found` where a final receipt holds it. Else it goes on
- * waiting.
+ * Classifies a transfer that was orphaned while it was processing (rule CHAIN-5):
+ * - `failed`: a final block holds another transaction with the same sender and nonce, or a final
+ *   receipt failed or no longer holds the transfer
+ * - `found`: a final receipt holds it
+ * - `waiting`: otherwise
  */
 export const classifyOrphanedTransfer = (
   evidence: OrphanEvidence,
@@ -28,6 +29,6 @@ export const classifyOrphanedTransfer = (
   return isNonceUsed(nonce, usedNonces) ? "failed" : "waiting";
 };
 
-/** Whether a sender has used a nonce that is known. */
+/** Returns whether a sender has used a known nonce. */
 export const isNonceUsed = (nonce: number | null, usedNonces: number): boolean =>
   nonce !== null && usedNonces > nonce;

@@ -29,7 +29,7 @@ const createPayment = (overrides: Partial<Payment> = {}): Payment => ({
   ...overrides,
 });
 
-test("a deposit's id follows from its place on the chain, and from each part of it (rule CHAIN-21)", () => {
+test("derives a deposit's id from every part of its position on the chain (rule CHAIN-21)", () => {
   const otherIdentities = [
     { chainId: "1" },
     { transactionHash: `0x${"cd".repeat(32)}` },
@@ -46,7 +46,7 @@ test("a deposit's id follows from its place on the chain, and from each part of 
   expect(isDeposit({ paymentLinkId: newId("plink") })).toBe(false);
 });
 
-describe("what is told of a deposit", () => {
+describe("toDepositState", () => {
   test.each([
     ["seen", { status: "processing" }],
     ["seen", { status: "processing", isOrphaned: true }],
@@ -54,13 +54,13 @@ describe("what is told of a deposit", () => {
     ["settled", { status: "settled", isOrphaned: false }],
     ["orphaned", { status: "settled", isOrphaned: true }],
     ["orphaned", { status: "failed" }],
-  ] as const)("is %s where its payment is %j", (status, overrides) => {
+  ] as const)("returns %s for the payment %j", (status, overrides) => {
     const state = toDepositState(createPayment(overrides));
     expect(state.status).toBe(status);
     expect(getDepositEventType(state).type).toBe(`deposit.${status}`);
   });
 
-  test("is all that its payment holds, under the deposit's id", () => {
+  test("contains everything that the payment has, under the deposit's id", () => {
     const { amount, chainId, destinationAddress, firstSeenAt, occurredAt, ...paymentFields } =
       createPayment();
     expect(toDepositState(createPayment())).toEqual({

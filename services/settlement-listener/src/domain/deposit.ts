@@ -11,15 +11,19 @@ import type { Transfer } from "./transfer.ts";
 import type { Payment } from "./payment.ts";
 
 /**
- * Stands in for the reference of a transfer that has none: deposits of one token to one owner are
- * numbered in their receipt as payments of one reference are. No hash looks like it.
+ * Returns the reference for a transfer that has none. Deposits of one token to one owner are
+ * numbered within their receipt like payments with one reference. The value cannot collide with a
+ * reference hash.
  */
 export const deriveDepositReference = (deposit: {
   tokenAddress: string;
   destinationAddress: string;
 }): string => `deposit:${deposit.tokenAddress}:${deposit.destinationAddress}`;
 
-/** A deposit's id, which follows from its place on the chain, however often that is read. */
+/**
+ * Returns a deposit's id, derived from its position on the chain, so reading it again gives the
+ * same id.
+ */
 export const deriveDepositId = ({
   chainId,
   ordinal,
@@ -33,15 +37,16 @@ export const deriveDepositId = ({
     String(ordinal),
   ]);
 
-/** Whether a payment is a deposit: it is for no link, but for itself. */
+/**
+ * Returns whether a payment is a deposit. A deposit belongs to no link; its link id is its own id.
+ */
 export const isDeposit = ({ paymentLinkId }: Pick<Payment, "paymentLinkId">): boolean =>
   isId("dep", paymentLinkId);
 
-/** The event that tells a deposit's state. */
 export const getDepositEventType = ({ status }: DepositState) =>
   ({ seen: depositSeen, settled: depositSettled, orphaned: depositOrphaned })[status];
 
-/** A deposit as others are told of it. */
+/** Returns the deposit as its events publish it. */
 export const toDepositState = (payment: Payment): DepositState => ({
   id: payment.paymentLinkId,
   version: payment.version,

@@ -32,7 +32,7 @@ const signSample = (
 };
 
 describe("verifySignature", () => {
-  test("accepts what the reference library signs, non-ASCII and empty bodies included", () => {
+  test("accepts what the reference library signs, including empty and non-ASCII bodies", () => {
     for (const text of ["{}", "", '{"id":"zahlung-äöü-💶"}', " \n{}\r\n", '{"a":1.50}']) {
       expect(verifySignature({ ...signSample({ text }), keys: [toKeyObject(currentSecret)] })).toBe(
         "valid",
@@ -40,7 +40,7 @@ describe("verifySignature", () => {
     }
   });
 
-  test("agrees with the specification's own example (rule NOTICE-2)", () => {
+  test("accepts the example of the specification (rule NOTICE-2)", () => {
     const key = Buffer.from("MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "base64");
     const headers = {
       id: "msg_p5jXN8AQM9LWM0D4loKWxJek",
@@ -57,7 +57,7 @@ describe("verifySignature", () => {
     expect(verifySignature(signedNotice)).toBe("valid");
   });
 
-  test("judges as the reference library does, whatever single thing was changed (rule NOTICE-2)", () => {
+  test("agrees with the reference library after any single change (rule NOTICE-2)", () => {
     const signedAt = new Date();
     const validNotice = {
       ...signSample({ at: signedAt }),
@@ -108,7 +108,7 @@ describe("verifySignature", () => {
     expect(verifySignature({ ...notice, keys: [toKeyObject(currentSecret)] })).toBe(isAccepted);
   });
 
-  test("while a secret is being rotated either is good, and afterwards the old one is not", () => {
+  test("accepts both secrets during a rotation, and only the new one afterwards", () => {
     const [signedByOldSecret, signedByNewSecret] = [
       signSample({ secret: currentSecret }),
       signSample({ secret: nextSecret }),
@@ -122,7 +122,7 @@ describe("verifySignature", () => {
     expect(verifySignature({ ...signedByNewSecret, keys: bothKeys.slice(0, 1) })).toBe("wrong");
   });
 
-  test("one good signature among several is enough, and none of a stranger's is", () => {
+  test("accepts one valid signature among several, but none with an unknown secret", () => {
     const signedByUnknownSecret = signSample({ secret: unknownSecret });
     const unknownSignature = signedByUnknownSecret.headers.signature;
     const validSignature = signSample().headers.signature;
@@ -137,7 +137,7 @@ describe("verifySignature", () => {
     ).toBe("wrong");
   });
 
-  test("looks at no more than twenty signatures", () => {
+  test("checks at most 20 signatures", () => {
     const notice = { ...signSample(), keys: [toKeyObject(currentSecret)] };
     const { signature } = notice.headers;
     const putBehindSignatures = (count: number) => `${"v1,x ".repeat(count)}${signature}`;
@@ -149,7 +149,7 @@ describe("verifySignature", () => {
     );
   });
 
-  test("a missing header is told apart from a wrong one", () => {
+  test("distinguishes a missing header from an invalid one", () => {
     const notice = { ...signSample(), keys: [toKeyObject(currentSecret)] };
     for (const name of ["id", "timestamp", "signature"]) {
       expect(verifySignature(withHeaders(notice, { [name]: undefined }))).toBe("missing");
@@ -157,7 +157,7 @@ describe("verifySignature", () => {
     }
   });
 
-  test("a timestamp must be unix seconds and nothing else, also where it is signed so", () => {
+  test("rejects a timestamp in any format but Unix seconds, even if it is signed", () => {
     for (const timestamp of [
       `${toUnixSeconds(now)}x`,
       `${toUnixSeconds(now)}.5`,
@@ -175,7 +175,7 @@ describe("verifySignature", () => {
     }
   });
 
-  test("an id outside ASCII is signed as the bytes that were on the wire", () => {
+  test("verifies a non-ASCII id by the bytes that were sent", () => {
     const mac = createHmac("sha256", currentSecret)
       .update(`é.${toUnixSeconds(now)}.{}`)
       .digest("base64");
@@ -185,7 +185,7 @@ describe("verifySignature", () => {
     expect(verifySignature(notice)).toBe("valid");
   });
 
-  test("without any key nothing is valid", () => {
+  test("accepts nothing without a key", () => {
     expect(verifySignature({ ...signSample(), keys: [] })).toBe("wrong");
   });
 });

@@ -1,35 +1,36 @@
 import { type KeyObject, createHmac, timingSafeEqual } from "node:crypto";
 
 /**
- * How far a notice's timestamp may lie from our clock, in either direction (Standard Webhooks 1.0).
+ * The maximum difference between a notice's timestamp and our clock, in either direction (Standard
+ * Webhooks 1.0).
  */
 const toleranceSeconds = 300;
 
 const signaturesMax = 20;
 const unixSeconds = /^\d{1,12}$/;
 const versionPrefix = "v1,";
-/** The characters of a SHA-256 in base64. */
+/** The length of a base64-encoded SHA-256. */
 const digestLength = 44;
 
-/** The three headers of Standard Webhooks 1.0, as they stood on the wire. */
+/** The three headers of Standard Webhooks 1.0, exactly as received. */
 export type SignatureHeaders = {
   id: string | undefined;
   timestamp: string | undefined;
-  /** Space-separated `v1,<base64>`; entries of another version are passed over. */
+  /** Space-separated `v1,<base64>` entries. Entries of other versions are ignored. */
   signature: string | undefined;
 };
 
 type SignedNotice = {
   headers: SignatureHeaders;
   body: Buffer;
-  /** All keys that are good right now: several while one is being replaced by another. */
+  /** All currently valid keys. There are several during a key rotation. */
   keys: readonly KeyObject[];
   now: Date;
 };
 
 /**
- * Judges the headers alone, before any byte of the body is read. Returns undefined if they may
- * belong to a genuine notice.
+ * Checks the headers before any byte of the body is read. Returns undefined if they may belong to a
+ * genuine notice.
  */
 export const checkSignatureHeaders = (
   { id, timestamp, signature }: SignatureHeaders,
@@ -45,8 +46,8 @@ export const checkSignatureHeaders = (
 };
 
 /**
- * Judges who sent a notice by Standard Webhooks 1.0: HMAC-SHA256 over `id.timestamp.body`, under
- * any of the keys. It looks at no byte of the body but to hash it.
+ * Verifies a notice by Standard Webhooks 1.0: HMAC-SHA256 over `id.timestamp.body` with any of the
+ * keys. Does not parse the body.
  */
 export const verifySignature = ({
   headers,
@@ -72,7 +73,8 @@ const parseSignatures = (header: string): Buffer[] =>
     .filter((entry) => entry.startsWith(versionPrefix))
     .map((entry) => Buffer.from(entry.slice(versionPrefix.length), "latin1"));
 
-// Node reads headers as Latin-1, so that this gives back the very bytes that the sender signed.
+// Node decodes headers as Latin-1, so encoding as Latin-1 restores the exact bytes that were
+// signed.
 const computeSignature = (key: KeyObject, signedPrefix: string, body: Buffer): Buffer => {
   const digest = createHmac("sha256", key)
     .update(signedPrefix, "latin1")

@@ -35,8 +35,8 @@ export const SettlementNotice = body({
 export type SettlementNotice = z.output<typeof SettlementNotice>;
 
 /**
- * Turns a provider's notice into a sighting; EVM addresses get their EIP-55 form. The source's
- * prefix keeps a provider that is called like a chain apart from that chain's own source.
+ * Converts a provider's notice to a payment report, with EVM addresses in EIP-55 form. The source
+ * prefix separates a provider from a chain's own source with the same name.
  */
 export const noticeToPaymentReport = (
   provider: string,
@@ -56,8 +56,8 @@ export const noticeToPaymentReport = (
 });
 
 /**
- * Refuses an amount that, in the token's base units, is longer than 78 digits (422
- * `decimal_max_digits`). A token that the catalogue does not know is not judged.
+ * Rejects an amount with more than 78 digits in the token's base units (422 `decimal_max_digits`).
+ * Accepts any amount of a token that is not in the catalogue.
  */
 export const assertFitsBaseUnits = (
   report: PaymentReport,

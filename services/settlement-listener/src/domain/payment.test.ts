@@ -48,9 +48,7 @@ const recordFirst = (report: PaymentReport, context = knownLinkContext): Payment
   return result.payment;
 };
 
-/**
- * Hands over sightings one after another, as the store would, each with a clock of its own.
- */
+/** Applies reports one after another, as the store would, each at its own time. */
 const applyAll = (reports: readonly PaymentReport[], context = knownLinkContext) => {
   let payment: Payment | undefined;
   let publishedCount = 0;
@@ -68,7 +66,7 @@ const applyAll = (reports: readonly PaymentReport[], context = knownLinkContext)
   return { payment, publishedCount, conflictCount };
 };
 
-/** Every sequence of up to `lengthMax` of the given things, with repeats. */
+/** Returns every sequence of up to `lengthMax` of the given items, with repeats. */
 const sequences = <Item>(items: readonly Item[], lengthMax: number): Item[][] => {
   const allSequences: Item[][] = [];
   let currentSequences: Item[][] = [[]];
@@ -82,7 +80,7 @@ const sequences = <Item>(items: readonly Item[], lengthMax: number): Item[][] =>
 };
 
 describe("evaluatePaymentReport", () => {
-  test("a payment's id follows from its source, its name there and its link, and from nothing else (rule API-24)", () => {
+  test("derives a payment's id only from its source, its source id and its link (rule API-24)", () => {
     expect(recordFirst(settledReport).id).toBe(recordFirst(processingReport, laterContext).id);
     for (const difference of [
       { source: "evm:1" },
@@ -94,7 +92,7 @@ describe("evaluatePaymentReport", () => {
   });
 
   test.each(["processing", "settled", "failed"] as const)(
-    "a first sighting, also one already %s, is the payment's first version",
+    "creates version 1 from a first report, even one that is already %s",
     (status) => {
       const report = { ...settledReport, status };
       expect(recordFirst(report)).toEqual({ ...report, id, version: 1, firstSeenAt });
@@ -102,7 +100,7 @@ describe("evaluatePaymentReport", () => {
   );
 
   test.each([settledReport, failedReport])(
-    "the final sighting tells all of the money (rule NOTICE-4)",
+    "takes everything about the money from the final report (rule NOTICE-4)",
     (finalReport) => {
       const movedResult = evaluatePaymentReport(
         recordFirst(processingReport),
@@ -117,7 +115,7 @@ describe("evaluatePaymentReport", () => {
     },
   );
 
-  test("in every order, with every repeat, a payment ends in the same state (rule NOTICE-4)", () => {
+  test("reaches the same state in every order and with every repeat (rule NOTICE-4)", () => {
     for (const finalReport of [settledReport, failedReport]) {
       for (const reports of sequences([processingReport, finalReport], 6)) {
         const { payment, publishedCount, conflictCount } = applyAll(reports);
@@ -135,7 +133,7 @@ describe("evaluatePaymentReport", () => {
     }
   });
 
-  test("while parked, every order ends in the same state and in no version", () => {
+  test("reaches the same state without a version in every order while the payment is deferred", () => {
     for (const reports of sequences([processingReport, settledReport], 6)) {
       const { payment } = applyAll(reports, unknownLinkContext);
       const expectedReport = reports.includes(settledReport) ? settledReport : processingReport;
@@ -143,7 +141,7 @@ describe("evaluatePaymentReport", () => {
     }
   });
 
-  test("whatever contradicts it, a final state never changes and a link is the first one's (rules STATE-6 and NOTICE-4)", () => {
+  test("never changes a final state or the first report's link, whatever contradicts them (rules STATE-6 and NOTICE-4)", () => {
     const otherLinkReport = { ...settledReport, paymentLinkId: "plink_other" };
     const largerReport = { ...settledReport, amount: new Decimal("1000") };
     for (const reports of sequences(
@@ -159,7 +157,7 @@ describe("evaluatePaymentReport", () => {
     }
   });
 
-  test("a payment parked as processing and known as settled gets one version for both", () => {
+  test("creates a single version for a payment that was deferred as processing and settles with its link", () => {
     const deferredPayment = recordFirst(processingReport, unknownLinkContext);
     const movedResult = evaluatePaymentReport(deferredPayment, settledReport, {
       ...laterContext,
@@ -172,10 +170,10 @@ describe("evaluatePaymentReport", () => {
   });
 
   test.each<[string, PaymentReport, PaymentReport, boolean]>([
-    ["the same again", settledReport, { ...settledReport, amount: new Decimal("9.50") }, false],
+    ["a repeat", settledReport, { ...settledReport, amount: new Decimal("9.50") }, false],
     ["a late processing", settledReport, processingReport, false],
     [
-      "a late processing of another link",
+      "a late processing for another link",
       settledReport,
       { ...processingReport, paymentLinkId: "plink_x" },
       true,
@@ -185,23 +183,23 @@ describe("evaluatePaymentReport", () => {
     ["another amount", settledReport, { ...settledReport, amount: new Decimal("9.6") }, true],
     ["another destination", settledReport, { ...settledReport, destinationAddress: "0x1" }, true],
     [
-      "another payer's transaction",
+      "another source transaction",
       settledReport,
       { ...settledReport, sourceTransaction: null },
       true,
     ],
-    ["another instant", settledReport, { ...settledReport, occurredAt: new Date(0) }, true],
+    ["another time", settledReport, { ...settledReport, occurredAt: new Date(0) }, true],
     ["another token", settledReport, { ...settledReport, tokenAddress: "0x1" }, true],
     ["another chain", settledReport, { ...settledReport, chainId: "1" }, true],
     ["another link", settledReport, { ...settledReport, paymentLinkId: "plink_x" }, true],
     [
-      "another first amount",
+      "another amount while processing",
       processingReport,
       { ...processingReport, amount: new Decimal("11") },
       true,
     ],
   ])(
-    "%s changes nothing, and is told as a conflict only if it is one",
+    "ignores %s, and reports a conflict only if it is one",
     (_, storedReport, newReport, isConflicting) => {
       const payment = recordFirst(storedReport);
       expect(evaluatePaymentReport(payment, newReport, laterContext)).toEqual({
@@ -216,23 +214,20 @@ describe("evaluatePaymentReport", () => {
     ["link", { paymentLinkId: "plink_x" }],
     ["token", { tokenAddress: "0x1" }],
     ["chain", { chainId: "1" }],
-  ])(
-    "a final sighting with another %s moves the payment and is a conflict",
-    (_what, difference) => {
-      const movedResult = evaluatePaymentReport(
-        recordFirst(processingReport),
-        { ...settledReport, ...difference },
-        laterContext,
-      );
-      expect(movedResult).toMatchObject({
-        outcome: "moved",
-        isConflicting: true,
-        payment: { ...settledReport, ...difference, paymentLinkId: processingReport.paymentLinkId },
-      });
-    },
-  );
+  ])("applies a final report with another %s and flags a conflict", (_what, difference) => {
+    const movedResult = evaluatePaymentReport(
+      recordFirst(processingReport),
+      { ...settledReport, ...difference },
+      laterContext,
+    );
+    expect(movedResult).toMatchObject({
+      outcome: "moved",
+      isConflicting: true,
+      payment: { ...settledReport, ...difference, paymentLinkId: processingReport.paymentLinkId },
+    });
+  });
 
-  test("what a chain took away after it had settled keeps its credit, flagged until it is back", () => {
+  test("keeps the credit of a payment orphaned after it settled, and flags it until it is back", () => {
     const flaggedResult = evaluatePaymentReport(
       recordFirst(settledReport),
       { ...settledReport, isOrphaned: true },
@@ -264,14 +259,14 @@ describe("evaluatePaymentReport", () => {
     });
   });
 
-  test("keeps the id under which it was stored, as those of before were drawn", () => {
+  test("keeps the stored id, because earlier releases used random ids", () => {
     const storedPayment = { ...recordFirst(processingReport), id: "tx_drawn" };
     expect(evaluatePaymentReport(storedPayment, settledReport, laterContext)).toMatchObject({
       payment: { id: "tx_drawn" },
     });
   });
 
-  test("gets no version by such a flag, or by its place, while it is parked", () => {
+  test("creates no version for an orphaned flag or a block change while the payment is deferred", () => {
     const orphanedReport = { ...settledReport, isOrphaned: true };
     const flaggedResult = evaluatePaymentReport(
       recordFirst(settledReport, unknownLinkContext),
@@ -295,7 +290,7 @@ describe("evaluatePaymentReport", () => {
     });
   });
 
-  test("only what settled can be flagged", () => {
+  test("flags only settled payments as orphaned", () => {
     for (const storedReport of [processingReport, failedReport]) {
       const flaggedResult = evaluatePaymentReport(
         recordFirst(storedReport),
@@ -306,11 +301,11 @@ describe("evaluatePaymentReport", () => {
     }
   });
 
-  describe("digits finer than the token's", () => {
+  describe("an amount with more decimals than the token", () => {
     const tooFineReport = { ...settledReport, amount: new Decimal("1.0000001") };
     const exactReport = { ...settledReport, amount: new Decimal("1.000001") };
 
-    test("are refused where the link is known, one digit fewer is not", () => {
+    test("is rejected if the link is known, and accepted with one decimal less", () => {
       expect(evaluatePaymentReport(undefined, tooFineReport, knownLinkContext)).toEqual({
         outcome: "too_fine",
       });
@@ -322,7 +317,7 @@ describe("evaluatePaymentReport", () => {
       ).toEqual({ outcome: "too_fine" });
     });
 
-    test("are kept where the link is not, or where nobody knows the token", () => {
+    test("is accepted if the link or the token is unknown", () => {
       expect(evaluatePaymentReport(undefined, tooFineReport, unknownLinkContext)).toMatchObject({
         outcome: "first",
       });
@@ -332,7 +327,7 @@ describe("evaluatePaymentReport", () => {
       });
     });
 
-    test("are no reason to refuse the repeat of what was kept before the link was known", () => {
+    test("is accepted as a repeat after the link of the deferred payment became known", () => {
       const deferredPayment = recordFirst(tooFineReport, unknownLinkContext);
       const repeatedResult = evaluatePaymentReport(deferredPayment, tooFineReport, laterContext);
       expect(repeatedResult).toEqual({
@@ -343,7 +338,7 @@ describe("evaluatePaymentReport", () => {
     });
   });
 
-  test("where it stands moves without news, while it is processing and no longer", () => {
+  test("updates the block without a new version, and only while the payment is processing", () => {
     const seenReport = { ...processingReport, blockNumber: 10, isOrphaned: false };
     const goneResult = evaluatePaymentReport(
       recordFirst(seenReport),
@@ -378,7 +373,7 @@ describe("evaluatePaymentReport", () => {
     const reminedReport = { ...processingReport, source, blockNumber: 12, isOrphaned: false };
     const finalReport = { ...settledReport, source, blockNumber: 12, isOrphaned: false };
 
-    test("is processed again once a block holds it, and counts once it settles (rule STATE-6)", () => {
+    test("is processing again once a block holds it, and is applied once it settles (rule STATE-6)", () => {
       const reopenedResult = evaluatePaymentReport(failedPayment, reminedReport, laterContext);
       expect(reopenedResult).toMatchObject({
         outcome: "placed",
@@ -396,7 +391,7 @@ describe("evaluatePaymentReport", () => {
       }
     });
 
-    test("stays failed by a sighting in no block, and by a provider's notice (rule NOTICE-4)", () => {
+    test("stays failed after a report without a block, and after a provider's notice (rule NOTICE-4)", () => {
       for (const orphanedReport of [{ ...reminedReport, blockNumber: null, isOrphaned: true }]) {
         expect(evaluatePaymentReport(failedPayment, orphanedReport, laterContext).outcome).toBe(
           "repeated",
@@ -409,7 +404,7 @@ describe("evaluatePaymentReport", () => {
     });
   });
 
-  test("taken away after it settled it is flagged, and no more once it is seen again", () => {
+  test("flags a payment that was orphaned after it settled until it is seen again", () => {
     const seenReport = { ...processingReport, blockNumber: 10, isOrphaned: false };
     const settledPayment = recordFirst({ ...settledReport, blockNumber: 10, isOrphaned: false });
     const goneResult = evaluatePaymentReport(
@@ -431,7 +426,7 @@ describe("evaluatePaymentReport", () => {
   });
 });
 
-describe("where a payment stands while it is processing (rule EVENT-9)", () => {
+describe("block changes of a processing payment (rule EVENT-9)", () => {
   const mempoolReport = { ...processingReport, blockNumber: null, isOrphaned: false };
   const minedReport = { ...processingReport, blockNumber: 7, isOrphaned: false };
   const orphanedReport = { ...processingReport, blockNumber: null, isOrphaned: true };
@@ -443,28 +438,25 @@ describe("where a payment stands while it is processing (rule EVENT-9)", () => {
     ["it came again", orphanedReport, mempoolReport],
   ];
 
-  test.each(blockChanges)(
-    "is told where that is asked for: %s",
-    (_, previousReport, nextReport) => {
-      const publishingContext = { ...knownLinkContext, shouldPublishBlockChanges: true };
-      const storedPayment = recordFirst(previousReport, publishingContext);
-      expect(evaluatePaymentReport(storedPayment, nextReport, publishingContext)).toEqual({
-        outcome: "moved",
-        isConflicting: false,
-        payment: {
-          ...storedPayment,
-          version: 2,
-          blockNumber: nextReport.blockNumber,
-          isOrphaned: nextReport.isOrphaned,
-        },
-      });
-      expect(evaluatePaymentReport(storedPayment, previousReport, publishingContext).outcome).toBe(
-        "repeated",
-      );
-    },
-  );
+  test.each(blockChanges)("are published if requested: %s", (_, previousReport, nextReport) => {
+    const publishingContext = { ...knownLinkContext, shouldPublishBlockChanges: true };
+    const storedPayment = recordFirst(previousReport, publishingContext);
+    expect(evaluatePaymentReport(storedPayment, nextReport, publishingContext)).toEqual({
+      outcome: "moved",
+      isConflicting: false,
+      payment: {
+        ...storedPayment,
+        version: 2,
+        blockNumber: nextReport.blockNumber,
+        isOrphaned: nextReport.isOrphaned,
+      },
+    });
+    expect(evaluatePaymentReport(storedPayment, previousReport, publishingContext).outcome).toBe(
+      "repeated",
+    );
+  });
 
-  test.each(blockChanges)("is told to nobody else: %s", (_, previousReport, nextReport) => {
+  test.each(blockChanges)("are not published otherwise: %s", (_, previousReport, nextReport) => {
     const { outcome } = evaluatePaymentReport(
       recordFirst(previousReport),
       nextReport,
@@ -473,7 +465,7 @@ describe("where a payment stands while it is processing (rule EVENT-9)", () => {
     expect(["placed", "repeated"]).toContain(outcome);
   });
 
-  test("changes nothing once it is final", () => {
+  test("have no effect once the payment is final", () => {
     const publishingContext = { ...knownLinkContext, shouldPublishBlockChanges: true };
     for (const finalReport of [settledReport, failedReport]) {
       expect(

@@ -8,51 +8,54 @@ import {
   settlementSettled,
 } from "@payment-links/contracts";
 
-/** A payment as it stands, which its row holds: the state that others are told. */
+/** The current state of a payment, as stored in its row and published in its events. */
 export type Payment = SettlementState & {
   /**
-   * Where it stands on its chain while it is processing; null where a reorg took it away, and of a
-   * provider's payment. It is told with what else is news; a new place alone is none.
+   * The block that holds the payment while it is processing. Null if a reorg orphaned it, or if a
+   * provider reported it. A new block number is published with other changes, but is no reason to
+   * publish by itself.
    */
   blockNumber: number | null;
-  /** Who sent a deposit. */
+  /** The sender of a deposit. */
   payer?: string | undefined;
 };
 
-/** What a source says of a payment at one moment; `source` and `sourceId` name it for ever. */
+/**
+ * What a source reports about a payment. `source` and `sourceId` identify the payment permanently.
+ */
 export type PaymentReport = Omit<Payment, "id" | "version" | "firstSeenAt">;
 
-/** What surrounds a sighting when it is judged; the caller brings the clock. */
+/** The context for evaluating a report. The caller provides the clock. */
 export type EvaluationContext = {
   now: Date;
-  /** Whether the payment's link has been heard of; before that nobody is told of the payment. */
+  /** Whether the payment's link has been received. Until then, the payment is not published. */
   isLinkKnown: boolean;
-  /** The decimals of the sighting's token; undefined where the catalogue does not know it. */
+  /** The decimals of the report's token. Undefined if the token is not in the catalogue. */
   tokenDecimals: number | undefined;
   /**
-   * Whether others are told when a payment that is processing stands elsewhere, or nowhere any more: where
-   * payments are told before a block holds them.
+   * Whether a block change of a processing payment is published. True on chains where payments are
+   * published before a block holds them.
    */
   shouldPublishBlockChanges?: boolean;
 };
 
 /**
- * What a sighting does to a payment: `first` and `moved` come with the payment as it stands after
- * it; `placed` changes where it stands, which nobody is told; `repeated` and `too_fine` change
- * nothing. `isConflicting` says that it contradicts what is stored.
+ * The effect of a report on a payment. `first` and `moved` include the payment after the change.
+ * `placed` changes its block without publishing it. `repeated` and `too_fine` change nothing.
+ * `isConflicting` is true if the report contradicts the stored payment.
  */
 export type PaymentReportResult =
   | { outcome: "first" | "moved" | "placed" | "repeated"; payment: Payment; isConflicting: boolean }
   | { outcome: "too_fine" };
 
 /**
- * Judges a sighting (rules STATE-6 and NOTICE-4). `processing` moves to `settled` or `failed`, both
- * final; all else changes nothing, so that the order of arrival does not matter. A chain may correct
- * `failed`: if a block holds the payment, it is processed again, and it counts once it settles. The final sighting
- * is the truth about the money; the link, the id and the first instant stay those of the first
- * sighting. A payment that its chain takes away after it settled stays settled and is flagged (rule
- * STATE-10). Digits finer than the token's are refused only where they would change the payment of
- * a known link (rule NOTICE-6).
+ * Evaluates a report (rules STATE-6 and NOTICE-4). A payment moves from `processing` to `settled`
+ * or `failed`, which are both final. All other reports change nothing, so the order of arrival does
+ * not matter. A chain may correct `failed`: if a block holds the payment, it becomes `processing`
+ * again and is applied once it settles. The final report decides everything about the money. The
+ * link, the id and the first-seen time come from the first report. A payment that is orphaned after
+ * it settled stays settled and is flagged (rule STATE-10). Amounts with more decimals than the
+ * token has are rejected only if they would change the payment of a known link (rule NOTICE-6).
  */
 export const evaluatePaymentReport = (
   storedPayment: Payment | undefined,
@@ -119,14 +122,14 @@ export const evaluatePaymentReport = (
 };
 
 /**
- * A payment's id follows from its names, so that whoever has lost the payment and finds it again tells
- * the same id. Anybody may ask for a payment by its id; the link's keeps it from being guessed out of
- * what a chain shows to all.
+ * Derives a payment's id from its source, source id and link. A listener that lost a payment and
+ * finds it again therefore publishes the same id. Anyone with the id can read the payment. The
+ * link's id prevents others from computing it from public chain data.
  */
 const derivePaymentId = ({ source, sourceId, paymentLinkId }: PaymentReport): string =>
   createDeterministicId("tx", [source, sourceId, paymentLinkId]);
 
-/** Whether a sighting changed what others are told of a payment. */
+/** Returns whether a report changed the published state of a payment. */
 export const isPublishable = (
   result: PaymentReportResult,
 ): result is PaymentReportResult & { outcome: "first" | "moved" } =>
@@ -138,7 +141,6 @@ const eventTypes = {
   failed: settlementFailed,
 };
 
-/** The event that tells a payment's state. */
 export const getEventType = (payment: Payment) => eventTypes[payment.status];
 
 const isOrphanedFlagChanged = (payment: Payment, report: PaymentReport): boolean =>
@@ -152,7 +154,10 @@ const isBlockChanged = (payment: Payment, report: PaymentReport): boolean =>
   (payment.blockNumber !== report.blockNumber ||
     (payment.witnessedAt === undefined && report.witnessedAt !== undefined));
 
-/** The first moment at which a quorum had seen the transaction, wherever it stands now. */
+/**
+ * Returns the earliest time at which a quorum had seen the transaction, whatever block holds it
+ * now.
+ */
 const pickEarliestWitnessedAt = (
   storedPayment: Payment | undefined,
   { witnessedAt }: PaymentReport,
@@ -161,7 +166,10 @@ const pickEarliestWitnessedAt = (
   return earliestWitnessedAt === undefined ? {} : { witnessedAt: earliestWitnessedAt };
 };
 
-/** A failure on chain rests on what nodes did not show. A block that holds the payment refutes it. */
+/**
+ * Returns whether a block that holds the payment refutes its failure. An on-chain failure only
+ * means that nodes did not show the transaction.
+ */
 const isReopening = (payment: Payment, report: PaymentReport): boolean =>
   payment.status === "failed" &&
   isFromChainWatcher(report) &&
@@ -171,12 +179,12 @@ const isReopening = (payment: Payment, report: PaymentReport): boolean =>
 const isCorrection = (payment: Payment, report: PaymentReport): boolean =>
   payment.status === "failed" && isFromChainWatcher(report) && report.status === "settled";
 
-/** Whether a sighting ends a payment, or corrects its end. */
+/** Returns whether a report makes a payment final, or corrects its final status. */
 const isFinalTransition = (payment: Payment, report: PaymentReport): boolean =>
   (payment.status === "processing" && report.status !== "processing") ||
   isCorrection(payment, report);
 
-/** Whether a chain's own watcher reports the payment, and not a provider's notice. */
+/** Returns whether the report comes from the chain's own watcher, not from a provider's notice. */
 const isFromChainWatcher = ({ chainId, source }: PaymentReport): boolean =>
   source === getChainSource(chainId);
 
@@ -187,8 +195,9 @@ const isPublishedBlockChanged = (payment: Payment, report: PaymentReport): boole
     (payment.isOrphaned ?? false) !== (report.isOrphaned ?? false));
 
 /**
- * A payment keeps its link and token from sighting to sighting; the amount, the destination and the
- * payer's transaction may become known only with the final one. Two final ones must agree in all.
+ * Returns whether a report contradicts the payment. Link, chain and token never change. Amount,
+ * destination and source transaction may become known only with the final report. Two final reports
+ * must agree on everything.
  */
 const contradictsPayment = (payment: Payment, report: PaymentReport): boolean => {
   const isSamePayment =

@@ -1,9 +1,10 @@
-/** How many nonces a sender had used by a block that was new when it was asked for. */
+/** How many nonces a sender had used by a block that was the newest when requested. */
 export type PendingNonces = { count: number; blockNumber: number; blockHash: string };
 
 /**
- * Returns what an observation is worth. It counts once its block is final. It is `replaced` if another block
- * has that place. It is `pending` until the block is final, and while nobody agrees on its hash.
+ * Classifies an observation. It is `final` once its block is final, and `replaced` if another block
+ * has that number. It is `pending` until the block is final, and while providers do not agree on
+ * the block's hash.
  */
 export const classifyPendingNonces = (
   { blockHash, blockNumber }: PendingNonces,

@@ -10,7 +10,7 @@ const policy = { finality: "finalized", headLagBlocks: 2, finalDepthBlocks: 65 }
 const heads = { latest: 1_000, safe: 960, finalized: 930 };
 
 describe("computeBlockLimits", () => {
-  test("nothing above the head's lag is scanned, settled or final", () => {
+  test("scans, settles and finalizes nothing within the head lag", () => {
     expect(computeBlockLimits(heads, policy)).toEqual({
       scanLimit: 998,
       settledBlock: 930,
@@ -32,14 +32,14 @@ describe("computeBlockLimits", () => {
     [{ blocks: 3 }, 997],
     [{ blocks: 12 }, 988],
     [{ blocks: 5_000 }, 0],
-  ] as const)("the policy %j settles up to %i", (finality, settledBlock) => {
+  ] as const)("settles up to the right block with finality %j: %i", (finality, settledBlock) => {
     expect(computeBlockLimits(heads, { ...policy, finality })).toMatchObject({
       settledBlock,
       finalizedBlock: 930,
     });
   });
 
-  test("where the chain has no tags, depth says what is final, and that settles", () => {
+  test("uses the depth for finality and settlement if the chain has no tags", () => {
     const untagged = { latest: 1_000, safe: null, finalized: null };
     expect(computeBlockLimits(untagged, { ...policy, finality: "safe" })).toEqual({
       scanLimit: 998,
@@ -59,20 +59,24 @@ describe("computeBlockLimits", () => {
   });
 });
 
-describe("what several providers tell", () => {
+describe("heads of several providers", () => {
   const headsAt = (latest: number) => ({ latest, safe: latest - 30, finalized: latest - 60 });
 
   test.each([
-    ["nobody", [], 0],
+    ["none", [], 0],
     ["one", [headsAt(1_000)], 1_000],
-    ["two: the further one is believed", [headsAt(1_000), headsAt(1_010)], 1_010],
-    ["three: no one of them leads astray", [headsAt(1_000), headsAt(9_999), headsAt(1_010)], 1_010],
+    ["two: trusts the higher one", [headsAt(1_000), headsAt(1_010)], 1_010],
+    [
+      "three: no single one misleads the scan",
+      [headsAt(1_000), headsAt(9_999), headsAt(1_010)],
+      1_010,
+    ],
     ["four", [headsAt(9_999), headsAt(1_000), headsAt(1_020), headsAt(1_010)], 1_020],
-  ])("is believed of the newest block: %s", (_who, reportedHeads, expectedHead) => {
+  ])("gives the newest trusted block: %s", (_who, reportedHeads, expectedHead) => {
     expect(selectTrustedHead(reportedHeads)).toBe(expectedHead);
   });
 
-  test("is read as far as it is believed, and settles and is final as far as two vouch for it", () => {
+  test("limits reading by the trusted head, and settlement and finality by what two providers confirm", () => {
     const reportedHeads = [headsAt(1_000), headsAt(1_010)];
     expect(computeSharedLimits(reportedHeads, { ...policy, finality: "safe" }, 2)).toEqual({
       readLimits: { scanLimit: 1_008, settledBlock: 980, finalizedBlock: 950 },
@@ -80,7 +84,7 @@ describe("what several providers tell", () => {
     });
   });
 
-  test("of three is read no further than two of them have come", () => {
+  test("limits reading to what two of three providers have reached", () => {
     const reportedHeads = [headsAt(9_999), headsAt(1_000), headsAt(1_010)];
     expect(computeSharedLimits(reportedHeads, policy, 2)).toEqual({
       readLimits: { scanLimit: 1_008, settledBlock: 950, finalizedBlock: 950 },
@@ -88,7 +92,7 @@ describe("what several providers tell", () => {
     });
   });
 
-  test("settles nothing while fewer tell anything than must agree", () => {
+  test("settles nothing while fewer providers than the quorum answer", () => {
     const { agreedLimits, readLimits } = computeSharedLimits([headsAt(1_000)], policy, 2);
     expect([readLimits.scanLimit, agreedLimits]).toEqual([
       998,
@@ -105,14 +109,14 @@ describe("planScan", () => {
   const limits = { scanLimit: 998, settledBlock: 960, finalizedBlock: 930 };
   const planFrom = (scannedTo: number) => planScan(scannedTo, limits, { rangeBlocksMax: 500 });
 
-  test("final blocks are read in ranges up to the last final one", () => {
+  test("reads final blocks in ranges up to the last final block", () => {
     expect(planFrom(0)).toEqual({ kind: "final", tip: 0, fromBlock: 1, toBlock: 930 });
     expect(planScan(0, limits, { rangeBlocksMax: 100 })).toMatchObject({ toBlock: 800 });
     expect(planFrom(829)).toEqual({ kind: "final", tip: 829, fromBlock: 830, toBlock: 930 });
     expect(planFrom(830)).toEqual({ kind: "fresh", tip: 830, fromBlock: 831, toBlock: 930 });
   });
 
-  test("a sparse chain is read in ranges up to its head", () => {
+  test("reads a sparse chain in ranges up to its head", () => {
     const sparseOptions = { isSparse: true, rangeBlocksMax: 100 };
     expect(planScan(0, limits, sparseOptions)).toMatchObject({
       kind: "sparse",
@@ -123,7 +127,7 @@ describe("planScan", () => {
     expect(planScan(998, limits, sparseOptions)).toEqual({ kind: "none", tip: 998 });
   });
 
-  test("later ones by their headers, a bounded number at a time", () => {
+  test("reads newer blocks with headers, a bounded number at a time", () => {
     expect(planFrom(930)).toEqual({ kind: "fresh", tip: 930, fromBlock: 931, toBlock: 998 });
     expect(planScan(930, { ...limits, scanLimit: 5_000 }, { rangeBlocksMax: 500 })).toMatchObject({
       toBlock: 1_030,
@@ -134,7 +138,7 @@ describe("planScan", () => {
     });
   });
 
-  test("the newest ones by their headers as well where blocks are final at once", () => {
+  test("reads the newest blocks with headers even if blocks are final immediately", () => {
     const instantFinalityLimits = { scanLimit: 998, settledBlock: 998, finalizedBlock: 998 };
     expect(planScan(990, instantFinalityLimits, { rangeBlocksMax: 500 })).toEqual({
       kind: "fresh",
@@ -144,7 +148,7 @@ describe("planScan", () => {
     });
   });
 
-  test("where there is nothing new the tip is still held against the node's, where it has come to", () => {
+  test("compares the tip with the node's even without new blocks, as far as the node has come", () => {
     expect(planFrom(998)).toEqual({ kind: "none", tip: 998 });
     expect(planFrom(1_010)).toEqual({ kind: "none", tip: 998 });
   });

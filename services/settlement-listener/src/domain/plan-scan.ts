@@ -1,32 +1,37 @@
-/** By which a payment is settled: a tag of the chain, or so many blocks on top of its own. */
+/** What settles a payment: a block tag of the chain, or a number of blocks on top of its own. */
 type Finality = "finalized" | "safe" | { blocks: number };
 
-/** What of a chain's settings says how far may be read and believed. */
+/** The chain settings that limit which blocks are read and trusted. */
 export type ScanPolicy = {
   finality: Finality;
-  /** The newest blocks that are never read, as nodes behind the same address may lack them. */
+  /**
+   * The number of newest blocks that are never read, because nodes behind one URL may lack them.
+   */
   headLagBlocks: number;
-  /** The depth at which a block is final where the chain has no finalized tag. */
+  /** The depth at which a block is final if the chain has no `finalized` tag. */
   finalDepthBlocks: number;
 };
 
-/** How far a node has come; a tag that the chain or the node does not know is null. */
+/** How far a node's chain reaches. A tag that the chain or the node does not support is null. */
 export type Heads = { latest: number; safe: number | null; finalized: number | null };
 
-/** Block numbers up to which, both of them included, something may be done. */
+/** Block numbers up to which, inclusive, an action is allowed. */
 export type BlockLimits = {
-  /** May be scanned. */
+  /** Up to here, blocks may be scanned. */
   scanLimit: number;
-  /** Settles a payment that stands there. */
+  /** Up to here, payments settle. */
   settledBlock: number;
-  /** Never changes again; a chain that changes it is halted. */
+  /** Up to here, blocks never change. A chain that changes one is halted. */
   finalizedBlock: number;
 };
 
-/** The lines that say how far a transfer is to be trusted. */
+/** The limits that decide how far a transfer is trusted. */
 export type FinalityLimits = Pick<BlockLimits, "settledBlock" | "finalizedBlock">;
 
-/** Draws a chain's lines from what its node tells; each is at least 0 and at most the first. */
+/**
+ * Computes a chain's block limits from one node's heads. Each is at least 0 and at most
+ * `scanLimit`.
+ */
 export const computeBlockLimits = (heads: Heads, policy: ScanPolicy): BlockLimits => {
   const { finality, headLagBlocks, finalDepthBlocks } = policy;
   const scanLimit = Math.max(heads.latest - headLagBlocks, 0);
@@ -40,18 +45,19 @@ export const computeBlockLimits = (heads: Heads, policy: ScanPolicy): BlockLimit
   return { scanLimit, settledBlock: computeSettledBlock(), finalizedBlock };
 };
 
-/** The highest of these that so many reach; undefined where there are fewer. */
+/** Returns the highest number that at least `count` of them reach. Undefined if there are fewer. */
 const nthHighest = (count: number, numbers: readonly number[]): number | undefined =>
   numbers.toSorted((a, b) => b - a)[count - 1];
 
 /**
- * How many must reach a head for it to be read up to: of three or more two, so that no one of them
- * leads the watch astray. Of two the further one is believed: the other may be behind.
+ * Returns how many providers must reach a head before it is trusted for reading. With three or more
+ * providers it takes two, so that no single one misleads the scan. With two, the higher head is
+ * trusted, because the other node may lag.
  */
 const getRequiredProviderCount = (reportedHeads: readonly unknown[]): number =>
   reportedHeads.length > 2 ? 2 : 1;
 
-/** The newest block that is believed to be there, by what each provider told. */
+/** Returns the newest block that is trusted to exist, by the heads of all providers. */
 export const selectTrustedHead = (reportedHeads: readonly Heads[]): number =>
   nthHighest(
     getRequiredProviderCount(reportedHeads),
@@ -59,8 +65,9 @@ export const selectTrustedHead = (reportedHeads: readonly Heads[]): number =>
   ) ?? 0;
 
 /**
- * Draws the lines by what several providers tell. `read` says how far may be read, and shown as
- * seen; `agreed` what `quorum` of them vouch for, each by its own heads: -1 while there are fewer.
+ * Computes the block limits from the heads of several providers. `readLimits` limits what may be
+ * read and reported as seen. `agreedLimits` is what `quorum` providers confirm, each by its own
+ * heads: -1 with fewer providers.
  */
 export const computeSharedLimits = (
   reportedHeads: readonly Heads[],
@@ -88,11 +95,12 @@ export const computeSharedLimits = (
 };
 
 /**
- * What to read next. `tip` is the scanned block whose hash is held against the node's first: below
- * the last scanned one where the chain has become shorter. `final` blocks are read in wide ranges;
- * `fresh` ones with their headers: their chain of parent hashes is kept until they are final, and
- * their blooms tell of logs that a node leaves out. Where a chain's blocks are final at once, the
- * newest are fresh all the same. A `sparse` chain is read in ranges up to its head.
+ * What to read next. `tip` is the scanned block whose hash is compared with the node's first. It is
+ * below the last scanned block if the chain became shorter. Blocks are read by kind:
+ * - `final`: in wide ranges
+ * - `fresh`: with headers, which are stored until they are final. Their blooms reveal logs that a
+ *   node left out. The newest blocks are `fresh` even if the chain finalizes blocks immediately.
+ * - `sparse`: in ranges up to the chain's head
  */
 export type ScanPlan = { tip: number } & (
   | { kind: "none" }
@@ -100,15 +108,15 @@ export type ScanPlan = { tip: number } & (
 );
 
 /**
- * The most blocks read with their headers in one step: the headers of those that a provider does not bear
- * in one question are read in vain.
+ * The maximum number of blocks that one step reads with headers. Headers beyond the range that a
+ * provider accepts in one request would be read in vain.
  */
 export const freshBlocksMaxDefault = 100;
 
-/** The most ranges of final blocks read in one step: it ends to look at the heads again. */
+/** The maximum number of final ranges per step, after which the heads are read again. */
 const finalRangesMax = 8;
 
-/** Plans the next step of a chain that has been scanned up to a block. */
+/** Plans the next step of a chain that is scanned up to a block. */
 export const planScan = (
   scannedTo: number,
   limits: BlockLimits,

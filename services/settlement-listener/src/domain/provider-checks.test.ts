@@ -15,14 +15,14 @@ describe("a chain starts (rule CHAIN-30)", () => {
     ["with two of three while the third differs", [mismatch, "agrees", "agrees"], true],
     ["not with one of three while another differs", ["agrees", mismatch, "unknown"], false],
     ["with two of four while the others differ", ["agrees", mismatch, mismatch, "agrees"], true],
-    ["not when nobody answers", ["unknown", "unknown", "unknown"], false],
+    ["not when no provider answers", ["unknown", "unknown", "unknown"], false],
   ])("%s", (_, checkResults, canStart) => {
     const quorum = Math.min(2, checkResults.length);
     expect(canStartChain(createCheckResults(...checkResults), quorum)).toBe(canStart);
   });
 });
 
-test("a fault is named by its provider's place in the configuration", () => {
+test("names a fault's provider by its position in the configuration", () => {
   expect(listProviderFaults(createCheckResults("agrees", mismatch, "unknown"))).toEqual([
     { provider: "rpc-2", fault: "the node serves chain 1" },
   ]);

@@ -1,12 +1,16 @@
-/** What the check of a provider against the catalogue found; `unknown` if the provider did not answer. */
+/**
+ * The result of checking a provider against the catalogue. `unknown` if the provider did not
+ * answer.
+ */
 export type ProviderCheckResult = "agrees" | "unknown" | { fault: string };
 
-/** A chain's verdicts by provider id, in the order of the configuration. */
+/** A chain's check results by provider id, in configuration order. */
 export type ProviderCheckResults = ReadonlyMap<string, ProviderCheckResult>;
 
 /**
- * Returns whether a chain may start (rule CHAIN-30). A provider that does not answer stops nothing. One that
- * differs does, unless a quorum agrees without it: of two that contradict each other, either may be wrong.
+ * Returns whether a chain may start (rule CHAIN-30). A provider that does not answer does not
+ * prevent it. A provider that differs does, unless a quorum agrees without it: of two providers
+ * that contradict each other, either may be wrong.
  */
 export const canStartChain = (checkResults: ProviderCheckResults, quorum: number): boolean => {
   const allResults = [...checkResults.values()];
@@ -14,7 +18,9 @@ export const canStartChain = (checkResults: ProviderCheckResults, quorum: number
   return agreeingCount >= (allResults.some(hasProviderFault) ? quorum : 1);
 };
 
-/** Returns the faults by the names of their providers: `rpc-1` is the first of the configuration. */
+/**
+ * Returns the faults with the names of their providers. `rpc-1` is the first in the configuration.
+ */
 export const listProviderFaults = (
   checkResults: ProviderCheckResults,
 ): { provider: string; fault: string }[] =>

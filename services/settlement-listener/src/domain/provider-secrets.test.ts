@@ -11,7 +11,7 @@ const exportKeys = (providers: ReturnType<typeof parseProviderSecrets>) => {
 };
 
 describe("parseProviderSecrets (rule OPS-6)", () => {
-  test("reads several providers, and several secrets of one in their order", () => {
+  test("parses several providers, and several secrets of one in order", () => {
     const text = `acme=whsec_${encodeLetters("a")}, demo=whsec_${encodeLetters("d")},acme=whsec_${encodeLetters("b")},`;
     expect(exportKeys(parseProviderSecrets(text))).toEqual([
       ["acme", ["a".repeat(32), "b".repeat(32)]],
@@ -19,7 +19,7 @@ describe("parseProviderSecrets (rule OPS-6)", () => {
     ]);
   });
 
-  test("takes a hundred providers, five secrets of one, and a name of 64", () => {
+  test("accepts 100 providers, 5 secrets of one, and a name with 64 characters", () => {
     const name = "n".repeat(64);
     const letters = ["a", "b", "c", "d", "e"];
     const fiveEntries = letters.map((letter) => `${name}=whsec_${encodeLetters(letter)}`);
@@ -28,12 +28,12 @@ describe("parseProviderSecrets (rule OPS-6)", () => {
     expect(providers[0]).toEqual([name, letters.map((letter) => letter.repeat(32))]);
   });
 
-  test("nothing given is no provider", () => {
+  test("returns no providers for an empty value", () => {
     expect(exportKeys(parseProviderSecrets(""))).toEqual([]);
     expect(exportKeys(parseProviderSecrets(" , "))).toEqual([]);
   });
 
-  test("base64 may come with or without its padding", () => {
+  test("accepts base64 with and without padding", () => {
     const padded = encodeLetters("a", 16);
     expect(padded).toMatch(/==$/);
     for (const text of [`p=whsec_${padded}`, `p=whsec_${padded.replace(/=+$/, "")}`]) {
@@ -41,7 +41,7 @@ describe("parseProviderSecrets (rule OPS-6)", () => {
     }
   });
 
-  test("a name that is a property of every object is a provider like any other", () => {
+  test("accepts a name that is a property of every object", () => {
     const providers = parseProviderSecrets(`constructor=whsec_${encodeLetters("a")}`);
     expect(exportKeys(providers)).toEqual([["constructor", ["a".repeat(32)]]]);
     expect("fault" in providers ? "" : providers.get("toString")).toBeUndefined();
@@ -51,20 +51,20 @@ describe("parseProviderSecrets (rule OPS-6)", () => {
     ["no name", `whsec_${encodeLetters("s")}`],
     ["an empty name", `=whsec_${encodeLetters("s")}`],
     ["a name with a slash", `a/b=whsec_${encodeLetters("s")}`],
-    ["a name too long", `${"n".repeat(65)}=whsec_${encodeLetters("s")}`],
-    ["a name that begins with a dot", `.a=whsec_${encodeLetters("s")}`],
+    ["a long name", `${"n".repeat(65)}=whsec_${encodeLetters("s")}`],
+    ["a name that starts with a dot", `.a=whsec_${encodeLetters("s")}`],
     ["another prefix", `acme=whsek_${encodeLetters("s")}`],
     ["no prefix", `acme=${encodeLetters("s")}`],
-    ["no base64", `acme=whsec_${encodeLetters("s")}!`],
-    ["a line end in it", `acme=whsec_${encodeLetters("s", 15)}\n${encodeLetters("s")}`],
-    ["base64 for URLs", `acme=whsec_${Buffer.alloc(32, 0xfb).toString("base64url")}`],
+    ["invalid base64", `acme=whsec_${encodeLetters("s")}!`],
+    ["a line break", `acme=whsec_${encodeLetters("s", 15)}\n${encodeLetters("s")}`],
+    ["base64url", `acme=whsec_${Buffer.alloc(32, 0xfb).toString("base64url")}`],
     ["too much padding", `acme=whsec_${encodeLetters("s", 16)}=`],
-    ["base64 cut short", `acme=whsec_${encodeLetters("s").slice(0, 41)}`],
-    ["too short a key", `acme=whsec_${encodeLetters("s", 15)}`],
+    ["truncated base64", `acme=whsec_${encodeLetters("s").slice(0, 41)}`],
+    ["a short key", `acme=whsec_${encodeLetters("s", 15)}`],
     ["an empty key", "acme=whsec_"],
     ["six secrets of one provider", `acme=whsec_${encodeLetters("s")},`.repeat(6)],
-    ["a hundred more providers", createEntries(100)],
-  ])("with %s it tells what is wrong, and nothing of the value", (_what, text) => {
+    ["100 more providers", createEntries(100)],
+  ])("reports %s without any part of the value", (_what, text) => {
     const result = parseProviderSecrets(`good=whsec_${encodeLetters("g")},${text}`);
     const fault = "fault" in result ? result.fault : "";
     expect(fault).not.toBe("");
@@ -74,7 +74,7 @@ describe("parseProviderSecrets (rule OPS-6)", () => {
     expect(fault).not.toContain("acme");
   });
 
-  test("what it answers shows no key when it is printed", () => {
+  test("returns keys that print nothing of their value", () => {
     const providers = parseProviderSecrets(`acme=whsec_${encodeLetters("s")}`);
     expect(inspect(providers, { depth: 9 })).not.toContain("sss");
     expect(JSON.stringify([...("fault" in providers ? [] : providers)])).not.toContain("sss");

@@ -22,7 +22,7 @@ const createStoredTransfer = (overrides: Partial<StoredTransfer>): StoredTransfe
 
 describe("transferToPaymentReport", () => {
   test.each(["processing", "settled", "failed"] as const)(
-    "a transfer of which its chain says %s is told so, with all that is kept of it",
+    "reports a transfer with the status %s and all its stored fields",
     (status) => {
       expect(transferToPaymentReport(createStoredTransfer({ payer: "0xPayer" }), status)).toEqual({
         source: "evm:8453",
@@ -42,13 +42,13 @@ describe("transferToPaymentReport", () => {
     },
   );
 
-  test("nobody is told where no link is known", () => {
+  test("reports nothing while the link is unknown", () => {
     expect(
       transferToPaymentReport(createStoredTransfer({ paymentLinkId: null }), "settled"),
     ).toBeUndefined();
   });
 
-  test("what was orphaned stands nowhere, and is flagged, unless it failed", () => {
+  test("reports an orphaned transfer without a block and with the flag, unless it failed", () => {
     const orphanedTransfer = createStoredTransfer({ isOrphaned: true });
     expect(transferToPaymentReport(orphanedTransfer, "processing")).toMatchObject({
       blockNumber: null,

@@ -1,47 +1,47 @@
 import { type Decimal, getChainSource } from "@payment-links/contracts";
 import type { PaymentReport } from "./payment.ts";
 
-/** A payment, or a deposit, as its receipt proved it in one block. */
+/** A payment or deposit as its receipt proves it, in one block. */
 export type Transfer = {
   chainId: string;
   transactionHash: string;
   referenceHash: string;
   /**
-   * Its number among the payments of its reference in the receipt, 0 for nearly all; on Bitcoin the index
-   * of its output.
+   * Its index among the receipt's payments with the same reference, almost always 0. On Bitcoin,
+   * the index of its output.
    */
   ordinal: number;
   blockNumber: number;
   blockHash: string;
-  /** The block's own time, by which a payment is early or late. */
+  /** The block's own time. It decides whether a payment is early or late. */
   occurredAt: Date;
   tokenAddress: string;
   destinationAddress: string;
   amount: Decimal;
   sender: string;
-  /** Who sent a deposit; a payment has none. */
+  /** The sender of a deposit. Undefined for payments. */
   payer?: string | undefined;
-  /** Undefined where it had settled before anybody could ask. */
+  /** Undefined while unknown, and for transfers that settled before it was read. */
   nonce: number | undefined;
-  /** Whether its block is as deep as the chain's policy asks. */
+  /** Whether the block has reached the depth that the chain's policy requires. */
   status: TransferStatus;
 };
 
 type TransferStatus = "seen" | "settled";
 
-/** A transfer as it is stored: what is its chain's, and whose it is. */
+/** A transfer as stored, with its link. */
 export type StoredTransfer = Omit<Transfer, "nonce" | "status"> & {
   nonce: number | null;
-  /** A reorg took it away: it stands in no block that we know of. */
+  /** Whether no known block holds it, for example after a reorg. */
   isOrphaned: boolean;
-  /** Of a deposit its own id. */
+  /** For a deposit, its own id. */
   paymentLinkId: string | null;
 };
 
-/** What names a transfer on its chain, however often and wherever it is mined. */
+/** The identity of a transfer on its chain, whatever block holds it. */
 export type TransferIdentity = Pick<Transfer, "transactionHash" | "referenceHash" | "ordinal">;
 
-/** The same text for whatever is of one name, wherever it stands. */
+/** Returns a key that is the same for all transfers with the same identity, in any block. */
 export const toTransferKey = ({
   transactionHash,
   referenceHash,
@@ -49,8 +49,8 @@ export const toTransferKey = ({
 }: TransferIdentity): string => `${transactionHash} ${referenceHash} ${ordinal}`;
 
 /**
- * The sighting that a stored transfer makes of its payment, of which its chain says `status`.
- * Undefined while no link is known.
+ * Converts a stored transfer with its status on chain to a payment report. Returns undefined while
+ * its link is unknown.
  */
 export const transferToPaymentReport = (
   storedTransfer: StoredTransfer,

@@ -11,8 +11,8 @@ import { receiveLinks } from "./receive-links.ts";
 import { watchReservedAddresses } from "./watch-reserved-addresses.ts";
 
 /**
- * This service does the same at each type of `payment-links.v1` that carries a link, as each carries the whole
- * link. It also watches the addresses that are reserved for the next links.
+ * Handles all event types of `payment-links.v1` that carry a link in the same way, because each
+ * carries the whole link. Also watches the addresses reserved for future links.
  */
 export const createLinkEventHandlers = (
   context: Parameters<typeof receiveLinks>[0],

@@ -41,7 +41,7 @@ const readLinks = (id: string) =>
   `);
 
 describe("receiveLinks", () => {
-  test("keeps what a payment on chain names its link by", async () => {
+  test("stores the reference by which a payment on chain identifies its link", async () => {
     const link = sampleLink({ paymentReference: "ffeeddccbbaa99887766554433221100" });
     await receive(link);
     expect(await readLinks(link.id)).toEqual([
@@ -56,7 +56,7 @@ describe("receiveLinks", () => {
     ]);
   });
 
-  test("on Bitcoin a payment finds its link by the link's own address, also one that came first", async () => {
+  test("matches a Bitcoin payment to its link by the link's own address, even if the payment came first", async () => {
     const link = sampleLink({
       chainId: "bitcoin",
       tokenAddress: "BTC",
@@ -75,7 +75,7 @@ describe("receiveLinks", () => {
     ]);
   });
 
-  test("takes a higher version and nothing else, in any order (rule EVENT-3)", async () => {
+  test("applies only higher versions, in any order (rule EVENT-3)", async () => {
     const link = sampleLink();
     for (const [index, version] of [2, 1, 5, 5, 3].entries()) {
       await receive({ ...link, version, destinationAddress: `0x${index}` });
@@ -83,7 +83,7 @@ describe("receiveLinks", () => {
     expect(await readLinks(link.id)).toMatchObject([{ version: 5, destinationAddress: "0x2" }]);
   });
 
-  test("the first record of a link, whatever its version, ends the parking in order of arrival (rule NOTICE-3)", async () => {
+  test("publishes deferred payments in order of arrival with the first event of a link, whatever its version (rule NOTICE-3)", async () => {
     const link = sampleLink({ version: 7 });
     const reports = Array.from({ length: 12 }, () =>
       samplePaymentReport({ paymentLinkId: link.id }),
@@ -101,7 +101,7 @@ describe("receiveLinks", () => {
     expect(events.every((event) => event.data.version === 1)).toBe(true);
   });
 
-  test("more parked payments than are published at once are all told, each once", async () => {
+  test("publishes more deferred payments than fit into one batch, each once", async () => {
     const link = sampleLink();
     const paymentCount = 1_001;
     await rig.pool.query(sqlVoid`
@@ -116,7 +116,7 @@ describe("receiveLinks", () => {
     expect(amounts).toEqual(Array.from({ length: paymentCount }, (_, index) => String(index + 1)));
   });
 
-  test("hears many at once: each link in its newest version, with what was parked for it", async () => {
+  test("receives many events at once: the newest version of each link, and its deferred payments", async () => {
     const links = Array.from({ length: 40 }, () => sampleLink());
     for (const { id } of links.slice(0, 20))
       await recordReport(samplePaymentReport({ paymentLinkId: id }));
@@ -132,7 +132,7 @@ describe("receiveLinks", () => {
     }
   });
 
-  test("what is parked with a wrong amount is told as it is", async () => {
+  test("publishes a deferred payment with a wrong amount unchanged", async () => {
     const link = sampleLink();
     const amount = new Decimal("0.00000000000000000001");
     await recordReport(samplePaymentReport({ paymentLinkId: link.id, amount }));

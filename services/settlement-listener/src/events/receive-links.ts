@@ -13,9 +13,9 @@ import { type WatchedLink, lockLinks, saveKnownLinks, saveLinks } from "../store
 import { saveLinkOwners } from "../store/owner-addresses.ts";
 
 /**
- * Hears records of `payment-links.v1`, many in a few statements. Each carries the link's whole state,
- * so the highest version counts, whatever the type. A link's first record publishes the payments that
- * were parked for it, and claims the transfers that were seen for its reference.
+ * Consumes events of `payment-links.v1`, many in a few statements. Each contains the link's full
+ * state, so the highest version wins, whatever the event type. A link's first event publishes the
+ * payments that were deferred for it, and claims the transfers that were seen for its reference.
  */
 export const receiveLinks =
   ({ catalogue, clock }: { catalogue: Catalogue; clock: Clock }) =>
@@ -27,7 +27,7 @@ export const receiveLinks =
     const links = [...selectNewestVersions(events.map(({ data }) => data.link)).values()].map(
       (link) => toWatchedLink(catalogue, link, now),
     );
-    // Only Solana is read by the accounts of owners, and asks for some more often than for others.
+    // Only Solana is read by owner account, with some accounts polled more often than others.
     const solanaLinks = links.filter(({ chainId }) => getChainType(catalogue, chainId) === "SVM");
     await saveLinkOwners(tx, solanaLinks, now);
     const newLinks = await saveReceivedLinks(tx, links);
@@ -42,14 +42,14 @@ export const receiveLinks =
   };
 
 /**
- * Saves the links, and answers those that were heard of for the first time, locked. Only they must be
- * locked: for a link that is known nobody parks anything.
+ * Saves the links. Returns those received for the first time, locked. Known links need no lock,
+ * because no payment is deferred for them.
  */
 const saveReceivedLinks = async (
   tx: Transaction,
   links: readonly WatchedLink[],
 ): Promise<readonly WatchedLink[]> => {
-  // A link's first version is mostly heard of first: it is not worth a look.
+  // A first version usually belongs to a new link, so a lookup is not worthwhile.
   const updatedLinks = links.filter(({ version }) => version > firstVersion);
   const knownLinks = updatedLinks.length === 0 ? [] : await saveKnownLinks(tx, updatedLinks);
   const knownIds = new Set(knownLinks.filter(({ wasKnown }) => wasKnown).map(({ id }) => id));
@@ -81,11 +81,15 @@ const toWatchedLink = (catalogue: Catalogue, link: PaymentLinkState, now: Date):
   return {
     ...link,
     referenceHash: computeReferenceHash(chainType, link),
-    // The clocks of two services may differ. What is seen from now on is the link's in any case.
+    // The clocks of two services may differ. Money seen from now on belongs to the link in any
+    // case.
     paidFrom: chainType === "BVM" ? (link.dateCreated < now ? link.dateCreated : now) : null,
   };
 };
 
-/** How payments find a link is its family's. On a chain that the catalogue lacks nobody looks for any. */
+/**
+ * Returns the chain family, which determines how payments refer to a link. A chain that the
+ * catalogue lacks is not watched, so any value works.
+ */
 const getChainType = ({ chains }: Catalogue, chainId: string): ChainType =>
   chains.find(({ id }) => id === chainId)?.chainType ?? "EVM";

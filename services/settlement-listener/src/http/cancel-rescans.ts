@@ -5,14 +5,13 @@ import type { Dependencies } from "../dependencies.ts";
 import { deleteRescans } from "../store/rescans.ts";
 import { chainIdField } from "./chain-id-field.ts";
 
-/** The body of an operator's word that a chain's rescans are not wanted any more. */
 const CancelRequest = body({
   chainId: chainIdField,
 });
 
 /**
- * POST /internal/settlement/cancel-rescans: gives up the rescans of a chain that are not done. What
- * they found so far stays. 404 for a chain that is not configured.
+ * POST /internal/settlement/cancel-rescans: cancels the pending rescans of a chain. What they found
+ * so far stays. 404 for a chain that is not configured.
  */
 export const cancelRescans =
   ({ chainIds, log, pool }: Dependencies) =>

@@ -8,7 +8,7 @@ import { startWatchRig } from "../testing/create-watch-rig.ts";
 import { startWatchedSolana } from "../testing/start-watched-solana.ts";
 import { freshAddress } from "../testing/solana/start-solana-chain.ts";
 
-/* What links-api asks before it makes a payer's transaction, over a real Solana VM. */
+/* What links-api requests before it builds a payer's transaction, with a real Solana VM. */
 
 const rig = useRig(async () => {
   const chain = await startWatchedSolana();
@@ -49,7 +49,7 @@ const LatestBlockhashResult = z.object({ value: z.object({ blockhash: z.string()
 
 describe("POST /internal/settlement/solana-facts", () => {
   test.each(["usdc", "newer"] as const)(
-    "tells a block of now, what the payer has, and whether the owner has an account: %s",
+    "returns a recent blockhash, the payer's balance, and whether the owner has an account: %s",
     async (name) => {
       const { chain } = rig;
       const owner = freshAddress();
@@ -70,9 +70,10 @@ describe("POST /internal/settlement/solana-facts", () => {
     },
   );
 
-  // Money that goes to a token account of its own is lost: nobody has the key of that account's own account.
+  // Money sent to a token account's own associated account is lost, because no private key controls
+  // it.
   test.each(["usdc", "newer"] as const)(
-    "knows a wallet from a token account or a mint of either token program (rule CHAIN-26): %s",
+    "distinguishes a wallet from a token account or a mint of either token program (rule CHAIN-26): %s",
     async (name) => {
       const { chain } = rig;
       const owner = freshAddress();
@@ -91,7 +92,7 @@ describe("POST /internal/settlement/solana-facts", () => {
       };
       const isTokenAccountByCase: Record<string, boolean> = {};
       for (const [description, address] of Object.entries(destinations)) {
-        // A question about one program's token recognizes the accounts of the other one as well.
+        // A request for a token of one program also recognizes the accounts of the other program.
         for (const requestedToken of ["usdc", "newer"] as const) {
           const { json } = await requestAccountState(
             { owner: address, payer: address },
@@ -112,7 +113,7 @@ describe("POST /internal/settlement/solana-facts", () => {
     },
   );
 
-  test("answers 204 for a chain that is not watched", async () => {
+  test("returns 204 for a chain that is not watched", async () => {
     const { internalUrl, chain } = rig;
     const key = freshAddress();
     const tokenAddress = chain.tokens.get("usdc")?.mint;
@@ -125,10 +126,10 @@ describe("POST /internal/settlement/solana-facts", () => {
   });
 
   test.each([
-    ["a token of no catalogue", { tokenAddress: freshAddress() }, 503],
-    ["a key that is none", { payer: "0x12" }, 422],
+    ["a token that is not in the catalogue", { tokenAddress: freshAddress() }, 503],
+    ["an invalid key", { payer: "0x12" }, 422],
     ["no owner", { owner: undefined }, 422],
-  ])("%s is refused", async (_name, overrides, status) => {
+  ])("rejects %s", async (_name, overrides, status) => {
     expect((await requestAccountState(overrides)).status).toBe(status);
   });
 });

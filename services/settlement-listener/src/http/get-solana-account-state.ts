@@ -4,9 +4,9 @@ import { sendJson, readJsonBody } from "@payment-links/http";
 import type { Dependencies } from "../dependencies.ts";
 
 /**
- * POST /internal/settlement/solana-facts: links-api asks what a payer's transaction on Solana is made
- * of, and auth-keys whether an address can be a wallet. All of it is public on the chain. Answers 204 for a
- * chain that is not watched, and 503 if no node answers.
+ * POST /internal/settlement/solana-facts: returns what links-api needs to build a payer's Solana
+ * transaction, and tells auth-keys whether an address can be a wallet. All of it is public on the
+ * chain. 204 for a chain that is not watched, 503 if no node answers.
  */
 export const getSolanaAccountState =
   ({ fetchSolanaAccountState, log }: Dependencies) =>

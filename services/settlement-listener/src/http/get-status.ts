@@ -8,7 +8,7 @@ import { type WatcherRow, listWatchers } from "../store/watchers.ts";
 
 const deferredPaymentsMax = 100;
 
-/** GET /internal/settlement/status: what an operator asks first when a payment is missed. */
+/** GET /internal/settlement/status: what an operator checks first when a payment is missing. */
 export const getStatus =
   (dependencies: Dependencies) =>
   async (_req: Request, res: Response): Promise<void> => {
@@ -29,7 +29,9 @@ export const getStatus =
     });
   };
 
-/** Where this process leads a chain it knows best; else the last word of whoever does. */
+/**
+ * Uses this process's own report if it is the chain's leader, otherwise the leader's stored report.
+ */
 const serializeChain = (
   { watches }: Dependencies,
   chainId: string,
@@ -49,7 +51,7 @@ const serializeChain = (
     firstBlock: row?.firstBlock ?? null,
     scannedTo: row?.scannedTo ?? null,
     finalizedTo: row?.finalizedTo ?? null,
-    // A lone provider is believed, and nobody audits it.
+    // With one provider there is no audit, and the provider is trusted.
     providerCount,
     auditedTo: providerCount > 1 ? (row?.auditedTo ?? null) : null,
     orphanedSettledCount: row?.orphanedSettledCount ?? 0,

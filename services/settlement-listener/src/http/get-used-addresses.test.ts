@@ -30,7 +30,7 @@ const requestUsedAddresses = async (body: object) => {
 };
 
 describe("POST /internal/settlement/used-addresses", () => {
-  test("names the addresses that were paid, in a block or in the mempool, whoever they are of (rule CALLER-33)", async () => {
+  test("returns the addresses that were paid, in a block or in the mempool, whoever owns them (rule CALLER-33)", async () => {
     const { chain } = rig;
     const { chainId } = chain;
     const [minedAddress, mempoolAddress, unusedAddress] = [
@@ -51,7 +51,7 @@ describe("POST /internal/settlement/used-addresses", () => {
     });
   });
 
-  test("answers 503 of a chain that is not watched here, and 422 without addresses", async () => {
+  test("returns 503 for a chain that is not watched, and 422 without addresses", async () => {
     expect((await requestUsedAddresses({ chainId: "bitcoin", addresses: ["any"] })).status).toBe(
       503,
     );

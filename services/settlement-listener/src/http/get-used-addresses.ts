@@ -4,8 +4,8 @@ import { sendJson, readJsonBody } from "@payment-links/http";
 import type { Dependencies } from "../dependencies.ts";
 
 /**
- * POST /internal/settlement/used-addresses: links-api asks which addresses of Bitcoin were paid, before it
- * suggests the first one of a wallet. 503 if no node can tell.
+ * POST /internal/settlement/used-addresses: returns which Bitcoin addresses were already paid.
+ * links-api asks before it suggests the first address of a wallet. 503 if no node can answer.
  */
 export const getUsedAddresses =
   ({ fetchUsedAddresses, log }: Dependencies) =>

@@ -14,7 +14,7 @@ const rig = useRig(createRig);
 
 type NoticeOverrides = Record<string, unknown>;
 
-/** Sends a notice as its provider would; answers the status and the codes. */
+/** Sends a notice as its provider would. Returns the status and the error codes. */
 const sendNotice = async (notice: object, options: Parameters<Rig["sendText"]>[1] = {}) =>
   toResult(await rig.sendText(JSON.stringify(notice), options));
 
@@ -29,7 +29,7 @@ const rejection = (status: number, ...codes: string[]) => ({ status, codes });
 const receive = (link: ReturnType<typeof sampleLink>) =>
   transact(rig.pool, (tx) => receiveLink(rig.clock)(tx, { link }));
 
-/** A link that this service has heard of. */
+/** Creates a link that this service has received. */
 const createKnownLink = async (): Promise<string> => {
   const link = sampleLink();
   await receive(link);
@@ -46,7 +46,7 @@ const countNotices = (outcome: string, provider = "acme") =>
   readCounter("payment_links_settlement_notices_total", { provider, outcome });
 
 describe("POST /settlement-notices/<provider>", () => {
-  test("stores a payment of a known link and tells its whole state, 202 (rules NOTICE-1 and NOTICE-3)", async () => {
+  test("stores a payment of a known link and publishes its full state, 202 (rules NOTICE-1 and NOTICE-3)", async () => {
     const paymentLinkId = await createKnownLink();
     const notice = sampleNotice({
       paymentLinkId,
@@ -85,7 +85,7 @@ describe("POST /settlement-notices/<provider>", () => {
     expect(await countNotices("published")).toBe(countBefore + 1);
   });
 
-  test("moves from processing to settled by one version each, and the final notice counts", async () => {
+  test("increments the version from processing to settled and uses the final notice", async () => {
     const paymentLinkId = await createKnownLink();
     const processingNotice = sampleNotice({
       paymentLinkId,
@@ -123,7 +123,7 @@ describe("POST /settlement-notices/<provider>", () => {
     });
   });
 
-  test("a failed payment is told as failed", async () => {
+  test("publishes a failed payment as failed", async () => {
     const paymentLinkId = await createKnownLink();
     expect(await sendNotice(sampleNotice({ paymentLinkId, status: "failed" }))).toEqual(accepted);
     expect(await readEvents(rig.pool, paymentLinkId)).toMatchObject([
@@ -131,7 +131,7 @@ describe("POST /settlement-notices/<provider>", () => {
     ]);
   });
 
-  test("a repeat, a late processing and a contradiction answer 202 and change nothing (rule NOTICE-5)", async () => {
+  test("answers a repeat, a late processing and a contradiction with 202 and changes nothing (rule NOTICE-5)", async () => {
     const paymentLinkId = await createKnownLink();
     const notice = sampleNotice({ paymentLinkId });
     const conflicts = () =>
@@ -156,7 +156,7 @@ describe("POST /settlement-notices/<provider>", () => {
     expect(await readEvents(rig.pool, paymentLinkId)).toHaveLength(1);
   });
 
-  test("the same id of two providers is two payments", async () => {
+  test("treats the same id from two providers as two payments", async () => {
     const paymentLinkId = await createKnownLink();
     const notice = sampleNotice({ paymentLinkId });
     expect(await sendNotice(notice)).toEqual(accepted);
@@ -168,7 +168,7 @@ describe("POST /settlement-notices/<provider>", () => {
     expect(new Set(events.map((event) => event.data.id)).size).toBe(2);
   });
 
-  test("parks a payment of a link not heard of, and tells of it when it is (rule NOTICE-3)", async () => {
+  test("defers a payment of an unknown link and publishes it once the link is received (rule NOTICE-3)", async () => {
     const link = sampleLink();
     const [firstNotice, secondNotice] = [1, 2].map(() => sampleNotice({ paymentLinkId: link.id }));
     const countBefore = await countNotices("parked");
@@ -187,7 +187,7 @@ describe("POST /settlement-notices/<provider>", () => {
     ]);
   });
 
-  test("parks a payment of a link that cannot be, of however long a name", async () => {
+  test("defers a payment whose link id cannot exist, at any length", async () => {
     const countBefore = await countNotices("parked");
     for (const paymentLinkId of ["n".repeat(65), "\u{1f600}".repeat(200)]) {
       expect(await sendNotice(sampleNotice({ paymentLinkId }))).toEqual(accepted);
@@ -195,7 +195,7 @@ describe("POST /settlement-notices/<provider>", () => {
     expect(await countNotices("parked")).toBe(countBefore + 2);
   });
 
-  test("a payment on a chain or token that nobody knows is stored and told (rule NOTICE-6)", async () => {
+  test("stores and publishes a payment on an unknown chain or in an unknown token (rule NOTICE-6)", async () => {
     const paymentLinkId = await createKnownLink();
     const unknownToken = {
       chainId: "424242",
@@ -206,14 +206,14 @@ describe("POST /settlement-notices/<provider>", () => {
     expect(await readEvents(rig.pool, paymentLinkId)).toMatchObject([{ data: unknownToken }]);
   });
 
-  test("is not limited per address: every notice of a burst is answered (rule API-21)", async () => {
+  test("accepts every notice of a burst from one address (rule API-21)", async () => {
     const notice = sampleNotice({ paymentLinkId: await createKnownLink() });
     const results = await Promise.all(Array.from({ length: 20 }, () => sendNotice(notice)));
     expect(results).toEqual(results.map(() => accepted));
   });
 
-  describe("digits finer than the token's (rule NOTICE-6)", () => {
-    test("are 422 where the link is known, and nothing is stored", async () => {
+  describe("amounts with more decimals than the token (rule NOTICE-6)", () => {
+    test("returns 422 and stores nothing if the link is known", async () => {
       const paymentLinkId = await createKnownLink();
       const notice = sampleNotice({ paymentLinkId, amount: "1.0000001" });
       expect(await sendNotice(notice)).toEqual(rejection(422, "decimal_max_places"));
@@ -221,7 +221,7 @@ describe("POST /settlement-notices/<provider>", () => {
       expect(await sendNotice({ ...notice, amount: "1.0000010" })).toEqual(accepted);
     });
 
-    test("are kept where it is not, told as they are, and their repeat stays 202", async () => {
+    test("stores and publishes them unchanged if the link is unknown, and answers a repeat with 202", async () => {
       const link = sampleLink();
       const notice = sampleNotice({ paymentLinkId: link.id, amount: "1.0000001" });
       expect(await sendNotice(notice)).toEqual(accepted);
@@ -233,8 +233,8 @@ describe("POST /settlement-notices/<provider>", () => {
     });
   });
 
-  describe("who may tell (rule NOTICE-2)", () => {
-    test("an unknown provider is 404, whatever it sends", async () => {
+  describe("authentication (rule NOTICE-2)", () => {
+    test("returns 404 for an unknown provider, whatever the request contains", async () => {
       const text = JSON.stringify(sampleNotice());
       for (const provider of ["nobody", "toString", "__proto__", "ACME", "a%2Fb", "%ff"]) {
         expect(await toResult(await rig.sendText(text, { provider }))).toEqual(
@@ -248,7 +248,7 @@ describe("POST /settlement-notices/<provider>", () => {
       expect(await countNotices("unknown_provider", "")).toBe(countBefore + 1);
     });
 
-    test("both secrets of a rotation are good, another provider's is not", async () => {
+    test("accepts both secrets during a rotation, but no other provider's secret", async () => {
       const notice = sampleNotice();
       expect(await sendNotice(notice, { secret: secrets.acme })).toEqual(accepted);
       expect(await sendNotice(notice, { secret: secrets.acmeNext })).toEqual(accepted);
@@ -262,12 +262,12 @@ describe("POST /settlement-notices/<provider>", () => {
       ["301 s old", -301, 401],
       ["300 s ahead", 300, 202],
       ["301 s ahead", 301, 401],
-    ])("a notice signed %s is answered %s", async (_what, secondCount, status) => {
+    ])("answers a notice that is %s with %s", async (_what, secondCount, status) => {
       const signedAt = new Date(rig.clock.now().getTime() + secondCount * 1000);
       expect(await sendNotice(sampleNotice(), { signedAt })).toMatchObject({ status });
     });
 
-    test("each header is needed, and a refused notice leaves nothing", async () => {
+    test("requires each header and stores nothing for a rejected notice", async () => {
       const notice = sampleNotice();
       for (const name of ["webhook-id", "webhook-timestamp", "webhook-signature"]) {
         const result = await sendNotice(notice, { headers: { [name]: "" } });
@@ -276,14 +276,14 @@ describe("POST /settlement-notices/<provider>", () => {
       expect(await readPayments(rig.pool, notice.id)).toEqual([]);
     });
 
-    test("what is not signed is never parsed: garbage is 401, not 422", async () => {
+    test("never parses an unsigned body: malformed content returns 401, not 422", async () => {
       for (const text of ["", "{", "[]", "\u0000", "null"]) {
         const result = await toResult(await rig.post("acme", text, {}));
         expect(result).toEqual(rejection(401, "INVALID_SIGNATURE"));
       }
     });
 
-    test("a body altered by one byte on its way is 401", async () => {
+    test("returns 401 for a body with one changed byte", async () => {
       const text = JSON.stringify(sampleNotice({ amount: "10" }));
       const headers = signedHeaders(text);
       const alteredText = text.replace('"10"', '"90"');
@@ -293,14 +293,14 @@ describe("POST /settlement-notices/<provider>", () => {
       expect(await toResult(await rig.post("acme", text, headers))).toEqual(accepted);
     });
 
-    test("text outside ASCII is signed and kept as it is", async () => {
+    test("verifies and stores non-ASCII text unchanged", async () => {
       const paymentLinkId = await createKnownLink();
       const id = `zahlung-äöü-💶-${newId("evt")}`;
       expect(await sendNotice(sampleNotice({ id, paymentLinkId }))).toEqual(accepted);
       expect(await readEvents(rig.pool, paymentLinkId)).toMatchObject([{ data: { sourceId: id } }]);
     });
 
-    test("too large a body is 413 and a compressed one 415, before anything is judged", async () => {
+    test("returns 413 for a large body and 415 for a compressed one before it checks the signature", async () => {
       const largeBodyResponse = await rig.post("acme", "x".repeat(64 * 1024 + 1), {});
       expect(await toResult(largeBodyResponse)).toEqual(rejection(413, "PAYLOAD_TOO_LARGE"));
       const compressedResponse = await rig.post("acme", "x", { "content-encoding": "gzip" });
@@ -309,62 +309,68 @@ describe("POST /settlement-notices/<provider>", () => {
       );
     });
 
-    test("another method is 405", async () => {
+    test("returns 405 for another method", async () => {
       const result = await fetch(`${rig.publicUrl}/settlement-notices/acme`);
       expect(result.headers.get("allow")).toBe("POST");
       expect(await toResult(result)).toEqual(rejection(405, "METHOD_NOT_ALLOWED"));
     });
   });
 
-  describe("what is signed but wrong is 422 (rule NOTICE-1)", () => {
+  describe("a signed notice with invalid content returns 422 (rule NOTICE-1)", () => {
     const tooLongText = "x".repeat(201);
     test.each<[string, NoticeOverrides, ...string[]]>([
-      ["id not text", { id: 7 }, "string_type"],
-      ["id empty", { id: "" }, "string_too_short"],
-      ["id too long", { id: tooLongText }, "string_too_long"],
+      ["non-string id", { id: 7 }, "string_type"],
+      ["empty id", { id: "" }, "string_too_short"],
+      ["long id", { id: tooLongText }, "string_too_long"],
       ["id with NUL", { id: "a\u0000" }, "string_pattern_mismatch"],
-      ["id null", { id: null }, "string_type"],
-      ["link not text", { paymentLinkId: {} }, "string_type"],
-      ["link too long", { paymentLinkId: tooLongText }, "string_too_long"],
-      ["status unknown", { status: "pending" }, "enum"],
-      ["status not text", { status: 1 }, "enum"],
+      ["null id", { id: null }, "string_type"],
+      ["non-string link", { paymentLinkId: {} }, "string_type"],
+      ["long link", { paymentLinkId: tooLongText }, "string_too_long"],
+      ["unknown status", { status: "pending" }, "enum"],
+      ["non-string status", { status: 1 }, "enum"],
       ["amount of another type", { amount: true }, "decimal_type"],
-      ["amount null", { amount: null }, "decimal_type"],
-      ["amount no number", { amount: "ten" }, "decimal_parsing"],
-      ["amount infinite", { amount: "Infinity" }, "finite_number"],
+      ["null amount", { amount: null }, "decimal_type"],
+      ["non-numeric amount", { amount: "ten" }, "decimal_parsing"],
+      ["infinite amount", { amount: "Infinity" }, "finite_number"],
       ["amount NaN", { amount: "nan" }, "finite_number"],
       ["amount 0 (rule STATE-11)", { amount: "0" }, "greater_than"],
       ["amount 0.000", { amount: "0.000" }, "greater_than"],
-      ["amount below 0", { amount: "-1" }, "greater_than"],
-      ["amount of 79 digits", { amount: "1".repeat(79) }, "decimal_max_digits"],
-      ["amount of an absurd exponent", { amount: "1e999999999" }, "decimal_max_digits"],
-      ["amount of an absurd negative exponent", { amount: "1e-999999" }, "decimal_max_digits"],
-      ["amount of 101 places", { amount: `0.${"0".repeat(100)}1` }, "decimal_max_digits"],
-      ["amount of 79 digits in base units", { amount: "1e72" }, "decimal_max_digits"],
-      ["token not text", { tokenAddress: 1 }, "string_type"],
-      ["token too long", { tokenAddress: tooLongText }, "string_too_long"],
-      ["chain not text", { chainId: 8453 }, "string_type"],
-      ["chain empty", { chainId: "" }, "string_too_short"],
-      ["destination not text", { destinationAddress: [] }, "string_type"],
-      ["destination too long", { destinationAddress: tooLongText }, "string_too_long"],
-      ["source transaction not text", { sourceTransaction: 5 }, "string_type"],
-      ["source transaction too long", { sourceTransaction: tooLongText }, "string_too_long"],
-      ["instant not text", { occurredAt: 1_700_000_000 }, "datetime_type"],
-      ["instant null", { occurredAt: null }, "datetime_type"],
-      ["instant no instant", { occurredAt: "yesterday" }, "datetime_from_date_parsing"],
-      ["no such day", { occurredAt: "2026-02-30T00:00:00Z" }, "datetime_from_date_parsing"],
+      ["negative amount", { amount: "-1" }, "greater_than"],
+      ["amount with 79 digits", { amount: "1".repeat(79) }, "decimal_max_digits"],
+      ["amount with a huge exponent", { amount: "1e999999999" }, "decimal_max_digits"],
+      ["amount with a huge negative exponent", { amount: "1e-999999" }, "decimal_max_digits"],
+      ["amount with 101 decimals", { amount: `0.${"0".repeat(100)}1` }, "decimal_max_digits"],
+      ["amount with 79 digits in base units", { amount: "1e72" }, "decimal_max_digits"],
+      ["non-string token", { tokenAddress: 1 }, "string_type"],
+      ["long token", { tokenAddress: tooLongText }, "string_too_long"],
+      ["non-string chain", { chainId: 8453 }, "string_type"],
+      ["empty chain", { chainId: "" }, "string_too_short"],
+      ["non-string destination", { destinationAddress: [] }, "string_type"],
+      ["long destination", { destinationAddress: tooLongText }, "string_too_long"],
+      ["non-string source transaction", { sourceTransaction: 5 }, "string_type"],
+      ["long source transaction", { sourceTransaction: tooLongText }, "string_too_long"],
+      ["non-string time", { occurredAt: 1_700_000_000 }, "datetime_type"],
+      ["null time", { occurredAt: null }, "datetime_type"],
+      ["malformed time", { occurredAt: "yesterday" }, "datetime_from_date_parsing"],
+      ["nonexistent day", { occurredAt: "2026-02-30T00:00:00Z" }, "datetime_from_date_parsing"],
       [
         "year 10000 in UTC",
         { occurredAt: "9999-12-31T23:59:59-14:00" },
         "datetime_from_date_parsing",
       ],
-      ["several", { id: 1, status: "x", amount: "0" }, "string_type", "enum", "greater_than"],
+      [
+        "several errors",
+        { id: 1, status: "x", amount: "0" },
+        "string_type",
+        "enum",
+        "greater_than",
+      ],
     ])("%s", async (_what, overrides, ...codes) => {
       expect(await sendNotice(sampleNotice(overrides))).toEqual(rejection(422, ...codes));
     });
 
     test.each(Object.keys(sampleNotice()).filter((name) => name !== "sourceTransaction"))(
-      "%s missing",
+      "missing %s",
       async (name) => {
         expect(await sendNotice(sampleNotice({ [name]: undefined }))).toEqual(
           rejection(422, "missing"),
@@ -372,7 +378,7 @@ describe("POST /settlement-notices/<provider>", () => {
       },
     );
 
-    test("all that is required missing, one entry each", async () => {
+    test("all required fields missing, with one error each", async () => {
       expect(await sendNotice({})).toEqual(
         rejection(422, ...Array.from({ length: 8 }, () => "missing")),
       );
@@ -404,27 +410,24 @@ describe("POST /settlement-notices/<provider>", () => {
   });
 
   test.each<[string, NoticeOverrides]>([
-    ["a number as amount, read from its own text", { amount: 0.1 }],
+    ["a numeric amount, parsed from its source text", { amount: 0.1 }],
     ["an exponent", { amount: "1e3" }],
     ["78 digits in base units", { amount: "9".repeat(72) }],
     ["no source transaction", { sourceTransaction: undefined }],
     ["a null source transaction", { sourceTransaction: null }],
-    [
-      "78 digits of a token that nobody knows",
-      { tokenAddress: "t", amount: `1.${"3".repeat(77)}` },
-    ],
-    ["the least amount that can be read", { tokenAddress: "t", amount: "1e-100" }],
-    ["200 characters outside the basic plane", { id: "💶".repeat(200) }],
+    ["78 digits in an unknown token", { tokenAddress: "t", amount: `1.${"3".repeat(77)}` }],
+    ["the smallest amount that can be parsed", { tokenAddress: "t", amount: "1e-100" }],
+    ["200 characters outside the Basic Multilingual Plane", { id: "💶".repeat(200) }],
     ["unknown fields", { payer: "x", metadata: { a: [1] } }],
-    ["an instant without an offset", { occurredAt: "2026-11-21T10:00:00" }],
+    ["a time without an offset", { occurredAt: "2026-11-21T10:00:00" }],
     ["a payment from long ago", { occurredAt: "0001-01-01T00:00:00Z" }],
-  ])("takes %s", async (_what, overrides) => {
+  ])("accepts %s", async (_what, overrides) => {
     const paymentLinkId = await createKnownLink();
     expect(await sendNotice(sampleNotice({ paymentLinkId, ...overrides }))).toEqual(accepted);
     expect(await readEvents(rig.pool, paymentLinkId)).toHaveLength(1);
   });
 
-  test("no secret and no signature ever stands in the log, whatever went wrong", async () => {
+  test("never logs a secret or a signature, whatever went wrong", async () => {
     const text = JSON.stringify(sampleNotice());
     const headers = signedHeaders(text);
     await rig.post("acme", text, headers);
@@ -454,7 +457,7 @@ const signedHeaders = (text: string | Buffer): Record<string, string> => {
 };
 
 describe("a notice whose body never arrives", () => {
-  /** Sends a head alone, and answers the status once there is one. */
+  /** Sends only the headers. Returns the status once the response has one. */
   const sendHeadersOnly = async (
     provider: string,
     headers: Record<string, string>,
@@ -488,7 +491,7 @@ describe("a notice whose body never arrives", () => {
     ["a malformed timestamp", "acme", { "webhook-timestamp": "now" }, "401"],
     ["no signature", "acme", { "webhook-signature": "" }, "401"],
     ["a malformed signature", "acme", { "webhook-signature": "v1,short v2,AAAA" }, "401"],
-    ["a body too large", "acme", { "Content-Length": "65537" }, "413"],
+    ["a large body", "acme", { "Content-Length": "65537" }, "413"],
     ["a compressed body", "acme", { "Content-Encoding": "gzip" }, "415"],
   ])(
     "is rejected by its headers: %s (rule NOTICE-2)",
@@ -497,8 +500,8 @@ describe("a notice whose body never arrives", () => {
     },
   );
 
-  test("an address that sends thousands is limited before its body is read (rule API-21)", async () => {
-    // A full bucket, whatever the other tests used.
+  test("gets 429 before its body is read if its address has sent thousands (rule API-21)", async () => {
+    // Refills the rate limit, whatever the other tests used.
     rig.clock.advance(10_000);
     const sendUnsigned = async () => {
       const response = await rig.post("acme", "{}", {});

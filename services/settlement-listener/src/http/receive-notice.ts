@@ -20,8 +20,9 @@ import type { NoticeOutcome } from "../metrics.ts";
 import { recordNotice } from "../payment-reports/record-notice.ts";
 
 /**
- * POST /settlement-notices/<provider>: a payment as its provider tells of it (rule NOTICE-1). 202
- * says that it is stored durably; whoever did not sign it gets no further than its bytes.
+ * POST /settlement-notices/<provider>: receives a provider's notice about a payment
+ * (rule NOTICE-1). 202 means that it is stored durably. The body is parsed only after its signature
+ * was verified.
  */
 export const receiveNotice =
   (dependencies: Dependencies) =>
@@ -43,7 +44,7 @@ const findProvider = ({ providers, counters }: Dependencies, req: Request) => {
   const provider = parsePathParameter(req, "provider");
   const keys = providers.get(provider);
   if (keys !== undefined) return { provider, keys };
-  // The name is a stranger's word, and no label.
+  // The name is untrusted input, so it must not become a metric label.
   counters.countNotice("", "unknown_provider");
   throw createApiError("NOT_FOUND");
 };
@@ -60,7 +61,7 @@ const getSignatureHeaders = (req: Request): SignatureHeaders => ({
   signature: req.get("webhook-signature"),
 });
 
-/** Rejects what no provider sends before a byte of its body is read. */
+/** Rejects invalid headers before a byte of the body is read. */
 const rejectInvalidHeaders = (
   { clock, counters }: Dependencies,
   req: Request,

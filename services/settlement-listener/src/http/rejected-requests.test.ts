@@ -5,7 +5,7 @@ import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { haltChain, moveCheckpoint, acquireLeadership } from "../store/watchers.ts";
 import { createRig } from "../testing/create-rig.ts";
 
-/* A refusal is not a failure: what somebody is refused must not cost the pool a connection. */
+/* A rejection is not a failure, so a rejected request must not cost the pool a connection. */
 
 const sessionsMax = 5;
 const haltedChain = newId("evt");
@@ -30,19 +30,19 @@ const post = (path: string, body: object) =>
     body: JSON.stringify(body),
   });
 
-describe("200 refusals", () => {
+describe("200 rejections", () => {
   test.each([
     ["resume", 404, { chainId: "none", sharedBlock: 1 }],
     ["resume", 422, { chainId: haltedChain, sharedBlock: 5 }],
     ["rescan", 404, { chainId: "none", fromBlock: 1, toBlock: 2 }],
-  ])("of %s by %d cost the pool no connection", async (path, status, body) => {
+  ])("of %s with %d open no new database connections", async (path, status, body) => {
     const sessionCount = await rig.countNewSessions(async () => {
       expect((await post(path, body)).status).toBe(status);
     });
     expect(sessionCount).toBeLessThan(sessionsMax);
   });
 
-  test("of notices that nobody signed cost the pool no connection", async () => {
+  test("of unsigned notices open no new database connections", async () => {
     const sessionCount = await rig.countNewSessions(async () => {
       expect((await rig.post("acme", "{}", {})).status).toBe(401);
     });

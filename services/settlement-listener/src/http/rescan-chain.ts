@@ -15,7 +15,6 @@ import { chainIdField } from "./chain-id-field.ts";
 const pendingRescansMax = 100;
 const blockNumber = integer({ min: 0, max: Number.MAX_SAFE_INTEGER });
 
-/** The body of an operator's wish to have a range of blocks read again. */
 const RescanRequest = body({
   chainId: chainIdField,
   fromBlock: required(blockNumber),
@@ -23,10 +22,10 @@ const RescanRequest = body({
 });
 
 /**
- * POST /internal/settlement/rescan: has a range of a chain's blocks read again by whoever leads it.
- * 202 once the wish is stored. It is done as far as blocks are final, survives a restart and
- * repairs what was missed. 404 for a chain that is not configured, 422 for a range that is none or
- * not scanned yet.
+ * POST /internal/settlement/rescan: makes the chain's leader read a range of blocks again. 202 once
+ * the request is stored. The rescan covers final blocks only, waits for the others, survives a
+ * restart and repairs what was missed. 404 for a chain that is not configured, 422 for a range that
+ * is invalid or not scanned yet.
  */
 export const rescanChain =
   ({ chainIds, clock, log, pool }: Dependencies) =>

@@ -17,18 +17,17 @@ import { deleteScannedHeightsAbove } from "../store/scanned-heights.ts";
 import { resetProgress, lockHaltedChain } from "../store/watchers.ts";
 import { chainIdField } from "./chain-id-field.ts";
 
-/** The body of an operator's word that a halted chain may go on. */
 const ResumeRequest = body({
   chainId: chainIdField,
-  /** The last block that the chain has in common with what it was before. */
+  /** The last block that the current chain shares with the stored one. */
   sharedBlock: required(integer({ min: 0, max: Number.MAX_SAFE_INTEGER })),
 });
 
 /**
- * POST /internal/settlement/resume: lifts a halt, once a human knows which chain is the true one.
- * What was seen above the last shared block is orphaned; settled payments keep their credit and are
- * flagged. The watch begins anew at that block, so that nothing above it is left unread. 404 for a
- * chain that is not halted.
+ * POST /internal/settlement/resume: resumes a halted chain, once an operator knows which chain is
+ * the right one. Transfers above the last shared block become orphaned. Settled payments keep their
+ * credit and are flagged. The watch restarts at that block, so that no block above it stays unread.
+ * 404 for a chain that is not halted.
  */
 export const resumeChain =
   ({ clock, log, pool, reportOrphanedSettled, wakeRelay }: Dependencies) =>

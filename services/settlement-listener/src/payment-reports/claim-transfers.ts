@@ -7,8 +7,8 @@ import { recordStoredTransfers, transfersPerCommitMax } from "./record-transfers
 import { recordMempoolStatus } from "./record-unconfirmed.ts";
 
 /**
- * Claims for links, which are heard of for the first time, the transfers that were seen before them
- * on whichever chain, and records them. One that still waits to be mined shows as processing.
+ * Claims the transfers that any chain showed before their links were first received, and records
+ * them. Those still in the mempool become processing.
  */
 export const claimTransfers = async (
   tx: Transaction,

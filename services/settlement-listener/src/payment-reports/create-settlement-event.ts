@@ -3,8 +3,8 @@ import { getDepositEventType, toDepositState, isDeposit } from "../domain/deposi
 import { type Payment, getEventType } from "../domain/payment.ts";
 
 /**
- * The event of a payment's state on `settlements.v1`, in order with the others of its link; that of a
- * deposit in order with its own.
+ * Creates the `settlements.v1` event for a payment's state. The key orders it with the other events
+ * of its link, or of the deposit.
  */
 export const createSettlementEvent = (payment: Payment, now: Date): OutgoingEvent => {
   const envelope = { key: payment.paymentLinkId, occurredAt: now };

@@ -23,7 +23,7 @@ beforeAll(async () => {
 const scanTo = (height: number) =>
   transact(rig.pool, (tx) => saveScannedHeight(tx, chainId, { height, now: rig.clock.now() }));
 
-/** A link that is made now. */
+/** Creates a link with the current time. */
 const createLink = (): PaymentLinkState =>
   sampleLink({
     chainId,
@@ -46,8 +46,8 @@ const recordAll = (...transfers: Parameters<typeof recordTransfers>[1]) =>
 
 const countPublished = async ({ id }: PaymentLinkState) => (await readEvents(rig.pool, id)).length;
 
-describe("a payment on Bitcoin that a second look finds", () => {
-  test("pays its link only from the height that was scanned when the link was made (rule CHAIN-28)", async () => {
+describe("a Bitcoin payment found by an audit or rescan", () => {
+  test("pays its link only from the height that was scanned when the link was created (rule CHAIN-28)", async () => {
     await scanTo(100);
     rig.clock.advance(1_000);
     const link = createLink();
@@ -68,12 +68,12 @@ describe("a payment on Bitcoin that a second look finds", () => {
     expect(await countPublished(link)).toBe(2);
   });
 
-  test("is judged by the chain as it stands: a reorg forgets the heights above its fork", async () => {
+  test("is judged by the current chain, because a reorg deletes the scanned heights above its fork", async () => {
     await scanTo(200);
     rig.clock.advance(1_000);
     const link = createLink();
     rig.clock.advance(1_000);
-    // The block at 200 is another one now, and holds a payment that was made since.
+    // Block 200 was replaced and now holds a payment made after the link.
     await scanTo(199);
     await scanTo(200);
     await receive(link);

@@ -9,8 +9,8 @@ type MinedTransfer = Pick<
 >;
 
 /**
- * Returns the keys of the transfers in blocks that are older than their link (rule CHAIN-28): their
- * block had been scanned before the link had its address.
+ * Returns the keys of mined transfers that are older than their link (rule CHAIN-28): their block
+ * was scanned before the link had its address.
  */
 export const listOlderThanLink = async (
   db: Db,

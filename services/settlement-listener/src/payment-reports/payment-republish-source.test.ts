@@ -18,7 +18,7 @@ const recordReport = (report: PaymentReport) =>
     recordPaymentReport(tx, report, { now: rig.clock.now(), tokenDecimals: 6 }),
   );
 
-test("tells every payment again as it stands, in the order in which they came, and no parked one (rule EVENT-5)", async () => {
+test("republishes the current state of every payment in order of arrival, and no deferred one (rule EVENT-5)", async () => {
   const link = sampleLink();
   await transact(rig.pool, (tx) => receiveLink(rig.clock)(tx, { link }));
   const firstReport = samplePaymentReport({ paymentLinkId: link.id, status: "processing" });

@@ -3,8 +3,9 @@ import { listPublishedPayments } from "../store/payments.ts";
 import { createSettlementEvent } from "./create-settlement-event.ts";
 
 /**
- * Every payment again, in the order in which they came, with the version it has: whoever knows that
- * ignores it (rule EVENT-5). Nobody has been told of a parked payment, and nobody is now.
+ * Republishes every payment in the order in which it was stored, with its current version.
+ * Consumers that know that version ignore it (rule EVENT-5). Deferred payments were never published
+ * and stay unpublished.
  */
 export const paymentRepublishSource: RepublishSource = {
   resource: "settlements",

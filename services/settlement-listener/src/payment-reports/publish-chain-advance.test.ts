@@ -9,7 +9,7 @@ import { publishChainAdvance } from "./publish-chain-advance.ts";
 
 const rig = useRig(createRig);
 
-/** A chain that is watched, with a payment in a block. */
+/** Creates a watched chain with a payment in a block. */
 const createWatchedChain = async (blockNumber: number): Promise<string> => {
   const chainId = newId("evt");
   const now = rig.clock.now();
@@ -32,7 +32,7 @@ const publishAdvance = (chainId: string, headBlock: number, settledTo: number) =
     }),
   );
 
-test("a chain is told at most once in two seconds, each chain by itself (rules EVENT-1 and EVENT-9)", async () => {
+test("publishes each chain's progress at most once in two seconds (rules EVENT-1 and EVENT-9)", async () => {
   const [firstChain, otherChain] = [await createWatchedChain(10), await createWatchedChain(10)];
   expect(await publishAdvance(firstChain, 10, 5)).toBe(true);
   rig.clock.advance(1_999);
@@ -44,14 +44,14 @@ test("a chain is told at most once in two seconds, each chain by itself (rules E
   expect(heads).toEqual([10, 12]);
 });
 
-test("a chain is told only while a payment waits above the line, and two providers say where that is (rule EVENT-9)", async () => {
+test("publishes progress only while a payment waits above the settled block, and two providers agree on that block (rule EVENT-9)", async () => {
   const chainId = await createWatchedChain(10);
   expect(await publishAdvance(chainId, 12, -1)).toBe(false);
   expect(await publishAdvance(chainId, 12, 10)).toBe(false);
   expect(await publishAdvance(chainId, 12, 9)).toBe(true);
 });
 
-test("a clock that was ahead when a chain was told does not silence it", async () => {
+test("publishes again after a clock that was ahead published last", async () => {
   const chainId = await createWatchedChain(10);
   await publishAdvance(chainId, 10, 5);
   rig.clock.setBack(60_000);

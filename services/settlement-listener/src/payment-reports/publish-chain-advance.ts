@@ -4,15 +4,16 @@ import type { Transaction } from "@payment-links/postgres";
 import { markAdvancePublished } from "../store/chain-advances.ts";
 
 /**
- * Tells how far a chain is, if payments on it wait and nobody was told lately (rule EVENT-9). Called in the
- * transaction that moves its checkpoint, with its lead locked. Answers whether it was told.
+ * Publishes a chain's progress if payments on it wait and it was not published recently
+ * (rule EVENT-9). Call it in the transaction that moves the checkpoint, with the leadership locked.
+ * Returns whether it published.
  */
 export const publishChainAdvance = async (
   tx: Transaction,
   advance: ChainAdvance,
 ): Promise<boolean> => {
   const { at: now, chainId, neededBlocks, neededByAmount = [], settledTo } = advance;
-  // Fewer providers than are needed have told how far it is.
+  // Fewer providers than the quorum have reported their heads.
   if (settledTo < 0) return false;
   const neededByTier = neededByAmount.map(({ blocks }) => blocks);
   const extraBlocks =

@@ -6,8 +6,8 @@ import { createSettlementEvent } from "./create-settlement-event.ts";
 const publishBatchMax = 500;
 
 /**
- * Publishes the payments that were parked for links, in the order in which they came. Called in the
- * transaction that first hears of the links, with the links locked.
+ * Publishes the payments that were deferred for links, in the order in which they were stored. Call
+ * it in the transaction that first receives the links, with the links locked.
  */
 export const publishDeferredPayments = async (
   tx: Transaction,

@@ -25,7 +25,7 @@ const recordReport = (report: PaymentReport) =>
 const receiveIn = (tx: Transaction, link: ReturnType<typeof sampleLink>) =>
   receiveLink(rig.clock)(tx, { link });
 
-/** Runs work in a transaction that stays open until it is told to commit. */
+/** Runs work in a transaction that stays open until `commit` is called. */
 const holdTransactionOpen = async (runWork: (tx: Transaction) => Promise<unknown>) => {
   const workDone = Promise.withResolvers<void>();
   const released = Promise.withResolvers<void>();
@@ -46,7 +46,7 @@ const holdTransactionOpen = async (runWork: (tx: Transaction) => Promise<unknown
 const waitForLockWait = () =>
   waitUntil("a transaction waits", async () => (await countLockWaits(rig.pool)) > 0);
 
-/** A repeatable shuffle, so that a round that fails can be run again. */
+/** Shuffles reproducibly, so that a failed round can be repeated. */
 const shuffle = <Item>(items: readonly Item[], seed: number): Item[] => {
   const shuffledItems = [...items];
   let state = seed;
@@ -62,7 +62,7 @@ const shuffle = <Item>(items: readonly Item[], seed: number): Item[] => {
 };
 
 describe("recordPaymentReport", () => {
-  test("a link heard of while a payment is being parked for it waits, and then tells of it", async () => {
+  test("makes a link wait while a payment is being deferred for it, and then publishes the payment", async () => {
     const link = sampleLink();
     const deferring = await holdTransactionOpen((tx) =>
       recordReportIn(tx, samplePaymentReport({ paymentLinkId: link.id })),
@@ -74,7 +74,7 @@ describe("recordPaymentReport", () => {
     expect(await readEvents(rig.pool, link.id)).toMatchObject([{ data: { version: 1 } }]);
   });
 
-  test("a payment told while its link is being heard of waits, and then is told at once", async () => {
+  test("makes a report wait while its link is being received, and then publishes it immediately", async () => {
     const link = sampleLink();
     const receiving = await holdTransactionOpen((tx) => receiveIn(tx, link));
     const recording = recordReport(samplePaymentReport({ paymentLinkId: link.id }));
@@ -84,7 +84,7 @@ describe("recordPaymentReport", () => {
     expect(await readEvents(rig.pool, link.id)).toHaveLength(1);
   });
 
-  test("a parked payment that is settled while its link is being heard of keeps its versions", async () => {
+  test("keeps the versions of a deferred payment that settles while its link is being received", async () => {
     const link = sampleLink();
     const processingReport = samplePaymentReport({ paymentLinkId: link.id, status: "processing" });
     await recordReport(processingReport);
@@ -100,7 +100,7 @@ describe("recordPaymentReport", () => {
     ]);
   });
 
-  test("notices of two links do not wait for one another, nor two payments of one link", async () => {
+  test("makes no notices of two links wait for each other, nor two payments of one link", async () => {
     const link = sampleLink();
     await transact(rig.pool, (tx) => receiveIn(tx, link));
     const unknownLinkId = newId("plink");
@@ -114,7 +114,7 @@ describe("recordPaymentReport", () => {
     }
   });
 
-  test("two first notices of one payment at once make one row; the second is a repeat", async () => {
+  test("stores one row for two simultaneous first notices of a payment and treats the second as a repeat", async () => {
     const report = samplePaymentReport();
     const heldTransaction = await holdTransactionOpen((tx) => recordReportIn(tx, report));
     const secondResult = recordReport({ ...report, paymentLinkId: newId("plink") });
@@ -126,7 +126,7 @@ describe("recordPaymentReport", () => {
     ]);
   });
 
-  test("a first notice of a known link, one statement, waits for who records the payment in several", async () => {
+  test("makes a first notice, which takes one statement, wait for a transaction that records the same payment", async () => {
     const link = sampleLink();
     await transact(rig.pool, (tx) => receiveIn(tx, link));
     const report = samplePaymentReport({ paymentLinkId: link.id });
@@ -138,7 +138,7 @@ describe("recordPaymentReport", () => {
     expect(await readEvents(rig.pool, link.id)).toHaveLength(1);
   });
 
-  test("a final notice that names another link settles the payment of the first one's", async () => {
+  test("settles the payment of the first link if the final notice names another link", async () => {
     const [firstLink, otherLink] = [sampleLink(), sampleLink()];
     for (const link of [firstLink, otherLink])
       await transact(rig.pool, (tx) => receiveIn(tx, link));
@@ -155,7 +155,7 @@ describe("recordPaymentReport", () => {
     expect(await readEvents(rig.pool, otherLink.id)).toEqual([]);
   });
 
-  test("a transaction that fails leaves neither the row nor the event (rule KEEP-4)", async () => {
+  test("leaves neither a row nor an event after a failed transaction (rule KEEP-4)", async () => {
     const link = sampleLink();
     await transact(rig.pool, (tx) => receiveIn(tx, link));
     const report = samplePaymentReport({ paymentLinkId: link.id });
@@ -168,9 +168,10 @@ describe("recordPaymentReport", () => {
     expect(await readEvents(rig.pool, link.id)).toEqual([]);
   });
 
-  // Guards against the race between a notice and its link: neither side may miss the other, whatever
-  // the order in which their statements meet. One transaction hears of several links, as the consumer's.
-  test("notices and links that arrive at once lose nothing and double nothing, in 60 rounds", async () => {
+  // Guards against the race between a notice and its link: neither side may miss the other, in
+  // whatever order their statements run. One transaction receives several links, like the
+  // consumer's.
+  test("loses and duplicates nothing when notices and links arrive at the same time, in 60 rounds", async () => {
     for (let round = 1; round <= 60; round += 1) {
       const links = [1, 2, 3].map(() => sampleLink());
       const processingReport = links.flatMap((link) =>

@@ -11,14 +11,14 @@ import { lockLinkShared } from "../store/links.ts";
 import { findPayment, findPaymentLinkId, lockPayment, savePayments } from "../store/payments.ts";
 import { createSettlementEvent } from "./create-settlement-event.ts";
 
-/** What a source brings with a sighting. */
+/** What a source provides along with a report. */
 export type ReportContext = Omit<EvaluationContext, "isLinkKnown">;
 
 /**
- * Records a sighting, the one way in for every source: judges it, and writes the payment's row and,
- * where its link is known, the event, in the caller's transaction. Where the link is not known the
- * payment is parked: stored, and published by {@link publishDeferredPayments} in the transaction that first
- * hears of the link.
+ * Records a payment report in the caller's transaction, in the same way for every source. Evaluates
+ * it, writes the payment's row and, if its link is known, the event. If the link is unknown, the
+ * payment is deferred: it is stored, and {@link publishDeferredPayments} publishes it in the
+ * transaction that first receives the link.
  */
 export const recordPaymentReport = async (
   tx: Transaction,
@@ -28,7 +28,8 @@ export const recordPaymentReport = async (
   await lockPayment(tx, report);
   const linkId = (await findPaymentLinkId(tx, report)) ?? report.paymentLinkId;
   const isLinkKnown = await lockLinkShared(tx, linkId);
-  // Read only now: a link that was heard of in between has given the payment its first version.
+  // Read only after the lock, because a link received in the meantime has given the payment version
+  // 1.
   const storedPayment = await findPayment(tx, report);
   const result = evaluatePaymentReport(storedPayment, report, { ...context, isLinkKnown });
   if (isPublishable(result)) {

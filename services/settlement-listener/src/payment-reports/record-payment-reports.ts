@@ -13,10 +13,10 @@ import { insertPayments, lockPayments, savePayments } from "../store/payments.ts
 import { createSettlementEvent } from "./create-settlement-event.ts";
 
 /**
- * Records sightings of many payments of one source, as `recordPaymentReport` does, in a few statements.
- * Their links are known and each payment stands in the list once. The caller sees to it that no
- * other transaction records them meanwhile: a chain's watcher holds its lead, or the payment's
- * reference. What was taken away before anybody was told of it is left out: it is no payment yet.
+ * Records reports of many payments of one source like `recordPaymentReport`, in a few statements.
+ * Their links must be known, and each payment must occur once. The caller prevents concurrent
+ * recording: a chain's watcher locks its leadership, or the payment's reference is locked. Skips
+ * payments that were orphaned before their first report, which are no payments yet.
  */
 export const recordPaymentReports = async (
   tx: Transaction,
@@ -44,8 +44,8 @@ export const recordPaymentReports = async (
 };
 
 /**
- * As {@link recordPaymentReports}, where what was seen is new: so mostly are the payments, and are not looked
- * up before they are written.
+ * Records reports like {@link recordPaymentReports}, for transfers that are new. Their payments are
+ * usually new too, so they are written without a lookup.
  */
 export const recordNewPaymentReports = async (
   tx: Transaction,
@@ -86,7 +86,7 @@ const evaluateReports = (
 const listPublishablePayments = (results: readonly PaymentReportResult[]): readonly Payment[] =>
   results.filter(isPublishable).map(({ payment }) => payment);
 
-/** The events of payments, made while Postgres is busy with what was asked of it before. */
+/** Creates the events while Postgres runs the statements sent before. */
 const createOutboxRows = async (
   payments: readonly Payment[],
   now: Date,

@@ -69,7 +69,7 @@ const listPublished = async (link: PaymentLinkState) =>
   );
 
 describe("recordTransfers", () => {
-  test("tells no payment anew whose transfer alone is gone, as where a chain of tests began anew", async () => {
+  test("publishes no version again if only the transfer was deleted, for example after a test chain restarted", async () => {
     const [link, otherLink] = [createLink(), createLink()];
     await receive(link);
     await receive(otherLink);
@@ -85,7 +85,7 @@ describe("recordTransfers", () => {
     expect(await listPublished(link)).toHaveLength(2);
   });
 
-  test("tells of a payment at each state once, however often it is found (rule CHAIN-3)", async () => {
+  test("publishes each status of a payment once, however often it is found (rule CHAIN-3)", async () => {
     const link = createLink();
     await receive(link);
     const seenTransfer = createTransferTo(link);
@@ -107,7 +107,7 @@ describe("recordTransfers", () => {
   });
 
   test.each(["seen", "settled"] as const)(
-    "one that was %s and taken away before its link was heard of is no money until it is back",
+    "publishes a %s transfer that was orphaned before its link arrived only once a block holds it again",
     async (status) => {
       const link = createLink();
       const foundTransfer = createTransferTo(link, { status, blockNumber: 900 });
@@ -125,7 +125,7 @@ describe("recordTransfers", () => {
     },
   );
 
-  test("two payments of one transaction are two, also at one reference", async () => {
+  test("records two payments of one transaction, even with the same reference", async () => {
     const link = createLink();
     await receive(link);
     const firstTransfer = createTransferTo(link, { status: "settled" });
@@ -133,7 +133,7 @@ describe("recordTransfers", () => {
     expect(await listPublished(link)).toEqual(["settled 1 1.5", "settled 1 2"]);
   });
 
-  test("a process of before the upgrade can write no payment under its old name", async () => {
+  test("rejects a payment that an older release writes under its former name", async () => {
     const link = createLink();
     await receive(link);
     const foundTransfer = createTransferTo(link);
@@ -145,8 +145,9 @@ describe("recordTransfers", () => {
     await expect(oldNameUpdate).rejects.toThrow(CheckIntegrityConstraintViolationError);
   });
 
-  // Guards against a dump: what it lacks is found again, and must be the payment that was told.
-  test("one that is found again by who has lost it has the same id, and another has another", async () => {
+  // Guards against a restored dump: a payment that it lacks is found again and must have the
+  // published id.
+  test("derives the same id for a payment that is found again after it was lost, and another id for another payment", async () => {
     const link = createLink();
     await receive(link);
     const foundTransfer = createTransferTo(link);
@@ -162,7 +163,7 @@ describe("recordTransfers", () => {
     expect(firstId).not.toBe(secondId);
   });
 
-  test("the settled sight is the truth about the money, and stays it", async () => {
+  test("takes the money from the first settled report and never changes it", async () => {
     const link = createLink();
     await receive(link);
     const seenTransfer = createTransferTo(link);
@@ -172,7 +173,7 @@ describe("recordTransfers", () => {
     expect(await listPublished(link)).toEqual(["processing 1 1.5", "settled 2 1.4"]);
   });
 
-  test("what was seen before its link is told with it, and settles in the next step (rule CHAIN-8)", async () => {
+  test("publishes a transfer seen before its link as processing, and settles it in the next step (rule CHAIN-8)", async () => {
     for (const status of ["seen", "settled"] as const) {
       const link = createLink();
       const foundTransfer = createTransferTo(link, { status, blockNumber: 40 });
@@ -185,8 +186,9 @@ describe("recordTransfers", () => {
     }
   });
 
-  // In this order they count, and a restored listener must find the same.
-  test("what was seen before its link is told in the order of the chain, whatever order it was stored in", async () => {
+  // The order decides which payment completes a link, so a restored listener must find the same
+  // order.
+  test("publishes transfers seen before their link in chain order, in whatever order they were stored", async () => {
     const link = createLink();
     const createBlockTransfers = (blockNumber: number, occurredAt: Date) =>
       Array.from({ length: 12 }, () => createTransferTo(link, { blockNumber, occurredAt }));
@@ -207,15 +209,15 @@ describe("recordTransfers", () => {
     );
   });
 
-  test("a payment on another chain than its link's is told as well", async () => {
+  test("publishes a payment on another chain than its link's", async () => {
     const link = { ...createLink(), chainId: "1" };
     await recordAll(createTransferTo(link));
     await receive(link);
     expect(await listPublished(link)).toEqual(["processing 1 1.5"]);
   });
 
-  // Guards against dead index entries, of which each would outlive many polls.
-  test("a payment settles in place: neither its row nor its transfer's touches an index", async () => {
+  // Guards against dead index entries, which would slow down many polls.
+  test("settles a payment in place, without an index update for its row or its transfer's", async () => {
     const link = createLink();
     await receive(link);
     const seenTransfer = createTransferTo(link);
@@ -241,7 +243,7 @@ describe("recordTransfers", () => {
     ]);
   });
 
-  test("what a quorum saw in a block keeps that moment when a later block holds it (rule STATE-15)", async () => {
+  test("keeps the time at which a quorum saw a transaction when a later block holds it (rule STATE-15)", async () => {
     const link = createLink();
     await receive(link);
     const seenTransfer = createTransferTo(link, { blockNumber: 900, nonce: 7 });
@@ -261,7 +263,7 @@ describe("recordTransfers", () => {
     });
   });
 
-  test("what one provider alone saw in a block has no such moment before others see it", async () => {
+  test("sets no such time for a block that only one provider has shown", async () => {
     const link = createLink();
     await receive(link);
     const seenTransfer = createTransferTo(link, { blockNumber: 910, nonce: undefined });
@@ -273,7 +275,7 @@ describe("recordTransfers", () => {
     expect((await readEvents(rig.pool, link.id)).at(-1)?.data).toMatchObject({ witnessedAt });
   });
 
-  test("what is orphaned while processing is told of by nobody, waits, and is one payment when it is back", async () => {
+  test("publishes nothing for a payment orphaned while processing, waits, and keeps it one payment when it is back", async () => {
     const link = createLink();
     await receive(link);
     const seenTransfer = createTransferTo(link, { blockNumber: 900 });
@@ -299,7 +301,7 @@ describe("recordTransfers", () => {
     expect(await listPublished(link)).toEqual(["processing 1 1.5", "settled 2 1.5"]);
   });
 
-  test("what is orphaned after it settled keeps its credit, and is flagged until it is back", async () => {
+  test("keeps the credit of a payment orphaned after it settled, and flags it until it is back", async () => {
     const link = createLink();
     await receive(link);
     const settledTransfer = createTransferTo(link, { blockNumber: 800, status: "settled" });
@@ -314,7 +316,7 @@ describe("recordTransfers", () => {
     ]);
   });
 
-  test("a failure is told once, what its chain shows again settles, and what has settled cannot fail (rule STATE-6)", async () => {
+  test("publishes a failure once, settles the payment if its chain shows it again, and never fails a settled one (rule STATE-6)", async () => {
     const link = createLink();
     await receive(link);
     const [failingTransfer, settledTransfer] = [
@@ -343,7 +345,7 @@ describe("recordTransfers", () => {
     ]);
   });
 
-  test("is due up to the block of the policy, and no further", async () => {
+  test("makes a transfer due up to its block and no earlier", async () => {
     const link = createLink();
     await receive(link);
     const transfer = createTransferTo(link, { blockNumber: 500 });
@@ -351,7 +353,7 @@ describe("recordTransfers", () => {
     expect([await isDue(transfer, 499), await isDue(transfer, 500)]).toEqual([false, true]);
   });
 
-  test("what no link came for is forgotten a day after it was final, and not before", async () => {
+  test("deletes unmatched transfers one day after they were seen if they are final, and not before", async () => {
     const links = [createLink(), createLink(), createLink()] as const;
     await receive(links[2]);
     await recordAll(createTransferTo(links[0], { status: "settled" }));
@@ -373,7 +375,7 @@ describe("recordTransfers", () => {
     ]);
   });
 
-  test("what no link came for is kept while its block is not final (rule CHAIN-8)", async () => {
+  test("keeps unmatched transfers while their block is not final (rule CHAIN-8)", async () => {
     const link = createLink();
     await recordAll(createTransferTo(link, { blockNumber: 70 }));
     const seenBefore = new Date(rig.clock.now().getTime() + 1);
@@ -387,7 +389,7 @@ describe("recordTransfers", () => {
   });
 
   // Guards against the race between a chain and a new link: neither side may miss the other.
-  test("transfers and links that arrive at once lose nothing and double nothing, in 40 rounds", async () => {
+  test("loses and duplicates nothing when transfers and links arrive at the same time, in 40 rounds", async () => {
     for (let round = 0; round < 40; round += 1) {
       const links = [createLink(), createLink(), createLink()];
       const foundTransfers = links.flatMap((link) => [
@@ -407,7 +409,7 @@ describe("recordTransfers", () => {
       };
       const allWorks = [watchChain, ...links.map((link) => () => receive(link))];
       await Promise.all((round % 2 === 0 ? allWorks : allWorks.toReversed()).map((work) => work()));
-      // The next step, in which what a link has claimed settles.
+      // The next step settles what a link has claimed.
       await recordAll(...settledTransfers);
       for (const link of links) {
         const events = await readEvents(rig.pool, link.id);

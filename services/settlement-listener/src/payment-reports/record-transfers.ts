@@ -14,13 +14,14 @@ import { lockReferencesShared } from "../store/references.ts";
 import { listOlderThanLink } from "./list-older-than-link.ts";
 import { recordNewPaymentReports, recordPaymentReports } from "./record-payment-reports.ts";
 
-/** The most transfers that one transaction records, and one statement stores. */
+/** The maximum number of transfers per transaction, and per insert statement. */
 export const transfersPerCommitMax = 500;
 
 /**
- * Records what was found on a chain: stores the transfers, and records a sighting of each whose
- * link is known. Money on Bitcoin that is older than the link at its address is stored without a link. Called in the transaction that moves the chain's checkpoint, with its lead locked.
- * At most {@link transfersPerCommitMax} transfers, each once; or more, where one block holds them.
+ * Records transfers found on a chain: stores them, and records a report of each one whose link is
+ * known. Bitcoin money that is older than the link at its address is stored without a link. Call it
+ * in the transaction that moves the chain's checkpoint, with the leadership locked. Pass at most
+ * {@link transfersPerCommitMax} transfers, or more if one block holds them, each once.
  */
 export const recordTransfers = async (
   tx: Transaction,
@@ -67,8 +68,8 @@ export const recordTransfers = async (
 };
 
 /**
- * Saves at whose addresses payments have settled. A deposit proves nothing. Only Solana asks for some owners more
- * often than for others, so no other chain pays for the statement.
+ * Records the addresses at which payments have settled; deposits do not prove an owner. Only Solana
+ * polls some owners more often than others, so only Solana runs this statement.
  */
 const markProvenOwnersPaid = async (
   tx: Transaction,
@@ -85,13 +86,16 @@ const markProvenOwnersPaid = async (
   await markOwnersPaid(tx, firstTransfer.chainId, addresses, now);
 };
 
-/** A quorum names the nonce of a transaction that it knows, and agrees on the receipt of a settled one. */
+/**
+ * A nonce is only known from a quorum, and a transfer only settles by a receipt that a quorum
+ * agrees on.
+ */
 const isConfirmedByQuorum = ({ nonce, status }: Transfer): boolean =>
   nonce !== undefined || status === "settled";
 
 /**
- * Records sightings of transfers as they stand now, with their chain's lead locked, or their
- * references. Answers the payments that others are told of.
+ * Records reports of transfers in their stored state. The chain's leadership or the references must
+ * be locked. Returns the payments whose published state changed.
  */
 export const recordStoredTransfers = async (
   tx: Transaction,

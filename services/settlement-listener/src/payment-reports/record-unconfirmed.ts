@@ -6,9 +6,9 @@ import { insertUnconfirmed } from "../store/chain-transfers.ts";
 import { lockReferencesShared } from "../store/references.ts";
 
 /**
- * Records transfers that wait to be mined, in a transaction that holds their chain's lead: a payment is
- * processing, and stands in no block. Those that are known stay as they are. Money at a reserved address,
- * which no link has yet, is stored without a link (rule CHAIN-28).
+ * Records mempool transfers in a transaction that has locked the chain's leadership. Their payments
+ * are processing and in no block. Known transfers stay unchanged. Money at a reserved address that
+ * no link has yet is stored without a link (rule CHAIN-28).
  */
 export const recordUnconfirmed = async (
   tx: Transaction,
@@ -29,8 +29,8 @@ export const recordUnconfirmed = async (
 };
 
 /**
- * Records of transfers that stand in no block whether they wait to be mined, or are known nowhere any
- * more: those are taken back, until they come again.
+ * Records whether transfers that are in no block are in the mempool. Those that no node knows are
+ * marked as dropped until they reappear.
  */
 export const recordMempoolStatus = async (
   tx: Transaction,

@@ -3,8 +3,9 @@ import type { WatchedLink } from "../store/links.ts";
 import { findBlocksScannedSince, insertRescan } from "../store/rescans.ts";
 
 /**
- * Asks for a rescan where links on Bitcoin are heard of so late that the audit may have passed the blocks in
- * which they were paid. The rescan begins where the scan stood when the earliest of them was made.
+ * Requests a rescan if Bitcoin links arrive so late that the audit may have passed the blocks that
+ * pay them. The rescan starts at the height that was scanned when the earliest of these links was
+ * created.
  */
 export const rescanForLateLinks = async (
   tx: Transaction,

@@ -24,8 +24,8 @@ const recordFailures = (times: number) => {
 };
 const getRemainingCooldownMs = () => circuitBreaker.remainingCooldownMs();
 
-describe("a provider's circuit", () => {
-  test("two failures in a row do not open it, three do; one success closes it", () => {
+describe("createCircuitBreaker", () => {
+  test("opens after three failures in a row, not after two, and closes after one success", () => {
     recordFailures(2);
     expect(circuitBreaker.canRequest()).toBe(true);
     circuitBreaker.recordFailure();
@@ -37,7 +37,7 @@ describe("a provider's circuit", () => {
     expect(openStates).toEqual([true, false]);
   });
 
-  test("after its rest one question may try it, and no other at the same time", () => {
+  test("allows one probe at a time after the cooldown", () => {
     recordFailures(3);
     clock.advance(999);
     expect(circuitBreaker.canRequest()).toBe(false);
@@ -48,7 +48,7 @@ describe("a provider's circuit", () => {
     expect(circuitBreaker.canRequest()).toBe(true);
   });
 
-  test("each failed try doubles the rest, up to its maximum", () => {
+  test("doubles the cooldown with each failed probe, up to the maximum", () => {
     recordFailures(3);
     const cooldownsMs = [getRemainingCooldownMs()];
     for (let attempt = 0; attempt < 5; attempt += 1) {
@@ -58,14 +58,14 @@ describe("a provider's circuit", () => {
     expect(cooldownsMs).toEqual([1_000, 2_000, 4_000, 8_000, 8_000, 8_000]);
   });
 
-  test("a wish to be left alone is granted at the first failure, within the maximum", () => {
+  test("grants a requested pause at the first failure, up to the maximum", () => {
     circuitBreaker.recordFailure({ atLeastMs: 5_000 });
     expect(getRemainingCooldownMs()).toBe(5_000);
     circuitBreaker.recordFailure({ atLeastMs: 86_400_000 });
     expect(getRemainingCooldownMs()).toBe(8_000);
   });
 
-  test("rests are jittered, never below half", () => {
+  test("jitters cooldowns, but never below half", () => {
     circuitBreaker = createCircuitBreaker({
       clock,
       cooldownMs: 1_000,
@@ -77,7 +77,7 @@ describe("a provider's circuit", () => {
     expect(getRemainingCooldownMs()).toBe(500);
   });
 
-  test("rests no longer where the machine's clock is set back", () => {
+  test("does not extend the cooldown when the system clock is set back", () => {
     recordFailures(3);
     clock.setBack(3_600_000);
     clock.advance(1_000);

@@ -1,25 +1,25 @@
 import type { Clock } from "@payment-links/runtime";
 
-/** Whether a provider may be asked, judged by how it has answered. */
+/** Decides whether a provider may be asked, based on its recent responses. */
 export type CircuitBreaker = {
-  /** True while the provider may be asked; after a rest, only one question at a time may try it. */
+  /** Returns whether the provider may be asked. After a cooldown, it allows one probe at a time. */
   canRequest(): boolean;
-  /** In how many milliseconds the provider may be asked again; 0 while it may be asked. */
+  /** Returns the milliseconds until the provider may be asked again. 0 if it may be asked now. */
   remainingCooldownMs(): number;
   recordSuccess(): void;
   /**
-   * Counts a failure. The provider rests after several failures in a row, or if it asked for a
-   * pause.
+   * Records a failure. The provider cools down after several failures in a row, or if it asked for
+   * a pause.
    */
   recordFailure(cooldown?: { atLeastMs: number }): void;
 };
 
 export type CircuitBreakerSettings = {
   clock: Clock;
-  /** The first rest; each further failure doubles it up to `cooldownMsMax`. */
+  /** The first cooldown. Each further failure doubles it, up to `cooldownMsMax`. */
   cooldownMs: number;
   cooldownMsMax: number;
-  /** How long a question that tries a rested provider may take before another one may. */
+  /** How long a probe may take before another probe is allowed. */
   probeMsMax: number;
   random?: () => number;
   onChange?: (isOpen: boolean) => void;
@@ -29,8 +29,8 @@ const failuresToOpen = 3;
 const doublingsMax = 16;
 
 /**
- * A circuit for one provider, closed at first. Rests are jittered, so that many watchers do not
- * come back at once.
+ * Creates a circuit breaker for one provider, closed at first. Cooldowns are jittered, so that many
+ * watchers do not return at the same time.
  */
 export const createCircuitBreaker = (settings: CircuitBreakerSettings): CircuitBreaker => {
   const { clock, cooldownMs, cooldownMsMax, probeMsMax } = settings;

@@ -6,32 +6,33 @@ import type { Dialect } from "./dialect.ts";
 import { type Provider, type RpcTiming, createProvider } from "./provider.ts";
 import type { RpcMetrics } from "./rpc-metrics.ts";
 
-/**
- * The furthest head that any provider of a chain has reported; a node with a lower one is behind.
- */
+/** The highest head that the chain's providers have reported. A node with a lower head lags. */
 export type HighestHead = { latest: number };
 
-/** What a family's reads are given: whom they may ask, one after the other. */
+/** What a chain family's reads receive to query the providers in turn. */
 export type ReaderContext = {
   chainId: string;
-  /** What the right node says that it serves. */
+  /** The chain name that a correct node returns. */
   chainName: string;
   failover: ProviderFailover;
-  /** The providers in the order in which they are to be asked now. */
+  /** The providers in the order in which to ask them now. */
   providers: () => readonly Provider[];
   highestHead: HighestHead;
   clock: Clock;
   metrics: RpcMetrics;
 };
 
-/** The providers of a chain, and how each is asked. */
+/** The providers of a chain, and how to query them. */
 export type ProvidersOptions = {
   chainId: string;
-  /** Secrets: the addresses of the chain's providers, the first one preferred. */
+  /** Secrets: the URLs of the chain's providers, the preferred one first. */
   urls: readonly string[];
-  /** How its nodes speak; answers of a provider of another chain are never used. */
+  /**
+   * The chain-specific part of the protocol. Responses of a provider that serves another chain are
+   * never used.
+   */
   dialect: Dialect;
-  /** The most blocks that one question for payments covers. */
+  /** The maximum number of blocks per request for payments. */
   rangeBlocksMax: number;
   clock: Clock;
   log: Log;
@@ -48,7 +49,7 @@ const defaultTiming: RpcTiming = {
 
 const demotedMs = 10 * 60_000;
 
-/** Opens one chain's readers over all its providers. Nothing is asked before the first call. */
+/** Creates one chain's readers over all its providers. Sends nothing before the first call. */
 export const createChainReaders = <Reader extends Pick<ChainReader, "readHeads">>(
   options: ProvidersOptions,
   createReader: (context: ReaderContext) => Reader,
@@ -90,7 +91,8 @@ export const createChainReaders = <Reader extends Pick<ChainReader, "readHeads">
   const reader = createReaderOver(providerOrder.listInOrder, highestHead);
   const verifiers = providers.map((provider): Verifier<Reader> => ({
     id: provider.id,
-    // One that is away must not hold up what the others show; it is asked again soon anyway.
+    // Asked in one round only, because an unreachable provider must not delay what the others show.
+    // It is asked again soon anyway.
     reader:
       providers.length === 1
         ? reader
@@ -122,7 +124,7 @@ export const createChainReaders = <Reader extends Pick<ChainReader, "readHeads">
   };
 };
 
-/** In which order providers are asked: those demoted come last, and those ignored not at all. */
+/** Determines the order in which to ask providers: demoted ones last, ignored ones never. */
 const createProviderOrder = (providers: readonly Provider[], clock: Clock) => {
   const demotedUntilMs = new Map<string, number>();
   const isDemoted = ({ id }: Provider) => (demotedUntilMs.get(id) ?? 0) > clock.elapsedMs();
@@ -152,7 +154,7 @@ const createProviderOrder = (providers: readonly Provider[], clock: Clock) => {
   };
 };
 
-/** Throws where nobody answers. */
+/** Throws if no provider answers. */
 const readHeadsByProvider = async (
   verifiers: readonly Verifier<Pick<ChainReader, "readHeads">>[],
 ): Promise<ReadonlyMap<string, Heads>> => {

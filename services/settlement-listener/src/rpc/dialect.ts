@@ -1,11 +1,11 @@
 import type { RpcRequest } from "./json-rpc.ts";
 import type { ClassifyError, ClassifyReply } from "./rpc-fault.ts";
 
-/** What the nodes of a chain say in a way of their own. */
+/** The parts of the JSON-RPC protocol that differ between chains. */
 export type Dialect = {
-  /** Asks a node which chain it serves. */
+  /** The request that returns which chain a node serves. */
   chainRequest: RpcRequest<string>;
-  /** What the right one answers to that. */
+  /** The expected result of `chainRequest`. */
   chainName: string;
   classifyError: ClassifyError;
   classifyReply?: ClassifyReply;

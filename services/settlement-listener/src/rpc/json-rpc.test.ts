@@ -6,7 +6,7 @@ import { classifyError } from "../families/evm/classify-error.ts";
 import { BatchRejectedError, type JsonRpcClient, createJsonRpcClient } from "./json-rpc.ts";
 import { RpcFault } from "./rpc-fault.ts";
 
-/** Any answer that a provider might give, even if no real node would. */
+/** Handles the next request. Tests may send any response, even one that no real node would send. */
 let handleRequest: (request: IncomingMessage, response: ServerResponse) => void;
 let server: Server;
 let jsonRpc: JsonRpcClient;
@@ -38,7 +38,7 @@ const respondWith = (body: unknown, status = 200) => {
 const matchFault = (kind: string) => expect.objectContaining({ kind });
 
 describe("one HTTP request", () => {
-  test("carries the address's credentials in a header", async () => {
+  test("sends the credentials of the URL in a header", async () => {
     let authorization: string | undefined;
     handleRequest = (request, response) => {
       authorization = request.headers.authorization;
@@ -48,7 +48,7 @@ describe("one HTTP request", () => {
     expect(authorization).toBe(`Basic ${Buffer.from("user:p@ss").toString("base64")}`);
   });
 
-  test("a batch is put in order by its ids, which may come back as text; one call may fail", async () => {
+  test("orders a batch by its ids, which may be strings, and lets one call fail", async () => {
     respondWith([
       { id: "1", error: { code: -32_000, message: "no" } },
       { id: 0, result: "first", error: null },
@@ -62,10 +62,10 @@ describe("one HTTP request", () => {
   });
 
   test.each([
-    ["one error for all", { id: null, error: { code: -32_600, message: "no batches" } }, 200],
+    ["one error for all calls", { id: null, error: { code: -32_600, message: "no batches" } }, 200],
     ["one error in a list", [{ id: null, error: { code: -32_600, message: "no batches" } }], 200],
     ["a status", "go away", 400],
-  ])("a batch is refused by %s", async (_, body, status) => {
+  ])("reports a rejected batch for %s", async (_, body, status) => {
     respondWith(body, status);
     await expect(jsonRpc([createRpcRequest("a"), createRpcRequest("b")])).rejects.toThrow(
       BatchRejectedError,
@@ -90,7 +90,7 @@ describe("one HTTP request", () => {
     expect(outcome).toEqual({ fault: matchFault(kind) });
   });
 
-  test("calls left out of a batch are no answers", async () => {
+  test("is invalid if a batch leaves out calls", async () => {
     respondWith([{ id: 0, result: "a" }]);
     await expect(jsonRpc([createRpcRequest("a"), createRpcRequest("b")])).rejects.toEqual(
       matchFault("invalid"),
@@ -98,9 +98,9 @@ describe("one HTTP request", () => {
   });
 
   test.each([
-    ["an object that has no text", '{"toString":1}'],
-    ["lists in lists", `${"[".repeat(20_000)}${"]".repeat(20_000)}`],
-  ])("an id of a batch that is %s names no call", async (_, id) => {
+    ["an object that cannot be converted to a string", '{"toString":1}'],
+    ["a deeply nested array", `${"[".repeat(20_000)}${"]".repeat(20_000)}`],
+  ])("ignores a batch id that is %s", async (_, id) => {
     handleRequest = (__, response) =>
       response.end(`[{"id":${id},"result":"a"},{"id":1,"result":"b"}]`);
     await expect(jsonRpc([createRpcRequest("a"), createRpcRequest("b")])).rejects.toEqual(
@@ -108,7 +108,7 @@ describe("one HTTP request", () => {
     );
   });
 
-  test("an answer without end is cut at the bound and told as too much", async () => {
+  test("stops reading an endless response at the limit and reports a range fault", async () => {
     handleRequest = (_, response) => {
       const writeMore = () => {
         while (response.writable && response.write("x".repeat(1 << 20)));

@@ -1,46 +1,47 @@
 import { type ResultParser, isObject } from "./parse-result.ts";
 import { type ClassifyError, type ClassifyReply, RpcFault } from "./rpc-fault.ts";
 
-/** One JSON-RPC call, and how its answer is read. */
+/** One JSON-RPC call, and the parser of its result. */
 export type RpcRequest<T = unknown> = {
   method: string;
   params: readonly unknown[];
   parseResult: ResultParser<T>;
 };
 
-/** The result of one call of a request: a node may answer some and refuse others. */
+/** The result of one call. A node may answer some calls of a batch and reject others. */
 export type RpcResult<T = unknown> = { value: T } | { fault: RpcFault };
 
 /**
- * Sends one HTTP request: a single call, or several as a batch (JSON-RPC 2.0, §6). Answers come in
+ * Sends one HTTP request with a single call or a batch (JSON-RPC 2.0, §6). Returns the results in
  * the order of the calls.
  */
 export type JsonRpcClient = <T>(requests: readonly RpcRequest<T>[]) => Promise<RpcResult<T>[]>;
 
-/** A provider's answer to a batch that says that it accepts no batches. */
+/** Thrown when a provider's response to a batch means that it accepts no batches. */
 export class BatchRejectedError extends Error {
   override readonly name = "BatchRejectedError";
 }
 
 /**
- * The most bytes of a response. Several requests are under way at the same time, and the heap holds each
- * response as text and as JSON: a batch may hold less, and is asked for in parts where it holds more.
+ * The maximum response size in bytes. Several requests run at the same time, and the heap holds
+ * each response as text and as JSON. So the limit is lower for batches, which can be split into
+ * smaller ones.
  */
 const responseBytesMax = { single: 32 * 1024 * 1024, batch: 4 * 1024 * 1024 };
 const retryAfterSecondsMax = 86_400;
 
-/** A response object (JSON-RPC 2.0, §5), of which either the error or the result counts. */
+/** A response object (JSON-RPC 2.0, §5). `result` is meaningless if there is an `error`. */
 type ResponseObject = { id: unknown; error: ErrorObject | undefined; result: unknown };
 type ErrorObject = { code: number; message: string };
 
 type Reply = { body: unknown; status: number; retryAfterMs: number | undefined };
-/** A reply, and how its errors are judged. */
+/** A reply with the function that classifies its errors. */
 type ClassifiedReply = Reply & { classifyError: ClassifyError };
 
 /**
- * A provider's HTTP side. Every request ends within `timeoutMs`, its body included, is sent once,
- * and ends at once when `closing` aborts. Throws {@link RpcFault} where the request as a whole
- * failed.
+ * Creates the HTTP client of one provider. Every request, including its body, ends within
+ * `timeoutMs`, is sent once, and is aborted when `closing` aborts. Throws {@link RpcFault} if the
+ * request fails as a whole.
  */
 export const createJsonRpcClient = (options: {
   url: string;
@@ -94,13 +95,13 @@ const createSend = ({
     } catch (error) {
       if (error instanceof RpcFault || error instanceof BatchRejectedError) throw error;
       if (timeout.aborted) throw new RpcFault("timeout", `no answer within ${timeoutMs} ms`);
-      // What fetch throws may contain the address.
+      // The message that fetch throws may contain the URL.
       throw new RpcFault("unreachable", closing.aborted ? "closed" : "no connection");
     }
   };
 };
 
-/** Credentials in an address are moved into a header: fetch refuses them in the address. */
+/** Moves credentials from the URL into a header, because fetch rejects URLs with credentials. */
 const parseUrl = (url: string): { address: URL; headers: Record<string, string> } => {
   const address = new URL(url);
   const { username, password } = address;
@@ -114,7 +115,7 @@ const parseUrl = (url: string): { address: URL; headers: Record<string, string> 
 };
 
 const readText = async (response: Response, bytesMax: number): Promise<string> => {
-  // An uncompressed answer is as long as it says, so its bytes need not be counted.
+  // The declared length of an uncompressed response is exact, so its bytes need no counting.
   const length = Number(response.headers.get("content-length") ?? Infinity);
   if (length <= bytesMax && !response.headers.has("content-encoding")) {
     return response.text();
@@ -131,7 +132,7 @@ const readText = async (response: Response, bytesMax: number): Promise<string> =
   return Buffer.concat(chunks, byteCount).toString();
 };
 
-/** An HTTP error that carries JSON-RPC errors is judged by these; 429 and 413 speak for themselves. */
+/** JSON-RPC errors in the body of an HTTP error take precedence over its status, except for 429. */
 const parseReply = ({ headers, status, ok }: Response, text: string, isBatch: boolean): Reply => {
   const body = parseJson(text);
   const retryAfterMs = parseRetryAfter(headers.get("retry-after"));
@@ -171,24 +172,24 @@ const parseBatch = (reply: ClassifiedReply, callCount: number): ResponseObject[]
   if (batch.length < reply.body.length) {
     throw new RpcFault("invalid", "an answer to a batch that is none");
   }
-  // Answers come in any order, and some providers turn a numeric id into text.
+  // Responses may come in any order, and some providers turn a numeric id into a string.
   const responsesById = new Map(
     batch.map((responseObject) => [getResponseId(responseObject), responseObject]),
   );
   const bodies = Array.from({ length: callCount }, (_, id) => responsesById.get(String(id)));
   if (bodies.every((body) => body !== undefined)) return bodies;
-  // Some providers report it in a single entry without an id.
+  // Some providers report this error in a single entry without an id.
   if (batch.length === 1 && batch.some(({ error }) => error)) {
     throw new BatchRejectedError();
   }
   throw new RpcFault("invalid", "an answer to a batch with calls left out");
 };
 
-/** What is neither would not even turn into text always. */
+/** Ignores ids of other JSON types, for which `String()` may throw. */
 const getResponseId = ({ id }: ResponseObject): string | undefined =>
   typeof id === "number" || typeof id === "string" ? String(id) : undefined;
 
-/** Undefined if it is not a response object. */
+/** Returns undefined if the value is not a response object. */
 const parseResponseObject = (body: unknown): ResponseObject | undefined => {
   if (!isObject(body)) return undefined;
   const { id, error, result } = body;
@@ -222,7 +223,7 @@ const toRpcFault = (
   return new RpcFault(kind, `${kind} (${code})`, retryAfterMs);
 };
 
-/** Seconds (RFC 9110, §10.2.3), bounded; the form with a date is treated as absent. */
+/** Parses seconds (RFC 9110, §10.2.3), limited to one day. The date format is ignored. */
 const parseRetryAfter = (text: string | null): number | undefined =>
   text !== null && /^\d{1,9}$/.test(text)
     ? Math.min(Number(text), retryAfterSecondsMax) * 1000

@@ -1,21 +1,21 @@
 import { RpcFault } from "./rpc-fault.ts";
 
-/** Reads a call's result; throws {@link RpcFault} where it has another shape. */
+/** Parses a call's result. Throws {@link RpcFault} if it has another shape. */
 export type ResultParser<T> = (result: unknown) => T;
 
-/** A JSON object; another value is refused. */
+/** Returns a JSON object. Throws for any other value. */
 export const parseObject = (value: unknown): Readonly<Record<string, unknown>> =>
   isObject(value) ? value : throwInvalidShape();
 
-/** A JSON array; another value is refused. */
+/** Returns a JSON array. Throws for any other value. */
 export const parseArray = (value: unknown): readonly unknown[] =>
   Array.isArray(value) ? value : throwInvalidShape();
 
-/** Whether a JSON value is an object with fields. */
+/** Returns whether a JSON value is an object, not an array or null. */
 export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Throws that an answer has another shape than it must have. */
+/** Throws the fault for a result of the wrong shape. */
 export const throwInvalidShape = (): never => {
   throw new RpcFault("invalid", "another shape");
 };

@@ -3,14 +3,14 @@ import { ChainUnreachableError } from "../watch/chain-reader.ts";
 import type { Provider, RpcTiming } from "./provider.ts";
 import { RpcFault } from "./rpc-fault.ts";
 
-/** Puts a question to a chain's providers, one after the other, until one answers. */
+/** Sends a request to a chain's providers in turn until one answers. */
 export type ProviderFailover = {
   /**
-   * Answers with the first attempt that does not throw an {@link RpcFault}. Throws
-   * `ChainUnreachableError` when all have failed several times, or the time is over.
+   * Returns the result of the first attempt that does not throw {@link RpcFault}. Throws
+   * `ChainUnreachableError` when all providers have failed in every round, or the time is over.
    */
   run<T>(description: string, attempt: (provider: Provider) => Promise<T>): Promise<T>;
-  /** A second opinion: each other provider is asked once; undefined where none can answer. */
+  /** Asks each other provider once, for a second opinion. Returns undefined if none can answer. */
   runOnOther<T>(
     provider: Provider,
     attempt: (provider: Provider) => Promise<T>,
@@ -22,9 +22,9 @@ type FailoverOptions = {
   clock: Clock;
   timing: RpcTiming;
   closing: AbortSignal;
-  /** The providers in the order in which they are to be asked now. */
+  /** The providers in the order in which to ask them now. */
   providers: () => readonly Provider[];
-  /** How often each is asked at most. */
+  /** The maximum number of attempts per provider. */
   roundsMax?: number | undefined;
 };
 
@@ -86,7 +86,9 @@ const runAttempt = async <T>(
   }
 };
 
-/** A provider that answers, but cannot answer this question, is not broken. */
+/**
+ * Updates the circuit breaker. A provider that answers but cannot serve this request is not broken.
+ */
 const updateCircuitBreaker = (
   { circuitBreaker }: Provider,
   { kind, retryAfterMs }: RpcFault,
@@ -111,8 +113,8 @@ const updateCircuitBreaker = (
 };
 
 /**
- * Tries again after a growing, jittered pause; if all providers rest, not before the first may be
- * asked again.
+ * Returns the delay before the next round: a growing, jittered pause. If all providers are cooling
+ * down, it lasts at least until the first of them may be asked.
  */
 const getNextRoundDelayMs = (providers: readonly Provider[], round: number): number => {
   const backoffMs = pauseMs * 2 ** round * (0.5 + Math.random() / 2);

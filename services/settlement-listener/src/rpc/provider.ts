@@ -15,28 +15,32 @@ import { type RangeLimit, createRangeLimit } from "./range-limit.ts";
 import { RpcFault } from "./rpc-fault.ts";
 import type { RpcMetrics } from "./rpc-metrics.ts";
 
-/** One RPC provider of a chain. */
 export type Provider = {
-  /** `rpc-1`, `rpc-2`, in the order of configuration; the address is a secret. */
+  /** `rpc-1`, `rpc-2` and so on, in configuration order. The URL is a secret. */
   name: string;
-  /** A hash of its address, which stays whatever the order of the configuration. */
+  /** A hash of the URL, which does not depend on the order of the configuration. */
   id: string;
   circuitBreaker: CircuitBreaker;
   range: RangeLimit;
-  /** Asks all the questions and answers in their order; throws {@link RpcFault} if one failed. */
+  /**
+   * Sends all requests and returns their results in order. Throws {@link RpcFault} if one failed.
+   */
   request<const Requests extends readonly RpcRequest[]>(
     requests: Requests,
   ): Promise<Values<Requests>>;
   /**
-   * The same for any number of questions of one kind: where they are too much for one answer, fewer
-   * are asked at once, down to one.
+   * Sends any number of requests of one kind, like `request`. If results are too large for one
+   * response, it sends fewer requests at a time, down to one.
    */
   requestMany<T>(requests: readonly RpcRequest<T>[]): Promise<T[]>;
-  /** The same, for questions of which some may fail. */
+  /** Sends all requests, of which some may fail. */
   requestEach<T>(requests: readonly RpcRequest<T>[]): Promise<RpcResult<T>[]>;
-  /** The same, asked like {@link Provider.requestMany}. */
+  /** Sends requests of which some may fail, in parts like {@link Provider.requestMany}. */
   requestEachInParts<T>(requests: readonly RpcRequest<T>[]): Promise<RpcResult<T>[]>;
-  /** The chain that it says it serves; its other answers count only while that is the right one. */
+  /**
+   * Returns the chain that the provider serves. Its other results are used only if that is the
+   * right one.
+   */
   fetchChain(): Promise<string>;
 };
 
@@ -44,14 +48,14 @@ type Values<Requests extends readonly RpcRequest[]> = {
   -readonly [K in keyof Requests]: Requests[K] extends RpcRequest<infer T> ? T : never;
 };
 
-/** How long things may take, and how often they are tried. */
+/** Timeouts and retry limits. */
 export type RpcTiming = {
-  /** One HTTP request, its answer's body included. */
+  /** The limit for one HTTP request, including the response body. */
   timeoutMs: number;
-  /** A provider's first rest, after failures or after it said that it is asked too often. */
+  /** A provider's first cooldown after failures or a rate limit. */
   cooldownMs: number;
   cooldownMsMax: number;
-  /** After this time, a call to a reader asks no other provider and does not ask again. */
+  /** After this time, a call to a reader starts no further attempt. */
   failoverMsMax: number;
 };
 
@@ -75,7 +79,7 @@ const singleRequestsAtOnceMax = 4;
 const batchesDisabledMs = 10 * 60_000;
 const chainCheckTtlMs = 60_000;
 
-/** Opens a provider; nothing is asked before the first question. */
+/** Creates a provider. Sends nothing before the first request. */
 export const createProvider = (options: ProviderOptions): Provider => {
   const { chainId, clock, dialect, log, metrics, timing } = options;
   const name = formatProviderName(options.index);
@@ -94,7 +98,8 @@ export const createProvider = (options: ProviderOptions): Provider => {
     return chain ?? "";
   };
 
-  // What answers at an address may change: a proxy's backend, or a node that was set up anew.
+  // The node behind a URL may change, for example a proxy's backend or a node that was set up
+  // again.
   const assertExpectedChain = async () => {
     if (clock.elapsedMs() < chainCheckedUntilMs) return;
     const servedChain = await fetchChain().catch(rethrowAsUnreachable);
@@ -139,13 +144,13 @@ export const createProvider = (options: ProviderOptions): Provider => {
     requestEach,
     requestEachInParts: requestInParts,
     requestMany: async (requests) => unwrapAll(await requestInParts(requests)),
-    // The questions have parsed these values, in the same order.
+    // The requests have parsed these values, in the same order.
     request: async (requests) => unwrapAll(await requestEach(requests)) as Values<typeof requests>,
     fetchChain,
   };
 };
 
-// A time-out here says nothing of the question itself: its range is not to blame.
+// A timeout of the chain check is not caused by the size of the actual request.
 const rethrowAsUnreachable = (error: unknown): never => {
   const isTimeout = error instanceof RpcFault && error.kind === "timeout";
   throw isTimeout ? new RpcFault("unreachable", error.message) : error;
@@ -158,8 +163,8 @@ const unwrapAll = <T>(results: readonly RpcResult<T>[]): T[] =>
   });
 
 /**
- * Cuts questions into requests that a provider can bear, sends a few at a time, and counts each. In
- * parts, those that were too much for an answer are asked again, fewer at once.
+ * Splits requests into batches that a provider accepts, sends a few at a time, and counts each.
+ * `sendInParts` resends requests whose results were too large, in smaller batches.
  */
 const createRequestSender = (
   jsonRpc: JsonRpcClient,
@@ -188,21 +193,21 @@ const createRequestSender = (
     return results;
   };
 
-  /** Where all together are too much for an answer, each is. */
+  /** If a batch as a whole is too large, reports each of its requests as too large. */
   const sendWithRangeFaults: JsonRpcClient = (requests) =>
     sendChunk(requests).catch((error: unknown) => {
       if (!(error instanceof RpcFault) || error.kind !== "range") throw error;
       return requests.map(() => ({ fault: error }));
     });
 
-  /** Asks for the answers that were too much again, fewer at once, one request after the other. */
+  /** Resends requests whose results were too large in smaller batches, one batch after another. */
   const resendOversized = async <T>(
     requests: readonly RpcRequest<T>[],
     results: RpcResult<T>[],
   ): Promise<RpcResult<T>[]> => {
     const oversized = requests.filter((_, index) => isOversized(results[index]));
     if (requests.length === 1 || oversized.length === 0) return results;
-    // Those that fitted into the answer stand.
+    // Results that fit into the response need no resend.
     const retriedResults: RpcResult<T>[] = [];
     const partSizeMax = Math.min(Math.ceil(oversized.length / 2), callsPerRequestMax / 2);
     for (const part of chunk(oversized, partSizeMax)) {
@@ -231,7 +236,6 @@ const createRequestSender = (
   };
 };
 
-/** Counts each request by what came of it. */
 const withRequestCount =
   (
     jsonRpc: JsonRpcClient,

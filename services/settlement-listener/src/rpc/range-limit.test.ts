@@ -2,8 +2,8 @@ import { describe, expect, test } from "@jest/globals";
 import { createRangeLimit } from "./range-limit.ts";
 
 /**
- * Asks a provider that bears that many blocks for as much as the limit says; answers how often it
- * refused.
+ * Sends requests as large as the limit allows to a provider that accepts `blocksAccepted` blocks.
+ * Returns the number of rejections.
  */
 const simulateRequests = (
   limit: ReturnType<typeof createRangeLimit>,
@@ -22,15 +22,15 @@ const simulateRequests = (
   return rejectionCount;
 };
 
-describe("a provider's range", () => {
-  test("finds a fixed limit from far above, and seldom runs into it afterwards", () => {
+describe("createRangeLimit", () => {
+  test("finds a much lower fixed limit, and rarely exceeds it afterwards", () => {
     const limit = createRangeLimit(2_000);
     expect(simulateRequests(limit, 20, 5)).toBeLessThan(12);
     expect(limit.blocksMax()).toBe(5);
     expect(simulateRequests(limit, 640, 5)).toBeLessThanOrEqual(20);
   });
 
-  test("grows back to its maximum, and never above, once the provider bears it", () => {
+  test("grows back to its maximum, and never beyond, once the provider accepts it", () => {
     const limit = createRangeLimit(100);
     simulateRequests(limit, 10, 1);
     expect(simulateRequests(limit, 200, 1_000)).toBe(0);
@@ -45,7 +45,7 @@ describe("a provider's range", () => {
     expect(limit.blocksMax()).toBe(1);
   });
 
-  test("a short range, which proves nothing, does not make it grow", () => {
+  test("does not grow after a shorter range, which proves nothing", () => {
     const limit = createRangeLimit(100);
     limit.shrink(100);
     limit.grow(49);

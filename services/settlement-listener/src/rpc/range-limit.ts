@@ -1,13 +1,13 @@
 /**
- * How many blocks one provider is asked for at once. The limit is learnt, as providers have no
- * common way to state it.
+ * Limits how many blocks one request to a provider covers. The limit is learned, because providers
+ * have no common way to state it.
  */
 export type RangeLimit = {
   blocksMax(): number;
-  /** A range of that many blocks was too much: at most half of it is asked for next. */
+  /** Records that a range of this size was rejected. The next request covers at most half of it. */
   shrink(blockCount: number): void;
   /**
-   * A range of that many blocks was answered: if it was the most that is asked for, more is tried.
+   * Records that a range of this size succeeded. If it was the current maximum, the maximum grows.
    */
   grow(blockCount: number): void;
 };
@@ -16,9 +16,9 @@ const growthDivisor = 8;
 const successesToForget = 64;
 
 /**
- * Halves at once, and grows back by an eighth per answer, up to `rangeBlocksMax`. A size that was
- * refused is tried again only after many answers. So a fixed limit costs few refusals, and a
- * passing one does not last.
+ * Creates a limit that halves on a rejection and grows by one eighth per success, up to
+ * `rangeBlocksMax`. A rejected size is tried again only after 64 successes. So a provider's fixed
+ * limit causes few rejections, and a temporary one does not last.
  */
 export const createRangeLimit = (rangeBlocksMax: number): RangeLimit => {
   let blocksMax = rangeBlocksMax;

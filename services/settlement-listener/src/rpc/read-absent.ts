@@ -7,19 +7,25 @@ type AbsenceQuery = {
   description: string;
   seenTransactions: readonly SeenTransaction[];
   /**
-   * Finds questions that only a node with the whole range answers with true: it still has the oldest
-   * transactions and has already reached the newest block. Undefined where it cannot prove this.
+   * Returns requests that only a node with the whole range answers with true: it still has the
+   * oldest transactions and has reached the newest block. Undefined if the node cannot prove this.
    */
   findProofs: (provider: Provider) => Promise<readonly RpcRequest<boolean>[] | undefined>;
-  /** Asks for a transaction; the node answers null if it does not know it. */
+  /** Requests a transaction. The node returns null if it does not know it. */
   createTransactionRequest: (transactionHash: string) => RpcRequest;
-  /** What the node is asked about the block in which a transaction was seen. */
+  /** Creates the requests about the block in which a transaction was seen. */
   createBlockRequests: (blockNumber: number) => readonly RpcRequest[];
-  /** Whether the answers prove that this block is not canonical or does not hold the transaction. */
+  /**
+   * Returns whether the results prove that this block is not canonical or does not hold the
+   * transaction.
+   */
   isAbsent: (seenTransaction: SeenTransaction, results: readonly RpcResult[]) => boolean;
 };
 
-/** Whether a block is another than the one in which a transaction was seen, or does not list it. */
+/**
+ * Returns whether a block differs from the one in which a transaction was seen, or does not list
+ * it.
+ */
 export const isAbsentFromBlock = (
   seenTransaction: SeenTransaction,
   block: { hash: string; transactionHashes: readonly string[] },
@@ -27,13 +33,17 @@ export const isAbsentFromBlock = (
   block.hash !== seenTransaction.blockHash ||
   !block.transactionHashes.includes(seenTransaction.transactionHash);
 
-/** One request asks for at most this many transactions, and for the blocks in which they were seen. */
+/**
+ * The maximum number of transactions per request, which also asks for the blocks where they were
+ * seen.
+ */
 const transactionsPerRequestMax = 8;
 
 /**
  * Returns the hashes of the transactions that are in no canonical block of the range. A node that
- * lags, or has pruned its history, does not know a transaction either. So one request holds all
- * questions, as many nodes may share an address: the proofs, the blocks and the transactions.
+ * lags or has pruned its history does not know a transaction either, so it must prove that it has
+ * the range. One request contains the proofs, the blocks and the transactions, because several
+ * nodes may share a URL.
  */
 export const readAbsent = (
   { failover }: Pick<ReaderContext, "failover">,

@@ -1,8 +1,8 @@
 import type { ReaderContext } from "./create-chain-readers.ts";
 
 /**
- * Returns the chain that the first provider says it serves. The provider is asked even while it rests, as
- * it rests for serving another chain.
+ * Returns the chain that the first provider serves. Asks it even during a cooldown, because it
+ * cools down after serving another chain.
  */
 export const readChain = async ({
   providers,

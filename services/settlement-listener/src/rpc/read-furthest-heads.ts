@@ -3,9 +3,9 @@ import type { ReaderContext } from "./create-chain-readers.ts";
 import type { Provider } from "./provider.ts";
 
 /**
- * Reads how far the chain is, as a family asks its nodes. A head lower than one reported before is
- * compared with another provider's, and the further one is believed; if no other is ahead, the chain
- * has gone back.
+ * Reads the chain's heads with the chain family's request. If the head is lower than one reported
+ * before, asks another provider and uses the higher head. If no other provider is ahead, the chain
+ * has become shorter.
  */
 export const readFurthestHeads =
   (

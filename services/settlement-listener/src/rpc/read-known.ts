@@ -5,15 +5,18 @@ import { RpcFault } from "./rpc-fault.ts";
 type KnownItemsQuery<Key extends string, T> = {
   description: string;
   keys: readonly Key[];
-  /** Asks one provider; what it does not know is left out. */
+  /** Asks one provider. Leaves out items that it does not know. */
   fetchItems: (provider: Provider, keys: readonly Key[]) => Promise<ReadonlyMap<Key, T>>;
-  /** All of it is there: where two know less, the question is put to the next. */
+  /**
+   * Whether all items must exist. If two providers together lack some, the next provider is asked.
+   */
   mustExist?: boolean;
 };
 
 /**
- * Reads what has a name on chain. No single provider is trusted when it says "not known": if there is
- * another, it is asked too, as the first may only be behind. What is not known to either is left out.
+ * Reads items that have a key on chain, such as receipts. Does not trust a single provider that
+ * does not know an item: if there is another provider, it is asked too, because the first may lag.
+ * Leaves out items that neither knows.
  */
 export const readKnown = async <Key extends string, T>(
   { chainId, metrics, failover }: Pick<ReaderContext, "chainId" | "metrics" | "failover">,

@@ -1,7 +1,9 @@
 /**
- * Why a provider gave no usable answer. `range`: the question covers more than it bears. `behind`:
- * its node has not come as far as was asked. `invalid`: the answer cannot be right. `refused`: any
- * other error that it reported.
+ * Why a provider gave no usable result:
+ * - `range`: the request covers more than the provider accepts
+ * - `behind`: the node has not reached the requested block
+ * - `invalid`: the result cannot be right
+ * - `refused`: any other error that the provider reported
  */
 export type RpcFaultKind =
   | "timeout"
@@ -13,23 +15,23 @@ export type RpcFaultKind =
   | "reverted"
   | "invalid";
 
-/** The error of a JSON-RPC answer, and the HTTP status that it came with. */
+/** The error of a JSON-RPC response, and its HTTP status. */
 type ReportedError = { code: number; message: string; status: number };
 
-/** What kind of fault a node's error is, for the method that was asked. */
+/** Classifies a node's error, depending on the requested method. */
 export type ClassifyError = (method: string, error: ReportedError) => RpcFaultKind;
 
-/** What fault a node tells by an answer that is no JSON-RPC, if it does. */
+/** Classifies a response body that is not JSON-RPC. Returns undefined if it indicates no fault. */
 export type ClassifyReply = (body: unknown) => RpcFaultKind | undefined;
 
 /**
- * A question to one provider that failed. It repeats none of the provider's own words, as these may
- * contain the address that was asked, and a key in it.
+ * A failed request to one provider. Contains none of the provider's text, which may include the URL
+ * with an API key.
  */
 export class RpcFault extends Error {
   override readonly name = "RpcFault";
   readonly kind: RpcFaultKind;
-  /** How long the provider asked to be left alone. */
+  /** The pause that the provider asked for, in milliseconds. */
   readonly retryAfterMs: number | undefined;
 
   constructor(kind: RpcFaultKind, message: string, retryAfterMs?: number) {

@@ -3,9 +3,9 @@ import type { Metrics } from "@payment-links/runtime";
 import type { RpcFaultKind } from "./rpc-fault.ts";
 
 /**
- * Where providers, or two answers of one provider, did not agree. Only `unexplained_bloom` need not
- * be anybody's fault: a bloom may say "perhaps" of a block, while all agree that it holds no such
- * log.
+ * Contradictions between providers, or between two responses of one provider. Only
+ * `unexplained_bloom` may be nobody's fault: a bloom filter can match although the block contains
+ * no such log.
  */
 type DisagreementKind =
   | "backward_head"
@@ -17,9 +17,7 @@ type DisagreementKind =
   | "short_headers"
   | "wrong_chain";
 
-/**
- * What is counted of the calls to providers; these are named `rpc-1`, `rpc-2`, never by address.
- */
+/** Metrics of the calls to providers, which are labeled `rpc-1`, `rpc-2` and never by URL. */
 export type RpcMetrics = {
   countRequest(provider: ProviderLabels, outcome: "ok" | RpcFaultKind): void;
   countDisagreement(chain: string, kind: DisagreementKind): void;
@@ -28,10 +26,7 @@ export type RpcMetrics = {
 
 type ProviderLabels = { chain: string; provider: string };
 
-/**
- * Adds the counters of RPC providers to a service's metrics; call it once per service, for all its
- * chains.
- */
+/** Registers the metrics of RPC providers. Call it once per service, for all its chains. */
 export const createRpcMetrics = (metrics: Metrics): RpcMetrics => {
   const registers = [metrics];
   const requests = new Counter({

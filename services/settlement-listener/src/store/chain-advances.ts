@@ -3,14 +3,15 @@ import { sql } from "slonik";
 import type { Transaction } from "@payment-links/postgres";
 import { getChainSource } from "@payment-links/contracts";
 
-/** Others hear of a chain no more often. */
+/** The minimum time between two reports of a chain's progress. */
 const advanceIntervalMs = 2_000;
 
 /**
- * Marks that others are told at `now` how far a chain is. False where they were told lately, or no payment
- * waits above the line up to which all payments settle. If they were told lately, `advance_due_at` says when
- * the report is due. Nothing is looked for below the line: what has settled
- * there is still in the index. A time that is to come was written by a clock that was wrong.
+ * Records that a chain's progress is published at `now`. Returns false if it was published less
+ * than `advanceIntervalMs` ago; then `advance_due_at` says when the next report is due. Also
+ * returns false if no payment above `settledTo` waits. Does not search below `settledTo`, where the
+ * index still has entries of settled payments. Ignores a last report in the future, because it came
+ * from a wrong clock.
  */
 export const markAdvancePublished = async (
   tx: Transaction,

@@ -9,14 +9,11 @@ const BlockRow = z.object({
   parentHash: z.string(),
   minedAt: z.date(),
 });
-/**
- * A scanned block: what the next one's parent hash, and the node's own answers, are held against.
- */
+/** A scanned block. The next block's parent hash and the node's responses are compared with it. */
 export type ScannedBlock = z.output<typeof BlockRow>;
 
 const columns = sql.fragment`number, hash, parent_hash AS "parentHash", mined_at AS "minedAt"`;
 
-/** A block of a chain, where it is stored. */
 export const findBlock = async (
   pool: Pool,
   chainId: string,
@@ -28,7 +25,7 @@ export const findBlock = async (
   return row ?? undefined;
 };
 
-/** The highest stored block of a chain that is at most a number. */
+/** Returns the highest stored block of a chain at or below a number. */
 export const findBlockUpTo = async (
   pool: Pool,
   chainId: string,
@@ -41,7 +38,7 @@ export const findBlockUpTo = async (
   return row ?? undefined;
 };
 
-/** The stored blocks of a range, both ends included, in order. */
+/** Lists the stored blocks of a range in order, both ends inclusive. */
 export const listBlocks = (
   pool: Pool,
   chainId: string,
@@ -53,7 +50,6 @@ export const listBlocks = (
     ORDER BY number
   `);
 
-/** Stores blocks that were scanned. */
 export const insertBlocks = async (
   tx: Transaction,
   chainId: string,
@@ -73,7 +69,7 @@ export const insertBlocks = async (
   `);
 };
 
-/** Deletes the blocks that a reorg took away. */
+/** Deletes the blocks that a reorg orphaned. */
 export const deleteBlocksAbove = async (
   tx: Transaction,
   chainId: string,
@@ -84,7 +80,7 @@ export const deleteBlocksAbove = async (
   `);
 };
 
-/** Deletes the blocks below the last final one, which itself stays as the anchor. */
+/** Deletes the blocks below the final block, which stays as the anchor. */
 export const deleteBlocksBelow = async (
   tx: Transaction,
   chainId: string,

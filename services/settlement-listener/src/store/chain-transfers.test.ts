@@ -22,7 +22,7 @@ const readStoredTransfer = async ({ blockNumber, chainId, transactionHash }: Tra
   return storedTransfer;
 };
 
-/** A transfer that a reorg takes from its block to the next one, read there by somebody else. */
+/** Records a transfer that a reorg moves to the next block, where another reader reads it. */
 const reorgToNextBlock = async (
   firstTransfer: Partial<Transfer>,
   changesAfterReorg: Partial<Transfer>,
@@ -46,7 +46,7 @@ const [honestSender, otherSender] = ["7", "6"].map((digit) => `0x${digit.repeat(
   string,
 ];
 
-test("a sender whose nonce nobody told is replaced by the next reader's", async () => {
+test("replaces a sender without a nonce by the next reader's", async () => {
   const firstSender = { sender: otherSender, nonce: undefined };
   expect(await reorgToNextBlock(firstSender, { sender: honestSender, nonce: 7 })).toEqual({
     sender: honestSender,
@@ -58,7 +58,7 @@ test("a sender whose nonce nobody told is replaced by the next reader's", async 
   });
 });
 
-test("a sender and nonce that are known stay together, whom one reader names alone", async () => {
+test("keeps a known sender and nonce together if one reader alone reports another sender", async () => {
   const knownSender = { sender: honestSender, nonce: 7 };
   expect(await reorgToNextBlock(knownSender, { sender: otherSender, nonce: undefined })).toEqual(
     knownSender,
@@ -69,8 +69,8 @@ test("a sender and nonce that are known stay together, whom one reader names alo
   });
 });
 
-// On Bitcoin a transaction that waits tells more of what it depends on than its receipt does.
-test("what was known of a sender beside its nonce is not lost to a receipt", async () => {
+// On Bitcoin, a mempool transaction shows more of its dependencies than its receipt.
+test("keeps the dependencies stored in a sender if a receipt shows fewer", async () => {
   const mempoolSender = { sender: "one:0;two=three:1", nonce: 0 };
   expect(await reorgToNextBlock(mempoolSender, { sender: "one:0", nonce: 0 })).toEqual(
     mempoolSender,

@@ -11,17 +11,17 @@ import {
 import type { Transfer, StoredTransfer } from "../domain/transfer.ts";
 import { TransferRow, oldestFirst, transferColumns } from "./transfer-row.ts";
 
-/** A transfer to be stored, and whether it settles as it was found. */
+/** A transfer to store, and whether it is already deep enough to settle. */
 export type NewTransfer = StoredTransfer & Pick<Transfer, "status">;
 
 /**
- * Stores transfers as they were found on their chain, each with its link where that is known, and
- * answers how they stand now. One that is stored already moves to its new block and is orphaned no
- * more; one that has not moved is not written again. One that was seen before its link had the address
- * stays without a link, wherever it is mined later (rule CHAIN-28). What stands in a block moves to another only as
- * it settles there, by the word of two where there are two: no chain holds it twice, and a reorg orphans
- * it first. A sender whose nonce is known stays with it, as two have named both: a receipt that tells no
- * other nonce is one provider's word. Mostly none is stored already: then nothing has to be read.
+ * Stores transfers found on their chain, with their links if known, and returns them as stored. A
+ * stored transfer moves to its new block and is no longer orphaned; an unchanged one is not written
+ * again. A transfer seen before its link had the address stays without a link, wherever it is mined
+ * later (rule CHAIN-28). A transfer in a block moves to another block only by settling there, which
+ * needs a quorum, because a reorg would orphan it first. A sender with a known nonce is kept: a
+ * quorum confirmed both, while a receipt without a nonce comes from one provider. Usually all
+ * transfers are new, so nothing is read.
  */
 export const storeTransfers = async (
   tx: Transaction,
@@ -38,8 +38,8 @@ export const storeTransfers = async (
 };
 
 /**
- * Stores transfers that wait to be mined and were not known so far, and answers these. Like one that a
- * reorg took away, such a transfer stands in no block.
+ * Stores mempool transfers that are not known yet, and returns them. Like orphaned transfers, they
+ * are in no block.
  */
 export const insertUnconfirmed = (
   tx: Transaction,
@@ -157,8 +157,8 @@ const toRow = (transfer: StoredTransfer) => [
 ];
 
 /**
- * The transfers stored of a range of blocks, and those of the named transactions, wherever they
- * stand; with what is said of their payments, where there are any.
+ * Lists the transfers in a range of blocks and those of the given transactions in any block.
+ * Includes the status of their payments, if there are any.
  */
 export const listStoredTransfers = (
   pool: Pool,
@@ -181,8 +181,8 @@ export const listStoredTransfers = (
 const TransferWithStatusRow = TransferRow.extend({ status: PaymentStatus.nullable() });
 
 /**
- * Marks as orphaned what stood above a block, but for blocks that still exist, by their hashes. Answers it as
- * it stands now, the oldest first.
+ * Marks the transfers above a block as orphaned, except those in the given blocks, which still
+ * exist. Returns them as stored, oldest first.
  */
 export const orphanTransfers = (
   tx: Transaction,
@@ -201,8 +201,8 @@ export const orphanTransfers = (
   `);
 
 /**
- * Marks as orphaned what is missing in the blocks in which it was seen, and answers it as it stands now,
- * the oldest first.
+ * Marks transfers that are missing from the blocks where they were seen as orphaned. Returns them
+ * as stored, oldest first.
  */
 export const orphanMissingTransfers = (
   tx: Transaction,
@@ -230,9 +230,9 @@ export const orphanMissingTransfers = (
 };
 
 /**
- * Assigns to links the transfers that were stored for their references, the oldest first and at most
- * `countMax`, and answers them in that order: so the payments count. Those that are older than their link
- * stay without one. The references must be locked.
+ * Assigns stored transfers to the links of their references, oldest first, at most `countMax`.
+ * Returns them in that order. Transfers older than their link stay without one. The references must
+ * be locked.
  */
 export const assignTransfers = (
   tx: Transaction,
@@ -265,10 +265,10 @@ export const assignTransfers = (
 };
 
 /**
- * Deletes transfers for which no link came, seen before an instant and final or orphaned by now (rule
- * CHAIN-8), from where the last time ended, so that nobody walks over what is gone; answers how many. What is
- * older than its link stays, so that no later look takes it for the link's.
- * The chain's lead is locked.
+ * Deletes at most `countMax` transfers that no link has claimed, were seen before an instant, and
+ * are final or orphaned (rule CHAIN-8). Returns their count. Starts where the last run ended, so
+ * that it does not scan deleted index entries. Transfers older than their link stay, so that a
+ * later scan does not assign them to it. The chain's leadership must be locked.
  */
 export const deleteUnmatchedTransfers = async (
   tx: Transaction,
@@ -309,7 +309,7 @@ export const deleteUnmatchedTransfers = async (
 
 const CountRow = z.object({ count: z.int() });
 
-/** Deletes all transfers of a disposable chain, which is not there any more. */
+/** Deletes all transfers of a disposable chain that no longer exists. */
 export const deleteChainTransfers = async (tx: Transaction, chainId: string): Promise<void> => {
   await tx.query(sqlVoid`DELETE FROM chain_transfers WHERE chain_id = ${chainId}`);
 };

@@ -2,12 +2,12 @@ import { findReceivedUntil } from "@payment-links/bus";
 import { topics } from "@payment-links/contracts";
 import type { Db } from "@payment-links/postgres";
 
-/** The group under which this service hears, as its wiring names it. */
+/** The name of this service's consumer group. */
 const group = "settlement-listener";
 
 /**
- * The moment before which every record of a link has been heard; undefined if that is not known, as
- * while one of them is parked.
+ * Returns the instant before which all link events have been received. Undefined if it is unknown,
+ * for example while one of them is dead-lettered.
  */
 export const readLinksReceivedUntil = (db: Db): Promise<Date | undefined> =>
   findReceivedUntil(db, { group, topic: topics.paymentLinks });

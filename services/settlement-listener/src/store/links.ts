@@ -7,35 +7,33 @@ import { lockNames, lockNamesShared } from "./name-locks.ts";
 const FoundRow = z.object({ isFound: z.literal(true) });
 
 /**
- * Whether a link has been heard of. Where it has not, that stays so until the transaction ends: the
- * link's first record waits, and then finds what this transaction parked for it.
+ * Returns whether a link has been received. If not, the link stays unknown until the transaction
+ * ends: its first event waits, and then finds the payments that this transaction deferred for it.
  */
 export const lockLinkShared = async (tx: Transaction, linkId: string): Promise<boolean> => {
   if (await isLinkKnown(tx, linkId)) return true;
   await lockNamesShared(tx, "link", [linkId]);
-  // The wait may have been for the very record that tells of the link.
+  // The lock may have waited for the very event of this link.
   return isLinkKnown(tx, linkId);
 };
 
-/**
- * Locks links, known or not: nobody else makes them known or changes them until the transaction ends.
- */
+/** Locks links, known or not. No other transaction can add or change them until this one ends. */
 export const lockLinks = (tx: Transaction, linkIds: readonly string[]): Promise<void> =>
   lockNames(tx, "link", linkIds);
 
-/** A link, and the hash by which what is seen on its chain finds it. */
+/** A link with the hash by which payments on its chain refer to it. */
 export type WatchedLink = PaymentLinkState & {
   referenceHash: string;
-  /** On Bitcoin from when on money at its address pays it; null elsewhere. */
+  /** On Bitcoin, the time from which money at the address pays the link. Null on other chains. */
   paidFrom: Date | null;
 };
 
-/** Whether a link had been heard of before it was saved. */
+/** Whether a link was known before it was saved. */
 type SavedLink = { id: string; wasKnown: boolean };
 
 /**
- * Saves what the settlement of links needs to know of them, each given once, where they have been heard
- * of and what is given is newer. Those that have not been heard of stay unknown.
+ * Updates known links if the given version is newer. Each link must be given once. Unknown links
+ * stay unknown.
  */
 export const saveKnownLinks = (
   tx: Transaction,
@@ -45,7 +43,9 @@ export const saveKnownLinks = (
     ${buildSaveLinks(links, sql.fragment`SELECT given.* FROM given JOIN known USING (id) ORDER BY id`)}
   `);
 
-/** As {@link saveKnownLinks}, and adds those that have not been heard of. They must be locked. */
+/**
+ * Saves links like {@link saveKnownLinks}, and also adds unknown ones. The links must be locked.
+ */
 export const saveLinks = (
   tx: Transaction,
   links: readonly WatchedLink[],
@@ -57,8 +57,8 @@ export const saveLinks = (
 const SavedLinkRow = z.object({ id: z.string(), wasKnown: z.boolean() });
 
 /**
- * Saves in the order of ids, so that two who save many never wait for each other. The look-up with a
- * `LIMIT` runs once per link, even where the cached plan assumed a table of another size.
+ * Saves in the order of ids, so that two transactions that save many links never deadlock. The
+ * lookup with `LIMIT` runs once per link, even if the cached plan assumed a table of another size.
  */
 const buildSaveLinks = (links: readonly WatchedLink[], insertSource: FragmentSqlToken) => {
   const rows = links.map((link) => [

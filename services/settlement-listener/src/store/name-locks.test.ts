@@ -13,9 +13,10 @@ const CountRow = z.object({ count: z.int() });
 
 const createNames = (count: number) => Array.from({ length: count }, (_, index) => `name ${index}`);
 
-// Guards against a full lock table: it is of the whole server, and has some 6,400 places by default.
+// Guards against a full lock table, which the whole server shares and which has about 6,400 slots
+// by default.
 test.each([lockNames, lockNamesShared])(
-  "a chunk of 5,000 names takes 256 locks at most",
+  "takes at most 256 locks for 5,000 names",
   async (lockFunction) => {
     const count = await transact(rig.pool, async (tx) => {
       await lockFunction(tx, "link", createNames(5_000));
@@ -30,7 +31,7 @@ test.each([lockNames, lockNamesShared])(
   },
 );
 
-test("one name among many waits for the same name alone, and not for it as another thing", async () => {
+test("makes one name wait for the same name among many, but not for that name of another kind", async () => {
   const locksHeld = Promise.withResolvers<void>();
   const locksReleased = Promise.withResolvers<void>();
   const holdingTransaction = transact(rig.pool, async (tx) => {
@@ -50,7 +51,7 @@ test("one name among many waits for the same name alone, and not for it as anoth
   await Promise.all([holdingTransaction, waitingTransaction]);
 });
 
-test("many who lock overlapping names in any order all get through", async () => {
+test("completes all transactions that lock overlapping names in any order", async () => {
   await Promise.all(
     Array.from({ length: 8 }, (_, index) =>
       transact(rig.pool, (tx) =>

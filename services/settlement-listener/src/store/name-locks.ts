@@ -5,17 +5,17 @@ import type { Transaction } from "@payment-links/postgres";
 const LockedRow = z.object({ isLocked: z.literal(true) });
 
 /**
- * What a name is of, with the number of locks that names of the kind share. Postgres' table of locks
- * is small, and one for the whole server: a transaction must not take one for each of the many links
- * that it hears of. Two names that share a lock wait for each other, for as long as a transaction
- * takes. A transaction locks one payment alone.
+ * The number of advisory locks per kind of name. Postgres' lock table is small and shared by the
+ * whole server. A transaction may receive many links and must not take a lock for each of them. Two
+ * names that share a lock wait for each other for the duration of a transaction. A transaction
+ * locks only one payment.
  */
 const lockCounts = { payment: 2 ** 31 - 1, link: 256, reference: 256 } as const;
 type NameKind = keyof typeof lockCounts;
 
 /**
- * Locks names until the transaction ends, whether or not there is a row for them. They are taken in
- * one order by everybody, so that two who want the same never wait for one another.
+ * Locks names until the transaction ends, whether or not they have a row. All callers take the
+ * locks in the same order, which prevents deadlocks.
  */
 export const lockNames = async (
   tx: Transaction,
@@ -28,12 +28,18 @@ export const lockNames = async (
   `);
 };
 
-/** Locks one name, as a row of a statement that does more; what takes its rows from it waits. */
+/**
+ * Builds a statement that locks one name and returns one row. A larger statement that selects from
+ * it waits for the lock.
+ */
 export const buildNameLock = (kind: NameKind, name: string) => sql.fragment`
   SELECT pg_advisory_xact_lock(${buildLockSpace(kind)}, abs(hashtext(${name}) % ${lockCounts[kind]}))
 `;
 
-/** Shares names until the transaction ends: {@link lockNames} waits for all who share them. */
+/**
+ * Takes shared locks on names until the transaction ends. {@link lockNames} waits for all
+ * transactions that share a name.
+ */
 export const lockNamesShared = async (
   tx: Transaction,
   kind: NameKind,
@@ -51,5 +57,5 @@ const buildLockNumbers = (kind: NameKind, names: readonly string[]) => sql.fragm
   ORDER BY number
 `;
 
-/** Other services lock names in the same database. */
+/** Separates these locks from those of other services in the same database. */
 const buildLockSpace = (kind: NameKind) => sql.fragment`hashtext(${`settlement-listener ${kind}`})`;

@@ -2,7 +2,10 @@ import { expect, test } from "@jest/globals";
 import { queryAfterUpgrade } from "@payment-links/postgres/testing";
 import { settlementListenerMigration } from "../service.ts";
 
-/** One transaction pays two links, one of them twice; another was mined again with fewer logs. */
+/**
+ * One transaction pays two links, one of them twice. Another transaction was mined again with fewer
+ * logs.
+ */
 const transfers = `
   INSERT INTO watchers (chain_id, fencing_token, lease_until) VALUES ('1', 1, now());
   INSERT INTO chain_transfers (chain_id, transaction_hash, ordinal, block_number, block_hash,
@@ -19,7 +22,7 @@ const transfers = `
   ) AS found (block, hash, ordinal, link, is_orphaned);
 `;
 
-/** Those of these transfers, two of a disposable chain that was forgotten, and a provider's. */
+/** The payments of these transfers, two of a deleted disposable chain, and one of a provider. */
 const payments = `
   INSERT INTO payments (id, source, source_id, payment_link_id, version, status, amount,
     token_address, chain_id, destination_address, occurred_at, first_seen_at)
@@ -36,8 +39,8 @@ const payments = `
   ) AS told (id, source, source_id, link);
 `;
 
-// Guards against counting a payment again after an upgrade, because it is found under a new name.
-test("stored transfers and payments get the names under which they are found again", async () => {
+// Guards against applying a payment again after an upgrade, because it is found under a new name.
+test("renames stored transfers and payments to the names under which they are found again", async () => {
   const upgradeAndQuery = (query: string) =>
     queryAfterUpgrade(settlementListenerMigration, {
       firstNewFile: "0003-names-without-places.sql",

@@ -28,8 +28,8 @@ const fillSql = `
   ) AS told (source, source_id, version, status);
 `;
 
-// Guards against an upgrade behind which nobody settles, judges or publishes what was waiting.
-test("what waits when the upgrade comes goes on waiting: where it stands, or for its link", async () => {
+// Guards against an upgrade after which waiting payments are never settled, resolved or published.
+test("keeps open payments open after the upgrade, with their block or while they wait for a link", async () => {
   const openPayments = await queryAfterUpgrade(settlementListenerMigration, {
     firstNewFile: "0006-one-status.sql",
     insertSql: fillSql,

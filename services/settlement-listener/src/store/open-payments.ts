@@ -4,18 +4,19 @@ import { type Pool, type Transaction, sqlVoid } from "@payment-links/postgres";
 import { getChainSource } from "@payment-links/contracts";
 
 const BacklogCount = z.object({ count: z.int(), oldestAt: z.date().nullable() });
-/** How many payments wait, counted up to {@link backlogCountMax}, and since when the oldest does. */
+/** The number of waiting payments, up to {@link backlogCountMax}, and the time of the oldest. */
 export type BacklogCount = z.output<typeof BacklogCount>;
 
-/** What waits: payments parked for a link not heard of, and payments not yet final. */
+/** The backlog: payments deferred for an unknown link, and payments that are not final. */
 export type Backlog = { deferred: BacklogCount; processing: BacklogCount };
 
-/** More than that is not counted: who reads it knows enough. */
+/** Counting stops here, because an operator needs no larger number. */
 export const backlogCountMax = 1_000;
 
 /**
- * Reads what waits. Where the oldest was known to be before, nothing is looked for long before that:
- * what has ended since is still there for whoever walks over it. The newest are counted first.
+ * Reads the backlog. If a previous backlog is given, searches for the oldest payment from shortly
+ * before the previous oldest one. This skips dead index entries of payments that have ended since.
+ * Counts the newest payments first.
  */
 export const readBacklog = async (pool: Pool, previousBacklog?: Backlog): Promise<Backlog> => ({
   deferred: await readBacklogCount(pool, sql.fragment`is_parked`, previousBacklog?.deferred),
@@ -26,7 +27,7 @@ export const readBacklog = async (pool: Pool, previousBacklog?: Backlog): Promis
   ),
 });
 
-/** The clocks of processes differ, and a transaction takes its time. */
+/** The clocks of processes differ, and a transaction takes time. */
 const clockSkewMarginMs = 10 * 60_000;
 
 const readBacklogCount = (
@@ -50,8 +51,8 @@ const readBacklogCount = (
 };
 
 /**
- * Says of a chain's payments that are not final that they stand in no block: the chain is another
- * one by now, and nothing of it settles them.
+ * Removes the block from a chain's payments that are not final, after another chain replaced it.
+ * Nothing on the new chain settles them.
  */
 export const clearPaymentBlocks = async (tx: Transaction, chainId: string): Promise<void> => {
   await tx.query(sqlVoid`

@@ -5,25 +5,25 @@ import { type Db, type Pool, type Transaction, sqlVoid } from "@payment-links/po
 import type { StoredTransfer } from "../domain/transfer.ts";
 import { TransferRow, transferColumns } from "./transfer-row.ts";
 
-/** A place in the order in which the open payments of a chain are looked through. */
+/** A position in the order in which a chain's open payments are processed. */
 export type OpenTransferCursor = { blockNumber: number; seq: string };
 
-/** An open payment's transfer, and its place. */
+/** The transfer of an open payment, with its position. */
 export type OpenTransfer = StoredTransfer & { seq: string };
 
 const OpenTransferRow = TransferRow.extend({ seq: z.string() });
 
-/** Deposits are left out unless they are looked for: then receipts tell nothing of them. */
+/**
+ * Deposits are left out unless the chain looks for them, because receipts do not contain them
+ * otherwise.
+ */
 type DepositFilter = { includeDeposits: boolean };
 
-/** A deposit is stored as the payment of a link whose id is the deposit's own. */
+/** A deposit is stored like a link's payment, with the deposit's own id as the link id. */
 const buildDepositFilter = ({ includeDeposits }: DepositFilter): FragmentSqlToken =>
   includeDeposits ? sql.fragment`` : sql.fragment`AND NOT starts_with(payment_link_id, 'dep_')`;
 
-/**
- * The transfers of the payments that wait to be settled up to a block, from behind a place on, the
- * oldest first.
- */
+/** Lists the transfers of processing payments up to a block, after a cursor, oldest first. */
 export const listDueTransfers = (
   pool: Pool,
   chainId: string,
@@ -50,8 +50,8 @@ export const listDueTransfers = (
 };
 
 /**
- * The transfers of payments that a reorg took away before they settled, from behind one on, in the
- * order in which the payments came.
+ * Lists the transfers of processing payments that are in no block, for example after a reorg.
+ * Starts after `afterSeq`, in the order in which the payments were stored.
  */
 export const listOrphanedTransfers = (
   pool: Db,
@@ -71,8 +71,8 @@ export const listOrphanedTransfers = (
   });
 
 /**
- * The transfers of open payments whose nonce nobody told so far, from behind one on, in the order in
- * which the payments came.
+ * Lists the transfers of open payments whose nonce is unknown. Starts after `afterSeq`, in the
+ * order in which the payments were stored.
  */
 export const listMissingNonces = (
   pool: Pool,
@@ -89,7 +89,7 @@ export const listMissingNonces = (
     orderBy: sql.fragment`open.seq`,
   });
 
-/** Saves the nonces of transfers, with whose they are: they are asked for no more. */
+/** Saves the nonces of transfers with their senders, so that they are not requested again. */
 export const saveNonces = async (
   tx: Transaction,
   chainId: string,
@@ -114,8 +114,8 @@ export const saveNonces = async (
 };
 
 /**
- * The transfers of the payments that `open` names, in that order. They are found by the key, one by
- * one: an open payment's transfer is a row among very many.
+ * Lists the transfers of the payments that `openPayments` selects, in the given order. Looks each
+ * transfer up by its key, because open payments are few among very many rows.
  */
 const listOpenTransfers = (
   pool: Db,

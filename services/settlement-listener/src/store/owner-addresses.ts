@@ -10,10 +10,9 @@ const RankedRow = z.object({ address: z.string(), isProven: z.boolean() });
 export type RankedOwner = z.infer<typeof RankedRow>;
 
 /**
- * The addresses of owners on a chain that were added since a place, all of them since 0, and the place up
- * to which that is so: everything that is committed later is at or behind it. What a dump brought was
- * added by transactions of another cluster, to whose numbers this one may not have come: it is there
- * from the first look on, and no news.
+ * Lists owner addresses added since a transaction id; 0 lists all. `until` is the id for the next
+ * call: later commits have at least that id. Rows restored from a dump have transaction ids of
+ * another cluster, which may be ahead of this cluster's. Only the first call returns them.
  */
 export const listOwnerAddresses = (
   pool: Pool,
@@ -32,8 +31,9 @@ export const listOwnerAddresses = (
 };
 
 /**
- * Lists the addresses of owners on a chain. Each account's latest address comes before any account's
- * second, so that nobody moves others back by many addresses; then come those with the latest links.
+ * Lists the addresses of owners on a chain. Each account's latest address comes before any
+ * account's second one, so that no account delays others by having many addresses. Within that
+ * order, addresses with the latest links come first.
  */
 export const listByLatestLink = (pool: Pool, chainId: string): Promise<readonly RankedOwner[]> =>
   pool.any(sql.type(RankedRow)`
@@ -46,7 +46,10 @@ export const listByLatestLink = (pool: Pool, chainId: string): Promise<readonly 
       heard_at DESC, address
   `);
 
-/** Saves that payments have settled at addresses: strangers' new links move these back no more. */
+/**
+ * Records that payments have settled at addresses, so that other users' new links no longer delay
+ * these.
+ */
 export const markOwnersPaid = async (
   tx: Transaction,
   chainId: string,
@@ -62,8 +65,8 @@ export const markOwnersPaid = async (
 };
 
 /**
- * Saves when links were heard of, by whom they pay. It comes before the links themselves, as whose
- * address is new is added with its first link.
+ * Saves when links were received, and the user of their address. Runs before the links are saved,
+ * because saving a link adds its address if it is missing.
  */
 export const saveLinkOwners = async (
   tx: Transaction,
@@ -74,7 +77,7 @@ export const saveLinkOwners = async (
     links.map((link) => [`${link.chainId} ${link.destinationAddress}`, link.userId]),
   );
   if (userIdByAddress.size === 0) return;
-  // In one order, so that two transactions never wait for one another.
+  // Sorted, so that concurrent transactions never deadlock.
   const addressKeys = [...userIdByAddress.keys()].sort();
   const rows = addressKeys.map((addressKey) => [
     ...addressKey.split(" "),
@@ -90,13 +93,13 @@ export const saveLinkOwners = async (
   `);
 };
 
-/** Stores addresses that are paid on a chain, where they are not stored yet. */
+/** Stores addresses to watch on a chain, unless they are stored already. */
 export const insertOwnerAddresses = async (
   tx: Transaction,
   chainId: string,
   addresses: readonly string[],
 ): Promise<void> => {
-  // In one order, so that two transactions never wait for each other.
+  // Sorted, so that concurrent transactions never deadlock.
   await tx.query(sqlVoid`
     INSERT INTO owner_addresses (chain_id, address)
     SELECT ${chainId}, address FROM ${sql.unnest(

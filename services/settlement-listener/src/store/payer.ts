@@ -1,6 +1,6 @@
 import * as z from "zod";
 
-/** Who sent a deposit, out of a column that is null for a payment. */
+/** Parses the sender of a deposit from a column that is null for payments. */
 export const Payer = z
   .string()
   .nullable()

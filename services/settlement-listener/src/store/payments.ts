@@ -39,7 +39,7 @@ const PaymentRow = z.object({
 
 const LinkIdRow = z.object({ paymentLinkId: z.string() });
 
-/** What names a payment for ever. */
+/** Identifies a payment permanently. */
 export type PaymentIdentity = Pick<PaymentReport, "source" | "sourceId">;
 
 const columns = sql.fragment`
@@ -51,9 +51,8 @@ const columns = sql.fragment`
 `;
 
 /**
- * Locks a payment, also one that has no row yet: one transaction at a time records a sighting of
- * it. This lock is taken before a link is held, in the same order everywhere, so that nobody waits
- * in a circle.
+ * Locks a payment, even one without a row, so that only one transaction at a time records a report
+ * of it. Always taken before a link's lock, which prevents deadlocks.
  */
 export const lockPayment = (tx: Transaction, identity: PaymentIdentity): Promise<void> =>
   lockNames(tx, "payment", [toLockName(identity)]);
@@ -61,7 +60,7 @@ export const lockPayment = (tx: Transaction, identity: PaymentIdentity): Promise
 const toLockName = ({ source, sourceId }: PaymentIdentity): string =>
   JSON.stringify([source, sourceId]);
 
-/** The link that a payment is for, which never changes. Undefined for a payment not seen before. */
+/** Returns the link of a payment, which never changes. Undefined for an unknown payment. */
 export const findPaymentLinkId = async (
   tx: Transaction,
   { source, sourceId }: PaymentIdentity,
@@ -73,7 +72,6 @@ export const findPaymentLinkId = async (
   return row?.paymentLinkId;
 };
 
-/** A payment as it stands, or undefined. */
 export const findPayment = async (
   tx: Transaction,
   { source, sourceId }: PaymentIdentity,
@@ -86,7 +84,7 @@ export const findPayment = async (
   return row ?? undefined;
 };
 
-/** Payments of one source as they stand, locked until the transaction ends, by their `sourceId`. */
+/** Returns the stored payments of one source by `sourceId`, locked until the transaction ends. */
 export const lockPayments = async (
   tx: Transaction,
   source: string,
@@ -100,7 +98,7 @@ export const lockPayments = async (
   return new Map(rows.map((row) => [row.sourceId, row]));
 };
 
-/** Saves payments as they stand now. Their names, links and first instants stay as they were. */
+/** Saves the current state of payments. Identity, link and first-seen time never change. */
 export const savePayments = async (
   tx: Transaction,
   payments: readonly Payment[],
@@ -120,7 +118,7 @@ export const savePayments = async (
 };
 
 /**
- * Marks the processing payments of transactions as seen by a quorum, unless they are marked already.
+ * Marks the processing payments of transactions as witnessed by a quorum, unless they are already.
  */
 export const markConfirmedByQuorum = async (
   tx: Transaction,
@@ -139,9 +137,9 @@ export const markConfirmedByQuorum = async (
 };
 
 /**
- * Adds a payment and the event that tells of it in one statement, a transaction of its own, which holds
- * the same lock as {@link lockPayment}. Answers whether it did: it does nothing where there is the payment
- * already, or where its link has not been heard of.
+ * Adds a payment and its event in one statement, as a transaction of its own. Takes the same lock
+ * as {@link lockPayment}. Returns false and does nothing if the payment exists or its link is
+ * unknown.
  */
 export const insertPublishedPayment = async (
   pool: Pool,
@@ -167,7 +165,10 @@ export const insertPublishedPayment = async (
 
 const AddedRow = z.object({ isAdded: z.literal(true) });
 
-/** Adds payments of one source, each once; answers which there were already: those stay as they stand. */
+/**
+ * Adds payments of one source, each given once. Returns the source ids of those that already exist
+ * and stay unchanged.
+ */
 export const insertPayments = async (
   tx: Transaction,
   payments: readonly Payment[],
@@ -234,8 +235,8 @@ const toRow = (payment: Payment) => [
 ];
 
 /**
- * Unparks the payments of links, the oldest first and at most `countMax` of them: they get their
- * first version. The links must be locked, or a payment could be parked behind this.
+ * Releases the deferred payments of links, oldest first and at most `countMax`: they get version 1.
+ * The links must be locked, or another transaction could defer a payment after this.
  */
 export const releaseDeferredPayments = async (
   tx: Transaction,
@@ -256,7 +257,10 @@ export const releaseDeferredPayments = async (
     SELECT ${columns} FROM unparked ORDER BY seq
   `);
 
-/** Those of the payments at these places that anybody has been told of, in the order in which they came. */
+/**
+ * Lists the payments with these sequence numbers that were published, in the order in which they
+ * were stored.
+ */
 export const listPublishedPayments = (
   tx: Transaction,
   seqs: readonly string[],
@@ -267,7 +271,7 @@ export const listPublishedPayments = (
     ORDER BY seq
   `);
 
-/** The payments that have been parked for longest. */
+/** Lists the payments that have been deferred for the longest time. */
 export const listDeferredPayments = (pool: Pool, countMax: number): Promise<readonly Payment[]> =>
   pool.any(sql.type(PaymentRow)`
     SELECT ${columns} FROM payments

@@ -4,10 +4,10 @@ import { type Pool, type Transaction, VoidRow, sqlVoid } from "@payment-links/po
 import { BlockNumber } from "./block-number.ts";
 
 const ReadSpan = z.object({ fromBlock: BlockNumber, toBlock: BlockNumber, provider: z.string() });
-/** Blocks whose logs one provider gave. */
+/** A range of blocks whose logs one provider returned. */
 export type ReadSpan = z.output<typeof ReadSpan>;
 
-/** Saves who has read what follows the last span: that span grows where it is the same provider. */
+/** Saves which provider read the next blocks. Extends the last span if it is the same provider. */
 export const saveReadSpan = async (
   tx: Transaction,
   chainId: string,
@@ -25,7 +25,7 @@ export const saveReadSpan = async (
   `);
 };
 
-/** The span that holds a block, or the first one behind it. */
+/** Returns the span that contains a block, or the first one after it. */
 export const findReadSpan = async (
   pool: Pool,
   chainId: string,
@@ -39,7 +39,7 @@ export const findReadSpan = async (
   return row ?? undefined;
 };
 
-/** Cuts what was read above a block: it is read again. */
+/** Truncates spans above a block, because these blocks are read again. */
 export const truncateReadSpansAbove = async (
   tx: Transaction,
   chainId: string,
@@ -53,7 +53,7 @@ export const truncateReadSpansAbove = async (
   `);
 };
 
-/** Deletes the spans that have been read a second time. */
+/** Deletes the spans that have been audited. */
 export const deleteReadSpansUpTo = async (
   tx: Transaction,
   chainId: string,

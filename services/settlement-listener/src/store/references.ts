@@ -8,12 +8,15 @@ const ReferencedLinkRow = z.object({
   linkId: z.string(),
   paidFrom: z.date().nullable(),
 });
-/** The link of a reference. On Bitcoin money pays it from an instant on, elsewhere that is null. */
+/**
+ * The link of a reference. On Bitcoin, `paidFrom` is the time from which money pays the link; null
+ * on other chains.
+ */
 export type ReferencedLink = Pick<z.output<typeof ReferencedLinkRow>, "linkId" | "paidFrom">;
 
 /**
- * The links of references, where they are known. It holds off the first record of any other link of
- * these references until the transaction ends: that record then finds what this transaction stores.
+ * Returns the known links of references. For the others, delays the first event of their link until
+ * the transaction ends, so that it finds the transfers that this transaction stores.
  */
 export const lockReferencesShared = async (
   tx: Transaction,
@@ -24,13 +27,13 @@ export const lockReferencesShared = async (
   const unknownHashes = hashes.filter((hash) => !knownLinks.has(hash));
   if (unknownHashes.length === 0) return knownLinks;
   await lockNamesShared(tx, "reference", unknownHashes);
-  // The wait may have been for the very record that tells of a link.
+  // The lock may have waited for the very event of such a link.
   return new Map([...knownLinks, ...(await listLinksByReference(tx, unknownHashes))]);
 };
 
 /**
- * Returns the links of references. A release of before gave an address of Bitcoin to several links: the
- * newest of them is paid there.
+ * Returns the links of references. An earlier release gave one Bitcoin address to several links;
+ * the newest of them gets the payments.
  */
 export const listLinksByReference = async (
   db: Db,
@@ -46,7 +49,7 @@ export const listLinksByReference = async (
   return new Map(rows.map(({ referenceHash, ...link }) => [referenceHash, link]));
 };
 
-/** Locks references: nobody else stores a transfer of them until the transaction ends. */
+/** Locks references. No other transaction stores a transfer with them until this one ends. */
 export const lockReferences = (
   tx: Transaction,
   referenceHashes: readonly string[],

@@ -9,10 +9,13 @@ const RescanRow = z.object({
   toBlock: BlockNumber,
   nextBlock: BlockNumber,
 });
-/** A range that is to be read again, and how far that has come. An operator asked for it, or links came late. */
+/**
+ * A range to read again, and the progress so far. Created by an operator, or for links that arrived
+ * late.
+ */
 type Rescan = z.output<typeof RescanRow>;
 
-/** Stores a range to be read again until the chain's leader has read it. */
+/** Stores a range that the chain's leader has to read again. */
 export const insertRescan = async (
   db: Db,
   rescan: { chainId: string; fromBlock: number; toBlock: number; requestedAt: Date },
@@ -27,8 +30,8 @@ export const insertRescan = async (
 const ScannedRangeRow = z.object({ fromBlock: BlockNumber, toBlock: BlockNumber });
 
 /**
- * Returns the blocks that were scanned since an instant, if the audit may have passed some of them and no
- * rescan that is under way reads them anyway.
+ * Returns the blocks scanned since an instant, if the audit may have passed some of them and no
+ * pending rescan covers them.
  */
 export const findBlocksScannedSince = async (
   tx: Transaction,
@@ -53,7 +56,6 @@ export const findBlocksScannedSince = async (
   return row ?? undefined;
 };
 
-/** How many rescans of a chain are not done yet. */
 export const countRescans = async (db: Db, chainId: string): Promise<number> => {
   const CountRow = z.object({ count: z.int() });
   const { count } = await db.one(sql.type(CountRow)`
@@ -62,13 +64,12 @@ export const countRescans = async (db: Db, chainId: string): Promise<number> => 
   return count;
 };
 
-/** Gives up the rescans of a chain that are not done; answers how many there were. */
+/** Deletes the pending rescans of a chain. Returns their number. */
 export const deleteRescans = async (db: Db, chainId: string): Promise<number> => {
   const { rowCount } = await db.query(sqlVoid`DELETE FROM rescans WHERE chain_id = ${chainId}`);
   return rowCount;
 };
 
-/** The oldest rescan of a chain that is not done. */
 export const findOldestRescan = async (db: Db, chainId: string): Promise<Rescan | undefined> => {
   const row = await db.maybeOne(sql.type(RescanRow)`
     SELECT id, from_block AS "fromBlock", to_block AS "toBlock", next_block AS "nextBlock"
@@ -78,7 +79,7 @@ export const findOldestRescan = async (db: Db, chainId: string): Promise<Rescan 
   return row ?? undefined;
 };
 
-/** Saves how far a rescan has come, and deletes it once it is done. */
+/** Saves the progress of a rescan, or deletes it once it is complete. */
 export const saveRescan = async (
   tx: Transaction,
   { id, toBlock }: Rescan,

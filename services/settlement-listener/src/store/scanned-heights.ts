@@ -7,8 +7,8 @@ import { BlockNumber } from "./block-number.ts";
 const ScannedHeightRow = z.object({ height: BlockNumber, scannedAt: z.date() });
 
 /**
- * Stores when a chain of Bitcoin was scanned up to a height, and deletes what is above it, as after a reorg.
- * Other chains need no such times: there a payment names its link.
+ * Stores when a Bitcoin chain was scanned up to a height, and deletes higher entries, for example
+ * after a reorg. Other chains do not need these times, because their payments identify the link.
  */
 export const saveScannedHeight = async (
   tx: Transaction,
@@ -24,7 +24,7 @@ export const saveScannedHeight = async (
   `);
 };
 
-/** Deletes the times of heights that are to be scanned again. */
+/** Deletes the times of heights that will be scanned again. */
 export const deleteScannedHeightsAbove = async (
   tx: Transaction,
   chainId: string,
@@ -35,7 +35,10 @@ export const deleteScannedHeightsAbove = async (
   `);
 };
 
-/** When blocks of a chain were scanned, by their numbers. Blocks that were not scanned yet are left out. */
+/**
+ * Returns when blocks of a chain were scanned, by block number. Leaves out blocks that were not
+ * scanned yet.
+ */
 export const readScannedAt = async (
   db: Db,
   chainId: string,

@@ -4,7 +4,7 @@ import { Amount } from "@payment-links/contracts";
 import { BlockNumber } from "./block-number.ts";
 import { Payer } from "./payer.ts";
 
-/** A row, with the columns as {@link transferColumns} names them. */
+/** A row with the column names of {@link transferColumns}. */
 export const TransferRow = z.object({
   chainId: z.string(),
   transactionHash: z.string(),
@@ -23,7 +23,7 @@ export const TransferRow = z.object({
   paymentLinkId: z.string().nullable(),
 });
 
-/** What is read of a row, which is called `kept`. */
+/** The columns of a transfer. The query must name the table `kept`. */
 export const transferColumns = sql.fragment`
   kept.chain_id AS "chainId", kept.transaction_hash AS "transactionHash", kept.ordinal,
   kept.block_number AS "blockNumber", kept.block_hash AS "blockHash",
@@ -33,5 +33,7 @@ export const transferColumns = sql.fragment`
   kept.payment_link_id AS "paymentLinkId"
 `;
 
-/** Those of one block and one instant in an order that is the same for everybody. */
+/**
+ * The order from oldest to newest, which is the same everywhere even for transfers of one block.
+ */
 export const oldestFirst = sql.fragment`occurred_at, block_number, transaction_hash, ordinal`;

@@ -53,8 +53,8 @@ const moveCheckpointTo = async (leadership: Leadership, scannedTo: number) => {
   );
 };
 
-describe("a chain's lead", () => {
-  test("is one process's until its lease has run out, to the millisecond", async () => {
+describe("leadership of a chain", () => {
+  test("belongs to one process until its lease has expired, to the millisecond", async () => {
     const firstLeadership = await acquire();
     expect(await tryAcquire()).toBeUndefined();
     rig.clock.advance(leaseMs - 1);
@@ -63,7 +63,7 @@ describe("a chain's lead", () => {
     expect(BigInt((await acquire()).token)).toBeGreaterThan(BigInt(firstLeadership.token));
   });
 
-  test("is taken by exactly one of many who stand for it at once", async () => {
+  test("is acquired by exactly one of many processes that try at the same time", async () => {
     for (let round = 0; round < 5; round += 1) {
       const leaderships = await Promise.all(Array.from({ length: 10 }, tryAcquire));
       expect(leaderships.filter((leadership) => leadership !== undefined)).toHaveLength(1);
@@ -71,7 +71,7 @@ describe("a chain's lead", () => {
     }
   });
 
-  test("lasts while it is prolonged, and is free at once when it is given up", async () => {
+  test("lasts while it is renewed, and is free immediately after its release", async () => {
     const leadership = await acquire();
     rig.clock.advance(leaseMs - 1);
     expect(await renew(leadership)).toBe(true);
@@ -81,9 +81,9 @@ describe("a chain's lead", () => {
     expect(await tryAcquire()).toBeDefined();
   });
 
-  // Guards against a leader that was paused between reading and writing, and woke up after another
-  // one had taken over.
-  test("that was lost writes nothing, however late the loser wakes up", async () => {
+  // Guards against a leader that was paused between reading and writing, and resumed after another
+  // process took over.
+  test("allows no writes after it was lost, however late the former leader resumes", async () => {
     const oldLeadership = await acquire();
     await moveCheckpointTo(oldLeadership, 5);
     rig.clock.advance(leaseMs);
@@ -97,8 +97,8 @@ describe("a chain's lead", () => {
     expect((await readProgress(rig.pool, chainId)).scannedTo).toBe(7);
   });
 
-  // Guards against a commit whose answer came too late, and that took effect after all.
-  test("moves its checkpoint only from where it was read", async () => {
+  // Guards against a commit whose caller had given up waiting, and that took effect nevertheless.
+  test("moves the checkpoint only from where it was read", async () => {
     const leadership = await acquire();
     await moveCheckpointTo(leadership, 5);
     const earlierProgress = await readProgress(rig.pool, chainId);
@@ -112,7 +112,7 @@ describe("a chain's lead", () => {
     expect({ finalizedTo, scannedTo }).toEqual({ finalizedTo: 0, scannedTo: 6 });
   });
 
-  test("cannot change hands while its leader writes: the successor waits for the commit", async () => {
+  test("cannot change while its leader writes: the successor waits for the commit", async () => {
     const oldLeadership = await acquire();
     rig.clock.advance(leaseMs);
     const order: string[] = [];
@@ -134,7 +134,7 @@ describe("a chain's lead", () => {
     expect(order).toEqual(["written", "taken"]);
   });
 
-  test("carries the leader's last word to operators, and a halt stays with the chain", async () => {
+  test("shows operators the leader's last report, and a halt stays with the chain", async () => {
     const leadership = await acquire();
     await renew(leadership);
     await transact(rig.pool, (tx) => haltChain(tx, chainId, "a reorg too deep"));

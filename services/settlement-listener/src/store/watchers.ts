@@ -4,17 +4,17 @@ import { type Pool, type Transaction, sqlVoid } from "@payment-links/postgres";
 import { BlockNumber } from "./block-number.ts";
 import { deleteReadSpansUpTo } from "./read-spans.ts";
 
-/** The right to write for a chain: good until another leader takes the next token. */
+/** The right to write for a chain, valid until another leader takes the next fencing token. */
 export type Leadership = { chainId: string; token: string };
 
-/** Another leader has taken the chain, so nothing was written. */
+/** Another process has become the chain's leader. Nothing was written. */
 export class LeadershipLostError extends Error {
   override readonly name = "LeadershipLostError";
 }
 
 /**
- * The checkpoint is not where it was read, so nothing was written. A commit for whose answer nobody
- * waits any more can take effect after the next step has begun.
+ * The checkpoint is not where it was read, so nothing was written. A commit that the caller gave up
+ * waiting for may have taken effect after the next step started.
  */
 export class CheckpointMovedError extends Error {
   override readonly name = "CheckpointMovedError";
@@ -22,7 +22,7 @@ export class CheckpointMovedError extends Error {
 
 const reportStates = ["watching", "catching_up", "refused", "unreachable"] as const;
 
-/** What a leader last said of its chain, for operators. */
+/** What the leader last reported about its chain, for operators. */
 export type WatchReport = {
   state: (typeof reportStates)[number];
   reason: string | null;
@@ -34,8 +34,8 @@ const TokenRow = z.object({ token: z.string() });
 const LeaseRow = z.object({ leaseUntil: z.date() });
 
 /**
- * Until when a chain is led, by its leader's own clock; null before its first. Asks without a lock, as
- * its leader holds the row often.
+ * Returns until when a chain's lease is valid, by its leader's clock. Null before the first leader.
+ * Reads without a lock, because the leader often has the row locked.
  */
 export const readLeaseUntil = async (pool: Pool, chainId: string): Promise<Date | null> => {
   const row = await pool.maybeOne(sql.type(LeaseRow)`
@@ -45,8 +45,9 @@ export const readLeaseUntil = async (pool: Pool, chainId: string): Promise<Date 
 };
 
 /**
- * Takes the lead of a chain that nobody leads, or whose leader's lease has run out by `now`, or is the
- * one that was seen to be renewed no more.
+ * Acquires the leadership of a chain that has no leader, or whose lease has expired by `now`. Also
+ * takes over the lease `left`, which its leader no longer renews. Returns undefined if another
+ * process leads the chain.
  */
 export const acquireLeadership = async (
   pool: Pool,
@@ -67,7 +68,10 @@ export const acquireLeadership = async (
   return row === null ? undefined : { chainId, token: row.token };
 };
 
-/** Renews a lead and leaves the leader's word. False where another leads by now. */
+/**
+ * Renews a leadership and stores the leader's report. Returns false if another process is the
+ * leader.
+ */
 export const renewLeadership = async (
   pool: Pool,
   { chainId, token }: Leadership,
@@ -82,7 +86,7 @@ export const renewLeadership = async (
   return row !== null;
 };
 
-/** Releases a lead, so that another may take it at once. */
+/** Releases a leadership, so that another process can take it immediately. */
 export const releaseLeadership = async (
   pool: Pool,
   { chainId, token }: Leadership,
@@ -95,8 +99,9 @@ export const releaseLeadership = async (
 };
 
 /**
- * Begins every other transaction that writes for a chain. Nobody else writes for it until this one ends.
- * Throws {@link LeadershipLostError} where another has taken the lead since.
+ * Locks the leadership at the start of every transaction that writes for a chain without moving its
+ * checkpoint. No other process writes for the chain until it ends. Throws
+ * {@link LeadershipLostError} if another process has become the leader.
  */
 export const lockLeadership = async (
   tx: Transaction,
@@ -125,7 +130,7 @@ const WatchProgress = ProgressRow.extend({
   finalizedMinedAt: z.date().nullable(),
   advanceDueAt: z.date().nullable(),
 });
-/** How far a chain has been watched; all null before the first step. */
+/** How far a chain has been watched. All null before the first step. */
 export type WatchProgress = z.output<typeof WatchProgress>;
 
 const progressColumns = sql.fragment`
@@ -133,7 +138,7 @@ const progressColumns = sql.fragment`
   audited_to AS "auditedTo", halted_reason AS "haltedReason"
 `;
 
-/** How far a chain has been watched; its lead must have been taken once. */
+/** Returns how far a chain has been watched. The chain must have had a leader. */
 export const readProgress = (pool: Pool, chainId: string): Promise<WatchProgress> =>
   pool.one(sql.prepared("read_progress", WatchProgress)`
     SELECT ${progressColumns}, scanned.hash AS "scannedHash", scanned.mined_at AS "scannedMinedAt",
@@ -146,14 +151,15 @@ export const readProgress = (pool: Pool, chainId: string): Promise<WatchProgress
     WHERE watchers.chain_id = ${chainId}
   `);
 
-/** How far a chain is scanned, and up to where that is final; null before its watch has begun. */
+/** The last scanned and the last final block of a chain. Null before its watch has started. */
 type Checkpoint = Pick<WatchProgress, "scannedTo" | "finalizedTo">;
 
 /**
- * Begins every transaction that moves a chain's checkpoint; the first one is where its watch begins. What
- * lies above it is not audited yet. Nobody else writes for the chain until the transaction ends. Throws
- * {@link LeadershipLostError} as {@link lockLeadership} does, and {@link CheckpointMovedError} where the checkpoint
- * is not where it was read.
+ * Moves a chain's checkpoint, at the start of every transaction that does so. The first checkpoint
+ * also sets the chain's first block. Blocks above the final block count as not audited. No other
+ * process writes for the chain until the transaction ends. Throws {@link LeadershipLostError} like
+ * {@link lockLeadership}, and {@link CheckpointMovedError} if the checkpoint is not where it was
+ * read.
  */
 export const moveCheckpoint = async (
   tx: Transaction,
@@ -175,7 +181,7 @@ export const moveCheckpoint = async (
   throw new CheckpointMovedError(`the checkpoint of chain ${leadership.chainId} has moved`);
 };
 
-/** Saves from where a chain's watch is to begin at the latest, as long as it has not begun. */
+/** Saves the block at which a chain's watch starts at the latest, until it has started. */
 export const saveFirstBlock = async (
   tx: Transaction,
   leadership: Leadership,
@@ -189,7 +195,10 @@ export const saveFirstBlock = async (
   `);
 };
 
-/** Saves up to which block a chain has been read a second time: by whom it was read first is done with. */
+/**
+ * Saves up to which block a chain is audited, and deletes the read spans up to it, which are no
+ * longer needed.
+ */
 export const saveAuditProgress = async (
   tx: Transaction,
   chainId: string,
@@ -201,7 +210,7 @@ export const saveAuditProgress = async (
   await deleteReadSpansUpTo(tx, chainId, auditedTo);
 };
 
-/** Stops a chain until an operator lifts it (README, "Operators"). */
+/** Halts a chain until an operator resumes it (README, "Operators"). */
 export const haltChain = async (
   tx: Transaction,
   chainId: string,
@@ -213,8 +222,8 @@ export const haltChain = async (
 };
 
 /**
- * Resets how far a chain was watched: its watch begins anew at a block, and reads all that follows
- * it. Its lead stays.
+ * Resets a chain's progress: its watch restarts at a block and reads everything after it. The
+ * leadership stays.
  */
 export const resetProgress = async (
   tx: Transaction,
@@ -229,8 +238,8 @@ export const resetProgress = async (
 };
 
 /**
- * Locks a halted chain: its leader writes nothing until the transaction ends. Answers up to which
- * block it had been scanned, or undefined where the chain is not halted.
+ * Locks a halted chain, so that its leader writes nothing until the transaction ends. Returns the
+ * last scanned block, or undefined if the chain is not halted.
  */
 export const lockHaltedChain = async (
   tx: Transaction,
@@ -254,13 +263,13 @@ const WatcherRow = ProgressRow.extend({
   reason: z.string().nullable(),
   orphanedSettledCount: z.int(),
 });
-/** A chain as operators are shown it. */
+/** A chain's row for the operator status. */
 export type WatcherRow = z.output<typeof WatcherRow>;
 
-/** More of them are not counted: each one has alarmed. */
+/** Counting stops here, because each of them has raised an alert. */
 const orphanedCountMax = 100;
 
-/** Every chain that was ever watched, with the last word of whoever leads it. */
+/** Lists every chain that was ever watched, with its leader's last report. */
 export const listWatchers = (pool: Pool): Promise<readonly WatcherRow[]> =>
   pool.any(sql.type(WatcherRow)`
     SELECT ${progressColumns}, watchers.chain_id AS "chainId", fencing_token AS token, head, state,

@@ -1,177 +1,190 @@
 import type { Decimal } from "@payment-links/contracts";
 import type { Heads } from "../domain/plan-scan.ts";
 
-/** The parts of a block's header that every family has. */
+/** The block header fields that every chain family has. */
 export type BlockHeader = {
   number: number;
   hash: string;
   parentHash: string;
-  /** Unix seconds: the chain's own time, by which a payment is early or late. */
+  /** Unix seconds, by the chain's own clock. It decides whether a payment is early or late. */
   timestampSeconds: number;
 };
 
-/** A transaction that may pay a link, and where it stands. It proves nothing: its receipt does. */
+/**
+ * A transaction that may pay a link, and its block. It proves nothing by itself; the receipt does.
+ */
 export type TransactionPointer = {
   blockNumber: number;
   blockHash: string;
   transactionHash: string;
-  /** Its block's Unix seconds, if the node gives them with it; that saves a question. */
+  /** The block's time in Unix seconds, if the node returns it here. Saves a request. */
   timestampSeconds?: number;
 };
 
-/** A payment, or a deposit, as a receipt proves it: addresses in the family's own form, the amount in the token's unit. */
+/**
+ * A payment or deposit that a receipt proves. Addresses are in the chain family's format; `amount`
+ * is in whole tokens, not base units.
+ */
 export type VerifiedTransfer = {
-  /** Of a deposit what `deriveDepositReference` says. */
+  /** For a deposit, the result of `deriveDepositReference`. */
   referenceHash: string;
   /**
-   * Its number among the payments of its reference in the receipt, 0 for the first. Its place in the
-   * block, or among all that the transaction did, may change when it is mined again: only where it
-   * cannot, as on Bitcoin, is it that place.
+   * Its index among the receipt's payments with the same reference, starting at 0. It does not
+   * depend on the position in the block or in the receipt, because a reorg may change both. On
+   * Bitcoin the position cannot change, so `ordinal` is the output's index.
    */
   ordinal: number;
   tokenAddress: string;
   destinationAddress: string;
   amount: Decimal;
   /**
-   * Makes it a deposit: a transfer of a catalogue token to an owner's address (`Owners`), of which no
-   * payment of the receipt is made. Who sent it, as the token tells.
+   * Marks a deposit: a transfer of a catalogue token to an owner's address (`Owners`) that belongs
+   * to no payment in the receipt. Holds the sender according to the token.
    */
   payer?: string;
 };
 
-/** What became of a transaction, in the block that a node holds to be canonical. */
+/** The result of a transaction in the block that a node considers canonical. */
 export type TransactionReceipt = {
   transactionHash: string;
   blockNumber: number;
   blockHash: string;
-  /** Its block's Unix seconds, if the node gives them with it; that saves a question. */
+  /** The block's time in Unix seconds, if the node returns it here. Saves a request. */
   timestampSeconds?: number;
-  /** As {@link Sender} names it. */
+  /** The sender's address; see {@link Sender}. */
   sender: string;
   transfers: readonly VerifiedTransfer[];
-  /** What the node said, of which two providers must say the same before money is moved by it. */
+  /** What the node returned. Two providers must return the same before it moves money. */
   evidence: unknown;
 };
 
-/** A transaction that waits to be mined, and what it would pay. It is no money yet. */
+/** A transaction in the mempool and what it would pay. It counts as no money yet. */
 export type UnconfirmedTransaction = {
   transactionHash: string;
   sender: Sender;
   transfers: readonly VerifiedTransfer[];
 };
 
-/** A transaction and the block in which it was seen last. */
+/** A transaction and the block in which it was last seen. */
 export type SeenTransaction = { transactionHash: string; blockNumber: number; blockHash: string };
 
-/** Both ends are included. */
+/** Both ends are inclusive. */
 export type BlockRange = { fromBlock: number; toBlock: number };
 
 /**
- * Whose transaction it is, and its number: at most one transaction of a sender and nonce is ever
- * mined. A family without such numbers finds others that behave so.
+ * The sender and nonce of a transaction. The chain mines at most one transaction per sender and
+ * nonce. Chain families without nonces use a substitute with the same property.
  */
 export type Sender = {
   address: string;
   nonce: number;
-  /** The node has it of a block that lost, and nowhere else: it neither stands in a block nor waits for one. */
+  /**
+   * The node knows the transaction only from an orphaned block: it is neither in a canonical block
+   * nor in the mempool.
+   */
   isOrphaned?: true;
 };
 
 /**
- * Reads one chain: all that a family has to say of it. Every call ends within a bound, over as many
- * providers as there are, and throws {@link ChainUnreachableError} once none can answer. Nothing is
- * cached.
+ * Reads one chain. Each chain family implements it. Every call tries all providers within a time
+ * limit, and throws {@link ChainUnreachableError} if none of them can answer. Nothing is cached.
  */
 export type ChainReader<Header extends BlockHeader = BlockHeader> = {
   readHeads(): Promise<Heads>;
   /**
-   * The canonical blocks of a range, both ends included, in order; fewer if the node's chain ends
-   * before.
+   * Returns the canonical blocks of a range in order, both ends inclusive. Returns fewer if the
+   * node's chain ends before `toBlock`.
    */
   readHeaders(range: { fromBlock: number; toBlock: number }): Promise<readonly Header[]>;
   /**
-   * What may pay links, and may be deposits, from `fromBlock` on, in order: as far as the provider bears in one question,
-   * and at most to `toBlock`. `end` is the last block covered, read after the pointers and from the
-   * same node; its hash shows which chain they belong to. Where headers are given, what they tell of
-   * their blocks is held against the answer, and asked for again if something may be missing.
-   * `providerId` is the id of the provider.
+   * Returns transactions that may be payments or deposits from `fromBlock` on, in order. Covers as
+   * many blocks as the provider accepts in one request, at most up to `toBlock`. `endHeader` is the
+   * last covered block, read after the pointers from the same node; its hash identifies the fork.
+   * If `headers` are given, compares them with the response and repeats the request if logs may be
+   * missing. `providerId` identifies the provider that answered.
    */
   readPointers(range: {
     fromBlock: number;
     toBlock: number;
     headers?: readonly Header[];
-    /** In the second pass nothing may be left to a later question. */
+    /** The audit must not defer anything to a later request. */
     isAudit?: boolean;
   }): Promise<{ pointers: readonly TransactionPointer[]; endHeader: Header; providerId: string }>;
   /**
-   * How many blocks are best read with their headers in one step, as a question for their pointers costs
-   * so much whatever they hold; as `planScan` says where it is left out.
+   * Returns how many blocks to read with headers in one step. Set where a request for pointers has
+   * a high fixed cost. `planScan` has the default.
    */
   freshBlocksMax?(): number;
-  /** Receipts by transaction hash; one that is in no canonical block is left out. */
+  /**
+   * Returns receipts by transaction hash. Leaves out transactions that are in no canonical block.
+   */
   readReceipts(hashes: readonly string[]): Promise<ReadonlyMap<string, TransactionReceipt>>;
   /**
-   * Returns the hashes of the transactions that are in no canonical block of a range. A node that lacks
-   * a part of the range, because it lags or has pruned it, proves nothing: its transactions are left
-   * out. So is a transaction that the block in which it was seen still holds.
+   * Returns the hashes of the transactions that are in no canonical block of a range. Leaves out
+   * transactions whose absence the node cannot prove, because it lags behind the range or has
+   * pruned part of it. Also leaves out a transaction that is still in the block where it was last
+   * seen.
    */
   readAbsent(
     seenTransactions: readonly SeenTransaction[],
     range: BlockRange,
   ): Promise<ReadonlySet<string>>;
   /**
-   * Who sent transactions, mined or pending, and with which nonce; one that the node does not know is
-   * left out.
+   * Returns the senders and nonces of transactions, mined or pending. Leaves out transactions that
+   * the node does not know.
    */
   readSenders(hashes: readonly string[]): Promise<ReadonlyMap<string, Sender>>;
-  /** How many nonces a sender had used by a block: the first one not yet used. */
+  /** Returns how many nonces a sender had used by a block, which is the first unused nonce. */
   readUsedNonces(address: string, blockNumber: number): Promise<number>;
   /**
-   * What waits to be mined and pays links, as far as one node knows it, and how many of the node's waiting
-   * transactions were not read so far: there may be very many, and each call reads so many of them.
-   * Only of a family that shows payments before a block holds them.
+   * Returns mempool transactions that pay links, as one node knows them. `unreadCount` is the
+   * number of mempool transactions not yet read: a mempool can be large, so each call reads a
+   * limited number. Only chain families that show payments before they are mined implement it.
    */
   readMempool?(): Promise<{ transactions: readonly UnconfirmedTransaction[]; unreadCount: number }>;
 };
 
-/** A chain as one of its providers shows it: each question is put to that one alone. */
+/** A chain as one provider shows it. Every request goes to that provider only. */
 export type Verifier<Reader = ChainReader> = {
   /**
-   * Tells the provider from others for ever, wherever it stands in the configuration, and reveals
-   * nothing of its address.
+   * Identifies the provider permanently, whatever its position in the configuration. Reveals
+   * nothing about its URL.
    */
   id: string;
   reader: Reader;
 };
 
-/** A chain's readers over all its providers. */
+/** The readers of one chain, over all its providers. */
 export type ChainReaders<Reader = ChainReader> = {
-  /** Asks whichever provider answers first. */
+  /** Uses the first provider that answers. */
   reader: Reader;
-  /** Each provider alone, in the order of the configuration. */
+  /** One reader per provider, in configuration order. */
   verifiers: readonly Verifier<Reader>[];
   /**
-   * Asks each provider how far the chain is; answers what each told, by its id. `reader` then takes a
-   * node that has not come so far for one that is behind.
+   * Asks each provider for its heads. Returns them by provider id. Afterwards `reader` treats a
+   * node that has not reached these heads as lagging.
    */
   readHeadsByProvider: () => Promise<ReadonlyMap<string, Heads>>;
-  /** Has `reader` ask these providers last for a while; the one that it asks first if none is named. */
+  /**
+   * Makes `reader` ask these providers last for a while. Without ids, it demotes the provider that
+   * is asked first.
+   */
   demote: (providerIds?: readonly string[]) => void;
   /**
-   * Returns what asks one provider alone, even while it is ignored: the check against the catalogue decides
-   * by it whether the provider is used again.
+   * Returns a reader for one provider that works even while the provider is ignored. The catalogue
+   * check uses it to decide whether the provider may be used again.
    */
   getProviderReader: (providerId: string) => Reader;
   /**
-   * Stops asking these providers, and no others, until the next call: `reader` leaves them out, and their
-   * witnesses throw {@link ChainUnreachableError}, so that they have no vote.
+   * Stops requests to exactly these providers until the next call. `reader` skips them, and their
+   * verifiers throw {@link ChainUnreachableError}, so they have no vote.
    */
   ignoreProviders: (providerIds: readonly string[]) => void;
-  /** Ends what is under way: its calls throw `ChainUnreachableError`. */
+  /** Aborts requests in progress; they throw `ChainUnreachableError`. */
   close: () => void;
 };
 
-/** No provider of a chain could answer within the bounds; the message names no address. */
+/** No provider of a chain could answer within the limits. The message contains no URL. */
 export class ChainUnreachableError extends Error {
   override readonly name = "ChainUnreachableError";
 }

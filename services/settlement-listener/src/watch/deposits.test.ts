@@ -41,7 +41,10 @@ afterEach(async () => {
 
 const createAddress = () => toEip55(`0x${randomBytes(20).toString("hex")}`);
 
-/** An owner whose address no other test uses, by a link that the listener has heard of. */
+/**
+ * Creates an owner with an address that no other test uses, from a link that the service has
+ * received.
+ */
 const createOwner = async (): Promise<string> => {
   const destinationAddress = createAddress();
   await rig.receiveNewLink({ destinationAddress });
@@ -56,7 +59,10 @@ const waitForStatus = (address: string, status: string) =>
   waitUntil(`it is ${status}`, () => getDepositStatus(address) === status);
 const waitForSteps = (address: string, count: number) =>
   waitUntil(`${count} steps are told`, () => listDepositSteps(address).length >= count);
-/** Until all that stands by now has settled, so that what is not told will not be. */
+/**
+ * Waits until everything mined so far has settled, so that unpublished payments will stay
+ * unpublished.
+ */
 const waitUntilAllSettled = async (): Promise<void> => {
   const markerOwner = await createOwner();
   await chain.transferToken({ to: markerOwner, amount: 1_000_000n });
@@ -64,8 +70,8 @@ const waitUntilAllSettled = async (): Promise<void> => {
   await waitForStatus(markerOwner, "settled");
 };
 
-describe("a transfer that names no link (rule CHAIN-20)", () => {
-  test("is a deposit, seen once it is mined and settled by the chain's policy", async () => {
+describe("a transfer without a reference (rule CHAIN-20)", () => {
+  test("is a deposit: seen once it is mined, and settled by the chain's policy", async () => {
     await startWatch();
     const owner = await createOwner();
     const hash = await chain.transferToken({ to: owner, amount: 12_500_000n, payer: 1 });
@@ -90,7 +96,7 @@ describe("a transfer that names no link (rule CHAIN-20)", () => {
     });
   });
 
-  test("is none where a payment of the same receipt is made of it, or nobody's link is paid there", async () => {
+  test("is no deposit if it belongs to a payment of the same receipt, or if no link is paid at its address", async () => {
     await startWatch();
     const owner = await createOwner();
     const unknownAddress = createAddress();
@@ -102,7 +108,7 @@ describe("a transfer that names no link (rule CHAIN-20)", () => {
     expect(listDepositSteps(unknownAddress)).toEqual([]);
   });
 
-  test("does not show below the least amount that is set, or in a token of no catalogue", async () => {
+  test("is not reported below the configured minimum, or in a token that is not in the catalogue", async () => {
     const usdc = toEip55(chain.getTokenAddress("usdc"));
     await startWatch({ depositMinimums: { [usdc]: new Decimal("2.000001") } });
     const owner = await createOwner();
@@ -121,7 +127,7 @@ describe("a transfer that names no link (rule CHAIN-20)", () => {
     expect(settled.toSorted()).toEqual(["deposit.settled 0.01", "deposit.settled 2.000001"]);
   });
 
-  test("is not looked for where that is turned off", async () => {
+  test("is ignored while deposits are disabled", async () => {
     await startWatch({ findsDeposits: false });
     const owner = createAddress();
     const link = await rig.receiveNewLink({ destinationAddress: owner });
@@ -136,8 +142,8 @@ describe("a transfer that names no link (rule CHAIN-20)", () => {
     expect(listDepositSteps(owner)).toEqual([]);
   });
 
-  // The number is what one step looks through.
-  test("that is not looked for any more holds up no payment, however many of them wait", async () => {
+  // One settlement step processes this many payments.
+  test("delays no payment once deposits are disabled, however many deposits are pending", async () => {
     await startWatch({ findsDeposits: false });
     const link = await rig.receiveNewLink();
     await rig.waitUntilScanned();
@@ -155,40 +161,37 @@ describe("a transfer that names no link (rule CHAIN-20)", () => {
 
   test.each<[string, { findsDeposits?: boolean; least?: Decimal }]>([
     ["deposits are turned off", { findsDeposits: false }],
-    ["more is asked for", { least: new Decimal(5) }],
-  ])(
-    "that was seen is not taken away where %s meanwhile",
-    async (_, { least: minimum, ...otherSettings }) => {
-      await startWatch({ finality: "finalized" });
-      const usdc = toEip55(chain.getTokenAddress("usdc"));
-      const changedSettings = {
-        ...otherSettings,
-        ...(minimum && { depositMinimums: { [usdc]: minimum } }),
-      };
-      const owner = await createOwner();
-      await chain.transferToken({ to: owner, amount: 1_000_000n });
-      await chain.mine();
-      await waitForSteps(owner, 1);
-      await rig.service.stop();
-      const overrides = Object.entries(rig.config.chainOverrides).map(
-        ([id, chainOverride]) => [id, { ...chainOverride, ...changedSettings }] as const,
-      );
-      const otherService = createSettlementListener(
-        { ...rig.context, metrics: createMetrics("other") },
-        { ...rig.config, chainOverrides: Object.fromEntries(overrides) },
-      );
-      await otherService.start();
-      await chain.mine(finalBlocks + 2);
-      await rig.waitUntilScanned();
-      // Before it scans what follows it judges what is due.
-      await chain.mine();
-      await rig.waitUntilScanned();
-      await otherService.stop();
-      expect(listDepositSteps(owner)).not.toContain("deposit.orphaned 1");
-    },
-  );
+    ["the minimum is raised", { least: new Decimal(5) }],
+  ])("stays a seen deposit after %s", async (_, { least: minimum, ...otherSettings }) => {
+    await startWatch({ finality: "finalized" });
+    const usdc = toEip55(chain.getTokenAddress("usdc"));
+    const changedSettings = {
+      ...otherSettings,
+      ...(minimum && { depositMinimums: { [usdc]: minimum } }),
+    };
+    const owner = await createOwner();
+    await chain.transferToken({ to: owner, amount: 1_000_000n });
+    await chain.mine();
+    await waitForSteps(owner, 1);
+    await rig.service.stop();
+    const overrides = Object.entries(rig.config.chainOverrides).map(
+      ([id, chainOverride]) => [id, { ...chainOverride, ...changedSettings }] as const,
+    );
+    const otherService = createSettlementListener(
+      { ...rig.context, metrics: createMetrics("other") },
+      { ...rig.config, chainOverrides: Object.fromEntries(overrides) },
+    );
+    await otherService.start();
+    await chain.mine(finalBlocks + 2);
+    await rig.waitUntilScanned();
+    // The step that follows settles what is due before it scans.
+    await chain.mine();
+    await rig.waitUntilScanned();
+    await otherService.stop();
+    expect(listDepositSteps(owner)).not.toContain("deposit.orphaned 1");
+  });
 
-  test("stays one deposit where a reorg moves it to another block (rule CHAIN-21)", async () => {
+  test("stays one deposit when a reorg moves it to another block (rule CHAIN-21)", async () => {
     await startWatch();
     const owner = await createOwner();
     const hash = await chain.transferToken({ to: owner, amount: 7_000_000n });
@@ -203,14 +206,14 @@ describe("a transfer that names no link (rule CHAIN-20)", () => {
     expect(new Set(rig.publishedDeposits(owner).map(({ deposit }) => deposit.id)).size).toBe(1);
   });
 
-  test("is taken away where its transaction can never be mined again", async () => {
+  test("becomes orphaned if its transaction can never be mined again", async () => {
     await startWatch({ finality: "finalized" });
     const owner = await createOwner();
     await chain.transferToken({ to: owner, amount: 7_000_000n });
     await chain.mine();
     await waitForSteps(owner, 1);
     await chain.reorg(1);
-    // It uses the sender's nonce.
+    // This transaction uses the sender's nonce.
     await chain.transferToken({ to: createAddress(), amount: 1n });
     await chain.mine(finalBlocks + 2);
     await waitForSteps(owner, 2);
@@ -218,7 +221,7 @@ describe("a transfer that names no link (rule CHAIN-20)", () => {
     expect(rig.publishedDeposits(owner).at(-1)?.deposit.status).toBe("orphaned");
   });
 
-  test("is told as orphaned where a reorg takes it away after it settled, and as settled where it comes back", async () => {
+  test("is published as orphaned if a reorg removes it after it settled, and as settled when it is back", async () => {
     await startWatch({ finality: { blocks: 1 } });
     const owner = await createOwner();
     const hash = await chain.transferToken({ to: owner, amount: 3_000_000n });
@@ -256,7 +259,7 @@ describe("a transfer that names no link (rule CHAIN-20)", () => {
   });
 });
 
-test("an operator's rescan finds a deposit beside one that is known, to who became an owner since (rule CHAIN-21)", async () => {
+test("an operator's rescan finds a deposit next to a known one, to an address that became an owner's later (rule CHAIN-21)", async () => {
   await startWatch();
   const owner = await createOwner();
   const laterOwner = createAddress();
@@ -265,7 +268,7 @@ test("an operator's rescan finds a deposit beside one that is known, to who beca
     to,
     amount: 1_000_000n,
   }));
-  // From a contract: of what it calls nobody reads a reference.
+  // Paid by a contract, because references in its calls are never read.
   await chain.payBySuffixInOneTransaction(payments);
   const paidBlock = (await chain.readHeadNumber()) + 1;
   await chain.mine(finalBlocks + 2);
@@ -284,7 +287,7 @@ test("an operator's rescan finds a deposit beside one that is known, to who beca
   expect(settled.map(({ length }) => length)).toEqual([1, 1]);
 });
 
-/** The same receipts, whose tokens moved from another address. */
+/** Returns the receipts with a different sender of the tokens. */
 const replacePayer = (reply: unknown, payer: string): string =>
   JSON.stringify(reply, (key, value: unknown) => {
     if (key !== "topics" || !Array.isArray(value) || value.length !== 3) return value;
@@ -292,8 +295,8 @@ const replacePayer = (reply: unknown, payer: string): string =>
     return [event, `0x${"0".repeat(24)}${payer.slice(2).toLowerCase()}`, to];
   });
 
-describe("with two providers a deposit", () => {
-  test("settles by the word of both, and is found by the second look where the first left it out", async () => {
+describe("a deposit with two providers", () => {
+  test("settles by both, and the audit finds it if the first provider left it out", async () => {
     await startWatch({ finality: "finalized" }, 2);
     const owner = await createOwner();
     const [firstRpc] = rpcs;
@@ -308,8 +311,8 @@ describe("with two providers a deposit", () => {
     expect(listDepositSteps(owner)).toEqual(["deposit.seen 4", "deposit.settled 4"]);
   });
 
-  // It is shown to the owner as who paid, and a refund would go there.
-  test("is told with the payer that both tell, whoever the first named before, also when it is told again", async () => {
+  // The owner sees this payer, and would send a refund there.
+  test("is published with the payer that both return, whatever the first one returned before, also when republished", async () => {
     await startWatch({ finality: "finalized" }, 2);
     const owner = await createOwner();
     const unknownAddress = createAddress();
@@ -336,7 +339,7 @@ describe("with two providers a deposit", () => {
     ]);
   });
 
-  test("is found where the first one's blooms hide it and the second one gives the logs", async () => {
+  test("is found if the first provider's blooms hide it and the second one returns the logs", async () => {
     await startWatch({ finality: "finalized" }, 2);
     const owner = await createOwner();
     const [firstRpc] = rpcs;
@@ -346,14 +349,14 @@ describe("with two providers a deposit", () => {
     await chain.mine();
     await rig.waitUntilScanned();
     await chain.mine(finalBlocks + 2);
-    // Two must say the same before it settles.
+    // Two providers must agree before it settles.
     await waitForSteps(owner, 1);
     expect(listDepositSteps(owner)).toEqual(["deposit.seen 4"]);
   });
 });
 
-describe("among many owners and transfers", () => {
-  test("every deposit is found, and nothing else", async () => {
+describe("deposits among many owners and transfers", () => {
+  test("are found completely, and nothing else is", async () => {
     await startWatch({ finality: { blocks: 1 } });
     const owners = Array.from({ length: 1_200 }, createAddress);
     await rig.receiveLinks(

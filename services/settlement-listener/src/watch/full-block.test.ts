@@ -14,11 +14,11 @@ afterEach(() => rig?.close());
 
 const unrelatedPaymentCount = 10_000;
 const paymentsPerTransaction = 100;
-/** One in so many strangers pays in a token of the catalogue. */
+/** One in this many unrelated payments uses a catalogue token. */
 const listedTokenEvery = 5;
 
-describe("one block with ten thousand foreign payments", () => {
-  test("passes a node that gives fewer logs at once: ours settles, and those whose link comes later", async () => {
+describe("a block with 10,000 unrelated payments", () => {
+  test("passes a node with a log limit, and settles our payment as well as one whose link comes later", async () => {
     const rpc = await startScriptedRpc({ target: chain.url });
     const message = "query returned more than 10000 results. Try with this block range [0x1, 0x2].";
     const limit = { unit: "logs", max: unrelatedPaymentCount, code: -32005, message } as const;

@@ -28,7 +28,7 @@ afterEach(async () => {
   for (const rpc of rpcs.splice(0)) await rpc.close();
 });
 
-/** About every other answer of a provider is another one than the node gave. */
+/** Starts a provider that corrupts about every other reply of the node. */
 const startHostileProvider = async (
   corruptions: fc.Arbitrary<Corruption>,
 ): Promise<ScriptedRpc> => {
@@ -70,7 +70,9 @@ const readTransfers = async ({ pool }: WatchRig) => {
   return rows.map(({ name }) => name).toSorted();
 };
 
-/** Pays a link in many blocks; answers each payment as a row names it, once all of them settled. */
+/**
+ * Pays a link in many blocks. Returns each payment as its row names it, once all of them settled.
+ */
 const payInManyBlocks = async (
   rig: WatchRig,
 ): Promise<{ linkId: string; hash: string; amount: string }[]> => {
@@ -98,9 +100,9 @@ const payInManyBlocks = async (
     const hash = await chain.pay({ ...payment, payer: (minedCount % 3) as 0 | 1 | 2 });
     paidOrders.push({ linkId: link.id, hash, amount: String(minedCount) });
     await chain.mine();
-    // The more steps it takes, the more it is told.
+    // The more steps the watch takes, the more corrupted replies it receives.
     if (minedCount % blocksAtOnce > 0) continue;
-    // What the first look was not told is found by the second, which reads final blocks only.
+    // What the scan missed is found by the audit, which reads final blocks only.
     await chain.mine(finalBlocks);
     await waitUntilSettled(minedCount);
   }
@@ -109,12 +111,12 @@ const payInManyBlocks = async (
   return paidOrders;
 };
 
-/** Errors that are no answer to a provider, but a mistake of ours. */
+/** Lists errors that are bugs of ours rather than provider faults. */
 const listInternalErrors = (rig: WatchRig) =>
   rig.logLines.filter((line) => /TypeError|RangeError|SyntaxError|ZodError|Slonik/.test(line));
 
-describe(`providers of which every other answer is hostile (SEED=${seed})`, () => {
-  test("a lone one that is broken: each payment settles, and no row is there besides", async () => {
+describe(`providers that corrupt every other reply (SEED=${seed})`, () => {
+  test("every payment settles with a single broken provider, and no other row exists", async () => {
     process.stderr.write(`hostile providers: SEED=${seed}\n`);
     const hostileRpc = await startHostileProvider(brokenResponse);
     rig = await createWatchRig(chain, { finality: { blocks: 2 } }, [hostileRpc.url]);
@@ -129,7 +131,7 @@ describe(`providers of which every other answer is hostile (SEED=${seed})`, () =
   }, 600_000);
 
   test.each(["first", "second"])(
-    "the %s of two, which lies as well: what the chain holds settles, and nothing else does",
+    "if the %s of two providers also misreports, exactly the payments on the chain settle",
     async (position) => {
       const misreports = fc.oneof(hostileResponse, { weight: 2, arbitrary: plausibleResponse });
       const hostileRpc = await startHostileProvider(misreports);

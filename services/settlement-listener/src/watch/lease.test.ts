@@ -30,14 +30,14 @@ const startTestLease = (
 const countLed = (candidateLeases: readonly Lease[]) =>
   candidateLeases.filter((lease) => lease.getLeadership() !== undefined).length;
 
-/** The loops look once more. */
+/** Runs the lease loops again. */
 const runLeaseLoops = async () => {
   rig.clock.advance(3_000);
   for (let round = 0; round < 10; round += 1) await listWatchers(rig.pool);
 };
 
-// Guards against followers that queue up for the row which the leader's every transaction locks.
-test("who asks for a chain that another leads waits for nobody, and locks nothing", async () => {
+// Guards against followers that queue for the row, which every transaction of the leader locks.
+test("tries to acquire a led chain without waiting or locking", async () => {
   const chainId = newId("evt");
   const [now, until] = [rig.clock.now(), afterMs(rig.clock, 60_000)];
   const leadership = await acquireLeadership(rig.pool, { chainId, now, until });
@@ -49,13 +49,13 @@ test("who asks for a chain that another leads waits for nobody, and locks nothin
     await lockReleased.promise;
   });
   await rowLocked.promise;
-  // One that waited would fail after the five seconds of a statement.
+  // A blocked attempt would fail after the statement timeout of five seconds.
   expect(await acquireLeadership(rig.pool, { chainId, now, until })).toBeUndefined();
   lockReleased.resolve();
   await leaderTransaction;
 });
 
-test("a process that leads its share lets others go first, and takes what nobody wants", async () => {
+test("lets other processes go first once a process leads its share, and takes chains that no other process takes", async () => {
   const chainIds = Array.from({ length: 6 }, () => newId("evt"));
   const quota = createLeadershipQuota(4);
   const firstLeases = chainIds.map((chainId) => startTestLease(chainId, quota));
@@ -71,7 +71,7 @@ test("a process that leads its share lets others go first, and takes what nobody
   });
 });
 
-test("a chain whose last leader's clock was hours ahead is led by another before long, and a live one's is not", async () => {
+test("replaces a stopped leader whose clock was hours ahead within a short time, but not a running one", async () => {
   const chainId = newId("evt");
   const aheadClock = createFakeClock(afterMs(rig.clock, 5 * 60 * 60_000));
   const firstLease = startTestLease(chainId, createLeadershipQuota(10), aheadClock);

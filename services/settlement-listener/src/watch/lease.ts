@@ -9,40 +9,47 @@ import {
   acquireLeadership,
 } from "../store/watchers.ts";
 
-/** Standing for the lead of a chain, and holding it. */
+/** A candidacy for the leadership of a chain, and the lease while this process holds it. */
 export type Lease = {
-  /** The lead, while it is held and not overdue. It may be lost at any time: writes check it. */
+  /**
+   * The leadership while its lease is valid. It can be lost at any time, so every write checks it.
+   */
   getLeadership(): Leadership | undefined;
-  /** Says that a write found another leader. */
+  /** Reports that a write found another leader. */
   markLost(lostLeadership: Leadership): void;
-  /** Gives the lead up and stands no more. */
+  /** Gives up the leadership and the candidacy. */
   stop(): Promise<void>;
 };
 
 /**
- * How many chains a process leads, and how many are its share. One that leads its share lets a chain
- * that is free wait for others first, the longer the more it leads: the first replica of a rollout
- * does not get all of them, and what nobody else wants is led all the same.
+ * How many chains this process leads, and its share (`quota`). For each full share that a process
+ * leads, it waits longer before it takes a free chain. So the first replica of a rollout does not
+ * take every chain, but a chain that no other replica takes still gets a leader.
  */
 export type LeadershipQuota = { ledChainCount: number; readonly quota: number };
 
-/** Nobody is led yet. */
 export const createLeadershipQuota = (quota: number): LeadershipQuota => ({
   ledChainCount: 0,
   quota,
 });
 
-/** For how long a chain must have been free before a process takes it. */
+/** Returns how long a chain must have been free before this process takes it, in milliseconds. */
 const getAcquireDelayMs = ({ ledChainCount, quota }: LeadershipQuota): number =>
   Math.floor(ledChainCount / quota) * 5_000;
 
 const leaseMs = 12_000;
 const renewEveryMs = 3_000;
 
-/** A lease that its leader has not renewed for so long is left, however far ahead its clock was. */
+/**
+ * A lease not renewed for this long counts as abandoned, even if its expiry is still in the future
+ * because the leader's clock was ahead.
+ */
 const abandonedAfterMs = 2 * leaseMs;
 
-/** Whether the lease of another still changes, by the clock's elapsed time. */
+/**
+ * Returns a function that says whether another process still renews its lease, by the clock's
+ * elapsed time.
+ */
 const trackRenewals = (clock: Clock): ((until: Date) => boolean) => {
   let lastSeen: { until: Date; atMs: number } | undefined;
   return (until) => {
@@ -53,9 +60,9 @@ const trackRenewals = (clock: Clock): ((until: Date) => boolean) => {
 };
 
 /**
- * Stands for the lead of a chain until it is stopped. The lease goes by the service's own clock,
- * which a test can hold. Every write checks the lead's fencing token, so that clocks which differ
- * cost a late or needless change of leaders and nothing else.
+ * Competes for the leadership of a chain until it is stopped. The lease uses the service's clock,
+ * which tests can control. Every write checks the fencing token, so clock differences only cause a
+ * late or needless change of leader.
  */
 export const startLease = (options: {
   chainId: string;
@@ -63,7 +70,7 @@ export const startLease = (options: {
   clock: Clock;
   log: Log;
   quota: LeadershipQuota;
-  /** What the leader says of its chain at each renewal. */
+  /** The status that the leader stores with each renewal. */
   report: () => WatchReport;
   onChange: (isLeader: boolean) => void;
 }): Lease => {
@@ -100,7 +107,7 @@ export const startLease = (options: {
       const isHeldElsewhere = leaseUntil !== null && leaseUntil > now && isBeingRenewed(leaseUntil);
       freeSince = isHeldElsewhere ? undefined : (freeSince ?? now);
       if (freeSince === undefined) return;
-      // Judged only now: the loops of other chains may have taken some meanwhile.
+      // Checked only now, because the loops of other chains may have taken chains in the meantime.
       if (now.getTime() - freeSince.getTime() < getAcquireDelayMs(quota)) return;
       const acquireOptions = { chainId, now, until, ...(leaseUntil && { left: leaseUntil }) };
       const leadership = await countWhileAcquiring(quota, () =>
@@ -127,14 +134,17 @@ export const startLease = (options: {
       try {
         await releaseLeadership(pool, leadership, clock.now());
       } catch (error) {
-        // The lease runs out by itself.
+        // The lease expires by itself.
         log.warn({ err: error, chain: chainId }, "a chain's lead could not be given up");
       }
     },
   };
 };
 
-/** A lead is counted before it is taken, as the loops of all chains stand at once. */
+/**
+ * Counts a leadership before acquiring it, because the loops of all chains compete at the same
+ * time.
+ */
 const countWhileAcquiring = async (
   quota: LeadershipQuota,
   acquire: () => Promise<Leadership | undefined>,

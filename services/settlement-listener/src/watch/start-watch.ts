@@ -29,39 +29,42 @@ import {
   createJobState,
 } from "./audit/background-jobs.ts";
 
-/** A chain that this process watches, or would if it led. */
+/** A chain that this process watches, or stands ready to watch if it becomes the leader. */
 export type RunningWatch = {
   chainId: string;
   providerCount: number;
   isLeader: () => boolean;
-  /** What this process last saw of the chain, where it leads. */
+  /** What this process last observed on the chain as its leader. */
   report: () => WatchReport;
-  /** Lets the steps under way end, and gives the lead up. */
+  /** Waits for the steps in progress to end, then gives up the leadership. */
   stop: () => Promise<void>;
 };
 
-/** What the loops of one chain share, and what is lost with the process without harm. */
+/** State shared by the loops of one chain. Losing it with the process does no harm. */
 type WatchState = {
   report: WatchReport;
-  /** The lead under which the chain was found to be what the catalogue says. */
+  /** The fencing token of the leadership under which the chain passed the catalogue check. */
   checkedToken: string | undefined;
-  /** What the check found of each provider under that lead. */
+  /** The check results per provider under that leadership. */
   checkResults: ProviderCheckResults;
-  /** Before this, by the clock's `elapsedMs`, a chain that was found to be another is not checked again. */
+  /**
+   * No check of a chain that failed the catalogue check runs before this time, by the clock's
+   * `elapsedMs`.
+   */
   checkPausedUntilMs: number;
   /**
-   * The last final block, as the first pass saw it under this lead; undefined before that, and while
-   * the chain is halted.
+   * The last final block that the scan saw under this leadership. Undefined before the first step
+   * and while the chain is halted.
    */
   finalizedTo: number | undefined;
   jobState: BackgroundJobState;
-  /** Whether the chain was halted when it was last looked at, which stands in its own row. */
+  /** Whether the chain was halted at the last check. The chain's row stores the halt itself. */
   isHalted: boolean;
-  /** Whether two providers, where there are two, agreed in the last step. */
+  /** Whether a quorum of providers agreed in the last step. */
   hasQuorum: boolean;
-  /** How many turns in a row met answers that do not fit together. */
+  /** How many consecutive scan steps found inconsistent provider responses. */
   chainMovedCount: number;
-  /** The loops whose last turn found nobody who answers. */
+  /** The loops whose last run reached no provider. */
   unreachableLoops: Set<LoopName>;
   isStopping: boolean;
 };
@@ -85,7 +88,7 @@ const createState = (): WatchState => ({
   isStopping: false,
 });
 
-/** Starts watching one chain, in whichever process leads it. */
+/** Starts watching one chain. Only the process that is the chain's leader does the work. */
 export const startWatch = (
   context: Omit<WatchContext, "missingReceipts">,
   quota: LeadershipQuota,
@@ -179,10 +182,10 @@ const runWatchStep = async (
     state.chainMovedCount = 0;
     watch.missingReceipts.clear();
     state.finalizedTo = step.finalizedTo;
-    // A watch that begins anew, as after a halt, may begin below what was done before.
+    // A new start, for example after a halt, may begin below blocks that the jobs already handled.
     if (step.finalizedTo === undefined) state.jobState = createJobState();
     state.isHalted = step.state === "halted";
-    // Why it is halted stands in the chain's own row.
+    // The chain's row stores the reason.
     if (step.state === "halted") setReport(watch, state, state.report);
     else if (step.state === "behind") {
       const reason = "the node has not come to the last final block";
@@ -207,7 +210,10 @@ const runWatchStep = async (
   }
 };
 
-/** Tells once that nothing settles for want of a second provider; answers why, for the status. */
+/**
+ * Logs once when the quorum is lost and once when it is restored. Returns the reason for the
+ * status.
+ */
 const reportQuorum = (
   { chain, log, metrics, verifiers }: WatchContext,
   state: WatchState,
@@ -231,7 +237,10 @@ const reportQuorum = (
 
 const chainMovedCountMax = 5;
 
-/** A chain that moves is read again; one that never stands still may be a provider that is wrong. */
+/**
+ * A moving chain is read again. If it never stops moving, one provider may be wrong, so another
+ * goes first.
+ */
 const handleMovingChain = (
   { chain, demote, log, verifiers }: WatchContext,
   state: WatchState,
@@ -243,7 +252,7 @@ const handleMovingChain = (
   log.warn({ chain: chain.id }, "a provider's answers do not fit together; another is asked first");
 };
 
-/** Takes a turn at a duty, once the first pass has said how far final blocks go. */
+/** Runs a background job, once the scan has set the last final block. */
 const runBackgroundJob = async (
   watch: WatchContext,
   leadership: Leadership,
@@ -262,7 +271,8 @@ const runBackgroundJob = async (
 };
 
 /**
- * Tells once that nobody answers, and once that somebody does again; between them it is tried on.
+ * Logs once when no provider answers, and once when the chain is reachable again. In between, the
+ * loop keeps retrying.
  */
 const withOutageReporting = async (
   { chain, log }: WatchContext,
@@ -277,7 +287,7 @@ const withOutageReporting = async (
     return result;
   } catch (error) {
     if (!(error instanceof ChainUnreachableError)) throw error;
-    // The readers are closed while a step may be under way.
+    // `stop` closes the readers while a step may be in progress.
     if (state.isStopping || state.unreachableLoops.has(loop)) return false;
     state.unreachableLoops.add(loop);
     log.error({ err: error, chain: chain.id, loop }, "a chain cannot be read; it is tried on");
@@ -286,8 +296,8 @@ const withOutageReporting = async (
 };
 
 /**
- * Checks a chain once under each lead. It starts when a quorum of its providers agrees with the catalogue
- * (rule CHAIN-30); otherwise it is checked again after a while.
+ * Checks a chain once per leadership. The chain starts when a quorum of its providers agrees with
+ * the catalogue (rule CHAIN-30); otherwise the check is repeated later.
  */
 const checkChain = async (
   watch: WatchContext,
@@ -296,7 +306,7 @@ const checkChain = async (
 ): Promise<boolean> => {
   const { chain, log, pool, verifiers } = watch;
   if (state.checkedToken === leadership.token) return true;
-  // Before anybody is asked, who may be away.
+  // Read before any request to a provider, because providers may be unreachable.
   state.isHalted = (await readProgress(pool, chain.id)).haltedReason !== null;
   const checkResults = await checkProviders(
     watch,
@@ -317,7 +327,7 @@ const checkChain = async (
   return true;
 };
 
-/** Checks the providers again that did not agree with the catalogue, or did not answer. */
+/** Rechecks the providers that differed from the catalogue or did not answer. */
 const recheckProviders = async (
   watch: WatchContext,
   leadership: Leadership,
@@ -347,7 +357,7 @@ const toEmptyResults = (error: unknown): ProviderCheckResults => {
   throw error;
 };
 
-/** Ignores the providers that differ from the catalogue, and logs what has changed. */
+/** Ignores the providers that differ from the catalogue, and logs changes. */
 const applyCheckResults = (
   { chain, ignoreProviders, log, metrics }: WatchContext,
   state: WatchState,
@@ -373,7 +383,7 @@ const applyCheckResults = (
   );
 };
 
-/** Returns why a chain does not start. A lone provider needs no name. */
+/** Returns why a chain does not start. Omits the provider's name if there is only one. */
 const describeFaults = (checkResults: ProviderCheckResults): string =>
   listProviderFaults(checkResults)
     .map(({ fault, provider }) => (checkResults.size === 1 ? fault : `${provider}: ${fault}`))
@@ -397,8 +407,8 @@ const setReport = (
 };
 
 /**
- * Runs work while this process leads; a lead that is lost in it ends it without an error. What it still told
- * by gauges then is another's to tell.
+ * Runs work while this process is the leader. If the leadership is lost meanwhile, the work ends
+ * without an error. Then removes the chain's gauges, which the new leader reports.
  */
 const runAsLeader = async (
   { chain, metrics }: WatchContext,
@@ -417,7 +427,10 @@ const runAsLeader = async (
   }
 };
 
-/** What moves while it is read is nothing to tell: it is read again at the next turn. */
+/**
+ * Returns whether an error only means that data moved during a read. The next run reads it again,
+ * so the error is not reported.
+ */
 const isTransientError = (error: unknown): boolean =>
   error instanceof ChainMovedError ||
   error instanceof CheckpointMovedError ||

@@ -33,7 +33,7 @@ afterEach(async () => {
   for (const rpc of rpcs.splice(0)) await rpc.close();
 });
 
-/** A link whose owner no other test pays, and of which the watcher has heard. */
+/** Creates a link whose owner no other test pays, and that the service has received. */
 const createPaidLink = async () => {
   const to = toEip55(`0x${randomBytes(20).toString("hex")}`);
   const link = await rig.receiveNewLink({ destinationAddress: to });
@@ -45,10 +45,10 @@ const waitUntilSettled = (link: PaymentLinkState) =>
     rig.publishedPayments(link.id).some(({ status }) => status === "settled"),
   );
 
-/** Asks the node, and has it say that no calldata has anything behind its arguments. */
+/** Removes everything after the arguments of `transfer` from the calldata in a node's reply. */
 const removeSuffixes = (reply: unknown): string =>
   JSON.stringify(reply).replaceAll(/("input":"0xa9059cbb[0-9a-f]{128})[0-9a-f]*"/g, '$1"');
-/** A node that has lost its transactions. */
+/** Simulates a node that has lost its transactions. */
 const removeTransactions = (reply: unknown): string =>
   JSON.stringify(
     [reply].flat().map((rpcReply) => ({ ...(rpcReply as object), result: null })),
@@ -56,7 +56,7 @@ const removeTransactions = (reply: unknown): string =>
 const transactionMethods = { methods: ["eth_getTransactionByHash"] };
 
 describe("a payment by suffix (rule CHAIN-22)", () => {
-  test("counts from a hundredth on, whatever the least amount of deposits is", async () => {
+  test("is applied from 0.01 on, whatever the minimum for deposits is", async () => {
     const usdc = toEip55(chain.getTokenAddress("usdc"));
     await startWatch({ depositMinimums: { [usdc]: new Decimal(5) } });
     const { link, order } = await createPaidLink();
@@ -70,7 +70,7 @@ describe("a payment by suffix (rule CHAIN-22)", () => {
     expect(rig.publishedDeposits(order.to)).toEqual([]);
   });
 
-  test("is neither payment nor deposit while nobody tells its calldata", async () => {
+  test("is neither a payment nor a deposit while no provider returns its calldata", async () => {
     await startWatch();
     const { link, order } = await createPaidLink();
     const playedFault = rpcs[0]?.injectFault(
@@ -86,8 +86,8 @@ describe("a payment by suffix (rule CHAIN-22)", () => {
     expect(rig.publishedDeposits(order.to)).toEqual([]);
   });
 
-  // Guards money: one provider that hides a suffix, or invents one, moves nothing.
-  test("settles once two providers say the same of its calldata", async () => {
+  // Guards money: one provider that hides or invents a suffix moves nothing.
+  test("settles once two providers agree on its calldata", async () => {
     await startWatch({}, 2);
     const { link, order } = await createPaidLink();
     const playedFault = rpcs[1]?.injectFault(
@@ -106,7 +106,7 @@ describe("a payment by suffix (rule CHAIN-22)", () => {
     ]);
   });
 
-  test("that the first of three hides settles, and the deposit that it made of it is taken back", async () => {
+  test("settles if the first of three providers hides it, and the resulting deposit becomes orphaned", async () => {
     await startWatch({ finality: "finalized" }, 3);
     const { link, order } = await createPaidLink();
     rpcs[0]?.injectFault({ kind: "hostile", corrupt: removeSuffixes }, transactionMethods);
@@ -128,7 +128,7 @@ describe("a payment by suffix (rule CHAIN-22)", () => {
     ).toHaveLength(1);
   });
 
-  test("is found by the second look where the first provider left its transfer out", async () => {
+  test("is found by the audit if the first provider left its transfer out", async () => {
     await startWatch({ finality: "finalized" }, 2);
     const { link, order } = await createPaidLink();
     const hiddenLogs = rpcs[0]?.injectFault({ kind: "empty_logs" });
@@ -145,7 +145,7 @@ describe("a payment by suffix (rule CHAIN-22)", () => {
     ]);
   });
 
-  test("costs no question about a transaction where payments come through the proxy", async () => {
+  test("requests no transactions for payments through the proxy", async () => {
     await startWatch();
     const { link, order } = await createPaidLink();
     const countTransactionRequests = () =>
@@ -154,7 +154,7 @@ describe("a payment by suffix (rule CHAIN-22)", () => {
     await chain.pay({ ...order, amount: baseUnitsPerToken });
     await chain.mine(1 + policyBlocks);
     await waitUntilSettled(link);
-    // The watch itself asks once, for sender and nonce.
+    // The watch itself sends one request, for sender and nonce.
     expect(countTransactionRequests() - countBefore).toBeLessThanOrEqual(1);
   });
 });

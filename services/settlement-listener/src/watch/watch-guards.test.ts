@@ -49,7 +49,7 @@ const requestResume = (rig: WatchRig, body: { chainId: string; sharedBlock: numb
     body: JSON.stringify(body),
   });
 
-/** Starts the service once more on the same database, with another node of the same chain id. */
+/** Starts the service again on the same database, with another node of the same chain id. */
 const startServiceOn = async (rig: WatchRig, node: LocalEvmChain) => {
   const config = { ...rig.config, rpcUrls: new Map([[node.chainId, [node.url]]]) };
   const restartedService = createSettlementListener(
@@ -60,13 +60,13 @@ const startServiceOn = async (rig: WatchRig, node: LocalEvmChain) => {
   return restartedService;
 };
 
-describe("the self-check at start", () => {
+describe("the catalogue check at startup", () => {
   test.each([
     ["decimals", { decimals: 7 }, "decimals are 6, not 7"],
     ["symbol", { symbol: "USDT" }, 'the symbol is "USDC", not USDT'],
     ["code", { address: owner }, "there is no contract"],
   ])(
-    "a token whose %s is not the catalogue's stops the chain with a clear word, and nothing else (rule CHAIN-9)",
+    "a token whose %s differs from the catalogue stops only its chain, with a clear reason (rule CHAIN-9)",
     async (_what, difference, fault) => {
       const [usdc, ...otherTokens] = chain.catalogueData.tokens;
       if (usdc === undefined) throw new Error("the catalogue has tokens");
@@ -84,7 +84,7 @@ describe("the self-check at start", () => {
     },
   );
 
-  test("a chain that is refused is not asked again at each poll", async () => {
+  test("a chain that differs from the catalogue is not checked again at each poll", async () => {
     const [usdc, ...otherTokens] = chain.catalogueData.tokens;
     if (usdc === undefined) throw new Error("the catalogue has tokens");
     const tokens = [{ ...usdc, decimals: 7 }, ...otherTokens];
@@ -100,7 +100,7 @@ describe("the self-check at start", () => {
     await rpc.close();
   });
 
-  test("letter case of a symbol is nobody's mistake", async () => {
+  test("the case of a symbol makes no difference", async () => {
     const [usdc, ...otherTokens] = chain.catalogueData.tokens;
     if (usdc === undefined) throw new Error("the catalogue has tokens");
     const tokens = [{ ...usdc, symbol: "UsDc" }, ...otherTokens];
@@ -120,7 +120,7 @@ describe("the self-check at start", () => {
     );
   });
 
-  test("a chain without fee proxies in the catalogue is a fault of the configuration", async () => {
+  test("a chain without fee proxies in the catalogue is a configuration error", async () => {
     const rig = await createRig(chain);
     const chains = chain.catalogueData.chains.map(({ id, name, symbol, chainType, caip2 }) => ({
       id,
@@ -135,7 +135,7 @@ describe("the self-check at start", () => {
     expect(create).toThrow(/RPC_URLS: the catalogue has no fee proxies on chain 1337/);
   });
 
-  test("a node that is away at the start is waited for", async () => {
+  test("the service waits for a node that is unreachable at startup", async () => {
     const rpc = await startScriptedRpc({ target: chain.url });
     const outage = rpc.injectFault({ kind: "down" });
     const rig = await createRig(chain, {}, [rpc.url]);
@@ -149,7 +149,7 @@ describe("the self-check at start", () => {
   });
 });
 
-describe("while nobody answers, the last blocks grow older, by which somebody is paged,", () => {
+describe("the reported lag grows while no provider answers", () => {
   const readLagSeconds = async (metrics: Metrics): Promise<number[]> => {
     const metricsText = await metrics.metrics();
     return ["head", "finalized"].map((kind) =>
@@ -168,7 +168,7 @@ describe("while nobody answers, the last blocks grow older, by which somebody is
     });
     expect(await metrics.metrics()).toMatch(/chain_agreeing_providers\{.*\} 0\n/);
   };
-  // Its blocks are of now: each that is mined at once is a second further on.
+  // Its blocks have recent times; each block mined in quick succession is one second later.
   const youngChain = useRig(() => startEvmChain());
   const startWatchedRig = async () => {
     const rpc = await startScriptedRpc({ target: youngChain.url });
@@ -179,14 +179,14 @@ describe("while nobody answers, the last blocks grow older, by which somebody is
     return { rig, rpc };
   };
 
-  test("after it has been watched", async () => {
+  test("on a chain that this process watched", async () => {
     const { rig, rpc } = await startWatchedRig();
     rpc.injectFault({ kind: "down" });
     await waitUntil("it is told", async () => (await rig.readStatus()).state === "unreachable");
     await expectLagToGrow(rig.metrics);
   });
 
-  test("also as another process takes it over", async () => {
+  test("on a chain that another process takes over", async () => {
     const { rig, rpc } = await startWatchedRig();
     await rig.service.stop();
     rpc.injectFault({ kind: "down" });
@@ -198,9 +198,9 @@ describe("while nobody answers, the last blocks grow older, by which somebody is
   });
 });
 
-describe("a commit for whose answer a step has stopped waiting", () => {
-  // Postgres may be slow with it. What follows has read by then how far the watch had come before it.
-  test("and that takes effect while the next step writes is gone on from", async () => {
+describe("a commit that takes effect after its step gave up waiting", () => {
+  // Postgres may be slow to commit. The next step may have read the progress before that commit.
+  test("does not stop the watch if it takes effect while the next step writes", async () => {
     const secondRpc = await startScriptedRpc({ target: chain.url });
     rpcs.push(secondRpc);
     const rig = await createRig(chain, { finality: "finalized" }, [chain.url, secondRpc.url]);
@@ -232,8 +232,8 @@ describe("a commit for whose answer a step has stopped waiting", () => {
   });
 });
 
-describe("what a reorg does to the settled", () => {
-  test("a payment orphaned after it settled keeps its credit, is flagged, and alarms", async () => {
+describe("a reorg", () => {
+  test("keeps the credit of a payment orphaned after it settled, flags it and alerts", async () => {
     const rig = await createRig(chain, { finality: { blocks: 1 } });
     await rig.service.start();
     const link = await rig.receiveNewLink();
@@ -241,7 +241,7 @@ describe("what a reorg does to the settled", () => {
     const hash = await chain.pay({ reference: link.paymentReference, to: owner, amount: 1n });
     await chain.mine(3);
     await waitUntil("it is settled", () => listStatuses(rig, link.id).at(-1) === "settled");
-    // A block that it has not seen yet would not count as one that it has lost.
+    // A block that was not scanned yet would not be reported as orphaned.
     await rig.waitUntilScanned();
     const raw = await chain.readRawTransaction(hash);
     await chain.reorg(4);
@@ -259,7 +259,7 @@ describe("what a reorg does to the settled", () => {
     expect((await rig.readStatus()).orphanedSettledCount).toBe(0);
   });
 
-  test("what a rescan saw on the new chain hides nothing below it", async () => {
+  test("is handled below a block in which a rescan saw a transfer of the new chain", async () => {
     const rig = await createRig(chain, { finality: { blocks: 50 } });
     const link = await rig.receiveNewLink();
     const hash = await chain.pay({ reference: link.paymentReference, to: owner, amount: 1n });
@@ -280,7 +280,7 @@ describe("what a reorg does to the settled", () => {
     await waitUntil("it is told", () => listStatuses(rig, link.id).at(-1) === "processing");
   });
 
-  test("a payment whose nonce a final block gives to another transaction has failed (rule CHAIN-5)", async () => {
+  test("makes a payment fail once a final block holds another transaction with its nonce (rule CHAIN-5)", async () => {
     const rig = await createRig(chain, { finality: "finalized" });
     await rig.service.start();
     const link = await rig.receiveNewLink();
@@ -299,8 +299,8 @@ describe("what a reorg does to the settled", () => {
   });
 });
 
-describe("a chain that is halted", () => {
-  test("by a reorg past what was final says so, keeps all it had, and goes on once an operator says so (rules CHAIN-7 and STATE-10)", async () => {
+describe("a halted chain", () => {
+  test("reports a reorg past a final block, keeps its data, and continues after an operator resumes it (rules CHAIN-7 and STATE-10)", async () => {
     const otherChain = await startEvmChain({ slotsInEpoch: 1 });
     try {
       await otherChain.mine(20);
@@ -357,8 +357,8 @@ describe("a chain that is halted", () => {
   });
 });
 
-describe("a chain that is halted and whose only node is away at a restart", () => {
-  test("says in its gauge that it is halted", async () => {
+describe("a halted chain whose only node is unreachable at a restart", () => {
+  test("is reported as halted by its gauge", async () => {
     const otherChain = await startEvmChain({ slotsInEpoch: 1 });
     const rpc = await startScriptedRpc({ target: otherChain.url });
     rpcs.push(rpc);
@@ -385,8 +385,8 @@ describe("a chain that is halted and whose only node is away at a restart", () =
   });
 });
 
-describe("a chain that goes on after a halt", () => {
-  test("settles what was paid while it stood still, without being told to look for it", async () => {
+describe("a chain after it is resumed", () => {
+  test("settles what was paid while it was halted, without a rescan", async () => {
     const otherChain = await startEvmChain({ slotsInEpoch: 1 });
     try {
       await otherChain.mine(20);
@@ -411,8 +411,8 @@ describe("a chain that goes on after a halt", () => {
   });
 });
 
-describe("a chain that begins anew between two starts", () => {
-  test("where it is disposable, settles what was paid on it before the second start", async () => {
+describe("a chain that restarts from its first block between two starts", () => {
+  test("settles what was paid on it before the second start if it is disposable", async () => {
     const oldChain = await startEvmChain({ slotsInEpoch: 1 });
     await oldChain.mine(5);
     const rig = await createRig(oldChain, { isDisposable: true });
@@ -438,7 +438,7 @@ describe("a chain that begins anew between two starts", () => {
   test.each([
     [true, "watching"],
     [false, "halted"],
-  ])("where it is disposable (%s), is then %s", async (isDisposable, state) => {
+  ])("with isDisposable %s, is %s afterwards", async (isDisposable, state) => {
     const oldChain = await startEvmChain({ slotsInEpoch: 1 });
     await oldChain.mine(5);
     const rig = await createRig(oldChain, { isDisposable });
@@ -448,7 +448,7 @@ describe("a chain that begins anew between two starts", () => {
     await oldChain.close();
     const newChain = await startEvmChain({ slotsInEpoch: 1 });
     try {
-      // Two nodes that began in one second have equal blocks, unless the time is told apart.
+      // Two nodes started in the same second have equal blocks unless their block times differ.
       await newChain.setNextBlockTime(Math.floor(Date.now() / 1000) + 3600);
       await newChain.mine(30);
       const restartedService = await startServiceOn(rig, newChain);
@@ -466,7 +466,7 @@ describe("a chain that begins anew between two starts", () => {
 });
 
 describe("two processes", () => {
-  test("of which one lost the lead while its nodes hung: it leaves no gauge behind", async () => {
+  test("leave no gauge behind where the process lost the leadership while its node did not answer", async () => {
     const rpc = await startScriptedRpc({ target: chain.url });
     rpcs.push(rpc);
     const rig = await createRig(chain, { finality: "finalized" }, [rpc.url]);
@@ -485,12 +485,12 @@ describe("two processes", () => {
       rig.logLines.some((line) => line.includes("another process watches this chain by now")),
     );
     delayedReplies.stop();
-    // What was under way when the lead was lost has ended once the service has.
+    // The work in progress when the leadership was lost has ended once the service has stopped.
     await rig.service.stop();
     expect(await readGauges()).toBeNull();
   });
 
-  test("watch a chain one at a time, and the second goes on where the first one stopped", async () => {
+  test("watch a chain one at a time, and the second continues where the first stopped", async () => {
     const rig = await createRig(chain, { finality: { blocks: 1 } });
     const secondService = createSettlementListener(
       { ...rig.context, metrics: createMetrics("second") },

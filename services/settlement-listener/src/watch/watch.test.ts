@@ -15,7 +15,7 @@ beforeEach(async () => {
 afterEach(() => rig.close());
 
 describe("watching a chain", () => {
-  test("a payment is processing once it is mined, and settled once the policy's blocks are on top of it (rules CHAIN-3 and CHAIN-4)", async () => {
+  test("publishes a payment as processing once it is mined, and as settled once enough blocks are on top (rules CHAIN-3 and CHAIN-4)", async () => {
     await rig.service.start();
     const link = await rig.receiveNewLink();
     await rig.waitUntilScanned();
@@ -41,7 +41,7 @@ describe("watching a chain", () => {
     });
   });
 
-  test("how far the chain is, is told while a payment waits and at no other time (rule EVENT-9)", async () => {
+  test("publishes the chain's progress only while a payment waits (rule EVENT-9)", async () => {
     await rig.service.start();
     const link = await rig.receiveNewLink();
     await chain.mine(2);
@@ -62,7 +62,7 @@ describe("watching a chain", () => {
         at: expect.any(String),
       },
     ]);
-    // This block comes within two seconds of the report, and none follows it.
+    // This block follows the report within two seconds, and no other block follows it.
     await chain.mine();
     const newest = await chain.readHeadNumber();
     await waitUntil(
@@ -80,7 +80,7 @@ describe("watching a chain", () => {
     expect(rig.publishedAdvances()).toHaveLength(publishedCount);
   });
 
-  test("a payment that a reorg moves to another block stays one payment (rule CHAIN-3)", async () => {
+  test("keeps one payment when a reorg moves it to another block (rule CHAIN-3)", async () => {
     await rig.service.start();
     const link = await rig.receiveNewLink();
     await rig.waitUntilScanned();
@@ -95,7 +95,7 @@ describe("watching a chain", () => {
     expect(rig.publishedStatuses(link.id)).toEqual(["processing 0.000001", "settled 0.000001"]);
   });
 
-  test("a payment seen before its link is heard of is told with it", async () => {
+  test("publishes a payment that was seen before its link once the link is received", async () => {
     await rig.service.start();
     const link = rig.sampleLink();
     await rig.waitUntilScanned();

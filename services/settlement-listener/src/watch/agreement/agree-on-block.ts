@@ -2,16 +2,16 @@ import type { WatchContext } from "../chain/watch-context.ts";
 import type { Verifier } from "../chain-reader.ts";
 import { reachQuorum, getQuorum } from "./reach-quorum.ts";
 
-/** What providers say stands at a height. */
+/** What providers report as the block at a height. */
 type BlockAgreement = {
-  /** Undefined while too few of them say the same. */
+  /** Undefined while too few providers agree. */
   hash: string | undefined;
-  /** How many say what most of them say. */
+  /** The size of the largest group of providers that agree. */
   agreeingProviderCount: number;
   dissentingProviders: readonly string[];
 };
 
-/** Asks providers for the hash of a block, and counts it where they contradict one another. */
+/** Asks providers for the hash of a block, and counts contradictions in the metrics. */
 export const agreeOnBlock = async (
   { chain, metrics, verifiers }: Pick<WatchContext, "chain" | "metrics" | "verifiers">,
   number: number,

@@ -9,30 +9,29 @@ import { readBlockTimes } from "../transfers/find-transfers.ts";
 import { reachQuorum, getQuorum } from "./reach-quorum.ts";
 import { proveAbsent } from "./prove-absent.ts";
 
-/** What became of a transaction. */
 export type TransactionOutcome = {
-  /** Undefined where it is in no canonical block. */
+  /** Undefined if no canonical block holds the transaction. */
   receipt: TransactionReceipt | undefined;
-  /** Its block's own time; undefined where one provider alone was asked. */
+  /** The block's time. Undefined if only one provider was asked. */
   minedAt: Date | undefined;
 };
 
 type ReceiptQuery = {
-  /** Whose receipts are asked for, with the block up to which a provider must have come. */
+  /** Maps each transaction to the block that a provider must have reached to vote on it. */
   requiredBlocks: ReadonlyMap<string, number>;
   /**
-   * The transactions of which something follows if they have no receipt. A provider votes for that only
-   * if it proves that none of its blocks up to `finalizedTo` holds them.
+   * Transactions whose missing receipt has consequences. A provider votes for their absence only if
+   * it proves that none of its blocks up to `finalizedTo` holds them.
    */
   seenTransactions: ReadonlyMap<string, SeenTransaction>;
   finalizedTo: number;
-  /** Whether a provider has itself seen enough blocks on top of one. */
+  /** Returns whether the provider itself sees enough blocks on top of a block. */
   canVote: (verifier: Verifier, blockNumber: number) => boolean;
 };
 
 /**
- * Asks for receipts until two providers, where there are two, say the same of each: the block and
- * its time, and all that the receipt holds. One on which they do not agree is left out.
+ * Requests receipts until two providers, if there are two, agree on each: on the block, its time
+ * and the full receipt. Leaves out transactions without agreement.
  */
 export const agreeOnReceipts = async (
   { chain, metrics, verifiers }: Pick<WatchContext, "chain" | "metrics" | "verifiers">,
@@ -48,7 +47,7 @@ export const agreeOnReceipts = async (
         canVote(verifier, requiredBlocks.get(hash) ?? Infinity),
       );
       const receipts = await verifier.reader.readReceipts(queriedHashes);
-      // A lone provider's word for the time stands since it was scanned.
+      // With a single provider, the time stored during the scan remains valid.
       const blockTimes =
         quorum > 1 ? await readBlockTimes(verifier.reader, [...receipts.values()]) : new Map();
       const missingTransactions = queriedHashes.flatMap((hash) =>
@@ -74,8 +73,8 @@ export const agreeOnReceipts = async (
 };
 
 /**
- * Those that are nowhere by the word of one provider. A fork may have moved one to an older block than
- * that in which it was seen last, but not by more blocks than the chain is deep until it is final.
+ * Returns the transactions that one provider proves absent. A reorg may have moved a transaction
+ * below the block where it was last seen, but by no more than `finalDepthBlocks`.
  */
 const findAbsent = async (
   { chain, verifier }: Pick<WatchContext, "chain"> & { verifier: Verifier },
@@ -98,15 +97,16 @@ const findAbsent = async (
       return verifier.reader.readAbsent(seenTransactions, { fromBlock, toBlock });
     });
   } catch (error) {
-    // Its word for what has a receipt stands.
+    // The provider's votes on existing receipts remain valid.
     if (error instanceof ChainUnreachableError) return new Set();
     throw error;
   }
 };
 
 /**
- * Deposits are left out: which there are depends on the owners known when a provider was asked, and the
- * evidence holds what they are made of.
+ * Returns the text by which votes are compared. Leaves out deposits, because they depend on the
+ * owners known at the time of the request. The evidence contains the logs that deposits are made
+ * of.
  */
 const toFingerprint = ({ minedAt, receipt }: TransactionOutcome): string => {
   const transfers = receipt?.transfers.filter(({ payer }) => payer === undefined);

@@ -3,8 +3,8 @@ import type { Sender } from "../chain-reader.ts";
 import { reachQuorum, getQuorum } from "./reach-quorum.ts";
 
 /**
- * Asks who sent transactions, and with which nonces, until two providers, where there are two, say the
- * same of each. One on which they do not agree, or that they do not know, is left out.
+ * Returns the senders and nonces of transactions. With two or more providers, two must agree on
+ * each. Leaves out transactions that they do not know or disagree on.
  */
 export const agreeOnSenders = async (
   { reader, verifiers }: Pick<WatchContext, "reader" | "verifiers">,

@@ -3,7 +3,7 @@ import type { WatchContext } from "../chain/watch-context.ts";
 import { ChainUnreachableError } from "../chain-reader.ts";
 
 /**
- * Compares each of the providers with the catalogue (rule CHAIN-9), all at the same time. Throws
+ * Compares each provider with the catalogue (rule CHAIN-9), all in parallel. Throws
  * {@link ChainUnreachableError} if none of them answers.
  */
 export const checkProviders = async (

@@ -8,9 +8,9 @@ import { readAnchor } from "./read-anchor.ts";
 import type { ObservedHeads } from "./read-observed-heads.ts";
 
 /**
- * Moves the last final block to the newest one that we have scanned, and that two providers hold as
- * we do and call final. Providers that two others contradict are asked last from then on. Answers
- * the last final block, and how many providers stand behind it or what most of them hold.
+ * Advances the final block to the newest scanned block that two providers confirm and call final.
+ * Demotes providers that two others contradict. Returns the final block and how many providers
+ * agree on the checked block.
  */
 export const confirmFinalizedBlock = async (
   watch: WatchContext,

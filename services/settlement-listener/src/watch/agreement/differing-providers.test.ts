@@ -24,7 +24,7 @@ const noTransaction: CreateResult = () => {
   throw new RpcError(-5, "No such mempool transaction. Use -txindex");
 };
 
-/** A provider with a good node behind it, which can answer some methods in a way of its own. */
+/** Starts a provider with a good node behind it, which can override the results of some methods. */
 const startProvider = async (nodeUrl: string) => {
   const overriddenResults = new Map<string, CreateResult>();
   const requestedMethods: string[] = [];
@@ -85,7 +85,9 @@ const createRig = async (chain: WatchableChain, urls: readonly string[]) => {
 
 type ProviderFault = readonly [what: string, method: string, answer: CreateResult, fault: string];
 
-/** The guarantees of one family, for each way in which one of its providers can differ. */
+/**
+ * Tests the guarantees for one chain family, for each way in which one of its providers can differ.
+ */
 const describeFamily = (
   family: string,
   describeSuite: (title: string, body: () => void) => void,
@@ -117,7 +119,7 @@ const describeFamily = (
           () => outlier.requestedMethods.length > 3,
         );
         const checkedMethods = new Set(outlier.requestedMethods);
-        // A reader of blocks asks more than the check does.
+        // A block reader sends more methods than the catalogue check does.
         for (const readMethod of ["eth_getLogs", "getSignaturesForAddress", "getblockheader"]) {
           expect(checkedMethods).not.toContain(readMethod);
         }
@@ -139,7 +141,7 @@ const describeFamily = (
     );
 
     test.each(providerFaults)(
-      "one provider of two that agrees does not start the chain while the other %s, and does afterwards (rule CHAIN-30)",
+      "one of two providers that agrees does not start the chain while the other %s, and does afterwards (rule CHAIN-30)",
       async (_what, method, createResult, fault) => {
         const chain = closeAfterTest(await startChain());
         const [agreeing, outlier] = [
@@ -193,8 +195,8 @@ describeFamily("Bitcoin", describeBitcoin, () => startWatchedBitcoin(program), [
   ],
 ]);
 
-describe("the rule for a start", () => {
-  test("a provider that is away when the chain starts does not stop it, and is ignored once it answers and differs", async () => {
+describe("the rule for starting a chain", () => {
+  test("an unreachable provider does not prevent the start, and is ignored once it answers and differs", async () => {
     const chain = closeAfterTest(await startEvmChain({ slotsInEpoch: 2 }));
     const providers = [];
     for (let i = 0; i < 3; i += 1) providers.push(await startProvider(chain.url));
@@ -218,7 +220,7 @@ describe("the rule for a start", () => {
     expect((await watchRig.readStatus()).state).toBe("watching");
   });
 
-  test("a payment settles by the two providers that agree", async () => {
+  test("a payment settles with the two providers that agree", async () => {
     const chain = closeAfterTest(await startEvmChain({ slotsInEpoch: 2 }));
     const outlier = await startProvider(chain.url);
     outlier.overrideResult("eth_chainId", () => "0x1");

@@ -12,14 +12,14 @@ import { type ScriptedRpc, startScriptedRpc } from "../../testing/scripted-rpc.t
 
 /** `finalized` is eight blocks behind the head. */
 const finalBlocks = 8;
-/** The judge duty rests for so long after a turn that failed. */
+/** How long the `judge` job pauses after a failed run. */
 const orphanCheckIntervalMs = 10_000;
 const chain = useRig(() => startEvmChain({ slotsInEpoch: finalBlocks / 2 }));
 beforeAll(() => chain.mine(20));
 
 let rig: WatchRig | undefined;
 const rpcs: ScriptedRpc[] = [];
-/** A watch over so many providers that has caught up. */
+/** Starts a watch over this many providers, and waits until it has caught up. */
 const startCaughtUpWatch = async (providerCount: number, clock = withShortDelays()) => {
   for (let providerIndex = 0; providerIndex < providerCount; providerIndex += 1) {
     rpcs.push(await startScriptedRpc({ target: chain.url }));
@@ -36,7 +36,10 @@ afterEach(async () => {
   for (const rpc of rpcs.splice(0)) await rpc.close();
 });
 
-/** A payment in the newest block that is seen, and whose nonce two have told. */
+/**
+ * Pays a link in the newest block, and waits until the payment is seen and two providers returned
+ * its nonce.
+ */
 const payAndWaitSeen = async (rig: WatchRig, payer: 0 | 1 | 2) => {
   const link = await rig.receiveNewLink();
   const payment = {
@@ -56,7 +59,7 @@ const payAndWaitSeen = async (rig: WatchRig, payer: 0 | 1 | 2) => {
   return { link, hash };
 };
 
-/** These nodes tell no receipt any more of what was mined up to now, and go on telling newer ones. */
+/** Makes these nodes drop the receipts of everything mined so far. They still return newer ones. */
 const hideReceiptsUpToNow = async (selectedRpcs: readonly ScriptedRpc[]) => {
   const beforeBlock = (await chain.readHeadNumber()) + 1;
   const playedFaults = selectedRpcs.map((rpc) =>
@@ -69,7 +72,10 @@ const hideReceiptsUpToNow = async (selectedRpcs: readonly ScriptedRpc[]) => {
   };
 };
 
-/** Blocks with transactions go by until the newest of now are final, and the watch takes several more steps. */
+/**
+ * Mines blocks with transactions until the newest ones are final, and waits for several more steps
+ * of the watch.
+ */
 const mineAndCatchUp = async (rig: WatchRig): Promise<void> => {
   await chain.pay({ reference: "00".repeat(16), to: owner, amount: 1n });
   await chain.mine(finalBlocks + 2);
@@ -89,8 +95,8 @@ const isOrphanCheckFailing = async (rig: WatchRig): Promise<boolean> =>
     await rig.metrics.metrics(),
   );
 
-describe("a payment of whose time the nodes tell no receipts any more", () => {
-  test("of two nodes: it waits, which is told, and settles once they tell it again", async () => {
+describe("a payment from a time whose receipts the nodes have pruned", () => {
+  test("waits with two nodes, which is reported, and settles once they return the receipt again", async () => {
     const rig = await startCaughtUpWatch(2);
     const { hash, link } = await payAndWaitSeen(rig, 0);
     const hiddenReceipts = await hideReceiptsUpToNow(rpcs);
@@ -106,7 +112,7 @@ describe("a payment of whose time the nodes tell no receipts any more", () => {
   });
 
   test.each([1, 2])(
-    "after a reorg and mined again, of %i: it has not failed by the nonce that it used itself",
+    "does not fail by its own used nonce after a reorg, when it is mined again, with %i nodes",
     async (providerCount) => {
       let [fixedElapsedMs, shiftMs]: [number | undefined, number] = [undefined, 0];
       const elapsedMs = () => fixedElapsedMs ?? systemClock.elapsedMs() + shiftMs;
@@ -115,7 +121,7 @@ describe("a payment of whose time the nodes tell no receipts any more", () => {
       const raw = await chain.readRawTransaction(hash);
       await chain.reorg(1);
       await waitUntil("it is orphaned", () => isOrphaned(rig, hash));
-      // So it is not seen where it stands again.
+      // Prevents the scan from finding the payment in its new block.
       const hiddenLogs = rpcs.map((rpc) => rpc.injectFault({ kind: "empty_logs" }));
       await chain.callRpc("eth_sendRawTransaction", [raw]);
       await chain.mine();
@@ -136,7 +142,7 @@ describe("a payment of whose time the nodes tell no receipts any more", () => {
       const firstTurnMs = elapsedMs() + orphanCheckIntervalMs;
       await recheckAt(firstTurnMs);
       await mineAndCatchUp(rig);
-      // It may stay so for good, and is no reason to ask all the time.
+      // This state may be permanent, so it must not cause constant requests.
       fixedElapsedMs = firstTurnMs + orphanCheckIntervalMs - 1;
       const countWhilePaused = countNonceRequests();
       await mineAndCatchUp(rig);
@@ -153,7 +159,7 @@ describe("a payment of whose time the nodes tell no receipts any more", () => {
     },
   );
 
-  test("of three nodes the last tells it: it waits for a second word, and settles with that", async () => {
+  test("waits with three nodes while only the last returns it, and settles once a second one does", async () => {
     const rig = await startCaughtUpWatch(3);
     const { hash, link } = await payAndWaitSeen(rig, 2);
     const [first, second] = rpcs;

@@ -30,10 +30,10 @@ afterEach(async () => {
   for (const rpc of rpcs.splice(0)) await rpc.close();
 });
 
-/** A payment that is seen, and whose nonce both providers have told. */
+/** Pays a link, and waits until the payment is seen and both providers returned its nonce. */
 const payAndWaitSeen = async (watch: WatchRig) => {
   const link = await watch.receiveNewLink();
-  // Nodes that lag still know an older transaction.
+  // Lagging nodes still know an older transaction.
   await chain.pay({ reference: "00".repeat(16), to: owner, amount: 1n });
   await chain.mine();
   const hash = await chain.pay({ reference: link.paymentReference, to: owner, amount: 7_000_000n });
@@ -47,14 +47,14 @@ const payAndWaitSeen = async (watch: WatchRig) => {
   return { hash, link };
 };
 
-/** As on Avalanche: a block is final as soon as it is accepted. */
+/** Makes every block final as soon as it is accepted, as on Avalanche. */
 const finalizeImmediately = () => {
   for (const rpc of rpcs) rpc.injectFault({ kind: "early_final" });
 };
 
 const receiptMethod = "eth_getTransactionReceipt";
 
-/** Nodes behind both addresses lag by some blocks, and answer some methods. */
+/** Makes nodes behind both URLs lag by some blocks and answer these methods. */
 const startLagging = (methods: readonly string[], blockCount = 2) => {
   const playedLags = rpcs.map((rpc) =>
     rpc.injectFault({ kind: "stale_head", blockCount }, { methods }),
@@ -67,9 +67,9 @@ const startLagging = (methods: readonly string[], blockCount = 2) => {
   };
 };
 
-describe("while nodes that lag answer behind the addresses of both providers", () => {
+describe("while lagging nodes answer behind the URLs of both providers", () => {
   test.each([
-    ["receipts alone", [receiptMethod]],
+    ["only receipts", [receiptMethod]],
     ["whole requests for blocks and receipts", [receiptMethod, "eth_getTransactionByHash"]],
   ])(
     "a payment in a final block never fails: they answer %s (rule CHAIN-5)",
@@ -121,7 +121,7 @@ describe("while nodes that lag answer behind the addresses of both providers", (
   });
 });
 
-test("a payment that was told as failed counts once its chain shows it again (rule STATE-6)", async () => {
+test("a payment published as failed is applied once its chain shows it again (rule STATE-6)", async () => {
   const watch = await startWatchOverTwo();
   const { hash, link } = await payAndWaitSeen(watch);
   await watch.pool.query(sqlVoid`
@@ -131,7 +131,7 @@ test("a payment that was told as failed counts once its chain shows it again (ru
   await watch.pool.query(sqlVoid`
     UPDATE chain_transfers SET is_orphaned = true WHERE transaction_hash = ${hash}
   `);
-  // The second reading finds it.
+  // The audit finds it.
   await chain.mine(12);
   await acceleratedClock.waitAccelerated(
     "it settles",

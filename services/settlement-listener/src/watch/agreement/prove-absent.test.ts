@@ -1,7 +1,7 @@
 import { expect, test } from "@jest/globals";
 import { proveAbsent } from "./prove-absent.ts";
 
-/** A node that remembers what is as new as a block, and what it was asked for. */
+/** A node with data from a block on, and the blocks that were requested from it. */
 const createNode = (retainedFromBlock: number) => {
   const requestedBlocks: number[] = [];
   let inFlightCount = 0;
@@ -21,7 +21,7 @@ const blocksByTransaction = new Map(
 );
 
 test.each([0, 1, 321, 499, 500])(
-  "a node that remembers what is as new as block %i proves just that, with few questions, one by one",
+  "proves absence exactly where a node has data, from block %i on, with few sequential requests",
   async (retainedFromBlock) => {
     const { requestedBlocks, readAbsent } = createNode(retainedFromBlock);
     const absent = await proveAbsent(blocksByTransaction, readAbsent);
@@ -31,7 +31,7 @@ test.each([0, 1, 321, 499, 500])(
   },
 );
 
-test("a node that remembers all is asked once, by the oldest", async () => {
+test("asks a node with all data once, starting at the oldest transaction", async () => {
   const { requestedBlocks, readAbsent } = createNode(0);
   await proveAbsent(blocksByTransaction, readAbsent);
   expect(requestedBlocks).toEqual([0]);

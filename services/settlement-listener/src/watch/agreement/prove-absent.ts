@@ -1,10 +1,14 @@
-/** Which of some transactions are nowhere, none of which was mined below a block; none where nothing proves it. */
+/**
+ * Returns which transactions are in no canonical block, given that none was mined below
+ * `fromBlock`. Returns an empty set if the node cannot prove it.
+ */
 type ReadAbsent = (hashes: readonly string[], fromBlock: number) => Promise<ReadonlySet<string>>;
 
 /**
- * Finds which transactions are nowhere by the word of one node, each with the block below which it cannot
- * have been mined. Nodes forget the oldest first, so one proof serves all that is newer: mostly the oldest
- * is asked by alone, and else few questions, one after the other, find from where on the node remembers.
+ * Returns which transactions are in no canonical block, according to one node. `earliestBlocks` has
+ * the first block that may hold each transaction. Nodes prune the oldest blocks first, so one proof
+ * covers all newer transactions. Usually one request that starts at the oldest is enough. Otherwise
+ * a binary search finds where the node's data starts.
  */
 export const proveAbsent = async (
   earliestBlocks: ReadonlyMap<string, number>,
@@ -14,7 +18,7 @@ export const proveAbsent = async (
     (a, b) => (earliestBlocks.get(a) ?? 0) - (earliestBlocks.get(b) ?? 0),
   );
   const absent = new Set<string>();
-  // What stands before `from` cannot be proved, and from `to` on all has been asked for.
+  // Absence cannot be proved before `from`. Everything from `to` on was already requested.
   let [from, to, next] = [0, hashes.length, 0];
   while (from < to) {
     const provenHashes = await readAbsent(

@@ -3,10 +3,13 @@ import { ChainMovedError } from "../chain/watch-context.ts";
 import { ChainUnreachableError } from "../chain-reader.ts";
 import { reachQuorum, getQuorum } from "./reach-quorum.ts";
 
-/** What a provider says of each key; what it does not name it has no vote on. */
+/** What a provider returns for each key. It has no vote on keys that it leaves out. */
 type ProviderValues = Record<string, string> | Error;
 
-/** Asks providers for `keys`, two of whom must agree unless said otherwise; answers who was asked what. */
+/**
+ * Asks providers for `keys`, with a quorum of two by default. Also returns the requests of each
+ * provider.
+ */
 const askProviders = async (
   providerValues: readonly ProviderValues[],
   { keys = ["a"], quorum = 2 } = {},
@@ -37,12 +40,12 @@ const askProviders = async (
 
 const [x, y, z] = [{ a: "x" }, { a: "y" }, { a: "z" }];
 
-test("money moves by the word of two providers, where there are two", () => {
+test("the quorum is two providers, or one if there is only one", () => {
   expect([1, 2, 3].map((count) => getQuorum(Array(count)))).toEqual([1, 2, 2]);
 });
 
-describe("asking several providers for the same", () => {
-  test("two that say alike are enough, and a third is not asked", async () => {
+describe("reachQuorum", () => {
+  test("stops after two providers that agree", async () => {
     expect(await askProviders([x, { a: "X" }, y])).toEqual({
       agreedValues: { a: "X" },
       agreeingProviderCountMin: 2,
@@ -52,7 +55,7 @@ describe("asking several providers for the same", () => {
     });
   });
 
-  test("where two say otherwise the third decides, and who was outvoted is told", async () => {
+  test("lets a third provider decide between two that differ, and names the dissenting one", async () => {
     expect(await askProviders([x, y, y])).toEqual({
       agreedValues: { a: "y" },
       agreeingProviderCountMin: 2,
@@ -62,11 +65,11 @@ describe("asking several providers for the same", () => {
     });
   });
 
-  test("a third that is outvoted by a fourth is told under its own id", async () => {
+  test("names a third provider that a fourth one outvotes by its own id", async () => {
     expect((await askProviders([x, y, z, y])).dissentingProviders).toEqual(["p0", "p2"]);
   });
 
-  test("nobody is outvoted by fewer than must agree", async () => {
+  test("names no dissenting provider below the quorum", async () => {
     expect(await askProviders([x, x, y], { quorum: 3 })).toMatchObject({
       agreedValues: {},
       agreeingProviderCountMin: 2,
@@ -75,7 +78,7 @@ describe("asking several providers for the same", () => {
     });
   });
 
-  test("where each says something else nothing is agreed, and nobody is called a dissenter", async () => {
+  test("agrees on nothing and names no dissenting provider if all differ", async () => {
     expect(await askProviders([x, y, z])).toMatchObject({
       agreedValues: {},
       agreeingProviderCountMin: 1,
@@ -85,7 +88,7 @@ describe("asking several providers for the same", () => {
   });
 
   test.each([new ChainUnreachableError("away"), new ChainMovedError("moved")])(
-    "who is away or on the move has no vote: %s",
+    "gives an unreachable or moving provider no vote: %s",
     async (error) => {
       expect(await askProviders([error, x])).toMatchObject({
         agreedValues: {},
@@ -98,11 +101,11 @@ describe("asking several providers for the same", () => {
     },
   );
 
-  test("a fault of ours is no abstention", async () => {
+  test("rethrows an internal error", async () => {
     await expect(askProviders([new TypeError("ours"), x, x])).rejects.toThrow("ours");
   });
 
-  test("a lone provider's failure is told, as there is nobody else to ask", async () => {
+  test("rethrows the failure of a single provider", async () => {
     await expect(askProviders([new ChainUnreachableError("away")], { quorum: 1 })).rejects.toThrow(
       "away",
     );
@@ -112,7 +115,7 @@ describe("asking several providers for the same", () => {
     });
   });
 
-  test("a third is asked only for what the two did not agree on", async () => {
+  test("asks a third provider only for keys without agreement", async () => {
     const bothValues = { a: "x", b: "y" };
     const agreement = await askProviders([bothValues, { a: "x" }, { a: "z", b: "y" }], {
       keys: ["c", "a", "b"],

@@ -1,27 +1,30 @@
 import { ChainMovedError } from "../chain/watch-context.ts";
 import { ChainUnreachableError, type Verifier } from "../chain-reader.ts";
 
-/** What came of asking several providers for the same. */
+/** The result of asking several providers the same. */
 export type Agreement<Key, Value> = {
-  /** What as many as were asked for have said alike. */
+  /** The values that a quorum of providers agreed on. */
   agreedValues: ReadonlyMap<Key, Value>;
-  /** How many providers stand behind the answer that most of them gave; 0 where nobody voted. */
+  /**
+   * The size of the largest agreeing group, for the key where that group is smallest. 0 without any
+   * vote.
+   */
   agreeingProviderCountMin: number;
-  /** How many answers were contradicted by another provider. */
+  /** The number of keys on which providers contradicted each other. */
   contradictedCount: number;
-  /** The providers that said otherwise than what was agreed on. */
+  /** The providers that contradicted an agreed value. */
   dissentingProviders: readonly string[];
 };
 
-/** How many providers must say the same before money is moved by it: two, where there are two. */
+/** Returns how many providers must agree before money moves: two, or one if there is only one. */
 export const getQuorum = (verifiers: readonly Verifier[]): number => Math.min(2, verifiers.length);
 
 type Vote<Value> = { providerId: string; fingerprint: string; value: Value };
 
 /**
- * Asks one provider after another, until `quorum` of them have given the same answer to each key. A
- * provider that cannot answer, or leaves a key out, has no vote on it. Answers are the same where
- * their prints are.
+ * Asks one provider after another until `quorum` of them have given the same answer for each key. A
+ * provider that fails or leaves out a key has no vote on it. Two answers are the same if their
+ * fingerprints are.
  */
 export const reachQuorum = async <Key, Value>({
   fetchValues,
@@ -61,13 +64,13 @@ export const reachQuorum = async <Key, Value>({
       }
     }
   };
-  // One after the other from there on: mostly two are enough.
+  // The rest are asked one by one, because the first `quorum` providers usually suffice.
   await collectVotes(verifiers.slice(0, quorum));
   for (const verifier of verifiers.slice(quorum)) await collectVotes([verifier]);
   return { agreedValues, ...summarizeVotes(votes, quorum) };
 };
 
-/** Who is away, or on the move, has no vote. */
+/** A provider that is unreachable, or whose chain is moving, has no vote. */
 const abstainOnError = async <Key, Value>(
   pendingValues: Promise<ReadonlyMap<Key, Value>>,
 ): Promise<ReadonlyMap<Key, Value>> => {

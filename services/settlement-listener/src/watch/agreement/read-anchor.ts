@@ -7,10 +7,10 @@ import { getDepositFilter } from "../transfers/find-transfers.ts";
 import { agreeOnBlock } from "./agree-on-block.ts";
 
 /**
- * On a sparse chain, the last final block, where payments wait to settle between it and the newest
- * final one that is kept: a fork goes back to a kept block, and must not pass below them. What was
- * scanned is known to be of that block's chain only while the last scanned block stands on it, by the
- * word of those who call it final.
+ * Returns the last final block of a sparse chain as an extra block to store, if payments above the
+ * newest stored final block are due. A reorg rolls back to a stored block and must not go below
+ * these payments. Requires that the providers which call this block final confirm the last scanned
+ * block. Otherwise the scanned payments may belong to another fork.
  */
 export const readAnchor = async (
   watch: WatchContext,

@@ -8,14 +8,14 @@ import {
 import type { WatchContext } from "../chain/watch-context.ts";
 import { getQuorum } from "./reach-quorum.ts";
 
-/** How far a chain is, by what its providers tell. */
+/** How far a chain is according to its providers. */
 export type ObservedHeads = {
   head: number;
-  /** How far may be read, and shown as seen. */
+  /** The limits for reading blocks and reporting payments as seen. */
   readLimits: BlockLimits;
-  /** What two providers vouch for, where there are two; -1 while they do not. */
+  /** The limits on which two providers agree, if there are two. -1 while they do not. */
   agreedLimits: FinalityLimits;
-  /** What each provider that answered vouches for, by its id. */
+  /** The limits of each provider that answered, by provider id. */
   limitsByProvider: ReadonlyMap<string, BlockLimits>;
 };
 

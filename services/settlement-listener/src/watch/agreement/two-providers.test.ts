@@ -18,7 +18,7 @@ beforeAll(() => chain.mine(20));
 
 let rig: WatchRig | undefined;
 const rpcs: ScriptedRpc[] = [];
-/** A watch that has caught up, over so many providers with one good node behind them. */
+/** Starts a watch over this many providers of one good node, and waits until it has caught up. */
 const startCaughtUpWatch = async (
   providerCount: number,
   settings: Parameters<typeof createWatchRig>[1] = { finality: "finalized" },
@@ -43,7 +43,7 @@ afterEach(async () => {
   for (const rpc of rpcs.splice(0)) await rpc.close();
 });
 
-/** A link that is paid 7 units of it; the payment's block is the newest. */
+/** Creates a link that is paid 7 USDC in the newest block. */
 const payNewLink = async (rig: WatchRig, payer: 0 | 1 | 2 = 0) => {
   const link = await rig.receiveNewLink();
   const hash = await chain.pay({
@@ -56,7 +56,7 @@ const payNewLink = async (rig: WatchRig, payer: 0 | 1 | 2 = 0) => {
   return { link, hash };
 };
 
-/** The service once more on the same database, after a restart. */
+/** Starts the service again on the same database, as after a restart. */
 const restartService = async (rig: WatchRig, config = rig.config) => {
   const restartedService = createSettlementListener(
     { ...rig.context, metrics: createMetrics("again") },
@@ -69,7 +69,10 @@ const restartService = async (rig: WatchRig, config = rig.config) => {
 const waitUntilSettled = (rig: WatchRig, linkId: string, amount = "7") =>
   waitUntil("it is settled", () => rig.publishedStatuses(linkId).includes(`settled ${amount}`));
 
-/** Blocks go by, and the watch takes several more steps. */
+/**
+ * Mines blocks until the newest ones are final, and waits until the watch has taken several more
+ * steps.
+ */
 const mineAndCatchUp = async (rig: WatchRig, rpc: ScriptedRpc): Promise<void> => {
   await chain.mine(finalBlocks + 2);
   await rig.waitUntilScanned();
@@ -81,8 +84,8 @@ const mineAndCatchUp = async (rig: WatchRig, rpc: ScriptedRpc): Promise<void> =>
 const matchesMetric = async (rig: WatchRig, pattern: RegExp): Promise<boolean> =>
   pattern.test(await rig.metrics.metrics());
 
-describe("of two providers", () => {
-  test("one that is away: payments are seen and none settles, which is told; back, all settle (rule CHAIN-4)", async () => {
+describe("with two providers", () => {
+  test("payments are seen but do not settle while one provider is down, which is reported, and settle afterwards (rule CHAIN-4)", async () => {
     const { first, rig, second } = await startCaughtUpWatch(2);
     const outage = second.injectFault({ kind: "down" });
     const { link } = await payNewLink(rig);
@@ -104,7 +107,7 @@ describe("of two providers", () => {
     );
   });
 
-  test("the first one away: the second shows what is paid, and it settles once the first is back", async () => {
+  test("the second provider shows payments while the first is down, and they settle afterwards", async () => {
     const { first, rig, second } = await startCaughtUpWatch(2);
     const outage = first.injectFault({ kind: "down" });
     const { link } = await payNewLink(rig);
@@ -114,11 +117,11 @@ describe("of two providers", () => {
     await waitUntilSettled(rig, link.id);
   });
 
-  test("many final blocks that one shows while the other is away are seen, and settle later", async () => {
+  test("many final blocks that one provider shows while the other is down are seen, and settle later", async () => {
     const { first, rig, second } = await startCaughtUpWatch(2);
     await rig.service.stop();
     const { link } = await payNewLink(rig);
-    // More than are read one by one.
+    // More blocks than are read one by one.
     await chain.mine(150);
     const outage = second.injectFault({ kind: "down" });
     const restartedService = await restartService(rig);
@@ -130,11 +133,12 @@ describe("of two providers", () => {
     await restartedService.stop();
   });
 
-  test("one behind blocks that were read in a wide range, the other away: nothing is taken back", async () => {
+  test("nothing is orphaned if the only reachable provider lags behind a range that was read in one request", async () => {
     const { first, rig, second } = await startCaughtUpWatch(2);
     await rig.service.stop();
     const { link } = await payNewLink(rig);
-    // More than are read one by one: of these only the last is stored, and the second is below it.
+    // More blocks than are read one by one, so only the last one is stored, and the second provider
+    // is below it.
     await chain.mine(150);
     second.injectFault({ kind: "stale_head", blockCount: 60 });
     const restartedService = await restartService(rig);
@@ -149,7 +153,7 @@ describe("of two providers", () => {
     await restartedService.stop();
   });
 
-  test("one leaves its fork after a wide range: a payment below the fork is not reported as orphaned (rule CHAIN-3)", async () => {
+  test("a payment below a fork is not reported as orphaned when a provider leaves the fork after a wide range (rule CHAIN-3)", async () => {
     const { first, rig } = await startCaughtUpWatch(2, { finality: { blocks: 3 } });
     await rig.service.stop();
     const { link } = await payNewLink(rig);
@@ -177,7 +181,7 @@ describe("of two providers", () => {
   });
 
   test.each(["first", "second"] as const)(
-    "the %s on a fork of its own: nothing settles, it is counted, and heals by itself",
+    "nothing settles while the %s provider is on its own fork, which is counted, and recovers by itself",
     async (dishonestProvider) => {
       const watch = await startCaughtUpWatch(2);
       const { first, rig } = watch;
@@ -202,7 +206,7 @@ describe("of two providers", () => {
   );
 
   test.each(["first", "second"] as const)(
-    "the %s with receipts of a thousandfold: nothing settles but what both say (rule CHAIN-4)",
+    "only the amount that both providers return settles if the %s inflates receipts (rule CHAIN-4)",
     async (dishonestProvider) => {
       const watch = await startCaughtUpWatch(2);
       const { first, rig } = watch;
@@ -227,7 +231,7 @@ describe("of two providers", () => {
   );
 
   test.each(["first", "second"] as const)(
-    "the %s invents payments: none of them settles, and the others do",
+    "payments that the %s provider invents do not settle, and all others do",
     async (dishonestProvider) => {
       const watch = await startCaughtUpWatch(2);
       const { rig, first } = watch;
@@ -241,7 +245,7 @@ describe("of two providers", () => {
     },
   );
 
-  test("one alone says with which nonce a lost payment was sent: it has not failed by that", async () => {
+  test("an orphaned payment does not fail by a nonce that only one provider returned", async () => {
     const { first, rig } = await startCaughtUpWatch(2);
     first.injectFault({ kind: "wrong_nonces" });
     const { link, hash } = await payNewLink(rig, 2);
@@ -255,7 +259,7 @@ describe("of two providers", () => {
     await waitUntilSettled(rig, link.id);
   });
 
-  test("one alone says when it was paid: that settles nothing either", async () => {
+  test("a payment does not settle with a time that only one provider returned", async () => {
     const { first, rig } = await startCaughtUpWatch(2);
     const playedFault = first.injectFault({ kind: "old_blocks" });
     const { link } = await payNewLink(rig);
@@ -268,7 +272,7 @@ describe("of two providers", () => {
   });
 
   test.each(["first", "second"] as const)(
-    "the %s calls its newest block final: the other one's word is waited for",
+    "a block is final only when both providers say so, if the %s calls its newest block final",
     async (dishonestProvider) => {
       const watch = await startCaughtUpWatch(2);
       const { rig } = watch;
@@ -286,12 +290,12 @@ describe("of two providers", () => {
     },
   );
 
-  test("one alone says that a lost payment cannot come back: it has not failed (rule CHAIN-5)", async () => {
+  test("an orphaned payment does not fail because one provider says that it cannot be mined again (rule CHAIN-5)", async () => {
     const { first, rig, second } = await startCaughtUpWatch(2);
     const { link, hash } = await payNewLink(rig, 1);
     await waitUntil("it is seen", () => rig.publishedStatuses(link.id).length === 1);
     const raw = await chain.readRawTransaction(hash);
-    // From here on it is hidden, although it stands in the chain again, and its nonce is used.
+    // From here on the payment is hidden, although the chain holds it again and its nonce is used.
     first.injectFault({ kind: "no_receipts" });
     const hiddenLogs = first.injectFault({ kind: "empty_logs" });
     const outage = second.injectFault({ kind: "down" });
@@ -301,12 +305,12 @@ describe("of two providers", () => {
     await chain.mine();
     await mineAndCatchUp(rig, first);
     const countRequests = () => first.getCounts().methods.get("eth_getTransactionCount") ?? 0;
-    // While nothing is final nothing is judged; a node that calls it final is not believed alone.
+    // Nothing is resolved before blocks are final, and one node alone does not make them final.
     first.injectFault({ kind: "early_final" });
     const countBefore = first.getCounts().requests;
     await waitUntil("it goes on", () => first.getCounts().requests > countBefore + 50);
     expect(rig.publishedStatuses(link.id)).toEqual(["processing 7"]);
-    // Whoever reads the second one's logs would find it again before it is judged.
+    // The second provider's logs would reveal the payment before it is resolved.
     const hiddenLogsOfSecond = second.injectFault({ kind: "empty_logs" });
     outage.stop();
     await waitUntil("it is judged", () => countRequests() > 0);
@@ -318,7 +322,7 @@ describe("of two providers", () => {
     expect(rig.publishedStatuses(link.id).join()).not.toContain("failed");
   });
 
-  test("one alone shows a reorg past a final block: the chain is halted only once both do (rule CHAIN-7)", async () => {
+  test("the chain is halted only once both providers show a reorg past a final block (rule CHAIN-7)", async () => {
     const { first, rig, second } = await startCaughtUpWatch(2);
     const { finalizedTo } = await rig.readStatus();
     const outage = second.injectFault({ kind: "down" });
@@ -334,11 +338,11 @@ describe("of two providers", () => {
   });
 });
 
-describe("a payment that one of two providers alone shows in one new block after the other", () => {
-  /** The first one shows it there from now on. */
+describe("a payment that one of two providers alone shows in one new block after another", () => {
+  /** Makes the first provider show the payment in new blocks. */
   const replayInNewBlock = async (first: ScriptedRpc, hash: Hex) =>
     first.injectFault({ kind: "hostile", corrupt: await misplaceLog(chain, hash) });
-  /** Blocks go by, each of them read by itself. */
+  /** Mines blocks, each of which is scanned on its own. */
   const mineOneByOne = async (rig: WatchRig, blockCount: number): Promise<void> => {
     for (let minedCount = 0; minedCount < blockCount; minedCount += 1) {
       await chain.mine();
@@ -351,7 +355,7 @@ describe("a payment that one of two providers alone shows in one new block after
       async () => ((await rig.readStatus()).auditedTo ?? 0) >= paidIn,
     );
 
-  test("settles once both say where it stands", async () => {
+  test("settles once both providers show the same block", async () => {
     const { first, rig } = await startCaughtUpWatch(2);
     const { hash, link } = await payNewLink(rig);
     const paidIn = await chain.readHeadNumber();
@@ -365,7 +369,7 @@ describe("a payment that one of two providers alone shows in one new block after
     await waitUntilSettled(rig, link.id);
   });
 
-  test("settles as well where it hid the payment in its own block, at that block's time", async () => {
+  test("settles also if its real block was hidden, with the time of that block", async () => {
     const { first, rig, second } = await startCaughtUpWatch(2);
     const hiddenLogs = first.injectFault({ kind: "empty_logs" });
     const outage = second.injectFault({ kind: "down" });
@@ -388,13 +392,13 @@ describe("a payment that one of two providers alone shows in one new block after
     expect(paidAt).toBe(Number(timestamp));
   });
 
-  test("is not taken away with such a block where it had settled in a final one", async () => {
+  test("is not orphaned with such a block after it settled in a final one", async () => {
     const { first, rig } = await startCaughtUpWatch(2);
     const { hash, link } = await payNewLink(rig);
     await mineAndCatchUp(rig, first);
     await waitUntilSettled(rig, link.id);
     const playedFault = await replayInNewBlock(first, hash);
-    // An empty block would be mined again as it was.
+    // An empty block would be mined again unchanged.
     await chain.transferToken({ to: owner, amount: 1n });
     await mineOneByOne(rig, 1);
     playedFault.stop();
@@ -406,7 +410,7 @@ describe("a payment that one of two providers alone shows in one new block after
 });
 
 describe("the audit", () => {
-  /** Paid while the first one hides it and the second is away. */
+  /** Pays while the first provider hides the payment and the second is down. */
   const payHidden = async () => {
     const watch = await startCaughtUpWatch(2);
     const { first, rig, second } = watch;
@@ -419,10 +423,10 @@ describe("the audit", () => {
     return { ...watch, outage, link, paidAt };
   };
 
-  test("is never made by the provider that read the range: its mark waits for another (rule CHAIN-6)", async () => {
+  test("is never done by the provider that read the range: it waits for another (rule CHAIN-6)", async () => {
     const { outage, link, paidAt, rig, second } = await payHidden();
     outage.stop();
-    // It vouches for blocks again, and still gives no logs.
+    // The provider confirms blocks again, but still returns no logs.
     const missingLogs = second.injectFault({ kind: "server_error" }, { methods: ["eth_getLogs"] });
     await waitUntil(
       "its blocks are final",
@@ -439,12 +443,12 @@ describe("the audit", () => {
     await waitUntilSettled(rig, link.id);
   });
 
-  test("is made by nobody to whom the range is not final yet: it may stand on a fork of it (rule CHAIN-6)", async () => {
+  test("is not done by a provider to which the range is not final, because it may be on a fork (rule CHAIN-6)", async () => {
     const { first, rig, second } = await startCaughtUpWatch(3);
     const thirdRpc = rpcs[2];
     first.injectFault({ kind: "empty_logs" });
     second.injectFault({ kind: "empty_logs" });
-    // It is past the payment's block, and less than what makes it final.
+    // The provider has passed the payment's block, which is not final to it.
     second.injectFault({ kind: "stale_head", blockCount: finalBlocks - 2 });
     const outage = thirdRpc?.injectFault({ kind: "down" });
     const { link } = await payNewLink(rig);
@@ -454,7 +458,7 @@ describe("the audit", () => {
     await waitUntilSettled(rig, link.id);
   });
 
-  test("knows who read a range after a restart, and in another order of providers", async () => {
+  test("knows who read a range after a restart with providers in another order", async () => {
     const { outage, first, link, rig, second } = await payHidden();
     await rig.service.stop();
     outage.stop();
@@ -465,21 +469,21 @@ describe("the audit", () => {
   });
 });
 
-describe("the first look", () => {
-  test("takes receipts from whoever gave the logs: one provider alone hides a payment from it and the audit", async () => {
+describe("the scan", () => {
+  test("takes receipts from the provider of the logs, so that no provider hides a payment from both scan and audit", async () => {
     const { first, rig } = await startCaughtUpWatch(2);
     first.injectFault({ kind: "hostile", corrupt: hideLogs((await chain.readHeadNumber()) + 1) });
     const { link } = await payNewLink(rig);
     await rig.waitUntilScanned();
     await chain.mine(finalBlocks + 2);
-    // Two must say the same before it settles.
+    // Two providers must agree before it settles.
     await waitUntil("it is shown", () => rig.publishedStatuses(link.id).includes("processing 7"));
   });
 });
 
 const receiptMethods = ["eth_getTransactionReceipt", "eth_getBlockReceipts"];
 
-/** A reply without the logs that name a reference. */
+/** Removes the logs that name a reference from a reply. */
 const removeLogsOf = (reference: string) => {
   const topic = keccak256(`0x${reference}`).slice(2);
   return (reply: unknown): string =>
@@ -490,7 +494,7 @@ const removeLogsOf = (reference: string) => {
     );
 };
 
-describe("of three providers, the first", () => {
+describe("with three providers, the first", () => {
   test("leaves one of two payments out of a receipt: it settles with the other", async () => {
     const { first, rig } = await startCaughtUpWatch(3);
     const links = [rig.sampleLink(), rig.sampleLink()] as const;
@@ -508,7 +512,7 @@ describe("of three providers, the first", () => {
     for (const link of links) await waitUntilSettled(rig, link.id);
   });
 
-  test("leaves one of two out of a receipt, and a reorg takes both away: they settle together", async () => {
+  test("leaves one of two payments out of a receipt, and a reorg orphans both: they settle together", async () => {
     const { first, rig, second } = await startCaughtUpWatch(3);
     const links = [rig.sampleLink(), rig.sampleLink()] as const;
     for (const link of links) await rig.receiveLinks(link);
@@ -521,7 +525,8 @@ describe("of three providers, the first", () => {
     await chain.mine();
     await waitUntil("one is seen", () => rig.publishedStatuses(visibleLink.id).length === 1);
     const raw = await chain.readRawTransaction(hash);
-    // Nobody shows it again: it is found as what is lost is judged, by receipts alone.
+    // No provider shows its log again, so only its receipt can reveal it when the orphaned payment
+    // is resolved.
     for (const rpc of rpcs) rpc.injectFault({ kind: "empty_logs" });
     await chain.reorg(1);
     await rig.waitUntilScanned();
@@ -531,7 +536,7 @@ describe("of three providers, the first", () => {
     for (const link of links) await waitUntilSettled(rig, link.id);
   });
 
-  test("shows a payment under another reference: the second look finds whose it is", async () => {
+  test("shows a payment with another reference: the audit finds its link", async () => {
     const { first, rig, second } = await startCaughtUpWatch(3);
     const link = await rig.receiveNewLink();
     const topic = keccak256(`0x${link.paymentReference}`).slice(2);
@@ -548,7 +553,7 @@ describe("of three providers, the first", () => {
     await waitUntilSettled(rig, link.id);
   });
 
-  test("invents payments: they wait with those that were taken away, and cost the others nothing", async () => {
+  test("invents payments: they become orphaned and do not delay other payments", async () => {
     const { first, rig, second } = await startCaughtUpWatch(3);
     first.injectFault({ kind: "invented" });
     const { link } = await payNewLink(rig);
@@ -578,7 +583,7 @@ describe("of three providers, the first", () => {
     ["makes blocks older", { kind: "old_blocks" }],
     ["is away", { kind: "down" }],
   ] as const;
-  test.each(faults)("%s: what the other two say settles", async (_what, fault) => {
+  test.each(faults)("%s: what the other two agree on settles", async (_what, fault) => {
     const { first, rig } = await startCaughtUpWatch(3);
     const fromBlock = (await chain.readHeadNumber()) + 1;
     first.injectFault(fault.kind === "forked" ? { ...fault, fromBlock } : fault);

@@ -6,9 +6,9 @@ import { findAuditLimit, isVerifierError } from "./find-audit-limit.ts";
 import { rereadBlocks, commitMissedTransfers } from "./reread-blocks.ts";
 
 /**
- * Reads the next range of final blocks a second time and repairs what was missed (rule CHAIN-6).
- * Where there are two providers it is never the one that read it first; the mark waits for another.
- * Answers up to where it came.
+ * Audits the next range of final blocks and repairs what the scan missed (rule CHAIN-6). With two
+ * or more providers, the provider that read the range first never audits it; the audit waits for
+ * another. Returns the last audited block.
  */
 export const auditRange = async (
   watch: WatchContext,
@@ -20,7 +20,7 @@ export const auditRange = async (
   const { firstProviderId, readTo } = await findFirstReader(watch, fromBlock);
   const toBlock = Math.min(finalizedTo, readTo, auditedTo + chain.settings.rangeBlocksMax);
   const range = { fromBlock, toBlock, finalizedTo };
-  // A lone provider may have been short of logs when the range was new to it.
+  // A single provider may have lacked logs when the range was new.
   if (verifiers.length === 1) return auditWithReader(watch, leadership, reader, range);
   let firstError: unknown;
   for (const auditVerifier of verifiers.filter(({ id }) => id !== firstProviderId)) {
@@ -60,7 +60,7 @@ const auditWithReader = async (
   return rereadResult.endBlock;
 };
 
-/** Who read from a block on first, and up to where. */
+/** Returns which provider first read the blocks from a number on, and up to which block. */
 const findFirstReader = async (
   { chain, pool, verifiers }: WatchContext,
   fromBlock: number,
@@ -69,6 +69,6 @@ const findFirstReader = async (
   if (span !== undefined && span.fromBlock <= fromBlock) {
     return { firstProviderId: span.provider, readTo: span.toBlock };
   }
-  // What was read before this was kept was most likely read by the provider that is asked first.
+  // Earlier releases stored no read spans. Most likely the preferred provider read those ranges.
   return { firstProviderId: verifiers[0]?.id, readTo: (span?.fromBlock ?? Infinity) - 1 };
 };

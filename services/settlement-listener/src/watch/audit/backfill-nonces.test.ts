@@ -18,7 +18,7 @@ const { clock, waitAccelerated } = createAcceleratedClock();
 
 let rig: WatchRig | undefined;
 const rpcs: ScriptedRpc[] = [];
-/** A watch over two providers that has caught up. */
+/** Starts a watch over two providers, and waits until it has caught up. */
 const startCaughtUpWatch = async () => {
   const [first, second] = [
     await startScriptedRpc({ target: chain.url }),
@@ -39,7 +39,7 @@ afterEach(async () => {
 const publishedStatuses = (rig: WatchRig, linkId: string) =>
   rig.publishedPayments(linkId).map(({ status }) => status);
 
-/** A payment that is seen in the newest block. */
+/** Pays a link in the newest block, and waits until the payment is seen. */
 const payAndWaitSeen = async (rig: WatchRig, payer: 0 | 1 | 2) => {
   const link = await rig.receiveNewLink();
   const payment = { reference: link.paymentReference, to: owner, amount: 7n, payer } as const;
@@ -49,7 +49,10 @@ const payAndWaitSeen = async (rig: WatchRig, payer: 0 | 1 | 2) => {
   return { link, hash, spend: await createReplacer(hash) };
 };
 
-/** Mines another transaction of the same sender and nonce, under many blocks. */
+/**
+ * Returns a function that mines another transaction of the same sender and nonce, with many blocks
+ * on top.
+ */
 const createReplacer = async (hash: Hex) => {
   const { from, gasPrice = 0n, nonce } = await chain.client.getTransaction({ hash });
   const toHex = (value: bigint | number) => `0x${value.toString(16)}`;
@@ -73,8 +76,8 @@ const readJobFailing = async (rig: WatchRig, job: string): Promise<string | unde
   return pattern.exec(await rig.metrics.metrics())?.[1];
 };
 
-describe("a payment whose nonce was not told when it was seen", () => {
-  test("fails once it is replaced, if two providers told its nonce while it stood", async () => {
+describe("a payment whose nonce was unknown when it was seen", () => {
+  test("fails once it is replaced, if two providers returned its nonce while a block held it", async () => {
     const { rig, second } = await startCaughtUpWatch();
     const outage = second.injectFault({ kind: "down" });
     const { hash, link, spend } = await payAndWaitSeen(rig, 1);
@@ -86,7 +89,7 @@ describe("a payment whose nonce was not told when it was seen", () => {
     await waitAccelerated("it fails", () => publishedStatuses(rig, link.id).includes("failed"));
   });
 
-  test("fails as well if they told it while it waited to be mined again", async () => {
+  test("fails also if they returned it while the transaction waited to be mined again", async () => {
     const { rig, second } = await startCaughtUpWatch();
     const outage = second.injectFault({ kind: "down" });
     const { hash, link, spend } = await payAndWaitSeen(rig, 2);
@@ -100,12 +103,13 @@ describe("a payment whose nonce was not told when it was seen", () => {
     await waitAccelerated("it fails", () => publishedStatuses(rig, link.id).includes("failed"));
   });
 
-  // Guards against a payment that stays processing for ever, as its sender is one provider's word.
+  // Guards against a payment that stays processing forever because one provider misreported its
+  // sender.
   test.each([
     ["its receipt", ["eth_getTransactionReceipt"]],
     ["its receipt and the transaction", ["eth_getTransactionReceipt", "eth_getTransactionByHash"]],
   ])(
-    "fails as well if the first one's lie of the sender, by %s, ended while it stood",
+    "fails also if the first provider misreported its sender in %s until shortly before the reorg",
     async (_what, methods) => {
       const { rig, first } = await startCaughtUpWatch();
       const playedFault = first.injectFault(
@@ -121,7 +125,7 @@ describe("a payment whose nonce was not told when it was seen", () => {
     },
   );
 
-  test("settles, and holds up no other duty, while nobody tells it; that is counted", async () => {
+  test("settles while its nonce stays unknown, which delays no other job and is reported", async () => {
     const { rig, second } = await startCaughtUpWatch();
     const methods = ["eth_getTransactionByHash"];
     const playedFault = second.injectFault({ kind: "nonsense" }, { methods });
@@ -134,7 +138,7 @@ describe("a payment whose nonce was not told when it was seen", () => {
     expect(playedFault.getHitCount()).toBeGreaterThan(0);
   });
 
-  test("stays in processing, and no duty fails for it, where nobody knows it any more (rule CHAIN-5)", async () => {
+  test("stays processing, and fails no job, if no node knows it any more (rule CHAIN-5)", async () => {
     const { rig, first, second } = await startCaughtUpWatch();
     const outage = second.injectFault({ kind: "down" });
     const { link, spend } = await payAndWaitSeen(rig, 1);

@@ -7,19 +7,19 @@ import { agreeOnSenders } from "../agreement/agree-on-senders.ts";
 import type { WatchContext } from "../chain/watch-context.ts";
 import { ChainUnreachableError } from "../chain-reader.ts";
 
-/** Where the walk over payments without a nonce is, and when it goes on. */
+/** The cursor of the walk over payments without a nonce, and when it continues. */
 export type NonceBackfill = { afterSeq: string; pausedUntilMs: number };
 
 const pageSize = 100;
 const pauseMs = 10_000;
 
 /**
- * Asks again for nonces that nobody told when their payments were seen, the next page of them: a
- * payment that a reorg takes away fails only by its nonce (rule CHAIN-5). Who sent it is what they say
- * as well: the receipt by which it was seen is one provider's word. A node may know a transaction
- * also while it waits to be mined again. What is final needs none. After a page of which nothing was
- * learnt it rests. Answers whether there is more to do at once, undefined while it rests. Throws
- * `ChainUnreachableError` where payments that stand in a block keep their nonce unknown.
+ * Requests nonces that were unknown when their payments were seen, one page per call. An orphaned
+ * payment can fail only by its nonce (rule CHAIN-5). Also stores the sender that the providers
+ * agree on, because the original receipt came from one provider. A node may know an orphaned
+ * transaction that waits to be mined again. Final payments need no nonce. Pauses after a page
+ * without results. Returns whether there is more to do immediately, or undefined while paused.
+ * Throws `ChainUnreachableError` if nonces of payments in a block remain unknown.
  */
 export const backfillNonces = async (
   watch: WatchContext,
@@ -31,7 +31,7 @@ export const backfillNonces = async (
   const { afterSeq } = backfill;
   const page = await listMissingNonces(pool, chain.id, { afterSeq, countMax: pageSize });
   const hasMore = page.length === pageSize;
-  // Before anybody is asked: a page of which nothing is learnt holds up none behind it.
+  // Set before the requests, so that an unresolved page does not block the next ones.
   backfill.afterSeq = (hasMore ? page.at(-1)?.seq : undefined) ?? "0";
   const transfersWithoutNonce = page.filter(
     ({ blockNumber, isOrphaned, nonce }) =>

@@ -42,8 +42,8 @@ afterEach(async () => {
 });
 
 /**
- * A link that is paid through a provider that hides it, once in each of so many blocks in a row, which
- * are final by then.
+ * Pays a link once in each of this many consecutive blocks, through a provider that hides it. The
+ * blocks are final when this returns.
  */
 const payHidden = async (rig: WatchRig, blindRpc: ScriptedRpc, blockCount = 1) => {
   const link = await rig.receiveNewLink();
@@ -65,7 +65,10 @@ const waitUntilAudited = (rig: WatchRig, paidAt: number) =>
     async () => ((await readProgress(rig.pool, "1337")).auditedTo ?? 0) > paidAt,
   );
 
-/** Pays for so many references that no link has; answers their hashes, once no audit finds them anew. */
+/**
+ * Pays this many references that belong to no link. Returns their hashes once the audit has passed
+ * the payments.
+ */
 const payUnknownReferences = async (rig: WatchRig, count: number): Promise<string[]> => {
   const references = Array.from({ length: count }, () => randomBytes(16).toString("hex"));
   for (const reference of references) await chain.pay({ reference, to: owner, amount: 1n });
@@ -76,7 +79,7 @@ const payUnknownReferences = async (rig: WatchRig, count: number): Promise<strin
   return references.map(keccak256Hex);
 };
 
-/** Has a transfer been seen so many hours ago. */
+/** Sets the time at which a transfer was seen to this many hours ago. */
 const setSeenHoursAgo = (rig: WatchRig, referenceHash = "", hours: number) =>
   waitUntil(`one was seen ${hours} hours ago`, async () => {
     const { rowCount } = await rig.pool.query(sqlVoid`
@@ -86,7 +89,7 @@ const setSeenHoursAgo = (rig: WatchRig, referenceHash = "", hours: number) =>
     return rowCount === 1;
   });
 
-/** Lets the service know that it has heard all that was said of links until so many hours ago. */
+/** Publishes a watermark: all link events up to this many hours ago have been published. */
 const publishWatermark = (rig: WatchRig, hoursAgo: number) => {
   const watermarkAt = new Date(Date.now() - hoursAgo * 60 * 60_000).toISOString();
   const headers = { ce_type: "outbox.mark", ce_time: watermarkAt };
@@ -100,7 +103,10 @@ const isStored = (rig: WatchRig, referenceHash = "") =>
     SELECT FROM chain_transfers WHERE reference_hash = ${referenceHash}
   `);
 
-/** A payment that both providers have hidden until its audit was over, and the first one hides still. */
+/**
+ * Creates a payment that both providers hid until its audit was over, and that the first still
+ * hides.
+ */
 const payHiddenFromBoth = async (clock?: Clock) => {
   const [first, second] = [await startRpc(), await startRpc()];
   const rig = await startCaughtUpWatch(
@@ -126,14 +132,14 @@ const requestRescan = (rig: WatchRig, body: unknown) =>
     body: JSON.stringify(body),
   });
 
-describe("the second pass", () => {
-  test("finds by another provider what the first one hid, repairs it and counts it (rule CHAIN-6)", async () => {
+describe("background jobs", () => {
+  test("find with another provider what the first one hid, repair it and count it (rule CHAIN-6)", async () => {
     const [blindRpc, honestRpc] = [await startRpc(), await startRpc()];
     const rig = await startCaughtUpWatch(chain, { finality: "finalized" }, [
       blindRpc.url,
       honestRpc.url,
     ]);
-    // The one that could correct it at once is away while the block is fresh.
+    // The provider that would reveal it immediately is down while the block is new.
     const outage = honestRpc.injectFault({ kind: "down" }, { methods: ["eth_getLogs"] });
     const { link, paidAt } = await payHidden(rig, blindRpc);
     expect(publishedStatuses(rig, link.id)).toEqual([]);
@@ -150,12 +156,12 @@ describe("the second pass", () => {
     );
   });
 
-  test("leaves no block out where one range ends and the next begins", async () => {
+  test("audit every block where one range ends and the next begins", async () => {
     const [blindRpc, honestRpc] = [await startRpc(), await startRpc()];
     const settings = { finality: "finalized", rangeBlocksMax: 2 } as const;
     const rig = await startCaughtUpWatch(chain, settings, [blindRpc.url, honestRpc.url]);
     const outage = honestRpc.injectFault({ kind: "down" }, { methods: ["eth_getLogs"] });
-    // Wherever the ranges begin, one of two blocks in a row is the first of its range.
+    // Wherever the ranges begin, one of two consecutive blocks is the first of its range.
     const { link } = await payHidden(rig, blindRpc, 2);
     outage.stop();
     const listSettled = () =>
@@ -163,7 +169,7 @@ describe("the second pass", () => {
     await waitUntil("both are repaired", () => listSettled().length === 2);
   });
 
-  test("keeps a settled payment that it does not find, counts it and logs an error (rule CHAIN-6)", async () => {
+  test("keep a settled payment that the audit does not find, count it and log an error (rule CHAIN-6)", async () => {
     const [first, second] = [await startRpc(), await startRpc()];
     const rig = await startCaughtUpWatch(chain, { finality: { blocks: 1 } }, [
       first.url,
@@ -175,7 +181,7 @@ describe("the second pass", () => {
     const paidAt = await chain.readHeadNumber();
     await chain.mine();
     await waitUntil("it is settled", () => publishedStatuses(rig, link.id).includes("settled"));
-    // The second provider audits what the first one has read.
+    // The second provider audits what the first one read.
     second.injectFault({ kind: "empty_logs" });
     await chain.mine(9);
     await waitUntilAudited(rig, paidAt);
@@ -191,10 +197,10 @@ describe("the second pass", () => {
     });
   });
 
-  test("has duties of which one that fails holds up no other", async () => {
+  test("run independently: a failing job does not delay the others", async () => {
     const rpc = await startRpc();
     const rig = await startCaughtUpWatch(chain, { finality: "finalized" }, [rpc.url]);
-    // A reorg takes a payment away, and nobody tells whether it can come back.
+    // A reorg orphans a payment, and no provider says whether it can be mined again.
     const orphanedLink = await rig.receiveNewLink();
     await chain.pay({ reference: orphanedLink.paymentReference, to: owner, amount: 1n, payer: 1 });
     await chain.mine();
@@ -216,7 +222,7 @@ describe("the second pass", () => {
     );
   });
 
-  test("forgets a transfer without a link only if its link would have been heard of (rule CHAIN-8)", async () => {
+  test("delete a transfer without a link only once its link would have been received (rule CHAIN-8)", async () => {
     const rig = await startCaughtUpWatch(chain, { finality: "finalized" });
     const [oldHash, recentHash] = await payUnknownReferences(rig, 2);
     await setSeenHoursAgo(rig, oldHash, 48);
@@ -226,7 +232,7 @@ describe("the second pass", () => {
     expect(await isStored(rig, recentHash)).toBe(true);
   });
 
-  test("forgets again ten minutes later, also by a clock that was set back meanwhile", async () => {
+  test("delete again ten minutes later, even if the clock was set back in the meantime", async () => {
     const { clock, shift } = createShiftedClock();
     const rig = await startCaughtUpWatch(
       chain,
@@ -244,7 +250,7 @@ describe("the second pass", () => {
     await waitUntil("the second is forgotten", async () => !(await isStored(rig, second)));
   });
 
-  test("where there is one provider, calls nothing audited, and says so", async () => {
+  test("report nothing as audited if there is only one provider", async () => {
     const rig = await startCaughtUpWatch(chain, { finality: "finalized" });
     expect(await rig.readStatus()).toMatchObject({ providerCount: 1, auditedTo: null });
     expect(await rig.metrics.metrics()).toMatch(/payment_links_chain_providers\{[^}]*\} 1\n/);
@@ -252,10 +258,10 @@ describe("the second pass", () => {
 });
 
 describe("POST /internal/settlement/cancel-rescans", () => {
-  test("gives up what is not done of a chain, and refuses one that is not watched", async () => {
+  test("cancels the pending rescans of a chain, and rejects a chain that is not watched", async () => {
     const rig = await startCaughtUpWatch(chain, { finality: "finalized" });
     const head = await chain.readHeadNumber();
-    // Not final yet, so that it waits.
+    // The block is not final yet, so the rescan waits.
     await requestRescan(rig, { chainId: "1337", fromBlock: head, toBlock: head });
     const requestCancel = async (chainId: string) => {
       const response = await fetch(`${rig.internalUrl}/internal/settlement/cancel-rescans`, {
@@ -278,7 +284,7 @@ describe("POST /internal/settlement/rescan", () => {
       blindRpc.url,
     ]);
     const { link, hiddenLogs, paidAt } = await payHidden(rig, blindRpc);
-    // Else it is the second pass that would find it.
+    // Otherwise the audit would find it.
     await waitUntilAudited(rig, paidAt);
     hiddenLogs.stop();
     const response = await requestRescan(rig, {
@@ -294,7 +300,7 @@ describe("POST /internal/settlement/rescan", () => {
     expect(publishedStatuses(rig, link.id)).toEqual(["settled"]);
   });
 
-  test("reads it by two providers, so that none hides alone what was missed", async () => {
+  test("reads the range from two providers, so that no single one hides what was missed", async () => {
     const { link, paidAt, rig } = await payHiddenFromBoth();
     await requestRescan(rig, { chainId: "1337", fromBlock: 0, toBlock: paidAt + 1 });
     await waitUntil("it is found", () => publishedStatuses(rig, link.id).includes("settled"));
@@ -309,7 +315,7 @@ describe("POST /internal/settlement/rescan", () => {
     await waitUntil("it is found", () => publishedStatuses(rig, link.id).includes("settled"));
   });
 
-  test("takes what two providers show in two places for one payment", async () => {
+  test("stores one payment if two providers show it in two blocks", async () => {
     const { first, hash, hiddenLogs, link, paidAt, rig } = await payHiddenFromBoth();
     hiddenLogs.stop();
     const playedFault = first.injectFault({
@@ -322,7 +328,7 @@ describe("POST /internal/settlement/rescan", () => {
     await waitUntil("it settles", () => publishedStatuses(rig, link.id).includes("settled"));
   });
 
-  test("goes by one provider where the other cannot tell of it", async () => {
+  test("uses one provider if the other cannot read the range", async () => {
     const { clock, shift } = createShiftedClock();
     const { first, hiddenLogs, link, paidAt, rig } = await payHiddenFromBoth(
       withShortDelays(clock),
@@ -341,7 +347,7 @@ describe("POST /internal/settlement/rescan", () => {
     await waitUntil("it is found", () => publishedStatuses(rig, link.id).length > 0);
   });
 
-  test("refuses a chain that is not watched, and a range that is none or not scanned yet", async () => {
+  test("rejects a chain that is not watched, and a range that is invalid or not scanned yet", async () => {
     const rig = await startCaughtUpWatch(chain);
     const head = await chain.readHeadNumber();
     const bodies = [

@@ -14,7 +14,7 @@ import { type MempoolState, trackMempool, createMempoolState } from "../mempool/
 import { type NonceBackfill, backfillNonces } from "./backfill-nonces.ts";
 import { type RescanState, rescanRange } from "./rescan-range.ts";
 
-/** What the duties of a chain remember between their turns. It may be lost without harm. */
+/** In-memory state of a chain's background jobs between runs. Losing it does no harm. */
 export type BackgroundJobState = {
   orphanCheck: OrphanCheck;
   /** By the clock's `elapsedMs`. */
@@ -27,7 +27,7 @@ export type BackgroundJobState = {
   rescanState: RescanState;
 };
 
-/** Nothing is remembered yet, as under a new lead. */
+/** Creates the initial state, for example under a new leadership. */
 export const createJobState = (): BackgroundJobState => ({
   orphanCheck: createOrphanCheck(),
   orphanCheckPausedUntilMs: 0,
@@ -51,17 +51,18 @@ const unmatchedRetentionMs = 24 * 60 * 60_000;
 const cleanupBatchMax = 5_000;
 
 /**
- * What is due over final blocks, behind the first pass. Each has a loop of its own: none waits for
- * another, or fails with it. It answers whether there is more to do at once, undefined where it rests
- * from a turn that came to nothing.
+ * The jobs over final blocks that run behind the scan. Each has its own loop, so no job waits for
+ * another or fails with it. A job returns whether there is more to do immediately, or undefined
+ * while it pauses after a run without results.
  */
 export const backgroundJobs: Record<
   BackgroundJobName,
   (run: JobRun) => Promise<boolean | undefined>
 > = {
   /**
-   * Judges payments that a reorg took away, by the blocks that were read twice: if such a block holds the
-   * payment, it is no longer lost. It rests where not all could be decided: some never can.
+   * Resolves orphaned payments, using only blocks that the audit has read: a payment in such a
+   * block is no longer orphaned. Pauses if some payments remain undecided, because some can never
+   * be decided.
    */
   judge: async ({ watch, leadership, finalizedTo, jobState }) => {
     const { chain, clock, pool } = watch;
@@ -78,16 +79,16 @@ export const backgroundJobs: Record<
     return false;
   },
 
-  /** Learns the nonces that nobody told when their payments were seen. */
+  /** Requests nonces that were unknown when their payments were seen. */
   learn: ({ watch, leadership, finalizedTo, jobState }) =>
     backfillNonces(watch, leadership, { finalizedTo, backfill: jobState.nonceBackfill }),
 
-  /** Shows what waits to be mined, where the family does. */
+  /** Tracks the mempool, if the chain family shows it. */
   foresee: ({ watch, leadership, jobState }) => trackMempool(watch, leadership, jobState.mempool),
 
   /**
-   * Forgets transfers for which no link came, if one that was made in time would have been heard of:
-   * everything that was said of links up to then has been.
+   * Deletes transfers that no link has claimed, once every link created in time would have been
+   * received. All link events up to that time have been consumed.
    */
   forget: async ({ watch, leadership, finalizedTo, jobState }) => {
     const { chain, clock, pool } = watch;
@@ -110,11 +111,11 @@ export const backgroundJobs: Record<
     return hasMore;
   },
 
-  /** Takes a step of an operator's rescan. */
+  /** Runs one step of an operator's rescan. */
   rescan: ({ watch, leadership, finalizedTo, jobState }) =>
     rescanRange(watch, leadership, { finalizedTo, state: jobState.rescanState }),
 
-  /** Reads a range once more, by another provider where there is one. */
+  /** Reads a range a second time, from another provider if there is one. */
   audit: async ({ watch, leadership, finalizedTo, jobState }) => {
     if (finalizedTo <= jobState.auditedTo) return false;
     const { chain, metrics, pool } = watch;

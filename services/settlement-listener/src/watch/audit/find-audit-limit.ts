@@ -3,21 +3,21 @@ import { findBlock } from "../../store/chain-blocks.ts";
 import { ChainMovedError, type WatchContext } from "../chain/watch-context.ts";
 import { type ChainReader, ChainUnreachableError, type Verifier } from "../chain-reader.ts";
 
-/** A provider that cannot read a range again now; another may. */
+/** A provider cannot reread a range now, but another one may. */
 class VerifierError extends Error {
   override readonly name = "VerifierError";
 }
 
-/** Whether another provider may do what this one could not. */
+/** Returns whether another provider may succeed where this one failed. */
 export const isVerifierError = (error: unknown): boolean =>
   error instanceof VerifierError ||
   error instanceof ChainUnreachableError ||
   error instanceof ChainMovedError;
 
 /**
- * Up to where a provider may read a range again: what is final by its own word, and on the chain that we
- * have stored. One that stands still, or behind, may stand on a fork of the range, in which it truly
- * finds nothing. Throws {@link VerifierError} where it may not read it at all.
+ * Returns the last block up to which a provider may reread a range: final by its own heads, and on
+ * the stored chain. A stalled or lagging provider may be on a fork of the range and correctly find
+ * nothing there. Throws {@link VerifierError} if it may not read the range at all.
  */
 export const findAuditLimit = async (
   watch: WatchContext,
@@ -33,7 +33,7 @@ export const findAuditLimit = async (
     );
   }
   if (await hasDifferentBlock(watch, reader, auditLimit)) {
-    // The node is on another chain. It is asked again, and alarms for as long.
+    // The node is on another fork. It is asked again, and the alert stays active in the meantime.
     metrics.countAuditDifferences(chain.id, "final_hash", 1);
     throw new VerifierError(
       `chain ${chain.id}: the provider that reads again holds another block ${auditLimit}`,
@@ -42,7 +42,9 @@ export const findAuditLimit = async (
   return auditLimit;
 };
 
-/** Whether a reader holds another block than we do, or none, where we have stored one. */
+/**
+ * Returns whether a reader has a different block, or none, at a number for which a block is stored.
+ */
 const hasDifferentBlock = async (
   { chain, pool }: WatchContext,
   reader: ChainReader,

@@ -16,11 +16,11 @@ import { RpcError, serveJsonRpc } from "../../testing/serve-json-rpc.ts";
 const finalBlocks = 8;
 const chain = useRig(() => startEvmChain({ slotsInEpoch: finalBlocks / 2 }));
 
-/** The second provider: it may refuse to say of one account how many nonces it has used. */
+/** Starts the second provider, which can reject requests for one account's nonce count. */
 const startSecondProvider = async () => {
   const control = {
     rejectedAddress: "",
-    /** What each answer waits for. */
+    /** Each response waits for this promise. */
     responseGate: Promise.resolve(),
     requestCount: 0,
     inFlightCount: 0,
@@ -66,7 +66,7 @@ afterEach(async () => {
   await secondProvider?.close();
 });
 
-/** A payment that is seen in the newest block with its nonce. */
+/** Pays a link in the newest block, and waits until the payment is seen with its nonce. */
 const payAndWaitSeen = async (rig: WatchRig, payer: 1 | 2) => {
   const link = await rig.receiveNewLink();
   const payment = { reference: link.paymentReference, to: owner, amount: 7n, payer } as const;
@@ -76,7 +76,7 @@ const payAndWaitSeen = async (rig: WatchRig, payer: 1 | 2) => {
   return { linkId: link.id, replace: await createReplacer(hash) };
 };
 
-/** Sends another transaction of the same sender and nonce. */
+/** Returns a function that sends another transaction of the same sender and nonce. */
 const createReplacer = async (hash: Hex) => {
   const { from, gasPrice = 0n, nonce } = await chain.client.getTransaction({ hash });
   const toHex = (value: bigint | number) => `0x${value.toString(16)}`;
@@ -84,7 +84,7 @@ const createReplacer = async (hash: Hex) => {
   return () => chain.callRpc("eth_sendTransaction", [replacement]);
 };
 
-test("of two lost payments one fails, though a provider does not say what the other one's sender sent", async () => {
+test("one of two orphaned payments fails although a provider rejects the other sender's nonce count", async () => {
   const { rig, control } = await startCaughtUpWatch();
   const [withheldPayment, provenPayment] = [
     await payAndWaitSeen(rig, 1),
@@ -101,7 +101,10 @@ test("of two lost payments one fails, though a provider does not say what the ot
   await waitUntilFailed(rig, withheldPayment.linkId);
 });
 
-/** A node that keeps the state of its four newest blocks, as those of Base and Arbitrum keep less than is final. */
+/**
+ * Starts a node that stores the state of its four newest blocks. Nodes of Base and Arbitrum also
+ * store fewer states than it takes blocks to become final.
+ */
 const startPrunedNode = async () => {
   const server = await serveJsonRpc({
     handleCall: async (method, params) => {
@@ -117,7 +120,7 @@ const startPrunedNode = async () => {
 const retainedStateBlocks = 3;
 
 test.each([1, 2])(
-  "a lost payment fails although none of %i nodes has the state of a final block (rule CHAIN-5)",
+  "an orphaned payment fails although none of %i nodes has the state of a final block (rule CHAIN-5)",
   async (providerCount) => {
     await chain.mine(finalBlocks + 1);
     const nodes = [];
@@ -131,7 +134,7 @@ test.each([1, 2])(
     await replace();
     await chain.mine();
     await watchRig.waitUntilScanned();
-    // A replacement that is not final yet may be taken away itself.
+    // A reorg may still orphan a replacement that is not final.
     expect(watchRig.publishedPayments(linkId).at(-1)?.status).toBe("processing");
     await waitAccelerated("it fails", async () => {
       await chain.mine();
@@ -140,7 +143,7 @@ test.each([1, 2])(
   },
 );
 
-/** Records payments that were lost, of transactions that no node knows and whose nonces nobody uses. */
+/** Records orphaned payments of transactions that no node knows and whose nonces are not used. */
 const recordOrphaned = async (
   rig: WatchRig,
   count: number,
@@ -157,7 +160,7 @@ const recordOrphaned = async (
   await transact(rig.pool, (tx) => recordUnconfirmed(tx, orphanedTransfers, new Date()));
 };
 
-test("one fails behind more lost payments than are judged in a turn, of which none can be decided", async () => {
+test("a payment fails behind more undecidable orphaned payments than one run resolves", async () => {
   const { rig } = await startCaughtUpWatch();
   for (let page = 0; page < 50; page += 1) await recordOrphaned(rig, 100);
   const { linkId, replace } = await payAndWaitSeen(rig, 1);
@@ -167,7 +170,7 @@ test("one fails behind more lost payments than are judged in a turn, of which no
   await waitUntilFailed(rig, linkId);
 });
 
-test("what the senders of lost payments have sent is asked for four at a time", async () => {
+test("the nonce counts of senders are requested four at a time", async () => {
   const { rig, control } = await startCaughtUpWatch();
   const { promise, resolve: releaseResponses } = Promise.withResolvers<void>();
   control.responseGate = promise;
@@ -175,7 +178,7 @@ test("what the senders of lost payments have sent is asked for four at a time", 
   await recordOrphaned(rig, count, (index) => `0x${(index + 1).toString(16).padStart(40, "0")}`);
   await chain.mine();
   await waitUntil("some are asked for", () => control.inFlightCount >= 4);
-  // As many as are asked for at once are by then: the first pass goes on meanwhile.
+  // As many requests as allowed are in flight by this time, and the scan continues meanwhile.
   await chain.mine();
   await rig.waitUntilScanned();
   releaseResponses();

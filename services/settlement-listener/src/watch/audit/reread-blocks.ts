@@ -12,9 +12,9 @@ import { findTransfers, getUnverifiedLimits, readBlockTimes } from "../transfers
 export type RereadResult = {
   /** The last block that was read. */
   endBlock: number;
-  /** Payments on the chain that are not stored as they should be. */
+  /** Payments on the chain that are not stored correctly. */
   missing: readonly Transfer[];
-  /** Payments that are stored as settled and are not on the chain. */
+  /** Payments stored as settled that are not on the chain. */
   surplus: readonly StoredTransfer[];
 };
 
@@ -22,11 +22,11 @@ type RereadRange = {
   fromBlock: number;
   toBlock: number;
   finalizedTo: number;
-  /** Looks into transactions of what is settled as well: more of them may count by now. */
+  /** Also checks transactions of settled payments, which may contain further valid payments. */
   isThorough?: boolean;
 };
 
-/** Reads final blocks again, and holds what is there against what is stored. */
+/** Reads final blocks again and compares them with the stored transfers. */
 export const rereadBlocks = async (
   { chain, pool, verifiers }: WatchContext,
   reader: ChainReader,
@@ -43,7 +43,8 @@ export const rereadBlocks = async (
     ({ isOrphaned, status }) => !isOrphaned && status !== "failed",
   );
   const knownKeys = new Set(canonicalTransfers.map(toPlacedTransferKey));
-  // Two have shown what is settled. What names no link, or waits, one alone may have shown otherwise.
+  // Two providers confirmed each settled payment. A single provider may have misreported unmatched
+  // or pending ones.
   const provenPlacements = new Set(
     canonicalTransfers.filter(({ status }) => status === "settled").map(toPlacementKey),
   );
@@ -51,8 +52,8 @@ export const rereadBlocks = async (
   const pointersToCheck = pointers.filter(
     (pointer) => readsAll || !provenPlacements.has(toPlacementKey(pointer)),
   );
-  // One commit holds so much; the rest is read again with what follows. What stands before the range is
-  // no part of it, and moves no mark.
+  // A commit has a size limit; the remaining pointers are read again with the next range. Batches
+  // that end before the range do not advance the stored position, so the loop takes another.
   const takenPointers: TransactionPointer[] = [];
   let endBlock = endHeader.number;
   for (const pointerBatch of splitPointers(pointersToCheck, endHeader.number)) {
@@ -89,11 +90,11 @@ const toPlacementKey = ({
   transactionHash: string;
 }): string => `${blockHash} ${transactionHash}`;
 
-/** A transfer where it stands. */
+/** Returns the key of a transfer within its block. */
 const toPlacedTransferKey = (transfer: Transfer | StoredTransfer): string =>
   `${toPlacementKey(transfer)} ${transfer.referenceHash} ${transfer.ordinal}`;
 
-/** Commits what had been missed, together with how far was read. */
+/** Commits the missed transfers together with the progress. */
 export const commitMissedTransfers = async (
   { chain, clock, log, metrics, pool, wakeRelay }: WatchContext,
   leadership: Leadership,

@@ -6,13 +6,21 @@ import type { WatchContext } from "../chain/watch-context.ts";
 import { findAuditLimit, isVerifierError } from "./find-audit-limit.ts";
 import { type RereadResult, commitMissedTransfers, rereadBlocks } from "./reread-blocks.ts";
 
-/** Since when too few providers read what is asked, by the clock's `elapsedMs`; undefined while enough do. */
+/**
+ * Since when too few providers can read the rescan's range, by the clock's `elapsedMs`. Undefined
+ * while enough can.
+ */
 export type RescanState = { tooFewProvidersSinceMs: number | undefined };
 
-/** A provider that is away comes back within this, which is as long as one rests after failures. */
+/**
+ * As long as a provider is paused after failures, so that a provider that recovers can still take
+ * part.
+ */
 const singleProviderAfterMs = 30_000;
 
-/** One step of the oldest rescan that final blocks allow; answers whether it did anything. */
+/**
+ * Runs one step of the oldest rescan, as far as blocks are final. Returns whether it did anything.
+ */
 export const rescanRange = async (
   watch: WatchContext,
   leadership: Leadership,
@@ -26,7 +34,7 @@ export const rescanRange = async (
   const range = { fromBlock: rescan.nextBlock, toBlock, finalizedTo };
   const results = await rereadByQuorum(watch, state, range);
   const endBlock = Math.min(...results.map((result) => result.endBlock));
-  // Where two show one in two places, what settles it says where it stands.
+  // If two providers report a transfer in different blocks, settling it decides on the block.
   const missingByKey = new Map<string, Transfer>();
   for (const transfer of results.flatMap((result) => result.missing))
     missingByKey.set(toTransferKey(transfer), transfer);
@@ -40,8 +48,9 @@ export const rescanRange = async (
 };
 
 /**
- * Nobody audits a rescan, so two providers read it, where there are two: what either shows is found. One
- * alone is enough where no other has been able to for a while: many nodes tell nothing of old blocks.
+ * Rereads a range with two providers, if there are two, because nothing audits a rescan. Whatever
+ * either one reports is used. One provider is enough if no other could read the range for a while,
+ * because many nodes do not serve old blocks.
  */
 const rereadByQuorum = async (
   watch: WatchContext,

@@ -18,20 +18,20 @@ import { type NonceObservations, pruneObservations, readUsedNonces } from "./use
 const pageCountMax = 100;
 const pagesMax = 50;
 
-/** Where the walk over lost payments is, and what it came to. */
+/** The cursor of the walk over orphaned payments, and its results. */
 export type OrphanCheck = {
-  /** "0" where a round is to begin. */
+  /** "0" if a new round starts. */
   afterSeq: string;
-  /** The last final block as the round under way began. */
+  /** The last final block when the current round started. */
   roundFinalizedTo: number;
-  /** How many of the round could not be decided so far. */
+  /** How many payments of the round are undecided so far. */
   undecidedCount: number;
-  /** The last final block at which a whole round decided all. */
+  /** The last final block at which a full round decided every payment. */
   decidedTo: number;
   observations: NonceObservations;
 };
 
-/** A walk that is to begin. */
+/** Creates the state for a walk that has not started. */
 export const createOrphanCheck = (): OrphanCheck => ({
   afterSeq: "0",
   roundFinalizedTo: -1,
@@ -41,11 +41,11 @@ export const createOrphanCheck = (): OrphanCheck => ({
 });
 
 /**
- * Judges payments that a reorg took away before they settled, the next of them in a round over all:
- * which of them can no longer come back (rule CHAIN-5). A failure is for ever, so two providers, where
- * there are two, must say the same of receipt and nonce, and one that has forgotten the time of a
- * payment says nothing of it. Throws `ChainUnreachableError` where they do not, once it has judged the
- * others.
+ * Decides which payments that were orphaned before they settled can never be mined again
+ * (rule CHAIN-5). Continues the current round over all of them. A failure is permanent, so two
+ * providers, if there are two, must agree on receipt and nonce. A provider that has pruned the
+ * payment's blocks has no vote. Throws `ChainUnreachableError` after deciding the others if the
+ * providers do not agree on some.
  */
 export const resolveOrphanedTransfers = async (
   watch: WatchContext,
@@ -63,7 +63,7 @@ export const resolveOrphanedTransfers = async (
     const orphanedTransfers = await listOrphanedTransfers(pool, chain.id, pageQuery);
     const lastOfFullPage =
       orphanedTransfers.length === pageCountMax ? orphanedTransfers.at(-1) : undefined;
-    // Before anybody is asked: those that cannot be decided hold up none behind them.
+    // Set before the requests, so that undecidable payments do not block the ones behind them.
     orphanCheck.afterSeq = lastOfFullPage?.seq ?? "0";
     orphanCheck.undecidedCount += orphanedTransfers.length;
     if (orphanedTransfers.length > 0)
@@ -87,7 +87,7 @@ type OrphanedPage = {
   orphanCheck: OrphanCheck;
 };
 
-/** Answers of how many of them the providers say the same. */
+/** Returns how many payments of the page the providers agree on. */
 const resolvePage = async (
   watch: WatchContext,
   leadership: Leadership,
@@ -121,7 +121,8 @@ const resolvePage = async (
     if (resolution === "failed") failedTransfers.push(storedTransfer);
     if (resolution === "found" && receipt !== undefined) {
       const minedAt = outcome.minedAt ?? (await readBlockTime(watch.reader, receipt));
-      // Also what one provider had left out: the audit does not look into what is settled.
+      // Includes transfers that one provider left out, because the audit skips settled
+      // transactions.
       for (const transfer of provenTransfers) {
         settledTransfers.set(toTransferKey(transfer), {
           ...transfer,
@@ -137,12 +138,12 @@ const resolvePage = async (
   return decidedCount;
 };
 
-/** What the providers agree on: how many nonces each sender has used, and the receipts. */
+/** Reads what the providers agree on: the used nonces of each sender, and the receipts. */
 const readNoncesAndReceipts = async (
   watch: WatchContext,
   { orphanedTransfers, limits, orphanCheck: { observations } }: OrphanedPage,
 ) => {
-  // They are read before the receipts: a transaction that is mined in between has a receipt then.
+  // Nonces are read before receipts: a transaction mined in between then has a receipt.
   const senders = [...new Set(orphanedTransfers.map(({ sender }) => sender))];
   const usedNonces = await readUsedNonces(watch, senders, {
     finalizedTo: limits.finalizedBlock,
@@ -151,7 +152,7 @@ const readNoncesAndReceipts = async (
   const requiredBlocks = new Map(
     orphanedTransfers.map(({ blockNumber, transactionHash }) => [transactionHash, blockNumber]),
   );
-  // No other can fail by having no receipt.
+  // Only payments whose nonce is used can fail because their receipt is missing.
   const seenTransactions = new Map(
     orphanedTransfers
       .filter(({ nonce, sender }) => isNonceUsed(nonce, usedNonces.get(sender) ?? 0))

@@ -5,17 +5,20 @@ import { reachQuorum, getQuorum } from "../agreement/reach-quorum.ts";
 import type { WatchContext } from "../chain/watch-context.ts";
 import { ChainUnreachableError } from "../chain-reader.ts";
 
-/** What is known of a sender whose nonces nobody tells at a final block. */
+/** What is known about a sender whose nonce no node returns at a final block. */
 type NonceObservation = {
-  /** How many nonces were used by a final block; 0 until one is known. */
+  /** The number of nonces used by a final block. 0 until known. */
   finalCount: number;
-  /** How many were used by a block that was new when it was asked for, until that block is final. */
+  /**
+   * The number of nonces used by a block that was the newest when requested, until that block is
+   * final.
+   */
   pending: PendingNonces | undefined;
-  /** The last final block of the round in which it was last needed. */
+  /** The last final block of the round that last needed this observation. */
   roundFinalizedTo: number;
 };
 
-/** The observations of each sender. They may be lost without harm: then they are made again. */
+/** Observations by sender. Losing them does no harm, because they are repeated. */
 export type NonceObservations = Map<string, NonceObservation>;
 
 type NonceQuery = { finalizedTo: number; observations: NonceObservations };
@@ -23,9 +26,9 @@ type NonceQuery = { finalizedTo: number; observations: NonceObservations };
 const sendersAtOnceMax = 4;
 
 /**
- * Returns how many nonces senders had used by the last final block, or fewer, where providers agree. Many
- * nodes keep the state of the newest blocks alone, and on Base or Arbitrum a final block is older. Such a node
- * is asked at the newest scanned block, and its answer counts once that block is final.
+ * Returns how many nonces the senders had used by the last final block (or fewer), if providers
+ * agree. Many nodes store only the newest states, and on Base or Arbitrum a final block is older.
+ * Such a node is asked at the newest scanned block. Its answer is used once that block is final.
  */
 export const readUsedNonces = async (
   watch: WatchContext,
@@ -46,7 +49,7 @@ export const readUsedNonces = async (
   return usedCounts;
 };
 
-/** Forgets senders that were not needed in the round up to a final block. */
+/** Removes senders that were not needed in the round up to a final block. */
 export const pruneObservations = (
   observations: NonceObservations,
   roundFinalizedTo: number,
@@ -56,7 +59,7 @@ export const pruneObservations = (
   }
 };
 
-/** Lets observations count whose block is final by now, and drops those whose block was replaced. */
+/** Applies observations whose block has become final, and drops those whose block was replaced. */
 const confirmPending = async (
   watch: WatchContext,
   senders: readonly string[],
@@ -84,7 +87,7 @@ const confirmPending = async (
   }
 };
 
-/** Asks for the nonces by the newest scanned block, where nothing waits to become final. */
+/** Requests the nonces at the newest scanned block, unless an observation is already pending. */
 const observeNewest = async (
   watch: WatchContext,
   senders: readonly string[],
@@ -97,7 +100,7 @@ const observeNewest = async (
   if (sendersToObserve.length === 0 || scannedTo === null || scannedHash === null) return;
   const counts = await agreeOnUsedNonces(watch, sendersToObserve, scannedTo);
   if (counts.size === 0) return;
-  // They may have answered of another block with that number.
+  // The answers may refer to another block with that number.
   const { hash } = await agreeOnBlock(watch, scannedTo);
   if (hash !== scannedHash) return;
   for (const [sender, count] of counts) {
@@ -108,8 +111,9 @@ const observeNewest = async (
 };
 
 /**
- * How many nonces each sender had used at a block, where providers agree on it. One question may have a
- * provider read blocks of megabytes, so few are put at once; one that fails leaves out its sender alone.
+ * Returns how many nonces each sender had used at a block, if providers agree. One request can make
+ * a provider read megabytes of blocks, so few run in parallel. A failed request leaves out only its
+ * sender.
  */
 const agreeOnUsedNonces = async (
   { verifiers }: WatchContext,

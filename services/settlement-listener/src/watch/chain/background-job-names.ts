@@ -1,4 +1,4 @@
-/** What is due beside the first pass, mostly over final blocks; see `audit/background-jobs.ts`. */
+/** The jobs that run next to the scan, mostly over final blocks; see `audit/background-jobs.ts`. */
 export const backgroundJobNames = [
   "judge",
   "learn",

@@ -5,22 +5,21 @@ import { type BackgroundJobName, backgroundJobNames } from "./background-job-nam
 /** What became of a transfer through a fee proxy. */
 type TransferOutcome = "waiting" | "seen" | "settled" | "failed" | "orphaned" | "repaired";
 
-/** How far a chain is watched, as gauges show it. */
+/** How far the watch is behind the chain, as the gauges report it. */
 type ChainLagBlocks = { headLagBlocks: number; finalizedLagBlocks: number };
 type ChainLagSeconds = { headLagSeconds: number; finalizedLagSeconds: number };
 
-/** What is counted of watching chains; the chains are those configured, so labels are bounded. */
+/** The metrics of watched chains. The `chain` label is bounded by the configured chains. */
 export type ChainMetrics = {
   setLagBlocks(chain: string, lag: ChainLagBlocks): void;
-  /** How old the last scanned and the last final block are. */
+  /** The ages of the last scanned and the last final block. */
   setLagSeconds(chain: string, lag: ChainLagSeconds): void;
-  /** How many final blocks the audit had before it after its last turn. */
+  /** How many final blocks the audit had left after its last run. */
   setAuditLag(chain: string, lagBlocks: number): void;
-  /** How many transactions that wait to be mined have not been read. */
+  /** How many mempool transactions have not been read. */
   setUnreadMempoolCount(chain: string, unreadCount: number): void;
-  /** How many providers there are, and how many of them agree on the newest final block. */
+  /** How many providers are configured, and how many of them agree on the newest final block. */
   setProviderAgreement(chain: string, providers: { count: number; agreeingCount: number }): void;
-  /** Providers contradicted one another. */
   countContradictions(chain: string, kind: "block" | "receipt", count: number): void;
   /** Whether a provider, named `rpc-1` and so on, is ignored because it differs from the catalogue. */
   setProviderIgnored(provider: { chain: string; provider: string; isIgnored: boolean }): void;
@@ -29,19 +28,19 @@ export type ChainMetrics = {
   countTransfers(chain: string, outcome: TransferOutcome, count: number): void;
   countOrphanedAfterSettled(chain: string, count: number): void;
   observeScanDuration(chain: string, seconds: number): void;
-  /** The second pass and the first did not find the same. */
+  /** Counts differences between the audit and the scan. */
   countAuditDifferences(
     chain: string,
     kind: "missing" | "surplus" | "final_hash",
     count: number,
   ): void;
-  /** A duty of the second pass took a turn. */
+  /** Reports whether a background job's last run failed. */
   setJobFailing(chain: string, job: BackgroundJobName, result: { isFailing: boolean }): void;
-  /** Another process leads the chain: its gauges are that one's. */
+  /** Removes the chain's gauges after another process became its leader. */
   removeChain(chain: string): void;
 };
 
-/** Adds the metrics of chains to the service's own. */
+/** Registers the chain metrics in the service's registry. */
 export const createChainMetrics = (metrics: Metrics): ChainMetrics => {
   const registers = [metrics];
   const gauges = createGauges(registers);

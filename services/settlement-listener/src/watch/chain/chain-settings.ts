@@ -1,38 +1,43 @@
 import type { Decimal } from "@payment-links/contracts";
 import type { ScanPolicy } from "../../domain/plan-scan.ts";
 
-/** How one chain is watched. */
+/** The watch settings of one chain. */
 export type ChainSettings = ScanPolicy & {
-  /** The most blocks that one question for payments covers. */
+  /** The maximum number of blocks per request for payments. */
   rangeBlocksMax: number;
   /** How long to wait for new blocks. */
   pollMs: number;
-  /** Whether the chain may begin anew between two starts; what was seen of it is forgotten then. */
+  /**
+   * Whether the chain may restart from its first block between two starts. Its stored blocks and
+   * transfers are deleted then.
+   */
   isDisposable: boolean;
-  /** Its first block, from which on a chain that has begun anew is read; 0 if not given. */
+  /** The chain's first block, where reading a restarted chain begins. Defaults to 0. */
   firstBlock?: number;
   /**
-   * Whether fresh blocks are read by ranges as final ones are, and only the last of each is kept: on a
-   * chain with several blocks in a second, or numbers without a block.
+   * Whether new blocks are read in ranges, as final blocks are, and only the last block of each
+   * range is stored. For chains with several blocks per second, or with numbers that have no block.
    */
   isSparse?: boolean;
   /**
-   * So many blocks on top of its own a payment of such an amount or more needs, where that is more than
-   * `finality` says. Of Bitcoin alone.
+   * The number of blocks on top of its own that a payment needs from certain amounts on, if that
+   * exceeds `finality`. Bitcoin only.
    */
   finalityByAmount?: readonly { from: Decimal; blocks: number }[];
   /**
-   * Whether a transfer to a link that nobody has heard of is not stored, and so never claimed: a look
-   * into its transaction again finds it. Of Bitcoin alone.
+   * Whether transfers to unknown links are not stored, and so never claimed later. Reading the
+   * transaction again finds them. Bitcoin only.
    */
   storesKnownLinksOnly?: boolean;
-  /** So many final blocks are read a second time at once; 1 if not given. */
+  /**
+   * The number of new final blocks that the audit waits for before it reads them. Defaults to 1.
+   */
   auditBlocksMin?: number;
-  /** Whether transfers without a reference are looked for; they are not unless it is true. */
+  /** Whether the watch looks for transfers without a reference. Defaults to false. */
   findsDeposits?: boolean;
-  /** The least amounts of deposits that show, by the tokens' addresses. */
+  /** The minimum amounts of deposits that are reported, by token address. */
   depositMinimums?: Readonly<Record<string, Decimal>>;
 };
 
-/** What an operator may set for a chain (`CHAINS_FILE`). */
+/** The settings of a chain that an operator can override (`CHAINS_FILE`). */
 export type ChainOverride = Partial<ChainSettings>;

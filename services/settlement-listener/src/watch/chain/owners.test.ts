@@ -26,8 +26,9 @@ const insertOwner = (address: string, ownerChainId: string = chainId) =>
     ),
   );
 
-// A process that has led before, and leads again: it settles what another has seen before it reads any log.
-test("an owner that others have heard of since is known to a process that had read all before", async () => {
+// A process can become the leader again. It settles payments that another leader saw, before it
+// reads any log.
+test("a process that has read all owners still learns of owners that other processes add later", async () => {
   const payees = createPayees(
     createOwners(rig.pool, chainId),
     (address) => address as `0x${string}`,
@@ -38,8 +39,9 @@ test("an owner that others have heard of since is known to a process that had re
   expect((await payees.readIsOwner())(second)).toBe(true);
 });
 
-// A dump holds the transactions of the cluster that it was made of, and a new one begins at a few hundred.
-test("owners of a dump are read once, though transactions have not come to where theirs were", async () => {
+// A dump contains transaction ids of its original cluster. A new cluster starts with ids of a few
+// hundred.
+test("reads owners restored from a dump once, even if their transaction ids are ahead of the cluster's", async () => {
   const restoredChainId = newId("evt");
   const insertRestoredOwner = (address: string) =>
     rig.pool.query(sqlVoid`
@@ -61,7 +63,7 @@ test("owners of a dump are read once, though transactions have not come to where
   expect((await owners.readAll()).at(-1)).toBe(thirdAddress);
 });
 
-test("an owner that a new primary hears of first is read, though the old one's numbers were ahead", async () => {
+test("reads an owner that a new primary adds first, even if the old primary's transaction ids were ahead", async () => {
   const failoverChainId = newId("evt");
   let transactionIdOffset = 50n;
   const pool = {
@@ -89,7 +91,7 @@ describe("the order of owners on Solana", () => {
     return owners.map(({ address }) => address);
   };
 
-  test("one account's many addresses move no other account's back by more than one place", async () => {
+  test("one account with many addresses moves no other account's address back by more than one position", async () => {
     const merchant = freshAddress();
     await receive(createLinkOf(merchant, "user_merchant"));
     const otherAddresses = Array.from({ length: 5 }, freshAddress);
@@ -97,7 +99,7 @@ describe("the order of owners on Solana", () => {
     expect((await listAddresses()).slice(0, 2)).toEqual([otherAddresses.at(-1), merchant]);
   });
 
-  test("an owner is proven once a payment has settled at the address, and by no deposit", async () => {
+  test("an owner is proven once a payment, but not a deposit, has settled at the address", async () => {
     const [paidAddress, depositAddress] = [freshAddress(), freshAddress()];
     for (const address of [paidAddress, depositAddress])
       await receive(createLinkOf(address, `user_${address}`));
@@ -122,7 +124,7 @@ describe("the order of owners on Solana", () => {
   });
 });
 
-test("on Solana those come first whose links were heard of last", async () => {
+test("lists the Solana owners whose links were received last first", async () => {
   const receive = async (link: ReturnType<typeof sampleLink>) => {
     rig.clock.advance(1_000);
     await transact(rig.pool, (tx) => receiveLink(rig.clock)(tx, { link }));

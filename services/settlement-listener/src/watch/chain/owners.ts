@@ -5,15 +5,21 @@ import {
   listOwnerAddresses,
 } from "../../store/owner-addresses.ts";
 
-/** Where owners are paid on one chain, in the family's own form. They only become more. */
+/**
+ * The addresses at which owners are paid on one chain, in the chain family's format. None is ever
+ * removed.
+ */
 export type Owners = {
-  /** All that are heard of by now; the same list each time, with the new ones at its end. */
+  /** Returns all known addresses. Returns the same array each time, with new addresses appended. */
   readAll: () => Promise<readonly string[]>;
-  /** All of them in the order in which they are asked for; that order is kept on Solana alone. */
+  /**
+   * Returns all known addresses in the order in which to query them: each account's latest address
+   * first, newest links first. Only Solana stores that order.
+   */
   readByLatestLink: () => Promise<readonly RankedOwner[]>;
 };
 
-/** Reads owners' addresses, and afterwards only what is new. */
+/** Creates a reader that loads all owner addresses once, then only new ones. */
 export const createOwners = (pool: Pool, chainId: string): Owners => {
   const allAddresses: string[] = [];
   const knownAddresses = new Set<string>();
@@ -21,7 +27,7 @@ export const createOwners = (pool: Pool, chainId: string): Owners => {
   return {
     readAll: async () => {
       let newAddresses = await listOwnerAddresses(pool, chainId, cursor);
-      // Only another primary, which took over and had heard of less, counts from further back.
+      // The cursor only goes back after a failover to a primary that lags behind the old one.
       if (BigInt(newAddresses.until) < BigInt(cursor))
         newAddresses = await listOwnerAddresses(pool, chainId, "0");
       const { addresses, until } = newAddresses;
@@ -37,5 +43,5 @@ export const createOwners = (pool: Pool, chainId: string): Owners => {
   };
 };
 
-/** Of a chain on which no deposits are looked for. */
+/** For chains that do not look for deposits. */
 export const noOwners: Owners = { readAll: async () => [], readByLatestLink: async () => [] };

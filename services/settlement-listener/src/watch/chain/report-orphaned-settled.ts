@@ -3,8 +3,8 @@ import type { Payment } from "../../domain/payment.ts";
 import type { ChainMetrics } from "./chain-metrics.ts";
 
 /**
- * Reports settled payments that their chain took away (rule STATE-10) to operators. Skips payments that
- * have not settled: on Bitcoin those are published whenever they lose their block.
+ * Reports settled payments that a reorg orphaned (rule STATE-10) to operators. Skips unsettled
+ * payments: on Bitcoin their events are published whenever they lose their block.
  */
 export const reportOrphanedSettled = (
   { log, metrics }: { log: Log; metrics: Pick<ChainMetrics, "countOrphanedAfterSettled"> },

@@ -1,10 +1,10 @@
 import type { ScannedBlock } from "../../store/chain-blocks.ts";
 import type { BlockHeader } from "../chain-reader.ts";
 
-/** Unix seconds as an instant. */
+/** Converts Unix seconds to a date. */
 export const toDate = (timestampSeconds: number): Date => new Date(timestampSeconds * 1000);
 
-/** A header as it is stored. */
+/** Converts a header to the form in which it is stored. */
 export const toScannedBlock = ({
   number,
   hash,

@@ -5,20 +5,20 @@ import type { MissingReceiptTracker } from "../scan/missing-receipt-tracker.ts";
 import type { ChainMetrics } from "./chain-metrics.ts";
 import type { WatchedChain } from "./watched-chain.ts";
 
-/** What every step of watching one chain is given. */
+/** What every step of watching a chain receives. */
 export type WatchContext = Omit<ChainReaders, "close"> & {
   chain: Pick<WatchedChain, "id" | "settings" | "findFault" | "getExtraConfirmations">;
   pool: Pool;
   clock: Clock;
   log: Log;
   metrics: ChainMetrics;
-  /** Transactions whose receipts the scan waits for. */
+  /** Transactions whose receipts the scan still waits for. */
   missingReceipts: MissingReceiptTracker;
-  /** Tells the relay that a transaction with events has been committed. */
+  /** Wakes the outbox relay after a commit that wrote events. */
   wakeRelay: () => void;
 };
 
-/** The chain moved while it was read: the parts do not fit together, and are read again. */
+/** The chain moved during a read, so the parts do not fit together. The caller reads them again. */
 export class ChainMovedError extends Error {
   override readonly name = "ChainMovedError";
 }

@@ -2,11 +2,11 @@ import type { FetchSolanaAccountState, FetchUsedAddresses } from "@payment-links
 import type { ChainReaders, VerifiedTransfer } from "../chain-reader.ts";
 import type { ChainSettings } from "./chain-settings.ts";
 
-/** A chain that is watched, as its family reads it. */
+/** A watched chain, as its family reads it. */
 export type WatchedChain = ChainReaders & {
   id: string;
   settings: ChainSettings;
-  /** How many blocks more than `finality` says a payment needs until it settles; none if not given. */
+  /** Returns how many blocks beyond `finality` a payment needs before it settles. Defaults to 0. */
   getExtraConfirmations?: (
     transfer: Pick<VerifiedTransfer, "amount"> & { sender: string },
   ) => number;
@@ -15,8 +15,8 @@ export type WatchedChain = ChainReaders & {
    * operator, or undefined. Throws `ChainUnreachableError` if the provider does not answer.
    */
   findFault: (providerId: string) => Promise<string | undefined>;
-  /** What a payer's transaction is made of, on Solana alone. */
+  /** Reads the account state for building a payer's transaction. Solana only. */
   fetchSolanaAccountState?: FetchSolanaAccountState;
-  /** Which addresses were used, on Bitcoin alone. */
+  /** Reads which addresses were already used. Bitcoin only. */
   fetchUsedAddresses?: FetchUsedAddresses;
 };

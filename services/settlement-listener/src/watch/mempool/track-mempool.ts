@@ -13,15 +13,15 @@ import type { WatchContext } from "../chain/watch-context.ts";
 import { getDepositFilter } from "../transfers/find-transfers.ts";
 import type { UnconfirmedTransaction } from "../chain-reader.ts";
 
-/** What is remembered of transactions that wait to be mined. It may be lost without harm. */
+/** In-memory state of mempool transactions. Losing it does no harm. */
 export type MempoolState = {
-  /** How many payments of each have been recorded. */
+  /** The number of recorded payments per transaction. */
   recordedCounts: Map<string, number>;
-  /** Those that a quorum of the providers has seen. */
+  /** Transactions that a quorum of providers has seen. */
   confirmedByQuorum: Set<string>;
-  /** When the providers are asked again for the others. */
+  /** When to ask the providers again about the others. */
   nextQuorumCheckAtMs: number;
-  /** Where the walk over payments that stand in no block is. */
+  /** The cursor of the walk over payments that are in no block. */
   afterSeq: string;
 };
 
@@ -36,10 +36,10 @@ const transactionBatchMax = 100;
 const orphanedPageSize = 100;
 
 /**
- * Shows payments that wait to be mined: they are processing, by the word of one node, and no money. One
- * that no node knows any more, as it was replaced or a reorg took it away, is taken back; it fails only by
- * rule CHAIN-5, and is shown again where it comes again. Answers whether there is more to do at once,
- * undefined where the family shows nothing before it is mined.
+ * Reports payments in the mempool as processing, based on one node; they are not money yet. Marks
+ * payments as dropped if no node knows them any more, because they were replaced or orphaned. A
+ * dropped payment fails only by rule CHAIN-5 and is reported again if it reappears. Returns whether
+ * there is more to do immediately, or undefined if the chain family shows no mempool.
  */
 export const trackMempool = async (
   watch: WatchContext,
@@ -71,7 +71,7 @@ export const trackMempool = async (
     const recordedPayments = await transact(pool, async (tx) => {
       await lockLeadership(tx, leadership);
       const payments = await recordUnconfirmed(tx, foundTransfers, now);
-      // What a block has held since stands there.
+      // Leaves out transfers that a block holds by this time.
       const stillOrphaned = (await listOrphanedTransfers(tx, chain.id, page)).filter((transfer) =>
         hashes.has(transfer.transactionHash),
       );
@@ -92,8 +92,8 @@ export const trackMempool = async (
 const quorumCheckIntervalMs = 5_000;
 
 /**
- * Marks payments that wait as seen once a quorum of the providers knows their transactions (rule
- * STATE-15). A transaction may reach a second node seconds after the first one.
+ * Marks mempool payments as witnessed once a quorum of providers knows their transactions
+ * (rule STATE-15). A transaction may reach a second node seconds after the first.
  */
 const confirmByQuorum = async (
   { chain, clock, pool, verifiers }: WatchContext,
@@ -129,7 +129,10 @@ const confirmByQuorum = async (
   for (const hash of confirmedHashes) confirmedByQuorum.add(hash);
 };
 
-/** Forgets transactions that left the mempool. Returns those that are new or pay more known links than before. */
+/**
+ * Removes transactions that left the mempool. Returns those that are new or pay more known links
+ * than before.
+ */
 const pruneMempoolState = (
   state: MempoolState,
   transactions: readonly UnconfirmedTransaction[],
@@ -146,7 +149,10 @@ const pruneMempoolState = (
   );
 };
 
-/** As they are stored: in no block, with the last one that was scanned when they were first seen. */
+/**
+ * Converts to stored transfers in no block. Their block number is the last scanned block at first
+ * sight.
+ */
 const toStoredTransfers = (
   chainId: string,
   { sender, transactionHash, transfers }: UnconfirmedTransaction,

@@ -32,15 +32,14 @@ import { type ScannedBatch, scanBlocks } from "./scan-blocks.ts";
 import { settleTransfers } from "./settle-transfers.ts";
 import { reportChainLag } from "./report-chain-lag.ts";
 
-/** What a step saw and came to. */
 export type ScanStep = {
   state: "watching" | "catching_up" | "halted" | "behind";
   head: number | null;
-  /** The last final block; undefined where the chain is halted or has not begun. */
+  /** The last final block. Undefined while the chain is halted or not started. */
   finalizedTo: number | undefined;
-  /** How many providers agree on the newest final block; undefined before the chain has begun. */
+  /** How many providers agree on the newest final block. Undefined before the chain has started. */
   agreeingProviderCount: number | undefined;
-  /** Whether there is more to do at once. */
+  /** Whether the next step should run immediately. */
   hasMore: boolean;
 };
 
@@ -48,10 +47,10 @@ type ScanPosition = { scannedTo: number; finalizedTo: number };
 type StartedProgress = WatchProgress & ScanPosition;
 
 /**
- * Takes one step after the newest blocks: reads how far the watch has come, holds the last scanned
- * block against the node's, settles what has come of age, reads what follows, and commits what it
- * found with the checkpoint. Where there are two providers, what is final and what settles is what
- * two of them say. Nothing is kept between steps but in the database.
+ * Runs one step of the scan. Reads the stored progress, compares the last scanned block with the
+ * node's, and settles due payments. Then reads the next blocks and commits the findings with the
+ * checkpoint. With two or more providers, finality and settlement need two that agree. Between
+ * steps, all state is in the database.
  */
 export const advanceChainScan = async (
   watch: WatchContext,
@@ -74,10 +73,11 @@ const hasStarted = (progress: WatchProgress): progress is StartedProgress =>
   progress.scannedTo !== null && progress.finalizedTo !== null;
 
 /**
- * Begins a watch behind a final block: the last one, as no link of ours can have been paid before we
- * were there, or the one at which it is to begin anew. Where there are two providers, two must say that it
- * is final, of two that do not agree the lower, and what it is. While one alone answers, it is kept from where
- * the watch is to begin, so that nothing is left out that is paid meanwhile.
+ * Starts a watch right after a final block. This is the stored first block if there is one, for
+ * example after a resume. Otherwise it is the last final block, because no link can have been paid
+ * before the service existed. With two or more providers, two must agree that the block is final
+ * (the lower one if they differ) and on its hash. While only one answers, stores its last final
+ * block, so that the watch does not miss payments made in the meantime.
  */
 const startScan = async (
   watch: WatchContext,
@@ -124,13 +124,13 @@ const advanceScan = async (
     freshBlocksMax,
   });
   const storedTip = await findStoredTip(watch, storedProgress, plan);
-  // A node behind our last final block says nothing of what follows it.
+  // A node behind our last final block knows nothing about the blocks after it.
   if (storedTip === undefined || storedTip.number < storedProgress.finalizedTo) {
     const { finalizedTo } = storedProgress;
     return { state: "behind", head, finalizedTo, agreeingProviderCount: 0, hasMore: false };
   }
-  // Of a sparse chain few blocks are kept: what is final is the newest of them, and only up to there
-  // does anything settle, as no fork goes back further.
+  // A sparse chain stores few blocks. Its final block is the newest stored one that is final, and
+  // payments settle only up to it, because no reorg goes back further.
   const { finalizedTo, agreeingProviderCount } =
     hasSingleProvider && !isSparse
       ? { finalizedTo: storedProgress.finalizedTo, agreeingProviderCount: 1 }
@@ -146,11 +146,11 @@ const advanceScan = async (
     await handleReorg(watch, leadership, { ...progress, tip: storedTip.number });
     return { state: "catching_up", head, finalizedTo, agreeingProviderCount, hasMore: true };
   }
-  // It comes before what follows: the order of payments decides which of them completes a link.
+  // Settles before it scans, because the order of payments decides which one completes a link.
   const hasMoreDue = await settleTransfers(watch, leadership, { ...progress, observedHeads });
   if (hasMoreDue)
     return { state: "catching_up", head, finalizedTo, agreeingProviderCount, hasMore: true };
-  // What is final moves on with what is scanned only where nobody else is to vouch for it.
+  // The final block advances together with the scan only if no other provider must confirm it.
   const readLimits = {
     ...observedHeads.readLimits,
     ...getUnverifiedLimits(watch.verifiers, observedHeads.readLimits),
@@ -184,8 +184,8 @@ const advanceScan = async (
 };
 
 /**
- * The block that is held against the node's: the plan's tip, or where that is none of those that are
- * stored, as of a wide range only the last is, the stored one below it.
+ * Returns the block to compare with the node's: the plan's tip, or the next lower stored block. Of
+ * a wide range, only the last block is stored.
  */
 const findStoredTip = async (
   { chain, pool }: Pick<WatchContext, "chain" | "pool">,
@@ -203,7 +203,7 @@ type ScanInput = {
 };
 type ScanReach = ScanPosition & { scannedAt: Date | null };
 
-/** Scans what the plan asks for, and commits it piece by piece; answers how far that came. */
+/** Scans the planned blocks and commits them batch by batch. Returns how far it came. */
 const scanAndCommit = async (
   watch: WatchContext,
   leadership: Leadership,
@@ -224,12 +224,12 @@ const scanAndCommit = async (
     scannedAt = lastBlock?.minedAt ?? scannedAt;
   };
   await scanBlocks(watch, { plan, headers, limits }, commitBatch);
-  // The final block moves on also where no block is new.
+  // The final block can also advance without new blocks.
   await commitBatch({ blocks: [], transfers: [], providerId: "" });
   return { scannedTo, finalizedTo, scannedAt };
 };
 
-/** Commits what was found, and how far: together or not at all. */
+/** Commits the findings and the checkpoint in one transaction. */
 const commitScannedBatch = async (
   { chain, clock, metrics, pool, wakeRelay }: WatchContext,
   leadership: Leadership,
@@ -276,8 +276,8 @@ const toChainAdvance = (
 });
 
 /**
- * Publishes how far the chain is if that was left out, as a block came soon after the last report. On
- * Bitcoin the next block may take an hour.
+ * Publishes the chain's progress if the last report was skipped because it followed the previous
+ * one too soon. On Bitcoin the next block may take an hour.
  */
 const publishDueAdvance = async (
   { chain, clock, pool, wakeRelay }: WatchContext,

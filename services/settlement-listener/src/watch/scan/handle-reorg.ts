@@ -18,10 +18,10 @@ import type { ChainReader } from "../chain-reader.ts";
 type ScanPosition = { tip: number; scannedTo: number; finalizedTo: number };
 
 /**
- * Answers a reorg. The walk goes back to the last block that the node and we both hold. One
- * transaction deletes our blocks above it, marks as orphaned the transfers in blocks that the node no
- * longer has, and moves the checkpoint there. Where even the last final block is another one, the chain
- * is halted for a human (rule CHAIN-7). A node that two others contradict is not followed.
+ * Handles a reorg. Walks back to the last block that both the node and the database have. One
+ * transaction deletes the stored blocks above it, marks transfers in blocks that the node no longer
+ * has as orphaned, and moves the checkpoint. Halts the chain for an operator if even the last final
+ * block differs (rule CHAIN-7). Ignores a node that two others contradict.
  */
 export const handleReorg = async (
   watch: WatchContext,
@@ -30,13 +30,13 @@ export const handleReorg = async (
 ): Promise<void> => {
   if (watch.verifiers.length > 2) await assertBlockReplaced(watch, position.tip);
   const fork = await findFork(watch, watch.reader, position);
-  // The node has come back to what we hold between two questions.
+  // The node returned to the stored chain between two requests.
   if (fork?.ancestor === position.tip) throw new ChainMovedError("the tip is as it was");
   if (fork === undefined) await haltChainForOperator(watch, leadership, position);
   else await rollBack(watch, leadership, { ...position, ...fork });
 };
 
-/** Throws where two providers hold a block as we do. */
+/** Throws if two providers still have the stored block. */
 const assertBlockReplaced = async (watch: WatchContext, number: number): Promise<void> => {
   const storedBlock = await findBlock(watch.pool, watch.chain.id, number);
   const { dissentingProviders, hash } = await agreeOnBlock(watch, number);
@@ -49,11 +49,14 @@ const chunkBlocksMin = 8;
 const chunkBlocksMax = 128;
 
 type Fork = {
-  /** The highest stored block, from the tip down to the last final one, that the node holds as well. */
+  /**
+   * The highest block, from the tip down to the last final block, that both the database and the
+   * node have.
+   */
   ancestor: number;
   /**
-   * The hashes of the node's blocks from there up to the tip. Of a wide range we store only the last block,
-   * so others between the ancestor and the fork may still stand.
+   * The hashes of the node's blocks from the ancestor to the tip. Of a wide range only the last
+   * block is stored, so blocks between the ancestor and the actual fork may still be canonical.
    */
   hashes: readonly string[];
 };
@@ -74,7 +77,7 @@ const findFork = async (
     const storedBlocks = await listBlocks(pool, chain.id, { fromBlock, toBlock });
     const commonBlock = storedBlocks.findLast((block) => hashes.get(block.number) === block.hash);
     if (commonBlock !== undefined) return { ancestor: commonBlock.number, hashes: nodeHashes };
-    // A node that lacks a block contradicts nobody: it is no evidence of a reorg.
+    // Missing blocks are no contradiction, so they are no evidence of a reorg.
     if (headers.length < toBlock - fromBlock + 1) {
       throw new ChainMovedError("the node lacks blocks below its own head");
     }
@@ -112,8 +115,8 @@ const rollBack = async (
 };
 
 /**
- * Halts a chain. Where there are two providers, two must say that the final block is another one, as
- * one that lies must not stop a chain.
+ * Halts a chain. With two or more providers, two must agree on a different final block, because one
+ * faulty provider must not stop a chain.
  */
 const haltChainForOperator = async (
   watch: WatchContext,

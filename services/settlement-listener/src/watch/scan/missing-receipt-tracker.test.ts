@@ -16,7 +16,7 @@ import { serveJsonRpc } from "../../testing/serve-json-rpc.ts";
 
 const closeAfterTest = closeAfterEach();
 
-/** A lone provider that lists a transaction and answers null when it is asked for it. */
+/** Starts a single provider that lists a transaction but returns null for it. */
 const startForgetfulNode = async (target: string, methods: readonly string[]) => {
   const forgotten = new Set<unknown>();
   let deniedCount = 0;
@@ -38,11 +38,11 @@ afterEach(async () => {
   rig = undefined;
 });
 
-/** More than the scan waits for a receipt. */
+/** Longer than the scan waits for a receipt. */
 const longerThanReceiptWaitMs = 130_000;
 
-describe("a lone provider that lists a transaction and gives no receipt of it", () => {
-  test("stalls a chain of Solana for two minutes at most, and the payment counts once it does", async () => {
+describe("a single provider that lists a transaction without a receipt", () => {
+  test("stalls a Solana chain for at most two minutes, and the payment is applied once the receipt is there", async () => {
     const chain = closeAfterTest(await startWatchedSolana());
     const node = await startForgetfulNode(chain.url, ["getTransaction"]);
     const { clock, shift } = createShiftedClock();
@@ -64,7 +64,7 @@ describe("a lone provider that lists a transaction and gives no receipt of it", 
     await watchRig.waitForStatus(link.id, "settled");
   });
 
-  test("stalls an EVM chain for two minutes at most, and the payment counts once it does", async () => {
+  test("stalls an EVM chain for at most two minutes, and the payment is applied once the receipt is there", async () => {
     const chain = closeAfterTest(await startEvmChain({ slotsInEpoch: 2 }));
     const node = await startForgetfulNode(chain.url, ["eth_getTransactionReceipt"]);
     const { clock, shift } = createShiftedClock();

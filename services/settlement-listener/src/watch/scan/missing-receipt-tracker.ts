@@ -1,13 +1,13 @@
 import type { Clock, Log } from "@payment-links/runtime";
 
-/** Transactions that a provider lists, and of which nobody gives the receipt. */
+/** Tracks transactions that a provider lists but for which no provider returns a receipt. */
 export type MissingReceiptTracker = {
   /**
-   * Returns those for which the scan still waits. A scan that waited for ever would stall the chain, so it
-   * goes on without a receipt that has been missing for two minutes: the audit asks for it again.
+   * Returns the transactions whose receipts the scan should still wait for. After two minutes it
+   * stops waiting, so that the chain does not stall; the audit requests the receipt again.
    */
   listAwaited: (missingHashes: readonly string[]) => readonly string[];
-  /** Forgets all of them, after a scan that has passed them. */
+  /** Clears the tracker, after a scan got past these transactions. */
   clear: () => void;
 };
 

@@ -1,10 +1,10 @@
 import { readProgress } from "../../store/watchers.ts";
 import type { WatchContext } from "../chain/watch-context.ts";
 
-/** When the last blocks were mined, by their own time; null where that is not known. */
+/** The times of the last blocks, by the chain's clock. Null if unknown. */
 type LastBlockTimes = { scannedAt: Date | null; finalizedAt: Date | null };
 
-/** Tells how old the last scanned and the last final block are by now. */
+/** Reports the ages of the last scanned and the last final block. */
 export const reportChainLag = (
   { chain, clock, metrics }: Pick<WatchContext, "chain" | "clock" | "metrics">,
   { finalizedAt, scannedAt }: LastBlockTimes,
@@ -18,13 +18,16 @@ export const reportChainLag = (
   });
 };
 
-/** Tells it of what is stored, after a step that came to nothing: the blocks grow older all the same. */
+/**
+ * Reports the ages of the stored blocks after a step without progress, because these blocks keep
+ * getting older.
+ */
 export const reportStoredChainLag = async (watch: WatchContext): Promise<void> => {
   const { finalizedMinedAt, scannedMinedAt, scannedTo } = await readProgress(
     watch.pool,
     watch.chain.id,
   );
-  // Before its watch has begun nothing is late.
+  // Nothing lags before the watch has started.
   if (scannedTo === null) return;
   reportChainLag(watch, { scannedAt: scannedMinedAt, finalizedAt: finalizedMinedAt });
 };

@@ -12,13 +12,13 @@ import {
 } from "../../store/watchers.ts";
 import type { WatchContext } from "../chain/watch-context.ts";
 
-/** Where chains begin of which nothing else is known. */
+/** The first block of a chain whose settings name none. */
 const genesisBlock = 0;
 
 /**
- * Forgets what was seen of a development chain that has begun anew since the last start, so that
- * its last final block is not there any more. The new one is read from its first block on, as links
- * may have been paid on it before this start. Payments of the old one stay as they were.
+ * Deletes the stored state of a development chain that was restarted, which it detects by its last
+ * final block being gone. The new chain is read from its first block, because links may have been
+ * paid on it before this start. Payments of the old chain stay unchanged.
  */
 export const resetDisposableChain = async (
   watch: WatchContext,

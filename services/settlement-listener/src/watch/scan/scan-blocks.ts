@@ -9,13 +9,12 @@ import { type PointerBatch, splitPointers } from "../transfers/split-pointers.ts
 import { findTransfers, readBlockTimes } from "../transfers/find-transfers.ts";
 
 /**
- * What is committed at once: blocks, the last of which the checkpoint moves to, and what was in
- * them.
+ * What one commit contains: blocks, the last of which becomes the checkpoint, and their transfers.
  */
 export type ScannedBatch = {
   blocks: readonly ScannedBlock[];
   transfers: readonly Transfer[];
-  /** The id of the provider that gave the pointers. */
+  /** The id of the provider that returned the pointers. */
   providerId: string;
 };
 
@@ -23,9 +22,9 @@ type Commit = (batch: ScannedBatch) => Promise<void>;
 type Range = { fromBlock: number; toBlock: number };
 
 /**
- * Reads what the plan asks for and has it committed in pieces, in order: the next piece is read
- * while one is committed. `headers` begin with the tip. Throws {@link ChainMovedError} where the
- * node's answers are of two chains; what was committed by then stands.
+ * Reads what the plan asks for and commits it in ordered batches. Reads the next batch while one is
+ * being committed. `headers` starts with the tip. Throws {@link ChainMovedError} if the responses
+ * belong to two different forks; batches committed before remain valid.
  */
 export const scanBlocks = async (
   watch: WatchContext,
@@ -49,8 +48,8 @@ export const scanBlocks = async (
 };
 
 /**
- * Scans final blocks, in wide ranges and without their headers. Only the last block of each piece
- * is stored: what follows is held against it.
+ * Scans final blocks in wide ranges, without headers. Stores only the last block of each batch,
+ * which later steps compare with the node's.
  */
 const scanFinalized = async (
   watch: WatchContext,
@@ -58,7 +57,7 @@ const scanFinalized = async (
   commit: Commit,
 ): Promise<void> => commitInOrder(readFinalized(watch, range, limits), commit);
 
-/** Reads as far as the plan goes, which bounds it. */
+/** Reads the planned range, whose length the plan limits. */
 async function* readFinalized(
   watch: WatchContext,
   { fromBlock, toBlock }: Range,
@@ -89,8 +88,9 @@ async function* readFinalized(
 }
 
 /**
- * The same up to the head, of what may yet be taken away. What was left to this question may stand in
- * blocks before the range, so what it found is one piece.
+ * Reads like `readFinalized`, but up to the head, where a reorg may still orphan blocks. A response
+ * may include pointers from before its range that an earlier request deferred, so each range is one
+ * batch.
  */
 async function* readSparse(
   watch: WatchContext,
@@ -118,8 +118,9 @@ async function* readSparse(
 }
 
 /**
- * Finds the transfers by the receipts of the provider that gave the pointers. What the first look misses is
- * then one provider's doing, and the audit, which is another's, finds it.
+ * Finds the transfers in receipts of the provider that returned the pointers. Then only that
+ * provider can have hidden what the scan missed, and the audit, which uses another provider, finds
+ * it.
  */
 const findProviderTransfers = async (
   { chain, reader, missingReceipts, verifiers }: WatchContext,
@@ -134,12 +135,15 @@ const findProviderTransfers = async (
     );
   } catch (error) {
     if (verifiers.length === 1 || !(error instanceof ChainUnreachableError)) throw error;
-    // Others may answer: all is read again, and by another one if it goes on.
+    // Other providers may answer, so everything is read again, from another one if this continues.
     throw new ChainMovedError("who gave pointers gives no receipts of them now");
   }
 };
 
-/** Checks that a block still stands: the next range, read meanwhile, must be of the same chain. */
+/**
+ * Throws if a block is no longer canonical. The next range, already being read, must be on the same
+ * fork.
+ */
 const assertStillCanonical = async (
   reader: ChainReader,
   { number, hash }: BlockHeader,
@@ -149,8 +153,8 @@ const assertStillCanonical = async (
 };
 
 /**
- * Scans fresh blocks: headers that follow on the tip and on one another, and the pointers of just
- * these.
+ * Scans new blocks: headers that extend the tip without gaps, and the pointers of exactly these
+ * blocks.
  */
 const scanFresh = async (
   watch: WatchContext,
@@ -194,7 +198,7 @@ const scanFresh = async (
   await commitInOrder(readBatches(), commit);
 };
 
-/** Reads one piece ahead, while the one before it is being committed. */
+/** Reads one batch ahead while the previous one is being committed. */
 const commitInOrder = async (
   batches: AsyncGenerator<ScannedBatch>,
   commit: Commit,
@@ -204,13 +208,13 @@ const commitInOrder = async (
     const { done, value } = await pendingBatch;
     if (done === true) return;
     pendingBatch = batches.next();
-    // Nobody waits for it any more where the commit fails.
+    // No code awaits this promise if the commit fails.
     pendingBatch.catch(() => {});
     await commit(value);
   }
 };
 
-/** The last block of a piece, which holds its last log. */
+/** Returns the last block of a batch, which holds the batch's last pointer. */
 const readEndHeader = async (
   reader: ChainReader,
   { pointers, endBlock }: PointerBatch,
@@ -232,10 +236,9 @@ const assertConsecutive = (headers: readonly BlockHeader[]): void => {
 };
 
 /**
- * Adds the nonces of transfers that are not settled yet, and by the same word who sent them. A nonce
- * decides later whether a transaction that was taken away can still come back, so it is asked for while
- * the nodes know the transaction. One that is not told now is asked for again
- * (`audit/backfill-nonces.ts`).
+ * Adds nonces and senders to unsettled transfers, both confirmed by the same quorum. A nonce later
+ * decides whether an orphaned transaction can still be mined, so it is requested while nodes know
+ * the transaction. `audit/backfill-nonces.ts` requests the missing ones again.
  */
 const addNonces = async (
   watch: WatchContext,

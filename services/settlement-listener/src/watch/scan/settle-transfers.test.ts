@@ -18,7 +18,7 @@ afterAll(async () => {
   await chain.close();
 });
 
-/** Payments in an old block, of transactions that no node knows. */
+/** Records payments in an old block whose transactions no node knows. */
 const recordTransfersWithoutReceipts = (count: number) => {
   const { chainId } = chain;
   const missingTransfers = Array.from({ length: count }, () =>
@@ -27,8 +27,8 @@ const recordTransfersWithoutReceipts = (count: number) => {
   return transact(rig.pool, (tx) => recordTransfers(tx, missingTransfers, new Date()));
 };
 
-describe("settling payments", () => {
-  test("more than a page of them whose receipts are missing hold up none behind them", async () => {
+describe("settleTransfers", () => {
+  test("settles a payment behind more than a page of others whose receipts are missing", async () => {
     const link = await rig.receiveNewLink();
     await rig.service.start();
     await rig.waitUntilScanned();

@@ -24,12 +24,12 @@ const duePageSize = 500;
 const pagesMax = 20;
 
 /**
- * Settles the payments that the chain's policy has come to (rule CHAIN-4). Their receipts are read
- * again from the canonical chain, of two providers where there are two: what they agree on now is
- * the truth about the money. A payment waits while they do not, or its receipt stands in another
- * block than ours which is not final, and holds up none behind it. A final receipt that no longer holds
- * the payment fails it; one of which two providers know nothing in a final block is orphaned, if they
- * would still tell of it. Answers whether there is more to do at once.
+ * Settles the payments that have reached the chain's finality (rule CHAIN-4). Reads their receipts
+ * again from the canonical chain, from two providers if there are two; what they agree on decides
+ * about the money. A payment waits while they disagree, or while its receipt is in a different
+ * block that is not final. It does not block payments behind it. A payment fails if its final
+ * receipt no longer contains it. It becomes orphaned if two providers prove that its transaction is
+ * absent from final blocks. Returns whether there is more to do immediately.
  */
 export const settleTransfers = async (
   watch: WatchContext,
@@ -44,7 +44,7 @@ export const settleTransfers = async (
     const toBlock = getSettledBlock(chain.settings, progress);
     const dueQuery = { toBlock, after: cursor, countMax: duePageSize, ...getDepositFilter(chain) };
     const page = await listDueTransfers(pool, chain.id, dueQuery);
-    // Some need more blocks than others.
+    // Some payments need more confirmations than others.
     const duePayments = withLinkTotals(page).flatMap(({ linkTotal, payment }) =>
       hasEnoughConfirmations(chain, linkTotal, progress.observedHeads.agreedLimits.settledBlock)
         ? payment
@@ -65,8 +65,8 @@ export const settleTransfers = async (
 };
 
 /**
- * Up to where payments may settle. What is final on a sparse chain and stands above the last kept block
- * would be taken away by a fork that has to go back to that block.
+ * Returns the last block whose payments may settle. On a sparse chain, a reorg has to roll back to
+ * the last stored block, so it would orphan final payments above that block.
  */
 const getSettledBlock = (
   { finality, isSparse = false }: ChainSettings,
@@ -78,8 +78,8 @@ const getSettledBlock = (
   );
 
 /**
- * Whether a payment stands for good in another block than it was shown in, by a receipt on which
- * providers agree: whoever showed it elsewhere was wrong.
+ * Returns whether an agreed receipt puts a payment into a final block other than the stored one.
+ * Then the provider that reported the stored block was wrong.
  */
 const isFinalElsewhere = (
   { chain }: WatchContext,
@@ -90,7 +90,7 @@ const isFinalElsewhere = (
   blockNumber <= limits.finalizedBlock &&
   hasEnoughConfirmations(chain, { amount, blockNumber, sender }, limits.settledBlock);
 
-/** Settles some payments; answers how many of them have to wait. */
+/** Settles one page of payments. Returns how many of them have to wait. */
 const settlePage = async (
   watch: WatchContext,
   leadership: Leadership,
@@ -133,13 +133,15 @@ const settlePage = async (
     const matchedTransfer = provenTransfers.find((transfer) =>
       isSameTransfer(transfer, storedTransfer),
     );
-    // Another page holds more payments of the same transaction, and all of them together need more blocks.
+    // Another page holds more payments of the same transaction, and their total needs more
+    // confirmations.
     if (matchedTransfer?.status === "seen") continue;
     if (matchedTransfer !== undefined) settledTransfers.push(matchedTransfer);
     else if (isFinalized || isElsewhere) failedTransfers.push(storedTransfer);
     const transactionDue = dueByTransaction.get(storedTransfer.transactionHash) ?? [];
     if (transactionDue[0] !== storedTransfer) continue;
-    // What the first reader left out of the receipt: the audit does not look at what is known.
+    // Transfers that the first provider left out of the receipt. The audit skips known
+    // transactions.
     omittedTransfers.push(
       ...provenTransfers.filter(
         (transfer) => !transactionDue.some((dueTransfer) => isSameTransfer(transfer, dueTransfer)),
@@ -156,7 +158,10 @@ const settlePage = async (
   );
 };
 
-/** Reads what providers agree on, and tells which transactions are missing if that is no receipt. */
+/**
+ * Reads the receipts that providers agree on. `seenTransactions` are those that count as missing
+ * without a receipt.
+ */
 const readDueReceipts = async (
   watch: WatchContext,
   dueTransfers: readonly StoredTransfer[],
@@ -169,7 +174,7 @@ const readDueReceipts = async (
       linkTotal.blockNumber + getExtraConfirmations(linkTotal),
     ]),
   );
-  // A lone node may only be short of what it does not tell.
+  // A single node may simply lack the data.
   const absenceCandidates = dueTransfers.filter(
     ({ blockNumber }) => blockNumber <= finalizedTo && watch.verifiers.length > 1,
   );

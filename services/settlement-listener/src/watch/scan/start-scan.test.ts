@@ -13,7 +13,7 @@ beforeAll(() => chain.mine(20));
 
 const closeAfterTest = closeAfterEach();
 
-/** A watch that is not started yet, and its providers. */
+/** Creates a watch that is not started yet, and its providers. */
 const createWatch = async (count: number) => {
   const startingRpcs = Array.from({ length: count }, () => startScriptedRpc({ target: chain.url }));
   const rpcs = (await Promise.all(startingRpcs)).map(closeAfterTest);
@@ -37,8 +37,8 @@ const waitUntilStarted = (rig: WatchRig) =>
 const waitUntilSettled = (rig: WatchRig, linkId: string) =>
   waitUntil("it settles", () => rig.publishedStatuses(linkId).at(-1) === "settled 7");
 
-describe("where the watch of a chain begins", () => {
-  test("is the last final block: only an operator's rescan finds older payments (rule CHAIN-9)", async () => {
+describe("the start of a chain's watch", () => {
+  test("is at the last final block: only an operator's rescan finds older payments (rule CHAIN-9)", async () => {
     const { rig } = await createWatch(2);
     const link = await payNewLink(rig);
     const paidAt = (await chain.readHeadNumber()) - 1;
@@ -61,7 +61,7 @@ describe("where the watch of a chain begins", () => {
     await waitUntilSettled(rig, link.id);
   });
 
-  test("is no block that one of two alone calls final", async () => {
+  test("is not at a block that only one of two providers calls final", async () => {
     const { rig, first, second } = await createWatch(2);
     const link = await payNewLink(rig);
     first.injectFault({ kind: "early_final" });
@@ -76,7 +76,7 @@ describe("where the watch of a chain begins", () => {
     await waitUntilSettled(rig, link.id);
   });
 
-  test("is before what is paid while only one of two answers, also after a restart", async () => {
+  test("is before payments made while only one of two providers answers, also after a restart", async () => {
     const { rig, second } = await createWatch(2);
     const outage = second.injectFault({ kind: "down" });
     await rig.service.start();
@@ -89,7 +89,7 @@ describe("where the watch of a chain begins", () => {
     await waitUntilSettled(rig, link.id);
   });
 
-  test("is the block of two where the first of three is on a fork", async () => {
+  test("is at the block of two providers if the first of three is on a fork", async () => {
     const { rig, first } = await createWatch(3);
     const fork = first.injectFault({ kind: "forked", fromBlock: 1 });
     await rig.service.start();

@@ -6,8 +6,8 @@ import { type Leadership, lockLeadership } from "../../store/watchers.ts";
 import type { WatchContext } from "../chain/watch-context.ts";
 
 /**
- * Commits what became of transfers: settled ones, those that failed for good, and those that are
- * missing where they were seen, so that they wait with those that a reorg took away.
+ * Commits the results for transfers: settled, permanently failed, and missing from the block where
+ * they were seen. Missing transfers become orphaned, like those that a reorg removed.
  */
 export const commitOutcomes = async (
   { chain, clock, metrics, pool, wakeRelay }: WatchContext,

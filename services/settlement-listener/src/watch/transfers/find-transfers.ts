@@ -14,9 +14,9 @@ import type {
 } from "../chain-reader.ts";
 
 /**
- * The payments and deposits behind pointers, each proved by its receipt; no deposit below its token's
- * minimum (rule CHAIN-20). Throws {@link ChainMovedError}
- * where a receipt stands in another block than its pointer, or is missing while `listAwaited` waits for it.
+ * Returns the payments and deposits that receipts prove for the given pointers. Leaves out deposits
+ * below their token's minimum (rule CHAIN-20). Throws {@link ChainMovedError} if a receipt is in a
+ * different block than its pointer, or if it is missing while `listAwaited` still waits for it.
  */
 export const findTransfers = async (
   {
@@ -65,15 +65,15 @@ const isBelowDepositMinimum = (
 ): boolean => payer !== undefined && amount.lessThan(depositMinimums[tokenAddress] ?? 0);
 
 /**
- * How far one reading is to be trusted: it settles nothing where others are there to vouch for it.
- * `settleTransfers` does, once they have.
+ * Returns the limits for data from one provider. Nothing settles by it if there are other providers
+ * to confirm it; `settleTransfers` settles it after they did.
  */
 export const getUnverifiedLimits = (
   verifiers: readonly Verifier[],
   limits: FinalityLimits,
 ): FinalityLimits => (verifiers.length > 1 ? { settledBlock: -1, finalizedBlock: -1 } : limits);
 
-/** The payments that one receipt proves. */
+/** Returns the payments that one receipt proves. */
 const toTransfers = (
   chain: Pick<WatchedChain, "id" | "getExtraConfirmations">,
   receipt: TransactionReceipt,
@@ -105,14 +105,17 @@ const toTransfers = (
 
 type LinkPayment = Pick<Transfer, "transactionHash" | "referenceHash" | "amount">;
 
-/** The same text for all that one transaction pays to one link. */
+/** Returns the same key for all payments of one transaction to one link. */
 const toLinkKey = ({
   referenceHash,
   transactionHash,
 }: Pick<LinkPayment, "transactionHash" | "referenceHash">): string =>
   `${transactionHash} ${referenceHash}`;
 
-/** What each transaction pays to each link. The policy goes by this sum: many outputs may share a large one. */
+/**
+ * Sums what each transaction pays to each link. The finality policy uses this sum, because a large
+ * amount may be split over many outputs.
+ */
 const sumByLink = (payments: readonly LinkPayment[]): ReadonlyMap<string, Decimal> => {
   const totals = new Map<string, Decimal>();
   for (const payment of payments) {
@@ -122,7 +125,7 @@ const sumByLink = (payments: readonly LinkPayment[]): ReadonlyMap<string, Decima
   return totals;
 };
 
-/** Payments, each with what its transaction pays to its link altogether. */
+/** Pairs each payment with the total that its transaction pays to its link. */
 export const withLinkTotals = <Payment extends LinkPayment>(
   payments: readonly Payment[],
 ): readonly { payment: Payment; linkTotal: Payment }[] => {
@@ -134,8 +137,8 @@ export const withLinkTotals = <Payment extends LinkPayment>(
 };
 
 /**
- * All that a receipt proves now, at the time of a transfer that is stored of it. What is stored was enough
- * once: another minimum takes it away from nobody.
+ * Returns everything that a receipt proves now, with the block time of a stored transfer. Keeps the
+ * stored transfer even if it is below a minimum that was raised later.
  */
 export const findTransfersInReceipt = (
   { chain }: { chain: TransferChain },
@@ -151,8 +154,9 @@ export const findTransfersInReceipt = (
 };
 
 /**
- * Which open transfers receipts tell of: without `findsDeposits` they tell of no deposit, which says
- * nothing. The database leaves the others out, as very many of them would hide what stands behind them.
+ * Returns the filter for open transfers. Without `findsDeposits`, receipts contain no deposits,
+ * which proves nothing about stored ones. The database filters them, because very many of them
+ * would hide the payments behind them.
  */
 export const getDepositFilter = ({
   settings: { findsDeposits = false },
@@ -160,22 +164,22 @@ export const getDepositFilter = ({
   includeDeposits: findsDeposits,
 });
 
-/** Whether two are of one name in their transaction. */
+/** Returns whether two transfers have the same identity within their transaction. */
 export const isSameTransfer = (first: TransferIdentity, second: TransferIdentity): boolean =>
   first.ordinal === second.ordinal && first.referenceHash === second.referenceHash;
 
 type ReceiptContext = { times: BlockTimes; limits: FinalityLimits };
 
-/** The time of blocks by their number. */
 type BlockTimes = ReadonlyMap<number, Date>;
 
-/** The time of a receipt's block. */
 export const readBlockTime = async (
   reader: ChainReader,
   receipt: TransactionReceipt,
 ): Promise<Date | undefined> => (await readBlockTimes(reader, [receipt])).get(receipt.blockNumber);
 
-/** The times of the blocks that hold these pointers. The node is asked where it did not say them. */
+/**
+ * Returns the times of the blocks of these pointers. Requests headers for blocks without a time.
+ */
 export const readBlockTimes = async (
   reader: ChainReader,
   pointers: readonly { blockNumber: number; blockHash: string; timestampSeconds?: number }[],
@@ -201,7 +205,7 @@ export const readBlockTimes = async (
 const gapBlocksMax = 4;
 const runBlocksMax = 100;
 
-/** Ranges that hold the given numbers, in order, and few others. */
+/** Groups ascending block numbers into ranges that contain few other blocks. */
 const groupIntoRanges = (numbers: readonly number[]): { fromBlock: number; toBlock: number }[] => {
   const ranges: { fromBlock: number; toBlock: number }[] = [];
   for (const number of numbers) {
@@ -222,7 +226,10 @@ const getBlockTime = (times: BlockTimes, number: number): Date => {
   return time;
 };
 
-/** Whether a payment stands as deep as its amount asks, where what is at `settle` settles by itself. */
+/**
+ * Returns whether a payment is as deep as its amount requires. `settledBlock` is the limit for
+ * payments that need no extra confirmations.
+ */
 export const hasEnoughConfirmations = (
   { getExtraConfirmations = () => 0 }: Pick<WatchedChain, "getExtraConfirmations">,
   payment: Pick<Transfer, "amount" | "blockNumber" | "sender">,

@@ -3,7 +3,7 @@ import { transfersPerCommitMax } from "../../payment-reports/record-transfers.ts
 import type { TransactionPointer } from "../chain-reader.ts";
 import { splitPointers } from "./split-pointers.ts";
 
-/** So many pointers in each of the blocks 1, 2, …. */
+/** Creates the given number of pointers in each of the blocks 1, 2, …. */
 const createPointers = (...counts: number[]): TransactionPointer[] =>
   counts.flatMap((count, index) =>
     Array.from({ length: count }, () => ({
@@ -20,14 +20,14 @@ const splitCounts = (...counts: number[]) =>
   ]);
 
 describe("splitPointers", () => {
-  test("what fits is one piece up to the range's end, also where there is nothing", () => {
+  test("returns one batch up to the range's end if everything fits, even without pointers", () => {
     expect(splitCounts()).toEqual([[0, 100]]);
     expect(splitCounts(1, 2, 3)).toEqual([[6, 100]]);
     expect(splitCounts(transfersPerCommitMax)).toEqual([[transfersPerCommitMax, 100]]);
     expect(splitCounts(transfersPerCommitMax - 1, 1)).toEqual([[transfersPerCommitMax, 100]]);
   });
 
-  test("what does not is cut between blocks", () => {
+  test("splits between blocks if not everything fits", () => {
     const fullBatch = transfersPerCommitMax - 1;
     expect(splitCounts(fullBatch, 2)).toEqual([
       [fullBatch, 1],
@@ -40,7 +40,7 @@ describe("splitPointers", () => {
     ]);
   });
 
-  test("a block with more than fits is a piece of its own", () => {
+  test("makes a block that exceeds the limit its own batch", () => {
     const overfullBlock = transfersPerCommitMax * 2;
     expect(splitCounts(overfullBlock, 1)).toEqual([
       [overfullBlock, 1],

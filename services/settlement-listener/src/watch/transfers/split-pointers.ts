@@ -1,13 +1,13 @@
 import { transfersPerCommitMax } from "../../payment-reports/record-transfers.ts";
 import type { TransactionPointer } from "../chain-reader.ts";
 
-/** Pointers of whole blocks, up to and with `endBlock`. */
+/** Pointers of whole blocks up to and including `endBlock`. */
 export type PointerBatch = { pointers: readonly TransactionPointer[]; endBlock: number };
 
 /**
- * Cuts the pointers of a range that ends at `endBlock` into pieces, between blocks. What a piece
- * points to fits into one commit; a block with more than that is a piece of its own. There is at
- * least one piece.
+ * Splits the pointers of a range that ends at `endBlock` into batches at block boundaries. Each
+ * batch fits into one commit; a block with more transfers than that is its own batch. Returns at
+ * least one batch.
  */
 export const splitPointers = (
   pointers: readonly TransactionPointer[],
