@@ -408,7 +408,11 @@ helmSuite.describe("the migrations Job without hooks", () => {
     const { labels = {} } = job?.metadata ?? {};
     const selectorKeys = ["instance", "component"].map((key) => `app.kubernetes.io/${key}`);
     const selector = selectorKeys.map((label) => `${label}=${labels[label]}`).join(",");
-    for (const name of ["after-install.md", "DECISIONS.md", "runbooks/PaymentLinksOutboxStalled.md"]) {
+    for (const name of [
+      "after-install.md",
+      "DECISIONS.md",
+      "runbooks/PaymentLinksOutboxStalled.md",
+    ]) {
       const [, documentedSelector = ""] =
         /delete job --selector "?(\S+?)["`]/.exec(readChartFile(name)) ?? [];
       expect(documentedSelector.replace(/(\$release|<release>|payment-links)(?=,)/, "pl")).toBe(

@@ -92,7 +92,9 @@ describe("README.md and deploy/LOCAL-CHAINS.md", () => {
         stdout: "",
         stderr: "",
       });
-      for (const command of operationsPage.matchAll(/`(npm run --silent admin -- republish [a-z-]+)`/g)) {
+      for (const command of operationsPage.matchAll(
+        /`(npm run --silent admin -- republish [a-z-]+)`/g,
+      )) {
         const commandResult = spawnSync("bash", ["-c", command[1] ?? ""], {
           cwd: directory,
           env,
